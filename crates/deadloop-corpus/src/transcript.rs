@@ -1,0 +1,134 @@
+//! The transcript: one recorded generation of one model, its events in order.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+/// One recorded generation, or one agent task, of one model. It holds no label: what is true about
+/// a transcript travels beside it ([`Entry::labels`]), so that what replays it cannot see it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Transcript {
+    /// Unique in its corpus.
+    pub id: String,
+    /// The model's name; `unknown` where the recording does not say.
+    pub model: String,
+    /// The sampling profile, as the recorder named it.
+    pub profile: Option<String>,
+    /// What belongs together in a fold: usually the prompt.
+    pub group: Option<String>,
+    /// Language tag.
+    pub lang: Option<String>,
+    /// Anything else the recorder wrote down.
+    pub meta: Map<String, Value>,
+    /// What arrived, in order.
+    pub events: Vec<Event>,
+}
+
+/// One thing that arrived.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Event {
+    /// What it is.
+    pub body: Body,
+    /// Milliseconds since the request, where recorded.
+    pub t_ms: Option<f64>,
+    /// Tokens in this event, where recorded.
+    pub tokens: Option<u64>,
+    /// Fields that deadloop does not know, kept and written back on conversion.
+    pub rest: Map<String, Value>,
+}
+
+/// What an event carries.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Body {
+    /// A chunk of thinking.
+    Reasoning(String),
+    /// A chunk of the answer.
+    Answer(String),
+    /// A call of a tool.
+    ToolCall {
+        /// Joins the call to its result.
+        id: Option<String>,
+        /// The tool.
+        name: String,
+        /// Its arguments, any JSON.
+        arguments: Value,
+    },
+    /// What a tool gave back.
+    ToolResult {
+        /// The call's id.
+        id: Option<String>,
+        /// What it said.
+        content: String,
+        /// Whether it failed.
+        error: bool,
+    },
+    /// A new turn of an agent run begins.
+    Turn,
+    /// The stream ended, and why, where the recording says.
+    Finish {
+        /// `stop`, `length`, …
+        reason: Option<String>,
+    },
+}
+
+impl Default for Body {
+    fn default() -> Self {
+        Self::Finish { reason: None }
+    }
+}
+
+/// Where a transcript, label or split stands: `file:line`, lines from 1 (rows, in Parquet; 0: the
+/// file as a whole).
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Place {
+    /// The file, as the user would name it.
+    pub file: Arc<PathBuf>,
+    /// Line or row, from 1; 0 for the file as a whole.
+    pub line: u64,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.line == 0 {
+            write!(f, "{}", self.file.display())
+        } else {
+            write!(f, "{}:{}", self.file.display(), self.line)
+        }
+    }
+}
+
+/// One thing wrong with a corpus: where, what, and what was expected.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Problem {
+    /// Where it is.
+    pub place: Place,
+    /// What is wrong, a lower-case fragment.
+    pub what: String,
+    /// What was expected instead.
+    pub expected: String,
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}; expected {}", self.place, self.what, self.expected)
+    }
+}
+
+impl std::error::Error for Problem {}
+
+/// A transcript as it stands in its corpus, with what belongs to it but must not reach the engine.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// What the engine sees.
+    pub transcript: Transcript,
+    /// The value of `labels`, unread: only `deadloop-score` gives it a meaning.
+    pub labels: Option<Value>,
+    /// Top-level fields that deadloop does not know, kept and written back on conversion.
+    pub rest: Map<String, Value>,
+    /// Its split, from `splits.csv`.
+    pub split: Option<String>,
+    /// Where it stands.
+    pub place: Place,
+}
