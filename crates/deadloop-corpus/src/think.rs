@@ -64,7 +64,11 @@ pub struct ThinkSplitter {
 impl ThinkSplitter {
     /// A splitter for a new stream.
     pub fn new(options: ThinkOptions) -> Self {
-        let side = if options.opened { Side::Reasoning } else { Side::Answer };
+        let side = if options.opened {
+            Side::Reasoning
+        } else {
+            Side::Answer
+        };
         Self {
             options,
             state: State::Start(side),
@@ -121,7 +125,12 @@ impl ThinkSplitter {
         }
     }
 
-    fn start<'a>(&mut self, side: Side, text: &'a str, out: &mut impl FnMut(Side, &str)) -> Option<&'a str> {
+    fn start<'a>(
+        &mut self,
+        side: Side,
+        text: &'a str,
+        out: &mut impl FnMut(Side, &str),
+    ) -> Option<&'a str> {
         let body = text.trim_start();
         emit(side, &text[..text.len() - body.len()], out);
         if let Some(rest) = body.strip_prefix(OPEN) {
@@ -140,7 +149,13 @@ impl ThinkSplitter {
         Some(body)
     }
 
-    fn seek<'a>(&mut self, tag: &str, then: State, text: &'a str, out: &mut impl FnMut(Side, &str)) -> Option<&'a str> {
+    fn seek<'a>(
+        &mut self,
+        tag: &str,
+        then: State,
+        text: &'a str,
+        out: &mut impl FnMut(Side, &str),
+    ) -> Option<&'a str> {
         let side = self.side();
         if let Some(at) = text.find(tag) {
             emit(side, &text[..at], out);
@@ -187,7 +202,9 @@ fn join(pieces: &mut Vec<(Side, String)>, side: Side, piece: &str) {
 /// Takes off a complete `<think>…</think>` at the very start and the blanks after it; any other text
 /// is given back unchanged. The pattern is `^<think>.*?</think>\s*`, over lines, once.
 pub fn strip_think_tags(text: &str) -> &str {
-    let block = text.strip_prefix(OPEN).and_then(|body| body.split_once(CLOSE));
+    let block = text
+        .strip_prefix(OPEN)
+        .and_then(|body| body.split_once(CLOSE));
     match block {
         Some((_, rest)) => rest.trim_start(),
         None => text,
@@ -210,7 +227,9 @@ mod tests {
                 Blocks::First => only_blanks,
                 Blocks::All => !inside || only_blanks,
             };
-            if blocks == 0 && only_blanks && here.starts_with(OPEN) || blocks > 0 && may_open && here.starts_with(OPEN) {
+            if blocks == 0 && only_blanks && here.starts_with(OPEN)
+                || blocks > 0 && may_open && here.starts_with(OPEN)
+            {
                 (inside, only_blanks, blocks, at) = (true, false, blocks + 1, at + OPEN.len());
             } else if blocks == 0 && may_open && here.starts_with(OPEN) {
                 (inside, blocks, at) = (true, blocks + 1, at + OPEN.len());
