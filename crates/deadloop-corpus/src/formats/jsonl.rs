@@ -84,7 +84,7 @@ struct Lines<R> {
 
 enum Piece {
     End,
-    TooLong(u64),
+    TooLong,
     Whole(Vec<u8>),
 }
 
@@ -107,13 +107,9 @@ impl<R: BufRead> Lines<R> {
         if line.len() <= self.limit {
             return Ok(Piece::Whole(line));
         }
-        let held = line.len() as u64;
         drop(line);
-        Ok(Piece::TooLong(held + self.skip_line()?))
-    }
-
-    fn skip_line(&mut self) -> io::Result<u64> {
-        Ok(self.bytes.skip_until(b'\n')? as u64)
+        self.bytes.skip_until(b'\n')?;
+        Ok(Piece::TooLong)
     }
 
     fn problem(&self, fault: Fault) -> Option<Result<Raw, Problem>> {
@@ -136,9 +132,9 @@ impl<R: BufRead> Iterator for Lines<R> {
                         return Some(Ok(Raw::new(self.place.clone(), Box::new(record))));
                     }
                 }
-                Ok(Piece::TooLong(bytes)) => {
-                    let expected = format!("at most {} bytes", self.limit);
-                    return self.problem(Fault::new(format!("a line of {bytes} bytes"), expected));
+                Ok(Piece::TooLong) => {
+                    let expected = format!("at most {} bytes a line", self.limit);
+                    return self.problem(Fault::new("a line that is too long", expected));
                 }
                 Err(e) => {
                     self.ended = true;

@@ -10,7 +10,7 @@ use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, Visitor};
 use serde_json::{Map, Value};
 
 use crate::think::{Side, ThinkOptions, split_think};
-use crate::{Body, Entry, Event, Place};
+use crate::{Body, Entry, Event, Place, Transcript};
 
 mod events;
 mod fields;
