@@ -1,1 +1,26 @@
-//! stub
+//! Labels, verdicts, tallies, scores, and the choice of a setting.
+mod cases;
+mod intervals;
+mod label;
+mod labels_csv;
+mod latency;
+mod metrics;
+mod tally;
+mod timeline;
+mod verdict;
+
+pub use cases::Case;
+pub use deadloop_replay as replay;
+pub use intervals::{
+    Interval, PoissonCache, clopper_pearson, poisson, poisson_lower, poisson_upper,
+    proportion_lower, proportion_upper, wilson,
+};
+pub use label::{Class, Span, Truth};
+pub use labels_csv::{COLUMNS as LABEL_COLUMNS, LabelsFile};
+pub use latency::{Latencies, Quantiles, RANKS, rank};
+pub use metrics::{
+    Scores, Worth, delay, f_beta, fa_per_mchar, lost, ppv, saved, utility,
+};
+pub use tally::{Count, SHARE, Tally, WITHIN};
+pub use timeline::Timeline;
+pub use verdict::{At, JudgeOptions, Outcome, Transient, Verdict, Watch, judge};
