@@ -1,1 +1,3 @@
-//! kit
+//! The kit of the tests: vectors, generated text, slow twins.
+
+pub mod vectors;
