@@ -84,14 +84,26 @@ fn inside(entry: &Entry, problems: &mut Vec<Problem>) -> Vec<Placed> {
         None | Some(Value::Null) => return Vec::new(),
         Some(Value::Array(labels)) => labels,
         Some(_) => {
-            push(problems, place, "labels that are not a list", "\"labels\": [{\"class\": …}]");
+            push(
+                problems,
+                place,
+                "labels that are not a list",
+                "\"labels\": [{\"class\": …}]",
+            );
             return Vec::new();
         }
     };
     let read = |label: &Value| match Wire::deserialize_from(label) {
-        Ok(wire) => wire.check(place, problems).map(|label| (place.clone(), label)),
+        Ok(wire) => wire
+            .check(place, problems)
+            .map(|label| (place.clone(), label)),
         Err(error) => {
-            push(problems, place, format!("a bad label: {error}"), "the fields of labels.csv");
+            push(
+                problems,
+                place,
+                format!("a bad label: {error}"),
+                "the fields of labels.csv",
+            );
             None
         }
     };
@@ -134,12 +146,22 @@ fn span(
     let length = timeline.units(channel);
     if onset >= length {
         let what = format!("onset {onset} is past the end of {channel}");
-        push(problems, place, what, &format!("an onset below its length, {length}"));
+        push(
+            problems,
+            place,
+            what,
+            &format!("an onset below its length, {length}"),
+        );
         return None;
     }
     if let Some(end) = label.end.filter(|end| *end > length) {
         let what = format!("end {end} is past the end of {channel}");
-        push(problems, place, what, &format!("an end of at most its length, {length}"));
+        push(
+            problems,
+            place,
+            what,
+            &format!("an end of at most its length, {length}"),
+        );
         return None;
     }
     let earliest = label.earliest.unwrap_or(onset);
@@ -171,7 +193,12 @@ fn channel_of(
         [only] => Some(only),
         _ => {
             let what = "a label without a channel";
-            push(problems, place, what, "a channel: the transcript does not have exactly one");
+            push(
+                problems,
+                place,
+                what,
+                "a channel: the transcript does not have exactly one",
+            );
             None
         }
     })
@@ -195,7 +222,9 @@ fn field_of(entry: &Entry, field: &str) -> Option<String> {
 }
 
 fn plain(value: &Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+    value
+        .as_str()
+        .map_or_else(|| value.to_string(), str::to_owned)
 }
 
 /// Hashes channel by channel, so that neither chunks nor their interleaving count. Ends are marked
@@ -203,10 +232,18 @@ fn plain(value: &Value) -> String {
 fn text_hash(transcript: &Transcript) -> String {
     let mut hasher = Sha256::new();
     for channel in [Channel::Reasoning, Channel::Answer, Channel::Tools] {
-        transcript.events.iter().for_each(|event| absorb(&mut hasher, channel, &event.body));
+        transcript
+            .events
+            .iter()
+            .for_each(|event| absorb(&mut hasher, channel, &event.body));
         hasher.update([0xff]);
     }
-    hasher.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+    hasher
+        .finalize()
+        .iter()
+        .take(8)
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
 }
 
 fn absorb(hasher: &mut Sha256, channel: Channel, body: &Body) {
@@ -214,7 +251,12 @@ fn absorb(hasher: &mut Sha256, channel: Channel, body: &Body) {
         (Channel::Reasoning, Body::Reasoning(text)) | (Channel::Answer, Body::Answer(text)) => {
             hasher.update(text.as_bytes());
         }
-        (Channel::Tools, Body::ToolCall { name, arguments, .. }) => {
+        (
+            Channel::Tools,
+            Body::ToolCall {
+                name, arguments, ..
+            },
+        ) => {
             hasher.update(name.as_bytes());
             hasher.update([0xfe]);
             hasher.update(arguments.to_string().as_bytes());
@@ -249,15 +291,30 @@ mod tests {
             id: "t".into(),
             model: "m".into(),
             events: texts.iter().map(event).collect(),
-            meta: json!({"source": "web", "deep": {"n": 3}}).as_object().unwrap().clone(),
+            meta: json!({"source": "web", "deep": {"n": 3}})
+                .as_object()
+                .unwrap()
+                .clone(),
             ..Transcript::default()
         };
-        let place = Place { file: Arc::new(PathBuf::from("a.jsonl")), line: 7 };
-        Entry { transcript, labels: Some(labels), rest: Default::default(), split: None, place }
+        let place = Place {
+            file: Arc::new(PathBuf::from("a.jsonl")),
+            line: 7,
+        };
+        Entry {
+            transcript,
+            labels: Some(labels),
+            rest: Default::default(),
+            split: None,
+            place,
+        }
     }
 
     fn case(labels: Value) -> (Case, Vec<String>) {
-        let texts = [(Channel::Reasoning, "thinking"), (Channel::Answer, "0123456789")];
+        let texts = [
+            (Channel::Reasoning, "thinking"),
+            (Channel::Answer, "0123456789"),
+        ];
         let (case, problems) = Case::of(&entry(labels, &texts), None, &[]);
         (case, problems.iter().map(ToString::to_string).collect())
     }
@@ -273,8 +330,17 @@ mod tests {
         let truth = case.truth.unwrap();
         assert_eq!(truth.class, Class::Loop);
         let first = truth.first_loop().unwrap();
-        assert_eq!((first.end, first.open, first.earliest), (Chars(10), true, Chars(6)));
-        assert_eq!(first.seen, Seen { reasoning: Chars(8), answer: Chars(6) });
+        assert_eq!(
+            (first.end, first.open, first.earliest),
+            (Chars(10), true, Chars(6))
+        );
+        assert_eq!(
+            first.seen,
+            Seen {
+                reasoning: Chars(8),
+                answer: Chars(6)
+            }
+        );
         assert!(!truth.spans[0].open);
     }
 
@@ -308,12 +374,18 @@ mod tests {
         assert_eq!(case(Value::Null).0.class(), None);
         let doubt = case(json!([{"class": "clean"}, {"class": "unsure"}]));
         assert_eq!(doubt.0.class(), Some(Class::Unsure));
-        assert_eq!(case(json!([{"class": "transient"}])).0.class(), Some(Class::Transient));
+        assert_eq!(
+            case(json!([{"class": "transient"}])).0.class(),
+            Some(Class::Transient)
+        );
     }
 
     #[test]
     fn a_label_may_leave_out_the_only_channel() {
-        let one = entry(json!([{"class": "loop", "onset": 3}]), &[(Channel::Answer, "abcabc")]);
+        let one = entry(
+            json!([{"class": "loop", "onset": 3}]),
+            &[(Channel::Answer, "abcabc")],
+        );
         let (case, problems) = Case::of(&one, None, &[]);
         assert_eq!(problems, []);
         assert_eq!(case.truth.unwrap().spans[0].channel, Channel::Answer);
@@ -329,10 +401,17 @@ mod tests {
 
     #[test]
     fn the_text_hash_ignores_chunks_but_not_channels() {
-        let hash = |texts: &[(Channel, &str)]| Case::of(&entry(Value::Null, texts), None, &[]).0.text;
+        let hash =
+            |texts: &[(Channel, &str)]| Case::of(&entry(Value::Null, texts), None, &[]).0.text;
         let whole = hash(&[(Channel::Answer, "abcd")]);
-        assert_eq!(whole, hash(&[(Channel::Answer, "ab"), (Channel::Answer, "cd")]));
+        assert_eq!(
+            whole,
+            hash(&[(Channel::Answer, "ab"), (Channel::Answer, "cd")])
+        );
         assert_ne!(whole, hash(&[(Channel::Reasoning, "abcd")]));
-        assert_ne!(whole, hash(&[(Channel::Reasoning, "ab"), (Channel::Answer, "cd")]));
+        assert_ne!(
+            whole,
+            hash(&[(Channel::Reasoning, "ab"), (Channel::Answer, "cd")])
+        );
     }
 }

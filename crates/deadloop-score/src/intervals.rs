@@ -33,8 +33,16 @@ pub fn wilson(k: u64, n: u64) -> Option<Interval> {
     let centre = (p + z2 / (2.0 * n)) / (1.0 + z2 / n);
     let half = Z95 / (1.0 + z2 / n) * (p * (1.0 - p) / n + z2 / (4.0 * n * n)).sqrt();
     // At k = 0 and k = n the bound is 0 and 1 exactly; rounding would leave 1e-17 there.
-    let lo = if k == 0.0 { 0.0 } else { (centre - half).max(0.0) };
-    let hi = if k == n { 1.0 } else { (centre + half).min(1.0) };
+    let lo = if k == 0.0 {
+        0.0
+    } else {
+        (centre - half).max(0.0)
+    };
+    let hi = if k == n {
+        1.0
+    } else {
+        (centre + half).min(1.0)
+    };
     Some(Interval { lo, hi })
 }
 
@@ -61,7 +69,10 @@ pub fn proportion_upper(k: u64, n: u64, alpha: f64) -> Option<f64> {
 ///
 /// 5 of 10: 0.1871 .. 0.8129. 0 of 10: 0 .. 0.3085.
 pub fn clopper_pearson(k: u64, n: u64) -> Option<Interval> {
-    Some(Interval { lo: proportion_lower(k, n, 0.025)?, hi: proportion_upper(k, n, 0.025)? })
+    Some(Interval {
+        lo: proportion_lower(k, n, 0.025)?,
+        hi: proportion_upper(k, n, 0.025)?,
+    })
 }
 
 /// The upper bound of a Poisson mean of which `k` events were seen, that is wrong with probability
@@ -74,14 +85,21 @@ pub fn poisson_upper(k: u64, alpha: f64) -> f64 {
 
 /// The lower bound likewise: the `alpha` quantile of Gamma(k); 0 for none seen.
 pub fn poisson_lower(k: u64, alpha: f64) -> f64 {
-    if k == 0 { 0.0 } else { gamma_quantile(k as f64, alpha) }
+    if k == 0 {
+        0.0
+    } else {
+        gamma_quantile(k as f64, alpha)
+    }
 }
 
 /// The exact interval of a Poisson mean of which `k` events were seen, 95 % (Garwood 1936).
 ///
 /// 0: 0 .. 3.6889. 10: 4.7954 .. 18.3904.
 pub fn poisson(k: u64) -> Interval {
-    Interval { lo: poisson_lower(k, 0.025), hi: poisson_upper(k, 0.025) }
+    Interval {
+        lo: poisson_lower(k, 0.025),
+        hi: poisson_upper(k, 0.025),
+    }
 }
 
 /// Remembers Poisson intervals: a grid of a million cells has few different counts, and one
@@ -99,14 +117,18 @@ impl PoissonCache {
 /// The `p` quantile of Beta(a, b). The arguments come from counts, so the distribution function is
 /// always defined; were it not, the quantile would be 1.
 fn beta_quantile(a: f64, b: f64, p: f64) -> f64 {
-    bisect(0.0, 1.0, |x| checked_beta_reg(a, b, x).is_ok_and(|cdf| cdf >= p))
+    bisect(0.0, 1.0, |x| {
+        checked_beta_reg(a, b, x).is_ok_and(|cdf| cdf >= p)
+    })
 }
 
 /// The `p` quantile of Gamma(shape, 1).
 fn gamma_quantile(shape: f64, p: f64) -> f64 {
     // Ten standard deviations and some above the mean: the quantile is below for every p in use.
     let top = shape + 10.0 * shape.sqrt() + 40.0;
-    bisect(0.0, top, |x| x > 0.0 && checked_gamma_lr(shape, x).is_ok_and(|cdf| cdf >= p))
+    bisect(0.0, top, |x| {
+        x > 0.0 && checked_gamma_lr(shape, x).is_ok_and(|cdf| cdf >= p)
+    })
 }
 
 /// The least number from `lo` to `hi` that is `high`, to the last bit.
@@ -129,7 +151,10 @@ mod tests {
     use super::*;
 
     fn close(got: f64, want: f64) {
-        assert!((got - want).abs() <= 1e-9 * want.abs().max(1.0), "{got} is not {want}");
+        assert!(
+            (got - want).abs() <= 1e-9 * want.abs().max(1.0),
+            "{got} is not {want}"
+        );
     }
 
     fn holds(got: Interval, want: (f64, f64)) {
@@ -141,20 +166,48 @@ mod tests {
     #[test]
     fn proportions_agree_with_statsmodels() {
         let table = [
-            (0, 10, (0.0, 0.27753279986288926), (0.0, 0.30849710781876083)),
-            (5, 10, (0.23659309051256394, 0.7634069094874361), (0.18708602844739855, 0.8129139715526015)),
+            (
+                0,
+                10,
+                (0.0, 0.27753279986288926),
+                (0.0, 0.30849710781876083),
+            ),
+            (
+                5,
+                10,
+                (0.23659309051256394, 0.7634069094874361),
+                (0.18708602844739855, 0.8129139715526015),
+            ),
             (10, 10, (0.7224672001371106, 1.0), (0.6915028921812392, 1.0)),
             (1, 1, (0.2065493143772374, 1.0), (0.025, 1.0)),
-            (3, 977, (0.0010448269956606403, 0.008988862681901438), (0.0006336847648905017, 0.008947215543578205)),
-            (497, 600, (0.7960952941653718, 0.8563938555022981), (0.795730239354632, 0.8576625024581079)),
-            (1234, 50000, (0.02335617062466895, 0.02607686065266425), (0.02333774182140481, 0.026077820294987595)),
+            (
+                3,
+                977,
+                (0.0010448269956606403, 0.008988862681901438),
+                (0.0006336847648905017, 0.008947215543578205),
+            ),
+            (
+                497,
+                600,
+                (0.7960952941653718, 0.8563938555022981),
+                (0.795730239354632, 0.8576625024581079),
+            ),
+            (
+                1234,
+                50000,
+                (0.02335617062466895, 0.02607686065266425),
+                (0.02333774182140481, 0.026077820294987595),
+            ),
         ];
         for (k, n, score, exact) in table {
             holds(wilson(k, n).unwrap(), score);
             holds(clopper_pearson(k, n).unwrap(), exact);
         }
         close(proportion_lower(10, 10, 0.05).unwrap(), 0.7411344491069477);
-        close(proportion_lower(497, 600, 0.05).unwrap(), 0.8009880712960661);
+        close(
+            proportion_lower(497, 600, 0.05).unwrap(),
+            0.8009880712960661,
+        );
         close(proportion_upper(497, 600, 0.05).unwrap(), 0.853247857677231);
     }
 
@@ -163,11 +216,31 @@ mod tests {
     fn poisson_agrees_with_scipy() {
         let table = [
             (0, (0.0, 3.6888794541139354), 2.9957322735539895),
-            (1, (0.025317807984289876, 5.571643390938898), 4.743864518390577),
-            (2, (0.24220927854396496, 7.22468766772396), 6.295793621871988),
-            (10, (4.7953886961324335, 18.39035604201778), 16.962219235721903),
-            (100, (81.36399125092314, 121.62679379242638), 118.07927278209706),
-            (5000, (4862.359188694899, 5140.5489485350045), 5117.886079407686),
+            (
+                1,
+                (0.025317807984289876, 5.571643390938898),
+                4.743864518390577,
+            ),
+            (
+                2,
+                (0.24220927854396496, 7.22468766772396),
+                6.295793621871988,
+            ),
+            (
+                10,
+                (4.7953886961324335, 18.39035604201778),
+                16.962219235721903,
+            ),
+            (
+                100,
+                (81.36399125092314, 121.62679379242638),
+                118.07927278209706,
+            ),
+            (
+                5000,
+                (4862.359188694899, 5140.5489485350045),
+                5117.886079407686,
+            ),
         ];
         let mut cache = PoissonCache::default();
         for (k, both, upper) in table {

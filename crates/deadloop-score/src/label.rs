@@ -118,11 +118,24 @@ impl Wire {
     /// Checks what can be checked without the transcript; every problem is pushed, not the first.
     pub(crate) fn check(&self, place: &Place, problems: &mut Vec<Problem>) -> Option<Label> {
         let before = problems.len();
-        let class = word("class", &self.class, &Class::ALL, Class::name, place, problems);
+        let class = word(
+            "class",
+            &self.class,
+            &Class::ALL,
+            Class::name,
+            place,
+            problems,
+        );
         let kind = optional("kind", &self.kind, &Kind::ALL, Kind::name, place, problems);
         let channels = [Channel::Reasoning, Channel::Answer, Channel::Tools];
-        let channel =
-            optional("channel", &self.channel, &channels, Channel::name, place, problems);
+        let channel = optional(
+            "channel",
+            &self.channel,
+            &channels,
+            Channel::name,
+            place,
+            problems,
+        );
         if class == Some(Class::Loop) && self.onset.is_none() {
             let what = "a loop without an onset";
             push(problems, place, what, "the first char of the second copy");
@@ -215,7 +228,12 @@ fn word<T: Copy>(
     let found = all.iter().copied().find(|t| name(*t) == text);
     if found.is_none() {
         let names: Vec<&str> = all.iter().map(|t| name(*t)).collect();
-        push(problems, place, format!("unknown {field} {text:?}"), &names.join(" | "));
+        push(
+            problems,
+            place,
+            format!("unknown {field} {text:?}"),
+            &names.join(" | "),
+        );
     }
     found
 }

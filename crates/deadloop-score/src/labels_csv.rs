@@ -11,7 +11,16 @@ use crate::label::{Placed, Wire, push};
 
 /// The columns that labels.csv has, in any order.
 pub const COLUMNS: [&str; 11] = [
-    "transcript", "class", "kind", "channel", "start", "onset", "earliest", "end", "period", "by",
+    "transcript",
+    "class",
+    "kind",
+    "channel",
+    "start",
+    "onset",
+    "earliest",
+    "end",
+    "period",
+    "by",
     "note",
 ];
 
@@ -31,10 +40,18 @@ impl LabelsFile {
         let file = Arc::new(path.to_path_buf());
         let mut labels = Self::default();
         let mut problems = Vec::new();
-        let place = |line| Place { file: Arc::clone(&file), line };
+        let place = |line| Place {
+            file: Arc::clone(&file),
+            line,
+        };
         match csv::ReaderBuilder::new().flexible(true).from_path(path) {
             Ok(mut reader) => labels.fill(&mut reader, &place, &mut problems),
-            Err(error) => push(&mut problems, &place(0), error.to_string(), "a readable labels.csv"),
+            Err(error) => push(
+                &mut problems,
+                &place(0),
+                error.to_string(),
+                "a readable labels.csv",
+            ),
         }
         (labels, problems)
     }
@@ -60,7 +77,12 @@ impl LabelsFile {
                 }
                 Err(error) => {
                     let line = error.position().map_or(0, csv::Position::line);
-                    push(problems, &place(line), error.to_string(), "a row of UTF-8 text");
+                    push(
+                        problems,
+                        &place(line),
+                        error.to_string(),
+                        "a row of UTF-8 text",
+                    );
                 }
             }
         }
@@ -81,12 +103,17 @@ impl LabelsFile {
         let Some(transcript) = cells.text("transcript") else {
             return push(problems, &place, "no transcript", "the id of a transcript");
         };
-        self.named.entry(transcript.clone()).or_insert_with(|| place.clone());
+        self.named
+            .entry(transcript.clone())
+            .or_insert_with(|| place.clone());
         let before = problems.len();
         let wire = cells.wire(&place, problems);
         let label = wire.check(&place, problems);
         if let Some(label) = label.filter(|_| problems.len() == before) {
-            self.rows.entry(transcript).or_default().push((place, label));
+            self.rows
+                .entry(transcript)
+                .or_default()
+                .push((place, label));
         }
     }
 
@@ -99,11 +126,19 @@ impl LabelsFile {
     /// A problem for each label of a transcript that is not among `ids`: those of the whole corpus,
     /// before any filter.
     pub fn orphans(&self, ids: &BTreeSet<&str>) -> Vec<Problem> {
-        let unknown = self.named.iter().filter(|(id, _)| !ids.contains(id.as_str()));
+        let unknown = self
+            .named
+            .iter()
+            .filter(|(id, _)| !ids.contains(id.as_str()));
         let mut problems = Vec::new();
         for (id, place) in unknown {
             let what = format!("a label for no transcript: {id:?}");
-            push(&mut problems, place, what, "the id of a transcript of this corpus");
+            push(
+                &mut problems,
+                place,
+                what,
+                "the id of a transcript of this corpus",
+            );
         }
         problems
     }
@@ -116,11 +151,21 @@ fn check_header(header: &StringRecord, place: &Place, problems: &mut Vec<Problem
         match header.iter().filter(|h| *h == name).count() {
             0 => push(problems, place, format!("no column {name:?}"), &expected),
             1 => {}
-            _ => push(problems, place, format!("column {name:?} stands twice"), &expected),
+            _ => push(
+                problems,
+                place,
+                format!("column {name:?} stands twice"),
+                &expected,
+            ),
         }
     }
     for name in header.iter().filter(|h| !COLUMNS.contains(h)) {
-        push(problems, place, format!("unknown column {name:?}"), &expected);
+        push(
+            problems,
+            place,
+            format!("unknown column {name:?}"),
+            &expected,
+        );
     }
     problems.len() == before
 }
@@ -135,14 +180,22 @@ impl Cells<'_> {
     /// The text of a cell; `None` where it is empty.
     fn text(&self, column: &str) -> Option<String> {
         let at = self.header.iter().position(|h| h == column)?;
-        self.row.get(at).filter(|text| !text.is_empty()).map(str::to_owned)
+        self.row
+            .get(at)
+            .filter(|text| !text.is_empty())
+            .map(str::to_owned)
     }
 
     fn number(&self, column: &str, place: &Place, problems: &mut Vec<Problem>) -> Option<u64> {
         let text = self.text(column)?;
         let number = text.trim().parse().ok();
         if number.is_none() {
-            push(problems, place, format!("{column} {text:?}"), "a whole number from 0, or nothing");
+            push(
+                problems,
+                place,
+                format!("{column} {text:?}"),
+                "a whole number from 0, or nothing",
+            );
         }
         number
     }
@@ -175,7 +228,13 @@ mod tests {
         file.write_all(text.as_bytes()).unwrap();
         let (labels, problems) = LabelsFile::read(file.path());
         let name = format!("{}:", file.path().display());
-        (labels, problems.iter().map(|p| p.to_string().replace(&name, "")).collect())
+        (
+            labels,
+            problems
+                .iter()
+                .map(|p| p.to_string().replace(&name, ""))
+                .collect(),
+        )
     }
 
     #[test]
@@ -198,7 +257,10 @@ mod tests {
              c,loop,,answer,9,5,8,3,,,\nd,clean\ne,loop,,answer,,-1,,,,,\n,clean,,,,,,,,,\n"
         );
         let (labels, problems) = read(&text);
-        let starts: Vec<&str> = problems.iter().map(|p| p.split("; ").next().unwrap()).collect();
+        let starts: Vec<&str> = problems
+            .iter()
+            .map(|p| p.split("; ").next().unwrap())
+            .collect();
         assert_eq!(
             starts,
             [
@@ -215,14 +277,28 @@ mod tests {
                 "7: no transcript",
             ]
         );
-        assert_eq!(labels.of("a"), Some(&[][..]), "named, so the labels inside are replaced");
+        assert_eq!(
+            labels.of("a"),
+            Some(&[][..]),
+            "named, so the labels inside are replaced"
+        );
     }
 
     #[test]
     fn a_wrong_header_is_said_once_and_no_row_is_read() {
         let (labels, problems) = read("transcript,class,kynd\na,clean,\n");
-        assert!(problems.iter().any(|p| p.starts_with("1: unknown column \"kynd\"")), "{problems:?}");
-        assert!(problems.iter().any(|p| p.starts_with("1: no column \"onset\"")), "{problems:?}");
+        assert!(
+            problems
+                .iter()
+                .any(|p| p.starts_with("1: unknown column \"kynd\"")),
+            "{problems:?}"
+        );
+        assert!(
+            problems
+                .iter()
+                .any(|p| p.starts_with("1: no column \"onset\"")),
+            "{problems:?}"
+        );
         assert!(labels.of("a").is_none());
     }
 

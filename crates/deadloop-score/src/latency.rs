@@ -37,8 +37,11 @@ impl Latencies {
     /// Those of some outcomes: hits only. A late alarm is not in time, so it is not there.
     pub fn of<'a>(outcomes: impl IntoIterator<Item = &'a Outcome>) -> Self {
         let hit = |o: &&Outcome| o.verdict == Verdict::Hit;
-        let mut all: Vec<u64> =
-            outcomes.into_iter().filter(hit).filter_map(|o| o.latency).collect();
+        let mut all: Vec<u64> = outcomes
+            .into_iter()
+            .filter(hit)
+            .filter_map(|o| o.latency)
+            .collect();
         all.sort_unstable();
         Self(all)
     }
@@ -66,7 +69,9 @@ impl Latencies {
 
     fn nth(&self, k: u64) -> f64 {
         let index = usize::try_from(k - 1).unwrap_or(usize::MAX);
-        self.0.get(index).map_or(f64::INFINITY, |latency| *latency as f64)
+        self.0
+            .get(index)
+            .map_or(f64::INFINITY, |latency| *latency as f64)
     }
 }
 
@@ -104,6 +109,9 @@ mod tests {
         assert_eq!(latencies.of_hits().p90, Some(30.0));
         assert_eq!(Latencies::default().of_hits(), Quantiles::default());
         tally[Count::Hit] = 0;
-        assert_eq!(Latencies::default().of_loops(&tally).p50, Some(f64::INFINITY));
+        assert_eq!(
+            Latencies::default().of_loops(&tally).p50,
+            Some(f64::INFINITY)
+        );
     }
 }

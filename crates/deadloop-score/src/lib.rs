@@ -5,6 +5,8 @@ mod label;
 mod labels_csv;
 mod latency;
 mod metrics;
+mod paint;
+mod sheet;
 mod tally;
 mod timeline;
 mod verdict;
@@ -18,9 +20,8 @@ pub use intervals::{
 pub use label::{Class, Span, Truth};
 pub use labels_csv::{COLUMNS as LABEL_COLUMNS, LabelsFile};
 pub use latency::{Latencies, Quantiles, RANKS, rank};
-pub use metrics::{
-    Scores, Worth, delay, f_beta, fa_per_mchar, lost, ppv, saved, utility,
-};
+pub use metrics::{Scores, Worth, delay, f_beta, fa_per_mchar, lost, ppv, saved, utility};
+pub use sheet::{LatencySheet, Sheet, Trial, tallies, tallies_and_latencies};
 pub use tally::{Count, SHARE, Tally, WITHIN};
 pub use timeline::Timeline;
 pub use verdict::{At, JudgeOptions, Outcome, Transient, Verdict, Watch, judge};

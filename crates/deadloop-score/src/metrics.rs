@@ -21,11 +21,15 @@ pub struct Worth {
 
 impl Worth {
     /// Named profiles of [`lambda`](Self::lambda): someone is waiting, nobody is, a test run.
-    pub const PROFILES: [(&'static str, f64); 3] = [("interactive", 10.0), ("batch", 3.0), ("ci", 1.0)];
+    pub const PROFILES: [(&'static str, f64); 3] =
+        [("interactive", 10.0), ("batch", 3.0), ("ci", 1.0)];
 
     /// The lambda of a named profile.
     pub fn profile(name: &str) -> Option<f64> {
-        Self::PROFILES.iter().find(|(n, _)| *n == name).map(|(_, lambda)| *lambda)
+        Self::PROFILES
+            .iter()
+            .find(|(n, _)| *n == name)
+            .map(|(_, lambda)| *lambda)
     }
 }
 
@@ -33,7 +37,10 @@ impl Worth {
 /// to 6 %); profile `interactive`.
 impl Default for Worth {
     fn default() -> Self {
-        Self { pi: 0.01, lambda: 10.0 }
+        Self {
+            pi: 0.01,
+            lambda: 10.0,
+        }
     }
 }
 
@@ -106,7 +113,10 @@ impl Scores {
             fa_per_mchar: fa_per_mchar(tally),
             fa_interval: watched.then(|| {
                 let events = cache.get(tally.wrong());
-                Interval { lo: per_mchar(events.lo), hi: per_mchar(events.hi) }
+                Interval {
+                    lo: per_mchar(events.lo),
+                    hi: per_mchar(events.hi),
+                }
             }),
             ppv: ppv(tally, worth),
             delay: delay(tally),
@@ -236,12 +246,21 @@ mod tests {
 
     fn scores(tally: &Tally) -> Scores {
         let none = Quantiles::default();
-        Scores::of(tally, none, none, &Worth::default(), &mut PoissonCache::default())
+        Scores::of(
+            tally,
+            none,
+            none,
+            &Worth::default(),
+            &mut PoissonCache::default(),
+        )
     }
 
     fn close(got: Option<f64>, want: f64) {
         let got = got.unwrap();
-        assert!((got - want).abs() < 1e-9 * want.abs().max(1.0), "{got} is not {want}");
+        assert!(
+            (got - want).abs() < 1e-9 * want.abs().max(1.0),
+            "{got} is not {want}"
+        );
     }
 
     #[test]
@@ -258,8 +277,26 @@ mod tests {
         close(s.lost, 1e6 * 3100.0 / 110_000.0);
         close(s.kind_accuracy, 5.0 / 6.0);
         assert_eq!(s.within, [0.0, 0.0, 0.6, 0.6, 0.6, 0.6].map(Some));
-        close(utility(&example(), &Worth { pi: 0.5, lambda: 10.0 }), -99.5);
-        close(utility(&example(), &Worth { pi: 0.5, lambda: 1.0 }), 35.5);
+        close(
+            utility(
+                &example(),
+                &Worth {
+                    pi: 0.5,
+                    lambda: 10.0,
+                },
+            ),
+            -99.5,
+        );
+        close(
+            utility(
+                &example(),
+                &Worth {
+                    pi: 0.5,
+                    lambda: 1.0,
+                },
+            ),
+            35.5,
+        );
         let fa = s.fa_interval.unwrap();
         close(Some(fa.hi), 7.22468766772396e6 / 106_900.0);
     }
@@ -277,8 +314,18 @@ mod tests {
     fn a_denominator_of_0_is_not_a_number() {
         let s = scores(&Tally::default());
         let all = [
-            s.precision, s.recall, s.fpr, s.f1, s.fa_per_mchar, s.ppv, s.delay, s.saved, s.lost,
-            s.kind_accuracy, s.utility, s.within[0],
+            s.precision,
+            s.recall,
+            s.fpr,
+            s.f1,
+            s.fa_per_mchar,
+            s.ppv,
+            s.delay,
+            s.saved,
+            s.lost,
+            s.kind_accuracy,
+            s.utility,
+            s.within[0],
         ];
         assert_eq!(all, [None; 12]);
         assert_eq!((s.recall_interval, s.fa_interval), (None, None));
@@ -287,10 +334,17 @@ mod tests {
     #[test]
     fn no_alarm_at_all_has_no_precision_but_a_recall_of_0() {
         let mut quiet = Tally::default();
-        (quiet[Count::Miss], quiet[Count::Quiet], quiet[Count::Exposure]) = (3, 4, 100);
+        (
+            quiet[Count::Miss],
+            quiet[Count::Quiet],
+            quiet[Count::Exposure],
+        ) = (3, 4, 100);
         let s = scores(&quiet);
         assert_eq!((s.precision, s.recall, s.f1), (None, Some(0.0), Some(0.0)));
-        assert_eq!((s.ppv, s.utility, s.fa_per_mchar), (None, Some(0.0), Some(0.0)));
+        assert_eq!(
+            (s.ppv, s.utility, s.fa_per_mchar),
+            (None, Some(0.0), Some(0.0))
+        );
     }
 
     #[test]
@@ -304,10 +358,24 @@ mod tests {
     fn twice_the_corpus_has_the_same_rates() {
         let (once, twice) = (scores(&example()), scores(&(example() + example())));
         let rates = |s: &Scores| {
-            [s.precision, s.recall, s.fpr, s.f1, s.fa_per_mchar, s.ppv, s.delay, s.saved, s.lost, s.utility]
+            [
+                s.precision,
+                s.recall,
+                s.fpr,
+                s.f1,
+                s.fa_per_mchar,
+                s.ppv,
+                s.delay,
+                s.saved,
+                s.lost,
+                s.utility,
+            ]
         };
         assert_eq!(rates(&once), rates(&twice));
         let width = |s: &Scores| s.recall_interval.map(|i| i.hi - i.lo).unwrap();
-        assert!(width(&twice) < width(&once), "more data, a narrower interval");
+        assert!(
+            width(&twice) < width(&once),
+            "more data, a narrower interval"
+        );
     }
 }

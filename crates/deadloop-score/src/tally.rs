@@ -162,7 +162,13 @@ impl Tally {
 
     /// Loops that count: `hit`, `late`, `premature`, `stale`, `miss`.
     pub fn loops(&self) -> u64 {
-        self.sum(&[Count::Hit, Count::Late, Count::Premature, Count::Stale, Count::Miss])
+        self.sum(&[
+            Count::Hit,
+            Count::Late,
+            Count::Premature,
+            Count::Stale,
+            Count::Miss,
+        ])
     }
 
     /// Clean transcripts that count.
@@ -219,7 +225,9 @@ fn share(saved: u64, whole: u64) -> i64 {
 }
 
 fn bin(outcome: &Outcome) -> Option<Count> {
-    let latency = outcome.latency.filter(|_| outcome.verdict == Verdict::Hit)?;
+    let latency = outcome
+        .latency
+        .filter(|_| outcome.verdict == Verdict::Hit)?;
     let i = WITHIN.iter().position(|n| latency <= *n)?;
     Some(Count::BINS[i])
 }

@@ -39,13 +39,19 @@ impl Timeline {
     /// Everything: the length of each text channel.
     pub fn length(&self) -> Seen {
         let mut seen = Seen::default();
-        self.stretches.iter().for_each(|(channel, n)| grow(&mut seen, *channel, *n));
+        self.stretches
+            .iter()
+            .for_each(|(channel, n)| grow(&mut seen, *channel, *n));
         seen
     }
 
     /// The length of one channel: chars, or calls on `tools`.
     pub fn units(&self, channel: Channel) -> u64 {
-        self.stretches.iter().filter(|(c, _)| *c == channel).map(|(_, n)| n).sum()
+        self.stretches
+            .iter()
+            .filter(|(c, _)| *c == channel)
+            .map(|(_, n)| n)
+            .sum()
     }
 
     /// The channels that hold anything, in the order in which they began.
@@ -82,7 +88,11 @@ impl Timeline {
     }
 
     /// What had arrived when the `nth` char (from 1) of the channels in `which` had.
-    pub(crate) fn after_chars(&self, nth: u64, which: impl Fn(Channel) -> bool) -> Option<(Channel, Seen)> {
+    pub(crate) fn after_chars(
+        &self,
+        nth: u64,
+        which: impl Fn(Channel) -> bool,
+    ) -> Option<(Channel, Seen)> {
         let mut seen = Seen::default();
         let mut left = nth;
         for (channel, n) in &self.stretches {
@@ -112,7 +122,10 @@ pub(crate) fn clock(events: &[Event], channel: Channel, at: u64) -> Clock {
         if c == channel {
             own += n;
             if at < own {
-                return Clock { t_ms: event.t_ms, tokens };
+                return Clock {
+                    t_ms: event.t_ms,
+                    tokens,
+                };
             }
         }
     }
@@ -146,7 +159,12 @@ mod tests {
             Channel::Reasoning => Body::Reasoning(text.into()),
             _ => Body::Answer(text.into()),
         };
-        Event { body, t_ms: Some(t_ms), tokens: Some(tokens), ..Event::default() }
+        Event {
+            body,
+            t_ms: Some(t_ms),
+            tokens: Some(tokens),
+            ..Event::default()
+        }
     }
 
     fn interleaved() -> Vec<Event> {
@@ -159,7 +177,10 @@ mod tests {
     }
 
     fn seen(reasoning: u64, answer: u64) -> Seen {
-        Seen { reasoning: Chars(reasoning), answer: Chars(answer) }
+        Seen {
+            reasoning: Chars(reasoning),
+            answer: Chars(answer),
+        }
     }
 
     #[test]
@@ -179,7 +200,10 @@ mod tests {
         let answer = |n| line.after_chars(n, |c| c == Channel::Answer);
         assert_eq!(answer(4), Some((Channel::Answer, seen(7, 4))));
         assert_eq!(answer(6), None);
-        assert_eq!(line.after_chars(8, |_| true), Some((Channel::Reasoning, seen(5, 3))));
+        assert_eq!(
+            line.after_chars(8, |_| true),
+            Some((Channel::Reasoning, seen(5, 3)))
+        );
     }
 
     #[test]

@@ -80,7 +80,10 @@ pub struct Watch {
 impl Watch {
     /// What `watches` says of each channel.
     pub fn of(watches: impl Fn(Channel) -> bool) -> Self {
-        Self { reasoning: watches(Channel::Reasoning), answer: watches(Channel::Answer) }
+        Self {
+            reasoning: watches(Channel::Reasoning),
+            answer: watches(Channel::Answer),
+        }
     }
 
     /// The chars of `seen` in the channels that are read.
@@ -153,7 +156,10 @@ impl Verdict {
 
     /// Whether it is a loop that counts: `hit`, `late`, `premature`, `stale` or `miss`.
     pub fn is_loop(self) -> bool {
-        matches!(self, Self::Hit | Self::Late | Self::Premature | Self::Stale | Self::Miss)
+        matches!(
+            self,
+            Self::Hit | Self::Late | Self::Premature | Self::Stale | Self::Miss
+        )
     }
 }
 
@@ -230,7 +236,10 @@ pub fn judge(case: &Case, watch: Watch, stop: Option<&Stop>, options: &JudgeOpti
     let hearing = Hearing {
         spans: &truth.spans,
         whole: watch.chars(case.timeline.length()),
-        alarm: stop.map(|stop| Alarm { stop, moment: options.moment(stop) }),
+        alarm: stop.map(|stop| Alarm {
+            stop,
+            moment: options.moment(stop),
+        }),
         watch,
         options,
     };
@@ -293,11 +302,18 @@ impl<'a> Hearing<'a> {
 
     fn clean(&self) -> Outcome {
         let Some(alarm) = &self.alarm else {
-            return Outcome { exposure: self.whole, ..Outcome::bare(Verdict::Quiet) };
+            return Outcome {
+                exposure: self.whole,
+                ..Outcome::bare(Verdict::Quiet)
+            };
         };
         let exposure = self.watch.chars(alarm.moment.seen);
         let lost = self.whole.saturating_sub(exposure);
-        Outcome { exposure, lost, ..Outcome::bare(Verdict::FalseAlarm) }
+        Outcome {
+            exposure,
+            lost,
+            ..Outcome::bare(Verdict::FalseAlarm)
+        }
     }
 
     fn transient(&self) -> Outcome {
@@ -308,7 +324,9 @@ impl<'a> Hearing<'a> {
     }
 
     fn looping(&self) -> Outcome {
-        let Some(alarm) = self.alarm else { return self.charge(Verdict::Miss) };
+        let Some(alarm) = self.alarm else {
+            return self.charge(Verdict::Miss);
+        };
         let inside = |span: &Span| {
             let lo = span.earliest.0.saturating_sub(self.options.early);
             alarm.within(span, lo, span.end.0 + self.options.grace)
@@ -316,11 +334,15 @@ impl<'a> Hearing<'a> {
         if let Some((index, span)) = self.loops().find(|(_, span)| inside(span)) {
             return self.found(&alarm, index, span);
         }
-        let recovers = |s: &Span| s.class == Class::Transient && alarm.within(s, s.earliest.0, s.end.0);
+        let recovers =
+            |s: &Span| s.class == Class::Transient && alarm.within(s, s.earliest.0, s.end.0);
         if self.options.transient == Transient::Ignore && self.spans.iter().any(recovers) {
             return Outcome::bare(Verdict::TransientStop);
         }
-        match self.loops().find(|(_, span)| alarm.precedes(span, self.options.early)) {
+        match self
+            .loops()
+            .find(|(_, span)| alarm.precedes(span, self.options.early))
+        {
             Some((_, span)) => self.cut(&alarm, Verdict::Premature, self.watch.chars(span.seen)),
             None => self.cut(&alarm, Verdict::Stale, self.whole),
         }
@@ -330,13 +352,20 @@ impl<'a> Hearing<'a> {
     fn found(&self, alarm: &Alarm, index: usize, span: &Span) -> Outcome {
         let at = alarm.at().0;
         let latency = at.saturating_sub(span.onset.0);
-        let late = self.options.deadline.is_some_and(|deadline| latency > deadline);
+        let late = self
+            .options
+            .deadline
+            .is_some_and(|deadline| latency > deadline);
         let verdict = if late { Verdict::Late } else { Verdict::Hit };
         let stopped = at.clamp(span.onset.0, span.end.0);
         Outcome {
             span: Some(index),
             latency: Some(latency),
-            latency_ms: alarm.moment.t_ms.zip(span.onset_ms).map(|(a, o)| (a - o).max(0.0)),
+            latency_ms: alarm
+                .moment
+                .t_ms
+                .zip(span.onset_ms)
+                .map(|(a, o)| (a - o).max(0.0)),
             latency_tokens: alarm
                 .moment
                 .tokens
@@ -346,7 +375,10 @@ impl<'a> Hearing<'a> {
             exposure: self.exposure(),
             loop_chars: (span.end - span.onset).0,
             delay: self.capped(stopped - span.onset.0),
-            kind_right: span.kind.filter(|_| !late).map(|kind| kind == alarm.stop.kind),
+            kind_right: span
+                .kind
+                .filter(|_| !late)
+                .map(|kind| kind == alarm.stop.kind),
             censored: span.open,
             ..Outcome::bare(verdict)
         }
@@ -355,12 +387,17 @@ impl<'a> Hearing<'a> {
     /// An alarm outside every span; healthy text follows it until `until` watched chars.
     fn cut(&self, alarm: &Alarm, verdict: Verdict, until: u64) -> Outcome {
         let lost = until.saturating_sub(self.watch.chars(alarm.moment.seen));
-        Outcome { lost, ..self.charge(verdict) }
+        Outcome {
+            lost,
+            ..self.charge(verdict)
+        }
     }
 
     /// The whole of the first loop, which nobody stopped.
     fn charge(&self, verdict: Verdict) -> Outcome {
-        let Some((index, span)) = self.loops().next() else { return Outcome::bare(verdict) };
+        let Some((index, span)) = self.loops().next() else {
+            return Outcome::bare(verdict);
+        };
         let loop_chars = (span.end - span.onset).0;
         Outcome {
             span: Some(index),
@@ -374,8 +411,13 @@ impl<'a> Hearing<'a> {
 
     /// Watched chars up to the alarm or the first `earliest`, whichever came first.
     fn exposure(&self) -> u64 {
-        let healthy = self.loops().next().map_or(self.whole, |(_, s)| self.watch.chars(s.seen));
-        let watched = self.alarm.map_or(healthy, |a| self.watch.chars(a.moment.seen));
+        let healthy = self
+            .loops()
+            .next()
+            .map_or(self.whole, |(_, s)| self.watch.chars(s.seen));
+        let watched = self
+            .alarm
+            .map_or(healthy, |a| self.watch.chars(a.moment.seen));
         healthy.min(watched)
     }
 
