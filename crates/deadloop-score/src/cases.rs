@@ -1,9 +1,8 @@
 //! [`Case`]: what scoring has to know about a transcript, without its text.
 
-use deadloop_replay::corpus::{Body, Entry, Event, Place, Problem, Transcript};
+use deadloop_replay::corpus::{Entry, Event, Place, Problem, field, text_hash};
 use deadloop_replay::detect::{Channel, Chars};
 use serde_json::Value;
-use sha2::{Digest, Sha256};
 
 use crate::label::{Class, Label, Placed, Span, Truth, Wire, class_of, push};
 use crate::labels_csv::LabelsFile;
@@ -31,8 +30,7 @@ pub struct Case {
     pub timeline: Timeline,
     /// What is true about it; `None`: nobody labelled it.
     pub truth: Option<Truth>,
-    /// A hash of everything that a detector reads, 16 hexadecimal digits: two cases with one hash
-    /// are the same text in the same channels. How it was cut into chunks does not count.
+    /// The corpus's [`text_hash`]: two cases with one hash are the same text in the same channels.
     pub text: String,
 }
 
@@ -58,7 +56,7 @@ impl Case {
             group: t.group.clone(),
             lang: t.lang.clone(),
             split: entry.split.clone(),
-            by: by.iter().map(|field| field_of(entry, field)).collect(),
+            by: by.iter().map(|name| field(entry, name)).collect(),
             timeline,
             truth: truth.filter(|_| problems.is_empty()),
             text: text_hash(t),
@@ -204,75 +202,10 @@ fn channel_of(
     })
 }
 
-/// The value of a breakdown's field: one of the transcript's own, or `meta.a.b`.
-fn field_of(entry: &Entry, field: &str) -> Option<String> {
-    let t = &entry.transcript;
-    match field {
-        "model" => Some(t.model.clone()),
-        "profile" => t.profile.clone(),
-        "group" => t.group.clone(),
-        "lang" => t.lang.clone(),
-        "split" => entry.split.clone(),
-        _ => {
-            let mut keys = field.strip_prefix("meta.").unwrap_or(field).split('.');
-            let first = t.meta.get(keys.next()?)?;
-            keys.try_fold(first, |value, key| value.get(key)).map(plain)
-        }
-    }
-}
-
-fn plain(value: &Value) -> String {
-    value
-        .as_str()
-        .map_or_else(|| value.to_string(), str::to_owned)
-}
-
-/// Hashes channel by channel, so that neither chunks nor their interleaving count. Ends are marked
-/// by a byte that UTF-8 does not have.
-fn text_hash(transcript: &Transcript) -> String {
-    let mut hasher = Sha256::new();
-    for channel in [Channel::Reasoning, Channel::Answer, Channel::Tools] {
-        transcript
-            .events
-            .iter()
-            .for_each(|event| absorb(&mut hasher, channel, &event.body));
-        hasher.update([0xff]);
-    }
-    hasher
-        .finalize()
-        .iter()
-        .take(8)
-        .map(|byte| format!("{byte:02x}"))
-        .collect()
-}
-
-fn absorb(hasher: &mut Sha256, channel: Channel, body: &Body) {
-    match (channel, body) {
-        (Channel::Reasoning, Body::Reasoning(text)) | (Channel::Answer, Body::Answer(text)) => {
-            hasher.update(text.as_bytes());
-        }
-        (
-            Channel::Tools,
-            Body::ToolCall {
-                name, arguments, ..
-            },
-        ) => {
-            hasher.update(name.as_bytes());
-            hasher.update([0xfe]);
-            hasher.update(arguments.to_string().as_bytes());
-            hasher.update([0xfe]);
-        }
-        (Channel::Tools, Body::ToolResult { content, .. }) => {
-            hasher.update(content.as_bytes());
-            hasher.update([0xfe]);
-        }
-        _ => {}
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use deadloop_replay::corpus::{Body, Transcript};
     use std::path::PathBuf;
     use std::sync::Arc;
 
@@ -397,21 +330,5 @@ mod tests {
         let (case, _) = Case::of(&entry(Value::Null, &[]), None, &by);
         let want = [Some("web"), Some("3"), Some("m"), None].map(|v| v.map(String::from));
         assert_eq!(case.by, want);
-    }
-
-    #[test]
-    fn the_text_hash_ignores_chunks_but_not_channels() {
-        let hash =
-            |texts: &[(Channel, &str)]| Case::of(&entry(Value::Null, texts), None, &[]).0.text;
-        let whole = hash(&[(Channel::Answer, "abcd")]);
-        assert_eq!(
-            whole,
-            hash(&[(Channel::Answer, "ab"), (Channel::Answer, "cd")])
-        );
-        assert_ne!(whole, hash(&[(Channel::Reasoning, "abcd")]));
-        assert_ne!(
-            whole,
-            hash(&[(Channel::Reasoning, "ab"), (Channel::Answer, "cd")])
-        );
     }
 }

@@ -1,18 +1,31 @@
 //! Labels, verdicts, tallies, scores, and the choice of a setting.
 mod cases;
+mod choose;
+mod evidence;
+mod folds;
+mod goal;
 mod intervals;
 mod label;
 mod labels_csv;
 mod latency;
 mod metrics;
 mod paint;
+mod paired;
+mod random;
+mod select;
 mod sheet;
 mod tally;
 mod timeline;
 mod verdict;
 
 pub use cases::Case;
+pub use choose::{
+    Choice, ChooseError, ChooseOptions, Choices, NothingFeasible, Restrictive, Why, choose,
+};
 pub use deadloop_replay as replay;
+pub use evidence::{Evidence, Mismatch};
+pub use folds::folds;
+pub use goal::{Constraint, GoalError, Judge, Metric, Standing};
 pub use intervals::{
     Interval, PoissonCache, clopper_pearson, poisson, poisson_lower, poisson_upper,
     proportion_lower, proportion_upper, wilson,
