@@ -21,9 +21,8 @@ fn checkpoint_live_in_any_chunking() {
         for size in [1, 2, 7, 50, 1000, usize::MAX] {
             assert_eq!(live(vector, size), vector.expect, "vector {i} in pieces of {size}");
         }
-        let setting = vector.setting("checkpoint");
-        for member in &setting.members {
-            assert_eq!(member.check(), Ok(()), "vector {i} has possible parameters");
-        }
+        // Some vectors ask for what can never fire; such a setting is refused when it is read.
+        let refused = vector.setting("checkpoint").members.iter().any(|m| m.check().is_err());
+        assert!(!refused || vector.expect.is_none(), "vector {i} fires, so it can fire");
     }
 }

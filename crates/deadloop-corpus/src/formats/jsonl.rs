@@ -165,4 +165,8 @@ impl Record for JsonLine {
     fn digest(&self) -> RecordDigest {
         RecordDigest::of([self.0.as_slice()])
     }
+
+    fn bytes(&self) -> usize {
+        self.0.len()
+    }
 }

@@ -42,6 +42,8 @@ pub(crate) trait Record: Send {
     fn decode(&self) -> Result<Wire, Fault>;
     /// A digest of its bytes.
     fn digest(&self) -> RecordDigest;
+    /// How many bytes it holds.
+    fn bytes(&self) -> usize;
 }
 
 /// A file about to be read.
