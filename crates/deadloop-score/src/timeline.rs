@@ -87,22 +87,35 @@ impl Timeline {
         ended
     }
 
-    /// What had arrived when the `nth` char (from 1) of the channels in `which` had.
-    pub(crate) fn after_chars(
+    /// The moment at which the `nth` char (from 1) of the text had arrived, and its channel.
+    pub(crate) fn nth_char(&self, nth: u64) -> Option<(Channel, Seen)> {
+        self.moment(|channel, seen, n| {
+            let before = seen.reasoning.0 + seen.answer.0;
+            (Channel::TEXT.contains(&channel) && before < nth && nth <= before + n)
+                .then(|| nth - before)
+        })
+    }
+
+    /// The moment at which the first text channel had `chars` chars.
+    pub(crate) fn first_to_reach(&self, chars: u64) -> Option<(Channel, Seen)> {
+        self.moment(|channel, seen, n| {
+            let before = seen.of(channel).0;
+            let text = Channel::TEXT.contains(&channel);
+            (text && before < chars && chars <= before + n).then(|| chars - before)
+        })
+    }
+
+    /// The first stretch in which `stop` finds a moment, given what had arrived before it and its
+    /// length: so many units into it.
+    fn moment(
         &self,
-        nth: u64,
-        which: impl Fn(Channel) -> bool,
+        stop: impl Fn(Channel, Seen, u64) -> Option<u64>,
     ) -> Option<(Channel, Seen)> {
         let mut seen = Seen::default();
-        let mut left = nth;
         for (channel, n) in &self.stretches {
-            let text = Channel::TEXT.contains(channel);
-            if text && which(*channel) {
-                if left <= *n {
-                    grow(&mut seen, *channel, left);
-                    return Some((*channel, seen));
-                }
-                left -= n;
+            if let Some(into) = stop(*channel, seen, *n) {
+                grow(&mut seen, *channel, into);
+                return Some((*channel, seen));
             }
             grow(&mut seen, *channel, *n);
         }
@@ -195,15 +208,20 @@ mod tests {
     }
 
     #[test]
-    fn the_nth_char_of_the_watched_channels_is_found() {
+    fn a_char_is_found_by_its_number() {
         let line = Timeline::of(&interleaved());
-        let answer = |n| line.after_chars(n, |c| c == Channel::Answer);
-        assert_eq!(answer(4), Some((Channel::Answer, seen(7, 4))));
-        assert_eq!(answer(6), None);
-        assert_eq!(
-            line.after_chars(8, |_| true),
-            Some((Channel::Reasoning, seen(5, 3)))
-        );
+        assert_eq!(line.nth_char(4), Some((Channel::Reasoning, seen(4, 0))));
+        assert_eq!(line.nth_char(5), Some((Channel::Answer, seen(4, 1))));
+        assert_eq!(line.nth_char(8), Some((Channel::Reasoning, seen(5, 3))));
+        assert_eq!((line.nth_char(0), line.nth_char(13)), (None, None));
+    }
+
+    #[test]
+    fn the_first_channel_to_reach_a_length_is_found() {
+        let line = Timeline::of(&interleaved());
+        assert_eq!(line.first_to_reach(3), Some((Channel::Reasoning, seen(3, 0))));
+        assert_eq!(line.first_to_reach(7), Some((Channel::Reasoning, seen(7, 3))));
+        assert_eq!(line.first_to_reach(8), None);
     }
 
     #[test]
