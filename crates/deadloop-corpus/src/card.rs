@@ -76,9 +76,11 @@ impl Card {
     /// The file cannot be read, is not TOML, has a key of the wrong type, or a glob that is none.
     pub fn read(path: &Path) -> Result<Self, CorpusError> {
         let text = std::fs::read_to_string(path).map_err(|e| CorpusError::unreadable(path, e))?;
-        let card: Self = toml::from_str(&text).map_err(|e| bad(path, line_of(&text, &e), e.message()))?;
+        let card: Self =
+            toml::from_str(&text).map_err(|e| bad(path, line_of(&text, &e), e.message()))?;
         for pattern in &card.think.opened_in_prompt {
-            Glob::new(pattern).map_err(|e| bad(path, 0, &format!("think.opened_in_prompt: {e}")))?;
+            Glob::new(pattern)
+                .map_err(|e| bad(path, 0, &format!("think.opened_in_prompt: {e}")))?;
         }
         Ok(card)
     }
@@ -112,7 +114,8 @@ mod tests {
 
     #[test]
     fn known_keys_are_read_and_others_kept() {
-        let card = read("name = 'x'\nmood = 'good'\n[[models]]\nname = 'm'\nweights = 'w'\n").unwrap();
+        let card =
+            read("name = 'x'\nmood = 'good'\n[[models]]\nname = 'm'\nweights = 'w'\n").unwrap();
         assert_eq!(card.name.as_deref(), Some("x"));
         assert_eq!(card.rest["mood"].as_str(), Some("good"));
         assert_eq!(card.models[0].name, "m");

@@ -65,8 +65,14 @@ impl Corpus {
     /// # Errors
     /// Whatever is wrong before the first transcript; see [`CorpusError`].
     pub fn open(path: &Path) -> Result<Self, CorpusError> {
-        let data = path.metadata().map_err(|e| CorpusError::unreadable(path, e))?;
-        if data.is_dir() { Self::folder(path) } else { Ok(Self::file(path)) }
+        let data = path
+            .metadata()
+            .map_err(|e| CorpusError::unreadable(path, e))?;
+        if data.is_dir() {
+            Self::folder(path)
+        } else {
+            Ok(Self::file(path))
+        }
     }
 
     fn file(path: &Path) -> Self {
@@ -83,7 +89,9 @@ impl Corpus {
         let part = |name: &str| Some(path.join(name)).filter(|file| file.exists());
         Ok(Self {
             files,
-            card: part("dataset.toml").map(|file| Card::read(&file)).transpose()?,
+            card: part("dataset.toml")
+                .map(|file| Card::read(&file))
+                .transpose()?,
             labels: part("labels.csv"),
             splits: part("splits.csv").map_or(Ok(Splits::default()), |file| Splits::read(&file))?,
         })
@@ -155,10 +163,15 @@ fn transcripts(folder: &Path) -> Result<Vec<PathBuf>, CorpusError> {
     if !inner.is_dir() {
         return Err(none());
     }
-    let listed = std::fs::read_dir(&inner).and_then(|entries| entries.collect::<Result<Vec<_>, _>>());
+    let listed =
+        std::fs::read_dir(&inner).and_then(|entries| entries.collect::<Result<Vec<_>, _>>());
     let entries = listed.map_err(|e| CorpusError::unreadable(&inner, e))?;
     let mut files: Vec<_> = entries.into_iter().map(|entry| entry.path()).collect();
     files.retain(|file| formats::is_transcripts(file) && file.is_file());
     files.sort();
-    if files.is_empty() { Err(none()) } else { Ok(files) }
+    if files.is_empty() {
+        Err(none())
+    } else {
+        Ok(files)
+    }
 }

@@ -77,7 +77,11 @@ impl fmt::Display for CorpusHash {
 /// A hash of what a transcript says: its reasoning, its answer, its tool calls and results, however
 /// they were cut into chunks and whenever they came. 16 hexadecimal digits.
 pub fn text_hash(transcript: &Transcript) -> String {
-    let tools: String = transcript.events.iter().map(|event| tool_line(&event.body)).collect();
+    let tools: String = transcript
+        .events
+        .iter()
+        .map(|event| tool_line(&event.body))
+        .collect();
     let (reasoning, answer) = (transcript.reasoning(), transcript.answer());
     let parts = [reasoning.as_bytes(), answer.as_bytes(), tools.as_bytes()];
     hex(&RecordDigest::of(parts).0[..8])
@@ -85,7 +89,9 @@ pub fn text_hash(transcript: &Transcript) -> String {
 
 fn tool_line(body: &Body) -> String {
     match body {
-        Body::ToolCall { name, arguments, .. } => format!("call {name:?} {arguments}\n"),
+        Body::ToolCall {
+            name, arguments, ..
+        } => format!("call {name:?} {arguments}\n"),
         Body::ToolResult { content, error, .. } => format!("result {content:?} {error}\n"),
         _ => String::new(),
     }
@@ -101,7 +107,9 @@ mod tests {
     use crate::Event;
 
     fn answer(chunks: &[&str]) -> Transcript {
-        let events = chunks.iter().map(|c| Event::of(Body::Answer((*c).to_owned())));
+        let events = chunks
+            .iter()
+            .map(|c| Event::of(Body::Answer((*c).to_owned())));
         Transcript {
             events: events.collect(),
             ..Transcript::default()
@@ -110,7 +118,10 @@ mod tests {
 
     #[test]
     fn the_text_hash_does_not_see_chunks_but_channels() {
-        assert_eq!(text_hash(&answer(&["ab", "c"])), text_hash(&answer(&["a", "bc"])));
+        assert_eq!(
+            text_hash(&answer(&["ab", "c"])),
+            text_hash(&answer(&["a", "bc"]))
+        );
         assert_ne!(text_hash(&answer(&["abc"])), text_hash(&answer(&["abd"])));
         let mut thought = answer(&["abc"]);
         thought.events[0].body = Body::Reasoning("abc".to_owned());

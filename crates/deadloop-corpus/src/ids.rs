@@ -19,7 +19,11 @@ impl Ids {
     pub fn insert(&mut self, id: &str, place: &Place) -> Result<(), Problem> {
         if let Some(first) = self.places.get(id) {
             let what = format!("the id {id:?} was used before, at {first}");
-            return Err(Problem::new(place.clone(), what, "an id that is unique in its corpus"));
+            return Err(Problem::new(
+                place.clone(),
+                what,
+                "an id that is unique in its corpus",
+            ));
         }
         self.places.insert(id.to_owned(), place.clone());
         Ok(())

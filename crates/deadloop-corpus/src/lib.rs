@@ -14,6 +14,7 @@ mod splits;
 mod think;
 mod transcript;
 mod wire;
+mod writer;
 
 pub use card::{Card, CardModel, CardThink};
 pub use corpus::{Corpus, CorpusError};
@@ -24,3 +25,4 @@ pub use raws::{Entries, Raw, Raws};
 pub use select::{Draw, Drawn, ModelGlob, Sample, Selection, field, parse_where};
 pub use think::{Blocks, Side, ThinkOptions, ThinkSplitter, split_think, strip_think_tags};
 pub use transcript::{Body, Entry, Event, Place, Problem, Transcript};
+pub use writer::{Beside, CorpusWriter, WriteError};

@@ -64,11 +64,19 @@ impl Selection {
     /// Whether a transcript is meant, `limit` and `sample` aside.
     pub fn matches(&self, entry: &Entry) -> bool {
         let transcript = &entry.transcript;
-        let wanted = |wanted: &Option<String>, value: &Option<String>| wanted.is_none() || wanted == value;
-        (self.models.is_empty() || self.models.iter().any(|glob| glob.is_match(&transcript.model)))
+        let wanted =
+            |wanted: &Option<String>, value: &Option<String>| wanted.is_none() || wanted == value;
+        (self.models.is_empty()
+            || self
+                .models
+                .iter()
+                .any(|glob| glob.is_match(&transcript.model)))
             && wanted(&self.split, &entry.split)
             && wanted(&self.lang, &transcript.lang)
-            && self.wheres.iter().all(|(key, value)| field(entry, key).as_ref() == Some(value))
+            && self
+                .wheres
+                .iter()
+                .all(|(key, value)| field(entry, key).as_ref() == Some(value))
     }
 }
 
@@ -103,7 +111,9 @@ pub fn field(entry: &Entry, key: &str) -> Option<String> {
 fn other<'a>(entry: &'a Entry, key: &str) -> Option<&'a Value> {
     let (meta, rest) = (&entry.transcript.meta, &entry.rest);
     let in_meta = key.strip_prefix("meta.").and_then(|key| lookup(meta, key));
-    in_meta.or_else(|| lookup(rest, key)).or_else(|| lookup(meta, key))
+    in_meta
+        .or_else(|| lookup(rest, key))
+        .or_else(|| lookup(meta, key))
 }
 
 fn lookup<'a>(object: &'a serde_json::Map<String, Value>, key: &str) -> Option<&'a Value> {
@@ -145,7 +155,8 @@ impl Draw {
         let mut hasher = Sha256::new();
         hasher.update(self.sample.seed.to_le_bytes());
         hasher.update(id);
-        self.smallest.insert((hasher.finalize().into(), id.to_owned()));
+        self.smallest
+            .insert((hasher.finalize().into(), id.to_owned()));
         if self.smallest.len() > self.sample.count {
             self.smallest.pop_last();
         }
@@ -185,7 +196,8 @@ mod tests {
     use serde_json::json;
 
     fn entry() -> Entry {
-        let meta = json!({"source": "planted", "n": 3, "deep": {"er": true}, "a.b": "dot", "x": null});
+        let meta =
+            json!({"source": "planted", "n": 3, "deep": {"er": true}, "a.b": "dot", "x": null});
         let transcript = Transcript {
             id: "i".into(),
             model: "org/m-7b".into(),
@@ -226,13 +238,19 @@ mod tests {
             selection.matches(&entry())
         };
         assert!(with(|_| ()));
-        assert!(with(|s| s.models = vec!["x*".parse().unwrap(), "*m-7b".parse().unwrap()]));
+        assert!(with(
+            |s| s.models = vec!["x*".parse().unwrap(), "*m-7b".parse().unwrap()]
+        ));
         assert!(!with(|s| s.models = vec!["m-7b".parse().unwrap()]));
         assert!(with(|s| s.split = Some("dev".into())));
         assert!(!with(|s| s.split = Some("test".into())));
         assert!(!with(|s| s.lang = Some("zh".into())));
-        assert!(with(|s| s.wheres = vec![parse_where("meta.deep.er=true").unwrap()]));
-        assert!(!with(|s| s.wheres = vec![parse_where("meta.none=").unwrap()]));
+        assert!(with(
+            |s| s.wheres = vec![parse_where("meta.deep.er=true").unwrap()]
+        ));
+        assert!(!with(
+            |s| s.wheres = vec![parse_where("meta.none=").unwrap()]
+        ));
         assert!(parse_where("=x").is_err());
         assert!(parse_where("x").is_err());
         assert_eq!(parse_where("k=a=b"), Ok(("k".into(), "a=b".into())));

@@ -27,7 +27,10 @@ impl Splits {
         let header = reader.headers().map_err(|e| unreadable(path, e))?;
         let column = |name| header.iter().position(|column| column.trim() == name);
         let (Some(transcript), Some(split)) = (column("transcript"), column("split")) else {
-            let what = format!("the header is {:?}", header.iter().collect::<Vec<_>>().join(","));
+            let what = format!(
+                "the header is {:?}",
+                header.iter().collect::<Vec<_>>().join(",")
+            );
             return Err(Problem::new(Place::new(file, 1), what, COLUMNS).into());
         };
         let mut splits = Self::default();
@@ -47,7 +50,11 @@ impl Splits {
     fn unread(&mut self, file: &Arc<std::path::PathBuf>, row: usize, error: &csv::Error) {
         let line = error.position().map_or(row as u64 + 2, csv::Position::line);
         let place = Place::new(Arc::clone(file), line);
-        self.problems.push(Problem::new(place, error.to_string(), "a row of UTF-8 text"));
+        self.problems.push(Problem::new(
+            place,
+            error.to_string(),
+            "a row of UTF-8 text",
+        ));
     }
 
     fn add(&mut self, transcript: Option<&str>, split: Option<&str>, place: Place) {
@@ -58,7 +65,8 @@ impl Splits {
         };
         if let Some((_, first)) = self.of.get(id) {
             let what = format!("transcript {id:?} stands here again, first at {first}");
-            self.problems.push(Problem::new(place, what, "one row a transcript"));
+            self.problems
+                .push(Problem::new(place, what, "one row a transcript"));
             return;
         }
         self.of.insert(id.to_owned(), (split.to_owned(), place));
@@ -112,7 +120,10 @@ mod tests {
             .iter()
             .map(|p| (p.place.line, p.what.clone()))
             .collect();
-        assert_eq!(told.iter().map(|(line, _)| *line).collect::<Vec<_>>(), [3, 4, 5, 6]);
+        assert_eq!(
+            told.iter().map(|(line, _)| *line).collect::<Vec<_>>(),
+            [3, 4, 5, 6]
+        );
         assert!(told[1].1.contains("again"), "{told:?}");
         assert!(told[2].1.contains("no transcript"), "{told:?}");
     }
@@ -120,6 +131,9 @@ mod tests {
     #[test]
     fn a_wrong_header_is_an_error() {
         let error = read(b"id,part\na,dev\n").unwrap_err().to_string();
-        assert!(error.contains("splits.csv:1: the header is \"id,part\""), "{error}");
+        assert!(
+            error.contains("splits.csv:1: the header is \"id,part\""),
+            "{error}"
+        );
     }
 }

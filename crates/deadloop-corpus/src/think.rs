@@ -64,7 +64,11 @@ pub struct ThinkSplitter {
 impl ThinkSplitter {
     /// A splitter for a new stream.
     pub fn new(options: ThinkOptions) -> Self {
-        let side = if options.opened { Side::Reasoning } else { Side::Answer };
+        let side = if options.opened {
+            Side::Reasoning
+        } else {
+            Side::Answer
+        };
         Self {
             options,
             state: State::Start(side),
@@ -121,7 +125,12 @@ impl ThinkSplitter {
         }
     }
 
-    fn start<'a>(&mut self, side: Side, text: &'a str, out: &mut impl FnMut(Side, &str)) -> Option<&'a str> {
+    fn start<'a>(
+        &mut self,
+        side: Side,
+        text: &'a str,
+        out: &mut impl FnMut(Side, &str),
+    ) -> Option<&'a str> {
         let body = text.trim_start();
         emit(side, &text[..text.len() - body.len()], out);
         if let Some(rest) = body.strip_prefix(OPEN) {
@@ -140,7 +149,13 @@ impl ThinkSplitter {
         Some(body)
     }
 
-    fn seek<'a>(&mut self, tag: &str, then: State, text: &'a str, out: &mut impl FnMut(Side, &str)) -> Option<&'a str> {
+    fn seek<'a>(
+        &mut self,
+        tag: &str,
+        then: State,
+        text: &'a str,
+        out: &mut impl FnMut(Side, &str),
+    ) -> Option<&'a str> {
         let side = self.side();
         if let Some(at) = text.find(tag) {
             emit(side, &text[..at], out);
@@ -187,7 +202,9 @@ fn join(pieces: &mut Vec<(Side, String)>, side: Side, piece: &str) {
 /// Takes off a complete `<think>…</think>` at the very start and the blanks after it; any other text
 /// is given back unchanged. The pattern is `^<think>.*?</think>\s*`, over lines, once.
 pub fn strip_think_tags(text: &str) -> &str {
-    let block = text.strip_prefix(OPEN).and_then(|body| body.split_once(CLOSE));
+    let block = text
+        .strip_prefix(OPEN)
+        .and_then(|body| body.split_once(CLOSE));
     match block {
         Some((_, rest)) => rest.trim_start(),
         None => text,
@@ -202,27 +219,152 @@ mod tests {
     /// Splits a whole text by looking at it from every position: slow and obvious.
     fn oracle(text: &str, options: ThinkOptions) -> (String, String) {
         let (mut reasoning, mut answer) = (String::new(), String::new());
-        let (mut inside, mut at, mut blocks) = (options.opened, 0, 0);
-        let mut only_blanks = true;
+        let mut inside = options.opened;
+        let mut seen_text = false; // anything but blanks, tags too
+        let mut at = 0;
         while let Some(c) = text[at..].chars().next() {
             let here = &text[at..];
-            let may_open = match options.blocks {
-                Blocks::First => only_blanks,
-                Blocks::All => !inside || only_blanks,
-            };
-            if blocks == 0 && only_blanks && here.starts_with(OPEN) || blocks > 0 && may_open && here.starts_with(OPEN) {
-                (inside, only_blanks, blocks, at) = (true, false, blocks + 1, at + OPEN.len());
-            } else if blocks == 0 && may_open && here.starts_with(OPEN) {
-                (inside, blocks, at) = (true, blocks + 1, at + OPEN.len());
-            } else if inside && here.starts_with(CLOSE) {
-                (inside, only_blanks, at) = (false, false, at + CLOSE.len());
-                blocks += 1;
+            let opens = here.starts_with(OPEN)
+                && (!seen_text || (options.blocks == Blocks::All && !inside));
+            let closes = here.starts_with(CLOSE) && inside;
+            if opens || closes {
+                (inside, seen_text) = (opens, true);
+                at += if opens { OPEN.len() } else { CLOSE.len() };
             } else {
-                only_blanks &= c.is_whitespace();
+                seen_text |= !c.is_whitespace();
                 if inside { &mut reasoning } else { &mut answer }.push(c);
                 at += c.len_utf8();
             }
         }
         (reasoning, answer)
+    }
+
+    fn sides(pieces: &[(Side, String)]) -> (String, String) {
+        let side = |wanted| {
+            let pieces = pieces.iter().filter(|(side, _)| *side == wanted);
+            pieces.map(|(_, text)| text.as_str()).collect::<String>()
+        };
+        (side(Side::Reasoning), side(Side::Answer))
+    }
+
+    fn every_option() -> [ThinkOptions; 4] {
+        [
+            (Blocks::First, false),
+            (Blocks::First, true),
+            (Blocks::All, false),
+            (Blocks::All, true),
+        ]
+        .map(|(blocks, opened)| ThinkOptions { blocks, opened })
+    }
+
+    fn split(text: &str, options: ThinkOptions) -> (String, String) {
+        sides(&split_think(text, options))
+    }
+
+    fn check(text: &str, options: ThinkOptions, reasoning: &str, answer: &str) {
+        assert_eq!(
+            split(text, options),
+            (reasoning.into(), answer.into()),
+            "{text:?}"
+        );
+    }
+
+    #[test]
+    fn the_cases_of_the_description() {
+        let [first, opened, all, _] = every_option();
+        check("plain", first, "", "plain");
+        check("<think>a b</think>\n42", first, "a b", "\n42");
+        check("<think>round and round", first, "round and round", "");
+        check("a</think>b", first, "", "a</think>b");
+        check("a</think>b", opened, "a", "b");
+        check("never closed", opened, "never closed", "");
+        check("<think>a</think>b", opened, "a", "b");
+        check(
+            "<think>a</think>b<think>c</think>d",
+            first,
+            "a",
+            "b<think>c</think>d",
+        );
+        check("<think>a</think>b<think>c</think>d", all, "ac", "bd");
+        check(
+            "<think>a<think>b</think>c</think>",
+            first,
+            "a<think>b",
+            "c</think>",
+        );
+        check(
+            "<think>a<think>b</think>c</think>",
+            all,
+            "a<think>b",
+            "c</think>",
+        );
+        check(" \n<think>a</think>b", first, "a", " \nb");
+        check("use <think> so", first, "", "use <think> so");
+        check("<thin", first, "", "<thin");
+        check("<think>a</thin", first, "a</thin", "");
+        check("<<think>a", all, "a", "<");
+        check("", first, "", "");
+    }
+
+    #[test]
+    fn strip_think_tags_keeps_its_own_cases() {
+        assert_eq!(strip_think_tags("no tag"), "no tag");
+        assert_eq!(
+            strip_think_tags("<think>a\nb</think>\n\n{\"sql\": 1}"),
+            "{\"sql\": 1}"
+        );
+        assert_eq!(
+            strip_think_tags("<think>never closed"),
+            "<think>never closed"
+        );
+        assert_eq!(
+            strip_think_tags("<think>a</think><think>b</think>c"),
+            "<think>b</think>c"
+        );
+        assert_eq!(
+            strip_think_tags("<think>a<think>b</think>c</think>d"),
+            "c</think>d"
+        );
+        assert_eq!(strip_think_tags("x<think>a</think>b"), "x<think>a</think>b");
+        assert_eq!(strip_think_tags(" <think>a</think>b"), " <think>a</think>b");
+        assert_eq!(strip_think_tags(""), "");
+    }
+
+    /// Texts made of tags, pieces of tags, blanks and letters of one to four bytes.
+    fn text() -> impl Strategy<Value = String> {
+        let word = prop::sample::select(vec![
+            OPEN, CLOSE, "<", "<th", "think>", "</", "/think>", " ", "\n", "\u{3000}", "a", "é",
+            "环", "🔁",
+        ]);
+        prop::collection::vec(word, 0..16).prop_map(|words| words.concat())
+    }
+
+    proptest! {
+        #[test]
+        fn it_agrees_with_the_oracle(text in text()) {
+            for options in every_option() {
+                prop_assert_eq!(split(&text, options), oracle(&text, options), "{:?}", options);
+            }
+        }
+
+        #[test]
+        fn chunks_make_no_difference(text in text(), cuts in prop::collection::vec(any::<bool>(), 120)) {
+            for options in every_option() {
+                let mut pieces = Vec::new();
+                let mut splitter = ThinkSplitter::new(options);
+                let mut chunk = String::new();
+                for (at, c) in text.chars().enumerate() {
+                    chunk.push(c);
+                    if cuts[at % cuts.len()] {
+                        splitter.push(&chunk, &mut |side, piece| join(&mut pieces, side, piece));
+                        prop_assert!(splitter.held.len() < CLOSE.len());
+                        chunk.clear();
+                    }
+                }
+                splitter.push(&chunk, &mut |side, piece| join(&mut pieces, side, piece));
+                splitter.finish(&mut |side, piece| join(&mut pieces, side, piece));
+                prop_assert_eq!(pieces, split_think(&text, options));
+            }
+        }
     }
 }

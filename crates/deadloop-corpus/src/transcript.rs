@@ -171,7 +171,11 @@ impl Problem {
 
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}; expected {}", self.place, self.what, self.expected)
+        write!(
+            f,
+            "{}: {}; expected {}",
+            self.place, self.what, self.expected
+        )
     }
 }
 

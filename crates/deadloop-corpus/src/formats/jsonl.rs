@@ -1,21 +1,26 @@
 //! JSON lines: one transcript a line, plain, gzip or zstd, which is told by the bytes.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
+use std::path::Path;
 
+use flate2::Compression;
 use flate2::read::MultiGzDecoder;
+use flate2::write::GzEncoder;
+use tempfile::NamedTempFile;
 
-use super::{Format, Record, Records, Source};
-use crate::Problem;
+use super::{Format, Record, Records, Sink, Source};
 use crate::digest::RecordDigest;
 use crate::raws::{Counted, Raw};
-use crate::wire::{Fault, Wire};
+use crate::wire::{Fault, Line, Wire};
+use crate::{Entry, Place, Problem};
 
 pub(crate) const ENTRY: Format = Format {
     name: "jsonl",
     endings: &[".jsonl", ".jsonl.zst", ".jsonl.gz"],
     magic: b"",
     read,
+    create,
 };
 
 /// The longest line that is read, in bytes. A longer one is a problem and is skipped without being
@@ -72,40 +77,39 @@ fn broken(error: io::Error) -> Fault {
 struct Lines<R> {
     bytes: R,
     /// The line read last.
-    place: crate::Place,
+    place: Place,
     limit: usize,
     ended: bool,
 }
 
-enum Line {
+enum Piece {
     End,
-    TooLong(u64),
+    TooLong,
     Whole(Vec<u8>),
 }
 
 impl<R: BufRead> Lines<R> {
     /// The next line without its ending. Memory is bounded by the limit.
-    fn line(&mut self) -> io::Result<Line> {
+    fn line(&mut self) -> io::Result<Piece> {
         let mut line = Vec::new();
         let limit = self.limit as u64 + 1;
-        self.bytes.by_ref().take(limit).read_until(b'\n', &mut line)?;
+        self.bytes
+            .by_ref()
+            .take(limit)
+            .read_until(b'\n', &mut line)?;
         if line.is_empty() {
-            return Ok(Line::End);
+            return Ok(Piece::End);
         }
         if line.last() == Some(&b'\n') {
             line.pop();
-            return Ok(Line::Whole(line));
+            return Ok(Piece::Whole(line));
         }
         if line.len() <= self.limit {
-            return Ok(Line::Whole(line));
+            return Ok(Piece::Whole(line));
         }
-        let held = line.len() as u64;
         drop(line);
-        Ok(Line::TooLong(held + self.skip_line()?))
-    }
-
-    fn skip_line(&mut self) -> io::Result<u64> {
-        Ok(self.bytes.skip_until(b'\n')? as u64)
+        self.bytes.skip_until(b'\n')?;
+        Ok(Piece::TooLong)
     }
 
     fn problem(&self, fault: Fault) -> Option<Result<Raw, Problem>> {
@@ -120,17 +124,17 @@ impl<R: BufRead> Iterator for Lines<R> {
         while !self.ended {
             self.place.line += 1;
             match self.line() {
-                Ok(Line::End) => self.ended = true,
-                Ok(Line::Whole(line)) => {
+                Ok(Piece::End) => self.ended = true,
+                Ok(Piece::Whole(line)) => {
                     let text = trim(&line, self.place.line);
                     if !text.is_empty() {
                         let record = JsonLine(text.to_vec());
                         return Some(Ok(Raw::new(self.place.clone(), Box::new(record))));
                     }
                 }
-                Ok(Line::TooLong(bytes)) => {
-                    let expected = format!("at most {} bytes", self.limit);
-                    return self.problem(Fault::new(format!("a line of {bytes} bytes"), expected));
+                Ok(Piece::TooLong) => {
+                    let expected = format!("at most {} bytes a line", self.limit);
+                    return self.problem(Fault::new("a line that is too long", expected));
                 }
                 Err(e) => {
                     self.ended = true;
@@ -168,5 +172,55 @@ impl Record for JsonLine {
 
     fn bytes(&self) -> usize {
         self.0.len()
+    }
+}
+
+/// zstd's own default; higher levels gain little on text of this kind.
+const ZSTD_LEVEL: i32 = 3;
+
+fn create(file: NamedTempFile, path: &Path) -> io::Result<Box<dyn Sink>> {
+    let file = BufWriter::new(file);
+    let packing = path.extension().unwrap_or_default();
+    let packer = if packing == "zst" {
+        Packer::Zstd(zstd::Encoder::new(file, ZSTD_LEVEL)?)
+    } else if packing == "gz" {
+        Packer::Gzip(GzEncoder::new(file, Compression::default()))
+    } else {
+        Packer::Plain(file)
+    };
+    Ok(Box::new(packer))
+}
+
+/// The three ways to pack lines.
+enum Packer {
+    Plain(BufWriter<NamedTempFile>),
+    Gzip(GzEncoder<BufWriter<NamedTempFile>>),
+    Zstd(zstd::Encoder<'static, BufWriter<NamedTempFile>>),
+}
+
+impl Packer {
+    fn writer(&mut self) -> &mut dyn Write {
+        match self {
+            Self::Plain(file) => file,
+            Self::Gzip(file) => file,
+            Self::Zstd(file) => file,
+        }
+    }
+}
+
+impl Sink for Packer {
+    fn write(&mut self, entry: &Entry) -> io::Result<()> {
+        let writer = self.writer();
+        serde_json::to_writer(&mut *writer, &Line(entry))?;
+        writer.write_all(b"\n")
+    }
+
+    fn finish(self: Box<Self>) -> io::Result<NamedTempFile> {
+        let file = match *self {
+            Self::Plain(file) => file,
+            Self::Gzip(file) => file.finish()?,
+            Self::Zstd(file) => file.finish()?,
+        };
+        file.into_inner().map_err(io::IntoInnerError::into_error)
     }
 }

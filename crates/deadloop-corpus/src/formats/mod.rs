@@ -5,14 +5,16 @@
 //! and `&x::ENTRY` here.
 
 use std::fs::File;
-use std::io::{Read, Seek};
+use std::io::{self, Read, Seek};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+use tempfile::NamedTempFile;
 
 use crate::digest::RecordDigest;
 use crate::raws::{Progress, Raw};
 use crate::wire::{Fault, Wire};
-use crate::{Place, Problem};
+use crate::{Entry, Place, Problem};
 
 pub(crate) mod jsonl;
 mod parquet;
@@ -30,6 +32,8 @@ pub(crate) struct Format {
     pub(crate) magic: &'static [u8],
     /// Reads the records of an open file in order.
     pub(crate) read: fn(Source) -> Records,
+    /// Begins to write; the path's ending may say more.
+    pub(crate) create: fn(NamedTempFile, &Path) -> io::Result<Box<dyn Sink>>,
 }
 
 /// The records of a file, in order, in bounded memory. After an error that leaves nothing to go on
@@ -44,6 +48,14 @@ pub(crate) trait Record: Send {
     fn digest(&self) -> RecordDigest;
     /// How many bytes it holds.
     fn bytes(&self) -> usize;
+}
+
+/// A file being written.
+pub(crate) trait Sink {
+    /// One more transcript.
+    fn write(&mut self, entry: &Entry) -> io::Result<()>;
+    /// Writes what is left and gives the file back.
+    fn finish(self: Box<Self>) -> io::Result<NamedTempFile>;
 }
 
 /// A file about to be read.
@@ -65,7 +77,12 @@ impl Source {
 
 /// Whether a file of this name belongs to a corpus.
 pub(crate) fn is_transcripts(path: &Path) -> bool {
-    FORMATS.iter().any(|format| format.names(path))
+    named(path).is_some()
+}
+
+/// The format that a file's name says.
+pub(crate) fn named(path: &Path) -> Option<&'static Format> {
+    FORMATS.iter().copied().find(|format| format.names(path))
 }
 
 /// Opens a file, finds out its format and begins to read.
@@ -76,7 +93,10 @@ pub(crate) fn open(path: &Arc<PathBuf>, progress: Progress) -> Result<Records, P
     };
     let mut file = File::open(path.as_path()).map_err(unreadable)?;
     let mut head = Vec::with_capacity(8);
-    file.by_ref().take(8).read_to_end(&mut head).map_err(unreadable)?;
+    file.by_ref()
+        .take(8)
+        .read_to_end(&mut head)
+        .map_err(unreadable)?;
     file.rewind().map_err(unreadable)?;
     let source = Source {
         path: Arc::clone(path),
@@ -92,7 +112,7 @@ fn tell(path: &Path, head: &[u8]) -> Result<&'static Format, Fault> {
     if let Some(format) = FORMATS.iter().find(marked) {
         return Ok(format);
     }
-    match FORMATS.iter().find(|format| format.names(path)) {
+    match named(path) {
         Some(format) if !format.magic.is_empty() => {
             let mark = String::from_utf8_lossy(format.magic);
             let what = format!("the name says {}, the bytes do not", format.name);

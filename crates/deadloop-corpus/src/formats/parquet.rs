@@ -5,16 +5,28 @@
 //! A row group at a time is held in memory. Without the feature `parquet` every such file is one
 //! problem.
 
-use super::{Format, Records, Source};
+use std::io;
+use std::path::Path;
+
+use tempfile::NamedTempFile;
+
+use super::{Format, Records, Sink, Source};
 
 #[cfg(feature = "parquet")]
+mod groups;
+#[cfg(feature = "parquet")]
 mod rows;
+
+/// The column of those fields of a transcript that have no column of their own, a JSON object.
+#[cfg(feature = "parquet")]
+const REST: &str = "deadloop_rest";
 
 pub(crate) const ENTRY: Format = Format {
     name: "parquet",
     endings: &[".parquet"],
     magic: b"PAR1",
     read,
+    create,
 };
 
 #[cfg(feature = "parquet")]
@@ -26,5 +38,21 @@ fn read(source: Source) -> Records {
 fn read(source: Source) -> Records {
     let what = "this build cannot read Parquet";
     let expected = "a build with the feature `parquet`, or JSON lines";
-    Box::new(std::iter::once(Err(crate::Problem::new(source.place(0), what, expected))))
+    Box::new(std::iter::once(Err(crate::Problem::new(
+        source.place(0),
+        what,
+        expected,
+    ))))
+}
+
+#[cfg(feature = "parquet")]
+fn create(file: NamedTempFile, _: &Path) -> io::Result<Box<dyn Sink>> {
+    groups::create(file)
+}
+
+#[cfg(not(feature = "parquet"))]
+fn create(_: NamedTempFile, _: &Path) -> io::Result<Box<dyn Sink>> {
+    Err(io::Error::other(
+        "this build cannot write Parquet (feature `parquet`)",
+    ))
 }
