@@ -1,0 +1,27 @@
+//! Writes the report of a made-up result folder: `sample KIND DIR`, KIND being tune, sweep, replay, unlabelled or
+//! degenerate. The browser test looks at these pages.
+#[path = "../tests/fixture/mod.rs"]
+mod fixture;
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [kind, dir] = arguments.as_slice() else { return Err("usage: sample KIND DIR".into()) };
+    let data = match kind.as_str() {
+        "tune" => fixture::tune(),
+        "sweep" => fixture::sweep(),
+        "replay" => fixture::replay(),
+        "unlabelled" => fixture::unlabelled(),
+        "degenerate" => fixture::degenerate(),
+        other => return Err(format!("no sample is called {other}").into()),
+    };
+    let dir = std::path::Path::new(dir);
+    std::fs::create_dir_all(dir.join("charts"))?;
+    for chart in deadloop_report::draw_all(&data)? {
+        match chart.drawn {
+            Ok(l) => {std::fs::write(dir.join("charts").join(format!("{}.svg", chart.entry.name)), l.file())?;
+             std::fs::write(dir.join("charts").join(format!("{}-narrow.svg", chart.entry.name)), deadloop_report::Layouts{wide:l.narrow.clone(), narrow:l.narrow}.file())?;}
+            Err(e) => println!("{}: {e}", chart.entry.name),
+        }
+    }
+    Ok(())
+}
