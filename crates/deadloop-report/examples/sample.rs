@@ -14,14 +14,6 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         "degenerate" => fixture::degenerate(),
         other => return Err(format!("no sample is called {other}").into()),
     };
-    let dir = std::path::Path::new(dir);
-    std::fs::create_dir_all(dir.join("charts"))?;
-    for chart in deadloop_report::draw_all(&data)? {
-        match chart.drawn {
-            Ok(l) => {std::fs::write(dir.join("charts").join(format!("{}.svg", chart.entry.name)), l.file())?;
-             std::fs::write(dir.join("charts").join(format!("{}-narrow.svg", chart.entry.name)), deadloop_report::Layouts{wide:l.narrow.clone(), narrow:l.narrow}.file())?;}
-            Err(e) => println!("{}: {e}", chart.entry.name),
-        }
-    }
+    deadloop_report::write(&data, std::path::Path::new(dir))?;
     Ok(())
 }

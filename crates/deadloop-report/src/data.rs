@@ -335,7 +335,8 @@ impl ReportData {
     pub fn describe(&self, setting: usize) -> String {
         let Some(this) = self.settings.get(setting) else { return String::new() };
         if let Some(label) = &this.label {
-            return label.clone();
+            let beside = this.role == Role::Current && label != "current" && self.settings.len() > 1;
+            return if beside { format!("current ({label})") } else { label.clone() };
         }
         let differences = self.differences(setting);
         if differences.is_empty() { this.id.clone() } else { differences.join(", ") }

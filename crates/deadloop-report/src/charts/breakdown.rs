@@ -34,7 +34,7 @@ fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
     let (mut left, mut top) = (0.0, legend.height() + 14.0);
     let width = if sheet.narrow() { sheet.width } else { sheet.width / 2.0 };
     for (part, height) in parts.iter().zip(&heights) {
-        let place = Place { left: left + 166.0, top: top + HEAD, right: left + width - 18.0, bottom: top + height - 50.0 };
+        let place = Place { left: left + 166.0, top: top + HEAD, right: left + width - 24.0, bottom: top + height - 50.0 };
         panel(&canvas, place, part, &list)?;
         if sheet.narrow() { top += height } else { left += width }
     }

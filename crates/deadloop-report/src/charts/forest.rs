@@ -35,9 +35,9 @@ fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
     let bottom = top + rows.len() as f64 * per_row;
     let canvas = sheet.canvas(bottom + 48.0);
     legend.draw(&canvas, 4.0, 4.0)?;
-    let (start, split, lead) = if sheet.narrow() { (8.0, 0.58, 16.0) } else { (250.0, 0.68, 0.0) };
+    let (start, split, lead) = if sheet.narrow() { (16.0, 0.58, 16.0) } else { (250.0, 0.68, 0.0) };
     let middle = sheet.width * split;
-    let gap = 14.0;
+    let gap = if sheet.narrow() { 17.0 } else { 24.0 };
     let left = Place { left: start, top, right: middle - gap, bottom };
     let right = Place { left: middle + gap, top, right: sheet.width - 14.0, bottom };
     let recall = Rows::new(&canvas, left, Axis::share(), rows.len(), "recall")?;

@@ -178,7 +178,9 @@ impl Field<'_, '_> {
         let Some((column, row)) = column.zip(row) else { return Ok(()) };
         let row = self.map.fields.len() - 1 - row;
         let from = (origin.0 + column as f64 * size.0, origin.1 + row as f64 * size.1);
-        self.canvas.frame(from, (from.0 + size.0, from.1 + size.1), pen)
+        let to = (from.0 + size.0, from.1 + size.1);
+        self.canvas.frame(from, to, Pen::solid(Ink::Paper, pen.width + 2.0))?;
+        self.canvas.frame(from, to, pen)
     }
 }
 

@@ -29,7 +29,7 @@ fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
     let plot = if sheet.narrow() { 260.0 } else { 340.0 };
     let canvas = sheet.canvas(top + plot + 50.0);
     legend.draw(&canvas, 4.0, 4.0)?;
-    let place = Place { left: 50.0, top, right: sheet.width - 20.0, bottom: top + plot };
+    let place = Place { left: 50.0, top, right: sheet.width - 26.0, bottom: top + plot };
     let longest = list.iter().filter_map(|series| series.latencies().last().copied()).fold(5000.0, f64::max);
     let panel = Panel::new(&canvas, place, Axis::log(FROM, longest, &MARKED), Axis::share());
     panel.axes("chars after the onset", "share of all loops found")?;

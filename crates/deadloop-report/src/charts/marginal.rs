@@ -19,7 +19,7 @@ pub(super) static ENTRY: Entry = Entry {
 const PARAMETERS: usize = 9;
 const UPPER: f64 = 130.0;
 const LOWER: f64 = 74.0;
-const BLOCK: f64 = 40.0 + UPPER + 34.0 + LOWER + 46.0;
+const BLOCK: f64 = 48.0 + UPPER + 34.0 + LOWER + 46.0;
 
 /// One parameter's values and what they are worth.
 struct Slice<'g, 'd> {
@@ -72,7 +72,7 @@ fn block(
     let title = Label::new(Ink::Text, Anchor::Start).bold();
     canvas.text_within((left + 4.0, top + 14.0), short(slice.name), width - 12.0, title)?;
     let (start, end) = (left + 52.0, left + width - 16.0);
-    let upper = Place { left: start, top: top + 46.0, right: end, bottom: top + 46.0 + UPPER };
+    let upper = Place { left: start, top: top + 54.0, right: end, bottom: top + 54.0 + UPPER };
     let lower = Place { left: start, top: upper.bottom + 32.0, right: end, bottom: upper.bottom + 32.0 + LOWER };
     let slots = Axis::slots(slice.values.len());
     let panel = Panel::new(canvas, upper, slots.clone(), objective.clone());

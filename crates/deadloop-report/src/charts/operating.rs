@@ -154,8 +154,8 @@ fn limit(data: &ReportData, canvas: &Canvas, panel: &Panel<'_>) -> Result<(), Dr
     let (top, bottom) = (panel.at(constraint.max, 1.0), panel.at(constraint.max, 0.0));
     canvas.line(&[top, bottom], limit_pen())?;
     let text = format!("limit: {}", decimal(Some(constraint.max)));
-    let (anchor, shift) = if top.0 > canvas.width() * 0.6 { (Anchor::End, -6.0) } else { (Anchor::Start, 6.0) };
-    canvas.text((top.0 + shift, top.1 + 10.0), &text, Label::new(Ink::Limit, anchor).size(12.0))
+    let at = top.0.clamp(110.0, canvas.width() - 40.0);
+    canvas.text((at, top.1 - 11.0), &text, Label::new(Ink::Limit, Anchor::Middle).size(12.0))
 }
 
 /// From 0 past everything that is drawn; the even part ends at the power of ten below the smallest rate.
@@ -164,5 +164,5 @@ fn x_axis(data: &ReportData, curves: &[Curve<'_>], points: &[Point]) -> Axis {
     let positive: Vec<f64> = rates.map(|at| at.0).filter(|&rate| rate > 0.0).collect();
     let least = positive.iter().copied().fold(1.0, f64::min);
     let most = positive.iter().copied().chain(data.run.constraint.map(|limit| limit.max)).fold(1.0, f64::max);
-    Axis::symlog(10f64.powf(least.log10().floor()).clamp(0.01, 1.0), most * 1.3)
+    Axis::symlog(10f64.powf(least.log10().floor()).clamp(0.1, 1.0), most * 1.3)
 }
