@@ -292,3 +292,24 @@ fn number(value: &Value) -> Option<f64> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fewer_changed_parameters_are_nearer_then_smaller_changes() {
+        let of = |a: i64, b: i64, word: &str| {
+            vec![
+                ("x.a".to_owned(), Value::Int(a)),
+                ("x.b".to_owned(), Value::Int(b)),
+                ("x.w".to_owned(), Value::Text(word.into())),
+            ]
+        };
+        let from = of(10, 10, "all");
+        assert_eq!(distance(&from, &from), (0, 0));
+        assert_eq!(distance(&of(20, 10, "all"), &from), (1, 500));
+        assert_eq!(distance(&of(10, 10, "first"), &from), (1, 1000));
+        assert!(distance(&of(11, 11, "all"), &from) > distance(&of(90, 10, "all"), &from));
+    }
+}

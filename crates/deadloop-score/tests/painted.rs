@@ -1,6 +1,8 @@
 //! The painted tallies against their slow obvious twin: cell by cell, transcript by transcript.
 
 mod kit;
+#[path = "kit/sweeps.rs"]
+mod sweeps;
 
 use deadloop_score::replay::Decided;
 use deadloop_score::{
@@ -40,13 +42,13 @@ fn outcomes(
 proptest! {
     #[test]
     fn every_cell_has_the_tally_and_the_quantiles_of_its_outcomes(
-        (shape, cases, said) in kit::sweeps(),
-        options in kit::options(),
+        (shape, cases, said) in sweeps::sweeps(),
+        options in sweeps::options(),
         (reasoning, answer) in (any::<bool>(), any::<bool>()),
     ) {
         let watch = Watch { reasoning, answer };
         let (sheet, latencies) = tallies_and_latencies(&shape, watch, trials(&cases, &said), &options);
-        for at in kit::cells(&shape) {
+        for at in sweeps::cells(&shape) {
             let outcomes = outcomes(&cases, &said, &at, watch, &options);
             let tally: Tally = outcomes.iter().map(Tally::of).sum();
             prop_assert_eq!(sheet.tally(&at), tally, "{:?}", at);
@@ -56,12 +58,12 @@ proptest! {
     }
 
     #[test]
-    fn a_part_of_the_counts_is_the_same_part((shape, cases, said) in kit::sweeps()) {
+    fn a_part_of_the_counts_is_the_same_part((shape, cases, said) in sweeps::sweeps()) {
         let options = JudgeOptions::default();
         let wanted = [Count::Saved, Count::FalseAlarm];
         let all = tallies(&shape, BOTH, trials(&cases, &said), &options, &Count::ALL);
         let few = tallies(&shape, BOTH, trials(&cases, &said), &options, &wanted);
-        for at in kit::cells(&shape) {
+        for at in sweeps::cells(&shape) {
             for count in wanted {
                 prop_assert_eq!(few.tally(&at)[count], all.tally(&at)[count]);
             }
@@ -69,7 +71,7 @@ proptest! {
     }
 
     #[test]
-    fn tallies_add_in_any_order((shape, cases, said) in kit::sweeps(), cut in 0_usize..14) {
+    fn tallies_add_in_any_order((shape, cases, said) in sweeps::sweeps(), cut in 0_usize..14) {
         let options = JudgeOptions::default();
         let at = vec![0; shape.len()];
         let outcomes = outcomes(&cases, &said, &at, BOTH, &options);
@@ -80,8 +82,8 @@ proptest! {
     }
 
     #[test]
-    fn every_transcript_has_one_verdict_and_counts_fit((shape, cases, said) in kit::sweeps(), options in kit::options()) {
-        for at in kit::cells(&shape) {
+    fn every_transcript_has_one_verdict_and_counts_fit((shape, cases, said) in sweeps::sweeps(), options in sweeps::options()) {
+        for at in sweeps::cells(&shape) {
             for outcome in outcomes(&cases, &said, &at, BOTH, &options) {
                 let t = Tally::of(&outcome);
                 let verdicts = t.loops() + t.clean() + t.transient() + t.get(Count::Unlabelled) + t.get(Count::Errors);
