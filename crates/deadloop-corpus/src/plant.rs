@@ -82,7 +82,7 @@ pub struct Plan {
     /// The number of the first list item.
     pub first_number: u64,
     /// Wanted chars before the **second** copy. The clean text is cut so that the first copy ends
-    /// there, at a sentence's end where one is near.
+    /// there or, where the end of a sentence or word is near, up to 400 chars before.
     pub onset: usize,
     /// At least so many copies.
     pub copies: usize,
@@ -118,6 +118,7 @@ pub fn plant(clean: &str, plan: &Plan) -> Option<Planted> {
     }
     let start = cut(&clean[..room]);
     let mut text: String = clean[..start].iter().collect();
+    let start = start + begin_line(plan.kind, &mut text);
     text.push_str(&first);
     let onset = start + period;
     text.extend(tail(plan));
@@ -127,6 +128,15 @@ pub fn plant(clean: &str, plan: &Plan) -> Option<Planted> {
         onset,
         period,
     })
+}
+
+/// A list begins on a line of its own; gives the chars added for that.
+fn begin_line(kind: PlantKind, text: &mut String) -> usize {
+    let needed = kind == PlantKind::OrderedList && !text.is_empty() && !text.ends_with('\n');
+    if needed {
+        text.push('\n');
+    }
+    usize::from(needed)
 }
 
 /// The chars from the onset on.
@@ -142,12 +152,13 @@ fn tail(plan: &Plan) -> Vec<char> {
     chars
 }
 
-/// The last place at or before the end that follows a line break or the end of a sentence, if one is
-/// within reach; else the end.
+/// The last place within reach of the end that follows a line break or the end of a Chinese
+/// sentence, else a blank; else the end.
 fn cut(clean: &[char]) -> usize {
-    let ends = |c: &char| matches!(c, '\n' | '。' | '！' | '？');
     let near = clean.len().saturating_sub(REACH);
-    let last = clean[near..].iter().rposition(ends);
+    let after = |ends: fn(&char) -> bool| clean[near..].iter().rposition(ends);
+    let sentence = after(|c| matches!(c, '\n' | '。' | '！' | '？'));
+    let last = sentence.or_else(|| after(|c| *c == ' '));
     last.map_or(clean.len(), |at| near + at + 1)
 }
 
@@ -221,7 +232,7 @@ impl Rng {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use proptest::prelude::*;
+    use proptest::prelude::{prop_assert, prop_assert_eq, proptest};
 
     fn plan(kind: PlantKind, unit: &str) -> Plan {
         Plan {
@@ -247,28 +258,51 @@ mod tests {
         let planted = plant(CLEAN, &plan(PlantKind::Paragraph, "我需要思考。")).unwrap();
         assert_eq!(planted.period, 6);
         assert_eq!(planted.onset, planted.start + 6);
-        assert_eq!(slice(&planted.text, 0, planted.start), "A clean sentence.\nAnother one, 还有中文。");
-        assert_eq!(slice(&planted.text, planted.start, planted.onset + 6), "我需要思考。我需要思考。");
-        assert_eq!(planted.text.chars().count(), planted.onset + 50, "cut at the limit");
+        assert_eq!(
+            slice(&planted.text, 0, planted.start),
+            "A clean sentence.\nAnother one, 还有中文。"
+        );
+        assert_eq!(
+            slice(&planted.text, planted.start, planted.onset + 6),
+            "我需要思考。我需要思考。"
+        );
+        assert_eq!(
+            planted.text.chars().count(),
+            planted.onset + 50,
+            "cut at the limit"
+        );
     }
 
     #[test]
     fn items_are_numbered_on() {
         let planted = plant(CLEAN, &plan(PlantKind::OrderedList, "a\nb")).unwrap();
-        assert!(planted.text.contains("。1. a\n2. b\n3. a\n4. b\n5. a\n"), "{}", planted.text);
+        assert!(
+            planted.text.contains("。\n1. a\n2. b\n3. a\n4. b\n5. a\n"),
+            "{}",
+            planted.text
+        );
         assert_eq!(planted.period, 10);
         let chinese = Plan {
             numbering: Numbering::Chinese,
             first_number: 9,
             ..plan(PlantKind::OrderedList, "甲")
         };
-        assert!(plant(CLEAN, &chinese).unwrap().text.contains("9、甲\n10、甲\n"));
+        assert!(
+            plant(CLEAN, &chinese)
+                .unwrap()
+                .text
+                .contains("9、甲\n10、甲\n")
+        );
     }
 
     #[test]
     fn near_copies_differ_by_their_filler() {
         let planted = plant(CLEAN, &plan(PlantKind::NearRepeat, "Let us try {}. ")).unwrap();
-        assert!(planted.text.contains("Let us try one. Let us try two. Let us try six. Let us try one. "));
+        assert!(
+            planted
+                .text
+                .contains("Let us try one. Let us try two. Let us try six. Let us try one. ")
+        );
     }
 
     #[test]
@@ -291,7 +325,8 @@ mod tests {
             let wanted = Plan { onset, copies, tail, ..plan(PlantKind::ShortSequence, "环ab") };
             let planted = plant(CLEAN, &wanted).unwrap();
             let chars: Vec<char> = planted.text.chars().collect();
-            prop_assert!(planted.onset <= onset && planted.start + planted.period == planted.onset);
+            prop_assert!(planted.onset <= onset);
+            prop_assert!(planted.start + planted.period == planted.onset);
             prop_assert!(chars.len() >= planted.start + copies * planted.period);
             prop_assert!(chars.len() >= planted.onset + tail);
             for at in planted.onset..chars.len() {
