@@ -98,8 +98,8 @@ pub(crate) const ONSETS: [(u64, u64, &str); 7] = [
     (1000, 2000, "1000–2000"),
     (2000, 3000, "2000–3000"),
     (3000, 5000, "3000–5000"),
-    (5000, 10_000, "5000–10 000"),
-    (10_000, u64::MAX, "≥ 10 000"),
+    (5000, 10_000, "5000–10\u{202f}000"),
+    (10_000, u64::MAX, "≥ 10\u{202f}000"),
 ];
 
 /// A way to part the loops: its title, its parts' names, and which part a row belongs to.

@@ -45,7 +45,7 @@ fn panel(canvas: &Canvas, place: Place, part: &Breakdown, list: &[Series<'_>]) -
     let edge = place.left - 162.0;
     let title = Label::new(Ink::Text, Anchor::Start).bold();
     canvas.text((edge, place.top - 13.0), &format!("by {}", part.title), title)?;
-    let rows = Rows::new(canvas, place, Axis::share(), part.parts.len(), "recall")?;
+    let rows = Rows::new(canvas, place, Axis::share(if canvas.width() < 600.0 { 2 } else { 5 }), part.parts.len(), "recall")?;
     for (row, name) in part.parts.iter().enumerate() {
         let y = rows.middle(row);
         canvas.text((edge, y), name, Label::new(Ink::Text, Anchor::Start))?;

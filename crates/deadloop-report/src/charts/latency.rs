@@ -31,7 +31,7 @@ fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
     legend.draw(&canvas, 4.0, 4.0)?;
     let place = Place { left: 50.0, top, right: sheet.width - 26.0, bottom: top + plot };
     let longest = list.iter().filter_map(|series| series.latencies().last().copied()).fold(5000.0, f64::max);
-    let panel = Panel::new(&canvas, place, Axis::log(FROM, longest, &MARKED), Axis::share());
+    let panel = Panel::new(&canvas, place, Axis::log(FROM, longest, &MARKED), Axis::share(5));
     panel.axes("chars after the onset", "share of all loops found")?;
     for (n, series) in list.iter().enumerate().rev() {
         let curve = incidence(series, longest);
