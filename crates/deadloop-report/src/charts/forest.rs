@@ -3,6 +3,7 @@
 use super::{Drawing, Entry, Sheet};
 use crate::data::{ALL_MODELS, Choice, ReportData, Role, Score};
 use crate::draw::{Anchor, Axis, Canvas, Dot, DrawError, Ink, Key, Label, Legend, Mark, Place, Rows};
+use crate::look::Look;
 use crate::numbers::{Interval, count, decimal, percent, range};
 
 pub(super) static ENTRY: Entry = Entry {
@@ -15,6 +16,8 @@ pub(super) static ENTRY: Entry = Entry {
 
 /// How many models are drawn; the table has them all.
 const MODELS: usize = 20;
+/// How many settings stand in a row where none is in use or chosen.
+const NAMED: usize = 3;
 
 /// The dots of one model.
 struct Row<'d> {
@@ -70,15 +73,15 @@ struct Contestant {
 
 /// The setting in use and the pooled choice; without either, the first named ones.
 fn contestants(data: &ReportData) -> Vec<Contestant> {
-    let current = data.current().map(|at| (at, data.describe(at), (Mark::Disc, Ink::Current)));
-    let pooled = data.pooled().map(|at| (at, "chosen, pooled".to_owned(), (Mark::Star, Ink::Chosen)));
+    let current = data.current().map(|at| (at, data.describe(at), Look::of(data, at)));
+    let pooled = data.pooled().map(|at| (at, "chosen, pooled".to_owned(), Look::CHOSEN));
     let mut list: Vec<_> = current.into_iter().chain(pooled).collect();
     if list.is_empty() {
         let named = data.settings.iter().enumerate().filter(|(_, setting)| setting.role == Role::Named);
-        let looks = [(Mark::Disc, Ink::Current), (Mark::Triangle, Ink::Third), (Mark::Square, Ink::Fourth)];
-        list.extend(named.zip(looks).map(|((at, _), look)| (at, data.describe(at), look)));
+        list.extend(named.take(NAMED).map(|(at, _)| (at, data.describe(at), Look::of(data, at))));
     }
-    list.into_iter().map(|(setting, name, look)| Contestant { name, setting, look }).collect()
+    let contestant = |(setting, name, look): (usize, String, Look)| Contestant { name, setting, look: (look.mark, look.ink()) };
+    list.into_iter().map(contestant).collect()
 }
 
 const OWN: (&str, (Mark, Ink)) = ("chosen, own (held out)", (Mark::Diamond, Ink::Third));

@@ -3,6 +3,7 @@
 use super::{Drawing, Entry, Sheet};
 use crate::data::{ALL_MODELS, ReportData, Role, Score};
 use crate::draw::{Anchor, Axis, Canvas, Dash, DrawError, Ink, Key, Label, Legend, Mark, Panel, Pen, Place};
+use crate::look::Look;
 use crate::numbers::{decimal, percent};
 
 pub(super) static ENTRY: Entry = Entry {
@@ -124,7 +125,6 @@ fn envelope(data: &ReportData, model: &str) -> Vec<(f64, f64)> {
 /// Current, chosen, other named settings and floors, of all models together.
 fn points(data: &ReportData) -> Vec<Point> {
     let pooled = data.pooled();
-    let mut others = 0;
     let mut points: Vec<Point> = Vec::new();
     for score in data.together() {
         let (Some(at), Some(setting)) = (place(score), data.settings.get(score.setting)) else { continue };
@@ -133,15 +133,13 @@ fn points(data: &ReportData) -> Vec<Point> {
         }
         let name = data.describe(score.setting);
         match setting.role {
-            Role::Current => points.push(Point { name, at, mark: Mark::Disc, ink: Ink::Current, radius: 6.5 }),
             Role::Floor => {
                 let mark = floor_mark(&setting.id);
                 points.push(Point { name: format!("floor: {}", setting.id), at, mark, ink: Ink::Muted, radius: 5.0 });
             }
-            Role::Named => {
-                let mark = [Mark::Diamond, Mark::Square, Mark::Triangle][others % 3];
-                points.push(Point { name, at, mark, ink: INKS[others % INKS.len()], radius: 4.5 });
-                others += 1;
+            Role::Current | Role::Named => {
+                let look = Look::of(data, score.setting);
+                points.push(Point { name, at, mark: look.mark, ink: look.ink(), radius: 5.8 });
             }
             Role::Cell => {}
         }

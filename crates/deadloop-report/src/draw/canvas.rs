@@ -115,22 +115,6 @@ pub(crate) enum Mark {
 }
 
 impl Mark {
-    const SERIES: [Self; 8] = [
-        Self::Disc,
-        Self::Square,
-        Self::Triangle,
-        Self::Diamond,
-        Self::TriangleDown,
-        Self::Ring,
-        Self::Cross,
-        Self::Star,
-    ];
-
-    /// The n-th shape for series, again from the start after the last.
-    pub(crate) fn nth(n: usize) -> Self {
-        Self::SERIES[n % Self::SERIES.len()]
-    }
-
     /// Corners around (0, 0) for a mark of radius 1; none for round ones and the cross.
     fn corners(self) -> Vec<At> {
         match self {
