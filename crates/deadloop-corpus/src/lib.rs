@@ -1,3 +1,28 @@
 //! Transcripts: the type, the files they stand in, the `<think>` splitter, planted loops.
+//!
+//! [`Corpus::open`] looks at a folder or file, [`Corpus::raws`] reads it in order without decoding,
+//! [`Corpus::parse`] decodes one record and may run on any thread. What a label means is not known
+//! here: [`Entry::labels`] is carried, never read.
+mod card;
+mod corpus;
+mod digest;
+mod formats;
+mod ids;
+mod raws;
+mod select;
+mod splits;
+mod think;
 mod transcript;
+mod wire;
+mod writer;
+
+pub use card::{Card, CardModel, CardThink};
+pub use corpus::{Corpus, CorpusError};
+pub use digest::{CorpusHash, CorpusHasher, RecordDigest, text_hash};
+pub use formats::jsonl::MAX_LINE;
+pub use ids::Ids;
+pub use raws::{Entries, Raw, Raws};
+pub use select::{Draw, Drawn, ModelGlob, Sample, Selection, field, parse_where};
+pub use think::{Blocks, Side, ThinkOptions, ThinkSplitter, split_think, strip_think_tags};
 pub use transcript::{Body, Entry, Event, Place, Problem, Transcript};
+pub use writer::{Beside, CorpusWriter, WriteError};

@@ -26,6 +26,32 @@ pub struct Transcript {
     pub events: Vec<Event>,
 }
 
+impl Transcript {
+    /// All the thinking, put together.
+    pub fn reasoning(&self) -> String {
+        self.concat(|body| match body {
+            Body::Reasoning(text) => Some(text),
+            _ => None,
+        })
+    }
+
+    /// All of the answer, put together.
+    pub fn answer(&self) -> String {
+        self.concat(|body| match body {
+            Body::Answer(text) => Some(text),
+            _ => None,
+        })
+    }
+
+    fn concat(&self, pick: impl Fn(&Body) -> Option<&String>) -> String {
+        self.events
+            .iter()
+            .filter_map(|event| pick(&event.body))
+            .map(String::as_str)
+            .collect()
+    }
+}
+
 /// One thing that arrived.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Event {
@@ -37,6 +63,16 @@ pub struct Event {
     pub tokens: Option<u64>,
     /// Fields that deadloop does not know, kept and written back on conversion.
     pub rest: Map<String, Value>,
+}
+
+impl Event {
+    /// An event of which nothing but its body is known.
+    pub fn of(body: Body) -> Self {
+        Self {
+            body,
+            ..Self::default()
+        }
+    }
 }
 
 /// What an event carries.
@@ -99,6 +135,18 @@ impl fmt::Display for Place {
     }
 }
 
+impl Place {
+    /// A line (or row) of a file.
+    pub fn new(file: Arc<PathBuf>, line: u64) -> Self {
+        Self { file, line }
+    }
+
+    /// A file as a whole.
+    pub fn whole(file: impl Into<PathBuf>) -> Self {
+        Self::new(Arc::new(file.into()), 0)
+    }
+}
+
 /// One thing wrong with a corpus: where, what, and what was expected.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Problem {
@@ -110,9 +158,24 @@ pub struct Problem {
     pub expected: String,
 }
 
+impl Problem {
+    /// What is wrong at `place`, and what was expected there.
+    pub fn new(place: Place, what: impl Into<String>, expected: impl Into<String>) -> Self {
+        Self {
+            place,
+            what: what.into(),
+            expected: expected.into(),
+        }
+    }
+}
+
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}; expected {}", self.place, self.what, self.expected)
+        write!(
+            f,
+            "{}: {}; expected {}",
+            self.place, self.what, self.expected
+        )
     }
 }
 

@@ -1,0 +1,142 @@
+//! The card of a corpus, `dataset.toml`: where it comes from and how it was made.
+
+use std::path::Path;
+
+use globset::Glob;
+use serde::Deserialize;
+
+use crate::think::{Blocks, ThinkOptions};
+use crate::{CorpusError, Place, Problem};
+
+/// What `dataset.toml` says. Every key may be left out; keys that deadloop does not know are kept
+/// in `rest`.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct Card {
+    /// The name of the corpus.
+    pub name: Option<String>,
+    /// Its version, as text.
+    pub version: Option<String>,
+    /// The licence it may be passed on under.
+    pub licence: Option<String>,
+    /// What it is.
+    pub description: Option<String>,
+    /// How it was made.
+    pub how: Option<String>,
+    /// The models whose output it holds.
+    pub models: Vec<CardModel>,
+    /// How whole texts are split at `<think>`.
+    pub think: CardThink,
+    /// Every other key.
+    #[serde(flatten)]
+    pub rest: toml::Table,
+}
+
+/// One model of a [`Card`].
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct CardModel {
+    /// Its name, as in the transcripts.
+    pub name: String,
+    /// Every other key.
+    #[serde(flatten)]
+    pub rest: toml::Table,
+}
+
+/// How the `text` field of transcripts is split at `<think>`.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct CardThink {
+    /// `first` (default): one block, at the start; `all`: every block.
+    pub blocks: Blocks,
+    /// Globs of the models whose template opens the tag in the prompt, so that a closing tag with
+    /// no opening one ends the reasoning.
+    pub opened_in_prompt: Vec<String>,
+}
+
+impl CardThink {
+    /// The options for one model. Globs were checked when the card was read.
+    pub fn options(&self, model: &str) -> ThinkOptions {
+        let opened = self
+            .opened_in_prompt
+            .iter()
+            .filter_map(|pattern| Glob::new(pattern).ok())
+            .any(|glob| glob.compile_matcher().is_match(model));
+        ThinkOptions {
+            blocks: self.blocks,
+            opened,
+        }
+    }
+}
+
+impl Card {
+    /// Reads a card.
+    ///
+    /// # Errors
+    /// The file cannot be read, is not TOML, has a key of the wrong type, or a glob that is none.
+    pub fn read(path: &Path) -> Result<Self, CorpusError> {
+        let text = std::fs::read_to_string(path).map_err(|e| CorpusError::unreadable(path, e))?;
+        let card: Self =
+            toml::from_str(&text).map_err(|e| bad(path, line_of(&text, &e), e.message()))?;
+        for pattern in &card.think.opened_in_prompt {
+            Glob::new(pattern)
+                .map_err(|e| bad(path, 0, &format!("think.opened_in_prompt: {e}")))?;
+        }
+        Ok(card)
+    }
+}
+
+fn line_of(text: &str, error: &toml::de::Error) -> u64 {
+    let at = error.span().map_or(0, |span| span.start).min(text.len());
+    let before = text.as_bytes().iter().take(at);
+    1 + before.filter(|byte| **byte == b'\n').count() as u64
+}
+
+fn bad(path: &Path, line: u64, what: &str) -> CorpusError {
+    let place = Place {
+        line,
+        ..Place::whole(path)
+    };
+    let what = what.trim_end().replace('\n', ", ");
+    Problem::new(place, what, "a dataset card in TOML").into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<Card, CorpusError> {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("dataset.toml");
+        std::fs::write(&path, text).unwrap();
+        Card::read(&path)
+    }
+
+    #[test]
+    fn known_keys_are_read_and_others_kept() {
+        let card =
+            read("name = 'x'\nmood = 'good'\n[[models]]\nname = 'm'\nweights = 'w'\n").unwrap();
+        assert_eq!(card.name.as_deref(), Some("x"));
+        assert_eq!(card.rest["mood"].as_str(), Some("good"));
+        assert_eq!(card.models[0].name, "m");
+        assert_eq!(card.models[0].rest["weights"].as_str(), Some("w"));
+    }
+
+    #[test]
+    fn an_error_names_its_line() {
+        let error = read("name = 'x'\nversion = 3\n").unwrap_err().to_string();
+        assert!(error.contains("dataset.toml:2: invalid type"), "{error}");
+        let error = read("name = \n").unwrap_err().to_string();
+        assert!(error.contains("dataset.toml:1"), "{error}");
+    }
+
+    #[test]
+    fn models_that_open_the_tag_in_the_prompt_are_declared_by_glob() {
+        let card = read("[think]\nblocks = 'all'\nopened_in_prompt = ['deepseek-r1*']\n").unwrap();
+        assert!(card.think.options("deepseek-r1:8b").opened);
+        assert!(!card.think.options("other").opened);
+        assert_eq!(card.think.options("other").blocks, Blocks::All);
+        assert!(read("[think]\nopened_in_prompt = ['[']\n").is_err());
+        assert!(read("[think]\nblocs = 'all'\n").is_err());
+    }
+}

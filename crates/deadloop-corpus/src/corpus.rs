@@ -1,0 +1,177 @@
+//! A corpus on disk: a folder with its card, splits and transcript files, or one file.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::card::Card;
+use crate::formats;
+use crate::raws::{Entries, Raw, Raws};
+use crate::splits::Splits;
+use crate::think::ThinkOptions;
+use crate::{Entry, Ids, Problem};
+
+/// What stops the reading of a corpus before its first transcript.
+#[derive(Debug, thiserror::Error)]
+pub enum CorpusError {
+    /// There is nothing there.
+    #[error("{}: no such file or folder; expected a corpus", path.display())]
+    Missing {
+        /// What was asked for.
+        path: PathBuf,
+    },
+    /// A folder without transcript files.
+    #[error("{}: no transcripts; expected transcripts/*.jsonl, *.jsonl.zst, *.jsonl.gz or *.parquet in it", path.display())]
+    NoTranscripts {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// Something is there that cannot be read.
+    #[error("{}: cannot be read: {source}", path.display())]
+    Unreadable {
+        /// The file or folder.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// The card or the splits file is wrong as a whole.
+    #[error(transparent)]
+    Problem(#[from] Problem),
+}
+
+impl CorpusError {
+    pub(crate) fn unreadable(path: &Path, source: io::Error) -> Self {
+        let path = path.to_path_buf();
+        match source.kind() {
+            io::ErrorKind::NotFound => Self::Missing { path },
+            _ => Self::Unreadable { path, source },
+        }
+    }
+}
+
+/// A corpus: where its files are, its card and its splits. Shared by all threads; the transcripts
+/// themselves are read anew by each pass.
+#[derive(Clone, Debug)]
+pub struct Corpus {
+    files: Vec<PathBuf>,
+    card: Option<Card>,
+    labels: Option<PathBuf>,
+    splits: Splits,
+}
+
+impl Corpus {
+    /// Looks at a folder (`dataset.toml`, `transcripts/`, `labels.csv`, `splits.csv`; all but the
+    /// transcripts may be missing) or at a single file of transcripts.
+    ///
+    /// # Errors
+    /// Whatever is wrong before the first transcript; see [`CorpusError`].
+    pub fn open(path: &Path) -> Result<Self, CorpusError> {
+        let data = path
+            .metadata()
+            .map_err(|e| CorpusError::unreadable(path, e))?;
+        if data.is_dir() {
+            Self::folder(path)
+        } else {
+            Ok(Self::file(path))
+        }
+    }
+
+    fn file(path: &Path) -> Self {
+        Self {
+            files: vec![path.to_path_buf()],
+            card: None,
+            labels: None,
+            splits: Splits::default(),
+        }
+    }
+
+    fn folder(path: &Path) -> Result<Self, CorpusError> {
+        let files = transcripts(path)?;
+        let part = |name: &str| Some(path.join(name)).filter(|file| file.exists());
+        Ok(Self {
+            files,
+            card: part("dataset.toml")
+                .map(|file| Card::read(&file))
+                .transpose()?,
+            labels: part("labels.csv"),
+            splits: part("splits.csv").map_or(Ok(Splits::default()), |file| Splits::read(&file))?,
+        })
+    }
+
+    /// What `dataset.toml` says, where there is one.
+    pub fn card(&self) -> Option<&Card> {
+        self.card.as_ref()
+    }
+
+    /// The transcript files, sorted by name: their order is the order of the corpus.
+    pub fn files(&self) -> &[PathBuf] {
+        &self.files
+    }
+
+    /// Where `labels.csv` is, if there is one.
+    pub fn labels_csv(&self) -> Option<&Path> {
+        self.labels.as_deref()
+    }
+
+    /// The split of a transcript.
+    pub fn split(&self, id: &str) -> Option<&str> {
+        self.splits.get(id)
+    }
+
+    /// What is wrong in `splits.csv`, row by row: rows without an id or a split, rows that come
+    /// twice, and, which only a full pass can know, rows for none of `ids`.
+    pub fn split_problems(&self, ids: &Ids) -> Vec<Problem> {
+        self.splits.problems(ids)
+    }
+
+    /// Reads the records in order, undecoded, in bounded memory.
+    pub fn raws(&self) -> Raws {
+        Raws::new(&self.files)
+    }
+
+    /// Decodes one record and looks up its split: the expensive part, for any thread.
+    ///
+    /// # Errors
+    /// What is wrong with the record, and where it stands.
+    pub fn parse(&self, raw: &Raw) -> Result<Entry, Problem> {
+        let wire = raw.decode();
+        let entry = wire.and_then(|wire| wire.entry(raw.place(), |model| self.think(model)));
+        let mut entry = entry.map_err(|fault| fault.at(raw.place().clone()))?;
+        entry.split = self.split(&entry.transcript.id).map(str::to_owned);
+        Ok(entry)
+    }
+
+    /// Every transcript in order, decoded on this thread; repeated ids are problems.
+    pub fn entries(&self) -> Entries<'_> {
+        Entries {
+            corpus: self,
+            raws: self.raws(),
+            ids: Ids::default(),
+        }
+    }
+
+    fn think(&self, model: &str) -> ThinkOptions {
+        let card = self.card.as_ref();
+        card.map_or_else(ThinkOptions::default, |card| card.think.options(model))
+    }
+}
+
+fn transcripts(folder: &Path) -> Result<Vec<PathBuf>, CorpusError> {
+    let none = || CorpusError::NoTranscripts {
+        path: folder.to_path_buf(),
+    };
+    let inner = folder.join("transcripts");
+    if !inner.is_dir() {
+        return Err(none());
+    }
+    let listed =
+        std::fs::read_dir(&inner).and_then(|entries| entries.collect::<Result<Vec<_>, _>>());
+    let entries = listed.map_err(|e| CorpusError::unreadable(&inner, e))?;
+    let mut files: Vec<_> = entries.into_iter().map(|entry| entry.path()).collect();
+    files.retain(|file| formats::is_transcripts(file) && file.is_file());
+    files.sort();
+    if files.is_empty() {
+        Err(none())
+    } else {
+        Ok(files)
+    }
+}

@@ -1,0 +1,274 @@
+//! Which transcripts of a corpus are meant: by model, split, language, any field; the first so many;
+//! a sample.
+
+use std::collections::{BTreeSet, HashSet};
+use std::str::FromStr;
+
+use globset::{Glob, GlobMatcher};
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+use crate::Entry;
+
+/// A glob on a model's name, such as `deepseek-r1*`; `*` matches `/` too.
+#[derive(Clone, Debug)]
+pub struct ModelGlob(GlobMatcher);
+
+impl ModelGlob {
+    /// Whether the name matches.
+    pub fn is_match(&self, model: &str) -> bool {
+        self.0.is_match(model)
+    }
+}
+
+impl FromStr for ModelGlob {
+    type Err = String;
+
+    fn from_str(pattern: &str) -> Result<Self, String> {
+        let glob = Glob::new(pattern).map_err(|e| e.to_string())?;
+        Ok(Self(glob.compile_matcher()))
+    }
+}
+
+/// A draw of so many transcripts at random.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sample {
+    /// How many.
+    pub count: usize,
+    /// The seed; the same seed draws the same transcripts.
+    pub seed: u64,
+}
+
+/// What is asked for. Everything that is set must hold; of several models one.
+///
+/// [`Selection::matches`] looks at one transcript alone. `limit` and `sample` depend on the others:
+/// `limit` takes the first so many that match, in corpus order, and `sample` draws from what is then
+/// left. A caller that wants a sample passes over the corpus twice: see [`Draw`].
+#[derive(Clone, Debug, Default)]
+pub struct Selection {
+    /// Globs on the model.
+    pub models: Vec<ModelGlob>,
+    /// The split.
+    pub split: Option<String>,
+    /// The language.
+    pub lang: Option<String>,
+    /// Fields and the values they must have; see [`field`] for what a field may be.
+    pub wheres: Vec<(String, String)>,
+    /// Only the first so many.
+    pub limit: Option<usize>,
+    /// Only so many at random.
+    pub sample: Option<Sample>,
+}
+
+impl Selection {
+    /// Whether a transcript is meant, `limit` and `sample` aside.
+    pub fn matches(&self, entry: &Entry) -> bool {
+        let transcript = &entry.transcript;
+        let wanted =
+            |wanted: &Option<String>, value: &Option<String>| wanted.is_none() || wanted == value;
+        (self.models.is_empty()
+            || self
+                .models
+                .iter()
+                .any(|glob| glob.is_match(&transcript.model)))
+            && wanted(&self.split, &entry.split)
+            && wanted(&self.lang, &transcript.lang)
+            && self
+                .wheres
+                .iter()
+                .all(|(key, value)| field(entry, key).as_ref() == Some(value))
+    }
+}
+
+/// Reads `key=value`.
+///
+/// # Errors
+/// There is no `=`, or no key before it.
+pub fn parse_where(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((key, value)) if !key.is_empty() => Ok((key.to_owned(), value.to_owned())),
+        _ => Err(format!("{text:?} is not of the form key=value")),
+    }
+}
+
+/// The value of a field of a transcript as text: `id`, `model`, `profile`, `group`, `lang`, `split`,
+/// or any other key of its line. `meta.source` is the key `source` of `meta`; a key that stands
+/// nowhere else is looked up there too. Dots lead into nested objects. Null is no value; a list or
+/// object is its JSON.
+pub fn field(entry: &Entry, key: &str) -> Option<String> {
+    let transcript = &entry.transcript;
+    match key {
+        "id" => Some(transcript.id.clone()),
+        "model" => Some(transcript.model.clone()),
+        "profile" => transcript.profile.clone(),
+        "group" => transcript.group.clone(),
+        "lang" => transcript.lang.clone(),
+        "split" => entry.split.clone(),
+        _ => text(other(entry, key)?),
+    }
+}
+
+fn other<'a>(entry: &'a Entry, key: &str) -> Option<&'a Value> {
+    let (meta, rest) = (&entry.transcript.meta, &entry.rest);
+    let in_meta = key.strip_prefix("meta.").and_then(|key| lookup(meta, key));
+    in_meta
+        .or_else(|| lookup(rest, key))
+        .or_else(|| lookup(meta, key))
+}
+
+fn lookup<'a>(object: &'a serde_json::Map<String, Value>, key: &str) -> Option<&'a Value> {
+    if let Some(value) = object.get(key) {
+        return Some(value);
+    }
+    let (first, rest) = key.split_once('.')?;
+    lookup(object.get(first)?.as_object()?, rest)
+}
+
+fn text(value: &Value) -> Option<String> {
+    match value {
+        Value::Null => None,
+        Value::String(text) => Some(text.clone()),
+        other => Some(other.to_string()),
+    }
+}
+
+/// Draws a sample: the transcripts with the smallest seeded hashes of their ids, so that neither
+/// threads nor order matter. Feed it the ids that are left after `limit`, then ask [`Drawn`] in the
+/// second pass.
+#[derive(Clone, Debug)]
+pub struct Draw {
+    sample: Sample,
+    smallest: BTreeSet<([u8; 32], String)>,
+}
+
+impl Draw {
+    /// A draw with nothing in it yet.
+    pub fn new(sample: Sample) -> Self {
+        Self {
+            sample,
+            smallest: BTreeSet::new(),
+        }
+    }
+
+    /// One more id to draw from.
+    pub fn offer(&mut self, id: &str) {
+        let mut hasher = Sha256::new();
+        hasher.update(self.sample.seed.to_le_bytes());
+        hasher.update(id);
+        self.smallest
+            .insert((hasher.finalize().into(), id.to_owned()));
+        if self.smallest.len() > self.sample.count {
+            self.smallest.pop_last();
+        }
+    }
+
+    /// All ids were offered.
+    pub fn finish(self) -> Drawn {
+        Drawn(self.smallest.into_iter().map(|(_, id)| id).collect())
+    }
+}
+
+/// The transcripts that a [`Draw`] drew.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Drawn(HashSet<String>);
+
+impl Drawn {
+    /// Whether the transcript was drawn.
+    pub fn contains(&self, id: &str) -> bool {
+        self.0.contains(id)
+    }
+
+    /// How many were drawn.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether none was.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Place, Transcript};
+    use serde_json::json;
+
+    fn entry() -> Entry {
+        let meta =
+            json!({"source": "planted", "n": 3, "deep": {"er": true}, "a.b": "dot", "x": null});
+        let transcript = Transcript {
+            id: "i".into(),
+            model: "org/m-7b".into(),
+            lang: Some("en".into()),
+            meta: meta.as_object().unwrap().clone(),
+            ..Transcript::default()
+        };
+        Entry {
+            transcript,
+            labels: None,
+            rest: json!({"top": "t", "n": 4}).as_object().unwrap().clone(),
+            split: Some("dev".into()),
+            place: Place::whole("x"),
+        }
+    }
+
+    #[test]
+    fn fields_are_found_on_top_and_in_meta() {
+        let value = |key: &str| field(&entry(), key);
+        assert_eq!(value("meta.source").as_deref(), Some("planted"));
+        assert_eq!(value("source").as_deref(), Some("planted"));
+        assert_eq!(value("top").as_deref(), Some("t"));
+        assert_eq!(value("n").as_deref(), Some("4"), "the top goes before meta");
+        assert_eq!(value("meta.n").as_deref(), Some("3"));
+        assert_eq!(value("meta.deep.er").as_deref(), Some("true"));
+        assert_eq!(value("a.b").as_deref(), Some("dot"));
+        assert_eq!(value("split").as_deref(), Some("dev"));
+        assert_eq!(value("x"), None);
+        assert_eq!(value("profile"), None);
+        assert_eq!(value("nothing.at.all"), None);
+    }
+
+    #[test]
+    fn everything_asked_for_must_hold() {
+        let with = |change: fn(&mut Selection)| {
+            let mut selection = Selection::default();
+            change(&mut selection);
+            selection.matches(&entry())
+        };
+        assert!(with(|_| ()));
+        assert!(with(
+            |s| s.models = vec!["x*".parse().unwrap(), "*m-7b".parse().unwrap()]
+        ));
+        assert!(!with(|s| s.models = vec!["m-7b".parse().unwrap()]));
+        assert!(with(|s| s.split = Some("dev".into())));
+        assert!(!with(|s| s.split = Some("test".into())));
+        assert!(!with(|s| s.lang = Some("zh".into())));
+        assert!(with(
+            |s| s.wheres = vec![parse_where("meta.deep.er=true").unwrap()]
+        ));
+        assert!(!with(
+            |s| s.wheres = vec![parse_where("meta.none=").unwrap()]
+        ));
+        assert!(parse_where("=x").is_err());
+        assert!(parse_where("x").is_err());
+        assert_eq!(parse_where("k=a=b"), Ok(("k".into(), "a=b".into())));
+        assert!("[".parse::<ModelGlob>().is_err());
+    }
+
+    #[test]
+    fn a_sample_depends_on_the_seed_and_the_ids_alone() {
+        let ids: Vec<String> = (0..100).map(|n| format!("id{n}")).collect();
+        let draw = |ids: &mut dyn Iterator<Item = &String>, seed| {
+            let mut draw = Draw::new(Sample { count: 10, seed });
+            ids.for_each(|id| draw.offer(id));
+            draw.finish()
+        };
+        let forward = draw(&mut ids.iter(), 1);
+        assert_eq!(forward.len(), 10);
+        assert_eq!(forward, draw(&mut ids.iter().rev(), 1));
+        assert_ne!(forward, draw(&mut ids.iter(), 2));
+        assert_eq!(draw(&mut ids[..4].iter(), 1).len(), 4);
+    }
+}

@@ -1,0 +1,144 @@
+//! The fields of one JSON object, as they came, and what can be wrong with them.
+
+use serde_json::{Map, Value};
+
+use crate::{Place, Problem};
+
+/// What is wrong inside a record, before it is known where the record stands.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Fault {
+    what: String,
+    expected: String,
+}
+
+impl Fault {
+    pub(crate) fn new(what: impl Into<String>, expected: impl Into<String>) -> Self {
+        Self {
+            what: what.into(),
+            expected: expected.into(),
+        }
+    }
+
+    pub(crate) fn at(self, place: Place) -> Problem {
+        Problem::new(place, self.what, self.expected)
+    }
+
+    /// Says in which part of the record it is.
+    pub(crate) fn inside(self, part: &str) -> Self {
+        Self {
+            what: format!("{part}: {}", self.what),
+            ..self
+        }
+    }
+
+    pub(super) fn wrong_type(name: &str, value: &Value, expected: &str) -> Self {
+        Self::new(format!("`{name}` is {}", kind(value)), expected)
+    }
+
+    /// From the JSON reader's own words: syntax errors, and the few types it checks itself.
+    pub(crate) fn json(error: &serde_json::Error) -> Self {
+        let text = error.to_string();
+        let suffix = format!(" at line {} column {}", error.line(), error.column());
+        let text = text.strip_suffix(&suffix).unwrap_or(&text);
+        let column = error.column();
+        if !error.is_data() {
+            return Self::new(
+                format!("not JSON: {text} (column {column})"),
+                "one JSON object",
+            );
+        }
+        match text.rsplit_once(", expected ") {
+            Some((what, expected)) => Self::new(format!("{what} (column {column})"), expected),
+            None => Self::new(format!("{text} (column {column})"), "a transcript"),
+        }
+    }
+}
+
+/// The JSON reader's words for a field that comes twice.
+pub(super) const TWICE: &str = "a field stands here twice, expected each field once";
+
+fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "true or false",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a string",
+        Value::Array(_) => "a list",
+        Value::Object(_) => "an object",
+    }
+}
+
+fn string(name: &str, value: Value) -> Result<String, Fault> {
+    match value {
+        Value::String(text) => Ok(text),
+        other => Err(Fault::wrong_type(name, &other, "a string")),
+    }
+}
+
+/// The fields of one JSON object: the known ones by their place in `names`, the others in order.
+#[derive(Debug)]
+pub(super) struct Fields<const N: usize> {
+    names: &'static [&'static str; N],
+    values: [Option<Value>; N],
+    rest: Map<String, Value>,
+}
+
+impl<const N: usize> Fields<N> {
+    pub(super) fn new(names: &'static [&'static str; N]) -> Self {
+        Self {
+            names,
+            values: [const { None }; N],
+            rest: Map::new(),
+        }
+    }
+
+    /// Notes a field; false where a known one comes twice. Null counts as absent in known fields.
+    pub(super) fn put(&mut self, name: String, value: Value) -> bool {
+        match self.names.iter().position(|known| *known == name) {
+            Some(_) if value.is_null() => true,
+            Some(at) => self.values[at].replace(value).is_none(),
+            None => self.rest.insert(name, value).is_none(),
+        }
+    }
+
+    pub(super) fn take(&mut self, name: &str) -> Option<Value> {
+        let at = self.names.iter().position(|known| *known == name)?;
+        self.values[at].take()
+    }
+
+    pub(super) fn take_string(&mut self, name: &str) -> Result<Option<String>, Fault> {
+        self.take(name).map(|value| string(name, value)).transpose()
+    }
+
+    pub(super) fn need_string(&mut self, name: &str) -> Result<String, Fault> {
+        let missing = || Fault::new(format!("no `{name}`"), format!("`{name}`, a string"));
+        self.take_string(name)?.ok_or_else(missing)
+    }
+
+    pub(super) fn take_number<T>(
+        &mut self,
+        name: &str,
+        expected: &str,
+        read: fn(&Value) -> Option<T>,
+    ) -> Result<Option<T>, Fault> {
+        let Some(value) = self.take(name) else {
+            return Ok(None);
+        };
+        let wrong = || match &value {
+            Value::Number(n) => Fault::new(format!("`{name}` is {n}"), expected),
+            other => Fault::wrong_type(name, other, expected),
+        };
+        read(&value).map(Some).ok_or_else(wrong)
+    }
+
+    /// The unknown fields, and the known ones that nothing asked for.
+    pub(super) fn into_rest(self) -> Map<String, Value> {
+        let mut rest = self.rest;
+        for (name, value) in self.names.iter().zip(self.values) {
+            if let Some(value) = value {
+                rest.insert((*name).to_owned(), value);
+            }
+        }
+        rest
+    }
+}

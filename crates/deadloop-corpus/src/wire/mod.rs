@@ -1,0 +1,186 @@
+//! What a record may say, as it stands in a file: every format fills a [`Wire`], and [`Wire::entry`]
+//! is the one place where it is checked.
+//!
+//! Fields are read as JSON values first and checked afterwards, so that a wrong type is told by the
+//! field's name and not by a column alone. Fields that are not known here are kept.
+
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, Visitor};
+use serde_json::{Map, Value};
+
+use crate::think::{Side, ThinkOptions, split_think};
+use crate::{Body, Entry, Event, Place, Transcript};
+
+mod events;
+mod fields;
+mod write;
+
+use events::Events;
+pub(crate) use fields::Fault;
+use fields::{Fields, TWICE};
+pub(crate) use write::Line;
+#[cfg(feature = "parquet")]
+pub(crate) use write::events_json;
+
+const RECORD: [&str; 10] = [
+    "id",
+    "model",
+    "profile",
+    "group",
+    "lang",
+    "meta",
+    "labels",
+    "text",
+    "reasoning",
+    "answer",
+];
+
+/// Whether a record's field has a meaning here.
+#[cfg(feature = "parquet")]
+pub(crate) fn is_known(name: &str) -> bool {
+    RECORD.contains(&name) || name == "events"
+}
+
+/// One record: its fields as they came.
+#[derive(Debug)]
+pub(crate) struct Wire {
+    fields: Fields<10>,
+    events: Option<Vec<Result<Event, Fault>>>,
+}
+
+impl Wire {
+    pub(crate) fn empty() -> Self {
+        Self {
+            fields: Fields::new(&RECORD),
+            events: None,
+        }
+    }
+
+    /// Sets a field other than `events`; false where it was set already.
+    pub(crate) fn put(&mut self, name: String, value: Value) -> bool {
+        self.fields.put(name, value)
+    }
+
+    /// Sets the events from their JSON text.
+    #[cfg(feature = "parquet")]
+    pub(crate) fn put_events(&mut self, json: &str) -> Result<(), Fault> {
+        let events: Events = serde_json::from_str(json).map_err(|e| Fault::json(&e))?;
+        self.events = events.0;
+        Ok(())
+    }
+
+    /// Checks the record and makes an entry of it. `think` gives the options for a model's `text`.
+    pub(crate) fn entry(
+        mut self,
+        place: &Place,
+        think: impl Fn(&str) -> ThinkOptions,
+    ) -> Result<Entry, Fault> {
+        let id = self.fields.need_string("id")?;
+        if id.is_empty() {
+            return Err(Fault::new(
+                "`id` is empty",
+                "an id that is unique in its corpus",
+            ));
+        }
+        let model = self.fields.take_string("model")?;
+        let model = model.unwrap_or_else(|| "unknown".to_owned());
+        let events = self.take_events(think(&model))?;
+        let fields = &mut self.fields;
+        let transcript = Transcript {
+            id,
+            model,
+            profile: fields.take_string("profile")?,
+            group: fields.take_string("group")?,
+            lang: fields.take_string("lang")?,
+            meta: meta(fields.take("meta"))?,
+            events,
+        };
+        Ok(Entry {
+            transcript,
+            labels: fields.take("labels"),
+            rest: self.fields.into_rest(),
+            split: None,
+            place: place.clone(),
+        })
+    }
+
+    /// The events: as they stand, or from one of the short forms. `reasoning` and `answer` may stand
+    /// together and come in that order; `text` stands alone.
+    fn take_events(&mut self, think: ThinkOptions) -> Result<Vec<Event>, Fault> {
+        const FORMS: &str = "`events`, or `text`, or `reasoning` and `answer`";
+        let text = self.fields.take_string("text")?;
+        let reasoning = self.fields.take_string("reasoning")?;
+        let answer = self.fields.take_string("answer")?;
+        let parts = reasoning.is_some() || answer.is_some();
+        match (self.events.take(), text) {
+            (Some(events), None) if !parts => numbered(events),
+            (None, Some(text)) if !parts => Ok(split_events(&text, think)),
+            (None, None) if parts => Ok(two_events(reasoning, answer)),
+            (None, None) => Err(Fault::new("no events and no text", FORMS)),
+            _ => Err(Fault::new(
+                "the text stands here in two ways",
+                format!("one of {FORMS}"),
+            )),
+        }
+    }
+}
+
+fn meta(value: Option<Value>) -> Result<Map<String, Value>, Fault> {
+    match value {
+        None => Ok(Map::new()),
+        Some(Value::Object(meta)) => Ok(meta),
+        Some(other) => Err(Fault::wrong_type("meta", &other, "an object")),
+    }
+}
+
+fn numbered(events: Vec<Result<Event, Fault>>) -> Result<Vec<Event>, Fault> {
+    let events = events.into_iter().enumerate();
+    events
+        .map(|(at, event)| event.map_err(|fault| fault.inside(&format!("events[{at}]"))))
+        .collect()
+}
+
+fn split_events(text: &str, think: ThinkOptions) -> Vec<Event> {
+    let pieces = split_think(text, think).into_iter();
+    let body = |(side, text)| match side {
+        Side::Reasoning => Body::Reasoning(text),
+        Side::Answer => Body::Answer(text),
+    };
+    pieces.map(|piece| Event::of(body(piece))).collect()
+}
+
+fn two_events(reasoning: Option<String>, answer: Option<String>) -> Vec<Event> {
+    let reasoning = reasoning.map(Body::Reasoning);
+    let answer = answer.map(Body::Answer);
+    reasoning.into_iter().chain(answer).map(Event::of).collect()
+}
+
+impl<'de> Deserialize<'de> for Wire {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Record;
+        impl<'de> Visitor<'de> for Record {
+            type Value = Wire;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a transcript (a JSON object)")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Wire, A::Error> {
+                let mut wire = Wire::empty();
+                while let Some(name) = map.next_key::<String>()? {
+                    if name == "events" {
+                        wire.events = map.next_value::<Events>()?.0;
+                        continue;
+                    }
+                    let value = map.next_value()?;
+                    if !wire.put(name, value) {
+                        return Err(A::Error::custom(TWICE));
+                    }
+                }
+                Ok(wire)
+            }
+        }
+        deserializer.deserialize_map(Record)
+    }
+}

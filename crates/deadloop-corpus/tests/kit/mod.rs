@@ -1,0 +1,54 @@
+//! What the tests of this crate share: corpora on disk, and their reading in one word.
+#![allow(dead_code, reason = "each test file uses a part")]
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use deadloop_corpus::{Corpus, Entry, Problem};
+use tempfile::TempDir;
+
+/// A file with these bytes in a folder of its own.
+pub(crate) fn file(name: &str, bytes: &[u8]) -> (TempDir, PathBuf) {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join(name);
+    std::fs::write(&path, bytes).unwrap();
+    (dir, path)
+}
+
+/// All that reading a file gives, in order.
+pub(crate) fn read(path: &Path) -> Vec<Result<Entry, Problem>> {
+    Corpus::open(path).unwrap().entries().collect()
+}
+
+/// Reads lines: ids, or `line: what; expected`.
+pub(crate) fn told(bytes: &[u8]) -> Vec<String> {
+    told_of("x.jsonl", bytes)
+}
+
+pub(crate) fn told_of(name: &str, bytes: &[u8]) -> Vec<String> {
+    let (_dir, path) = file(name, bytes);
+    read(&path).into_iter().map(tell).collect()
+}
+
+pub(crate) fn tell(item: Result<Entry, Problem>) -> String {
+    match item {
+        Ok(entry) => entry.transcript.id,
+        Err(p) => format!("{}: {}; expected {}", p.place.line, p.what, p.expected),
+    }
+}
+
+/// The one transcript that a line holds.
+pub(crate) fn one(line: &str) -> Entry {
+    let (_dir, path) = file("x.jsonl", line.as_bytes());
+    read(&path).pop().unwrap().unwrap()
+}
+
+pub(crate) fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut writer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    writer.write_all(bytes).unwrap();
+    writer.finish().unwrap()
+}
+
+pub(crate) fn zst(bytes: &[u8]) -> Vec<u8> {
+    zstd::encode_all(bytes, 3).unwrap()
+}

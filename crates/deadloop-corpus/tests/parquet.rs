@@ -1,0 +1,156 @@
+//! Parquet files that deadloop did not write, and broken ones.
+#![cfg(feature = "parquet")]
+
+mod kit;
+
+use std::fs::File;
+use std::path::Path;
+
+use deadloop_corpus::{Corpus, CorpusWriter};
+use kit::{file, one, read, tell};
+use polars::prelude::{Column, DataFrame};
+use polars_io::parquet::write::ParquetWriter;
+use proptest::prelude::*;
+use serde_json::json;
+
+fn table(path: &Path, columns: Vec<Column>) {
+    let mut frame = DataFrame::new_infer_height(columns).unwrap();
+    let writer = ParquetWriter::new(File::create(path).unwrap());
+    writer
+        .with_row_group_size(Some(2))
+        .finish(&mut frame)
+        .unwrap();
+}
+
+fn told(columns: Vec<Column>) -> Vec<String> {
+    let (_dir, path) = file("x.parquet", b"");
+    table(&path, columns);
+    read(&path).into_iter().map(tell).collect()
+}
+
+fn text(name: &str, cells: &[Option<&str>]) -> Column {
+    Column::new(name.into(), cells)
+}
+
+#[test]
+fn columns_are_read_over_row_groups_and_bad_rows_are_told() {
+    let (_dir, path) = file("x.parquet", b"");
+    let ids: Vec<_> = ["a", "b", "c", "d", "e"].map(Some).to_vec();
+    table(
+        &path,
+        vec![
+            text("id", &[ids[0], ids[1], ids[2], None, ids[4]]),
+            text(
+                "text",
+                &[
+                    Some("one"),
+                    None,
+                    Some("x"),
+                    Some("y"),
+                    Some("<think>r</think>a"),
+                ],
+            ),
+            text(
+                "events",
+                &[
+                    None,
+                    Some(r#"[{"type":"answer","text":"two"}]"#),
+                    Some("{"),
+                    None,
+                    None,
+                ],
+            ),
+            text("meta", &[Some(r#"{"k":1}"#), None, None, None, None]),
+            text("extra", &[Some("kept"), None, None, None, None]),
+            Column::new("n".into(), [1_i64, -2, 3, 4, 5]),
+            Column::new("f".into(), [1.5_f64, 2.0, 3.0, 4.0, f64::NAN]),
+        ],
+    );
+    let all = read(&path);
+    let first = all[0].as_ref().unwrap();
+    assert_eq!(first.transcript.answer(), "one");
+    assert_eq!(first.transcript.meta["k"], 1);
+    assert_eq!(
+        json!(first.rest),
+        json!({"extra": "kept", "n": 1, "f": 1.5})
+    );
+    assert_eq!(all[1].as_ref().unwrap().transcript.answer(), "two");
+    assert_eq!(all[4].as_ref().unwrap().transcript.reasoning(), "r");
+    let told: Vec<_> = all.into_iter().map(tell).collect();
+    assert!(
+        told[2].starts_with("3: `events`: not JSON: EOF"),
+        "{}",
+        told[2]
+    );
+    assert!(told[3].starts_with("4: no `id`; expected"), "{}", told[3]);
+    let corpus = Corpus::open(&path).unwrap();
+    let mut raws = corpus.raws();
+    assert_eq!(raws.by_ref().count(), 5);
+    assert!(raws.bytes_read() > 0 && raws.bytes_read() <= raws.total_bytes());
+}
+
+#[test]
+fn missing_and_mistyped_columns() {
+    let a = || text("id", &[Some("a")]);
+    assert_eq!(
+        told(vec![text("text", &[Some("x")])]),
+        ["0: no column `id`; expected a column `id` of text"]
+    );
+    assert_eq!(
+        told(vec![Column::new("id".into(), [1_i64])]),
+        ["0: the column `id` is of type i64; expected text"]
+    );
+    let events = Column::new("events".into(), [1.5_f64]);
+    assert_eq!(
+        told(vec![a(), events]),
+        ["0: the column `events` is of type f64; expected text (JSON)"]
+    );
+    assert_eq!(
+        told(vec![a()]),
+        ["1: no events and no text; expected `events`, or `text`, or `reasoning` and `answer`"]
+    );
+}
+
+#[test]
+fn a_name_that_promises_parquet_and_a_file_that_is_cut() {
+    let (_dir, path) = file("x.parquet", b"{}");
+    let told: Vec<_> = read(&path).into_iter().map(tell).collect();
+    assert_eq!(
+        told,
+        ["0: the name says parquet, the bytes do not; expected a file that begins with PAR1"]
+    );
+    let bytes = small();
+    let (_dir, path) = file("x.parquet", &bytes[..bytes.len() - 5]);
+    let told: Vec<_> = read(&path).into_iter().map(tell).collect();
+    assert_eq!(told.len(), 1);
+    assert!(told[0].starts_with("0: broken Parquet: "), "{}", told[0]);
+}
+
+fn small() -> Vec<u8> {
+    let (dir, _) = file("unused", b"");
+    let path = dir.path().join("x.parquet");
+    let mut writer = CorpusWriter::create(&path, false).unwrap();
+    for n in 0..3 {
+        writer
+            .write(&one(
+                &json!({"id": n.to_string(), "answer": "abc"}).to_string()
+            ))
+            .unwrap();
+    }
+    writer.finish().unwrap();
+    std::fs::read(path).unwrap()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(256))]
+
+    #[test]
+    fn spoilt_bytes_end_in_a_problem_at_worst(at in any::<prop::sample::Index>(), byte in any::<u8>()) {
+        let mut bytes = small();
+        let at = at.index(bytes.len());
+        bytes[at] = byte;
+        let (_dir, path) = file("x.parquet", &bytes);
+        let read = Corpus::open(&path).unwrap().entries().take(100).count();
+        prop_assert!(read < 100);
+    }
+}

@@ -1,0 +1,126 @@
+//! [`Alarm`]: what a live guard hands to the program that streams, with all that its log and its
+//! user need to know.
+
+use serde::Serialize;
+
+use crate::fact::Fact;
+use crate::position::{Channel, Chars, Kind};
+use crate::setting::Member;
+
+/// A dead loop, found in a live stream.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Alarm {
+    /// The detector that fired.
+    pub detector: &'static str,
+    /// Which member of the guard that is, counted from 0.
+    pub member: usize,
+    /// The channel in which it fired; all positions count there.
+    pub channel: Channel,
+    /// What kind of loop it is.
+    pub kind: Kind,
+    /// The check that decided.
+    pub check: &'static str,
+    /// The thresholds that were met, in the order of the detector's parameters.
+    pub thresholds: Vec<Met>,
+    /// The chars after which a detector that sees one char at a time knows.
+    pub exact: Chars,
+    /// The end of the event that holds that char: when this alarm was raised.
+    pub delivered: Chars,
+    /// Where the second copy begins, as far as the detector could see.
+    pub onset: Chars,
+    /// Length of one copy.
+    pub period: Chars,
+    /// Whole copies in a row, the first included.
+    pub copies: u64,
+    /// The repeated unit, cut to 80 chars.
+    pub unit: String,
+}
+
+/// A threshold of the setting, and the bound of the fact that satisfied it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Met {
+    /// The parameter.
+    pub param: &'static str,
+    /// Its value in the setting.
+    pub value: i64,
+    /// What was measured.
+    pub measured: i64,
+}
+
+impl Alarm {
+    pub(crate) fn new(
+        (index, member): (usize, &Member),
+        channel: Channel,
+        fact: Fact,
+        delivered: Chars,
+    ) -> Self {
+        Self {
+            detector: member.detector.name,
+            member: index,
+            channel,
+            kind: fact.kind,
+            check: fact.check,
+            thresholds: met(member, &fact),
+            exact: fact.at,
+            delivered,
+            onset: fact.onset,
+            period: fact.period,
+            copies: fact.copies,
+            unit: fact.unit,
+        }
+    }
+
+    /// One line for a log: what, where, which pattern, which check and thresholds. The unit is
+    /// escaped, so that it stays one line.
+    pub fn log_line(&self) -> String {
+        let met: Vec<String> = self
+            .thresholds
+            .iter()
+            .map(|m| format!("{} {} (measured {})", m.param, m.value, m.measured))
+            .collect();
+        format!(
+            "dead loop: {} in {}, chars {}..{} (known at {}), {} copies of {} chars: {:?}; {}/{}: {}",
+            self.kind,
+            self.channel,
+            self.onset,
+            self.delivered,
+            self.exact,
+            self.copies,
+            self.period,
+            self.unit,
+            self.detector,
+            self.check,
+            met.join(", "),
+        )
+    }
+
+    /// A sentence for the person who waits for the answer.
+    pub fn user_message(&self) -> String {
+        let what = match self.channel {
+            Channel::Reasoning => "thinking",
+            Channel::Answer => "answer",
+            Channel::Tools => "tool calls",
+        };
+        format!(
+            "The model was repeating itself in its {what} and could not get out of it, so the response was stopped. Please try again."
+        )
+    }
+}
+
+/// The thresholds that bounded this fact; those that it has no bound for decided nothing.
+fn met(member: &Member, fact: &Fact) -> Vec<Met> {
+    let decided =
+        |((param, threshold), bound): ((&'static crate::Param, crate::Threshold), &i64)| {
+            (*bound != threshold.always()).then(|| Met {
+                param: param.name,
+                value: member.params.int(param.name),
+                measured: *bound,
+            })
+        };
+    member
+        .detector
+        .thresholds()
+        .zip(&fact.bounds)
+        .filter_map(decided)
+        .collect()
+}

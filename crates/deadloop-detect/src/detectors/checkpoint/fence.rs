@@ -1,0 +1,100 @@
+//! Code fences: which parts of a stream stand between lines that begin with three backticks.
+
+/// Follows a stream char by char and knows whether it is inside a fence.
+///
+/// A fence line is one whose first chars, after blanks, are three backticks; it opens or closes a
+/// fence and belongs to it. A fence that is never closed goes on to the end.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Fence {
+    open: bool,
+    line: Line,
+}
+
+/// How much of the current line has been seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Line {
+    /// Blanks, then so many backticks.
+    Start(u8),
+    /// Text: no fence can begin before the next line.
+    Text,
+    /// A fence line.
+    Fence,
+}
+
+impl Default for Line {
+    fn default() -> Self {
+        Self::Start(0)
+    }
+}
+
+impl Fence {
+    /// Reads what has left the window.
+    pub(super) fn read(&mut self, text: &str) {
+        text.chars().for_each(|c| self.step(c));
+    }
+
+    fn step(&mut self, c: char) {
+        self.line = match (self.line, c) {
+            (_, '\n') => Line::Start(0),
+            (Line::Start(2), '`') => {
+                self.open = !self.open;
+                Line::Fence
+            }
+            (Line::Start(ticks), '`') => Line::Start(ticks + 1),
+            (Line::Start(0), ' ' | '\t') => Line::Start(0),
+            (Line::Start(_), _) => Line::Text,
+            (line, _) => line,
+        };
+    }
+
+    /// Cuts `text`, which follows what was read, into parts that are all inside or all outside,
+    /// line by line: byte range and whether it is inside.
+    pub(super) fn parts(mut self, text: &str) -> Vec<(std::ops::Range<usize>, bool)> {
+        let mut parts: Vec<(std::ops::Range<usize>, bool)> = Vec::new();
+        let mut start = 0;
+        for line in text.split_inclusive('\n') {
+            let before = self.open || self.line == Line::Fence;
+            self.read(line);
+            let inside = before || self.open;
+            let range = start..start + line.len();
+            start = range.end;
+            match parts.last_mut() {
+                Some((last, was)) if *was == inside => last.end = range.end,
+                _ => parts.push((range, inside)),
+            }
+        }
+        parts
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fence_holds_its_lines_and_what_is_between() {
+        let text = "a\n  ```rust\nb\n```\nc ``` d\n";
+        let parts = Fence::default().parts(text);
+        let seen: Vec<_> = parts
+            .into_iter()
+            .map(|(r, inside)| (&text[r], inside))
+            .collect();
+        let expected = [
+            ("a\n", false),
+            ("  ```rust\nb\n```\n", true),
+            ("c ``` d\n", false),
+        ];
+        assert_eq!(seen, expected);
+    }
+
+    #[test]
+    fn it_goes_on_where_reading_stopped() {
+        let text = "x\n```\nlet a;\n```\ny\n```\nopen";
+        for cut in 0..=text.len() {
+            let mut fence = Fence::default();
+            fence.read(&text[..cut]);
+            let last = fence.parts(&text[cut..]).last().map(|(_, inside)| *inside);
+            assert!(last.unwrap_or(true), "cut at {cut}");
+        }
+    }
+}

@@ -1,0 +1,416 @@
+//! `checkpoint`: the design document's detector (seed 000). It looks at the text only when its
+//! length reaches a checkpoint: at a short window for short units, at the segment before for
+//! repeated paragraphs and list items.
+//!
+//! | to find | look in |
+//! |---|---|
+//! | parameters, and which are refused together | here |
+//! | presets and where they come from | `presets.toml` |
+//! | what is kept of the stream, and when it is looked at | `meter` |
+//! | units that stand several times in a row | `short` |
+//! | the period check on blocks and lines | `period` |
+//! | cutting a segment into blocks and lines, code fences | `segment`, `fence` |
+//!
+//! The document's worked examples do not agree with its rule (they count elements, not matches, and
+//! stay below the threshold); the rule is what stands here, the examples are cases in `tests/`.
+
+use crate::detectors::{Detector, Refusal};
+use crate::param::{Domain, Mark, Param, Side, Threshold};
+use crate::setting::Params;
+use crate::value::Literal;
+
+mod fence;
+mod meter;
+mod period;
+mod segment;
+mod short;
+
+/// The registry entry.
+pub(super) static ENTRY: Detector = Detector {
+    name: "checkpoint",
+    version: 1,
+    about: "the design document's detector: looks at the text when its length reaches a checkpoint",
+    params: PARAMS,
+    presets: include_str!("presets.toml"),
+    check,
+    meter: |params| Box::new(meter::CheckpointMeter::new(params)),
+};
+
+/// Positions and lengths stop here: memory is bounded by the parameters, so these are bounded too.
+const MAX_CHARS: i64 = 10_000_000;
+
+const fn at_most(repeats: bool) -> Mark {
+    Mark::Threshold(Threshold {
+        side: Side::AtMost,
+        repeats,
+        zero_is_none: false,
+    })
+}
+
+const fn at_least(zero_is_none: bool) -> Mark {
+    Mark::Threshold(Threshold {
+        side: Side::AtLeast,
+        repeats: false,
+        zero_is_none,
+    })
+}
+
+/// The thresholds, in the order of [`PARAMS`]; `period` and `short` build bounds from it.
+#[derive(Clone, Copy)]
+struct Bounds {
+    min_unit: i64,
+    max_unit: i64,
+    min_repeats: i64,
+    min_matches: i64,
+    min_cycles: i64,
+    max_period: i64,
+}
+
+impl Bounds {
+    /// Bounds that every setting satisfies.
+    const ALWAYS: Self = Self {
+        min_unit: i64::MAX,
+        max_unit: i64::MIN,
+        min_repeats: i64::MAX,
+        min_matches: i64::MAX,
+        min_cycles: i64::MAX,
+        max_period: i64::MIN,
+    };
+
+    fn to_vec(self) -> Vec<i64> {
+        vec![
+            self.min_unit,
+            self.max_unit,
+            self.min_repeats,
+            self.min_matches,
+            self.min_cycles,
+            self.max_period,
+        ]
+    }
+
+    /// The bounds that only settings satisfy which satisfy both.
+    fn both(self, other: Self) -> Self {
+        Self {
+            min_unit: self.min_unit.min(other.min_unit),
+            max_unit: self.max_unit.max(other.max_unit),
+            min_repeats: self.min_repeats.min(other.min_repeats),
+            min_matches: self.min_matches.min(other.min_matches),
+            min_cycles: self.min_cycles.min(other.min_cycles),
+            max_period: self.max_period.max(other.max_period),
+        }
+    }
+}
+
+static PARAMS: &[Param] = &[
+    Param {
+        name: "checkpoints",
+        mark: Mark::Structural,
+        default: Literal::Ints(&[2000, 3000, 5000]),
+        domain: Domain::Rising {
+            min: 1,
+            max: MAX_CHARS,
+        },
+        unit: "chars",
+        doc: "lengths at which the text is looked at",
+    },
+    Param {
+        name: "every",
+        mark: Mark::Structural,
+        default: Literal::Int(0),
+        domain: Domain::Int {
+            min: 0,
+            max: MAX_CHARS,
+        },
+        unit: "chars",
+        doc: "after the last checkpoint, another each so many chars; 0: never again (the document)",
+    },
+    Param {
+        name: "window",
+        mark: Mark::Structural,
+        default: Literal::Int(200),
+        domain: Domain::Int {
+            min: 1,
+            max: 100_000,
+        },
+        unit: "chars",
+        doc: "how far back from the checkpoint the short-sequence check reads",
+    },
+    Param {
+        name: "min_unit",
+        mark: at_most(false),
+        default: Literal::Int(2),
+        domain: Domain::Int {
+            min: 1,
+            max: 50_000,
+        },
+        unit: "chars",
+        doc: "shortest repeated unit of the short-sequence check",
+    },
+    Param {
+        name: "max_unit",
+        mark: at_least(true),
+        default: Literal::Int(0),
+        domain: Domain::Int {
+            min: 0,
+            max: 50_000,
+        },
+        unit: "chars",
+        doc: "longest repeated unit of the short-sequence check; 0: no bound",
+    },
+    Param {
+        name: "min_repeats",
+        mark: at_most(true),
+        default: Literal::Int(4),
+        domain: Domain::Int {
+            min: 2,
+            max: 100_000,
+        },
+        unit: "copies",
+        doc: "consecutive copies of the unit",
+    },
+    Param {
+        name: "short_at",
+        mark: Mark::Structural,
+        default: Literal::Text("first"),
+        domain: Domain::Word(&["first", "all"]),
+        unit: "",
+        doc: "at which checkpoints the short-sequence check runs",
+    },
+    Param {
+        name: "short_align",
+        mark: Mark::Structural,
+        default: Literal::Text("any"),
+        domain: Domain::Word(&["any", "end"]),
+        unit: "",
+        doc: "where copies may stand: anywhere, or only whole units counted back from the checkpoint",
+    },
+    Param {
+        name: "unit_script",
+        mark: Mark::Structural,
+        default: Literal::Text("any"),
+        domain: Domain::Word(&["any", "cjk"]),
+        unit: "",
+        doc: "cjk: the unit must hold an ideograph of U+4E00..U+9FA5",
+    },
+    Param {
+        name: "one_char",
+        mark: Mark::Structural,
+        default: Literal::Text("skip"),
+        domain: Domain::Word(&["skip", "count"]),
+        unit: "",
+        doc: "whether one char repeated is a unit (\"........\")",
+    },
+    Param {
+        name: "min_matches",
+        mark: at_most(true),
+        default: Literal::Int(6),
+        domain: Domain::Int {
+            min: 1,
+            max: 1_000_000,
+        },
+        unit: "elements",
+        doc: "elements equal to the one a period before, counted from the end",
+    },
+    Param {
+        name: "min_cycles",
+        mark: at_most(true),
+        default: Literal::Int(1),
+        domain: Domain::Int {
+            min: 1,
+            max: 1_000_000,
+        },
+        unit: "periods",
+        doc: "the matches must also cover one period less than this",
+    },
+    Param {
+        name: "max_period",
+        mark: at_least(false),
+        default: Literal::Int(50),
+        domain: Domain::Int {
+            min: 1,
+            max: 1_000_000,
+        },
+        unit: "elements",
+        doc: "longest period of the period check",
+    },
+    Param {
+        name: "period_step",
+        mark: Mark::Structural,
+        default: Literal::Text("one"),
+        domain: Domain::Word(&["one", "period"]),
+        unit: "",
+        doc: "how the period check goes back: element by element, or a period at a time (one residue class)",
+    },
+    Param {
+        name: "partial_tail",
+        mark: Mark::Structural,
+        default: Literal::Text("keep"),
+        domain: Domain::Word(&["keep", "drop"]),
+        unit: "",
+        doc: "drop: the last element, which the checkpoint cut, is not compared",
+    },
+    Param {
+        name: "segment",
+        mark: Mark::Structural,
+        default: Literal::Text("between"),
+        domain: Domain::WordOrInt {
+            words: &["between"],
+            min: 1,
+            max: MAX_CHARS,
+        },
+        unit: "chars",
+        doc: "what the period check reads: from the previous checkpoint, or the last so many chars",
+    },
+    Param {
+        name: "delimiters",
+        mark: Mark::Structural,
+        default: Literal::Text("。.；;！!？?\n"),
+        domain: Domain::CharSet,
+        unit: "",
+        doc: "chars at which a block ends",
+    },
+    Param {
+        name: "list_marker",
+        mark: Mark::Structural,
+        default: Literal::Text(r"^\s*\d+\.\s*"),
+        domain: Domain::Regex,
+        unit: "",
+        doc: "what is taken off the start of a line",
+    },
+    Param {
+        name: "blank_lines",
+        mark: Mark::Structural,
+        default: Literal::Text("keep"),
+        domain: Domain::Word(&["keep", "drop"]),
+        unit: "",
+        doc: "whether the list check compares lines of white space",
+    },
+    Param {
+        name: "order",
+        mark: Mark::Structural,
+        default: Literal::Text("marker"),
+        domain: Domain::Word(&["marker", "paragraph", "list"]),
+        unit: "",
+        doc: "the kind where paragraph and list both fire: list if a marker was removed, or always one",
+    },
+    Param {
+        name: "code",
+        mark: Mark::Structural,
+        default: Literal::Text("check"),
+        domain: Domain::WordOrInt {
+            words: &["check", "skip"],
+            min: 1,
+            max: 1_000_000,
+        },
+        unit: "elements",
+        doc: "text inside ``` fences: checked, left out, or checked with this min_matches",
+    },
+    Param {
+        name: "ignore",
+        mark: Mark::Structural,
+        default: Literal::Texts(&[]),
+        domain: Domain::Regexes,
+        unit: "",
+        doc: "white list: a block or line that matches one of these is left out",
+    },
+];
+
+/// Refuses settings in which the unit's bounds exclude each other, or no check can ever fire.
+fn check(params: &Params) -> Result<(), Refusal> {
+    let (min, max) = (params.int("min_unit"), params.int("max_unit"));
+    if max != 0 && max < min {
+        let reason = format!("{max} is below min_unit {min}: no unit is allowed");
+        return Err(Refusal {
+            param: "max_unit",
+            reason,
+        });
+    }
+    let (short, period) = (short_unreachable(params), period_unreachable(params));
+    match (short, period) {
+        (Some(short), Some(period)) => {
+            let reason = format!(
+                "this setting can never fire: {}; {}",
+                short.reason, period.reason
+            );
+            Err(Refusal {
+                param: short.param,
+                reason,
+            })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Why the short-sequence check can never fire.
+fn short_unreachable(params: &Params) -> Option<Refusal> {
+    let last = if params.text("short_at") == "first" {
+        params.items("checkpoints").first()
+    } else {
+        params.items("checkpoints").last()
+    };
+    let last = last.and_then(crate::Value::as_int).unwrap_or(0);
+    let endless = params.text("short_at") == "all" && params.int("every") > 0;
+    let window = params.int("window");
+    let room = if endless { window } else { window.min(last) };
+    // One char repeated is no unit of one char, so the shortest that can fire has two.
+    let unit = params
+        .int("min_unit")
+        .max(if params.text("one_char") == "skip" {
+            2
+        } else {
+            1
+        });
+    let max = params.int("max_unit");
+    let copies = params.int("min_repeats");
+    let reason = if max != 0 && max < unit {
+        format!("one char repeated is skipped and max_unit {max} allows no longer unit")
+    } else if unit * copies > room {
+        format!(
+            "{copies} copies of {unit} chars do not fit the {room} chars that the short-sequence check reads"
+        )
+    } else {
+        return None;
+    };
+    Some(Refusal {
+        param: "window",
+        reason,
+    })
+}
+
+/// Why the period check can never fire.
+fn period_unreachable(params: &Params) -> Option<Refusal> {
+    let checkpoints: Vec<i64> = params
+        .items("checkpoints")
+        .iter()
+        .filter_map(crate::Value::as_int)
+        .collect();
+    let every = params.int("every");
+    let gaps = checkpoints.windows(2).map(|pair| pair[1] - pair[0]);
+    let Some(gap) = gaps.chain((every > 0).then_some(every)).max() else {
+        let reason = "the period check runs from the second checkpoint on, and there is one".into();
+        return Some(Refusal {
+            param: "checkpoints",
+            reason,
+        });
+    };
+    let longest = match params.get("segment").and_then(crate::Value::as_int) {
+        Some(n) if every > 0 => n,
+        Some(n) => n.min(checkpoints.last().copied().unwrap_or(0)),
+        None => gap,
+    };
+    // n chars hold at most n + 1 lines, all of them empty but for the line breaks between them.
+    let lines = longest + i64::from(params.text("partial_tail") == "keep");
+    let matches = params.int("min_matches").max(params.int("min_cycles") - 1);
+    let fenced = params
+        .get("code")
+        .and_then(crate::Value::as_int)
+        .unwrap_or(matches);
+    if lines > matches.min(fenced) {
+        return None;
+    }
+    let reason = format!("{matches} matches need more elements than {longest} chars can hold");
+    Some(Refusal {
+        param: "min_matches",
+        reason,
+    })
+}

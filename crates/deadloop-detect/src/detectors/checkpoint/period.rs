@@ -1,0 +1,147 @@
+//! The period check, shared by blocks and lines: how long the tail of a list of elements repeats
+//! the elements a period before.
+
+/// A period, and how many elements from the end equal the one a period before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Match {
+    /// In elements.
+    pub(super) period: usize,
+    /// Matches, 1 or more.
+    pub(super) matches: usize,
+    /// Elements of the tail that the matches prove, the first copy included.
+    pub(super) tail: usize,
+    /// Copies in the tail, the first included; the last may be short where `stepped`.
+    pub(super) cycles: usize,
+}
+
+/// The periods that matter, shortest first: one that has no more matches than a shorter one is left
+/// out, for every setting that would accept it accepts the shorter one first.
+///
+/// Periods go up to half of the elements. `stepped` goes back a period at a time, so that only one
+/// residue class is compared. Work: O(n) (O(n log n) stepped) for n elements.
+pub(super) fn matches(elements: &[u32], stepped: bool) -> Vec<Match> {
+    let half = elements.len() / 2;
+    let found: Vec<Match> = if stepped {
+        (1..=half).map(|p| stepped_match(elements, p)).collect()
+    } else {
+        let counts = tail_matches(elements);
+        let of = |p: usize| Match {
+            period: p,
+            matches: counts[p],
+            tail: counts[p] + p,
+            cycles: counts[p] / p + 1,
+        };
+        (1..=half).map(of).collect()
+    };
+    let mut best = 0;
+    let better = |m: &Match| {
+        let more = m.matches > best;
+        best = best.max(m.matches);
+        more
+    };
+    found.into_iter().filter(better).collect()
+}
+
+fn stepped_match(elements: &[u32], period: usize) -> Match {
+    let last = elements.len() - 1;
+    let equal = |k: &usize| elements[last - k * period] == elements[last - (k + 1) * period];
+    let matches = (0..last / period).take_while(equal).count();
+    Match {
+        period,
+        matches,
+        tail: matches * period + 1,
+        cycles: matches + 1,
+    }
+}
+
+/// For each p, how many elements from the end equal the one p before: the Z-function of the
+/// elements read backwards (Gusfield, Algorithms on Strings, Trees, and Sequences, 1.3).
+fn tail_matches(elements: &[u32]) -> Vec<usize> {
+    let n = elements.len();
+    let back = |i: usize| elements[n - 1 - i];
+    let mut z = vec![0; n];
+    let (mut left, mut right) = (0, 0);
+    for i in 1..n {
+        let known = if i < right {
+            z[i - left].min(right - i)
+        } else {
+            0
+        };
+        let more = (known..n - i)
+            .take_while(|k| back(*k) == back(i + k))
+            .count();
+        z[i] = known + more;
+        if i + z[i] > right {
+            (left, right) = (i, i + z[i]);
+        }
+    }
+    z
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The definition, read aloud.
+    fn slow(e: &[u32], p: usize) -> usize {
+        let mut m = 0;
+        while e.len() > m + p && e[e.len() - 1 - m] == e[e.len() - 1 - m - p] {
+            m += 1;
+        }
+        m
+    }
+
+    #[test]
+    fn counts_as_the_definition_does_on_every_short_list() {
+        for n in 1..=9_u32 {
+            for code in 0..3_u32.pow(n) {
+                let e: Vec<u32> = (0..n).map(|i| code / 3_u32.pow(i) % 3).collect();
+                let fast = tail_matches(&e);
+                for p in 1..e.len() {
+                    assert_eq!(fast[p], slow(&e, p), "{e:?} period {p}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn keeps_a_longer_period_only_for_more_matches() {
+        // A B A B A B: four matches at period 2; period 1 has none, period 3 none.
+        let found = matches(&[0, 1, 0, 1, 0, 1], false);
+        assert_eq!(
+            found,
+            [Match {
+                period: 2,
+                matches: 4,
+                tail: 6,
+                cycles: 3
+            }]
+        );
+    }
+
+    #[test]
+    fn stepping_compares_one_residue_class() {
+        let elements = [1, 9, 2, 9, 3, 9, 4, 9];
+        let step = Match {
+            period: 2,
+            matches: 1,
+            tail: 3,
+            cycles: 1,
+        };
+        assert_eq!(matches(&elements, false), [step]);
+        let stepped = Match {
+            period: 2,
+            matches: 3,
+            tail: 7,
+            cycles: 4,
+        };
+        assert_eq!(matches(&elements, true), [stepped]);
+    }
+
+    #[test]
+    fn nothing_to_compare() {
+        assert_eq!(matches(&[], false), []);
+        assert_eq!(matches(&[], true), []);
+        assert_eq!(matches(&[7], true), []);
+    }
+}

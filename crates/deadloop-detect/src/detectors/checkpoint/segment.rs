@@ -1,0 +1,135 @@
+//! Cuts a segment into elements: blocks that end at a delimiter, or lines without their markers.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use regex::Regex;
+
+use crate::fact::UNIT_CHARS;
+
+/// A text that ends at a checkpoint, and which parts of it are looked at.
+#[derive(Debug)]
+pub(super) struct Segment<'a> {
+    /// The text.
+    pub(super) text: &'a str,
+    /// Position of its first char in the channel.
+    pub(super) start: u64,
+    /// Byte ranges that are looked at, in order, and whether each stands in a code fence.
+    pub(super) parts: Vec<(Range<usize>, bool)>,
+}
+
+/// What an element is.
+pub(super) struct Cut<'a> {
+    /// The chars at which an element ends.
+    pub(super) ends: &'a dyn Fn(char) -> bool,
+    /// Taken off the start of an element before it is compared.
+    pub(super) marker: Option<&'a Regex>,
+    /// Elements that match one of these are left out.
+    pub(super) ignore: &'a [Regex],
+    /// Elements of white space are left out.
+    pub(super) drop_blank: bool,
+    /// The last element, which the checkpoint cut, is left out.
+    pub(super) drop_tail: bool,
+}
+
+/// The elements of a segment, as numbers: equal elements have equal numbers.
+#[derive(Debug, Default)]
+pub(super) struct Elements<'a> {
+    /// What is compared.
+    pub(super) ids: Vec<u32>,
+    /// Where each begins: position in the channel, byte offset in the segment.
+    starts: Vec<(u64, usize)>,
+    marked: Vec<bool>,
+    /// Whether the last one stands in a code fence.
+    pub(super) last_fenced: bool,
+    text: &'a str,
+}
+
+/// Where the periodic tail of a list of elements lies in the text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Tail {
+    /// First char of the second copy, in the channel.
+    pub(super) onset: u64,
+    /// Length of the first copy, chars.
+    pub(super) period: u64,
+    /// The first copy, cut.
+    pub(super) unit: String,
+    /// Whether a marker was removed inside.
+    pub(super) marked: bool,
+}
+
+impl<'a> Segment<'a> {
+    /// Cuts the parts that are looked at; a part's edges end an element too.
+    pub(super) fn cut(&self, cut: &Cut<'_>) -> Elements<'a> {
+        let mut elements = Elements {
+            text: self.text,
+            ..Elements::default()
+        };
+        let mut ids = HashMap::new();
+        let (mut at, mut byte) = (self.start, 0);
+        for (part, fenced) in &self.parts {
+            at += self.text[byte..part.start].chars().count() as u64;
+            byte = part.start;
+            let text = &self.text[part.clone()];
+            let mut pieces = text.split(cut.ends).peekable();
+            while let Some(piece) = pieces.next() {
+                let open = pieces.peek().is_none() && part.end == self.text.len();
+                if !(open && cut.drop_tail) && cut.keeps(piece) {
+                    elements.push(cut.compared(piece), piece, (at, byte), &mut ids);
+                    elements.last_fenced = *fenced;
+                }
+                // The delimiter that ended the piece, if there was one.
+                let end = byte + piece.len();
+                let width = self.text[end..part.end]
+                    .chars()
+                    .next()
+                    .map_or(0, char::len_utf8);
+                at += piece.chars().count() as u64 + u64::from(width > 0);
+                byte = end + width;
+            }
+        }
+        elements
+    }
+}
+
+impl Cut<'_> {
+    fn keeps(&self, piece: &str) -> bool {
+        !(self.drop_blank && piece.trim().is_empty())
+            && !self.ignore.iter().any(|r| r.is_match(piece))
+    }
+
+    fn compared<'t>(&self, piece: &'t str) -> &'t str {
+        let mark = self
+            .marker
+            .and_then(|m| m.find(piece))
+            .filter(|m| m.start() == 0);
+        mark.map_or(piece, |m| &piece[m.end()..])
+    }
+}
+
+impl<'a> Elements<'a> {
+    fn push(
+        &mut self,
+        compared: &'a str,
+        piece: &str,
+        start: (u64, usize),
+        ids: &mut HashMap<&'a str, u32>,
+    ) {
+        let next = u32::try_from(ids.len()).unwrap_or(u32::MAX);
+        self.ids.push(*ids.entry(compared).or_insert(next));
+        self.starts.push(start);
+        self.marked.push(compared.len() < piece.len());
+    }
+
+    /// The last `count` elements, of which the first `period` are the first copy.
+    pub(super) fn tail(&self, count: usize, period: usize) -> Tail {
+        let first = self.ids.len() - count;
+        let ((from, byte), (onset, until)) = (self.starts[first], self.starts[first + period]);
+        Tail {
+            onset,
+            period: onset - from,
+            unit: self.text[byte..until].chars().take(UNIT_CHARS).collect(),
+            marked: self.marked[first..].contains(&true),
+        }
+    }
+}

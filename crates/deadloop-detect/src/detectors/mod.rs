@@ -1,0 +1,67 @@
+//! The registry of detectors. To add one: a file beside this one, `mod x;` and `&x::ENTRY` here.
+//! Settings, help, listings, docs and the laws in `tests/` follow from it.
+
+use crate::fact::Meter;
+use crate::param::{Mark, Param, Threshold};
+use crate::setting::Params;
+
+mod checkpoint;
+
+/// Every detector, in the order of listings.
+pub static DETECTORS: &[&Detector] = &[&checkpoint::ENTRY];
+
+/// A detector: what it is called, what it takes, how it measures and what it refuses.
+#[derive(Debug)]
+pub struct Detector {
+    /// Its name in settings and grids.
+    pub name: &'static str,
+    /// Raised whenever the same text and parameters may give another alarm; part of a
+    /// [setting's name](crate::Setting::id).
+    pub version: u32,
+    /// What it does, in one line.
+    pub about: &'static str,
+    /// Its parameters, in the order of listings, grids and [bounds](crate::Fact::bounds).
+    pub params: &'static [Param],
+    /// Its presets, as TOML; read with [`crate::presets`].
+    pub presets: &'static str,
+    /// Refuses parameters that are each allowed but impossible together, or that can never fire.
+    pub check: fn(&Params) -> Result<(), Refusal>,
+    /// A fresh meter for these (checked) parameters; only the structural ones matter.
+    pub meter: fn(&Params) -> Box<dyn Meter>,
+}
+
+/// Why parameters that are each allowed are refused together.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Refusal {
+    /// The parameter to change.
+    pub param: &'static str,
+    /// The reason, naming the values.
+    pub reason: String,
+}
+
+impl Detector {
+    /// The detector of that name.
+    pub fn find(name: &str) -> Option<&'static Self> {
+        DETECTORS.iter().copied().find(|d| d.name == name)
+    }
+
+    /// The parameter of that name.
+    pub fn param(&self, name: &str) -> Option<&'static Param> {
+        self.params.iter().find(|p| p.name == name)
+    }
+
+    /// The threshold parameters, in the order of [bounds](crate::Fact::bounds).
+    pub fn thresholds(&self) -> impl Iterator<Item = (&'static Param, Threshold)> {
+        self.params.iter().filter_map(|p| match p.mark {
+            Mark::Threshold(t) => Some((p, t)),
+            Mark::Structural => None,
+        })
+    }
+}
+
+/// Two detectors are the same if they have the same name.
+impl PartialEq for Detector {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}

@@ -1,0 +1,208 @@
+//! [`Setting`]: all parameters of a guard, every default filled in, checked and ready to run.
+
+use std::fmt::Write as _;
+
+use sha2::{Digest, Sha256};
+
+use crate::detectors::{Detector, Refusal};
+use crate::fact::{Meter, Rule};
+use crate::param::Mark;
+use crate::position::Channel;
+use crate::value::Value;
+
+/// All parameters of one detector, in the order of its [registry entry](Detector::params).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Params(Vec<(&'static str, Value)>);
+
+impl Params {
+    /// The defaults of a detector.
+    pub fn defaults(detector: &Detector) -> Self {
+        Self(
+            detector
+                .params
+                .iter()
+                .map(|p| (p.name, p.default.into()))
+                .collect(),
+        )
+    }
+
+    /// Each name and value.
+    pub fn iter(&self) -> impl Iterator<Item = (&'static str, &Value)> {
+        self.0.iter().map(|(name, value)| (*name, value))
+    }
+
+    /// The value of a parameter.
+    pub fn get(&self, name: &str) -> Option<&Value> {
+        self.0
+            .iter()
+            .find(|(n, _)| *n == name)
+            .map(|(_, value)| value)
+    }
+
+    /// Replaces the value of a parameter; a name that the detector does not have changes nothing.
+    pub fn set(&mut self, name: &str, value: Value) {
+        if let Some((_, old)) = self.0.iter_mut().find(|(n, _)| *n == name) {
+            *old = value;
+        }
+    }
+
+    /// A whole number; 0 for a parameter that does not hold one, which a checked one always does.
+    pub fn int(&self, name: &str) -> i64 {
+        self.get(name).and_then(Value::as_int).unwrap_or(0)
+    }
+
+    /// A whole number that counts something: [`int`](Self::int), not below 0.
+    pub fn count(&self, name: &str) -> u64 {
+        self.int(name).max(0).unsigned_abs()
+    }
+
+    /// A word; empty for a parameter that does not hold one.
+    pub fn text(&self, name: &str) -> &str {
+        self.get(name).and_then(Value::as_text).unwrap_or("")
+    }
+
+    /// The items of a list; none for a parameter that does not hold one.
+    pub fn items(&self, name: &str) -> &[Value] {
+        self.get(name).map_or(&[], Value::items)
+    }
+}
+
+/// One detector of a guard.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Member {
+    /// The detector.
+    pub detector: &'static Detector,
+    /// The channel that it reads; `None`: every text channel, each with a meter of its own.
+    pub channel: Option<Channel>,
+    /// All its parameters.
+    pub params: Params,
+}
+
+impl Member {
+    /// Refuses a value outside its parameter's domain, parameters that are impossible together, and
+    /// those that can never fire.
+    pub fn check(&self) -> Result<(), Refusal> {
+        for (param, (_, value)) in self.detector.params.iter().zip(&self.params.0) {
+            let refuse = |reason| Refusal {
+                param: param.name,
+                reason: format!("{value}: {reason}"),
+            };
+            param.domain.check(value).map_err(refuse)?;
+        }
+        (self.detector.check)(&self.params)
+    }
+
+    /// Whether it reads `channel`.
+    pub fn watches(&self, channel: Channel) -> bool {
+        self.channel
+            .map_or(Channel::TEXT.contains(&channel), |own| own == channel)
+    }
+
+    /// A fresh meter.
+    pub fn meter(&self) -> Box<dyn Meter> {
+        (self.detector.meter)(&self.params)
+    }
+
+    /// The rule of its thresholds.
+    pub fn rule(&self) -> Rule {
+        Rule::new(
+            self.detector
+                .thresholds()
+                .map(|(p, t)| (t, self.params.int(p.name))),
+        )
+    }
+
+    /// What its meter depends on: two members that agree in it measure the same facts.
+    pub fn structure(&self) -> String {
+        let mut key = format!("{}@{}", self.detector.name, self.detector.version);
+        for param in self
+            .detector
+            .params
+            .iter()
+            .filter(|p| p.mark == Mark::Structural)
+        {
+            if let Some(value) = self.params.get(param.name) {
+                // Writing into a String cannot fail.
+                let _ = write!(key, "\n{}={value}", param.name);
+            }
+        }
+        key
+    }
+}
+
+/// All parameters of a guard: several detectors, one alarm. No member: it never fires.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Setting {
+    /// The detectors; at the same char the one that stands first wins.
+    pub members: Vec<Member>,
+}
+
+impl Setting {
+    /// A short hash of every parameter and of the detectors' versions: the same setting has the
+    /// same name in every run. 12 hexadecimal digits.
+    pub fn id(&self) -> String {
+        short_hash(&self.canonical())
+    }
+
+    /// Whether a member reads `channel`.
+    pub fn watches(&self, channel: Channel) -> bool {
+        self.members.iter().any(|m| m.watches(channel))
+    }
+
+    /// Each parameter as `guard.param`, where `guard` is the detector's name, with `-2`, `-3` … for
+    /// a detector that stands more than once.
+    pub fn columns(&self) -> Vec<(String, Value)> {
+        let names = self.member_names();
+        let of = |(name, member): (&String, &Member)| {
+            let column = |(p, v): (&str, &Value)| (format!("{name}.{p}"), v.clone());
+            member.params.iter().map(column).collect::<Vec<_>>()
+        };
+        names.iter().zip(&self.members).flat_map(of).collect()
+    }
+
+    /// What each member is called in columns and tables.
+    pub fn member_names(&self) -> Vec<String> {
+        let mut names: Vec<String> = Vec::new();
+        for (i, member) in self.members.iter().enumerate() {
+            let name = member.detector.name;
+            let before = self.members[..i]
+                .iter()
+                .filter(|m| m.detector.name == name)
+                .count();
+            names.push(if before == 0 {
+                name.into()
+            } else {
+                format!("{name}-{}", before + 1)
+            });
+        }
+        names
+    }
+
+    /// Everything that tells this setting from another, one fact a line.
+    fn canonical(&self) -> String {
+        let mut text = String::new();
+        for member in &self.members {
+            let channel = member.channel.map_or("*", Channel::name);
+            // Writing into a String cannot fail.
+            let _ = writeln!(
+                text,
+                "{}@{} {channel}",
+                member.detector.name, member.detector.version
+            );
+            for (name, value) in member.params.iter() {
+                let _ = writeln!(text, "{name}={value}");
+            }
+        }
+        text
+    }
+}
+
+/// The first 12 hexadecimal digits of SHA-256.
+pub(crate) fn short_hash(text: &str) -> String {
+    let digest = Sha256::digest(text.as_bytes());
+    digest
+        .iter()
+        .take(6)
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
+}

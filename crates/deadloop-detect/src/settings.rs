@@ -1,0 +1,347 @@
+//! [`Settings`]: what production loads. TOML in, one checked [`Setting`] a model out.
+//!
+//! ```toml
+//! deployment_loop_rate = 0.003   # share of production's outputs that loop; optional
+//!
+//! [[guard]]
+//! detector = "checkpoint"
+//! preset   = "document"          # optional, params override
+//! channel  = "reasoning"         # optional: both text channels
+//! enabled  = true                # optional
+//! [guard.params]
+//! min_matches = 8
+//!
+//! [[model]]
+//! match = "deepseek-r1*"         # first match wins, the whole list replaces
+//!   [[model.guard]]
+//!   detector = "checkpoint"
+//! ```
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::ops::Range;
+
+use globset::{Glob, GlobMatcher};
+use serde::Deserialize;
+use toml::Spanned;
+
+use crate::detectors::{DETECTORS, Detector};
+use crate::position::Channel;
+use crate::preset::presets;
+use crate::setting::{Member, Params, Setting, short_hash};
+use crate::value::Value;
+
+/// Which guard watches which model.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    guard: Setting,
+    models: Vec<(GlobMatcher, Setting)>,
+    /// Share of production's outputs that loop: a labelled set is enriched with loops, so precision
+    /// as users see it needs it.
+    pub deployment_loop_rate: f64,
+}
+
+/// Where nothing is said: the upper end of what ordinary traffic of the recorded models showed.
+const DEPLOYMENT_LOOP_RATE: f64 = 0.003;
+
+/// What is wrong with a settings file, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SettingsError {
+    /// Line, from 1.
+    pub line: usize,
+    /// Column in chars, from 1.
+    pub column: usize,
+    /// What is wrong and what was expected, a lower-case fragment.
+    pub what: String,
+}
+
+impl fmt::Display for SettingsError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}: {}", self.line, self.column, self.what)
+    }
+}
+
+impl std::error::Error for SettingsError {}
+
+impl SettingsError {
+    /// An error at a byte range of `text`.
+    pub fn at(text: &str, span: Range<usize>, what: impl Into<String>) -> Self {
+        let before = text.get(..span.start).unwrap_or(text);
+        let line_start = before.rfind('\n').map_or(0, |i| i + 1);
+        Self {
+            line: before.matches('\n').count() + 1,
+            column: before[line_start..].chars().count() + 1,
+            what: what.into(),
+        }
+    }
+
+    /// The error of the TOML reader, on one line.
+    pub fn from_toml(text: &str, error: &toml::de::Error) -> Self {
+        let what = error.message().trim().replace('\n', ", ");
+        Self::at(text, error.span().unwrap_or(0..0), what)
+    }
+}
+
+/// The recommended guard, on every model.
+impl Default for Settings {
+    fn default() -> Self {
+        let checkpoint = DETECTORS[0];
+        let member = Member {
+            detector: checkpoint,
+            channel: None,
+            params: Params::defaults(checkpoint),
+        };
+        Self::of(Setting {
+            members: vec![member],
+        })
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Wire {
+    #[serde(default)]
+    guard: Vec<GuardTable>,
+    #[serde(default)]
+    model: Vec<ModelTable>,
+    deployment_loop_rate: Option<Spanned<f64>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ModelTable {
+    r#match: Spanned<String>,
+    #[serde(default)]
+    guard: Vec<GuardTable>,
+}
+
+/// A `[[guard]]` table as it stands in a settings file or a grid, unresolved.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GuardTable {
+    /// The detector's name.
+    pub detector: Spanned<String>,
+    /// The preset to start from.
+    pub preset: Option<Spanned<String>>,
+    /// The channel; absent: both text channels.
+    pub channel: Option<Spanned<String>>,
+    /// Whether it is switched on.
+    #[serde(default = "switched_on")]
+    pub enabled: bool,
+    /// Parameters, by name.
+    #[serde(default)]
+    pub params: BTreeMap<Spanned<String>, Spanned<toml::Value>>,
+}
+
+fn switched_on() -> bool {
+    true
+}
+
+impl Settings {
+    /// One guard for every model.
+    pub fn of(guard: Setting) -> Self {
+        Self {
+            guard,
+            models: Vec::new(),
+            deployment_loop_rate: DEPLOYMENT_LOOP_RATE,
+        }
+    }
+
+    /// Reads a settings file. Everything is checked: names, bounds, what is impossible together.
+    pub fn parse(text: &str) -> Result<Self, SettingsError> {
+        let wire: Wire = toml::from_str(text).map_err(|e| SettingsError::from_toml(text, &e))?;
+        if wire.guard.is_empty() && wire.model.is_empty() {
+            return Err(SettingsError::at(
+                text,
+                0..0,
+                "no [[guard]] and no [[model]]",
+            ));
+        }
+        let model = |table: &ModelTable| {
+            let glob = Glob::new(table.r#match.get_ref()).map_err(|e| {
+                SettingsError::at(text, table.r#match.span(), format!("match is no glob: {e}"))
+            })?;
+            Ok((glob.compile_matcher(), setting(&table.guard, text)?))
+        };
+        Ok(Self {
+            guard: setting(&wire.guard, text)?,
+            models: wire.model.iter().map(model).collect::<Result<_, _>>()?,
+            deployment_loop_rate: loop_rate(wire.deployment_loop_rate, text)?,
+        })
+    }
+
+    /// The guard of a model: of the first `[[model]]` that matches, else the general one.
+    pub fn for_model(&self, model: &str) -> &Setting {
+        let own = self.models.iter().find(|(glob, _)| glob.is_match(model));
+        own.map_or(&self.guard, |(_, setting)| setting)
+    }
+
+    /// The distinct guards in this file, the general one first.
+    pub fn distinct(&self) -> Vec<&Setting> {
+        let mut all = vec![&self.guard];
+        for (_, setting) in &self.models {
+            if !all.contains(&setting) {
+                all.push(setting);
+            }
+        }
+        all
+    }
+
+    /// A short name: the setting's own where there is one for all models, else a hash of the list.
+    pub fn id(&self) -> String {
+        if self.models.is_empty() {
+            return self.guard.id();
+        }
+        let of = |(glob, setting): &(GlobMatcher, Setting)| {
+            format!("{}={}", glob.glob().glob(), setting.id())
+        };
+        let models: Vec<String> = self.models.iter().map(of).collect();
+        short_hash(&format!("{}\n{}", self.guard.id(), models.join("\n")))
+    }
+}
+
+fn loop_rate(rate: Option<Spanned<f64>>, text: &str) -> Result<f64, SettingsError> {
+    let Some(rate) = rate else {
+        return Ok(DEPLOYMENT_LOOP_RATE);
+    };
+    if *rate.get_ref() > 0.0 && *rate.get_ref() < 1.0 {
+        return Ok(*rate.get_ref());
+    }
+    let what = format!(
+        "deployment_loop_rate {} is not a share above 0 and below 1",
+        rate.get_ref()
+    );
+    Err(SettingsError::at(text, rate.span(), what))
+}
+
+fn setting(tables: &[GuardTable], text: &str) -> Result<Setting, SettingsError> {
+    let on = tables.iter().filter(|table| table.enabled);
+    Ok(Setting {
+        members: on
+            .map(|table| member(table, text))
+            .collect::<Result<_, _>>()?,
+    })
+}
+
+fn member(table: &GuardTable, text: &str) -> Result<Member, SettingsError> {
+    let (mut member, named) = resolve(table, text)?;
+    let mut spans = BTreeMap::new();
+    for (name, item) in named {
+        let value = value_of(name, item, text)?;
+        spans.insert(name.get_ref().clone(), item.span());
+        member.params.set(name.get_ref(), value);
+    }
+    member.check().map_err(|refusal| {
+        let span = spans
+            .get(refusal.param)
+            .cloned()
+            .unwrap_or_else(|| table.detector.span());
+        SettingsError::at(text, span, format!("{}: {}", refusal.param, refusal.reason))
+    })?;
+    Ok(member)
+}
+
+fn value_of(
+    name: &Spanned<String>,
+    item: &Spanned<toml::Value>,
+    text: &str,
+) -> Result<Value, SettingsError> {
+    Value::from_toml(item.get_ref()).map_err(|found| {
+        let what = format!("{} is {found}; expected a value", name.get_ref());
+        SettingsError::at(text, item.span(), what)
+    })
+}
+
+/// The parameters that a `[[guard]]` table names, unread, each known to its detector.
+pub type Named<'a> = Vec<(&'a Spanned<String>, &'a Spanned<toml::Value>)>;
+
+/// A `[[guard]]` table with its detector, channel and preset looked up: the member before its own
+/// parameters, and those. `text` is the file, for the places in errors.
+pub fn resolve<'a>(
+    table: &'a GuardTable,
+    text: &str,
+) -> Result<(Member, Named<'a>), SettingsError> {
+    let name = table.detector.get_ref();
+    let detector = Detector::find(name).ok_or_else(|| {
+        let known = DETECTORS
+            .iter()
+            .map(|d| d.name)
+            .collect::<Vec<_>>()
+            .join(", ");
+        let what = format!("unknown detector \"{name}\"; there is: {known}");
+        SettingsError::at(text, table.detector.span(), what)
+    })?;
+    let params = start(detector, table.preset.as_ref(), text)?;
+    let member = Member {
+        detector,
+        channel: channel(table.channel.as_ref(), text)?,
+        params,
+    };
+    let known = |(name, item): (&'a Spanned<String>, _)| match detector.param(name.get_ref()) {
+        Some(_) => Ok((name, item)),
+        None => {
+            let known = detector
+                .params
+                .iter()
+                .map(|p| p.name)
+                .collect::<Vec<_>>()
+                .join(", ");
+            let what = format!(
+                "unknown parameter \"{}\" of {}; there is: {known}",
+                name.get_ref(),
+                detector.name
+            );
+            Err(SettingsError::at(text, name.span(), what))
+        }
+    };
+    Ok((
+        member,
+        table.params.iter().map(known).collect::<Result<_, _>>()?,
+    ))
+}
+
+/// The defaults, and a preset over them.
+fn start(
+    detector: &'static Detector,
+    preset: Option<&Spanned<String>>,
+    text: &str,
+) -> Result<Params, SettingsError> {
+    let mut params = Params::defaults(detector);
+    let Some(wanted) = preset else {
+        return Ok(params);
+    };
+    let error = |what: String| SettingsError::at(text, wanted.span(), what);
+    let all = presets(detector).map_err(error)?;
+    let Some(found) = all.iter().find(|p| p.name == *wanted.get_ref()) else {
+        let known = all
+            .iter()
+            .map(|p| p.name.as_str())
+            .collect::<Vec<_>>()
+            .join(", ");
+        let what = format!(
+            "{} has no preset \"{}\"; there is: {known}",
+            detector.name,
+            wanted.get_ref()
+        );
+        return Err(error(what));
+    };
+    found
+        .params
+        .iter()
+        .for_each(|(name, value)| params.set(name, value.clone()));
+    Ok(params)
+}
+
+fn channel(name: Option<&Spanned<String>>, text: &str) -> Result<Option<Channel>, SettingsError> {
+    let Some(name) = name else { return Ok(None) };
+    let found = Channel::TEXT
+        .into_iter()
+        .find(|c| c.name() == name.get_ref());
+    found.map(Some).ok_or_else(|| {
+        let what = format!(
+            "unknown channel \"{}\"; there is: reasoning, answer",
+            name.get_ref()
+        );
+        SettingsError::at(text, name.span(), what)
+    })
+}

@@ -1,0 +1,113 @@
+//! [`Value`]: what a parameter can hold, read from and printed as TOML.
+
+use std::fmt;
+
+use serde::{Serialize, Serializer};
+
+/// The value of a parameter.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    /// A whole number.
+    Int(i64),
+    /// A real number.
+    Float(f64),
+    /// Yes or no.
+    Bool(bool),
+    /// A word or a pattern.
+    Text(String),
+    /// Several values.
+    List(Vec<Value>),
+}
+
+impl Value {
+    /// The value of a TOML item; a date or a table is not a parameter's value, and is given back as
+    /// its TOML type's name.
+    pub fn from_toml(item: &toml::Value) -> Result<Self, &'static str> {
+        Ok(match item {
+            toml::Value::Integer(n) => Self::Int(*n),
+            toml::Value::Float(x) => Self::Float(*x),
+            toml::Value::Boolean(b) => Self::Bool(*b),
+            toml::Value::String(s) => Self::Text(s.clone()),
+            toml::Value::Array(items) => Self::List(
+                items
+                    .iter()
+                    .map(Self::from_toml)
+                    .collect::<Result<_, _>>()?,
+            ),
+            toml::Value::Datetime(_) => return Err("a date"),
+            toml::Value::Table(_) => return Err("a table"),
+        })
+    }
+
+    /// The same value for the `toml` crate.
+    pub fn to_toml(&self) -> toml::Value {
+        match self {
+            Self::Int(n) => (*n).into(),
+            Self::Float(x) => (*x).into(),
+            Self::Bool(b) => (*b).into(),
+            Self::Text(s) => s.clone().into(),
+            Self::List(items) => toml::Value::Array(items.iter().map(Self::to_toml).collect()),
+        }
+    }
+
+    /// The number, if it is a whole one.
+    pub fn as_int(&self) -> Option<i64> {
+        match self {
+            Self::Int(n) => Some(*n),
+            _ => None,
+        }
+    }
+
+    /// The word, if it is one.
+    pub fn as_text(&self) -> Option<&str> {
+        match self {
+            Self::Text(s) => Some(s),
+            _ => None,
+        }
+    }
+
+    /// The items of a list; nothing for what is not one.
+    pub fn items(&self) -> &[Self] {
+        match self {
+            Self::List(items) => items,
+            _ => &[],
+        }
+    }
+}
+
+/// As TOML, on one line.
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.to_toml().fmt(f)
+    }
+}
+
+impl Serialize for Value {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.to_toml().serialize(serializer)
+    }
+}
+
+/// A value that a program's text can hold: what a [parameter](crate::Param)'s default is written in.
+#[derive(Clone, Copy, Debug)]
+pub enum Literal {
+    /// A whole number.
+    Int(i64),
+    /// A word or a pattern.
+    Text(&'static str),
+    /// Whole numbers.
+    Ints(&'static [i64]),
+    /// Words or patterns.
+    Texts(&'static [&'static str]),
+}
+
+impl From<Literal> for Value {
+    fn from(literal: Literal) -> Self {
+        match literal {
+            Literal::Int(n) => Self::Int(n),
+            Literal::Text(s) => Self::Text(s.into()),
+            Literal::Ints(ns) => Self::List(ns.iter().map(|n| Self::Int(*n)).collect()),
+            Literal::Texts(ss) => Self::List(ss.iter().map(|s| Self::Text((*s).into())).collect()),
+        }
+    }
+}
