@@ -1,8 +1,23 @@
 //! Labels, verdicts, tallies, scores, and the choice of a setting.
+//!
+//! | to find | look in |
+//! |---|---|
+//! | what is true about a transcript | [`Truth`], [`LabelsFile`], [`Case`] |
+//! | a record held against its label | [`judge`], [`Outcome`] |
+//! | the only state: counts that add | [`Tally`], [`Count`] |
+//! | a tally for every cell of a block, without a loop over cells | [`tallies`], [`Sheet`] |
+//! | the numbers, and what they mean | [`Scores`], [`Metric`] |
+//! | how sure they are | [`wilson`], [`clopper_pearson`], [`poisson`], [`bootstrap()`] |
+//! | which setting to take | [`choose()`], [`folds()`], [`front`] |
+//! | the files of a run | [`write_scores`], [`write_outcomes`], [`Results`] |
+//!
+//! Single-threaded: what is slow here was made to cost little instead.
+
 mod bootstrap;
 mod cases;
 mod choose;
 mod evidence;
+mod files;
 mod floors;
 mod folds;
 mod goal;
@@ -28,6 +43,15 @@ pub use choose::{
 };
 pub use deadloop_replay as replay;
 pub use evidence::{Evidence, Mismatch};
+pub use files::breakdown::{write_intervals, write_scores_by};
+pub use files::choice::write_choice;
+pub use files::manifest::{CorpusInfo, Manifest};
+pub use files::outcomes::write_outcomes;
+pub use files::results::{Results, macro_means};
+pub use files::settings::{settings_toml, write_settings};
+pub use files::store::FileError;
+pub use files::sweep::{CSV_ROWS, MAX_ROWS, Scored, Scoring, write_pareto, write_scores};
+pub use files::table::{Cell, Cells, Table, Type};
 pub use floors::Floor;
 pub use folds::folds;
 pub use goal::{Constraint, GoalError, Judge, Metric, Standing};

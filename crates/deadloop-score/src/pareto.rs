@@ -72,7 +72,9 @@ impl Staircase {
         let key = point.fa_per_mchar.to_bits();
         let beaten = self.0.range(key..).take_while(|(_, delay)| **delay >= point.delay);
         let beaten: Vec<u64> = beaten.map(|(key, _)| *key).collect();
-        beaten.iter().for_each(|key| drop(self.0.remove(key)));
+        for key in beaten {
+            self.0.remove(&key);
+        }
         self.0.insert(key, point.delay);
     }
 }
