@@ -23,7 +23,10 @@ pub struct Resampling {
 
 impl Default for Resampling {
     fn default() -> Self {
-        Self { replicates: 2000, seed: 1 }
+        Self {
+            replicates: 2000,
+            seed: 1,
+        }
     }
 }
 
@@ -39,7 +42,11 @@ const METRICS: [Metric; 4] = [Metric::Delay, Metric::Saved, Metric::Lost, Metric
 
 /// The names of the quantiles that are resampled, over all loops and over hits.
 const QUANTILES: [&str; 6] = [
-    "latency_p50", "latency_p90", "latency_p95", "hit_latency_p50", "hit_latency_p90",
+    "latency_p50",
+    "latency_p90",
+    "latency_p95",
+    "hit_latency_p50",
+    "hit_latency_p90",
     "hit_latency_p95",
 ];
 
@@ -67,8 +74,14 @@ pub fn bootstrap<'a>(
             values.extend(value);
         }
     }
-    let names = METRICS.iter().map(|m| m.name()).chain(QUANTILES.map(String::from));
-    let rows = names.zip(&mut drawn).map(|(name, values)| (name, percentile(values))).collect();
+    let names = METRICS
+        .iter()
+        .map(|m| m.name())
+        .chain(QUANTILES.map(String::from));
+    let rows = names
+        .zip(&mut drawn)
+        .map(|(name, values)| (name, percentile(values)))
+        .collect();
     Intervals { rows }
 }
 
@@ -132,5 +145,8 @@ impl Sample {
 fn percentile(values: &mut [f64]) -> Option<Interval> {
     values.sort_by(f64::total_cmp);
     let at = |q| rank(q, values.len() as u64).map(|k| values[k as usize - 1]);
-    Some(Interval { lo: at(0.025)?, hi: at(0.975)? })
+    Some(Interval {
+        lo: at(0.025)?,
+        hi: at(0.975)?,
+    })
 }

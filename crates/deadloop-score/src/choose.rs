@@ -43,7 +43,11 @@ pub struct ChooseOptions {
 impl Default for ChooseOptions {
     fn default() -> Self {
         Self {
-            constraints: vec![Constraint { metric: Metric::FaPerMchar, at_most: true, bound: 1.0 }],
+            constraints: vec![Constraint {
+                metric: Metric::FaPerMchar,
+                at_most: true,
+                bound: 1.0,
+            }],
             objective: Metric::Saved,
             folds: 5,
             seed: 1,
@@ -119,8 +123,14 @@ impl Choice {
     /// How much better the setting looks on what it was chosen on; positive: the held-out figure is
     /// worse.
     pub fn optimism(&self, objective: Metric) -> Option<f64> {
-        let sign = if objective.more_is_better() { 1.0 } else { -1.0 };
-        self.in_sample.zip(self.held_out).map(|(seen, unseen)| sign * (seen - unseen))
+        let sign = if objective.more_is_better() {
+            1.0
+        } else {
+            -1.0
+        };
+        self.in_sample
+            .zip(self.held_out)
+            .map(|(seen, unseen)| sign * (seen - unseen))
     }
 }
 
@@ -184,7 +194,10 @@ pub struct Restrictive {
 
 fn restriction(by: Option<&Restrictive>, cells: usize) -> String {
     let text = |r: &Restrictive| {
-        format!("; {} is the most restrictive: {} of {cells} settings meet it", r.constraint, r.met)
+        format!(
+            "; {} is the most restrictive: {} of {cells} settings meet it",
+            r.constraint, r.met
+        )
     };
     by.map_or_else(String::new, text)
 }
@@ -212,7 +225,13 @@ pub fn choose(
         return Err(ChooseError::NoCandidates);
     }
     let folds = folds(evidence.cases, options.folds.max(2), options.seed);
-    let chooser = Chooser { evidence, candidates, current, options, folds: &folds };
+    let chooser = Chooser {
+        evidence,
+        candidates,
+        current,
+        options,
+        folds: &folds,
+    };
     let all = evidence.all();
     let quiet = quiet(evidence, &all, &options.judge, chooser.candidates.start);
     let (loops, clean) = (quiet.loops(), quiet.clean());
@@ -225,7 +244,11 @@ pub fn choose(
     let models = evidence.models();
     let of = |(model, pick): (&&str, &Vec<usize>)| chooser.model(model, pick, &trial);
     let models = models.iter().map(of).collect();
-    Ok(Choices { pooled, models, folds })
+    Ok(Choices {
+        pooled,
+        models,
+        folds,
+    })
 }
 
 /// What stays the same while choices are made.
@@ -246,7 +269,13 @@ struct Cross {
 
 impl Chooser<'_> {
     fn trial(&self, pick: &[usize]) -> Result<Cross, Box<NothingFeasible>> {
-        let board = Board::new(self.evidence, &self.candidates, pick, self.folds, self.options);
+        let board = Board::new(
+            self.evidence,
+            &self.candidates,
+            pick,
+            self.folds,
+            self.options,
+        );
         let selected = board.select(None, self.current)?;
         let without = (0..self.options.folds.max(2))
             .map(|fold| board.select(Some(fold), self.current).ok().map(|s| s.cell))
@@ -255,7 +284,12 @@ impl Chooser<'_> {
     }
 
     fn model(&self, model: &str, pick: &[usize], pooled: &Cross) -> Choice {
-        let quiet = quiet(self.evidence, pick, &self.options.judge, self.candidates.start);
+        let quiet = quiet(
+            self.evidence,
+            pick,
+            &self.options.judge,
+            self.candidates.start,
+        );
         if let Some(reason) = self.too_few(&quiet) {
             return self.report(model, pick, pooled, pooled, Why::FewLabels, reason);
         }
@@ -274,7 +308,11 @@ impl Chooser<'_> {
 
     fn too_few(&self, quiet: &Tally) -> Option<String> {
         let (loops, chars) = (quiet.loops(), quiet.get(Count::Exposure));
-        let ChooseOptions { min_loops, min_clean_chars, .. } = *self.options;
+        let ChooseOptions {
+            min_loops,
+            min_clean_chars,
+            ..
+        } = *self.options;
         if loops < min_loops {
             return Some(format!("{loops} loops, fewer than {min_loops}"));
         }
@@ -292,15 +330,27 @@ impl Chooser<'_> {
         why: Why,
         reason: String,
     ) -> Choice {
-        let Selected { cell, kept, probability, .. } = cross.selected;
-        let ChooseOptions { objective, worth, judge, .. } = self.options;
+        let Selected {
+            cell,
+            kept,
+            probability,
+            ..
+        } = cross.selected;
+        let ChooseOptions {
+            objective,
+            worth,
+            judge,
+            ..
+        } = self.options;
         let tally = self.evidence.tally(cell, pick, judge);
         let held_out_tally = self.held_out(pick, folds);
         let quiet = quiet(self.evidence, pick, judge, cell);
         let mut by = Judge::default();
         let mut stand = |c: &Constraint| by.standing(c, &tally, &quiet, worth);
         let standings: Vec<Standing> = self.options.constraints.iter().map(&mut stand).collect();
-        let current = self.current.map(|cell| self.evidence.tally(cell, pick, judge));
+        let current = self
+            .current
+            .map(|cell| self.evidence.tally(cell, pick, judge));
         Choice {
             model: model.into(),
             cell,
@@ -324,8 +374,11 @@ impl Chooser<'_> {
     fn held_out(&self, pick: &[usize], cross: &Cross) -> Tally {
         let judge = &self.options.judge;
         let fold = |(fold, cell): (usize, &Option<usize>)| {
-            let left: Vec<usize> =
-                pick.iter().copied().filter(|i| self.folds[*i] == fold).collect();
+            let left: Vec<usize> = pick
+                .iter()
+                .copied()
+                .filter(|i| self.folds[*i] == fold)
+                .collect();
             match cell {
                 Some(cell) => self.evidence.tally(*cell, &left, judge),
                 None => quiet(self.evidence, &left, judge, self.candidates.start),
@@ -338,12 +391,21 @@ impl Chooser<'_> {
     fn thin(&self, quiet: &Tally) -> bool {
         let mut judge = Judge::default();
         let bounded = |c: &&Constraint| c.has_bound();
-        self.options.constraints.iter().filter(bounded).any(|c| !judge.can_decide(c, quiet))
+        self.options
+            .constraints
+            .iter()
+            .filter(bounded)
+            .any(|c| !judge.can_decide(c, quiet))
     }
 }
 
 /// The tally of a setting that watches what `cell` watches and never alarms.
-pub(crate) fn quiet(evidence: &Evidence, pick: &[usize], judge: &JudgeOptions, cell: usize) -> Tally {
+pub(crate) fn quiet(
+    evidence: &Evidence,
+    pick: &[usize],
+    judge: &JudgeOptions,
+    cell: usize,
+) -> Tally {
     let watch = watch(evidence.plan, cell);
     let outcome = |i: &usize| crate::verdict::judge(&evidence.cases[*i], watch, None, judge);
     pick.iter().map(|i| Tally::of(&outcome(i))).sum()

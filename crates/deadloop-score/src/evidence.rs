@@ -45,10 +45,18 @@ impl<'a> Evidence<'a> {
         let parted = (0..cases.len().max(records.len())).find(|i| ids(*i).0 != ids(*i).1);
         let name = |id: Option<&str>| id.unwrap_or("nothing").to_owned();
         match parted {
-            None => Ok(Self { plan, cases, records }),
+            None => Ok(Self {
+                plan,
+                cases,
+                records,
+            }),
             Some(index) => {
                 let (case, record) = ids(index);
-                Err(Mismatch { index, case: name(case), record: name(record) })
+                Err(Mismatch {
+                    index,
+                    case: name(case),
+                    record: name(record),
+                })
             }
         }
     }
@@ -69,14 +77,19 @@ impl<'a> Evidence<'a> {
 
     /// One case against one block.
     pub fn trial(&self, block: usize, case: usize) -> Trial<'a> {
-        Trial { case: &self.cases[case], decided: &self.records[case].blocks[block] }
+        Trial {
+            case: &self.cases[case],
+            decided: &self.records[case].blocks[block],
+        }
     }
 
     /// The outcomes of one setting on the chosen cases, one after the other: for the few settings
     /// that are reported.
     pub fn outcomes(&self, cell: usize, pick: &[usize], options: &JudgeOptions) -> Vec<Outcome> {
         let place = self.plan.cell(cell);
-        let Some(block) = self.plan.blocks().get(place.block) else { return Vec::new() };
+        let Some(block) = self.plan.blocks().get(place.block) else {
+            return Vec::new();
+        };
         let watch = watch_of(block);
         let outcome = |i: &usize| {
             let decided = &self.records[*i].blocks[place.block];
@@ -90,7 +103,10 @@ impl<'a> Evidence<'a> {
 
     /// Their tally.
     pub fn tally(&self, cell: usize, pick: &[usize], options: &JudgeOptions) -> Tally {
-        self.outcomes(cell, pick, options).iter().map(Tally::of).sum()
+        self.outcomes(cell, pick, options)
+            .iter()
+            .map(Tally::of)
+            .sum()
     }
 }
 

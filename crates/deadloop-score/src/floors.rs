@@ -41,7 +41,10 @@ impl Floor {
 
     /// The channels that it watches.
     pub fn watch() -> Watch {
-        Watch { reasoning: true, answer: true }
+        Watch {
+            reasoning: true,
+            answer: true,
+        }
     }
 
     /// Its alarm on a transcript.
@@ -57,7 +60,17 @@ impl Floor {
                 line.nth_char(place + 1).filter(|_| fires)
             }
         }?;
-        let moment = Moment { seen, t_ms: None, tokens: None };
-        Some(Stop { channel, kind: Kind::Other, member: 0, exact: moment, delivered: moment })
+        let moment = Moment {
+            seen,
+            t_ms: None,
+            tokens: None,
+        };
+        Some(Stop {
+            channel,
+            kind: Kind::Other,
+            member: 0,
+            exact: moment,
+            delivered: moment,
+        })
     }
 }

@@ -22,9 +22,16 @@ pub fn folds(cases: &[Case], k: usize, seed: u64) -> Vec<usize> {
     }
     let mut order: Vec<(&str, Vec<usize>)> = groups.into_iter().collect();
     order.sort_by_key(|(name, members)| {
-        (usize::MAX - members.len(), Random::named(seed, name).next(), *name)
+        (
+            usize::MAX - members.len(),
+            Random::named(seed, name).next(),
+            *name,
+        )
     });
-    let mut dealt = Dealt { strata: vec![BTreeMap::new(); k.max(1)], sizes: vec![0; k.max(1)] };
+    let mut dealt = Dealt {
+        strata: vec![BTreeMap::new(); k.max(1)],
+        sizes: vec![0; k.max(1)],
+    };
     let mut folds = vec![0; cases.len()];
     for (_, members) in order {
         let fold = dealt.deal(cases, &members);
@@ -47,7 +54,9 @@ impl<'a> Dealt<'a> {
             members.iter().map(of).sum()
         };
         let all = 0..self.sizes.len();
-        let best = all.min_by_key(|fold| (held(fold), self.sizes[*fold])).unwrap_or(0);
+        let best = all
+            .min_by_key(|fold| (held(fold), self.sizes[*fold]))
+            .unwrap_or(0);
         for i in members {
             *self.strata[best].entry(stratum(i)).or_default() += 1;
         }
@@ -63,7 +72,11 @@ mod tests {
     use crate::timeline::Timeline;
 
     fn case(i: usize, group: Option<usize>) -> Case {
-        let class = if i % 3 == 0 { Class::Loop } else { Class::Clean };
+        let class = if i.is_multiple_of(3) {
+            Class::Loop
+        } else {
+            Class::Clean
+        };
         Case {
             id: format!("t{i}"),
             model: format!("m{}", i % 2),
@@ -73,7 +86,10 @@ mod tests {
             split: None,
             by: Vec::new(),
             timeline: Timeline::default(),
-            truth: Some(Truth { class, spans: Vec::new() }),
+            truth: Some(Truth {
+                class,
+                spans: Vec::new(),
+            }),
             text: String::new(),
         }
     }
@@ -96,7 +112,9 @@ mod tests {
         let folds = folds(&cases, 5, 1);
         let mut counts: BTreeMap<(usize, Stratum), usize> = BTreeMap::new();
         for (case, fold) in cases.iter().zip(&folds) {
-            *counts.entry((*fold, (&case.model, case.class()))).or_default() += 1;
+            *counts
+                .entry((*fold, (&case.model, case.class())))
+                .or_default() += 1;
         }
         // 50 looping and 100 clean transcripts of each model.
         for ((_, (_, class)), n) in &counts {
@@ -107,7 +125,9 @@ mod tests {
 
     #[test]
     fn the_order_of_the_corpus_does_not_matter_but_the_seed_does() {
-        let cases: Vec<Case> = (0..120).map(|i| case(i, (i % 4 != 0).then_some(i % 29))).collect();
+        let cases: Vec<Case> = (0..120)
+            .map(|i| case(i, (i % 4 != 0).then_some(i % 29)))
+            .collect();
         let forward = folds(&cases, 4, 7);
         let reversed: Vec<Case> = cases.iter().rev().cloned().collect();
         let mut backward = folds(&reversed, 4, 7);

@@ -83,7 +83,10 @@ impl Metric {
 
     /// Whether more of it is better.
     pub fn more_is_better(self) -> bool {
-        !matches!(self, Self::Fpr | Self::FaPerMchar | Self::Lost | Self::Delay)
+        !matches!(
+            self,
+            Self::Fpr | Self::FaPerMchar | Self::Lost | Self::Delay
+        )
     }
 
     /// Its value; `None` where it is n/a.
@@ -96,14 +99,18 @@ impl Metric {
             Self::Lost => metrics::lost(tally),
             Self::Delay => metrics::delay(tally),
             Self::Utility => metrics::utility(tally, worth),
-            _ => self.proportion(tally).filter(|(_, n)| *n > 0).map(|(k, n)| k as f64 / n as f64),
+            _ => self
+                .proportion(tally)
+                .filter(|(_, n)| *n > 0)
+                .map(|(k, n)| k as f64 / n as f64),
         }
     }
 
     /// Its value with more always better; nothing is worse than n/a.
     pub(crate) fn merit(self, tally: &Tally, worth: &Worth) -> f64 {
         let sign = if self.more_is_better() { 1.0 } else { -1.0 };
-        self.value(tally, worth).map_or(f64::NEG_INFINITY, |value| sign * value)
+        self.value(tally, worth)
+            .map_or(f64::NEG_INFINITY, |value| sign * value)
     }
 
     /// `k` of `n`, where it is a proportion of things that were counted one by one.
@@ -133,14 +140,20 @@ impl Metric {
             Self::F1 => [(2.0 * n(Count::Hit), n(Count::Hit) + loops + wrong), none],
             Self::FaPerMchar => [(1e6 * wrong, n(Count::Exposure)), none],
             Self::Saved => [(n(Count::Saved), n(Count::LoopChars)), none],
-            Self::Lost => [(1e6 * n(Count::Lost), n(Count::Lost) + n(Count::Exposure)), none],
+            Self::Lost => [
+                (1e6 * n(Count::Lost), n(Count::Lost) + n(Count::Exposure)),
+                none,
+            ],
             Self::Delay => [(n(Count::Delay), loops), none],
             Self::Utility => {
                 let cut = n(Count::Premature) + n(Count::Stale);
                 let gain = n(Count::Share) / SHARE as f64 - worth.lambda * cut;
                 let odds = worth.lambda * (1.0 - worth.pi) / worth.pi;
                 let clean = t.clean() as f64;
-                [(100.0 * gain, loops), (-100.0 * odds * n(Count::FalseAlarm), clean)]
+                [
+                    (100.0 * gain, loops),
+                    (-100.0 * odds * n(Count::FalseAlarm), clean),
+                ]
             }
             _ => {
                 let (k, n) = self.proportion(t).unwrap_or((0, 0));
@@ -156,7 +169,11 @@ impl Metric {
         let own = self.parts(one, worth);
         let whole = self.parts(at, worth);
         let part = |((n, d), (num, den)): (Part, Part)| {
-            if den > 0.0 { (n - num / den * d) / den } else { 0.0 }
+            if den > 0.0 {
+                (n - num / den * d) / den
+            } else {
+                0.0
+            }
         };
         let sum: f64 = own.into_iter().zip(whole).map(part).sum();
         if self.more_is_better() { sum } else { -sum }
@@ -201,12 +218,19 @@ impl FromStr for Constraint {
         let bad = || GoalError::Constraint(text.into());
         let at = text.find(['<', '>']).ok_or_else(bad)?;
         let (metric, rest) = text.split_at(at);
-        let bound = rest.get(2..).filter(|_| rest[1..].starts_with('=')).ok_or_else(bad)?;
+        let bound = rest
+            .get(2..)
+            .filter(|_| rest[1..].starts_with('='))
+            .ok_or_else(bad)?;
         let bound: f64 = bound.trim().parse().map_err(|_| bad())?;
         if !bound.is_finite() {
             return Err(bad());
         }
-        Ok(Self { metric: metric.parse()?, at_most: rest.starts_with('<'), bound })
+        Ok(Self {
+            metric: metric.parse()?,
+            at_most: rest.starts_with('<'),
+            bound,
+        })
     }
 }
 
@@ -269,14 +293,34 @@ impl Judge {
     ///
     /// A bound decides for `fa_per_mchar` and for proportions, where the data could meet it at best
     /// (no false alarm, all loops hit); else, and for the other metrics, the point estimate.
-    pub fn standing(&mut self, constraint: &Constraint, tally: &Tally, quiet: &Tally, worth: &Worth) -> Standing {
-        let bound = self.bound(constraint, tally).filter(|_| self.can_decide(constraint, quiet));
+    pub fn standing(
+        &mut self,
+        constraint: &Constraint,
+        tally: &Tally,
+        quiet: &Tally,
+        worth: &Worth,
+    ) -> Standing {
+        let bound = self
+            .bound(constraint, tally)
+            .filter(|_| self.can_decide(constraint, quiet));
         let point = constraint.metric.value(tally, worth);
-        let compared = if point.is_some() { bound.or(point) } else { None };
-        let fits = |value: f64| {
-            if constraint.at_most { value <= constraint.bound } else { value >= constraint.bound }
+        let compared = if point.is_some() {
+            bound.or(point)
+        } else {
+            None
         };
-        Standing { compared, by_bound: bound.is_some(), met: compared.is_some_and(fits) }
+        let fits = |value: f64| {
+            if constraint.at_most {
+                value <= constraint.bound
+            } else {
+                value >= constraint.bound
+            }
+        };
+        Standing {
+            compared,
+            by_bound: bound.is_some(),
+            met: compared.is_some_and(fits),
+        }
     }
 
     /// Whether the data would be enough for the bound to meet the constraint at best.
@@ -284,7 +328,11 @@ impl Judge {
         let best = match constraint.metric {
             Metric::FaPerMchar => {
                 let exposure = quiet.get(Count::Exposure) as f64;
-                let events = if constraint.at_most { self.events(0) } else { 0.0 };
+                let events = if constraint.at_most {
+                    self.events(0)
+                } else {
+                    0.0
+                };
                 return constraint.at_most && 1e6 * events <= constraint.bound * exposure;
             }
             Metric::Fpr => quiet.clean(),
@@ -295,7 +343,13 @@ impl Judge {
         };
         let k = if constraint.at_most { 0 } else { best };
         let reached = self.share(k, best, constraint.at_most);
-        reached.is_some_and(|b| if constraint.at_most { b <= constraint.bound } else { b >= constraint.bound })
+        reached.is_some_and(|b| {
+            if constraint.at_most {
+                b <= constraint.bound
+            } else {
+                b >= constraint.bound
+            }
+        })
     }
 
     /// The confidence bound on the side of the constraint.
@@ -309,12 +363,22 @@ impl Judge {
     }
 
     fn events(&mut self, k: u64) -> f64 {
-        *self.poisson.entry(k).or_insert_with(|| poisson_upper(k, ALPHA))
+        *self
+            .poisson
+            .entry(k)
+            .or_insert_with(|| poisson_upper(k, ALPHA))
     }
 
     fn share(&mut self, k: u64, n: u64, upper: bool) -> Option<f64> {
-        let bound = if upper { proportion_upper } else { proportion_lower };
-        *self.proportion.entry((k, n, upper)).or_insert_with(|| bound(k, n, ALPHA))
+        let bound = if upper {
+            proportion_upper
+        } else {
+            proportion_lower
+        };
+        *self
+            .proportion
+            .entry((k, n, upper))
+            .or_insert_with(|| bound(k, n, ALPHA))
     }
 }
 
@@ -330,11 +394,21 @@ mod tests {
 
     fn some() -> Tally {
         tally(&[
-            (Count::Hit, 6), (Count::Late, 1), (Count::Premature, 1), (Count::Miss, 2),
-            (Count::FalseAlarm, 1), (Count::Quiet, 19), (Count::Exposure, 106_900),
-            (Count::Lost, 3100), (Count::Saved, 10_100), (Count::LoopChars, 20_000),
-            (Count::Delay, 9900), (Count::Share, SHARE * 5), (Count::KindKnown, 6),
-            (Count::KindRight, 5), (Count::Within500, 6),
+            (Count::Hit, 6),
+            (Count::Late, 1),
+            (Count::Premature, 1),
+            (Count::Miss, 2),
+            (Count::FalseAlarm, 1),
+            (Count::Quiet, 19),
+            (Count::Exposure, 106_900),
+            (Count::Lost, 3100),
+            (Count::Saved, 10_100),
+            (Count::LoopChars, 20_000),
+            (Count::Delay, 9900),
+            (Count::Share, SHARE * 5),
+            (Count::KindKnown, 6),
+            (Count::KindRight, 5),
+            (Count::Within500, 6),
         ])
     }
 
@@ -345,7 +419,10 @@ mod tests {
             let of = |(n, d): Part| if d > 0.0 { n / d } else { 0.0 };
             let sum: f64 = metric.parts(&some(), &worth).map(of).iter().sum();
             let value = metric.value(&some(), &worth).unwrap();
-            assert!((sum - value).abs() < 1e-9 * value.abs().max(1.0), "{metric:?}: {sum} {value}");
+            assert!(
+                (sum - value).abs() < 1e-9 * value.abs().max(1.0),
+                "{metric:?}: {sum} {value}"
+            );
         }
     }
 
@@ -353,27 +430,62 @@ mod tests {
     fn influences_predict_the_effect_of_one_transcript() {
         let worth = Worth::default();
         let big = (0..200).fold(Tally::default(), |sum, _| sum + some());
-        let one = tally(&[(Count::Hit, 1), (Count::Saved, 1500), (Count::LoopChars, 2000),
-            (Count::Exposure, 900), (Count::Delay, 500), (Count::Share, SHARE / 4 * 3)]);
-        for metric in [Metric::Recall, Metric::F1, Metric::Saved, Metric::Delay, Metric::Utility, Metric::FaPerMchar] {
+        let one = tally(&[
+            (Count::Hit, 1),
+            (Count::Saved, 1500),
+            (Count::LoopChars, 2000),
+            (Count::Exposure, 900),
+            (Count::Delay, 500),
+            (Count::Share, SHARE / 4 * 3),
+        ]);
+        for metric in [
+            Metric::Recall,
+            Metric::F1,
+            Metric::Saved,
+            Metric::Delay,
+            Metric::Utility,
+            Metric::FaPerMchar,
+        ] {
             let merit = |t: &Tally| metric.merit(t, &worth);
             let real = merit(&(big + one)) - merit(&big);
             let linear = metric.influence(&one, &big, &worth);
-            assert!((real - linear).abs() <= 0.01 * real.abs(), "{metric:?}: {real} {linear}");
+            assert!(
+                (real - linear).abs() <= 0.01 * real.abs(),
+                "{metric:?}: {real} {linear}"
+            );
         }
     }
 
     #[test]
     fn constraints_read_as_they_print() {
-        for text in ["fa_per_mchar<=1", "recall>=0.5", "within_1000>=0.9", "delay<=1500"] {
+        for text in [
+            "fa_per_mchar<=1",
+            "recall>=0.5",
+            "within_1000>=0.9",
+            "delay<=1500",
+        ] {
             assert_eq!(text.parse::<Constraint>().unwrap().to_string(), text);
         }
-        assert_eq!(" recall >= 0.5".parse::<Constraint>().unwrap().to_string(), "recall>=0.5");
-        for text in ["recall", "recall>0.5", "recall>=", "recall>=x", "recall<=NaN", "speed<=1", "<=1"] {
+        assert_eq!(
+            " recall >= 0.5".parse::<Constraint>().unwrap().to_string(),
+            "recall>=0.5"
+        );
+        for text in [
+            "recall",
+            "recall>0.5",
+            "recall>=",
+            "recall>=x",
+            "recall<=NaN",
+            "speed<=1",
+            "<=1",
+        ] {
             assert!(text.parse::<Constraint>().is_err(), "{text}");
         }
         let error = "latency_p90".parse::<Metric>().unwrap_err().to_string();
-        assert!(error.contains("unknown metric \"latency_p90\"; expected one of recall,"), "{error}");
+        assert!(
+            error.contains("unknown metric \"latency_p90\"; expected one of recall,"),
+            "{error}"
+        );
     }
 
     #[test]
@@ -387,9 +499,15 @@ mod tests {
         let three = standing(0, 3_000_000);
         assert!(three.met && three.by_bound);
         assert!((three.compared.unwrap() - 2.995_732_273_554 / 3.0).abs() < 1e-9);
-        assert!(!standing(1, 3_000_000).met, "one alarm: the bound is 4.74 / 3");
+        assert!(
+            !standing(1, 3_000_000).met,
+            "one alarm: the bound is 4.74 / 3"
+        );
         let few = standing(1, 2_900_000);
-        assert!(few.met && !few.by_bound, "too little text: the point estimate, and thin");
+        assert!(
+            few.met && !few.by_bound,
+            "too little text: the point estimate, and thin"
+        );
         assert!(!standing(3, 2_900_000).met);
         assert!(!standing(0, 0).met, "n/a meets nothing");
     }

@@ -39,7 +39,7 @@ mod verdict;
 pub use bootstrap::{Intervals, Resampling, bootstrap};
 pub use cases::Case;
 pub use choose::{
-    Choice, ChooseError, ChooseOptions, Choices, NothingFeasible, Restrictive, Why, choose,
+    Choice, Choices, ChooseError, ChooseOptions, NothingFeasible, Restrictive, Why, choose,
 };
 pub use deadloop_replay as replay;
 pub use evidence::{Evidence, Mismatch};

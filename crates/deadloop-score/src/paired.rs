@@ -26,7 +26,11 @@ impl Difference {
     pub(crate) fn of(sum: f64, squares: f64, n: usize) -> Self {
         let n = n as f64;
         let spread = (squares - sum * sum / n).max(0.0);
-        let error = if n > 1.0 { (spread * n / (n - 1.0)).sqrt() } else { 0.0 };
+        let error = if n > 1.0 {
+            (spread * n / (n - 1.0)).sqrt()
+        } else {
+            0.0
+        };
         Self { mean: sum, error }
     }
 
@@ -41,7 +45,13 @@ impl Difference {
     pub(crate) fn probability(&self) -> f64 {
         match self.error > 0.0 {
             true => 0.5 * erfc(-self.mean / self.error / std::f64::consts::SQRT_2),
-            false => 0.5 + 0.5 * self.mean.partial_cmp(&0.0).map_or(0.0, |o| f64::from(o as i8)),
+            false => {
+                0.5 + 0.5
+                    * self
+                        .mean
+                        .partial_cmp(&0.0)
+                        .map_or(0.0, |o| f64::from(o as i8))
+            }
         }
     }
 }
@@ -78,8 +88,13 @@ impl Paired {
     ) -> Self {
         let of = |trial| contributions(trial, watch, options, &contribution);
         let all: Vec<Contribution> = trials.map(of).collect();
-        let each = || all.iter().flat_map(|c| c.boxes.iter().map(|b| b.1).chain([c.quiet]));
-        let largest = each().chain(reference.iter().copied()).fold(0.0, |m: f64, x| m.max(x.abs()));
+        let each = || {
+            all.iter()
+                .flat_map(|c| c.boxes.iter().map(|b| b.1).chain([c.quiet]))
+        };
+        let largest = each()
+            .chain(reference.iter().copied())
+            .fold(0.0, |m: f64, x| m.max(x.abs()));
         let unit = if largest > 0.0 { largest / STEPS } else { 1.0 };
         let canvas = Canvas::new(shape, all.iter().flat_map(|c| c.boxes.iter().map(|b| b.0)));
         let mut painter = Painter::default();
@@ -91,11 +106,21 @@ impl Paired {
             base = [base[0] + quiet, base[1] + quiet * quiet];
             for (region, x) in &c.boxes {
                 let d = steps(*x);
-                painter.add(&canvas, region, &[(0, d - quiet), (1, d * d - quiet * quiet)]);
+                painter.add(
+                    &canvas,
+                    region,
+                    &[(0, d - quiet), (1, d * d - quiet * quiet)],
+                );
             }
         }
         painter.finish(&canvas);
-        Self { base, unit, cases: all.len(), canvas, painter }
+        Self {
+            base,
+            unit,
+            cases: all.len(),
+            canvas,
+            painter,
+        }
     }
 
     /// Cell minus reference.
@@ -116,12 +141,18 @@ fn contributions<'a>(
     let Trial { case, decided } = trial;
     if decided.error.is_some() {
         let quiet = contribution(&Tally::of(&Outcome::error()));
-        return Contribution { quiet, boxes: Vec::new() };
+        return Contribution {
+            quiet,
+            boxes: Vec::new(),
+        };
     }
     let of = |stop| contribution(&Tally::of(&judge(case, watch, stop, options)));
     let stops: Vec<f64> = decided.stops.iter().map(|stop| of(Some(stop))).collect();
     let boxes = decided.regions.iter().map(|r| (r, stops[r.stop])).collect();
-    Contribution { quiet: of(None), boxes }
+    Contribution {
+        quiet: of(None),
+        boxes,
+    }
 }
 
 #[cfg(test)]

@@ -21,7 +21,8 @@ pub struct Point {
 impl Point {
     /// The point of a tally; `None` where one of the three is n/a.
     pub fn of(cell: usize, tally: &Tally) -> Option<Self> {
-        let recall = (tally.loops() > 0).then(|| tally.get(Count::Hit) as f64 / tally.loops() as f64);
+        let recall =
+            (tally.loops() > 0).then(|| tally.get(Count::Hit) as f64 / tally.loops() as f64);
         Some(Self {
             cell,
             recall: recall?,
@@ -40,7 +41,9 @@ pub fn front(points: &[Point]) -> Vec<Point> {
     order.sort_by(|a, b| {
         let recall = b.recall.total_cmp(&a.recall);
         let false_alarms = recall.then(a.fa_per_mchar.total_cmp(&b.fa_per_mchar));
-        false_alarms.then(a.delay.total_cmp(&b.delay)).then(a.cell.cmp(&b.cell))
+        false_alarms
+            .then(a.delay.total_cmp(&b.delay))
+            .then(a.cell.cmp(&b.cell))
     });
     let mut stairs = Staircase::default();
     let mut kept: Vec<Point> = Vec::new();
@@ -70,7 +73,10 @@ impl Staircase {
 
     fn add(&mut self, point: &Point) {
         let key = point.fa_per_mchar.to_bits();
-        let beaten = self.0.range(key..).take_while(|(_, delay)| **delay >= point.delay);
+        let beaten = self
+            .0
+            .range(key..)
+            .take_while(|(_, delay)| **delay >= point.delay);
         let beaten: Vec<u64> = beaten.map(|(key, _)| *key).collect();
         for key in beaten {
             self.0.remove(&key);
@@ -87,10 +93,15 @@ mod tests {
     /// The slow twin.
     fn slow(points: &[Point]) -> Vec<Point> {
         let beats = |a: &Point, b: &Point| {
-            let no_worse = a.recall >= b.recall && a.fa_per_mchar <= b.fa_per_mchar && a.delay <= b.delay;
+            let no_worse =
+                a.recall >= b.recall && a.fa_per_mchar <= b.fa_per_mchar && a.delay <= b.delay;
             no_worse && (a.recall, a.fa_per_mchar, a.delay) != (b.recall, b.fa_per_mchar, b.delay)
         };
-        points.iter().filter(|p| !points.iter().any(|q| beats(q, p))).copied().collect()
+        points
+            .iter()
+            .filter(|p| !points.iter().any(|q| beats(q, p)))
+            .copied()
+            .collect()
     }
 
     proptest! {

@@ -57,13 +57,31 @@ impl<'a> Board<'a> {
         let sheets = |(index, block): (usize, &Block)| {
             let sheet = |pick: &Vec<usize>| {
                 let trials = pick.iter().map(|i| evidence.trial(index, *i));
-                tallies(&block.shape(), watch_of(block), trials, &options.judge, &Count::ALL)
+                tallies(
+                    &block.shape(),
+                    watch_of(block),
+                    trials,
+                    &options.judge,
+                    &Count::ALL,
+                )
             };
             (index, by_fold.iter().map(sheet).collect())
         };
-        let blocks = evidence.plan.blocks().iter().enumerate().filter(|(_, b)| has(b));
+        let blocks = evidence
+            .plan
+            .blocks()
+            .iter()
+            .enumerate()
+            .filter(|(_, b)| has(b));
         let sheets = blocks.map(sheets).collect();
-        Self { evidence, candidates, pick, folds, options, sheets }
+        Self {
+            evidence,
+            candidates,
+            pick,
+            folds,
+            options,
+            sheets,
+        }
     }
 
     /// Selects on all transcripts, or on all but those of one fold.
@@ -72,8 +90,12 @@ impl<'a> Board<'a> {
         without: Option<usize>,
         current: Option<usize>,
     ) -> Result<Selected, Box<NothingFeasible>> {
-        let pick: Vec<usize> =
-            self.pick.iter().copied().filter(|i| Some(self.folds[*i]) != without).collect();
+        let pick: Vec<usize> = self
+            .pick
+            .iter()
+            .copied()
+            .filter(|i| Some(self.folds[*i]) != without)
+            .collect();
         let feasible = self.feasible(without, &pick);
         // The first of the best: the order is the grid's, and of two equals the earlier stays.
         let better = |a: &&Candidate, b: &&Candidate| match a.merit.total_cmp(&b.merit) {
@@ -91,7 +113,10 @@ impl<'a> Board<'a> {
     fn each(&self, without: Option<usize>, mut visit: impl FnMut(usize, Tally)) {
         for (index, sheets) in &self.sheets {
             for (cell, at) in self.cells(*index) {
-                let folds = sheets.iter().enumerate().filter(|(fold, _)| Some(*fold) != without);
+                let folds = sheets
+                    .iter()
+                    .enumerate()
+                    .filter(|(fold, _)| Some(*fold) != without);
                 visit(cell, folds.map(|(_, sheet)| sheet.tally(&at)).sum());
             }
         }
@@ -106,7 +131,12 @@ impl<'a> Board<'a> {
     }
 
     fn feasible(&self, without: Option<usize>, pick: &[usize]) -> Vec<Candidate> {
-        let ChooseOptions { constraints, objective, worth, .. } = self.options;
+        let ChooseOptions {
+            constraints,
+            objective,
+            worth,
+            ..
+        } = self.options;
         let quiet = self.quiet(pick);
         let mut judge = Judge::default();
         let mut found = Vec::new();
@@ -114,14 +144,23 @@ impl<'a> Board<'a> {
             let meets = |c: &Constraint| judge.standing(c, &tally, &quiet, worth).met;
             if constraints.iter().all(meets) {
                 let merit = objective.merit(&tally, worth);
-                found.push(Candidate { cell, merit, wrong: tally.wrong() });
+                found.push(Candidate {
+                    cell,
+                    merit,
+                    wrong: tally.wrong(),
+                });
             }
         });
         found
     }
 
     fn quiet(&self, pick: &[usize]) -> Tally {
-        quiet(self.evidence, pick, &self.options.judge, self.candidates.start)
+        quiet(
+            self.evidence,
+            pick,
+            &self.options.judge,
+            self.candidates.start,
+        )
     }
 
     /// Among the feasible cells within one standard error of the best (of the paired difference):
@@ -136,7 +175,11 @@ impl<'a> Board<'a> {
     ) -> usize {
         let near = self.near(best, feasible, pick);
         let fewest = near.iter().map(|c| c.wrong).min().unwrap_or(0);
-        let near: Vec<usize> = near.iter().filter(|c| c.wrong == fewest).map(|c| c.cell).collect();
+        let near: Vec<usize> = near
+            .iter()
+            .filter(|c| c.wrong == fewest)
+            .map(|c| c.cell)
+            .collect();
         let plan = self.evidence.plan;
         let copies = |cell: &usize| copies(plan, *cell);
         let most = near.iter().map(copies).max().unwrap_or(0);
@@ -152,7 +195,12 @@ impl<'a> Board<'a> {
     }
 
     fn near(&self, best: Candidate, feasible: &[Candidate], pick: &[usize]) -> Vec<Candidate> {
-        let ChooseOptions { objective, worth, judge, .. } = self.options;
+        let ChooseOptions {
+            objective,
+            worth,
+            judge,
+            ..
+        } = self.options;
         let at = self.evidence.tally(best.cell, pick, judge);
         let reference = self.contributions(best.cell, pick, &at);
         let mut near = Vec::new();
@@ -167,8 +215,14 @@ impl<'a> Board<'a> {
             }
             let trials = pick.iter().map(|i| self.evidence.trial(*index, *i));
             let influence = |tally: &Tally| objective.influence(tally, &at, worth);
-            let paired =
-                Paired::new(&block.shape(), watch_of(block), trials, judge, &reference, influence);
+            let paired = Paired::new(
+                &block.shape(),
+                watch_of(block),
+                trials,
+                judge,
+                &reference,
+                influence,
+            );
             near.extend(here.iter().filter(|c| {
                 let error = paired.difference(&block.at(c.cell - block.first())).error;
                 // n/a is never near; with an error of 0 only equals are.
@@ -180,33 +234,62 @@ impl<'a> Board<'a> {
 
     /// What each transcript contributes to the objective under a cell, near the tally `at`.
     fn contributions(&self, cell: usize, pick: &[usize], at: &Tally) -> Vec<f64> {
-        let ChooseOptions { objective, worth, judge, .. } = self.options;
+        let ChooseOptions {
+            objective,
+            worth,
+            judge,
+            ..
+        } = self.options;
         let outcomes = self.evidence.outcomes(cell, pick, judge);
-        outcomes.iter().map(|o| objective.influence(&Tally::of(o), at, worth)).collect()
+        outcomes
+            .iter()
+            .map(|o| objective.influence(&Tally::of(o), at, worth))
+            .collect()
     }
 
     /// Keeps the current setting unless the new one is better with the asked-for probability, or
     /// the current one does not meet the constraints.
     fn or_current(&self, new: usize, current: Option<usize>, pick: &[usize]) -> Selected {
         let Some(current) = current else {
-            return Selected { cell: new, kept: false, probability: None };
+            return Selected {
+                cell: new,
+                kept: false,
+                probability: None,
+            };
         };
-        let ChooseOptions { constraints, worth, judge, sure, .. } = self.options;
+        let ChooseOptions {
+            constraints,
+            worth,
+            judge,
+            sure,
+            ..
+        } = self.options;
         let at = self.evidence.tally(new, pick, judge);
         let [a, b] = [new, current].map(|cell| self.contributions(cell, pick, &at));
         let probability = Difference::between(&a, &b).probability();
         let tally = self.evidence.tally(current, pick, judge);
         let quiet = quiet(self.evidence, pick, judge, current);
         let mut by = Judge::default();
-        let allowed = constraints.iter().all(|c| by.standing(c, &tally, &quiet, worth).met);
+        let allowed = constraints
+            .iter()
+            .all(|c| by.standing(c, &tally, &quiet, worth).met);
         let kept = new == current || (allowed && probability < *sure);
         let cell = if kept { current } else { new };
-        Selected { cell, kept, probability: Some(probability) }
+        Selected {
+            cell,
+            kept,
+            probability: Some(probability),
+        }
     }
 
     /// Why nothing is feasible.
     fn nothing(&self, without: Option<usize>, pick: &[usize]) -> Box<NothingFeasible> {
-        let ChooseOptions { constraints, objective, worth, .. } = self.options;
+        let ChooseOptions {
+            constraints,
+            objective,
+            worth,
+            ..
+        } = self.options;
         let quiet = self.quiet(pick);
         let mut judge = Judge::default();
         let mut met = vec![0; constraints.len()];
@@ -222,9 +305,8 @@ impl<'a> Board<'a> {
                 short += (-margin / c.bound.abs().max(f64::MIN_POSITIVE)).max(0.0);
             }
             let merit = objective.merit(&tally, worth);
-            let closer = |(s, m, ..): &(f64, f64, usize, Tally)| {
-                short < *s || (short == *s && merit > *m)
-            };
+            let closer =
+                |(s, m, ..): &(f64, f64, usize, Tally)| short < *s || (short == *s && merit > *m);
             if nearest.as_ref().is_none_or(closer) {
                 nearest = Some((short, merit, cell, tally));
             }
@@ -250,11 +332,25 @@ impl<'a> Board<'a> {
 /// How many copies a setting asks for, summed over the thresholds that count copies and vary.
 fn copies(plan: &Plan, cell: usize) -> i64 {
     let place = plan.cell(cell);
-    let Some(block) = plan.blocks().get(place.block) else { return 0 };
-    let axes = block.axes().iter().zip(&place.at).filter(|(axis, _)| axis.threshold.repeats);
+    let Some(block) = plan.blocks().get(place.block) else {
+        return 0;
+    };
+    let axes = block
+        .axes()
+        .iter()
+        .zip(&place.at)
+        .filter(|(axis, _)| axis.threshold.repeats);
     let value = |(axis, at): (&deadloop_replay::Axis, &u16)| {
-        let value = axis.values.get(usize::from(*at)).and_then(Value::as_int).unwrap_or(0);
-        if axis.threshold.side == Side::AtMost { value } else { -value }
+        let value = axis
+            .values
+            .get(usize::from(*at))
+            .and_then(Value::as_int)
+            .unwrap_or(0);
+        if axis.threshold.side == Side::AtMost {
+            value
+        } else {
+            -value
+        }
     };
     axes.map(value).sum()
 }

@@ -107,10 +107,7 @@ impl Timeline {
 
     /// The first stretch in which `stop` finds a moment, given what had arrived before it and its
     /// length: so many units into it.
-    fn moment(
-        &self,
-        stop: impl Fn(Channel, Seen, u64) -> Option<u64>,
-    ) -> Option<(Channel, Seen)> {
+    fn moment(&self, stop: impl Fn(Channel, Seen, u64) -> Option<u64>) -> Option<(Channel, Seen)> {
         let mut seen = Seen::default();
         for (channel, n) in &self.stretches {
             if let Some(into) = stop(*channel, seen, *n) {
@@ -219,8 +216,14 @@ mod tests {
     #[test]
     fn the_first_channel_to_reach_a_length_is_found() {
         let line = Timeline::of(&interleaved());
-        assert_eq!(line.first_to_reach(3), Some((Channel::Reasoning, seen(3, 0))));
-        assert_eq!(line.first_to_reach(7), Some((Channel::Reasoning, seen(7, 3))));
+        assert_eq!(
+            line.first_to_reach(3),
+            Some((Channel::Reasoning, seen(3, 0)))
+        );
+        assert_eq!(
+            line.first_to_reach(7),
+            Some((Channel::Reasoning, seen(7, 3)))
+        );
         assert_eq!(line.first_to_reach(8), None);
     }
 

@@ -35,7 +35,9 @@ pub fn write_scores_by(
     let groups = groups(evidence, fields);
     for cell in cells {
         let place = evidence.plan.cell(*cell);
-        let Some(block) = evidence.plan.blocks().get(place.block) else { continue };
+        let Some(block) = evidence.plan.blocks().get(place.block) else {
+            continue;
+        };
         let id = block.setting(&place.at).id();
         let params = params.of_cell(block, &place.at);
         for (by, value, pick) in &groups {
@@ -61,13 +63,19 @@ fn groups<'a>(evidence: &Evidence, fields: &'a [String]) -> Vec<Group<'a>> {
         groups
     };
     let with = |name: &'a str, groups: BTreeMap<Option<String>, Vec<usize>>| {
-        groups.into_iter().map(move |(value, pick)| (name, value, pick)).collect::<Vec<_>>()
+        groups
+            .into_iter()
+            .map(move |(value, pick)| (name, value, pick))
+            .collect::<Vec<_>>()
     };
     let mut kinds = by(&kind);
     kinds.remove(&None);
     let mut all = with("kind", kinds);
     for (i, name) in fields.iter().enumerate() {
-        all.extend(with(name, by(&|case: &Case| case.by.get(i).cloned().flatten())));
+        all.extend(with(
+            name,
+            by(&|case: &Case| case.by.get(i).cloned().flatten()),
+        ));
     }
     all
 }
@@ -98,8 +106,14 @@ pub fn write_intervals(
         let id = scoring.evidence.plan.setting(*cell).id();
         for (model, pick) in subjects {
             let outcomes = scoring.evidence.outcomes(*cell, pick, scoring.judge);
-            for (metric, estimate, interval, method) in intervals(scoring, pick, &outcomes, resampling) {
-                let mut row = vec![Cell::text(id.clone()), Cell::text(model.clone()), Cell::text(metric)];
+            for (metric, estimate, interval, method) in
+                intervals(scoring, pick, &outcomes, resampling)
+            {
+                let mut row = vec![
+                    Cell::text(id.clone()),
+                    Cell::text(model.clone()),
+                    Cell::text(metric),
+                ];
                 let numbers = [estimate, interval.map(|i| i.lo), interval.map(|i| i.hi)];
                 row.extend(numbers.map(Cell::Float));
                 row.push(Cell::text(method));
@@ -121,12 +135,22 @@ fn intervals(
     let scores = scores_of(outcomes, scoring.worth, &mut PoissonCache::default());
     let exact = |(metric, k, n): (Metric, u64, u64)| {
         let estimate = metric.value(&scores.tally, scoring.worth);
-        (metric.name(), estimate, clopper_pearson(k, n), "clopper-pearson")
+        (
+            metric.name(),
+            estimate,
+            clopper_pearson(k, n),
+            "clopper-pearson",
+        )
     };
     let mut rows: Vec<IntervalRow> = proportions(&scores.tally).into_iter().map(exact).collect();
     let cases = pick.iter().map(|i| &scoring.evidence.cases[*i]);
     for (metric, interval) in bootstrap(cases, outcomes, scoring.worth, resampling).rows {
-        rows.push((metric.clone(), estimate(&metric, &scores), interval, "bootstrap"));
+        rows.push((
+            metric.clone(),
+            estimate(&metric, &scores),
+            interval,
+            "bootstrap",
+        ));
     }
     rows
 }

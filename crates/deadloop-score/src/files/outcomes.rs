@@ -59,7 +59,10 @@ pub fn write_outcomes(
     options: &JudgeOptions,
     with_csv: bool,
 ) -> Result<usize, FileError> {
-    let schema: Schema = COLUMNS.iter().map(|(name, of)| ((*name).into(), *of)).collect();
+    let schema: Schema = COLUMNS
+        .iter()
+        .map(|(name, of)| ((*name).into(), *of))
+        .collect();
     let mut writer = TableWriter::create(dir, "outcomes", schema, with_csv)?;
     let all = evidence.all();
     for cell in cells {
@@ -97,14 +100,23 @@ struct Row<'a> {
 impl Row<'_> {
     /// The span that was judged or charged; else the first one.
     fn span(&self) -> Option<&Span> {
-        self.case.truth.as_ref()?.spans.get(self.outcome.span.unwrap_or(0))
+        self.case
+            .truth
+            .as_ref()?
+            .spans
+            .get(self.outcome.span.unwrap_or(0))
     }
 
     /// The length of the row's channel; without one, of all text.
     fn length(&self) -> u64 {
         let line = &self.case.timeline;
-        let channel = self.span().map(|s| s.channel).or(self.stop.map(|s| s.channel));
-        channel.map_or(line.length().reasoning.0 + line.length().answer.0, |c| line.units(c))
+        let channel = self
+            .span()
+            .map(|s| s.channel)
+            .or(self.stop.map(|s| s.channel));
+        channel.map_or(line.length().reasoning.0 + line.length().answer.0, |c| {
+            line.units(c)
+        })
     }
 
     fn cells(&self) -> Vec<Cell> {
@@ -144,7 +156,9 @@ impl Row<'_> {
     }
 
     fn alarm(&self) -> [Cell; 4] {
-        let at = self.stop.map(|s| self.options.moment(s).seen.of(s.channel).0);
+        let at = self
+            .stop
+            .map(|s| self.options.moment(s).seen.of(s.channel).0);
         [
             Cell::counted(at),
             Cell::counted(self.stop.map(|s| s.exact.seen.of(s.channel).0)),

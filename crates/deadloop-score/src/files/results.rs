@@ -37,7 +37,12 @@ impl Results {
     /// # Errors
     /// `manifest.json` or `scores.parquet` is not there, or some file cannot be read.
     pub fn read(dir: &Path) -> Result<Self, FileError> {
-        let missing = || FileError::at(&dir.join("scores.parquet"), "no such file; expected a run's results");
+        let missing = || {
+            FileError::at(
+                &dir.join("scores.parquet"),
+                "no such file; expected a run's results",
+            )
+        };
         Ok(Self {
             manifest: Manifest::read(dir)?,
             scores: read_parquet(dir, "scores")?.ok_or_else(missing)?,
@@ -59,10 +64,15 @@ pub fn macro_means(
     worth: &Worth,
 ) -> BTreeMap<String, f64> {
     let models = evidence.models();
-    let tallies: Vec<Tally> =
-        models.values().map(|pick| evidence.tally(cell, pick, judge)).collect();
+    let tallies: Vec<Tally> = models
+        .values()
+        .map(|pick| evidence.tally(cell, pick, judge))
+        .collect();
     let mean = |metric: Metric| {
-        let values: Vec<f64> = tallies.iter().filter_map(|t| metric.value(t, worth)).collect();
+        let values: Vec<f64> = tallies
+            .iter()
+            .filter_map(|t| metric.value(t, worth))
+            .collect();
         let n = values.len() as f64;
         (n > 0.0).then(|| (metric.name(), values.iter().sum::<f64>() / n))
     };

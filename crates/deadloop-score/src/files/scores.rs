@@ -13,27 +13,71 @@ use crate::tally::Count;
 
 /// The counts, as the contract orders them.
 const COUNTS: [&str; 13] = [
-    "transcripts", "loops", "clean", "transient", "unlabelled", "hit", "late", "premature",
-    "stale", "miss", "false_alarm", "quiet", "errors",
+    "transcripts",
+    "loops",
+    "clean",
+    "transient",
+    "unlabelled",
+    "hit",
+    "late",
+    "premature",
+    "stale",
+    "miss",
+    "false_alarm",
+    "quiet",
+    "errors",
 ];
 
 /// The rates up to `exposure`.
 const RATES: [&str; 13] = [
-    "precision", "precision_lo", "precision_hi", "recall", "recall_lo", "recall_hi", "fpr",
-    "fpr_lo", "fpr_hi", "f1", "fa_per_mchar", "fa_lo", "fa_hi",
+    "precision",
+    "precision_lo",
+    "precision_hi",
+    "recall",
+    "recall_lo",
+    "recall_hi",
+    "fpr",
+    "fpr_lo",
+    "fpr_hi",
+    "f1",
+    "fa_per_mchar",
+    "fa_lo",
+    "fa_hi",
 ];
 
 /// What follows `exposure`.
 const WORTH: [&str; 18] = [
-    "ppv", "delay", "latency_p50", "latency_p90", "latency_p95", "hit_latency_p50",
-    "hit_latency_p90", "hit_latency_p95", "within_100", "within_200", "within_500", "within_1000",
-    "within_2000", "within_5000", "saved", "lost", "kind_accuracy", "utility",
+    "ppv",
+    "delay",
+    "latency_p50",
+    "latency_p90",
+    "latency_p95",
+    "hit_latency_p50",
+    "hit_latency_p90",
+    "hit_latency_p95",
+    "within_100",
+    "within_200",
+    "within_500",
+    "within_1000",
+    "within_2000",
+    "within_5000",
+    "saved",
+    "lost",
+    "kind_accuracy",
+    "utility",
 ];
 
 /// Columns after the contract's: counts behind the ratios, so that they can be computed again.
 const EXTRA: [&str; 9] = [
-    "transient_stop", "transient_pass", "censored", "saved_chars", "loop_chars", "lost_chars",
-    "delay_chars", "kind_known", "kind_right",
+    "transient_stop",
+    "transient_pass",
+    "censored",
+    "saved_chars",
+    "loop_chars",
+    "lost_chars",
+    "delay_chars",
+    "kind_known",
+    "kind_right",
 ];
 
 /// The parameter columns of a plan: `p.<guard>.<param>`, in the order in which its blocks name them.
@@ -168,7 +212,23 @@ fn worth(s: &Scores) -> [Option<f64>; 18] {
     let ([a, b, c], [d, e, f]) = (of(s.latency), of(s.hit_latency));
     let [g, h, i, j, k, l] = s.within;
     [
-        s.ppv, s.delay, a, b, c, d, e, f, g, h, i, j, k, l, s.saved, s.lost, s.kind_accuracy,
+        s.ppv,
+        s.delay,
+        a,
+        b,
+        c,
+        d,
+        e,
+        f,
+        g,
+        h,
+        i,
+        j,
+        k,
+        l,
+        s.saved,
+        s.lost,
+        s.kind_accuracy,
         s.utility,
     ]
 }

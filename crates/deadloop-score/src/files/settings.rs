@@ -7,7 +7,7 @@ use deadloop_replay::Plan;
 use deadloop_replay::detect::Setting;
 
 use super::store::{FileError, write_text};
-use crate::choose::{Choice, ChooseOptions, Choices, Why};
+use crate::choose::{Choice, Choices, ChooseOptions, Why};
 use crate::goal::Metric;
 
 /// Writes `settings.toml`: the pooled setting for every model, then each model that has its own.
@@ -18,12 +18,19 @@ pub fn write_settings(
     choices: &Choices,
     options: &ChooseOptions,
 ) -> Result<(), FileError> {
-    write_text(&dir.join("settings.toml"), &settings_toml(plan, choices, options))
+    write_text(
+        &dir.join("settings.toml"),
+        &settings_toml(plan, choices, options),
+    )
 }
 
 /// The text of `settings.toml`.
 pub fn settings_toml(plan: &Plan, choices: &Choices, options: &ChooseOptions) -> String {
-    let constraints: Vec<String> = options.constraints.iter().map(ToString::to_string).collect();
+    let constraints: Vec<String> = options
+        .constraints
+        .iter()
+        .map(ToString::to_string)
+        .collect();
     let mut text = format!(
         "# chosen by deadloop tune: the best {} with {}\ndeployment_loop_rate = {}\n",
         options.objective.name(),
@@ -31,7 +38,11 @@ pub fn settings_toml(plan: &Plan, choices: &Choices, options: &ChooseOptions) ->
         toml::Value::from(options.worth.pi)
     );
     // Writing into a String cannot fail.
-    let _ = writeln!(text, "\n# all models: {}", figures(&choices.pooled, options));
+    let _ = writeln!(
+        text,
+        "\n# all models: {}",
+        figures(&choices.pooled, options)
+    );
     guards(&mut text, "guard", &plan.setting(choices.pooled.cell));
     for choice in &choices.models {
         let name = one_line(&choice.model);
@@ -60,12 +71,19 @@ fn figures(choice: &Choice, options: &ChooseOptions) -> String {
     let thin = if choice.thin { ", thin" } else { "" };
     let (setting, why) = (&choice.setting, choice.why.name());
     let reason = one_line(&choice.reason);
-    format!("{setting} ({why}{thin}: {reason}); held out: {}", held_out.join(", "))
+    format!(
+        "{setting} ({why}{thin}: {reason}); held out: {}",
+        held_out.join(", ")
+    )
 }
 
 fn guards(text: &mut String, table: &str, setting: &Setting) {
     for member in &setting.members {
-        let _ = writeln!(text, "[[{table}]]\ndetector = {}", quoted(member.detector.name));
+        let _ = writeln!(
+            text,
+            "[[{table}]]\ndetector = {}",
+            quoted(member.detector.name)
+        );
         if let Some(channel) = member.channel {
             let _ = writeln!(text, "channel = {}", quoted(channel.name()));
         }
@@ -84,11 +102,19 @@ fn quoted(word: &str) -> toml::Value {
 /// A model's name as a glob that matches nothing else.
 fn escaped(model: &str) -> String {
     let special = |c: char| matches!(c, '*' | '?' | '[' | ']' | '{' | '}' | '!' | '\\');
-    let escape = |c: char| if special(c) { format!("[{c}]") } else { c.to_string() };
+    let escape = |c: char| {
+        if special(c) {
+            format!("[{c}]")
+        } else {
+            c.to_string()
+        }
+    };
     model.chars().map(escape).collect()
 }
 
 /// A text that cannot end the comment that it stands in.
 fn one_line(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+    text.chars()
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .collect()
 }

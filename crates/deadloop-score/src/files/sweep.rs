@@ -63,7 +63,14 @@ pub fn write_scores(dir: &Path, scoring: &Scoring) -> Result<Scored, FileError> 
     let params = ParamColumns::of(evidence.plan);
     let writer = TableWriter::create(dir, "scores", scores::schema(&[], &params), with_csv)?;
     let fronts = vec![Vec::new(); subjects.len()];
-    let mut sweep = Sweep { scoring, subjects, params, writer, fronts, cache: PoissonCache::default() };
+    let mut sweep = Sweep {
+        scoring,
+        subjects,
+        params,
+        writer,
+        fronts,
+        cache: PoissonCache::default(),
+    };
     for (index, block) in evidence.plan.blocks().iter().enumerate() {
         sweep.block(index, block)?;
     }
@@ -71,8 +78,15 @@ pub fn write_scores(dir: &Path, scoring: &Scoring) -> Result<Scored, FileError> 
         sweep.floor(*floor)?;
     }
     let names = sweep.subjects.iter().map(|(name, _)| name.clone());
-    let fronts = names.zip(&sweep.fronts).map(|(name, points)| (name, front(points))).collect();
-    Ok(Scored { rows: sweep.writer.finish()?, left_out, fronts })
+    let fronts = names
+        .zip(&sweep.fronts)
+        .map(|(name, points)| (name, front(points)))
+        .collect();
+    Ok(Scored {
+        rows: sweep.writer.finish()?,
+        left_out,
+        fronts,
+    })
 }
 
 /// Whose rows there are: a name, and the cases.
@@ -94,7 +108,10 @@ fn subjects(scoring: &Scoring) -> (Vec<Subject>, Vec<String>) {
 }
 
 fn has_enough(scoring: &Scoring, pick: &[usize]) -> bool {
-    let quiet: Tally = floor_outcomes(scoring, Floor::Never, pick).iter().map(Tally::of).sum();
+    let quiet: Tally = floor_outcomes(scoring, Floor::Never, pick)
+        .iter()
+        .map(Tally::of)
+        .sum();
     let (loops, chars) = scoring.enough;
     quiet.loops() >= loops && quiet.get(Count::Exposure) >= chars
 }
@@ -103,7 +120,12 @@ fn has_enough(scoring: &Scoring, pick: &[usize]) -> bool {
 pub(crate) fn floor_outcomes(scoring: &Scoring, floor: Floor, pick: &[usize]) -> Vec<Outcome> {
     let outcome = |i: &usize| {
         let case = &scoring.evidence.cases[*i];
-        judge(case, Floor::watch(), floor.stop(case).as_ref(), scoring.judge)
+        judge(
+            case,
+            Floor::watch(),
+            floor.stop(case).as_ref(),
+            scoring.judge,
+        )
     };
     pick.iter().map(outcome).collect()
 }
@@ -112,7 +134,13 @@ pub(crate) fn floor_outcomes(scoring: &Scoring, floor: Floor, pick: &[usize]) ->
 pub(crate) fn scores_of(outcomes: &[Outcome], worth: &Worth, cache: &mut PoissonCache) -> Scores {
     let tally: Tally = outcomes.iter().map(Tally::of).sum();
     let latencies = Latencies::of(outcomes);
-    Scores::of(&tally, latencies.of_loops(&tally), latencies.of_hits(), worth, cache)
+    Scores::of(
+        &tally,
+        latencies.of_loops(&tally),
+        latencies.of_hits(),
+        worth,
+        cache,
+    )
 }
 
 struct Sweep<'a> {
@@ -147,7 +175,9 @@ impl Sweep<'_> {
                 self.fronts[subject].extend(Point::of(block.first() + nth, &tally));
             }
         }
-        self.fronts.iter_mut().for_each(|points| *points = front(points));
+        self.fronts
+            .iter_mut()
+            .for_each(|points| *points = front(points));
         Ok(())
     }
 
@@ -168,7 +198,8 @@ impl Sweep<'_> {
         scores: &Scores,
     ) -> Result<(), FileError> {
         let model = &self.subjects[subject].0;
-        self.writer.push(scores::row(setting, model, params, scores))
+        self.writer
+            .push(scores::row(setting, model, params, scores))
     }
 }
 

@@ -96,7 +96,10 @@ impl Table {
             Type::Int => Cells::Int(Vec::new()),
             Type::Float => Cells::Float(Vec::new()),
         };
-        let columns = schema.iter().map(|(name, of)| (name.clone(), empty(of))).collect();
+        let columns = schema
+            .iter()
+            .map(|(name, of)| (name.clone(), empty(of)))
+            .collect();
         Self { columns, rows: 0 }
     }
 
@@ -129,7 +132,10 @@ impl Table {
 
     /// A column.
     pub fn column(&self, name: &str) -> Option<&Cells> {
-        self.columns.iter().find(|(n, _)| n == name).map(|(_, cells)| cells)
+        self.columns
+            .iter()
+            .find(|(n, _)| n == name)
+            .map(|(_, cells)| cells)
     }
 
     /// A cell of a column of text; `None` where it is n/a, or there is no such column.

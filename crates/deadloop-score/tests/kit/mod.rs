@@ -1,13 +1,13 @@
 //! Cases and stops for the tests of this crate.
 
+use deadloop_score::Case;
 use deadloop_score::replay::corpus::{Body, Entry, Event, Place, Transcript};
 use deadloop_score::replay::detect::{Channel, Chars, Kind};
-use deadloop_score::Case;
 use deadloop_score::replay::{Moment, Seen, Stop};
 use serde_json::Value;
 
 /// A transcript of `reasoning` chars, then `answer` chars.
-pub fn case(id: &str, model: &str, group: &str, lengths: (u64, u64), labels: Value) -> Case {
+pub(crate) fn case(id: &str, model: &str, group: &str, lengths: (u64, u64), labels: Value) -> Case {
     let text = |n: u64| "x".repeat(n as usize);
     let event = |body| Event {
         body,
@@ -41,7 +41,7 @@ pub fn case(id: &str, model: &str, group: &str, lengths: (u64, u64), labels: Val
 }
 
 /// A moment in a [`case`]: reasoning comes first.
-pub fn moment(channel: Channel, at: u64, lengths: (u64, u64)) -> Moment {
+pub(crate) fn moment(channel: Channel, at: u64, lengths: (u64, u64)) -> Moment {
     let (reasoning, answer) = match channel {
         Channel::Reasoning => (at.min(lengths.0), 0),
         _ => (lengths.0, at.min(lengths.1)),
@@ -58,7 +58,7 @@ pub fn moment(channel: Channel, at: u64, lengths: (u64, u64)) -> Moment {
 }
 
 /// A stop whose exact and delivered position are `at` and 7 chars later.
-pub fn stop(channel: Channel, at: u64, kind: Kind, lengths: (u64, u64)) -> Stop {
+pub(crate) fn stop(channel: Channel, at: u64, kind: Kind, lengths: (u64, u64)) -> Stop {
     Stop {
         channel,
         kind,

@@ -89,7 +89,7 @@ fn decided(shape: Vec<usize>) -> impl Strategy<Value = Decided> {
 }
 
 /// A block's shape, cases, and what the block says of each.
-pub fn sweeps() -> impl Strategy<Value = (Vec<usize>, Vec<Case>, Vec<Decided>)> {
+pub(crate) fn sweeps() -> impl Strategy<Value = (Vec<usize>, Vec<Case>, Vec<Decided>)> {
     let one = |shape: Vec<usize>| (labels(), decided(shape), 0_usize..3, 0_usize..5);
     prop::collection::vec(1_usize..5, 0..4).prop_flat_map(move |shape| {
         (
@@ -110,7 +110,7 @@ pub fn sweeps() -> impl Strategy<Value = (Vec<usize>, Vec<Case>, Vec<Decided>)> 
 }
 
 /// Any way to judge.
-pub fn options() -> impl Strategy<Value = JudgeOptions> {
+pub(crate) fn options() -> impl Strategy<Value = JudgeOptions> {
     let transient = [Transient::Ignore, Transient::Clean, Transient::Loop];
     (
         0_u64..6,
@@ -133,7 +133,7 @@ pub fn options() -> impl Strategy<Value = JudgeOptions> {
 }
 
 /// Every cell of a shape, the last axis fastest.
-pub fn cells(shape: &[usize]) -> Vec<Vec<u16>> {
+pub(crate) fn cells(shape: &[usize]) -> Vec<Vec<u16>> {
     let mut all = vec![Vec::new()];
     for n in shape {
         let step = |at: &Vec<u16>| {
