@@ -1,3 +1,6 @@
-//! The kit of the tests: vectors, generated text, slow twins.
+//! The kit of the tests: vectors, cases, generated text and settings, slow twins.
 
+pub mod cases;
+pub mod generate;
+pub mod replayed;
 pub mod vectors;

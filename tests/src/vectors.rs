@@ -35,12 +35,20 @@ impl Vector {
         for (name, value) in &self.params {
             params.set(name, value_of(value));
         }
-        Setting { members: vec![Member { detector, channel: None, params }] }
+        Setting {
+            members: vec![Member {
+                detector,
+                channel: None,
+                params,
+            }],
+        }
     }
 
     /// The vector's own parameters.
     pub fn params(&self) -> impl Iterator<Item = (&str, Value)> {
-        self.params.iter().map(|(name, value)| (name.as_str(), value_of(value)))
+        self.params
+            .iter()
+            .map(|(name, value)| (name.as_str(), value_of(value)))
     }
 }
 
@@ -55,7 +63,11 @@ fn value_of(json: &serde_json::Value) -> Value {
 
 /// All vectors of a file in `tests/vectors/`.
 pub fn read(name: &str) -> Vec<Vector> {
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("vectors").join(name);
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+        .join("vectors")
+        .join(name);
     let text = std::fs::read_to_string(&path).expect("the vectors are committed");
-    text.lines().map(|line| serde_json::from_str(line).expect("a vector a line")).collect()
+    text.lines()
+        .map(|line| serde_json::from_str(line).expect("a vector a line"))
+        .collect()
 }

@@ -33,6 +33,11 @@ impl Raw {
         self.record.digest()
     }
 
+    /// Bytes that it holds in memory, so that a caller can bound what it has in hand.
+    pub fn bytes(&self) -> usize {
+        self.record.bytes()
+    }
+
     pub(crate) fn decode(&self) -> Result<Wire, Fault> {
         self.record.decode()
     }

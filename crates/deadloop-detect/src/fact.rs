@@ -56,11 +56,13 @@ impl Rule {
 
     /// The position at which `fact` becomes an alarm; `None`: never.
     pub fn alarm(&self, fact: &Fact) -> Option<Chars> {
-        let holds = |((t, value), bound): (&(Threshold, i64), &i64)| t.accepts(*value, *bound);
-        self.thresholds
-            .iter()
-            .zip(&fact.bounds)
-            .all(holds)
-            .then_some(fact.at)
+        self.accepts_but_for(fact, |_| false).then_some(fact.at)
+    }
+
+    /// Whether the thresholds other than those that `varies` names by their place accept `fact`: a
+    /// sweep asks these once and answers the others for all their values together.
+    pub fn accepts_but_for(&self, fact: &Fact, varies: impl Fn(usize) -> bool) -> bool {
+        let mut asked = self.thresholds.iter().zip(&fact.bounds).enumerate();
+        asked.all(|(i, ((t, value), bound))| t.accepts(*value, *bound) || varies(i))
     }
 }

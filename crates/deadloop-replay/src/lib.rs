@@ -1,5 +1,32 @@
 //! Grids and the parallel replay engine: transcripts x settings -> records.
+//!
+//! | to find | look in |
+//! |---|---|
+//! | a settings file with several values a parameter | [`Grid`] |
+//! | every setting of a run, grouped to be measured once | [`Plan`], [`Block`] |
+//! | one transcript through all of them | [`decide`], `regions` |
+//! | a corpus through all of them, resumable | [`run`], [`Journal`] |
+//! | any parallel pass over a corpus | [`each`] |
+//! | what comes out | [`Record`], [`Decided`] |
+//!
+//! This crate cannot name a label: what is true about a transcript is known to `deadloop-score`.
+
+mod arrivals;
+mod each;
+mod engine;
+mod grid;
+mod journal;
+mod plan;
 mod record;
+mod regions;
+mod run;
+
 pub use deadloop_corpus as corpus;
 pub use deadloop_detect as detect;
+pub use each::{Interrupted, Watch, each};
+pub use engine::decide;
+pub use grid::{Grid, GridMember};
+pub use journal::{Journal, JournalError};
+pub use plan::{Axis, Block, Cell, Plan, PlanError, Refused};
 pub use record::{Decided, Moment, Record, Region, Seen, Stop};
+pub use run::{Job, RunError, run};

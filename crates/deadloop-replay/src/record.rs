@@ -26,6 +26,27 @@ impl Seen {
         }
     }
 
+    /// So many more chars of `channel`.
+    #[must_use]
+    pub fn plus(self, channel: Channel, chars: Chars) -> Self {
+        self.change(channel, |n| n + chars)
+    }
+
+    /// So many fewer chars of `channel`, at least 0.
+    #[must_use]
+    pub fn minus(self, channel: Channel, chars: Chars) -> Self {
+        self.change(channel, |n| n.saturating_sub(chars))
+    }
+
+    fn change(mut self, channel: Channel, by: impl Fn(Chars) -> Chars) -> Self {
+        match channel {
+            Channel::Reasoning => self.reasoning = by(self.reasoning),
+            Channel::Answer => self.answer = by(self.answer),
+            Channel::Tools => {}
+        }
+        self
+    }
+
     /// The earlier of two moments of one transcript.
     #[must_use]
     pub fn min(self, other: Self) -> Self {
@@ -89,7 +110,10 @@ impl Decided {
     /// The stop of the cell whose value along axis `i` is the `at[i]`-th.
     pub fn stop(&self, at: &[u16]) -> Option<&Stop> {
         let holds = |r: &&Region| {
-            at.iter().zip(&r.lo).zip(&r.hi).all(|((x, lo), hi)| lo <= x && x < hi)
+            at.iter()
+                .zip(&r.lo)
+                .zip(&r.hi)
+                .all(|((x, lo), hi)| lo <= x && x < hi)
         };
         self.regions.iter().find(holds).map(|r| &self.stops[r.stop])
     }

@@ -1,1 +1,37 @@
-//! stub
+//! Tables, charts, Markdown and one self-contained page from the files of a result folder.
+//!
+//! Nothing is replayed and nothing is decided here: what is drawn was written by `replay`, `sweep` or `tune`.
+//!
+//! | module | what lives there |
+//! |---|---|
+//! | `data` | what a report is made of: plain data |
+//! | `tables` | rows, built once for both pages |
+//! | `charts` | one file a chart, and their registry |
+//! | `draw` | the kit that charts are drawn with, over plotters |
+//! | `series`, `grid` | outcomes and scores, arranged for comparing |
+//! | `look` | the shape and ink of a setting, the same in every chart |
+//! | `headline` | what is said first |
+//! | `page` | the two templates |
+//! | `numbers` | how a number is written |
+//! | `write` | the files |
+
+mod charts;
+mod data;
+mod draw;
+mod grid;
+mod headline;
+mod look;
+mod numbers;
+mod page;
+mod series;
+mod tables;
+mod write;
+
+pub use charts::{CHARTS, Chart, Entry, Layouts, draw_all};
+pub use data::{
+    ALL_MODELS, Choice, Constraint, Outcome, ReportData, Role, Run, Score, Setting, Verdict, WITHIN,
+};
+pub use draw::DrawError;
+pub use numbers::Interval;
+pub use page::{Pages, pages};
+pub use write::{Report, ReportError, write};

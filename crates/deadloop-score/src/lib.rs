@@ -1,1 +1,70 @@
-//! stub
+//! Labels, verdicts, tallies, scores, and the choice of a setting.
+//!
+//! | to find | look in |
+//! |---|---|
+//! | what is true about a transcript | [`Truth`], [`LabelsFile`], [`Case`] |
+//! | a record held against its label | [`judge`], [`Outcome`] |
+//! | the only state: counts that add | [`Tally`], [`Count`] |
+//! | a tally for every cell of a block, without a loop over cells | [`tallies`], [`Sheet`] |
+//! | the numbers, and what they mean | [`Scores`], [`Metric`] |
+//! | how sure they are | [`wilson`], [`clopper_pearson`], [`poisson`], [`bootstrap()`] |
+//! | which setting to take | [`choose()`], [`folds()`], [`front`] |
+//! | the files of a run | [`write_scores`], [`write_outcomes`], [`Results`] |
+//!
+//! Single-threaded: what is slow here was made to cost little instead.
+
+mod bootstrap;
+mod cases;
+mod choose;
+mod evidence;
+mod files;
+mod floors;
+mod folds;
+mod goal;
+mod intervals;
+mod label;
+mod labels_csv;
+mod latency;
+mod metrics;
+mod paint;
+mod paired;
+mod pareto;
+mod random;
+mod select;
+mod sheet;
+mod tally;
+mod timeline;
+mod verdict;
+
+pub use bootstrap::{Intervals, Resampling, bootstrap};
+pub use cases::Case;
+pub use choose::{
+    Choice, Choices, ChooseError, ChooseOptions, NothingFeasible, Restrictive, Why, choose,
+};
+pub use deadloop_replay as replay;
+pub use evidence::{Evidence, Mismatch};
+pub use files::breakdown::{write_intervals, write_scores_by};
+pub use files::choice::write_choice;
+pub use files::manifest::{CorpusInfo, Manifest};
+pub use files::outcomes::write_outcomes;
+pub use files::results::{Results, macro_means};
+pub use files::settings::{settings_toml, write_settings};
+pub use files::store::FileError;
+pub use files::sweep::{CSV_ROWS, MAX_ROWS, Scored, Scoring, write_pareto, write_scores};
+pub use files::table::{Cell, Cells, Table, Type};
+pub use floors::Floor;
+pub use folds::folds;
+pub use goal::{Constraint, GoalError, Judge, Metric, Standing};
+pub use intervals::{
+    Interval, PoissonCache, clopper_pearson, poisson, poisson_lower, poisson_upper,
+    proportion_lower, proportion_upper, wilson,
+};
+pub use label::{Class, Span, Truth};
+pub use labels_csv::{COLUMNS as LABEL_COLUMNS, LabelsFile};
+pub use latency::{Latencies, Quantiles, RANKS, rank};
+pub use metrics::{Scores, Worth, delay, f_beta, fa_per_mchar, lost, ppv, saved, utility};
+pub use pareto::{Point, front};
+pub use sheet::{LatencySheet, Sheet, Trial, tallies, tallies_and_latencies};
+pub use tally::{Count, SHARE, Tally, WITHIN};
+pub use timeline::Timeline;
+pub use verdict::{At, JudgeOptions, Outcome, Transient, Verdict, Watch, judge};

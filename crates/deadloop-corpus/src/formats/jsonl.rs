@@ -169,6 +169,10 @@ impl Record for JsonLine {
     fn digest(&self) -> RecordDigest {
         RecordDigest::of([self.0.as_slice()])
     }
+
+    fn bytes(&self) -> usize {
+        self.0.len()
+    }
 }
 
 /// Recordings are written once and kept: a little smaller than at the default level, and still faster

@@ -46,6 +46,8 @@ pub(crate) trait Record: Send + Sync {
     fn decode(&self) -> Result<Wire, Fault>;
     /// A digest of its bytes.
     fn digest(&self) -> RecordDigest;
+    /// How many bytes it holds.
+    fn bytes(&self) -> usize;
 }
 
 /// A file being written.

@@ -212,8 +212,8 @@ impl CheckpointMeter {
             code => {
                 let keep = |(range, fenced): (std::ops::Range<usize>, bool)| {
                     let range = range.start.max(from) - from..range.end.max(from) - from;
-                    (!range.is_empty() && !(fenced && code == Code::Skip))
-                        .then_some((range, fenced))
+                    let dropped = range.is_empty() || fenced && code == Code::Skip;
+                    (!dropped).then_some((range, fenced))
                 };
                 self.fence
                     .parts(&self.buffer)
@@ -295,7 +295,7 @@ impl Look {
             let tail = elements.tail(m.tail, m.period);
             let bounds = Bounds {
                 min_matches: self.matches_bound(m, elements.last_fenced)?,
-                min_cycles: to_i64(m.cycles()),
+                min_cycles: to_i64(m.cycles),
                 max_period: to_i64(m.period),
                 ..Bounds::ALWAYS
             };
@@ -309,7 +309,7 @@ impl Look {
                     check,
                     onset: Chars(tail.onset),
                     period: Chars(tail.period),
-                    copies: m.cycles() as u64,
+                    copies: m.cycles as u64,
                     unit: tail.unit,
                 },
             })

@@ -10,13 +10,8 @@ pub(super) struct Match {
     pub(super) matches: usize,
     /// Elements of the tail that the matches prove, the first copy included.
     pub(super) tail: usize,
-}
-
-impl Match {
-    /// Whole periods in the tail, the first included.
-    pub(super) fn cycles(self) -> usize {
-        self.tail / self.period
-    }
+    /// Copies in the tail, the first included; the last may be short where `stepped`.
+    pub(super) cycles: usize,
 }
 
 /// The periods that matter, shortest first: one that has no more matches than a shorter one is left
@@ -34,6 +29,7 @@ pub(super) fn matches(elements: &[u32], stepped: bool) -> Vec<Match> {
             period: p,
             matches: counts[p],
             tail: counts[p] + p,
+            cycles: counts[p] / p + 1,
         };
         (1..=half).map(of).collect()
     };
@@ -53,7 +49,8 @@ fn stepped_match(elements: &[u32], period: usize) -> Match {
     Match {
         period,
         matches,
-        tail: (matches + 1) * period,
+        tail: matches * period + 1,
+        cycles: matches + 1,
     }
 }
 
@@ -116,24 +113,29 @@ mod tests {
             [Match {
                 period: 2,
                 matches: 4,
-                tail: 6
+                tail: 6,
+                cycles: 3
             }]
         );
-        assert_eq!(found[0].cycles(), 3);
     }
 
     #[test]
     fn stepping_compares_one_residue_class() {
         let elements = [1, 9, 2, 9, 3, 9, 4, 9];
-        assert_eq!(matches(&elements, false), []);
-        assert_eq!(
-            matches(&elements, true),
-            [Match {
-                period: 2,
-                matches: 3,
-                tail: 8
-            }]
-        );
+        let step = Match {
+            period: 2,
+            matches: 1,
+            tail: 3,
+            cycles: 1,
+        };
+        assert_eq!(matches(&elements, false), [step]);
+        let stepped = Match {
+            period: 2,
+            matches: 3,
+            tail: 7,
+            cycles: 4,
+        };
+        assert_eq!(matches(&elements, true), [stepped]);
     }
 
     #[test]

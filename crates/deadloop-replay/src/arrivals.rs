@@ -1,0 +1,226 @@
+//! [`Arrivals`]: what arrived when, so that a position in a channel becomes a [`Moment`].
+
+use std::borrow::Cow;
+use std::num::NonZeroU64;
+
+use deadloop_corpus::{Body, Event, Transcript};
+use deadloop_detect::{Channel, Chars};
+
+use crate::record::{Moment, Seen};
+
+/// The text events of a transcript, by channel.
+pub(crate) struct Arrivals<'a> {
+    chunks: Option<NonZeroU64>,
+    lanes: [Lane<'a>; 2],
+}
+
+/// One channel.
+#[derive(Default)]
+struct Lane<'a> {
+    pieces: Vec<&'a str>,
+    arrived: Vec<Arrived>,
+    timed: bool,
+}
+
+/// One text event.
+struct Arrived {
+    /// Position of its last char plus one.
+    end: Chars,
+    /// Everything that had arrived with it.
+    seen: Seen,
+    /// Where the uninterrupted stretch of this channel that it belongs to begins.
+    stretch: Chars,
+    t_ms: Option<f64>,
+    tokens: Option<u64>,
+}
+
+impl<'a> Arrivals<'a> {
+    /// `chunks`: as if everything had come in chunks of so many chars.
+    pub(crate) fn of(transcript: &'a Transcript, chunks: Option<NonZeroU64>) -> Self {
+        let mut arrivals = Self {
+            chunks,
+            lanes: Default::default(),
+        };
+        let mut tokens = Some(0);
+        let mut seen = Seen::default();
+        let mut last = None;
+        for event in &transcript.events {
+            let text = text_of(event);
+            // Only what the model wrote has tokens; a tool's result has none and hides none.
+            if text.is_some() || matches!(event.body, Body::ToolCall { .. }) {
+                tokens = tokens.zip(event.tokens).map(|(sum, n)| sum + n);
+            }
+            let Some((channel, text)) = text.filter(|(_, text)| !text.is_empty()) else {
+                continue;
+            };
+            let stretch = if last == Some(channel) {
+                None
+            } else {
+                Some(seen.of(channel))
+            };
+            last = Some(channel);
+            seen = seen.plus(channel, Chars::of(text));
+            if let Some(lane) = arrivals.lane_mut(channel) {
+                lane.add(text, event, seen, (seen.of(channel), stretch, tokens));
+            }
+        }
+        arrivals
+    }
+
+    /// The whole text of a channel.
+    pub(crate) fn text(&self, channel: Channel) -> Cow<'a, str> {
+        match self.lane(channel).map_or(&[][..], |lane| &lane.pieces) {
+            [] => Cow::Borrowed(""),
+            [one] => Cow::Borrowed(one),
+            many => Cow::Owned(many.concat()),
+        }
+    }
+
+    /// The moment at which a channel had `at` chars.
+    pub(crate) fn moment(&self, channel: Channel, at: Chars) -> Moment {
+        let arrived = self.lane(channel).and_then(|lane| lane.holding(at));
+        let Some(arrived) = arrived else {
+            return Moment {
+                seen: Seen::default(),
+                t_ms: None,
+                tokens: None,
+            };
+        };
+        let seen = arrived.seen.minus(channel, arrived.end.saturating_sub(at));
+        Moment {
+            seen,
+            t_ms: arrived.t_ms,
+            tokens: arrived.tokens,
+        }
+    }
+
+    /// The position at which a live integration has `at` chars: the end of the chunk that holds the
+    /// last of them. A channel recorded without chunk times has no chunks, and this is `at`.
+    pub(crate) fn delivered(&self, channel: Channel, at: Chars) -> Chars {
+        let Some(lane) = self.lane(channel) else {
+            return at;
+        };
+        let Some(arrived) = lane.holding(at) else {
+            return at;
+        };
+        match self.chunks {
+            Some(size) => {
+                let into = at.saturating_sub(arrived.stretch).0.div_ceil(size.get()) * size.get();
+                (arrived.stretch + Chars(into)).min(lane.stretch_end(arrived.stretch))
+            }
+            None if lane.timed => arrived.end,
+            None => at,
+        }
+    }
+
+    fn lane(&self, channel: Channel) -> Option<&Lane<'a>> {
+        let index = Channel::TEXT.iter().position(|c| *c == channel)?;
+        self.lanes.get(index)
+    }
+
+    fn lane_mut(&mut self, channel: Channel) -> Option<&mut Lane<'a>> {
+        let index = Channel::TEXT.iter().position(|c| *c == channel)?;
+        self.lanes.get_mut(index)
+    }
+}
+
+impl<'a> Lane<'a> {
+    fn add(
+        &mut self,
+        text: &'a str,
+        event: &Event,
+        seen: Seen,
+        (end, stretch, tokens): (Chars, Option<Chars>, Option<u64>),
+    ) {
+        let going_on = self.arrived.last().map_or(Chars(0), |last| last.stretch);
+        let stretch = stretch.unwrap_or(going_on);
+        self.pieces.push(text);
+        self.timed |= event.t_ms.is_some();
+        self.arrived.push(Arrived {
+            end,
+            seen,
+            stretch,
+            t_ms: event.t_ms,
+            tokens,
+        });
+    }
+
+    /// The event that holds char number `at` (from 1).
+    fn holding(&self, at: Chars) -> Option<&Arrived> {
+        self.arrived
+            .get(self.arrived.partition_point(|a| a.end < at))
+    }
+
+    fn stretch_end(&self, stretch: Chars) -> Chars {
+        let past = self.arrived.partition_point(|a| a.stretch <= stretch);
+        past.checked_sub(1)
+            .and_then(|i| self.arrived.get(i))
+            .map_or(stretch, |a| a.end)
+    }
+}
+
+fn text_of(event: &Event) -> Option<(Channel, &str)> {
+    match &event.body {
+        Body::Reasoning(text) => Some((Channel::Reasoning, text)),
+        Body::Answer(text) => Some((Channel::Answer, text)),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn event(body: Body, t_ms: Option<f64>) -> Event {
+        Event {
+            body,
+            t_ms,
+            tokens: Some(1),
+            ..Event::default()
+        }
+    }
+
+    fn transcript(timed: bool) -> Transcript {
+        let t = |n: f64| timed.then_some(n);
+        let events = vec![
+            event(Body::Reasoning("思考".into()), t(1.0)),
+            event(Body::Answer("abc".into()), t(2.0)),
+            event(Body::Reasoning("xyz".into()), t(3.0)),
+            event(Body::Reasoning("uv".into()), t(4.0)),
+        ];
+        Transcript {
+            events,
+            ..Transcript::default()
+        }
+    }
+
+    #[test]
+    fn a_moment_knows_what_the_other_channel_had() {
+        let t = transcript(true);
+        let arrivals = Arrivals::of(&t, None);
+        let moment = arrivals.moment(Channel::Reasoning, Chars(4));
+        assert_eq!(
+            moment.seen,
+            Seen {
+                reasoning: Chars(4),
+                answer: Chars(3)
+            }
+        );
+        assert_eq!((moment.t_ms, moment.tokens), (Some(3.0), Some(3)));
+        assert_eq!(arrivals.text(Channel::Reasoning), "思考xyzuv");
+    }
+
+    #[test]
+    fn delivered_is_the_end_of_the_chunk() {
+        let at = |timed, chunks, at| {
+            let t = transcript(timed);
+            let arrivals = Arrivals::of(&t, NonZeroU64::new(chunks));
+            arrivals.delivered(Channel::Reasoning, Chars(at)).0
+        };
+        assert_eq!(at(true, 0, 3), 5, "the recorded chunk");
+        assert_eq!(at(false, 0, 3), 3, "no times, no chunks");
+        assert_eq!(at(false, 2, 3), 4, "chunks begin anew after the answer");
+        assert_eq!(at(false, 4, 7), 7, "the last chunk is short");
+        assert_eq!(at(false, 4, 1), 2, "and so is the one that the answer ends");
+    }
+}

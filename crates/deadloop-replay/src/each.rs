@@ -1,0 +1,76 @@
+//! [`each`]: every record of a corpus through a function, in parallel, in bounded memory, in order.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use deadloop_corpus::{Corpus, Entry, Problem, Raws, RecordDigest};
+use rayon::prelude::*;
+
+/// Undecoded bytes in hand at a time, besides the records that threads are working on.
+const BATCH_BYTES: usize = 8 << 20;
+/// Records in hand at a time.
+const BATCH_RECORDS: usize = 1024;
+
+/// How a pass over a corpus is watched and stopped.
+pub struct Watch<'a> {
+    /// Raised from outside to stop; looked at before each record.
+    pub cancel: &'a AtomicBool,
+    /// Told of bytes read and bytes there are, on disk, after each batch.
+    pub progress: &'a (dyn Fn(u64, u64) + Sync),
+}
+
+impl Watch<'_> {
+    /// Whether the pass is to stop.
+    pub fn is_cancelled(&self) -> bool {
+        self.cancel.load(Ordering::Relaxed)
+    }
+}
+
+/// The pass was stopped from outside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("interrupted")]
+pub struct Interrupted;
+
+/// Decodes every record of `corpus` and maps it, on all threads of the current rayon pool, and
+/// hands the results to `sink` in corpus order. While one batch is worked on the next is read.
+///
+/// Memory: two batches of 8 MiB of undecoded text, or of one record where that is longer, and what
+/// is decoded of one of them.
+pub fn each<T: Send>(
+    corpus: &Corpus,
+    watch: &Watch<'_>,
+    map: impl Fn(Result<Entry, Problem>, Option<RecordDigest>) -> T + Sync,
+    mut sink: impl FnMut(T),
+) -> Result<(), Interrupted> {
+    let mut raws = corpus.raws();
+    let mut batch = next_batch(&mut raws);
+    while !batch.is_empty() {
+        let one = |raw: Result<deadloop_corpus::Raw, Problem>| {
+            if watch.is_cancelled() {
+                return None;
+            }
+            Some(match raw {
+                Ok(raw) => map(corpus.parse(&raw), Some(raw.digest())),
+                Err(problem) => map(Err(problem), None),
+            })
+        };
+        let work = || batch.into_par_iter().map(one).collect::<Vec<Option<T>>>();
+        let (done, next) = rayon::join(work, || next_batch(&mut raws));
+        for item in done {
+            sink(item.ok_or(Interrupted)?);
+        }
+        (watch.progress)(raws.bytes_read(), raws.total_bytes());
+        batch = next;
+    }
+    Ok(())
+}
+
+fn next_batch(raws: &mut Raws) -> Vec<Result<deadloop_corpus::Raw, Problem>> {
+    let mut batch = Vec::new();
+    let mut bytes = 0;
+    while bytes < BATCH_BYTES && batch.len() < BATCH_RECORDS {
+        let Some(raw) = raws.next() else { break };
+        bytes += raw.as_ref().map_or(0, deadloop_corpus::Raw::bytes);
+        batch.push(raw);
+    }
+    batch
+}

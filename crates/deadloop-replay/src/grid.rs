@@ -1,0 +1,160 @@
+//! [`Grid`]: a settings file in which a parameter may have several values.
+//!
+//! ```toml
+//! [[guard]]
+//! detector = "checkpoint"
+//! [guard.params]
+//! checkpoints = [[2000, 3000, 5000], [500, 1000, 2000]]   # a list of lists
+//! window      = { from = 100, to = 400, step = 100 }      # 100, 200, 300, 400
+//! max_period  = { from = 5, to = 50, factor = 3.2 }       # 5, 16, 51 -> 5, 16
+//! min_repeats = [3, 4, 5, 6]
+//! ```
+
+use deadloop_detect::{GuardTable, Mark, Member, Param, SettingsError, Value, resolve};
+use serde::Deserialize;
+use toml::Spanned;
+
+/// Members with several values for some parameters. The grid's settings are the product of them all.
+#[derive(Clone, Debug)]
+pub struct Grid {
+    /// The members, in the order in which they stand in the guard.
+    pub members: Vec<GridMember>,
+}
+
+/// One member of a grid.
+#[derive(Clone, Debug)]
+pub struct GridMember {
+    /// The member with the first value of every parameter.
+    pub base: Member,
+    /// The values of each parameter that has more than one, in the order of the detector's
+    /// parameters; thresholds rising, others as written.
+    pub values: Vec<(&'static Param, Vec<Value>)>,
+}
+
+/// How many values one parameter may have: what a position along an axis is counted in.
+const MAX_VALUES: usize = u16::MAX as usize;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Wire {
+    #[serde(default)]
+    guard: Vec<GuardTable>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Range {
+    from: i64,
+    to: i64,
+    step: Option<i64>,
+    factor: Option<f64>,
+}
+
+impl Grid {
+    /// Reads a grid file; every value of every parameter is checked by itself. Which of their
+    /// combinations are possible is found by [`Plan::add_grid`](crate::Plan::add_grid).
+    pub fn parse(text: &str) -> Result<Self, SettingsError> {
+        let wire: Wire = toml::from_str(text).map_err(|e| SettingsError::from_toml(text, &e))?;
+        let on: Vec<&GuardTable> = wire.guard.iter().filter(|table| table.enabled).collect();
+        if on.is_empty() {
+            return Err(SettingsError::at(
+                text,
+                0..0,
+                "no [[guard]] that is enabled",
+            ));
+        }
+        let members = on.into_iter().map(|table| member(table, text));
+        Ok(Self {
+            members: members.collect::<Result<_, _>>()?,
+        })
+    }
+}
+
+fn member(table: &GuardTable, text: &str) -> Result<GridMember, SettingsError> {
+    let (mut base, named) = resolve(table, text)?;
+    let mut values = Vec::new();
+    // In the order of the detector's parameters, so that cells do not depend on how a grid is typed.
+    for param in base.detector.params {
+        let Some((_, item)) = named.iter().find(|(name, _)| name.get_ref() == param.name) else {
+            continue;
+        };
+        let error =
+            |what: String| SettingsError::at(text, item.span(), format!("{}: {what}", param.name));
+        let found = values_of(param, item).map_err(error)?;
+        match found.first() {
+            None => return Err(error("no value".into())),
+            Some(first) => base.params.set(param.name, first.clone()),
+        }
+        if found.len() > 1 {
+            values.push((param, found));
+        }
+    }
+    Ok(GridMember { base, values })
+}
+
+fn values_of(param: &Param, item: &Spanned<toml::Value>) -> Result<Vec<Value>, String> {
+    let mut values = match item.get_ref() {
+        toml::Value::Table(table) => range(table)?,
+        toml::Value::Array(items) if is_several(param, items) => {
+            items.iter().map(value).collect::<Result<_, _>>()?
+        }
+        single => vec![value(single)?],
+    };
+    for value in &values {
+        param
+            .domain
+            .check(value)
+            .map_err(|reason| format!("{value}: {reason}"))?;
+    }
+    if let Mark::Threshold(threshold) = param.mark {
+        values.sort_by_key(|v| threshold.effective(v.as_int().unwrap_or(0)));
+    }
+    values.dedup();
+    let repeated = (1..values.len()).find(|i| values[..*i].contains(&values[*i]));
+    match repeated {
+        Some(i) => Err(format!("{} stands twice", values[i])),
+        None if values.len() > MAX_VALUES => Err(format!(
+            "{} values; at most {MAX_VALUES} are allowed",
+            values.len()
+        )),
+        None => Ok(values),
+    }
+}
+
+/// A list is several values, unless the parameter itself holds a list and this is one of them.
+fn is_several(param: &Param, items: &[toml::Value]) -> bool {
+    !param.domain.is_list() || items.iter().any(toml::Value::is_array)
+}
+
+fn value(item: &toml::Value) -> Result<Value, String> {
+    Value::from_toml(item).map_err(|found| format!("{found}; expected a value"))
+}
+
+fn range(table: &toml::Table) -> Result<Vec<Value>, String> {
+    let expected = "expected { from, to, step } or { from, to, factor }";
+    let Range {
+        from,
+        to,
+        step,
+        factor,
+    } = toml::Value::Table(table.clone())
+        .try_into()
+        .map_err(|e: toml::de::Error| format!("{}; {expected}", e.message()))?;
+    if to < from {
+        return Err(format!("from {from} is above to {to}"));
+    }
+    let next: Box<dyn Fn(i64) -> i64> = match (step, factor) {
+        (Some(step), None) if step > 0 => Box::new(move |x| x.saturating_add(step)),
+        // A factor that does not move a small number on moves it by one.
+        #[allow(clippy::cast_possible_truncation, clippy::cast_precision_loss)]
+        (None, Some(factor)) if factor > 1.0 && from > 0 => {
+            Box::new(move |x| ((x as f64 * factor).round() as i64).max(x + 1))
+        }
+        (Some(_), None) => return Err("step must be above 0".into()),
+        (None, Some(_)) => return Err("factor must be above 1, and from above 0".into()),
+        _ => return Err(expected.into()),
+    };
+    let values =
+        std::iter::successors(Some(from), |x| Some(next(*x)).filter(|y| y > x && *y <= to));
+    Ok(values.take(MAX_VALUES + 1).map(Value::Int).collect())
+}

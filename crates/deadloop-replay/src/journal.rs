@@ -1,0 +1,128 @@
+//! [`Journal`]: the records of an unfinished sweep, on disk, so that it can be resumed.
+//!
+//! The first line names what is being swept; each further line is one record, in corpus order. A
+//! line that a kill cut short is dropped when the journal is opened again.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufRead, BufReader, BufWriter, Seek, Write};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::record::Record;
+
+/// An open journal, at its end.
+#[derive(Debug)]
+pub struct Journal {
+    path: PathBuf,
+    file: BufWriter<File>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Header {
+    deadloop: String,
+    inputs: String,
+}
+
+/// Why a journal cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum JournalError {
+    /// It belongs to other inputs.
+    #[error(
+        "{}: belongs to an unfinished sweep of other inputs (corpus, grid, options or version changed); finish that one, choose another --out, or start anew with --force",
+        .0.display()
+    )]
+    OtherInputs(PathBuf),
+    /// The file system refuses.
+    #[error("{}: {}", .0.display(), .1)]
+    Io(PathBuf, io::Error),
+}
+
+impl Journal {
+    /// Opens the journal at `path`, or begins one, for a sweep of `inputs`: any text that changes
+    /// when the result would. Gives back the records that are there already. `force` throws away a
+    /// journal of other inputs.
+    pub fn open(
+        path: &Path,
+        inputs: &str,
+        force: bool,
+    ) -> Result<(Self, Vec<Record>), JournalError> {
+        let io = |e| JournalError::Io(path.to_path_buf(), e);
+        let header = Header {
+            deadloop: env!("CARGO_PKG_VERSION").into(),
+            inputs: inputs.into(),
+        };
+        let header = serde_json::to_string(&header).map_err(|e| io(e.into()))? + "\n";
+        let open = || {
+            OpenOptions::new()
+                .read(true)
+                .write(true)
+                .create(true)
+                .truncate(false)
+                .open(path)
+        };
+        let mut file = open().map_err(io)?;
+        let mut reader = BufReader::new(&mut file);
+        let mut first = String::new();
+        // A header cut short, or bytes that are no text, are a journal with nothing in it.
+        let read = reader.read_line(&mut first);
+        let is_ours = read.is_ok() && first == header;
+        if !is_ours && first.ends_with('\n') && !force {
+            return Err(JournalError::OtherInputs(path.to_path_buf()));
+        }
+        let (records, end) = if is_ours {
+            whole_records(reader, header.len())
+        } else {
+            (Vec::new(), 0)
+        };
+        file.set_len(end).map_err(io)?;
+        file.seek(io::SeekFrom::End(0)).map_err(io)?;
+        let mut journal = Self {
+            path: path.to_path_buf(),
+            file: BufWriter::new(file),
+        };
+        if !is_ours {
+            journal.file.write_all(header.as_bytes()).map_err(io)?;
+        }
+        journal.flush()?;
+        Ok((journal, records))
+    }
+
+    /// Adds the next record.
+    pub fn push(&mut self, record: &Record) -> Result<(), JournalError> {
+        let line = serde_json::to_string(record).map_err(io::Error::from);
+        let written = line.and_then(|line| writeln!(self.file, "{line}"));
+        written.map_err(|e| JournalError::Io(self.path.clone(), e))
+    }
+
+    /// Hands what was pushed to the file system.
+    pub fn flush(&mut self) -> Result<(), JournalError> {
+        self.file
+            .flush()
+            .map_err(|e| JournalError::Io(self.path.clone(), e))
+    }
+
+    /// The sweep is finished and its results are written: removes the journal.
+    pub fn remove(self) -> Result<(), JournalError> {
+        std::fs::remove_file(&self.path).map_err(|e| JournalError::Io(self.path.clone(), e))
+    }
+}
+
+/// The records that are whole, and where the last of them ends.
+fn whole_records(mut reader: impl BufRead, header: usize) -> (Vec<Record>, u64) {
+    let mut records = Vec::new();
+    let mut end = header as u64;
+    let mut line = Vec::new();
+    while reader.read_until(b'\n', &mut line).is_ok_and(|n| n > 0) {
+        let Some(text) = line.strip_suffix(b"\n") else {
+            break;
+        };
+        let Ok(record) = serde_json::from_slice(text) else {
+            break;
+        };
+        records.push(record);
+        end += line.len() as u64;
+        line.clear();
+    }
+    (records, end)
+}

@@ -1,0 +1,133 @@
+//! The charts: one file each, listed in [`CHARTS`].
+//!
+//! A chart is drawn for a width, so that a phone gets its own layout and not a shrunk one. What a folder has no data
+//! for is left out with a reason, never shown as an empty frame.
+
+mod breakdown;
+mod forest;
+mod heatmap;
+mod latency;
+mod marginal;
+mod operating;
+
+use crate::data::ReportData;
+use crate::draw::{DrawError, stand_alone};
+
+/// Every chart, in the order of the page. A test fails for a file that is not listed.
+pub static CHARTS: &[&Entry] = &[
+    &operating::ENTRY,
+    &latency::ENTRY,
+    &breakdown::ENTRY,
+    &forest::ENTRY,
+    &heatmap::ENTRY,
+    &marginal::ENTRY,
+];
+
+/// A chart of the registry.
+#[derive(Debug)]
+pub struct Entry {
+    /// The name of its file, without `.svg`.
+    pub name: &'static str,
+    /// Its title on the page.
+    pub title: &'static str,
+    /// One sentence: how to read it.
+    pub reading: &'static str,
+    draw: fn(&ReportData, Sheet<'_>) -> Result<Drawing, DrawError>,
+}
+
+/// What a draw function is told about its sheet.
+#[derive(Debug, Clone, Copy)]
+struct Sheet<'a> {
+    /// Unique among the charts of a page.
+    name: &'a str,
+    /// Read aloud.
+    caption: &'a str,
+    /// In pixels.
+    width: f64,
+}
+
+impl Sheet<'_> {
+    /// An empty canvas of this width.
+    fn canvas(&self, height: f64) -> crate::draw::Canvas {
+        crate::draw::Canvas::new(self.name, self.caption, self.width, height)
+    }
+
+    /// Whether this is the layout for phones.
+    fn narrow(&self) -> bool {
+        self.width < 600.0
+    }
+}
+
+/// The outcome of drawing.
+enum Drawing {
+    /// The chart.
+    Svg(String),
+    /// The folder has no data for it: why.
+    Absent(&'static str),
+}
+
+/// A chart of a report.
+#[derive(Debug, Clone)]
+pub struct Chart {
+    /// Its entry in the registry.
+    pub entry: &'static Entry,
+    /// The chart in its two layouts, or why it is left out.
+    pub drawn: Result<Layouts, &'static str>,
+}
+
+/// One chart for two widths: SVG without a style of its own, to stand inside the page.
+#[derive(Debug, Clone)]
+pub struct Layouts {
+    /// For screens and paper.
+    pub wide: String,
+    /// For phones.
+    pub narrow: String,
+}
+
+impl Layouts {
+    /// The wide chart as a file of its own, light or dark by itself.
+    pub fn file(&self) -> String {
+        stand_alone(&self.wide)
+    }
+}
+
+const WIDE: f64 = 960.0;
+const NARROW: f64 = 366.0;
+
+/// Draws every chart of the registry.
+pub fn draw_all(data: &ReportData) -> Result<Vec<Chart>, DrawError> {
+    CHARTS.iter().map(|entry| entry.drawn(data).map(|drawn| Chart { entry, drawn })).collect()
+}
+
+impl Entry {
+    fn drawn(&self, data: &ReportData) -> Result<Result<Layouts, &'static str>, DrawError> {
+        let layout = |width: f64, suffix: &str| {
+            let name = format!("{}-{suffix}", self.name);
+            (self.draw)(data, Sheet { name: &name, caption: self.title, width })
+        };
+        Ok(match layout(WIDE, "wide")? {
+            Drawing::Absent(why) => Err(why),
+            Drawing::Svg(wide) => match layout(NARROW, "narrow")? {
+                Drawing::Absent(why) => Err(why),
+                Drawing::Svg(narrow) => Ok(Layouts { wide, narrow }),
+            },
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_file_is_registered() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/charts");
+        let files = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().file_name().into_string().unwrap());
+        let mut stems: Vec<String> = files.filter_map(|file| Some(file.strip_suffix(".rs")?.to_owned())).collect();
+        stems.retain(|stem| stem != "mod");
+        stems.sort();
+        let mut names: Vec<&str> = CHARTS.iter().map(|entry| entry.name).collect();
+        names.sort_unstable();
+        assert_eq!(stems, names);
+    }
+}

@@ -1,0 +1,362 @@
+//! What a report is made of: plain data, read from a result folder by `load.rs` and from nowhere else.
+//!
+//! An undefined number is `None`; a latency that is never reached is infinite.
+
+use crate::numbers::Interval;
+
+/// The name under which the rows of all models together stand.
+pub const ALL_MODELS: &str = "*";
+
+/// Where `within` is counted, in chars after the onset.
+pub const WITHIN: [u32; 6] = [100, 200, 500, 1000, 2000, 5000];
+
+/// Everything that tables and charts need.
+#[derive(Debug, Clone, Default)]
+pub struct ReportData {
+    /// How the numbers were made.
+    pub run: Run,
+    /// The names of the parameters that vary or are set, `guard.parameter`.
+    pub parameters: Vec<String>,
+    /// Every setting with a row in the scores or outcomes.
+    pub settings: Vec<Setting>,
+    /// A row for each setting and model.
+    pub scores: Vec<Score>,
+    /// The choice for each model, and for all together where the model is [`ALL_MODELS`].
+    pub choices: Vec<Choice>,
+    /// A row for each transcript and setting that was written out.
+    pub outcomes: Vec<Outcome>,
+    /// The text of `settings.toml`, where a choice was made.
+    pub settings_toml: Option<String>,
+}
+
+/// How the numbers were made.
+#[derive(Debug, Clone, Default)]
+pub struct Run {
+    /// The command that made the folder.
+    pub command: String,
+    /// The name of the corpus.
+    pub corpus: String,
+    /// What tells this corpus from another of the same name.
+    pub corpus_hash: Option<String>,
+    /// Programs and versions, as they introduce themselves.
+    pub versions: Vec<(String, String)>,
+    /// The seed of every random draw.
+    pub seed: Option<u64>,
+    /// How an alarm was judged.
+    pub judge: Vec<(String, String)>,
+    /// What a chosen setting has to meet.
+    pub constraint: Option<Constraint>,
+    /// The column of the scores that the choice maximises.
+    pub objective: String,
+    /// Counts of what was read and left out, in the order in which they are shown.
+    pub counts: Vec<(String, u64)>,
+}
+
+/// An upper limit on `fa_per_mchar`, the false alarms per million clean chars.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Constraint {
+    /// The limit.
+    pub max: f64,
+}
+
+/// What a setting is to the reader.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// The setting in use now, or the first one that was replayed.
+    Current,
+    /// Another named setting.
+    Named,
+    /// A floor: `never`, `first-checkpoint`, `random`.
+    Floor,
+    /// A cell of the grid.
+    Cell,
+}
+
+/// One setting.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Setting {
+    /// Its hash, or a floor's name.
+    pub id: String,
+    /// What people call it, where it has a name.
+    pub label: Option<String>,
+    /// What it is to the reader.
+    pub role: Role,
+    /// Its values, in the order of [`ReportData::parameters`].
+    pub params: Vec<Option<String>>,
+}
+
+impl Setting {
+    /// The label, or the id.
+    pub fn name(&self) -> &str {
+        self.label.as_deref().unwrap_or(&self.id)
+    }
+}
+
+/// The scores of a setting on a model's transcripts.
+#[derive(Debug, Clone, Default)]
+pub struct Score {
+    /// Index into [`ReportData::settings`].
+    pub setting: usize,
+    /// The model, or [`ALL_MODELS`].
+    pub model: String,
+    /// Transcripts, labelled or not.
+    pub transcripts: u64,
+    /// Transcripts that loop.
+    pub loops: u64,
+    /// Transcripts that are clean.
+    pub clean: u64,
+    /// Transcripts without a label.
+    pub unlabelled: u64,
+    /// Loops found in time.
+    pub hit: u64,
+    /// Alarms on clean transcripts.
+    pub false_alarm: u64,
+    /// Alarms before a loop began.
+    pub premature: u64,
+    /// Alarms after a loop had ended.
+    pub stale: u64,
+    /// Transcripts on which the detector failed.
+    pub errors: u64,
+    /// hit / (hit + false alarms of all kinds).
+    pub precision: Interval,
+    /// hit / loops.
+    pub recall: Interval,
+    /// False alarms per million clean chars that were watched.
+    pub fa: Interval,
+    /// Clean chars that were watched.
+    pub exposure: u64,
+    /// The harmonic mean of precision and recall.
+    pub f1: Option<f64>,
+    /// Mean chars from onset to alarm, a miss costing the whole loop.
+    pub delay: Option<f64>,
+    /// Median latency over all loops.
+    pub latency_p50: Option<f64>,
+    /// 90th percentile of the latency over all loops.
+    pub latency_p90: Option<f64>,
+    /// Share of all loops found within each of [`WITHIN`] chars.
+    pub within: [Option<f64>; 6],
+    /// Share of the looping chars that were not generated.
+    pub saved: Option<f64>,
+    /// Healthy chars thrown away per million clean chars.
+    pub lost: Option<f64>,
+    /// Share of hits whose kind is the label's.
+    pub kind_accuracy: Option<f64>,
+    /// Worth between no detector (0) and an alarm at every onset (100).
+    pub utility: Option<f64>,
+}
+
+impl Score {
+    /// A column by its name in `scores.parquet`; for the ones that can be an objective.
+    pub fn metric(&self, name: &str) -> Option<f64> {
+        match name {
+            "saved" => self.saved,
+            "recall" => self.recall.value,
+            "precision" => self.precision.value,
+            "f1" => self.f1,
+            "utility" => self.utility,
+            "delay" => self.delay.map(|delay| -delay),
+            "within_1000" => self.within[3],
+            _ => None,
+        }
+    }
+
+    /// Whether the limit on false alarms is met: by the upper bound where there is clean text enough for the bound to
+    /// be able to (3 chars for each allowed one), by the point estimate where there is not.
+    pub fn meets(&self, constraint: Option<Constraint>) -> bool {
+        let Some(Constraint { max }) = constraint else { return true };
+        let enough = self.exposure as f64 * max / 1e6 >= 3.7;
+        let figure = if enough { self.fa.high } else { self.fa.value };
+        figure.is_some_and(|figure| figure <= max)
+    }
+}
+
+/// Why a model got its setting.
+#[derive(Debug, Clone, Default)]
+pub struct Choice {
+    /// The model, or [`ALL_MODELS`].
+    pub model: String,
+    /// Index into [`ReportData::settings`]; none where no setting met the constraint.
+    pub setting: Option<usize>,
+    /// `own`, `pooled` or `few labels`, and what else was said.
+    pub why: String,
+    /// Whether there was too little clean text for the upper bound to decide.
+    pub thin: bool,
+    /// Loops of the model.
+    pub loops: u64,
+    /// Clean chars of the model.
+    pub clean_chars: u64,
+    /// Recall on the folds that the selection did not see.
+    pub recall: Interval,
+    /// False alarms per million clean chars on those folds.
+    pub fa: Interval,
+    /// Delay on those folds.
+    pub delay: Option<f64>,
+    /// In-sample minus held-out objective.
+    pub optimism: Option<f64>,
+}
+
+/// What became of a case (scoring.md); names as in the files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// A loop, found in time.
+    Hit,
+    /// A loop, found after the deadline.
+    Late,
+    /// A loop, cut before it began.
+    Premature,
+    /// A loop, alarmed after it had ended.
+    Stale,
+    /// A loop without an alarm.
+    Miss,
+    /// A clean transcript with an alarm.
+    FalseAlarm,
+    /// A clean transcript without one.
+    Quiet,
+    /// A transient repetition with an alarm.
+    TransientStop,
+    /// A transient repetition without one.
+    TransientPass,
+    /// Not labelled, or unsure.
+    Unlabelled,
+    /// The detector failed.
+    Error,
+}
+
+impl Verdict {
+    /// Every verdict with its name in the files.
+    pub const ALL: [(Self, &'static str); 11] = [
+        (Self::Hit, "hit"),
+        (Self::Late, "late"),
+        (Self::Premature, "premature"),
+        (Self::Stale, "stale"),
+        (Self::Miss, "miss"),
+        (Self::FalseAlarm, "false-alarm"),
+        (Self::Quiet, "quiet"),
+        (Self::TransientStop, "transient-stop"),
+        (Self::TransientPass, "transient-pass"),
+        (Self::Unlabelled, "unlabelled"),
+        (Self::Error, "error"),
+    ];
+
+    /// The verdict with this name.
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.iter().find(|verdict| verdict.1 == name).map(|verdict| verdict.0)
+    }
+
+    /// Its name in the files.
+    pub fn name(self) -> &'static str {
+        Self::ALL.iter().find(|verdict| verdict.0 == self).map_or("", |verdict| verdict.1)
+    }
+
+    /// Whether the transcript loops: these are the denominator of recall.
+    pub fn is_loop(self) -> bool {
+        matches!(self, Self::Hit | Self::Late | Self::Premature | Self::Stale | Self::Miss)
+    }
+
+    /// Whether healthy text was cut.
+    pub fn is_false(self) -> bool {
+        matches!(self, Self::FalseAlarm | Self::Premature | Self::Stale)
+    }
+}
+
+/// One transcript seen through one setting.
+#[derive(Debug, Clone)]
+pub struct Outcome {
+    /// The transcript's id.
+    pub transcript: String,
+    /// Its model.
+    pub model: String,
+    /// Index into [`ReportData::settings`].
+    pub setting: usize,
+    /// The kind of its loop.
+    pub kind: Option<String>,
+    /// The channel of the label or alarm.
+    pub channel: Option<String>,
+    /// Where the second copy starts.
+    pub onset: Option<u64>,
+    /// Where the loop ended.
+    pub end: Option<u64>,
+    /// The transcript's length.
+    pub length: Option<u64>,
+    /// What became of it.
+    pub verdict: Verdict,
+    /// Where the alarm came.
+    pub alarm_at: Option<u64>,
+    /// The kind that the alarm claims.
+    pub alarm_kind: Option<String>,
+    /// The detector that alarmed.
+    pub detector: Option<String>,
+    /// Chars from onset to alarm.
+    pub latency: Option<f64>,
+    /// Healthy chars thrown away.
+    pub lost: Option<u64>,
+    /// What went wrong.
+    pub error: Option<String>,
+}
+
+impl ReportData {
+    /// The scores of all models together.
+    pub fn together(&self) -> impl Iterator<Item = &Score> {
+        self.scores.iter().filter(|score| score.model == ALL_MODELS)
+    }
+
+    /// The score of a setting on a model.
+    pub fn score(&self, setting: usize, model: &str) -> Option<&Score> {
+        self.scores.iter().find(|score| score.setting == setting && score.model == model)
+    }
+
+    /// The setting in use now, if one is known.
+    pub fn current(&self) -> Option<usize> {
+        self.settings.iter().position(|setting| setting.role == Role::Current)
+    }
+
+    /// The setting chosen for all models together.
+    pub fn pooled(&self) -> Option<usize> {
+        self.choices.iter().find(|choice| choice.model == ALL_MODELS)?.setting
+    }
+
+    /// The setting that `settings.toml` gives to `model`: its own choice, or the pooled one.
+    pub fn chosen_for(&self, model: &str) -> Option<usize> {
+        let own = self.choices.iter().find(|choice| choice.model == model);
+        own.and_then(|choice| choice.setting).or_else(|| self.pooled())
+    }
+
+    /// Whether any loop is labelled.
+    pub fn has_loops(&self) -> bool {
+        self.scores.iter().any(|score| score.loops > 0) || self.outcomes.iter().any(|row| row.verdict.is_loop())
+    }
+
+    /// Whether anything is labelled at all.
+    pub fn has_labels(&self) -> bool {
+        self.has_loops() || self.scores.iter().any(|score| score.clean > 0)
+    }
+
+    /// What a setting is called: its label, or the values in which it differs from the current one, or its id.
+    pub fn describe(&self, setting: usize) -> String {
+        let Some(this) = self.settings.get(setting) else { return String::new() };
+        if let Some(label) = &this.label {
+            let beside = this.role == Role::Current && label != "current" && self.settings.len() > 1;
+            return if beside { format!("current ({label})") } else { label.clone() };
+        }
+        let differences = self.differences(setting);
+        if differences.is_empty() { this.id.clone() } else { differences.join(", ") }
+    }
+
+    /// `parameter=value` for each value in which a setting differs from the current one; without a current one, for
+    /// each that is not the same in all cells.
+    pub fn differences(&self, setting: usize) -> Vec<String> {
+        let Some(this) = self.settings.get(setting) else { return Vec::new() };
+        let base = self.current().and_then(|at| self.settings.get(at));
+        let differs = |at: usize| match base {
+            Some(base) => base.params.get(at) != this.params.get(at),
+            None => self.settings.iter().any(|other| other.role == Role::Cell && other.params.get(at) != this.params.get(at)),
+        };
+        let named = self.parameters.iter().enumerate().filter(|(at, _)| differs(*at));
+        named.filter_map(|(at, name)| Some(format!("{}={}", short(name), this.params.get(at)?.as_ref()?))).collect()
+    }
+}
+
+/// A parameter's name without its guard.
+pub(crate) fn short(parameter: &str) -> &str {
+    parameter.rsplit('.').next().unwrap_or(parameter)
+}

@@ -1,0 +1,150 @@
+//! Scales and their ticks, as plotters' `Ranged` so that plotters maps data to pixels.
+
+use plotters::coord::ranged1d::{DefaultFormatting, KeyPointHint, Ranged};
+use std::ops::Range;
+
+/// How values become places.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Scale {
+    /// Evenly.
+    Linear,
+    /// By their logarithm; from the lowest value up.
+    Log,
+    /// Evenly up to the given value, by the logarithm above: shows 0 and thousands on one axis.
+    Symlog(f64),
+}
+
+/// One axis: a scale, its ends and its ticks.
+#[derive(Debug, Clone)]
+pub(crate) struct Axis {
+    scale: Scale,
+    low: f64,
+    high: f64,
+    ticks: Vec<(f64, String)>,
+}
+
+impl Axis {
+    /// Shares from 0 to 1 with a tick at each of `parts` equal parts.
+    pub(crate) fn share(parts: u32) -> Self {
+        let ticks = (0..=parts).map(|n| (f64::from(n) / f64::from(parts), format!("{} %", n * 100 / parts))).collect();
+        Self { scale: Scale::Linear, low: 0.0, high: 1.0, ticks }
+    }
+
+    /// From 0 to `high`, which is rounded up, with about `count` round ticks.
+    pub(crate) fn from_zero(high: f64, count: usize) -> Self {
+        Self::nice(0.0, high, count)
+    }
+
+    /// From `low` to `high`, both rounded outwards to ticks, of which there are about `count`.
+    pub(crate) fn nice(low: f64, high: f64, count: usize) -> Self {
+        let high = if high > low { high } else { low + 1.0 };
+        let step = round_step((high - low) / count.max(1) as f64);
+        let (first, last) = ((low / step).floor() as i64, (high / step).ceil() as i64);
+        let ticks = (first..=last).map(|n| n as f64 * step).map(|at| (at, plain(at))).collect();
+        Self { scale: Scale::Linear, low: first as f64 * step, high: last as f64 * step, ticks }
+    }
+
+    /// `count` slots, one at each whole number from 0, without ticks.
+    pub(crate) fn slots(count: usize) -> Self {
+        Self { scale: Scale::Linear, low: -0.5, high: count as f64 - 0.5, ticks: Vec::new() }
+    }
+
+    /// Logarithmic, with a tick at each of `ticks` inside.
+    pub(crate) fn log(low: f64, high: f64, ticks: &[f64]) -> Self {
+        let inside = ticks.iter().filter(|&&at| at >= low && at <= high);
+        let ticks = inside.map(|&at| (at, plain(at))).collect();
+        Self { scale: Scale::Log, low, high, ticks }
+    }
+
+    /// From 0, even up to `linear`, logarithmic above; ticks at 0 and at 1, 3, 10, … times a power of ten.
+    pub(crate) fn symlog(linear: f64, high: f64) -> Self {
+        let mut ticks = vec![(0.0, "0".to_owned())];
+        let (mut at, mut three) = (linear, false);
+        let high = high.max(linear * 10.0);
+        while at <= high * 1.0001 {
+            ticks.push((at, plain(at)));
+            at *= if three { 10.0 / 3.0 } else { 3.0 };
+            three = !three;
+        }
+        Self { scale: Scale::Symlog(linear), low: 0.0, high, ticks }
+    }
+
+    /// The ticks: where, and what stands there.
+    pub(crate) fn ticks(&self) -> &[(f64, String)] {
+        &self.ticks
+    }
+
+    /// The lowest value.
+    pub(crate) fn low(&self) -> f64 {
+        self.low
+    }
+
+    /// Where `value` lies, 0 at the low end and 1 at the high end; values outside are moved to the end.
+    pub(crate) fn place(&self, value: f64) -> f64 {
+        let bend = |v: f64| match self.scale {
+            Scale::Linear => v,
+            Scale::Log => v.max(self.low).ln(),
+            Scale::Symlog(linear) if v <= linear => v / linear,
+            Scale::Symlog(linear) => 1.0 + (v / linear).log10() * 1.6,
+        };
+        let (low, high) = (bend(self.low), bend(self.high));
+        ((bend(value) - low) / (high - low)).clamp(0.0, 1.0)
+    }
+}
+
+/// The smallest of 1, 2, 2.5, 5 times a power of ten that is not below `wish`.
+fn round_step(wish: f64) -> f64 {
+    let power = 10f64.powf(wish.log10().floor());
+    let factor = [1.0, 2.0, 2.5, 5.0].into_iter().find(|factor| factor * power >= wish * 0.999);
+    power * factor.unwrap_or(10.0)
+}
+
+/// A tick's number: no exponent, no needless digits.
+fn plain(value: f64) -> String {
+    let text = format!("{value:.3}");
+    let text = text.trim_end_matches('0').trim_end_matches('.');
+    let (whole, rest) = text.split_once('.').map_or((text, None), |(w, r)| (w, Some(r)));
+    let grouped = crate::numbers::group(whole);
+    rest.map_or(grouped.clone(), |rest| format!("{grouped}.{rest}"))
+}
+
+impl Ranged for Axis {
+    type FormatOption = DefaultFormatting;
+    type ValueType = f64;
+
+    fn map(&self, value: &f64, limit: (i32, i32)) -> i32 {
+        let length = f64::from(limit.1 - limit.0);
+        limit.0 + (self.place(*value) * length).round() as i32
+    }
+
+    fn key_points<Hint: KeyPointHint>(&self, _hint: Hint) -> Vec<f64> {
+        self.ticks.iter().map(|tick| tick.0).collect()
+    }
+
+    fn range(&self) -> Range<f64> {
+        self.low..self.high
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn labels(axis: &Axis) -> Vec<&str> {
+        axis.ticks().iter().map(|tick| tick.1.as_str()).collect()
+    }
+
+    #[test]
+    fn symlog_shows_zero_and_large_values() {
+        let axis = Axis::symlog(0.1, 1000.0);
+        assert_eq!(labels(&axis), ["0", "0.1", "0.3", "1", "3", "10", "30", "100", "300", "1\u{202f}000"]);
+        let places: Vec<f64> = axis.ticks().iter().map(|tick| axis.place(tick.0)).collect();
+        assert!(places.is_sorted() && places[0] == 0.0);
+    }
+
+    #[test]
+    fn nice_ends_are_ticks() {
+        let axis = Axis::from_zero(870.0, 4);
+        assert_eq!(labels(&axis), ["0", "250", "500", "750", "1\u{202f}000"]);
+    }
+}

@@ -1,0 +1,42 @@
+//! The drawing kit of the charts: plotters with a backend of our own.
+//!
+//! | file | what lives there |
+//! |---|---|
+//! | `backend.rs` | a plotters backend that writes SVG with theme classes, hover titles, dashes and hatching |
+//! | `theme.rs` | the inks (a light and a dark colour each) and the CSS made from them |
+//! | `text.rs` | how wide a text is, and how a long one is cut in the middle |
+//! | `axis.rs` | scales and their ticks |
+//! | `canvas.rs` | one sheet: text, lines, marks in pixels |
+//! | `panel.rs` | a pair of axes on a sheet: grid, tick labels, marks in data coordinates |
+//! | `rows.rs` | named rows with points and intervals |
+//! | `legend.rs` | keys that wrap |
+
+mod axis;
+mod backend;
+mod canvas;
+mod legend;
+mod panel;
+mod rows;
+mod text;
+mod theme;
+
+pub(crate) use axis::Axis;
+pub(crate) use canvas::{Anchor, Canvas, Label, Mark, Pen};
+pub(crate) use legend::{Key, Legend};
+pub(crate) use panel::{Panel, Place};
+pub(crate) use rows::{Dot, Rows};
+pub(crate) use text::{elide, measure};
+pub(crate) use theme::{Dash, Ink, SEQUENCE, SERIES, chart_css, stand_alone, variables_css};
+
+/// Why a chart could not be drawn.
+#[derive(Debug, thiserror::Error)]
+#[error("plotters could not draw: {0}")]
+pub struct DrawError(String);
+
+impl<E: std::error::Error + Send + Sync> From<plotters::drawing::DrawingAreaErrorKind<E>>
+    for DrawError
+{
+    fn from(error: plotters::drawing::DrawingAreaErrorKind<E>) -> Self {
+        Self(error.to_string())
+    }
+}

@@ -1,0 +1,65 @@
+//! How wide a text is without knowing its font, and how a long one is cut.
+
+use unicode_width::UnicodeWidthChar;
+
+/// About how many pixels `text` takes at font size `size`: classes of letters of a plain sans-serif, a whole em for a
+/// wide (CJK) char. Errs on the wide side.
+pub(crate) fn measure(text: &str, size: f64) -> f64 {
+    text.chars().map(em).sum::<f64>() * size
+}
+
+fn em(c: char) -> f64 {
+    match c {
+        'i' | 'j' | 'l' | '.' | ',' | ':' | ';' | '|' | '\'' | '!' | ' ' | '\u{202f}' => 0.33,
+        'f' | 't' | 'r' | '(' | ')' | '[' | ']' | '/' | '-' => 0.4,
+        'm' | 'w' | 'M' | 'W' | '%' | '@' | '…' => 0.92,
+        'A'..='Z' => 0.71,
+        _ => match c.width() {
+            Some(0) | None => 0.0,
+            Some(1) => 0.63,
+            Some(_) => 1.02,
+        },
+    }
+}
+
+/// `text`, or its two ends around `…` where it is wider than `room` pixels. The ends of a model's name say more than
+/// its middle.
+pub(crate) fn elide(text: &str, room: f64, size: f64) -> String {
+    if measure(text, size) <= room {
+        return text.to_owned();
+    }
+    let chars: Vec<char> = text.chars().collect();
+    let budget = room / size - em('…');
+    let (mut head, mut tail, mut used) = (0, 0, 0.0);
+    while head + tail < chars.len() {
+        let from_head = head <= tail;
+        let next = if from_head { chars[head] } else { chars[chars.len() - 1 - tail] };
+        used += em(next);
+        if used > budget {
+            break;
+        }
+        if from_head { head += 1 } else { tail += 1 }
+    }
+    let start: String = chars[..head].iter().collect();
+    let end: String = chars[chars.len() - tail..].iter().collect();
+    format!("{}…{}", start.trim_end(), end.trim_start())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wide_chars_count_as_wide() {
+        assert!(measure("思考", 10.0) > 1.5 * measure("ab", 10.0));
+    }
+
+    #[test]
+    fn a_long_name_keeps_both_ends_and_fits() {
+        let name = "deepseek-r1-distill-通义千问-qwen2.5-7b-instruct";
+        let short = elide(name, 120.0, 12.0);
+        assert!(short.starts_with("deep") && short.ends_with("uct") && short.contains('…'), "{short}");
+        assert!(measure(&short, 12.0) <= 120.0);
+        assert_eq!(elide("short", 120.0, 12.0), "short");
+    }
+}

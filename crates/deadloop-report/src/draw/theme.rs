@@ -1,0 +1,172 @@
+//! The inks of the charts: each has a colour on light and one on dark paper.
+//!
+//! Charts never name a colour. They name an [`Ink`]; the SVG carries the light colour as an attribute (for viewers
+//! without CSS) and a class, and the CSS made here gives the class its colour from the page's theme. So one SVG works
+//! embedded, where it follows the page's toggle, and stand-alone, where [`stand_alone`] puts the same CSS inside it.
+//! The series inks are in the manner of Okabe and Ito, darkened or lightened until each has a contrast of 3:1 or more
+//! against its paper; no chart relies on them alone.
+
+use plotters::style::RGBAColor;
+use std::fmt::Write as _;
+
+macro_rules! inks {
+    ($($ink:ident, $class:literal, $light:literal, $dark:literal;)*) => {
+        /// A role that a mark plays, with its colours in both themes.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub(crate) enum Ink { $(#[doc = concat!("`", $class, "`: ", $light, " on light, ", $dark, " on dark.")] $ink,)* }
+
+        /// Every ink, in the order of its number.
+        const INKS: &[(Ink, &str, &str, &str)] = &[$((Ink::$ink, $class, $light, $dark),)*];
+    };
+}
+
+inks! {
+    Paper, "paper", "#ffffff", "#15181d";
+    Text, "text", "#1c2127", "#e8eaed";
+    Muted, "muted", "#56606b", "#a7b1bc";
+    Grid, "grid", "#e4e8ec", "#2b3139";
+    Axis, "axis", "#98a2ac", "#5b6570";
+    Band, "band", "#f5f7f9", "#1b1f25";
+    Current, "current", "#0072b2", "#56b4e9";
+    Chosen, "chosen", "#cc4e00", "#ff8f54";
+    Third, "third", "#00805f", "#35c79b";
+    Fourth, "fourth", "#a1487f", "#e59cc8";
+    Fifth, "fifth", "#8f6000", "#e3b530";
+    Sixth, "sixth", "#4b57a0", "#a5b2f3";
+    Seventh, "seventh", "#565656", "#c2c2c2";
+    Eighth, "eighth", "#8c1d18", "#ff9c94";
+    Limit, "limit", "#b3261e", "#f28b82";
+    Hatch, "hatch", "#c2c8cf", "#4b545f";
+    Void, "void", "#f7f8f9", "#1a1e23";
+    OnHigh, "onhigh", "#ffffff", "#0c151d";
+    Sequence0, "q0", "#eef4fa", "#1b2530";
+    Sequence1, "q1", "#d3e4f3", "#1f3448";
+    Sequence2, "q2", "#abcde6", "#234a6b";
+    Sequence3, "q3", "#7cb1d8", "#2c6694";
+    Sequence4, "q4", "#3a7db2", "#4b8dbf";
+    Sequence5, "q5", "#20649a", "#7ab0da";
+    Sequence6, "q6", "#0b4272", "#b7d9f2";
+}
+
+/// Inks for series, in the order in which they are handed out.
+pub(crate) const SERIES: [Ink; 8] = [
+    Ink::Current,
+    Ink::Chosen,
+    Ink::Third,
+    Ink::Fourth,
+    Ink::Fifth,
+    Ink::Sixth,
+    Ink::Seventh,
+    Ink::Eighth,
+];
+
+/// Inks from low to high, for heatmaps.
+pub(crate) const SEQUENCE: [Ink; 7] = [
+    Ink::Sequence0,
+    Ink::Sequence1,
+    Ink::Sequence2,
+    Ink::Sequence3,
+    Ink::Sequence4,
+    Ink::Sequence5,
+    Ink::Sequence6,
+];
+
+/// How a line is broken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Dash {
+    /// Not at all.
+    Solid,
+    /// Dashes.
+    Dashed,
+    /// Dots.
+    Dotted,
+    /// Dash, dot.
+    DashDot,
+}
+
+impl Dash {
+    const ALL: [Self; 4] = [Self::Solid, Self::Dashed, Self::Dotted, Self::DashDot];
+
+    /// The value of `stroke-dasharray`, if any.
+    pub(crate) fn pattern(self) -> Option<&'static str> {
+        match self {
+            Self::Solid => None,
+            Self::Dashed => Some("6 4"),
+            Self::Dotted => Some("1.5 3.5"),
+            Self::DashDot => Some("8 3 1.5 3"),
+        }
+    }
+
+    /// The n-th dash, again from the start after the last.
+    pub(crate) fn nth(n: usize) -> Self {
+        Self::ALL[n % Self::ALL.len()]
+    }
+}
+
+impl Ink {
+    /// This ink as what plotters takes for a colour: the numbers of the ink and of the dash stand where red and green
+    /// would be, and [`Ink::of`] reads them back in the backend.
+    pub(crate) fn color(self, dash: Dash, opacity: f64) -> RGBAColor {
+        RGBAColor(self as u8, dash as u8, 0, opacity)
+    }
+
+    /// The ink and dash behind a plotters colour made by [`Ink::color`].
+    pub(crate) fn of(rgb: (u8, u8, u8)) -> (Self, Dash) {
+        let ink = INKS.get(usize::from(rgb.0)).map_or(Self::Text, |ink| ink.0);
+        (ink, Dash::nth(usize::from(rgb.1)))
+    }
+
+    /// The name of the ink in classes and variables.
+    pub(crate) fn class(self) -> &'static str {
+        INKS[self as usize].1
+    }
+
+    /// The colour on light paper, for viewers that read no CSS.
+    pub(crate) fn light(self) -> &'static str {
+        INKS[self as usize].2
+    }
+}
+
+/// The variables of both themes: `--c-<ink>`, light by default, dark by the system's wish or by `data-theme` on the
+/// root element of a page.
+pub(crate) fn variables_css() -> String {
+    let list = |dark: bool| {
+        INKS.iter().fold(String::new(), |mut css, ink| {
+            let _ = write!(css, "--c-{}:{};", ink.1, if dark { ink.3 } else { ink.2 });
+            css
+        })
+    };
+    format!(
+        ":root{{{light}color-scheme:light dark}}\n\
+         @media(prefers-color-scheme:dark){{:root{{{dark}}}}}\n\
+         :root[data-theme=light]{{{light}color-scheme:light}}\n\
+         :root[data-theme=dark]{{{dark}color-scheme:dark}}\n",
+        light = list(false),
+        dark = list(true)
+    )
+}
+
+/// The classes of the charts: `f-<ink>` fills, `s-<ink>` strokes.
+pub(crate) fn chart_css() -> String {
+    INKS.iter().fold(
+        String::from(".chart text{font-family:system-ui,-apple-system,\"Segoe UI\",Roboto,\"Noto Sans\",\"Helvetica Neue\",Arial,\"Noto Sans CJK SC\",\"PingFang SC\",\"Microsoft YaHei\",\"WenQuanYi Micro Hei\",\"Droid Sans Fallback\",sans-serif}\n"),
+        |mut css, ink| {
+            let _ = writeln!(css, ".chart .f-{0}{{fill:var(--c-{0})}}.chart .s-{0}{{stroke:var(--c-{0})}}", ink.1);
+            css
+        },
+    )
+}
+
+/// The chart as a file of its own: the theme's CSS and the paper go inside.
+pub(crate) fn stand_alone(svg: &str) -> String {
+    let inside = format!(
+        "<style>\n{}{}</style>\n<rect class=\"f-paper\" width=\"100%\" height=\"100%\" fill=\"{}\"/>\n",
+        variables_css(),
+        chart_css(),
+        Ink::Paper.light()
+    );
+    match svg.find('\n') {
+        Some(first) => format!("{}{}{}", &svg[..=first], inside, &svg[first + 1..]),
+        None => svg.to_owned(),
+    }
+}

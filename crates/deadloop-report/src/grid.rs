@@ -1,0 +1,143 @@
+//! The scores of a sweep seen along its parameters.
+
+use crate::data::{ReportData, Role, Score};
+use std::cmp::Ordering;
+use std::collections::BTreeSet;
+
+/// A parameter that takes several values.
+#[derive(Debug, Clone)]
+pub(crate) struct Dimension<'d> {
+    /// Its place in [`ReportData::parameters`].
+    pub(crate) param: usize,
+    /// Its name.
+    pub(crate) name: &'d str,
+    /// Its values, rising.
+    pub(crate) values: Vec<&'d str>,
+}
+
+/// The cells of a sweep, all models together.
+pub(crate) struct Grid<'d> {
+    data: &'d ReportData,
+    /// Parameters with several values.
+    pub(crate) dimensions: Vec<Dimension<'d>>,
+    /// For each cell its score and the index of its value in each dimension.
+    pub(crate) cells: Vec<(&'d Score, Vec<usize>)>,
+}
+
+/// What the cells with one value (or one pair of values) are worth.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Worth<'d> {
+    /// The cell with the best objective among those that meet the limit.
+    pub(crate) best: Option<(&'d Score, f64)>,
+    /// The median objective of all of them.
+    pub(crate) median: Option<f64>,
+    /// Their median false alarms per million clean chars.
+    pub(crate) median_fa: Option<f64>,
+}
+
+impl<'d> Grid<'d> {
+    /// The grid, if there are cells and a parameter that varies.
+    pub(crate) fn of(data: &'d ReportData) -> Option<Self> {
+        let dimensions: Vec<_> = (0..data.parameters.len()).filter_map(|param| dimension(data, param)).collect();
+        let place = |score: &'d Score| {
+            let setting = data.settings.get(score.setting)?;
+            let value = |dimension: &Dimension<'_>| {
+                let value = setting.params.get(dimension.param)?.as_deref()?;
+                dimension.values.iter().position(|other| *other == value)
+            };
+            let at: Option<Vec<usize>> = dimensions.iter().map(value).collect();
+            (setting.role != Role::Floor).then_some((score, at?))
+        };
+        let cells: Vec<_> = data.together().filter_map(place).collect();
+        (!dimensions.is_empty() && cells.len() > 1).then_some(Self { data, dimensions, cells })
+    }
+
+    /// What the cells at `wanted` (dimension, value) are worth.
+    pub(crate) fn worth(&self, wanted: &[(usize, usize)]) -> Worth<'d> {
+        let here: Vec<&'d Score> = self
+            .cells
+            .iter()
+            .filter(|(_, at)| wanted.iter().all(|&(dimension, value)| at[dimension] == value))
+            .map(|(score, _)| *score)
+            .collect();
+        let objective = |score: &Score| score.metric(&self.data.run.objective).filter(|value| value.is_finite());
+        let feasible = here.iter().filter(|score| score.meets(self.data.run.constraint));
+        let best = feasible.filter_map(|score| Some((*score, objective(score)?)));
+        Worth {
+            best: best.reduce(|a, b| if b.1 > a.1 { b } else { a }),
+            median: median(here.iter().filter_map(|score| objective(score)).collect()),
+            median_fa: median(here.iter().filter_map(|score| score.fa.value).collect()),
+        }
+    }
+
+    /// The dimensions, the one that matters most first: by how far the best objective moves along it, or the median
+    /// where no cell meets the limit.
+    pub(crate) fn by_effect(&self) -> Vec<usize> {
+        let mut order: Vec<(usize, f64)> = (0..self.dimensions.len()).map(|at| (at, self.effect(at))).collect();
+        order.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        order.into_iter().map(|(at, _)| at).collect()
+    }
+
+    fn effect(&self, dimension: usize) -> f64 {
+        let worths: Vec<Worth<'_>> =
+            (0..self.dimensions[dimension].values.len()).map(|value| self.worth(&[(dimension, value)])).collect();
+        let spread = |values: Vec<f64>| {
+            let low = values.iter().copied().reduce(f64::min);
+            let high = values.iter().copied().reduce(f64::max);
+            high.zip(low).map_or(0.0, |(high, low)| high - low)
+        };
+        let best = spread(worths.iter().filter_map(|worth| Some(worth.best?.1)).collect());
+        let median = spread(worths.iter().filter_map(|worth| worth.median).collect());
+        best + median / 1000.0
+    }
+
+    /// The value of a setting in a dimension.
+    pub(crate) fn value_of(&self, setting: Option<usize>, dimension: usize) -> Option<usize> {
+        let dimension = &self.dimensions[dimension];
+        let value = self.data.settings.get(setting?)?.params.get(dimension.param)?.as_deref()?;
+        dimension.values.iter().position(|other| *other == value)
+    }
+}
+
+fn dimension(data: &ReportData, param: usize) -> Option<Dimension<'_>> {
+    let cells = data.settings.iter().filter(|setting| setting.role == Role::Cell);
+    let values: BTreeSet<&str> = cells.filter_map(|cell| cell.params.get(param)?.as_deref()).collect();
+    let mut values: Vec<&str> = values.into_iter().collect();
+    values.sort_by(|a, b| by_number(a, b));
+    let name = data.parameters.get(param)?;
+    (values.len() > 1).then_some(Dimension { param, name, values })
+}
+
+/// Numbers and lists of numbers by value, other texts by letters.
+fn by_number(a: &str, b: &str) -> Ordering {
+    let numbers = |text: &str| -> Vec<f64> {
+        text.split(|c: char| !(c.is_ascii_digit() || c == '.' || c == '-')).filter_map(|part| part.parse().ok()).collect()
+    };
+    numbers(a).partial_cmp(&numbers(b)).unwrap_or(Ordering::Equal).then_with(|| a.cmp(b))
+}
+
+fn median(mut values: Vec<f64>) -> Option<f64> {
+    values.retain(|value| value.is_finite());
+    values.sort_by(f64::total_cmp);
+    let middle = values.len() / 2;
+    let upper = values.get(middle)?;
+    Some(if values.len() % 2 == 1 { *upper } else { (values[middle - 1] + upper) / 2.0 })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_sort_by_number() {
+        let mut values = ["10", "9", "[500, 1000]", "100", "[2000, 3000]"];
+        values.sort_by(|a, b| by_number(a, b));
+        assert_eq!(values, ["9", "10", "100", "[500, 1000]", "[2000, 3000]"]);
+    }
+
+    #[test]
+    fn the_median_of_an_even_count_lies_between() {
+        assert_eq!(median(vec![3.0, 1.0, 2.0, 10.0]), Some(2.5));
+        assert_eq!(median(vec![]), None);
+    }
+}

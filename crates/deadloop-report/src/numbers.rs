@@ -1,0 +1,139 @@
+//! How numbers are written, the same in tables, charts and sentences.
+//!
+//! What is undefined is `n/a`, never 0; what never happens is `never`. Thousands are parted by a narrow no-break space.
+
+/// A point estimate with its interval; each part may be undefined.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Interval {
+    /// The estimate.
+    pub value: Option<f64>,
+    /// The lower end of its 95 % interval.
+    pub low: Option<f64>,
+    /// The upper end of its 95 % interval.
+    pub high: Option<f64>,
+}
+
+/// What an undefined number is written as.
+pub(crate) const UNDEFINED: &str = "n/a";
+
+/// Digits in groups of three, parted by narrow no-break spaces.
+pub(crate) fn group(digits: &str) -> String {
+    let (sign, digits) = digits.strip_prefix('-').map_or(("", digits), |rest| ("−", rest));
+    let lead = digits.len() % 3;
+    let mut out = String::from(sign);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && at % 3 == lead {
+            out.push('\u{202f}');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// A count.
+pub(crate) fn count(value: u64) -> String {
+    group(&value.to_string())
+}
+
+/// A number with as many decimals as its size needs: three figures or so.
+pub(crate) fn decimal(value: Option<f64>) -> String {
+    match value {
+        None => UNDEFINED.to_owned(),
+        Some(value) if value.is_nan() => UNDEFINED.to_owned(),
+        Some(value) if value.is_infinite() => "never".to_owned(),
+        Some(value) if value == 0.0 => "0".to_owned(),
+        Some(value) if value.abs() < 0.995 => signed(value, 2),
+        Some(value) if value.abs() < 99.5 => signed(value, 1),
+        Some(value) => group(&format!("{value:.0}")),
+    }
+}
+
+fn signed(value: f64, decimals: usize) -> String {
+    format!("{value:.decimals$}").replace('-', "−")
+}
+
+/// A share as per cent: `82 %`; a decimal where it is below 10 % or above 99 %.
+pub(crate) fn percent(value: Option<f64>) -> String {
+    match value.filter(|value| value.is_finite()) {
+        None => UNDEFINED.to_owned(),
+        Some(value) => {
+            let hundred = value * 100.0;
+            let whole = hundred == 0.0 || hundred == 100.0 || (9.95..=99.0).contains(&hundred.abs());
+            format!("{} %", signed(hundred, if whole { 0 } else { 1 }))
+        }
+    }
+}
+
+/// A difference of shares, in points, with its sign.
+pub(crate) fn points(value: Option<f64>) -> String {
+    match value.filter(|value| value.is_finite()) {
+        None => UNDEFINED.to_owned(),
+        Some(value) => {
+            let rounded = (value * 1000.0).round() / 10.0;
+            let sign = if rounded > 0.0 { "+" } else { "" };
+            format!("{sign}{}", signed(rounded + 0.0, 1))
+        }
+    }
+}
+
+/// A position or latency in chars; infinite is `never`.
+pub(crate) fn chars(value: Option<f64>) -> String {
+    match value {
+        Some(value) if value.is_infinite() => "never".to_owned(),
+        Some(value) if value.is_finite() => group(&format!("{value:.0}")),
+        _ => UNDEFINED.to_owned(),
+    }
+}
+
+/// `12 %–19 %` style range of two written ends; `n/a` where one is undefined.
+pub(crate) fn range(interval: Interval, write: fn(Option<f64>) -> String) -> String {
+    match (interval.low, interval.high) {
+        (Some(_), Some(_)) => format!("{}–{}", write(interval.low).replace(" %", ""), write(interval.high)),
+        _ => UNDEFINED.to_owned(),
+    }
+}
+
+/// Wilson's 95 % interval of `hits` of `of`; undefined where `of` is 0.
+pub(crate) fn wilson(hits: u64, of: u64) -> Interval {
+    if of == 0 {
+        return Interval::default();
+    }
+    const Z: f64 = 1.959_963_984_540_054;
+    let (n, p) = (of as f64, hits as f64 / of as f64);
+    let scale = 1.0 + Z * Z / n;
+    let middle = (p + Z * Z / (2.0 * n)) / scale;
+    let half = Z * (p * (1.0 - p) / n + Z * Z / (4.0 * n * n)).sqrt() / scale;
+    let low = if hits == 0 { 0.0 } else { middle - half };
+    let high = if hits == of { 1.0 } else { middle + half };
+    Interval { value: Some(p), low: Some(low), high: Some(high) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_undefined_is_not_zero() {
+        assert_eq!((decimal(None), percent(None), chars(None)), ("n/a".into(), "n/a".into(), "n/a".into()));
+        assert_eq!(chars(Some(f64::INFINITY)), "never");
+        assert_eq!(wilson(0, 0), Interval::default());
+    }
+
+    #[test]
+    fn numbers_are_short_and_grouped() {
+        assert_eq!(count(1_234_567), "1\u{202f}234\u{202f}567");
+        assert_eq!(decimal(Some(1.4142)), "1.4");
+        assert_eq!(decimal(Some(0.128)), "0.13");
+        assert_eq!(percent(Some(0.1799)), "18 %");
+        assert_eq!(percent(Some(0.0312)), "3.1 %");
+        assert_eq!(points(Some(-0.0312)), "−3.1");
+        assert_eq!(group("-1234"), "−1\u{202f}234");
+    }
+
+    #[test]
+    fn wilson_stays_inside() {
+        let all = wilson(10, 10);
+        assert_eq!(all.high, Some(1.0));
+        assert!((all.low.unwrap_or(0.0) - 0.7225).abs() < 1e-4);
+    }
+}

@@ -1,0 +1,138 @@
+//! The page and the Markdown: the same content through two templates.
+
+use crate::charts::Chart;
+use crate::data::ReportData;
+use crate::draw::{chart_css, variables_css};
+use crate::headline::{Headline, headline};
+use crate::numbers::count;
+use crate::tables::{Tables, tables};
+use minijinja::syntax::SyntaxConfig;
+use minijinja::value::{Serde, Value};
+use minijinja::Environment;
+use serde::Serialize;
+
+/// The report as text.
+#[derive(Debug, Clone)]
+pub struct Pages {
+    /// The self-contained page.
+    pub html: String,
+    /// The same in Markdown; charts are links into `charts/`.
+    pub markdown: String,
+}
+
+/// What the templates see.
+#[derive(Serialize)]
+struct Content<'d> {
+    title: String,
+    headline: Headline,
+    tables: Tables,
+    charts: Vec<Picture<'d>>,
+    absent: Vec<Absent>,
+    settings_toml: Option<&'d str>,
+    limit: Option<String>,
+    objective: &'d str,
+    judge: &'d [(String, String)],
+    seed: Option<u64>,
+    counts: Vec<(&'d str, String)>,
+    versions: &'d [(String, String)],
+    corpus: &'d str,
+    corpus_hash: Option<&'d str>,
+    labelled: bool,
+    css: String,
+    js: &'static str,
+}
+
+/// A chart that was drawn.
+#[derive(Serialize)]
+struct Picture<'d> {
+    name: &'static str,
+    title: &'static str,
+    reading: &'static str,
+    wide: &'d str,
+    narrow: &'d str,
+}
+
+/// A chart that was left out.
+#[derive(Serialize)]
+struct Absent {
+    title: &'static str,
+    why: &'static str,
+}
+
+/// Writes both pages from the data and the charts drawn from it.
+pub fn pages(data: &ReportData, charts: &[Chart]) -> Result<Pages, minijinja::Error> {
+    let mut environment = Environment::new();
+    environment.add_filter("md", markdown_text);
+    environment.add_filter("fence", fence);
+    environment.set_syntax(SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build()?);
+    environment.add_template("macros.html", include_str!("../templates/macros.html"))?;
+    environment.add_template("page.html", include_str!("../templates/page.html"))?;
+    environment.add_template("report.md", include_str!("../templates/report.md"))?;
+    let content = Value::from(Serde(content(data, charts)));
+    let html = environment.get_template("page.html")?.render(content.clone())?;
+    let markdown = environment.get_template("report.md")?.render(content)?;
+    Ok(Pages { html, markdown })
+}
+
+fn content<'d>(data: &'d ReportData, charts: &'d [Chart]) -> Content<'d> {
+    let drawn = charts.iter().filter_map(|chart| {
+        let layouts = chart.drawn.as_ref().ok()?;
+        let crate::charts::Entry { name, title, reading, .. } = *chart.entry;
+        Some(Picture { name, title, reading, wide: &layouts.wide, narrow: &layouts.narrow })
+    });
+    let left_out = charts.iter().filter_map(|chart| Some(Absent { title: chart.entry.title, why: *chart.drawn.as_ref().err()? }));
+    let run = &data.run;
+    Content {
+        title: format!("deadloop {}: {}", run.command, run.corpus),
+        headline: headline(data),
+        tables: tables(data),
+        charts: drawn.collect(),
+        absent: left_out.collect(),
+        settings_toml: data.settings_toml.as_deref(),
+        limit: run.constraint.map(|limit| limit.max.to_string()),
+        objective: &run.objective,
+        judge: &run.judge,
+        seed: run.seed,
+        counts: run.counts.iter().map(|(name, value)| (name.as_str(), count(*value))).collect(),
+        versions: &run.versions,
+        corpus: &run.corpus,
+        corpus_hash: run.corpus_hash.as_deref(),
+        labelled: data.has_labels(),
+        css: variables_css() + &chart_css() + include_str!("../templates/page.css"),
+        js: include_str!("../templates/page.js"),
+    }
+}
+
+/// Text that Markdown shows as it is, also in a cell of a table.
+fn markdown_text(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\\' | '|' | '*' | '_' | '`' | '[' | ']' | '#' | '~' => out.extend(['\\', c]),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '&' => out.push_str("&amp;"),
+            c if c.is_control() => out.push(' '),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// A fenced block whose fence is longer than any run of backticks inside.
+fn fence(text: &str) -> String {
+    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    let fence = "`".repeat((longest + 1).max(3));
+    format!("{fence}toml\n{}\n{fence}", text.trim_end())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn markdown_cannot_be_broken_out_of() {
+        assert_eq!(markdown_text("a|b<script>\n`x`"), "a\\|b&lt;script&gt; \\`x\\`");
+        assert!(fence("a ```` b").starts_with("`````toml\n"));
+    }
+}

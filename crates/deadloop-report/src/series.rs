@@ -1,0 +1,154 @@
+//! What outcomes are compared by: a few named series of rows, and their recall by bucket.
+
+use crate::data::{ALL_MODELS, Outcome, ReportData, Role, Verdict};
+use crate::look::Look;
+use crate::numbers::{Interval, wilson};
+
+/// Outcomes of one way to run the detector.
+#[derive(Debug, Clone)]
+pub(crate) struct Series<'d> {
+    /// What it is called.
+    pub(crate) name: String,
+    /// Whether it is the chosen one.
+    pub(crate) chosen: bool,
+    /// How it looks.
+    pub(crate) look: Look,
+    /// Its rows.
+    pub(crate) rows: Vec<&'d Outcome>,
+}
+
+/// Current first, then the choice (each model with its own), then the other named settings: at most `limit`.
+pub(crate) fn series(data: &ReportData, limit: usize) -> Vec<Series<'_>> {
+    let of_setting = |at: usize| Series {
+        name: data.describe(at),
+        chosen: false,
+        look: Look::of(data, at),
+        rows: data.outcomes.iter().filter(|row| row.setting == at).collect(),
+    };
+    let with_role = |role: Role| {
+        let settings = data.settings.iter().enumerate();
+        settings.filter(move |(_, setting)| setting.role == role).map(|(at, _)| of_setting(at))
+    };
+    let mut list: Vec<Series<'_>> = with_role(Role::Current).collect();
+    list.extend(chosen(data));
+    list.extend(with_role(Role::Named));
+    if list.iter().all(|series| series.rows.is_empty()) {
+        list.extend(with_role(Role::Cell));
+    }
+    list.retain(|series| !series.rows.is_empty());
+    list.truncate(limit);
+    list
+}
+
+/// The rows that `settings.toml` would have given: each model seen through its own setting.
+fn chosen(data: &ReportData) -> Option<Series<'_>> {
+    if data.choices.is_empty() {
+        return None;
+    }
+    let own: std::collections::BTreeMap<&str, usize> =
+        data.choices.iter().filter_map(|choice| Some((choice.model.as_str(), choice.setting?))).collect();
+    let pooled = own.get(ALL_MODELS);
+    let matches = |row: &&Outcome| own.get(row.model.as_str()).or(pooled) == Some(&row.setting);
+    let rows = data.outcomes.iter().filter(matches).collect();
+    let single = own.values().all(|setting| Some(setting) == pooled);
+    let name = if single { "chosen" } else { "chosen (per model)" };
+    Some(Series { name: name.to_owned(), chosen: true, look: Look::CHOSEN, rows })
+}
+
+impl Series<'_> {
+    /// How many of its rows are loops.
+    pub(crate) fn loops(&self) -> u64 {
+        self.rows.iter().filter(|row| row.verdict.is_loop()).count() as u64
+    }
+
+    /// The latencies of the hits, rising.
+    pub(crate) fn latencies(&self) -> Vec<f64> {
+        let hits = self.rows.iter().filter(|row| row.verdict == Verdict::Hit);
+        let mut all: Vec<f64> = hits.filter_map(|row| row.latency).filter(|latency| latency.is_finite()).collect();
+        all.sort_by(f64::total_cmp);
+        all
+    }
+
+    /// Recall of the loops for which `which` holds.
+    pub(crate) fn recall(&self, which: impl Fn(&Outcome) -> bool) -> Part {
+        let loops = self.rows.iter().filter(|row| row.verdict.is_loop() && which(row));
+        loops.fold(Part::default(), |part, row| Part {
+            hits: part.hits + u64::from(row.verdict == Verdict::Hit),
+            of: part.of + 1,
+        })
+    }
+}
+
+/// Hits of loops.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Part {
+    /// Loops that were found.
+    pub(crate) hits: u64,
+    /// Loops.
+    pub(crate) of: u64,
+}
+
+impl Part {
+    /// The share with Wilson's interval.
+    pub(crate) fn share(self) -> Interval {
+        wilson(self.hits, self.of)
+    }
+}
+
+/// The buckets of onsets: lower end, upper end (exclusive), name.
+pub(crate) const ONSETS: [(u64, u64, &str); 7] = [
+    (0, 500, "< 500"),
+    (500, 1000, "500–1000"),
+    (1000, 2000, "1000–2000"),
+    (2000, 3000, "2000–3000"),
+    (3000, 5000, "3000–5000"),
+    (5000, 10_000, "5000–10\u{202f}000"),
+    (10_000, u64::MAX, "≥ 10\u{202f}000"),
+];
+
+/// A way to part the loops: its title, its parts' names, and which part a row belongs to.
+pub(crate) struct Breakdown {
+    /// `onset` or `kind`.
+    pub(crate) title: &'static str,
+    /// Names of the parts.
+    pub(crate) parts: Vec<String>,
+    /// Index of a row's part.
+    of: fn(&Outcome, &[String]) -> Option<usize>,
+}
+
+impl Breakdown {
+    /// By where the loop starts.
+    pub(crate) fn by_onset() -> Self {
+        let parts = ONSETS.iter().map(|bucket| bucket.2.to_owned()).collect();
+        Self { title: "onset", parts, of: |row, _| onset_bucket(row.onset?) }
+    }
+
+    /// By the kinds that occur, in the order of the contract.
+    pub(crate) fn by_kind(data: &ReportData) -> Self {
+        const KINDS: [&str; 7] =
+            ["short-sequence", "paragraph", "ordered-list", "near-repeat", "tool-repeat", "tool-cycle", "other"];
+        let occurs = |kind: &&str| data.outcomes.iter().any(|row| row.verdict.is_loop() && row.kind.as_deref() == Some(kind));
+        let parts = KINDS.iter().filter(|kind| occurs(kind)).map(|kind| (*kind).to_owned()).collect();
+        Self { title: "kind", parts, of: |row, parts| parts.iter().position(|part| Some(part.as_str()) == row.kind.as_deref()) }
+    }
+
+    /// Recall of a series in one part.
+    pub(crate) fn recall(&self, series: &Series<'_>, part: usize) -> Part {
+        series.recall(|row| (self.of)(row, &self.parts) == Some(part))
+    }
+}
+
+fn onset_bucket(onset: u64) -> Option<usize> {
+    ONSETS.iter().position(|&(low, high, _)| (low..high).contains(&onset))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn buckets_touch_and_cover_everything() {
+        assert!(ONSETS.windows(2).all(|pair| pair[0].1 == pair[1].0));
+        assert_eq!([0, 499, 500, 5000, 9_999_999].map(onset_bucket), [Some(0), Some(0), Some(1), Some(5), Some(6)]);
+    }
+}

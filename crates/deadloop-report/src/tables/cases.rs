@@ -1,0 +1,118 @@
+//! Single transcripts: the false alarms, the worst misses, what would have fired, what failed.
+
+use super::{Cell, Row, Table, number, words};
+use crate::data::{Outcome, ReportData, Verdict};
+use crate::numbers::{chars, count};
+use crate::series::series;
+
+/// How many rows a table holds.
+const ROWS: usize = 200;
+/// How many misses are worth listing.
+const MISSES: usize = 40;
+
+/// The drill-down, of the setting that matters: the chosen one, or the first.
+pub(super) fn tables(data: &ReportData) -> Vec<Table> {
+    let list = series(data, usize::MAX);
+    let Some(focus) = list.iter().find(|series| series.chosen).or(list.first()) else { return Vec::new() };
+    let rows = focus.rows.as_slice();
+    [fired(data), false_alarms(rows, &focus.name), misses(rows, &focus.name), errors(data)]
+        .into_iter()
+        .flatten()
+        .collect()
+}
+
+/// Says how many rows were left out.
+fn note(text: String, all: usize, shown: usize) -> String {
+    if all <= shown { text } else { format!("{text} The first {shown} of {}; outcomes.parquet has them all.", count(all as u64)) }
+}
+
+/// Unlabelled transcripts with an alarm, through every setting.
+fn fired(data: &ReportData) -> Option<Table> {
+    let list: Vec<_> = data.outcomes.iter().filter(|row| row.verdict == Verdict::Unlabelled && row.alarm_at.is_some()).collect();
+    let columns = vec![words("transcript"), words("model"), words("setting"), words("channel"), number("alarm at"), number("length"), words("claims"), words("detector")];
+    let row = |row: &&Outcome| Row {
+        cells: vec![
+            Cell::text(row.transcript.as_str()),
+            Cell::model(&row.model),
+            Cell::text(data.describe(row.setting)),
+            optional(&row.channel),
+            Cell::position(row.alarm_at),
+            Cell::position(row.length),
+            optional(&row.alarm_kind),
+            optional(&row.detector),
+        ],
+        role: "",
+    };
+    let text = "Transcripts without a label that would have been cut, and where. Whether rightly, only a label can tell.".to_owned();
+    Table::new("What would have fired", note(text, list.len(), ROWS), columns, list.iter().take(ROWS).map(row).collect())
+}
+
+/// Healthy text that was cut, the most of it first.
+fn false_alarms(rows: &[&Outcome], setting: &str) -> Option<Table> {
+    let mut list: Vec<_> = rows.iter().filter(|row| row.verdict.is_false()).collect();
+    list.sort_by(|a, b| b.lost.cmp(&a.lost).then_with(|| a.transcript.cmp(&b.transcript)));
+    let columns = vec![words("transcript"), words("model"), words("verdict"), number("alarm at"), number("onset"), number("lost"), words("claims"), words("detector")];
+    let row = |row: &&&Outcome| Row {
+        cells: vec![
+            Cell::text(row.transcript.as_str()),
+            Cell::model(&row.model),
+            Cell::text(row.verdict.name()),
+            Cell::position(row.alarm_at),
+            row.onset.map_or_else(|| Cell::text("–"), Cell::count),
+            Cell::position(row.lost),
+            optional(&row.alarm_kind),
+            optional(&row.detector),
+        ],
+        role: "",
+    };
+    let text = format!("Every alarm of {setting} that cut healthy text: on a clean transcript (false-alarm), before a loop (premature), after one (stale). “lost”: healthy chars thrown away.");
+    Table::new("False alarms", note(text, list.len(), ROWS), columns, list.iter().take(ROWS).map(row).collect())
+}
+
+/// Loops that ran on the longest.
+fn misses(rows: &[&Outcome], setting: &str) -> Option<Table> {
+    let mut list: Vec<(&&Outcome, u64)> = rows.iter().filter(|row| matches!(row.verdict, Verdict::Miss | Verdict::Late)).map(|row| (row, wasted(row))).collect();
+    list.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.transcript.cmp(&b.0.transcript)));
+    let columns = vec![words("transcript"), words("model"), words("kind"), words("channel"), number("onset"), number("wasted"), number("latency")];
+    let row = |(row, wasted): &(&&Outcome, u64)| Row {
+        cells: vec![
+            Cell::text(row.transcript.as_str()),
+            Cell::model(&row.model),
+            optional(&row.kind),
+            optional(&row.channel),
+            Cell::position(row.onset),
+            Cell::count(*wasted),
+            Cell::figure(row.latency.or(Some(f64::INFINITY)), chars),
+        ],
+        role: "",
+    };
+    let text = format!("The loops that {setting} missed and that ran on the longest. “wasted”: chars generated from the onset on.");
+    Table::new("Worst misses", note(text, list.len(), MISSES), columns, list.iter().take(MISSES).map(row).collect())
+}
+
+/// Chars from the onset to where the loop, or the alarm, ended it.
+fn wasted(row: &Outcome) -> u64 {
+    let end = row.alarm_at.or(row.end).or(row.length).unwrap_or(0);
+    end.saturating_sub(row.onset.unwrap_or(end))
+}
+
+/// Transcripts on which a detector failed, whatever the setting.
+fn errors(data: &ReportData) -> Option<Table> {
+    let list: Vec<&Outcome> = data.outcomes.iter().filter(|row| row.verdict == Verdict::Error).collect();
+    let row = |row: &&Outcome| Row {
+        cells: vec![
+            Cell::text(row.transcript.as_str()),
+            Cell::model(&row.model),
+            Cell::text(data.describe(row.setting)),
+            optional(&row.error),
+        ],
+        role: "",
+    };
+    let columns = vec![words("transcript"), words("model"), words("setting"), words("error")];
+    let text = "The detector failed on these; they are not scored, and a gate would call the run not comparable.".to_owned();
+    Table::new("Errors", note(text, list.len(), ROWS), columns, list.iter().take(ROWS).map(row).collect())
+}
+
+fn optional(text: &Option<String>) -> Cell {
+    Cell::text(text.as_deref().unwrap_or("–"))
+}

@@ -1,0 +1,334 @@
+//! [`Case`]: what scoring has to know about a transcript, without its text.
+
+use deadloop_replay::corpus::{Entry, Event, Place, Problem, field, text_hash};
+use deadloop_replay::detect::{Channel, Chars};
+use serde_json::Value;
+
+use crate::label::{Class, Label, Placed, Span, Truth, Wire, class_of, push};
+use crate::labels_csv::LabelsFile;
+use crate::timeline::{Timeline, clock};
+
+/// A transcript as scoring sees it: who, how long, and what is true about it. A corpus of a hundred
+/// thousand transcripts is a hundred thousand of these, in memory at once; the texts never are.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Case {
+    /// The transcript's id.
+    pub id: String,
+    /// Its model.
+    pub model: String,
+    /// Its sampling profile.
+    pub profile: Option<String>,
+    /// What belongs together in folds and in the bootstrap.
+    pub group: Option<String>,
+    /// Its language.
+    pub lang: Option<String>,
+    /// Its split.
+    pub split: Option<String>,
+    /// The values of the fields of a further breakdown (`--by`), in the order asked for.
+    pub by: Vec<Option<String>>,
+    /// What arrived when.
+    pub timeline: Timeline,
+    /// What is true about it; `None`: nobody labelled it.
+    pub truth: Option<Truth>,
+    /// The corpus's [`text_hash`]: two cases with one hash are the same text in the same channels.
+    pub text: String,
+}
+
+impl Case {
+    /// The case of a transcript. `labels` is the corpus's labels.csv, whose rows replace the labels
+    /// inside the transcripts that it names; `by` names fields such as `meta.source` or `lang`.
+    ///
+    /// Every problem with its labels is given back. A transcript with one has no truth: it must not
+    /// be scored by half of its labels.
+    pub fn of(entry: &Entry, labels: Option<&LabelsFile>, by: &[String]) -> (Self, Vec<Problem>) {
+        let t = &entry.transcript;
+        let mut problems = Vec::new();
+        let placed = match labels.and_then(|file| file.of(&t.id)) {
+            Some(rows) => rows.to_vec(),
+            None => inside(entry, &mut problems),
+        };
+        let timeline = Timeline::of(&t.events);
+        let truth = truth(&placed, &t.events, &timeline, &mut problems);
+        let case = Self {
+            id: t.id.clone(),
+            model: t.model.clone(),
+            profile: t.profile.clone(),
+            group: t.group.clone(),
+            lang: t.lang.clone(),
+            split: entry.split.clone(),
+            by: by.iter().map(|name| field(entry, name)).collect(),
+            timeline,
+            truth: truth.filter(|_| problems.is_empty()),
+            text: text_hash(t),
+        };
+        (case, problems)
+    }
+
+    /// The group, or the transcript itself where it has none.
+    pub fn cluster(&self) -> &str {
+        self.group.as_deref().unwrap_or(&self.id)
+    }
+
+    /// The class of its label.
+    pub fn class(&self) -> Option<Class> {
+        self.truth.as_ref().map(|t| t.class)
+    }
+}
+
+/// The labels that stand inside a transcript.
+fn inside(entry: &Entry, problems: &mut Vec<Problem>) -> Vec<Placed> {
+    let place = &entry.place;
+    let labels = match &entry.labels {
+        None | Some(Value::Null) => return Vec::new(),
+        Some(Value::Array(labels)) => labels,
+        Some(_) => {
+            push(
+                problems,
+                place,
+                "labels that are not a list",
+                "\"labels\": [{\"class\": …}]",
+            );
+            return Vec::new();
+        }
+    };
+    let read = |label: &Value| match Wire::deserialize_from(label) {
+        Ok(wire) => wire
+            .check(place, problems)
+            .map(|label| (place.clone(), label)),
+        Err(error) => {
+            push(
+                problems,
+                place,
+                format!("a bad label: {error}"),
+                "the fields of labels.csv",
+            );
+            None
+        }
+    };
+    labels.iter().filter_map(read).collect()
+}
+
+impl Wire {
+    fn deserialize_from(label: &Value) -> Result<Self, serde_json::Error> {
+        serde::Deserialize::deserialize(label)
+    }
+}
+
+fn truth(
+    labels: &[Placed],
+    events: &[Event],
+    timeline: &Timeline,
+    problems: &mut Vec<Problem>,
+) -> Option<Truth> {
+    let class = class_of(labels, problems)?;
+    let mut spans: Vec<Span> = labels
+        .iter()
+        .filter(|(_, l)| matches!(l.class, Class::Loop | Class::Transient))
+        .filter_map(|(place, label)| span(place, label, events, timeline, problems))
+        .collect();
+    let when = |s: &Span| (s.seen.reasoning + s.seen.answer, s.onset, s.channel);
+    spans.sort_by_key(when);
+    Some(Truth { class, spans })
+}
+
+/// The span of a label, held against the transcript. A transient label without an onset has none.
+fn span(
+    place: &Place,
+    label: &Label,
+    events: &[Event],
+    timeline: &Timeline,
+    problems: &mut Vec<Problem>,
+) -> Option<Span> {
+    let onset = label.onset?;
+    let channel = channel_of(place, label, timeline, problems)?;
+    let length = timeline.units(channel);
+    if onset >= length {
+        let what = format!("onset {onset} is past the end of {channel}");
+        push(
+            problems,
+            place,
+            what,
+            &format!("an onset below its length, {length}"),
+        );
+        return None;
+    }
+    if let Some(end) = label.end.filter(|end| *end > length) {
+        let what = format!("end {end} is past the end of {channel}");
+        push(
+            problems,
+            place,
+            what,
+            &format!("an end of at most its length, {length}"),
+        );
+        return None;
+    }
+    let earliest = label.earliest.unwrap_or(onset);
+    let clock = clock(events, channel, onset);
+    Some(Span {
+        class: label.class,
+        kind: label.kind,
+        channel,
+        start: label.start.map(Chars),
+        onset: Chars(onset),
+        earliest: Chars(earliest),
+        end: Chars(label.end.unwrap_or(length)),
+        open: label.end.is_none(),
+        period: label.period.filter(|p| *p > 0),
+        seen: timeline.before(channel, earliest),
+        onset_ms: clock.t_ms,
+        onset_tokens: clock.tokens,
+    })
+}
+
+/// The label's channel; where it names none, the only one that the transcript has.
+fn channel_of(
+    place: &Place,
+    label: &Label,
+    timeline: &Timeline,
+    problems: &mut Vec<Problem>,
+) -> Option<Channel> {
+    label.channel.or_else(|| match timeline.channels()[..] {
+        [only] => Some(only),
+        _ => {
+            let what = "a label without a channel";
+            push(
+                problems,
+                place,
+                what,
+                "a channel: the transcript does not have exactly one",
+            );
+            None
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use deadloop_replay::corpus::{Body, Transcript};
+    use std::path::PathBuf;
+    use std::sync::Arc;
+
+    use deadloop_replay::Seen;
+    use serde_json::json;
+
+    fn entry(labels: Value, texts: &[(Channel, &str)]) -> Entry {
+        let event = |(channel, text): &(Channel, &str)| Event {
+            body: match channel {
+                Channel::Reasoning => Body::Reasoning((*text).into()),
+                _ => Body::Answer((*text).into()),
+            },
+            ..Event::default()
+        };
+        let transcript = Transcript {
+            id: "t".into(),
+            model: "m".into(),
+            events: texts.iter().map(event).collect(),
+            meta: json!({"source": "web", "deep": {"n": 3}})
+                .as_object()
+                .unwrap()
+                .clone(),
+            ..Transcript::default()
+        };
+        let place = Place {
+            file: Arc::new(PathBuf::from("a.jsonl")),
+            line: 7,
+        };
+        Entry {
+            transcript,
+            labels: Some(labels),
+            rest: Default::default(),
+            split: None,
+            place,
+        }
+    }
+
+    fn case(labels: Value) -> (Case, Vec<String>) {
+        let texts = [
+            (Channel::Reasoning, "thinking"),
+            (Channel::Answer, "0123456789"),
+        ];
+        let (case, problems) = Case::of(&entry(labels, &texts), None, &[]);
+        (case, problems.iter().map(ToString::to_string).collect())
+    }
+
+    #[test]
+    fn a_span_knows_what_had_arrived_and_where_it_ends() {
+        let (case, problems) = case(json!([
+            {"class": "transient", "channel": "answer", "start": 0, "onset": 2, "end": 5},
+            {"class": "loop", "kind": "paragraph", "channel": "answer", "onset": 7,
+             "earliest": 6, "period": 2, "by": "x", "note": "y", "end": null},
+        ]));
+        assert_eq!(problems, Vec::<String>::new());
+        let truth = case.truth.unwrap();
+        assert_eq!(truth.class, Class::Loop);
+        let first = truth.first_loop().unwrap();
+        assert_eq!(
+            (first.end, first.open, first.earliest),
+            (Chars(10), true, Chars(6))
+        );
+        assert_eq!(
+            first.seen,
+            Seen {
+                reasoning: Chars(8),
+                answer: Chars(6)
+            }
+        );
+        assert!(!truth.spans[0].open);
+    }
+
+    #[test]
+    fn positions_outside_the_channel_are_problems_and_the_case_is_not_scored() {
+        let (bad, problems) = case(json!([
+            {"class": "loop", "channel": "reasoning", "onset": 8},
+            {"class": "loop", "channel": "answer", "onset": 3, "end": 11},
+            {"class": "loop", "onset": 3},
+        ]));
+        assert_eq!(bad.truth, None);
+        assert_eq!(problems.len(), 3, "{problems:?}");
+        assert!(problems[0].starts_with("a.jsonl:7: onset 8 is past the end of reasoning"));
+        assert!(problems[1].contains("end 11 is past the end of answer"));
+        assert!(problems[2].contains("a label without a channel"));
+    }
+
+    #[test]
+    fn contradictions_and_unknown_fields_are_problems() {
+        let clean_and_loop = json!([{"class": "clean"},
+            {"class": "loop", "channel": "answer", "onset": 3}]);
+        assert!(case(clean_and_loop).1[0].contains("labelled clean and loop"));
+        let typo = case(json!([{"class": "loop", "onest": 3}])).1;
+        assert!(typo[0].contains("unknown field `onest`"), "{typo:?}");
+        assert!(case(json!("loop")).1[0].contains("not a list"));
+    }
+
+    #[test]
+    fn no_label_is_not_clean_and_unsure_wins() {
+        assert_eq!(case(json!([])).0.class(), None);
+        assert_eq!(case(Value::Null).0.class(), None);
+        let doubt = case(json!([{"class": "clean"}, {"class": "unsure"}]));
+        assert_eq!(doubt.0.class(), Some(Class::Unsure));
+        assert_eq!(
+            case(json!([{"class": "transient"}])).0.class(),
+            Some(Class::Transient)
+        );
+    }
+
+    #[test]
+    fn a_label_may_leave_out_the_only_channel() {
+        let one = entry(
+            json!([{"class": "loop", "onset": 3}]),
+            &[(Channel::Answer, "abcabc")],
+        );
+        let (case, problems) = Case::of(&one, None, &[]);
+        assert_eq!(problems, []);
+        assert_eq!(case.truth.unwrap().spans[0].channel, Channel::Answer);
+    }
+
+    #[test]
+    fn breakdown_fields_come_from_the_transcript_or_its_meta() {
+        let by = ["meta.source", "meta.deep.n", "model", "meta.none"].map(String::from);
+        let (case, _) = Case::of(&entry(Value::Null, &[]), None, &by);
+        let want = [Some("web"), Some("3"), Some("m"), None].map(|v| v.map(String::from));
+        assert_eq!(case.by, want);
+    }
+}

@@ -1,0 +1,116 @@
+//! [`Evidence`]: what is true and what every setting said, side by side.
+
+use std::collections::BTreeMap;
+
+use deadloop_replay::{Block, Plan, Record};
+
+use crate::cases::Case;
+use crate::sheet::Trial;
+use crate::tally::Tally;
+use crate::verdict::{JudgeOptions, Outcome, Watch, judge};
+
+/// Cases and the records of one run over them, in one order.
+#[derive(Clone, Copy, Debug)]
+pub struct Evidence<'a> {
+    /// The settings.
+    pub plan: &'a Plan,
+    /// What is true.
+    pub cases: &'a [Case],
+    /// What they said.
+    pub records: &'a [Record],
+}
+
+/// The cases and the records are not of the same transcripts.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("case {index} is of {case}, its record of {record}")]
+pub struct Mismatch {
+    /// Where they part.
+    pub index: usize,
+    /// The case's transcript, or `nothing`.
+    pub case: String,
+    /// The record's transcript, or `nothing`.
+    pub record: String,
+}
+
+impl<'a> Evidence<'a> {
+    /// Holds cases and records side by side.
+    ///
+    /// # Errors
+    /// They are not of the same transcripts in the same order.
+    pub fn new(plan: &'a Plan, cases: &'a [Case], records: &'a [Record]) -> Result<Self, Mismatch> {
+        let ids = |i: usize| {
+            let case = cases.get(i).map(|c| c.id.as_str());
+            (case, records.get(i).map(|r| r.transcript.as_str()))
+        };
+        let parted = (0..cases.len().max(records.len())).find(|i| ids(*i).0 != ids(*i).1);
+        let name = |id: Option<&str>| id.unwrap_or("nothing").to_owned();
+        match parted {
+            None => Ok(Self {
+                plan,
+                cases,
+                records,
+            }),
+            Some(index) => {
+                let (case, record) = ids(index);
+                Err(Mismatch {
+                    index,
+                    case: name(case),
+                    record: name(record),
+                })
+            }
+        }
+    }
+
+    /// The indices of all cases.
+    pub fn all(&self) -> Vec<usize> {
+        (0..self.cases.len()).collect()
+    }
+
+    /// The indices of the cases of each model.
+    pub fn models(&self) -> BTreeMap<&'a str, Vec<usize>> {
+        let mut models: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+        for (i, case) in self.cases.iter().enumerate() {
+            models.entry(&case.model).or_default().push(i);
+        }
+        models
+    }
+
+    /// One case against one block.
+    pub fn trial(&self, block: usize, case: usize) -> Trial<'a> {
+        Trial {
+            case: &self.cases[case],
+            decided: &self.records[case].blocks[block],
+        }
+    }
+
+    /// The outcomes of one setting on the chosen cases, one after the other: for the few settings
+    /// that are reported.
+    pub fn outcomes(&self, cell: usize, pick: &[usize], options: &JudgeOptions) -> Vec<Outcome> {
+        let place = self.plan.cell(cell);
+        let Some(block) = self.plan.blocks().get(place.block) else {
+            return Vec::new();
+        };
+        let watch = watch_of(block);
+        let outcome = |i: &usize| {
+            let decided = &self.records[*i].blocks[place.block];
+            match decided.error {
+                Some(_) => Outcome::error(),
+                None => judge(&self.cases[*i], watch, decided.stop(&place.at), options),
+            }
+        };
+        pick.iter().map(outcome).collect()
+    }
+
+    /// Their tally.
+    pub fn tally(&self, cell: usize, pick: &[usize], options: &JudgeOptions) -> Tally {
+        self.outcomes(cell, pick, options)
+            .iter()
+            .map(Tally::of)
+            .sum()
+    }
+}
+
+/// The channels that a block's settings read.
+pub(crate) fn watch_of(block: &Block) -> Watch {
+    Watch::of(|channel| block.watches(channel))
+}

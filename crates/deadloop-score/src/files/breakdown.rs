@@ -1,0 +1,181 @@
+//! What is computed for the reported settings only: scores by kind and by `--by` field, and the
+//! intervals that have to be resampled.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use super::scores::{self, ParamColumns};
+use super::store::{FileError, TableWriter, write_csv};
+use super::sweep::{Scoring, scores_of};
+use super::table::{Cell, Schema, Type, named};
+use crate::bootstrap::{Resampling, bootstrap};
+use crate::cases::Case;
+use crate::evidence::Evidence;
+use crate::goal::Metric;
+use crate::intervals::{Interval, PoissonCache, clopper_pearson};
+use crate::metrics::Scores;
+use crate::tally::{Count, Tally};
+use crate::verdict::Outcome;
+
+/// Writes `scores_by.parquet` and `.csv`: the columns of scores.parquet after `by, value`, for each
+/// of `cells` and each value of a field, all models together. `fields` are the names of
+/// [`Case::by`], in its order; `kind` (of a case's first loop) is always there, before them, and
+/// `value` is empty where a case has none.
+pub fn write_scores_by(
+    dir: &Path,
+    scoring: &Scoring,
+    cells: &[usize],
+    fields: &[String],
+) -> Result<usize, FileError> {
+    let evidence = scoring.evidence;
+    let params = ParamColumns::of(evidence.plan);
+    let schema = scores::schema(&["by", "value"], &params);
+    let mut writer = TableWriter::create(dir, "scores_by", schema, true)?;
+    let mut cache = PoissonCache::default();
+    let groups = groups(evidence, fields);
+    for cell in cells {
+        let place = evidence.plan.cell(*cell);
+        let Some(block) = evidence.plan.blocks().get(place.block) else {
+            continue;
+        };
+        let id = block.setting(&place.at).id();
+        let params = params.of_cell(block, &place.at);
+        for (by, value, pick) in &groups {
+            let outcomes = evidence.outcomes(*cell, pick, scoring.judge);
+            let scores = scores_of(&outcomes, scoring.worth, &mut cache);
+            let mut row = vec![Cell::text(*by), Cell::maybe(value.as_ref())];
+            row.extend(scores::row(&id, "*", params.clone(), &scores));
+            writer.push(row)?;
+        }
+    }
+    writer.finish()
+}
+
+/// A field, a value of it, and the cases that have it.
+type Group<'a> = (&'a str, Option<String>, Vec<usize>);
+
+fn groups<'a>(evidence: &Evidence, fields: &'a [String]) -> Vec<Group<'a>> {
+    let by = |value: &dyn Fn(&Case) -> Option<String>| {
+        let mut groups: BTreeMap<Option<String>, Vec<usize>> = BTreeMap::new();
+        for (i, case) in evidence.cases.iter().enumerate() {
+            groups.entry(value(case)).or_default().push(i);
+        }
+        groups
+    };
+    let with = |name: &'a str, groups: BTreeMap<Option<String>, Vec<usize>>| {
+        groups
+            .into_iter()
+            .map(move |(value, pick)| (name, value, pick))
+            .collect::<Vec<_>>()
+    };
+    let mut kinds = by(&kind);
+    kinds.remove(&None);
+    let mut all = with("kind", kinds);
+    for (i, name) in fields.iter().enumerate() {
+        all.extend(with(
+            name,
+            by(&|case: &Case| case.by.get(i).cloned().flatten()),
+        ));
+    }
+    all
+}
+
+fn kind(case: &Case) -> Option<String> {
+    let kind = case.truth.as_ref()?.first_loop()?.kind?;
+    Some(kind.name().to_owned())
+}
+
+/// Writes `intervals.csv`: `setting, model, metric, estimate, lo, hi, method`, 95 %, for each of
+/// `cells` and each of `subjects` (a name and its cases): Clopper-Pearson for the proportions, the
+/// bootstrap over groups for the rest.
+pub fn write_intervals(
+    dir: &Path,
+    scoring: &Scoring,
+    cells: &[usize],
+    subjects: &[(String, Vec<usize>)],
+    resampling: Resampling,
+) -> Result<(), FileError> {
+    let schema: Schema = [
+        named(&["setting", "model", "metric"], Type::Text),
+        named(&["estimate", "lo", "hi"], Type::Float),
+        named(&["method"], Type::Text),
+    ]
+    .concat();
+    let mut rows = Vec::new();
+    for cell in cells {
+        let id = scoring.evidence.plan.setting(*cell).id();
+        for (model, pick) in subjects {
+            let outcomes = scoring.evidence.outcomes(*cell, pick, scoring.judge);
+            for (metric, estimate, interval, method) in
+                intervals(scoring, pick, &outcomes, resampling)
+            {
+                let mut row = vec![
+                    Cell::text(id.clone()),
+                    Cell::text(model.clone()),
+                    Cell::text(metric),
+                ];
+                let numbers = [estimate, interval.map(|i| i.lo), interval.map(|i| i.hi)];
+                row.extend(numbers.map(Cell::Float));
+                row.push(Cell::text(method));
+                rows.push(row);
+            }
+        }
+    }
+    write_csv(dir, "intervals", &schema, rows)
+}
+
+type IntervalRow = (String, Option<f64>, Option<Interval>, &'static str);
+
+fn intervals(
+    scoring: &Scoring,
+    pick: &[usize],
+    outcomes: &[Outcome],
+    resampling: Resampling,
+) -> Vec<IntervalRow> {
+    let scores = scores_of(outcomes, scoring.worth, &mut PoissonCache::default());
+    let exact = |(metric, k, n): (Metric, u64, u64)| {
+        let estimate = metric.value(&scores.tally, scoring.worth);
+        (
+            metric.name(),
+            estimate,
+            clopper_pearson(k, n),
+            "clopper-pearson",
+        )
+    };
+    let mut rows: Vec<IntervalRow> = proportions(&scores.tally).into_iter().map(exact).collect();
+    let cases = pick.iter().map(|i| &scoring.evidence.cases[*i]);
+    for (metric, interval) in bootstrap(cases, outcomes, scoring.worth, resampling).rows {
+        rows.push((
+            metric.clone(),
+            estimate(&metric, &scores),
+            interval,
+            "bootstrap",
+        ));
+    }
+    rows
+}
+
+fn proportions(tally: &Tally) -> [(Metric, u64, u64); 3] {
+    let hit = tally.get(Count::Hit);
+    [
+        (Metric::Precision, hit, hit + tally.wrong()),
+        (Metric::Recall, hit, tally.loops()),
+        (Metric::Fpr, tally.get(Count::FalseAlarm), tally.clean()),
+    ]
+}
+
+fn estimate(metric: &str, scores: &Scores) -> Option<f64> {
+    match metric {
+        "delay" => scores.delay,
+        "saved" => scores.saved,
+        "lost" => scores.lost,
+        "utility" => scores.utility,
+        "latency_p50" => scores.latency.p50,
+        "latency_p90" => scores.latency.p90,
+        "latency_p95" => scores.latency.p95,
+        "hit_latency_p50" => scores.hit_latency.p50,
+        "hit_latency_p90" => scores.hit_latency.p90,
+        "hit_latency_p95" => scores.hit_latency.p95,
+        _ => None,
+    }
+}

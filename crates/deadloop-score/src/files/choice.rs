@@ -1,0 +1,122 @@
+//! choice.csv: the setting of each model, and the evidence for it.
+
+use std::path::Path;
+
+use super::store::{FileError, write_csv};
+use super::table::{Cell, Schema, Type};
+use crate::choose::{Choice, Choices, ChooseOptions};
+use crate::goal::{Constraint, Metric, Standing};
+use crate::tally::Count;
+
+/// Metrics that stand in the table both in sample and held out, whatever the objective is.
+const SHOWN: [Metric; 5] = [
+    Metric::Recall,
+    Metric::Precision,
+    Metric::FaPerMchar,
+    Metric::Delay,
+    Metric::Saved,
+];
+
+/// Writes `choice.csv`: `*` first, then the models by name.
+///
+/// `in_sample`, `held_out`, `optimism` and `current` are in the objective; the same pair stands for
+/// recall, precision, `fa_per_mchar`, delay and saved. `margins` says how far inside each
+/// constraint the setting is on these transcripts, and whether a bound or the estimate was compared.
+pub fn write_choice(
+    dir: &Path,
+    choices: &Choices,
+    options: &ChooseOptions,
+) -> Result<(), FileError> {
+    let all = std::iter::once(&choices.pooled).chain(&choices.models);
+    write_csv(
+        dir,
+        "choice",
+        &schema(),
+        all.map(|choice| row(choice, options)),
+    )
+}
+
+fn schema() -> Schema {
+    let lead = [
+        ("model", Type::Text),
+        ("setting", Type::Text),
+        ("why", Type::Text),
+        ("reason", Type::Text),
+        ("thin", Type::Int),
+        ("kept_current", Type::Int),
+        ("probability", Type::Float),
+        ("transcripts", Type::Int),
+        ("loops", Type::Int),
+        ("clean", Type::Int),
+        ("exposure", Type::Int),
+        ("objective", Type::Text),
+        ("in_sample", Type::Float),
+        ("held_out", Type::Float),
+        ("optimism", Type::Float),
+        ("current", Type::Float),
+        ("folds_without", Type::Int),
+        ("constraints", Type::Text),
+        ("margins", Type::Text),
+    ];
+    let mut schema: Schema = lead
+        .into_iter()
+        .map(|(name, of)| (name.to_owned(), of))
+        .collect();
+    for metric in SHOWN {
+        schema.push((format!("in_sample_{}", metric.name()), Type::Float));
+        schema.push((format!("held_out_{}", metric.name()), Type::Float));
+    }
+    schema
+}
+
+fn row(choice: &Choice, options: &ChooseOptions) -> Vec<Cell> {
+    let tally = &choice.tally;
+    let constraints: Vec<String> = options
+        .constraints
+        .iter()
+        .map(ToString::to_string)
+        .collect();
+    let stand = options.constraints.iter().zip(&choice.standings);
+    let margins: Vec<String> = stand.map(|(c, s)| margin(c, s)).collect();
+    let mut row = vec![
+        Cell::text(choice.model.clone()),
+        Cell::text(choice.setting.clone()),
+        Cell::text(choice.why.name()),
+        Cell::text(choice.reason.clone()),
+        Cell::Int(Some(choice.thin.into())),
+        Cell::Int(Some(choice.kept.into())),
+        Cell::Float(choice.probability),
+        Cell::count(tally.get(Count::Transcripts)),
+        Cell::count(tally.loops()),
+        Cell::count(tally.clean()),
+        Cell::count(tally.get(Count::Exposure)),
+        Cell::text(options.objective.name()),
+        Cell::Float(choice.in_sample),
+        Cell::Float(choice.held_out),
+        Cell::Float(choice.optimism(options.objective)),
+        Cell::Float(choice.current),
+        Cell::count(choice.folds_without as u64),
+        Cell::text(constraints.join("; ")),
+        Cell::text(margins.join("; ")),
+    ];
+    for metric in SHOWN {
+        row.push(Cell::Float(metric.value(&choice.tally, &options.worth)));
+        row.push(Cell::Float(
+            metric.value(&choice.held_out_tally, &options.worth),
+        ));
+    }
+    row
+}
+
+/// `fa_per_mchar<=1: 0.1235 (bound 0.8765)`, negative where the constraint is violated here.
+fn margin(constraint: &Constraint, standing: &Standing) -> String {
+    let by = if standing.by_bound {
+        "bound"
+    } else {
+        "estimate"
+    };
+    match (standing.margin(constraint), standing.compared) {
+        (Some(margin), Some(value)) => format!("{constraint}: {margin:.4} ({by} {value:.4})"),
+        _ => format!("{constraint}: n/a"),
+    }
+}

@@ -1,0 +1,99 @@
+//! manifest.json: enough to run it again, and all that the report says about how it was made. The
+//! only file of a run that knows the time and the machine.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::store::{FileError, write_text};
+use crate::metrics::Worth;
+use crate::verdict::JudgeOptions;
+
+/// What a run was asked for, what it found, and where.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Manifest {
+    /// Version of deadloop.
+    pub deadloop: String,
+    /// Versions of the detectors, by name.
+    pub detectors: BTreeMap<String, u64>,
+    /// `tune`, `sweep` or `replay`.
+    pub command: String,
+    /// Its arguments as they were given.
+    pub args: Vec<String>,
+    /// A short hash of everything that the other files depend on: the same request into the same
+    /// folder is done already.
+    pub inputs: String,
+    /// What was replayed.
+    pub corpus: CorpusInfo,
+    /// The text of the grid, where there was one.
+    pub grid: Option<String>,
+    /// The seed of everything that is drawn.
+    pub seed: u64,
+    /// How alarms were judged.
+    pub judge: JudgeOptions,
+    /// What errors cost, and how often production loops.
+    pub worth: Worth,
+    /// What a choice had to meet, as text.
+    pub constraints: Vec<String>,
+    /// What a choice was best in.
+    pub objective: Option<String>,
+    /// Folds of the cross-validation.
+    pub folds: Option<usize>,
+    /// Names for settings: `document`, `current`, `chosen`, … A setting may have several.
+    pub settings: BTreeMap<String, Vec<String>>,
+    /// Cells that were replayed.
+    pub cells: u64,
+    /// Cells that were left out, by reason.
+    pub refused: BTreeMap<String, u64>,
+    /// Models whose rows were left out of a very large scores.parquet; they are in `*`.
+    pub models_left_out: Vec<String>,
+    /// Mean over models of a setting's scores: setting, then metric; a model for which the score is
+    /// n/a does not count.
+    pub macro_means: BTreeMap<String, BTreeMap<String, f64>>,
+    /// When it was made, RFC 3339.
+    pub time: String,
+    /// How long it took, seconds.
+    pub seconds: f64,
+    /// The host's cores, and the threads that were used.
+    pub cores: u64,
+    /// See `cores`.
+    pub threads: u64,
+}
+
+/// What was replayed.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct CorpusInfo {
+    /// Where it was.
+    pub path: String,
+    /// Its name, from its card.
+    pub name: Option<String>,
+    /// Its hash.
+    pub hash: String,
+    /// Transcripts that were replayed.
+    pub transcripts: u64,
+    /// Their chars.
+    pub chars: u64,
+    /// Transcripts that filters left out.
+    pub filtered: u64,
+    /// Problems that were skipped.
+    pub rejected: u64,
+    /// The fields of `--by`.
+    pub by: Vec<String>,
+}
+
+impl Manifest {
+    /// Writes `manifest.json`.
+    pub fn write(&self, dir: &Path) -> Result<(), FileError> {
+        let path = dir.join("manifest.json");
+        let json = serde_json::to_string_pretty(self).map_err(|e| FileError::at(&path, e))?;
+        write_text(&path, &(json + "\n"))
+    }
+
+    /// Reads it.
+    pub fn read(dir: &Path) -> Result<Self, FileError> {
+        let path = dir.join("manifest.json");
+        let text = std::fs::read_to_string(&path).map_err(|e| FileError::at(&path, e))?;
+        serde_json::from_str(&text).map_err(|e| FileError::at(&path, e))
+    }
+}

@@ -1,0 +1,22 @@
+//! What a run leaves in its folder, written and read back. Same input, same bytes, in everything
+//! but `manifest.json`.
+//!
+//! | file | module |
+//! |---|---|
+//! | any table, as Parquet and CSV | `table`, `store` |
+//! | `outcomes.parquet` | `outcomes` |
+//! | `scores.parquet`, `pareto.csv` | `scores`, `sweep` |
+//! | `scores_by.parquet`, `intervals.csv` | `breakdown` |
+//! | `choice.csv`, `settings.toml` | `choice`, `settings` |
+//! | `manifest.json`, and all of it together | `manifest`, `results` |
+
+pub(crate) mod breakdown;
+pub(crate) mod choice;
+pub(crate) mod manifest;
+pub(crate) mod outcomes;
+pub(crate) mod results;
+pub(crate) mod scores;
+pub(crate) mod settings;
+pub(crate) mod store;
+pub(crate) mod sweep;
+pub(crate) mod table;

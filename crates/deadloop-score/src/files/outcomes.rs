@@ -1,0 +1,196 @@
+//! outcomes.parquet: one row for each transcript and reported setting.
+
+use std::path::Path;
+
+use deadloop_replay::Stop;
+use deadloop_replay::detect::Kind;
+
+use super::store::{FileError, TableWriter};
+use super::table::{Cell, Schema, Type};
+use crate::cases::Case;
+use crate::evidence::Evidence;
+use crate::label::{Class, Span};
+use crate::verdict::{JudgeOptions, Outcome, Verdict};
+
+/// The contract's columns, then: the alarm's channel (`channel` is the span's, and the alarm's
+/// where there is no span), the span's `earliest` and `period`, what the scores sum, and the hash of
+/// the text.
+const COLUMNS: [(&str, Type); 32] = [
+    ("transcript", Type::Text),
+    ("model", Type::Text),
+    ("profile", Type::Text),
+    ("group", Type::Text),
+    ("split", Type::Text),
+    ("setting", Type::Text),
+    ("class", Type::Text),
+    ("kind", Type::Text),
+    ("channel", Type::Text),
+    ("onset", Type::Int),
+    ("end", Type::Int),
+    ("length", Type::Int),
+    ("verdict", Type::Text),
+    ("alarm_at", Type::Int),
+    ("alarm_exact", Type::Int),
+    ("alarm_kind", Type::Text),
+    ("detector", Type::Text),
+    ("latency", Type::Int),
+    ("latency_ms", Type::Float),
+    ("latency_tokens", Type::Int),
+    ("saved", Type::Int),
+    ("lost", Type::Int),
+    ("error", Type::Text),
+    ("alarm_channel", Type::Text),
+    ("earliest", Type::Int),
+    ("period", Type::Int),
+    ("exposure", Type::Int),
+    ("loop_chars", Type::Int),
+    ("delay", Type::Int),
+    ("kind_right", Type::Int),
+    ("censored", Type::Int),
+    ("text", Type::Text),
+];
+
+/// Writes `outcomes.parquet`, and `outcomes.csv` where asked for: for each of `cells`, every case in
+/// the order of the corpus. How many rows.
+pub fn write_outcomes(
+    dir: &Path,
+    evidence: &Evidence,
+    cells: &[usize],
+    options: &JudgeOptions,
+    with_csv: bool,
+) -> Result<usize, FileError> {
+    let schema: Schema = COLUMNS
+        .iter()
+        .map(|(name, of)| ((*name).into(), *of))
+        .collect();
+    let mut writer = TableWriter::create(dir, "outcomes", schema, with_csv)?;
+    let all = evidence.all();
+    for cell in cells {
+        let setting = evidence.plan.setting(*cell);
+        let (id, members) = (setting.id(), setting.member_names());
+        let place = evidence.plan.cell(*cell);
+        for (i, outcome) in evidence.outcomes(*cell, &all, options).iter().enumerate() {
+            let decided = &evidence.records[i].blocks[place.block];
+            let stop = decided.stop(&place.at);
+            let row = Row {
+                case: &evidence.cases[i],
+                setting: &id,
+                outcome,
+                stop,
+                detector: stop.and_then(|s| members.get(s.member)).map(String::as_str),
+                error: decided.error.as_deref(),
+                options,
+            };
+            writer.push(row.cells())?;
+        }
+    }
+    writer.finish()
+}
+
+struct Row<'a> {
+    case: &'a Case,
+    setting: &'a str,
+    outcome: &'a Outcome,
+    stop: Option<&'a Stop>,
+    detector: Option<&'a str>,
+    error: Option<&'a str>,
+    options: &'a JudgeOptions,
+}
+
+impl Row<'_> {
+    /// The span that was judged or charged; else the first one.
+    fn span(&self) -> Option<&Span> {
+        self.case
+            .truth
+            .as_ref()?
+            .spans
+            .get(self.outcome.span.unwrap_or(0))
+    }
+
+    /// The length of the row's channel; without one, of all text.
+    fn length(&self) -> u64 {
+        let line = &self.case.timeline;
+        let channel = self
+            .span()
+            .map(|s| s.channel)
+            .or(self.stop.map(|s| s.channel));
+        channel.map_or(line.length().reasoning.0 + line.length().answer.0, |c| {
+            line.units(c)
+        })
+    }
+
+    fn cells(&self) -> Vec<Cell> {
+        let mut cells = self.identity();
+        cells.extend(self.label());
+        cells.push(Cell::count(self.length()));
+        cells.push(Cell::text(self.outcome.verdict.name()));
+        cells.extend(self.alarm());
+        cells.extend(self.worth());
+        cells.push(Cell::maybe(self.error));
+        cells.extend(self.extra());
+        cells
+    }
+
+    fn identity(&self) -> Vec<Cell> {
+        let case = self.case;
+        vec![
+            Cell::text(case.id.clone()),
+            Cell::text(case.model.clone()),
+            Cell::maybe(case.profile.as_ref()),
+            Cell::maybe(case.group.as_ref()),
+            Cell::maybe(case.split.as_ref()),
+            Cell::text(self.setting),
+        ]
+    }
+
+    fn label(&self) -> [Cell; 5] {
+        let span = self.span();
+        let channel = span.map(|s| s.channel).or(self.stop.map(|s| s.channel));
+        [
+            Cell::maybe(self.case.class().map(Class::name)),
+            Cell::maybe(span.and_then(|s| s.kind).map(Kind::name)),
+            Cell::maybe(channel),
+            Cell::counted(span.map(|s| s.onset.0)),
+            Cell::counted(span.map(|s| s.end.0)),
+        ]
+    }
+
+    fn alarm(&self) -> [Cell; 4] {
+        let at = self
+            .stop
+            .map(|s| self.options.moment(s).seen.of(s.channel).0);
+        [
+            Cell::counted(at),
+            Cell::counted(self.stop.map(|s| s.exact.seen.of(s.channel).0)),
+            Cell::maybe(self.stop.map(|s| s.kind)),
+            Cell::maybe(self.detector),
+        ]
+    }
+
+    fn worth(&self) -> [Cell; 5] {
+        let outcome = self.outcome;
+        let scored = !matches!(outcome.verdict, Verdict::Unlabelled | Verdict::Error);
+        [
+            Cell::counted(outcome.latency),
+            Cell::Float(outcome.latency_ms),
+            Cell::counted(outcome.latency_tokens),
+            Cell::counted(scored.then_some(outcome.saved)),
+            Cell::counted(scored.then_some(outcome.lost)),
+        ]
+    }
+
+    fn extra(&self) -> [Cell; 9] {
+        let (span, outcome) = (self.span(), self.outcome);
+        [
+            Cell::maybe(self.stop.map(|s| s.channel)),
+            Cell::counted(span.map(|s| s.earliest.0)),
+            Cell::counted(span.and_then(|s| s.period)),
+            Cell::count(outcome.exposure),
+            Cell::count(outcome.loop_chars),
+            Cell::count(outcome.delay),
+            Cell::Int(outcome.kind_right.map(i64::from)),
+            Cell::Int(Some(i64::from(outcome.censored))),
+            Cell::text(self.case.text.clone()),
+        ]
+    }
+}

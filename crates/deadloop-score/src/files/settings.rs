@@ -1,0 +1,120 @@
+//! settings.toml: the choice, as production loads it.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use deadloop_replay::Plan;
+use deadloop_replay::detect::Setting;
+
+use super::store::{FileError, write_text};
+use crate::choose::{Choice, Choices, ChooseOptions, Why};
+use crate::goal::Metric;
+
+/// Writes `settings.toml`: the pooled setting for every model, then each model that has its own.
+/// Comments give the held-out figures.
+pub fn write_settings(
+    dir: &Path,
+    plan: &Plan,
+    choices: &Choices,
+    options: &ChooseOptions,
+) -> Result<(), FileError> {
+    write_text(
+        &dir.join("settings.toml"),
+        &settings_toml(plan, choices, options),
+    )
+}
+
+/// The text of `settings.toml`.
+pub fn settings_toml(plan: &Plan, choices: &Choices, options: &ChooseOptions) -> String {
+    let constraints: Vec<String> = options
+        .constraints
+        .iter()
+        .map(ToString::to_string)
+        .collect();
+    let mut text = format!(
+        "# chosen by deadloop tune: the best {} with {}\ndeployment_loop_rate = {}\n",
+        options.objective.name(),
+        constraints.join(", "),
+        toml::Value::from(options.worth.pi)
+    );
+    // Writing into a String cannot fail.
+    let _ = writeln!(
+        text,
+        "\n# all models: {}",
+        figures(&choices.pooled, options)
+    );
+    guards(&mut text, "guard", &plan.setting(choices.pooled.cell));
+    for choice in &choices.models {
+        let name = one_line(&choice.model);
+        let _ = writeln!(text, "\n# {name}: {}", figures(choice, options));
+        if choice.why == Why::Own && choice.cell != choices.pooled.cell {
+            let glob = toml::Value::from(escaped(&choice.model));
+            let _ = writeln!(text, "[[model]]\nmatch = {glob}\n");
+            guards(&mut text, "model.guard", &plan.setting(choice.cell));
+        }
+    }
+    text
+}
+
+/// The figures behind a choice, on one line.
+fn figures(choice: &Choice, options: &ChooseOptions) -> String {
+    let worth = &options.worth;
+    let shown = |metric: Metric| {
+        let value = metric.value(&choice.held_out_tally, worth);
+        let value = value.map_or_else(|| "n/a".into(), |x| format!("{x:.3}"));
+        format!("{} {value}", metric.name())
+    };
+    let mut metrics = vec![options.objective];
+    let more = [Metric::Recall, Metric::FaPerMchar, Metric::Delay];
+    metrics.extend(more.into_iter().filter(|m| *m != options.objective));
+    let held_out: Vec<String> = metrics.into_iter().map(shown).collect();
+    let thin = if choice.thin { ", thin" } else { "" };
+    let (setting, why) = (&choice.setting, choice.why.name());
+    let reason = one_line(&choice.reason);
+    format!(
+        "{setting} ({why}{thin}: {reason}); held out: {}",
+        held_out.join(", ")
+    )
+}
+
+fn guards(text: &mut String, table: &str, setting: &Setting) {
+    for member in &setting.members {
+        let _ = writeln!(
+            text,
+            "[[{table}]]\ndetector = {}",
+            quoted(member.detector.name)
+        );
+        if let Some(channel) = member.channel {
+            let _ = writeln!(text, "channel = {}", quoted(channel.name()));
+        }
+        let _ = writeln!(text, "[{table}.params]");
+        for (name, value) in member.params.iter() {
+            let _ = writeln!(text, "{name} = {value}");
+        }
+        text.push('\n');
+    }
+}
+
+fn quoted(word: &str) -> toml::Value {
+    toml::Value::from(word)
+}
+
+/// A model's name as a glob that matches nothing else.
+fn escaped(model: &str) -> String {
+    let special = |c: char| matches!(c, '*' | '?' | '[' | ']' | '{' | '}' | '!' | '\\');
+    let escape = |c: char| {
+        if special(c) {
+            format!("[{c}]")
+        } else {
+            c.to_string()
+        }
+    };
+    model.chars().map(escape).collect()
+}
+
+/// A text that cannot end the comment that it stands in.
+fn one_line(text: &str) -> String {
+    text.chars()
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .collect()
+}

@@ -1,0 +1,261 @@
+//! Tables as Parquet and CSV files, written beside their names and renamed when whole.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use polars::prelude::{Column, DataFrame, DataType, NamedFrom, Series};
+use polars_io::SerReader;
+use polars_io::parquet::read::ParquetReader;
+use polars_io::parquet::write::{BatchedWriter, ParquetCompression, ParquetWriter};
+use tempfile::NamedTempFile;
+
+use super::table::{Cell, Cells, Schema, Table, Type};
+
+/// A file of a run that cannot be written or read.
+#[derive(Debug, thiserror::Error)]
+#[error("{path}: {what}", path = .path.display())]
+pub struct FileError {
+    /// Which.
+    pub path: PathBuf,
+    /// Why.
+    pub what: String,
+}
+
+impl FileError {
+    pub(crate) fn at(path: &Path, what: impl ToString) -> Self {
+        Self {
+            path: path.into(),
+            what: what.to_string(),
+        }
+    }
+}
+
+/// Rows that are held back before they become a row group: a bound on memory.
+const GROUP_ROWS: usize = 1 << 17;
+
+/// Writes one table row by row: `<name>.parquet`, and `<name>.csv` where asked for.
+pub(crate) struct TableWriter {
+    schema: Schema,
+    buffer: Table,
+    rows: usize,
+    parquet: (PathBuf, NamedTempFile, BatchedWriter<File>),
+    csv: Option<(PathBuf, csv::Writer<NamedTempFile>)>,
+}
+
+impl TableWriter {
+    pub(crate) fn create(
+        dir: &Path,
+        name: &str,
+        schema: Schema,
+        with_csv: bool,
+    ) -> Result<Self, FileError> {
+        let path = dir.join(format!("{name}.parquet"));
+        let failed = |error: &dyn ToString| FileError::at(&path, error.to_string());
+        let file = beside(&path)?;
+        let types = schema
+            .iter()
+            .map(|(name, of)| (name.as_str().into(), data_type(*of)))
+            .collect();
+        let handle = file.reopen().map_err(|e| failed(&e))?;
+        let writer = ParquetWriter::new(handle)
+            .with_compression(ParquetCompression::Zstd(None))
+            .set_parallel(false)
+            .batched(&types)
+            .map_err(|e| failed(&e))?;
+        let csv = if with_csv {
+            Some(csv_writer(dir, name, &schema)?)
+        } else {
+            None
+        };
+        let buffer = Table::new(&schema);
+        Ok(Self {
+            schema,
+            buffer,
+            rows: 0,
+            parquet: (path, file, writer),
+            csv,
+        })
+    }
+
+    pub(crate) fn push(&mut self, row: Vec<Cell>) -> Result<(), FileError> {
+        if let Some((path, csv)) = &mut self.csv {
+            csv.write_record(row.iter().map(Cell::csv))
+                .map_err(|e| FileError::at(path, e))?;
+        }
+        self.buffer.push(row);
+        self.rows += 1;
+        if self.buffer.rows() == GROUP_ROWS {
+            self.flush()
+        } else {
+            Ok(())
+        }
+    }
+
+    fn flush(&mut self) -> Result<(), FileError> {
+        let table = std::mem::replace(&mut self.buffer, Table::new(&self.schema));
+        let (path, _, writer) = &mut self.parquet;
+        let frame = frame(table).map_err(|e| FileError::at(path, e))?;
+        writer
+            .write_batch(&frame)
+            .map_err(|e| FileError::at(path, e))
+    }
+
+    /// Gives the files their names; how many rows they have.
+    pub(crate) fn finish(mut self) -> Result<usize, FileError> {
+        if self.buffer.rows() > 0 {
+            self.flush()?;
+        }
+        let (path, file, writer) = self.parquet;
+        writer.finish().map_err(|e| FileError::at(&path, e))?;
+        persist(file, &path)?;
+        if let Some((path, csv)) = self.csv {
+            let file = csv
+                .into_inner()
+                .map_err(|e| FileError::at(&path, e.error()))?;
+            persist(file, &path)?;
+        }
+        Ok(self.rows)
+    }
+}
+
+/// Writes a small table as CSV only.
+pub(crate) fn write_csv(
+    dir: &Path,
+    name: &str,
+    schema: &Schema,
+    rows: impl IntoIterator<Item = Vec<Cell>>,
+) -> Result<(), FileError> {
+    let (path, mut csv) = csv_writer(dir, name, schema)?;
+    for row in rows {
+        csv.write_record(row.iter().map(Cell::csv))
+            .map_err(|e| FileError::at(&path, e))?;
+    }
+    let file = csv
+        .into_inner()
+        .map_err(|e| FileError::at(&path, e.error()))?;
+    persist(file, &path)
+}
+
+/// Writes a text file.
+pub(crate) fn write_text(path: &Path, text: &str) -> Result<(), FileError> {
+    let mut file = beside(path)?;
+    file.write_all(text.as_bytes())
+        .map_err(|e| FileError::at(path, e))?;
+    persist(file, path)
+}
+
+/// Reads a Parquet file; `None` where there is none.
+pub(crate) fn read_parquet(dir: &Path, name: &str) -> Result<Option<Table>, FileError> {
+    let path = dir.join(format!("{name}.parquet"));
+    let file = match File::open(&path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(FileError::at(&path, error)),
+    };
+    let frame = ParquetReader::new(file)
+        .finish()
+        .map_err(|e| FileError::at(&path, e))?;
+    let columns = frame
+        .columns()
+        .iter()
+        .map(|c| Ok((c.name().to_string(), cells(c)?)));
+    let columns: Result<Vec<_>, polars::error::PolarsError> = columns.collect();
+    let columns = columns.map_err(|e| FileError::at(&path, e))?;
+    Ok(Some(Table {
+        columns,
+        rows: frame.height(),
+    }))
+}
+
+/// Reads a CSV file as text; `None` where there is none.
+pub(crate) fn read_csv(dir: &Path, name: &str) -> Result<Option<Table>, FileError> {
+    let path = dir.join(format!("{name}.csv"));
+    if !path.exists() {
+        return Ok(None);
+    }
+    let failed = |error| FileError::at(&path, error);
+    let mut reader = csv::Reader::from_path(&path).map_err(failed)?;
+    let header = reader.headers().map_err(failed)?.clone();
+    let schema = header
+        .iter()
+        .map(|name| (name.to_owned(), Type::Text))
+        .collect();
+    let mut table = Table::new(&schema);
+    for row in reader.records() {
+        let row = row.map_err(failed)?;
+        let cell = |text: &str| Cell::Text((!text.is_empty()).then(|| text.to_owned()));
+        table.push(row.iter().map(cell).collect());
+    }
+    Ok(Some(table))
+}
+
+fn csv_writer(
+    dir: &Path,
+    name: &str,
+    schema: &Schema,
+) -> Result<(PathBuf, csv::Writer<NamedTempFile>), FileError> {
+    let path = dir.join(format!("{name}.csv"));
+    let mut csv = csv::Writer::from_writer(beside(&path)?);
+    let header = schema.iter().map(|(name, _)| name);
+    csv.write_record(header)
+        .map_err(|e| FileError::at(&path, e))?;
+    Ok((path, csv))
+}
+
+/// A file in the folder of `path` that becomes it. Readable as any new file is: a temporary one is
+/// private unless told otherwise.
+fn beside(path: &Path) -> Result<NamedTempFile, FileError> {
+    let dir = path
+        .parent()
+        .filter(|d| !d.as_os_str().is_empty())
+        .unwrap_or(Path::new("."));
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".deadloop-");
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    builder.tempfile_in(dir).map_err(|e| FileError::at(path, e))
+}
+
+fn persist(file: NamedTempFile, path: &Path) -> Result<(), FileError> {
+    file.as_file()
+        .sync_all()
+        .map_err(|e| FileError::at(path, e))?;
+    file.persist(path)
+        .map(drop)
+        .map_err(|e| FileError::at(path, e.error))
+}
+
+fn data_type(of: Type) -> DataType {
+    match of {
+        Type::Text => DataType::String,
+        Type::Int => DataType::Int64,
+        Type::Float => DataType::Float64,
+    }
+}
+
+fn frame(table: Table) -> Result<DataFrame, polars::error::PolarsError> {
+    let column = |(name, cells): (String, Cells)| -> Column {
+        let name = name.as_str().into();
+        match cells {
+            Cells::Text(cells) => Series::new(name, cells).into(),
+            Cells::Int(cells) => Series::new(name, cells).into(),
+            Cells::Float(cells) => Series::new(name, cells).into(),
+        }
+    };
+    DataFrame::new(table.rows, table.columns.into_iter().map(column).collect())
+}
+
+fn cells(column: &Column) -> Result<Cells, polars::error::PolarsError> {
+    Ok(match column.dtype() {
+        DataType::Int64 => Cells::Int(column.i64()?.iter().collect()),
+        DataType::Float64 => Cells::Float(column.f64()?.iter().collect()),
+        _ => Cells::Text(
+            column
+                .str()?
+                .iter()
+                .map(|cell| cell.map(str::to_owned))
+                .collect(),
+        ),
+    })
+}

@@ -1,0 +1,175 @@
+//! [`Table`]: columns of text, whole numbers or numbers, with gaps.
+
+/// What a column holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Type {
+    /// Text.
+    Text,
+    /// Whole numbers.
+    Int,
+    /// Numbers; infinite is written `never` in CSV.
+    Float,
+}
+
+/// One cell; `None` is n/a, written as nothing.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Cell {
+    /// Text.
+    Text(Option<String>),
+    /// A whole number.
+    Int(Option<i64>),
+    /// A number.
+    Float(Option<f64>),
+}
+
+impl Cell {
+    /// A text.
+    pub(crate) fn text(text: impl Into<String>) -> Self {
+        Self::Text(Some(text.into()))
+    }
+
+    /// A text, or nothing.
+    pub(crate) fn maybe<T: ToString>(text: Option<T>) -> Self {
+        Self::Text(text.map(|t| t.to_string()))
+    }
+
+    /// A count.
+    pub(crate) fn count(n: u64) -> Self {
+        Self::Int(i64::try_from(n).ok())
+    }
+
+    /// A count, or nothing.
+    pub(crate) fn counted(n: Option<u64>) -> Self {
+        Self::Int(n.and_then(|n| i64::try_from(n).ok()))
+    }
+
+    /// Nothing, of a type.
+    pub(crate) fn none(of: Type) -> Self {
+        match of {
+            Type::Text => Self::Text(None),
+            Type::Int => Self::Int(None),
+            Type::Float => Self::Float(None),
+        }
+    }
+
+    /// As it stands in a CSV file: numbers as short as they can be and read back exactly.
+    pub(crate) fn csv(&self) -> String {
+        match self {
+            Self::Text(text) => text.clone().unwrap_or_default(),
+            Self::Int(n) => n.map(|n| n.to_string()).unwrap_or_default(),
+            Self::Float(Some(x)) if x.is_infinite() => "never".into(),
+            Self::Float(x) => x.map(|x| x.to_string()).unwrap_or_default(),
+        }
+    }
+}
+
+/// The cells of a column.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Cells {
+    /// Text.
+    Text(Vec<Option<String>>),
+    /// Whole numbers.
+    Int(Vec<Option<i64>>),
+    /// Numbers; infinity stands for `never`.
+    Float(Vec<Option<f64>>),
+}
+
+/// Named columns of one length.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Table {
+    pub(crate) columns: Vec<(String, Cells)>,
+    pub(crate) rows: usize,
+}
+
+/// The names and types of a table's columns.
+pub(crate) type Schema = Vec<(String, Type)>;
+
+/// A schema from names of one type.
+pub(crate) fn named(names: &[&str], of: Type) -> Schema {
+    names.iter().map(|name| ((*name).into(), of)).collect()
+}
+
+impl Table {
+    pub(crate) fn new(schema: &Schema) -> Self {
+        let empty = |of: &Type| match of {
+            Type::Text => Cells::Text(Vec::new()),
+            Type::Int => Cells::Int(Vec::new()),
+            Type::Float => Cells::Float(Vec::new()),
+        };
+        let columns = schema
+            .iter()
+            .map(|(name, of)| (name.clone(), empty(of)))
+            .collect();
+        Self { columns, rows: 0 }
+    }
+
+    /// Adds a row. A cell of another type than its column becomes n/a; a whole number fits into a
+    /// column of numbers.
+    pub(crate) fn push(&mut self, row: Vec<Cell>) {
+        for ((_, cells), cell) in self.columns.iter_mut().zip(row) {
+            match (cells, cell) {
+                (Cells::Text(column), Cell::Text(cell)) => column.push(cell),
+                (Cells::Int(column), Cell::Int(cell)) => column.push(cell),
+                (Cells::Float(column), Cell::Float(cell)) => column.push(cell),
+                (Cells::Float(column), Cell::Int(cell)) => column.push(cell.map(|n| n as f64)),
+                (Cells::Text(column), _) => column.push(None),
+                (Cells::Int(column), _) => column.push(None),
+                (Cells::Float(column), _) => column.push(None),
+            }
+        }
+        self.rows += 1;
+    }
+
+    /// How many rows it has.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// The names of its columns, in order.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.columns.iter().map(|(name, _)| name.as_str())
+    }
+
+    /// A column.
+    pub fn column(&self, name: &str) -> Option<&Cells> {
+        self.columns
+            .iter()
+            .find(|(n, _)| n == name)
+            .map(|(_, cells)| cells)
+    }
+
+    /// A cell of a column of text; `None` where it is n/a, or there is no such column.
+    pub fn text(&self, name: &str, row: usize) -> Option<&str> {
+        match self.column(name)? {
+            Cells::Text(cells) => cells.get(row)?.as_deref(),
+            _ => None,
+        }
+    }
+
+    /// A cell of a column of whole numbers.
+    pub fn int(&self, name: &str, row: usize) -> Option<i64> {
+        match self.column(name)? {
+            Cells::Int(cells) => *cells.get(row)?,
+            _ => None,
+        }
+    }
+
+    /// A cell of a column of numbers, whole or not; infinity stands for `never`.
+    pub fn number(&self, name: &str, row: usize) -> Option<f64> {
+        match self.column(name)? {
+            Cells::Float(cells) => *cells.get(row)?,
+            Cells::Int(cells) => cells.get(row)?.map(|n| n as f64),
+            Cells::Text(_) => None,
+        }
+    }
+
+    /// A cell as it would stand in a CSV file.
+    pub fn shown(&self, name: &str, row: usize) -> Option<String> {
+        let cell = match self.column(name)? {
+            Cells::Text(cells) => Cell::Text(cells.get(row)?.clone()),
+            Cells::Int(cells) => Cell::Int(*cells.get(row)?),
+            Cells::Float(cells) => Cell::Float(*cells.get(row)?),
+        };
+        Some(cell.csv())
+    }
+}

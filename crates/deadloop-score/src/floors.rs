@@ -1,0 +1,76 @@
+//! Floors: what a setting has to beat. They look at no text, so no engine is needed.
+//!
+//! A floor alarms at a char; its chunk is not known here, so `delivered` is `exact`, and it has
+//! neither milliseconds nor tokens. It watches both text channels.
+
+use deadloop_replay::detect::Kind;
+use deadloop_replay::{Moment, Stop};
+
+use crate::cases::Case;
+use crate::random::Random;
+use crate::verdict::Watch;
+
+/// Something that alarms without looking.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Floor {
+    /// Never alarms: no detector at all.
+    Never,
+    /// Alarms as soon as so many chars have arrived in the channel that gets there first.
+    FirstCheckpoint {
+        /// The checkpoint, chars: 2000 in the design document.
+        chars: u64,
+    },
+    /// Alarms on a random share of the transcripts, at a uniformly random char.
+    Random {
+        /// The share: that of the current setting, so that the two spend the same alarms.
+        rate: f64,
+        /// Seed. A transcript's alarm depends on the seed and its id, not on the other ones.
+        seed: u64,
+    },
+}
+
+impl Floor {
+    /// Its name in the column `setting`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Never => "never",
+            Self::FirstCheckpoint { .. } => "first-checkpoint",
+            Self::Random { .. } => "random",
+        }
+    }
+
+    /// The channels that it watches.
+    pub fn watch() -> Watch {
+        Watch {
+            reasoning: true,
+            answer: true,
+        }
+    }
+
+    /// Its alarm on a transcript.
+    pub fn stop(self, case: &Case) -> Option<Stop> {
+        let line = &case.timeline;
+        let (channel, seen) = match self {
+            Self::Never => None,
+            Self::FirstCheckpoint { chars } => line.first_to_reach(chars),
+            Self::Random { rate, seed } => {
+                let mut random = Random::named(seed, &case.id);
+                let fires = random.unit() < rate;
+                let place = random.below(Self::watch().chars(line.length()));
+                line.nth_char(place + 1).filter(|_| fires)
+            }
+        }?;
+        let moment = Moment {
+            seen,
+            t_ms: None,
+            tokens: None,
+        };
+        Some(Stop {
+            channel,
+            kind: Kind::Other,
+            member: 0,
+            exact: moment,
+            delivered: moment,
+        })
+    }
+}

@@ -1,0 +1,138 @@
+//! Folds for cross-validation: grouped, stratified, the same on every machine.
+
+use std::collections::BTreeMap;
+
+use crate::cases::Case;
+use crate::label::Class;
+use crate::random::Random;
+
+/// What folds are balanced by: model and class.
+type Stratum<'a> = (&'a str, Option<Class>);
+
+/// The fold of each case, from 0 to `k` - 1.
+///
+/// Cases with one `group` are in one fold; a case without a group is its own. Groups are dealt out
+/// one by one, the largest first and equal ones in the order of a seeded hash of their names, each
+/// to the fold that has least of what the group holds (by model and class), then to the smallest
+/// fold. So the folds depend on names and the seed, not on the order of the corpus.
+pub fn folds(cases: &[Case], k: usize, seed: u64) -> Vec<usize> {
+    let mut groups: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    for (i, case) in cases.iter().enumerate() {
+        groups.entry(case.cluster()).or_default().push(i);
+    }
+    let mut order: Vec<(&str, Vec<usize>)> = groups.into_iter().collect();
+    order.sort_by_key(|(name, members)| {
+        (
+            usize::MAX - members.len(),
+            Random::named(seed, name).next(),
+            *name,
+        )
+    });
+    let mut dealt = Dealt {
+        strata: vec![BTreeMap::new(); k.max(1)],
+        sizes: vec![0; k.max(1)],
+    };
+    let mut folds = vec![0; cases.len()];
+    for (_, members) in order {
+        let fold = dealt.deal(cases, &members);
+        members.iter().for_each(|i| folds[*i] = fold);
+    }
+    folds
+}
+
+/// What each fold has so far.
+struct Dealt<'a> {
+    strata: Vec<BTreeMap<Stratum<'a>, usize>>,
+    sizes: Vec<usize>,
+}
+
+impl<'a> Dealt<'a> {
+    fn deal(&mut self, cases: &'a [Case], members: &[usize]) -> usize {
+        let stratum = |i: &usize| (cases[*i].model.as_str(), cases[*i].class());
+        let held = |fold: &usize| -> usize {
+            let of = |i| self.strata[*fold].get(&stratum(i)).copied().unwrap_or(0);
+            members.iter().map(of).sum()
+        };
+        let all = 0..self.sizes.len();
+        let best = all
+            .min_by_key(|fold| (held(fold), self.sizes[*fold]))
+            .unwrap_or(0);
+        for i in members {
+            *self.strata[best].entry(stratum(i)).or_default() += 1;
+        }
+        self.sizes[best] += members.len();
+        best
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::label::Truth;
+    use crate::timeline::Timeline;
+
+    fn case(i: usize, group: Option<usize>) -> Case {
+        let class = if i.is_multiple_of(3) {
+            Class::Loop
+        } else {
+            Class::Clean
+        };
+        Case {
+            id: format!("t{i}"),
+            model: format!("m{}", i % 2),
+            profile: None,
+            group: group.map(|g| format!("g{g}")),
+            lang: None,
+            split: None,
+            by: Vec::new(),
+            timeline: Timeline::default(),
+            truth: Some(Truth {
+                class,
+                spans: Vec::new(),
+            }),
+            text: String::new(),
+        }
+    }
+
+    #[test]
+    fn groups_stay_together() {
+        let cases: Vec<Case> = (0..200).map(|i| case(i, Some(i % 37))).collect();
+        let folds = folds(&cases, 5, 1);
+        for (i, a) in cases.iter().enumerate() {
+            for (j, b) in cases.iter().enumerate() {
+                assert!(a.group != b.group || folds[i] == folds[j]);
+            }
+        }
+        assert!((0..5).all(|fold| folds.contains(&fold)));
+    }
+
+    #[test]
+    fn models_and_classes_are_spread_evenly() {
+        let cases: Vec<Case> = (0..300).map(|i| case(i, None)).collect();
+        let folds = folds(&cases, 5, 1);
+        let mut counts: BTreeMap<(usize, Stratum), usize> = BTreeMap::new();
+        for (case, fold) in cases.iter().zip(&folds) {
+            *counts
+                .entry((*fold, (&case.model, case.class())))
+                .or_default() += 1;
+        }
+        // 50 looping and 100 clean transcripts of each model.
+        for ((_, (_, class)), n) in &counts {
+            assert_eq!(*n, if *class == Some(Class::Loop) { 10 } else { 20 });
+        }
+        assert_eq!(counts.len(), 20);
+    }
+
+    #[test]
+    fn the_order_of_the_corpus_does_not_matter_but_the_seed_does() {
+        let cases: Vec<Case> = (0..120)
+            .map(|i| case(i, (i % 4 != 0).then_some(i % 29)))
+            .collect();
+        let forward = folds(&cases, 4, 7);
+        let reversed: Vec<Case> = cases.iter().rev().cloned().collect();
+        let mut backward = folds(&reversed, 4, 7);
+        backward.reverse();
+        assert_eq!(forward, backward);
+        assert_ne!(forward, folds(&cases, 4, 8));
+    }
+}

@@ -1,0 +1,239 @@
+//! The truth about a transcript: a class, and the spans in which it repeats itself.
+
+use deadloop_replay::Seen;
+use deadloop_replay::corpus::{Place, Problem};
+use deadloop_replay::detect::{Channel, Chars, Kind};
+use serde::{Deserialize, Serialize};
+
+/// What a transcript is, seen as a whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Class {
+    /// It loops: an alarm is right.
+    Loop,
+    /// It never repeats itself in a way that matters: every alarm is false.
+    Clean,
+    /// It repeats, then recovers by itself.
+    Transient,
+    /// Nobody can say: counted, not scored.
+    Unsure,
+}
+
+impl Class {
+    /// All classes, in the order of the contract.
+    pub const ALL: [Self; 4] = [Self::Loop, Self::Clean, Self::Transient, Self::Unsure];
+
+    /// The name used in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Loop => "loop",
+            Self::Clean => "clean",
+            Self::Transient => "transient",
+            Self::Unsure => "unsure",
+        }
+    }
+}
+
+/// A stretch of a transcript that repeats itself. Positions are in the channel's own unit: chars,
+/// or calls on `tools`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Span {
+    /// [`Class::Loop`] or [`Class::Transient`].
+    pub class: Class,
+    /// What kind of loop, where the labeller said.
+    pub kind: Option<Kind>,
+    /// Where it stands.
+    pub channel: Channel,
+    /// First char of the first copy.
+    pub start: Option<Chars>,
+    /// First char of the second copy.
+    pub onset: Chars,
+    /// From where on an alarm is right: the label's `earliest`, or the onset.
+    pub earliest: Chars,
+    /// One past its last char: the label's `end`, or the channel's length.
+    pub end: Chars,
+    /// Whether the label gives no end: the recording stops while it still repeats.
+    pub open: bool,
+    /// Length of one copy.
+    pub period: Option<u64>,
+    /// How much of the transcript had arrived just before the char at `earliest`.
+    pub seen: Seen,
+    /// Milliseconds since the request, of the event that holds the onset.
+    pub onset_ms: Option<f64>,
+    /// Tokens up to and including that event.
+    pub onset_tokens: Option<u64>,
+}
+
+/// The truth about one transcript.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Truth {
+    /// The class of the whole: `unsure` where any label says so, `loop` where there is a loop span.
+    pub class: Class,
+    /// The spans in the order in which they become detectable. A transient transcript may have
+    /// none: someone saw that it recovers, and did not mark where.
+    pub spans: Vec<Span>,
+}
+
+impl Truth {
+    /// The loop span that becomes detectable first; it is charged with what was never found.
+    pub fn first_loop(&self) -> Option<&Span> {
+        self.spans.iter().find(|s| s.class == Class::Loop)
+    }
+}
+
+/// One label as it stands in a file, its words checked but not its positions.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Label {
+    pub(crate) class: Class,
+    pub(crate) kind: Option<Kind>,
+    pub(crate) channel: Option<Channel>,
+    pub(crate) start: Option<u64>,
+    pub(crate) onset: Option<u64>,
+    pub(crate) earliest: Option<u64>,
+    pub(crate) end: Option<u64>,
+    pub(crate) period: Option<u64>,
+}
+
+/// One label as it is written, in JSON or in a row of labels.csv.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Wire {
+    pub(crate) class: String,
+    pub(crate) kind: Option<String>,
+    pub(crate) channel: Option<String>,
+    pub(crate) start: Option<u64>,
+    pub(crate) onset: Option<u64>,
+    pub(crate) earliest: Option<u64>,
+    pub(crate) end: Option<u64>,
+    pub(crate) period: Option<u64>,
+    /// Who said so; read for the sake of the format, not used.
+    #[serde(rename = "by")]
+    pub(crate) _by: Option<String>,
+    /// Free text, likewise.
+    #[serde(rename = "note")]
+    pub(crate) _note: Option<String>,
+}
+
+impl Wire {
+    /// Checks what can be checked without the transcript; every problem is pushed, not the first.
+    pub(crate) fn check(&self, place: &Place, problems: &mut Vec<Problem>) -> Option<Label> {
+        let before = problems.len();
+        let class = word(
+            "class",
+            &self.class,
+            &Class::ALL,
+            Class::name,
+            place,
+            problems,
+        );
+        let kind = optional("kind", &self.kind, &Kind::ALL, Kind::name, place, problems);
+        let channels = [Channel::Reasoning, Channel::Answer, Channel::Tools];
+        let channel = optional(
+            "channel",
+            &self.channel,
+            &channels,
+            Channel::name,
+            place,
+            problems,
+        );
+        if class == Some(Class::Loop) && self.onset.is_none() {
+            let what = "a loop without an onset";
+            push(problems, place, what, "the first char of the second copy");
+        }
+        self.order(place, problems);
+        (problems.len() == before).then_some(())?;
+        Some(Label {
+            class: class?,
+            kind,
+            channel,
+            start: self.start,
+            onset: self.onset,
+            earliest: self.earliest,
+            end: self.end,
+            period: self.period,
+        })
+    }
+
+    /// Refuses positions that stand in the wrong order.
+    fn order(&self, place: &Place, problems: &mut Vec<Problem>) {
+        let pairs = [
+            (("start", self.start), ("onset", self.onset)),
+            (("onset", self.onset), ("end", self.end)),
+            (("earliest", self.earliest), ("end", self.end)),
+        ];
+        for ((first, a), (second, b)) in pairs {
+            if let (Some(a), Some(b)) = (a, b)
+                && a > b
+            {
+                let what = format!("{first} {a} is greater than {second} {b}");
+                push(problems, place, what, &format!("{first} <= {second}"));
+            }
+        }
+    }
+}
+
+/// The labels of one transcript as the file has them: `(where, label)`.
+pub(crate) type Placed = (Place, Label);
+
+/// Whether the labels of one transcript can be true together, and the class of the whole.
+///
+/// `clean` says that nothing repeats, so it contradicts `loop` and `transient`. `unsure` beside
+/// anything makes the whole transcript unsure: a doubt is about the transcript, which has one case.
+pub(crate) fn class_of(labels: &[Placed], problems: &mut Vec<Problem>) -> Option<Class> {
+    let find = |class| labels.iter().find(|(_, l)| l.class == class);
+    let repeats = find(Class::Loop).or_else(|| find(Class::Transient));
+    if let (Some((place, _)), Some((_, other))) = (find(Class::Clean), repeats) {
+        let what = format!("labelled clean and {}", other.class.name());
+        push(problems, place, what, "one or the other");
+        return None;
+    }
+    [Class::Unsure, Class::Loop, Class::Transient, Class::Clean]
+        .into_iter()
+        .find(|class| find(*class).is_some())
+}
+
+/// Adds a problem.
+pub(crate) fn push(
+    problems: &mut Vec<Problem>,
+    place: &Place,
+    what: impl Into<String>,
+    expected: &str,
+) {
+    problems.push(Problem {
+        place: place.clone(),
+        what: what.into(),
+        expected: expected.into(),
+    });
+}
+
+fn optional<T: Copy>(
+    field: &str,
+    text: &Option<String>,
+    all: &[T],
+    name: fn(T) -> &'static str,
+    place: &Place,
+    problems: &mut Vec<Problem>,
+) -> Option<T> {
+    word(field, text.as_deref()?, all, name, place, problems)
+}
+
+fn word<T: Copy>(
+    field: &str,
+    text: &str,
+    all: &[T],
+    name: fn(T) -> &'static str,
+    place: &Place,
+    problems: &mut Vec<Problem>,
+) -> Option<T> {
+    let found = all.iter().copied().find(|t| name(*t) == text);
+    if found.is_none() {
+        let names: Vec<&str> = all.iter().map(|t| name(*t)).collect();
+        push(
+            problems,
+            place,
+            format!("unknown {field} {text:?}"),
+            &names.join(" | "),
+        );
+    }
+    found
+}

@@ -1,0 +1,73 @@
+//! Seeded randomness: splitmix64, the same on every machine and in every version.
+
+/// A stream of random numbers that depends on its seed alone.
+#[derive(Clone, Debug)]
+pub(crate) struct Random(u64);
+
+impl Random {
+    /// The stream of a seed.
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    /// The stream of a seed and a name: what is drawn for one transcript does not depend on which
+    /// others there are, nor on their order.
+    pub(crate) fn named(seed: u64, name: &str) -> Self {
+        // FNV-1a; the mixing is splitmix64's.
+        let hash = name.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+        });
+        let mut random = Self(seed ^ hash);
+        random.next();
+        random
+    }
+
+    /// 64 random bits (Steele, Lea, Flood 2014).
+    pub(crate) fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// A number from 0 to `n` - 1; 0 for `n` = 0. Its bias is below n / 2^64.
+    pub(crate) fn below(&mut self, n: u64) -> u64 {
+        ((u128::from(self.next()) * u128::from(n)) >> 64) as u64
+    }
+
+    /// A number from 0 up to, not including, 1.
+    pub(crate) fn unit(&mut self) -> f64 {
+        (self.next() >> 11) as f64 / (1_u64 << 53) as f64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The first outputs of the reference implementation for the seed 1234567.
+    #[test]
+    fn it_is_splitmix64() {
+        let mut random = Random::new(1_234_567);
+        assert_eq!(random.next(), 6_457_827_717_110_365_317);
+        assert_eq!(random.next(), 3_203_168_211_198_807_973);
+    }
+
+    #[test]
+    fn names_give_streams_of_their_own() {
+        assert_ne!(Random::named(1, "a").next(), Random::named(1, "b").next());
+        assert_ne!(Random::named(1, "a").next(), Random::named(2, "a").next());
+        assert_eq!(Random::named(1, "a").next(), Random::named(1, "a").next());
+    }
+
+    #[test]
+    fn numbers_stay_below_their_bound_and_reach_it() {
+        let mut random = Random::new(3);
+        let drawn: Vec<u64> = (0..1000).map(|_| random.below(7)).collect();
+        assert!((0..7).all(|n| drawn.contains(&n)) && drawn.iter().all(|n| *n < 7));
+        assert_eq!(random.below(0), 0);
+        let mean = (0..4000).map(|_| random.unit()).sum::<f64>() / 4000.0;
+        assert!((mean - 0.5).abs() < 0.03, "{mean}");
+    }
+}

@@ -1,0 +1,427 @@
+//! A record held against its label: [`judge`].
+//!
+//! Where scoring.md is silent:
+//! - With several loop spans, an alarm inside one is judged by it; what is found nowhere (`miss`) or
+//!   outside every span (`premature`, `stale`) is charged to the span that becomes detectable first,
+//!   since that is the one which a detector should have stopped.
+//! - Inside both a loop and a transient span, the loop decides: the alarm is right.
+//! - An alarm in another channel than a span's is outside it. Whether the span begins later is then
+//!   a question of what had arrived, which [`Seen`] answers for every channel at once.
+//! - `early` and `grace` widen loops only; a transient span is taken literally.
+
+use deadloop_replay::detect::{Channel, Chars};
+use deadloop_replay::{Moment, Seen, Stop};
+use serde::{Deserialize, Serialize};
+
+use crate::cases::Case;
+use crate::label::{Class, Span};
+
+/// What is tolerated, and which position of an alarm counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct JudgeOptions {
+    /// How many chars before `earliest` an alarm is still right.
+    pub early: u64,
+    /// How many chars after the onset an alarm is in time; `None`: any.
+    pub deadline: Option<u64>,
+    /// How many chars after a loop's end an alarm is still right.
+    pub grace: u64,
+    /// What a transient transcript counts as.
+    pub transient: Transient,
+    /// Which position is scored.
+    pub at: At,
+    /// Cap of what one loop can cost in `delay`, chars; `None`: the whole loop.
+    pub horizon: Option<u64>,
+}
+
+/// What a transcript that repeats itself and recovers counts as.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Transient {
+    /// Its own columns, in no ratio.
+    #[default]
+    Ignore,
+    /// Healthy text: its spans are as if they were not there.
+    Clean,
+    /// Its spans are loops. One without a span stays in its own columns: there is nothing to judge
+    /// an alarm by.
+    Loop,
+}
+
+/// Which position of an alarm is scored.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum At {
+    /// The char at which a detector that sees one char at a time knows.
+    Exact,
+    /// The end of the event that holds it: what a live integration sees.
+    #[default]
+    Delivered,
+}
+
+impl JudgeOptions {
+    /// The moment of a stop that is scored.
+    pub fn moment<'s>(&self, stop: &'s Stop) -> &'s Moment {
+        match self.at {
+            At::Exact => &stop.exact,
+            At::Delivered => &stop.delivered,
+        }
+    }
+}
+
+/// Which text channels a setting reads. Chars that it never sees are no exposure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Watch {
+    /// Whether it reads `reasoning`.
+    pub reasoning: bool,
+    /// Whether it reads `answer`.
+    pub answer: bool,
+}
+
+impl Watch {
+    /// What `watches` says of each channel.
+    pub fn of(watches: impl Fn(Channel) -> bool) -> Self {
+        Self {
+            reasoning: watches(Channel::Reasoning),
+            answer: watches(Channel::Answer),
+        }
+    }
+
+    /// The chars of `seen` in the channels that are read.
+    pub fn chars(self, seen: Seen) -> u64 {
+        let of = |reads: bool, chars: Chars| if reads { chars.0 } else { 0 };
+        of(self.reasoning, seen.reasoning) + of(self.answer, seen.answer)
+    }
+}
+
+/// What became of a transcript under a setting.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// A loop, found in time.
+    Hit,
+    /// A loop, found after the deadline.
+    Late,
+    /// An alarm before the loop: a healthy stream was cut.
+    Premature,
+    /// An alarm after the loop: the model had escaped.
+    Stale,
+    /// A loop, never found.
+    Miss,
+    /// An alarm on a clean transcript.
+    FalseAlarm,
+    /// No alarm on a clean transcript.
+    Quiet,
+    /// An alarm on a repetition that ends by itself.
+    TransientStop,
+    /// No alarm on one.
+    TransientPass,
+    /// Nobody says what is true; counted, not scored.
+    Unlabelled,
+    /// The detector failed on it; not scored.
+    Error,
+}
+
+impl Verdict {
+    /// All verdicts, in the order of scoring.md.
+    pub const ALL: [Self; 11] = [
+        Self::Hit,
+        Self::Late,
+        Self::Premature,
+        Self::Stale,
+        Self::Miss,
+        Self::FalseAlarm,
+        Self::Quiet,
+        Self::TransientStop,
+        Self::TransientPass,
+        Self::Unlabelled,
+        Self::Error,
+    ];
+
+    /// The name used in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Hit => "hit",
+            Self::Late => "late",
+            Self::Premature => "premature",
+            Self::Stale => "stale",
+            Self::Miss => "miss",
+            Self::FalseAlarm => "false-alarm",
+            Self::Quiet => "quiet",
+            Self::TransientStop => "transient-stop",
+            Self::TransientPass => "transient-pass",
+            Self::Unlabelled => "unlabelled",
+            Self::Error => "error",
+        }
+    }
+
+    /// Whether it is a loop that counts: `hit`, `late`, `premature`, `stale` or `miss`.
+    pub fn is_loop(self) -> bool {
+        matches!(
+            self,
+            Self::Hit | Self::Late | Self::Premature | Self::Stale | Self::Miss
+        )
+    }
+}
+
+/// The verdict on one transcript under one setting, and what it was worth.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Outcome {
+    /// The verdict.
+    pub verdict: Verdict,
+    /// The span that was judged or charged: an index into [`Truth::spans`](crate::Truth::spans).
+    pub span: Option<usize>,
+    /// Chars from the onset to the alarm, 0 for an alarm before it; hits and lates only.
+    pub latency: Option<u64>,
+    /// The same in milliseconds, where the recording has them.
+    pub latency_ms: Option<f64>,
+    /// The same in tokens, where the recording has them.
+    pub latency_tokens: Option<u64>,
+    /// Chars of the loop that were not generated thanks to the alarm.
+    pub saved: u64,
+    /// Chars of healthy text thrown away by the alarm, in the channels that are watched.
+    pub lost: u64,
+    /// Healthy chars that the setting watched.
+    pub exposure: u64,
+    /// Length of the judged or charged loop, onset to end; 0 where no loop counts.
+    pub loop_chars: u64,
+    /// What `delay` sums: chars of that loop which were generated, capped by the horizon.
+    pub delay: u64,
+    /// Whether a hit's kind is the label's; `None` where the label names none, or it is no hit.
+    pub kind_right: Option<bool>,
+    /// Whether a loop counts that still ran when the recording stopped: `saved` is a lower bound.
+    pub censored: bool,
+}
+
+impl Outcome {
+    /// An outcome in which nothing but the verdict is known.
+    fn bare(verdict: Verdict) -> Self {
+        Self {
+            verdict,
+            span: None,
+            latency: None,
+            latency_ms: None,
+            latency_tokens: None,
+            saved: 0,
+            lost: 0,
+            exposure: 0,
+            loop_chars: 0,
+            delay: 0,
+            kind_right: None,
+            censored: false,
+        }
+    }
+
+    /// The outcome of a transcript on which the detector failed.
+    pub fn error() -> Self {
+        Self::bare(Verdict::Error)
+    }
+}
+
+/// Holds what a setting said about a transcript against what is true. `stop` is its first alarm.
+///
+/// A loop from char 1000 to the end at 3000, `early`, `deadline`, `grace` as they are by default:
+/// ```text
+/// alarm        none    900        1000   1400   (end 2000, alarm 2500)
+/// verdict      miss    premature  hit    hit    stale
+/// latency                         0      400
+/// exposure     1000    900        1000   1000   1000
+/// delay        2000    2000       0      400    1000 (the whole loop)
+/// saved        0       0          2000   1600   0
+/// lost         0       100        0      0      500
+/// ```
+pub fn judge(case: &Case, watch: Watch, stop: Option<&Stop>, options: &JudgeOptions) -> Outcome {
+    let Some(truth) = case.truth.as_ref().filter(|t| t.class != Class::Unsure) else {
+        return Outcome::bare(Verdict::Unlabelled);
+    };
+    let hearing = Hearing {
+        spans: &truth.spans,
+        whole: watch.chars(case.timeline.length()),
+        alarm: stop.map(|stop| Alarm {
+            stop,
+            moment: options.moment(stop),
+        }),
+        watch,
+        options,
+    };
+    if hearing.loops().next().is_some() {
+        hearing.looping()
+    } else if truth.class == Class::Clean || options.transient == Transient::Clean {
+        hearing.clean()
+    } else {
+        hearing.transient()
+    }
+}
+
+/// An alarm and the moment of it that counts.
+#[derive(Clone, Copy)]
+struct Alarm<'a> {
+    stop: &'a Stop,
+    moment: &'a Moment,
+}
+
+impl Alarm<'_> {
+    fn at(&self) -> Chars {
+        self.moment.seen.of(self.stop.channel)
+    }
+
+    /// Whether it is in the channel of `span` and from `lo` to `hi`, both included.
+    fn within(&self, span: &Span, lo: u64, hi: u64) -> bool {
+        self.stop.channel == span.channel && lo <= self.at().0 && self.at().0 <= hi
+    }
+
+    /// Whether `span` becomes detectable only later, given the tolerance.
+    fn precedes(&self, span: &Span, early: u64) -> bool {
+        if Channel::TEXT.contains(&span.channel) {
+            self.moment.seen.of(span.channel).0 + early < span.earliest.0
+        } else {
+            total(self.moment.seen) <= total(span.seen)
+        }
+    }
+}
+
+fn total(seen: Seen) -> u64 {
+    seen.reasoning.0 + seen.answer.0
+}
+
+/// Everything that a verdict depends on.
+struct Hearing<'a> {
+    spans: &'a [Span],
+    whole: u64,
+    alarm: Option<Alarm<'a>>,
+    watch: Watch,
+    options: &'a JudgeOptions,
+}
+
+impl<'a> Hearing<'a> {
+    /// The spans that count as loops, the first detectable one first.
+    fn loops(&self) -> impl Iterator<Item = (usize, &'a Span)> {
+        let all = self.options.transient == Transient::Loop;
+        let spans = self.spans.iter().enumerate();
+        spans.filter(move |(_, s)| all || s.class == Class::Loop)
+    }
+
+    fn clean(&self) -> Outcome {
+        let Some(alarm) = &self.alarm else {
+            return Outcome {
+                exposure: self.whole,
+                ..Outcome::bare(Verdict::Quiet)
+            };
+        };
+        let exposure = self.watch.chars(alarm.moment.seen);
+        let lost = self.whole.saturating_sub(exposure);
+        Outcome {
+            exposure,
+            lost,
+            ..Outcome::bare(Verdict::FalseAlarm)
+        }
+    }
+
+    fn transient(&self) -> Outcome {
+        Outcome::bare(match self.alarm {
+            Some(_) => Verdict::TransientStop,
+            None => Verdict::TransientPass,
+        })
+    }
+
+    fn looping(&self) -> Outcome {
+        let Some(alarm) = self.alarm else {
+            return self.charge(Verdict::Miss);
+        };
+        let inside = |span: &Span| {
+            let lo = span.earliest.0.saturating_sub(self.options.early);
+            alarm.within(span, lo, span.end.0 + self.options.grace)
+        };
+        if let Some((index, span)) = self.loops().find(|(_, span)| inside(span)) {
+            return self.found(&alarm, index, span);
+        }
+        let recovers =
+            |s: &Span| s.class == Class::Transient && alarm.within(s, s.earliest.0, s.end.0);
+        if self.options.transient == Transient::Ignore && self.spans.iter().any(recovers) {
+            return Outcome::bare(Verdict::TransientStop);
+        }
+        match self
+            .loops()
+            .find(|(_, span)| alarm.precedes(span, self.options.early))
+        {
+            Some((_, span)) => self.cut(&alarm, Verdict::Premature, self.watch.chars(span.seen)),
+            None => self.cut(&alarm, Verdict::Stale, self.whole),
+        }
+    }
+
+    /// A hit or a late one, in `span`.
+    fn found(&self, alarm: &Alarm, index: usize, span: &Span) -> Outcome {
+        let at = alarm.at().0;
+        let latency = at.saturating_sub(span.onset.0);
+        let late = self
+            .options
+            .deadline
+            .is_some_and(|deadline| latency > deadline);
+        let verdict = if late { Verdict::Late } else { Verdict::Hit };
+        let stopped = at.clamp(span.onset.0, span.end.0);
+        Outcome {
+            span: Some(index),
+            latency: Some(latency),
+            latency_ms: alarm
+                .moment
+                .t_ms
+                .zip(span.onset_ms)
+                .map(|(a, o)| (a - o).max(0.0)),
+            latency_tokens: alarm
+                .moment
+                .tokens
+                .zip(span.onset_tokens)
+                .map(|(a, o)| a.saturating_sub(o)),
+            saved: span.end.0 - stopped,
+            exposure: self.exposure(),
+            loop_chars: (span.end - span.onset).0,
+            delay: self.capped(stopped - span.onset.0),
+            kind_right: span
+                .kind
+                .filter(|_| !late)
+                .map(|kind| kind == alarm.stop.kind),
+            censored: span.open,
+            ..Outcome::bare(verdict)
+        }
+    }
+
+    /// An alarm outside every span; healthy text follows it until `until` watched chars.
+    fn cut(&self, alarm: &Alarm, verdict: Verdict, until: u64) -> Outcome {
+        let lost = until.saturating_sub(self.watch.chars(alarm.moment.seen));
+        Outcome {
+            lost,
+            ..self.charge(verdict)
+        }
+    }
+
+    /// The whole of the first loop, which nobody stopped.
+    fn charge(&self, verdict: Verdict) -> Outcome {
+        let Some((index, span)) = self.loops().next() else {
+            return Outcome::bare(verdict);
+        };
+        let loop_chars = (span.end - span.onset).0;
+        Outcome {
+            span: Some(index),
+            exposure: self.exposure(),
+            loop_chars,
+            delay: self.capped(loop_chars),
+            censored: span.open,
+            ..Outcome::bare(verdict)
+        }
+    }
+
+    /// Watched chars up to the alarm or the first `earliest`, whichever came first.
+    fn exposure(&self) -> u64 {
+        let healthy = self
+            .loops()
+            .next()
+            .map_or(self.whole, |(_, s)| self.watch.chars(s.seen));
+        let watched = self
+            .alarm
+            .map_or(healthy, |a| self.watch.chars(a.moment.seen));
+        healthy.min(watched)
+    }
+
+    fn capped(&self, delay: u64) -> u64 {
+        self.options.horizon.map_or(delay, |tau| delay.min(tau))
+    }
+}

@@ -1,0 +1,69 @@
+//! Cases and stops for the tests of this crate.
+
+use deadloop_score::Case;
+use deadloop_score::replay::corpus::{Body, Entry, Event, Place, Transcript};
+use deadloop_score::replay::detect::{Channel, Chars, Kind};
+use deadloop_score::replay::{Moment, Seen, Stop};
+use serde_json::Value;
+
+/// A transcript of `reasoning` chars, then `answer` chars.
+pub(crate) fn case(id: &str, model: &str, group: &str, lengths: (u64, u64), labels: Value) -> Case {
+    let text = |n: u64| "x".repeat(n as usize);
+    let event = |body| Event {
+        body,
+        ..Event::default()
+    };
+    let transcript = Transcript {
+        id: id.into(),
+        model: model.into(),
+        group: (!group.is_empty()).then(|| group.into()),
+        events: vec![
+            event(Body::Reasoning(text(lengths.0))),
+            event(Body::Answer(text(lengths.1))),
+        ],
+        ..Transcript::default()
+    };
+    let place = Place {
+        file: std::sync::Arc::new("t.jsonl".into()),
+        line: 1,
+    };
+    let labels = Some(labels);
+    let entry = Entry {
+        transcript,
+        labels,
+        rest: Default::default(),
+        split: None,
+        place,
+    };
+    let (case, problems) = Case::of(&entry, None, &["group".into()]);
+    assert_eq!(problems, [], "{id}");
+    case
+}
+
+/// A moment in a [`case`]: reasoning comes first.
+pub(crate) fn moment(channel: Channel, at: u64, lengths: (u64, u64)) -> Moment {
+    let (reasoning, answer) = match channel {
+        Channel::Reasoning => (at.min(lengths.0), 0),
+        _ => (lengths.0, at.min(lengths.1)),
+    };
+    let seen = Seen {
+        reasoning: Chars(reasoning),
+        answer: Chars(answer),
+    };
+    Moment {
+        seen,
+        t_ms: None,
+        tokens: None,
+    }
+}
+
+/// A stop whose exact and delivered position are `at` and 7 chars later.
+pub(crate) fn stop(channel: Channel, at: u64, kind: Kind, lengths: (u64, u64)) -> Stop {
+    Stop {
+        channel,
+        kind,
+        member: 0,
+        exact: moment(channel, at, lengths),
+        delivered: moment(channel, at + 7, lengths),
+    }
+}

@@ -1,0 +1,147 @@
+//! Generated sweeps: cases, boxes and ways to judge.
+
+use deadloop_score::replay::detect::{Channel, Kind};
+use deadloop_score::replay::{Decided, Region, Stop};
+use deadloop_score::{At, Case, JudgeOptions, Transient};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use crate::kit::{case, stop};
+
+const LENGTHS: (u64, u64) = (60, 240);
+
+fn labels() -> impl Strategy<Value = Value> {
+    let span = |class: &'static str| {
+        (any::<bool>(), 1_u64..50, 0_u64..9, 0_u64..60, any::<bool>()).prop_map(
+            move |(answer, onset, lead, len, open)| {
+                let channel = if answer { "answer" } else { "reasoning" };
+                let length = if answer { LENGTHS.1 } else { LENGTHS.0 };
+                let onset = onset.min(length - 1);
+                let end = if open {
+                    None
+                } else {
+                    Some((onset + len).min(length))
+                };
+                json!({"class": class, "kind": "paragraph", "channel": channel, "onset": onset,
+                       "earliest": onset.saturating_sub(lead), "end": end})
+            },
+        )
+    };
+    prop_oneof![
+        2 => Just(json!([{"class": "clean"}])),
+        1 => Just(json!([])),
+        1 => Just(json!([{"class": "unsure"}])),
+        1 => prop::collection::vec(span("transient"), 1..3).prop_map(Value::from),
+        4 => (prop::collection::vec(span("loop"), 1..3), prop::collection::vec(span("transient"), 0..2))
+            .prop_map(|(loops, others)| Value::from([loops, others].concat())),
+    ]
+}
+
+fn stops() -> impl Strategy<Value = Stop> {
+    (any::<bool>(), 0_u64..240, any::<bool>()).prop_map(|(answer, at, right)| {
+        let channel = if answer {
+            Channel::Answer
+        } else {
+            Channel::Reasoning
+        };
+        stop(
+            channel,
+            at,
+            if right { Kind::Paragraph } else { Kind::Other },
+            LENGTHS,
+        )
+    })
+}
+
+/// Disjoint boxes: a staircase of shells around a corner, as one-sided thresholds leave them.
+fn decided(shape: Vec<usize>) -> impl Strategy<Value = Decided> {
+    let cut = shape.iter().map(|n| 0..=*n as u16).collect::<Vec<_>>();
+    (prop::collection::vec(stops(), 2), cut, 0_u8..10).prop_map(move |(stops, cut, failed)| {
+        if failed == 0 {
+            return Decided {
+                error: Some("it died".into()),
+                ..Decided::default()
+            };
+        }
+        let full: Vec<u16> = shape.iter().map(|n| *n as u16).collect();
+        let mut regions = vec![Region {
+            lo: vec![0; shape.len()],
+            hi: cut.clone(),
+            stop: 0,
+        }];
+        if let Some(first) = cut.first() {
+            let mut lo = vec![0; shape.len()];
+            lo[0] = *first;
+            regions.push(Region {
+                lo,
+                hi: full.clone(),
+                stop: 1,
+            });
+        }
+        let real = |r: &Region| r.lo.iter().zip(&r.hi).all(|(lo, hi)| lo < hi);
+        regions.retain(real);
+        Decided {
+            stops,
+            regions,
+            error: None,
+        }
+    })
+}
+
+/// A block's shape, cases, and what the block says of each.
+pub(crate) fn sweeps() -> impl Strategy<Value = (Vec<usize>, Vec<Case>, Vec<Decided>)> {
+    let one = |shape: Vec<usize>| (labels(), decided(shape), 0_usize..3, 0_usize..5);
+    prop::collection::vec(1_usize..5, 0..4).prop_flat_map(move |shape| {
+        (
+            Just(shape.clone()),
+            prop::collection::vec(one(shape), 0..14),
+        )
+            .prop_map(|(shape, all)| {
+                let (mut cases, mut said) = (Vec::new(), Vec::new());
+                for (i, (labels, decided, model, group)) in all.into_iter().enumerate() {
+                    let (id, model, group) =
+                        (format!("t{i}"), format!("m{model}"), format!("g{group}"));
+                    cases.push(case(&id, &model, &group, LENGTHS, labels));
+                    said.push(decided);
+                }
+                (shape, cases, said)
+            })
+    })
+}
+
+/// Any way to judge.
+pub(crate) fn options() -> impl Strategy<Value = JudgeOptions> {
+    let transient = [Transient::Ignore, Transient::Clean, Transient::Loop];
+    (
+        0_u64..6,
+        prop::option::of(0_u64..40),
+        0_u64..6,
+        0_usize..3,
+        any::<bool>(),
+        prop::option::of(1_u64..50),
+    )
+        .prop_map(
+            move |(early, deadline, grace, t, exact, horizon)| JudgeOptions {
+                early,
+                deadline,
+                grace,
+                transient: transient[t],
+                at: if exact { At::Exact } else { At::Delivered },
+                horizon,
+            },
+        )
+}
+
+/// Every cell of a shape, the last axis fastest.
+pub(crate) fn cells(shape: &[usize]) -> Vec<Vec<u16>> {
+    let mut all = vec![Vec::new()];
+    for n in shape {
+        let step = |at: &Vec<u16>| {
+            (0..*n)
+                .map(|i| [&at[..], &[i as u16]].concat())
+                .collect::<Vec<_>>()
+        };
+        all = all.iter().flat_map(step).collect();
+    }
+    all
+}

@@ -1,0 +1,98 @@
+//! The painted tallies against their slow obvious twin: cell by cell, transcript by transcript.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod kit;
+#[path = "kit/sweeps.rs"]
+mod sweeps;
+
+use deadloop_score::replay::Decided;
+use deadloop_score::{
+    Case, Count, JudgeOptions, Latencies, Outcome, Tally, Trial, Watch, judge, tallies,
+    tallies_and_latencies,
+};
+use proptest::prelude::*;
+
+const BOTH: Watch = Watch {
+    reasoning: true,
+    answer: true,
+};
+
+fn trials<'a>(cases: &'a [Case], said: &'a [Decided]) -> impl Iterator<Item = Trial<'a>> {
+    cases
+        .iter()
+        .zip(said)
+        .map(|(case, decided)| Trial { case, decided })
+}
+
+/// The slow twin.
+fn outcomes(
+    cases: &[Case],
+    said: &[Decided],
+    at: &[u16],
+    watch: Watch,
+    options: &JudgeOptions,
+) -> Vec<Outcome> {
+    trials(cases, said)
+        .map(|t| match t.decided.error {
+            Some(_) => Outcome::error(),
+            None => judge(t.case, watch, t.decided.stop(at), options),
+        })
+        .collect()
+}
+
+proptest! {
+    #[test]
+    fn every_cell_has_the_tally_and_the_quantiles_of_its_outcomes(
+        (shape, cases, said) in sweeps::sweeps(),
+        options in sweeps::options(),
+        (reasoning, answer) in (any::<bool>(), any::<bool>()),
+    ) {
+        let watch = Watch { reasoning, answer };
+        let (sheet, latencies) = tallies_and_latencies(&shape, watch, trials(&cases, &said), &options);
+        for at in sweeps::cells(&shape) {
+            let outcomes = outcomes(&cases, &said, &at, watch, &options);
+            let tally: Tally = outcomes.iter().map(Tally::of).sum();
+            prop_assert_eq!(sheet.tally(&at), tally, "{:?}", at);
+            let slow = Latencies::of(&outcomes);
+            prop_assert_eq!(latencies.quantiles(&at), [slow.of_loops(&tally), slow.of_hits()]);
+        }
+    }
+
+    #[test]
+    fn a_part_of_the_counts_is_the_same_part((shape, cases, said) in sweeps::sweeps()) {
+        let options = JudgeOptions::default();
+        let wanted = [Count::Saved, Count::FalseAlarm];
+        let all = tallies(&shape, BOTH, trials(&cases, &said), &options, &Count::ALL);
+        let few = tallies(&shape, BOTH, trials(&cases, &said), &options, &wanted);
+        for at in sweeps::cells(&shape) {
+            for count in wanted {
+                prop_assert_eq!(few.tally(&at)[count], all.tally(&at)[count]);
+            }
+        }
+    }
+
+    #[test]
+    fn tallies_add_in_any_order((shape, cases, said) in sweeps::sweeps(), cut in 0_usize..14) {
+        let options = JudgeOptions::default();
+        let at = vec![0; shape.len()];
+        let outcomes = outcomes(&cases, &said, &at, BOTH, &options);
+        let (a, b) = outcomes.split_at(cut.min(outcomes.len()));
+        let sum = |part: &[Outcome]| part.iter().map(Tally::of).sum::<Tally>();
+        prop_assert_eq!(sum(a) + sum(b), sum(&outcomes));
+        prop_assert_eq!(outcomes.iter().rev().map(Tally::of).sum::<Tally>(), sum(&outcomes));
+    }
+
+    #[test]
+    fn every_transcript_has_one_verdict_and_counts_fit((shape, cases, said) in sweeps::sweeps(), options in sweeps::options()) {
+        for at in sweeps::cells(&shape) {
+            for outcome in outcomes(&cases, &said, &at, BOTH, &options) {
+                let t = Tally::of(&outcome);
+                let verdicts = t.loops() + t.clean() + t.transient() + t.get(Count::Unlabelled) + t.get(Count::Errors);
+                prop_assert_eq!(verdicts, 1);
+                prop_assert!(outcome.saved <= outcome.loop_chars);
+                prop_assert!(outcome.lost + outcome.exposure <= 300);
+                prop_assert_eq!(outcome.loop_chars > 0 || outcome.span.is_some(), outcome.verdict.is_loop());
+            }
+        }
+    }
+}

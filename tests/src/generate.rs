@@ -1,0 +1,150 @@
+//! Generated text, settings and grids. Values come from the registry's own domains, so a new
+//! detector is generated for without a change here.
+
+use deadloop_detect::{Channel, DETECTORS, Detector, Domain, Mark, Member, Params, Setting, Value};
+use deadloop_replay::{Grid, GridMember};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::select;
+
+/// Text that loops, nearly loops, or does not: units of few letters, Chinese, emoji, lists with
+/// rising numbers, fences and blank lines, some of them repeated.
+pub fn text() -> impl Strategy<Value = String> {
+    let word = select(vec![
+        "a",
+        "b",
+        "ab",
+        "思考",
+        "思",
+        "哈",
+        "é",
+        "😀",
+        " ",
+        "\n",
+        "\n\n",
+        ". ",
+        "。",
+        "；",
+        "1. ",
+        "2. ",
+        "12. x",
+        "```\n",
+        "\n```rust\n",
+        "the same sentence",
+        "我需要分析",
+        "-",
+        "|",
+        "{}",
+        "\u{0}",
+        "\r\n",
+    ]);
+    let unit = vec(word, 1..5).prop_map(|words| words.concat());
+    let stretch = prop_oneof![
+        2 => (unit.clone(), 1..40_usize).prop_map(|(unit, n)| unit.repeat(n)),
+        1 => (unit.clone(), 1..15_usize).prop_map(|(unit, n)| {
+            (1..=n).map(|i| format!("{i}. {unit}\n")).collect()
+        }),
+        2 => unit,
+        1 => ".{0,12}".prop_map(|s: String| s),
+    ];
+    vec(stretch, 0..8).prop_map(|parts| parts.concat())
+}
+
+/// Texts on both channels, in turn.
+pub fn pieces() -> impl Strategy<Value = Vec<(Channel, String)>> {
+    vec((select(Channel::TEXT.to_vec()), text()), 0..4)
+}
+
+/// A value of a domain, small where numbers are meant: texts here are short.
+fn value(domain: Domain) -> BoxedStrategy<Value> {
+    let int = |min: i64, max: i64| (min..=max.min(min + 30)).prop_map(Value::Int);
+    let word =
+        |words: &'static [&'static str]| select(words.to_vec()).prop_map(|w| Value::Text(w.into()));
+    let text = |texts: &[&str]| {
+        select(texts.iter().map(|t| (*t).to_owned()).collect::<Vec<_>>()).prop_map(Value::Text)
+    };
+    let patterns = ["^\\s*\\d+\\.\\s*", "^-", "a+", "^x|y$"];
+    match domain {
+        Domain::Int { min, max } => {
+            prop_oneof![3 => int(min, max), 1 => (min..=max.min(min + 200)).prop_map(Value::Int)]
+                .boxed()
+        }
+        Domain::Word(words) => word(words).boxed(),
+        Domain::WordOrInt { words, min, max } => {
+            prop_oneof![word(words), (min..=max.min(min + 150)).prop_map(Value::Int)].boxed()
+        }
+        Domain::Rising { min, .. } => proptest::collection::btree_set(min..min + 250, 1..5)
+            .prop_map(|set| Value::List(set.into_iter().map(Value::Int).collect()))
+            .boxed(),
+        Domain::CharSet => text(&["。.；;！!？?\n", ".", "ab", "\n"]).boxed(),
+        Domain::Regex => text(&patterns).boxed(),
+        Domain::Regexes => vec(text(&patterns), 0..2).prop_map(Value::List).boxed(),
+    }
+}
+
+/// A possible member of a detector, each parameter at its default or at a value of its domain.
+pub fn member(detector: &'static Detector) -> impl Strategy<Value = Member> {
+    let one = |p: &'static deadloop_detect::Param| prop_oneof![1 => Just(Value::from(p.default)), 2 => value(p.domain)];
+    let values: Vec<_> = detector.params.iter().map(one).collect();
+    let channel = select(vec![None, Some(Channel::Reasoning), Some(Channel::Answer)]);
+    (values, channel).prop_filter_map("can fire", move |(values, channel)| {
+        let mut params = Params::defaults(detector);
+        for (param, value) in detector.params.iter().zip(values) {
+            params.set(param.name, value);
+        }
+        let member = Member {
+            detector,
+            channel,
+            params,
+        };
+        member.check().is_ok().then_some(member)
+    })
+}
+
+/// A guard of one to two members of any detectors.
+pub fn setting() -> impl Strategy<Value = Setting> {
+    let member = select(DETECTORS.to_vec()).prop_flat_map(member);
+    vec(member, 1..3).prop_map(|members| Setting { members })
+}
+
+/// A grid around a generated guard: several values for some parameters.
+pub fn grid() -> impl Strategy<Value = Grid> {
+    setting().prop_flat_map(|setting| {
+        let members: Vec<_> = setting.members.into_iter().map(grid_member).collect();
+        members.prop_map(|members| Grid { members })
+    })
+}
+
+fn grid_member(base: Member) -> impl Strategy<Value = GridMember> {
+    let params: Vec<_> = base.detector.params.iter().collect();
+    let chosen = proptest::sample::subsequence(params, 0..4);
+    chosen.prop_flat_map(move |chosen| {
+        let base = base.clone();
+        let several = |p: &'static deadloop_detect::Param| {
+            vec(value(p.domain), 1..4).prop_map(move |values| (p, tidy(p, values)))
+        };
+        let values: Vec<_> = chosen.into_iter().map(several).collect();
+        values.prop_map(move |values| {
+            let mut base = base.clone();
+            for (param, values) in &values {
+                base.params.set(param.name, values[0].clone());
+            }
+            let values = values.into_iter().filter(|(_, v)| v.len() > 1).collect();
+            GridMember { base, values }
+        })
+    })
+}
+
+/// Without repetitions, thresholds rising: as a grid file would be read.
+fn tidy(param: &deadloop_detect::Param, values: Vec<Value>) -> Vec<Value> {
+    let mut tidy: Vec<Value> = Vec::new();
+    for value in values {
+        if !tidy.contains(&value) {
+            tidy.push(value);
+        }
+    }
+    if let Mark::Threshold(threshold) = param.mark {
+        tidy.sort_by_key(|v| threshold.effective(v.as_int().unwrap_or(0)));
+    }
+    tidy
+}

@@ -1,0 +1,87 @@
+//! The same text three ways: live, replayed, as a cell of a sweep.
+
+use deadloop_corpus::{Body, Event, Transcript};
+use deadloop_detect::{Channel, Guard, Setting};
+use deadloop_replay::{Plan, Record, Stop, decide};
+
+/// What an alarm says, however it was reached.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Seen {
+    /// The channel.
+    pub channel: Channel,
+    /// Exact position, chars.
+    pub at: u64,
+    /// Kind of loop.
+    pub kind: &'static str,
+    /// Which member fired.
+    pub member: usize,
+}
+
+impl From<&Stop> for Seen {
+    fn from(stop: &Stop) -> Self {
+        let at = stop.exact.seen.of(stop.channel).0;
+        Self {
+            channel: stop.channel,
+            at,
+            kind: stop.kind.name(),
+            member: stop.member,
+        }
+    }
+}
+
+/// A transcript of pieces, one event each.
+pub fn transcript(pieces: &[(Channel, String)]) -> Transcript {
+    let event = |(channel, text): &(Channel, String)| {
+        let body = match channel {
+            Channel::Reasoning => Body::Reasoning(text.clone()),
+            _ => Body::Answer(text.clone()),
+        };
+        Event {
+            body,
+            ..Event::default()
+        }
+    };
+    let events = pieces.iter().map(event).collect();
+    Transcript {
+        id: "t".into(),
+        model: "m".into(),
+        events,
+        ..Transcript::default()
+    }
+}
+
+/// Through the live guard, in chunks of `size` chars.
+pub fn live(setting: &Setting, pieces: &[(Channel, String)], size: usize) -> Option<Seen> {
+    let mut guard = Guard::new(setting);
+    for (channel, text) in pieces {
+        let chars: Vec<char> = text.chars().collect();
+        for chunk in chars.chunks(size.max(1)) {
+            let chunk: String = chunk.iter().collect();
+            if let Some(a) = guard.push(*channel, &chunk) {
+                assert!(a.exact <= a.delivered && a.delivered.0 - a.exact.0 < size as u64);
+                assert_eq!(guard.push(*channel, &chunk), None, "one alarm a guard");
+                let (channel, at, kind) = (a.channel, a.exact.0, a.kind.name());
+                return Some(Seen {
+                    channel,
+                    at,
+                    kind,
+                    member: a.member,
+                });
+            }
+        }
+    }
+    None
+}
+
+/// Through a replay of this one setting.
+pub fn replay(setting: &Setting, pieces: &[(Channel, String)]) -> Option<Seen> {
+    let mut plan = Plan::default();
+    let cell = plan.add_setting(setting);
+    cell_of(&plan, &decide(&plan, &transcript(pieces), None), cell)
+}
+
+/// One cell of a record.
+pub fn cell_of(plan: &Plan, record: &Record, cell: usize) -> Option<Seen> {
+    let cell = plan.cell(cell);
+    record.blocks[cell.block].stop(&cell.at).map(Seen::from)
+}

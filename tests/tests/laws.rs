@@ -1,0 +1,201 @@
+//! The laws that every registered detector obeys, on generated text and settings.
+
+use deadloop_detect::{Channel, DETECTORS, Guard, Meter, Params, Setting};
+use deadloop_replay::{Plan, decide};
+use deadloop_tests::generate;
+use deadloop_tests::replayed::{cell_of, live, replay, transcript};
+use proptest::prelude::*;
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+
+    /// Laws 1 and 2: neither the chunking nor the way it is run changes an alarm.
+    #[test]
+    fn any_chunking_and_replay_agree(
+        setting in generate::setting(),
+        pieces in generate::pieces(),
+        size in 1..60_usize,
+    ) {
+        let whole = live(&setting, &pieces, usize::MAX);
+        prop_assert_eq!(&live(&setting, &pieces, size), &whole);
+        prop_assert_eq!(&live(&setting, &pieces, 1), &whole);
+        prop_assert_eq!(&replay(&setting, &pieces), &whole);
+    }
+
+    /// Law 2: each cell of a sweep is the live guard with that cell's setting.
+    #[test]
+    fn a_cell_of_a_sweep_is_its_live_guard(
+        grid in generate::grid(),
+        pieces in generate::pieces(),
+    ) {
+        let mut plan = Plan::default();
+        prop_assume!(plan.add_grid(&grid).is_ok());
+        let record = decide(&plan, &transcript(&pieces), None);
+        for cell in (0..plan.cells()).step_by(plan.cells() / 40 + 1) {
+            let setting = plan.setting(cell);
+            prop_assert_eq!(cell_of(&plan, &record, cell), live(&setting, &pieces, 9));
+        }
+    }
+
+    /// Regions of one block never overlap: a cell has one first alarm.
+    #[test]
+    fn regions_are_disjoint(grid in generate::grid(), pieces in generate::pieces()) {
+        let mut plan = Plan::default();
+        prop_assume!(plan.add_grid(&grid).is_ok());
+        for decided in decide(&plan, &transcript(&pieces), None).blocks {
+            for (i, a) in decided.regions.iter().enumerate() {
+                for b in &decided.regions[i + 1..] {
+                    let apart = (0..a.lo.len()).any(|k| a.hi[k] <= b.lo[k] || b.hi[k] <= a.lo[k]);
+                    prop_assert!(apart, "{a:?} {b:?}");
+                }
+            }
+        }
+    }
+
+    /// Law 4: any text, empty chunks too, no panic; a guard goes quiet after its alarm.
+    #[test]
+    fn total(setting in generate::setting(), chunks in prop::collection::vec("\\PC{0,30}|\\s{0,9}", 0..20)) {
+        let mut guard = Guard::new(&setting);
+        let alarms = chunks.iter().filter_map(|c| guard.push(Channel::Reasoning, c)).count();
+        prop_assert!(alarms <= 1);
+    }
+
+    /// Law 5: a fresh guard is the reset; nothing is shared between two of them.
+    #[test]
+    fn a_fresh_guard_remembers_nothing(setting in generate::setting(), pieces in generate::pieces()) {
+        let first = live(&setting, &pieces, 5);
+        prop_assert_eq!(live(&setting, &pieces, 5), first);
+    }
+
+    /// The exact position is all a meter may know: text after the alarm changes nothing.
+    #[test]
+    fn what_comes_later_changes_nothing(
+        setting in generate::setting(),
+        text in generate::text(),
+        more in generate::text(),
+    ) {
+        let one = [(Channel::Answer, text.clone())];
+        if let Some(seen) = replay(&setting, &one) {
+            let longer = [(Channel::Answer, text + &more)];
+            prop_assert_eq!(replay(&setting, &longer), Some(seen));
+        }
+    }
+}
+
+/// Law 3: facts per char and their size are bounded on the worst texts, at every default and preset.
+#[test]
+fn work_is_bounded_on_adversarial_text() {
+    let n = 60_000;
+    let fibonacci = {
+        let (mut a, mut b) = ("a".to_owned(), "ab".to_owned());
+        while b.len() < n {
+            (a, b) = (b.clone(), b + &a);
+        }
+        b
+    };
+    let thue_morse: String = (0..n as u32)
+        .map(|i| if i.count_ones() % 2 == 0 { 'a' } else { 'b' })
+        .collect();
+    let texts = [
+        "a".repeat(n),
+        "\n".repeat(n),
+        "😀".repeat(n),
+        "1. x\n".repeat(n / 5),
+        fibonacci,
+        thue_morse,
+    ];
+    for (detector, params) in every_preset() {
+        for text in &texts {
+            let mut meter: Box<dyn Meter> = (detector.meter)(&params);
+            let mut facts = Vec::new();
+            meter.push(text, &mut facts);
+            assert!(facts.len() <= n, "{}: {} facts", detector.name, facts.len());
+            assert!(
+                facts
+                    .iter()
+                    .all(|f| f.unit.chars().count() <= deadloop_detect::UNIT_CHARS)
+            );
+            assert!(
+                facts.windows(2).all(|pair| pair[0].at <= pair[1].at),
+                "facts are in order"
+            );
+        }
+    }
+}
+
+/// What is registered is whole: unique names, possible defaults and presets that name real
+/// parameters, one bound a threshold.
+#[test]
+fn the_registry_is_whole() {
+    for (detector, params) in every_preset() {
+        let setting = Setting {
+            members: vec![deadloop_detect::Member {
+                detector,
+                channel: None,
+                params: params.clone(),
+            }],
+        };
+        assert_eq!(setting.members[0].check(), Ok(()), "{}", detector.name);
+        let mut facts = Vec::new();
+        (detector.meter)(&params).push(&"思考".repeat(9000), &mut facts);
+        assert!(!facts.is_empty(), "{} sees 思考 9000 times", detector.name);
+        assert!(
+            facts
+                .iter()
+                .all(|f| f.bounds.len() == detector.thresholds().count())
+        );
+    }
+    let mut names: Vec<&str> = DETECTORS.iter().map(|d| d.name).collect();
+    names.sort_unstable();
+    names.dedup();
+    assert_eq!(names.len(), DETECTORS.len());
+    for detector in DETECTORS {
+        for preset in deadloop_detect::presets(detector).expect("presets are readable") {
+            for name in preset.params.keys() {
+                assert!(detector.param(name).is_some(), "{}: {name}", preset.name);
+            }
+        }
+    }
+}
+
+/// Every file of a registry's folder is in the registry.
+#[test]
+fn no_detector_is_forgotten() {
+    let folder = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../crates/deadloop-detect/src/detectors"
+    );
+    let files = std::fs::read_dir(folder)
+        .expect("the folder is there")
+        .filter_map(|entry| {
+            let name = entry
+                .expect("readable")
+                .file_name()
+                .into_string()
+                .expect("a name");
+            let name = name.trim_end_matches(".rs").to_owned();
+            (name != "mod" && !name.contains('.')).then_some(name)
+        });
+    for file in files {
+        assert!(
+            DETECTORS.iter().any(|d| d.name == file),
+            "{file} is not registered"
+        );
+    }
+}
+
+fn every_preset() -> Vec<(&'static deadloop_detect::Detector, Params)> {
+    let mut all = Vec::new();
+    for detector in DETECTORS {
+        all.push((*detector, Params::defaults(detector)));
+        for preset in deadloop_detect::presets(detector).expect("presets are readable") {
+            let mut params = Params::defaults(detector);
+            preset
+                .params
+                .into_iter()
+                .for_each(|(name, value)| params.set(&name, value));
+            all.push((*detector, params));
+        }
+    }
+    all
+}
