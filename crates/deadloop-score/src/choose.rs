@@ -179,7 +179,7 @@ pub fn choose(
     }
     let trial = chooser.trial(&all)?;
     let reason = format!("chosen on all {} transcripts", all.len());
-    let pooled = chooser.report("*", &all, &trial, &trial, Why::Pooled, reason);
+    let pooled = chooser.report("*", &all, &trial, Why::Pooled, reason);
     let models = evidence.models();
     let of = |(model, pick): (&&str, &Vec<usize>)| chooser.model(model, pick, &trial);
     let models = models.iter().map(of).collect();
@@ -230,17 +230,17 @@ impl Chooser<'_> {
             self.candidates.start,
         );
         if let Some(reason) = self.too_few(&quiet) {
-            return self.report(model, pick, pooled, pooled, Why::FewLabels, reason);
+            return self.report(model, pick, pooled, Why::FewLabels, reason);
         }
         match self.trial(pick) {
             Ok(own) => {
                 let (loops, chars) = (quiet.loops(), quiet.get(Count::Exposure));
                 let reason = format!("{loops} loops and {chars} clean chars of its own");
-                self.report(model, pick, &own, &own, Why::Own, reason)
+                self.report(model, pick, &own, Why::Own, reason)
             }
             Err(nothing) => {
                 let reason = format!("on its own transcripts {nothing}");
-                self.report(model, pick, pooled, pooled, Why::Pooled, reason)
+                self.report(model, pick, pooled, Why::Pooled, reason)
             }
         }
     }
@@ -265,7 +265,6 @@ impl Chooser<'_> {
         model: &str,
         pick: &[usize],
         cross: &Cross,
-        folds: &Cross,
         why: Why,
         reason: String,
     ) -> Choice {
@@ -282,7 +281,7 @@ impl Chooser<'_> {
             ..
         } = self.options;
         let tally = self.evidence.tally(cell, pick, judge);
-        let held_out_tally = self.held_out(pick, folds);
+        let held_out_tally = self.held_out(pick, cross);
         let quiet = quiet(self.evidence, pick, judge, cell);
         let mut by = Judge::default();
         let mut stand = |c: &Constraint| by.standing(c, &tally, &quiet, worth);
@@ -304,7 +303,7 @@ impl Chooser<'_> {
             current: current.and_then(|tally| objective.value(&tally, worth)),
             tally,
             held_out_tally,
-            folds_without: folds.without.iter().filter(|cell| cell.is_none()).count(),
+            folds_without: cross.without.iter().filter(|cell| cell.is_none()).count(),
             standings,
         }
     }
