@@ -8,6 +8,7 @@ mod corpus;
 mod digest;
 mod formats;
 mod ids;
+pub mod plant;
 mod raws;
 mod select;
 mod splits;

@@ -55,7 +55,7 @@ fn columns_are_read_over_row_groups_and_bad_rows_are_told() {
                 &[
                     None,
                     Some(r#"[{"type":"answer","text":"two"}]"#),
-                    Some("{"),
+                    Some("["),
                     None,
                     None,
                 ],

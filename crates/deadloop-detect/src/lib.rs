@@ -33,5 +33,5 @@ pub use param::{Domain, Mark, Param, Side, Threshold};
 pub use position::{Channel, Chars, Kind};
 pub use preset::{Preset, Source, presets};
 pub use setting::{Member, Params, Setting};
-pub use settings::{GuardTable, Named, Settings, SettingsError, resolve};
+pub use settings::{GuardTable, Named, RECOMMENDED, Settings, SettingsError, resolve};
 pub use value::{Literal, Value};

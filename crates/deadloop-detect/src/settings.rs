@@ -82,7 +82,11 @@ impl SettingsError {
     }
 }
 
-/// The recommended guard, on every model.
+/// The guard that deadloop recommends, on every model and both text channels: until there is a
+/// better one, the design document's.
+pub const RECOMMENDED: &str = "[[guard]]\ndetector = \"checkpoint\"\npreset = \"document\"\n";
+
+/// [`RECOMMENDED`], read.
 impl Default for Settings {
     fn default() -> Self {
         let checkpoint = DETECTORS[0];
@@ -176,15 +180,14 @@ impl Settings {
         own.map_or(&self.guard, |(_, setting)| setting)
     }
 
-    /// The distinct guards in this file, the general one first.
-    pub fn distinct(&self) -> Vec<&Setting> {
-        let mut all = vec![&self.guard];
-        for (_, setting) in &self.models {
-            if !all.contains(&setting) {
-                all.push(setting);
-            }
-        }
-        all
+    /// The general guard.
+    pub fn guard(&self) -> &Setting {
+        &self.guard
+    }
+
+    /// The guards of particular models, in the order in which they are tried.
+    pub fn overrides(&self) -> impl Iterator<Item = (&GlobMatcher, &Setting)> {
+        self.models.iter().map(|(glob, setting)| (glob, setting))
     }
 
     /// A short name: the setting's own where there is one for all models, else a hash of the list.

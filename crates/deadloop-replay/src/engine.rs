@@ -24,7 +24,7 @@ pub fn decide(plan: &Plan, transcript: &Transcript, chunks: Option<NonZeroU64>) 
     let blocks = plan
         .blocks()
         .iter()
-        .map(|block| decide_block(block, &facts, &arrivals));
+        .map(|block| decide_block(block, &transcript.model, &facts, &arrivals));
     Record {
         transcript: transcript.id.clone(),
         blocks: blocks.collect(),
@@ -53,10 +53,16 @@ struct Candidate {
     stop: Stop,
 }
 
-fn decide_block(block: &Block, facts: &[Vec<Fact>], arrivals: &Arrivals<'_>) -> Decided {
+fn decide_block(
+    block: &Block,
+    model: &str,
+    facts: &[Vec<Fact>],
+    arrivals: &Arrivals<'_>,
+) -> Decided {
+    let (guard, sources) = block.watching(model);
     let mut candidates = Vec::new();
-    for source in block.sources() {
-        let rule = block.members()[source.member].rule();
+    for source in sources {
+        let rule = guard.members[source.member].rule();
         for fact in &facts[source.meter] {
             let varies = |bound| is_axis(block, source.member, bound);
             if !rule.accepts_but_for(fact, varies) {

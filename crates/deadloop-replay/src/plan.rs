@@ -4,7 +4,7 @@
 //! and a cell is one point of them. Cells have numbers: block after block, and inside a block in
 //! the order of a nested loop with the last axis innermost. The order depends on the grid alone.
 
-use deadloop_detect::{Channel, Member, Setting, Side, Threshold, Value};
+use deadloop_detect::{Channel, Member, Setting, Settings, Side, Threshold, Value};
 
 use crate::grid::{Grid, GridMember};
 
@@ -24,6 +24,18 @@ pub struct Block {
     first: usize,
     /// Dense indices of the possible cells; `None`: all of them.
     possible: Option<Vec<usize>>,
+    sources: Vec<Source>,
+    /// Guards of particular models, which stand in for `base`: a settings file as one setting.
+    overrides: Vec<Override>,
+    /// Its name, where that is not its setting's own.
+    id: Option<String>,
+}
+
+/// The guard of some models.
+#[derive(Clone, Debug)]
+struct Override {
+    glob: globset::GlobMatcher,
+    guard: Setting,
     sources: Vec<Source>,
 }
 
@@ -130,21 +142,40 @@ impl Plan {
 
     /// Adds one setting, or finds it if it was added before; gives back its cell's number.
     pub fn add_setting(&mut self, setting: &Setting) -> usize {
+        self.add_settings(&Settings::of(setting.clone()))
+    }
+
+    /// Adds a settings file as one setting: each transcript is watched by the guard of its model.
+    /// Finds it if it was added before; gives back its cell's number.
+    pub fn add_settings(&mut self, settings: &Settings) -> usize {
+        let id = settings.id();
         let known = self
             .blocks
             .iter()
-            .find(|b| b.axes.is_empty() && b.base == *setting);
+            .find(|b| b.axes.is_empty() && b.id(&[]) == id);
         if let Some(block) = known {
             return block.first;
         }
         let first = self.cells();
-        let sources = self.sources(setting);
+        let guard = settings.guard();
+        let overrides = settings.overrides().map(|(glob, guard)| Override {
+            glob: glob.clone(),
+            guard: guard.clone(),
+            sources: self.sources(guard),
+        });
+        let overrides: Vec<Override> = overrides.collect();
+        let id = (!overrides.is_empty()).then_some(id);
+        let sources = self.sources(guard);
+        let base = guard.clone();
+        let axes = Vec::new();
         self.blocks.push(Block {
-            base: setting.clone(),
-            axes: Vec::new(),
+            base,
+            axes,
             first,
             possible: None,
             sources,
+            overrides,
+            id,
         });
         first
     }
@@ -185,6 +216,14 @@ impl Plan {
             .map_or_else(Setting::default, |b| b.setting(&cell.at))
     }
 
+    /// The name of cell number `index`: its setting's, or its settings file's.
+    pub fn id(&self, index: usize) -> String {
+        let cell = self.cell(index);
+        self.blocks
+            .get(cell.block)
+            .map_or_else(String::new, |b| b.id(&cell.at))
+    }
+
     /// A text that tells this plan from another: what a resumed sweep must have in common.
     pub fn fingerprint(&self) -> String {
         let block = |b: &Block| {
@@ -193,7 +232,8 @@ impl Plan {
                 .iter()
                 .map(|a| format!("{}.{}={}", a.member, a.param, Value::List(a.values.clone())))
                 .collect();
-            format!("{} {} {}", b.base.id(), b.len(), axes.join(" "))
+            let id = b.id.clone().unwrap_or_else(|| b.base.id());
+            format!("{id} {} {}", b.len(), axes.join(" "))
         };
         self.blocks.iter().map(block).collect::<Vec<_>>().join("\n")
     }
@@ -213,6 +253,8 @@ impl Plan {
             first: self.cells(),
             possible: None,
             sources: Vec::new(),
+            overrides: Vec::new(),
+            id: None,
         };
         let possible: Vec<usize> = (0..cells)
             .filter(|dense| self.is_possible(&block, *dense))
@@ -295,14 +337,22 @@ impl Block {
             .map_or_else(|| self.shape().iter().product(), Vec::len)
     }
 
-    /// Whether a member reads `channel`.
+    /// Whether a member reads `channel`, of the guard of any model.
     pub fn watches(&self, channel: Channel) -> bool {
-        self.base.watches(channel)
+        let guards = self.overrides.iter().map(|o| &o.guard);
+        guards
+            .chain([&self.base])
+            .any(|guard| guard.watches(channel))
     }
 
-    /// What each member is called in columns and tables.
-    pub fn member_names(&self) -> Vec<String> {
-        self.base.member_names()
+    /// The guard that watches a model, with the first value of every axis.
+    pub fn guard(&self, model: &str) -> &Setting {
+        self.watching(model).0
+    }
+
+    /// The name of the setting with these value indices.
+    pub fn id(&self, at: &[u16]) -> String {
+        self.id.clone().unwrap_or_else(|| self.setting(at).id())
     }
 
     /// The place of the `nth` possible cell in the dense array over all axes, last axis innermost.
@@ -330,12 +380,10 @@ impl Block {
         setting
     }
 
-    pub(crate) fn sources(&self) -> &[Source] {
-        &self.sources
-    }
-
-    pub(crate) fn members(&self) -> &[Member] {
-        &self.base.members
+    /// The guard of a model, and where its members take their facts from.
+    pub(crate) fn watching(&self, model: &str) -> (&Setting, &[Source]) {
+        let own = self.overrides.iter().find(|o| o.glob.is_match(model));
+        own.map_or((&self.base, &self.sources), |o| (&o.guard, &o.sources))
     }
 
     fn position(&self, dense: usize) -> Vec<u16> {

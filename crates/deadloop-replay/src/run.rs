@@ -68,9 +68,12 @@ pub fn run(
             wanted.then(|| Ok(decide(job.plan, t, job.chunks)))
         }
     };
+    let mut met = HashSet::new();
     let end = each(job.corpus, watch, map, |result| match result {
         None => {}
         Some(Err(problem)) => changed = Some(problem),
+        // Of a repeated id the first is meant.
+        Some(Ok(record)) if !met.insert(record.transcript.clone()) => {}
         Some(Ok(record)) => {
             if let (Some(journal), Ok(())) = (journal.as_mut(), &failed) {
                 failed = journal.push(&record);

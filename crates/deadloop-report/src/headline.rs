@@ -29,7 +29,7 @@ pub struct Figure {
 pub struct Value {
     /// Whose it is.
     pub of: String,
-    /// `current` or `chosen`.
+    /// `current`, `chosen` or nothing.
     pub role: &'static str,
     /// The figure.
     pub text: String,
@@ -47,6 +47,9 @@ struct Line {
     held_out: bool,
 }
 
+/// How many named settings are told of where none is in use or chosen.
+const NAMED: usize = 3;
+
 /// Builds the headline.
 pub fn headline(data: &ReportData) -> Headline {
     let lines = lines(data);
@@ -59,17 +62,15 @@ fn measured(data: &ReportData) -> String {
     let models: std::collections::BTreeSet<&str> = data.scores.iter().map(|score| score.model.as_str()).chain(data.outcomes.iter().map(|row| row.model.as_str())).filter(|model| *model != crate::data::ALL_MODELS).collect();
     let settings = if cells == 1 { "setting".to_owned() } else { format!("{} settings", count(cells)) };
     let settings = if cells == 1 { format!("one {settings}") } else { settings };
+    let labelled = |score: &Score| {
+        let clean = decimal(Some(clean_chars(data) as f64 / 1e6));
+        if data.has_labels() { format!("{} of which loop; {clean} million clean chars", count(score.loops)) } else { "none of them labelled".into() }
+    };
     let of = first.map_or_else(String::new, |score| {
-        format!(
-            ": {} transcripts of {} model{}, {} of which loop; {} clean chars",
-            count(score.transcripts),
-            count(models.len() as u64),
-            if models.len() == 1 { "" } else { "s" },
-            count(score.loops),
-            decimal(Some(clean_chars(data) as f64 / 1e6)) + " million",
-        )
+        let models = format!("{} model{}", count(models.len() as u64), if models.len() == 1 { "" } else { "s" });
+        format!(": {} transcripts of {models}, {}", count(score.transcripts), labelled(score))
     });
-    format!("`{}` measured {settings} on the corpus {}{of}.", data.run.command, data.run.corpus)
+    format!("deadloop {} measured {settings} on the corpus {}{of}.", data.run.command, data.run.corpus)
 }
 
 /// The most clean chars that any setting watched: `never` watches them all.
@@ -91,6 +92,10 @@ fn lines(data: &ReportData) -> Vec<Line> {
         held_out: true,
     });
     let mut lines: Vec<Line> = current.into_iter().chain(chosen).collect();
+    if lines.is_empty() {
+        let named = data.settings.iter().enumerate().filter(|(_, setting)| setting.role == Role::Named);
+        lines.extend(named.filter_map(|(at, _)| Some(of_score(together(at)?, data.describe(at), ""))).take(NAMED));
+    }
     if lines.is_empty() {
         let best = best_cell(data).and_then(|at| Some(of_score(together(at)?, "best in-sample".into(), "chosen")));
         lines.extend(best);
@@ -124,6 +129,7 @@ fn sentence(line: &Line) -> String {
     let held_out = if line.held_out { ", held out," } else { "" };
     let of = match line.role {
         "chosen" => format!("The {} setting", line.of),
+        "" => line.of.clone(),
         _ => format!("The setting in use, {},", line.of.trim_start_matches("current (").trim_end_matches(')')),
     };
     format!(

@@ -9,6 +9,7 @@
 //! | `charts` | one file a chart, and their registry |
 //! | `draw` | the kit that charts are drawn with, over plotters |
 //! | `series`, `grid` | outcomes and scores, arranged for comparing |
+//! | `look` | the shape and ink of a setting, the same in every chart |
 //! | `headline` | what is said first |
 //! | `page` | the two templates |
 //! | `numbers` | how a number is written |
@@ -19,6 +20,7 @@ mod data;
 mod draw;
 mod grid;
 mod headline;
+mod look;
 mod numbers;
 mod page;
 mod series;

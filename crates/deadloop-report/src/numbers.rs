@@ -1,6 +1,6 @@
 //! How numbers are written, the same in tables, charts and sentences.
 //!
-//! What is undefined is `n/a`, never 0; what never happens is `never`. Thousands are parted by a thin space.
+//! What is undefined is `n/a`, never 0; what never happens is `never`. Thousands are parted by a narrow no-break space.
 
 /// A point estimate with its interval; each part may be undefined.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -16,14 +16,14 @@ pub struct Interval {
 /// What an undefined number is written as.
 pub(crate) const UNDEFINED: &str = "n/a";
 
-/// Digits in groups of three, parted by thin spaces.
+/// Digits in groups of three, parted by narrow no-break spaces.
 pub(crate) fn group(digits: &str) -> String {
     let (sign, digits) = digits.strip_prefix('-').map_or(("", digits), |rest| ("−", rest));
     let lead = digits.len() % 3;
     let mut out = String::from(sign);
     for (at, digit) in digits.chars().enumerate() {
         if at > 0 && at % 3 == lead {
-            out.push('\u{2009}');
+            out.push('\u{202f}');
         }
         out.push(digit);
     }
@@ -103,7 +103,9 @@ pub(crate) fn wilson(hits: u64, of: u64) -> Interval {
     let scale = 1.0 + Z * Z / n;
     let middle = (p + Z * Z / (2.0 * n)) / scale;
     let half = Z * (p * (1.0 - p) / n + Z * Z / (4.0 * n * n)).sqrt() / scale;
-    Interval { value: Some(p), low: Some((middle - half).max(0.0)), high: Some((middle + half).min(1.0)) }
+    let low = if hits == 0 { 0.0 } else { middle - half };
+    let high = if hits == of { 1.0 } else { middle + half };
+    Interval { value: Some(p), low: Some(low), high: Some(high) }
 }
 
 #[cfg(test)]
@@ -119,13 +121,13 @@ mod tests {
 
     #[test]
     fn numbers_are_short_and_grouped() {
-        assert_eq!(count(1_234_567), "1\u{2009}234\u{2009}567");
+        assert_eq!(count(1_234_567), "1\u{202f}234\u{202f}567");
         assert_eq!(decimal(Some(1.4142)), "1.4");
         assert_eq!(decimal(Some(0.128)), "0.13");
         assert_eq!(percent(Some(0.1799)), "18 %");
         assert_eq!(percent(Some(0.0312)), "3.1 %");
         assert_eq!(points(Some(-0.0312)), "−3.1");
-        assert_eq!(group("-1234"), "−1\u{2009}234");
+        assert_eq!(group("-1234"), "−1\u{202f}234");
     }
 
     #[test]

@@ -4,7 +4,7 @@ use crate::charts::Chart;
 use crate::data::ReportData;
 use crate::draw::{chart_css, variables_css};
 use crate::headline::{Headline, headline};
-use crate::numbers::{count, decimal};
+use crate::numbers::count;
 use crate::tables::{Tables, tables};
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::{Serde, Value};
@@ -89,7 +89,7 @@ fn content<'d>(data: &'d ReportData, charts: &'d [Chart]) -> Content<'d> {
         charts: drawn.collect(),
         absent: left_out.collect(),
         settings_toml: data.settings_toml.as_deref(),
-        limit: run.constraint.map(|limit| decimal(Some(limit.max))),
+        limit: run.constraint.map(|limit| limit.max.to_string()),
         objective: &run.objective,
         judge: &run.judge,
         seed: run.seed,

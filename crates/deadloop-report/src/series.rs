@@ -1,6 +1,7 @@
 //! What outcomes are compared by: a few named series of rows, and their recall by bucket.
 
 use crate::data::{ALL_MODELS, Outcome, ReportData, Role, Verdict};
+use crate::look::Look;
 use crate::numbers::{Interval, wilson};
 
 /// Outcomes of one way to run the detector.
@@ -10,6 +11,8 @@ pub(crate) struct Series<'d> {
     pub(crate) name: String,
     /// Whether it is the chosen one.
     pub(crate) chosen: bool,
+    /// How it looks.
+    pub(crate) look: Look,
     /// Its rows.
     pub(crate) rows: Vec<&'d Outcome>,
 }
@@ -19,6 +22,7 @@ pub(crate) fn series(data: &ReportData, limit: usize) -> Vec<Series<'_>> {
     let of_setting = |at: usize| Series {
         name: data.describe(at),
         chosen: false,
+        look: Look::of(data, at),
         rows: data.outcomes.iter().filter(|row| row.setting == at).collect(),
     };
     let with_role = |role: Role| {
@@ -48,7 +52,7 @@ fn chosen(data: &ReportData) -> Option<Series<'_>> {
     let rows = data.outcomes.iter().filter(matches).collect();
     let single = own.values().all(|setting| Some(setting) == pooled);
     let name = if single { "chosen" } else { "chosen (per model)" };
-    Some(Series { name: name.to_owned(), chosen: true, rows })
+    Some(Series { name: name.to_owned(), chosen: true, look: Look::CHOSEN, rows })
 }
 
 impl Series<'_> {
@@ -98,8 +102,8 @@ pub(crate) const ONSETS: [(u64, u64, &str); 7] = [
     (1000, 2000, "1000–2000"),
     (2000, 3000, "2000–3000"),
     (3000, 5000, "3000–5000"),
-    (5000, 10_000, "5000–10 000"),
-    (10_000, u64::MAX, "≥ 10 000"),
+    (5000, 10_000, "5000–10\u{202f}000"),
+    (10_000, u64::MAX, "≥ 10\u{202f}000"),
 ];
 
 /// A way to part the loops: its title, its parts' names, and which part a row belongs to.

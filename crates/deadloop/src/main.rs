@@ -1,1 +1,19 @@
-fn main(){}
+//! deadloop: replay recorded LLM output through loop detectors at every setting at once, and choose
+//! one per model. Each command is a file in `commands/`.
+
+mod args;
+mod commands;
+mod corpus;
+mod exit;
+mod folder;
+mod progress;
+mod replaying;
+mod settings;
+mod show;
+
+use clap::Parser;
+
+fn main() -> std::process::ExitCode {
+    let cli = args::Cli::parse();
+    exit::report(commands::run(&cli))
+}

@@ -41,7 +41,7 @@ pub(crate) struct Format {
 pub(crate) type Records = Box<dyn Iterator<Item = Result<Raw, Problem>> + Send>;
 
 /// One undecoded record, in the shape that its format likes.
-pub(crate) trait Record: Send {
+pub(crate) trait Record: Send + Sync {
     /// Its fields.
     fn decode(&self) -> Result<Wire, Fault>;
     /// A digest of its bytes.

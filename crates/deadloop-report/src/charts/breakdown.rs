@@ -2,7 +2,7 @@
 
 use super::{Drawing, Entry, Sheet};
 use crate::data::ReportData;
-use crate::draw::{Anchor, Axis, Canvas, Dot, DrawError, Ink, Key, Label, Legend, Mark, Place, Rows, SERIES};
+use crate::draw::{Anchor, Axis, Canvas, Dot, DrawError, Ink, Key, Label, Legend, Place, Rows};
 use crate::numbers::{percent, range};
 use crate::series::{Breakdown, Series, series};
 
@@ -23,7 +23,7 @@ fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
     if list.is_empty() {
         return Ok(Drawing::Absent("it needs outcomes of labelled loops, and this folder has none"));
     }
-    let keys = list.iter().enumerate().map(|(n, series)| key(n, series)).collect();
+    let keys = list.iter().map(key).collect();
     let legend = Legend::new(keys, sheet.width - 8.0, 420.0);
     let parts = [Breakdown::by_onset(), Breakdown::by_kind(data)];
     let row = 16.0 + 13.0 * list.len() as f64;
@@ -45,35 +45,26 @@ fn panel(canvas: &Canvas, place: Place, part: &Breakdown, list: &[Series<'_>]) -
     let edge = place.left - 162.0;
     let title = Label::new(Ink::Text, Anchor::Start).bold();
     canvas.text((edge, place.top - 13.0), &format!("by {}", part.title), title)?;
-    let rows = Rows::new(canvas, place, Axis::share(), part.parts.len(), "recall")?;
+    let rows = Rows::new(canvas, place, Axis::share(if canvas.width() < 600.0 { 2 } else { 5 }), part.parts.len(), "recall")?;
     for (row, name) in part.parts.iter().enumerate() {
         let y = rows.middle(row);
         canvas.text((edge, y), name, Label::new(Ink::Text, Anchor::Start))?;
         let loops = list.iter().map(|series| part.recall(series, row).of).max().unwrap_or(0);
         let n = format!("n = {}", crate::numbers::count(loops));
         canvas.text((place.left - 8.0, y), &n, Label::new(Ink::Muted, Anchor::End).size(12.0))?;
-        let dots: Vec<Dot> = list.iter().enumerate().map(|(n, series)| dot(part, row, n, series)).collect();
+        let dots: Vec<Dot> = list.iter().map(|series| dot(part, row, series)).collect();
         rows.dots(row, &dots, 0.0)?;
     }
     Ok(())
 }
 
-fn dot(part: &Breakdown, row: usize, n: usize, series: &Series<'_>) -> Dot {
+fn dot(part: &Breakdown, row: usize, series: &Series<'_>) -> Dot {
     let found = part.recall(series, row);
     let at = found.share();
-    let (mark, ink) = look(n, series);
     let title = format!("{}, {}: {} of {} found, {} ({})", series.name, part.parts[row], found.hits, found.of, percent(at.value), range(at, percent));
-    Dot { title, at, mark, ink }
+    Dot { title, at, mark: series.look.mark, ink: series.look.ink() }
 }
 
-fn look(n: usize, series: &Series<'_>) -> (Mark, Ink) {
-    match (n, series.chosen) {
-        (_, true) => (Mark::Star, Ink::Chosen),
-        (0, _) => (Mark::Disc, Ink::Current),
-        _ => (Mark::nth(n), SERIES[n.max(2) % SERIES.len()]),
-    }
-}
-
-fn key(n: usize, series: &Series<'_>) -> Key {
-    Key { name: series.name.clone(), pen: None, mark: Some(look(n, series)) }
+fn key(series: &Series<'_>) -> Key {
+    Key { name: series.name.clone(), pen: None, mark: Some((series.look.mark, series.look.ink())) }
 }

@@ -1,8 +1,9 @@
 //! A row per model: recall and false alarms of the current, the pooled and the model's own setting.
 
 use super::{Drawing, Entry, Sheet};
-use crate::data::{ALL_MODELS, Choice, ReportData};
+use crate::data::{ALL_MODELS, Choice, ReportData, Role, Score};
 use crate::draw::{Anchor, Axis, Canvas, Dot, DrawError, Ink, Key, Label, Legend, Mark, Place, Rows};
+use crate::look::Look;
 use crate::numbers::{Interval, count, decimal, percent, range};
 
 pub(super) static ENTRY: Entry = Entry {
@@ -15,6 +16,8 @@ pub(super) static ENTRY: Entry = Entry {
 
 /// How many models are drawn; the table has them all.
 const MODELS: usize = 20;
+/// How many settings stand in a row where none is in use or chosen.
+const NAMED: usize = 3;
 
 /// The dots of one model.
 struct Row<'d> {
@@ -25,22 +28,23 @@ struct Row<'d> {
 }
 
 fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
-    let rows = rows(data);
+    let list = contestants(data);
+    let rows = rows(data, &list);
     if rows.is_empty() {
         return Ok(Drawing::Absent("it compares models, and this folder has no scores of a model with labelled loops"));
     }
-    let legend = Legend::new(keys(data), sheet.width - 8.0, 300.0);
+    let legend = Legend::new(keys(data, &list), sheet.width - 8.0, 300.0);
     let top = legend.height() + 34.0;
-    let per_row = if sheet.narrow() { 62.0 } else { 48.0 };
+    let per_row = if sheet.narrow() { 66.0 } else { 48.0 };
     let bottom = top + rows.len() as f64 * per_row;
     let canvas = sheet.canvas(bottom + 48.0);
     legend.draw(&canvas, 4.0, 4.0)?;
-    let (start, split, lead) = if sheet.narrow() { (16.0, 0.58, 16.0) } else { (250.0, 0.68, 0.0) };
+    let (start, split, lead) = if sheet.narrow() { (16.0, 0.58, 20.0) } else { (250.0, 0.68, 0.0) };
     let middle = sheet.width * split;
     let gap = if sheet.narrow() { 17.0 } else { 24.0 };
     let left = Place { left: start, top, right: middle - gap, bottom };
     let right = Place { left: middle + gap, top, right: sheet.width - 14.0, bottom };
-    let recall = Rows::new(&canvas, left, Axis::share(), rows.len(), "recall")?;
+    let recall = Rows::new(&canvas, left, Axis::share(if sheet.narrow() { 2 } else { 5 }), rows.len(), "recall")?;
     let fa_name = if sheet.narrow() { "false alarms / Mchar" } else { "false alarms per million clean chars" };
     let fa = Rows::new(&canvas, right, fa_axis(&rows), rows.len(), fa_name)?;
     for (n, row) in rows.iter().enumerate() {
@@ -60,57 +64,71 @@ fn name(canvas: &Canvas, row: &Row<'_>, y: f64, narrow: bool) -> Result<(), Draw
     canvas.text((end, y), &n, Label::new(Ink::Muted, Anchor::End).size(12.0))
 }
 
-/// Models by loops; none without loops.
-fn rows(data: &ReportData) -> Vec<Row<'_>> {
-    let base = data.pooled().or_else(|| data.current());
-    let Some(base) = base else { return Vec::new() };
-    let mut scores: Vec<_> = data
-        .scores
-        .iter()
-        .filter(|score| score.setting == base && score.model != ALL_MODELS && score.loops > 0)
-        .collect();
-    scores.sort_by(|a, b| b.loops.cmp(&a.loops).then(a.model.cmp(&b.model)));
-    scores.truncate(MODELS);
-    scores.iter().map(|score| row(data, &score.model, score.loops)).collect()
+/// A setting that every row shows.
+struct Contestant {
+    name: String,
+    setting: usize,
+    look: (Mark, Ink),
 }
 
-fn row<'d>(data: &'d ReportData, model: &'d str, loops: u64) -> Row<'d> {
-    let own = data.choices.iter().find(|choice| choice.model == model && is_own(data, choice));
-    let of_setting = |setting: Option<usize>| {
-        let score = setting.and_then(|setting| data.score(setting, model));
-        score.map_or((Interval::default(), Interval::default()), |score| (score.recall, score.fa))
-    };
-    let mut figures = vec![("current", of_setting(data.current())), ("pooled", of_setting(data.pooled()))];
-    figures.push(("own", own.map_or_else(Default::default, |choice| (choice.recall, choice.fa))));
-    figures.retain(|(_, figures)| figures.0.value.is_some() || figures.1.value.is_some());
-    let recall = figures.iter().map(|(name, (recall, _))| dot(name, *recall, percent)).collect();
-    let fa = figures.iter().map(|(name, (_, fa))| dot(name, *fa, decimal)).collect();
-    Row { model, loops, recall, fa }
+/// The setting in use and the pooled choice; without either, the first named ones.
+fn contestants(data: &ReportData) -> Vec<Contestant> {
+    let current = data.current().map(|at| (at, data.describe(at), Look::of(data, at)));
+    let pooled = data.pooled().map(|at| (at, "chosen, pooled".to_owned(), Look::CHOSEN));
+    let mut list: Vec<_> = current.into_iter().chain(pooled).collect();
+    if list.is_empty() {
+        let named = data.settings.iter().enumerate().filter(|(_, setting)| setting.role == Role::Named);
+        list.extend(named.take(NAMED).map(|(at, _)| (at, data.describe(at), Look::of(data, at))));
+    }
+    let contestant = |(setting, name, look): (usize, String, Look)| Contestant { name, setting, look: (look.mark, look.ink()) };
+    list.into_iter().map(contestant).collect()
+}
+
+const OWN: (&str, (Mark, Ink)) = ("chosen, own (held out)", (Mark::Diamond, Ink::Third));
+
+/// Models by loops; none without loops.
+fn rows<'d>(data: &'d ReportData, list: &[Contestant]) -> Vec<Row<'d>> {
+    let Some(base) = list.last() else { return Vec::new() };
+    let is_model = |score: &&Score| score.setting == base.setting && score.model != ALL_MODELS && score.loops > 0;
+    let mut scores: Vec<&Score> = data.scores.iter().filter(is_model).collect();
+    scores.sort_by(|a, b| b.loops.cmp(&a.loops).then(a.model.cmp(&b.model)));
+    scores.truncate(MODELS);
+    scores.into_iter().map(|score| row(data, list, score)).collect()
+}
+
+fn row<'d>(data: &'d ReportData, list: &[Contestant], score: &'d Score) -> Row<'d> {
+    let model = score.model.as_str();
+    let mut row = Row { model, loops: score.loops, recall: Vec::new(), fa: Vec::new() };
+    for Contestant { name, setting, look } in list {
+        if let Some(score) = data.score(*setting, model) {
+            row.add(name, *look, score.recall, score.fa);
+        }
+    }
+    if let Some(own) = data.choices.iter().find(|choice| choice.model == model && is_own(data, choice)) {
+        row.add(OWN.0, OWN.1, own.recall, own.fa);
+    }
+    row
+}
+
+impl Row<'_> {
+    fn add(&mut self, name: &str, look: (Mark, Ink), recall: Interval, fa: Interval) {
+        self.recall.push(dot(name, look, recall, percent));
+        self.fa.push(dot(name, look, fa, decimal));
+    }
 }
 
 fn is_own(data: &ReportData, choice: &Choice) -> bool {
     choice.setting.is_some() && choice.setting != data.pooled()
 }
 
-fn look(name: &str) -> (Mark, Ink) {
-    match name {
-        "current" => (Mark::Disc, Ink::Current),
-        "pooled" => (Mark::Star, Ink::Chosen),
-        _ => (Mark::Diamond, Ink::Third),
-    }
-}
-
-fn dot(name: &str, at: Interval, write: fn(Option<f64>) -> String) -> Dot {
-    let (mark, ink) = look(name);
+fn dot(name: &str, (mark, ink): (Mark, Ink), at: Interval, write: fn(Option<f64>) -> String) -> Dot {
     Dot { title: format!("{name}: {} ({})", write(at.value), range(at, write)), at, mark, ink }
 }
 
-fn keys(data: &ReportData) -> Vec<Key> {
-    let current = data.current().map(|at| ("current", data.describe(at)));
-    let pooled = data.pooled().map(|_| ("pooled", "chosen, pooled".to_owned()));
-    let own = data.choices.iter().any(|choice| is_own(data, choice)).then(|| ("own", "chosen, own (held out)".to_owned()));
-    let keys = current.into_iter().chain(pooled).chain(own);
-    keys.map(|(role, name)| Key { name, pen: None, mark: Some(look(role)) }).collect()
+fn keys(data: &ReportData, list: &[Contestant]) -> Vec<Key> {
+    let own = data.choices.iter().any(|choice| is_own(data, choice)).then(|| (OWN.0.to_owned(), OWN.1));
+    let all = list.iter().map(|one| (one.name.clone(), one.look)).chain(own);
+    all.map(|(name, look)| Key { name, pen: None, mark: Some(look) }).collect()
 }
 
 /// From 0 to the largest upper end, but not past thirty times the largest rate: an interval may be very wide.

@@ -134,8 +134,8 @@ impl Field<'_, '_> {
             }
         }
         self.columns(origin, field, row)?;
-        self.outline(self.data.pooled(), origin, (field, row), chosen_pen())?;
-        self.outline(self.data.current(), origin, (field, row), current_pen())
+        self.outline(self.data.current(), origin, (field, row), (current_pen(), 3.5))?;
+        self.outline(self.data.pooled(), origin, (field, row), (chosen_pen(), 0.0))
     }
 
     /// Values under the columns, as many as fit, and the parameter's name.
@@ -172,13 +172,20 @@ impl Field<'_, '_> {
         self.canvas.text(middle, text, Label::new(on, Anchor::Middle).size(12.0))
     }
 
-    fn outline(&self, setting: Option<usize>, origin: (f64, f64), size: (f64, f64), pen: Pen) -> Result<(), DrawError> {
+    /// Frames the field of a setting, `inset` pixels inside: the current field can be the chosen one too.
+    fn outline(
+        &self,
+        setting: Option<usize>,
+        origin: (f64, f64),
+        size: (f64, f64),
+        (pen, inset): (Pen, f64),
+    ) -> Result<(), DrawError> {
         let column = self.grid.value_of(setting, self.map.x);
         let row = self.grid.value_of(setting, self.map.y);
         let Some((column, row)) = column.zip(row) else { return Ok(()) };
         let row = self.map.fields.len() - 1 - row;
-        let from = (origin.0 + column as f64 * size.0, origin.1 + row as f64 * size.1);
-        let to = (from.0 + size.0, from.1 + size.1);
+        let from = (origin.0 + column as f64 * size.0 + inset, origin.1 + row as f64 * size.1 + inset);
+        let to = (from.0 + size.0 - 2.0 * inset, from.1 + size.1 - 2.0 * inset);
         self.canvas.frame(from, to, Pen::solid(Ink::Paper, pen.width + 2.0))?;
         self.canvas.frame(from, to, pen)
     }

@@ -2,7 +2,8 @@
 
 use super::{Drawing, Entry, Sheet};
 use crate::data::ReportData;
-use crate::draw::{Axis, Dash, DrawError, Ink, Key, Legend, Mark, Panel, Pen, Place, SERIES};
+use crate::draw::{Axis, DrawError, Key, Legend, Panel, Place};
+use crate::look::Look;
 use crate::numbers::percent;
 use crate::series::{Series, series};
 
@@ -23,7 +24,7 @@ fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
     if list.is_empty() {
         return Ok(Drawing::Absent("it needs outcomes of labelled loops, and this folder has none"));
     }
-    let keys = list.iter().enumerate().map(|(n, series)| key(n, series)).collect();
+    let keys = list.iter().map(key).collect();
     let legend = Legend::new(keys, sheet.width - 8.0, 420.0);
     let top = legend.height() + 40.0;
     let plot = if sheet.narrow() { 260.0 } else { 340.0 };
@@ -31,11 +32,11 @@ fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
     legend.draw(&canvas, 4.0, 4.0)?;
     let place = Place { left: 50.0, top, right: sheet.width - 26.0, bottom: top + plot };
     let longest = list.iter().filter_map(|series| series.latencies().last().copied()).fold(5000.0, f64::max);
-    let panel = Panel::new(&canvas, place, Axis::log(FROM, longest, &MARKED), Axis::share());
+    let panel = Panel::new(&canvas, place, Axis::log(FROM, longest, &MARKED), Axis::share(5));
     panel.axes("chars after the onset", "share of all loops found")?;
-    for (n, series) in list.iter().enumerate().rev() {
+    for series in list.iter().rev() {
         let curve = incidence(series, longest);
-        let (pen, mark) = look(n, series);
+        let Look { mark, pen } = series.look;
         panel.title(series.name.as_str()).steps(&curve, pen)?;
         if let Some(&end) = curve.last() {
             let title = format!("{}: recall {}", series.name, percent(Some(end.1)));
@@ -60,17 +61,8 @@ fn incidence(series: &Series<'_>, longest: f64) -> Vec<(f64, f64)> {
     curve
 }
 
-/// Current and chosen keep their inks in every chart.
-fn look(n: usize, series: &Series<'_>) -> (Pen, Mark) {
-    match (n, series.chosen) {
-        (_, true) => (Pen::solid(Ink::Chosen, 2.6), Mark::Star),
-        (0, _) => (Pen::solid(Ink::Current, 2.6), Mark::Disc),
-        _ => (Pen::dashed(SERIES[n.max(2) % SERIES.len()], 1.8, Dash::nth(n)), Mark::nth(n)),
-    }
-}
-
-fn key(n: usize, series: &Series<'_>) -> Key {
-    let (pen, mark) = look(n, series);
+fn key(series: &Series<'_>) -> Key {
     let recall = series.recall(|_| true).share();
+    let Look { mark, pen } = series.look;
     Key { name: format!("{} · recall {}", series.name, percent(recall.value)), pen: Some(pen), mark: Some((mark, pen.ink)) }
 }

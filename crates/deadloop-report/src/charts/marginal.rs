@@ -36,7 +36,7 @@ fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
     if slices.iter().all(|slice| slice.worths.iter().all(|worth| worth.median.is_none())) {
         return Ok(Drawing::Absent("the objective is undefined for every setting of this folder"));
     }
-    let columns = if sheet.narrow() { 1 } else { slices.len().min(3) };
+    let columns = if sheet.narrow() { 1 } else { columns(slices.len()) };
     let width = sheet.width / columns as f64;
     let legend = Legend::new(keys(), sheet.width - 8.0, 300.0);
     let top = legend.height() + 8.0;
@@ -48,6 +48,11 @@ fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
         block(&canvas, slice, corner, width, &axes, &data.run.objective)?;
     }
     Ok(Drawing::Svg(canvas.finish()?))
+}
+
+/// Three in a row, unless that leaves a single one in the last.
+fn columns(count: usize) -> usize {
+    if count == 4 { 2 } else { count.clamp(1, 3) }
 }
 
 fn slices<'g, 'd>(grid: &'g Grid<'d>) -> Vec<Slice<'g, 'd>> {
@@ -131,7 +136,7 @@ fn keys() -> Vec<Key> {
 
 fn objective_axis(data: &ReportData, slices: &[Slice<'_, '_>]) -> Axis {
     if !matches!(data.run.objective.as_str(), "utility" | "delay") {
-        return Axis::share();
+        return Axis::share(5);
     }
     let worths = || slices.iter().flat_map(|slice| &slice.worths);
     let values: Vec<f64> = worths().flat_map(|worth| [worth.median, worth.best.map(|best| best.1)]).flatten().collect();

@@ -3,13 +3,15 @@
 use super::{Drawing, Entry, Sheet};
 use crate::data::{ALL_MODELS, ReportData, Role, Score};
 use crate::draw::{Anchor, Axis, Canvas, Dash, DrawError, Ink, Key, Label, Legend, Mark, Panel, Pen, Place};
+use crate::look::Look;
 use crate::numbers::{decimal, percent};
 
 pub(super) static ENTRY: Entry = Entry {
     name: "operating",
     title: "Recall against false alarms",
     reading: "Up and left is better: each step of a line is the highest recall (share of loops found) that any setting \
-              reaches with at most that many false alarms per million clean characters.",
+              reaches with at most that many false alarms per million clean characters. Large marks are all models \
+              together; small ones, in a line's colour, that model's current (disc) and chosen (star) setting.",
     draw,
 };
 
@@ -40,23 +42,40 @@ fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
         return Ok(Drawing::Absent("it needs labelled loops and labelled clean text, and this folder lacks one of them"));
     }
     let curves = curves(data);
-    let legend = Legend::new(keys(&curves, &points, data), sheet.width - 8.0, 300.0);
+    let legend = Legend::new(keys(&curves, &points), sheet.width - 8.0, 300.0);
     let top = legend.height() + 40.0;
     let plot = if sheet.narrow() { 290.0 } else { 400.0 };
     let canvas = sheet.canvas(top + plot + 50.0);
     legend.draw(&canvas, 4.0, 4.0)?;
     let place = Place { left: 50.0, top, right: sheet.width - 16.0, bottom: top + plot };
-    let panel = Panel::new(&canvas, place, x_axis(data, &curves, &points), Axis::share());
+    let panel = Panel::new(&canvas, place, x_axis(data, &curves, &points), Axis::share(5));
     panel.axes("false alarms per million clean chars", "recall")?;
     limit(data, &canvas, &panel)?;
     for curve in curves.iter().rev() {
         panel.title(curve.model).steps(&curve.points, curve.pen)?;
     }
+    curves.iter().try_for_each(|curve| own_points(data, &panel, curve))?;
     for point in points.iter().rev() {
-        let title = format!("{}: recall {}, {} false alarms per million clean chars", point.name, percent(Some(point.at.1)), decimal(Some(point.at.0)));
-        panel.title(title).mark(point.at, point.mark, point.radius, point.ink)?;
+        panel.title(format!("{}: {}", point.name, told(point.at))).mark(point.at, point.mark, point.radius, point.ink)?;
     }
     Ok(Drawing::Svg(canvas.finish()?))
+}
+
+/// Small marks on a model's line: its current and its chosen setting, in the shapes of the large ones.
+fn own_points(data: &ReportData, panel: &Panel<'_>, curve: &Curve<'_>) -> Result<(), DrawError> {
+    let settings = [("current", data.current(), Mark::Disc, 3.2), ("chosen", data.chosen_for(curve.model), Mark::Star, 4.4)];
+    for (name, setting, mark, radius) in settings {
+        let score = setting.filter(|_| curve.model != ALL_MODELS).and_then(|at| data.score(at, curve.model));
+        if let Some(at) = score.and_then(place) {
+            let title = format!("{}, {name}: {}", curve.model, told(at));
+            panel.title(title).mark(at, mark, radius, curve.pen.ink)?;
+        }
+    }
+    Ok(())
+}
+
+fn told((fa, recall): (f64, f64)) -> String {
+    format!("recall {}, {} false alarms per million clean chars", percent(Some(recall)), decimal(Some(fa)))
 }
 
 /// Where a score stands, if both figures are defined.
@@ -64,8 +83,11 @@ fn place(score: &Score) -> Option<(f64, f64)> {
     Some((score.fa.value?, score.recall.value?))
 }
 
-/// All models together first, then those with the most loops; only where several settings make a line.
+/// All models together first, then those with the most loops; only where the cells of a grid make a line.
 fn curves(data: &ReportData) -> Vec<Curve<'_>> {
+    if !data.settings.iter().any(|setting| setting.role == Role::Cell) {
+        return Vec::new();
+    }
     let mut models: Vec<(&str, u64)> = Vec::new();
     for score in data.scores.iter().filter(|score| score.model != ALL_MODELS) {
         match models.iter_mut().find(|model| model.0 == score.model) {
@@ -103,7 +125,6 @@ fn envelope(data: &ReportData, model: &str) -> Vec<(f64, f64)> {
 /// Current, chosen, other named settings and floors, of all models together.
 fn points(data: &ReportData) -> Vec<Point> {
     let pooled = data.pooled();
-    let mut others = 0;
     let mut points: Vec<Point> = Vec::new();
     for score in data.together() {
         let (Some(at), Some(setting)) = (place(score), data.settings.get(score.setting)) else { continue };
@@ -112,15 +133,13 @@ fn points(data: &ReportData) -> Vec<Point> {
         }
         let name = data.describe(score.setting);
         match setting.role {
-            Role::Current => points.push(Point { name, at, mark: Mark::Disc, ink: Ink::Current, radius: 6.5 }),
             Role::Floor => {
                 let mark = floor_mark(&setting.id);
                 points.push(Point { name: format!("floor: {}", setting.id), at, mark, ink: Ink::Muted, radius: 5.0 });
             }
-            Role::Named => {
-                let mark = [Mark::Diamond, Mark::Square, Mark::Triangle][others % 3];
-                points.push(Point { name, at, mark, ink: INKS[others % INKS.len()], radius: 4.5 });
-                others += 1;
+            Role::Current | Role::Named => {
+                let look = Look::of(data, score.setting);
+                points.push(Point { name, at, mark: look.mark, ink: look.ink(), radius: 5.8 });
             }
             Role::Cell => {}
         }
@@ -137,23 +156,18 @@ fn floor_mark(id: &str) -> Mark {
     }
 }
 
-fn keys(curves: &[Curve<'_>], points: &[Point], data: &ReportData) -> Vec<Key> {
+fn keys(curves: &[Curve<'_>], points: &[Point]) -> Vec<Key> {
     let name = |model: &str| if model == ALL_MODELS { "all models".to_owned() } else { model.to_owned() };
     let lines = curves.iter().map(|curve| Key { name: name(curve.model), pen: Some(curve.pen), mark: None });
     let marks = points.iter().map(|point| Key { name: point.name.clone(), pen: None, mark: Some((point.mark, point.ink)) });
-    let limit = data.run.constraint.map(|_| Key { name: "limit".into(), pen: Some(limit_pen()), mark: None });
-    marks.chain(limit).chain(lines).collect()
-}
-
-fn limit_pen() -> Pen {
-    Pen::dashed(Ink::Limit, 1.6, Dash::Dashed)
+    marks.chain(lines).collect()
 }
 
 fn limit(data: &ReportData, canvas: &Canvas, panel: &Panel<'_>) -> Result<(), DrawError> {
     let Some(constraint) = data.run.constraint else { return Ok(()) };
     let (top, bottom) = (panel.at(constraint.max, 1.0), panel.at(constraint.max, 0.0));
-    canvas.line(&[top, bottom], limit_pen())?;
-    let text = format!("limit: {}", decimal(Some(constraint.max)));
+    canvas.line(&[top, bottom], Pen::dashed(Ink::Limit, 1.6, Dash::Dashed))?;
+    let text = format!("limit: {}", constraint.max);
     let at = top.0.clamp(110.0, canvas.width() - 40.0);
     canvas.text((at, top.1 - 11.0), &text, Label::new(Ink::Limit, Anchor::Middle).size(12.0))
 }

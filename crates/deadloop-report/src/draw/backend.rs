@@ -10,7 +10,6 @@ use super::theme::{Dash, Ink};
 use plotters::style::text_anchor::{HPos, VPos};
 use plotters_backend::{
     BackendColor, BackendCoord, BackendStyle, BackendTextStyle, DrawingBackend, DrawingErrorKind, FontStyle,
-    FontTransform,
 };
 use std::cell::RefCell;
 use std::convert::Infallible;
@@ -167,12 +166,8 @@ impl DrawingBackend for Backend {
             VPos::Bottom => "",
         };
         let weight = if matches!(style.style(), FontStyle::Bold) { " font-weight=\"600\"" } else { "" };
-        let turn = match style.transform() {
-            FontTransform::Rotate270 => format!(" transform=\"rotate(-90 {} {})\"", px(x), px(y)),
-            _ => String::new(),
-        };
         let attributes = format!(
-            "{} x=\"{}\" y=\"{}\" font-size=\"{}\"{across}{down}{weight}{turn}",
+            "{} x=\"{}\" y=\"{}\" font-size=\"{}\"{across}{down}{weight}",
             filled(style.color()),
             px(x),
             px(y),

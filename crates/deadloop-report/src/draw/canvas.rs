@@ -8,7 +8,7 @@ use plotters::coord::Shift;
 use plotters::drawing::{DrawingArea, IntoDrawingArea};
 use plotters::element::{Circle, PathElement, Polygon, Rectangle, Text};
 use plotters::style::text_anchor::{HPos, Pos, VPos};
-use plotters::style::{FontDesc, FontFamily, FontStyle, FontTransform, ShapeStyle, TextStyle};
+use plotters::style::{FontDesc, FontFamily, FontStyle, ShapeStyle, TextStyle};
 
 /// A place on the sheet, in pixels from the upper left.
 pub(crate) type At = (f64, f64);
@@ -73,14 +73,12 @@ pub(crate) struct Label {
     pub(crate) anchor: Anchor,
     /// Whether it is bold.
     pub(crate) bold: bool,
-    /// Whether it reads upwards.
-    pub(crate) upwards: bool,
 }
 
 impl Label {
     /// Ordinary text.
     pub(crate) fn new(ink: Ink, anchor: Anchor) -> Self {
-        Self { ink, size: 13.0, anchor, bold: false, upwards: false }
+        Self { ink, size: 13.0, anchor, bold: false }
     }
 
     /// The same in another size.
@@ -93,10 +91,6 @@ impl Label {
         Self { bold: true, ..self }
     }
 
-    /// The same, reading upwards.
-    pub(crate) fn upwards(self) -> Self {
-        Self { upwards: true, ..self }
-    }
 }
 
 /// The shape of a point.
@@ -121,22 +115,6 @@ pub(crate) enum Mark {
 }
 
 impl Mark {
-    const SERIES: [Self; 8] = [
-        Self::Disc,
-        Self::Square,
-        Self::Triangle,
-        Self::Diamond,
-        Self::TriangleDown,
-        Self::Ring,
-        Self::Cross,
-        Self::Star,
-    ];
-
-    /// The n-th shape for series, again from the start after the last.
-    pub(crate) fn nth(n: usize) -> Self {
-        Self::SERIES[n % Self::SERIES.len()]
-    }
-
     /// Corners around (0, 0) for a mark of radius 1; none for round ones and the cross.
     fn corners(self) -> Vec<At> {
         match self {
@@ -180,7 +158,6 @@ impl Canvas {
     pub(crate) fn text(&self, at: At, text: &str, label: Label) -> Result<(), DrawError> {
         let style = if label.bold { FontStyle::Bold } else { FontStyle::Normal };
         let font = FontDesc::new(FontFamily::SansSerif, label.size * FINE, style);
-        let font = if label.upwards { font.transform(FontTransform::Rotate270) } else { font };
         let across = match label.anchor {
             Anchor::Start => HPos::Left,
             Anchor::Middle => HPos::Center,

@@ -116,16 +116,4 @@ impl<'c> Panel<'c> {
         self.canvas.title(text);
         self
     }
-
-    /// A horizontal interval `from`..`to` at height `y`, moved down by `shift` pixels, with its point.
-    pub(crate) fn whisker_across(
-        &self,
-        ends: (f64, f64),
-        y: f64,
-        shift: f64,
-        pen: Pen,
-    ) -> Result<(), DrawError> {
-        let (from, to) = (self.at(ends.0, y), self.at(ends.1, y));
-        self.canvas.line(&[(from.0, from.1 + shift), (to.0, to.1 + shift)], pen)
-    }
 }

@@ -15,7 +15,7 @@ pub(super) fn tables(data: &ReportData) -> Vec<Table> {
     let list = series(data, usize::MAX);
     let Some(focus) = list.iter().find(|series| series.chosen).or(list.first()) else { return Vec::new() };
     let rows = focus.rows.as_slice();
-    [fired(rows, &focus.name), false_alarms(rows, &focus.name), misses(rows, &focus.name), errors(data)]
+    [fired(data), false_alarms(rows, &focus.name), misses(rows, &focus.name), errors(data)]
         .into_iter()
         .flatten()
         .collect()
@@ -26,14 +26,15 @@ fn note(text: String, all: usize, shown: usize) -> String {
     if all <= shown { text } else { format!("{text} The first {shown} of {}; outcomes.parquet has them all.", count(all as u64)) }
 }
 
-/// Unlabelled transcripts with an alarm.
-fn fired(rows: &[&Outcome], setting: &str) -> Option<Table> {
-    let list: Vec<_> = rows.iter().filter(|row| row.verdict == Verdict::Unlabelled && row.alarm_at.is_some()).collect();
-    let columns = vec![words("transcript"), words("model"), words("channel"), number("alarm at"), number("length"), words("claims"), words("detector")];
-    let row = |row: &&&Outcome| Row {
+/// Unlabelled transcripts with an alarm, through every setting.
+fn fired(data: &ReportData) -> Option<Table> {
+    let list: Vec<_> = data.outcomes.iter().filter(|row| row.verdict == Verdict::Unlabelled && row.alarm_at.is_some()).collect();
+    let columns = vec![words("transcript"), words("model"), words("setting"), words("channel"), number("alarm at"), number("length"), words("claims"), words("detector")];
+    let row = |row: &&Outcome| Row {
         cells: vec![
             Cell::text(row.transcript.as_str()),
             Cell::model(&row.model),
+            Cell::text(data.describe(row.setting)),
             optional(&row.channel),
             Cell::position(row.alarm_at),
             Cell::position(row.length),
@@ -42,7 +43,7 @@ fn fired(rows: &[&Outcome], setting: &str) -> Option<Table> {
         ],
         role: "",
     };
-    let text = format!("Transcripts without a label that {setting} would have cut, and where. Whether rightly, only a label can tell.");
+    let text = "Transcripts without a label that would have been cut, and where. Whether rightly, only a label can tell.".to_owned();
     Table::new("What would have fired", note(text, list.len(), ROWS), columns, list.iter().take(ROWS).map(row).collect())
 }
 

@@ -36,7 +36,7 @@ fn columns() -> Vec<Column> {
         number("clean Mchar"),
         number("recall"),
         number("false alarms / Mchar"),
-        number("at most"),
+        number("upper bound"),
         number("delay, chars"),
         number("optimism"),
     ]

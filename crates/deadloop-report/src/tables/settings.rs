@@ -11,6 +11,9 @@ const MODELS: usize = 25;
 
 /// Current, chosen, other named settings, floors; all models together.
 pub(super) fn side_by_side(data: &ReportData) -> Option<Table> {
+    if !data.has_labels() {
+        return None;
+    }
     let rank = |score: &Score| match role(data, score.setting) {
         "current" => 0,
         "chosen" => 1,

@@ -21,6 +21,9 @@ pub struct Manifest {
     pub command: String,
     /// Its arguments as they were given.
     pub args: Vec<String>,
+    /// A short hash of everything that the other files depend on: the same request into the same
+    /// folder is done already.
+    pub inputs: String,
     /// What was replayed.
     pub corpus: CorpusInfo,
     /// The text of the grid, where there was one.

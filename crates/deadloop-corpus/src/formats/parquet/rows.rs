@@ -6,7 +6,8 @@ use std::fs::File;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use polars::prelude::{AnyValue, Column, DataType, SerReader};
+use polars::prelude::{AnyValue, Column, DataType};
+use polars_io::SerReader;
 use polars_io::parquet::read::{FileMetadata, ParallelStrategy, ParquetReader, infer_schema};
 use polars_parquet::read::read_metadata;
 use serde_json::Value;
@@ -168,9 +169,13 @@ impl Group {
 }
 
 fn cell(column: &Column, at: usize) -> Result<Value, Fault> {
-    match column.get(at).map_err(broken)? {
+    let value = column.get(at).map_err(broken)?;
+    // A column of one row holds its text another way than others; `get_str` knows both.
+    if let Some(text) = value.get_str() {
+        return Ok(Value::from(text));
+    }
+    match value {
         AnyValue::Null => Ok(Value::Null),
-        AnyValue::String(text) => Ok(Value::from(text)),
         AnyValue::Boolean(value) => Ok(Value::from(value)),
         number => Ok(whole(&number).unwrap_or_else(|| fraction(&number))),
     }

@@ -212,8 +212,8 @@ impl CheckpointMeter {
             code => {
                 let keep = |(range, fenced): (std::ops::Range<usize>, bool)| {
                     let range = range.start.max(from) - from..range.end.max(from) - from;
-                    (!range.is_empty() && !(fenced && code == Code::Skip))
-                        .then_some((range, fenced))
+                    let dropped = range.is_empty() || fenced && code == Code::Skip;
+                    (!dropped).then_some((range, fenced))
                 };
                 self.fence
                     .parts(&self.buffer)

@@ -94,8 +94,8 @@ impl<'a> Segment<'a> {
 
 impl Cut<'_> {
     fn keeps(&self, piece: &str) -> bool {
-        !(self.drop_blank && piece.trim().is_empty())
-            && !self.ignore.iter().any(|r| r.is_match(piece))
+        let blank = self.drop_blank && piece.trim().is_empty();
+        !(blank || self.ignore.iter().any(|r| r.is_match(piece)))
     }
 
     fn compared<'t>(&self, piece: &'t str) -> &'t str {

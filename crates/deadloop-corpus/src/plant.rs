@@ -1,0 +1,337 @@
+//! Planted loops: repetition put into a clean text by hand, so that where it begins is known exactly
+//! and not guessed. Pure functions of a text, a [`Plan`] and nothing else.
+//!
+//! Positions are chars (Unicode scalar values) from the start of the text, as everywhere.
+
+use std::fmt;
+
+/// How the copies differ, and what is repeated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum PlantKind {
+    /// A short unit, run on: `我需要思考我需要思考…`.
+    ShortSequence,
+    /// Whole sentences or paragraphs.
+    Paragraph,
+    /// The lines of the unit as list items whose numbers run on.
+    OrderedList,
+    /// Paragraphs that differ by a word in each copy.
+    NearRepeat,
+}
+
+impl PlantKind {
+    /// All of them.
+    pub const ALL: [Self; 4] = [
+        Self::ShortSequence,
+        Self::Paragraph,
+        Self::OrderedList,
+        Self::NearRepeat,
+    ];
+
+    /// The name, as in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::ShortSequence => "short-sequence",
+            Self::Paragraph => "paragraph",
+            Self::OrderedList => "ordered-list",
+            Self::NearRepeat => "near-repeat",
+        }
+    }
+}
+
+impl fmt::Display for PlantKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// How list items are numbered.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Numbering {
+    /// `12. item`
+    #[default]
+    Dot,
+    /// `12) item`
+    Bracket,
+    /// `12、item`
+    Chinese,
+}
+
+impl Numbering {
+    fn mark(self, number: u64) -> String {
+        match self {
+            Self::Dot => format!("{number}. "),
+            Self::Bracket => format!("{number}) "),
+            Self::Chinese => format!("{number}、"),
+        }
+    }
+}
+
+/// What to plant.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plan {
+    /// How the copies are made.
+    pub kind: PlantKind,
+    /// What is repeated, as it stands, its own end included (a blank, a line break). In an
+    /// [`OrderedList`](PlantKind::OrderedList) each line becomes an item.
+    pub unit: String,
+    /// What stands in for `{}` in the unit, copy by copy, over and over. With a
+    /// [`NearRepeat`](PlantKind::NearRepeat) this is how copies differ.
+    pub fillers: Vec<String>,
+    /// How list items are numbered, and from which number.
+    pub numbering: Numbering,
+    /// The number of the first list item.
+    pub first_number: u64,
+    /// Wanted chars before the **second** copy. The clean text is cut so that the first copy ends
+    /// there or, where the end of a sentence or word is near, up to 400 chars before.
+    pub onset: usize,
+    /// At least so many copies.
+    pub copies: usize,
+    /// Copies go on until there are so many chars after the onset; the last one is cut there, as a
+    /// stream is that hits its limit in the middle.
+    pub tail: usize,
+}
+
+/// A text with a loop in it, from `start` to its end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Planted {
+    /// All of it.
+    pub text: String,
+    /// The first char of the first copy.
+    pub start: usize,
+    /// The first char of the second copy.
+    pub onset: usize,
+    /// Chars from the first copy to the second.
+    pub period: usize,
+}
+
+/// How far a cut may move back to stand at the end of a sentence.
+const REACH: usize = 400;
+
+/// Plants a loop. None where the clean text is too short for the onset, or the unit empty.
+pub fn plant(clean: &str, plan: &Plan) -> Option<Planted> {
+    let first = copy(plan, 0);
+    let period = first.chars().count();
+    let room = plan.onset.checked_sub(period)?;
+    let clean: Vec<char> = clean.chars().take(room + 1).collect();
+    if period == 0 || clean.len() <= room {
+        return None;
+    }
+    let start = cut(&clean[..room]);
+    let mut text: String = clean[..start].iter().collect();
+    let start = start + begin_line(plan.kind, &mut text);
+    text.push_str(&first);
+    let onset = start + period;
+    text.extend(tail(plan));
+    Some(Planted {
+        text,
+        start,
+        onset,
+        period,
+    })
+}
+
+/// A list begins on a line of its own; gives the chars added for that.
+fn begin_line(kind: PlantKind, text: &mut String) -> usize {
+    let needed = kind == PlantKind::OrderedList && !text.is_empty() && !text.ends_with('\n');
+    if needed {
+        text.push('\n');
+    }
+    usize::from(needed)
+}
+
+/// The chars from the onset on.
+fn tail(plan: &Plan) -> Vec<char> {
+    let mut chars = Vec::new();
+    let mut number = 1;
+    while number < plan.copies || chars.len() < plan.tail {
+        chars.extend(copy(plan, number).chars());
+        number += 1;
+    }
+    let whole = (1..plan.copies).map(|number| copy(plan, number).chars().count());
+    chars.truncate(plan.tail.max(whole.sum()));
+    chars
+}
+
+/// The last place within reach of the end that follows a line break or the end of a Chinese
+/// sentence, else a blank; else the end.
+fn cut(clean: &[char]) -> usize {
+    let near = clean.len().saturating_sub(REACH);
+    let after = |ends: fn(&char) -> bool| clean[near..].iter().rposition(ends);
+    let sentence = after(|c| matches!(c, '\n' | '。' | '！' | '？'));
+    let last = sentence.or_else(|| after(|c| *c == ' '));
+    last.map_or(clean.len(), |at| near + at + 1)
+}
+
+fn copy(plan: &Plan, number: usize) -> String {
+    let unit = fill(&plan.unit, &plan.fillers, number);
+    match plan.kind {
+        PlantKind::OrderedList => items(plan, &unit, number),
+        _ => unit,
+    }
+}
+
+fn fill(unit: &str, fillers: &[String], number: usize) -> String {
+    match fillers {
+        [] => unit.to_owned(),
+        _ => unit.replace("{}", &fillers[number % fillers.len()]),
+    }
+}
+
+fn items(plan: &Plan, unit: &str, number: usize) -> String {
+    let lines = unit.lines();
+    let before = number as u64 * unit.lines().count() as u64;
+    let item = |(at, line)| {
+        let mark = plan.numbering.mark(plan.first_number + before + at as u64);
+        format!("{mark}{line}\n")
+    };
+    lines.enumerate().map(item).collect()
+}
+
+/// A small generator of numbers for the making of corpora: splitmix64. The same seed gives the same
+/// numbers everywhere and for ever; it is good for nothing secret.
+#[derive(Clone, Debug)]
+pub struct Rng(u64);
+
+impl Rng {
+    /// Starts from a seed.
+    pub fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    /// The next 64 bits.
+    pub fn next_u64(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// A number below `bound`; 0 where that is 0. The tiny bias of the remainder does not matter here.
+    pub fn below(&mut self, bound: usize) -> usize {
+        (self.next_u64() % bound.max(1) as u64) as usize
+    }
+
+    /// A number from `low` to `high`, both included.
+    pub fn between(&mut self, low: usize, high: usize) -> usize {
+        low + self.below(high.saturating_sub(low) + 1)
+    }
+
+    /// One of these; none where there are none.
+    pub fn pick<'a, T>(&mut self, from: &'a [T]) -> Option<&'a T> {
+        from.get(self.below(from.len()))
+    }
+
+    /// Puts them in another order.
+    pub fn shuffle<T>(&mut self, all: &mut [T]) {
+        for last in (1..all.len()).rev() {
+            all.swap(last, self.below(last + 1));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::{prop_assert, prop_assert_eq, proptest};
+
+    fn plan(kind: PlantKind, unit: &str) -> Plan {
+        Plan {
+            kind,
+            unit: unit.to_owned(),
+            fillers: vec!["one".into(), "two".into(), "six".into()],
+            numbering: Numbering::Dot,
+            first_number: 1,
+            onset: 60,
+            copies: 4,
+            tail: 50,
+        }
+    }
+
+    const CLEAN: &str = "A clean sentence.\nAnother one, 还有中文。And then it goes on and on for a good while longer.";
+
+    fn slice(text: &str, from: usize, to: usize) -> String {
+        text.chars().skip(from).take(to - from).collect()
+    }
+
+    #[test]
+    fn the_positions_are_where_they_say() {
+        let planted = plant(CLEAN, &plan(PlantKind::Paragraph, "我需要思考。")).unwrap();
+        assert_eq!(planted.period, 6);
+        assert_eq!(planted.onset, planted.start + 6);
+        assert_eq!(
+            slice(&planted.text, 0, planted.start),
+            "A clean sentence.\nAnother one, 还有中文。"
+        );
+        assert_eq!(
+            slice(&planted.text, planted.start, planted.onset + 6),
+            "我需要思考。我需要思考。"
+        );
+        assert_eq!(
+            planted.text.chars().count(),
+            planted.onset + 50,
+            "cut at the limit"
+        );
+    }
+
+    #[test]
+    fn items_are_numbered_on() {
+        let planted = plant(CLEAN, &plan(PlantKind::OrderedList, "a\nb")).unwrap();
+        assert!(
+            planted.text.contains("。\n1. a\n2. b\n3. a\n4. b\n5. a\n"),
+            "{}",
+            planted.text
+        );
+        assert_eq!(planted.period, 10);
+        let chinese = Plan {
+            numbering: Numbering::Chinese,
+            first_number: 9,
+            ..plan(PlantKind::OrderedList, "甲")
+        };
+        assert!(
+            plant(CLEAN, &chinese)
+                .unwrap()
+                .text
+                .contains("9、甲\n10、甲\n")
+        );
+    }
+
+    #[test]
+    fn near_copies_differ_by_their_filler() {
+        let planted = plant(CLEAN, &plan(PlantKind::NearRepeat, "Let us try {}. ")).unwrap();
+        assert!(
+            planted
+                .text
+                .contains("Let us try one. Let us try two. Let us try six. Let us try one. ")
+        );
+    }
+
+    #[test]
+    fn too_little_clean_text_is_no_plant() {
+        assert_eq!(plant("short", &plan(PlantKind::Paragraph, "abc ")), None);
+        assert_eq!(plant(CLEAN, &plan(PlantKind::Paragraph, "")), None);
+    }
+
+    #[test]
+    fn the_numbers_are_those_of_splitmix64() {
+        let mut rng = Rng::new(1234567);
+        assert_eq!(rng.next_u64(), 6457827717110365317);
+        assert_eq!(rng.next_u64(), 3203168211198807973);
+        assert_eq!(Rng::new(1).below(0), 0);
+    }
+
+    proptest! {
+        #[test]
+        fn exact_kinds_repeat_with_their_period(onset in 30usize..90, copies in 2usize..9, tail in 0usize..200) {
+            let wanted = Plan { onset, copies, tail, ..plan(PlantKind::ShortSequence, "环ab") };
+            let planted = plant(CLEAN, &wanted).unwrap();
+            let chars: Vec<char> = planted.text.chars().collect();
+            prop_assert!(planted.onset <= onset);
+            prop_assert!(planted.start + planted.period == planted.onset);
+            prop_assert!(chars.len() >= planted.start + copies * planted.period);
+            prop_assert!(chars.len() >= planted.onset + tail);
+            for at in planted.onset..chars.len() {
+                prop_assert_eq!(chars[at], chars[at - planted.period]);
+            }
+        }
+    }
+}

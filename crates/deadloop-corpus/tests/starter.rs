@@ -1,0 +1,118 @@
+//! The starter corpus is whole, its planted loops are where its labels say, and it keeps to
+//! `datasets/POLICY.md`.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::path::{Path, PathBuf};
+
+use deadloop_corpus::{Corpus, Entry, field};
+
+fn datasets() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../datasets")
+}
+
+fn starter() -> (Corpus, Vec<Entry>) {
+    let corpus = Corpus::open(&datasets().join("starter")).unwrap();
+    let mut entries = corpus.entries();
+    let all: Vec<_> = entries.by_ref().map(Result::unwrap).collect();
+    assert_eq!(corpus.split_problems(entries.ids()), []);
+    (corpus, all)
+}
+
+fn rows(corpus: &Corpus) -> Vec<HashMap<String, String>> {
+    let mut reader = csv::Reader::from_path(corpus.labels_csv().unwrap()).unwrap();
+    reader.deserialize().map(Result::unwrap).collect()
+}
+
+#[test]
+fn a_group_is_in_one_split_and_every_transcript_in_some() {
+    let mut splits: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for entry in starter().1 {
+        let group = entry.transcript.group.unwrap();
+        splits
+            .entry(group)
+            .or_default()
+            .insert(entry.split.unwrap());
+    }
+    let torn: Vec<_> = splits
+        .iter()
+        .filter(|(_, splits)| splits.len() > 1)
+        .collect();
+    assert!(torn.is_empty(), "{torn:?}");
+}
+
+#[test]
+fn every_label_is_of_a_transcript_and_every_transcript_has_one() {
+    let (corpus, entries) = starter();
+    let ids: BTreeSet<_> = entries
+        .iter()
+        .map(|entry| entry.transcript.id.clone())
+        .collect();
+    let labelled: BTreeSet<_> = rows(&corpus)
+        .into_iter()
+        .map(|mut row| row.remove("transcript").unwrap())
+        .collect();
+    assert_eq!(ids, labelled);
+    assert!(entries.iter().all(|entry| entry.labels.is_none()));
+}
+
+#[test]
+fn planted_loops_repeat_where_their_labels_say() {
+    let (corpus, entries) = starter();
+    let entries: HashMap<_, _> = entries
+        .iter()
+        .map(|entry| (entry.transcript.id.as_str(), entry))
+        .collect();
+    let mut checked = 0;
+    for row in rows(&corpus).iter().filter(|row| row["by"] == "planted") {
+        let transcript = &entries[row["transcript"].as_str()].transcript;
+        let text = if row["channel"] == "answer" {
+            transcript.answer()
+        } else {
+            transcript.reasoning()
+        };
+        let text: Vec<char> = text.chars().collect();
+        let number = |name: &str| row[name].parse::<usize>().unwrap();
+        let (start, onset, period) = (number("start"), number("onset"), number("period"));
+        assert_eq!(start + period, onset, "{row:?}");
+        assert!(text.len() >= onset + 3 * period / 2, "{row:?}");
+        let bucket = transcript.meta["onset"].as_str().unwrap();
+        let expected = match onset {
+            ..2000 => "under-2000",
+            ..5000 => "2000-5000",
+            _ => "over-5000",
+        };
+        assert_eq!(bucket, expected, "{row:?}");
+        if ["short-sequence", "paragraph"].contains(&row["kind"].as_str()) {
+            assert!(
+                (onset..text.len()).all(|at| text[at] == text[at - period]),
+                "{row:?}"
+            );
+            checked += 1;
+        }
+    }
+    assert!(checked > 40, "{checked}");
+}
+
+#[test]
+fn every_class_of_the_policy_is_there_and_no_other() {
+    let policy = std::fs::read_to_string(datasets().join("POLICY.md")).unwrap();
+    let table = policy
+        .lines()
+        .skip_while(|line| !line.starts_with("| class"))
+        .skip(2);
+    let cells = table
+        .take_while(|line| line.starts_with('|'))
+        .filter_map(|line| line.split('|').nth(1));
+    let named: BTreeSet<String> = cells
+        .flat_map(|cell| cell.split(','))
+        .map(|name| name.trim().trim_matches('`').to_owned())
+        .collect();
+    let hard = |entry: &&Entry| field(entry, "meta.source").as_deref() == Some("hard-negative");
+    let there: BTreeSet<String> = starter()
+        .1
+        .iter()
+        .filter(hard)
+        .filter_map(|entry| field(entry, "meta.tag"))
+        .collect();
+    assert_eq!(there, named);
+}

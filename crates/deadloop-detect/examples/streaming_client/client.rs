@@ -1,0 +1,131 @@
+//! A streaming client with a guard in its loop: everything that an integration has to do.
+//!
+//! 1. a fresh [`Guard`] for each request: that is the reset;
+//! 2. each chunk into the guard, before it is shown;
+//! 3. on an alarm: an error line for the log, an abort with a reason, a sentence for the user;
+//! 4. another attempt, a limited number of times.
+//!
+//! It has no clock, no thread and no network: what streams is a [`Provider`], so that the example
+//! and `tests/integration.rs` run this same code on scripts.
+
+use std::fmt;
+
+use deadloop_detect::{Alarm, Channel, Guard, Settings};
+
+/// Why a stream is cut: what the document's `abortStream` calls it.
+pub(crate) const STREAMING_FAILED: &str = "streaming_failed";
+
+/// What arrives from a model.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Event {
+    /// A chunk of thinking.
+    Reasoning(String),
+    /// A chunk of the answer.
+    Answer(String),
+}
+
+/// One response on its way.
+pub(crate) trait Stream: Iterator<Item = Event> {
+    /// Closes the connection: nothing more is generated, nothing more is paid for.
+    fn abort(&mut self, reason: &'static str);
+}
+
+/// Whoever runs the model.
+pub(crate) trait Provider {
+    /// A response.
+    type Stream: Stream;
+
+    /// Sends a request.
+    fn request(&mut self, model: &str, prompt: &str) -> Self::Stream;
+}
+
+/// Where the client reports.
+pub(crate) trait Desk {
+    /// A line for the error log.
+    fn error(&mut self, line: &str);
+    /// A sentence for the user.
+    fn say(&mut self, sentence: &str);
+}
+
+/// How the client behaves.
+pub(crate) struct Client {
+    /// Which guard watches which model.
+    pub(crate) settings: Settings,
+    /// How often a request is sent again after an alarm.
+    pub(crate) retries: u32,
+}
+
+/// Every attempt ended in a dead loop.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct GaveUp {
+    /// How many attempts there were.
+    pub(crate) attempts: u32,
+    /// The alarm that ended the last one.
+    pub(crate) last: Alarm,
+}
+
+impl fmt::Display for GaveUp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "The model kept repeating itself in all {} attempts. Rephrase the request, or choose another model.",
+            self.attempts
+        )
+    }
+}
+
+impl Client {
+    /// Asks a model, and asks again after a dead loop; the answer of the first healthy attempt.
+    pub(crate) fn ask(
+        &self,
+        provider: &mut impl Provider,
+        desk: &mut impl Desk,
+        model: &str,
+        prompt: &str,
+    ) -> Result<String, GaveUp> {
+        let mut attempts = 1;
+        loop {
+            let last = match self.attempt(provider.request(model, prompt), desk, model) {
+                Ok(answer) => return Ok(answer),
+                Err(alarm) => alarm,
+            };
+            if attempts > self.retries {
+                let gave_up = GaveUp { attempts, last };
+                desk.say(&gave_up.to_string());
+                return Err(gave_up);
+            }
+            attempts += 1;
+            desk.say(&format!(
+                "Trying again ({attempts} of {}).",
+                self.retries + 1
+            ));
+        }
+    }
+
+    /// One request, from its first chunk to its end or to its alarm.
+    fn attempt(
+        &self,
+        mut stream: impl Stream,
+        desk: &mut impl Desk,
+        model: &str,
+    ) -> Result<String, Alarm> {
+        let mut guard = Guard::new(self.settings.for_model(model));
+        let mut answer = String::new();
+        while let Some(event) = stream.next() {
+            let alarm = match &event {
+                Event::Reasoning(chunk) => guard.push(Channel::Reasoning, chunk),
+                Event::Answer(chunk) => guard.push(Channel::Answer, chunk),
+            };
+            if let Some(alarm) = alarm {
+                desk.error(&format!("{model}: {}", alarm.log_line()));
+                stream.abort(STREAMING_FAILED);
+                desk.say(&alarm.user_message());
+                return Err(alarm);
+            }
+            if let Event::Answer(chunk) = event {
+                answer.push_str(&chunk);
+            }
+        }
+        Ok(answer)
+    }
+}

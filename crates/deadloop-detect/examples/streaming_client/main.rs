@@ -1,0 +1,84 @@
+//! A streaming client that a dead loop cannot hold: the whole integration, on scripted streams.
+//!
+//! ```sh
+//! cargo run --release -p deadloop-detect --example streaming_client
+//! ```
+//!
+//! | to find | look in |
+//! |---|---|
+//! | what to copy into a product | `client` |
+//! | settings with a per-model guard and a guard switched off | `script` |
+//! | the same code held to account | `tests/integration.rs` |
+
+mod client;
+mod script;
+
+use client::{Client, Desk};
+use deadloop_detect::{Settings, SettingsError};
+use script::{SETTINGS, Scripted, healthy, looping};
+
+/// Reports on the terminal.
+struct Terminal;
+
+impl Desk for Terminal {
+    fn error(&mut self, line: &str) {
+        eprintln!("  ERROR {line}");
+    }
+
+    fn say(&mut self, sentence: &str) {
+        println!("  {sentence}");
+    }
+}
+
+fn main() -> Result<(), SettingsError> {
+    let client = Client {
+        settings: Settings::parse(SETTINGS)?,
+        retries: 2,
+    };
+    let answer = "Start in the north and go round the lake.";
+    let stuck = || looping("Wait, let me check the roads again. ", 9000);
+    play(
+        &client,
+        "one loop, then a healthy attempt",
+        "any-model",
+        [stuck(), healthy(answer)],
+    );
+    play(
+        &client,
+        "a model that is looked at sooner",
+        "hasty-3b",
+        [stuck(), healthy(answer)],
+    );
+    play(
+        &client,
+        "every attempt loops",
+        "any-model",
+        [stuck(), stuck(), stuck()],
+    );
+    play(
+        &client,
+        "the guard is switched off",
+        "trusted-70b",
+        [stuck()],
+    );
+    Ok(())
+}
+
+fn play<const N: usize>(
+    client: &Client,
+    title: &str,
+    model: &str,
+    scripts: [Vec<client::Event>; N],
+) {
+    println!("{title} ({model}):");
+    let mut provider = Scripted::new(scripts);
+    let end = match client.ask(&mut provider, &mut Terminal, model, "Plan my trip.") {
+        Ok(answer) => format!("answer: {answer:?}"),
+        Err(gave_up) => format!("gave up after {} attempts", gave_up.attempts),
+    };
+    for (i, played) in provider.played().iter().enumerate() {
+        let how = played.aborted.unwrap_or("to its end");
+        println!("  request {}: {} chunks, {how}", i + 1, played.chunks);
+    }
+    println!("  {end}");
+}

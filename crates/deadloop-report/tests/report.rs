@@ -1,0 +1,185 @@
+//! The report from made-up folders: every chart well-formed and whole, hostile names harmless, nothing undefined shown
+//! as a number.
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+mod fixture;
+
+use deadloop_report::{Chart, Pages, ReportData, draw_all, pages, write};
+
+fn all() -> Vec<(&'static str, ReportData)> {
+    vec![
+        ("tune", fixture::tune()),
+        ("sweep", fixture::sweep()),
+        ("replay", fixture::replay()),
+        ("unlabelled", fixture::unlabelled()),
+        ("degenerate", fixture::degenerate()),
+        ("empty", ReportData::default()),
+    ]
+}
+
+fn drawn(data: &ReportData) -> (Vec<Chart>, Pages) {
+    let charts = draw_all(data).unwrap();
+    let pages = pages(data, &charts).unwrap();
+    (charts, pages)
+}
+
+fn names(data: &ReportData) -> Vec<&'static str> {
+    let (charts, _) = drawn(data);
+    charts.iter().filter(|chart| chart.drawn.is_ok()).map(|chart| chart.entry.name).collect()
+}
+
+/// A small XML reader: tags nest and close, attributes are quoted, and every text is escaped.
+fn assert_well_formed(svg: &str) {
+    let mut open: Vec<&str> = Vec::new();
+    let mut rest = svg;
+    while let Some(start) = rest.find('<') {
+        assert!(!rest[..start].contains('>'), "a bare > before {}", &rest[start..]);
+        let end = rest[start..].find('>').unwrap() + start;
+        let tag = &rest[start + 1..end];
+        if let Some(name) = tag.strip_prefix('/') {
+            assert_eq!(open.pop(), Some(name));
+        } else {
+            assert_eq!(tag.matches('"').count() % 2, 0, "unbalanced quotes in <{tag}>");
+            let name = tag.split([' ', '/']).next().unwrap();
+            if !tag.ends_with('/') {
+                open.push(name);
+            }
+            if name == "style" {
+                let close = rest.find("</style>").unwrap();
+                rest = &rest[close..];
+                continue;
+            }
+        }
+        rest = &rest[end + 1..];
+    }
+    assert!(open.is_empty(), "left open: {open:?}");
+    let loose = svg.match_indices('&').find(|(at, _)| !["&amp;", "&lt;", "&gt;", "&quot;", "&#39;"].iter().any(|e| svg[*at..].starts_with(e)));
+    assert_eq!(loose, None);
+}
+
+#[test]
+fn every_chart_is_well_formed_and_finite() {
+    for (kind, data) in all() {
+        for chart in drawn(&data).0 {
+            let Ok(layouts) = chart.drawn else { continue };
+            for svg in [layouts.file(), layouts.narrow] {
+                assert_well_formed(&svg);
+                for attribute in svg.split('"').skip(1).step_by(2) {
+                    let bad = ["NaN", "inf"].iter().any(|word| attribute.split([',', ' ']).any(|part| part.trim_start_matches('-') == *word));
+                    assert!(!bad, "{kind} {}: {attribute}", chart.entry.name);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn each_folder_gets_the_charts_that_it_has_data_for() {
+    let every = ["operating", "latency", "breakdown", "forest", "heatmap", "marginal"];
+    assert_eq!(names(&fixture::tune()), every);
+    assert_eq!(names(&fixture::sweep()), ["operating", "forest", "heatmap", "marginal"]);
+    assert_eq!(names(&fixture::replay()), ["operating", "latency", "breakdown", "forest"]);
+    assert!(names(&fixture::unlabelled()).is_empty());
+    assert!(names(&fixture::degenerate()).is_empty());
+}
+
+#[test]
+fn what_is_left_out_says_why() {
+    for (kind, data) in all() {
+        let (charts, pages) = drawn(&data);
+        for chart in charts {
+            if let Err(why) = chart.drawn {
+                assert!(pages.html.contains(why) && pages.markdown.contains(why), "{kind} {}", chart.entry.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn hostile_names_stay_text() {
+    let (_, pages) = drawn(&fixture::tune());
+    assert!(!pages.html.contains("<script>alert"));
+    assert!(!pages.markdown.contains("<script>"));
+    assert!(pages.html.contains("&lt;script&gt;alert"));
+    assert_eq!(pages.html.matches("<script>").count(), 1, "the page's own");
+    let width = |line: &str| line.replace("\\|", "").matches('|').count();
+    let rows = pages.markdown.lines().skip_while(|line| !line.starts_with("| model")).take_while(|line| line.starts_with('|'));
+    let widths: std::collections::BTreeSet<usize> = rows.map(width).collect();
+    assert_eq!(widths.len(), 1, "a name broke out of its cell");
+}
+
+#[test]
+fn the_page_needs_nothing_from_outside() {
+    for (kind, data) in all() {
+        let (_, pages) = drawn(&data);
+        let own = pages.html.replace("http://www.w3.org/2000/svg", "");
+        for word in ["http://", "https://", "src=", "@import", "url("] {
+            assert!(!own.contains(word), "{kind}: {word}");
+        }
+    }
+}
+
+#[test]
+fn the_undefined_is_not_shown_as_a_number() {
+    let (_, pages) = drawn(&fixture::degenerate());
+    assert!(pages.markdown.contains("Nothing is labelled"));
+    for word in ["NaN", "inf", "None", "null", "Some("] {
+        assert!(!pages.markdown.contains(word), "{word}");
+    }
+}
+
+#[test]
+fn current_and_chosen_stand_in_the_verdict() {
+    let (_, pages) = drawn(&fixture::tune());
+    let verdict = pages.markdown.lines().find(|line| line.starts_with("**")).unwrap();
+    assert!(verdict.contains("The setting in use, document, finds 26 %"), "{verdict}");
+    assert!(verdict.contains("The chosen setting, held out, finds 62 %"), "{verdict}");
+}
+
+#[test]
+fn nothing_feasible_is_said() {
+    let mut data = fixture::tune();
+    data.choices.iter_mut().for_each(|choice| choice.setting = None);
+    let (_, pages) = drawn(&data);
+    assert!(pages.markdown.contains("No setting of the grid meets the limit"));
+    assert!(pages.markdown.contains("none met the limit"));
+}
+
+#[test]
+fn an_unlabelled_replay_lists_what_would_have_fired() {
+    let (_, pages) = drawn(&fixture::unlabelled());
+    assert!(pages.markdown.contains("## What would have fired"));
+    assert!(pages.markdown.contains("document would have cut 19 of 60 transcripts"));
+}
+
+#[test]
+fn the_same_data_gives_the_same_bytes() {
+    let (first, second) = (drawn(&fixture::tune()).1, drawn(&fixture::tune()).1);
+    assert!(first.html == second.html && first.markdown == second.markdown);
+}
+
+#[test]
+fn many_models_are_folded_away() {
+    let mut data = fixture::tune();
+    let few = data.choices.last().unwrap().clone();
+    data.choices.extend((0..1500).map(|n| deadloop_report::Choice { model: format!("model-{n}"), ..few.clone() }));
+    let (_, pages) = drawn(&data);
+    assert!(pages.markdown.contains("1\u{202f}501 more models with fewer than 10 loops each"));
+}
+
+#[test]
+fn charts_of_an_earlier_report_do_not_stay() {
+    let dir = tempfile::tempdir().unwrap();
+    let report = write(&fixture::tune(), dir.path()).unwrap();
+    assert_eq!((report.files.len(), report.absent.len()), (8, 0));
+    let report = write(&fixture::sweep(), dir.path()).unwrap();
+    assert!(report.absent.iter().any(|absent| absent.0 == "latency"));
+    assert!(!dir.path().join("charts/latency.svg").exists() && dir.path().join("charts/heatmap.svg").exists());
+}
+
+#[test]
+fn a_small_report_reads_like_this() {
+    let (_, pages) = drawn(&fixture::unlabelled());
+    let short: Vec<&str> = pages.markdown.lines().take(14).collect();
+    insta::assert_snapshot!(short.join("\n"));
+}

@@ -1,0 +1,28 @@
+//! The registry of commands. To add one: a file beside this one, a variant of
+//! [`Command`](crate::args::Command), and its line here.
+
+use crate::args::{Cli, Command};
+use crate::exit::{Code, Outcome};
+
+mod check;
+mod detectors;
+mod replay;
+mod report;
+mod stats;
+mod sweep;
+mod tune;
+
+/// Runs the command that was asked for.
+pub(crate) fn run(cli: &Cli) -> Outcome {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(cli.global.jobs.map_or(0, usize::from));
+    pool.build_global().map_err(|e| Code::Unexpected.because(e))?;
+    match &cli.command {
+        Command::Tune(args) => tune::run(args, cli.global),
+        Command::Sweep(args) => sweep::run(args, cli.global),
+        Command::Replay(args) => replay::run(args, cli.global),
+        Command::Report(args) => report::run(args, cli.global),
+        Command::Check(args) => check::run(args, cli.global),
+        Command::Stats(args) => stats::run(args, cli.global),
+        Command::Detectors => detectors::run(cli.global),
+    }
+}

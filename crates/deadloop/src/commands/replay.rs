@@ -1,0 +1,132 @@
+//! `deadloop replay`: one setting, or several.
+
+use std::path::Path;
+
+use deadloop_detect::Settings;
+use deadloop_replay::Plan;
+use deadloop_score::{Count, Evidence, Resampling, Scoring, Tally, macro_means, write_intervals};
+use serde_json::json;
+
+use super::sweep::already_done;
+use crate::args::{Global, Replay};
+use crate::exit::Outcome;
+use crate::replaying::{Replayed, Request, all_presets, name, replay};
+use crate::settings;
+use crate::show;
+
+/// A settings file, or a preset, under the name that tables show.
+type Named = (String, Settings);
+
+pub(super) fn run(args: &Replay, global: Global) -> Outcome {
+    let named = named(args)?;
+    let mut plan = Plan::default();
+    let cells: Vec<usize> = named.iter().map(|(_, s)| plan.add_settings(s)).collect();
+    let request = Request {
+        command: "replay",
+        corpus: &args.corpus,
+        out: &args.out,
+        select: &args.select,
+        judge: &args.judge,
+        output: &args.output,
+        global,
+        inputs: named.iter().map(|(name, s)| format!("{name} {}", s.id())).collect(),
+        grid: None,
+        sealed: None,
+        resumable: false,
+    };
+    let Some(mut done) = replay(&request, &plan, &named[0].1)? else {
+        return already_done(&args.out, global);
+    };
+    for ((label, _), cell) in named.iter().zip(&cells) {
+        name(&mut done.manifest, &plan, *cell, label);
+    }
+    name(&mut done.manifest, &plan, cells[0], "current");
+    let mut distinct = cells.clone();
+    distinct.sort_unstable();
+    distinct.dedup();
+    done.score(&plan, Some(cells[0]), &distinct, (&args.output.by, args.output.csv))?;
+    intervals(&mut done, &plan, &distinct)?;
+    summary(&done, &plan, &named, &cells, global)?;
+    done.finish(global)
+}
+
+fn named(args: &Replay) -> Outcome<Vec<Named>> {
+    let set = &args.judge.set;
+    let file = |path: &std::path::PathBuf| {
+        Ok((label(path), settings::settings(Some(path), set)?))
+    };
+    let mut named: Vec<Named> = args.settings.iter().map(file).collect::<Outcome<_>>()?;
+    if named.is_empty() {
+        named.push(("recommended".into(), settings::settings(None, set)?));
+    }
+    if args.presets {
+        named.extend(all_presets()?.into_iter().map(|(name, s)| (name, Settings::of(s))));
+    }
+    Ok(named)
+}
+
+/// What a settings file is called: its name without the ending.
+fn label(path: &Path) -> String {
+    path.file_stem().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
+}
+
+/// The intervals that have to be resampled, and the means over models.
+pub(super) fn intervals(done: &mut Replayed, plan: &Plan, cells: &[usize]) -> Outcome {
+    let evidence = Evidence::new(plan, &done.surveyed.cases, &done.records)?;
+    let scoring =
+        Scoring { evidence: &evidence, judge: &done.judge, worth: &done.worth, floors: &[], enough: (0, 0) };
+    let subjects = [("*".to_owned(), evidence.all())];
+    let resampling = Resampling { seed: done.manifest.seed, ..Resampling::default() };
+    write_intervals(done.folder.path(), &scoring, cells, &subjects, resampling)?;
+    let means = cells
+        .iter()
+        .map(|cell| (plan.id(*cell), macro_means(&evidence, *cell, &done.judge, &done.worth)))
+        .collect();
+    done.manifest.macro_means = means;
+    Ok(())
+}
+
+fn summary(done: &Replayed, plan: &Plan, named: &[Named], cells: &[usize], global: Global) -> Outcome {
+    let evidence = Evidence::new(plan, &done.surveyed.cases, &done.records)?;
+    let all = evidence.all();
+    let rows: Vec<(String, Tally)> = named
+        .iter()
+        .zip(cells)
+        .map(|((label, _), cell)| (label.clone(), evidence.tally(*cell, &all, &done.judge)))
+        .collect();
+    if global.json {
+        let row = |((label, tally), cell): (&(String, Tally), &usize)| {
+            json!({
+                "name": label, "setting": plan.id(*cell), "loops": tally.loops(),
+                "hit": tally.get(Count::Hit), "wrong": tally.wrong(),
+                "exposure": tally.get(Count::Exposure), "recall": ratio(tally),
+                "fa_per_mchar": deadloop_score::fa_per_mchar(tally),
+            })
+        };
+        let rows: Vec<_> = rows.iter().zip(cells).map(row).collect();
+        return show::print(&json!({"out": done.folder.path(), "settings": rows}).to_string());
+    }
+    if global.quiet {
+        return Ok(());
+    }
+    let header = ["setting", "loops", "hit", "recall", "false alarms", "per Mchar", "delay, chars", "saved"];
+    let row = |(label, tally): &(String, Tally)| {
+        vec![
+            label.clone(),
+            show::count(tally.loops()),
+            show::count(tally.get(Count::Hit)),
+            show::percent(ratio(tally)),
+            show::count(tally.wrong()),
+            show::number(deadloop_score::fa_per_mchar(tally), 2),
+            show::number(deadloop_score::delay(tally), 0),
+            show::percent(deadloop_score::saved(tally)),
+        ]
+    };
+    let rows: Vec<Vec<String>> = rows.iter().map(row).collect();
+    show::print(&show::table(&header, &rows, 1))
+}
+
+pub(super) fn ratio(tally: &Tally) -> Option<f64> {
+    let loops = tally.loops();
+    (loops > 0).then(|| tally.get(Count::Hit) as f64 / loops as f64)
+}

@@ -1,0 +1,13 @@
+//! `deadloop report`: the report of a result folder again, from its files.
+
+use crate::args::{Global, Report};
+use crate::exit::{Code, Outcome};
+use crate::replaying::render;
+
+pub(super) fn run(args: &Report, global: Global) -> Outcome {
+    if !args.dir.join("manifest.json").is_file() {
+        let what = "no manifest.json; expected a folder that tune, sweep or replay finished";
+        return Err(Code::Usage.error(format!("{}: {what}", args.dir.display())));
+    }
+    render(&args.dir, global)
+}

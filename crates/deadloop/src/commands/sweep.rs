@@ -1,0 +1,79 @@
+//! `deadloop sweep`: the scores of every cell of a grid.
+
+use deadloop_detect::Settings;
+use deadloop_replay::Plan;
+use deadloop_score::{Evidence, Point, write_pareto};
+use serde_json::json;
+
+use crate::args::{Global, Sweep};
+use crate::exit::{Code, Outcome};
+use crate::replaying::{Request, replay};
+use crate::settings;
+use crate::show;
+
+pub(super) fn run(args: &Sweep, global: Global) -> Outcome {
+    let (grid, text) = settings::grid(Some(&args.grid))?;
+    let mut plan = Plan::default();
+    plan.add_grid(&grid).map_err(|e| Code::Usage.error(format!("{}: {e}", args.grid.display())))?;
+    tell_refused(&plan, global);
+    let request = Request {
+        command: "sweep",
+        corpus: &args.corpus,
+        out: &args.out,
+        select: &args.select,
+        judge: &args.judge,
+        output: &args.output,
+        global,
+        inputs: Vec::new(),
+        grid: Some(text),
+        sealed: None,
+        resumable: true,
+    };
+    let Some(mut done) = replay(&request, &plan, &Settings::default())? else {
+        return already_done(&args.out, global);
+    };
+    let scored = done.score(&plan, None, &[], (&args.output.by, args.output.csv))?;
+    let evidence = Evidence::new(&plan, &done.surveyed.cases, &done.records)?;
+    write_pareto(done.folder.path(), &evidence, &scored.fronts, &Default::default())?;
+    if global.json {
+        let summary = json!({"cells": plan.cells(), "rows": scored.rows, "out": args.out});
+        show::print(&summary.to_string())?;
+    } else if let (Some(front), false) = (scored.fronts.get("*"), global.quiet) {
+        show::print(&front_table(&plan, front))?;
+    }
+    done.finish(global)
+}
+
+/// Says which cells were left out, and why.
+pub(super) fn tell_refused(plan: &Plan, global: Global) {
+    if global.quiet || plan.refused().is_empty() {
+        return;
+    }
+    let all: usize = plan.refused().iter().map(|r| r.cells).sum();
+    eprintln!("{all} cells left out, {} remain:", plan.cells());
+    for refused in plan.refused().iter().take(10) {
+        eprintln!("  {} cells: {}: {}", refused.cells, refused.param, refused.reason);
+    }
+}
+
+/// The same request was carried out before, into the same folder.
+pub(super) fn already_done(out: &std::path::Path, global: Global) -> Outcome {
+    if !global.quiet {
+        eprintln!("{}: already holds these results; nothing to do", out.display());
+    }
+    Ok(())
+}
+
+fn front_table(plan: &Plan, front: &[Point]) -> String {
+    let row = |p: &Point| {
+        vec![
+            plan.id(p.cell),
+            show::percent(Some(p.recall)),
+            show::number(Some(p.fa_per_mchar), 2),
+            show::number(Some(p.delay), 0),
+        ]
+    };
+    let rows: Vec<Vec<String>> = front.iter().map(row).collect();
+    let header = ["setting", "recall", "false alarms/Mchar", "delay, chars"];
+    format!("Pareto front of all models together\n{}", show::table(&header, &rows, 1))
+}

@@ -1,0 +1,196 @@
+//! `deadloop tune`: the main job. Sweep, cross-validate, choose a setting per model, write the
+//! evidence.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use deadloop_detect::Settings;
+use deadloop_replay::Plan;
+use deadloop_score::{
+    Choice, ChooseError, ChooseOptions, Choices, Constraint, Evidence, Metric, choose,
+    write_choice, write_pareto, write_settings,
+};
+use serde_json::json;
+
+use super::replay::{intervals, ratio};
+use super::sweep::{already_done, tell_refused};
+use crate::args::{Global, Tune};
+use crate::exit::{Code, Outcome};
+use crate::replaying::{Replayed, Request, all_presets, name, replay};
+use crate::settings;
+use crate::show;
+
+/// The transcripts that a choice is scored on afterwards, and never chosen on.
+const SEALED: &str = "test";
+
+pub(super) fn run(args: &Tune, global: Global) -> Outcome {
+    let current = settings::settings(args.settings.as_deref(), &args.judge.set)?;
+    let (grid, text) = settings::grid(args.grid.as_deref())?;
+    let (constraints, objective) = goal(args)?;
+    let mut plan = Plan::default();
+    let cells = plan.add_grid(&grid).map_err(|e| Code::Usage.error(format!("the grid: {e}")))?;
+    tell_refused(&plan, global);
+    let presets: Vec<(String, usize)> =
+        all_presets()?.into_iter().map(|(name, s)| (name, plan.add_setting(&s))).collect();
+    let current_cell = plan.add_settings(&current);
+    let request = request(args, global, text, &current);
+    let Some(mut done) = replay(&request, &plan, &current)? else {
+        return already_done(&args.out, global);
+    };
+    let options = ChooseOptions {
+        constraints,
+        objective,
+        folds: usize::try_from(args.folds).unwrap_or(usize::MAX),
+        seed: args.select.seed,
+        judge: done.judge,
+        worth: done.worth,
+        ..ChooseOptions::default()
+    };
+    let choices = {
+        let evidence = Evidence::new(&plan, &done.surveyed.cases, &done.records)?;
+        choose(&evidence, cells, Some(current_cell), &options)
+    };
+    describe(&mut done, &plan, args, (&presets, current_cell));
+    let reported = reported(&choices, &presets, current_cell);
+    let scored =
+        done.score(&plan, Some(current_cell), &reported, (&args.output.by, args.output.csv))?;
+    intervals(&mut done, &plan, &reported)?;
+    let chosen = choices.as_ref().map(chosen_cells).unwrap_or_default();
+    let evidence = Evidence::new(&plan, &done.surveyed.cases, &done.records)?;
+    write_pareto(done.folder.path(), &evidence, &scored.fronts, &chosen)?;
+    // Nothing feasible: the scores are written and say how far it was; nothing is chosen.
+    let result = match choices {
+        Ok(choices) => {
+            write_choice(done.folder.path(), &choices, &options)?;
+            write_settings(done.folder.path(), &plan, &choices, &options)?;
+            name(&mut done.manifest, &plan, choices.pooled.cell, "chosen");
+            summary(&done, &plan, &choices, current_cell, global)
+        }
+        Err(error) => Err(failure(error)),
+    };
+    done.finish(global)?;
+    result
+}
+
+fn goal(args: &Tune) -> Outcome<(Vec<Constraint>, Metric)> {
+    let constraint = |text: &String| {
+        text.parse::<Constraint>().map_err(|e| Code::Usage.error(format!("--constraint {text}: {e}")))
+    };
+    let constraints = args.constraints.iter().map(constraint).collect::<Outcome<_>>()?;
+    let objective = args.objective.parse::<Metric>();
+    let objective =
+        objective.map_err(|e| Code::Usage.error(format!("--objective {}: {e}", args.objective)))?;
+    if !objective.can_be_objective() {
+        let what = format!("--objective {}: it cannot be compared from transcript to transcript", args.objective);
+        return Err(Code::Usage.error(what));
+    }
+    Ok((constraints, objective))
+}
+
+fn request<'a>(args: &'a Tune, global: Global, grid: String, current: &Settings) -> Request<'a> {
+    Request {
+        command: "tune",
+        corpus: &args.corpus,
+        out: &args.out,
+        select: &args.select,
+        judge: &args.judge,
+        output: &args.output,
+        global,
+        inputs: vec![
+            current.id(),
+            format!("{:?} {} {}", args.constraints, args.objective, args.folds),
+        ],
+        grid: Some(grid),
+        sealed: Some(SEALED),
+        resumable: true,
+    }
+}
+
+/// What the manifest says about how it was chosen, and what the settings are called.
+fn describe(
+    done: &mut Replayed,
+    plan: &Plan,
+    args: &Tune,
+    (presets, current): (&[(String, usize)], usize),
+) {
+    let manifest = &mut done.manifest;
+    manifest.constraints = args.constraints.clone();
+    manifest.objective = Some(args.objective.clone());
+    manifest.folds = usize::try_from(args.folds).ok();
+    for (label, cell) in presets {
+        name(manifest, plan, *cell, label);
+    }
+    name(manifest, plan, current, "current");
+}
+
+/// The settings whose outcomes are written: the chosen, the presets, the current one.
+fn reported(
+    choices: &Result<Choices, ChooseError>,
+    presets: &[(String, usize)],
+    current: usize,
+) -> Vec<usize> {
+    let chosen = choices.iter().flat_map(|c| chosen_cells(c).into_values());
+    let known = presets.iter().map(|(_, cell)| *cell).chain([current]);
+    chosen.chain(known).collect::<BTreeSet<usize>>().into_iter().collect()
+}
+
+fn chosen_cells(choices: &Choices) -> BTreeMap<String, usize> {
+    let all = std::iter::once(&choices.pooled).chain(&choices.models);
+    all.map(|choice| (choice.model.clone(), choice.cell)).collect()
+}
+
+fn failure(error: ChooseError) -> crate::exit::Failure {
+    match error {
+        ChooseError::NothingFeasible(_) => Code::Infeasible.because(error),
+        ChooseError::TooLittleData { .. } => Code::TooLittle.because(error),
+        ChooseError::NoCandidates => Code::Unexpected.because(error),
+    }
+}
+
+/// The choice for each model that has one of its own, and the pooled one.
+fn summary(
+    done: &Replayed,
+    plan: &Plan,
+    choices: &Choices,
+    current: usize,
+    global: Global,
+) -> Outcome {
+    let own: Vec<&Choice> =
+        choices.models.iter().filter(|c| c.why == deadloop_score::Why::Own).collect();
+    if global.json {
+        let row = |c: &Choice| json!({"model": c.model, "setting": c.setting, "why": c.why.name()});
+        let rows: Vec<_> = std::iter::once(&choices.pooled).chain(own).map(row).collect();
+        return show::print(&json!({"out": done.folder.path(), "chosen": rows}).to_string());
+    }
+    if global.quiet {
+        return Ok(());
+    }
+    let evidence = Evidence::new(plan, &done.surveyed.cases, &done.records)?;
+    let now = evidence.tally(current, &evidence.all(), &done.judge);
+    let mut rows = vec![vec![
+        "current".into(),
+        plan.id(current),
+        String::new(),
+        show::percent(ratio(&now)),
+        show::number(deadloop_score::fa_per_mchar(&now), 2),
+        show::number(deadloop_score::delay(&now), 0),
+        show::percent(deadloop_score::saved(&now)),
+    ]];
+    rows.extend(std::iter::once(&choices.pooled).chain(own).map(row));
+    let header = ["model", "setting", "why", "recall", "false alarms/Mchar", "delay, chars", "saved"];
+    show::print(&show::table(&header, &rows, 3))?;
+    let pooled = choices.models.len() - (rows.len() - 2);
+    show::print(&format!("{pooled} models take the pooled setting (*). Chosen rows are held-out figures: see choice.csv for why."))
+}
+
+fn row(choice: &Choice) -> Vec<String> {
+    let t = &choice.held_out_tally;
+    vec![
+        choice.model.clone(),
+        choice.setting.clone(),
+        format!("{}{}", choice.why.name(), if choice.thin { ", thin" } else { "" }),
+        show::percent(ratio(t)),
+        show::number(deadloop_score::fa_per_mchar(t), 2),
+        show::number(deadloop_score::delay(t), 0),
+        show::percent(deadloop_score::saved(t)),
+    ]
+}

@@ -1,0 +1,201 @@
+//! The first pass over a corpus: is it whole, what is in it, which transcripts are meant. Nothing
+//! is replayed before this is known.
+
+use std::collections::{BTreeSet, HashSet};
+use std::io::Write;
+use std::path::Path;
+
+use deadloop_corpus::{Corpus, CorpusHasher, Draw, Entry, Ids, ModelGlob, Problem, Sample, Selection};
+use deadloop_replay::{Interrupted, each};
+use deadloop_score::{Case, LabelsFile};
+
+use crate::args::{OnBad, Select};
+use crate::exit::{Code, Outcome};
+use crate::progress::{heed_interrupts, watched};
+
+/// A corpus that was looked through.
+pub(crate) struct Surveyed {
+    /// The corpus, to be read again.
+    pub(crate) corpus: Corpus,
+    /// The transcripts that are meant, in the order of the corpus.
+    pub(crate) cases: Vec<Case>,
+    /// Everything that is wrong with it.
+    pub(crate) problems: Vec<Problem>,
+    /// The hash of all its records, and of its labels and splits.
+    pub(crate) hash: String,
+    /// Whole transcripts that filters left out.
+    pub(crate) filtered: u64,
+}
+
+/// One record, on its way from the threads to the survey.
+struct Found {
+    case: Result<(Case, deadloop_corpus::Place), Problem>,
+    /// What is wrong with its labels.
+    problems: Vec<Problem>,
+    selected: bool,
+    digest: Option<deadloop_corpus::RecordDigest>,
+}
+
+/// What to look for.
+pub(crate) struct Wanted<'a> {
+    pub(crate) path: &'a Path,
+    pub(crate) selection: Selection,
+    /// Fields of a further breakdown.
+    pub(crate) by: &'a [String],
+    pub(crate) quiet: bool,
+}
+
+impl Select {
+    /// The filter that the options ask for.
+    pub(crate) fn selection(&self) -> Outcome<Selection> {
+        let usage = |e: String| Code::Usage.error(e);
+        let glob = |text: &String| {
+            text.parse::<ModelGlob>().map_err(|e| usage(format!("--model {text}: {e}")))
+        };
+        let pair = |text: &String| {
+            deadloop_corpus::parse_where(text).map_err(|e| usage(format!("--where: {e}")))
+        };
+        Ok(Selection {
+            models: self.models.iter().map(glob).collect::<Outcome<_>>()?,
+            split: self.split.clone(),
+            lang: self.lang.clone(),
+            wheres: self.wheres.iter().map(pair).collect::<Outcome<_>>()?,
+            limit: self.limit,
+            sample: self.sample.map(|count| Sample { count, seed: self.seed }),
+        })
+    }
+}
+
+/// Opens a corpus; what cannot be opened is wrong usage.
+pub(crate) fn open(path: &Path) -> Outcome<Corpus> {
+    Corpus::open(path).map_err(|e| Code::Usage.because(e))
+}
+
+/// Reads the whole corpus once.
+pub(crate) fn survey(wanted: Wanted<'_>) -> Outcome<Surveyed> {
+    heed_interrupts()?;
+    let corpus = open(wanted.path)?;
+    let labels = corpus.labels_csv().map(LabelsFile::read);
+    let (labels, mut problems) = labels.map_or((None, Vec::new()), |(file, p)| (Some(file), p));
+    let find = |entry: Result<Entry, Problem>, digest| match entry {
+        Err(problem) => Found { case: Err(problem), problems: Vec::new(), selected: false, digest },
+        Ok(entry) => {
+            let (case, problems) = Case::of(&entry, labels.as_ref(), wanted.by);
+            let selected = wanted.selection.matches(&entry);
+            Found { case: Ok((case, entry.place)), problems, selected, digest }
+        }
+    };
+    let mut ids = Ids::default();
+    let mut hasher = CorpusHasher::default();
+    let mut known = BTreeSet::new();
+    let mut cases = Vec::new();
+    let mut filtered = 0;
+    let take = |found: Found| {
+        if let Some(digest) = found.digest {
+            hasher.push(digest);
+        }
+        let unique = found.case.and_then(|(case, place)| {
+            ids.insert(&case.id, &place)?;
+            known.insert(case.id.clone());
+            Ok(case)
+        });
+        let broken = !found.problems.is_empty();
+        problems.extend(found.problems);
+        match unique {
+            Err(problem) => problems.push(problem),
+            Ok(case) if found.selected && !broken => cases.push(case),
+            Ok(_) if found.selected => {}
+            Ok(_) => filtered += 1,
+        }
+    };
+    watched("reading", wanted.quiet, |watch| each(&corpus, watch, find, take))
+        .map_err(|Interrupted| Code::Interrupted.error("interrupted while the corpus was read"))?;
+    problems.extend(corpus.split_problems(&ids));
+    if let Some(labels) = &labels {
+        let known = known.iter().map(String::as_str).collect();
+        problems.extend(labels.orphans(&known));
+    }
+    let hash = format!("{}{}", hasher.finish(), side_files(wanted.path, &corpus)?);
+    let kept = narrowed(cases, &wanted.selection, &mut filtered);
+    Ok(Surveyed { corpus, cases: kept, problems, hash, filtered })
+}
+
+/// `--limit`, then `--sample`.
+fn narrowed(mut cases: Vec<Case>, selection: &Selection, filtered: &mut u64) -> Vec<Case> {
+    let before = cases.len();
+    cases.truncate(selection.limit.unwrap_or(usize::MAX));
+    if let Some(sample) = selection.sample {
+        let mut draw = Draw::new(sample);
+        cases.iter().for_each(|case| draw.offer(&case.id));
+        let drawn = draw.finish();
+        cases.retain(|case| drawn.contains(&case.id));
+    }
+    *filtered += (before - cases.len()) as u64;
+    cases
+}
+
+/// What `labels.csv` and `splits.csv` add to the hash: nothing where neither is there.
+fn side_files(path: &Path, corpus: &Corpus) -> Outcome<String> {
+    let splits = Some(path.join("splits.csv")).filter(|p| p.is_file());
+    let files = corpus.labels_csv().map(Path::to_path_buf).into_iter().chain(splits);
+    let texts: Vec<String> = files
+        .map(|file| Ok(String::from_utf8_lossy(&std::fs::read(file)?).into_owned()))
+        .collect::<std::io::Result<_>>()?;
+    Ok(if texts.is_empty() { String::new() } else { format!("-{}", crate::folder::fingerprint(&texts)) })
+}
+
+impl Surveyed {
+    /// The ids of the transcripts that are meant.
+    pub(crate) fn ids(&self) -> HashSet<String> {
+        self.cases.iter().map(|case| case.id.clone()).collect()
+    }
+
+    /// Refuses a corpus that is not whole, or says what was left out; refuses an empty selection.
+    /// With `--on-bad skip` the problems are listed in `rejected.jsonl` of `dir`.
+    pub(crate) fn accept(&self, on_bad: OnBad, dir: Option<&Path>, quiet: bool) -> Outcome {
+        if !self.problems.is_empty() {
+            match on_bad {
+                OnBad::Fail => return Err(Code::Usage.error(self.listing())),
+                OnBad::Skip => {
+                    if !quiet {
+                        eprintln!("{} problems skipped, see rejected.jsonl", self.problems.len());
+                    }
+                    if let Some(dir) = dir {
+                        write_rejected(dir, &self.problems)?;
+                    }
+                }
+            }
+        }
+        if self.cases.is_empty() {
+            let what = match self.filtered {
+                0 => "the corpus has no transcripts".to_owned(),
+                n => format!("no transcript is selected: the filters left out all {n}"),
+            };
+            return Err(Code::NothingSelected.error(what));
+        }
+        Ok(())
+    }
+
+    /// Every problem, a line each.
+    pub(crate) fn listing(&self) -> String {
+        let lines: Vec<String> = self.problems.iter().map(ToString::to_string).collect();
+        let n = lines.len();
+        let hint = "nothing was scored; mend them, or leave them out with --on-bad skip";
+        format!("the corpus is not whole: {n} problem{}\n{}\n{hint}", if n == 1 { "" } else { "s" }, lines.join("\n"))
+    }
+}
+
+fn write_rejected(dir: &Path, problems: &[Problem]) -> Outcome {
+    let mut file = tempfile::NamedTempFile::new_in(dir)?;
+    for problem in problems {
+        let row = serde_json::json!({
+            "file": problem.place.file.display().to_string(),
+            "line": problem.place.line,
+            "what": problem.what,
+            "expected": problem.expected,
+        });
+        writeln!(file, "{row}")?;
+    }
+    file.persist(dir.join("rejected.jsonl"))?;
+    Ok(())
+}

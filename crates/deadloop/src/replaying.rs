@@ -1,0 +1,310 @@
+//! What `replay`, `sweep` and `tune` share: from a plan and a corpus to records, and from records to
+//! the files of a result folder.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Instant;
+
+use deadloop_detect::{DETECTORS, Detector, Params, Setting, Settings, presets};
+use deadloop_replay::{Job, Journal, JournalError, Plan, Record, RunError, run};
+use deadloop_score::{
+    ChooseOptions, CorpusInfo, Evidence, Floor, JudgeOptions, Manifest, Scored, Scoring, Tally,
+    Worth, write_outcomes, write_scores, write_scores_by,
+};
+
+use crate::args::{self, Global, Judge, Output, Select};
+use crate::corpus::{Surveyed, Wanted, survey};
+use crate::exit::{Code, Outcome};
+use crate::folder::{Folder, State, fingerprint};
+use crate::progress::watched;
+
+/// What a command asks for.
+pub(crate) struct Request<'a> {
+    pub(crate) command: &'static str,
+    pub(crate) corpus: &'a Path,
+    pub(crate) out: &'a Path,
+    pub(crate) select: &'a Select,
+    pub(crate) judge: &'a Judge,
+    pub(crate) output: &'a Output,
+    pub(crate) global: Global,
+    /// Whatever else the result depends on.
+    pub(crate) inputs: Vec<String>,
+    /// The text of the grid, where there is one.
+    pub(crate) grid: Option<String>,
+    /// Splits that must not be looked at.
+    pub(crate) sealed: Option<&'static str>,
+    /// Whether an interrupted run is to be resumable.
+    pub(crate) resumable: bool,
+}
+
+/// A request that was carried out: everything but the scoring.
+pub(crate) struct Replayed {
+    pub(crate) folder: Folder,
+    pub(crate) surveyed: Surveyed,
+    pub(crate) records: Vec<Record>,
+    pub(crate) judge: JudgeOptions,
+    pub(crate) worth: Worth,
+    pub(crate) manifest: Manifest,
+    journal: Option<Journal>,
+    began: Instant,
+}
+
+impl Judge {
+    /// How alarms are judged.
+    pub(crate) fn options(&self) -> JudgeOptions {
+        JudgeOptions {
+            early: self.early,
+            deadline: self.deadline,
+            grace: self.grace,
+            transient: match self.transient {
+                args::Transient::Ignore => deadloop_score::Transient::Ignore,
+                args::Transient::Clean => deadloop_score::Transient::Clean,
+                args::Transient::Loop => deadloop_score::Transient::Loop,
+            },
+            at: match self.at {
+                args::At::Delivered => deadloop_score::At::Delivered,
+                args::At::Exact => deadloop_score::At::Exact,
+            },
+            horizon: self.horizon,
+        }
+    }
+
+    fn worth(&self, settings: &Settings) -> Worth {
+        let name = match self.profile {
+            args::Profile::Interactive => "interactive",
+            args::Profile::Batch => "batch",
+            args::Profile::Ci => "ci",
+        };
+        let default = Worth::default();
+        let lambda = Worth::profile(name).unwrap_or(default.lambda);
+        Worth { pi: settings.deployment_loop_rate, lambda }
+    }
+}
+
+/// Checks everything, proves the folder writable, reads the corpus, replays it through the plan.
+/// `None`: the folder holds the result of the same request already.
+pub(crate) fn replay(request: &Request<'_>, plan: &Plan, current: &Settings) -> Outcome<Option<Replayed>> {
+    let began = Instant::now();
+    let folder = Folder::prepare(request.out, request.output.force)?;
+    let surveyed = look(request)?;
+    let judge = request.judge.options();
+    let worth = request.judge.worth(current);
+    let inputs = fingerprint(&inputs(request, plan, &surveyed, &judge, &worth));
+    if let State::Done = folder.state(&inputs)? {
+        return Ok(None);
+    }
+    surveyed.accept(request.select.on_bad, Some(folder.path()), request.global.quiet)?;
+    let (records, journal) = records(request, plan, &surveyed, (&folder, &inputs))?;
+    let manifest = Manifest { inputs, ..manifest(request, plan, &surveyed, (&judge, &worth)) };
+    Ok(Some(Replayed { folder, surveyed, records, judge, worth, manifest, journal, began }))
+}
+
+fn look(request: &Request<'_>) -> Outcome<Surveyed> {
+    let selection = request.select.selection()?;
+    if let Some(sealed) = request.sealed.filter(|s| selection.split.as_deref() == Some(*s)) {
+        let what = format!("{} never looks at the split {sealed}; score the choice on it with deadloop replay --split {sealed}", request.command);
+        return Err(Code::Usage.error(what));
+    }
+    let by = &request.output.by;
+    let mut surveyed =
+        survey(Wanted { path: request.corpus, selection, by, quiet: request.global.quiet })?;
+    if let Some(sealed) = request.sealed {
+        let before = surveyed.cases.len();
+        surveyed.cases.retain(|case| case.split.as_deref() != Some(sealed));
+        surveyed.filtered += (before - surveyed.cases.len()) as u64;
+    }
+    Ok(surveyed)
+}
+
+/// Everything that the bytes of a result depend on.
+fn inputs(
+    request: &Request<'_>,
+    plan: &Plan,
+    surveyed: &Surveyed,
+    judge: &JudgeOptions,
+    worth: &Worth,
+) -> Vec<String> {
+    let select = &request.select;
+    let mut parts = vec![
+        format!("{} {}", env!("CARGO_PKG_VERSION"), request.command),
+        surveyed.hash.clone(),
+        plan.fingerprint(),
+        format!("{select:?} {judge:?} {worth:?} {:?} {:?}", request.judge.chunks, request.output.by),
+        format!("{}", request.output.csv),
+    ];
+    parts.extend(request.inputs.clone());
+    parts
+}
+
+fn records(
+    request: &Request<'_>,
+    plan: &Plan,
+    surveyed: &Surveyed,
+    (folder, inputs): (&Folder, &str),
+) -> Outcome<(Vec<Record>, Option<Journal>)> {
+    let ids = surveyed.ids();
+    let job = Job { corpus: &surveyed.corpus, ids: &ids, plan, chunks: request.judge.chunks };
+    let journal = if request.resumable {
+        let opened = Journal::open(&folder.journal(), inputs, folder.force());
+        Some(opened.map_err(|e| match e {
+            JournalError::OtherInputs(_) => Code::Usage.because(e),
+            JournalError::Io(..) => Code::Unexpected.because(e),
+        })?)
+    } else {
+        None
+    };
+    watched("replaying", request.global.quiet, |watch| run(&job, journal, watch)).map_err(|e| match e {
+        RunError::Interrupted { .. } if request.resumable => {
+            Code::Interrupted.error(format!("{e}; the same command goes on from there"))
+        }
+        RunError::Interrupted { .. } => Code::Interrupted.because(e),
+        RunError::Journal(_) => Code::Unexpected.because(e),
+        RunError::Changed(_) => Code::Usage.because(e),
+    })
+}
+
+fn manifest(
+    request: &Request<'_>,
+    plan: &Plan,
+    surveyed: &Surveyed,
+    (judge, worth): (&JudgeOptions, &Worth),
+) -> Manifest {
+    let chars = surveyed.cases.iter().map(|case| {
+        let length = case.timeline.length();
+        length.reasoning.0 + length.answer.0
+    });
+    let cores = std::thread::available_parallelism().map_or(0, |n| n.get() as u64);
+    Manifest {
+        deadloop: env!("CARGO_PKG_VERSION").into(),
+        detectors: DETECTORS.iter().map(|d| (d.name.into(), u64::from(d.version))).collect(),
+        command: request.command.into(),
+        args: std::env::args().collect(),
+        corpus: CorpusInfo {
+            path: request.corpus.display().to_string(),
+            name: surveyed.corpus.card().and_then(|card| card.name.clone()),
+            hash: surveyed.hash.clone(),
+            transcripts: surveyed.cases.len() as u64,
+            chars: chars.sum(),
+            filtered: surveyed.filtered,
+            rejected: surveyed.problems.len() as u64,
+            by: request.output.by.clone(),
+        },
+        grid: request.grid.clone(),
+        seed: request.select.seed,
+        judge: *judge,
+        worth: *worth,
+        cells: plan.cells() as u64,
+        refused: plan.refused().iter().map(|r| (format!("{}: {}", r.param, r.reason), r.cells as u64)).collect(),
+        cores,
+        threads: rayon::current_num_threads() as u64,
+        ..Manifest::default()
+    }
+}
+
+impl Replayed {
+    /// Cases and records side by side.
+    pub(crate) fn evidence<'a>(&'a self, plan: &'a Plan) -> Outcome<Evidence<'a>> {
+        Ok(Evidence::new(plan, &self.surveyed.cases, &self.records)?)
+    }
+
+    /// The floors: what `current` has to beat.
+    pub(crate) fn floors(&self, evidence: &Evidence<'_>, current: Option<usize>) -> Vec<Floor> {
+        let mut floors = vec![Floor::Never, Floor::FirstCheckpoint { chars: FIRST_CHECKPOINT }];
+        if let Some(current) = current {
+            let outcomes = evidence.outcomes(current, &evidence.all(), &self.judge);
+            let tally: Tally = outcomes.iter().map(Tally::of).sum();
+            let alarms = alarms(&tally);
+            let rate = alarms as f64 / self.surveyed.cases.len().max(1) as f64;
+            floors.push(Floor::Random { rate, seed: self.manifest.seed });
+        }
+        floors
+    }
+
+    /// Scores of every cell, and of the reported ones by kind and `--by` field.
+    pub(crate) fn score(
+        &mut self,
+        plan: &Plan,
+        current: Option<usize>,
+        reported: &[usize],
+        (by, csv): (&[String], bool),
+    ) -> Outcome<Scored> {
+        let evidence = Evidence::new(plan, &self.surveyed.cases, &self.records)?;
+        let floors = self.floors(&evidence, current);
+        let enough = ChooseOptions::default();
+        let scoring = Scoring {
+            evidence: &evidence,
+            judge: &self.judge,
+            worth: &self.worth,
+            floors: &floors,
+            enough: (enough.min_loops, enough.min_clean_chars),
+        };
+        let dir = self.folder.path();
+        let scored = write_scores(dir, &scoring)?;
+        if !reported.is_empty() {
+            write_scores_by(dir, &scoring, reported, by)?;
+            write_outcomes(dir, &evidence, reported, &self.judge, csv)?;
+        }
+        self.manifest.models_left_out = scored.left_out.clone();
+        Ok(scored)
+    }
+
+    /// The manifest last: a folder with one is finished. Then the report, and the journal goes.
+    pub(crate) fn finish(mut self, global: Global) -> Outcome {
+        self.manifest.seconds = self.began.elapsed().as_secs_f64();
+        let now = humantime::format_rfc3339_seconds(std::time::SystemTime::now());
+        self.manifest.time = now.to_string();
+        self.manifest.write(self.folder.path())?;
+        render(self.folder.path(), global)?;
+        if let Some(journal) = self.journal {
+            journal.remove()?;
+        }
+        Ok(())
+    }
+}
+
+/// Where the floor `first-checkpoint` alarms: the document's first checkpoint.
+const FIRST_CHECKPOINT: u64 = 2000;
+
+fn alarms(tally: &Tally) -> u64 {
+    use deadloop_score::Count;
+    let stops = [Count::Hit, Count::Late, Count::Premature, Count::Stale, Count::FalseAlarm, Count::TransientStop];
+    stops.into_iter().map(|count| tally.get(count)).sum()
+}
+
+/// Writes the report of a folder from its files.
+pub(crate) fn render(dir: &Path, global: Global) -> Outcome {
+    let report = deadloop_report::render(dir)?;
+    if !global.quiet {
+        eprintln!("report: {}", dir.join("report.html").display());
+        for (chart, why) in report.absent {
+            eprintln!("no chart {chart}: {why}");
+        }
+    }
+    Ok(())
+}
+
+/// Every preset of every detector, as a setting with a name.
+pub(crate) fn all_presets() -> Outcome<Vec<(String, Setting)>> {
+    let mut all = Vec::new();
+    for detector in DETECTORS.iter().copied() {
+        for preset in presets(detector).map_err(|e| Code::Unexpected.error(e))? {
+            all.push((preset.name.clone(), preset_setting(detector, &preset)));
+        }
+    }
+    Ok(all)
+}
+
+fn preset_setting(detector: &'static Detector, preset: &deadloop_detect::Preset) -> Setting {
+    let mut params = Params::defaults(detector);
+    preset.params.iter().for_each(|(name, value)| params.set(name, value.clone()));
+    Setting { members: vec![deadloop_detect::Member { detector, channel: None, params }] }
+}
+
+/// Names for the cells of settings: a cell may have several.
+pub(crate) fn name(manifest: &mut Manifest, plan: &Plan, cell: usize, name: &str) {
+    let names: &mut BTreeMap<String, Vec<String>> = &mut manifest.settings;
+    let of = names.entry(plan.id(cell)).or_default();
+    if !of.iter().any(|known| known == name) {
+        of.push(name.into());
+    }
+}

@@ -1,0 +1,86 @@
+//! Settings and grids from files, with `--set` applied; every error names the file and the place.
+
+use std::path::Path;
+
+use deadloop_detect::{RECOMMENDED, Settings, SettingsError};
+use deadloop_replay::Grid;
+
+use crate::exit::{Code, Failure, Outcome};
+
+/// The grid of `tune` where none is named.
+pub(crate) const DEFAULT_GRID: &str = include_str!("default-grid.toml");
+
+/// A file of settings, or the recommended guard.
+pub(crate) fn settings(path: Option<&Path>, set: &[String]) -> Outcome<Settings> {
+    let (name, text) = match path {
+        Some(path) => (path.display().to_string(), read(path)?),
+        None => ("the recommended guard".into(), RECOMMENDED.into()),
+    };
+    // Read as it stands first: a mistake in the file is named at its own line.
+    let settings = Settings::parse(&text).map_err(|e| bad(&name, &e))?;
+    if set.is_empty() {
+        return Ok(settings);
+    }
+    let changed = changed(&text, set)?;
+    Settings::parse(&changed).map_err(|e| Code::Usage.error(format!("{name} with --set: {}", e.what)))
+}
+
+/// A grid file, or the default grid; with its text.
+pub(crate) fn grid(path: Option<&Path>) -> Outcome<(Grid, String)> {
+    let (name, text) = match path {
+        Some(path) => (path.display().to_string(), read(path)?),
+        None => ("the default grid".into(), DEFAULT_GRID.into()),
+    };
+    Ok((Grid::parse(&text).map_err(|e| bad(&name, &e))?, text))
+}
+
+fn read(path: &Path) -> Outcome<String> {
+    std::fs::read_to_string(path).map_err(|e| Code::Usage.error(format!("{}: {e}", path.display())))
+}
+
+fn bad(name: &str, error: &SettingsError) -> Failure {
+    Code::Usage.error(format!("{name}:{error}"))
+}
+
+/// The text with each `path.to.key=value` put in. Where the path meets a list of tables, as
+/// `guard`, every one of them is changed.
+fn changed(text: &str, set: &[String]) -> Outcome<String> {
+    let mut root = toml::Value::Table(toml::from_str(text)?);
+    for change in set {
+        let wrong = |what: &str| Code::Usage.error(format!("--set {change}: {what}"));
+        let (path, value) =
+            change.split_once('=').ok_or_else(|| wrong("expected guard.params.NAME=VALUE"))?;
+        let keys: Vec<&str> = path.split('.').collect();
+        if !put(&mut root, &keys, &value_of(value)) {
+            return Err(wrong("there is no such place in the settings"));
+        }
+    }
+    Ok(toml::to_string(&root)?)
+}
+
+/// A TOML value, or a word that needs no quotes.
+fn value_of(text: &str) -> toml::Value {
+    let parsed = toml::from_str::<toml::Table>(&format!("x = {text}")).ok();
+    let value = parsed.and_then(|mut table| table.remove("x"));
+    value.unwrap_or_else(|| toml::Value::String(text.into()))
+}
+
+fn put(place: &mut toml::Value, keys: &[&str], value: &toml::Value) -> bool {
+    match (place, keys) {
+        (toml::Value::Array(items), _) => {
+            let done = items.iter_mut().map(|item| put(item, keys, value)).filter(|done| *done);
+            done.count() > 0
+        }
+        (toml::Value::Table(table), [last]) => {
+            table.insert((*last).into(), value.clone());
+            true
+        }
+        (toml::Value::Table(table), [first, rest @ ..]) => {
+            if *first == "params" && !table.contains_key(*first) {
+                table.insert("params".into(), toml::Value::Table(toml::Table::new()));
+            }
+            table.get_mut(*first).is_some_and(|inner| put(inner, rest, value))
+        }
+        _ => false,
+    }
+}

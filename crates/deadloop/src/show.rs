@@ -1,0 +1,54 @@
+//! Tables for the terminal, and numbers in them.
+
+use std::io::{IsTerminal, Write};
+
+use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+
+use crate::exit::Outcome;
+
+/// A table that reads at a glance: header, rules only under it, numbers to the right. `numbers`: the
+/// columns from this one on hold numbers.
+pub(crate) fn table(header: &[&str], rows: &[Vec<String>], numbers: usize) -> String {
+    let mut table = Table::new();
+    table.load_preset(presets::NOTHING).set_header(header.to_vec());
+    table.set_content_arrangement(if std::io::stdout().is_terminal() {
+        ContentArrangement::Dynamic
+    } else {
+        ContentArrangement::Disabled
+    });
+    for row in rows {
+        table.add_row(row.clone());
+    }
+    for column in table.column_iter_mut().skip(numbers) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    table.trim_fmt()
+}
+
+/// On stdout; whoever reads it may stop reading.
+pub(crate) fn print(text: &str) -> Outcome {
+    Ok(writeln!(std::io::stdout(), "{text}")?)
+}
+
+/// A share as a percentage; `n/a` where it is undefined.
+pub(crate) fn percent(share: Option<f64>) -> String {
+    share.map_or_else(|| "n/a".into(), |x| format!("{:.1} %", 100.0 * x))
+}
+
+/// A number with so many decimals; `n/a` where it is undefined.
+pub(crate) fn number(x: Option<f64>, decimals: usize) -> String {
+    x.map_or_else(|| "n/a".into(), |x| format!("{x:.decimals$}"))
+}
+
+/// A count with its thousands apart.
+pub(crate) fn count(n: u64) -> String {
+    let digits = n.to_string();
+    let mut shown = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i) % 3 == 0 {
+            shown.push(' ');
+        }
+        shown.push(digit);
+    }
+    shown
+}
