@@ -60,11 +60,12 @@ impl<'d> Grid<'d> {
             .filter(|(_, at)| wanted.iter().all(|&(dimension, value)| at[dimension] == value))
             .map(|(score, _)| *score)
             .collect();
-        let objective = |score: &Score| score.metric(&self.data.run.objective).filter(|value| value.is_finite());
-        let feasible = here.iter().filter(|score| score.meets(self.data.run.constraint));
+        let objective = |score: &Score| score.objective.filter(|value| value.is_finite());
+        let merit = |value| self.data.run.objective.merit(value);
+        let feasible = here.iter().filter(|score| score.meets);
         let best = feasible.filter_map(|score| Some((*score, objective(score)?)));
         Worth {
-            best: best.reduce(|a, b| if b.1 > a.1 { b } else { a }),
+            best: best.reduce(|a, b| if merit(b.1) > merit(a.1) { b } else { a }),
             median: median(here.iter().filter_map(|score| objective(score)).collect()),
             median_fa: median(here.iter().filter_map(|score| score.fa.value).collect()),
         }

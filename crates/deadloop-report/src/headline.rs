@@ -43,7 +43,7 @@ struct Line {
     role: &'static str,
     recall: Interval,
     fa: Interval,
-    delay: Option<f64>,
+    delay: Interval,
     held_out: bool,
 }
 
@@ -88,7 +88,7 @@ fn lines(data: &ReportData) -> Vec<Line> {
         role: "chosen",
         recall: choice.recall,
         fa: choice.fa,
-        delay: choice.delay,
+        delay: Interval { value: choice.delay, ..Interval::default() },
         held_out: true,
     });
     let mut lines: Vec<Line> = current.into_iter().chain(chosen).collect();
@@ -106,8 +106,8 @@ fn lines(data: &ReportData) -> Vec<Line> {
 /// The cell with the best objective that meets the limit.
 fn best_cell(data: &ReportData) -> Option<usize> {
     let cells = data.together().filter(|score| data.settings[score.setting].role != Role::Floor);
-    let feasible = cells.filter(|score| score.meets(data.run.constraint));
-    let valued = feasible.filter_map(|score| Some((score.setting, score.metric(&data.run.objective)?)));
+    let feasible = cells.filter(|score| score.meets);
+    let valued = feasible.filter_map(|score| Some((score.setting, data.run.objective.merit(score.objective?))));
     valued.reduce(|a, b| if b.1 > a.1 { b } else { a }).map(|best| best.0)
 }
 
@@ -138,7 +138,7 @@ fn sentence(line: &Line) -> String {
         bracket(line.recall, percent),
         decimal(line.fa.value),
         bracket(line.fa, decimal),
-        chars(line.delay),
+        chars(line.delay.value),
     )
 }
 
@@ -174,6 +174,6 @@ fn figures(lines: &[Line]) -> Vec<Figure> {
     vec![
         Figure { name: "recall: loops found", values: lines.iter().map(|line| ranged(line, line.recall, percent)).collect() },
         Figure { name: "false alarms per million clean chars", values: lines.iter().map(|line| ranged(line, line.fa, decimal)).collect() },
-        Figure { name: "delay: chars that a loop runs on, mean", values: lines.iter().map(|line| value(line, chars(line.delay), String::new())).collect() },
+        Figure { name: "delay: chars that a loop runs on, mean", values: lines.iter().map(|line| ranged(line, line.delay, chars)).collect() },
     ]
 }

@@ -95,17 +95,11 @@ pub(crate) fn range(interval: Interval, write: fn(Option<f64>) -> String) -> Str
 
 /// Wilson's 95 % interval of `hits` of `of`; undefined where `of` is 0.
 pub(crate) fn wilson(hits: u64, of: u64) -> Interval {
-    if of == 0 {
-        return Interval::default();
-    }
-    const Z: f64 = 1.959_963_984_540_054;
-    let (n, p) = (of as f64, hits as f64 / of as f64);
-    let scale = 1.0 + Z * Z / n;
-    let middle = (p + Z * Z / (2.0 * n)) / scale;
-    let half = Z * (p * (1.0 - p) / n + Z * Z / (4.0 * n * n)).sqrt() / scale;
-    let low = if hits == 0 { 0.0 } else { middle - half };
-    let high = if hits == of { 1.0 } else { middle + half };
-    Interval { value: Some(p), low: Some(low), high: Some(high) }
+    deadloop_score::wilson(hits, of).map_or_else(Interval::default, |ends| Interval {
+        value: Some(hits as f64 / of as f64),
+        low: Some(ends.lo),
+        high: Some(ends.hi),
+    })
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use crate::charts::draw_all;
 use crate::data::ReportData;
 use crate::draw::DrawError;
+use crate::load::{LoadError, load};
 use crate::page::pages;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -18,6 +19,9 @@ pub enum ReportError {
         /// What the system said.
         source: std::io::Error,
     },
+    /// The folder could not be read.
+    #[error(transparent)]
+    Load(#[from] LoadError),
     /// A chart could not be drawn.
     #[error(transparent)]
     Draw(#[from] DrawError),
@@ -33,6 +37,11 @@ pub struct Report {
     pub files: Vec<PathBuf>,
     /// The charts that the folder has no data for, and why.
     pub absent: Vec<(&'static str, &'static str)>,
+}
+
+/// Reads a result folder and writes its report into it. Nothing is replayed.
+pub fn render(dir: &Path) -> Result<Report, ReportError> {
+    write(&load(dir)?, dir)
 }
 
 /// Writes `report.html`, `report.md` and `charts/*.svg` into `dir`; charts of an earlier report that there is no data

@@ -1,7 +1,7 @@
 //! Heatmaps: the objective over pairs of the parameters that matter most.
 
 use super::{Drawing, Entry, Sheet};
-use crate::data::{ReportData, short};
+use crate::data::{Objective, ReportData, short};
 use crate::draw::{Anchor, Canvas, Dash, DrawError, Ink, Label, Pen, SEQUENCE, measure};
 use crate::grid::{Grid, Worth};
 use crate::numbers::{decimal, percent};
@@ -26,11 +26,11 @@ struct Map<'d> {
     fields: Vec<Vec<Worth<'d>>>,
 }
 
-/// The lowest and highest objective drawn, and how it is written.
+/// The lowest and highest objective drawn.
 struct Range {
     low: f64,
     high: f64,
-    write: fn(f64) -> String,
+    objective: Objective,
 }
 
 fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
@@ -79,18 +79,14 @@ fn range(data: &ReportData, maps: &[Map<'_>]) -> Option<Range> {
     let values = || maps.iter().flat_map(|map| map.fields.iter().flatten()).filter_map(|worth| Some(worth.best?.1));
     let low = values().reduce(f64::min)?;
     let high = values().reduce(f64::max)?;
-    let write: fn(f64) -> String = match data.run.objective.as_str() {
-        "utility" => |value| decimal(Some(value)),
-        "delay" => |value| decimal(Some(-value)),
-        _ => |value| percent(Some(value)),
-    };
-    Some(Range { low, high, write })
+    Some(Range { low, high, objective: data.run.objective.clone() })
 }
 
 impl Range {
     fn ink(&self, value: f64) -> (Ink, Ink) {
         let spread = (self.high - self.low).max(f64::MIN_POSITIVE);
-        let step = ((value - self.low) / spread * SEQUENCE.len() as f64) as usize;
+        let above = if self.objective.more_is_better { value - self.low } else { self.high - value };
+        let step = (above / spread * SEQUENCE.len() as f64) as usize;
         let step = step.min(SEQUENCE.len() - 1);
         (SEQUENCE[step], if step >= 4 { Ink::OnHigh } else { Ink::Text })
     }
@@ -161,8 +157,8 @@ impl Field<'_, '_> {
             return self.canvas.hatch(from, to);
         };
         let (ink, on) = self.range.ink(value);
-        let text = (self.range.write)(value);
-        let title = format!("{} {text} · recall {} · false alarms {} per million clean chars · {}", self.data.run.objective, percent(score.recall.value), decimal(score.fa.value), self.data.describe(score.setting));
+        let text = self.range.objective.write(value);
+        let title = format!("{} {text} · recall {} · false alarms {} per million clean chars · {}", self.range.objective.name, percent(score.recall.value), decimal(score.fa.value), self.data.describe(score.setting));
         self.canvas.title(title).rect(from, to, ink)?;
         let text = text.trim_end_matches(" %");
         if measure(text, 12.0) + 6.0 > to.0 - from.0 || to.1 - from.1 < 16.0 {
@@ -206,14 +202,16 @@ fn key_height(narrow: bool) -> f64 {
 /// The ramp with its ends, the hatching and the two outlines.
 fn legend(canvas: &Canvas, data: &ReportData, range: &Range, narrow: bool) -> Result<(), DrawError> {
     let label = Label::new(Ink::Text, Anchor::Start).size(13.0);
-    let ramp = format!("{} {}", data.run.objective, (range.write)(range.low));
+    let objective = &range.objective;
+    let (worst, best) = if objective.more_is_better { (range.low, range.high) } else { (range.high, range.low) };
+    let ramp = format!("{} {}", objective.name, objective.write(worst));
     canvas.text((4.0, 16.0), &ramp, label)?;
     let mut x = 12.0 + measure(&ramp, 13.0);
     for ink in SEQUENCE {
         canvas.rect((x, 8.0), (x + 18.0, 24.0), ink)?;
         x += 18.0;
     }
-    let high = (range.write)(range.high);
+    let high = objective.write(best);
     canvas.text((x + 7.0, 16.0), &high, label)?;
     x += 34.0 + measure(&high, 13.0);
     let mut top = 8.0;
@@ -222,7 +220,7 @@ fn legend(canvas: &Canvas, data: &ReportData, range: &Range, narrow: bool) -> Re
     }
     let swatches: [(&str, Option<Pen>); 3] =
         [("over the limit", None), ("chosen", Some(chosen_pen())), ("current", Some(current_pen()))];
-    let shown = [data.run.constraint.is_some(), data.pooled().is_some(), data.current().is_some()];
+    let shown = [!data.run.constraints.is_empty(), data.pooled().is_some(), data.current().is_some()];
     for ((name, pen), _) in swatches.into_iter().zip(shown).filter(|(_, shown)| *shown) {
         let (from, to) = ((x, top), (x + 26.0, top + 16.0));
         match pen {

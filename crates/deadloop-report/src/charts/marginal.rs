@@ -1,10 +1,10 @@
 //! The marginal effect of each parameter: what the objective and the false alarms do along its values.
 
 use super::{Drawing, Entry, Sheet};
-use crate::data::{ReportData, short};
+use crate::data::{Objective, ReportData, short};
 use crate::draw::{Anchor, Axis, Canvas, Dash, DrawError, Ink, Key, Label, Legend, Mark, Panel, Pen, Place, measure};
 use crate::grid::{Grid, Worth};
-use crate::numbers::{decimal, percent};
+use crate::numbers::decimal;
 
 pub(super) static ENTRY: Entry = Entry {
     name: "marginal",
@@ -72,7 +72,7 @@ fn block(
     (left, top): (f64, f64),
     width: f64,
     (objective, fa): &(Axis, Axis),
-    name: &str,
+    shown: &Objective,
 ) -> Result<(), DrawError> {
     let title = Label::new(Ink::Text, Anchor::Start).bold();
     canvas.text_within((left + 4.0, top + 14.0), short(slice.name), width - 12.0, title)?;
@@ -81,13 +81,13 @@ fn block(
     let lower = Place { left: start, top: upper.bottom + 32.0, right: end, bottom: upper.bottom + 32.0 + LOWER };
     let slots = Axis::slots(slice.values.len());
     let panel = Panel::new(canvas, upper, slots.clone(), objective.clone());
-    panel.axes("", name)?;
-    curve(&panel, slice, |worth| worth.median, median_look(), percent)?;
-    curve(&panel, slice, |worth| worth.best.map(|best| best.1), best_look(), percent)?;
+    panel.axes("", &shown.name)?;
+    curve(&panel, slice, |worth| worth.median, median_look(), &|value| shown.write(value))?;
+    curve(&panel, slice, |worth| worth.best.map(|best| best.1), best_look(), &|value| shown.write(value))?;
     let panel = Panel::new(canvas, lower, slots, fa.clone());
     panel.axes("", "false alarms")?;
-    curve(&panel, slice, |worth| worth.median_fa, median_look(), decimal)?;
-    curve(&panel, slice, |worth| worth.best.and_then(|best| best.0.fa.value), best_look(), decimal)?;
+    curve(&panel, slice, |worth| worth.median_fa, median_look(), &|value| decimal(Some(value)))?;
+    curve(&panel, slice, |worth| worth.best.and_then(|best| best.0.fa.value), best_look(), &|value| decimal(Some(value)))?;
     values(canvas, slice, lower)
 }
 
@@ -109,13 +109,13 @@ fn curve(
     slice: &Slice<'_, '_>,
     of: fn(&Worth<'_>) -> Option<f64>,
     (pen, mark): (Pen, Mark),
-    write: fn(Option<f64>) -> String,
+    write: &dyn Fn(f64) -> String,
 ) -> Result<(), DrawError> {
     let points: Vec<(f64, f64)> =
         slice.worths.iter().enumerate().filter_map(|(n, worth)| Some((n as f64, of(worth)?))).collect();
     panel.line(&points, pen)?;
     for &(n, value) in &points {
-        let title = format!("{} = {}: {}", short(slice.name), slice.values[n as usize], write(Some(value)));
+        let title = format!("{} = {}: {}", short(slice.name), slice.values[n as usize], write(value));
         panel.title(title).mark((n, value), mark, 4.2, pen.ink)?;
     }
     Ok(())
@@ -135,7 +135,7 @@ fn keys() -> Vec<Key> {
 }
 
 fn objective_axis(data: &ReportData, slices: &[Slice<'_, '_>]) -> Axis {
-    if !matches!(data.run.objective.as_str(), "utility" | "delay") {
+    if data.run.objective.is_share {
         return Axis::share(5);
     }
     let worths = || slices.iter().flat_map(|slice| &slice.worths);

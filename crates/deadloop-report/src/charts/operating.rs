@@ -164,10 +164,10 @@ fn keys(curves: &[Curve<'_>], points: &[Point]) -> Vec<Key> {
 }
 
 fn limit(data: &ReportData, canvas: &Canvas, panel: &Panel<'_>) -> Result<(), DrawError> {
-    let Some(constraint) = data.run.constraint else { return Ok(()) };
-    let (top, bottom) = (panel.at(constraint.max, 1.0), panel.at(constraint.max, 0.0));
+    let Some(limit) = data.run.limit else { return Ok(()) };
+    let (top, bottom) = (panel.at(limit, 1.0), panel.at(limit, 0.0));
     canvas.line(&[top, bottom], Pen::dashed(Ink::Limit, 1.6, Dash::Dashed))?;
-    let text = format!("limit: {}", constraint.max);
+    let text = format!("limit: {limit}");
     let at = top.0.clamp(110.0, canvas.width() - 40.0);
     canvas.text((at, top.1 - 11.0), &text, Label::new(Ink::Limit, Anchor::Middle).size(12.0))
 }
@@ -177,6 +177,6 @@ fn x_axis(data: &ReportData, curves: &[Curve<'_>], points: &[Point]) -> Axis {
     let rates = curves.iter().flat_map(|curve| &curve.points).chain(points.iter().map(|point| &point.at));
     let positive: Vec<f64> = rates.map(|at| at.0).filter(|&rate| rate > 0.0).collect();
     let least = positive.iter().copied().fold(1.0, f64::min);
-    let most = positive.iter().copied().chain(data.run.constraint.map(|limit| limit.max)).fold(1.0, f64::max);
+    let most = positive.iter().copied().chain(data.run.limit).fold(1.0, f64::max);
     Axis::symlog(10f64.powf(least.log10().floor()).clamp(0.1, 1.0), most * 1.3)
 }

@@ -46,20 +46,27 @@ fn is_shown(data: &ReportData, choice: &Choice) -> bool {
     choice.model == ALL_MODELS || choice.loops >= SHOWN_FROM || (choice.setting.is_some() && choice.setting != data.pooled())
 }
 
+fn why(choice: &Choice) -> Cell {
+    let marks = [(choice.thin, "thin"), (choice.kept, "current kept")];
+    let marks: Vec<&str> = marks.into_iter().filter(|mark| mark.0).map(|mark| mark.1).collect();
+    let whole = (!choice.reason.is_empty()).then(|| choice.reason.clone());
+    Cell { whole, ..Cell::text(choice.why.as_str()).with(marks.join(", ")) }
+}
+
 fn row(data: &ReportData, choice: &Choice) -> Row {
     let setting = choice.setting.map_or_else(|| "none met the limit".to_owned(), |at| data.describe(at));
     let id = choice.setting.and_then(|at| data.settings.get(at)).map_or("", |setting| setting.id.as_str());
     let cells = vec![
         Cell::model(&choice.model),
         Cell::text(setting.as_str()).with(if setting == id { "" } else { id }),
-        Cell::text(choice.why.as_str()).with(if choice.thin { "thin" } else { "" }),
+        why(choice),
         Cell::count(choice.loops),
         Cell::figure(Some(choice.clean_chars as f64 / 1e6), decimal),
         Cell::interval(choice.recall, percent),
         Cell::figure(choice.fa.value, decimal),
         Cell::figure(choice.fa.high, decimal),
         Cell::figure(choice.delay, chars),
-        Cell::figure(choice.optimism, points),
+        Cell::figure(choice.optimism, if data.run.objective.is_share { points } else { decimal }),
     ];
     Row { cells, role: if choice.model == ALL_MODELS { "chosen" } else { "" } }
 }

@@ -76,7 +76,7 @@ pub struct Tables {
     pub settings: Option<Table>,
     /// The settings that no other beats on recall, false alarms and delay at once.
     pub pareto: Option<Table>,
-    /// Recall by onset and by kind.
+    /// Recall by onset and by kind, scores by what else was asked for.
     pub breakdowns: Vec<Table>,
     /// Single cases: what fired, false alarms, misses, errors.
     pub cases: Vec<Table>,
@@ -88,7 +88,7 @@ pub fn tables(data: &ReportData) -> Tables {
         models: choice::table(data).or_else(|| settings::by_model(data)),
         settings: settings::side_by_side(data),
         pareto: settings::pareto(data),
-        breakdowns: breakdown::tables(data),
+        breakdowns: breakdown::tables(data).into_iter().chain(settings::by_field(data)).collect(),
         cases: cases::tables(data),
     }
 }

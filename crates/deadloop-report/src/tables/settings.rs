@@ -1,7 +1,7 @@
 //! Settings side by side: the named ones with the floors, the Pareto front, and each model by itself.
 
 use super::{Cell, Column, Folded, Row, Table, number, role, words};
-use crate::data::{ALL_MODELS, ReportData, Role, Score};
+use crate::data::{ALL_MODELS, By, ReportData, Role, Score};
 use crate::numbers::{chars, decimal, percent};
 
 /// The longest Pareto front that is shown.
@@ -23,11 +23,33 @@ pub(super) fn side_by_side(data: &ReportData) -> Option<Table> {
     let is_named = |score: &&Score| data.settings.get(score.setting).is_some_and(|setting| setting.role != Role::Cell) || data.pooled() == Some(score.setting);
     let mut scores: Vec<&Score> = data.together().filter(is_named).collect();
     scores.sort_by_key(|score| rank(score));
-    let rows = scores.into_iter().map(|score| row(data, score, label(data, score))).collect();
+    let rows = scores.into_iter().map(|score| with_means(row(data, score, label(data, score)), score)).collect();
     let note = "All models together. A setting that does not beat the floors (never alarm, always alarm at the first \
                 checkpoint, alarm at random as often) is worth nothing. Of a tuned setting these are in-sample figures; \
-                the table of choices has the held-out ones.";
-    Table::new("Settings and floors side by side", note, columns("setting"), rows)
+                the table of choices has the held-out ones. “Models” is the mean over models, each counting the same.";
+    let mut columns = columns("setting");
+    columns.extend([number("recall, models"), number("false alarms, models")]);
+    Table::new("Settings and floors side by side", note, columns, rows)
+}
+
+/// The means over models behind the other cells.
+fn with_means(mut row: Row, score: &Score) -> Row {
+    let [recall, fa] = score.macro_means;
+    row.cells.extend([Cell::figure(recall, percent), Cell::figure(fa, decimal)]);
+    row
+}
+
+/// A table for each field that was asked for, a row for each value and setting.
+pub(super) fn by_field(data: &ReportData) -> Vec<Table> {
+    let mut fields: Vec<&str> = data.by.iter().map(|by| by.field.as_str()).collect();
+    fields.dedup();
+    let table = |field: &str| {
+        let rows = data.by.iter().filter(|by| by.field == field);
+        let name = |by: &By| Cell::name(by.value.as_deref().unwrap_or("–")).with(data.describe(by.score.setting));
+        let rows = rows.map(|by| row(data, &by.score, name(by))).collect();
+        Table::new(&format!("By {field}"), "All models together.", columns("value"), rows)
+    };
+    fields.into_iter().filter_map(table).collect()
 }
 
 fn label(data: &ReportData, score: &Score) -> Cell {
@@ -52,7 +74,7 @@ fn row(data: &ReportData, score: &Score, first: Cell) -> Row {
         Cell::interval(score.fa, decimal),
         Cell::interval(score.precision, percent),
         Cell::figure(score.f1, decimal),
-        Cell::figure(score.delay, chars),
+        Cell::interval(score.delay, chars),
         Cell::figure(score.latency_p50, chars),
         Cell::figure(score.within[3], percent),
         Cell::figure(score.saved, percent),
@@ -84,7 +106,7 @@ fn id<'d>(data: &'d ReportData, score: &Score) -> &'d str {
 }
 
 fn front(data: &ReportData) -> Vec<&Score> {
-    let figures = |score: &Score| Some((score.fa.value?, score.recall.value?, score.delay?));
+    let figures = |score: &Score| Some((score.fa.value?, score.recall.value?, score.delay.value?));
     let is_cell = |score: &&Score| data.settings[score.setting].role != Role::Floor;
     let mut all: Vec<(&Score, (f64, f64, f64))> =
         data.together().filter(is_cell).filter_map(|score| Some((score, figures(score)?))).collect();
