@@ -69,7 +69,11 @@ pub struct Objective {
 
 impl Default for Objective {
     fn default() -> Self {
-        Self { name: "saved".into(), more_is_better: true, is_share: true }
+        Self {
+            name: "saved".into(),
+            more_is_better: true,
+            is_share: true,
+        }
     }
 }
 
@@ -81,7 +85,11 @@ impl Objective {
 
     /// A value as it is written.
     pub(crate) fn write(&self, value: f64) -> String {
-        if self.is_share { percent(Some(value)) } else { decimal(Some(value)) }
+        if self.is_share {
+            percent(Some(value))
+        } else {
+            decimal(Some(value))
+        }
     }
 }
 
@@ -262,17 +270,26 @@ impl Verdict {
 
     /// The verdict with this name.
     pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.iter().find(|verdict| verdict.1 == name).map(|verdict| verdict.0)
+        Self::ALL
+            .iter()
+            .find(|verdict| verdict.1 == name)
+            .map(|verdict| verdict.0)
     }
 
     /// Its name in the files.
     pub fn name(self) -> &'static str {
-        Self::ALL.iter().find(|verdict| verdict.0 == self).map_or("", |verdict| verdict.1)
+        Self::ALL
+            .iter()
+            .find(|verdict| verdict.0 == self)
+            .map_or("", |verdict| verdict.1)
     }
 
     /// Whether the transcript loops: these are the denominator of recall.
     pub fn is_loop(self) -> bool {
-        matches!(self, Self::Hit | Self::Late | Self::Premature | Self::Stale | Self::Miss)
+        matches!(
+            self,
+            Self::Hit | Self::Late | Self::Premature | Self::Stale | Self::Miss
+        )
     }
 
     /// Whether healthy text was cut.
@@ -324,28 +341,37 @@ impl ReportData {
 
     /// The score of a setting on a model.
     pub fn score(&self, setting: usize, model: &str) -> Option<&Score> {
-        self.scores.iter().find(|score| score.setting == setting && score.model == model)
+        self.scores
+            .iter()
+            .find(|score| score.setting == setting && score.model == model)
     }
 
     /// The setting in use now, if one is known.
     pub fn current(&self) -> Option<usize> {
-        self.settings.iter().position(|setting| setting.role == Role::Current)
+        self.settings
+            .iter()
+            .position(|setting| setting.role == Role::Current)
     }
 
     /// The setting chosen for all models together.
     pub fn pooled(&self) -> Option<usize> {
-        self.choices.iter().find(|choice| choice.model == ALL_MODELS)?.setting
+        self.choices
+            .iter()
+            .find(|choice| choice.model == ALL_MODELS)?
+            .setting
     }
 
     /// The setting that `settings.toml` gives to `model`: its own choice, or the pooled one.
     pub fn chosen_for(&self, model: &str) -> Option<usize> {
         let own = self.choices.iter().find(|choice| choice.model == model);
-        own.and_then(|choice| choice.setting).or_else(|| self.pooled())
+        own.and_then(|choice| choice.setting)
+            .or_else(|| self.pooled())
     }
 
     /// Whether any loop is labelled.
     pub fn has_loops(&self) -> bool {
-        self.scores.iter().any(|score| score.loops > 0) || self.outcomes.iter().any(|row| row.verdict.is_loop())
+        self.scores.iter().any(|score| score.loops > 0)
+            || self.outcomes.iter().any(|row| row.verdict.is_loop())
     }
 
     /// Whether anything is labelled at all.
@@ -355,26 +381,53 @@ impl ReportData {
 
     /// What a setting is called: its label, or the values in which it differs from the current one, or its id.
     pub fn describe(&self, setting: usize) -> String {
-        let Some(this) = self.settings.get(setting) else { return String::new() };
+        let Some(this) = self.settings.get(setting) else {
+            return String::new();
+        };
         if let Some(label) = &this.label {
-            let beside = this.role == Role::Current && label != "current" && self.settings.len() > 1;
-            return if beside { format!("current ({label})") } else { label.clone() };
+            let beside =
+                this.role == Role::Current && label != "current" && self.settings.len() > 1;
+            return if beside {
+                format!("current ({label})")
+            } else {
+                label.clone()
+            };
         }
         let differences = self.differences(setting);
-        if differences.is_empty() { this.id.clone() } else { differences.join(", ") }
+        if differences.is_empty() {
+            this.id.clone()
+        } else {
+            differences.join(", ")
+        }
     }
 
     /// `parameter=value` for each value in which a setting differs from the current one; without a current one, for
     /// each that is not the same in all cells.
     pub fn differences(&self, setting: usize) -> Vec<String> {
-        let Some(this) = self.settings.get(setting) else { return Vec::new() };
+        let Some(this) = self.settings.get(setting) else {
+            return Vec::new();
+        };
         let base = self.current().and_then(|at| self.settings.get(at));
         let differs = |at: usize| match base {
             Some(base) => base.params.get(at) != this.params.get(at),
-            None => self.settings.iter().any(|other| other.role == Role::Cell && other.params.get(at) != this.params.get(at)),
+            None => self.settings.iter().any(|other| {
+                other.role == Role::Cell && other.params.get(at) != this.params.get(at)
+            }),
         };
-        let named = self.parameters.iter().enumerate().filter(|(at, _)| differs(*at));
-        named.filter_map(|(at, name)| Some(format!("{}={}", short(name), this.params.get(at)?.as_ref()?))).collect()
+        let named = self
+            .parameters
+            .iter()
+            .enumerate()
+            .filter(|(at, _)| differs(*at));
+        named
+            .filter_map(|(at, name)| {
+                Some(format!(
+                    "{}={}",
+                    short(name),
+                    this.params.get(at)?.as_ref()?
+                ))
+            })
+            .collect()
     }
 }
 

@@ -3,9 +3,13 @@
 mod rows;
 mod scores;
 
-use crate::data::{ALL_MODELS, By, Choice, Objective, Outcome, ReportData, Role, Run, Score, Setting, Verdict};
+use crate::data::{
+    ALL_MODELS, By, Choice, Objective, Outcome, ReportData, Role, Run, Setting, Verdict,
+};
 use crate::numbers::{Interval, wilson};
-use deadloop_score::{Constraint, FileError, JudgeOptions, Manifest, Metric, Results, Table, poisson};
+use deadloop_score::{
+    Constraint, FileError, JudgeOptions, Manifest, Metric, Results, Table, poisson,
+};
 use rows::Rows;
 use scores::ScoreRows;
 use std::collections::{BTreeMap, BTreeSet};
@@ -44,12 +48,22 @@ const CURVES: usize = 8;
 pub fn load(dir: &Path) -> Result<ReportData, LoadError> {
     let results = Results::read(dir)?;
     let run = run(&results);
-    let mut data = ReportData { run, settings_toml: settings_toml(dir)?, ..ReportData::default() };
+    let mut data = ReportData {
+        run,
+        settings_toml: settings_toml(dir)?,
+        ..ReportData::default()
+    };
     let mut settings = Settings::of(&results, &mut data);
     let constraints = constraints(&results.manifest);
     load_scores(&results, &mut data, &mut settings, &constraints);
-    data.by = results.scores_by.as_ref().map_or_else(Vec::new, |table| by(table, &data, &mut settings));
-    data.choices = results.choice.as_ref().map_or_else(Vec::new, |table| choices(table, &mut settings));
+    data.by = results
+        .scores_by
+        .as_ref()
+        .map_or_else(Vec::new, |table| by(table, &data, &mut settings));
+    data.choices = results
+        .choice
+        .as_ref()
+        .map_or_else(Vec::new, |table| choices(table, &mut settings));
     if let Some(table) = &results.outcomes {
         data.outcomes = outcomes(table, &mut settings)?;
     }
@@ -67,25 +81,44 @@ fn settings_toml(dir: &Path) -> Result<Option<String>, LoadError> {
 }
 
 fn constraints(manifest: &Manifest) -> Vec<Constraint> {
-    manifest.constraints.iter().filter_map(|text| text.parse().ok()).collect()
+    manifest
+        .constraints
+        .iter()
+        .filter_map(|text| text.parse().ok())
+        .collect()
 }
 
 fn run(results: &Results) -> Run {
     let manifest = &results.manifest;
-    let limit = constraints(manifest).into_iter().find(|one| one.metric == Metric::FaPerMchar && one.at_most);
+    let limit = constraints(manifest)
+        .into_iter()
+        .find(|one| one.metric == Metric::FaPerMchar && one.at_most);
     let corpus = &manifest.corpus;
-    let of_path = || Path::new(&corpus.path).file_name().map_or_else(|| corpus.path.clone(), |name| name.to_string_lossy().into_owned());
-    let detectors = manifest.detectors.iter().map(|(name, version)| (name.clone(), version.to_string()));
+    let of_path = || {
+        Path::new(&corpus.path).file_name().map_or_else(
+            || corpus.path.clone(),
+            |name| name.to_string_lossy().into_owned(),
+        )
+    };
+    let detectors = manifest
+        .detectors
+        .iter()
+        .map(|(name, version)| (name.clone(), version.to_string()));
     Run {
         command: manifest.command.clone(),
         corpus: corpus.name.clone().unwrap_or_else(of_path),
         corpus_hash: Some(corpus.hash.clone()).filter(|hash| !hash.is_empty()),
-        versions: std::iter::once(("deadloop".to_owned(), manifest.deadloop.clone())).chain(detectors).collect(),
+        versions: std::iter::once(("deadloop".to_owned(), manifest.deadloop.clone()))
+            .chain(detectors)
+            .collect(),
         seed: Some(manifest.seed),
         judge: judged(&manifest.judge),
         constraints: manifest.constraints.clone(),
         limit: limit.map(|limit| limit.bound),
-        objective: manifest.objective.as_deref().map_or_else(Objective::default, objective),
+        objective: manifest
+            .objective
+            .as_deref()
+            .map_or_else(Objective::default, objective),
         counts: counts(results),
     }
 }
@@ -93,18 +126,26 @@ fn run(results: &Results) -> Run {
 fn objective(name: &str) -> Objective {
     let more_is_better = name.parse::<Metric>().map_or(true, Metric::more_is_better);
     let is_share = !matches!(name, "fa_per_mchar" | "lost" | "delay" | "utility");
-    Objective { name: name.to_owned(), more_is_better, is_share }
+    Objective {
+        name: name.to_owned(),
+        more_is_better,
+        is_share,
+    }
 }
 
 /// The judge's options by the names of scoring.md.
 fn judged(options: &JudgeOptions) -> Vec<(String, String)> {
-    let or_none = |value: Option<u64>| value.map_or_else(|| "none".to_owned(), |value| value.to_string());
+    let or_none =
+        |value: Option<u64>| value.map_or_else(|| "none".to_owned(), |value| value.to_string());
     let pair = |name: &str, value: String| (name.to_owned(), value);
     vec![
         pair("early", options.early.to_string()),
         pair("deadline", or_none(options.deadline)),
         pair("grace", options.grace.to_string()),
-        pair("transient", format!("{:?}", options.transient).to_lowercase()),
+        pair(
+            "transient",
+            format!("{:?}", options.transient).to_lowercase(),
+        ),
         pair("at", format!("{:?}", options.at).to_lowercase()),
         pair("horizon", or_none(options.horizon)),
     ]
@@ -114,7 +155,8 @@ fn counts(results: &Results) -> Vec<(String, u64)> {
     let manifest = &results.manifest;
     let scores = Rows::new(&results.scores);
     let all = |name: &str| {
-        let rows = (0..results.scores.rows()).filter(|row| scores.text("model", *row) == Some(ALL_MODELS));
+        let rows =
+            (0..results.scores.rows()).filter(|row| scores.text("model", *row) == Some(ALL_MODELS));
         rows.map(|row| scores.count(name, row)).max().unwrap_or(0)
     };
     let mut counts = vec![
@@ -128,8 +170,18 @@ fn counts(results: &Results) -> Vec<(String, u64)> {
     ];
     let refused: u64 = manifest.refused.values().sum();
     let left_out = manifest.models_left_out.len() as u64;
-    counts.extend([("impossible cells", refused), ("models without rows of their own", left_out)].into_iter().filter(|count| count.1 > 0));
-    counts.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+    counts.extend(
+        [
+            ("impossible cells", refused),
+            ("models without rows of their own", left_out),
+        ]
+        .into_iter()
+        .filter(|count| count.1 > 0),
+    );
+    counts
+        .into_iter()
+        .map(|(name, value)| (name.to_owned(), value))
+        .collect()
 }
 
 /// Settings as they are met, by id.
@@ -143,10 +195,18 @@ struct Settings {
 impl Settings {
     /// The names of the manifest, and the parameters of the scores.
     fn of(results: &Results, data: &mut ReportData) -> Self {
-        let names = results.scores.names().filter_map(|name| name.strip_prefix("p."));
+        let names = results
+            .scores
+            .names()
+            .filter_map(|name| name.strip_prefix("p."));
         data.parameters = names.map(str::to_owned).collect();
         let names = results.manifest.settings.clone();
-        Self { list: Vec::new(), index: BTreeMap::new(), names, width: data.parameters.len() }
+        Self {
+            list: Vec::new(),
+            index: BTreeMap::new(),
+            names,
+            width: data.parameters.len(),
+        }
     }
 
     /// The index of a setting, which is new where it was not met before.
@@ -156,7 +216,12 @@ impl Settings {
         }
         let (role, label) = self.role(id);
         let params = vec![None; self.width];
-        self.list.push(Setting { id: id.to_owned(), label, role, params });
+        self.list.push(Setting {
+            id: id.to_owned(),
+            label,
+            role,
+            params,
+        });
         self.index.insert(id.to_owned(), self.list.len() - 1);
         self.list.len() - 1
     }
@@ -168,29 +233,59 @@ impl Settings {
         }
         let names = self.names.get(id).map_or(&[][..], Vec::as_slice);
         let is_current = names.iter().any(|name| name == "current");
-        let labels: Vec<&str> = names.iter().map(String::as_str).filter(|name| !matches!(*name, "current" | "chosen")).collect();
+        let labels: Vec<&str> = names
+            .iter()
+            .map(String::as_str)
+            .filter(|name| !matches!(*name, "current" | "chosen"))
+            .collect();
         let label = (!labels.is_empty()).then(|| labels.join(", "));
         match (is_current, label) {
-            (true, label) => (Role::Current, Some(label.unwrap_or_else(|| "current".into()))),
+            (true, label) => (
+                Role::Current,
+                Some(label.unwrap_or_else(|| "current".into())),
+            ),
             (false, Some(label)) => (Role::Named, Some(label)),
             (false, None) => (Role::Cell, None),
         }
     }
 }
 
-fn load_scores(results: &Results, data: &mut ReportData, settings: &mut Settings, constraints: &[Constraint]) {
-    let mut reader = ScoreRows::new(&results.scores, &data.run.objective.name, constraints, &results.manifest.worth);
+fn load_scores(
+    results: &Results,
+    data: &mut ReportData,
+    settings: &mut Settings,
+    constraints: &[Constraint],
+) {
+    let mut reader = ScoreRows::new(
+        &results.scores,
+        &data.run.objective.name,
+        constraints,
+        &results.manifest.worth,
+    );
     let models = largest(&results.scores);
     let chosen = chosen_ids(results);
     let delays = delays(results);
     for row in 0..results.scores.rows() {
-        let (Some(id), Some(model)) = (reader.rows.text("setting", row), reader.rows.text("model", row)) else { continue };
+        let (Some(id), Some(model)) = (
+            reader.rows.text("setting", row),
+            reader.rows.text("model", row),
+        ) else {
+            continue;
+        };
         let at = settings.at(id);
         if model == ALL_MODELS {
-            let params = data.parameters.iter().map(|name| results.scores.shown(&format!("p.{name}"), row).filter(|text| !text.is_empty()));
+            let params = data.parameters.iter().map(|name| {
+                results
+                    .scores
+                    .shown(&format!("p.{name}"), row)
+                    .filter(|text| !text.is_empty())
+            });
             settings.list[at].params = params.collect();
         }
-        let kept = model == ALL_MODELS || models.contains(model) || settings.list[at].role != Role::Cell || chosen.contains(id);
+        let kept = model == ALL_MODELS
+            || models.contains(model)
+            || settings.list[at].role != Role::Cell
+            || chosen.contains(id);
         if !kept {
             continue;
         }
@@ -198,7 +293,12 @@ fn load_scores(results: &Results, data: &mut ReportData, settings: &mut Settings
         if let Some(ends) = delays.get(&(id, model)) {
             (score.delay.low, score.delay.high) = *ends;
         }
-        if let Some(means) = results.manifest.macro_means.get(id).filter(|_| model == ALL_MODELS) {
+        if let Some(means) = results
+            .manifest
+            .macro_means
+            .get(id)
+            .filter(|_| model == ALL_MODELS)
+        {
             score.macro_means = ["recall", "fa_per_mchar"].map(|name| means.get(name).copied());
         }
         data.scores.push(score);
@@ -211,26 +311,46 @@ fn largest(table: &Table) -> BTreeSet<String> {
     let mut loops: BTreeMap<&str, u64> = BTreeMap::new();
     for row in 0..table.rows() {
         if let Some(model) = rows.text("model", row).filter(|model| *model != ALL_MODELS) {
-            loops.entry(model).or_insert_with(|| rows.count("loops", row));
+            loops
+                .entry(model)
+                .or_insert_with(|| rows.count("loops", row));
         }
     }
     let mut loops: Vec<(&str, u64)> = loops.into_iter().collect();
     loops.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(b.0)));
-    loops.into_iter().take(CURVES).map(|(model, _)| model.to_owned()).collect()
+    loops
+        .into_iter()
+        .take(CURVES)
+        .map(|(model, _)| model.to_owned())
+        .collect()
 }
 
 fn chosen_ids(results: &Results) -> BTreeSet<&str> {
     let table = results.choice.as_ref();
-    table.map_or_else(BTreeSet::new, |table| (0..table.rows()).filter_map(|row| table.text("setting", row)).collect())
+    table.map_or_else(BTreeSet::new, |table| {
+        (0..table.rows())
+            .filter_map(|row| table.text("setting", row))
+            .collect()
+    })
 }
 
 /// The resampled interval of the delay, by setting and model.
 fn delays(results: &Results) -> BTreeMap<(&str, &str), (Option<f64>, Option<f64>)> {
-    let Some(table) = &results.intervals else { return BTreeMap::new() };
+    let Some(table) = &results.intervals else {
+        return BTreeMap::new();
+    };
     let rows = Rows::new(table);
     let is_delay = |row: &usize| table.text("metric", *row) == Some("delay");
-    let entry = |row| Some(((table.text("setting", row)?, table.text("model", row)?), (rows.number("lo", row), rows.number("hi", row))));
-    (0..table.rows()).filter(is_delay).filter_map(entry).collect()
+    let entry = |row| {
+        Some((
+            (table.text("setting", row)?, table.text("model", row)?),
+            (rows.number("lo", row), rows.number("hi", row)),
+        ))
+    };
+    (0..table.rows())
+        .filter(is_delay)
+        .filter_map(entry)
+        .collect()
 }
 
 /// Scores by field; those by kind have a table of their own.
@@ -239,10 +359,16 @@ fn by(table: &Table, data: &ReportData, settings: &mut Settings) -> Vec<By> {
     let mut reader = ScoreRows::new(table, &data.run.objective.name, &[], &worth);
     let mut list = Vec::new();
     for row in 0..table.rows() {
-        let (Some(field), Some(id)) = (table.text("by", row), table.text("setting", row)) else { continue };
+        let (Some(field), Some(id)) = (table.text("by", row), table.text("setting", row)) else {
+            continue;
+        };
         if field != "kind" {
             let score = reader.score(row, settings.at(id), ALL_MODELS);
-            list.push(By { field: field.to_owned(), value: table.text("value", row).map(str::to_owned), score });
+            list.push(By {
+                field: field.to_owned(),
+                value: table.text("value", row).map(str::to_owned),
+                score,
+            });
         }
     }
     list.sort_by(|a, b| (&a.field, &a.value).cmp(&(&b.field, &b.value)));
@@ -274,16 +400,24 @@ fn choices(table: &Table, settings: &mut Settings) -> Vec<Choice> {
 
 /// The file has the ratio and its denominator; their product is the count.
 fn held_out_recall(recall: Option<f64>, loops: u64) -> Interval {
-    recall.map_or_else(Interval::default, |recall| wilson((recall * loops as f64).round() as u64, loops))
+    recall.map_or_else(Interval::default, |recall| {
+        wilson((recall * loops as f64).round() as u64, loops)
+    })
 }
 
 /// The file has the rate and the chars that the setting watched in sample, which differ from those held out by less
 /// than an alarm's worth; the product, rounded, is the count that the interval is made from.
 fn held_out_fa(rate: Option<f64>, exposure: u64) -> Interval {
-    let Some(rate) = rate.filter(|_| exposure > 0) else { return Interval::default() };
+    let Some(rate) = rate.filter(|_| exposure > 0) else {
+        return Interval::default();
+    };
     let millions = exposure as f64 / 1e6;
     let ends = poisson((rate * millions).round() as u64);
-    Interval { value: Some(rate), low: Some(ends.lo / millions), high: Some(ends.hi / millions) }
+    Interval {
+        value: Some(rate),
+        low: Some(ends.lo / millions),
+        high: Some(ends.hi / millions),
+    }
 }
 
 fn outcomes(table: &Table, settings: &mut Settings) -> Result<Vec<Outcome>, LoadError> {
@@ -295,7 +429,10 @@ fn outcomes(table: &Table, settings: &mut Settings) -> Result<Vec<Outcome>, Load
         let verdict = Verdict::parse(name).ok_or_else(|| LoadError::Row {
             file: "outcomes.parquet",
             row: row + 1,
-            what: format!("unknown verdict {name:?}; expected one of {}", Verdict::ALL.map(|verdict| verdict.1).join(", ")),
+            what: format!(
+                "unknown verdict {name:?}; expected one of {}",
+                Verdict::ALL.map(|verdict| verdict.1).join(", ")
+            ),
         })?;
         Ok(Outcome {
             transcript: text("transcript").unwrap_or_default(),

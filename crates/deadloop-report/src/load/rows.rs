@@ -11,7 +11,10 @@ pub(super) struct Rows<'t> {
 impl<'t> Rows<'t> {
     /// The columns of a table.
     pub(super) fn new(table: &'t Table) -> Self {
-        let columns = table.names().filter_map(|name| Some((name, table.column(name)?))).collect();
+        let columns = table
+            .names()
+            .filter_map(|name| Some((name, table.column(name)?)))
+            .collect();
         Self { columns }
     }
 
@@ -39,7 +42,10 @@ impl<'t> Rows<'t> {
     pub(super) fn whole(&self, name: &str, row: usize) -> Option<u64> {
         match self.columns.get(name)? {
             Cells::Int(cells) => u64::try_from((*cells.get(row)?)?).ok(),
-            _ => self.number(name, row).filter(|value| *value >= 0.0 && value.is_finite()).map(|value| value as u64),
+            _ => self
+                .number(name, row)
+                .filter(|value| *value >= 0.0 && value.is_finite())
+                .map(|value| value as u64),
         }
     }
 

@@ -35,11 +35,28 @@ const COUNTS: [(&str, Count); 12] = [
 
 impl<'t> ScoreRows<'t> {
     /// A reader; `objective` is the column that becomes [`Score::objective`].
-    pub(super) fn new(table: &'t Table, objective: &'t str, constraints: &'t [Constraint], worth: &'t Worth) -> Self {
+    pub(super) fn new(
+        table: &'t Table,
+        objective: &'t str,
+        constraints: &'t [Constraint],
+        worth: &'t Worth,
+    ) -> Self {
         let rows = Rows::new(table);
-        let is_never = |row: &usize| rows.text("setting", *row) == Some("never") && rows.text("model", *row) == Some(ALL_MODELS);
-        let quiet = (0..table.rows()).find(is_never).map_or_else(Tally::default, |row| tally(&rows, row));
-        Self { rows, objective, constraints, worth, quiet, judge: Judge::default() }
+        let is_never = |row: &usize| {
+            rows.text("setting", *row) == Some("never")
+                && rows.text("model", *row) == Some(ALL_MODELS)
+        };
+        let quiet = (0..table.rows())
+            .find(is_never)
+            .map_or_else(Tally::default, |row| tally(&rows, row));
+        Self {
+            rows,
+            objective,
+            constraints,
+            worth,
+            quiet,
+            judge: Judge::default(),
+        }
     }
 
     /// The score of a row.
@@ -48,7 +65,11 @@ impl<'t> ScoreRows<'t> {
         let rows = &self.rows;
         let count = |name: &str| rows.count(name, row);
         let number = |name: &str| rows.number(name, row);
-        let interval = |value: &str, low: &str, high: &str| Interval { value: number(value), low: number(low), high: number(high) };
+        let interval = |value: &str, low: &str, high: &str| Interval {
+            value: number(value),
+            low: number(low),
+            high: number(high),
+        };
         Score {
             setting,
             model: model.to_owned(),
@@ -66,7 +87,10 @@ impl<'t> ScoreRows<'t> {
             fa: interval("fa_per_mchar", "fa_lo", "fa_hi"),
             exposure: count("exposure"),
             f1: number("f1"),
-            delay: Interval { value: number("delay"), ..Interval::default() },
+            delay: Interval {
+                value: number("delay"),
+                ..Interval::default()
+            },
             latency_p50: number("latency_p50"),
             latency_p90: number("latency_p90"),
             within: WITHIN.map(|chars| number(&format!("within_{chars}"))),
@@ -83,15 +107,30 @@ impl<'t> ScoreRows<'t> {
     /// Whether all constraints are met, as the choice decided it: by bounds where the metric has one.
     fn meets(&mut self, row: usize) -> bool {
         let tally = tally(&self.rows, row);
-        let Self { rows, constraints, worth, quiet, judge, .. } = self;
-        constraints.iter().all(|constraint| match constraint.metric {
-            Metric::FaPerMchar | Metric::Recall | Metric::Precision | Metric::Fpr | Metric::KindAccuracy => {
-                judge.standing(constraint, &tally, quiet, worth).met
-            }
-            metric => rows.number(&metric.name(), row).is_some_and(|value| {
-                if constraint.at_most { value <= constraint.bound } else { value >= constraint.bound }
-            }),
-        })
+        let Self {
+            rows,
+            constraints,
+            worth,
+            quiet,
+            judge,
+            ..
+        } = self;
+        constraints
+            .iter()
+            .all(|constraint| match constraint.metric {
+                Metric::FaPerMchar
+                | Metric::Recall
+                | Metric::Precision
+                | Metric::Fpr
+                | Metric::KindAccuracy => judge.standing(constraint, &tally, quiet, worth).met,
+                metric => rows.number(&metric.name(), row).is_some_and(|value| {
+                    if constraint.at_most {
+                        value <= constraint.bound
+                    } else {
+                        value >= constraint.bound
+                    }
+                }),
+            })
     }
 }
 

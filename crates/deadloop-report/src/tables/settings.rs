@@ -20,10 +20,18 @@ pub(super) fn side_by_side(data: &ReportData) -> Option<Table> {
         "floor" => 3,
         _ => 2,
     };
-    let is_named = |score: &&Score| data.settings.get(score.setting).is_some_and(|setting| setting.role != Role::Cell) || data.pooled() == Some(score.setting);
+    let is_named = |score: &&Score| {
+        data.settings
+            .get(score.setting)
+            .is_some_and(|setting| setting.role != Role::Cell)
+            || data.pooled() == Some(score.setting)
+    };
     let mut scores: Vec<&Score> = data.together().filter(is_named).collect();
     scores.sort_by_key(|score| rank(score));
-    let rows = scores.into_iter().map(|score| with_means(row(data, score, label(data, score)), score)).collect();
+    let rows = scores
+        .into_iter()
+        .map(|score| with_means(row(data, score, label(data, score)), score))
+        .collect();
     let note = "All models together. A setting that does not beat the floors (never alarm, always alarm at the first \
                 checkpoint, alarm at random as often) is worth nothing. Of a tuned setting these are in-sample figures; \
                 the table of choices has the held-out ones. “Models” is the mean over models, each counting the same.";
@@ -35,7 +43,8 @@ pub(super) fn side_by_side(data: &ReportData) -> Option<Table> {
 /// The means over models behind the other cells.
 fn with_means(mut row: Row, score: &Score) -> Row {
     let [recall, fa] = score.macro_means;
-    row.cells.extend([Cell::figure(recall, percent), Cell::figure(fa, decimal)]);
+    row.cells
+        .extend([Cell::figure(recall, percent), Cell::figure(fa, decimal)]);
     row
 }
 
@@ -45,9 +54,16 @@ pub(super) fn by_field(data: &ReportData) -> Vec<Table> {
     fields.dedup();
     let table = |field: &str| {
         let rows = data.by.iter().filter(|by| by.field == field);
-        let name = |by: &By| Cell::name(by.value.as_deref().unwrap_or("–")).with(data.describe(by.score.setting));
+        let name = |by: &By| {
+            Cell::name(by.value.as_deref().unwrap_or("–")).with(data.describe(by.score.setting))
+        };
         let rows = rows.map(|by| row(data, &by.score, name(by))).collect();
-        Table::new(&format!("By {field}"), "All models together.", columns("value"), rows)
+        Table::new(
+            &format!("By {field}"),
+            "All models together.",
+            columns("value"),
+            rows,
+        )
     };
     fields.into_iter().filter_map(table).collect()
 }
@@ -57,13 +73,32 @@ fn label(data: &ReportData, score: &Score) -> Cell {
     match role(data, score.setting) {
         "chosen" => Cell::text("chosen (pooled)").with(data.describe(score.setting)),
         "floor" => Cell::text(setting.id.as_str()).with("floor"),
-        _ => Cell::text(data.describe(score.setting)).with(if setting.label.is_some() { setting.id.as_str() } else { "" }),
+        _ => Cell::text(data.describe(score.setting)).with(if setting.label.is_some() {
+            setting.id.as_str()
+        } else {
+            ""
+        }),
     }
 }
 
 fn columns(first: &'static str) -> Vec<Column> {
-    let numbers = ["loops", "recall", "false alarms / Mchar", "precision", "F1", "delay, chars", "median latency", "within 1000", "saved", "lost / Mchar", "right kind", "utility"];
-    std::iter::once(words(first)).chain(numbers.map(number)).collect()
+    let numbers = [
+        "loops",
+        "recall",
+        "false alarms / Mchar",
+        "precision",
+        "F1",
+        "delay, chars",
+        "median latency",
+        "within 1000",
+        "saved",
+        "lost / Mchar",
+        "right kind",
+        "utility",
+    ];
+    std::iter::once(words(first))
+        .chain(numbers.map(number))
+        .collect()
 }
 
 fn row(data: &ReportData, score: &Score, first: Cell) -> Row {
@@ -82,23 +117,44 @@ fn row(data: &ReportData, score: &Score, first: Cell) -> Row {
         Cell::figure(score.kind_accuracy, percent),
         Cell::figure(score.utility, decimal),
     ];
-    Row { cells, role: role(data, score.setting) }
+    Row {
+        cells,
+        role: role(data, score.setting),
+    }
 }
 
 /// Settings that no other one beats on recall, false alarms and delay at once, by their rate of false alarms.
 pub(super) fn pareto(data: &ReportData) -> Option<Table> {
     let mut front = front(data);
-    if data.settings.iter().filter(|setting| setting.role == Role::Cell).count() < 2 {
+    if data
+        .settings
+        .iter()
+        .filter(|setting| setting.role == Role::Cell)
+        .count()
+        < 2
+    {
         return None;
     }
     let folded = front.split_off(front.len().min(FRONT));
-    let describe = |score: &&Score| row(data, score, Cell::text(data.describe(score.setting)).with(id(data, score)));
+    let describe = |score: &&Score| {
+        row(
+            data,
+            score,
+            Cell::text(data.describe(score.setting)).with(id(data, score)),
+        )
+    };
     let rows = front.iter().map(describe).collect();
     let note = "No setting of the grid has a higher recall, fewer false alarms and a shorter delay than one of these. \
                 In-sample figures; each is named by what it changes.";
     let table = Table::new("Pareto front", note, columns("setting"), rows)?;
-    let more = Folded { title: format!("{} more", folded.len()), rows: folded.iter().map(describe).collect() };
-    Some(Table { folded: (!more.rows.is_empty()).then_some(more), ..table })
+    let more = Folded {
+        title: format!("{} more", folded.len()),
+        rows: folded.iter().map(describe).collect(),
+    };
+    Some(Table {
+        folded: (!more.rows.is_empty()).then_some(more),
+        ..table
+    })
 }
 
 fn id<'d>(data: &'d ReportData, score: &Score) -> &'d str {
@@ -108,12 +164,22 @@ fn id<'d>(data: &'d ReportData, score: &Score) -> &'d str {
 fn front(data: &ReportData) -> Vec<&Score> {
     let figures = |score: &Score| Some((score.fa.value?, score.recall.value?, score.delay.value?));
     let is_cell = |score: &&Score| data.settings[score.setting].role != Role::Floor;
-    let mut all: Vec<(&Score, (f64, f64, f64))> =
-        data.together().filter(is_cell).filter_map(|score| Some((score, figures(score)?))).collect();
-    all.sort_by(|(_, a), (_, b)| a.0.total_cmp(&b.0).then(b.1.total_cmp(&a.1)).then(a.2.total_cmp(&b.2)));
+    let mut all: Vec<(&Score, (f64, f64, f64))> = data
+        .together()
+        .filter(is_cell)
+        .filter_map(|score| Some((score, figures(score)?)))
+        .collect();
+    all.sort_by(|(_, a), (_, b)| {
+        a.0.total_cmp(&b.0)
+            .then(b.1.total_cmp(&a.1))
+            .then(a.2.total_cmp(&b.2))
+    });
     let mut kept: Vec<(&Score, (f64, f64, f64))> = Vec::new();
     for (score, point) in all {
-        if !kept.iter().any(|(_, other)| other.1 >= point.1 && other.2 <= point.2) {
+        if !kept
+            .iter()
+            .any(|(_, other)| other.1 >= point.1 && other.2 <= point.2)
+        {
             kept.push((score, point));
         }
     }
@@ -122,13 +188,40 @@ fn front(data: &ReportData) -> Vec<&Score> {
 
 /// Each model with each named setting, where nothing was chosen.
 pub(super) fn by_model(data: &ReportData) -> Option<Table> {
-    let of_model = |score: &&Score| score.model != ALL_MODELS && score.loops + score.clean > 0 && data.settings[score.setting].role != Role::Cell && data.settings[score.setting].role != Role::Floor;
+    let of_model = |score: &&Score| {
+        score.model != ALL_MODELS
+            && score.loops + score.clean > 0
+            && data.settings[score.setting].role != Role::Cell
+            && data.settings[score.setting].role != Role::Floor
+    };
     let mut scores: Vec<&Score> = data.scores.iter().filter(of_model).collect();
-    scores.sort_by(|a, b| b.loops.cmp(&a.loops).then_with(|| a.model.cmp(&b.model)).then(a.setting.cmp(&b.setting)));
+    scores.sort_by(|a, b| {
+        b.loops
+            .cmp(&a.loops)
+            .then_with(|| a.model.cmp(&b.model))
+            .then(a.setting.cmp(&b.setting))
+    });
     let folded = scores.split_off(scores.len().min(MODELS));
-    let describe = |score: &&Score| row(data, score, Cell::model(&score.model).with(data.describe(score.setting)));
+    let describe = |score: &&Score| {
+        row(
+            data,
+            score,
+            Cell::model(&score.model).with(data.describe(score.setting)),
+        )
+    };
     let rows = scores.iter().map(describe).collect();
-    let table = Table::new("Models", "Each model seen through each setting, those with the most loops first.", columns("model"), rows)?;
-    let more = Folded { title: format!("{} more rows", folded.len()), rows: folded.iter().map(describe).collect() };
-    Some(Table { folded: (!more.rows.is_empty()).then_some(more), ..table })
+    let table = Table::new(
+        "Models",
+        "Each model seen through each setting, those with the most loops first.",
+        columns("model"),
+        rows,
+    )?;
+    let more = Folded {
+        title: format!("{} more rows", folded.len()),
+        rows: folded.iter().map(describe).collect(),
+    };
+    Some(Table {
+        folded: (!more.rows.is_empty()).then_some(more),
+        ..table
+    })
 }
