@@ -1,0 +1,90 @@
+//! The naive twin: every cell has a live guard of its own, which reads every transcript.
+
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+use deadloop_corpus::{Body, Transcript};
+use deadloop_detect::{Alarm, Channel, Guard, Setting};
+use deadloop_replay::{Moment, Plan, Record, Seen, Stop};
+use deadloop_score::{Case, JudgeOptions, Tally, Watch, judge};
+
+use crate::corpus::Sample;
+
+/// How many (cell, transcript) pairs it is timed on.
+pub const PAIRS: usize = 4000;
+
+/// The mean time of a pair. Pairs walk through all transcripts and jump through the cells; each is
+/// held against what the sweep said about it, so that both are known to do the same.
+pub fn time_per_pair(plan: &Plan, records: &[Record], sample: &Sample) -> Result<Duration, String> {
+    let transcripts: Vec<&Transcript> = sample.transcripts().collect();
+    let pairs = || {
+        (0..PAIRS).map(|i| {
+            // 2654435761 / 2^32 is the golden ratio: neighbouring pairs get cells far apart.
+            let cell = i * 2_654_435_761 % plan.cells();
+            (cell, i * transcripts.len() / PAIRS)
+        })
+    };
+    // The settings are made before the clock starts: a naive program reads them from a list.
+    let settings: Vec<Setting> = pairs().map(|(cell, _)| plan.setting(cell)).collect();
+    let start = Instant::now();
+    let mut tally = Tally::default();
+    let mut alarms = Vec::with_capacity(PAIRS);
+    for ((_, i), setting) in pairs().zip(&settings) {
+        let stop = live(setting, transcripts[i]);
+        tally += outcome(&sample.cases[i], setting, stop.as_ref());
+        alarms.push(stop.map(|s| s.exact.seen));
+    }
+    black_box(tally);
+    let took = start.elapsed();
+    for ((cell, i), alarm) in pairs().zip(alarms) {
+        let place = plan.cell(cell);
+        let swept = records[i].blocks[place.block].stop(&place.at);
+        if swept.map(|stop| stop.exact.seen) != alarm {
+            return Err(format!(
+                "cell {cell}, transcript {}: the twin disagrees",
+                records[i].transcript
+            ));
+        }
+    }
+    Ok(took / PAIRS as u32)
+}
+
+fn outcome(case: &Case, setting: &Setting, stop: Option<&Stop>) -> Tally {
+    let watch = Watch::of(|channel| setting.watches(channel));
+    Tally::of(&judge(case, watch, stop, &JudgeOptions::default()))
+}
+
+fn live(setting: &Setting, transcript: &Transcript) -> Option<Stop> {
+    let mut guard = Guard::new(setting);
+    let mut seen = Seen::default();
+    for event in &transcript.events {
+        let (channel, text) = match &event.body {
+            Body::Reasoning(text) => (Channel::Reasoning, text),
+            Body::Answer(text) => (Channel::Answer, text),
+            _ => continue,
+        };
+        if let Some(alarm) = guard.push(channel, text) {
+            return Some(stop(&alarm, seen));
+        }
+        seen = seen.plus(channel, deadloop_detect::Chars::of(text));
+    }
+    None
+}
+
+/// The alarm as scoring takes it. These recordings have no chunk times, so an alarm is delivered
+/// where it is known.
+fn stop(alarm: &Alarm, before: Seen) -> Stop {
+    let into = alarm.exact.saturating_sub(before.of(alarm.channel));
+    let moment = Moment {
+        seen: before.plus(alarm.channel, into),
+        t_ms: None,
+        tokens: None,
+    };
+    Stop {
+        channel: alarm.channel,
+        kind: alarm.kind,
+        member: alarm.member,
+        exact: moment,
+        delivered: moment,
+    }
+}
