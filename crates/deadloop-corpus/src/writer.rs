@@ -97,7 +97,9 @@ impl Beside {
             .parent()
             .filter(|folder| !folder.as_os_str().is_empty());
         let mut builder = tempfile::Builder::new();
-        builder.prefix(".deadloop-").permissions(permissions());
+        builder.prefix(".deadloop-");
+        #[cfg(unix)]
+        builder.permissions(permissions());
         let file = builder.tempfile_in(folder.unwrap_or(Path::new(".")));
         let file = file.map_err(|e| target.io(e))?;
         Ok(Self { file, target })

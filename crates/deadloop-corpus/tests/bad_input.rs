@@ -1,5 +1,6 @@
 //! Bad input is told as `file:line: what, and what was expected`, reading goes on, and nothing
 //! panics on any bytes.
+#![allow(clippy::unwrap_used, reason = "a test")]
 
 mod kit;
 

@@ -1,4 +1,5 @@
 //! Parquet files that deadloop did not write, and broken ones.
+#![allow(clippy::unwrap_used, reason = "a test")]
 #![cfg(feature = "parquet")]
 
 mod kit;
@@ -9,7 +10,7 @@ use std::path::Path;
 use deadloop_corpus::{Corpus, CorpusWriter};
 use kit::{file, one, read, tell};
 use polars::prelude::{Column, DataFrame};
-use polars_io::parquet::write::ParquetWriter;
+use polars_io::parquet::write::{ParquetCompression, ParquetWriter};
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -87,6 +88,25 @@ fn columns_are_read_over_row_groups_and_bad_rows_are_told() {
     let mut raws = corpus.raws();
     assert_eq!(raws.by_ref().count(), 5);
     assert!(raws.bytes_read() > 0 && raws.bytes_read() <= raws.total_bytes());
+}
+
+#[test]
+fn what_other_tools_pack_with_is_read() {
+    for packing in [
+        ParquetCompression::Snappy,
+        ParquetCompression::Gzip(None),
+        ParquetCompression::Uncompressed,
+    ] {
+        let (_dir, path) = file("x.parquet", b"");
+        let columns = vec![text("id", &[Some("a")]), text("text", &[Some("one")])];
+        let mut frame = DataFrame::new_infer_height(columns).unwrap();
+        let writer = ParquetWriter::new(File::create(&path).unwrap()).with_compression(packing);
+        writer.finish(&mut frame).unwrap();
+        assert_eq!(
+            read(&path).pop().unwrap().unwrap().transcript.answer(),
+            "one"
+        );
+    }
 }
 
 #[test]

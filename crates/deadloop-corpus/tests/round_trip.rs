@@ -1,4 +1,5 @@
 //! Reading and writing: nothing that a transcript says is lost on the way, in any format.
+#![allow(clippy::unwrap_used, reason = "a test")]
 
 mod kit;
 

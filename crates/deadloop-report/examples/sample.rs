@@ -5,7 +5,9 @@ mod fixture;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [kind, dir] = arguments.as_slice() else { return Err("usage: sample KIND DIR".into()) };
+    let [kind, dir] = arguments.as_slice() else {
+        return Err("usage: sample KIND DIR".into());
+    };
     let data = match kind.as_str() {
         "tune" => fixture::tune(),
         "sweep" => fixture::sweep(),

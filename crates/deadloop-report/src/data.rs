@@ -2,7 +2,7 @@
 //!
 //! An undefined number is `None`; a latency that is never reached is infinite.
 
-use crate::numbers::Interval;
+use crate::numbers::{Interval, decimal, percent};
 
 /// The name under which the rows of all models together stand.
 pub const ALL_MODELS: &str = "*";
@@ -25,6 +25,8 @@ pub struct ReportData {
     pub choices: Vec<Choice>,
     /// A row for each transcript and setting that was written out.
     pub outcomes: Vec<Outcome>,
+    /// Scores of the named and chosen settings by a field of the transcripts.
+    pub by: Vec<By>,
     /// The text of `settings.toml`, where a choice was made.
     pub settings_toml: Option<String>,
 }
@@ -44,19 +46,51 @@ pub struct Run {
     pub seed: Option<u64>,
     /// How an alarm was judged.
     pub judge: Vec<(String, String)>,
-    /// What a chosen setting has to meet.
-    pub constraint: Option<Constraint>,
-    /// The column of the scores that the choice maximises.
-    pub objective: String,
+    /// What a chosen setting has to meet, as text.
+    pub constraints: Vec<String>,
+    /// The upper limit on `fa_per_mchar` among them, which charts draw.
+    pub limit: Option<f64>,
+    /// What settings are compared by along the grid.
+    pub objective: Objective,
     /// Counts of what was read and left out, in the order in which they are shown.
     pub counts: Vec<(String, u64)>,
 }
 
-/// An upper limit on `fa_per_mchar`, the false alarms per million clean chars.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Constraint {
-    /// The limit.
-    pub max: f64,
+/// A column of the scores by which settings are compared.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Objective {
+    /// The column's name.
+    pub name: String,
+    /// Whether more of it is better.
+    pub more_is_better: bool,
+    /// Whether it is a share, from 0 to 1.
+    pub is_share: bool,
+}
+
+impl Default for Objective {
+    fn default() -> Self {
+        Self {
+            name: "saved".into(),
+            more_is_better: true,
+            is_share: true,
+        }
+    }
+}
+
+impl Objective {
+    /// A value with more always better.
+    pub fn merit(&self, value: f64) -> f64 {
+        if self.more_is_better { value } else { -value }
+    }
+
+    /// A value as it is written.
+    pub(crate) fn write(&self, value: f64) -> String {
+        if self.is_share {
+            percent(Some(value))
+        } else {
+            decimal(Some(value))
+        }
+    }
 }
 
 /// What a setting is to the reader.
@@ -128,7 +162,7 @@ pub struct Score {
     /// The harmonic mean of precision and recall.
     pub f1: Option<f64>,
     /// Mean chars from onset to alarm, a miss costing the whole loop.
-    pub delay: Option<f64>,
+    pub delay: Interval,
     /// Median latency over all loops.
     pub latency_p50: Option<f64>,
     /// 90th percentile of the latency over all loops.
@@ -143,31 +177,23 @@ pub struct Score {
     pub kind_accuracy: Option<f64>,
     /// Worth between no detector (0) and an alarm at every onset (100).
     pub utility: Option<f64>,
+    /// The column that is the run's [`Objective`].
+    pub objective: Option<f64>,
+    /// Whether the run's constraints are met.
+    pub meets: bool,
+    /// The mean over models of recall and of `fa_per_mchar`, where it was computed.
+    pub macro_means: [Option<f64>; 2],
 }
 
-impl Score {
-    /// A column by its name in `scores.parquet`; for the ones that can be an objective.
-    pub fn metric(&self, name: &str) -> Option<f64> {
-        match name {
-            "saved" => self.saved,
-            "recall" => self.recall.value,
-            "precision" => self.precision.value,
-            "f1" => self.f1,
-            "utility" => self.utility,
-            "delay" => self.delay.map(|delay| -delay),
-            "within_1000" => self.within[3],
-            _ => None,
-        }
-    }
-
-    /// Whether the limit on false alarms is met: by the upper bound where there is clean text enough for the bound to
-    /// be able to (3 chars for each allowed one), by the point estimate where there is not.
-    pub fn meets(&self, constraint: Option<Constraint>) -> bool {
-        let Some(Constraint { max }) = constraint else { return true };
-        let enough = self.exposure as f64 * max / 1e6 >= 3.7;
-        let figure = if enough { self.fa.high } else { self.fa.value };
-        figure.is_some_and(|figure| figure <= max)
-    }
+/// The scores of a setting on the transcripts that have one value of a field.
+#[derive(Debug, Clone)]
+pub struct By {
+    /// The field, as it was asked for: `lang`, `meta.source`.
+    pub field: String,
+    /// The value; none where a transcript has none.
+    pub value: Option<String>,
+    /// The scores.
+    pub score: Score,
 }
 
 /// Why a model got its setting.
@@ -177,8 +203,12 @@ pub struct Choice {
     pub model: String,
     /// Index into [`ReportData::settings`]; none where no setting met the constraint.
     pub setting: Option<usize>,
-    /// `own`, `pooled` or `few labels`, and what else was said.
+    /// `own`, `pooled` or `few labels`.
     pub why: String,
+    /// The same in a sentence.
+    pub reason: String,
+    /// Whether it is the setting in use, kept.
+    pub kept: bool,
     /// Whether there was too little clean text for the upper bound to decide.
     pub thin: bool,
     /// Loops of the model.
@@ -240,17 +270,26 @@ impl Verdict {
 
     /// The verdict with this name.
     pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.iter().find(|verdict| verdict.1 == name).map(|verdict| verdict.0)
+        Self::ALL
+            .iter()
+            .find(|verdict| verdict.1 == name)
+            .map(|verdict| verdict.0)
     }
 
     /// Its name in the files.
     pub fn name(self) -> &'static str {
-        Self::ALL.iter().find(|verdict| verdict.0 == self).map_or("", |verdict| verdict.1)
+        Self::ALL
+            .iter()
+            .find(|verdict| verdict.0 == self)
+            .map_or("", |verdict| verdict.1)
     }
 
     /// Whether the transcript loops: these are the denominator of recall.
     pub fn is_loop(self) -> bool {
-        matches!(self, Self::Hit | Self::Late | Self::Premature | Self::Stale | Self::Miss)
+        matches!(
+            self,
+            Self::Hit | Self::Late | Self::Premature | Self::Stale | Self::Miss
+        )
     }
 
     /// Whether healthy text was cut.
@@ -302,28 +341,37 @@ impl ReportData {
 
     /// The score of a setting on a model.
     pub fn score(&self, setting: usize, model: &str) -> Option<&Score> {
-        self.scores.iter().find(|score| score.setting == setting && score.model == model)
+        self.scores
+            .iter()
+            .find(|score| score.setting == setting && score.model == model)
     }
 
     /// The setting in use now, if one is known.
     pub fn current(&self) -> Option<usize> {
-        self.settings.iter().position(|setting| setting.role == Role::Current)
+        self.settings
+            .iter()
+            .position(|setting| setting.role == Role::Current)
     }
 
     /// The setting chosen for all models together.
     pub fn pooled(&self) -> Option<usize> {
-        self.choices.iter().find(|choice| choice.model == ALL_MODELS)?.setting
+        self.choices
+            .iter()
+            .find(|choice| choice.model == ALL_MODELS)?
+            .setting
     }
 
     /// The setting that `settings.toml` gives to `model`: its own choice, or the pooled one.
     pub fn chosen_for(&self, model: &str) -> Option<usize> {
         let own = self.choices.iter().find(|choice| choice.model == model);
-        own.and_then(|choice| choice.setting).or_else(|| self.pooled())
+        own.and_then(|choice| choice.setting)
+            .or_else(|| self.pooled())
     }
 
     /// Whether any loop is labelled.
     pub fn has_loops(&self) -> bool {
-        self.scores.iter().any(|score| score.loops > 0) || self.outcomes.iter().any(|row| row.verdict.is_loop())
+        self.scores.iter().any(|score| score.loops > 0)
+            || self.outcomes.iter().any(|row| row.verdict.is_loop())
     }
 
     /// Whether anything is labelled at all.
@@ -333,26 +381,53 @@ impl ReportData {
 
     /// What a setting is called: its label, or the values in which it differs from the current one, or its id.
     pub fn describe(&self, setting: usize) -> String {
-        let Some(this) = self.settings.get(setting) else { return String::new() };
+        let Some(this) = self.settings.get(setting) else {
+            return String::new();
+        };
         if let Some(label) = &this.label {
-            let beside = this.role == Role::Current && label != "current" && self.settings.len() > 1;
-            return if beside { format!("current ({label})") } else { label.clone() };
+            let beside =
+                this.role == Role::Current && label != "current" && self.settings.len() > 1;
+            return if beside {
+                format!("current ({label})")
+            } else {
+                label.clone()
+            };
         }
         let differences = self.differences(setting);
-        if differences.is_empty() { this.id.clone() } else { differences.join(", ") }
+        if differences.is_empty() {
+            this.id.clone()
+        } else {
+            differences.join(", ")
+        }
     }
 
     /// `parameter=value` for each value in which a setting differs from the current one; without a current one, for
     /// each that is not the same in all cells.
     pub fn differences(&self, setting: usize) -> Vec<String> {
-        let Some(this) = self.settings.get(setting) else { return Vec::new() };
+        let Some(this) = self.settings.get(setting) else {
+            return Vec::new();
+        };
         let base = self.current().and_then(|at| self.settings.get(at));
         let differs = |at: usize| match base {
             Some(base) => base.params.get(at) != this.params.get(at),
-            None => self.settings.iter().any(|other| other.role == Role::Cell && other.params.get(at) != this.params.get(at)),
+            None => self.settings.iter().any(|other| {
+                other.role == Role::Cell && other.params.get(at) != this.params.get(at)
+            }),
         };
-        let named = self.parameters.iter().enumerate().filter(|(at, _)| differs(*at));
-        named.filter_map(|(at, name)| Some(format!("{}={}", short(name), this.params.get(at)?.as_ref()?))).collect()
+        let named = self
+            .parameters
+            .iter()
+            .enumerate()
+            .filter(|(at, _)| differs(*at));
+        named
+            .filter_map(|(at, name)| {
+                Some(format!(
+                    "{}={}",
+                    short(name),
+                    this.params.get(at)?.as_ref()?
+                ))
+            })
+            .collect()
     }
 }
 

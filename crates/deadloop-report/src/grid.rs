@@ -38,7 +38,9 @@ pub(crate) struct Worth<'d> {
 impl<'d> Grid<'d> {
     /// The grid, if there are cells and a parameter that varies.
     pub(crate) fn of(data: &'d ReportData) -> Option<Self> {
-        let dimensions: Vec<_> = (0..data.parameters.len()).filter_map(|param| dimension(data, param)).collect();
+        let dimensions: Vec<_> = (0..data.parameters.len())
+            .filter_map(|param| dimension(data, param))
+            .collect();
         let place = |score: &'d Score| {
             let setting = data.settings.get(score.setting)?;
             let value = |dimension: &Dimension<'_>| {
@@ -49,7 +51,11 @@ impl<'d> Grid<'d> {
             (setting.role != Role::Floor).then_some((score, at?))
         };
         let cells: Vec<_> = data.together().filter_map(place).collect();
-        (!dimensions.is_empty() && cells.len() > 1).then_some(Self { data, dimensions, cells })
+        (!dimensions.is_empty() && cells.len() > 1).then_some(Self {
+            data,
+            dimensions,
+            cells,
+        })
     }
 
     /// What the cells at `wanted` (dimension, value) are worth.
@@ -57,14 +63,19 @@ impl<'d> Grid<'d> {
         let here: Vec<&'d Score> = self
             .cells
             .iter()
-            .filter(|(_, at)| wanted.iter().all(|&(dimension, value)| at[dimension] == value))
+            .filter(|(_, at)| {
+                wanted
+                    .iter()
+                    .all(|&(dimension, value)| at[dimension] == value)
+            })
             .map(|(score, _)| *score)
             .collect();
-        let objective = |score: &Score| score.metric(&self.data.run.objective).filter(|value| value.is_finite());
-        let feasible = here.iter().filter(|score| score.meets(self.data.run.constraint));
+        let objective = |score: &Score| score.objective.filter(|value| value.is_finite());
+        let merit = |value| self.data.run.objective.merit(value);
+        let feasible = here.iter().filter(|score| score.meets);
         let best = feasible.filter_map(|score| Some((*score, objective(score)?)));
         Worth {
-            best: best.reduce(|a, b| if b.1 > a.1 { b } else { a }),
+            best: best.reduce(|a, b| if merit(b.1) > merit(a.1) { b } else { a }),
             median: median(here.iter().filter_map(|score| objective(score)).collect()),
             median_fa: median(here.iter().filter_map(|score| score.fa.value).collect()),
         }
@@ -73,20 +84,28 @@ impl<'d> Grid<'d> {
     /// The dimensions, the one that matters most first: by how far the best objective moves along it, or the median
     /// where no cell meets the limit.
     pub(crate) fn by_effect(&self) -> Vec<usize> {
-        let mut order: Vec<(usize, f64)> = (0..self.dimensions.len()).map(|at| (at, self.effect(at))).collect();
+        let mut order: Vec<(usize, f64)> = (0..self.dimensions.len())
+            .map(|at| (at, self.effect(at)))
+            .collect();
         order.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
         order.into_iter().map(|(at, _)| at).collect()
     }
 
     fn effect(&self, dimension: usize) -> f64 {
-        let worths: Vec<Worth<'_>> =
-            (0..self.dimensions[dimension].values.len()).map(|value| self.worth(&[(dimension, value)])).collect();
+        let worths: Vec<Worth<'_>> = (0..self.dimensions[dimension].values.len())
+            .map(|value| self.worth(&[(dimension, value)]))
+            .collect();
         let spread = |values: Vec<f64>| {
             let low = values.iter().copied().reduce(f64::min);
             let high = values.iter().copied().reduce(f64::max);
             high.zip(low).map_or(0.0, |(high, low)| high - low)
         };
-        let best = spread(worths.iter().filter_map(|worth| Some(worth.best?.1)).collect());
+        let best = spread(
+            worths
+                .iter()
+                .filter_map(|worth| Some(worth.best?.1))
+                .collect(),
+        );
         let median = spread(worths.iter().filter_map(|worth| worth.median).collect());
         best + median / 1000.0
     }
@@ -94,26 +113,46 @@ impl<'d> Grid<'d> {
     /// The value of a setting in a dimension.
     pub(crate) fn value_of(&self, setting: Option<usize>, dimension: usize) -> Option<usize> {
         let dimension = &self.dimensions[dimension];
-        let value = self.data.settings.get(setting?)?.params.get(dimension.param)?.as_deref()?;
+        let value = self
+            .data
+            .settings
+            .get(setting?)?
+            .params
+            .get(dimension.param)?
+            .as_deref()?;
         dimension.values.iter().position(|other| *other == value)
     }
 }
 
 fn dimension(data: &ReportData, param: usize) -> Option<Dimension<'_>> {
-    let cells = data.settings.iter().filter(|setting| setting.role == Role::Cell);
-    let values: BTreeSet<&str> = cells.filter_map(|cell| cell.params.get(param)?.as_deref()).collect();
+    let cells = data
+        .settings
+        .iter()
+        .filter(|setting| setting.role == Role::Cell);
+    let values: BTreeSet<&str> = cells
+        .filter_map(|cell| cell.params.get(param)?.as_deref())
+        .collect();
     let mut values: Vec<&str> = values.into_iter().collect();
     values.sort_by(|a, b| by_number(a, b));
     let name = data.parameters.get(param)?;
-    (values.len() > 1).then_some(Dimension { param, name, values })
+    (values.len() > 1).then_some(Dimension {
+        param,
+        name,
+        values,
+    })
 }
 
 /// Numbers and lists of numbers by value, other texts by letters.
 fn by_number(a: &str, b: &str) -> Ordering {
     let numbers = |text: &str| -> Vec<f64> {
-        text.split(|c: char| !(c.is_ascii_digit() || c == '.' || c == '-')).filter_map(|part| part.parse().ok()).collect()
+        text.split(|c: char| !(c.is_ascii_digit() || c == '.' || c == '-'))
+            .filter_map(|part| part.parse().ok())
+            .collect()
     };
-    numbers(a).partial_cmp(&numbers(b)).unwrap_or(Ordering::Equal).then_with(|| a.cmp(b))
+    numbers(a)
+        .partial_cmp(&numbers(b))
+        .unwrap_or(Ordering::Equal)
+        .then_with(|| a.cmp(b))
 }
 
 fn median(mut values: Vec<f64>) -> Option<f64> {
@@ -121,7 +160,11 @@ fn median(mut values: Vec<f64>) -> Option<f64> {
     values.sort_by(f64::total_cmp);
     let middle = values.len() / 2;
     let upper = values.get(middle)?;
-    Some(if values.len() % 2 == 1 { *upper } else { (values[middle - 1] + upper) / 2.0 })
+    Some(if values.len() % 2 == 1 {
+        *upper
+    } else {
+        (values[middle - 1] + upper) / 2.0
+    })
 }
 
 #[cfg(test)]

@@ -6,35 +6,35 @@ use serde::Serialize;
 
 /// The top of the page.
 #[derive(Debug, Clone, Serialize)]
-pub struct Headline {
+pub(crate) struct Headline {
     /// What was measured.
-    pub measured: String,
+    pub(crate) measured: String,
     /// What came out, in a sentence or two.
-    pub verdict: String,
+    pub(crate) verdict: String,
     /// The figures behind it.
-    pub figures: Vec<Figure>,
+    pub(crate) figures: Vec<Figure>,
 }
 
 /// One figure, of the setting in use and of the chosen one.
 #[derive(Debug, Clone, Serialize)]
-pub struct Figure {
+pub(crate) struct Figure {
     /// What it is.
-    pub name: &'static str,
+    pub(crate) name: &'static str,
     /// For each setting: its name, the figure, its interval.
-    pub values: Vec<Value>,
+    pub(crate) values: Vec<Value>,
 }
 
 /// A figure of one setting.
 #[derive(Debug, Clone, Serialize)]
-pub struct Value {
+pub(crate) struct Value {
     /// Whose it is.
-    pub of: String,
+    pub(crate) of: String,
     /// `current`, `chosen` or nothing.
-    pub role: &'static str,
+    pub(crate) role: &'static str,
     /// The figure.
-    pub text: String,
+    pub(crate) text: String,
     /// Its interval, or nothing.
-    pub range: String,
+    pub(crate) range: String,
 }
 
 /// A setting's three figures, and where they come from.
@@ -43,7 +43,7 @@ struct Line {
     role: &'static str,
     recall: Interval,
     fa: Interval,
-    delay: Option<f64>,
+    delay: Interval,
     held_out: bool,
 }
 
@@ -51,53 +51,123 @@ struct Line {
 const NAMED: usize = 3;
 
 /// Builds the headline.
-pub fn headline(data: &ReportData) -> Headline {
+pub(crate) fn headline(data: &ReportData) -> Headline {
     let lines = lines(data);
-    Headline { measured: measured(data), verdict: verdict(data, &lines), figures: figures(&lines) }
+    Headline {
+        measured: measured(data),
+        verdict: verdict(data, &lines),
+        figures: figures(&lines),
+    }
 }
 
 fn measured(data: &ReportData) -> String {
-    let first = data.together().find(|score| score.loops + score.clean > 0).or_else(|| data.together().next());
-    let cells = data.settings.iter().filter(|setting| setting.role != Role::Floor).count() as u64;
-    let models: std::collections::BTreeSet<&str> = data.scores.iter().map(|score| score.model.as_str()).chain(data.outcomes.iter().map(|row| row.model.as_str())).filter(|model| *model != crate::data::ALL_MODELS).collect();
-    let settings = if cells == 1 { "setting".to_owned() } else { format!("{} settings", count(cells)) };
-    let settings = if cells == 1 { format!("one {settings}") } else { settings };
+    let first = data
+        .together()
+        .find(|score| score.loops + score.clean > 0)
+        .or_else(|| data.together().next());
+    let cells = data
+        .settings
+        .iter()
+        .filter(|setting| setting.role != Role::Floor)
+        .count() as u64;
+    let models: std::collections::BTreeSet<&str> = data
+        .scores
+        .iter()
+        .map(|score| score.model.as_str())
+        .chain(data.outcomes.iter().map(|row| row.model.as_str()))
+        .filter(|model| *model != crate::data::ALL_MODELS)
+        .collect();
+    let settings = if cells == 1 {
+        "setting".to_owned()
+    } else {
+        format!("{} settings", count(cells))
+    };
+    let settings = if cells == 1 {
+        format!("one {settings}")
+    } else {
+        settings
+    };
     let labelled = |score: &Score| {
         let clean = decimal(Some(clean_chars(data) as f64 / 1e6));
-        if data.has_labels() { format!("{} of which loop; {clean} million clean chars", count(score.loops)) } else { "none of them labelled".into() }
+        if data.has_labels() {
+            format!(
+                "{} of which loop; {clean} million clean chars",
+                count(score.loops)
+            )
+        } else {
+            "none of them labelled".into()
+        }
     };
     let of = first.map_or_else(String::new, |score| {
-        let models = format!("{} model{}", count(models.len() as u64), if models.len() == 1 { "" } else { "s" });
-        format!(": {} transcripts of {models}, {}", count(score.transcripts), labelled(score))
+        let models = format!(
+            "{} model{}",
+            count(models.len() as u64),
+            if models.len() == 1 { "" } else { "s" }
+        );
+        format!(
+            ": {} transcripts of {models}, {}",
+            count(score.transcripts),
+            labelled(score)
+        )
     });
-    format!("deadloop {} measured {settings} on the corpus {}{of}.", data.run.command, data.run.corpus)
+    format!(
+        "deadloop {} measured {settings} on the corpus {}{of}.",
+        data.run.command, data.run.corpus
+    )
 }
 
 /// The most clean chars that any setting watched: `never` watches them all.
 fn clean_chars(data: &ReportData) -> u64 {
-    data.together().map(|score| score.exposure).max().unwrap_or(0)
+    data.together()
+        .map(|score| score.exposure)
+        .max()
+        .unwrap_or(0)
 }
 
 fn lines(data: &ReportData) -> Vec<Line> {
-    let of_score = |score: &Score, of: String, role| Line { of, role, recall: score.recall, fa: score.fa, delay: score.delay, held_out: false };
+    let of_score = |score: &Score, of: String, role| Line {
+        of,
+        role,
+        recall: score.recall,
+        fa: score.fa,
+        delay: score.delay,
+        held_out: false,
+    };
     let together = |setting: usize| data.score(setting, crate::data::ALL_MODELS);
-    let current = data.current().and_then(|at| Some(of_score(together(at)?, data.describe(at), "current")));
-    let choice = data.choices.iter().find(|choice| choice.model == crate::data::ALL_MODELS && choice.setting.is_some());
+    let current = data
+        .current()
+        .and_then(|at| Some(of_score(together(at)?, data.describe(at), "current")));
+    let choice = data
+        .choices
+        .iter()
+        .find(|choice| choice.model == crate::data::ALL_MODELS && choice.setting.is_some());
     let chosen = choice.map(|choice| Line {
         of: "chosen".into(),
         role: "chosen",
         recall: choice.recall,
         fa: choice.fa,
-        delay: choice.delay,
+        delay: Interval {
+            value: choice.delay,
+            ..Interval::default()
+        },
         held_out: true,
     });
     let mut lines: Vec<Line> = current.into_iter().chain(chosen).collect();
     if lines.is_empty() {
-        let named = data.settings.iter().enumerate().filter(|(_, setting)| setting.role == Role::Named);
-        lines.extend(named.filter_map(|(at, _)| Some(of_score(together(at)?, data.describe(at), ""))).take(NAMED));
+        let named = data
+            .settings
+            .iter()
+            .enumerate()
+            .filter(|(_, setting)| setting.role == Role::Named);
+        lines.extend(
+            named
+                .filter_map(|(at, _)| Some(of_score(together(at)?, data.describe(at), "")))
+                .take(NAMED),
+        );
     }
     if lines.is_empty() {
-        let best = best_cell(data).and_then(|at| Some(of_score(together(at)?, "best in-sample".into(), "chosen")));
+        let best = best_cell(data)
+            .and_then(|at| Some(of_score(together(at)?, "best in-sample".into(), "chosen")));
         lines.extend(best);
     }
     lines
@@ -105,10 +175,15 @@ fn lines(data: &ReportData) -> Vec<Line> {
 
 /// The cell with the best objective that meets the limit.
 fn best_cell(data: &ReportData) -> Option<usize> {
-    let cells = data.together().filter(|score| data.settings[score.setting].role != Role::Floor);
-    let feasible = cells.filter(|score| score.meets(data.run.constraint));
-    let valued = feasible.filter_map(|score| Some((score.setting, score.metric(&data.run.objective)?)));
-    valued.reduce(|a, b| if b.1 > a.1 { b } else { a }).map(|best| best.0)
+    let cells = data
+        .together()
+        .filter(|score| data.settings[score.setting].role != Role::Floor);
+    let feasible = cells.filter(|score| score.meets);
+    let valued = feasible
+        .filter_map(|score| Some((score.setting, data.run.objective.merit(score.objective?))));
+    valued
+        .reduce(|a, b| if b.1 > a.1 { b } else { a })
+        .map(|best| best.0)
 }
 
 fn verdict(data: &ReportData, lines: &[Line]) -> String {
@@ -120,7 +195,9 @@ fn verdict(data: &ReportData, lines: &[Line]) -> String {
     }
     let mut sentences: Vec<String> = lines.iter().map(sentence).collect();
     if data.run.command == "tune" && data.pooled().is_none() {
-        sentences.push("No setting of the grid meets the limit on false alarms: nothing was chosen.".into());
+        sentences.push(
+            "No setting of the grid meets the limit on false alarms: nothing was chosen.".into(),
+        );
     }
     sentences.join(" ")
 }
@@ -130,7 +207,12 @@ fn sentence(line: &Line) -> String {
     let of = match line.role {
         "chosen" => format!("The {} setting", line.of),
         "" => line.of.clone(),
-        _ => format!("The setting in use, {},", line.of.trim_start_matches("current (").trim_end_matches(')')),
+        _ => format!(
+            "The setting in use, {},",
+            line.of
+                .trim_start_matches("current (")
+                .trim_end_matches(')')
+        ),
     };
     format!(
         "{of}{held_out} finds {} of the loops{} at {} false alarms per million clean chars{}; a loop runs on for {} chars on average.",
@@ -138,7 +220,7 @@ fn sentence(line: &Line) -> String {
         bracket(line.recall, percent),
         decimal(line.fa.value),
         bracket(line.fa, decimal),
-        chars(line.delay),
+        chars(line.delay.value),
     )
 }
 
@@ -152,28 +234,77 @@ fn bracket(interval: Interval, write: fn(Option<f64>) -> String) -> String {
 fn unlabelled(data: &ReportData) -> String {
     let of = |at: usize| {
         let rows = data.outcomes.iter().filter(move |row| row.setting == at);
-        let (all, cut) = rows.fold((0u64, 0u64), |(all, cut), row| (all + 1, cut + u64::from(row.alarm_at.is_some() && row.verdict != Verdict::Error)));
-        format!("{} would have cut {} of {} transcripts", data.describe(at), count(cut), count(all))
+        let (all, cut) = rows.fold((0u64, 0u64), |(all, cut), row| {
+            (
+                all + 1,
+                cut + u64::from(row.alarm_at.is_some() && row.verdict != Verdict::Error),
+            )
+        });
+        format!(
+            "{} would have cut {} of {} transcripts",
+            data.describe(at),
+            count(cut),
+            count(all)
+        )
     };
-    let list: Vec<String> = (0..data.settings.len()).filter(|at| data.settings[*at].role != Role::Floor && data.outcomes.iter().any(|row| row.setting == *at)).take(5).map(of).collect();
+    let list: Vec<String> = (0..data.settings.len())
+        .filter(|at| {
+            data.settings[*at].role != Role::Floor
+                && data.outcomes.iter().any(|row| row.setting == *at)
+        })
+        .take(5)
+        .map(of)
+        .collect();
     if list.is_empty() {
         return "Nothing is labelled, so every rate is n/a.".into();
     }
-    format!("Nothing is labelled, so no alarm can be called right or wrong: {}.", list.join(", "))
+    format!(
+        "Nothing is labelled, so no alarm can be called right or wrong: {}.",
+        list.join(", ")
+    )
 }
 
 fn figures(lines: &[Line]) -> Vec<Figure> {
-    let value = |line: &Line, text: String, range: String| Value { of: line.of.clone(), role: line.role, text, range };
+    let value = |line: &Line, text: String, range: String| Value {
+        of: line.of.clone(),
+        role: line.role,
+        text,
+        range,
+    };
     let ranged = |line: &Line, at: Interval, write: fn(Option<f64>) -> String| {
-        let ends = at.low.and(at.high).map_or_else(String::new, |_| range(at, write));
+        let ends = at
+            .low
+            .and(at.high)
+            .map_or_else(String::new, |_| range(at, write));
         value(line, write(at.value), ends)
     };
-    if lines.iter().all(|line| line.recall.value.is_none() && line.fa.value.is_none()) {
+    if lines
+        .iter()
+        .all(|line| line.recall.value.is_none() && line.fa.value.is_none())
+    {
         return Vec::new();
     }
     vec![
-        Figure { name: "recall: loops found", values: lines.iter().map(|line| ranged(line, line.recall, percent)).collect() },
-        Figure { name: "false alarms per million clean chars", values: lines.iter().map(|line| ranged(line, line.fa, decimal)).collect() },
-        Figure { name: "delay: chars that a loop runs on, mean", values: lines.iter().map(|line| value(line, chars(line.delay), String::new())).collect() },
+        Figure {
+            name: "recall: loops found",
+            values: lines
+                .iter()
+                .map(|line| ranged(line, line.recall, percent))
+                .collect(),
+        },
+        Figure {
+            name: "false alarms per million clean chars",
+            values: lines
+                .iter()
+                .map(|line| ranged(line, line.fa, decimal))
+                .collect(),
+        },
+        Figure {
+            name: "delay: chars that a loop runs on, mean",
+            values: lines
+                .iter()
+                .map(|line| ranged(line, line.delay, chars))
+                .collect(),
+        },
     ]
 }

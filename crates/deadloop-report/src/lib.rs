@@ -5,6 +5,7 @@
 //! | module | what lives there |
 //! |---|---|
 //! | `data` | what a report is made of: plain data |
+//! | `load` | that data from the files of a folder |
 //! | `tables` | rows, built once for both pages |
 //! | `charts` | one file a chart, and their registry |
 //! | `draw` | the kit that charts are drawn with, over plotters |
@@ -20,6 +21,7 @@ mod data;
 mod draw;
 mod grid;
 mod headline;
+mod load;
 mod look;
 mod numbers;
 mod page;
@@ -29,9 +31,11 @@ mod write;
 
 pub use charts::{CHARTS, Chart, Entry, Layouts, draw_all};
 pub use data::{
-    ALL_MODELS, Choice, Constraint, Outcome, ReportData, Role, Run, Score, Setting, Verdict, WITHIN,
+    ALL_MODELS, By, Choice, Objective, Outcome, ReportData, Role, Run, Score, Setting, Verdict,
+    WITHIN,
 };
 pub use draw::DrawError;
+pub use load::{LoadError, load};
 pub use numbers::Interval;
 pub use page::{Pages, pages};
-pub use write::{Report, ReportError, write};
+pub use write::{Report, ReportError, render, write};

@@ -14,13 +14,32 @@ pub(crate) struct Look {
 
 impl Look {
     /// The choice.
-    pub(crate) const CHOSEN: Self = Self { mark: Mark::Star, pen: Pen { ink: Ink::Chosen, width: 2.6, dash: Dash::Solid } };
+    pub(crate) const CHOSEN: Self = Self {
+        mark: Mark::Star,
+        pen: Pen {
+            ink: Ink::Chosen,
+            width: 2.6,
+            dash: Dash::Solid,
+        },
+    };
     /// What is in use.
-    const CURRENT: Self = Self { mark: Mark::Disc, pen: Pen { ink: Ink::Current, width: 2.6, dash: Dash::Solid } };
+    const CURRENT: Self = Self {
+        mark: Mark::Disc,
+        pen: Pen {
+            ink: Ink::Current,
+            width: 2.6,
+            dash: Dash::Solid,
+        },
+    };
 
     /// The look of a setting that is not shown as the choice. Where none is in use, the first one takes its look.
     pub(crate) fn of(data: &ReportData, setting: usize) -> Self {
-        let named = data.settings.iter().take(setting).filter(|other| other.role == Role::Named).count();
+        let named = data
+            .settings
+            .iter()
+            .take(setting)
+            .filter(|other| other.role == Role::Named)
+            .count();
         match data.settings.get(setting).map(|setting| setting.role) {
             Some(Role::Current) => Self::CURRENT,
             Some(Role::Named) if named == 0 && data.current().is_none() => Self::CURRENT,
@@ -30,9 +49,23 @@ impl Look {
 
     /// The n-th of the others; the first two inks belong to current and chosen.
     fn other(n: usize) -> Self {
-        let marks = [Mark::Triangle, Mark::Diamond, Mark::Square, Mark::TriangleDown, Mark::Ring, Mark::Cross];
+        let marks = [
+            Mark::Triangle,
+            Mark::Diamond,
+            Mark::Square,
+            Mark::TriangleDown,
+            Mark::Ring,
+            Mark::Cross,
+        ];
         let ink = SERIES[2 + n % (SERIES.len() - 2)];
-        Self { mark: marks[n % marks.len()], pen: Pen { ink, width: 1.8, dash: Dash::nth(1 + n) } }
+        Self {
+            mark: marks[n % marks.len()],
+            pen: Pen {
+                ink,
+                width: 1.8,
+                dash: Dash::nth(1 + n),
+            },
+        }
     }
 
     /// The ink of its line and points.

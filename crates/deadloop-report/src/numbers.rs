@@ -18,7 +18,9 @@ pub(crate) const UNDEFINED: &str = "n/a";
 
 /// Digits in groups of three, parted by narrow no-break spaces.
 pub(crate) fn group(digits: &str) -> String {
-    let (sign, digits) = digits.strip_prefix('-').map_or(("", digits), |rest| ("−", rest));
+    let (sign, digits) = digits
+        .strip_prefix('-')
+        .map_or(("", digits), |rest| ("−", rest));
     let lead = digits.len() % 3;
     let mut out = String::from(sign);
     for (at, digit) in digits.chars().enumerate() {
@@ -58,7 +60,8 @@ pub(crate) fn percent(value: Option<f64>) -> String {
         None => UNDEFINED.to_owned(),
         Some(value) => {
             let hundred = value * 100.0;
-            let whole = hundred == 0.0 || hundred == 100.0 || (9.95..=99.0).contains(&hundred.abs());
+            let whole =
+                hundred == 0.0 || hundred == 100.0 || (9.95..=99.0).contains(&hundred.abs());
             format!("{} %", signed(hundred, if whole { 0 } else { 1 }))
         }
     }
@@ -88,24 +91,22 @@ pub(crate) fn chars(value: Option<f64>) -> String {
 /// `12 %–19 %` style range of two written ends; `n/a` where one is undefined.
 pub(crate) fn range(interval: Interval, write: fn(Option<f64>) -> String) -> String {
     match (interval.low, interval.high) {
-        (Some(_), Some(_)) => format!("{}–{}", write(interval.low).replace(" %", ""), write(interval.high)),
+        (Some(_), Some(_)) => format!(
+            "{}–{}",
+            write(interval.low).replace(" %", ""),
+            write(interval.high)
+        ),
         _ => UNDEFINED.to_owned(),
     }
 }
 
 /// Wilson's 95 % interval of `hits` of `of`; undefined where `of` is 0.
 pub(crate) fn wilson(hits: u64, of: u64) -> Interval {
-    if of == 0 {
-        return Interval::default();
-    }
-    const Z: f64 = 1.959_963_984_540_054;
-    let (n, p) = (of as f64, hits as f64 / of as f64);
-    let scale = 1.0 + Z * Z / n;
-    let middle = (p + Z * Z / (2.0 * n)) / scale;
-    let half = Z * (p * (1.0 - p) / n + Z * Z / (4.0 * n * n)).sqrt() / scale;
-    let low = if hits == 0 { 0.0 } else { middle - half };
-    let high = if hits == of { 1.0 } else { middle + half };
-    Interval { value: Some(p), low: Some(low), high: Some(high) }
+    deadloop_score::wilson(hits, of).map_or_else(Interval::default, |ends| Interval {
+        value: Some(hits as f64 / of as f64),
+        low: Some(ends.lo),
+        high: Some(ends.hi),
+    })
 }
 
 #[cfg(test)]
@@ -114,7 +115,10 @@ mod tests {
 
     #[test]
     fn the_undefined_is_not_zero() {
-        assert_eq!((decimal(None), percent(None), chars(None)), ("n/a".into(), "n/a".into(), "n/a".into()));
+        assert_eq!(
+            (decimal(None), percent(None), chars(None)),
+            ("n/a".into(), "n/a".into(), "n/a".into())
+        );
         assert_eq!(chars(Some(f64::INFINITY)), "never");
         assert_eq!(wilson(0, 0), Interval::default());
     }

@@ -6,9 +6,9 @@ use crate::draw::{chart_css, variables_css};
 use crate::headline::{Headline, headline};
 use crate::numbers::count;
 use crate::tables::{Tables, tables};
+use minijinja::Environment;
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::{Serde, Value};
-use minijinja::Environment;
 use serde::Serialize;
 
 /// The report as text.
@@ -29,7 +29,7 @@ struct Content<'d> {
     charts: Vec<Picture<'d>>,
     absent: Vec<Absent>,
     settings_toml: Option<&'d str>,
-    limit: Option<String>,
+    constraints: &'d [String],
     objective: &'d str,
     judge: &'d [(String, String)],
     seed: Option<u64>,
@@ -64,12 +64,19 @@ pub fn pages(data: &ReportData, charts: &[Chart]) -> Result<Pages, minijinja::Er
     let mut environment = Environment::new();
     environment.add_filter("md", markdown_text);
     environment.add_filter("fence", fence);
-    environment.set_syntax(SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build()?);
+    environment.set_syntax(
+        SyntaxConfig::builder()
+            .trim_blocks(true)
+            .lstrip_blocks(true)
+            .build()?,
+    );
     environment.add_template("macros.html", include_str!("../templates/macros.html"))?;
     environment.add_template("page.html", include_str!("../templates/page.html"))?;
     environment.add_template("report.md", include_str!("../templates/report.md"))?;
     let content = Value::from(Serde(content(data, charts)));
-    let html = environment.get_template("page.html")?.render(content.clone())?;
+    let html = environment
+        .get_template("page.html")?
+        .render(content.clone())?;
     let markdown = environment.get_template("report.md")?.render(content)?;
     Ok(Pages { html, markdown })
 }
@@ -77,10 +84,26 @@ pub fn pages(data: &ReportData, charts: &[Chart]) -> Result<Pages, minijinja::Er
 fn content<'d>(data: &'d ReportData, charts: &'d [Chart]) -> Content<'d> {
     let drawn = charts.iter().filter_map(|chart| {
         let layouts = chart.drawn.as_ref().ok()?;
-        let crate::charts::Entry { name, title, reading, .. } = *chart.entry;
-        Some(Picture { name, title, reading, wide: &layouts.wide, narrow: &layouts.narrow })
+        let crate::charts::Entry {
+            name,
+            title,
+            reading,
+            ..
+        } = *chart.entry;
+        Some(Picture {
+            name,
+            title,
+            reading,
+            wide: &layouts.wide,
+            narrow: &layouts.narrow,
+        })
     });
-    let left_out = charts.iter().filter_map(|chart| Some(Absent { title: chart.entry.title, why: *chart.drawn.as_ref().err()? }));
+    let left_out = charts.iter().filter_map(|chart| {
+        Some(Absent {
+            title: chart.entry.title,
+            why: *chart.drawn.as_ref().err()?,
+        })
+    });
     let run = &data.run;
     Content {
         title: format!("deadloop {}: {}", run.command, run.corpus),
@@ -89,11 +112,15 @@ fn content<'d>(data: &'d ReportData, charts: &'d [Chart]) -> Content<'d> {
         charts: drawn.collect(),
         absent: left_out.collect(),
         settings_toml: data.settings_toml.as_deref(),
-        limit: run.constraint.map(|limit| limit.max.to_string()),
-        objective: &run.objective,
+        constraints: &run.constraints,
+        objective: &run.objective.name,
         judge: &run.judge,
         seed: run.seed,
-        counts: run.counts.iter().map(|(name, value)| (name.as_str(), count(*value))).collect(),
+        counts: run
+            .counts
+            .iter()
+            .map(|(name, value)| (name.as_str(), count(*value)))
+            .collect(),
         versions: &run.versions,
         corpus: &run.corpus,
         corpus_hash: run.corpus_hash.as_deref(),
@@ -132,7 +159,10 @@ mod tests {
 
     #[test]
     fn markdown_cannot_be_broken_out_of() {
-        assert_eq!(markdown_text("a|b<script>\n`x`"), "a\\|b&lt;script&gt; \\`x\\`");
+        assert_eq!(
+            markdown_text("a|b<script>\n`x`"),
+            "a\\|b&lt;script&gt; \\`x\\`"
+        );
         assert!(fence("a ```` b").starts_with("`````toml\n"));
     }
 }

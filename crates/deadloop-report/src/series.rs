@@ -23,11 +23,17 @@ pub(crate) fn series(data: &ReportData, limit: usize) -> Vec<Series<'_>> {
         name: data.describe(at),
         chosen: false,
         look: Look::of(data, at),
-        rows: data.outcomes.iter().filter(|row| row.setting == at).collect(),
+        rows: data
+            .outcomes
+            .iter()
+            .filter(|row| row.setting == at)
+            .collect(),
     };
     let with_role = |role: Role| {
         let settings = data.settings.iter().enumerate();
-        settings.filter(move |(_, setting)| setting.role == role).map(|(at, _)| of_setting(at))
+        settings
+            .filter(move |(_, setting)| setting.role == role)
+            .map(|(at, _)| of_setting(at))
     };
     let mut list: Vec<Series<'_>> = with_role(Role::Current).collect();
     list.extend(chosen(data));
@@ -45,14 +51,26 @@ fn chosen(data: &ReportData) -> Option<Series<'_>> {
     if data.choices.is_empty() {
         return None;
     }
-    let own: std::collections::BTreeMap<&str, usize> =
-        data.choices.iter().filter_map(|choice| Some((choice.model.as_str(), choice.setting?))).collect();
+    let own: std::collections::BTreeMap<&str, usize> = data
+        .choices
+        .iter()
+        .filter_map(|choice| Some((choice.model.as_str(), choice.setting?)))
+        .collect();
     let pooled = own.get(ALL_MODELS);
     let matches = |row: &&Outcome| own.get(row.model.as_str()).or(pooled) == Some(&row.setting);
     let rows = data.outcomes.iter().filter(matches).collect();
     let single = own.values().all(|setting| Some(setting) == pooled);
-    let name = if single { "chosen" } else { "chosen (per model)" };
-    Some(Series { name: name.to_owned(), chosen: true, look: Look::CHOSEN, rows })
+    let name = if single {
+        "chosen"
+    } else {
+        "chosen (per model)"
+    };
+    Some(Series {
+        name: name.to_owned(),
+        chosen: true,
+        look: Look::CHOSEN,
+        rows,
+    })
 }
 
 impl Series<'_> {
@@ -64,14 +82,20 @@ impl Series<'_> {
     /// The latencies of the hits, rising.
     pub(crate) fn latencies(&self) -> Vec<f64> {
         let hits = self.rows.iter().filter(|row| row.verdict == Verdict::Hit);
-        let mut all: Vec<f64> = hits.filter_map(|row| row.latency).filter(|latency| latency.is_finite()).collect();
+        let mut all: Vec<f64> = hits
+            .filter_map(|row| row.latency)
+            .filter(|latency| latency.is_finite())
+            .collect();
         all.sort_by(f64::total_cmp);
         all
     }
 
     /// Recall of the loops for which `which` holds.
     pub(crate) fn recall(&self, which: impl Fn(&Outcome) -> bool) -> Part {
-        let loops = self.rows.iter().filter(|row| row.verdict.is_loop() && which(row));
+        let loops = self
+            .rows
+            .iter()
+            .filter(|row| row.verdict.is_loop() && which(row));
         loops.fold(Part::default(), |part, row| Part {
             hits: part.hits + u64::from(row.verdict == Verdict::Hit),
             of: part.of + 1,
@@ -120,16 +144,43 @@ impl Breakdown {
     /// By where the loop starts.
     pub(crate) fn by_onset() -> Self {
         let parts = ONSETS.iter().map(|bucket| bucket.2.to_owned()).collect();
-        Self { title: "onset", parts, of: |row, _| onset_bucket(row.onset?) }
+        Self {
+            title: "onset",
+            parts,
+            of: |row, _| onset_bucket(row.onset?),
+        }
     }
 
     /// By the kinds that occur, in the order of the contract.
     pub(crate) fn by_kind(data: &ReportData) -> Self {
-        const KINDS: [&str; 7] =
-            ["short-sequence", "paragraph", "ordered-list", "near-repeat", "tool-repeat", "tool-cycle", "other"];
-        let occurs = |kind: &&str| data.outcomes.iter().any(|row| row.verdict.is_loop() && row.kind.as_deref() == Some(kind));
-        let parts = KINDS.iter().filter(|kind| occurs(kind)).map(|kind| (*kind).to_owned()).collect();
-        Self { title: "kind", parts, of: |row, parts| parts.iter().position(|part| Some(part.as_str()) == row.kind.as_deref()) }
+        const KINDS: [&str; 7] = [
+            "short-sequence",
+            "paragraph",
+            "ordered-list",
+            "near-repeat",
+            "tool-repeat",
+            "tool-cycle",
+            "other",
+        ];
+        let occurs = |kind: &&str| {
+            data.outcomes
+                .iter()
+                .any(|row| row.verdict.is_loop() && row.kind.as_deref() == Some(kind))
+        };
+        let parts = KINDS
+            .iter()
+            .filter(|kind| occurs(kind))
+            .map(|kind| (*kind).to_owned())
+            .collect();
+        Self {
+            title: "kind",
+            parts,
+            of: |row, parts| {
+                parts
+                    .iter()
+                    .position(|part| Some(part.as_str()) == row.kind.as_deref())
+            },
+        }
     }
 
     /// Recall of a series in one part.
@@ -139,7 +190,9 @@ impl Breakdown {
 }
 
 fn onset_bucket(onset: u64) -> Option<usize> {
-    ONSETS.iter().position(|&(low, high, _)| (low..high).contains(&onset))
+    ONSETS
+        .iter()
+        .position(|&(low, high, _)| (low..high).contains(&onset))
 }
 
 #[cfg(test)]
@@ -149,6 +202,9 @@ mod tests {
     #[test]
     fn buckets_touch_and_cover_everything() {
         assert!(ONSETS.windows(2).all(|pair| pair[0].1 == pair[1].0));
-        assert_eq!([0, 499, 500, 5000, 9_999_999].map(onset_bucket), [Some(0), Some(0), Some(1), Some(5), Some(6)]);
+        assert_eq!(
+            [0, 499, 500, 5000, 9_999_999].map(onset_bucket),
+            [Some(0), Some(0), Some(1), Some(5), Some(6)]
+        );
     }
 }

@@ -3,6 +3,7 @@
 use crate::charts::draw_all;
 use crate::data::ReportData;
 use crate::draw::DrawError;
+use crate::load::{LoadError, load};
 use crate::page::pages;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -18,6 +19,9 @@ pub enum ReportError {
         /// What the system said.
         source: std::io::Error,
     },
+    /// The folder could not be read.
+    #[error(transparent)]
+    Load(#[from] LoadError),
     /// A chart could not be drawn.
     #[error(transparent)]
     Draw(#[from] DrawError),
@@ -35,14 +39,25 @@ pub struct Report {
     pub absent: Vec<(&'static str, &'static str)>,
 }
 
+/// Reads a result folder and writes its report into it. Nothing is replayed.
+pub fn render(dir: &Path) -> Result<Report, ReportError> {
+    write(&load(dir)?, dir)
+}
+
 /// Writes `report.html`, `report.md` and `charts/*.svg` into `dir`; charts of an earlier report that there is no data
 /// for any more are removed.
 pub fn write(data: &ReportData, dir: &Path) -> Result<Report, ReportError> {
     let charts = draw_all(data)?;
     let pages = pages(data, &charts)?;
     let folder = dir.join("charts");
-    std::fs::create_dir_all(&folder).map_err(|source| ReportError::File { path: folder.clone(), source })?;
-    let mut report = Report { files: Vec::new(), absent: Vec::new() };
+    std::fs::create_dir_all(&folder).map_err(|source| ReportError::File {
+        path: folder.clone(),
+        source,
+    })?;
+    let mut report = Report {
+        files: Vec::new(),
+        absent: Vec::new(),
+    };
     for chart in &charts {
         let path = folder.join(format!("{}.svg", chart.entry.name));
         match &chart.drawn {
@@ -59,36 +74,33 @@ pub fn write(data: &ReportData, dir: &Path) -> Result<Report, ReportError> {
 }
 
 fn put(report: &mut Report, path: PathBuf, text: &str) -> Result<(), ReportError> {
-    replace(&path, text).map_err(|source| ReportError::File { path: path.clone(), source })?;
+    replace(&path, text).map_err(|source| ReportError::File {
+        path: path.clone(),
+        source,
+    })?;
     report.files.push(path);
     Ok(())
 }
 
 fn replace(path: &Path, text: &str) -> std::io::Result<()> {
-    let mut file = tempfile::NamedTempFile::new_in(path.parent().unwrap_or(Path::new(".")))?;
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".deadloop-");
+    // A temporary file is private unless told otherwise; a report is readable as any new file is.
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    let mut file = builder.tempfile_in(path.parent().unwrap_or(Path::new(".")))?;
     file.write_all(text.as_bytes())?;
     file.as_file().sync_all()?;
     file.persist(path)?;
-    readable(path)
-}
-
-/// A temporary file is for its owner alone; a report is for whoever may read the folder's other files.
-#[cfg(unix)]
-fn readable(path: &Path) -> std::io::Result<()> {
-    use std::os::unix::fs::PermissionsExt;
-    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o644))
-}
-
-#[cfg(not(unix))]
-fn readable(_path: &Path) -> std::io::Result<()> {
     Ok(())
 }
 
 fn remove(path: &Path) -> Result<(), ReportError> {
     match std::fs::remove_file(path) {
-        Err(source) if source.kind() != std::io::ErrorKind::NotFound => {
-            Err(ReportError::File { path: path.to_owned(), source })
-        }
+        Err(source) if source.kind() != std::io::ErrorKind::NotFound => Err(ReportError::File {
+            path: path.to_owned(),
+            source,
+        }),
         _ => Ok(()),
     }
 }

@@ -25,7 +25,11 @@ fn drawn(data: &ReportData) -> (Vec<Chart>, Pages) {
 
 fn names(data: &ReportData) -> Vec<&'static str> {
     let (charts, _) = drawn(data);
-    charts.iter().filter(|chart| chart.drawn.is_ok()).map(|chart| chart.entry.name).collect()
+    charts
+        .iter()
+        .filter(|chart| chart.drawn.is_ok())
+        .map(|chart| chart.entry.name)
+        .collect()
 }
 
 /// A small XML reader: tags nest and close, attributes are quoted, and every text is escaped.
@@ -33,13 +37,21 @@ fn assert_well_formed(svg: &str) {
     let mut open: Vec<&str> = Vec::new();
     let mut rest = svg;
     while let Some(start) = rest.find('<') {
-        assert!(!rest[..start].contains('>'), "a bare > before {}", &rest[start..]);
+        assert!(
+            !rest[..start].contains('>'),
+            "a bare > before {}",
+            &rest[start..]
+        );
         let end = rest[start..].find('>').unwrap() + start;
         let tag = &rest[start + 1..end];
         if let Some(name) = tag.strip_prefix('/') {
             assert_eq!(open.pop(), Some(name));
         } else {
-            assert_eq!(tag.matches('"').count() % 2, 0, "unbalanced quotes in <{tag}>");
+            assert_eq!(
+                tag.matches('"').count() % 2,
+                0,
+                "unbalanced quotes in <{tag}>"
+            );
             let name = tag.split([' ', '/']).next().unwrap();
             if !tag.ends_with('/') {
                 open.push(name);
@@ -53,7 +65,11 @@ fn assert_well_formed(svg: &str) {
         rest = &rest[end + 1..];
     }
     assert!(open.is_empty(), "left open: {open:?}");
-    let loose = svg.match_indices('&').find(|(at, _)| !["&amp;", "&lt;", "&gt;", "&quot;", "&#39;"].iter().any(|e| svg[*at..].starts_with(e)));
+    let loose = svg.match_indices('&').find(|(at, _)| {
+        !["&amp;", "&lt;", "&gt;", "&quot;", "&#39;"]
+            .iter()
+            .any(|e| svg[*at..].starts_with(e))
+    });
     assert_eq!(loose, None);
 }
 
@@ -65,7 +81,11 @@ fn every_chart_is_well_formed_and_finite() {
             for svg in [layouts.file(), layouts.narrow] {
                 assert_well_formed(&svg);
                 for attribute in svg.split('"').skip(1).step_by(2) {
-                    let bad = ["NaN", "inf"].iter().any(|word| attribute.split([',', ' ']).any(|part| part.trim_start_matches('-') == *word));
+                    let bad = ["NaN", "inf"].iter().any(|word| {
+                        attribute
+                            .split([',', ' '])
+                            .any(|part| part.trim_start_matches('-') == *word)
+                    });
                     assert!(!bad, "{kind} {}: {attribute}", chart.entry.name);
                 }
             }
@@ -75,10 +95,23 @@ fn every_chart_is_well_formed_and_finite() {
 
 #[test]
 fn each_folder_gets_the_charts_that_it_has_data_for() {
-    let every = ["operating", "latency", "breakdown", "forest", "heatmap", "marginal"];
+    let every = [
+        "operating",
+        "latency",
+        "breakdown",
+        "forest",
+        "heatmap",
+        "marginal",
+    ];
     assert_eq!(names(&fixture::tune()), every);
-    assert_eq!(names(&fixture::sweep()), ["operating", "forest", "heatmap", "marginal"]);
-    assert_eq!(names(&fixture::replay()), ["operating", "latency", "breakdown", "forest"]);
+    assert_eq!(
+        names(&fixture::sweep()),
+        ["operating", "forest", "heatmap", "marginal"]
+    );
+    assert_eq!(
+        names(&fixture::replay()),
+        ["operating", "latency", "breakdown", "forest"]
+    );
     assert!(names(&fixture::unlabelled()).is_empty());
     assert!(names(&fixture::degenerate()).is_empty());
 }
@@ -89,7 +122,11 @@ fn what_is_left_out_says_why() {
         let (charts, pages) = drawn(&data);
         for chart in charts {
             if let Err(why) = chart.drawn {
-                assert!(pages.html.contains(why) && pages.markdown.contains(why), "{kind} {}", chart.entry.name);
+                assert!(
+                    pages.html.contains(why) && pages.markdown.contains(why),
+                    "{kind} {}",
+                    chart.entry.name
+                );
             }
         }
     }
@@ -103,7 +140,11 @@ fn hostile_names_stay_text() {
     assert!(pages.html.contains("&lt;script&gt;alert"));
     assert_eq!(pages.html.matches("<script>").count(), 1, "the page's own");
     let width = |line: &str| line.replace("\\|", "").matches('|').count();
-    let rows = pages.markdown.lines().skip_while(|line| !line.starts_with("| model")).take_while(|line| line.starts_with('|'));
+    let rows = pages
+        .markdown
+        .lines()
+        .skip_while(|line| !line.starts_with("| model"))
+        .take_while(|line| line.starts_with('|'));
     let widths: std::collections::BTreeSet<usize> = rows.map(width).collect();
     assert_eq!(widths.len(), 1, "a name broke out of its cell");
 }
@@ -131,17 +172,33 @@ fn the_undefined_is_not_shown_as_a_number() {
 #[test]
 fn current_and_chosen_stand_in_the_verdict() {
     let (_, pages) = drawn(&fixture::tune());
-    let verdict = pages.markdown.lines().find(|line| line.starts_with("**")).unwrap();
-    assert!(verdict.contains("The setting in use, document, finds 26 %"), "{verdict}");
-    assert!(verdict.contains("The chosen setting, held out, finds 62 %"), "{verdict}");
+    let verdict = pages
+        .markdown
+        .lines()
+        .find(|line| line.starts_with("**"))
+        .unwrap();
+    assert!(
+        verdict.contains("The setting in use, document, finds 26 %"),
+        "{verdict}"
+    );
+    assert!(
+        verdict.contains("The chosen setting, held out, finds 62 %"),
+        "{verdict}"
+    );
 }
 
 #[test]
 fn nothing_feasible_is_said() {
     let mut data = fixture::tune();
-    data.choices.iter_mut().for_each(|choice| choice.setting = None);
+    data.choices
+        .iter_mut()
+        .for_each(|choice| choice.setting = None);
     let (_, pages) = drawn(&data);
-    assert!(pages.markdown.contains("No setting of the grid meets the limit"));
+    assert!(
+        pages
+            .markdown
+            .contains("No setting of the grid meets the limit")
+    );
     assert!(pages.markdown.contains("none met the limit"));
 }
 
@@ -149,7 +206,11 @@ fn nothing_feasible_is_said() {
 fn an_unlabelled_replay_lists_what_would_have_fired() {
     let (_, pages) = drawn(&fixture::unlabelled());
     assert!(pages.markdown.contains("## What would have fired"));
-    assert!(pages.markdown.contains("document would have cut 19 of 60 transcripts"));
+    assert!(
+        pages
+            .markdown
+            .contains("document would have cut 19 of 60 transcripts")
+    );
 }
 
 #[test]
@@ -162,9 +223,17 @@ fn the_same_data_gives_the_same_bytes() {
 fn many_models_are_folded_away() {
     let mut data = fixture::tune();
     let few = data.choices.last().unwrap().clone();
-    data.choices.extend((0..1500).map(|n| deadloop_report::Choice { model: format!("model-{n}"), ..few.clone() }));
+    data.choices
+        .extend((0..1500).map(|n| deadloop_report::Choice {
+            model: format!("model-{n}"),
+            ..few.clone()
+        }));
     let (_, pages) = drawn(&data);
-    assert!(pages.markdown.contains("1\u{202f}501 more models with fewer than 10 loops each"));
+    assert!(
+        pages
+            .markdown
+            .contains("1\u{202f}501 more models with fewer than 10 loops each")
+    );
 }
 
 #[test]
@@ -174,7 +243,10 @@ fn charts_of_an_earlier_report_do_not_stay() {
     assert_eq!((report.files.len(), report.absent.len()), (8, 0));
     let report = write(&fixture::sweep(), dir.path()).unwrap();
     assert!(report.absent.iter().any(|absent| absent.0 == "latency"));
-    assert!(!dir.path().join("charts/latency.svg").exists() && dir.path().join("charts/heatmap.svg").exists());
+    assert!(
+        !dir.path().join("charts/latency.svg").exists()
+            && dir.path().join("charts/heatmap.svg").exists()
+    );
 }
 
 #[test]

@@ -4,11 +4,11 @@
 use std::collections::BTreeMap;
 
 use crate::cases::Case;
-use crate::goal::Metric;
 use crate::intervals::Interval;
 use crate::latency::{RANKS, rank};
-use crate::metrics::Worth;
+use crate::metric::Metric;
 use crate::random::Random;
+use crate::scores::Worth;
 use crate::tally::{Count, Tally};
 use crate::verdict::{Outcome, Verdict};
 

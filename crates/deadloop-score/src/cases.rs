@@ -28,6 +28,8 @@ pub struct Case {
     pub by: Vec<Option<String>>,
     /// What arrived when.
     pub timeline: Timeline,
+    /// Whether the time of any event was recorded.
+    pub timed: bool,
     /// What is true about it; `None`: nobody labelled it.
     pub truth: Option<Truth>,
     /// The corpus's [`text_hash`]: two cases with one hash are the same text in the same channels.
@@ -58,6 +60,7 @@ impl Case {
             split: entry.split.clone(),
             by: by.iter().map(|name| field(entry, name)).collect(),
             timeline,
+            timed: t.events.iter().any(|event| event.t_ms.is_some()),
             truth: truth.filter(|_| problems.is_empty()),
             text: text_hash(t),
         };

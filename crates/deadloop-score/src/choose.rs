@@ -8,13 +8,15 @@ use std::ops::Range;
 
 use deadloop_replay::Plan;
 
+use crate::constraint::{Constraint, Judge, Standing};
 use crate::evidence::Evidence;
 use crate::folds::folds;
-use crate::goal::{Constraint, Judge, Metric, Standing};
-use crate::metrics::Worth;
+use crate::infeasible::{ChooseError, NothingFeasible};
+use crate::judging::JudgeOptions;
+use crate::metric::Metric;
+use crate::scores::Worth;
 use crate::select::{Board, Selected};
 use crate::tally::{Count, Tally};
-use crate::verdict::JudgeOptions;
 
 /// How a setting is chosen.
 #[derive(Clone, Debug, PartialEq)]
@@ -145,69 +147,6 @@ pub struct Choices {
     pub folds: Vec<usize>,
 }
 
-/// Why nothing was chosen.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub enum ChooseError {
-    /// There is nothing to choose from.
-    #[error("there is no setting to choose from")]
-    NoCandidates,
-    /// No transcript loops, or none is clean: every score that matters is n/a.
-    #[error("{loops} loops and {clean} clean transcripts; both are needed to choose a setting")]
-    TooLittleData {
-        /// Labelled loops.
-        loops: u64,
-        /// Clean transcripts.
-        clean: u64,
-    },
-    /// No setting meets the constraints.
-    #[error(transparent)]
-    NothingFeasible(#[from] Box<NothingFeasible>),
-}
-
-/// No setting meets the constraints; nothing is chosen.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[error("no setting satisfies {constraints}{}; the nearest setting is {nearest}{}",
-    restriction(.restrictive.as_ref(), *.cells), value(.restrictive.as_ref()))]
-pub struct NothingFeasible {
-    /// All constraints, as text.
-    pub constraints: String,
-    /// The constraint that fewest settings meet.
-    pub restrictive: Option<Restrictive>,
-    /// How many settings there are.
-    pub cells: usize,
-    /// The number of the setting that violates the constraints least.
-    pub cell: usize,
-    /// Its name.
-    pub nearest: String,
-}
-
-/// The constraint that fewest settings meet.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Restrictive {
-    /// Which one.
-    pub constraint: Constraint,
-    /// How many settings meet it.
-    pub met: usize,
-    /// What was compared with its bound for the nearest setting.
-    pub compared: Option<f64>,
-}
-
-fn restriction(by: Option<&Restrictive>, cells: usize) -> String {
-    let text = |r: &Restrictive| {
-        format!(
-            "; {} is the most restrictive: {} of {cells} settings meet it",
-            r.constraint, r.met
-        )
-    };
-    by.map_or_else(String::new, text)
-}
-
-fn value(by: Option<&Restrictive>) -> String {
-    let shown = |x: Option<f64>| x.map_or_else(|| "n/a".into(), |x| format!("{x:.4}"));
-    let text = |r: &Restrictive| format!(", {} {}", r.constraint.metric.name(), shown(r.compared));
-    by.map_or_else(String::new, text)
-}
-
 /// Chooses among the cells `candidates` of the plan. Every case of `evidence` is used: a caller that
 /// has sealed transcripts (`split = test`) does not pass them.
 ///
@@ -240,7 +179,7 @@ pub fn choose(
     }
     let trial = chooser.trial(&all)?;
     let reason = format!("chosen on all {} transcripts", all.len());
-    let pooled = chooser.report("*", &all, &trial, &trial, Why::Pooled, reason);
+    let pooled = chooser.report("*", &all, &trial, Why::Pooled, reason);
     let models = evidence.models();
     let of = |(model, pick): (&&str, &Vec<usize>)| chooser.model(model, pick, &trial);
     let models = models.iter().map(of).collect();
@@ -291,17 +230,17 @@ impl Chooser<'_> {
             self.candidates.start,
         );
         if let Some(reason) = self.too_few(&quiet) {
-            return self.report(model, pick, pooled, pooled, Why::FewLabels, reason);
+            return self.report(model, pick, pooled, Why::FewLabels, reason);
         }
         match self.trial(pick) {
             Ok(own) => {
                 let (loops, chars) = (quiet.loops(), quiet.get(Count::Exposure));
                 let reason = format!("{loops} loops and {chars} clean chars of its own");
-                self.report(model, pick, &own, &own, Why::Own, reason)
+                self.report(model, pick, &own, Why::Own, reason)
             }
             Err(nothing) => {
                 let reason = format!("on its own transcripts {nothing}");
-                self.report(model, pick, pooled, pooled, Why::Pooled, reason)
+                self.report(model, pick, pooled, Why::Pooled, reason)
             }
         }
     }
@@ -326,7 +265,6 @@ impl Chooser<'_> {
         model: &str,
         pick: &[usize],
         cross: &Cross,
-        folds: &Cross,
         why: Why,
         reason: String,
     ) -> Choice {
@@ -343,7 +281,7 @@ impl Chooser<'_> {
             ..
         } = self.options;
         let tally = self.evidence.tally(cell, pick, judge);
-        let held_out_tally = self.held_out(pick, folds);
+        let held_out_tally = self.held_out(pick, cross);
         let quiet = quiet(self.evidence, pick, judge, cell);
         let mut by = Judge::default();
         let mut stand = |c: &Constraint| by.standing(c, &tally, &quiet, worth);
@@ -365,7 +303,7 @@ impl Chooser<'_> {
             current: current.and_then(|tally| objective.value(&tally, worth)),
             tally,
             held_out_tally,
-            folds_without: folds.without.iter().filter(|cell| cell.is_none()).count(),
+            folds_without: cross.without.iter().filter(|cell| cell.is_none()).count(),
             standings,
         }
     }
@@ -411,7 +349,7 @@ pub(crate) fn quiet(
     pick.iter().map(|i| Tally::of(&outcome(i))).sum()
 }
 
-fn watch(plan: &Plan, cell: usize) -> crate::verdict::Watch {
+fn watch(plan: &Plan, cell: usize) -> crate::judging::Watch {
     let setting = plan.setting(cell);
-    crate::verdict::Watch::of(|channel| setting.watches(channel))
+    crate::judging::Watch::of(|channel| setting.watches(channel))
 }

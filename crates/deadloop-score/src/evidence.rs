@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use deadloop_replay::{Block, Plan, Record};
 
 use crate::cases::Case;
+use crate::judging::{JudgeOptions, Watch};
 use crate::sheet::Trial;
 use crate::tally::Tally;
-use crate::verdict::{JudgeOptions, Outcome, Watch, judge};
+use crate::verdict::{Outcome, judge};
 
 /// Cases and the records of one run over them, in one order.
 #[derive(Clone, Copy, Debug)]

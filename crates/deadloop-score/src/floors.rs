@@ -7,8 +7,8 @@ use deadloop_replay::detect::Kind;
 use deadloop_replay::{Moment, Stop};
 
 use crate::cases::Case;
+use crate::judging::Watch;
 use crate::random::Random;
-use crate::verdict::Watch;
 
 /// Something that alarms without looking.
 #[derive(Clone, Copy, Debug, PartialEq)]

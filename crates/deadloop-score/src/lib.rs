@@ -16,20 +16,23 @@
 mod bootstrap;
 mod cases;
 mod choose;
+mod constraint;
 mod evidence;
 mod files;
 mod floors;
 mod folds;
-mod goal;
+mod infeasible;
 mod intervals;
+mod judging;
 mod label;
 mod labels_csv;
 mod latency;
-mod metrics;
+mod metric;
 mod paint;
 mod paired;
 mod pareto;
 mod random;
+mod scores;
 mod select;
 mod sheet;
 mod tally;
@@ -38,9 +41,8 @@ mod verdict;
 
 pub use bootstrap::{Intervals, Resampling, bootstrap};
 pub use cases::Case;
-pub use choose::{
-    Choice, Choices, ChooseError, ChooseOptions, NothingFeasible, Restrictive, Why, choose,
-};
+pub use choose::{Choice, Choices, ChooseOptions, Why, choose};
+pub use constraint::{Constraint, Judge, Standing};
 pub use deadloop_replay as replay;
 pub use evidence::{Evidence, Mismatch};
 pub use files::breakdown::{write_intervals, write_scores_by};
@@ -54,17 +56,19 @@ pub use files::sweep::{CSV_ROWS, MAX_ROWS, Scored, Scoring, write_pareto, write_
 pub use files::table::{Cell, Cells, Table, Type};
 pub use floors::Floor;
 pub use folds::folds;
-pub use goal::{Constraint, GoalError, Judge, Metric, Standing};
+pub use infeasible::{ChooseError, NothingFeasible, Restrictive};
 pub use intervals::{
     Interval, PoissonCache, clopper_pearson, poisson, poisson_lower, poisson_upper,
     proportion_lower, proportion_upper, wilson,
 };
+pub use judging::{At, JudgeOptions, Transient, Watch};
 pub use label::{Class, Span, Truth};
 pub use labels_csv::{COLUMNS as LABEL_COLUMNS, LabelsFile};
 pub use latency::{Latencies, Quantiles, RANKS, rank};
-pub use metrics::{Scores, Worth, delay, f_beta, fa_per_mchar, lost, ppv, saved, utility};
+pub use metric::{GoalError, Metric};
 pub use pareto::{Point, front};
+pub use scores::{Scores, Worth, delay, f_beta, fa_per_mchar, lost, ppv, saved, utility};
 pub use sheet::{LatencySheet, Sheet, Trial, tallies, tallies_and_latencies};
 pub use tally::{Count, SHARE, Tally, WITHIN};
 pub use timeline::Timeline;
-pub use verdict::{At, JudgeOptions, Outcome, Transient, Verdict, Watch, judge};
+pub use verdict::{Outcome, Verdict, judge};

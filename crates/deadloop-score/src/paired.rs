@@ -8,10 +8,11 @@
 use deadloop_replay::Region;
 use statrs::function::erf::erfc;
 
+use crate::judging::{JudgeOptions, Watch};
 use crate::paint::{Canvas, Painter};
 use crate::sheet::Trial;
 use crate::tally::Tally;
-use crate::verdict::{JudgeOptions, Outcome, Watch, judge};
+use crate::verdict::{Outcome, judge};
 
 /// A difference of two scores and its standard error.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::metrics::{delay, fa_per_mchar};
+use crate::scores::{delay, fa_per_mchar};
 use crate::tally::{Count, Tally};
 
 /// What a setting is compared by: more recall, fewer false alarms, less delay.

@@ -6,9 +6,10 @@ use std::ops::Range;
 use deadloop_replay::detect::{Side, Value};
 use deadloop_replay::{Block, Plan};
 
-use crate::choose::{ChooseOptions, NothingFeasible, Restrictive, quiet};
+use crate::choose::{ChooseOptions, quiet};
+use crate::constraint::{Constraint, Judge};
 use crate::evidence::{Evidence, watch_of};
-use crate::goal::{Constraint, Judge};
+use crate::infeasible::{NothingFeasible, Restrictive};
 use crate::paired::{Difference, Paired};
 use crate::sheet::{Sheet, tallies};
 use crate::tally::{Count, Tally};

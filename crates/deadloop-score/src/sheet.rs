@@ -9,10 +9,11 @@ use std::ops::Range;
 use deadloop_replay::{Decided, Region};
 
 use crate::cases::Case;
+use crate::judging::{JudgeOptions, Watch};
 use crate::latency::{Quantiles, RANKS, rank};
 use crate::paint::{Canvas, Painter};
 use crate::tally::{Count, Tally};
-use crate::verdict::{JudgeOptions, Outcome, Verdict, Watch, judge};
+use crate::verdict::{Outcome, Verdict, judge};
 
 /// One transcript held against one block.
 #[derive(Clone, Copy, Debug)]

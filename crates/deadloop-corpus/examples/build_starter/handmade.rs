@@ -68,7 +68,7 @@ fn hard_negative(
             vec![Body::Reasoning(main), Body::Answer(aside)],
             "reasoning",
         )
-    } else if at % 3 == 0 {
+    } else if at.is_multiple_of(3) {
         (vec![Body::Reasoning(aside), Body::Answer(main)], "answer")
     } else {
         (vec![Body::Answer(main)], "answer")
@@ -125,7 +125,7 @@ fn planted(wanted: &Wanted<'_>, split: &str, rng: &mut Rng) -> Option<Item> {
         .plan(wanted.kind, wanted.text, wanted.bucket, rng);
     let (clean, tags) = compose(lang, plan.onset + 1, rng);
     let planted = plant(&clean, &plan)?;
-    let channel = if wanted.at % 2 == 0 {
+    let channel = if wanted.at.is_multiple_of(2) {
         "reasoning"
     } else {
         "answer"

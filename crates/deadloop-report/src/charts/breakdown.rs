@@ -19,39 +19,87 @@ const SETTINGS: usize = 2;
 const HEAD: f64 = 26.0;
 
 fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
-    let list: Vec<Series<'_>> = series(data, SETTINGS).into_iter().filter(|series| series.loops() > 0).collect();
+    let list: Vec<Series<'_>> = series(data, SETTINGS)
+        .into_iter()
+        .filter(|series| series.loops() > 0)
+        .collect();
     if list.is_empty() {
-        return Ok(Drawing::Absent("it needs outcomes of labelled loops, and this folder has none"));
+        return Ok(Drawing::Absent(
+            "it needs outcomes of labelled loops, and this folder has none",
+        ));
     }
     let keys = list.iter().map(key).collect();
     let legend = Legend::new(keys, sheet.width - 8.0, 420.0);
     let parts = [Breakdown::by_onset(), Breakdown::by_kind(data)];
     let row = 16.0 + 13.0 * list.len() as f64;
-    let heights: Vec<f64> = parts.iter().map(|part| part.parts.len() as f64 * row + HEAD + 60.0).collect();
-    let body = if sheet.narrow() { heights.iter().sum() } else { heights.iter().copied().fold(0.0, f64::max) };
+    let heights: Vec<f64> = parts
+        .iter()
+        .map(|part| part.parts.len() as f64 * row + HEAD + 60.0)
+        .collect();
+    let body = if sheet.narrow() {
+        heights.iter().sum()
+    } else {
+        heights.iter().copied().fold(0.0, f64::max)
+    };
     let canvas = sheet.canvas(legend.height() + 14.0 + body);
     legend.draw(&canvas, 4.0, 4.0)?;
     let (mut left, mut top) = (0.0, legend.height() + 14.0);
-    let width = if sheet.narrow() { sheet.width } else { sheet.width / 2.0 };
+    let width = if sheet.narrow() {
+        sheet.width
+    } else {
+        sheet.width / 2.0
+    };
     for (part, height) in parts.iter().zip(&heights) {
-        let place = Place { left: left + 166.0, top: top + HEAD, right: left + width - 24.0, bottom: top + height - 50.0 };
+        let place = Place {
+            left: left + 166.0,
+            top: top + HEAD,
+            right: left + width - 24.0,
+            bottom: top + height - 50.0,
+        };
         panel(&canvas, place, part, &list)?;
-        if sheet.narrow() { top += height } else { left += width }
+        if sheet.narrow() {
+            top += height
+        } else {
+            left += width
+        }
     }
     Ok(Drawing::Svg(canvas.finish()?))
 }
 
-fn panel(canvas: &Canvas, place: Place, part: &Breakdown, list: &[Series<'_>]) -> Result<(), DrawError> {
+fn panel(
+    canvas: &Canvas,
+    place: Place,
+    part: &Breakdown,
+    list: &[Series<'_>],
+) -> Result<(), DrawError> {
     let edge = place.left - 162.0;
     let title = Label::new(Ink::Text, Anchor::Start).bold();
-    canvas.text((edge, place.top - 13.0), &format!("by {}", part.title), title)?;
-    let rows = Rows::new(canvas, place, Axis::share(if canvas.width() < 600.0 { 2 } else { 5 }), part.parts.len(), "recall")?;
+    canvas.text(
+        (edge, place.top - 13.0),
+        &format!("by {}", part.title),
+        title,
+    )?;
+    let rows = Rows::new(
+        canvas,
+        place,
+        Axis::share(if canvas.width() < 600.0 { 2 } else { 5 }),
+        part.parts.len(),
+        "recall",
+    )?;
     for (row, name) in part.parts.iter().enumerate() {
         let y = rows.middle(row);
         canvas.text((edge, y), name, Label::new(Ink::Text, Anchor::Start))?;
-        let loops = list.iter().map(|series| part.recall(series, row).of).max().unwrap_or(0);
+        let loops = list
+            .iter()
+            .map(|series| part.recall(series, row).of)
+            .max()
+            .unwrap_or(0);
         let n = format!("n = {}", crate::numbers::count(loops));
-        canvas.text((place.left - 8.0, y), &n, Label::new(Ink::Muted, Anchor::End).size(12.0))?;
+        canvas.text(
+            (place.left - 8.0, y),
+            &n,
+            Label::new(Ink::Muted, Anchor::End).size(12.0),
+        )?;
         let dots: Vec<Dot> = list.iter().map(|series| dot(part, row, series)).collect();
         rows.dots(row, &dots, 0.0)?;
     }
@@ -61,10 +109,27 @@ fn panel(canvas: &Canvas, place: Place, part: &Breakdown, list: &[Series<'_>]) -
 fn dot(part: &Breakdown, row: usize, series: &Series<'_>) -> Dot {
     let found = part.recall(series, row);
     let at = found.share();
-    let title = format!("{}, {}: {} of {} found, {} ({})", series.name, part.parts[row], found.hits, found.of, percent(at.value), range(at, percent));
-    Dot { title, at, mark: series.look.mark, ink: series.look.ink() }
+    let title = format!(
+        "{}, {}: {} of {} found, {} ({})",
+        series.name,
+        part.parts[row],
+        found.hits,
+        found.of,
+        percent(at.value),
+        range(at, percent)
+    );
+    Dot {
+        title,
+        at,
+        mark: series.look.mark,
+        ink: series.look.ink(),
+    }
 }
 
 fn key(series: &Series<'_>) -> Key {
-    Key { name: series.name.clone(), pen: None, mark: Some((series.look.mark, series.look.ink())) }
+    Key {
+        name: series.name.clone(),
+        pen: None,
+        mark: Some((series.look.mark, series.look.ink())),
+    }
 }

@@ -2,7 +2,9 @@
 
 use super::{Drawing, Entry, Sheet};
 use crate::data::{ALL_MODELS, Choice, ReportData, Role, Score};
-use crate::draw::{Anchor, Axis, Canvas, Dot, DrawError, Ink, Key, Label, Legend, Mark, Place, Rows};
+use crate::draw::{
+    Anchor, Axis, Canvas, Dot, DrawError, Ink, Key, Label, Legend, Mark, Place, Rows,
+};
 use crate::look::Look;
 use crate::numbers::{Interval, count, decimal, percent, range};
 
@@ -31,7 +33,9 @@ fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
     let list = contestants(data);
     let rows = rows(data, &list);
     if rows.is_empty() {
-        return Ok(Drawing::Absent("it compares models, and this folder has no scores of a model with labelled loops"));
+        return Ok(Drawing::Absent(
+            "it compares models, and this folder has no scores of a model with labelled loops",
+        ));
     }
     let legend = Legend::new(keys(data, &list), sheet.width - 8.0, 300.0);
     let top = legend.height() + 34.0;
@@ -39,18 +43,46 @@ fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
     let bottom = top + rows.len() as f64 * per_row;
     let canvas = sheet.canvas(bottom + 48.0);
     legend.draw(&canvas, 4.0, 4.0)?;
-    let (start, split, lead) = if sheet.narrow() { (16.0, 0.58, 20.0) } else { (250.0, 0.68, 0.0) };
+    let (start, split, lead) = if sheet.narrow() {
+        (16.0, 0.58, 20.0)
+    } else {
+        (250.0, 0.68, 0.0)
+    };
     let middle = sheet.width * split;
     let gap = if sheet.narrow() { 17.0 } else { 24.0 };
-    let left = Place { left: start, top, right: middle - gap, bottom };
-    let right = Place { left: middle + gap, top, right: sheet.width - 14.0, bottom };
-    let recall = Rows::new(&canvas, left, Axis::share(if sheet.narrow() { 2 } else { 5 }), rows.len(), "recall")?;
-    let fa_name = if sheet.narrow() { "false alarms / Mchar" } else { "false alarms per million clean chars" };
+    let left = Place {
+        left: start,
+        top,
+        right: middle - gap,
+        bottom,
+    };
+    let right = Place {
+        left: middle + gap,
+        top,
+        right: sheet.width - 14.0,
+        bottom,
+    };
+    let recall = Rows::new(
+        &canvas,
+        left,
+        Axis::share(if sheet.narrow() { 2 } else { 5 }),
+        rows.len(),
+        "recall",
+    )?;
+    let fa_name = if sheet.narrow() {
+        "false alarms / Mchar"
+    } else {
+        "false alarms per million clean chars"
+    };
     let fa = Rows::new(&canvas, right, fa_axis(&rows), rows.len(), fa_name)?;
     for (n, row) in rows.iter().enumerate() {
         recall.dots(n, &row.recall, lead)?;
         fa.dots(n, &row.fa, lead)?;
-        let y = if sheet.narrow() { recall.middle(n) - per_row / 2.0 + 11.0 } else { recall.middle(n) };
+        let y = if sheet.narrow() {
+            recall.middle(n) - per_row / 2.0 + 11.0
+        } else {
+            recall.middle(n)
+        };
         name(&canvas, row, y, sheet.narrow())?;
     }
     Ok(Drawing::Svg(canvas.finish()?))
@@ -60,7 +92,12 @@ fn name(canvas: &Canvas, row: &Row<'_>, y: f64, narrow: bool) -> Result<(), Draw
     let n = format!("n = {}", count(row.loops));
     let start = if narrow { 10.0 } else { 4.0 };
     let end = if narrow { canvas.width() - 18.0 } else { 242.0 };
-    canvas.text_within((start, y), row.model, end - start - 62.0, Label::new(Ink::Text, Anchor::Start))?;
+    canvas.text_within(
+        (start, y),
+        row.model,
+        end - start - 62.0,
+        Label::new(Ink::Text, Anchor::Start),
+    )?;
     canvas.text((end, y), &n, Label::new(Ink::Muted, Anchor::End).size(12.0))
 }
 
@@ -73,14 +110,30 @@ struct Contestant {
 
 /// The setting in use and the pooled choice; without either, the first named ones.
 fn contestants(data: &ReportData) -> Vec<Contestant> {
-    let current = data.current().map(|at| (at, data.describe(at), Look::of(data, at)));
-    let pooled = data.pooled().map(|at| (at, "chosen, pooled".to_owned(), Look::CHOSEN));
+    let current = data
+        .current()
+        .map(|at| (at, data.describe(at), Look::of(data, at)));
+    let pooled = data
+        .pooled()
+        .map(|at| (at, "chosen, pooled".to_owned(), Look::CHOSEN));
     let mut list: Vec<_> = current.into_iter().chain(pooled).collect();
     if list.is_empty() {
-        let named = data.settings.iter().enumerate().filter(|(_, setting)| setting.role == Role::Named);
-        list.extend(named.take(NAMED).map(|(at, _)| (at, data.describe(at), Look::of(data, at))));
+        let named = data
+            .settings
+            .iter()
+            .enumerate()
+            .filter(|(_, setting)| setting.role == Role::Named);
+        list.extend(
+            named
+                .take(NAMED)
+                .map(|(at, _)| (at, data.describe(at), Look::of(data, at))),
+        );
     }
-    let contestant = |(setting, name, look): (usize, String, Look)| Contestant { name, setting, look: (look.mark, look.ink()) };
+    let contestant = |(setting, name, look): (usize, String, Look)| Contestant {
+        name,
+        setting,
+        look: (look.mark, look.ink()),
+    };
     list.into_iter().map(contestant).collect()
 }
 
@@ -88,23 +141,44 @@ const OWN: (&str, (Mark, Ink)) = ("chosen, own (held out)", (Mark::Diamond, Ink:
 
 /// Models by loops; none without loops.
 fn rows<'d>(data: &'d ReportData, list: &[Contestant]) -> Vec<Row<'d>> {
-    let Some(base) = list.last() else { return Vec::new() };
-    let is_model = |score: &&Score| score.setting == base.setting && score.model != ALL_MODELS && score.loops > 0;
+    let Some(base) = list.last() else {
+        return Vec::new();
+    };
+    let is_model = |score: &&Score| {
+        score.setting == base.setting && score.model != ALL_MODELS && score.loops > 0
+    };
     let mut scores: Vec<&Score> = data.scores.iter().filter(is_model).collect();
     scores.sort_by(|a, b| b.loops.cmp(&a.loops).then(a.model.cmp(&b.model)));
     scores.truncate(MODELS);
-    scores.into_iter().map(|score| row(data, list, score)).collect()
+    scores
+        .into_iter()
+        .map(|score| row(data, list, score))
+        .collect()
 }
 
 fn row<'d>(data: &'d ReportData, list: &[Contestant], score: &'d Score) -> Row<'d> {
     let model = score.model.as_str();
-    let mut row = Row { model, loops: score.loops, recall: Vec::new(), fa: Vec::new() };
-    for Contestant { name, setting, look } in list {
+    let mut row = Row {
+        model,
+        loops: score.loops,
+        recall: Vec::new(),
+        fa: Vec::new(),
+    };
+    for Contestant {
+        name,
+        setting,
+        look,
+    } in list
+    {
         if let Some(score) = data.score(*setting, model) {
             row.add(name, *look, score.recall, score.fa);
         }
     }
-    if let Some(own) = data.choices.iter().find(|choice| choice.model == model && is_own(data, choice)) {
+    if let Some(own) = data
+        .choices
+        .iter()
+        .find(|choice| choice.model == model && is_own(data, choice))
+    {
         row.add(OWN.0, OWN.1, own.recall, own.fa);
     }
     row
@@ -121,20 +195,46 @@ fn is_own(data: &ReportData, choice: &Choice) -> bool {
     choice.setting.is_some() && choice.setting != data.pooled()
 }
 
-fn dot(name: &str, (mark, ink): (Mark, Ink), at: Interval, write: fn(Option<f64>) -> String) -> Dot {
-    Dot { title: format!("{name}: {} ({})", write(at.value), range(at, write)), at, mark, ink }
+fn dot(
+    name: &str,
+    (mark, ink): (Mark, Ink),
+    at: Interval,
+    write: fn(Option<f64>) -> String,
+) -> Dot {
+    Dot {
+        title: format!("{name}: {} ({})", write(at.value), range(at, write)),
+        at,
+        mark,
+        ink,
+    }
 }
 
 fn keys(data: &ReportData, list: &[Contestant]) -> Vec<Key> {
-    let own = data.choices.iter().any(|choice| is_own(data, choice)).then(|| (OWN.0.to_owned(), OWN.1));
-    let all = list.iter().map(|one| (one.name.clone(), one.look)).chain(own);
-    all.map(|(name, look)| Key { name, pen: None, mark: Some(look) }).collect()
+    let own = data
+        .choices
+        .iter()
+        .any(|choice| is_own(data, choice))
+        .then(|| (OWN.0.to_owned(), OWN.1));
+    let all = list
+        .iter()
+        .map(|one| (one.name.clone(), one.look))
+        .chain(own);
+    all.map(|(name, look)| Key {
+        name,
+        pen: None,
+        mark: Some(look),
+    })
+    .collect()
 }
 
 /// From 0 to the largest upper end, but not past thirty times the largest rate: an interval may be very wide.
 fn fa_axis(rows: &[Row<'_>]) -> Axis {
     let ends = |of: fn(&Interval) -> Option<f64>| {
-        rows.iter().flat_map(|row| &row.fa).filter_map(|dot| of(&dot.at)).filter(|end| end.is_finite()).fold(1.0, f64::max)
+        rows.iter()
+            .flat_map(|row| &row.fa)
+            .filter_map(|dot| of(&dot.at))
+            .filter(|end| end.is_finite())
+            .fold(1.0, f64::max)
     };
     Axis::symlog(1.0, ends(|at| at.high).min(ends(|at| at.value) * 30.0))
 }

@@ -1,7 +1,7 @@
 //! Heatmaps: the objective over pairs of the parameters that matter most.
 
 use super::{Drawing, Entry, Sheet};
-use crate::data::{ReportData, short};
+use crate::data::{Objective, ReportData, short};
 use crate::draw::{Anchor, Canvas, Dash, DrawError, Ink, Label, Pen, SEQUENCE, measure};
 use crate::grid::{Grid, Worth};
 use crate::numbers::{decimal, percent};
@@ -26,33 +26,46 @@ struct Map<'d> {
     fields: Vec<Vec<Worth<'d>>>,
 }
 
-/// The lowest and highest objective drawn, and how it is written.
+/// The lowest and highest objective drawn.
 struct Range {
     low: f64,
     high: f64,
-    write: fn(f64) -> String,
+    objective: Objective,
 }
 
 fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
     let Some(grid) = Grid::of(data).filter(|grid| grid.dimensions.len() > 1) else {
-        return Ok(Drawing::Absent("it needs a grid in which two parameters vary, and this folder has none"));
+        return Ok(Drawing::Absent(
+            "it needs a grid in which two parameters vary, and this folder has none",
+        ));
     };
     let maps = maps(&grid);
     let Some(range) = range(data, &maps) else {
-        return Ok(Drawing::Absent("no setting of the grid meets the limit on false alarms with a defined objective"));
+        return Ok(Drawing::Absent(
+            "no setting of the grid meets the limit on false alarms with a defined objective",
+        ));
     };
     let columns = if sheet.narrow() { 1 } else { maps.len().min(2) };
     let width = (sheet.width - GAP * (columns as f64 - 1.0)) / columns as f64;
     let rows: Vec<&[Map<'_>]> = maps.chunks(columns).collect();
-    let heights: Vec<f64> =
-        rows.iter().map(|row| row.iter().map(|map| map_height(map)).fold(0.0, f64::max)).collect();
+    let heights: Vec<f64> = rows
+        .iter()
+        .map(|row| row.iter().map(|map| map_height(map)).fold(0.0, f64::max))
+        .collect();
     let key = key_height(sheet.narrow());
     let canvas = sheet.canvas(key + heights.iter().sum::<f64>());
     legend(&canvas, data, &range, sheet.narrow())?;
     let mut top = key;
     for (row, height) in rows.iter().zip(&heights) {
         for (n, map) in row.iter().enumerate() {
-            Field { canvas: &canvas, grid: &grid, map, range: &range, data }.draw(n as f64 * (width + GAP), top, width)?;
+            Field {
+                canvas: &canvas,
+                grid: &grid,
+                map,
+                range: &range,
+                data,
+            }
+            .draw(n as f64 * (width + GAP), top, width)?;
         }
         top += height;
     }
@@ -63,36 +76,66 @@ fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
 fn maps<'d>(grid: &Grid<'d>) -> Vec<Map<'d>> {
     let mut order = grid.by_effect();
     order.truncate(PARAMETERS);
-    let longest = |at: usize| grid.dimensions[at].values.iter().map(|value| value.len()).max().unwrap_or(0);
-    let pairs = order.iter().enumerate().flat_map(|(n, &a)| order[n + 1..].iter().map(move |&b| (a, b)));
+    let longest = |at: usize| {
+        grid.dimensions[at]
+            .values
+            .iter()
+            .map(|value| value.len())
+            .max()
+            .unwrap_or(0)
+    };
+    let pairs = order
+        .iter()
+        .enumerate()
+        .flat_map(|(n, &a)| order[n + 1..].iter().map(move |&b| (a, b)));
     let map = |(a, b): (usize, usize)| {
-        let (x, y) = if longest(a) > longest(b) { (b, a) } else { (a, b) };
-        let (columns, rows) = (grid.dimensions[x].values.len(), grid.dimensions[y].values.len());
+        let (x, y) = if longest(a) > longest(b) {
+            (b, a)
+        } else {
+            (a, b)
+        };
+        let (columns, rows) = (
+            grid.dimensions[x].values.len(),
+            grid.dimensions[y].values.len(),
+        );
         let field = |row: usize, column: usize| grid.worth(&[(x, column), (y, rows - 1 - row)]);
-        let fields = (0..rows).map(|row| (0..columns).map(|column| field(row, column)).collect()).collect();
+        let fields = (0..rows)
+            .map(|row| (0..columns).map(|column| field(row, column)).collect())
+            .collect();
         Map { x, y, fields }
     };
     pairs.take(PAIRS).map(map).collect()
 }
 
 fn range(data: &ReportData, maps: &[Map<'_>]) -> Option<Range> {
-    let values = || maps.iter().flat_map(|map| map.fields.iter().flatten()).filter_map(|worth| Some(worth.best?.1));
+    let values = || {
+        maps.iter()
+            .flat_map(|map| map.fields.iter().flatten())
+            .filter_map(|worth| Some(worth.best?.1))
+    };
     let low = values().reduce(f64::min)?;
     let high = values().reduce(f64::max)?;
-    let write: fn(f64) -> String = match data.run.objective.as_str() {
-        "utility" => |value| decimal(Some(value)),
-        "delay" => |value| decimal(Some(-value)),
-        _ => |value| percent(Some(value)),
-    };
-    Some(Range { low, high, write })
+    Some(Range {
+        low,
+        high,
+        objective: data.run.objective.clone(),
+    })
 }
 
 impl Range {
     fn ink(&self, value: f64) -> (Ink, Ink) {
         let spread = (self.high - self.low).max(f64::MIN_POSITIVE);
-        let step = ((value - self.low) / spread * SEQUENCE.len() as f64) as usize;
+        let above = if self.objective.more_is_better {
+            value - self.low
+        } else {
+            self.high - value
+        };
+        let step = (above / spread * SEQUENCE.len() as f64) as usize;
         let step = step.min(SEQUENCE.len() - 1);
-        (SEQUENCE[step], if step >= 4 { Ink::OnHigh } else { Ink::Text })
+        (
+            SEQUENCE[step],
+            if step >= 4 { Ink::OnHigh } else { Ink::Text },
+        )
     }
 }
 
@@ -115,61 +158,99 @@ struct Field<'a, 'd> {
 
 impl Field<'_, '_> {
     fn draw(&self, left: f64, top: f64, width: f64) -> Result<(), DrawError> {
-        let (x, y) = (&self.grid.dimensions[self.map.x], &self.grid.dimensions[self.map.y]);
-        let widest = y.values.iter().map(|value| measure(value, 12.0)).fold(30.0, f64::max);
+        let (x, y) = (
+            &self.grid.dimensions[self.map.x],
+            &self.grid.dimensions[self.map.y],
+        );
+        let widest = y
+            .values
+            .iter()
+            .map(|value| measure(value, 12.0))
+            .fold(30.0, f64::max);
         let side = (widest + 10.0).min(width * 0.36);
         let name = Label::new(Ink::Text, Anchor::Start).bold().size(13.0);
         let title = format!("{} × {}", short(y.name), short(x.name));
-        self.canvas.text_within((left, top + 14.0), &title, width, name)?;
+        self.canvas
+            .text_within((left, top + 14.0), &title, width, name)?;
         let (field, row) = ((width - side) / x.values.len() as f64, row_height(self.map));
         let origin = (left + side, top + 30.0);
         for (n, worths) in self.map.fields.iter().enumerate() {
             let from = origin.1 + n as f64 * row;
             let label = Label::new(Ink::Muted, Anchor::End).size(12.0);
             let value = y.values[y.values.len() - 1 - n];
-            self.canvas.text_within((origin.0 - 7.0, from + row / 2.0), value, side - 8.0, label)?;
+            self.canvas.text_within(
+                (origin.0 - 7.0, from + row / 2.0),
+                value,
+                side - 8.0,
+                label,
+            )?;
             for (m, worth) in worths.iter().enumerate() {
                 let from = (origin.0 + m as f64 * field, from);
                 self.field(worth, from, (from.0 + field, from.1 + row))?;
             }
         }
         self.columns(origin, field, row)?;
-        self.outline(self.data.current(), origin, (field, row), (current_pen(), 3.5))?;
-        self.outline(self.data.pooled(), origin, (field, row), (chosen_pen(), 0.0))
+        self.outline(
+            self.data.current(),
+            origin,
+            (field, row),
+            (current_pen(), 3.5),
+        )?;
+        self.outline(
+            self.data.pooled(),
+            origin,
+            (field, row),
+            (chosen_pen(), 0.0),
+        )
     }
 
     /// Values under the columns, as many as fit, and the parameter's name.
     fn columns(&self, origin: (f64, f64), field: f64, row: f64) -> Result<(), DrawError> {
         let x = &self.grid.dimensions[self.map.x];
         let bottom = origin.1 + self.map.fields.len() as f64 * row;
-        let widest = x.values.iter().map(|value| measure(value, 12.0)).fold(0.0, f64::max);
+        let widest = x
+            .values
+            .iter()
+            .map(|value| measure(value, 12.0))
+            .fold(0.0, f64::max);
         let every = ((widest.min(60.0) + 6.0) / field).ceil().max(1.0) as usize;
         for (n, value) in x.values.iter().enumerate().step_by(every) {
             let at = (origin.0 + (n as f64 + 0.5) * field, bottom + 13.0);
             let label = Label::new(Ink::Muted, Anchor::Middle).size(12.0);
-            self.canvas.text_within(at, value, field * every as f64 - 4.0, label)?;
+            self.canvas
+                .text_within(at, value, field * every as f64 - 4.0, label)?;
         }
         let middle = origin.0 + field * x.values.len() as f64 / 2.0;
         let label = Label::new(Ink::Text, Anchor::Middle).size(12.0);
-        self.canvas.text((middle, bottom + 31.0), short(x.name), label)
+        self.canvas
+            .text((middle, bottom + 31.0), short(x.name), label)
     }
 
     fn field(&self, worth: &Worth<'_>, from: (f64, f64), to: (f64, f64)) -> Result<(), DrawError> {
         let (from, to) = ((from.0 + 0.75, from.1 + 0.75), (to.0 - 0.75, to.1 - 0.75));
         let Some((score, value)) = worth.best else {
-            self.canvas.title("no setting with these values meets the limit").rect(from, to, Ink::Void)?;
+            self.canvas
+                .title("no setting with these values meets the limit")
+                .rect(from, to, Ink::Void)?;
             return self.canvas.hatch(from, to);
         };
         let (ink, on) = self.range.ink(value);
-        let text = (self.range.write)(value);
-        let title = format!("{} {text} · recall {} · false alarms {} per million clean chars · {}", self.data.run.objective, percent(score.recall.value), decimal(score.fa.value), self.data.describe(score.setting));
+        let text = self.range.objective.write(value);
+        let title = format!(
+            "{} {text} · recall {} · false alarms {} per million clean chars · {}",
+            self.range.objective.name,
+            percent(score.recall.value),
+            decimal(score.fa.value),
+            self.data.describe(score.setting)
+        );
         self.canvas.title(title).rect(from, to, ink)?;
         let text = text.trim_end_matches(" %");
         if measure(text, 12.0) + 6.0 > to.0 - from.0 || to.1 - from.1 < 16.0 {
             return Ok(());
         }
         let middle = ((from.0 + to.0) / 2.0, (from.1 + to.1) / 2.0);
-        self.canvas.text(middle, text, Label::new(on, Anchor::Middle).size(12.0))
+        self.canvas
+            .text(middle, text, Label::new(on, Anchor::Middle).size(12.0))
     }
 
     /// Frames the field of a setting, `inset` pixels inside: the current field can be the chosen one too.
@@ -182,11 +263,17 @@ impl Field<'_, '_> {
     ) -> Result<(), DrawError> {
         let column = self.grid.value_of(setting, self.map.x);
         let row = self.grid.value_of(setting, self.map.y);
-        let Some((column, row)) = column.zip(row) else { return Ok(()) };
+        let Some((column, row)) = column.zip(row) else {
+            return Ok(());
+        };
         let row = self.map.fields.len() - 1 - row;
-        let from = (origin.0 + column as f64 * size.0 + inset, origin.1 + row as f64 * size.1 + inset);
+        let from = (
+            origin.0 + column as f64 * size.0 + inset,
+            origin.1 + row as f64 * size.1 + inset,
+        );
         let to = (from.0 + size.0 - 2.0 * inset, from.1 + size.1 - 2.0 * inset);
-        self.canvas.frame(from, to, Pen::solid(Ink::Paper, pen.width + 2.0))?;
+        self.canvas
+            .frame(from, to, Pen::solid(Ink::Paper, pen.width + 2.0))?;
         self.canvas.frame(from, to, pen)
     }
 }
@@ -204,25 +291,43 @@ fn key_height(narrow: bool) -> f64 {
 }
 
 /// The ramp with its ends, the hatching and the two outlines.
-fn legend(canvas: &Canvas, data: &ReportData, range: &Range, narrow: bool) -> Result<(), DrawError> {
+fn legend(
+    canvas: &Canvas,
+    data: &ReportData,
+    range: &Range,
+    narrow: bool,
+) -> Result<(), DrawError> {
     let label = Label::new(Ink::Text, Anchor::Start).size(13.0);
-    let ramp = format!("{} {}", data.run.objective, (range.write)(range.low));
+    let objective = &range.objective;
+    let (worst, best) = if objective.more_is_better {
+        (range.low, range.high)
+    } else {
+        (range.high, range.low)
+    };
+    let ramp = format!("{} {}", objective.name, objective.write(worst));
     canvas.text((4.0, 16.0), &ramp, label)?;
     let mut x = 12.0 + measure(&ramp, 13.0);
     for ink in SEQUENCE {
         canvas.rect((x, 8.0), (x + 18.0, 24.0), ink)?;
         x += 18.0;
     }
-    let high = (range.write)(range.high);
+    let high = objective.write(best);
     canvas.text((x + 7.0, 16.0), &high, label)?;
     x += 34.0 + measure(&high, 13.0);
     let mut top = 8.0;
     if narrow {
         (x, top) = (4.0, 36.0);
     }
-    let swatches: [(&str, Option<Pen>); 3] =
-        [("over the limit", None), ("chosen", Some(chosen_pen())), ("current", Some(current_pen()))];
-    let shown = [data.run.constraint.is_some(), data.pooled().is_some(), data.current().is_some()];
+    let swatches: [(&str, Option<Pen>); 3] = [
+        ("over the limit", None),
+        ("chosen", Some(chosen_pen())),
+        ("current", Some(current_pen())),
+    ];
+    let shown = [
+        !data.run.constraints.is_empty(),
+        data.pooled().is_some(),
+        data.current().is_some(),
+    ];
     for ((name, pen), _) in swatches.into_iter().zip(shown).filter(|(_, shown)| *shown) {
         let (from, to) = ((x, top), (x + 26.0, top + 16.0));
         match pen {

@@ -17,12 +17,19 @@ pub(super) static ENTRY: Entry = Entry {
 
 const SETTINGS: usize = 5;
 const FROM: f64 = 50.0;
-const MARKED: [f64; 10] = [50.0, 100.0, 200.0, 500.0, 1000.0, 2000.0, 5000.0, 10_000.0, 20_000.0, 50_000.0];
+const MARKED: [f64; 10] = [
+    50.0, 100.0, 200.0, 500.0, 1000.0, 2000.0, 5000.0, 10_000.0, 20_000.0, 50_000.0,
+];
 
 fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
-    let list: Vec<Series<'_>> = series(data, SETTINGS).into_iter().filter(|series| series.loops() > 0).collect();
+    let list: Vec<Series<'_>> = series(data, SETTINGS)
+        .into_iter()
+        .filter(|series| series.loops() > 0)
+        .collect();
     if list.is_empty() {
-        return Ok(Drawing::Absent("it needs outcomes of labelled loops, and this folder has none"));
+        return Ok(Drawing::Absent(
+            "it needs outcomes of labelled loops, and this folder has none",
+        ));
     }
     let keys = list.iter().map(key).collect();
     let legend = Legend::new(keys, sheet.width - 8.0, 420.0);
@@ -30,9 +37,22 @@ fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
     let plot = if sheet.narrow() { 260.0 } else { 340.0 };
     let canvas = sheet.canvas(top + plot + 50.0);
     legend.draw(&canvas, 4.0, 4.0)?;
-    let place = Place { left: 50.0, top, right: sheet.width - 26.0, bottom: top + plot };
-    let longest = list.iter().filter_map(|series| series.latencies().last().copied()).fold(5000.0, f64::max);
-    let panel = Panel::new(&canvas, place, Axis::log(FROM, longest, &MARKED), Axis::share(5));
+    let place = Place {
+        left: 50.0,
+        top,
+        right: sheet.width - 26.0,
+        bottom: top + plot,
+    };
+    let longest = list
+        .iter()
+        .filter_map(|series| series.latencies().last().copied())
+        .fold(5000.0, f64::max);
+    let panel = Panel::new(
+        &canvas,
+        place,
+        Axis::log(FROM, longest, &MARKED),
+        Axis::share(5),
+    );
     panel.axes("chars after the onset", "share of all loops found")?;
     for series in list.iter().rev() {
         let curve = incidence(series, longest);
@@ -64,5 +84,9 @@ fn incidence(series: &Series<'_>, longest: f64) -> Vec<(f64, f64)> {
 fn key(series: &Series<'_>) -> Key {
     let recall = series.recall(|_| true).share();
     let Look { mark, pen } = series.look;
-    Key { name: format!("{} · recall {}", series.name, percent(recall.value)), pen: Some(pen), mark: Some((mark, pen.ink)) }
+    Key {
+        name: format!("{} · recall {}", series.name, percent(recall.value)),
+        pen: Some(pen),
+        mark: Some((mark, pen.ink)),
+    }
 }

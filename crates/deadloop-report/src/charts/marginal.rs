@@ -1,10 +1,13 @@
 //! The marginal effect of each parameter: what the objective and the false alarms do along its values.
 
 use super::{Drawing, Entry, Sheet};
-use crate::data::{ReportData, short};
-use crate::draw::{Anchor, Axis, Canvas, Dash, DrawError, Ink, Key, Label, Legend, Mark, Panel, Pen, Place, measure};
+use crate::data::{Objective, ReportData, short};
+use crate::draw::{
+    Anchor, Axis, Canvas, Dash, DrawError, Ink, Key, Label, Legend, Mark, Panel, Pen, Place,
+    measure,
+};
 use crate::grid::{Grid, Worth};
-use crate::numbers::{decimal, percent};
+use crate::numbers::decimal;
 
 pub(super) static ENTRY: Entry = Entry {
     name: "marginal",
@@ -30,13 +33,24 @@ struct Slice<'g, 'd> {
 
 fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
     let Some(grid) = Grid::of(data) else {
-        return Ok(Drawing::Absent("it needs a grid in which a parameter varies, and this folder has none"));
+        return Ok(Drawing::Absent(
+            "it needs a grid in which a parameter varies, and this folder has none",
+        ));
     };
     let slices = slices(&grid);
-    if slices.iter().all(|slice| slice.worths.iter().all(|worth| worth.median.is_none())) {
-        return Ok(Drawing::Absent("the objective is undefined for every setting of this folder"));
+    if slices
+        .iter()
+        .all(|slice| slice.worths.iter().all(|worth| worth.median.is_none()))
+    {
+        return Ok(Drawing::Absent(
+            "the objective is undefined for every setting of this folder",
+        ));
     }
-    let columns = if sheet.narrow() { 1 } else { columns(slices.len()) };
+    let columns = if sheet.narrow() {
+        1
+    } else {
+        columns(slices.len())
+    };
     let width = sheet.width / columns as f64;
     let legend = Legend::new(keys(), sheet.width - 8.0, 300.0);
     let top = legend.height() + 8.0;
@@ -44,7 +58,10 @@ fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
     legend.draw(&canvas, 4.0, 4.0)?;
     let axes = (objective_axis(data, &slices), fa_axis(&slices));
     for (n, slice) in slices.iter().enumerate() {
-        let corner = ((n % columns) as f64 * width, top + (n / columns) as f64 * BLOCK);
+        let corner = (
+            (n % columns) as f64 * width,
+            top + (n / columns) as f64 * BLOCK,
+        );
         block(&canvas, slice, corner, width, &axes, &data.run.objective)?;
     }
     Ok(Drawing::Svg(canvas.finish()?))
@@ -59,8 +76,14 @@ fn slices<'g, 'd>(grid: &'g Grid<'d>) -> Vec<Slice<'g, 'd>> {
     let order = grid.by_effect().into_iter().take(PARAMETERS);
     let slice = |at: usize| {
         let dimension = &grid.dimensions[at];
-        let worths = (0..dimension.values.len()).map(|value| grid.worth(&[(at, value)])).collect();
-        Slice { name: dimension.name, values: &dimension.values, worths }
+        let worths = (0..dimension.values.len())
+            .map(|value| grid.worth(&[(at, value)]))
+            .collect();
+        Slice {
+            name: dimension.name,
+            values: &dimension.values,
+            worths,
+        }
     };
     order.map(slice).collect()
 }
@@ -72,34 +95,82 @@ fn block(
     (left, top): (f64, f64),
     width: f64,
     (objective, fa): &(Axis, Axis),
-    name: &str,
+    shown: &Objective,
 ) -> Result<(), DrawError> {
     let title = Label::new(Ink::Text, Anchor::Start).bold();
-    canvas.text_within((left + 4.0, top + 14.0), short(slice.name), width - 12.0, title)?;
+    canvas.text_within(
+        (left + 4.0, top + 14.0),
+        short(slice.name),
+        width - 12.0,
+        title,
+    )?;
     let (start, end) = (left + 52.0, left + width - 16.0);
-    let upper = Place { left: start, top: top + 54.0, right: end, bottom: top + 54.0 + UPPER };
-    let lower = Place { left: start, top: upper.bottom + 32.0, right: end, bottom: upper.bottom + 32.0 + LOWER };
+    let upper = Place {
+        left: start,
+        top: top + 54.0,
+        right: end,
+        bottom: top + 54.0 + UPPER,
+    };
+    let lower = Place {
+        left: start,
+        top: upper.bottom + 32.0,
+        right: end,
+        bottom: upper.bottom + 32.0 + LOWER,
+    };
     let slots = Axis::slots(slice.values.len());
     let panel = Panel::new(canvas, upper, slots.clone(), objective.clone());
-    panel.axes("", name)?;
-    curve(&panel, slice, |worth| worth.median, median_look(), percent)?;
-    curve(&panel, slice, |worth| worth.best.map(|best| best.1), best_look(), percent)?;
+    panel.axes("", &shown.name)?;
+    curve(
+        &panel,
+        slice,
+        |worth| worth.median,
+        median_look(),
+        &|value| shown.write(value),
+    )?;
+    curve(
+        &panel,
+        slice,
+        |worth| worth.best.map(|best| best.1),
+        best_look(),
+        &|value| shown.write(value),
+    )?;
     let panel = Panel::new(canvas, lower, slots, fa.clone());
     panel.axes("", "false alarms")?;
-    curve(&panel, slice, |worth| worth.median_fa, median_look(), decimal)?;
-    curve(&panel, slice, |worth| worth.best.and_then(|best| best.0.fa.value), best_look(), decimal)?;
+    curve(
+        &panel,
+        slice,
+        |worth| worth.median_fa,
+        median_look(),
+        &|value| decimal(Some(value)),
+    )?;
+    curve(
+        &panel,
+        slice,
+        |worth| worth.best.and_then(|best| best.0.fa.value),
+        best_look(),
+        &|value| decimal(Some(value)),
+    )?;
     values(canvas, slice, lower)
 }
 
 /// The parameter's values under the lower panel, as many as fit.
 fn values(canvas: &Canvas, slice: &Slice<'_, '_>, place: Place) -> Result<(), DrawError> {
     let field = (place.right - place.left) / slice.values.len() as f64;
-    let widest = slice.values.iter().map(|value| measure(value, 12.0)).fold(0.0, f64::max);
+    let widest = slice
+        .values
+        .iter()
+        .map(|value| measure(value, 12.0))
+        .fold(0.0, f64::max);
     let every = ((widest.min(64.0) + 6.0) / field).ceil().max(1.0) as usize;
     for (n, value) in slice.values.iter().enumerate().step_by(every) {
         let at = (place.left + (n as f64 + 0.5) * field, place.bottom + 13.0);
         let room = field * every as f64 - 5.0;
-        canvas.text_within(at, value, room, Label::new(Ink::Muted, Anchor::Middle).size(12.0))?;
+        canvas.text_within(
+            at,
+            value,
+            room,
+            Label::new(Ink::Muted, Anchor::Middle).size(12.0),
+        )?;
     }
     Ok(())
 }
@@ -109,13 +180,22 @@ fn curve(
     slice: &Slice<'_, '_>,
     of: fn(&Worth<'_>) -> Option<f64>,
     (pen, mark): (Pen, Mark),
-    write: fn(Option<f64>) -> String,
+    write: &dyn Fn(f64) -> String,
 ) -> Result<(), DrawError> {
-    let points: Vec<(f64, f64)> =
-        slice.worths.iter().enumerate().filter_map(|(n, worth)| Some((n as f64, of(worth)?))).collect();
+    let points: Vec<(f64, f64)> = slice
+        .worths
+        .iter()
+        .enumerate()
+        .filter_map(|(n, worth)| Some((n as f64, of(worth)?)))
+        .collect();
     panel.line(&points, pen)?;
     for &(n, value) in &points {
-        let title = format!("{} = {}: {}", short(slice.name), slice.values[n as usize], write(Some(value)));
+        let title = format!(
+            "{} = {}: {}",
+            short(slice.name),
+            slice.values[n as usize],
+            write(value)
+        );
         panel.title(title).mark((n, value), mark, 4.2, pen.ink)?;
     }
     Ok(())
@@ -130,21 +210,37 @@ fn median_look() -> (Pen, Mark) {
 }
 
 fn keys() -> Vec<Key> {
-    let key = |name: &str, (pen, mark): (Pen, Mark)| Key { name: name.into(), pen: Some(pen), mark: Some((mark, pen.ink)) };
-    vec![key("best that meets the limit", best_look()), key("median of all", median_look())]
+    let key = |name: &str, (pen, mark): (Pen, Mark)| Key {
+        name: name.into(),
+        pen: Some(pen),
+        mark: Some((mark, pen.ink)),
+    };
+    vec![
+        key("best that meets the limit", best_look()),
+        key("median of all", median_look()),
+    ]
 }
 
 fn objective_axis(data: &ReportData, slices: &[Slice<'_, '_>]) -> Axis {
-    if !matches!(data.run.objective.as_str(), "utility" | "delay") {
+    if data.run.objective.is_share {
         return Axis::share(5);
     }
     let worths = || slices.iter().flat_map(|slice| &slice.worths);
-    let values: Vec<f64> = worths().flat_map(|worth| [worth.median, worth.best.map(|best| best.1)]).flatten().collect();
-    Axis::nice(values.iter().copied().fold(0.0, f64::min), values.iter().copied().fold(0.0, f64::max), 4)
+    let values: Vec<f64> = worths()
+        .flat_map(|worth| [worth.median, worth.best.map(|best| best.1)])
+        .flatten()
+        .collect();
+    Axis::nice(
+        values.iter().copied().fold(0.0, f64::min),
+        values.iter().copied().fold(0.0, f64::max),
+        4,
+    )
 }
 
 fn fa_axis(slices: &[Slice<'_, '_>]) -> Axis {
     let worths = slices.iter().flat_map(|slice| &slice.worths);
-    let rates = worths.flat_map(|worth| [worth.median_fa, worth.best.and_then(|best| best.0.fa.value)]).flatten();
+    let rates = worths
+        .flat_map(|worth| [worth.median_fa, worth.best.and_then(|best| best.0.fa.value)])
+        .flatten();
     Axis::from_zero(rates.fold(0.0, f64::max), 2)
 }

@@ -96,14 +96,24 @@ const NARROW: f64 = 366.0;
 
 /// Draws every chart of the registry.
 pub fn draw_all(data: &ReportData) -> Result<Vec<Chart>, DrawError> {
-    CHARTS.iter().map(|entry| entry.drawn(data).map(|drawn| Chart { entry, drawn })).collect()
+    CHARTS
+        .iter()
+        .map(|entry| entry.drawn(data).map(|drawn| Chart { entry, drawn }))
+        .collect()
 }
 
 impl Entry {
     fn drawn(&self, data: &ReportData) -> Result<Result<Layouts, &'static str>, DrawError> {
         let layout = |width: f64, suffix: &str| {
             let name = format!("{}-{suffix}", self.name);
-            (self.draw)(data, Sheet { name: &name, caption: self.title, width })
+            (self.draw)(
+                data,
+                Sheet {
+                    name: &name,
+                    caption: self.title,
+                    width,
+                },
+            )
         };
         Ok(match layout(WIDE, "wide")? {
             Drawing::Absent(why) => Err(why),
@@ -122,8 +132,12 @@ mod tests {
     #[test]
     fn every_file_is_registered() {
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/charts");
-        let files = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().file_name().into_string().unwrap());
-        let mut stems: Vec<String> = files.filter_map(|file| Some(file.strip_suffix(".rs")?.to_owned())).collect();
+        let files = std::fs::read_dir(folder)
+            .unwrap()
+            .map(|file| file.unwrap().file_name().into_string().unwrap());
+        let mut stems: Vec<String> = files
+            .filter_map(|file| Some(file.strip_suffix(".rs")?.to_owned()))
+            .collect();
         stems.retain(|stem| stem != "mod");
         stems.sort();
         let mut names: Vec<&str> = CHARTS.iter().map(|entry| entry.name).collect();

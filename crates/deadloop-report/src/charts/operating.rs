@@ -2,7 +2,9 @@
 
 use super::{Drawing, Entry, Sheet};
 use crate::data::{ALL_MODELS, ReportData, Role, Score};
-use crate::draw::{Anchor, Axis, Canvas, Dash, DrawError, Ink, Key, Label, Legend, Mark, Panel, Pen, Place};
+use crate::draw::{
+    Anchor, Axis, Canvas, Dash, DrawError, Ink, Key, Label, Legend, Mark, Panel, Pen, Place,
+};
 use crate::look::Look;
 use crate::numbers::{decimal, percent};
 
@@ -18,7 +20,14 @@ pub(super) static ENTRY: Entry = Entry {
 /// How many models get a line of their own.
 const MODELS: usize = 7;
 /// Inks of the models; the first two of the series belong to current and chosen.
-const INKS: [Ink; 6] = [Ink::Third, Ink::Fourth, Ink::Fifth, Ink::Sixth, Ink::Seventh, Ink::Eighth];
+const INKS: [Ink; 6] = [
+    Ink::Third,
+    Ink::Fourth,
+    Ink::Fifth,
+    Ink::Sixth,
+    Ink::Seventh,
+    Ink::Eighth,
+];
 
 /// One line: a model and its best recall at each rate of false alarms.
 struct Curve<'d> {
@@ -39,7 +48,9 @@ struct Point {
 fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
     let points = points(data);
     if points.is_empty() && data.together().all(|score| place(score).is_none()) {
-        return Ok(Drawing::Absent("it needs labelled loops and labelled clean text, and this folder lacks one of them"));
+        return Ok(Drawing::Absent(
+            "it needs labelled loops and labelled clean text, and this folder lacks one of them",
+        ));
     }
     let curves = curves(data);
     let legend = Legend::new(keys(&curves, &points), sheet.width - 8.0, 300.0);
@@ -47,25 +58,44 @@ fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
     let plot = if sheet.narrow() { 290.0 } else { 400.0 };
     let canvas = sheet.canvas(top + plot + 50.0);
     legend.draw(&canvas, 4.0, 4.0)?;
-    let place = Place { left: 50.0, top, right: sheet.width - 16.0, bottom: top + plot };
-    let panel = Panel::new(&canvas, place, x_axis(data, &curves, &points), Axis::share(5));
+    let place = Place {
+        left: 50.0,
+        top,
+        right: sheet.width - 16.0,
+        bottom: top + plot,
+    };
+    let panel = Panel::new(
+        &canvas,
+        place,
+        x_axis(data, &curves, &points),
+        Axis::share(5),
+    );
     panel.axes("false alarms per million clean chars", "recall")?;
     limit(data, &canvas, &panel)?;
     for curve in curves.iter().rev() {
         panel.title(curve.model).steps(&curve.points, curve.pen)?;
     }
-    curves.iter().try_for_each(|curve| own_points(data, &panel, curve))?;
+    curves
+        .iter()
+        .try_for_each(|curve| own_points(data, &panel, curve))?;
     for point in points.iter().rev() {
-        panel.title(format!("{}: {}", point.name, told(point.at))).mark(point.at, point.mark, point.radius, point.ink)?;
+        panel
+            .title(format!("{}: {}", point.name, told(point.at)))
+            .mark(point.at, point.mark, point.radius, point.ink)?;
     }
     Ok(Drawing::Svg(canvas.finish()?))
 }
 
 /// Small marks on a model's line: its current and its chosen setting, in the shapes of the large ones.
 fn own_points(data: &ReportData, panel: &Panel<'_>, curve: &Curve<'_>) -> Result<(), DrawError> {
-    let settings = [("current", data.current(), Mark::Disc, 3.2), ("chosen", data.chosen_for(curve.model), Mark::Star, 4.4)];
+    let settings = [
+        ("current", data.current(), Mark::Disc, 3.2),
+        ("chosen", data.chosen_for(curve.model), Mark::Star, 4.4),
+    ];
     for (name, setting, mark, radius) in settings {
-        let score = setting.filter(|_| curve.model != ALL_MODELS).and_then(|at| data.score(at, curve.model));
+        let score = setting
+            .filter(|_| curve.model != ALL_MODELS)
+            .and_then(|at| data.score(at, curve.model));
         if let Some(at) = score.and_then(place) {
             let title = format!("{}, {name}: {}", curve.model, told(at));
             panel.title(title).mark(at, mark, radius, curve.pen.ink)?;
@@ -75,7 +105,11 @@ fn own_points(data: &ReportData, panel: &Panel<'_>, curve: &Curve<'_>) -> Result
 }
 
 fn told((fa, recall): (f64, f64)) -> String {
-    format!("recall {}, {} false alarms per million clean chars", percent(Some(recall)), decimal(Some(fa)))
+    format!(
+        "recall {}, {} false alarms per million clean chars",
+        percent(Some(recall)),
+        decimal(Some(fa))
+    )
 }
 
 /// Where a score stands, if both figures are defined.
@@ -85,7 +119,11 @@ fn place(score: &Score) -> Option<(f64, f64)> {
 
 /// All models together first, then those with the most loops; only where the cells of a grid make a line.
 fn curves(data: &ReportData) -> Vec<Curve<'_>> {
-    if !data.settings.iter().any(|setting| setting.role == Role::Cell) {
+    if !data
+        .settings
+        .iter()
+        .any(|setting| setting.role == Role::Cell)
+    {
         return Vec::new();
     }
     let mut models: Vec<(&str, u64)> = Vec::new();
@@ -97,18 +135,37 @@ fn curves(data: &ReportData) -> Vec<Curve<'_>> {
     }
     models.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(b.0)));
     let pen = |n: usize| Pen::dashed(INKS[n % INKS.len()], 1.8, Dash::nth(n + n / INKS.len()));
-    let own = models.into_iter().take(MODELS).enumerate().map(|(n, (model, _))| (model, pen(n)));
+    let own = models
+        .into_iter()
+        .take(MODELS)
+        .enumerate()
+        .map(|(n, (model, _))| (model, pen(n)));
     std::iter::once((ALL_MODELS, Pen::solid(Ink::Text, 2.8)))
         .chain(own)
-        .map(|(model, pen)| Curve { model, pen, points: envelope(data, model) })
+        .map(|(model, pen)| Curve {
+            model,
+            pen,
+            points: envelope(data, model),
+        })
         .filter(|curve| curve.points.len() > 1)
         .collect()
 }
 
 /// The highest recall at each rate of false alarms, rising; it starts at (0, 0), where `never` stands.
 fn envelope(data: &ReportData, model: &str) -> Vec<(f64, f64)> {
-    let usable = |score: &&Score| score.model == model && data.settings.get(score.setting).is_some_and(|setting| setting.role != Role::Floor);
-    let mut all: Vec<(f64, f64)> = data.scores.iter().filter(usable).filter_map(place).collect();
+    let usable = |score: &&Score| {
+        score.model == model
+            && data
+                .settings
+                .get(score.setting)
+                .is_some_and(|setting| setting.role != Role::Floor)
+    };
+    let mut all: Vec<(f64, f64)> = data
+        .scores
+        .iter()
+        .filter(usable)
+        .filter_map(place)
+        .collect();
     all.sort_by(|a, b| a.0.total_cmp(&b.0).then(b.1.total_cmp(&a.1)));
     if all.len() < 2 {
         return Vec::new();
@@ -127,24 +184,50 @@ fn points(data: &ReportData) -> Vec<Point> {
     let pooled = data.pooled();
     let mut points: Vec<Point> = Vec::new();
     for score in data.together() {
-        let (Some(at), Some(setting)) = (place(score), data.settings.get(score.setting)) else { continue };
+        let (Some(at), Some(setting)) = (place(score), data.settings.get(score.setting)) else {
+            continue;
+        };
         if pooled == Some(score.setting) {
-            points.push(Point { name: "chosen".into(), at, mark: Mark::Star, ink: Ink::Chosen, radius: 7.0 });
+            points.push(Point {
+                name: "chosen".into(),
+                at,
+                mark: Mark::Star,
+                ink: Ink::Chosen,
+                radius: 7.0,
+            });
         }
         let name = data.describe(score.setting);
         match setting.role {
             Role::Floor => {
                 let mark = floor_mark(&setting.id);
-                points.push(Point { name: format!("floor: {}", setting.id), at, mark, ink: Ink::Muted, radius: 5.0 });
+                points.push(Point {
+                    name: format!("floor: {}", setting.id),
+                    at,
+                    mark,
+                    ink: Ink::Muted,
+                    radius: 5.0,
+                });
             }
             Role::Current | Role::Named => {
                 let look = Look::of(data, score.setting);
-                points.push(Point { name, at, mark: look.mark, ink: look.ink(), radius: 5.8 });
+                points.push(Point {
+                    name,
+                    at,
+                    mark: look.mark,
+                    ink: look.ink(),
+                    radius: 5.8,
+                });
             }
             Role::Cell => {}
         }
     }
-    points.sort_by_key(|point| (point.name != "chosen", point.ink != Ink::Current, point.ink == Ink::Muted));
+    points.sort_by_key(|point| {
+        (
+            point.name != "chosen",
+            point.ink != Ink::Current,
+            point.ink == Ink::Muted,
+        )
+    });
     points
 }
 
@@ -157,26 +240,56 @@ fn floor_mark(id: &str) -> Mark {
 }
 
 fn keys(curves: &[Curve<'_>], points: &[Point]) -> Vec<Key> {
-    let name = |model: &str| if model == ALL_MODELS { "all models".to_owned() } else { model.to_owned() };
-    let lines = curves.iter().map(|curve| Key { name: name(curve.model), pen: Some(curve.pen), mark: None });
-    let marks = points.iter().map(|point| Key { name: point.name.clone(), pen: None, mark: Some((point.mark, point.ink)) });
+    let name = |model: &str| {
+        if model == ALL_MODELS {
+            "all models".to_owned()
+        } else {
+            model.to_owned()
+        }
+    };
+    let lines = curves.iter().map(|curve| Key {
+        name: name(curve.model),
+        pen: Some(curve.pen),
+        mark: None,
+    });
+    let marks = points.iter().map(|point| Key {
+        name: point.name.clone(),
+        pen: None,
+        mark: Some((point.mark, point.ink)),
+    });
     marks.chain(lines).collect()
 }
 
 fn limit(data: &ReportData, canvas: &Canvas, panel: &Panel<'_>) -> Result<(), DrawError> {
-    let Some(constraint) = data.run.constraint else { return Ok(()) };
-    let (top, bottom) = (panel.at(constraint.max, 1.0), panel.at(constraint.max, 0.0));
+    let Some(limit) = data.run.limit else {
+        return Ok(());
+    };
+    let (top, bottom) = (panel.at(limit, 1.0), panel.at(limit, 0.0));
     canvas.line(&[top, bottom], Pen::dashed(Ink::Limit, 1.6, Dash::Dashed))?;
-    let text = format!("limit: {}", constraint.max);
+    let text = format!("limit: {limit}");
     let at = top.0.clamp(110.0, canvas.width() - 40.0);
-    canvas.text((at, top.1 - 11.0), &text, Label::new(Ink::Limit, Anchor::Middle).size(12.0))
+    canvas.text(
+        (at, top.1 - 11.0),
+        &text,
+        Label::new(Ink::Limit, Anchor::Middle).size(12.0),
+    )
 }
 
 /// From 0 past everything that is drawn; the even part ends at the power of ten below the smallest rate.
 fn x_axis(data: &ReportData, curves: &[Curve<'_>], points: &[Point]) -> Axis {
-    let rates = curves.iter().flat_map(|curve| &curve.points).chain(points.iter().map(|point| &point.at));
+    let rates = curves
+        .iter()
+        .flat_map(|curve| &curve.points)
+        .chain(points.iter().map(|point| &point.at));
     let positive: Vec<f64> = rates.map(|at| at.0).filter(|&rate| rate > 0.0).collect();
     let least = positive.iter().copied().fold(1.0, f64::min);
-    let most = positive.iter().copied().chain(data.run.constraint.map(|limit| limit.max)).fold(1.0, f64::max);
-    Axis::symlog(10f64.powf(least.log10().floor()).clamp(0.1, 1.0), most * 1.3)
+    let most = positive
+        .iter()
+        .copied()
+        .chain(data.run.limit)
+        .fold(1.0, f64::max);
+    Axis::symlog(
+        10f64.powf(least.log10().floor()).clamp(0.1, 1.0),
+        most * 1.3,
+    )
 }

@@ -26,8 +26,20 @@ pub(crate) struct Axis {
 impl Axis {
     /// Shares from 0 to 1 with a tick at each of `parts` equal parts.
     pub(crate) fn share(parts: u32) -> Self {
-        let ticks = (0..=parts).map(|n| (f64::from(n) / f64::from(parts), format!("{} %", n * 100 / parts))).collect();
-        Self { scale: Scale::Linear, low: 0.0, high: 1.0, ticks }
+        let ticks = (0..=parts)
+            .map(|n| {
+                (
+                    f64::from(n) / f64::from(parts),
+                    format!("{} %", n * 100 / parts),
+                )
+            })
+            .collect();
+        Self {
+            scale: Scale::Linear,
+            low: 0.0,
+            high: 1.0,
+            ticks,
+        }
     }
 
     /// From 0 to `high`, which is rounded up, with about `count` round ticks.
@@ -40,20 +52,38 @@ impl Axis {
         let high = if high > low { high } else { low + 1.0 };
         let step = round_step((high - low) / count.max(1) as f64);
         let (first, last) = ((low / step).floor() as i64, (high / step).ceil() as i64);
-        let ticks = (first..=last).map(|n| n as f64 * step).map(|at| (at, plain(at))).collect();
-        Self { scale: Scale::Linear, low: first as f64 * step, high: last as f64 * step, ticks }
+        let ticks = (first..=last)
+            .map(|n| n as f64 * step)
+            .map(|at| (at, plain(at)))
+            .collect();
+        Self {
+            scale: Scale::Linear,
+            low: first as f64 * step,
+            high: last as f64 * step,
+            ticks,
+        }
     }
 
     /// `count` slots, one at each whole number from 0, without ticks.
     pub(crate) fn slots(count: usize) -> Self {
-        Self { scale: Scale::Linear, low: -0.5, high: count as f64 - 0.5, ticks: Vec::new() }
+        Self {
+            scale: Scale::Linear,
+            low: -0.5,
+            high: count as f64 - 0.5,
+            ticks: Vec::new(),
+        }
     }
 
     /// Logarithmic, with a tick at each of `ticks` inside.
     pub(crate) fn log(low: f64, high: f64, ticks: &[f64]) -> Self {
         let inside = ticks.iter().filter(|&&at| at >= low && at <= high);
         let ticks = inside.map(|&at| (at, plain(at))).collect();
-        Self { scale: Scale::Log, low, high, ticks }
+        Self {
+            scale: Scale::Log,
+            low,
+            high,
+            ticks,
+        }
     }
 
     /// From 0, even up to `linear`, logarithmic above; ticks at 0 and at 1, 3, 10, … times a power of ten.
@@ -66,7 +96,12 @@ impl Axis {
             at *= if three { 10.0 / 3.0 } else { 3.0 };
             three = !three;
         }
-        Self { scale: Scale::Symlog(linear), low: 0.0, high, ticks }
+        Self {
+            scale: Scale::Symlog(linear),
+            low: 0.0,
+            high,
+            ticks,
+        }
     }
 
     /// The ticks: where, and what stands there.
@@ -95,7 +130,9 @@ impl Axis {
 /// The smallest of 1, 2, 2.5, 5 times a power of ten that is not below `wish`.
 fn round_step(wish: f64) -> f64 {
     let power = 10f64.powf(wish.log10().floor());
-    let factor = [1.0, 2.0, 2.5, 5.0].into_iter().find(|factor| factor * power >= wish * 0.999);
+    let factor = [1.0, 2.0, 2.5, 5.0]
+        .into_iter()
+        .find(|factor| factor * power >= wish * 0.999);
     power * factor.unwrap_or(10.0)
 }
 
@@ -103,7 +140,9 @@ fn round_step(wish: f64) -> f64 {
 fn plain(value: f64) -> String {
     let text = format!("{value:.3}");
     let text = text.trim_end_matches('0').trim_end_matches('.');
-    let (whole, rest) = text.split_once('.').map_or((text, None), |(w, r)| (w, Some(r)));
+    let (whole, rest) = text
+        .split_once('.')
+        .map_or((text, None), |(w, r)| (w, Some(r)));
     let grouped = crate::numbers::group(whole);
     rest.map_or(grouped.clone(), |rest| format!("{grouped}.{rest}"))
 }
@@ -137,7 +176,21 @@ mod tests {
     #[test]
     fn symlog_shows_zero_and_large_values() {
         let axis = Axis::symlog(0.1, 1000.0);
-        assert_eq!(labels(&axis), ["0", "0.1", "0.3", "1", "3", "10", "30", "100", "300", "1\u{202f}000"]);
+        assert_eq!(
+            labels(&axis),
+            [
+                "0",
+                "0.1",
+                "0.3",
+                "1",
+                "3",
+                "10",
+                "30",
+                "100",
+                "300",
+                "1\u{202f}000"
+            ]
+        );
         let places: Vec<f64> = axis.ticks().iter().map(|tick| axis.place(tick.0)).collect();
         assert!(places.is_sorted() && places[0] == 0.0);
     }

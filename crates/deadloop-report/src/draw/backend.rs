@@ -9,7 +9,8 @@ use super::text::measure;
 use super::theme::{Dash, Ink};
 use plotters::style::text_anchor::{HPos, VPos};
 use plotters_backend::{
-    BackendColor, BackendCoord, BackendStyle, BackendTextStyle, DrawingBackend, DrawingErrorKind, FontStyle,
+    BackendColor, BackendCoord, BackendStyle, BackendTextStyle, DrawingBackend, DrawingErrorKind,
+    FontStyle,
 };
 use std::cell::RefCell;
 use std::convert::Infallible;
@@ -51,13 +52,23 @@ impl Backend {
             return Ok(());
         }
         let mut sheet = self.sheet.borrow_mut();
-        let title = sheet.title.take().map(|title| format!("<title>{}</title>", escape(&title)));
-        let opacity = if color.alpha < 1.0 { format!(" opacity=\"{}\"", color.alpha) } else { String::new() };
+        let title = sheet
+            .title
+            .take()
+            .map(|title| format!("<title>{}</title>", escape(&title)));
+        let opacity = if color.alpha < 1.0 {
+            format!(" opacity=\"{}\"", color.alpha)
+        } else {
+            String::new()
+        };
         let title = title.unwrap_or_default();
         let _ = if inner.is_empty() && title.is_empty() {
             writeln!(sheet.body, "<{tag}{attributes}{opacity}/>")
         } else {
-            writeln!(sheet.body, "<{tag}{attributes}{opacity}>{title}{inner}</{tag}>")
+            writeln!(
+                sheet.body,
+                "<{tag}{attributes}{opacity}>{title}{inner}</{tag}>"
+            )
         };
         Ok(())
     }
@@ -66,7 +77,11 @@ impl Backend {
 /// A length or place, in pixels with one decimal at most.
 fn px(steps: i32) -> String {
     let value = f64::from(steps) / FINE;
-    if value.fract() == 0.0 { format!("{value:.0}") } else { format!("{value:.1}") }
+    if value.fract() == 0.0 {
+        format!("{value:.0}")
+    } else {
+        format!("{value:.1}")
+    }
 }
 
 fn filled(color: BackendColor) -> String {
@@ -77,12 +92,21 @@ fn filled(color: BackendColor) -> String {
 fn stroked<S: BackendStyle>(style: &S) -> String {
     let (ink, dash) = Ink::of(style.color().rgb);
     let width = px(i32::try_from(style.stroke_width()).unwrap_or(i32::MAX));
-    let dash = Dash::pattern(dash).map(|pattern| format!(" stroke-dasharray=\"{pattern}\"")).unwrap_or_default();
-    format!(" class=\"s-{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"{width}\"{dash}", ink.class(), ink.light())
+    let dash = Dash::pattern(dash)
+        .map(|pattern| format!(" stroke-dasharray=\"{pattern}\""))
+        .unwrap_or_default();
+    format!(
+        " class=\"s-{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"{width}\"{dash}",
+        ink.class(),
+        ink.light()
+    )
 }
 
 fn point_list(points: impl IntoIterator<Item = BackendCoord>) -> String {
-    let points: Vec<String> = points.into_iter().map(|(x, y)| format!("{},{}", px(x), px(y))).collect();
+    let points: Vec<String> = points
+        .into_iter()
+        .map(|(x, y)| format!("{},{}", px(x), px(y)))
+        .collect();
     format!(" points=\"{}\"", points.join(" "))
 }
 
@@ -120,40 +144,92 @@ impl DrawingBackend for Backend {
     }
 
     fn draw_pixel(&mut self, (x, y): BackendCoord, color: BackendColor) -> Done {
-        let place = format!(" x=\"{}\" y=\"{}\" width=\"0.1\" height=\"0.1\"", px(x), px(y));
+        let place = format!(
+            " x=\"{}\" y=\"{}\" width=\"0.1\" height=\"0.1\"",
+            px(x),
+            px(y)
+        );
         self.element("rect", &(filled(color) + &place), color, "")
     }
 
-    fn draw_line<S: BackendStyle>(&mut self, from: BackendCoord, to: BackendCoord, style: &S) -> Done {
+    fn draw_line<S: BackendStyle>(
+        &mut self,
+        from: BackendCoord,
+        to: BackendCoord,
+        style: &S,
+    ) -> Done {
         self.draw_path([from, to], style)
     }
 
-    fn draw_rect<S: BackendStyle>(&mut self, from: BackendCoord, to: BackendCoord, style: &S, fill: bool) -> Done {
-        let look = if fill { filled(style.color()) } else { stroked(style) };
+    fn draw_rect<S: BackendStyle>(
+        &mut self,
+        from: BackendCoord,
+        to: BackendCoord,
+        style: &S,
+        fill: bool,
+    ) -> Done {
+        let look = if fill {
+            filled(style.color())
+        } else {
+            stroked(style)
+        };
         let (x, y) = (from.0.min(to.0), from.1.min(to.1));
         let (width, height) = ((to.0 - from.0).abs(), (to.1 - from.1).abs());
-        let place =
-            format!(" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"", px(x), px(y), px(width), px(height));
+        let place = format!(
+            " x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"",
+            px(x),
+            px(y),
+            px(width),
+            px(height)
+        );
         self.element("rect", &(look + &place), style.color(), "")
     }
 
-    fn draw_path<S: BackendStyle, I: IntoIterator<Item = BackendCoord>>(&mut self, path: I, style: &S) -> Done {
+    fn draw_path<S: BackendStyle, I: IntoIterator<Item = BackendCoord>>(
+        &mut self,
+        path: I,
+        style: &S,
+    ) -> Done {
         let look = stroked(style) + " stroke-linejoin=\"round\"";
         self.element("polyline", &(look + &point_list(path)), style.color(), "")
     }
 
-    fn draw_circle<S: BackendStyle>(&mut self, at: BackendCoord, radius: u32, style: &S, fill: bool) -> Done {
-        let look = if fill { filled(style.color()) } else { stroked(style) };
+    fn draw_circle<S: BackendStyle>(
+        &mut self,
+        at: BackendCoord,
+        radius: u32,
+        style: &S,
+        fill: bool,
+    ) -> Done {
+        let look = if fill {
+            filled(style.color())
+        } else {
+            stroked(style)
+        };
         let radius = px(i32::try_from(radius).unwrap_or(i32::MAX));
         let place = format!(" cx=\"{}\" cy=\"{}\" r=\"{radius}\"", px(at.0), px(at.1));
         self.element("circle", &(look + &place), style.color(), "")
     }
 
-    fn fill_polygon<S: BackendStyle, I: IntoIterator<Item = BackendCoord>>(&mut self, path: I, style: &S) -> Done {
-        self.element("polygon", &(filled(style.color()) + &point_list(path)), style.color(), "")
+    fn fill_polygon<S: BackendStyle, I: IntoIterator<Item = BackendCoord>>(
+        &mut self,
+        path: I,
+        style: &S,
+    ) -> Done {
+        self.element(
+            "polygon",
+            &(filled(style.color()) + &point_list(path)),
+            style.color(),
+            "",
+        )
     }
 
-    fn draw_text<T: BackendTextStyle>(&mut self, text: &str, style: &T, (x, y): BackendCoord) -> Done {
+    fn draw_text<T: BackendTextStyle>(
+        &mut self,
+        text: &str,
+        style: &T,
+        (x, y): BackendCoord,
+    ) -> Done {
         let anchor = style.anchor();
         let across = match anchor.h_pos {
             HPos::Left => "",
@@ -165,7 +241,11 @@ impl DrawingBackend for Backend {
             VPos::Center => " dy=\"0.35em\"",
             VPos::Bottom => "",
         };
-        let weight = if matches!(style.style(), FontStyle::Bold) { " font-weight=\"600\"" } else { "" };
+        let weight = if matches!(style.style(), FontStyle::Bold) {
+            " font-weight=\"600\""
+        } else {
+            ""
+        };
         let attributes = format!(
             "{} x=\"{}\" y=\"{}\" font-size=\"{}\"{across}{down}{weight}",
             filled(style.color()),
@@ -181,6 +261,9 @@ impl DrawingBackend for Backend {
         text: &str,
         style: &T,
     ) -> Result<(u32, u32), DrawingErrorKind<Infallible>> {
-        Ok((measure(text, style.size()).round() as u32, style.size().round() as u32))
+        Ok((
+            measure(text, style.size()).round() as u32,
+            style.size().round() as u32,
+        ))
     }
 }

@@ -37,7 +37,11 @@ pub(crate) struct Pen {
 impl Pen {
     /// A solid line.
     pub(crate) fn solid(ink: Ink, width: f64) -> Self {
-        Self { ink, width, dash: Dash::Solid }
+        Self {
+            ink,
+            width,
+            dash: Dash::Solid,
+        }
     }
 
     /// A broken line.
@@ -47,7 +51,11 @@ impl Pen {
 
     pub(super) fn style(self) -> ShapeStyle {
         let width = (self.width * FINE).round() as u32;
-        ShapeStyle { color: self.ink.color(self.dash, 1.0), filled: false, stroke_width: width }
+        ShapeStyle {
+            color: self.ink.color(self.dash, 1.0),
+            filled: false,
+            stroke_width: width,
+        }
     }
 }
 
@@ -78,7 +86,12 @@ pub(crate) struct Label {
 impl Label {
     /// Ordinary text.
     pub(crate) fn new(ink: Ink, anchor: Anchor) -> Self {
-        Self { ink, size: 13.0, anchor, bold: false }
+        Self {
+            ink,
+            size: 13.0,
+            anchor,
+            bold: false,
+        }
     }
 
     /// The same in another size.
@@ -90,7 +103,6 @@ impl Label {
     pub(crate) fn bold(self) -> Self {
         Self { bold: true, ..self }
     }
-
 }
 
 /// The shape of a point.
@@ -140,7 +152,14 @@ impl Canvas {
         let sheet = SharedSheet::default();
         let size = ((width * FINE) as u32, (height * FINE) as u32);
         let root = Backend::new(sheet.clone(), size).into_drawing_area();
-        Self { name: name.to_owned(), caption: caption.to_owned(), width, height, sheet, root }
+        Self {
+            name: name.to_owned(),
+            caption: caption.to_owned(),
+            width,
+            height,
+            sheet,
+            root,
+        }
     }
 
     /// The width in pixels.
@@ -156,7 +175,11 @@ impl Canvas {
 
     /// Writes `text` at a place.
     pub(crate) fn text(&self, at: At, text: &str, label: Label) -> Result<(), DrawError> {
-        let style = if label.bold { FontStyle::Bold } else { FontStyle::Normal };
+        let style = if label.bold {
+            FontStyle::Bold
+        } else {
+            FontStyle::Normal
+        };
         let font = FontDesc::new(FontFamily::SansSerif, label.size * FINE, style);
         let across = match label.anchor {
             Anchor::Start => HPos::Left,
@@ -164,12 +187,20 @@ impl Canvas {
             Anchor::End => HPos::Right,
         };
         let color = label.ink.color(Dash::Solid, 1.0);
-        let style = TextStyle::from(font).color(&color).pos(Pos::new(across, VPos::Center));
+        let style = TextStyle::from(font)
+            .color(&color)
+            .pos(Pos::new(across, VPos::Center));
         Ok(self.root.draw(&Text::new(text, fine(at), style))?)
     }
 
     /// Writes `text` cut in the middle to fit `room` pixels; then the whole stands in the title.
-    pub(crate) fn text_within(&self, at: At, text: &str, room: f64, label: Label) -> Result<(), DrawError> {
+    pub(crate) fn text_within(
+        &self,
+        at: At,
+        text: &str,
+        room: f64,
+        label: Label,
+    ) -> Result<(), DrawError> {
         let short = elide(text, room, label.size);
         if short != text {
             self.title(text);
@@ -185,12 +216,16 @@ impl Canvas {
 
     /// A filled rectangle between two corners.
     pub(crate) fn rect(&self, from: At, to: At, ink: Ink) -> Result<(), DrawError> {
-        Ok(self.root.draw(&Rectangle::new([fine(from), fine(to)], fill(ink)))?)
+        Ok(self
+            .root
+            .draw(&Rectangle::new([fine(from), fine(to)], fill(ink)))?)
     }
 
     /// A rectangle's outline.
     pub(crate) fn frame(&self, from: At, to: At, pen: Pen) -> Result<(), DrawError> {
-        Ok(self.root.draw(&Rectangle::new([fine(from), fine(to)], pen.style()))?)
+        Ok(self
+            .root
+            .draw(&Rectangle::new([fine(from), fine(to)], pen.style()))?)
     }
 
     /// Diagonal lines inside a rectangle.
@@ -201,7 +236,10 @@ impl Canvas {
         for n in 1..=lines {
             let along = f64::from(n) * GAP;
             let start = (from.0 + along.min(width), from.1 + (along - width).max(0.0));
-            let end = (from.0 + (along - height).max(0.0), from.1 + along.min(height));
+            let end = (
+                from.0 + (along - height).max(0.0),
+                from.1 + along.min(height),
+            );
             self.line(&[start, end], Pen::solid(Ink::Hatch, 1.0))?;
         }
         Ok(())
@@ -212,24 +250,35 @@ impl Canvas {
         let title = self.sheet.borrow_mut().title.take();
         match mark {
             Mark::Disc | Mark::Ring => {
-                self.root.draw(&Circle::new(fine(at), steps(radius + 1.3), fill(Ink::Paper)))?;
+                self.root.draw(&Circle::new(
+                    fine(at),
+                    steps(radius + 1.3),
+                    fill(Ink::Paper),
+                ))?;
                 self.restore(title);
                 let (radius, style) = match mark {
                     Mark::Disc => (radius, fill(ink)),
                     _ => (radius - 1.0, Pen::solid(ink, 2.0).style()),
                 };
-                self.root.draw(&Circle::new(fine(at), steps(radius), style))?;
+                self.root
+                    .draw(&Circle::new(fine(at), steps(radius), style))?;
             }
             Mark::Cross => {
                 let r = radius * 0.85;
                 let strokes = [[(-r, -r), (r, r)], [(-r, r), (r, -r)]];
                 for (width, ink) in [(4.6, Ink::Paper), (2.2, ink)] {
                     for stroke in strokes {
-                        self.line(&stroke.map(|by| (at.0 + by.0, at.1 + by.1)), Pen::solid(ink, width))?;
+                        self.line(
+                            &stroke.map(|by| (at.0 + by.0, at.1 + by.1)),
+                            Pen::solid(ink, width),
+                        )?;
                     }
                 }
                 self.restore(title);
-                self.line(&[(at.0 - r, at.1 - r), (at.0 + r, at.1 + r)], Pen::solid(ink, 2.2))?;
+                self.line(
+                    &[(at.0 - r, at.1 - r), (at.0 + r, at.1 + r)],
+                    Pen::solid(ink, 2.2),
+                )?;
             }
             _ => {
                 self.polygon(at, mark, radius + 1.6, Ink::Paper)?;
@@ -245,8 +294,13 @@ impl Canvas {
     }
 
     fn polygon(&self, at: At, mark: Mark, radius: f64, ink: Ink) -> Result<(), DrawError> {
-        let corners = mark.corners().into_iter().map(|by| fine((at.0 + by.0 * radius, at.1 + by.1 * radius)));
-        Ok(self.root.draw(&Polygon::new(corners.collect::<Vec<_>>(), fill(ink)))?)
+        let corners = mark
+            .corners()
+            .into_iter()
+            .map(|by| fine((at.0 + by.0 * radius, at.1 + by.1 * radius)));
+        Ok(self
+            .root
+            .draw(&Polygon::new(corners.collect::<Vec<_>>(), fill(ink)))?)
     }
 
     /// The finished SVG.
@@ -266,7 +320,11 @@ impl Canvas {
 }
 
 fn fill(ink: Ink) -> ShapeStyle {
-    ShapeStyle { color: ink.color(Dash::Solid, 1.0), filled: true, stroke_width: 0 }
+    ShapeStyle {
+        color: ink.color(Dash::Solid, 1.0),
+        filled: true,
+        stroke_width: 0,
+    }
 }
 
 fn steps(pixels: f64) -> i32 {

@@ -40,8 +40,15 @@ impl Legend {
             placed.push((key, name, x, y));
             x += takes;
         }
-        let height = if placed.is_empty() { 0.0 } else { y + ROW / 2.0 };
-        Self { keys: placed, height }
+        let height = if placed.is_empty() {
+            0.0
+        } else {
+            y + ROW / 2.0
+        };
+        Self {
+            keys: placed,
+            height,
+        }
     }
 
     /// How high the legend is.
@@ -62,7 +69,11 @@ impl Legend {
             if *name != key.name {
                 canvas.title(key.name.as_str());
             }
-            canvas.text((x + SWATCH, y), name, Label::new(Ink::Text, Anchor::Start).size(SIZE))?;
+            canvas.text(
+                (x + SWATCH, y),
+                name,
+                Label::new(Ink::Text, Anchor::Start).size(SIZE),
+            )?;
         }
         Ok(())
     }

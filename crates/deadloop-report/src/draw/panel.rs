@@ -36,10 +36,19 @@ impl<'c> Panel<'c> {
     /// Axes at `place`: `x` to the right, `y` upwards.
     pub(crate) fn new(canvas: &'c Canvas, place: Place, x: Axis, y: Axis) -> Self {
         let fine = |from: f64, to: f64| (from * FINE).round() as i32..(to * FINE).round() as i32;
-        let coordinates =
-            Cartesian2d::new(x.clone(), y.clone(), (fine(place.left, place.right), fine(place.bottom, place.top)));
+        let coordinates = Cartesian2d::new(
+            x.clone(),
+            y.clone(),
+            (fine(place.left, place.right), fine(place.bottom, place.top)),
+        );
         let area = canvas.root.apply_coord_spec(coordinates);
-        Self { canvas, place, x, y, area }
+        Self {
+            canvas,
+            place,
+            x,
+            y,
+            area,
+        }
     }
 
     /// The pixel of a data point.
@@ -56,42 +65,65 @@ impl<'c> Panel<'c> {
 
     /// Vertical grid lines and what stands under them; labels that would touch the last one are left out.
     pub(crate) fn x_axis(&self, name: &str) -> Result<(), DrawError> {
-        let Place { left, top, right, bottom } = self.place;
+        let Place {
+            left,
+            top,
+            right,
+            bottom,
+        } = self.place;
         let label = Label::new(Ink::Muted, Anchor::Middle).size(12.0);
         let mut free_from = f64::NEG_INFINITY;
         for (at, text) in self.x.ticks() {
             let x = self.at(*at, self.y.low()).0;
-            self.canvas.line(&[(x, top), (x, bottom)], Pen::solid(Ink::Grid, 1.0))?;
+            self.canvas
+                .line(&[(x, top), (x, bottom)], Pen::solid(Ink::Grid, 1.0))?;
             let half = measure(text, 12.0) / 2.0;
             if x - half >= free_from {
                 self.canvas.text((x, bottom + 13.0), text, label)?;
                 free_from = x + half + 5.0;
             }
         }
-        self.canvas.line(&[(left, bottom), (right, bottom)], Pen::solid(Ink::Axis, 1.0))?;
+        self.canvas.line(
+            &[(left, bottom), (right, bottom)],
+            Pen::solid(Ink::Axis, 1.0),
+        )?;
         if name.is_empty() {
             return Ok(());
         }
         let label = Label::new(Ink::Text, Anchor::Middle).size(13.0);
-        self.canvas.text_within(((left + right) / 2.0, bottom + 33.0), name, right, label)
+        self.canvas
+            .text_within(((left + right) / 2.0, bottom + 33.0), name, right, label)
     }
 
     /// Horizontal grid lines and what stands left of them; the name stands above the axis, so that it need not be
     /// read sideways.
     pub(crate) fn y_axis(&self, name: &str) -> Result<(), DrawError> {
-        let Place { left, top, right, .. } = self.place;
+        let Place {
+            left, top, right, ..
+        } = self.place;
         for (at, text) in self.y.ticks() {
             let y = self.at(self.x.low(), *at).1;
-            self.canvas.line(&[(left, y), (right, y)], Pen::solid(Ink::Grid, 1.0))?;
-            self.canvas.text((left - 7.0, y), text, Label::new(Ink::Muted, Anchor::End).size(12.0))?;
+            self.canvas
+                .line(&[(left, y), (right, y)], Pen::solid(Ink::Grid, 1.0))?;
+            self.canvas.text(
+                (left - 7.0, y),
+                text,
+                Label::new(Ink::Muted, Anchor::End).size(12.0),
+            )?;
         }
         let start = (left - 42.0).max(2.0);
-        self.canvas.text((start, top - 16.0), name, Label::new(Ink::Text, Anchor::Start).size(13.0))
+        self.canvas.text(
+            (start, top - 16.0),
+            name,
+            Label::new(Ink::Text, Anchor::Start).size(13.0),
+        )
     }
 
     /// A line through data points.
     pub(crate) fn line(&self, points: &[(f64, f64)], pen: Pen) -> Result<(), DrawError> {
-        Ok(self.area.draw(&PathElement::new(points.to_vec(), pen.style()))?)
+        Ok(self
+            .area
+            .draw(&PathElement::new(points.to_vec(), pen.style()))?)
     }
 
     /// A line that keeps its height until the next point: what is true of all x up to there.
@@ -107,7 +139,13 @@ impl<'c> Panel<'c> {
     }
 
     /// A point.
-    pub(crate) fn mark(&self, at: (f64, f64), mark: Mark, radius: f64, ink: Ink) -> Result<(), DrawError> {
+    pub(crate) fn mark(
+        &self,
+        at: (f64, f64),
+        mark: Mark,
+        radius: f64,
+        ink: Ink,
+    ) -> Result<(), DrawError> {
         self.canvas.mark(self.at(at.0, at.1), mark, radius, ink)
     }
 

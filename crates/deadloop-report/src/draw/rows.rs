@@ -30,9 +30,20 @@ pub(crate) struct Rows<'c> {
 
 impl<'c> Rows<'c> {
     /// `count` rows at `place`, over the axis `x`; every other row stands on a band.
-    pub(crate) fn new(canvas: &'c Canvas, place: Place, x: Axis, count: usize, name: &str) -> Result<Self, DrawError> {
+    pub(crate) fn new(
+        canvas: &'c Canvas,
+        place: Place,
+        x: Axis,
+        count: usize,
+        name: &str,
+    ) -> Result<Self, DrawError> {
         let panel = Panel::new(canvas, place, x, Axis::slots(count));
-        let rows = Self { canvas, place, panel, count };
+        let rows = Self {
+            canvas,
+            place,
+            panel,
+            count,
+        };
         for row in (0..count).step_by(2) {
             let (top, bottom) = rows.edges(row);
             canvas.rect((place.left, top), (place.right, bottom), Ink::Band)?;
@@ -44,7 +55,10 @@ impl<'c> Rows<'c> {
     /// The upper and lower edge of a row.
     fn edges(&self, row: usize) -> (f64, f64) {
         let height = (self.place.bottom - self.place.top) / self.count as f64;
-        (self.place.top + height * row as f64, self.place.top + height * (row + 1) as f64)
+        (
+            self.place.top + height * row as f64,
+            self.place.top + height * (row + 1) as f64,
+        )
     }
 
     /// The middle of a row.
@@ -60,7 +74,9 @@ impl<'c> Rows<'c> {
         let step = (bottom - top) / (dots.len() as f64 + 1.0);
         if dots.iter().all(|dot| dot.at.value.is_none()) {
             let label = Label::new(Ink::Muted, Anchor::Start).size(12.0);
-            return self.canvas.text((self.place.left + 8.0, (top + bottom) / 2.0), "n/a", label);
+            return self
+                .canvas
+                .text((self.place.left + 8.0, (top + bottom) / 2.0), "n/a", label);
         }
         for (n, dot) in dots.iter().enumerate() {
             self.dot(dot, top + step * (n + 1) as f64)?;
@@ -69,12 +85,22 @@ impl<'c> Rows<'c> {
     }
 
     fn dot(&self, dot: &Dot, y: f64) -> Result<(), DrawError> {
-        let Some(value) = dot.at.value.filter(|value| value.is_finite()) else { return Ok(()) };
+        let Some(value) = dot.at.value.filter(|value| value.is_finite()) else {
+            return Ok(());
+        };
         let x = |value: f64| self.panel.at(value, 0.0).0;
         if let (Some(low), Some(high)) = (dot.at.low, dot.at.high) {
-            let pen = Pen { ink: dot.ink, width: 1.8, dash: Dash::Solid };
-            self.canvas.title(dot.title.as_str()).line(&[(x(low), y), (x(high), y)], pen)?;
+            let pen = Pen {
+                ink: dot.ink,
+                width: 1.8,
+                dash: Dash::Solid,
+            };
+            self.canvas
+                .title(dot.title.as_str())
+                .line(&[(x(low), y), (x(high), y)], pen)?;
         }
-        self.canvas.title(dot.title.as_str()).mark((x(value), y), dot.mark, 4.6, dot.ink)
+        self.canvas
+            .title(dot.title.as_str())
+            .mark((x(value), y), dot.mark, 4.6, dot.ink)
     }
 }

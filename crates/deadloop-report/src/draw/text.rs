@@ -33,7 +33,11 @@ pub(crate) fn elide(text: &str, room: f64, size: f64) -> String {
     let (mut head, mut tail, mut used) = (0, 0, 0.0);
     while head + tail < chars.len() {
         let from_head = head <= tail;
-        let next = if from_head { chars[head] } else { chars[chars.len() - 1 - tail] };
+        let next = if from_head {
+            chars[head]
+        } else {
+            chars[chars.len() - 1 - tail]
+        };
         used += em(next);
         if used > budget {
             break;
@@ -58,7 +62,10 @@ mod tests {
     fn a_long_name_keeps_both_ends_and_fits() {
         let name = "deepseek-r1-distill-通义千问-qwen2.5-7b-instruct";
         let short = elide(name, 120.0, 12.0);
-        assert!(short.starts_with("deep") && short.ends_with("uct") && short.contains('…'), "{short}");
+        assert!(
+            short.starts_with("deep") && short.ends_with("uct") && short.contains('…'),
+            "{short}"
+        );
         assert!(measure(&short, 12.0) <= 120.0);
         assert_eq!(elide("short", 120.0, 12.0), "short");
     }

@@ -13,23 +13,50 @@ const MISSES: usize = 40;
 /// The drill-down, of the setting that matters: the chosen one, or the first.
 pub(super) fn tables(data: &ReportData) -> Vec<Table> {
     let list = series(data, usize::MAX);
-    let Some(focus) = list.iter().find(|series| series.chosen).or(list.first()) else { return Vec::new() };
+    let Some(focus) = list.iter().find(|series| series.chosen).or(list.first()) else {
+        return Vec::new();
+    };
     let rows = focus.rows.as_slice();
-    [fired(data), false_alarms(rows, &focus.name), misses(rows, &focus.name), errors(data)]
-        .into_iter()
-        .flatten()
-        .collect()
+    [
+        fired(data),
+        false_alarms(rows, &focus.name),
+        misses(rows, &focus.name),
+        errors(data),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
 }
 
 /// Says how many rows were left out.
 fn note(text: String, all: usize, shown: usize) -> String {
-    if all <= shown { text } else { format!("{text} The first {shown} of {}; outcomes.parquet has them all.", count(all as u64)) }
+    if all <= shown {
+        text
+    } else {
+        format!(
+            "{text} The first {shown} of {}; outcomes.parquet has them all.",
+            count(all as u64)
+        )
+    }
 }
 
 /// Unlabelled transcripts with an alarm, through every setting.
 fn fired(data: &ReportData) -> Option<Table> {
-    let list: Vec<_> = data.outcomes.iter().filter(|row| row.verdict == Verdict::Unlabelled && row.alarm_at.is_some()).collect();
-    let columns = vec![words("transcript"), words("model"), words("setting"), words("channel"), number("alarm at"), number("length"), words("claims"), words("detector")];
+    let list: Vec<_> = data
+        .outcomes
+        .iter()
+        .filter(|row| row.verdict == Verdict::Unlabelled && row.alarm_at.is_some())
+        .collect();
+    let columns = vec![
+        words("transcript"),
+        words("model"),
+        words("setting"),
+        words("channel"),
+        number("alarm at"),
+        number("length"),
+        words("claims"),
+        words("detector"),
+    ];
     let row = |row: &&Outcome| Row {
         cells: vec![
             Cell::text(row.transcript.as_str()),
@@ -44,14 +71,32 @@ fn fired(data: &ReportData) -> Option<Table> {
         role: "",
     };
     let text = "Transcripts without a label that would have been cut, and where. Whether rightly, only a label can tell.".to_owned();
-    Table::new("What would have fired", note(text, list.len(), ROWS), columns, list.iter().take(ROWS).map(row).collect())
+    Table::new(
+        "What would have fired",
+        note(text, list.len(), ROWS),
+        columns,
+        list.iter().take(ROWS).map(row).collect(),
+    )
 }
 
 /// Healthy text that was cut, the most of it first.
 fn false_alarms(rows: &[&Outcome], setting: &str) -> Option<Table> {
     let mut list: Vec<_> = rows.iter().filter(|row| row.verdict.is_false()).collect();
-    list.sort_by(|a, b| b.lost.cmp(&a.lost).then_with(|| a.transcript.cmp(&b.transcript)));
-    let columns = vec![words("transcript"), words("model"), words("verdict"), number("alarm at"), number("onset"), number("lost"), words("claims"), words("detector")];
+    list.sort_by(|a, b| {
+        b.lost
+            .cmp(&a.lost)
+            .then_with(|| a.transcript.cmp(&b.transcript))
+    });
+    let columns = vec![
+        words("transcript"),
+        words("model"),
+        words("verdict"),
+        number("alarm at"),
+        number("onset"),
+        number("lost"),
+        words("claims"),
+        words("detector"),
+    ];
     let row = |row: &&&Outcome| Row {
         cells: vec![
             Cell::text(row.transcript.as_str()),
@@ -65,15 +110,37 @@ fn false_alarms(rows: &[&Outcome], setting: &str) -> Option<Table> {
         ],
         role: "",
     };
-    let text = format!("Every alarm of {setting} that cut healthy text: on a clean transcript (false-alarm), before a loop (premature), after one (stale). “lost”: healthy chars thrown away.");
-    Table::new("False alarms", note(text, list.len(), ROWS), columns, list.iter().take(ROWS).map(row).collect())
+    let text = format!(
+        "Every alarm of {setting} that cut healthy text: on a clean transcript (false-alarm), before a loop (premature), after one (stale). “lost”: healthy chars thrown away."
+    );
+    Table::new(
+        "False alarms",
+        note(text, list.len(), ROWS),
+        columns,
+        list.iter().take(ROWS).map(row).collect(),
+    )
 }
 
 /// Loops that ran on the longest.
 fn misses(rows: &[&Outcome], setting: &str) -> Option<Table> {
-    let mut list: Vec<(&&Outcome, u64)> = rows.iter().filter(|row| matches!(row.verdict, Verdict::Miss | Verdict::Late)).map(|row| (row, wasted(row))).collect();
-    list.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.transcript.cmp(&b.0.transcript)));
-    let columns = vec![words("transcript"), words("model"), words("kind"), words("channel"), number("onset"), number("wasted"), number("latency")];
+    let mut list: Vec<(&&Outcome, u64)> = rows
+        .iter()
+        .filter(|row| matches!(row.verdict, Verdict::Miss | Verdict::Late))
+        .map(|row| (row, wasted(row)))
+        .collect();
+    list.sort_by(|a, b| {
+        b.1.cmp(&a.1)
+            .then_with(|| a.0.transcript.cmp(&b.0.transcript))
+    });
+    let columns = vec![
+        words("transcript"),
+        words("model"),
+        words("kind"),
+        words("channel"),
+        number("onset"),
+        number("wasted"),
+        number("latency"),
+    ];
     let row = |(row, wasted): &(&&Outcome, u64)| Row {
         cells: vec![
             Cell::text(row.transcript.as_str()),
@@ -86,8 +153,15 @@ fn misses(rows: &[&Outcome], setting: &str) -> Option<Table> {
         ],
         role: "",
     };
-    let text = format!("The loops that {setting} missed and that ran on the longest. “wasted”: chars generated from the onset on.");
-    Table::new("Worst misses", note(text, list.len(), MISSES), columns, list.iter().take(MISSES).map(row).collect())
+    let text = format!(
+        "The loops that {setting} missed and that ran on the longest. “wasted”: chars generated from the onset on."
+    );
+    Table::new(
+        "Worst misses",
+        note(text, list.len(), MISSES),
+        columns,
+        list.iter().take(MISSES).map(row).collect(),
+    )
 }
 
 /// Chars from the onset to where the loop, or the alarm, ended it.
@@ -98,7 +172,11 @@ fn wasted(row: &Outcome) -> u64 {
 
 /// Transcripts on which a detector failed, whatever the setting.
 fn errors(data: &ReportData) -> Option<Table> {
-    let list: Vec<&Outcome> = data.outcomes.iter().filter(|row| row.verdict == Verdict::Error).collect();
+    let list: Vec<&Outcome> = data
+        .outcomes
+        .iter()
+        .filter(|row| row.verdict == Verdict::Error)
+        .collect();
     let row = |row: &&Outcome| Row {
         cells: vec![
             Cell::text(row.transcript.as_str()),
@@ -108,9 +186,19 @@ fn errors(data: &ReportData) -> Option<Table> {
         ],
         role: "",
     };
-    let columns = vec![words("transcript"), words("model"), words("setting"), words("error")];
+    let columns = vec![
+        words("transcript"),
+        words("model"),
+        words("setting"),
+        words("error"),
+    ];
     let text = "The detector failed on these; they are not scored, and a gate would call the run not comparable.".to_owned();
-    Table::new("Errors", note(text, list.len(), ROWS), columns, list.iter().take(ROWS).map(row).collect())
+    Table::new(
+        "Errors",
+        note(text, list.len(), ROWS),
+        columns,
+        list.iter().take(ROWS).map(row).collect(),
+    )
 }
 
 fn optional(text: &Option<String>) -> Cell {

@@ -14,95 +14,112 @@ use serde::Serialize;
 
 /// A table.
 #[derive(Debug, Clone, Serialize)]
-pub struct Table {
+pub(crate) struct Table {
     /// Its heading.
-    pub title: String,
+    pub(crate) title: String,
     /// What has to be known to read it.
-    pub note: String,
+    pub(crate) note: String,
     /// Its columns.
-    pub columns: Vec<Column>,
+    pub(crate) columns: Vec<Column>,
     /// Its rows.
-    pub rows: Vec<Row>,
+    pub(crate) rows: Vec<Row>,
     /// Rows that are folded away, and under which words.
-    pub folded: Option<Folded>,
+    pub(crate) folded: Option<Folded>,
 }
 
 /// Rows that most readers can do without.
 #[derive(Debug, Clone, Serialize)]
-pub struct Folded {
+pub(crate) struct Folded {
     /// What stands on the fold.
-    pub title: String,
+    pub(crate) title: String,
     /// The rows.
-    pub rows: Vec<Row>,
+    pub(crate) rows: Vec<Row>,
 }
 
 /// A column.
 #[derive(Debug, Clone, Serialize)]
-pub struct Column {
+pub(crate) struct Column {
     /// Its name.
-    pub name: &'static str,
+    pub(crate) name: &'static str,
     /// Whether it holds numbers, which are aligned to the right.
-    pub number: bool,
+    pub(crate) number: bool,
 }
 
 /// A row.
 #[derive(Debug, Clone, Default, Serialize)]
-pub struct Row {
+pub(crate) struct Row {
     /// A cell for each column.
-    pub cells: Vec<Cell>,
+    pub(crate) cells: Vec<Cell>,
     /// `current`, `chosen`, `floor` or nothing.
-    pub role: &'static str,
+    pub(crate) role: &'static str,
 }
 
 /// A cell.
 #[derive(Debug, Clone, Default, Serialize)]
-pub struct Cell {
+pub(crate) struct Cell {
     /// What is read.
-    pub text: String,
+    pub(crate) text: String,
     /// What it is sorted by, where that is not the text; always finite.
-    pub sort: Option<f64>,
+    pub(crate) sort: Option<f64>,
     /// The whole text where it was cut.
-    pub whole: Option<String>,
+    pub(crate) whole: Option<String>,
     /// A second line in small print.
-    pub small: String,
+    pub(crate) small: String,
 }
 
 /// Every table of a report; each has its place on the page.
 #[derive(Debug, Clone, Serialize)]
-pub struct Tables {
+pub(crate) struct Tables {
     /// The chosen setting of each model, or the scores of each model.
-    pub models: Option<Table>,
+    pub(crate) models: Option<Table>,
     /// Current, chosen, named settings and floors side by side.
-    pub settings: Option<Table>,
+    pub(crate) settings: Option<Table>,
     /// The settings that no other beats on recall, false alarms and delay at once.
-    pub pareto: Option<Table>,
-    /// Recall by onset and by kind.
-    pub breakdowns: Vec<Table>,
+    pub(crate) pareto: Option<Table>,
+    /// Recall by onset and by kind, scores by what else was asked for.
+    pub(crate) breakdowns: Vec<Table>,
     /// Single cases: what fired, false alarms, misses, errors.
-    pub cases: Vec<Table>,
+    pub(crate) cases: Vec<Table>,
 }
 
 /// Builds every table.
-pub fn tables(data: &ReportData) -> Tables {
+pub(crate) fn tables(data: &ReportData) -> Tables {
     Tables {
         models: choice::table(data).or_else(|| settings::by_model(data)),
         settings: settings::side_by_side(data),
         pareto: settings::pareto(data),
-        breakdowns: breakdown::tables(data),
+        breakdowns: breakdown::tables(data)
+            .into_iter()
+            .chain(settings::by_field(data))
+            .collect(),
         cases: cases::tables(data),
     }
 }
 
 impl Table {
-    fn new(title: &str, note: impl Into<String>, columns: Vec<Column>, rows: Vec<Row>) -> Option<Self> {
+    fn new(
+        title: &str,
+        note: impl Into<String>,
+        columns: Vec<Column>,
+        rows: Vec<Row>,
+    ) -> Option<Self> {
         let (title, note) = (title.to_owned(), note.into());
-        (!rows.is_empty()).then_some(Self { title, note, columns, rows, folded: None })
+        (!rows.is_empty()).then_some(Self {
+            title,
+            note,
+            columns,
+            rows,
+            folded: None,
+        })
     }
 }
 
 /// A column of words.
 fn words(name: &'static str) -> Column {
-    Column { name, number: false }
+    Column {
+        name,
+        number: false,
+    }
 }
 
 /// A column of numbers.
@@ -113,24 +130,39 @@ fn number(name: &'static str) -> Column {
 impl Cell {
     /// Words as they are.
     fn text(text: impl Into<String>) -> Self {
-        Self { text: text.into(), ..Self::default() }
+        Self {
+            text: text.into(),
+            ..Self::default()
+        }
     }
 
     /// A name, cut in the middle where it is very long.
     fn name(name: &str) -> Self {
         let text = elide(name, 46.0, 1.6);
         let whole = (text != name).then(|| name.to_owned());
-        Self { text, whole, ..Self::default() }
+        Self {
+            text,
+            whole,
+            ..Self::default()
+        }
     }
 
     /// The name of a model, or "all models".
     fn model(name: &str) -> Self {
-        if name == crate::data::ALL_MODELS { Self::text("all models") } else { Self::name(name) }
+        if name == crate::data::ALL_MODELS {
+            Self::text("all models")
+        } else {
+            Self::name(name)
+        }
     }
 
     /// A count.
     fn count(value: u64) -> Self {
-        Self { text: numbers::count(value), sort: Some(value as f64), ..Self::default() }
+        Self {
+            text: numbers::count(value),
+            sort: Some(value as f64),
+            ..Self::default()
+        }
     }
 
     /// A count that may be unknown.
@@ -140,8 +172,14 @@ impl Cell {
 
     /// A number written by `write`; infinite ones sort last.
     fn figure(value: Option<f64>, write: fn(Option<f64>) -> String) -> Self {
-        let sort = value.filter(|value| !value.is_nan()).map(|value| value.clamp(-1e18, 1e18));
-        Self { text: write(value), sort, ..Self::default() }
+        let sort = value
+            .filter(|value| !value.is_nan())
+            .map(|value| value.clamp(-1e18, 1e18));
+        Self {
+            text: write(value),
+            sort,
+            ..Self::default()
+        }
     }
 
     /// An estimate with its interval below.
@@ -150,12 +188,22 @@ impl Cell {
             Some(_) => numbers::range(interval, write),
             None => String::new(),
         };
-        Self { small: if small == numbers::UNDEFINED { String::new() } else { small }, ..Self::figure(interval.value, write) }
+        Self {
+            small: if small == numbers::UNDEFINED {
+                String::new()
+            } else {
+                small
+            },
+            ..Self::figure(interval.value, write)
+        }
     }
 
     /// The same with a second line.
     fn with(self, small: impl Into<String>) -> Self {
-        Self { small: small.into(), ..self }
+        Self {
+            small: small.into(),
+            ..self
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Settings side by side: the named ones with the floors, the Pareto front, and each model by itself.
 
 use super::{Cell, Column, Folded, Row, Table, number, role, words};
-use crate::data::{ALL_MODELS, ReportData, Role, Score};
+use crate::data::{ALL_MODELS, By, ReportData, Role, Score};
 use crate::numbers::{chars, decimal, percent};
 
 /// The longest Pareto front that is shown.
@@ -20,14 +20,52 @@ pub(super) fn side_by_side(data: &ReportData) -> Option<Table> {
         "floor" => 3,
         _ => 2,
     };
-    let is_named = |score: &&Score| data.settings.get(score.setting).is_some_and(|setting| setting.role != Role::Cell) || data.pooled() == Some(score.setting);
+    let is_named = |score: &&Score| {
+        data.settings
+            .get(score.setting)
+            .is_some_and(|setting| setting.role != Role::Cell)
+            || data.pooled() == Some(score.setting)
+    };
     let mut scores: Vec<&Score> = data.together().filter(is_named).collect();
     scores.sort_by_key(|score| rank(score));
-    let rows = scores.into_iter().map(|score| row(data, score, label(data, score))).collect();
+    let rows = scores
+        .into_iter()
+        .map(|score| with_means(row(data, score, label(data, score)), score))
+        .collect();
     let note = "All models together. A setting that does not beat the floors (never alarm, always alarm at the first \
                 checkpoint, alarm at random as often) is worth nothing. Of a tuned setting these are in-sample figures; \
-                the table of choices has the held-out ones.";
-    Table::new("Settings and floors side by side", note, columns("setting"), rows)
+                the table of choices has the held-out ones. “Models” is the mean over models, each counting the same.";
+    let mut columns = columns("setting");
+    columns.extend([number("recall, models"), number("false alarms, models")]);
+    Table::new("Settings and floors side by side", note, columns, rows)
+}
+
+/// The means over models behind the other cells.
+fn with_means(mut row: Row, score: &Score) -> Row {
+    let [recall, fa] = score.macro_means;
+    row.cells
+        .extend([Cell::figure(recall, percent), Cell::figure(fa, decimal)]);
+    row
+}
+
+/// A table for each field that was asked for, a row for each value and setting.
+pub(super) fn by_field(data: &ReportData) -> Vec<Table> {
+    let mut fields: Vec<&str> = data.by.iter().map(|by| by.field.as_str()).collect();
+    fields.dedup();
+    let table = |field: &str| {
+        let rows = data.by.iter().filter(|by| by.field == field);
+        let name = |by: &By| {
+            Cell::name(by.value.as_deref().unwrap_or("–")).with(data.describe(by.score.setting))
+        };
+        let rows = rows.map(|by| row(data, &by.score, name(by))).collect();
+        Table::new(
+            &format!("By {field}"),
+            "All models together.",
+            columns("value"),
+            rows,
+        )
+    };
+    fields.into_iter().filter_map(table).collect()
 }
 
 fn label(data: &ReportData, score: &Score) -> Cell {
@@ -35,13 +73,32 @@ fn label(data: &ReportData, score: &Score) -> Cell {
     match role(data, score.setting) {
         "chosen" => Cell::text("chosen (pooled)").with(data.describe(score.setting)),
         "floor" => Cell::text(setting.id.as_str()).with("floor"),
-        _ => Cell::text(data.describe(score.setting)).with(if setting.label.is_some() { setting.id.as_str() } else { "" }),
+        _ => Cell::text(data.describe(score.setting)).with(if setting.label.is_some() {
+            setting.id.as_str()
+        } else {
+            ""
+        }),
     }
 }
 
 fn columns(first: &'static str) -> Vec<Column> {
-    let numbers = ["loops", "recall", "false alarms / Mchar", "precision", "F1", "delay, chars", "median latency", "within 1000", "saved", "lost / Mchar", "right kind", "utility"];
-    std::iter::once(words(first)).chain(numbers.map(number)).collect()
+    let numbers = [
+        "loops",
+        "recall",
+        "false alarms / Mchar",
+        "precision",
+        "F1",
+        "delay, chars",
+        "median latency",
+        "within 1000",
+        "saved",
+        "lost / Mchar",
+        "right kind",
+        "utility",
+    ];
+    std::iter::once(words(first))
+        .chain(numbers.map(number))
+        .collect()
 }
 
 fn row(data: &ReportData, score: &Score, first: Cell) -> Row {
@@ -52,7 +109,7 @@ fn row(data: &ReportData, score: &Score, first: Cell) -> Row {
         Cell::interval(score.fa, decimal),
         Cell::interval(score.precision, percent),
         Cell::figure(score.f1, decimal),
-        Cell::figure(score.delay, chars),
+        Cell::interval(score.delay, chars),
         Cell::figure(score.latency_p50, chars),
         Cell::figure(score.within[3], percent),
         Cell::figure(score.saved, percent),
@@ -60,23 +117,44 @@ fn row(data: &ReportData, score: &Score, first: Cell) -> Row {
         Cell::figure(score.kind_accuracy, percent),
         Cell::figure(score.utility, decimal),
     ];
-    Row { cells, role: role(data, score.setting) }
+    Row {
+        cells,
+        role: role(data, score.setting),
+    }
 }
 
 /// Settings that no other one beats on recall, false alarms and delay at once, by their rate of false alarms.
 pub(super) fn pareto(data: &ReportData) -> Option<Table> {
     let mut front = front(data);
-    if data.settings.iter().filter(|setting| setting.role == Role::Cell).count() < 2 {
+    if data
+        .settings
+        .iter()
+        .filter(|setting| setting.role == Role::Cell)
+        .count()
+        < 2
+    {
         return None;
     }
     let folded = front.split_off(front.len().min(FRONT));
-    let describe = |score: &&Score| row(data, score, Cell::text(data.describe(score.setting)).with(id(data, score)));
+    let describe = |score: &&Score| {
+        row(
+            data,
+            score,
+            Cell::text(data.describe(score.setting)).with(id(data, score)),
+        )
+    };
     let rows = front.iter().map(describe).collect();
     let note = "No setting of the grid has a higher recall, fewer false alarms and a shorter delay than one of these. \
                 In-sample figures; each is named by what it changes.";
     let table = Table::new("Pareto front", note, columns("setting"), rows)?;
-    let more = Folded { title: format!("{} more", folded.len()), rows: folded.iter().map(describe).collect() };
-    Some(Table { folded: (!more.rows.is_empty()).then_some(more), ..table })
+    let more = Folded {
+        title: format!("{} more", folded.len()),
+        rows: folded.iter().map(describe).collect(),
+    };
+    Some(Table {
+        folded: (!more.rows.is_empty()).then_some(more),
+        ..table
+    })
 }
 
 fn id<'d>(data: &'d ReportData, score: &Score) -> &'d str {
@@ -84,14 +162,24 @@ fn id<'d>(data: &'d ReportData, score: &Score) -> &'d str {
 }
 
 fn front(data: &ReportData) -> Vec<&Score> {
-    let figures = |score: &Score| Some((score.fa.value?, score.recall.value?, score.delay?));
+    let figures = |score: &Score| Some((score.fa.value?, score.recall.value?, score.delay.value?));
     let is_cell = |score: &&Score| data.settings[score.setting].role != Role::Floor;
-    let mut all: Vec<(&Score, (f64, f64, f64))> =
-        data.together().filter(is_cell).filter_map(|score| Some((score, figures(score)?))).collect();
-    all.sort_by(|(_, a), (_, b)| a.0.total_cmp(&b.0).then(b.1.total_cmp(&a.1)).then(a.2.total_cmp(&b.2)));
+    let mut all: Vec<(&Score, (f64, f64, f64))> = data
+        .together()
+        .filter(is_cell)
+        .filter_map(|score| Some((score, figures(score)?)))
+        .collect();
+    all.sort_by(|(_, a), (_, b)| {
+        a.0.total_cmp(&b.0)
+            .then(b.1.total_cmp(&a.1))
+            .then(a.2.total_cmp(&b.2))
+    });
     let mut kept: Vec<(&Score, (f64, f64, f64))> = Vec::new();
     for (score, point) in all {
-        if !kept.iter().any(|(_, other)| other.1 >= point.1 && other.2 <= point.2) {
+        if !kept
+            .iter()
+            .any(|(_, other)| other.1 >= point.1 && other.2 <= point.2)
+        {
             kept.push((score, point));
         }
     }
@@ -100,13 +188,40 @@ fn front(data: &ReportData) -> Vec<&Score> {
 
 /// Each model with each named setting, where nothing was chosen.
 pub(super) fn by_model(data: &ReportData) -> Option<Table> {
-    let of_model = |score: &&Score| score.model != ALL_MODELS && score.loops + score.clean > 0 && data.settings[score.setting].role != Role::Cell && data.settings[score.setting].role != Role::Floor;
+    let of_model = |score: &&Score| {
+        score.model != ALL_MODELS
+            && score.loops + score.clean > 0
+            && data.settings[score.setting].role != Role::Cell
+            && data.settings[score.setting].role != Role::Floor
+    };
     let mut scores: Vec<&Score> = data.scores.iter().filter(of_model).collect();
-    scores.sort_by(|a, b| b.loops.cmp(&a.loops).then_with(|| a.model.cmp(&b.model)).then(a.setting.cmp(&b.setting)));
+    scores.sort_by(|a, b| {
+        b.loops
+            .cmp(&a.loops)
+            .then_with(|| a.model.cmp(&b.model))
+            .then(a.setting.cmp(&b.setting))
+    });
     let folded = scores.split_off(scores.len().min(MODELS));
-    let describe = |score: &&Score| row(data, score, Cell::model(&score.model).with(data.describe(score.setting)));
+    let describe = |score: &&Score| {
+        row(
+            data,
+            score,
+            Cell::model(&score.model).with(data.describe(score.setting)),
+        )
+    };
     let rows = scores.iter().map(describe).collect();
-    let table = Table::new("Models", "Each model seen through each setting, those with the most loops first.", columns("model"), rows)?;
-    let more = Folded { title: format!("{} more rows", folded.len()), rows: folded.iter().map(describe).collect() };
-    Some(Table { folded: (!more.rows.is_empty()).then_some(more), ..table })
+    let table = Table::new(
+        "Models",
+        "Each model seen through each setting, those with the most loops first.",
+        columns("model"),
+        rows,
+    )?;
+    let more = Folded {
+        title: format!("{} more rows", folded.len()),
+        rows: folded.iter().map(describe).collect(),
+    };
+    Some(Table {
+        folded: (!more.rows.is_empty()).then_some(more),
+        ..table
+    })
 }

@@ -11,9 +11,9 @@ use super::table::{Cell, Schema, Type, named};
 use crate::bootstrap::{Resampling, bootstrap};
 use crate::cases::Case;
 use crate::evidence::Evidence;
-use crate::goal::Metric;
 use crate::intervals::{Interval, PoissonCache, clopper_pearson};
-use crate::metrics::Scores;
+use crate::metric::Metric;
+use crate::scores::Scores;
 use crate::tally::{Count, Tally};
 use crate::verdict::Outcome;
 

@@ -5,7 +5,8 @@ use std::path::Path;
 use super::store::{FileError, write_csv};
 use super::table::{Cell, Schema, Type};
 use crate::choose::{Choice, Choices, ChooseOptions};
-use crate::goal::{Constraint, Metric, Standing};
+use crate::constraint::{Constraint, Standing};
+use crate::metric::Metric;
 use crate::tally::Count;
 
 /// Metrics that stand in the table both in sample and held out, whatever the objective is.

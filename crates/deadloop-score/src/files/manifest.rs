@@ -7,8 +7,8 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::store::{FileError, write_text};
-use crate::metrics::Worth;
-use crate::verdict::JudgeOptions;
+use crate::judging::JudgeOptions;
+use crate::scores::Worth;
 
 /// What a run was asked for, what it found, and where.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -9,8 +9,9 @@ use super::store::{FileError, TableWriter};
 use super::table::{Cell, Schema, Type};
 use crate::cases::Case;
 use crate::evidence::Evidence;
+use crate::judging::JudgeOptions;
 use crate::label::{Class, Span};
-use crate::verdict::{JudgeOptions, Outcome, Verdict};
+use crate::verdict::{Outcome, Verdict};
 
 /// The contract's columns, then: the alarm's channel (`channel` is the span's, and the alarm's
 /// where there is no span), the span's `earliest` and `period`, what the scores sum, and the hash of

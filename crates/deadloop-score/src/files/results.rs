@@ -7,10 +7,10 @@ use super::manifest::Manifest;
 use super::store::{FileError, read_csv, read_parquet};
 use super::table::Table;
 use crate::evidence::Evidence;
-use crate::goal::Metric;
-use crate::metrics::Worth;
+use crate::judging::JudgeOptions;
+use crate::metric::Metric;
+use crate::scores::Worth;
 use crate::tally::Tally;
-use crate::verdict::JudgeOptions;
 
 /// What a run left. A file that the command did not write is `None`; CSV files are read as text.
 #[derive(Clone, Debug, PartialEq)]

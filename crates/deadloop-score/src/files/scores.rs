@@ -8,7 +8,7 @@ use deadloop_replay::{Block, Plan};
 use super::table::{Cell, Schema, Type, named};
 use crate::intervals::Interval;
 use crate::latency::Quantiles;
-use crate::metrics::Scores;
+use crate::scores::Scores;
 use crate::tally::Count;
 
 /// The counts, as the contract orders them.

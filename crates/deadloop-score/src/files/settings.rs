@@ -8,7 +8,7 @@ use deadloop_replay::detect::Setting;
 
 use super::store::{FileError, write_text};
 use crate::choose::{Choice, Choices, ChooseOptions, Why};
-use crate::goal::Metric;
+use crate::metric::Metric;
 
 /// Writes `settings.toml`: the pooled setting for every model, then each model that has its own.
 /// Comments give the held-out figures.

@@ -11,12 +11,13 @@ use super::table::{Cell, Schema, Type, named};
 use crate::evidence::{Evidence, watch_of};
 use crate::floors::Floor;
 use crate::intervals::PoissonCache;
+use crate::judging::JudgeOptions;
 use crate::latency::Latencies;
-use crate::metrics::{Scores, Worth};
 use crate::pareto::{Point, front};
+use crate::scores::{Scores, Worth};
 use crate::sheet::{LatencySheet, Sheet, tallies_and_latencies};
 use crate::tally::{Count, Tally};
-use crate::verdict::{JudgeOptions, Outcome, judge};
+use crate::verdict::{Outcome, judge};
 
 /// Above so many rows there is no scores.csv, only scores.parquet.
 pub const CSV_ROWS: usize = 200_000;

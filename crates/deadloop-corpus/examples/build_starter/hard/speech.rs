@@ -161,7 +161,7 @@ pub(super) fn restated(rng: &mut Rng, lang: Lang) -> String {
         format!("“请{verb}这件{kind}的{thing}，并告诉我应该选择哪一家供应商”"),
     );
     let count = rng.between(10, 16);
-    let body = lines(count, |at| {
+    lines(count, |at| {
         let (name, town) = (one(rng, names(lang)), one(rng, towns(lang)));
         let (good, bad) = (one(rng, adjectives(lang)), one(rng, adjectives(lang)));
         let price = 100 + rng.below(900);
@@ -169,6 +169,5 @@ pub(super) fn restated(rng: &mut Rng, lang: Lang) -> String {
             format!("{}. The user said: {question}. The supplier {name} of {town} asks {price} a piece. Their goods are {good}, though somewhat {bad}.\n", at + 1),
             format!("{}. 用户的要求是：{question}。{town}的供应商{name}报价{price}元，货品{good}，不过有些{bad}。\n", at + 1),
         )
-    });
-    body
+    })
 }

@@ -216,6 +216,11 @@ impl Record for Row {
         let cells = cells.iter().map(|cell| cell.as_bytes());
         RecordDigest::of(names.zip(cells).flat_map(|(name, cell)| [name, cell]))
     }
+
+    fn bytes(&self) -> usize {
+        let cell = |value: &Value| value.as_str().map_or(8, str::len);
+        self.0.iter().map(|(_, value)| cell(value)).sum()
+    }
 }
 
 fn put(wire: &mut Wire, name: &str, text: &str) -> Result<(), Fault> {

@@ -1,0 +1,82 @@
+//! How alarms are judged: [`JudgeOptions`], and [`Watch`], what a setting reads.
+
+use deadloop_replay::detect::{Channel, Chars};
+use deadloop_replay::{Moment, Seen, Stop};
+use serde::{Deserialize, Serialize};
+
+/// What is tolerated, and which position of an alarm counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct JudgeOptions {
+    /// How many chars before `earliest` an alarm is still right.
+    pub early: u64,
+    /// How many chars after the onset an alarm is in time; `None`: any.
+    pub deadline: Option<u64>,
+    /// How many chars after a loop's end an alarm is still right.
+    pub grace: u64,
+    /// What a transient transcript counts as.
+    pub transient: Transient,
+    /// Which position is scored.
+    pub at: At,
+    /// Cap of what one loop can cost in `delay`, chars; `None`: the whole loop.
+    pub horizon: Option<u64>,
+}
+
+/// What a transcript that repeats itself and recovers counts as.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Transient {
+    /// Its own columns, in no ratio.
+    #[default]
+    Ignore,
+    /// Healthy text: its spans are as if they were not there.
+    Clean,
+    /// Its spans are loops. One without a span stays in its own columns: there is nothing to judge
+    /// an alarm by.
+    Loop,
+}
+
+/// Which position of an alarm is scored.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum At {
+    /// The char at which a detector that sees one char at a time knows.
+    Exact,
+    /// The end of the event that holds it: what a live integration sees.
+    #[default]
+    Delivered,
+}
+
+impl JudgeOptions {
+    /// The moment of a stop that is scored.
+    pub fn moment<'s>(&self, stop: &'s Stop) -> &'s Moment {
+        match self.at {
+            At::Exact => &stop.exact,
+            At::Delivered => &stop.delivered,
+        }
+    }
+}
+
+/// Which text channels a setting reads. Chars that it never sees are no exposure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Watch {
+    /// Whether it reads `reasoning`.
+    pub reasoning: bool,
+    /// Whether it reads `answer`.
+    pub answer: bool,
+}
+
+impl Watch {
+    /// What `watches` says of each channel.
+    pub fn of(watches: impl Fn(Channel) -> bool) -> Self {
+        Self {
+            reasoning: watches(Channel::Reasoning),
+            answer: watches(Channel::Answer),
+        }
+    }
+
+    /// The chars of `seen` in the channels that are read.
+    pub fn chars(self, seen: Seen) -> u64 {
+        let of = |reads: bool, chars: Chars| if reads { chars.0 } else { 0 };
+        of(self.reasoning, seen.reasoning) + of(self.answer, seen.answer)
+    }
+}
