@@ -12,11 +12,11 @@ use serde_json::json;
 const BYTES: usize = 10_000_000;
 
 /// Transcripts in memory, and what is true about them.
-pub struct Sample {
+pub(crate) struct Sample {
     from: String,
     entries: Vec<Entry>,
     /// One a transcript, in the same order.
-    pub cases: Vec<Case>,
+    pub(crate) cases: Vec<Case>,
 }
 
 impl Sample {
@@ -33,7 +33,7 @@ impl Sample {
     }
 
     /// The transcripts.
-    pub fn transcripts(&self) -> impl Iterator<Item = &Transcript> {
+    pub(crate) fn transcripts(&self) -> impl Iterator<Item = &Transcript> {
         self.entries.iter().map(|entry| &entry.transcript)
     }
 }
@@ -52,7 +52,7 @@ impl fmt::Display for Sample {
 }
 
 /// Real recordings, or generated text.
-pub fn load() -> Result<Sample, Box<dyn Error>> {
+pub(crate) fn load() -> Result<Sample, Box<dyn Error>> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let real = root.join("../shared/data/real");
     match real.is_dir() {

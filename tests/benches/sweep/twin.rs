@@ -11,11 +11,15 @@ use deadloop_score::{Case, JudgeOptions, Tally, Watch, judge};
 use crate::corpus::Sample;
 
 /// How many (cell, transcript) pairs it is timed on.
-pub const PAIRS: usize = 4000;
+pub(crate) const PAIRS: usize = 4000;
 
 /// The mean time of a pair. Pairs walk through all transcripts and jump through the cells; each is
 /// held against what the sweep said about it, so that both are known to do the same.
-pub fn time_per_pair(plan: &Plan, records: &[Record], sample: &Sample) -> Result<Duration, String> {
+pub(crate) fn time_per_pair(
+    plan: &Plan,
+    records: &[Record],
+    sample: &Sample,
+) -> Result<Duration, String> {
     let transcripts: Vec<&Transcript> = sample.transcripts().collect();
     let pairs = || {
         (0..PAIRS).map(|i| {
