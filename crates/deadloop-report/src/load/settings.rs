@@ -1,0 +1,72 @@
+//! Settings as the files name them, and what each is to the reader.
+
+use crate::data::{ReportData, Role, Setting};
+use deadloop_score::Results;
+use std::collections::BTreeMap;
+
+/// Settings as they are met, by id.
+pub(super) struct Settings {
+    /// The settings, in the order in which they were met.
+    pub(super) list: Vec<Setting>,
+    index: BTreeMap<String, usize>,
+    names: BTreeMap<String, Vec<String>>,
+    width: usize,
+}
+
+impl Settings {
+    /// The names of the manifest, and the parameters of the scores.
+    pub(super) fn of(results: &Results, data: &mut ReportData) -> Self {
+        let names = results
+            .scores
+            .names()
+            .filter_map(|name| name.strip_prefix("p."));
+        data.parameters = names.map(str::to_owned).collect();
+        let names = results.manifest.settings.clone();
+        Self {
+            list: Vec::new(),
+            index: BTreeMap::new(),
+            names,
+            width: data.parameters.len(),
+        }
+    }
+
+    /// The index of a setting, which is new where it was not met before.
+    pub(super) fn at(&mut self, id: &str) -> usize {
+        if let Some(at) = self.index.get(id) {
+            return *at;
+        }
+        let (role, label) = self.role(id);
+        let params = vec![None; self.width];
+        self.list.push(Setting {
+            id: id.to_owned(),
+            label,
+            role,
+            params,
+        });
+        self.index.insert(id.to_owned(), self.list.len() - 1);
+        self.list.len() - 1
+    }
+
+    /// `chosen` is no name: what was chosen stands in choice.csv.
+    fn role(&self, id: &str) -> (Role, Option<String>) {
+        if matches!(id, "never" | "first-checkpoint" | "random") {
+            return (Role::Floor, None);
+        }
+        let names = self.names.get(id).map_or(&[][..], Vec::as_slice);
+        let is_current = names.iter().any(|name| name == "current");
+        let labels: Vec<&str> = names
+            .iter()
+            .map(String::as_str)
+            .filter(|name| !matches!(*name, "current" | "chosen"))
+            .collect();
+        let label = (!labels.is_empty()).then(|| labels.join(", "));
+        match (is_current, label) {
+            (true, label) => (
+                Role::Current,
+                Some(label.unwrap_or_else(|| "current".into())),
+            ),
+            (false, Some(label)) => (Role::Named, Some(label)),
+            (false, None) => (Role::Cell, None),
+        }
+    }
+}
