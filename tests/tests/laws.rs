@@ -1,5 +1,7 @@
 //! The laws that every registered detector obeys, on generated text and settings.
 
+#![allow(clippy::expect_used, reason = "in the helpers of tests as in tests")]
+
 use deadloop_detect::{Channel, DETECTORS, Guard, Meter, Params, Setting};
 use deadloop_replay::{Plan, decide};
 use deadloop_tests::generate;

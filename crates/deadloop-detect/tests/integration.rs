@@ -1,6 +1,8 @@
 //! The integration of the design document (seed 000, sections 4 and 7.2) on the example's own code:
 //! abort, log, message, retry, reset.
 
+#![allow(clippy::unwrap_used, reason = "in the helpers of tests as in tests")]
+
 #[path = "../examples/streaming_client/client.rs"]
 mod client;
 #[path = "../examples/streaming_client/script.rs"]

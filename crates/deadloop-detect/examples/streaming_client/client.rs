@@ -61,7 +61,7 @@ pub(crate) struct GaveUp {
     /// How many attempts there were.
     pub(crate) attempts: u32,
     /// The alarm that ended the last one.
-    pub(crate) last: Alarm,
+    pub(crate) last: Box<Alarm>,
 }
 
 impl fmt::Display for GaveUp {
@@ -108,7 +108,7 @@ impl Client {
         mut stream: impl Stream,
         desk: &mut impl Desk,
         model: &str,
-    ) -> Result<String, Alarm> {
+    ) -> Result<String, Box<Alarm>> {
         let mut guard = Guard::new(self.settings.for_model(model));
         let mut answer = String::new();
         while let Some(event) = stream.next() {
@@ -120,7 +120,7 @@ impl Client {
                 desk.error(&format!("{model}: {}", alarm.log_line()));
                 stream.abort(STREAMING_FAILED);
                 desk.say(&alarm.user_message());
-                return Err(alarm);
+                return Err(Box::new(alarm));
             }
             if let Event::Answer(chunk) = event {
                 answer.push_str(&chunk);
