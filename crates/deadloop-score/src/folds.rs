@@ -86,6 +86,7 @@ mod tests {
             split: None,
             by: Vec::new(),
             timeline: Timeline::default(),
+            timed: false,
             truth: Some(Truth {
                 class,
                 spans: Vec::new(),

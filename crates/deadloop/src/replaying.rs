@@ -202,13 +202,8 @@ fn manifest(
 }
 
 impl Replayed {
-    /// Cases and records side by side.
-    pub(crate) fn evidence<'a>(&'a self, plan: &'a Plan) -> Outcome<Evidence<'a>> {
-        Ok(Evidence::new(plan, &self.surveyed.cases, &self.records)?)
-    }
-
     /// The floors: what `current` has to beat.
-    pub(crate) fn floors(&self, evidence: &Evidence<'_>, current: Option<usize>) -> Vec<Floor> {
+    fn floors(&self, evidence: &Evidence<'_>, current: Option<usize>) -> Vec<Floor> {
         let mut floors = vec![Floor::Never, Floor::FirstCheckpoint { chars: FIRST_CHECKPOINT }];
         if let Some(current) = current {
             let outcomes = evidence.outcomes(current, &evidence.all(), &self.judge);

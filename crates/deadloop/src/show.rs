@@ -1,21 +1,16 @@
 //! Tables for the terminal, and numbers in them.
 
-use std::io::{IsTerminal, Write};
+use std::io::Write;
 
-use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+use comfy_table::{CellAlignment, Table, presets};
 
 use crate::exit::Outcome;
 
-/// A table that reads at a glance: header, rules only under it, numbers to the right. `numbers`: the
+/// A table that reads at a glance: no rules, numbers to the right. `numbers`: the
 /// columns from this one on hold numbers.
 pub(crate) fn table(header: &[&str], rows: &[Vec<String>], numbers: usize) -> String {
     let mut table = Table::new();
-    table.load_preset(presets::NOTHING).set_header(header.to_vec());
-    table.set_content_arrangement(if std::io::stdout().is_terminal() {
-        ContentArrangement::Dynamic
-    } else {
-        ContentArrangement::Disabled
-    });
+    table.load_style(presets::NOTHING).set_header(header.to_vec());
     for row in rows {
         table.add_row(row.clone());
     }

@@ -69,7 +69,7 @@ const GROUPINGS: [Grouping; 5] = [
     }),
     ("onset of loop", |case| {
         let span = case.truth.as_ref().and_then(|t| t.first_loop());
-        span.map_or("-", |s| bucket(s.onset)).into()
+        span.map_or("-", |s| bucket(s.onset.0)).into()
     }),
 ];
 
