@@ -249,6 +249,9 @@ impl Replayed {
         let now = humantime::format_rfc3339_seconds(std::time::SystemTime::now());
         self.manifest.time = now.to_string();
         self.manifest.write(self.folder.path())?;
+        // The report works from the files: what they were made from need not be there twice.
+        self.surveyed.cases = Vec::new();
+        self.records = Vec::new();
         render(self.folder.path(), global)?;
         if let Some(journal) = self.journal {
             journal.remove()?;

@@ -12,6 +12,27 @@ use crate::metric::Metric;
 use crate::scores::Worth;
 use crate::tally::Tally;
 
+/// The columns of `outcomes.parquet` that a report shows: it has a row for each transcript, so what
+/// nobody reads is not held in memory.
+const SHOWN: [&str; 16] = [
+    "transcript",
+    "model",
+    "setting",
+    "kind",
+    "channel",
+    "alarm_channel",
+    "onset",
+    "end",
+    "length",
+    "verdict",
+    "alarm_at",
+    "alarm_kind",
+    "detector",
+    "latency",
+    "lost",
+    "error",
+];
+
 /// What a run left. A file that the command did not write is `None`; CSV files are read as text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Results {
@@ -21,7 +42,7 @@ pub struct Results {
     pub scores: Table,
     /// `scores_by.parquet`.
     pub scores_by: Option<Table>,
-    /// `outcomes.parquet`.
+    /// `outcomes.parquet`, of its columns only those that a report shows.
     pub outcomes: Option<Table>,
     /// `pareto.csv`.
     pub pareto: Option<Table>,
@@ -45,9 +66,9 @@ impl Results {
         };
         Ok(Self {
             manifest: Manifest::read(dir)?,
-            scores: read_parquet(dir, "scores")?.ok_or_else(missing)?,
-            scores_by: read_parquet(dir, "scores_by")?,
-            outcomes: read_parquet(dir, "outcomes")?,
+            scores: read_parquet(dir, "scores", &[])?.ok_or_else(missing)?,
+            scores_by: read_parquet(dir, "scores_by", &[])?,
+            outcomes: read_parquet(dir, "outcomes", &SHOWN)?,
             pareto: read_csv(dir, "pareto")?,
             intervals: read_csv(dir, "intervals")?,
             choice: read_csv(dir, "choice")?,

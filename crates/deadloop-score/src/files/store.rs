@@ -32,7 +32,7 @@ impl FileError {
 }
 
 /// Rows that are held back before they become a row group: a bound on memory.
-const GROUP_ROWS: usize = 1 << 17;
+const GROUP_ROWS: usize = 1 << 14;
 
 /// Writes one table row by row: `<name>.parquet`, and `<name>.csv` where asked for.
 pub(crate) struct TableWriter {
@@ -145,26 +145,35 @@ pub(crate) fn write_text(path: &Path, text: &str) -> Result<(), FileError> {
     persist(file, path)
 }
 
-/// Reads a Parquet file; `None` where there is none.
-pub(crate) fn read_parquet(dir: &Path, name: &str) -> Result<Option<Table>, FileError> {
+/// Reads the named columns of a Parquet file, or with none named all of them; `None` where there is
+/// no such file.
+pub(crate) fn read_parquet(
+    dir: &Path,
+    name: &str,
+    columns: &[&str],
+) -> Result<Option<Table>, FileError> {
     let path = dir.join(format!("{name}.parquet"));
     let file = match File::open(&path) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(FileError::at(&path, error)),
     };
+    let named = (!columns.is_empty()).then(|| columns.iter().map(|c| (*c).to_owned()).collect());
     let frame = ParquetReader::new(file)
+        .with_columns(named)
         .finish()
         .map_err(|e| FileError::at(&path, e))?;
+    let rows = frame.height();
+    // One column after the other is dropped, so that the table is never there twice.
     let columns = frame
-        .columns()
-        .iter()
-        .map(|c| Ok((c.name().to_string(), cells(c)?)));
+        .into_columns()
+        .into_iter()
+        .map(|c| Ok((c.name().to_string(), cells(&c)?)));
     let columns: Result<Vec<_>, polars::error::PolarsError> = columns.collect();
     let columns = columns.map_err(|e| FileError::at(&path, e))?;
     Ok(Some(Table {
         columns,
-        rows: frame.height(),
+        rows,
     }))
 }
 
