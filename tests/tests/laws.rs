@@ -108,7 +108,7 @@ fn work_is_bounded_on_adversarial_text() {
     ];
     for (detector, params) in every_preset() {
         for text in &texts {
-            let mut meter: Box<dyn Meter> = (detector.meter)(&params);
+            let mut meter: Box<dyn Meter> = (detector.recipe)(&params).meter();
             let mut facts = Vec::new();
             meter.push(text, &mut facts);
             assert!(facts.len() <= n, "{}: {} facts", detector.name, facts.len());
@@ -139,7 +139,9 @@ fn the_registry_is_whole() {
         };
         assert_eq!(setting.members[0].check(), Ok(()), "{}", detector.name);
         let mut facts = Vec::new();
-        (detector.meter)(&params).push(&"思考".repeat(9000), &mut facts);
+        (detector.recipe)(&params)
+            .meter()
+            .push(&"思考".repeat(9000), &mut facts);
         assert!(!facts.is_empty(), "{} sees 思考 9000 times", detector.name);
         assert!(
             facts

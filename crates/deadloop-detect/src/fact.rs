@@ -2,6 +2,8 @@
 //! them is an alarm. The live [`Guard`](crate::Guard), a replay and a sweep all join these same two
 //! halves, so they cannot disagree.
 
+use std::sync::Arc;
+
 use crate::param::Threshold;
 use crate::position::{Chars, Kind};
 
@@ -37,6 +39,29 @@ pub trait Meter: Send {
     ///
     /// How the stream is cut into pieces does not change the facts.
     fn push(&mut self, piece: &str, facts: &mut Vec<Fact>);
+}
+
+/// What a meter is made from, compiled once and shared: the immutable half of a detector, of which
+/// each stream gets a fresh [`Meter`].
+#[derive(Clone)]
+pub struct Recipe(Arc<dyn Fn() -> Box<dyn Meter> + Send + Sync>);
+
+impl Recipe {
+    /// A recipe from what makes a fresh meter.
+    pub fn new(make: impl Fn() -> Box<dyn Meter> + Send + Sync + 'static) -> Self {
+        Self(Arc::new(make))
+    }
+
+    /// A fresh meter.
+    pub fn meter(&self) -> Box<dyn Meter> {
+        (self.0)()
+    }
+}
+
+impl std::fmt::Debug for Recipe {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Recipe")
+    }
 }
 
 /// The deciding half: the thresholds of one setting.

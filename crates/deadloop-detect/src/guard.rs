@@ -1,7 +1,7 @@
 //! [`Guard`]: the live detector. Push what arrives; it answers with an [`Alarm`], once.
 
 use crate::alarm::Alarm;
-use crate::fact::{Fact, Meter, Rule};
+use crate::fact::{Fact, Meter, Recipe, Rule};
 use crate::position::{Channel, Chars};
 use crate::setting::{Member, Setting};
 
@@ -29,6 +29,7 @@ pub struct Guard {
 struct Live {
     member: Member,
     rule: Rule,
+    recipe: Recipe,
     meters: Vec<(Channel, Box<dyn Meter>)>,
 }
 
@@ -40,6 +41,16 @@ impl Guard {
             seen: Channel::TEXT.map(|channel| (channel, Chars(0))),
             fired: false,
             facts: Vec::new(),
+        }
+    }
+
+    /// A guard for the next request, which shares what this one has compiled and knows nothing of
+    /// what it has read.
+    pub fn fresh(&self) -> Self {
+        let fresh = |live: &Live| Live::of(live.member.clone(), live.recipe.clone());
+        Self {
+            members: self.members.iter().map(fresh).collect(),
+            ..Self::new(&Setting::default())
         }
     }
 
@@ -80,11 +91,17 @@ impl Guard {
 
 impl Live {
     fn new(member: &Member) -> Self {
+        Self::of(member.clone(), member.recipe())
+    }
+
+    fn of(member: Member, recipe: Recipe) -> Self {
         let watched = Channel::TEXT.into_iter().filter(|c| member.watches(*c));
+        let meters = watched.map(|c| (c, recipe.meter())).collect();
         Self {
-            member: member.clone(),
             rule: member.rule(),
-            meters: watched.map(|c| (c, member.meter())).collect(),
+            member,
+            recipe,
+            meters,
         }
     }
 

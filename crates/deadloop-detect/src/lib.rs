@@ -27,7 +27,7 @@ mod value;
 
 pub use alarm::{Alarm, Met};
 pub use detectors::{DETECTORS, Detector, Refusal};
-pub use fact::{Fact, Meter, Rule, UNIT_CHARS};
+pub use fact::{Fact, Meter, Recipe, Rule, UNIT_CHARS};
 pub use guard::Guard;
 pub use param::{Domain, Mark, Param, Side, Threshold};
 pub use position::{Channel, Chars, Kind};

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use sha2::{Digest, Sha256};
 
 use crate::detectors::{Detector, Refusal};
-use crate::fact::{Meter, Rule};
+use crate::fact::{Recipe, Rule};
 use crate::param::Mark;
 use crate::position::Channel;
 use crate::value::Value;
@@ -98,9 +98,9 @@ impl Member {
             .map_or(Channel::TEXT.contains(&channel), |own| own == channel)
     }
 
-    /// A fresh meter.
-    pub fn meter(&self) -> Box<dyn Meter> {
-        (self.detector.meter)(&self.params)
+    /// What its meters are made from.
+    pub fn recipe(&self) -> Recipe {
+        (self.detector.recipe)(&self.params)
     }
 
     /// The rule of its thresholds.

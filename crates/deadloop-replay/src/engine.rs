@@ -6,7 +6,7 @@
 use std::num::NonZeroU64;
 
 use deadloop_corpus::Transcript;
-use deadloop_detect::{Channel, Fact};
+use deadloop_detect::{Channel, Fact, Recipe};
 
 use crate::arrivals::Arrivals;
 use crate::plan::{Block, Plan};
@@ -34,10 +34,10 @@ pub fn decide(plan: &Plan, transcript: &Transcript, chunks: Option<NonZeroU64>) 
 /// The facts of each meter.
 fn measure(plan: &Plan, arrivals: &Arrivals<'_>) -> Vec<Vec<Fact>> {
     let texts = Channel::TEXT.map(|channel| (channel, arrivals.text(channel)));
-    let run = |(member, channel): &(deadloop_detect::Member, Channel)| {
+    let run = |(channel, recipe): &(Channel, Recipe)| {
         let mut facts = Vec::new();
         if let Some((_, text)) = texts.iter().find(|(c, _)| c == channel) {
-            member.meter().push(text, &mut facts);
+            recipe.meter().push(text, &mut facts);
         }
         facts
     };

@@ -4,7 +4,9 @@
 //! and a cell is one point of them. Cells have numbers: block after block, and inside a block in
 //! the order of a nested loop with the last axis innermost. The order depends on the grid alone.
 
-use deadloop_detect::{Channel, Member, Setting, Settings, Side, Threshold, Value};
+use std::collections::HashMap;
+
+use deadloop_detect::{Channel, Member, Recipe, Setting, Settings, Side, Threshold, Value};
 
 use crate::grid::{Grid, GridMember};
 
@@ -13,7 +15,9 @@ use crate::grid::{Grid, GridMember};
 pub struct Plan {
     blocks: Vec<Block>,
     refused: Vec<Refused>,
-    meters: Vec<(Member, Channel)>,
+    meters: Vec<(Channel, Recipe)>,
+    /// Where in `meters` the meter of a structure and channel is.
+    known: HashMap<(String, Channel), usize>,
 }
 
 /// The settings that share all structural parameters.
@@ -239,7 +243,7 @@ impl Plan {
     }
 
     /// The distinct meters: each reads each transcript once.
-    pub(crate) fn meters(&self) -> &[(Member, Channel)] {
+    pub(crate) fn meters(&self) -> &[(Channel, Recipe)] {
         &self.meters
     }
 
@@ -294,14 +298,17 @@ impl Plan {
     fn sources(&mut self, setting: &Setting) -> Vec<Source> {
         let mut sources = Vec::new();
         for (member, m) in setting.members.iter().enumerate() {
+            let structure = m.structure();
+            let mut recipe = None;
             for channel in Channel::TEXT.into_iter().filter(|c| m.watches(*c)) {
-                let same = |(other, c): &(Member, Channel)| {
-                    *c == channel && other.structure() == m.structure()
-                };
-                let meter = self.meters.iter().position(same).unwrap_or_else(|| {
-                    self.meters.push((m.clone(), channel));
-                    self.meters.len() - 1
-                });
+                let meter = *self
+                    .known
+                    .entry((structure.clone(), channel))
+                    .or_insert_with(|| {
+                        let recipe = recipe.get_or_insert_with(|| m.recipe());
+                        self.meters.push((channel, recipe.clone()));
+                        self.meters.len() - 1
+                    });
                 sources.push(Source {
                     member,
                     channel,

@@ -7,7 +7,12 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 /// Offline evaluation and tuning harness for LLM dead-loop detectors.
 #[derive(Debug, Parser)]
-#[command(version, propagate_version = true, arg_required_else_help = true, max_term_width = 100)]
+#[command(
+    version,
+    propagate_version = true,
+    arg_required_else_help = true,
+    max_term_width = 100
+)]
 pub(crate) struct Cli {
     #[command(flatten)]
     pub(crate) global: Global,
@@ -32,13 +37,19 @@ pub(crate) struct Global {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// The main job: sweep a grid, cross-validate, choose a setting per model, write the evidence
-    #[command(after_help = "Examples:\n  deadloop tune datasets/starter\n  deadloop tune recordings.jsonl.zst --grid grid.toml --out tuned --constraint 'fa_per_mchar<=0.5'\n\nThe folder holds report.html, settings.toml (what production loads), choice.csv and every table. The same\ncommand resumes where it was interrupted.")]
+    #[command(
+        after_help = "Examples:\n  deadloop tune datasets/starter\n  deadloop tune recordings.jsonl.zst --grid grid.toml --out tuned --constraint 'fa_per_mchar<=0.5'\n\nThe folder holds report.html, settings.toml (what production loads), choice.csv and every table. The same\ncommand resumes where it was interrupted."
+    )]
     Tune(Tune),
     /// Scores of every cell of a grid, no choice; resumes where it stopped
-    #[command(after_help = "Example:\n  deadloop sweep datasets/starter --grid grid.toml --out swept")]
+    #[command(
+        after_help = "Example:\n  deadloop sweep datasets/starter --grid grid.toml --out swept"
+    )]
     Sweep(Sweep),
     /// One setting, or several files of settings: what fires where, and how good that is
-    #[command(after_help = "Examples:\n  deadloop replay datasets/starter --settings tuned/settings.toml --split test --out tested\n  deadloop replay recordings.jsonl --out seen --set guard.params.every=1000")]
+    #[command(
+        after_help = "Examples:\n  deadloop replay datasets/starter --settings tuned/settings.toml --split test --out tested\n  deadloop replay recordings.jsonl --out seen --set guard.params.every=1000"
+    )]
     Replay(Replay),
     /// Renders the report of a result folder again; runs nothing
     #[command(after_help = "Example:\n  deadloop report tuned")]
@@ -65,7 +76,11 @@ pub(crate) struct Tune {
     #[arg(long, value_name = "FILE")]
     pub(crate) settings: Option<PathBuf>,
     /// What a setting has to meet: metric<=number or metric>=number; may be repeated
-    #[arg(long = "constraint", value_name = "EXPR", default_value = "fa_per_mchar<=1")]
+    #[arg(
+        long = "constraint",
+        value_name = "EXPR",
+        default_value = "fa_per_mchar<=1"
+    )]
     pub(crate) constraints: Vec<String>,
     /// What it is to be best in
     #[arg(long, value_name = "METRIC", default_value = "saved")]

@@ -5,7 +5,9 @@ use std::collections::{BTreeSet, HashSet};
 use std::io::Write;
 use std::path::Path;
 
-use deadloop_corpus::{Corpus, CorpusHasher, Draw, Entry, Ids, ModelGlob, Problem, Sample, Selection};
+use deadloop_corpus::{
+    Corpus, CorpusHasher, Draw, Entry, Ids, ModelGlob, Problem, Sample, Selection,
+};
 use deadloop_replay::{Interrupted, each};
 use deadloop_score::{Case, LabelsFile};
 
@@ -50,7 +52,8 @@ impl Select {
     pub(crate) fn selection(&self) -> Outcome<Selection> {
         let usage = |e: String| Code::Usage.error(e);
         let glob = |text: &String| {
-            text.parse::<ModelGlob>().map_err(|e| usage(format!("--model {text}: {e}")))
+            text.parse::<ModelGlob>()
+                .map_err(|e| usage(format!("--model {text}: {e}")))
         };
         let pair = |text: &String| {
             deadloop_corpus::parse_where(text).map_err(|e| usage(format!("--where: {e}")))
@@ -61,7 +64,10 @@ impl Select {
             lang: self.lang.clone(),
             wheres: self.wheres.iter().map(pair).collect::<Outcome<_>>()?,
             limit: self.limit,
-            sample: self.sample.map(|count| Sample { count, seed: self.seed }),
+            sample: self.sample.map(|count| Sample {
+                count,
+                seed: self.seed,
+            }),
         })
     }
 }
@@ -78,11 +84,21 @@ pub(crate) fn survey(wanted: Wanted<'_>) -> Outcome<Surveyed> {
     let labels = corpus.labels_csv().map(LabelsFile::read);
     let (labels, mut problems) = labels.map_or((None, Vec::new()), |(file, p)| (Some(file), p));
     let find = |entry: Result<Entry, Problem>, digest| match entry {
-        Err(problem) => Found { case: Err(problem), problems: Vec::new(), selected: false, digest },
+        Err(problem) => Found {
+            case: Err(problem),
+            problems: Vec::new(),
+            selected: false,
+            digest,
+        },
         Ok(entry) => {
             let (case, problems) = Case::of(&entry, labels.as_ref(), wanted.by);
             let selected = wanted.selection.matches(&entry);
-            Found { case: Ok((case, entry.place)), problems, selected, digest }
+            Found {
+                case: Ok((case, entry.place)),
+                problems,
+                selected,
+                digest,
+            }
         }
     };
     let mut ids = Ids::default();
@@ -108,8 +124,10 @@ pub(crate) fn survey(wanted: Wanted<'_>) -> Outcome<Surveyed> {
             Ok(_) => filtered += 1,
         }
     };
-    watched("reading", wanted.quiet, |watch| each(&corpus, watch, find, take))
-        .map_err(|Interrupted| Code::Interrupted.error("interrupted while the corpus was read"))?;
+    watched("reading", wanted.quiet, |watch| {
+        each(&corpus, watch, find, take)
+    })
+    .map_err(|Interrupted| Code::Interrupted.error("interrupted while the corpus was read"))?;
     problems.extend(corpus.split_problems(&ids));
     if let Some(labels) = &labels {
         let known = known.iter().map(String::as_str).collect();
@@ -117,7 +135,13 @@ pub(crate) fn survey(wanted: Wanted<'_>) -> Outcome<Surveyed> {
     }
     let hash = format!("{}{}", hasher.finish(), side_files(wanted.path, &corpus)?);
     let kept = narrowed(cases, &wanted.selection, &mut filtered);
-    Ok(Surveyed { corpus, cases: kept, problems, hash, filtered })
+    Ok(Surveyed {
+        corpus,
+        cases: kept,
+        problems,
+        hash,
+        filtered,
+    })
 }
 
 /// `--limit`, then `--sample`.
@@ -137,11 +161,19 @@ fn narrowed(mut cases: Vec<Case>, selection: &Selection, filtered: &mut u64) -> 
 /// What `labels.csv` and `splits.csv` add to the hash: nothing where neither is there.
 fn side_files(path: &Path, corpus: &Corpus) -> Outcome<String> {
     let splits = Some(path.join("splits.csv")).filter(|p| p.is_file());
-    let files = corpus.labels_csv().map(Path::to_path_buf).into_iter().chain(splits);
+    let files = corpus
+        .labels_csv()
+        .map(Path::to_path_buf)
+        .into_iter()
+        .chain(splits);
     let texts: Vec<String> = files
         .map(|file| Ok(String::from_utf8_lossy(&std::fs::read(file)?).into_owned()))
         .collect::<std::io::Result<_>>()?;
-    Ok(if texts.is_empty() { String::new() } else { format!("-{}", crate::folder::fingerprint(&texts)) })
+    Ok(if texts.is_empty() {
+        String::new()
+    } else {
+        format!("-{}", crate::folder::fingerprint(&texts))
+    })
 }
 
 impl Surveyed {
@@ -158,7 +190,10 @@ impl Surveyed {
                 OnBad::Fail => return Err(Code::Usage.error(self.listing())),
                 OnBad::Skip => {
                     if !quiet {
-                        eprintln!("{} problems skipped, see rejected.jsonl", self.problems.len());
+                        eprintln!(
+                            "{} problems skipped, see rejected.jsonl",
+                            self.problems.len()
+                        );
                     }
                     if let Some(dir) = dir {
                         write_rejected(dir, &self.problems)?;
@@ -181,7 +216,11 @@ impl Surveyed {
         let lines: Vec<String> = self.problems.iter().map(ToString::to_string).collect();
         let n = lines.len();
         let hint = "nothing was scored; mend them, or leave them out with --on-bad skip";
-        format!("the corpus is not whole: {n} problem{}\n{}\n{hint}", if n == 1 { "" } else { "s" }, lines.join("\n"))
+        format!(
+            "the corpus is not whole: {n} problem{}\n{}\n{hint}",
+            if n == 1 { "" } else { "s" },
+            lines.join("\n")
+        )
     }
 }
 

@@ -38,7 +38,10 @@ impl Code {
 
     /// A failure with this code and its chain of causes.
     pub(crate) fn because(self, error: impl Into<anyhow::Error>) -> Failure {
-        Failure { code: self as u8, error: error.into() }
+        Failure {
+            code: self as u8,
+            error: error.into(),
+        }
     }
 }
 
@@ -51,8 +54,14 @@ impl<E: Into<anyhow::Error>> From<E> for Failure {
 
 /// Prints the chain of an error on stderr and gives the process its exit code.
 pub(crate) fn report(outcome: Outcome) -> ExitCode {
-    let Err(failure) = outcome else { return ExitCode::SUCCESS };
-    let mut chain = failure.error.chain().map(ToString::to_string).collect::<Vec<_>>();
+    let Err(failure) = outcome else {
+        return ExitCode::SUCCESS;
+    };
+    let mut chain = failure
+        .error
+        .chain()
+        .map(ToString::to_string)
+        .collect::<Vec<_>>();
     chain.dedup();
     let pipe = failure.error.downcast_ref::<std::io::Error>();
     // Whoever reads our output may stop reading: that is not an error of ours.

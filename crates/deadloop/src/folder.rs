@@ -31,7 +31,10 @@ impl Folder {
         };
         std::fs::create_dir_all(path).map_err(|e| refuse("cannot be made", e))?;
         tempfile::NamedTempFile::new_in(path).map_err(|e| refuse("cannot be written to", e))?;
-        Ok(Self { path: path.to_path_buf(), force })
+        Ok(Self {
+            path: path.to_path_buf(),
+            force,
+        })
     }
 
     /// Where it is.
@@ -78,5 +81,9 @@ impl Folder {
 /// A short name for everything that a result depends on.
 pub(crate) fn fingerprint(parts: &[String]) -> String {
     let digest = Sha256::digest(parts.join("\u{0}").as_bytes());
-    digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+    digest
+        .iter()
+        .take(8)
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
 }

@@ -31,14 +31,21 @@ pub(crate) fn watched<T>(what: &'static str, quiet: bool, pass: impl FnOnce(&Wat
         bar.set_length(total.max(read));
         bar.set_position(read);
     };
-    let result = pass(&Watch { cancel: &CANCEL, progress: &told });
+    let result = pass(&Watch {
+        cancel: &CANCEL,
+        progress: &told,
+    });
     bar.finish_and_clear();
     result
 }
 
 fn bar(what: &'static str, quiet: bool) -> ProgressBar {
     // indicatif draws nothing where stderr is no terminal.
-    let target = if quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
+    let target = if quiet {
+        ProgressDrawTarget::hidden()
+    } else {
+        ProgressDrawTarget::stderr()
+    };
     let bar = ProgressBar::with_draw_target(None, target).with_message(what);
     let template = "{msg} {wide_bar} {bytes}/{total_bytes}, {bytes_per_sec}, {eta} left";
     match ProgressStyle::with_template(template) {

@@ -77,13 +77,20 @@ impl Judge {
         };
         let default = Worth::default();
         let lambda = Worth::profile(name).unwrap_or(default.lambda);
-        Worth { pi: settings.deployment_loop_rate, lambda }
+        Worth {
+            pi: settings.deployment_loop_rate,
+            lambda,
+        }
     }
 }
 
 /// Checks everything, proves the folder writable, reads the corpus, replays it through the plan.
 /// `None`: the folder holds the result of the same request already.
-pub(crate) fn replay(request: &Request<'_>, plan: &Plan, current: &Settings) -> Outcome<Option<Replayed>> {
+pub(crate) fn replay(
+    request: &Request<'_>,
+    plan: &Plan,
+    current: &Settings,
+) -> Outcome<Option<Replayed>> {
     let began = Instant::now();
     let folder = Folder::prepare(request.out, request.output.force)?;
     let surveyed = look(request)?;
@@ -93,24 +100,52 @@ pub(crate) fn replay(request: &Request<'_>, plan: &Plan, current: &Settings) -> 
     if let State::Done = folder.state(&inputs)? {
         return Ok(None);
     }
-    surveyed.accept(request.select.on_bad, Some(folder.path()), request.global.quiet)?;
+    surveyed.accept(
+        request.select.on_bad,
+        Some(folder.path()),
+        request.global.quiet,
+    )?;
     let (records, journal) = records(request, plan, &surveyed, (&folder, &inputs))?;
-    let manifest = Manifest { inputs, ..manifest(request, plan, &surveyed, (&judge, &worth)) };
-    Ok(Some(Replayed { folder, surveyed, records, judge, worth, manifest, journal, began }))
+    let manifest = Manifest {
+        inputs,
+        ..manifest(request, plan, &surveyed, (&judge, &worth))
+    };
+    Ok(Some(Replayed {
+        folder,
+        surveyed,
+        records,
+        judge,
+        worth,
+        manifest,
+        journal,
+        began,
+    }))
 }
 
 fn look(request: &Request<'_>) -> Outcome<Surveyed> {
     let selection = request.select.selection()?;
-    if let Some(sealed) = request.sealed.filter(|s| selection.split.as_deref() == Some(*s)) {
-        let what = format!("{} never looks at the split {sealed}; score the choice on it with deadloop replay --split {sealed}", request.command);
+    if let Some(sealed) = request
+        .sealed
+        .filter(|s| selection.split.as_deref() == Some(*s))
+    {
+        let what = format!(
+            "{} never looks at the split {sealed}; score the choice on it with deadloop replay --split {sealed}",
+            request.command
+        );
         return Err(Code::Usage.error(what));
     }
     let by = &request.output.by;
-    let mut surveyed =
-        survey(Wanted { path: request.corpus, selection, by, quiet: request.global.quiet })?;
+    let mut surveyed = survey(Wanted {
+        path: request.corpus,
+        selection,
+        by,
+        quiet: request.global.quiet,
+    })?;
     if let Some(sealed) = request.sealed {
         let before = surveyed.cases.len();
-        surveyed.cases.retain(|case| case.split.as_deref() != Some(sealed));
+        surveyed
+            .cases
+            .retain(|case| case.split.as_deref() != Some(sealed));
         surveyed.filtered += (before - surveyed.cases.len()) as u64;
     }
     Ok(surveyed)
@@ -129,7 +164,10 @@ fn inputs(
         format!("{} {}", env!("CARGO_PKG_VERSION"), request.command),
         surveyed.hash.clone(),
         plan.fingerprint(),
-        format!("{select:?} {judge:?} {worth:?} {:?} {:?}", request.judge.chunks, request.output.by),
+        format!(
+            "{select:?} {judge:?} {worth:?} {:?} {:?}",
+            request.judge.chunks, request.output.by
+        ),
         format!("{}", request.output.csv),
     ];
     parts.extend(request.inputs.clone());
@@ -143,7 +181,12 @@ fn records(
     (folder, inputs): (&Folder, &str),
 ) -> Outcome<(Vec<Record>, Option<Journal>)> {
     let ids = surveyed.ids();
-    let job = Job { corpus: &surveyed.corpus, ids: &ids, plan, chunks: request.judge.chunks };
+    let job = Job {
+        corpus: &surveyed.corpus,
+        ids: &ids,
+        plan,
+        chunks: request.judge.chunks,
+    };
     let journal = if request.resumable {
         let opened = Journal::open(&folder.journal(), inputs, folder.force());
         Some(opened.map_err(|e| match e {
@@ -153,7 +196,10 @@ fn records(
     } else {
         None
     };
-    watched("replaying", request.global.quiet, |watch| run(&job, journal, watch)).map_err(|e| match e {
+    watched("replaying", request.global.quiet, |watch| {
+        run(&job, journal, watch)
+    })
+    .map_err(|e| match e {
         RunError::Interrupted { .. } if request.resumable => {
             Code::Interrupted.error(format!("{e}; the same command goes on from there"))
         }
@@ -176,7 +222,10 @@ fn manifest(
     let cores = std::thread::available_parallelism().map_or(0, |n| n.get() as u64);
     Manifest {
         deadloop: env!("CARGO_PKG_VERSION").into(),
-        detectors: DETECTORS.iter().map(|d| (d.name.into(), u64::from(d.version))).collect(),
+        detectors: DETECTORS
+            .iter()
+            .map(|d| (d.name.into(), u64::from(d.version)))
+            .collect(),
         command: request.command.into(),
         args: std::env::args().collect(),
         corpus: CorpusInfo {
@@ -194,7 +243,11 @@ fn manifest(
         judge: *judge,
         worth: *worth,
         cells: plan.cells() as u64,
-        refused: plan.refused().iter().map(|r| (format!("{}: {}", r.param, r.reason), r.cells as u64)).collect(),
+        refused: plan
+            .refused()
+            .iter()
+            .map(|r| (format!("{}: {}", r.param, r.reason), r.cells as u64))
+            .collect(),
         cores,
         threads: rayon::current_num_threads() as u64,
         ..Manifest::default()
@@ -204,13 +257,21 @@ fn manifest(
 impl Replayed {
     /// The floors: what `current` has to beat.
     fn floors(&self, evidence: &Evidence<'_>, current: Option<usize>) -> Vec<Floor> {
-        let mut floors = vec![Floor::Never, Floor::FirstCheckpoint { chars: FIRST_CHECKPOINT }];
+        let mut floors = vec![
+            Floor::Never,
+            Floor::FirstCheckpoint {
+                chars: FIRST_CHECKPOINT,
+            },
+        ];
         if let Some(current) = current {
             let outcomes = evidence.outcomes(current, &evidence.all(), &self.judge);
             let tally: Tally = outcomes.iter().map(Tally::of).sum();
             let alarms = alarms(&tally);
             let rate = alarms as f64 / self.surveyed.cases.len().max(1) as f64;
-            floors.push(Floor::Random { rate, seed: self.manifest.seed });
+            floors.push(Floor::Random {
+                rate,
+                seed: self.manifest.seed,
+            });
         }
         floors
     }
@@ -265,7 +326,14 @@ const FIRST_CHECKPOINT: u64 = 2000;
 
 fn alarms(tally: &Tally) -> u64 {
     use deadloop_score::Count;
-    let stops = [Count::Hit, Count::Late, Count::Premature, Count::Stale, Count::FalseAlarm, Count::TransientStop];
+    let stops = [
+        Count::Hit,
+        Count::Late,
+        Count::Premature,
+        Count::Stale,
+        Count::FalseAlarm,
+        Count::TransientStop,
+    ];
     stops.into_iter().map(|count| tally.get(count)).sum()
 }
 
@@ -294,8 +362,17 @@ pub(crate) fn all_presets() -> Outcome<Vec<(String, Setting)>> {
 
 fn preset_setting(detector: &'static Detector, preset: &deadloop_detect::Preset) -> Setting {
     let mut params = Params::defaults(detector);
-    preset.params.iter().for_each(|(name, value)| params.set(name, value.clone()));
-    Setting { members: vec![deadloop_detect::Member { detector, channel: None, params }] }
+    preset
+        .params
+        .iter()
+        .for_each(|(name, value)| params.set(name, value.clone()));
+    Setting {
+        members: vec![deadloop_detect::Member {
+            detector,
+            channel: None,
+            params,
+        }],
+    }
 }
 
 /// Names for the cells of settings: a cell may have several.

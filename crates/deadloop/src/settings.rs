@@ -22,7 +22,8 @@ pub(crate) fn settings(path: Option<&Path>, set: &[String]) -> Outcome<Settings>
         return Ok(settings);
     }
     let changed = changed(&text, set)?;
-    Settings::parse(&changed).map_err(|e| Code::Usage.error(format!("{name} with --set: {}", e.what)))
+    Settings::parse(&changed)
+        .map_err(|e| Code::Usage.error(format!("{name} with --set: {}", e.what)))
 }
 
 /// A grid file, or the default grid; with its text.
@@ -48,8 +49,9 @@ fn changed(text: &str, set: &[String]) -> Outcome<String> {
     let mut root = toml::Value::Table(toml::from_str(text)?);
     for change in set {
         let wrong = |what: &str| Code::Usage.error(format!("--set {change}: {what}"));
-        let (path, value) =
-            change.split_once('=').ok_or_else(|| wrong("expected guard.params.NAME=VALUE"))?;
+        let (path, value) = change
+            .split_once('=')
+            .ok_or_else(|| wrong("expected guard.params.NAME=VALUE"))?;
         let keys: Vec<&str> = path.split('.').collect();
         if !put(&mut root, &keys, &value_of(value)) {
             return Err(wrong("there is no such place in the settings"));
@@ -68,7 +70,10 @@ fn value_of(text: &str) -> toml::Value {
 fn put(place: &mut toml::Value, keys: &[&str], value: &toml::Value) -> bool {
     match (place, keys) {
         (toml::Value::Array(items), _) => {
-            let done = items.iter_mut().map(|item| put(item, keys, value)).filter(|done| *done);
+            let done = items
+                .iter_mut()
+                .map(|item| put(item, keys, value))
+                .filter(|done| *done);
             done.count() > 0
         }
         (toml::Value::Table(table), [last]) => {
@@ -79,7 +84,9 @@ fn put(place: &mut toml::Value, keys: &[&str], value: &toml::Value) -> bool {
             if *first == "params" && !table.contains_key(*first) {
                 table.insert("params".into(), toml::Value::Table(toml::Table::new()));
             }
-            table.get_mut(*first).is_some_and(|inner| put(inner, rest, value))
+            table
+                .get_mut(*first)
+                .is_some_and(|inner| put(inner, rest, value))
         }
         _ => false,
     }

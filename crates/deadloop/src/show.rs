@@ -10,7 +10,9 @@ use crate::exit::Outcome;
 /// columns from this one on hold numbers.
 pub(crate) fn table(header: &[&str], rows: &[Vec<String>], numbers: usize) -> String {
     let mut table = Table::new();
-    table.load_style(presets::NOTHING).set_header(header.to_vec());
+    table
+        .load_style(presets::NOTHING)
+        .set_header(header.to_vec());
     for row in rows {
         table.add_row(row.clone());
     }

@@ -1,7 +1,7 @@
 //! The registry of detectors. To add one: a file beside this one, `mod x;` and `&x::ENTRY` here.
 //! Settings, help, listings, docs and the laws in `tests/` follow from it.
 
-use crate::fact::Meter;
+use crate::fact::Recipe;
 use crate::param::{Mark, Param, Threshold};
 use crate::setting::Params;
 
@@ -26,8 +26,8 @@ pub struct Detector {
     pub presets: &'static str,
     /// Refuses parameters that are each allowed but impossible together, or that can never fire.
     pub check: fn(&Params) -> Result<(), Refusal>,
-    /// A fresh meter for these (checked) parameters; only the structural ones matter.
-    pub meter: fn(&Params) -> Box<dyn Meter>,
+    /// What meters are made from for these (checked) parameters; only the structural ones matter.
+    pub recipe: fn(&Params) -> Recipe,
 }
 
 /// Why parameters that are each allowed are refused together.

@@ -9,7 +9,12 @@ use crate::show;
 
 pub(super) fn run(args: &Check, global: Global) -> Outcome {
     let selection = Selection::default();
-    let found = survey(Wanted { path: &args.corpus, selection, by: &[], quiet: global.quiet })?;
+    let found = survey(Wanted {
+        path: &args.corpus,
+        selection,
+        by: &[],
+        quiet: global.quiet,
+    })?;
     if global.json {
         let problem = |p: &deadloop_corpus::Problem| {
             serde_json::json!({

@@ -34,19 +34,45 @@ fn mark(param: &Param) -> &'static str {
 fn listing(detector: &Detector, presets: &[Preset]) -> String {
     let row = |p: &Param| {
         let default = Value::from(p.default).to_string();
-        vec![p.name.into(), mark(p).into(), default, p.domain.to_string(), p.unit.into(), p.doc.into()]
+        vec![
+            p.name.into(),
+            mark(p).into(),
+            default,
+            p.domain.to_string(),
+            p.unit.into(),
+            p.doc.into(),
+        ]
     };
     let rows: Vec<Vec<String>> = detector.params.iter().map(row).collect();
-    let params = show::table(&["parameter", "S/T", "default", "allowed", "unit", "meaning"], &rows, 9);
+    let params = show::table(
+        &["parameter", "S/T", "default", "allowed", "unit", "meaning"],
+        &rows,
+        9,
+    );
     let preset = |p: &Preset| {
-        let changes: Vec<String> = p.params.iter().map(|(name, value)| format!("{name} = {value}")).collect();
-        let source = format!("{}, {}, {}", p.source.project, p.source.version, p.source.date);
-        format!("  {}: {}\n    from: {source}\n    changes: {}", p.name, p.about, changes.join(", "))
+        let changes: Vec<String> = p
+            .params
+            .iter()
+            .map(|(name, value)| format!("{name} = {value}"))
+            .collect();
+        let source = format!(
+            "{}, {}, {}",
+            p.source.project, p.source.version, p.source.date
+        );
+        format!(
+            "  {}: {}\n    from: {source}\n    changes: {}",
+            p.name,
+            p.about,
+            changes.join(", ")
+        )
     };
     let presets: Vec<String> = presets.iter().map(preset).collect();
     format!(
         "{} (version {}): {}\n\n{params}\n\nS changes what is measured, T only what is accepted.\n\npresets\n{}",
-        detector.name, detector.version, detector.about, presets.join("\n"),
+        detector.name,
+        detector.version,
+        detector.about,
+        presets.join("\n"),
     )
 }
 

@@ -15,7 +15,8 @@ mod tune;
 /// Runs the command that was asked for.
 pub(crate) fn run(cli: &Cli) -> Outcome {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(cli.global.jobs.map_or(0, usize::from));
-    pool.build_global().map_err(|e| Code::Unexpected.because(e))?;
+    pool.build_global()
+        .map_err(|e| Code::Unexpected.because(e))?;
     match &cli.command {
         Command::Tune(args) => tune::run(args, cli.global),
         Command::Sweep(args) => sweep::run(args, cli.global),

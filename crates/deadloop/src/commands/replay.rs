@@ -29,7 +29,10 @@ pub(super) fn run(args: &Replay, global: Global) -> Outcome {
         judge: &args.judge,
         output: &args.output,
         global,
-        inputs: named.iter().map(|(name, s)| format!("{name} {}", s.id())).collect(),
+        inputs: named
+            .iter()
+            .map(|(name, s)| format!("{name} {}", s.id()))
+            .collect(),
         grid: None,
         sealed: None,
         resumable: false,
@@ -44,7 +47,12 @@ pub(super) fn run(args: &Replay, global: Global) -> Outcome {
     let mut distinct = cells.clone();
     distinct.sort_unstable();
     distinct.dedup();
-    done.score(&plan, Some(cells[0]), &distinct, (&args.output.by, args.output.csv))?;
+    done.score(
+        &plan,
+        Some(cells[0]),
+        &distinct,
+        (&args.output.by, args.output.csv),
+    )?;
     intervals(&mut done, &plan, &distinct)?;
     summary(&done, &plan, &named, &cells, global)?;
     done.finish(global)
@@ -52,41 +60,65 @@ pub(super) fn run(args: &Replay, global: Global) -> Outcome {
 
 fn named(args: &Replay) -> Outcome<Vec<Named>> {
     let set = &args.judge.set;
-    let file = |path: &std::path::PathBuf| {
-        Ok((label(path), settings::settings(Some(path), set)?))
-    };
+    let file = |path: &std::path::PathBuf| Ok((label(path), settings::settings(Some(path), set)?));
     let mut named: Vec<Named> = args.settings.iter().map(file).collect::<Outcome<_>>()?;
     if named.is_empty() {
         named.push(("recommended".into(), settings::settings(None, set)?));
     }
     if args.presets {
-        named.extend(all_presets()?.into_iter().map(|(name, s)| (name, Settings::of(s))));
+        named.extend(
+            all_presets()?
+                .into_iter()
+                .map(|(name, s)| (name, Settings::of(s))),
+        );
     }
     Ok(named)
 }
 
 /// What a settings file is called: its name without the ending.
 fn label(path: &Path) -> String {
-    path.file_stem().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
+    path.file_stem()
+        .unwrap_or(path.as_os_str())
+        .to_string_lossy()
+        .into_owned()
 }
 
 /// The intervals that have to be resampled, and the means over models.
 pub(super) fn intervals(done: &mut Replayed, plan: &Plan, cells: &[usize]) -> Outcome {
     let evidence = Evidence::new(plan, &done.surveyed.cases, &done.records)?;
-    let scoring =
-        Scoring { evidence: &evidence, judge: &done.judge, worth: &done.worth, floors: &[], enough: (0, 0) };
+    let scoring = Scoring {
+        evidence: &evidence,
+        judge: &done.judge,
+        worth: &done.worth,
+        floors: &[],
+        enough: (0, 0),
+    };
     let subjects = [("*".to_owned(), evidence.all())];
-    let resampling = Resampling { seed: done.manifest.seed, ..Resampling::default() };
+    let resampling = Resampling {
+        seed: done.manifest.seed,
+        ..Resampling::default()
+    };
     write_intervals(done.folder.path(), &scoring, cells, &subjects, resampling)?;
     let means = cells
         .iter()
-        .map(|cell| (plan.id(*cell), macro_means(&evidence, *cell, &done.judge, &done.worth)))
+        .map(|cell| {
+            (
+                plan.id(*cell),
+                macro_means(&evidence, *cell, &done.judge, &done.worth),
+            )
+        })
         .collect();
     done.manifest.macro_means = means;
     Ok(())
 }
 
-fn summary(done: &Replayed, plan: &Plan, named: &[Named], cells: &[usize], global: Global) -> Outcome {
+fn summary(
+    done: &Replayed,
+    plan: &Plan,
+    named: &[Named],
+    cells: &[usize],
+    global: Global,
+) -> Outcome {
     let evidence = Evidence::new(plan, &done.surveyed.cases, &done.records)?;
     let all = evidence.all();
     let rows: Vec<(String, Tally)> = named
@@ -109,7 +141,16 @@ fn summary(done: &Replayed, plan: &Plan, named: &[Named], cells: &[usize], globa
     if global.quiet {
         return Ok(());
     }
-    let header = ["setting", "loops", "hit", "recall", "false alarms", "per Mchar", "delay, chars", "saved"];
+    let header = [
+        "setting",
+        "loops",
+        "hit",
+        "recall",
+        "false alarms",
+        "per Mchar",
+        "delay, chars",
+        "saved",
+    ];
     let row = |(label, tally): &(String, Tally)| {
         vec![
             label.clone(),

@@ -41,10 +41,17 @@ impl Counts {
 
     fn row(&self, name: &str) -> Vec<String> {
         let counts = [
-            self.transcripts, self.chars, self.loops, self.clean, self.clean_chars,
-            self.transient, self.unlabelled,
+            self.transcripts,
+            self.chars,
+            self.loops,
+            self.clean,
+            self.clean_chars,
+            self.transient,
+            self.unlabelled,
         ];
-        std::iter::once(name.to_owned()).chain(counts.map(show::count)).collect()
+        std::iter::once(name.to_owned())
+            .chain(counts.map(show::count))
+            .collect()
     }
 
     fn json(&self) -> serde_json::Value {
@@ -61,11 +68,17 @@ type Grouping = (&'static str, fn(&Case) -> String);
 
 const GROUPINGS: [Grouping; 5] = [
     ("model", |case| case.model.clone()),
-    ("language", |case| case.lang.clone().unwrap_or_else(|| "-".into())),
-    ("split", |case| case.split.clone().unwrap_or_else(|| "-".into())),
+    ("language", |case| {
+        case.lang.clone().unwrap_or_else(|| "-".into())
+    }),
+    ("split", |case| {
+        case.split.clone().unwrap_or_else(|| "-".into())
+    }),
     ("kind of loop", |case| {
         let span = case.truth.as_ref().and_then(|t| t.first_loop());
-        span.map_or("-".into(), |s| s.kind.map_or("unnamed".into(), |k| k.name().into()))
+        span.map_or("-".into(), |s| {
+            s.kind.map_or("unnamed".into(), |k| k.name().into())
+        })
     }),
     ("onset of loop", |case| {
         let span = case.truth.as_ref().and_then(|t| t.first_loop());
@@ -87,22 +100,44 @@ const SHOWN: usize = 30;
 
 pub(super) fn run(args: &Stats, global: Global) -> Outcome {
     let selection = args.select.selection()?;
-    let found = survey(Wanted { path: &args.corpus, selection, by: &[], quiet: global.quiet })?;
+    let found = survey(Wanted {
+        path: &args.corpus,
+        selection,
+        by: &[],
+        quiet: global.quiet,
+    })?;
     found.accept(args.select.on_bad, None, global.quiet)?;
-    let groups: Vec<(&str, BTreeMap<String, Counts>)> =
-        GROUPINGS.iter().map(|(name, of)| (*name, grouped(&found.cases, *of))).collect();
+    let groups: Vec<(&str, BTreeMap<String, Counts>)> = GROUPINGS
+        .iter()
+        .map(|(name, of)| (*name, grouped(&found.cases, *of)))
+        .collect();
     if global.json {
         let json_of = |groups: &BTreeMap<String, Counts>| -> serde_json::Map<_, _> {
-            groups.iter().map(|(name, counts)| (name.clone(), counts.json())).collect()
+            groups
+                .iter()
+                .map(|(name, counts)| (name.clone(), counts.json()))
+                .collect()
         };
-        let by: serde_json::Map<_, _> =
-            groups.iter().map(|(name, g)| ((*name).into(), json_of(g).into())).collect();
-        return show::print(&json!({"hash": found.hash, "all": all(&found).json(), "by": by}).to_string());
+        let by: serde_json::Map<_, _> = groups
+            .iter()
+            .map(|(name, g)| ((*name).into(), json_of(g).into()))
+            .collect();
+        return show::print(
+            &json!({"hash": found.hash, "all": all(&found).json(), "by": by}).to_string(),
+        );
     }
     show::print(&heading(&found))?;
     for (name, groups) in &groups {
-        let header =
-            [*name, "transcripts", "chars", "loops", "clean", "clean chars", "transient", "unlabelled"];
+        let header = [
+            *name,
+            "transcripts",
+            "chars",
+            "loops",
+            "clean",
+            "clean chars",
+            "transient",
+            "unlabelled",
+        ];
         show::print(&format!("\n{}", show::table(&header, &rows(groups), 1)))?;
     }
     Ok(())
@@ -121,14 +156,21 @@ fn heading(found: &Surveyed) -> String {
     let timed = found.cases.iter().filter(|case| case.timed).count() as u64;
     format!(
         "{name}: {} transcripts, {} chars, {} loops, {} clean; {} with chunk times; {} filtered out; hash {}",
-        show::count(all.transcripts), show::count(all.chars), show::count(all.loops),
-        show::count(all.clean), show::count(timed), show::count(found.filtered), found.hash,
+        show::count(all.transcripts),
+        show::count(all.chars),
+        show::count(all.loops),
+        show::count(all.clean),
+        show::count(timed),
+        show::count(found.filtered),
+        found.hash,
     )
 }
 
 fn grouped(cases: &[Case], of: fn(&Case) -> String) -> BTreeMap<String, Counts> {
     let mut groups: BTreeMap<String, Counts> = BTreeMap::new();
-    cases.iter().for_each(|case| groups.entry(of(case)).or_default().add(case));
+    cases
+        .iter()
+        .for_each(|case| groups.entry(of(case)).or_default().add(case));
     groups
 }
 
@@ -139,16 +181,18 @@ fn rows(groups: &BTreeMap<String, Counts>) -> Vec<Vec<String>> {
     let mut rows: Vec<Vec<String>> = sorted.iter().take(SHOWN).map(|(n, c)| c.row(n)).collect();
     if sorted.len() > SHOWN {
         let more = sorted.len() - SHOWN;
-        let sum = sorted[SHOWN..].iter().fold(Counts::default(), |mut sum, (_, c)| {
-            sum.transcripts += c.transcripts;
-            sum.chars += c.chars;
-            sum.loops += c.loops;
-            sum.clean += c.clean;
-            sum.clean_chars += c.clean_chars;
-            sum.transient += c.transient;
-            sum.unlabelled += c.unlabelled;
-            sum
-        });
+        let sum = sorted[SHOWN..]
+            .iter()
+            .fold(Counts::default(), |mut sum, (_, c)| {
+                sum.transcripts += c.transcripts;
+                sum.chars += c.chars;
+                sum.loops += c.loops;
+                sum.clean += c.clean;
+                sum.clean_chars += c.clean_chars;
+                sum.transient += c.transient;
+                sum.unlabelled += c.unlabelled;
+                sum
+            });
         rows.push(sum.row(&format!("{more} more")));
     }
     rows

@@ -14,7 +14,8 @@ use crate::show;
 pub(super) fn run(args: &Sweep, global: Global) -> Outcome {
     let (grid, text) = settings::grid(Some(&args.grid))?;
     let mut plan = Plan::default();
-    plan.add_grid(&grid).map_err(|e| Code::Usage.error(format!("{}: {e}", args.grid.display())))?;
+    plan.add_grid(&grid)
+        .map_err(|e| Code::Usage.error(format!("{}: {e}", args.grid.display())))?;
     tell_refused(&plan, global);
     let request = Request {
         command: "sweep",
@@ -34,7 +35,12 @@ pub(super) fn run(args: &Sweep, global: Global) -> Outcome {
     };
     let scored = done.score(&plan, None, &[], (&args.output.by, args.output.csv))?;
     let evidence = Evidence::new(&plan, &done.surveyed.cases, &done.records)?;
-    write_pareto(done.folder.path(), &evidence, &scored.fronts, &Default::default())?;
+    write_pareto(
+        done.folder.path(),
+        &evidence,
+        &scored.fronts,
+        &Default::default(),
+    )?;
     if global.json {
         let summary = json!({"cells": plan.cells(), "rows": scored.rows, "out": args.out});
         show::print(&summary.to_string())?;
@@ -52,14 +58,20 @@ pub(super) fn tell_refused(plan: &Plan, global: Global) {
     let all: usize = plan.refused().iter().map(|r| r.cells).sum();
     eprintln!("{all} cells left out, {} remain:", plan.cells());
     for refused in plan.refused().iter().take(10) {
-        eprintln!("  {} cells: {}: {}", refused.cells, refused.param, refused.reason);
+        eprintln!(
+            "  {} cells: {}: {}",
+            refused.cells, refused.param, refused.reason
+        );
     }
 }
 
 /// The same request was carried out before, into the same folder.
 pub(super) fn already_done(out: &std::path::Path, global: Global) -> Outcome {
     if !global.quiet {
-        eprintln!("{}: already holds these results; nothing to do", out.display());
+        eprintln!(
+            "{}: already holds these results; nothing to do",
+            out.display()
+        );
     }
     Ok(())
 }
@@ -75,5 +87,8 @@ fn front_table(plan: &Plan, front: &[Point]) -> String {
     };
     let rows: Vec<Vec<String>> = front.iter().map(row).collect();
     let header = ["setting", "recall", "false alarms/Mchar", "delay, chars"];
-    format!("Pareto front of all models together\n{}", show::table(&header, &rows, 1))
+    format!(
+        "Pareto front of all models together\n{}",
+        show::table(&header, &rows, 1)
+    )
 }

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use deadloop_detect::Settings;
 use deadloop_replay::Plan;
 use deadloop_score::{
-    Choice, ChooseError, ChooseOptions, Choices, Constraint, Evidence, Metric, choose,
+    Choice, Choices, ChooseError, ChooseOptions, Constraint, Evidence, Metric, choose,
     write_choice, write_pareto, write_settings,
 };
 use serde_json::json;
@@ -27,10 +27,14 @@ pub(super) fn run(args: &Tune, global: Global) -> Outcome {
     let (grid, text) = settings::grid(args.grid.as_deref())?;
     let (constraints, objective) = goal(args)?;
     let mut plan = Plan::default();
-    let cells = plan.add_grid(&grid).map_err(|e| Code::Usage.error(format!("the grid: {e}")))?;
+    let cells = plan
+        .add_grid(&grid)
+        .map_err(|e| Code::Usage.error(format!("the grid: {e}")))?;
     tell_refused(&plan, global);
-    let presets: Vec<(String, usize)> =
-        all_presets()?.into_iter().map(|(name, s)| (name, plan.add_setting(&s))).collect();
+    let presets: Vec<(String, usize)> = all_presets()?
+        .into_iter()
+        .map(|(name, s)| (name, plan.add_setting(&s)))
+        .collect();
     let current_cell = plan.add_settings(&current);
     let request = request(args, global, text, &current);
     let Some(mut done) = replay(&request, &plan, &current)? else {
@@ -51,8 +55,12 @@ pub(super) fn run(args: &Tune, global: Global) -> Outcome {
     };
     describe(&mut done, &plan, args, (&presets, current_cell));
     let reported = reported(&choices, &presets, current_cell);
-    let scored =
-        done.score(&plan, Some(current_cell), &reported, (&args.output.by, args.output.csv))?;
+    let scored = done.score(
+        &plan,
+        Some(current_cell),
+        &reported,
+        (&args.output.by, args.output.csv),
+    )?;
     intervals(&mut done, &plan, &reported)?;
     let chosen = choices.as_ref().map(chosen_cells).unwrap_or_default();
     let evidence = Evidence::new(&plan, &done.surveyed.cases, &done.records)?;
@@ -73,14 +81,22 @@ pub(super) fn run(args: &Tune, global: Global) -> Outcome {
 
 fn goal(args: &Tune) -> Outcome<(Vec<Constraint>, Metric)> {
     let constraint = |text: &String| {
-        text.parse::<Constraint>().map_err(|e| Code::Usage.error(format!("--constraint {text}: {e}")))
+        text.parse::<Constraint>()
+            .map_err(|e| Code::Usage.error(format!("--constraint {text}: {e}")))
     };
-    let constraints = args.constraints.iter().map(constraint).collect::<Outcome<_>>()?;
+    let constraints = args
+        .constraints
+        .iter()
+        .map(constraint)
+        .collect::<Outcome<_>>()?;
     let objective = args.objective.parse::<Metric>();
     let objective =
         objective.map_err(|e| Code::Usage.error(format!("--objective {}: {e}", args.objective)))?;
     if !objective.can_be_objective() {
-        let what = format!("--objective {}: it cannot be compared from transcript to transcript", args.objective);
+        let what = format!(
+            "--objective {}: it cannot be compared from transcript to transcript",
+            args.objective
+        );
         return Err(Code::Usage.error(what));
     }
     Ok((constraints, objective))
@@ -130,12 +146,17 @@ fn reported(
 ) -> Vec<usize> {
     let chosen = choices.iter().flat_map(|c| chosen_cells(c).into_values());
     let known = presets.iter().map(|(_, cell)| *cell).chain([current]);
-    chosen.chain(known).collect::<BTreeSet<usize>>().into_iter().collect()
+    chosen
+        .chain(known)
+        .collect::<BTreeSet<usize>>()
+        .into_iter()
+        .collect()
 }
 
 fn chosen_cells(choices: &Choices) -> BTreeMap<String, usize> {
     let all = std::iter::once(&choices.pooled).chain(&choices.models);
-    all.map(|choice| (choice.model.clone(), choice.cell)).collect()
+    all.map(|choice| (choice.model.clone(), choice.cell))
+        .collect()
 }
 
 fn failure(error: ChooseError) -> crate::exit::Failure {
@@ -154,11 +175,17 @@ fn summary(
     current: usize,
     global: Global,
 ) -> Outcome {
-    let own: Vec<&Choice> =
-        choices.models.iter().filter(|c| c.why == deadloop_score::Why::Own).collect();
+    let own: Vec<&Choice> = choices
+        .models
+        .iter()
+        .filter(|c| c.why == deadloop_score::Why::Own)
+        .collect();
     if global.json {
         let row = |c: &Choice| json!({"model": c.model, "setting": c.setting, "why": c.why.name()});
-        let rows: Vec<_> = std::iter::once(&choices.pooled).chain(own).map(row).collect();
+        let rows: Vec<_> = std::iter::once(&choices.pooled)
+            .chain(own)
+            .map(row)
+            .collect();
         return show::print(&json!({"out": done.folder.path(), "chosen": rows}).to_string());
     }
     if global.quiet {
@@ -176,10 +203,20 @@ fn summary(
         show::percent(deadloop_score::saved(&now)),
     ]];
     rows.extend(std::iter::once(&choices.pooled).chain(own).map(row));
-    let header = ["model", "setting", "why", "recall", "false alarms/Mchar", "delay, chars", "saved"];
+    let header = [
+        "model",
+        "setting",
+        "why",
+        "recall",
+        "false alarms/Mchar",
+        "delay, chars",
+        "saved",
+    ];
     show::print(&show::table(&header, &rows, 3))?;
     let pooled = choices.models.len() - (rows.len() - 2);
-    show::print(&format!("{pooled} models take the pooled setting (*). Chosen rows are held-out figures: see choice.csv for why."))
+    show::print(&format!(
+        "{pooled} models take the pooled setting (*). Chosen rows are held-out figures: see choice.csv for why."
+    ))
 }
 
 fn row(choice: &Choice) -> Vec<String> {
@@ -187,7 +224,11 @@ fn row(choice: &Choice) -> Vec<String> {
     vec![
         choice.model.clone(),
         choice.setting.clone(),
-        format!("{}{}", choice.why.name(), if choice.thin { ", thin" } else { "" }),
+        format!(
+            "{}{}",
+            choice.why.name(),
+            if choice.thin { ", thin" } else { "" }
+        ),
         show::percent(ratio(t)),
         show::number(deadloop_score::fa_per_mchar(t), 2),
         show::number(deadloop_score::delay(t), 0),

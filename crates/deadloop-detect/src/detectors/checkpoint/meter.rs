@@ -1,5 +1,7 @@
 //! The meter: what is kept of the stream, when it is looked at, and the facts that are seen then.
 
+use std::sync::Arc;
+
 use regex::Regex;
 
 use super::Bounds;
@@ -7,27 +9,27 @@ use super::fence::Fence;
 use super::period::{Match, matches};
 use super::segment::{Cut, Elements, Segment};
 use super::short::{Run, Units, runs};
-use crate::fact::{Fact, Meter, UNIT_CHARS};
+use crate::fact::{Fact, Meter, Recipe, UNIT_CHARS};
 use crate::position::{Chars, Kind};
 use crate::setting::Params;
 
 /// Keeps only the chars that the next checkpoint will read: at most the largest of `window`,
 /// `segment` and the gaps between checkpoints. Before and between, text is counted and dropped.
-pub(super) struct CheckpointMeter {
-    look: Look,
-    checkpoints: Vec<u64>,
-    every: u64,
-    /// For each listed checkpoint and the first after them: the first char that it or a later one
-    /// reads.
-    keep_from: Vec<u64>,
+struct CheckpointMeter {
+    look: Arc<Look>,
     seen: u64,
     next: usize,
     buffer: String,
     fence: Fence,
 }
 
-/// What is looked at, from the structural parameters.
+/// What is looked at, and where, from the structural parameters.
 struct Look {
+    checkpoints: Vec<u64>,
+    every: u64,
+    /// For each listed checkpoint and the first after them: the first char that it or a later one
+    /// reads.
+    keep_from: Vec<u64>,
     window: u64,
     short_at_all: bool,
     units: Units,
@@ -65,7 +67,14 @@ impl Look {
     fn new(params: &Params) -> Self {
         let regex = |value: &crate::Value| value.as_text().and_then(|text| Regex::new(text).ok());
         let word = |name, word| params.text(name) == word;
-        Self {
+        let listed = params
+            .items("checkpoints")
+            .iter()
+            .filter_map(crate::Value::as_int);
+        let look = Self {
+            checkpoints: listed.map(i64::unsigned_abs).collect(),
+            every: params.count("every"),
+            keep_from: Vec::new(),
             window: params.count("window"),
             short_at_all: word("short_at", "all"),
             units: Units {
@@ -93,43 +102,24 @@ impl Look {
                 None => Code::Check,
             },
             ignore: params.items("ignore").iter().filter_map(regex).collect(),
+        };
+        Self {
+            keep_from: look.all_keep_from(),
+            ..look
         }
     }
 
-    /// The first char that the checkpoint `at`, number `index`, reads.
-    fn reads_from(&self, index: usize, at: u64, previous: u64) -> u64 {
-        let short = (index == 0 || self.short_at_all).then(|| at.saturating_sub(self.window));
-        let period = (index > 0).then(|| self.segment_start(at, previous));
-        short.into_iter().chain(period).min().unwrap_or(at)
+    fn all_keep_from(&self) -> Vec<u64> {
+        let last = self.checkpoints.len();
+        let mut all: Vec<u64> = (0..=last).map(|i| self.reads_from(i)).collect();
+        for i in (0..last).rev() {
+            all[i] = all[i].min(all[i + 1]);
+        }
+        all
     }
 
     fn segment_start(&self, at: u64, previous: u64) -> u64 {
         self.segment.map_or(previous, |n| at.saturating_sub(n))
-    }
-}
-
-impl CheckpointMeter {
-    pub(super) fn new(params: &Params) -> Self {
-        let listed = params
-            .items("checkpoints")
-            .iter()
-            .filter_map(crate::Value::as_int);
-        let mut meter = Self {
-            look: Look::new(params),
-            checkpoints: listed.map(i64::unsigned_abs).collect(),
-            every: params.count("every"),
-            keep_from: Vec::new(),
-            seen: 0,
-            next: 0,
-            buffer: String::new(),
-            fence: Fence::default(),
-        };
-        let last = meter.checkpoints.len();
-        meter.keep_from = (0..=last).map(|i| meter.reads_from(i)).collect();
-        for i in (0..last).rev() {
-            meter.keep_from[i] = meter.keep_from[i].min(meter.keep_from[i + 1]);
-        }
-        meter
     }
 
     /// The position of checkpoint number `index`, if there is one.
@@ -143,24 +133,49 @@ impl CheckpointMeter {
     }
 
     fn previous(&self, index: usize) -> u64 {
-        index
-            .checked_sub(1)
-            .and_then(|i| self.checkpoint(i))
-            .unwrap_or(0)
+        let before = index.checked_sub(1);
+        before.and_then(|i| self.checkpoint(i)).unwrap_or(0)
     }
 
+    /// The first char that checkpoint number `index` reads.
     fn reads_from(&self, index: usize) -> u64 {
-        let read = |at| self.look.reads_from(index, at, self.previous(index));
-        self.checkpoint(index).map_or(u64::MAX, read)
+        let Some(at) = self.checkpoint(index) else {
+            return u64::MAX;
+        };
+        let short = self
+            .looks_for_short(index)
+            .then(|| at.saturating_sub(self.window));
+        let period = (index > 0).then(|| self.segment_start(at, self.previous(index)));
+        short.into_iter().chain(period).min().unwrap_or(at)
     }
 
-    /// The first char that the next checkpoint or a later one reads. Past the listed ones each
+    /// The first char that checkpoint number `index` or a later one reads. Past the listed ones each
     /// reads from further on than the one before, so the next decides.
-    fn keep_from(&self) -> u64 {
-        self.keep_from
-            .get(self.next)
-            .copied()
-            .unwrap_or_else(|| self.reads_from(self.next))
+    fn keep_from(&self, index: usize) -> u64 {
+        let listed = self.keep_from.get(index).copied();
+        listed.unwrap_or_else(|| self.reads_from(index))
+    }
+
+    fn looks_for_short(&self, index: usize) -> bool {
+        index == 0 || self.short_at_all
+    }
+}
+
+/// What checkpoint meters are made from.
+pub(super) fn recipe(params: &Params) -> Recipe {
+    let look = Arc::new(Look::new(params));
+    Recipe::new(move || Box::new(CheckpointMeter::new(Arc::clone(&look))))
+}
+
+impl CheckpointMeter {
+    fn new(look: Arc<Look>) -> Self {
+        Self {
+            look,
+            seen: 0,
+            next: 0,
+            buffer: String::new(),
+            fence: Fence::default(),
+        }
     }
 
     /// Counts up to `count` chars of `text` without keeping them; gives back the rest.
@@ -183,7 +198,7 @@ impl CheckpointMeter {
 
     /// Drops what no later checkpoint reads.
     fn forget(&mut self) {
-        let kept = self.seen.saturating_sub(self.keep_from());
+        let kept = self.seen.saturating_sub(self.look.keep_from(self.next));
         let cut = self.buffer.len() - last_chars(&self.buffer, kept).len();
         if self.look.code != Code::Check {
             self.fence.read(&self.buffer[..cut]);
@@ -194,11 +209,11 @@ impl CheckpointMeter {
     /// Everything that is seen at the checkpoint that was just reached.
     fn look(&self, facts: &mut Vec<Fact>) {
         let look = &self.look;
-        if self.next == 0 || look.short_at_all {
+        if look.looks_for_short(self.next) {
             look.short(&self.last(look.window), facts);
         }
         if self.next > 0 {
-            let start = look.segment_start(self.seen, self.previous(self.next));
+            let start = look.segment_start(self.seen, look.previous(self.next));
             look.periods(&self.last(self.seen - start), facts);
         }
     }
@@ -233,8 +248,8 @@ impl CheckpointMeter {
 impl Meter for CheckpointMeter {
     fn push(&mut self, piece: &str, facts: &mut Vec<Fact>) {
         let mut rest = piece;
-        while let (false, Some(at)) = (rest.is_empty(), self.checkpoint(self.next)) {
-            let keep_from = self.keep_from();
+        while let (false, Some(at)) = (rest.is_empty(), self.look.checkpoint(self.next)) {
+            let keep_from = self.look.keep_from(self.next);
             if self.seen < keep_from {
                 rest = self.skip(rest, keep_from.min(at) - self.seen);
             } else {

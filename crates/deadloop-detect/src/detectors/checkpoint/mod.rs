@@ -33,7 +33,7 @@ pub(super) static ENTRY: Detector = Detector {
     params: PARAMS,
     presets: include_str!("presets.toml"),
     check,
-    meter: |params| Box::new(meter::CheckpointMeter::new(params)),
+    recipe: meter::recipe,
 };
 
 /// Positions and lengths stop here: memory is bounded by the parameters, so these are bounded too.
