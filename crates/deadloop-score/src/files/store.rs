@@ -145,7 +145,7 @@ pub(crate) fn write_text(path: &Path, text: &str) -> Result<(), FileError> {
     persist(file, path)
 }
 
-/// Reads the named columns of a Parquet file, or with none named all of them; `None` where there is
+/// Reads those of the named columns that a Parquet file has, or with none named all; `None` where there is
 /// no such file.
 pub(crate) fn read_parquet(
     dir: &Path,
@@ -158,8 +158,12 @@ pub(crate) fn read_parquet(
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(FileError::at(&path, error)),
     };
-    let named = (!columns.is_empty()).then(|| columns.iter().map(|c| (*c).to_owned()).collect());
-    let frame = ParquetReader::new(file)
+    let failed = |e| FileError::at(&path, e);
+    let mut reader = ParquetReader::new(file);
+    let schema = reader.schema().map_err(failed)?;
+    let there = columns.iter().filter(|c| schema.contains(c));
+    let named = (!columns.is_empty()).then(|| there.map(|c| (*c).to_owned()).collect());
+    let frame = reader
         .with_columns(named)
         .finish()
         .map_err(|e| FileError::at(&path, e))?;
@@ -171,10 +175,7 @@ pub(crate) fn read_parquet(
         .map(|c| Ok((c.name().to_string(), cells(&c)?)));
     let columns: Result<Vec<_>, polars::error::PolarsError> = columns.collect();
     let columns = columns.map_err(|e| FileError::at(&path, e))?;
-    Ok(Some(Table {
-        columns,
-        rows,
-    }))
+    Ok(Some(Table { columns, rows }))
 }
 
 /// Reads a CSV file as text; `None` where there is none.
