@@ -37,12 +37,31 @@ struct Look {
     segment: Option<u64>,
     stepped: bool,
     drop_tail: bool,
-    delimiters: Vec<char>,
+    delimiters: Delimiters,
     marker: Option<Regex>,
     drop_blank_lines: bool,
     order: Order,
     code: Code,
     ignore: Vec<Regex>,
+}
+
+/// A set of chars, asked for every char of the text.
+struct Delimiters {
+    ascii: [bool; 128],
+    other: Vec<char>,
+}
+
+impl Delimiters {
+    fn new(chars: &str) -> Self {
+        let ascii = std::array::from_fn(|byte| chars.bytes().any(|b| usize::from(b) == byte));
+        let other = chars.chars().filter(|c| !c.is_ascii()).collect();
+        Self { ascii, other }
+    }
+
+    fn hold(&self, c: char) -> bool {
+        let ascii = self.ascii.get(c as usize).copied();
+        ascii.unwrap_or_else(|| self.other.contains(&c))
+    }
 }
 
 /// The kind where both period checks fire.
@@ -88,7 +107,7 @@ impl Look {
                 .map(i64::unsigned_abs),
             stepped: word("period_step", "period"),
             drop_tail: word("partial_tail", "drop"),
-            delimiters: params.text("delimiters").chars().collect(),
+            delimiters: Delimiters::new(params.text("delimiters")),
             marker: params.get("list_marker").and_then(regex),
             drop_blank_lines: word("blank_lines", "drop"),
             order: match params.text("order") {
@@ -277,20 +296,20 @@ impl Look {
 
     fn periods(&self, segment: &Segment<'_>, facts: &mut Vec<Fact>) {
         let at = Chars(segment.start + Chars::of(segment.text).0);
-        let blocks = segment.cut(&Cut {
-            ends: &|c| self.delimiters.contains(&c),
+        let drop_tail = self.drop_tail;
+        let block = Cut {
             marker: None,
             ignore: &self.ignore,
             drop_blank: true,
-            drop_tail: self.drop_tail,
-        });
-        let lines = segment.cut(&Cut {
-            ends: &|c| c == '\n',
+            drop_tail,
+        };
+        let line = Cut {
             marker: self.marker.as_ref(),
-            ignore: &self.ignore,
             drop_blank: self.drop_blank_lines,
-            drop_tail: self.drop_tail,
-        });
+            ..block
+        };
+        let blocks = segment.cut(|c| self.delimiters.hold(c), &block);
+        let lines = segment.cut(|c| c == '\n', &line);
         let paragraphs = self.found(&blocks, (Kind::Paragraph, "paragraph", at));
         let lists = self.found(&lines, (Kind::OrderedList, "ordered-list", at));
         facts.extend(

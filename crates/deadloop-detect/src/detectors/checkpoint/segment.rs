@@ -6,6 +6,7 @@ use std::ops::Range;
 use regex::Regex;
 
 use crate::fact::UNIT_CHARS;
+use crate::position::Chars;
 
 /// A text that ends at a checkpoint, and which parts of it are looked at.
 #[derive(Debug)]
@@ -20,8 +21,6 @@ pub(super) struct Segment<'a> {
 
 /// What an element is.
 pub(super) struct Cut<'a> {
-    /// The chars at which an element ends.
-    pub(super) ends: &'a dyn Fn(char) -> bool,
     /// Taken off the start of an element before it is compared.
     pub(super) marker: Option<&'a Regex>,
     /// Elements that match one of these are left out.
@@ -37,12 +36,14 @@ pub(super) struct Cut<'a> {
 pub(super) struct Elements<'a> {
     /// What is compared.
     pub(super) ids: Vec<u32>,
-    /// Where each begins: position in the channel, byte offset in the segment.
-    starts: Vec<(u64, usize)>,
+    /// Where each begins in the segment, bytes. Chars are counted only for a tail that matters.
+    starts: Vec<usize>,
     marked: Vec<bool>,
     /// Whether the last one stands in a code fence.
     pub(super) last_fenced: bool,
     text: &'a str,
+    /// Position of the text in the channel, chars.
+    start: u64,
 }
 
 /// Where the periodic tail of a list of elements lies in the text.
@@ -59,33 +60,26 @@ pub(super) struct Tail {
 }
 
 impl<'a> Segment<'a> {
-    /// Cuts the parts that are looked at; a part's edges end an element too.
-    pub(super) fn cut(&self, cut: &Cut<'_>) -> Elements<'a> {
+    /// Cuts the parts that are looked at where `ends` says; a part's edges end an element too.
+    pub(super) fn cut(&self, ends: impl Fn(char) -> bool, cut: &Cut<'_>) -> Elements<'a> {
         let mut elements = Elements {
             text: self.text,
+            start: self.start,
             ..Elements::default()
         };
         let mut ids = HashMap::new();
-        let (mut at, mut byte) = (self.start, 0);
         for (part, fenced) in &self.parts {
-            at += self.text[byte..part.start].chars().count() as u64;
-            byte = part.start;
             let text = &self.text[part.clone()];
-            let mut pieces = text.split(cut.ends).peekable();
-            while let Some(piece) = pieces.next() {
-                let open = pieces.peek().is_none() && part.end == self.text.len();
+            let mut byte = part.start;
+            for piece in text.split(&ends) {
+                let end = byte + piece.len();
+                let open = end == self.text.len();
                 if !(open && cut.drop_tail) && cut.keeps(piece) {
-                    elements.push(cut.compared(piece), piece, (at, byte), &mut ids);
+                    elements.push(cut.compared(piece), piece, byte, &mut ids);
                     elements.last_fenced = *fenced;
                 }
-                // The delimiter that ended the piece, if there was one.
-                let end = byte + piece.len();
-                let width = self.text[end..part.end]
-                    .chars()
-                    .next()
-                    .map_or(0, char::len_utf8);
-                at += piece.chars().count() as u64 + u64::from(width > 0);
-                byte = end + width;
+                // The char that ended the piece, if one did.
+                byte = end + self.text[end..].chars().next().map_or(0, char::len_utf8);
             }
         }
         elements
@@ -112,7 +106,7 @@ impl<'a> Elements<'a> {
         &mut self,
         compared: &'a str,
         piece: &str,
-        start: (u64, usize),
+        start: usize,
         ids: &mut HashMap<&'a str, u32>,
     ) {
         let next = u32::try_from(ids.len()).unwrap_or(u32::MAX);
@@ -124,11 +118,13 @@ impl<'a> Elements<'a> {
     /// The last `count` elements, of which the first `period` are the first copy.
     pub(super) fn tail(&self, count: usize, period: usize) -> Tail {
         let first = self.ids.len() - count;
-        let ((from, byte), (onset, until)) = (self.starts[first], self.starts[first + period]);
+        let (from, until) = (self.starts[first], self.starts[first + period]);
+        let unit = &self.text[from..until];
+        let period = Chars::of(unit).0;
         Tail {
-            onset,
-            period: onset - from,
-            unit: self.text[byte..until].chars().take(UNIT_CHARS).collect(),
+            onset: self.start + Chars::of(&self.text[..from]).0 + period,
+            period,
+            unit: unit.chars().take(UNIT_CHARS).collect(),
             marked: self.marked[first..].contains(&true),
         }
     }
