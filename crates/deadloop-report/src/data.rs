@@ -5,6 +5,7 @@
 mod outcome;
 
 pub use outcome::{Outcome, Verdict};
+use std::sync::OnceLock;
 
 use crate::numbers::{Interval, decimal, percent};
 
@@ -33,6 +34,9 @@ pub struct ReportData {
     pub by: Vec<By>,
     /// The text of `settings.toml`, where a choice was made.
     pub settings_toml: Option<String>,
+    /// Which of the parameters differ between cells: worked out when it is first asked for, since there may be a
+    /// hundred thousand settings to look through.
+    pub varying: OnceLock<Vec<bool>>,
 }
 
 /// How the numbers were made.
@@ -297,6 +301,25 @@ impl ReportData {
         }
     }
 
+    fn varying(&self) -> &[bool] {
+        self.varying.get_or_init(|| {
+            let mut cells = self
+                .settings
+                .iter()
+                .filter(|setting| setting.role == Role::Cell);
+            let Some(first) = cells.next() else {
+                return Vec::new();
+            };
+            let mut varying = vec![false; self.parameters.len()];
+            for cell in cells {
+                for (at, varies) in varying.iter_mut().enumerate() {
+                    *varies |= cell.params.get(at) != first.params.get(at);
+                }
+            }
+            varying
+        })
+    }
+
     /// `parameter=value` for each value in which a setting differs from the current one; without a current one, for
     /// each that is not the same in all cells.
     pub fn differences(&self, setting: usize) -> Vec<String> {
@@ -306,9 +329,7 @@ impl ReportData {
         let base = self.current().and_then(|at| self.settings.get(at));
         let differs = |at: usize| match base {
             Some(base) => base.params.get(at) != this.params.get(at),
-            None => self.settings.iter().any(|other| {
-                other.role == Role::Cell && other.params.get(at) != this.params.get(at)
-            }),
+            None => self.varying().get(at) == Some(&true),
         };
         let named = self
             .parameters
