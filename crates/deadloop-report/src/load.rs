@@ -268,8 +268,11 @@ fn chosen_ids(results: &Results) -> BTreeSet<&str> {
     })
 }
 
+/// From, to; `None` where it is n/a.
+type Bounds = (Option<f64>, Option<f64>);
+
 /// The resampled interval of the delay, by setting and model.
-fn delays(results: &Results) -> BTreeMap<(&str, &str), (Option<f64>, Option<f64>)> {
+fn delays(results: &Results) -> BTreeMap<(&str, &str), Bounds> {
     let Some(table) = &results.intervals else {
         return BTreeMap::new();
     };

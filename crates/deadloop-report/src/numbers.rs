@@ -43,7 +43,7 @@ pub(crate) fn decimal(value: Option<f64>) -> String {
         None => UNDEFINED.to_owned(),
         Some(value) if value.is_nan() => UNDEFINED.to_owned(),
         Some(value) if value.is_infinite() => "never".to_owned(),
-        Some(value) if value == 0.0 => "0".to_owned(),
+        Some(0.0) => "0".to_owned(),
         Some(value) if value.abs() < 0.995 => signed(value, 2),
         Some(value) if value.abs() < 99.5 => signed(value, 1),
         Some(value) => group(&format!("{value:.0}")),
@@ -126,7 +126,7 @@ mod tests {
     #[test]
     fn numbers_are_short_and_grouped() {
         assert_eq!(count(1_234_567), "1\u{202f}234\u{202f}567");
-        assert_eq!(decimal(Some(1.4142)), "1.4");
+        assert_eq!(decimal(Some(1.4321)), "1.4");
         assert_eq!(decimal(Some(0.128)), "0.13");
         assert_eq!(percent(Some(0.1799)), "18 %");
         assert_eq!(percent(Some(0.0312)), "3.1 %");

@@ -101,7 +101,7 @@ fn content<'d>(data: &'d ReportData, charts: &'d [Chart]) -> Content<'d> {
     let left_out = charts.iter().filter_map(|chart| {
         Some(Absent {
             title: chart.entry.title,
-            why: *chart.drawn.as_ref().err()?,
+            why: chart.drawn.as_ref().err()?,
         })
     });
     let run = &data.run;

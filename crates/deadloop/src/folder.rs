@@ -47,10 +47,10 @@ impl Folder {
         if self.force {
             return Ok(State::Free);
         }
-        if let Ok(manifest) = deadloop_score::Manifest::read(&self.path) {
-            if manifest.inputs == inputs {
-                return Ok(State::Done);
-            }
+        if let Ok(manifest) = deadloop_score::Manifest::read(&self.path)
+            && manifest.inputs == inputs
+        {
+            return Ok(State::Done);
         }
         let mut entries = std::fs::read_dir(&self.path)?;
         let foreign = entries.find_map(|entry| {

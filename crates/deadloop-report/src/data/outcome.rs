@@ -80,7 +80,7 @@ pub struct Outcome {
     pub transcript: String,
     /// Its model.
     pub model: String,
-    /// Index into [`ReportData::settings`].
+    /// Index into [`ReportData::settings`](crate::ReportData::settings).
     pub setting: usize,
     /// The kind of its loop.
     pub kind: Option<String>,

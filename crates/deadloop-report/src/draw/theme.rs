@@ -81,11 +81,11 @@ pub(crate) enum Dash {
     /// Dots.
     Dotted,
     /// Dash, dot.
-    DashDot,
+    Alternating,
 }
 
 impl Dash {
-    const ALL: [Self; 4] = [Self::Solid, Self::Dashed, Self::Dotted, Self::DashDot];
+    const ALL: [Self; 4] = [Self::Solid, Self::Dashed, Self::Dotted, Self::Alternating];
 
     /// The value of `stroke-dasharray`, if any.
     pub(crate) fn pattern(self) -> Option<&'static str> {
@@ -93,7 +93,7 @@ impl Dash {
             Self::Solid => None,
             Self::Dashed => Some("6 4"),
             Self::Dotted => Some("1.5 3.5"),
-            Self::DashDot => Some("8 3 1.5 3"),
+            Self::Alternating => Some("8 3 1.5 3"),
         }
     }
 

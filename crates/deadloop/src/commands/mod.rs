@@ -1,5 +1,5 @@
 //! The registry of commands. To add one: a file beside this one, a variant of
-//! [`Command`](crate::args::Command), and its line here.
+//! [`Command`], and its line here.
 
 use crate::args::{Cli, Command};
 use crate::exit::{Code, Outcome};
