@@ -19,6 +19,10 @@ pub(crate) struct Series<'d> {
 
 /// Current first, then the choice (each model with its own), then the other named settings: at most `limit`.
 pub(crate) fn series(data: &ReportData, limit: usize) -> Vec<Series<'_>> {
+    // A sweep has none, and may have a hundred thousand settings.
+    if data.outcomes.is_empty() {
+        return Vec::new();
+    }
     let of_setting = |at: usize| Series {
         name: data.describe(at),
         chosen: false,

@@ -196,7 +196,6 @@ fn points(data: &ReportData) -> Vec<Point> {
                 radius: 7.0,
             });
         }
-        let name = data.describe(score.setting);
         match setting.role {
             Role::Floor => {
                 let mark = floor_mark(&setting.id);
@@ -211,7 +210,7 @@ fn points(data: &ReportData) -> Vec<Point> {
             Role::Current | Role::Named => {
                 let look = Look::of(data, score.setting);
                 points.push(Point {
-                    name,
+                    name: data.describe(score.setting),
                     at,
                     mark: look.mark,
                     ink: look.ink(),
