@@ -44,14 +44,14 @@ pub fn settings_toml(plan: &Plan, choices: &Choices, options: &ChooseOptions) ->
         figures(&choices.pooled, options)
     );
     guards(&mut text, "guard", &plan.setting(choices.pooled.cell));
-    for choice in &choices.models {
+    // A model that takes the pooled setting has no table of its own: choice.csv says why.
+    let own = |c: &&Choice| c.why == Why::Own && c.cell != choices.pooled.cell;
+    for choice in choices.models.iter().filter(own) {
         let name = one_line(&choice.model);
+        let glob = toml::Value::from(escaped(&choice.model));
         let _ = writeln!(text, "\n# {name}: {}", figures(choice, options));
-        if choice.why == Why::Own && choice.cell != choices.pooled.cell {
-            let glob = toml::Value::from(escaped(&choice.model));
-            let _ = writeln!(text, "[[model]]\nmatch = {glob}\n");
-            guards(&mut text, "model.guard", &plan.setting(choice.cell));
-        }
+        let _ = writeln!(text, "[[model]]\nmatch = {glob}\n");
+        guards(&mut text, "model.guard", &plan.setting(choice.cell));
     }
     text
 }
