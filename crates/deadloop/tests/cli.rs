@@ -1,0 +1,223 @@
+//! The program from outside: exit codes, bad input, the same bytes for any number of threads and
+//! after an interruption.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+const STARTER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../datasets/starter");
+
+fn deadloop(args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_deadloop"))
+        .args(args)
+        .output()
+        .expect("it starts")
+}
+
+fn code(output: &Output) -> Option<i32> {
+    output.status.code()
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+fn file(dir: &Path, name: &str, text: &str) -> String {
+    let path = dir.join(name);
+    std::fs::write(&path, text).expect("a temporary folder is writable");
+    path.display().to_string()
+}
+
+fn grid(dir: &Path) -> String {
+    let text = "[[guard]]\ndetector = \"checkpoint\"\n[guard.params]\nevery = [0, 1000]\n\
+                min_repeats = [3, 4, 8]\nmin_matches = [3, 6]\n";
+    file(dir, "grid.toml", text)
+}
+
+fn tables(dir: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+    let names = ["scores.parquet", "scores.csv", "pareto.csv"];
+    names
+        .map(|n| {
+            (
+                n.into(),
+                std::fs::read(dir.join(n)).expect("the sweep wrote it"),
+            )
+        })
+        .to_vec()
+}
+
+#[test]
+fn threads_and_interruptions_do_not_change_a_byte() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let grid = grid(dir.path());
+    let out = |name: &str| dir.path().join(name).display().to_string();
+    let sweep = |name: &str, jobs: &str| {
+        let out = out(name);
+        let run = deadloop(&[
+            "sweep", STARTER, "--grid", &grid, "--out", &out, "--jobs", jobs, "-q",
+        ]);
+        assert_eq!(code(&run), Some(0), "{}", stderr(&run));
+        tables(&dir.path().join(name))
+    };
+    let one = sweep("one", "1");
+    assert_eq!(sweep("eight", "8"), one);
+    // A journal cut in the middle of a line, as a kill leaves it.
+    let mut killed = Command::new(env!("CARGO_BIN_EXE_deadloop"))
+        .args([
+            "sweep",
+            STARTER,
+            "--grid",
+            &grid,
+            "--out",
+            &out("killed"),
+            "--jobs",
+            "1",
+            "-q",
+        ])
+        .spawn()
+        .expect("it starts");
+    let journal = dir.path().join("killed/.journal.jsonl");
+    while killed.try_wait().expect("it can be asked").is_none() {
+        if std::fs::metadata(&journal).is_ok_and(|m| m.len() > 20_000) {
+            killed.kill().expect("it can be killed");
+        }
+    }
+    assert_eq!(sweep("killed", "2"), one);
+    assert!(!journal.exists(), "what is finished needs no journal");
+}
+
+#[test]
+fn a_finished_folder_is_left_alone() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let (grid, out) = (
+        grid(dir.path()),
+        dir.path().join("out").display().to_string(),
+    );
+    let sweep = |more: &[&str]| {
+        deadloop(
+            &[
+                &[
+                    "sweep", STARTER, "--grid", &grid, "--out", &out, "--limit", "40",
+                ],
+                more,
+            ]
+            .concat(),
+        )
+    };
+    assert_eq!(code(&sweep(&[])), Some(0));
+    let again = sweep(&[]);
+    assert_eq!(code(&again), Some(0));
+    assert!(
+        stderr(&again).contains("nothing to do"),
+        "{}",
+        stderr(&again)
+    );
+    assert_eq!(
+        code(&sweep(&["--early", "5"])),
+        Some(2),
+        "other inputs need --force"
+    );
+    assert_eq!(code(&sweep(&["--early", "5", "--force"])), Some(0));
+}
+
+#[test]
+fn bad_input_is_named_and_ends_with_its_code() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let out = dir.path().join("out").display().to_string();
+    let replay = |corpus: &str, more: &[&str]| {
+        deadloop(&[&["replay", corpus, "--out", &out], more].concat())
+    };
+    let says = |run: Output, exit: i32, words: &[&str]| {
+        let said = stderr(&run);
+        assert_eq!(code(&run), Some(exit), "{said}");
+        words
+            .iter()
+            .for_each(|word| assert!(said.contains(word), "{word:?} in {said}"));
+    };
+    let bad = file(
+        dir.path(),
+        "bad.jsonl",
+        "{\"id\":\"a\",\"answer\":\"x\"}\nnot json\n{\"answer\":\"no id\"}\n{\"id\":\"a\",\"answer\":\"again\"}\n",
+    );
+    says(
+        replay(&bad, &[]),
+        2,
+        &["bad.jsonl:2", "bad.jsonl:3", "bad.jsonl:4", "3 problems"],
+    );
+    says(replay(&bad, &["--on-bad", "skip"]), 0, &["rejected.jsonl"]);
+    let rejected =
+        std::fs::read_to_string(dir.path().join("out/rejected.jsonl")).expect("it is written");
+    assert_eq!(rejected.lines().count(), 3);
+    let late = file(
+        dir.path(),
+        "late.jsonl",
+        "{\"id\":\"a\",\"answer\":\"x\",\"labels\":[{\"class\":\"loop\",\"kind\":\"paragraph\",\"channel\":\"answer\",\"onset\":900}]}\n",
+    );
+    says(replay(&late, &["--force"]), 2, &["late.jsonl:1"]);
+    let empty = file(dir.path(), "empty.jsonl", "");
+    says(replay(&empty, &["--force"]), 4, &["no transcripts"]);
+    says(
+        replay(STARTER, &["--force", "--model", "nobody*"]),
+        4,
+        &["filters"],
+    );
+    let settings = file(
+        dir.path(),
+        "s.toml",
+        "[[guard]]\ndetector = \"checkpoint\"\n[guard.params]\nmin_repeats = 1\n",
+    );
+    says(
+        replay(STARTER, &["--force", "--settings", &settings]),
+        2,
+        &["s.toml:4", "min_repeats"],
+    );
+    let unknown = file(
+        dir.path(),
+        "u.toml",
+        "[[guard]]\ndetector = \"checkpoint\"\n[guard.params]\nmin_repeat = 4\n",
+    );
+    says(
+        replay(STARTER, &["--force", "--settings", &unknown]),
+        2,
+        &["u.toml:4", "min_repeat"],
+    );
+    let never = file(
+        dir.path(),
+        "g.toml",
+        "[[guard]]\ndetector = \"checkpoint\"\n[guard.params]\ncheckpoints = [[3], [5]]\n",
+    );
+    says(
+        deadloop(&["sweep", STARTER, "--grid", &never, "--out", &out, "--force"]),
+        2,
+        &["can never fire"],
+    );
+    let blocked = file(dir.path(), "blocked", "a file");
+    says(
+        deadloop(&["replay", STARTER, "--out", &format!("{blocked}/x")]),
+        2,
+        &["cannot be made"],
+    );
+    says(
+        deadloop(&["tune", STARTER, "--split", "test", "--out", &out, "--force"]),
+        2,
+        &["never looks"],
+    );
+}
+
+#[test]
+fn no_loop_or_no_clean_transcript_is_not_zero() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let out = dir.path().join("out").display().to_string();
+    let clean = file(
+        dir.path(),
+        "c.jsonl",
+        "{\"id\":\"a\",\"answer\":\"fine\",\"labels\":[{\"class\":\"clean\"}]}\n",
+    );
+    let run = deadloop(&["replay", &clean, "--out", &out]);
+    assert_eq!(code(&run), Some(0), "{}", stderr(&run));
+    let shown = String::from_utf8_lossy(&run.stdout).into_owned();
+    assert!(shown.contains("n/a"), "{shown}");
+    assert_eq!(
+        code(&deadloop(&["tune", &clean, "--out", &out, "--force"])),
+        Some(5)
+    );
+}
