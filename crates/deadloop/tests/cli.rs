@@ -1,6 +1,8 @@
 //! The program from outside: exit codes, bad input, the same bytes for any number of threads and
 //! after an interruption.
 
+#![allow(clippy::expect_used, reason = "a test that cannot go on says why")]
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
