@@ -79,6 +79,14 @@ fn value(domain: Domain) -> BoxedStrategy<Value> {
         Domain::CharSet => text(&["。.；;！!？?\n", ".", "ab", "\n"]).boxed(),
         Domain::Regex => text(&patterns).boxed(),
         Domain::Regexes => vec(text(&patterns), 0..2).prop_map(Value::List).boxed(),
+        // A hundredth is enough to tell values apart, and prints short.
+        Domain::Float { min, max } => (0..=100_i32)
+            .prop_map(move |i| {
+                Value::Float(((min + (max - min) * f64::from(i) / 100.0) * 100.0).round() / 100.0)
+            })
+            .boxed(),
+        Domain::Rows(fields) => vec(row(fields), 0..3).prop_map(Value::List).boxed(),
+        Domain::Program | Domain::Free => Just(Value::List(vec![])).boxed(),
     }
 }
 
@@ -144,7 +152,18 @@ fn tidy(param: &deadloop_detect::Param, values: Vec<Value>) -> Vec<Value> {
         }
     }
     if let Mark::Threshold(threshold) = param.mark {
-        tidy.sort_by_key(|v| threshold.effective(v.as_int().unwrap_or(0)));
+        tidy.sort_by_key(|v| threshold.number(v));
     }
     tidy
+}
+
+fn row(fields: &'static [&'static str]) -> impl Strategy<Value = Value> {
+    vec(1..60_i64, fields.len()).prop_map(move |numbers| {
+        let named = fields.iter().zip(numbers);
+        Value::Table(
+            named
+                .map(|(f, n)| ((*f).to_owned(), Value::Int(n)))
+                .collect(),
+        )
+    })
 }

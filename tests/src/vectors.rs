@@ -23,8 +23,12 @@ pub struct Vector {
 pub struct Expect {
     /// Exact position, chars.
     pub at: u64,
-    /// Kind of loop.
-    pub kind: String,
+    /// Kind of loop, where the vectors say it.
+    pub kind: Option<String>,
+    /// Where the second copy begins, where the vectors say it.
+    pub onset: Option<u64>,
+    /// Length of one copy, where the vectors say it.
+    pub period: Option<u64>,
 }
 
 impl Vector {

@@ -1,15 +1,21 @@
 //! Every vector, exactly: through the live guard in any chunking, through a replay, and as a cell
 //! of a sweep whose other cells agree with live guards of their own.
 
-use deadloop_detect::{Channel, Mark, Value};
+use deadloop_detect::{Channel, Guard, Mark, Value};
 use deadloop_replay::{Grid, GridMember, Plan, decide};
 use deadloop_tests::replayed::{Seen, cell_of, live, replay, transcript};
 use deadloop_tests::vectors::{Vector, read};
 
-fn checkpoint() -> Vec<Vector> {
-    let vectors = read("checkpoint.jsonl");
-    assert_eq!(vectors.len(), 600);
-    vectors
+/// The detectors that have vectors, and how many.
+const FILES: [(&str, usize); 2] = [("checkpoint", 600), ("periodic", 500)];
+
+fn all() -> impl Iterator<Item = (&'static str, usize, Vector)> {
+    FILES.into_iter().flat_map(|(detector, count)| {
+        let vectors = read(&format!("{detector}.jsonl"));
+        assert_eq!(vectors.len(), count);
+        let numbered = vectors.into_iter().enumerate();
+        numbered.map(move |(i, vector)| (detector, i, vector))
+    })
 }
 
 fn pieces(vector: &Vector) -> Vec<(Channel, String)> {
@@ -17,70 +23,100 @@ fn pieces(vector: &Vector) -> Vec<(Channel, String)> {
 }
 
 fn matches(seen: Option<&Seen>, vector: &Vector) -> bool {
-    seen.map(|s| (s.at, s.kind)) == vector.expect.as_ref().map(|e| (e.at, e.kind.as_str()))
+    match (seen, &vector.expect) {
+        (Some(s), Some(e)) => s.at == e.at && e.kind.as_ref().is_none_or(|kind| s.kind == kind),
+        (seen, expect) => seen.is_none() && expect.is_none(),
+    }
 }
 
 #[test]
-fn checkpoint_live_in_any_chunking() {
-    for (i, vector) in checkpoint().iter().enumerate() {
-        let setting = vector.setting("checkpoint");
+fn live_in_any_chunking() {
+    for (detector, i, vector) in all() {
+        let setting = vector.setting(detector);
         for size in [1, 2, 7, 50, 1000, usize::MAX] {
-            let seen = live(&setting, &pieces(vector), size);
+            let seen = live(&setting, &pieces(&vector), size);
             assert!(
-                matches(seen.as_ref(), vector),
-                "vector {i} in chunks of {size}: {seen:?}"
+                matches(seen.as_ref(), &vector),
+                "{detector} {i} in chunks of {size}: {seen:?}"
             );
         }
         // Some vectors ask for what can never fire; such a setting is refused when it is read.
         let refused = setting.members.iter().any(|m| m.check().is_err());
         assert!(
             !refused || vector.expect.is_none(),
-            "vector {i} fires, so it can fire"
+            "{detector} {i} fires, so it can fire"
         );
     }
 }
 
 #[test]
-fn checkpoint_replayed() {
-    for (i, vector) in checkpoint().iter().enumerate() {
-        let seen = replay(&vector.setting("checkpoint"), &pieces(vector));
-        assert!(matches(seen.as_ref(), vector), "vector {i}: {seen:?}");
+fn what_an_alarm_tells() {
+    let mut told = 0;
+    for (detector, i, vector) in all() {
+        let Some(expect) = &vector.expect else {
+            continue;
+        };
+        for size in [1, 5, usize::MAX] {
+            let chars: Vec<char> = vector.text.chars().collect();
+            let mut guard = Guard::new(&vector.setting(detector));
+            let chunks = chars.chunks(size.min(chars.len()));
+            let alarm = chunks
+                .map(String::from_iter)
+                .find_map(|chunk| guard.push(Channel::Answer, &chunk))
+                .expect("it fires");
+            let (onset, period) = (alarm.onset.0, alarm.period.0);
+            assert!(
+                expect.onset.is_none_or(|o| o == onset)
+                    && expect.period.is_none_or(|p| p == period),
+                "{detector} {i} in chunks of {size}: {alarm:?}"
+            );
+            told += usize::from(expect.onset.is_some() && expect.period.is_some());
+        }
+    }
+    assert!(told > 700, "{told}");
+}
+
+#[test]
+fn replayed() {
+    for (detector, i, vector) in all() {
+        let seen = replay(&vector.setting(detector), &pieces(&vector));
+        assert!(matches(seen.as_ref(), &vector), "{detector} {i}: {seen:?}");
     }
 }
 
 #[test]
-fn checkpoint_as_a_cell_of_a_sweep() {
+fn as_a_cell_of_a_sweep() {
     let mut found = 0;
-    for (i, vector) in checkpoint().iter().enumerate() {
+    for (detector, i, vector) in all() {
         let mut plan = Plan::default();
-        if plan.add_grid(&around(vector)).is_err() {
-            assert!(vector.expect.is_none(), "vector {i} fires, so it can fire");
+        if plan.add_grid(&around(detector, &vector)).is_err() {
+            assert!(vector.expect.is_none(), "{detector} {i} fires, so it can");
             continue;
         }
-        let record = decide(&plan, &transcript(&pieces(vector)), None);
-        let own = vector.setting("checkpoint");
+        let record = decide(&plan, &transcript(&pieces(&vector)), None);
+        let own = vector.setting(detector);
         for cell in 0..plan.cells() {
             let setting = plan.setting(cell);
             let seen = cell_of(&plan, &record, cell);
             if setting == own {
                 found += 1;
-                assert!(matches(seen.as_ref(), vector), "vector {i}: {seen:?}");
+                assert!(matches(seen.as_ref(), &vector), "{detector} {i}: {seen:?}");
             }
             if cell % 7 == i % 7 {
                 assert_eq!(
                     seen,
-                    live(&setting, &pieces(vector), 13),
-                    "vector {i} cell {cell}"
+                    live(&setting, &pieces(&vector), 13),
+                    "{detector} {i} cell {cell}"
                 );
             }
         }
     }
-    assert!(found > 500, "most vectors are possible settings: {found}");
+    assert!(found > 1000, "most vectors are possible settings: {found}");
 }
 
 /// A grid with the vector's setting in the middle: two to three values for each threshold.
-fn around(vector: &Vector) -> Grid {
-    let base = vector.setting("checkpoint").members.remove(0);
+fn around(detector: &str, vector: &Vector) -> Grid {
+    let base = vector.setting(detector).members.remove(0);
     let values = base.detector.params.iter().filter_map(|param| {
         let Mark::Threshold(threshold) = param.mark else {
             return None;
@@ -90,7 +126,7 @@ fn around(vector: &Vector) -> Grid {
             0 => vec![0, 9],
             n => vec![n, n + 1, n * 2],
         };
-        values.sort_by_key(|v| threshold.effective(*v));
+        values.sort_by_key(|v| threshold.number(&Value::Int(*v)));
         values.dedup();
         Some((param, values.into_iter().map(Value::Int).collect()))
     });

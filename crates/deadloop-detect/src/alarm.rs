@@ -3,12 +3,14 @@
 
 use serde::Serialize;
 
-use crate::fact::Fact;
+use crate::fact::{Bound, Fact};
+use crate::param::{Param, Threshold};
 use crate::position::{Channel, Chars, Kind};
 use crate::setting::Member;
+use crate::value::Value;
 
 /// A dead loop, found in a live stream.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Alarm {
     /// The detector that fired.
     pub detector: &'static str,
@@ -37,14 +39,14 @@ pub struct Alarm {
 }
 
 /// A threshold of the setting, and the bound of the fact that satisfied it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Met {
     /// The parameter.
     pub param: &'static str,
     /// Its value in the setting.
-    pub value: i64,
+    pub value: Value,
     /// What was measured.
-    pub measured: i64,
+    pub measured: Value,
 }
 
 impl Alarm {
@@ -61,11 +63,11 @@ impl Alarm {
             kind: fact.kind,
             check: fact.check,
             thresholds: met(member, &fact),
-            exact: fact.at,
+            exact: fact.position(fact.at),
             delivered,
             onset: fact.onset,
             period: fact.period,
-            copies: fact.copies,
+            copies: u64::try_from(fact.value(fact.copies, fact.at)).unwrap_or(0),
             unit: fact.unit,
         }
     }
@@ -109,18 +111,14 @@ impl Alarm {
 
 /// The thresholds that bounded this fact; those that it has no bound for decided nothing.
 fn met(member: &Member, fact: &Fact) -> Vec<Met> {
-    let decided =
-        |((param, threshold), bound): ((&'static crate::Param, crate::Threshold), &i64)| {
-            (*bound != threshold.always()).then(|| Met {
-                param: param.name,
-                value: member.params.int(param.name),
-                measured: *bound,
-            })
-        };
-    member
-        .detector
-        .thresholds()
-        .zip(&fact.bounds)
-        .filter_map(decided)
-        .collect()
+    let all = member.detector.thresholds().zip(&fact.bounds);
+    let decided = all.filter(|((_, threshold), bound)| **bound != Bound::Fixed(threshold.always()));
+    let met = |((param, threshold), bound): ((&'static Param, Threshold), &Bound)| {
+        Some(Met {
+            param: param.name,
+            value: member.params.get(param.name)?.clone(),
+            measured: threshold.written(fact.value(*bound, fact.at)),
+        })
+    };
+    decided.filter_map(met).collect()
 }

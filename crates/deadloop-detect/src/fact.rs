@@ -7,16 +7,24 @@ use std::sync::Arc;
 use crate::param::Threshold;
 use crate::position::{Chars, Kind};
 
-/// One thing that a meter saw, at one position, with all that a rule needs to decide about it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// One thing that a meter saw, with all that a rule needs to decide about it: something at one
+/// position, or a stretch that grows while the text goes on.
+///
+/// A meter counts in steps of its own (chars, or lines, or samples); `at` and `until` are steps, and
+/// [`position`](Fact::position) says how many chars had been read at one of them.
+#[derive(Clone, Debug, PartialEq)]
 pub struct Fact {
-    /// The chars that had been read when it was known: an alarm on it has this exact position.
-    pub at: Chars,
+    /// The step at which it was known.
+    pub at: u64,
+    /// The last step of the stretch; `at` for what does not grow.
+    pub until: u64,
+    /// Where the steps `at..=until` lie in the text.
+    pub clock: Clock,
     /// What kind of loop it would be.
     pub kind: Kind,
     /// One bound for each threshold of the detector, in the order of its parameters; a setting
-    /// accepts the fact if each of its thresholds [accepts](Threshold::accepts) its bound.
-    pub bounds: Vec<i64>,
+    /// accepts the fact from the first step on at which each of its thresholds accepts its bound.
+    pub bounds: Vec<Bound>,
     /// The check that saw it.
     pub check: &'static str,
     /// Where the second copy begins, as far as the meter can see.
@@ -24,9 +32,97 @@ pub struct Fact {
     /// Length of one copy.
     pub period: Chars,
     /// Whole copies in a row, the first included.
-    pub copies: u64,
+    pub copies: Bound,
     /// The repeated unit, cut to [`UNIT_CHARS`].
     pub unit: String,
+}
+
+/// Where the steps of a fact lie in the text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Clock {
+    /// A step is a char: step n is known when n chars have been read.
+    Chars,
+    /// The chars that had been read at each step from `at` on; rising.
+    At(Vec<Chars>),
+}
+
+/// What a fact asks of one threshold.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Bound {
+    /// The same all along; see [`Threshold::accepts`].
+    Fixed(i64),
+    /// Only this (effective) value will do.
+    Exactly(i64),
+    /// Grows with the steps, by one each `per` steps after step `from`; for thresholds that accept
+    /// what is at most their bound.
+    Steps {
+        /// Where it is 0.
+        from: u64,
+        /// Steps for one more; at least 1.
+        per: u64,
+    },
+    /// Grows with the text: the chars read since `from`.
+    Chars {
+        /// Where it is 0.
+        from: Chars,
+    },
+}
+
+impl Fact {
+    /// How many chars had been read at `step`, one of `at..=until`.
+    pub fn position(&self, step: u64) -> Chars {
+        match &self.clock {
+            Clock::Chars => Chars(step),
+            Clock::At(at) => {
+                let i = usize::try_from(step.saturating_sub(self.at)).unwrap_or(usize::MAX);
+                at.get(i).or(at.last()).copied().unwrap_or_default()
+            }
+        }
+    }
+
+    /// The value of a bound at `step`.
+    pub fn value(&self, bound: Bound, step: u64) -> i64 {
+        let number = match bound {
+            Bound::Fixed(n) | Bound::Exactly(n) => return n,
+            Bound::Steps { from, per } => step.saturating_sub(from) / per.max(1),
+            Bound::Chars { from } => self.position(step).saturating_sub(from).0,
+        };
+        i64::try_from(number).unwrap_or(i64::MAX)
+    }
+
+    /// The first step at which `threshold`, set to the effective `value`, accepts its bound.
+    pub fn accepted(&self, threshold: Threshold, value: i64, bound: Bound) -> Option<u64> {
+        let needed = value.max(0).unsigned_abs();
+        let step = match bound {
+            Bound::Fixed(b) => threshold.accepts(value, b).then_some(self.at)?,
+            Bound::Exactly(b) => (value == b).then_some(self.at)?,
+            Bound::Steps { from, per } => from.saturating_add(needed.saturating_mul(per)),
+            Bound::Chars { from } => self.first_at(Chars(from.0.saturating_add(needed))),
+        };
+        (step <= self.until).then_some(step.max(self.at))
+    }
+
+    /// The first step with that many chars read; past `until` where there is none.
+    fn first_at(&self, chars: Chars) -> u64 {
+        match &self.clock {
+            Clock::Chars => chars.0,
+            Clock::At(at) => self.at + at.partition_point(|c| *c < chars) as u64,
+        }
+    }
+
+    /// The same fact as a setting sees it that accepts it at `step`: nothing of what came later.
+    #[must_use]
+    pub fn seen_at(mut self, step: u64) -> Self {
+        let freeze = |fact: &Self, bound| match bound {
+            Bound::Exactly(_) => bound,
+            _ => Bound::Fixed(fact.value(bound, step)),
+        };
+        self.bounds = self.bounds.iter().map(|b| freeze(&self, *b)).collect();
+        self.copies = freeze(&self, self.copies);
+        self.clock = Clock::At(vec![self.position(step)]);
+        (self.at, self.until) = (step, step);
+        self
+    }
 }
 
 /// How much of a repeated unit a fact keeps, in chars.
@@ -34,10 +130,11 @@ pub const UNIT_CHARS: usize = 80;
 
 /// The measuring half: one per stream. A fresh meter is the reset.
 pub trait Meter: Send {
-    /// Reads the next piece of the stream and appends what it shows, in the order in which it was
-    /// known; facts known at the same char stand in the order in which they are to be tried.
+    /// Reads the next piece of the stream and appends what it shows. Of facts that a setting
+    /// accepts at the same char, the one that stands first counts.
     ///
-    /// How the stream is cut into pieces does not change the facts.
+    /// How the stream is cut into pieces does not change which setting accepts what where: a stretch
+    /// that goes on past the end of a piece is told in parts.
     fn push(&mut self, piece: &str, facts: &mut Vec<Fact>);
 }
 
@@ -71,23 +168,30 @@ pub struct Rule {
 }
 
 impl Rule {
-    /// A rule from each threshold and the value written for it, in the order of the parameters.
+    /// A rule from each threshold and the [number](Threshold::number) that it is compared as, in
+    /// the order of the parameters.
     pub fn new(thresholds: impl IntoIterator<Item = (Threshold, i64)>) -> Self {
-        let effective = |(t, written): (Threshold, i64)| (t, t.effective(written));
         Self {
-            thresholds: thresholds.into_iter().map(effective).collect(),
+            thresholds: thresholds.into_iter().collect(),
         }
     }
 
-    /// The position at which `fact` becomes an alarm; `None`: never.
-    pub fn alarm(&self, fact: &Fact) -> Option<Chars> {
-        self.accepts_but_for(fact, |_| false).then_some(fact.at)
+    /// The step at which `fact` becomes an alarm; `None`: never.
+    pub fn alarm(&self, fact: &Fact) -> Option<u64> {
+        self.alarm_but_for(fact, |_| false)
     }
 
-    /// Whether the thresholds other than those that `varies` names by their place accept `fact`: a
-    /// sweep asks these once and answers the others for all their values together.
-    pub fn accepts_but_for(&self, fact: &Fact, varies: impl Fn(usize) -> bool) -> bool {
+    /// The first step at which the thresholds other than those that `varies` names by their place
+    /// accept `fact`: a sweep asks these once and answers the others for all their values together.
+    pub fn alarm_but_for(&self, fact: &Fact, varies: impl Fn(usize) -> bool) -> Option<u64> {
         let mut asked = self.thresholds.iter().zip(&fact.bounds).enumerate();
-        asked.all(|(i, ((t, value), bound))| t.accepts(*value, *bound) || varies(i))
+        asked.try_fold(fact.at, |step, (i, ((t, value), bound))| {
+            let next = if varies(i) {
+                fact.at
+            } else {
+                fact.accepted(*t, *value, *bound)?
+            };
+            Some(step.max(next))
+        })
     }
 }

@@ -70,7 +70,7 @@ impl Guard {
         let first = (0..self.members.len())
             .filter_map(|i| {
                 let fact = self.members[i].push(channel, chunk, &mut self.facts)?;
-                Some((fact.at, i, fact))
+                Some((fact.position(fact.at), i, fact))
             })
             .min_by_key(|(at, i, _)| (*at, *i));
         let (_, i, fact) = first?;
@@ -105,14 +105,14 @@ impl Live {
         }
     }
 
-    /// The first fact in this chunk that the rule accepts.
+    /// The fact in this chunk that the rule accepts first.
     fn push(&mut self, channel: Channel, chunk: &str, facts: &mut Vec<Fact>) -> Option<Fact> {
         let (_, meter) = self.meters.iter_mut().find(|(c, _)| *c == channel)?;
         facts.clear();
         meter.push(chunk, facts);
-        facts
-            .iter()
-            .position(|fact| self.rule.alarm(fact).is_some())
-            .map(|i| facts.swap_remove(i))
+        let accepted = |(i, fact): (usize, &Fact)| Some((self.rule.alarm(fact)?, i));
+        let all = facts.iter().enumerate().filter_map(accepted);
+        let (step, i) = all.min_by_key(|(step, i)| (facts[*i].position(*step), *i))?;
+        Some(facts.swap_remove(i).seen_at(step))
     }
 }

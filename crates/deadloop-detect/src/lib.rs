@@ -17,6 +17,7 @@
 mod alarm;
 mod detectors;
 mod fact;
+mod fence;
 mod guard;
 mod param;
 mod position;
@@ -27,9 +28,9 @@ mod value;
 
 pub use alarm::{Alarm, Met};
 pub use detectors::{DETECTORS, Detector, Refusal};
-pub use fact::{Fact, Meter, Recipe, Rule, UNIT_CHARS};
+pub use fact::{Bound, Clock, Fact, Meter, Recipe, Rule, UNIT_CHARS};
 pub use guard::Guard;
-pub use param::{Domain, Mark, Param, Side, Threshold};
+pub use param::{DECIMAL, Domain, Mark, Param, Side, Threshold, Zero};
 pub use position::{Channel, Chars, Kind};
 pub use preset::{Preset, Source, presets};
 pub use setting::{Member, Params, Setting};

@@ -33,7 +33,8 @@ pub enum Mark {
     Threshold(Threshold),
 }
 
-/// How a threshold decides. A threshold is always a whole number.
+/// How a threshold decides. It is compared as a whole number: what is not one is counted in
+/// [millionths](DECIMAL).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Threshold {
     /// On which side of a fact's bound the setting's value must be.
@@ -41,9 +42,14 @@ pub struct Threshold {
     /// Whether it counts copies: among settings that are equally good, the one that asks for more
     /// copies is the more careful.
     pub repeats: bool,
-    /// Whether 0 stands for "no bound".
-    pub zero_is_none: bool,
+    /// What a written 0 stands for.
+    pub zero: Zero,
+    /// By how much a written value is multiplied before it is compared: 1, or [`DECIMAL`].
+    pub scale: i64,
 }
+
+/// The scale of thresholds that are not whole numbers.
+pub const DECIMAL: i64 = 1_000_000;
 
 /// A threshold accepts a fact where the setting's value is at most, or at least, the fact's bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,13 +60,61 @@ pub enum Side {
     AtLeast,
 }
 
+/// What a written 0 stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Zero {
+    /// The number.
+    Number,
+    /// No bound at all.
+    NoBound,
+    /// "As another parameter says": it satisfies no bound but [`Bound::Exactly`](crate::Bound) its
+    /// own effective value, [`Threshold::elsewhere`].
+    Elsewhere,
+}
+
 impl Threshold {
-    /// The number that is compared, for the number that is written in a setting.
-    pub fn effective(self, written: i64) -> i64 {
-        if self.zero_is_none && written == 0 {
-            self.loosest()
-        } else {
-            written
+    /// A whole number that a fact's bound has to reach.
+    pub const AT_MOST: Self = Self {
+        side: Side::AtMost,
+        repeats: false,
+        zero: Zero::Number,
+        scale: 1,
+    };
+    /// A whole number that a fact's bound must not pass.
+    pub const AT_LEAST: Self = Self {
+        side: Side::AtLeast,
+        ..Self::AT_MOST
+    };
+
+    /// The number that is compared, for a written value.
+    pub fn number(self, written: &Value) -> i64 {
+        match (self.scale, written) {
+            (1, Value::Int(n)) => self.effective(*n),
+            // Domains keep written numbers small enough for this.
+            #[allow(clippy::cast_possible_truncation, clippy::cast_precision_loss)]
+            (scale, value) => {
+                let number = value.as_number().unwrap_or(0.0);
+                self.effective((number * scale as f64).round() as i64)
+            }
+        }
+    }
+
+    fn effective(self, written: i64) -> i64 {
+        match (written, self.zero) {
+            (0, Zero::NoBound) => self.loosest(),
+            (0, Zero::Elsewhere) => self.elsewhere(),
+            _ => written,
+        }
+    }
+
+    /// The value that would be written for a compared number.
+    pub fn written(self, number: i64) -> Value {
+        match (self.scale, self.zero) {
+            (_, Zero::Elsewhere) if number == self.elsewhere() => Value::Int(0),
+            (1, _) => Value::Int(number),
+            // Measured numbers are ratios and shares.
+            #[allow(clippy::cast_precision_loss)]
+            (scale, _) => Value::Float(number as f64 / scale as f64),
         }
     }
 
@@ -72,11 +126,28 @@ impl Threshold {
         }
     }
 
+    /// The effective value of a 0 that stands for "as another parameter says": the strictest, below
+    /// that of the bound that all satisfy.
+    pub fn elsewhere(self) -> i64 {
+        match self.side {
+            Side::AtMost => i64::MAX - 1,
+            Side::AtLeast => i64::MIN + 1,
+        }
+    }
+
     /// Whether a setting's (effective) value accepts a fact with this bound.
     pub fn accepts(self, value: i64, bound: i64) -> bool {
         match self.side {
             Side::AtMost => value <= bound,
             Side::AtLeast => value >= bound,
+        }
+    }
+
+    /// Whether `a` is the looser of two effective values.
+    pub fn looser(self, a: i64, b: i64) -> bool {
+        match self.side {
+            Side::AtMost => a < b,
+            Side::AtLeast => a > b,
         }
     }
 
@@ -97,6 +168,13 @@ pub enum Domain {
         min: i64,
         /// The greatest.
         max: i64,
+    },
+    /// A number from `min` to `max`.
+    Float {
+        /// The least.
+        min: f64,
+        /// The greatest.
+        max: f64,
     },
     /// One of these words.
     Word(&'static [&'static str]),
@@ -122,18 +200,30 @@ pub enum Domain {
     Regex,
     /// Any number of regular expressions.
     Regexes,
+    /// Any number of tables, each with exactly these whole numbers, none below 1.
+    Rows(&'static [&'static str]),
+    /// A program and its arguments.
+    Program,
+    /// Any values under any names.
+    Free,
 }
 
 impl Domain {
     /// Whether a grid's list is one value of this parameter rather than several.
     pub fn is_list(&self) -> bool {
-        matches!(self, Self::Rising { .. } | Self::Regexes)
+        matches!(
+            self,
+            Self::Rising { .. } | Self::Regexes | Self::Rows(_) | Self::Program
+        )
     }
 
     /// Whether `value` is allowed; else the reason.
     pub fn check(&self, value: &Value) -> Result<(), String> {
         let fits = match (self, value) {
             (Self::Int { min, max }, Value::Int(n)) => min <= n && n <= max,
+            (Self::Float { min, max }, Value::Int(_) | Value::Float(_)) => {
+                value.as_number().is_some_and(|x| *min <= x && x <= *max)
+            }
             (Self::Word(words), Value::Text(w)) => words.contains(&w.as_str()),
             (Self::WordOrInt { words, .. }, Value::Text(w)) => words.contains(&w.as_str()),
             (Self::WordOrInt { min, max, .. }, Value::Int(n)) => min <= n && n <= max,
@@ -141,6 +231,11 @@ impl Domain {
             (Self::CharSet, Value::Text(s)) => !s.is_empty(),
             (Self::Regex, Value::Text(s)) => return pattern(s),
             (Self::Regexes, Value::List(items)) => return patterns(items),
+            (Self::Rows(fields), Value::List(rows)) => rows.iter().all(|row| is_row(row, fields)),
+            (Self::Program, Value::List(words)) => {
+                !words.is_empty() && words.iter().all(|w| w.as_text().is_some())
+            }
+            (Self::Free, Value::Table(_)) => true,
             _ => false,
         };
         if fits {
@@ -158,6 +253,15 @@ fn rising(items: &[Value], min: i64, max: i64) -> bool {
             && n.iter().all(|x| min <= *x && *x <= max)
             && n.windows(2).all(|pair| pair[0] < pair[1])
     })
+}
+
+fn is_row(row: &Value, fields: &[&str]) -> bool {
+    let whole = |name: &&str| {
+        row.field(name)
+            .and_then(Value::as_int)
+            .is_some_and(|n| (1..=i64::from(u32::MAX)).contains(&n))
+    };
+    matches!(row, Value::Table(table) if table.len() == fields.len()) && fields.iter().all(whole)
 }
 
 fn pattern(text: &str) -> Result<(), String> {
@@ -200,6 +304,10 @@ impl fmt::Display for Domain {
             Self::CharSet => f.write_str("a text of at least one char"),
             Self::Regex => f.write_str("a regular expression"),
             Self::Regexes => f.write_str("a list of regular expressions"),
+            Self::Float { min, max } => write!(f, "{min:?}..{max:?}"),
+            Self::Rows(fields) => write!(f, "a list of tables {{ {} }}", fields.join(", ")),
+            Self::Program => f.write_str("a list: a program and its arguments"),
+            Self::Free => f.write_str("a table"),
         }
     }
 }

@@ -6,7 +6,7 @@ use sha2::{Digest, Sha256};
 
 use crate::detectors::{Detector, Refusal};
 use crate::fact::{Recipe, Rule};
-use crate::param::Mark;
+use crate::param::{Mark, Param, Threshold};
 use crate::position::Channel;
 use crate::value::Value;
 
@@ -56,6 +56,11 @@ impl Params {
         self.int(name).max(0).unsigned_abs()
     }
 
+    /// A number, whole or not; 0 for a parameter that does not hold one.
+    pub fn float(&self, name: &str) -> f64 {
+        self.get(name).and_then(Value::as_number).unwrap_or(0.0)
+    }
+
     /// A word; empty for a parameter that does not hold one.
     pub fn text(&self, name: &str) -> &str {
         self.get(name).and_then(Value::as_text).unwrap_or("")
@@ -98,18 +103,41 @@ impl Member {
             .map_or(Channel::TEXT.contains(&channel), |own| own == channel)
     }
 
-    /// What its meters are made from.
+    /// What its meters are made from: they tell all that these parameters, or more careful ones,
+    /// accept.
     pub fn recipe(&self) -> Recipe {
         (self.detector.recipe)(&self.params)
     }
 
     /// The rule of its thresholds.
     pub fn rule(&self) -> Rule {
-        Rule::new(
-            self.detector
-                .thresholds()
-                .map(|(p, t)| (t, self.params.int(p.name))),
-        )
+        let thresholds = self.detector.thresholds();
+        Rule::new(thresholds.map(|(p, t)| (t, self.number(p, t))))
+    }
+
+    /// The number that a threshold of this member is compared as.
+    pub fn number(&self, param: &Param, threshold: Threshold) -> i64 {
+        self.params
+            .get(param.name)
+            .map_or(0, |value| threshold.number(value))
+    }
+
+    /// Takes the looser of both values for each threshold: its meters then tell all that either
+    /// accepts. Gives back whether that changed anything.
+    pub fn loosen(&mut self, other: &Self) -> bool {
+        let mut changed = false;
+        for (param, threshold) in self.detector.thresholds() {
+            let (own, its) = (
+                self.number(param, threshold),
+                other.number(param, threshold),
+            );
+            if let (true, Some(value)) = (threshold.looser(its, own), other.params.get(param.name))
+            {
+                self.params.set(param.name, value.clone());
+                changed = true;
+            }
+        }
+        changed
     }
 
     /// What its meter depends on: two members that agree in it measure the same facts.

@@ -1,5 +1,6 @@
 //! [`Value`]: what a parameter can hold, read from and printed as TOML.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::{Serialize, Serializer};
@@ -17,11 +18,13 @@ pub enum Value {
     Text(String),
     /// Several values.
     List(Vec<Value>),
+    /// Values under names.
+    Table(BTreeMap<String, Value>),
 }
 
 impl Value {
-    /// The value of a TOML item; a date or a table is not a parameter's value, and is given back as
-    /// its TOML type's name.
+    /// The value of a TOML item; a date is not a parameter's value, and is given back as its TOML
+    /// type's name.
     pub fn from_toml(item: &toml::Value) -> Result<Self, &'static str> {
         Ok(match item {
             toml::Value::Integer(n) => Self::Int(*n),
@@ -34,8 +37,13 @@ impl Value {
                     .map(Self::from_toml)
                     .collect::<Result<_, _>>()?,
             ),
+            toml::Value::Table(table) => Self::Table(
+                table
+                    .iter()
+                    .map(|(name, item)| Ok((name.clone(), Self::from_toml(item)?)))
+                    .collect::<Result<_, &'static str>>()?,
+            ),
             toml::Value::Datetime(_) => return Err("a date"),
-            toml::Value::Table(_) => return Err("a table"),
         })
     }
 
@@ -47,6 +55,10 @@ impl Value {
             Self::Bool(b) => (*b).into(),
             Self::Text(s) => s.clone().into(),
             Self::List(items) => toml::Value::Array(items.iter().map(Self::to_toml).collect()),
+            Self::Table(table) => {
+                let item = |(name, value): (&String, &Self)| (name.clone(), value.to_toml());
+                toml::Value::Table(table.iter().map(item).collect())
+            }
         }
     }
 
@@ -54,6 +66,25 @@ impl Value {
     pub fn as_int(&self) -> Option<i64> {
         match self {
             Self::Int(n) => Some(*n),
+            _ => None,
+        }
+    }
+
+    /// The number, whole or not.
+    pub fn as_number(&self) -> Option<f64> {
+        match self {
+            // A parameter's whole numbers are far below 2^52.
+            #[allow(clippy::cast_precision_loss)]
+            Self::Int(n) => Some(*n as f64),
+            Self::Float(x) => Some(*x),
+            _ => None,
+        }
+    }
+
+    /// The value under that name, in a table.
+    pub fn field(&self, name: &str) -> Option<&Self> {
+        match self {
+            Self::Table(table) => table.get(name),
             _ => None,
         }
     }
@@ -93,20 +124,26 @@ impl Serialize for Value {
 pub enum Literal {
     /// A whole number.
     Int(i64),
+    /// A real number.
+    Float(f64),
     /// A word or a pattern.
     Text(&'static str),
     /// Whole numbers.
     Ints(&'static [i64]),
     /// Words or patterns.
     Texts(&'static [&'static str]),
+    /// A table with nothing in it.
+    EmptyTable,
 }
 
 impl From<Literal> for Value {
     fn from(literal: Literal) -> Self {
         match literal {
             Literal::Int(n) => Self::Int(n),
+            Literal::Float(x) => Self::Float(x),
             Literal::Text(s) => Self::Text(s.into()),
             Literal::Ints(ns) => Self::List(ns.iter().map(|n| Self::Int(*n)).collect()),
+            Literal::EmptyTable => Self::Table(BTreeMap::new()),
             Literal::Texts(ss) => Self::List(ss.iter().map(|s| Self::Text((*s).into())).collect()),
         }
     }

@@ -6,10 +6,10 @@
 use std::num::NonZeroU64;
 
 use deadloop_corpus::Transcript;
-use deadloop_detect::{Channel, Fact, Recipe};
+use deadloop_detect::{Bound, Channel, Chars, Fact, Kind};
 
 use crate::arrivals::Arrivals;
-use crate::plan::{Block, Plan};
+use crate::plan::{Axis, Block, Measure, Plan};
 use crate::record::{Decided, Record, Region, Stop};
 use crate::regions::{Span, Unclaimed};
 
@@ -34,17 +34,17 @@ pub fn decide(plan: &Plan, transcript: &Transcript, chunks: Option<NonZeroU64>) 
 /// The facts of each meter.
 fn measure(plan: &Plan, arrivals: &Arrivals<'_>) -> Vec<Vec<Fact>> {
     let texts = Channel::TEXT.map(|channel| (channel, arrivals.text(channel)));
-    let run = |(channel, recipe): &(Channel, Recipe)| {
+    let run = |measure: &Measure| {
         let mut facts = Vec::new();
-        if let Some((_, text)) = texts.iter().find(|(c, _)| c == channel) {
-            recipe.meter().push(text, &mut facts);
+        if let Some((_, text)) = texts.iter().find(|(c, _)| *c == measure.channel) {
+            measure.recipe.meter().push(text, &mut facts);
         }
         facts
     };
     plan.meters().iter().map(run).collect()
 }
 
-/// A fact that some cell of the block accepts, and which cells.
+/// A step at which some cells of the block begin to accept a fact, and which.
 struct Candidate {
     /// Chars of all text channels that had arrived, then the member: the order in which a live
     /// guard meets facts. The sort is stable, so facts of one meter stay in its order.
@@ -64,15 +64,18 @@ fn decide_block(
     for source in sources {
         let rule = guard.members[source.member].rule();
         for fact in &facts[source.meter] {
-            let varies = |bound| is_axis(block, source.member, bound);
-            if !rule.accepts_but_for(fact, varies) {
+            let varies = |bound| axis(block, source.member, bound).is_some();
+            let Some(first) = rule.alarm_but_for(fact, varies) else {
                 continue;
-            }
-            if let Some(span) = Span::accepting(block, source.member, &fact.bounds) {
-                let stop = stop(arrivals, source.channel, source.member, fact);
-                let seen = stop.exact.seen;
-                let order = (seen.reasoning.0 + seen.answer.0, source.member);
-                candidates.push(Candidate { order, span, stop });
+            };
+            for step in steps(block, source.member, fact, first) {
+                if let Some(span) = Span::accepting(block, source.member, fact, step) {
+                    let at = fact.position(step);
+                    let stop = stop(arrivals, source.channel, source.member, (fact.kind, at));
+                    let seen = stop.exact.seen;
+                    let order = (seen.reasoning.0 + seen.answer.0, source.member);
+                    candidates.push(Candidate { order, span, stop });
+                }
             }
         }
     }
@@ -80,11 +83,27 @@ fn decide_block(
     claim(block, candidates)
 }
 
-fn is_axis(block: &Block, member: usize, bound: usize) -> bool {
-    block
-        .axes()
-        .iter()
-        .any(|axis| axis.member == member && axis.bound == bound)
+fn axis(block: &Block, member: usize, bound: usize) -> Option<&Axis> {
+    let mut axes = block.axes().iter();
+    axes.find(|axis| axis.member == member && axis.bound == bound)
+}
+
+/// The steps from `first` on at which some cell begins to accept a fact: `first` itself, and where
+/// a growing bound reaches another value of its axis.
+fn steps(block: &Block, member: usize, fact: &Fact, first: u64) -> Vec<u64> {
+    let mut steps = vec![first];
+    for (i, bound) in fact.bounds.iter().enumerate() {
+        if let (Some(axis), Bound::Steps { .. } | Bound::Chars { .. }) =
+            (axis(block, member, i), bound)
+        {
+            let reached = |number: &i64| fact.accepted(axis.threshold, *number, *bound);
+            let later = axis.numbers().iter().filter_map(reached);
+            steps.extend(later.filter(|step| *step > first));
+        }
+    }
+    steps.sort_unstable();
+    steps.dedup();
+    steps
 }
 
 fn claim(block: &Block, candidates: Vec<Candidate>) -> Decided {
@@ -112,13 +131,17 @@ fn claim(block: &Block, candidates: Vec<Candidate>) -> Decided {
     decided
 }
 
-fn stop(arrivals: &Arrivals<'_>, channel: Channel, member: usize, fact: &Fact) -> Stop {
-    let delivered = arrivals.delivered(channel, fact.at);
+fn stop(
+    arrivals: &Arrivals<'_>,
+    channel: Channel,
+    member: usize,
+    (kind, at): (Kind, Chars),
+) -> Stop {
     Stop {
         channel,
-        kind: fact.kind,
+        kind,
         member,
-        exact: arrivals.moment(channel, fact.at),
-        delivered: arrivals.moment(channel, delivered),
+        exact: arrivals.moment(channel, at),
+        delivered: arrivals.moment(channel, arrivals.delivered(channel, at)),
     }
 }

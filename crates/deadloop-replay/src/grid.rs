@@ -10,7 +10,9 @@
 //! min_repeats = [3, 4, 5, 6]
 //! ```
 
-use deadloop_detect::{GuardTable, Mark, Member, Param, SettingsError, Value, resolve};
+use deadloop_detect::{
+    DECIMAL, Domain, GuardTable, Mark, Member, Param, SettingsError, Value, resolve,
+};
 use serde::Deserialize;
 use toml::Spanned;
 
@@ -43,10 +45,10 @@ struct Wire {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Range {
-    from: i64,
-    to: i64,
-    step: Option<i64>,
+struct Range<N> {
+    from: N,
+    to: N,
+    step: Option<N>,
     factor: Option<f64>,
 }
 
@@ -94,7 +96,7 @@ fn member(table: &GuardTable, text: &str) -> Result<GridMember, SettingsError> {
 
 fn values_of(param: &Param, item: &Spanned<toml::Value>) -> Result<Vec<Value>, String> {
     let mut values = match item.get_ref() {
-        toml::Value::Table(table) => range(table)?,
+        toml::Value::Table(table) if !matches!(param.domain, Domain::Free) => range(param, table)?,
         toml::Value::Array(items) if is_several(param, items) => {
             items.iter().map(value).collect::<Result<_, _>>()?
         }
@@ -107,7 +109,7 @@ fn values_of(param: &Param, item: &Spanned<toml::Value>) -> Result<Vec<Value>, S
             .map_err(|reason| format!("{value}: {reason}"))?;
     }
     if let Mark::Threshold(threshold) = param.mark {
-        values.sort_by_key(|v| threshold.effective(v.as_int().unwrap_or(0)));
+        values.sort_by_key(|v| threshold.number(v));
     }
     values.dedup();
     let repeated = (1..values.len()).find(|i| values[..*i].contains(&values[*i]));
@@ -130,31 +132,62 @@ fn value(item: &toml::Value) -> Result<Value, String> {
     Value::from_toml(item).map_err(|found| format!("{found}; expected a value"))
 }
 
-fn range(table: &toml::Table) -> Result<Vec<Value>, String> {
-    let expected = "expected { from, to, step } or { from, to, factor }";
-    let Range {
-        from,
-        to,
-        step,
-        factor,
-    } = toml::Value::Table(table.clone())
-        .try_into()
-        .map_err(|e: toml::de::Error| format!("{}; {expected}", e.message()))?;
+const RANGE: &str = "expected { from, to, step } or { from, to, factor }";
+
+fn range(param: &Param, table: &toml::Table) -> Result<Vec<Value>, String> {
+    match param.domain {
+        Domain::Float { .. } => Ok(floats(read(table)?)?
+            .into_iter()
+            .map(Value::Float)
+            .collect()),
+        _ => Ok(ints(read(table)?)?.into_iter().map(Value::Int).collect()),
+    }
+}
+
+fn read<N: serde::de::DeserializeOwned>(table: &toml::Table) -> Result<Range<N>, String> {
+    let range = toml::Value::Table(table.clone()).try_into();
+    range.map_err(|e: toml::de::Error| format!("{}; {RANGE}", e.message()))
+}
+
+fn ints(range: Range<i64>) -> Result<Vec<i64>, String> {
+    let Range { from, to, .. } = range;
     if to < from {
         return Err(format!("from {from} is above to {to}"));
     }
-    let next: Box<dyn Fn(i64) -> i64> = match (step, factor) {
+    let next: Box<dyn Fn(i64) -> i64> = match (range.step, range.factor) {
         (Some(step), None) if step > 0 => Box::new(move |x| x.saturating_add(step)),
         // A factor that does not move a small number on moves it by one.
         #[allow(clippy::cast_possible_truncation, clippy::cast_precision_loss)]
         (None, Some(factor)) if factor > 1.0 && from > 0 => {
             Box::new(move |x| ((x as f64 * factor).round() as i64).max(x + 1))
         }
-        (Some(_), None) => return Err("step must be above 0".into()),
-        (None, Some(_)) => return Err("factor must be above 1, and from above 0".into()),
-        _ => return Err(expected.into()),
+        (step, factor) => return Err(no_way(step.is_some(), factor.is_some())),
     };
     let values =
         std::iter::successors(Some(from), |x| Some(next(*x)).filter(|y| y > x && *y <= to));
-    Ok(values.take(MAX_VALUES + 1).map(Value::Int).collect())
+    Ok(values.take(MAX_VALUES + 1).collect())
+}
+
+/// Values are counted in millionths, so that 0.1 and three steps of 0.1 are 0.4.
+fn floats(range: Range<f64>) -> Result<Vec<f64>, String> {
+    // Domains keep numbers small enough for this.
+    #[allow(clippy::cast_possible_truncation, clippy::cast_precision_loss)]
+    let millionths = |x: f64| (x * DECIMAL as f64).round() as i64;
+    #[allow(clippy::cast_precision_loss)]
+    let number = |n: i64| n as f64 / DECIMAL as f64;
+    let counted = Range {
+        from: millionths(range.from),
+        to: millionths(range.to),
+        step: range.step.map(millionths),
+        factor: range.factor,
+    };
+    Ok(ints(counted)?.into_iter().map(number).collect())
+}
+
+fn no_way(step: bool, factor: bool) -> String {
+    match (step, factor) {
+        (true, false) => "step must be above 0".into(),
+        (false, true) => "factor must be above 1, and from above 0".into(),
+        _ => RANGE.into(),
+    }
 }

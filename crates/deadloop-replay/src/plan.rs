@@ -15,9 +15,18 @@ use crate::grid::{Grid, GridMember};
 pub struct Plan {
     blocks: Vec<Block>,
     refused: Vec<Refused>,
-    meters: Vec<(Channel, Recipe)>,
+    meters: Vec<Measure>,
     /// Where in `meters` the meter of a structure and channel is.
     known: HashMap<(String, Channel), usize>,
+}
+
+/// One reading of a channel, shared by every member that agrees in what it measures.
+#[derive(Clone, Debug)]
+pub(crate) struct Measure {
+    pub(crate) channel: Channel,
+    pub(crate) recipe: Recipe,
+    /// The loosest of the members that share it: no fact is left out that one of them accepts.
+    loosest: Member,
 }
 
 /// The settings that share all structural parameters.
@@ -56,6 +65,8 @@ pub struct Axis {
     pub bound: usize,
     /// Its values, from the loosest end of its numbers to the other: rising.
     pub values: Vec<Value>,
+    /// What each of them is compared as.
+    numbers: Vec<i64>,
 }
 
 /// Where a member of a block takes its facts from.
@@ -93,17 +104,26 @@ const MAX_CELLS: usize = 50_000_000;
 impl Axis {
     /// The values that accept a fact with this bound: a run from one end.
     pub(crate) fn accepting(&self, bound: i64) -> std::ops::Range<u16> {
-        let written = |v: &Value| v.as_int().unwrap_or(0);
-        let accepts = |v: &Value| {
-            self.threshold
-                .accepts(self.threshold.effective(written(v)), bound)
-        };
-        let n = self.values.len();
+        let accepts = |n: &i64| self.threshold.accepts(*n, bound);
+        let n = self.numbers.len();
         let (from, to) = match self.threshold.side {
-            Side::AtMost => (0, self.values.partition_point(accepts)),
-            Side::AtLeast => (self.values.partition_point(|v| !accepts(v)), n),
+            Side::AtMost => (0, self.numbers.partition_point(accepts)),
+            Side::AtLeast => (self.numbers.partition_point(|v| !accepts(v)), n),
         };
         narrow(from)..narrow(to)
+    }
+
+    /// The value that is compared as exactly this number, if there is one.
+    pub(crate) fn exactly(&self, number: i64) -> std::ops::Range<u16> {
+        match self.numbers.binary_search(&number) {
+            Ok(i) => narrow(i)..narrow(i + 1),
+            Err(i) => narrow(i)..narrow(i),
+        }
+    }
+
+    /// What each value is compared as; rising.
+    pub(crate) fn numbers(&self) -> &[i64] {
+        &self.numbers
     }
 
     /// How many values there are.
@@ -243,7 +263,7 @@ impl Plan {
     }
 
     /// The distinct meters: each reads each transcript once.
-    pub(crate) fn meters(&self) -> &[(Channel, Recipe)] {
+    pub(crate) fn meters(&self) -> &[Measure] {
         &self.meters
     }
 
@@ -269,7 +289,7 @@ impl Plan {
         if possible.len() < cells {
             block.possible = Some(possible);
         }
-        block.sources = self.sources(&block.base);
+        block.sources = self.sources(&block.loosest());
         self.blocks.push(block);
     }
 
@@ -299,16 +319,8 @@ impl Plan {
         let mut sources = Vec::new();
         for (member, m) in setting.members.iter().enumerate() {
             let structure = m.structure();
-            let mut recipe = None;
             for channel in Channel::TEXT.into_iter().filter(|c| m.watches(*c)) {
-                let meter = *self
-                    .known
-                    .entry((structure.clone(), channel))
-                    .or_insert_with(|| {
-                        let recipe = recipe.get_or_insert_with(|| m.recipe());
-                        self.meters.push((channel, recipe.clone()));
-                        self.meters.len() - 1
-                    });
+                let meter = self.meter((structure.clone(), channel), m);
                 sources.push(Source {
                     member,
                     channel,
@@ -317,6 +329,25 @@ impl Plan {
             }
         }
         sources
+    }
+
+    fn meter(&mut self, key: (String, Channel), member: &Member) -> usize {
+        let channel = key.1;
+        let next = self.meters.len();
+        let index = *self.known.entry(key).or_insert(next);
+        match self.meters.get_mut(index) {
+            Some(shared) => {
+                if shared.loosest.loosen(member) {
+                    shared.recipe = shared.loosest.recipe();
+                }
+            }
+            None => self.meters.push(Measure {
+                channel,
+                recipe: member.recipe(),
+                loosest: member.clone(),
+            }),
+        }
+        index
     }
 }
 
@@ -387,6 +418,15 @@ impl Block {
         setting
     }
 
+    /// The setting with the loosest value along every axis.
+    fn loosest(&self) -> Setting {
+        let end = |axis: &Axis| match axis.threshold.side {
+            Side::AtMost => 0,
+            Side::AtLeast => axis.len().saturating_sub(1),
+        };
+        self.setting(&self.axes.iter().map(end).collect::<Vec<u16>>())
+    }
+
     /// The guard of a model, and where its members take their facts from.
     pub(crate) fn watching(&self, model: &str) -> (&Setting, &[Source]) {
         let own = self.overrides.iter().find(|o| o.glob.is_match(model));
@@ -434,12 +474,14 @@ fn axes(base: &Setting, grid: &Grid) -> Vec<Axis> {
         for (bound, (param, threshold)) in m.detector.thresholds().enumerate() {
             if let Some((_, values)) = values.values.iter().find(|(p, _)| p.name == param.name) {
                 let values = values.clone();
+                let numbers = values.iter().map(|v| threshold.number(v)).collect();
                 axes.push(Axis {
                     member,
                     param: param.name,
                     threshold,
                     bound,
                     values,
+                    numbers,
                 });
             }
         }

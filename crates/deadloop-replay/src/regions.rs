@@ -5,7 +5,9 @@
 //! the part of its box that no earlier fact has claimed. What is left over stays quiet. The work
 //! grows with the facts and the boxes they leave, not with the number of cells.
 
-use crate::plan::Block;
+use deadloop_detect::{Bound, Fact};
+
+use crate::plan::{Axis, Block};
 
 /// Value indices along every axis: from, to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,16 +26,15 @@ impl Span {
         }
     }
 
-    /// The cells whose `member` accepts a fact with these bounds; `None`: no cell does.
-    pub(crate) fn accepting(block: &Block, member: usize, bounds: &[i64]) -> Option<Self> {
+    /// The cells whose `member` accepts `fact` at `step` or before; `None`: no cell does.
+    pub(crate) fn accepting(block: &Block, member: usize, fact: &Fact, step: u64) -> Option<Self> {
         let mut span = Self::all(block);
-        for (i, axis) in block
-            .axes()
-            .iter()
-            .enumerate()
-            .filter(|(_, a)| a.member == member)
-        {
-            let run = axis.accepting(*bounds.get(axis.bound)?);
+        let own = |(_, axis): &(usize, &Axis)| axis.member == member;
+        for (i, axis) in block.axes().iter().enumerate().filter(own) {
+            let run = match *fact.bounds.get(axis.bound)? {
+                Bound::Exactly(number) => axis.exactly(number),
+                bound => axis.accepting(fact.value(bound, step)),
+            };
             if run.is_empty() {
                 return None;
             }

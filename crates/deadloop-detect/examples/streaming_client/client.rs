@@ -56,7 +56,7 @@ pub(crate) struct Client {
 }
 
 /// Every attempt ended in a dead loop.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct GaveUp {
     /// How many attempts there were.
     pub(crate) attempts: u32,

@@ -6,9 +6,10 @@ use crate::param::{Mark, Param, Threshold};
 use crate::setting::Params;
 
 mod checkpoint;
+mod periodic;
 
 /// Every detector, in the order of listings.
-pub static DETECTORS: &[&Detector] = &[&checkpoint::ENTRY];
+pub static DETECTORS: &[&Detector] = &[&checkpoint::ENTRY, &periodic::ENTRY];
 
 /// A detector: what it is called, what it takes, how it measures and what it refuses.
 #[derive(Debug)]
@@ -26,7 +27,8 @@ pub struct Detector {
     pub presets: &'static str,
     /// Refuses parameters that are each allowed but impossible together, or that can never fire.
     pub check: fn(&Params) -> Result<(), Refusal>,
-    /// What meters are made from for these (checked) parameters; only the structural ones matter.
+    /// What meters are made from for these (checked) parameters. The structural ones decide what is
+    /// measured; a meter may leave out what these thresholds, or more careful ones, cannot accept.
     pub recipe: fn(&Params) -> Recipe,
 }
 

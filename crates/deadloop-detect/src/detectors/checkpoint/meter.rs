@@ -5,11 +5,11 @@ use std::sync::Arc;
 use regex::Regex;
 
 use super::Bounds;
-use super::fence::Fence;
 use super::period::{Match, matches};
 use super::segment::{Cut, Elements, Segment};
 use super::short::{Run, Units, runs};
-use crate::fact::{Fact, Meter, Recipe, UNIT_CHARS};
+use crate::fact::{Bound, Clock, Fact, Meter, Recipe, UNIT_CHARS};
+use crate::fence::Fence;
 use crate::position::{Chars, Kind};
 use crate::setting::Params;
 
@@ -337,13 +337,15 @@ impl Look {
                 bounds,
                 marked: tail.marked,
                 fact: Fact {
-                    at,
+                    at: at.0,
+                    until: at.0,
+                    clock: Clock::Chars,
                     kind,
                     bounds: Vec::new(),
                     check,
                     onset: Chars(tail.onset),
                     period: Chars(tail.period),
-                    copies: m.cycles as u64,
+                    copies: Bound::Fixed(to_i64(m.cycles)),
                     unit: tail.unit,
                 },
             })
@@ -420,13 +422,15 @@ fn short_fact(run: Run, chars: &[char], start: u64, at: Chars) -> Fact {
         ..Bounds::ALWAYS
     };
     Fact {
-        at,
+        at: at.0,
+        until: at.0,
+        clock: Clock::Chars,
         kind: Kind::ShortSequence,
         bounds: bounds.to_vec(),
         check: "short-sequence",
         onset: Chars(start + (run.start + run.unit) as u64),
         period: Chars(run.unit as u64),
-        copies: run.copies as u64,
+        copies: Bound::Fixed(to_i64(run.copies)),
         unit: chars[run.start..run.start + run.unit]
             .iter()
             .take(UNIT_CHARS)

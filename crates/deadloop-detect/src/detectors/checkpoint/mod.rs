@@ -15,11 +15,11 @@
 //! stay below the threshold); the rule is what stands here, the examples are cases in `tests/`.
 
 use crate::detectors::{Detector, Refusal};
-use crate::param::{Domain, Mark, Param, Side, Threshold};
+use crate::fact::Bound;
+use crate::param::{Domain, Mark, Param, Threshold, Zero};
 use crate::setting::Params;
 use crate::value::Literal;
 
-mod fence;
 mod meter;
 mod period;
 mod segment;
@@ -41,17 +41,19 @@ const MAX_CHARS: i64 = 10_000_000;
 
 const fn at_most(repeats: bool) -> Mark {
     Mark::Threshold(Threshold {
-        side: Side::AtMost,
         repeats,
-        zero_is_none: false,
+        ..Threshold::AT_MOST
     })
 }
 
 const fn at_least(zero_is_none: bool) -> Mark {
     Mark::Threshold(Threshold {
-        side: Side::AtLeast,
-        repeats: false,
-        zero_is_none,
+        zero: if zero_is_none {
+            Zero::NoBound
+        } else {
+            Zero::Number
+        },
+        ..Threshold::AT_LEAST
     })
 }
 
@@ -77,15 +79,16 @@ impl Bounds {
         max_period: i64::MIN,
     };
 
-    fn to_vec(self) -> Vec<i64> {
-        vec![
+    fn to_vec(self) -> Vec<Bound> {
+        let all = [
             self.min_unit,
             self.max_unit,
             self.min_repeats,
             self.min_matches,
             self.min_cycles,
             self.max_period,
-        ]
+        ];
+        all.map(Bound::Fixed).to_vec()
     }
 
     /// The bounds that only settings satisfy which satisfy both.

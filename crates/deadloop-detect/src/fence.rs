@@ -5,7 +5,7 @@
 /// A fence line is one whose first chars, after blanks, are three backticks; it opens or closes a
 /// fence and belongs to it. A fence that is never closed goes on to the end.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Fence {
+pub(crate) struct Fence {
     open: bool,
     line: Line,
 }
@@ -29,11 +29,12 @@ impl Default for Line {
 
 impl Fence {
     /// Reads what has left the window.
-    pub(super) fn read(&mut self, text: &str) {
+    pub(crate) fn read(&mut self, text: &str) {
         text.chars().for_each(|c| self.step(c));
     }
 
-    fn step(&mut self, c: char) {
+    /// Reads a char.
+    pub(crate) fn step(&mut self, c: char) {
         self.line = match (self.line, c) {
             (_, '\n') => Line::Start(0),
             (Line::Start(2), '`') => {
@@ -47,13 +48,19 @@ impl Fence {
         };
     }
 
+    /// Whether the last char is inside a fence or on one of its lines, as far as is known: the first
+    /// two backticks of a fence line are told from text by the third.
+    pub(crate) fn is_inside(self) -> bool {
+        self.open || self.line == Line::Fence
+    }
+
     /// Cuts `text`, which follows what was read, into parts that are all inside or all outside,
     /// line by line: byte range and whether it is inside.
-    pub(super) fn parts(mut self, text: &str) -> Vec<(std::ops::Range<usize>, bool)> {
+    pub(crate) fn parts(mut self, text: &str) -> Vec<(std::ops::Range<usize>, bool)> {
         let mut parts: Vec<(std::ops::Range<usize>, bool)> = Vec::new();
         let mut start = 0;
         for line in text.split_inclusive('\n') {
-            let before = self.open || self.line == Line::Fence;
+            let before = self.is_inside();
             self.read(line);
             let inside = before || self.open;
             let range = start..start + line.len();

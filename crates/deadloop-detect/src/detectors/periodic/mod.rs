@@ -1,0 +1,185 @@
+//! `periodic`: exact tail periodicity over the whole stream, in one pass.
+//!
+//! At each char the text so far may end in copies of one unit. The detector knows every unit of at
+//! most `max_period` chars that the text ends in two copies of or more, however it is cut into
+//! chunks, and fires at the first char at which one of them stands often and long enough.
+//!
+//! | to find | look in |
+//! |---|---|
+//! | parameters, and which are refused together | here |
+//! | presets and where they come from | `presets.toml` |
+//! | chars to symbols: list markers, numbers, sentences, code | `symbols` |
+//! | which lags a sequence repeats at: the algorithm | `runs` |
+//! | from repetitions to facts | `meter` |
+//!
+//! With `fold` the text is compared, and `min_chars` counted, without what is folded away; with `on`
+//! periods are counted in sentences or lines, `min_chars` in chars. Positions are always those of
+//! the text as it came.
+
+use crate::detectors::{Detector, Refusal};
+use crate::param::{Domain, Mark, Param, Threshold, Zero};
+use crate::setting::Params;
+use crate::value::{Literal, Value};
+
+mod meter;
+mod runs;
+mod symbols;
+
+/// The registry entry.
+pub(super) static ENTRY: Detector = Detector {
+    name: "periodic",
+    version: 1,
+    about: "exact tail periodicity: copies of one unit at the end of the text, any time, any period",
+    params: PARAMS,
+    presets: include_str!("presets.toml"),
+    check,
+    recipe: meter::recipe,
+};
+
+/// Counts stop here: memory is bounded by the parameters, so these are bounded too.
+const MAX_COUNT: i64 = 1_000_000;
+
+static PARAMS: &[Param] = &[
+    Param {
+        name: "fold",
+        mark: Mark::Structural,
+        default: Literal::Text("none"),
+        domain: Domain::Word(&["none", "lists", "digits"]),
+        unit: "",
+        doc: "what is not compared: nothing; list markers at line starts; those, and which number a number is",
+    },
+    Param {
+        name: "on",
+        mark: Mark::Structural,
+        default: Literal::Text("chars"),
+        domain: Domain::Word(&["chars", "sentences", "lines"]),
+        unit: "",
+        doc: "what is compared: chars, or completed sentences or lines without the blanks around them",
+    },
+    Param {
+        name: "min_period",
+        mark: Mark::Threshold(Threshold::AT_MOST),
+        default: Literal::Int(1),
+        domain: Domain::Int {
+            min: 1,
+            max: 100_000,
+        },
+        unit: "chars, or elements with on",
+        doc: "shortest repeated unit",
+    },
+    Param {
+        name: "max_period",
+        mark: Mark::Structural,
+        default: Literal::Int(2000),
+        domain: Domain::Int {
+            min: 1,
+            max: 100_000,
+        },
+        unit: "chars, or elements with on",
+        doc: "longest repeated unit",
+    },
+    Param {
+        name: "min_copies",
+        mark: Mark::Threshold(Threshold {
+            repeats: true,
+            ..Threshold::AT_MOST
+        }),
+        default: Literal::Int(4),
+        domain: Domain::Int {
+            min: 2,
+            max: MAX_COUNT,
+        },
+        unit: "copies",
+        doc: "copies of the unit in a row, the first included",
+    },
+    Param {
+        name: "min_chars",
+        mark: Mark::Threshold(Threshold::AT_MOST),
+        default: Literal::Int(200),
+        domain: Domain::Int {
+            min: 1,
+            max: MAX_COUNT,
+        },
+        unit: "chars",
+        doc: "length of all copies together",
+    },
+    Param {
+        name: "min_single",
+        mark: Mark::Threshold(Threshold {
+            zero: Zero::Elsewhere,
+            ..Threshold::AT_MOST
+        }),
+        default: Literal::Int(0),
+        domain: Domain::Int {
+            min: 0,
+            max: MAX_COUNT,
+        },
+        unit: "chars",
+        doc: "min_chars for one repeated char, and for units without a letter or number; 0: min_chars",
+    },
+    Param {
+        name: "start_after",
+        mark: Mark::Threshold(Threshold::AT_MOST),
+        default: Literal::Int(0),
+        domain: Domain::Int {
+            min: 0,
+            max: 100 * MAX_COUNT,
+        },
+        unit: "chars",
+        doc: "no alarm before so many chars",
+    },
+    Param {
+        name: "code",
+        mark: Mark::Structural,
+        default: Literal::Text("check"),
+        domain: Domain::WordOrInt {
+            words: &["check", "skip"],
+            min: 2,
+            max: MAX_COUNT,
+        },
+        unit: "copies",
+        doc: "text inside ``` fences: as any other, left out, or with this min_copies",
+    },
+    Param {
+        name: "rules",
+        mark: Mark::Structural,
+        default: Literal::Texts(&[]),
+        domain: Domain::Rows(&["max_period", "min_copies", "min_chars"]),
+        unit: "",
+        doc: "for periods up to max_period of the first row that holds them, its min_copies and min_chars instead; above the last row, the plain ones",
+    },
+];
+
+/// Refuses ranges of periods with nothing in them, and rows that no period reaches.
+fn check(params: &Params) -> Result<(), Refusal> {
+    let refuse = |param, reason| Err(Refusal { param, reason });
+    let (min, max) = (params.int("min_period"), params.int("max_period"));
+    if min > max {
+        return refuse(
+            "max_period",
+            format!("{max} is below min_period {min}: it can never fire"),
+        );
+    }
+    let field = |row: &Value, name| row.field(name).and_then(Value::as_int).unwrap_or(0);
+    let mut before = 0;
+    for row in params.items("rules") {
+        let upto = field(row, "max_period");
+        if upto <= before {
+            return refuse(
+                "rules",
+                format!("max_period {upto} does not rise: no period is left for its row"),
+            );
+        }
+        if field(row, "min_copies") < 2 {
+            return refuse(
+                "rules",
+                "min_copies below 2: one copy repeats nothing".into(),
+            );
+        }
+        if field(row, "min_copies").max(field(row, "min_chars")) > MAX_COUNT {
+            return refuse("rules", format!("a count above {MAX_COUNT}"));
+        }
+        before = upto;
+    }
+    Ok(())
+}

@@ -1,0 +1,281 @@
+//! From chars to symbols: what is left out, what is folded together, what an element is.
+//!
+//! Three stages, each char by char: code fences are told apart, markers and numbers are folded,
+//! chars are gathered into sentences or lines where those are compared.
+
+use crate::fence::Fence;
+
+/// What counts as equal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fold {
+    /// Equal chars only.
+    None,
+    /// List markers at line starts are left out.
+    Lists,
+    /// So they are, and each run of digits is one symbol.
+    Digits,
+}
+
+/// What is compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum On {
+    Chars,
+    Sentences,
+    Lines,
+}
+
+/// How chars become symbols.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Symbols {
+    fold: Fold,
+    on: On,
+    skip_code: bool,
+    /// Whether fences are followed at all.
+    fences: bool,
+    fence: Fence,
+    /// The line so far, while it can be a list marker.
+    marker: Marker,
+    /// Whether the last folded char was a digit.
+    in_number: bool,
+    element: Element,
+}
+
+/// A run of digits, as a symbol: past every char.
+const NUMBER: u32 = 0x11_0000;
+
+impl Symbols {
+    pub(super) fn new(fold: Fold, on: On, code: (bool, bool)) -> Self {
+        let (fences, skip_code) = code;
+        Self {
+            fold,
+            on,
+            skip_code,
+            fences,
+            fence: Fence::default(),
+            marker: Marker::default(),
+            in_number: false,
+            element: Element::default(),
+        }
+    }
+
+    /// Whether each char is its own symbol, and nothing else is asked of it.
+    pub(super) fn are_plain(&self) -> bool {
+        self.are_chars() && !self.fences
+    }
+
+    /// Whether each char is its own symbol, at once.
+    pub(super) fn are_chars(&self) -> bool {
+        self.fold == Fold::None && self.on == On::Chars && !self.skip_code
+    }
+
+    /// Whether what was read last is inside a code fence.
+    pub(super) fn fenced(&self) -> bool {
+        self.fences && self.fence.is_inside()
+    }
+
+    /// Whether symbols are elements of several chars.
+    pub(super) fn are_elements(&self) -> bool {
+        self.on != On::Chars
+    }
+
+    /// Reads a char and tells of each symbol that it completes.
+    pub(super) fn read(&mut self, c: char, out: &mut impl FnMut(u32)) {
+        if self.fences {
+            self.fence.step(c);
+        }
+        if self.skip_code && self.fence.is_inside() {
+            return;
+        }
+        if self.fold == Fold::None {
+            return self.gather(c, out);
+        }
+        match self.marker.read(c) {
+            Step::Wait | Step::Drop => {}
+            Step::Text(held) => held.iter().for_each(|c| self.number(*c, out)),
+        }
+    }
+
+    /// Folds a number into one symbol.
+    fn number(&mut self, c: char, out: &mut impl FnMut(u32)) {
+        let digit = self.fold == Fold::Digits && c.is_numeric();
+        let going_on = digit && self.in_number;
+        self.in_number = digit;
+        if digit && !going_on {
+            self.symbol(NUMBER, false, out);
+        } else if !digit {
+            self.gather(c, out);
+        }
+    }
+
+    fn gather(&mut self, c: char, out: &mut impl FnMut(u32)) {
+        let ends = match self.on {
+            On::Chars => false,
+            On::Lines => c == '\n',
+            On::Sentences => "。.；;！!？?\n".contains(c),
+        };
+        if ends {
+            if let Some(symbol) = self.element.finish() {
+                out(symbol);
+            }
+        } else {
+            self.symbol(u32::from(c), c.is_whitespace(), out);
+        }
+    }
+
+    fn symbol(&mut self, symbol: u32, blank: bool, out: &mut impl FnMut(u32)) {
+        match self.on {
+            On::Chars => out(symbol),
+            _ => self.element.add(symbol, blank),
+        }
+    }
+}
+
+/// A sentence or line in the making: a hash of its chars, blanks at both ends left out and others
+/// taken together. Two different ones are taken for equal once in 4 billion pairs.
+#[derive(Clone, Copy, Debug, Default)]
+struct Element {
+    hash: u64,
+    begun: bool,
+    blank: bool,
+}
+
+impl Element {
+    fn add(&mut self, symbol: u32, blank: bool) {
+        if blank {
+            self.blank = self.begun;
+            return;
+        }
+        if std::mem::take(&mut self.blank) {
+            self.mix(u32::from(' '));
+        }
+        self.begun = true;
+        self.mix(symbol);
+    }
+
+    fn mix(&mut self, symbol: u32) {
+        self.hash =
+            (self.hash.rotate_left(5) ^ u64::from(symbol)).wrapping_mul(0x517C_C1B7_2722_0A95);
+    }
+
+    /// The symbol of what was gathered; `None`: nothing but blanks.
+    fn finish(&mut self) -> Option<u32> {
+        let done = std::mem::take(self);
+        // The high half of the product holds every char.
+        done.begun
+            .then_some(u32::try_from(done.hash >> 32).unwrap_or(u32::MAX))
+    }
+}
+
+/// Follows a line while its chars can be a list marker: `1.`, `1)`, `1、`, `(1)`, `Step 1:`, `第1步`,
+/// `**1.**`, blanks before and after.
+#[derive(Clone, Copy, Debug, Default)]
+struct Marker {
+    state: At,
+    held: [char; HELD],
+    len: usize,
+}
+
+/// Longer than this no marker is.
+const HELD: usize = 24;
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum At {
+    /// Blanks, stars and what else can stand before the number.
+    #[default]
+    Start,
+    /// In the word "Step": so many of its letters.
+    Word(u8),
+    /// After the word, an opening bracket or 第: the number must follow.
+    Before,
+    Number,
+    /// After the number's closing sign: more signs and blanks.
+    After,
+    Text,
+}
+
+/// What a char of a line is.
+enum Step {
+    /// Not known yet.
+    Wait,
+    /// Part of a marker.
+    Drop,
+    /// These are text.
+    Text(Held),
+}
+
+/// Up to [`HELD`] chars that had to wait, and one more.
+struct Held {
+    chars: [char; HELD + 1],
+    len: usize,
+}
+
+impl Held {
+    fn iter(&self) -> std::slice::Iter<'_, char> {
+        self.chars[..self.len].iter()
+    }
+}
+
+impl Marker {
+    fn read(&mut self, c: char) -> Step {
+        if c == '\n' {
+            let step = self.text(c);
+            self.state = At::Start;
+            return step;
+        }
+        if self.state == At::Text {
+            return self.text(c);
+        }
+        let next = next(self.state, c);
+        match (self.state, next) {
+            (_, At::After) => {
+                (self.state, self.len) = (At::After, 0);
+                Step::Drop
+            }
+            (_, At::Text) => self.text(c),
+            (_, next) if self.len < HELD => {
+                self.state = next;
+                self.held[self.len] = c;
+                self.len += 1;
+                Step::Wait
+            }
+            _ => self.text(c),
+        }
+    }
+
+    /// What waited is text, and so is `c` and the rest of the line.
+    fn text(&mut self, c: char) -> Step {
+        let mut chars = ['\0'; HELD + 1];
+        chars[..self.len].copy_from_slice(&self.held[..self.len]);
+        chars[self.len] = c;
+        let held = Held {
+            chars,
+            len: self.len + 1,
+        };
+        (self.state, self.len) = (At::Text, 0);
+        Step::Text(held)
+    }
+}
+
+fn next(at: At, c: char) -> At {
+    const WORD: [char; 4] = ['s', 't', 'e', 'p'];
+    let blank = c.is_whitespace();
+    match (at, c) {
+        (At::Start, _) if blank => At::Start,
+        (At::Start, '*') => At::Start,
+        (At::Start, '(' | '（' | '[' | '第') => At::Before,
+        (At::Start, 'S' | 's') => At::Word(1),
+        (At::Word(n), _) if n < 4 && c.to_ascii_lowercase() == WORD[usize::from(n)] => {
+            At::Word(n + 1)
+        }
+        (At::Word(4), _) if blank => At::Before,
+        (At::Start | At::Before | At::Number, _) if c.is_numeric() => At::Number,
+        (At::Before, _) if blank => At::Before,
+        (At::Before | At::Number, _) if "一二三四五六七八九十百".contains(c) => {
+            At::Number
+        }
+        (At::Number, '.' | ')' | '、' | '）' | ']' | ':' | '：' | '步' | '．') => At::After,
+        (At::After, '*' | ':' | '：' | '.' | ')' | '）') => At::After,
+        (At::After, _) if blank => At::After,
+        _ => At::Text,
+    }
+}
