@@ -10,8 +10,8 @@
 //   in   {"type":"end"}
 //   out  {"type":"verdict","transcript":"id","alarm":null}               exactly one answer a transcript
 //
-// Answer with an alarm as soon as you see the loop; deadloop then stops sending that transcript (what was already on its
-// way must be ignored, until the next "start"). Anything for people goes to stderr: stdout is for the protocol alone.
+// Answer with an alarm as soon as you see the loop; deadloop then stops sending that transcript (what was already on
+// its way must be ignored, until the next "start"). Anything for people goes to stderr: stdout is for the protocol.
 // Watches one channel of one transcript.
 class SameLine {
   line = ''; // the line that is being written

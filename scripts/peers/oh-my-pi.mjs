@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// oh-my-pi's thinking-loop guard (npm @oh-my-pi/pi-ai): exact suffix cycles for every model, near-duplicate paragraphs and
-// stalls for some. See README.md.
+// oh-my-pi's thinking-loop guard (npm @oh-my-pi/pi-ai): exact suffix cycles for every model, near-duplicate paragraphs
+// and stalls for some. See README.md.
 import fs from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';

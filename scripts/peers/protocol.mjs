@@ -82,8 +82,8 @@ const length = (text) => {
 const space = (code) => code === 32 || code === 10 || code === 9 || code === 13;
 
 /**
- * An event with a time is a real chunk of a stream and goes in as it is. One without is cut as a stream would be: `size`
- * chars at most, and as tokens are, before white space rather than inside a word.
+ * An event with a time is a real chunk of a stream and goes in as it is. One without is cut as a stream would be:
+ * `size` chars at most, and as tokens are, before white space rather than inside a word.
  */
 function* pieces(event, size) {
   const text = event.text ?? '';
@@ -131,7 +131,8 @@ class Transcript {
   }
 
   text(event) {
-    const slot = (this.slots[event.type] ??= { watch: this.watch(this.params, event.type, this.model), at: 0, event: 0 });
+    const make = () => ({ watch: this.watch(this.params, event.type, this.model), at: 0, event: 0 });
+    const slot = (this.slots[event.type] ??= make());
     this.talking = event.type;
     slot.event = this.index;
     for (const piece of pieces(event, this.params.chunk)) {
@@ -162,6 +163,7 @@ export async function serve(name, version, defaults, prepare) {
       if (message.protocol !== 1) stop(`protocol ${message.protocol}: 1 was expected`);
       params = settle(message.params, defaults);
       peer = await prepare(params);
+      peer.watch(params, 'answer', 'unknown'); // a value that the peer refuses is refused here, not in each transcript
       say({ type: 'ready', name: peer.name ?? name, version: peer.version ?? version });
     } else if (message.type === 'start') {
       who = message.transcript;

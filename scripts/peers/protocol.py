@@ -121,8 +121,8 @@ class Transcript:
         return {"event": slot[2], "at": slot[1], "kind": kind, "detail": detail}
 
 
-def serve(name, version, defaults, watch, check=None):
-    """Speaks the protocol on stdin and stdout until stdin ends. `check(params)`: a peer's own look at them, at hello."""
+def serve(name, version, defaults, watch):
+    """Speaks the protocol on stdin and stdout until stdin ends."""
     out = os.fdopen(os.dup(1), "w", encoding="utf-8", newline="\n")
     os.dup2(2, 1)  # what a peer prints goes to stderr, not between our lines
 
@@ -138,8 +138,7 @@ def serve(name, version, defaults, watch, check=None):
             if message.get("protocol") != 1:
                 stop(f"protocol {message.get('protocol')!r}: 1 was expected")
             params = settle(message.get("params"), defaults)
-            if check:
-                check(params)
+            watch(params, "answer", "unknown")  # a value that the peer refuses is refused here, not in each transcript
             say({"type": "ready", "name": name, "version": version})
         elif kind == "start":
             who = message["transcript"]

@@ -20,7 +20,9 @@ function cut(bundle) {
 }
 
 // releases differ: what 0.0.14 does not have is refused there
-const DEFAULTS = { release: NEW, threshold: 10, window: 50, history: null, periodic_occurrences: null, periodic_region: null };
+const DEFAULTS = {
+  release: NEW, threshold: 10, window: 50, history: null, periodic_occurrences: null, periodic_region: null,
+};
 
 serve('qwen-code', NEW, DEFAULTS, async (params) => {
   if (![OLD, NEW].includes(params.release)) stop(`release = ${params.release}: ${OLD} or ${NEW} was expected`);
