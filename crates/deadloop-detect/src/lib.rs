@@ -16,12 +16,14 @@
 
 mod alarm;
 mod detectors;
+mod element;
 mod fact;
 mod fence;
 mod guard;
 mod param;
 mod position;
 mod preset;
+mod repeated;
 mod setting;
 mod settings;
 mod value;

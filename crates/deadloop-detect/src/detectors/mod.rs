@@ -7,9 +7,10 @@ use crate::setting::Params;
 
 mod checkpoint;
 mod periodic;
+mod recurrence;
 
 /// Every detector, in the order of listings.
-pub static DETECTORS: &[&Detector] = &[&checkpoint::ENTRY, &periodic::ENTRY];
+pub static DETECTORS: &[&Detector] = &[&checkpoint::ENTRY, &periodic::ENTRY, &recurrence::ENTRY];
 
 /// A detector: what it is called, what it takes, how it measures and what it refuses.
 #[derive(Debug)]

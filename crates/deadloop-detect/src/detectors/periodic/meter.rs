@@ -10,7 +10,8 @@ use super::runs::{Run, Runs, Want};
 use super::symbols::{Fold, On, Symbols};
 use crate::fact::{Bound, Clock, Fact, Meter, Recipe, UNIT_CHARS};
 use crate::param::Threshold;
-use crate::position::{Chars, Kind};
+use crate::position::Chars;
+use crate::repeated::{Recent, SHORT, kind};
 use crate::setting::Params;
 use crate::value::Value;
 
@@ -147,36 +148,13 @@ struct PeriodicMeter {
 /// Where symbols lie in the text.
 #[derive(Default)]
 struct Places {
-    /// Chars read.
-    read: u64,
+    /// The last chars: what units are told from.
+    recent: Recent,
     /// The chars that had been read when each kept symbol was complete.
     ends: Vec<u64>,
-    /// The last chars: what units are told from.
-    recent: Vec<char>,
     /// Of tails that began before what is kept: lag, first symbol, chars before the first copy and
     /// before the second.
     origins: Vec<(Run, u64, u64)>,
-}
-
-/// Chars that are kept to tell units from.
-const RECENT: usize = 4096;
-
-impl Places {
-    fn read(&mut self, c: char) {
-        self.read += 1;
-        if self.recent.len() >= 2 * RECENT {
-            self.recent.drain(..RECENT);
-        }
-        self.recent.push(c);
-    }
-
-    /// The chars from position `from` to `to`, as far as they are kept.
-    fn text(&self, from: u64, to: u64) -> String {
-        let base = self.read - self.recent.len() as u64;
-        let index = |at: u64| usize::try_from(at.saturating_sub(base)).unwrap_or(0);
-        let to = index(to).min(self.recent.len());
-        self.recent[index(from).min(to)..to].iter().collect()
-    }
 }
 
 impl PeriodicMeter {
@@ -212,7 +190,7 @@ impl PeriodicMeter {
                 count += 1;
             });
             if let Some(places) = &mut self.places {
-                places.read(c);
+                places.recent.push(c);
             }
             if self.symbols.fenced() != fenced {
                 self.tell_going_on(fenced);
@@ -223,7 +201,7 @@ impl PeriodicMeter {
                     self.forget();
                 }
                 if let Some(places) = &mut self.places {
-                    places.ends.push(places.read);
+                    places.ends.push(places.recent.read());
                 }
                 self.runs.push(&look.want, *symbol);
                 if self.runs.has_ended() {
@@ -284,7 +262,7 @@ impl PeriodicMeter {
         };
         let (start, onset) = self.origin(run);
         let (kind, text) = (
-            kind(&unit, run, &look.symbols),
+            kind(&unit, chars && u64::from(run.lag) < SHORT),
             unit.chars().take(UNIT_CHARS).collect(),
         );
         let period = Chars(match self.places {
@@ -370,7 +348,9 @@ impl PeriodicMeter {
         let lag = u64::from(run.lag);
         let end = run.start + (until - run.start) / lag * lag;
         if let Some(places) = &self.places {
-            return places.text(self.end_of(end - lag).0, self.end_of(end).0);
+            return places
+                .recent
+                .text(self.end_of(end - lag).0, self.end_of(end).0);
         }
         let (kept, base) = self.runs.kept();
         let index = |at: u64| {
@@ -426,27 +406,6 @@ impl Look {
     reason = "a constant pattern; every test would see it fail"
 )]
 static NAMED: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"[\p{L}\p{N}]").expect("a pattern"));
-
-/// A line that begins with a list number.
-#[allow(
-    clippy::expect_used,
-    reason = "a constant pattern; every test would see it fail"
-)]
-static LISTED: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r"(?m)^\s*\**[(（]?\d+[.)）、]").expect("a pattern"));
-
-/// Units shorter than this are short sequences.
-const SHORT: u32 = 40;
-
-fn kind(unit: &str, run: Run, symbols: &Symbols) -> Kind {
-    if LISTED.is_match(unit) {
-        Kind::OrderedList
-    } else if !symbols.are_elements() && run.lag < SHORT {
-        Kind::ShortSequence
-    } else {
-        Kind::Paragraph
-    }
-}
 
 impl Meter for PeriodicMeter {
     fn push(&mut self, piece: &str, facts: &mut Vec<Fact>) {
