@@ -9,6 +9,8 @@ use std::sync::LazyLock;
 use deadloop_detect::{Channel, Detector, Guard, Member, Params, Setting, Value};
 use deadloop_tests::generate;
 use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::TestRunner;
 use regex::Regex;
 
 /// What an alarm says: chars read, onset, period, copies, unit, kind.
@@ -210,6 +212,26 @@ fn guard(params: &Params, text: &str, size: usize) -> Option<Said> {
     })
 }
 
+/// The chars read when the rule of `params` accepts a fact of the loosest meter that measures what
+/// they measure: what a sweep does.
+fn swept(params: &Params, text: &str) -> Option<u64> {
+    let detector = Detector::find("recurrence").expect("registered");
+    let mut loosest = params.clone();
+    let all = [("min_count", 2), ("max_gap", 0), ("max_distinct", 0)];
+    all.into_iter()
+        .for_each(|(name, value)| loosest.set(name, Value::Int(value)));
+    let mut facts = Vec::new();
+    (detector.recipe)(&loosest).meter().push(text, &mut facts);
+    let params = params.clone();
+    let member = Member {
+        detector,
+        channel: None,
+        params,
+    };
+    let rule = member.rule();
+    facts.iter().find_map(|fact| rule.alarm(fact))
+}
+
 /// Parameters that short texts can meet.
 fn params() -> impl Strategy<Value = Params> {
     let detector = Detector::find("recurrence").expect("registered");
@@ -260,7 +282,9 @@ fn text() -> impl Strategy<Value = String> {
         "\n+\n",
     ]);
     let part = (mark, generate::text()).prop_map(|(mark, text)| mark.to_owned() + &text);
-    prop::collection::vec(part, 1..4).prop_map(|parts| parts.concat().chars().take(700).collect())
+    let parts = prop::collection::vec(part, 1..4)
+        .prop_map(|parts| parts.concat().chars().take(700).collect());
+    prop_oneof![3 => parts, 1 => "[ab]{0,300}", 1 => "([ab] ){0,200}"]
 }
 
 proptest! {
@@ -272,7 +296,21 @@ proptest! {
         prop_assert_eq!(&guard(&params, &text, 1), &expected);
         prop_assert_eq!(&guard(&params, &text, size), &expected);
         prop_assert_eq!(&guard(&params, &text, usize::MAX), &expected);
+        prop_assert_eq!(swept(&params, &text), expected.map(|said| said.0));
     }
+}
+
+/// The comparison would say nothing of texts that never alarm.
+#[test]
+fn generated_texts_often_alarm() {
+    let mut runner = TestRunner::deterministic();
+    let mut fires = || {
+        let params = params().new_tree(&mut runner).expect("params").current();
+        let text = text().new_tree(&mut runner).expect("a text").current();
+        oracle(&params, &text).is_some()
+    };
+    let count = (0..300).filter(|_| fires()).count();
+    assert!(count > 75, "{count} of 300");
 }
 
 /// 思考 in words of its own, `Ab` and `ab` one word, a number of digits one word.

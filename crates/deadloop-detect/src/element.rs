@@ -38,8 +38,9 @@ impl Element {
 
     fn mix(&mut self, symbol: u32) {
         self.chars += 1;
-        // The high half of the product holds every char.
-        self.hash =
-            (self.hash.rotate_left(5) ^ u64::from(symbol)).wrapping_mul(0x517C_C1B7_2722_0A95);
+        // No symbol counts as 0, which would leave the first hash as it is; the high half of the
+        // product holds every char.
+        self.hash = (self.hash.rotate_left(5) ^ (u64::from(symbol) + 1))
+            .wrapping_mul(0x517C_C1B7_2722_0A95);
     }
 }

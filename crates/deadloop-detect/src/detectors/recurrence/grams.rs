@@ -1,13 +1,12 @@
 //! Counting n-grams in a sliding window: O(1) for each symbol, O(1) for each earlier occurrence that
-//! is asked for, 64 bytes a symbol of the window.
+//! is asked for, about 100 bytes a symbol of the window.
 //!
 //! A text is a polynomial over the symbols, modulo the prime 2^61 - 1, so that the hash of any
-//! stretch comes from the hashes of the two texts before its ends. Each n-gram knows how far back
-//! the one like it is, and the hash of what lies between.
+//! stretch comes from the hashes of the two texts before its ends. A table of chains, as compressors
+//! use it, finds the n-gram like the last one: a chain goes from newer to older, so what has left
+//! the window ends it and is never taken out.
 
-use std::collections::{HashMap, VecDeque};
-
-use foldhash::fast::RandomState;
+use std::collections::VecDeque;
 
 use super::symbols::Symbol;
 
@@ -30,29 +29,38 @@ pub(super) struct Grams {
     first: u64,
     /// The hash of all symbols so far.
     prefix: u64,
-    counts: HashMap<u64, Count, RandomState>,
+    /// For each value of the low bits of a hash, the newest n-gram that has it, as a [link](Slot).
+    chains: Vec<u64>,
+    /// A distance and its power, since the same one is asked for all along a loop.
+    power: (u64, u64),
 }
 
-/// A symbol of the window and the n-gram that begins with it.
+/// A symbol of the window and the n-gram that begins with it. Links are numbers of symbols, counted
+/// from 1; 0: none.
 struct Slot {
     /// The hash of all symbols before it.
     prefix: u64,
     /// The chars before it.
     start: u64,
-    /// The n-gram's hash; [`NONE`] before it is complete.
+    /// The n-gram's hash, once it is complete.
     gram: u64,
-    /// Symbols back to where the n-gram before it of this hash begins.
-    gap: u64,
-    /// The hash of the symbols from there to here.
-    between: u64,
+    /// The next older n-gram of the chain: the newest one of another hash.
+    next: u64,
+    /// From the n-gram before it of this hash.
+    back: Back,
+    /// How many there were in a row, each in the window of the next.
+    times: u32,
 }
 
-/// An n-gram of the window.
-struct Count {
-    /// How often it stands there.
-    times: u32,
-    /// The number of the symbol that it began with last.
-    last: u64,
+/// From an n-gram to the one before of its hash.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Back {
+    /// Symbols from the beginning of one to the beginning of the other; 0: there is none.
+    gap: u64,
+    /// The hash of the symbols that stand there.
+    between: u64,
+    /// How many in a row, this one included, are the same.
+    run: u32,
 }
 
 /// From an occurrence of an n-gram to the one before.
@@ -66,12 +74,14 @@ pub(super) struct Gap {
     pub(super) start: u64,
 }
 
-/// No hash is that large.
-const NONE: u64 = u64::MAX;
-
 impl Grams {
     /// N-grams of `n` symbols, at least 1.
     pub(super) fn new(n: usize, window: Window) -> Self {
+        let most = match window {
+            Window::Symbols(symbols) => symbols,
+            // A symbol has a char at least.
+            Window::Chars(chars) => usize::try_from(chars).unwrap_or(0),
+        };
         Self {
             n,
             shift: power(n as u64),
@@ -79,25 +89,28 @@ impl Grams {
             slots: VecDeque::new(),
             first: 0,
             prefix: 0,
-            counts: HashMap::default(),
+            chains: vec![0; most.next_power_of_two()],
+            power: (0, 1),
         }
     }
 
-    /// Reads a symbol that is complete with `read` chars. How often the n-gram that it ends now
-    /// stands in the window; 0: it ends none.
+    /// Reads a symbol that is complete with `read` chars. At most how often the n-gram that it ends
+    /// now stands in the window; 0: it ends none.
     pub(super) fn push(&mut self, symbol: Symbol, read: u64) -> u32 {
         self.slots.push_back(Slot {
             prefix: self.prefix,
             start: symbol.start,
-            gram: NONE,
-            gap: 0,
-            between: 0,
+            gram: 0,
+            next: 0,
+            back: Back::default(),
+            times: 0,
         });
         self.prefix = add(mul(self.prefix, BASE), symbol.value % PRIME);
         while self.is_past(read) {
-            self.forget_first();
+            self.slots.pop_front();
+            self.first += 1;
         }
-        match self.slots.len().checked_sub(self.n) {
+        match self.last() {
             Some(i) => self.count(i),
             None => 0,
         }
@@ -105,33 +118,49 @@ impl Grams {
 
     /// Forgets all.
     pub(super) fn reset(&mut self) {
-        while !self.slots.is_empty() {
-            self.forget_first();
-        }
+        self.first += self.slots.len() as u64;
+        self.slots.clear();
     }
 
     /// The chars before the last n-gram.
     pub(super) fn last_start(&self) -> u64 {
-        let last = self.slots.len().checked_sub(self.n);
-        last.and_then(|i| self.slots.get(i))
-            .map_or(0, |slot| slot.start)
+        let last = self.last().and_then(|i| self.slots.get(i));
+        last.map_or(0, |slot| slot.start)
     }
 
     /// From the last n-gram to the one before of its kind, from there to the next, and so on; as
     /// many as stand in the window.
     pub(super) fn gaps(&self) -> impl Iterator<Item = Gap> {
-        let mut at = self.slots.len().checked_sub(self.n);
+        let mut at = self.last();
         std::iter::from_fn(move || {
-            let slot = self.slots.get(at?)?;
+            let Back { gap, between, .. } = self.slots.get(at?)?.back;
             // Nothing lies 0 symbols back.
-            let back = usize::try_from(slot.gap).ok().filter(|gap| *gap > 0)?;
+            let back = usize::try_from(gap).ok().filter(|gap| *gap > 0)?;
             at = at?.checked_sub(back);
             Some(Gap {
-                symbols: slot.gap,
-                between: slot.between,
+                symbols: gap,
+                between,
                 start: self.slots.get(at?)?.start,
             })
         })
+    }
+
+    /// Where the last `most` gaps, or all in the window, are the same: how many symbols, and how
+    /// many there are.
+    pub(super) fn even(&self, most: u32) -> Option<(u64, u32)> {
+        let last = self.last()?;
+        let slot = self.slots.get(last)?;
+        let Back { gap, run, .. } = slot.back;
+        let inside = (last as u64).checked_div(gap)?.min(u64::from(most));
+        let inside = u32::try_from(inside).unwrap_or(most);
+        // The gap before these may be a shorter one, and in the window, unless it is known.
+        let all = run > inside || run >= most || run + 1 == slot.times;
+        (run >= inside && all).then_some((gap, inside))
+    }
+
+    /// The slot of the last complete n-gram.
+    fn last(&self) -> Option<usize> {
+        self.slots.len().checked_sub(self.n)
     }
 
     /// Whether the first symbol has left the window.
@@ -145,38 +174,61 @@ impl Grams {
         }
     }
 
-    fn forget_first(&mut self) {
-        let Some(slot) = self.slots.pop_front() else {
-            return;
-        };
-        self.first += 1;
-        if let Some(count) = self.counts.get_mut(&slot.gram) {
-            count.times -= 1;
-            if count.times == 0 {
-                self.counts.remove(&slot.gram);
-            }
-        }
-    }
-
     /// Counts the n-gram that begins at slot `i` and has just been completed.
     fn count(&mut self, i: usize) -> u32 {
-        let (here, before) = (self.first + i as u64, self.slots[i].prefix);
-        let gram = sub(self.prefix, mul(before, self.shift));
-        let count = self.counts.entry(gram).or_insert(Count {
-            times: 0,
-            last: here,
-        });
-        count.times += 1;
-        let gap = here - std::mem::replace(&mut count.last, here);
-        let times = count.times;
-        let mut between = 0;
-        if gap > 0 {
-            let earlier = i - usize::try_from(gap).unwrap_or(i);
-            between = sub(before, mul(self.slots[earlier].prefix, power(gap)));
+        let gram = sub(self.prefix, mul(self.slots[i].prefix, self.shift));
+        let (mut back, mut times) = (Back::default(), 1);
+        if let Some(earlier) = self.chain(i, gram) {
+            back = self.back(i, earlier);
+            times = self.slots[earlier].times.saturating_add(1);
         }
         let slot = &mut self.slots[i];
-        (slot.gram, slot.gap, slot.between) = (gram, gap, between);
+        (slot.gram, slot.back, slot.times) = (gram, back, times);
         times
+    }
+
+    /// Puts slot `i` at the head of its chain, in the place of the newest one of the same hash,
+    /// which it gives back.
+    fn chain(&mut self, i: usize, gram: u64) -> Option<usize> {
+        // The length is a power of two that fits.
+        #[allow(clippy::cast_possible_truncation)]
+        let chain = gram as usize & (self.chains.len() - 1);
+        let head = std::mem::replace(&mut self.chains[chain], self.first + i as u64 + 1);
+        let (mut link, mut newer) = (head, None);
+        while link > self.first {
+            let at = usize::try_from(link - 1 - self.first).ok()?;
+            let next = self.slots[at].next;
+            if self.slots[at].gram != gram {
+                (link, newer) = (next, Some(at));
+                continue;
+            }
+            self.slots[i].next = match newer {
+                None => next,
+                Some(newer) => {
+                    self.slots[newer].next = next;
+                    head
+                }
+            };
+            return Some(at);
+        }
+        self.slots[i].next = head;
+        None
+    }
+
+    /// From slot `i` to the `earlier` one of the same hash.
+    fn back(&mut self, i: usize, earlier: usize) -> Back {
+        let gap = (i - earlier) as u64;
+        if self.power.0 != gap {
+            self.power = (gap, power(gap));
+        }
+        let Slot { prefix, back, .. } = self.slots[earlier];
+        let between = sub(self.slots[i].prefix, mul(prefix, self.power.1));
+        let same = (back.gap, back.between) == (gap, between);
+        Back {
+            gap,
+            between,
+            run: if same { back.run.saturating_add(1) } else { 1 },
+        }
     }
 }
 

@@ -102,15 +102,18 @@ impl RecurrenceMeter {
         }
     }
 
-    /// Looks at the last occurrences of an n-gram that has just been completed for the `times`th
-    /// time in the window.
-    fn recurred(&mut self, times: u32, facts: &mut Vec<Fact>) {
+    /// Looks at the last occurrences of the n-gram that has just been completed.
+    fn recurred(&mut self, facts: &mut Vec<Fact>) {
+        let even = self.grams.even(MAX_COUNT - 1);
+        if even.is_some_and(|(gap, gaps)| self.told.has_even(gap, gaps)) {
+            return;
+        }
         let look = Arc::clone(&self.look);
         let furthest = look.max_gap.saturating_mul(u64::from(MAX_COUNT - 1));
         self.between.clear();
         let (mut symbols, mut second) = (0, self.grams.last_start());
         let mut repeated = None;
-        for (count, gap) in (2..=times.min(MAX_COUNT)).zip(self.grams.gaps()) {
+        for (count, gap) in (2..=MAX_COUNT).zip(self.grams.gaps()) {
             symbols += gap.symbols;
             if !self.between.contains(&gap.between) {
                 self.between.push(gap.between);
@@ -119,23 +122,20 @@ impl RecurrenceMeter {
             if symbols > furthest || self.between.len() as u64 > look.max_distinct {
                 break;
             }
-            let starts = (gap.start, std::mem::replace(&mut second, gap.start));
-            let distinct = self.between.len();
             let seen = Seen {
                 count,
                 symbols,
-                distinct,
-                starts,
+                distinct: self.between.len(),
+                starts: (gap.start, std::mem::replace(&mut second, gap.start)),
             };
             let mean = seen.mean(symbols);
-            if count < look.min_count || mean > look.max_gap {
-                continue;
-            }
-            if self.told.is_news(count, mean, distinct) {
+            let asked = count >= look.min_count && mean <= look.max_gap;
+            if asked && self.told.is_news(count, mean, seen.distinct) {
                 let repeated = repeated.get_or_insert_with(|| self.repeated());
                 facts.push(self.fact(&seen, repeated));
             }
         }
+        self.told.even = even.or(self.told.even);
     }
 
     /// The text from the last occurrence but one to the last, and to the end of the last, where a
@@ -174,18 +174,23 @@ impl RecurrenceMeter {
     }
 }
 
-/// For each count and number of different texts between: the least mean gap that was told with no
-/// more of them. A fact that asks for as much as one before it is no news.
+/// What need not be told again: a fact that asks for as much as one before it is no news.
 #[derive(Default)]
-struct Told(Vec<Vec<u64>>);
+struct Told {
+    /// For each count and number of different texts between: the least mean gap that was told with
+    /// no more of them.
+    least: Vec<Vec<u64>>,
+    /// So many equal gaps of so many symbols were looked at last: those of a loop that goes on.
+    even: Option<(u64, u32)>,
+}
 
 impl Told {
     fn is_news(&mut self, count: u32, mean: u64, distinct: usize) -> bool {
         let count = count as usize;
-        if self.0.len() <= count {
-            self.0.resize(count + 1, Vec::new());
+        if self.least.len() <= count {
+            self.least.resize(count + 1, Vec::new());
         }
-        let least = &mut self.0[count];
+        let least = &mut self.least[count];
         least.resize(count, u64::MAX);
         if least[distinct] <= mean {
             return false;
@@ -194,6 +199,12 @@ impl Told {
             *known = mean.min(*known);
         }
         true
+    }
+
+    /// Whether as many equal gaps, as short, have been looked at.
+    fn has_even(&self, gap: u64, gaps: u32) -> bool {
+        self.even
+            .is_some_and(|(shortest, most)| shortest <= gap && gaps <= most)
     }
 }
 
@@ -208,7 +219,7 @@ impl Meter for RecurrenceMeter {
             for symbol in step.complete.into_iter().flatten() {
                 let times = self.grams.push(symbol, self.recent.read());
                 if times >= self.look.min_count {
-                    self.recurred(times, facts);
+                    self.recurred(facts);
                 }
             }
         }
