@@ -1,5 +1,5 @@
 //! Counting n-grams in a sliding window: O(1) for each symbol, O(1) for each earlier occurrence that
-//! is asked for, about 100 bytes a symbol of the window.
+//! is asked for, at most 150 bytes a symbol of the window.
 //!
 //! A text is a polynomial over the symbols, modulo the prime 2^61 - 1, so that the hash of any
 //! stretch comes from the hashes of the two texts before its ends. A table of chains, as compressors

@@ -61,7 +61,7 @@ pub(super) static ENTRY: Detector = Detector {
 /// Counts stop here: the work for each n-gram is bounded by it.
 const MAX_COUNT: u32 = 100;
 
-/// Windows stop here: memory is bounded by them, about 100 bytes a symbol.
+/// Windows stop here: memory is bounded by them, at most 150 bytes a symbol.
 const MAX_WINDOW: i64 = 1_000_000;
 
 const fn at_least_or_none() -> Mark {
