@@ -2,18 +2,17 @@
 //! is replayed before this is known.
 
 use std::collections::{BTreeSet, HashSet};
-use std::io::Write;
 use std::path::Path;
 
 use deadloop_corpus::{
     Corpus, CorpusHasher, Draw, Entry, Ids, ModelGlob, Problem, Sample, Selection,
 };
 use deadloop_replay::{Interrupted, each};
-use deadloop_score::{Case, LabelsFile};
+use deadloop_score::{Case, LabelsFile, write_text};
 
 use crate::args::{OnBad, Select};
 use crate::exit::{Code, Outcome};
-use crate::progress::{heed_interrupts, watched};
+use crate::progress::watched;
 
 /// A corpus that was looked through.
 pub(crate) struct Surveyed {
@@ -79,7 +78,6 @@ pub(crate) fn open(path: &Path) -> Outcome<Corpus> {
 
 /// Reads the whole corpus once.
 pub(crate) fn survey(wanted: Wanted<'_>) -> Outcome<Surveyed> {
-    heed_interrupts()?;
     let corpus = open(wanted.path)?;
     let labels = corpus.labels_csv().map(LabelsFile::read);
     let (labels, mut problems) = labels.map_or((None, Vec::new()), |(file, p)| (Some(file), p));
@@ -182,24 +180,14 @@ impl Surveyed {
         self.cases.iter().map(|case| case.id.clone()).collect()
     }
 
-    /// Refuses a corpus that is not whole, or says what was left out; refuses an empty selection.
-    /// With `--on-bad skip` the problems are listed in `rejected.jsonl` of `dir`.
-    pub(crate) fn accept(&self, on_bad: OnBad, dir: Option<&Path>, quiet: bool) -> Outcome {
-        if !self.problems.is_empty() {
-            match on_bad {
-                OnBad::Fail => return Err(Code::Usage.error(self.listing())),
-                OnBad::Skip => {
-                    if !quiet {
-                        eprintln!(
-                            "{} problems skipped, see rejected.jsonl",
-                            self.problems.len()
-                        );
-                    }
-                    if let Some(dir) = dir {
-                        write_rejected(dir, &self.problems)?;
-                    }
-                }
-            }
+    /// Refuses a corpus that is not whole, or says how much was left out; refuses an empty
+    /// selection.
+    pub(crate) fn accept(&self, on_bad: OnBad, quiet: bool) -> Outcome {
+        match (self.problems.len(), on_bad) {
+            (0, _) => {}
+            (_, OnBad::Fail) => return Err(Code::Usage.error(self.listing())),
+            (n, OnBad::Skip) if !quiet => eprintln!("{n} problems skipped, see rejected.jsonl"),
+            (_, OnBad::Skip) => {}
         }
         if self.cases.is_empty() {
             let what = match self.filtered {
@@ -207,6 +195,24 @@ impl Surveyed {
                 n => format!("no transcript is selected: the filters left out all {n}"),
             };
             return Err(Code::NothingSelected.error(what));
+        }
+        Ok(())
+    }
+
+    /// Writes `rejected.jsonl`: what `--on-bad skip` left out, and why. None where nothing was.
+    pub(crate) fn write_rejected(&self, dir: &Path) -> Outcome {
+        let row = |problem: &Problem| {
+            let row = serde_json::json!({
+                "file": problem.place.file.display().to_string(),
+                "line": problem.place.line,
+                "what": problem.what,
+                "expected": problem.expected,
+            });
+            format!("{row}\n")
+        };
+        let rows: String = self.problems.iter().map(row).collect();
+        if !rows.is_empty() {
+            write_text(&dir.join("rejected.jsonl"), &rows)?;
         }
         Ok(())
     }
@@ -222,19 +228,4 @@ impl Surveyed {
             lines.join("\n")
         )
     }
-}
-
-fn write_rejected(dir: &Path, problems: &[Problem]) -> Outcome {
-    let mut file = tempfile::NamedTempFile::new_in(dir)?;
-    for problem in problems {
-        let row = serde_json::json!({
-            "file": problem.place.file.display().to_string(),
-            "line": problem.place.line,
-            "what": problem.what,
-            "expected": problem.expected,
-        });
-        writeln!(file, "{row}")?;
-    }
-    file.persist(dir.join("rejected.jsonl"))?;
-    Ok(())
 }

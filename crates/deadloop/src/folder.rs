@@ -2,9 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
+use deadloop_score::temporary_prefix;
 use sha2::{Digest, Sha256};
 
 use crate::exit::{Code, Outcome};
+use crate::interrupt;
 
 /// The folder that a command writes to.
 pub(crate) struct Folder {
@@ -12,12 +14,12 @@ pub(crate) struct Folder {
     force: bool,
 }
 
-/// The journal of an unfinished sweep.
-pub(crate) const JOURNAL: &str = ".journal.jsonl";
+/// The journal of unfinished work.
+const JOURNAL: &str = ".journal.jsonl";
 
 /// What is in the folder already.
 pub(crate) enum State {
-    /// Nothing, or an unfinished sweep.
+    /// Nothing, or unfinished work.
     Free,
     /// The finished results of these very inputs.
     Done,
@@ -30,7 +32,11 @@ impl Folder {
             Code::Usage.error(format!("--out {}: {what}: {e}", path.display()))
         };
         std::fs::create_dir_all(path).map_err(|e| refuse("cannot be made", e))?;
-        tempfile::NamedTempFile::new_in(path).map_err(|e| refuse("cannot be written to", e))?;
+        interrupt::sweeps(path);
+        tempfile::Builder::new()
+            .prefix(&temporary_prefix())
+            .tempfile_in(path)
+            .map_err(|e| refuse("cannot be written to", e))?;
         Ok(Self {
             path: path.to_path_buf(),
             force,
@@ -44,7 +50,9 @@ impl Folder {
 
     /// Whether results of `inputs` are there; refuses a folder that holds anything else.
     pub(crate) fn state(&self, inputs: &str) -> Outcome<State> {
-        if self.force {
+        // Where there is a journal the work was interrupted, however much of it is there. Whose
+        // work it was is asked when the journal is opened.
+        if self.force || self.journal().exists() {
             return Ok(State::Free);
         }
         if let Ok(manifest) = deadloop_score::Manifest::read(&self.path)
@@ -53,10 +61,7 @@ impl Folder {
             return Ok(State::Done);
         }
         let mut entries = std::fs::read_dir(&self.path)?;
-        let foreign = entries.find_map(|entry| {
-            let name = entry.ok()?.file_name();
-            (name != JOURNAL).then_some(name)
-        });
+        let foreign = entries.find_map(|entry| Some(entry.ok()?.file_name()));
         match foreign {
             None => Ok(State::Free),
             Some(name) => Err(Code::Usage.error(format!(
@@ -64,6 +69,18 @@ impl Folder {
                 self.path.display(),
                 Path::new(&name).display(),
             ))),
+        }
+    }
+
+    /// A folder with a manifest is finished: before the first file of a result changes, the
+    /// manifest of an earlier one goes.
+    pub(crate) fn begin(&self) -> Outcome {
+        let manifest = self.path.join("manifest.json");
+        match std::fs::remove_file(&manifest) {
+            Err(e) if e.kind() != std::io::ErrorKind::NotFound => {
+                Err(Code::Unexpected.error(format!("{}: {e}", manifest.display())))
+            }
+            _ => Ok(()),
         }
     }
 

@@ -33,8 +33,6 @@ pub(crate) struct Request<'a> {
     pub(crate) grid: Option<String>,
     /// Splits that must not be looked at.
     pub(crate) sealed: Option<&'static str>,
-    /// Whether an interrupted run is to be resumable.
-    pub(crate) resumable: bool,
 }
 
 /// A request that was carried out: everything but the scoring.
@@ -100,12 +98,10 @@ pub(crate) fn replay(
     if let State::Done = folder.state(&inputs)? {
         return Ok(None);
     }
-    surveyed.accept(
-        request.select.on_bad,
-        Some(folder.path()),
-        request.global.quiet,
-    )?;
+    surveyed.accept(request.select.on_bad, request.global.quiet)?;
     let (records, journal) = records(request, plan, &surveyed, (&folder, &inputs))?;
+    folder.begin()?;
+    surveyed.write_rejected(folder.path())?;
     let manifest = Manifest {
         inputs,
         ..manifest(request, plan, &surveyed, (&judge, &worth))
@@ -187,23 +183,18 @@ fn records(
         plan,
         chunks: request.judge.chunks,
     };
-    let journal = if request.resumable {
-        let opened = Journal::open(&folder.journal(), inputs, folder.force());
-        Some(opened.map_err(|e| match e {
-            JournalError::OtherInputs(_) => Code::Usage.because(e),
-            JournalError::Io(..) => Code::Unexpected.because(e),
-        })?)
-    } else {
-        None
-    };
+    let opened = Journal::open(&folder.journal(), inputs, folder.force());
+    let journal = opened.map_err(|e| match e {
+        JournalError::OtherInputs(_) => Code::Usage.because(e),
+        JournalError::Io(..) => Code::Unexpected.because(e),
+    })?;
     watched("replaying", request.global.quiet, |watch| {
-        run(&job, journal, watch)
+        run(&job, Some(journal), watch)
     })
     .map_err(|e| match e {
-        RunError::Interrupted { .. } if request.resumable => {
+        RunError::Interrupted { .. } => {
             Code::Interrupted.error(format!("{e}; the same command goes on from there"))
         }
-        RunError::Interrupted { .. } => Code::Interrupted.because(e),
         RunError::Journal(_) => Code::Unexpected.because(e),
         RunError::Changed(_) => Code::Usage.because(e),
     })

@@ -35,7 +35,6 @@ pub(super) fn run(args: &Replay, global: Global) -> Outcome {
             .collect(),
         grid: None,
         sealed: None,
-        resumable: false,
     };
     let Some(mut done) = replay(&request, &plan, &named[0].1)? else {
         return already_done(&args.out, global);

@@ -28,7 +28,6 @@ pub(super) fn run(args: &Sweep, global: Global) -> Outcome {
         inputs: Vec::new(),
         grid: Some(text),
         sealed: None,
-        resumable: true,
     };
     let Some(mut done) = replay(&request, &plan, &Settings::default())? else {
         return already_done(&args.out, global);

@@ -73,7 +73,12 @@ pub(super) fn run(args: &Tune, global: Global) -> Outcome {
             name(&mut done.manifest, &plan, choices.pooled.cell, "chosen");
             summary(&done, &plan, &choices, current_cell, global)
         }
-        Err(error) => Err(failure(error)),
+        Err(error) => {
+            if let ChooseError::NothingFeasible(why) = &error {
+                done.manifest.infeasible = Some((**why).clone());
+            }
+            Err(failure(error))
+        }
     };
     done.finish(global)?;
     result
@@ -117,7 +122,6 @@ fn request<'a>(args: &'a Tune, global: Global, grid: String, current: &Settings)
         ],
         grid: Some(grid),
         sealed: Some(SEALED),
-        resumable: true,
     }
 }
 
