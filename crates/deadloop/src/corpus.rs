@@ -1,11 +1,11 @@
 //! The first pass over a corpus: is it whole, what is in it, which transcripts are meant. Nothing
 //! is replayed before this is known.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::HashSet;
 use std::path::Path;
 
 use deadloop_corpus::{
-    Corpus, CorpusHasher, Draw, Entry, Ids, ModelGlob, Problem, Sample, Selection,
+    Corpus, CorpusHasher, Draw, Entry, Ids, ModelGlob, Problem, Raw, Sample, Selection,
 };
 use deadloop_replay::{Interrupted, each};
 use deadloop_score::{Case, LabelsFile, write_text};
@@ -76,69 +76,82 @@ pub(crate) fn open(path: &Path) -> Outcome<Corpus> {
     Corpus::open(path).map_err(|e| Code::Usage.because(e))
 }
 
+/// What a pass over a corpus has found so far.
+#[derive(Default)]
+struct Findings {
+    ids: Ids,
+    hasher: CorpusHasher,
+    cases: Vec<Case>,
+    problems: Vec<Problem>,
+    filtered: u64,
+}
+
+impl Findings {
+    /// Takes the next record, in the order of the corpus.
+    fn take(&mut self, found: Found) {
+        if let Some(digest) = found.digest {
+            self.hasher.push(digest);
+        }
+        let unique = found.case.and_then(|(case, place)| {
+            self.ids.insert(&case.id, &place)?;
+            Ok(case)
+        });
+        let broken = !found.problems.is_empty();
+        self.problems.extend(found.problems);
+        match unique {
+            Err(problem) => self.problems.push(problem),
+            Ok(case) if found.selected && !broken => self.cases.push(case),
+            Ok(_) if found.selected => {}
+            Ok(_) => self.filtered += 1,
+        }
+    }
+}
+
 /// Reads the whole corpus once.
 pub(crate) fn survey(wanted: Wanted<'_>) -> Outcome<Surveyed> {
     let corpus = open(wanted.path)?;
     let labels = corpus.labels_csv().map(LabelsFile::read);
-    let (labels, mut problems) = labels.map_or((None, Vec::new()), |(file, p)| (Some(file), p));
-    let find = |entry: Result<Entry, Problem>, digest| match entry {
-        Err(problem) => Found {
-            case: Err(problem),
-            problems: Vec::new(),
-            selected: false,
-            digest,
-        },
-        Ok(entry) => {
-            let (case, problems) = Case::of(&entry, labels.as_ref(), wanted.by);
-            let selected = wanted.selection.matches(&entry);
-            Found {
-                case: Ok((case, entry.place)),
-                problems,
-                selected,
-                digest,
+    let (labels, problems) = labels.map_or((None, Vec::new()), |(file, p)| (Some(file), p));
+    let find = |entry: Result<Entry, Problem>, raw: Option<Raw>| {
+        let (case, problems, selected) = match entry {
+            Err(problem) => (Err(problem), Vec::new(), false),
+            Ok(entry) => {
+                let (case, problems) = Case::of(&entry, labels.as_ref(), wanted.by);
+                let selected = wanted.selection.matches(&entry);
+                (Ok((case, entry.place)), problems, selected)
             }
+        };
+        Found {
+            case,
+            problems,
+            selected,
+            digest: raw.map(|raw| raw.digest()),
         }
     };
-    let mut ids = Ids::default();
-    let mut hasher = CorpusHasher::default();
-    let mut known = BTreeSet::new();
-    let mut cases = Vec::new();
-    let mut filtered = 0;
-    let take = |found: Found| {
-        if let Some(digest) = found.digest {
-            hasher.push(digest);
-        }
-        let unique = found.case.and_then(|(case, place)| {
-            ids.insert(&case.id, &place)?;
-            known.insert(case.id.clone());
-            Ok(case)
-        });
-        let broken = !found.problems.is_empty();
-        problems.extend(found.problems);
-        match unique {
-            Err(problem) => problems.push(problem),
-            Ok(case) if found.selected && !broken => cases.push(case),
-            Ok(_) if found.selected => {}
-            Ok(_) => filtered += 1,
-        }
+    let mut found = Findings {
+        problems,
+        ..Findings::default()
     };
     watched("reading", wanted.quiet, |watch| {
-        each(&corpus, watch, find, take)
+        each(&corpus, watch, find, |record| found.take(record))
     })
     .map_err(|Interrupted| Code::Interrupted.error("interrupted while the corpus was read"))?;
-    problems.extend(corpus.split_problems(&ids));
+    found.problems.extend(corpus.split_problems(&found.ids));
     if let Some(labels) = &labels {
-        let known = known.iter().map(String::as_str).collect();
-        problems.extend(labels.orphans(&known));
+        found.problems.extend(labels.orphans(&found.ids));
     }
-    let hash = format!("{}{}", hasher.finish(), side_files(wanted.path, &corpus)?);
-    let kept = narrowed(cases, &wanted.selection, &mut filtered);
+    let hash = format!(
+        "{}{}",
+        found.hasher.finish(),
+        side_files(wanted.path, &corpus)?
+    );
+    let cases = narrowed(found.cases, &wanted.selection, &mut found.filtered);
     Ok(Surveyed {
         corpus,
-        cases: kept,
-        problems,
+        cases,
+        problems: found.problems,
         hash,
-        filtered,
+        filtered: found.filtered,
     })
 }
 

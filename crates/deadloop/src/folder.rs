@@ -17,6 +17,22 @@ pub(crate) struct Folder {
 /// The journal of unfinished work.
 const JOURNAL: &str = ".journal.jsonl";
 
+/// The files of a result, those of the report aside: it is written whole each time.
+const RESULT: [&str; 12] = [
+    "choice.csv",
+    "intervals.csv",
+    "outcomes.csv",
+    "outcomes.parquet",
+    "pareto.csv",
+    "rejected.jsonl",
+    "scores.csv",
+    "scores.parquet",
+    "scores_by.csv",
+    "scores_by.parquet",
+    "settings.toml",
+    "manifest.json",
+];
+
 /// What is in the folder already.
 pub(crate) enum State {
     /// Nothing, or unfinished work.
@@ -72,16 +88,22 @@ impl Folder {
         }
     }
 
-    /// A folder with a manifest is finished: before the first file of a result changes, the
-    /// manifest of an earlier one goes.
+    /// Removes an earlier result before the first file of a new one is written, so that no report
+    /// is made from both. A folder with a manifest is a result; the manifest goes last.
     pub(crate) fn begin(&self) -> Outcome {
-        let manifest = self.path.join("manifest.json");
-        match std::fs::remove_file(&manifest) {
-            Err(e) if e.kind() != std::io::ErrorKind::NotFound => {
-                Err(Code::Unexpected.error(format!("{}: {e}", manifest.display())))
-            }
-            _ => Ok(()),
+        if !self.path.join("manifest.json").exists() {
+            return Ok(());
         }
+        for name in RESULT {
+            let path = self.path.join(name);
+            match std::fs::remove_file(&path) {
+                Err(e) if e.kind() != std::io::ErrorKind::NotFound => {
+                    return Err(Code::Unexpected.error(format!("{}: {e}", path.display())));
+                }
+                _ => {}
+            }
+        }
+        Ok(())
     }
 
     /// The journal's place.

@@ -255,9 +255,7 @@ impl Replayed {
             },
         ];
         if let Some(current) = current {
-            let outcomes = evidence.outcomes(current, &evidence.all(), &self.judge);
-            let tally: Tally = outcomes.iter().map(Tally::of).sum();
-            let alarms = alarms(&tally);
+            let alarms = alarms(&evidence.tally(current, &evidence.all(), &self.judge));
             let rate = alarms as f64 / self.surveyed.cases.len().max(1) as f64;
             floors.push(Floor::Random {
                 rate,
@@ -269,17 +267,16 @@ impl Replayed {
 
     /// Scores of every cell, and of the reported ones by kind and `--by` field.
     pub(crate) fn score(
-        &mut self,
-        plan: &Plan,
+        &self,
+        evidence: &Evidence<'_>,
         current: Option<usize>,
         reported: &[usize],
         (by, csv): (&[String], bool),
     ) -> Outcome<Scored> {
-        let evidence = Evidence::new(plan, &self.surveyed.cases, &self.records)?;
-        let floors = self.floors(&evidence, current);
+        let floors = self.floors(evidence, current);
         let enough = ChooseOptions::default();
         let scoring = Scoring {
-            evidence: &evidence,
+            evidence,
             judge: &self.judge,
             worth: &self.worth,
             floors: &floors,
@@ -289,9 +286,8 @@ impl Replayed {
         let scored = write_scores(dir, &scoring)?;
         if !reported.is_empty() {
             write_scores_by(dir, &scoring, reported, by)?;
-            write_outcomes(dir, &evidence, reported, &self.judge, csv)?;
+            write_outcomes(dir, evidence, reported, &self.judge, csv)?;
         }
-        self.manifest.models_left_out = scored.left_out.clone();
         Ok(scored)
     }
 

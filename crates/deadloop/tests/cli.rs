@@ -160,6 +160,51 @@ fn a_signal_ends_it_within_a_second_and_the_same_command_goes_on() {
     assert!(!holds(&cut, "."), "nothing unfinished is left");
 }
 
+/// A full disk, as a limit on the size of a file: with SIGXFSZ ignored writing past it is an error.
+#[cfg(unix)]
+#[test]
+fn a_file_that_cannot_be_written_is_named_and_no_half_of_it_stays() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let whole = dir.path().join("whole");
+    let replay = |out: &Path, limit: &str| {
+        let script = format!("trap '' XFSZ; ulimit -f {limit}; exec \"$0\" \"$@\"");
+        Command::new("bash")
+            .args(["-c", &script, env!("CARGO_BIN_EXE_deadloop")])
+            .args(["replay", STARTER, "--limit", "60", "--csv", "--out"])
+            .arg(out)
+            .output()
+            .expect("bash is there")
+    };
+    let run = replay(&whole, "unlimited");
+    assert_eq!(code(&run), Some(0), "{}", stderr(&run));
+    let mut stopped_at = std::collections::BTreeSet::new();
+    for kilobytes in ["0", "12", "16", "64", "128"] {
+        let out = dir.path().join(kilobytes);
+        let run = replay(&out, kilobytes);
+        let said = stderr(&run);
+        if code(&run) == Some(0) {
+            continue;
+        }
+        let shown = out.display().to_string();
+        assert_eq!(code(&run), Some(1), "{kilobytes} kB: {said}");
+        assert!(said.contains(&shown) && !said.contains("panick"), "{said}");
+        let file = said.split(&shown).nth(1).unwrap_or_default();
+        stopped_at.insert(file.split(':').next().unwrap_or_default().to_owned());
+        for entry in std::fs::read_dir(&out)
+            .expect("the folder is there")
+            .flatten()
+        {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            if name == ".journal.jsonl" || name == "manifest.json" || name == "charts" {
+                continue;
+            }
+            let read = |path: &Path| std::fs::read(path.join(&name)).expect("it is a file");
+            assert_eq!(read(&out), read(&whole), "{kilobytes} kB: {name}");
+        }
+    }
+    assert!(stopped_at.len() > 1, "at different files: {stopped_at:?}");
+}
+
 #[test]
 fn a_finished_folder_is_left_alone() {
     let dir = tempfile::tempdir().expect("a temporary folder");
