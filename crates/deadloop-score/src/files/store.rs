@@ -52,18 +52,17 @@ impl TableWriter {
         with_csv: bool,
     ) -> Result<Self, FileError> {
         let path = dir.join(format!("{name}.parquet"));
-        let failed = |error: &dyn ToString| FileError::at(&path, error.to_string());
         let file = beside(&path)?;
         let types = schema
             .iter()
             .map(|(name, of)| (name.as_str().into(), data_type(*of)))
             .collect();
-        let handle = file.reopen().map_err(|e| failed(&e))?;
+        let handle = file.reopen().map_err(|e| FileError::at(&path, e))?;
         let writer = ParquetWriter::new(handle)
             .with_compression(ParquetCompression::Zstd(None))
             .set_parallel(false)
             .batched(&types)
-            .map_err(|e| failed(&e))?;
+            .map_err(|e| unwritten(&path, &e))?;
         let csv = if with_csv {
             Some(csv_writer(dir, name, &schema)?)
         } else {
@@ -97,9 +96,8 @@ impl TableWriter {
         let table = std::mem::replace(&mut self.buffer, Table::new(&self.schema));
         let (path, _, writer) = &mut self.parquet;
         let frame = frame(table).map_err(|e| FileError::at(path, e))?;
-        writer
-            .write_batch(&frame)
-            .map_err(|e| FileError::at(path, e))
+        let written = writer.write_batch(&frame);
+        written.map_err(|e| unwritten(path, &e))
     }
 
     /// Gives the files their names; how many rows they have.
@@ -108,7 +106,7 @@ impl TableWriter {
             self.flush()?;
         }
         let (path, file, writer) = self.parquet;
-        writer.finish().map_err(|e| FileError::at(&path, e))?;
+        writer.finish().map_err(|e| unwritten(&path, &e))?;
         persist(file, &path)?;
         if let Some((path, csv)) = self.csv {
             let file = csv
@@ -118,6 +116,14 @@ impl TableWriter {
         }
         Ok(self.rows)
     }
+}
+
+/// The Parquet writer tells of a full disk in words of its format.
+fn unwritten(path: &Path, error: &polars::error::PolarsError) -> FileError {
+    FileError::at(
+        path,
+        format!("cannot be written; is the disk full? {error}"),
+    )
 }
 
 /// Writes a small table as CSV only.
