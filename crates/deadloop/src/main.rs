@@ -6,6 +6,7 @@ mod commands;
 mod corpus;
 mod exit;
 mod folder;
+mod interrupt;
 mod progress;
 mod replaying;
 mod settings;

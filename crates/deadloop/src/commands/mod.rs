@@ -3,6 +3,7 @@
 
 use crate::args::{Cli, Command};
 use crate::exit::{Code, Outcome};
+use crate::interrupt;
 
 mod check;
 mod detectors;
@@ -14,6 +15,7 @@ mod tune;
 
 /// Runs the command that was asked for.
 pub(crate) fn run(cli: &Cli) -> Outcome {
+    interrupt::heed()?;
     let pool = rayon::ThreadPoolBuilder::new().num_threads(cli.global.jobs.map_or(0, usize::from));
     pool.build_global()
         .map_err(|e| Code::Unexpected.because(e))?;
