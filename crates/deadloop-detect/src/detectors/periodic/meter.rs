@@ -2,12 +2,13 @@
 //! first char at which the loosest setting accepts it to the last that continues it; copies and
 //! chars grow along it, so that one fact answers every threshold.
 
+use std::collections::VecDeque;
 use std::sync::{Arc, LazyLock};
 
 use regex::Regex;
 
 use super::runs::{Run, Runs, Want};
-use super::symbols::{Fold, On, Symbols};
+use super::symbols::{Fold, MOST, NUMBER, On, Symbols};
 use crate::fact::{Bound, Clock, Fact, Meter, Recipe, UNIT_CHARS};
 use crate::param::Threshold;
 use crate::position::{Chars, Kind};
@@ -151,31 +152,50 @@ struct Places {
     read: u64,
     /// The chars that had been read when each kept symbol was complete.
     ends: Vec<u64>,
-    /// The last chars: what units are told from.
-    recent: Vec<char>,
+    /// The last chars, where symbols are elements: what units are told from.
+    recent: Option<Vec<char>>,
+    /// Where list markers were left out last.
+    markers: VecDeque<u64>,
     /// Of tails that began before what is kept: lag, first symbol, chars before the first copy and
     /// before the second.
     origins: Vec<(Run, u64, u64)>,
 }
 
-/// Chars that are kept to tell units from.
+/// Chars that are kept to tell units from, and markers to tell lists from.
 const RECENT: usize = 4096;
 
 impl Places {
-    fn read(&mut self, c: char) {
-        self.read += 1;
-        if self.recent.len() >= 2 * RECENT {
-            self.recent.drain(..RECENT);
+    fn new(elements: bool) -> Self {
+        Self {
+            recent: elements.then(Vec::new),
+            ..Self::default()
         }
-        self.recent.push(c);
+    }
+
+    #[inline]
+    fn read(&mut self, c: char, marker: bool) {
+        self.read += 1;
+        if let Some(recent) = &mut self.recent {
+            if recent.len() >= 2 * RECENT {
+                recent.drain(..RECENT);
+            }
+            recent.push(c);
+        }
+        if marker {
+            if self.markers.len() >= RECENT {
+                self.markers.pop_front();
+            }
+            self.markers.push_back(self.read);
+        }
     }
 
     /// The chars from position `from` to `to`, as far as they are kept.
-    fn text(&self, from: u64, to: u64) -> String {
-        let base = self.read - self.recent.len() as u64;
+    fn text(&self, from: u64, to: u64) -> Option<String> {
+        let recent = self.recent.as_ref()?;
+        let base = self.read - recent.len() as u64;
         let index = |at: u64| usize::try_from(at.saturating_sub(base)).unwrap_or(0);
-        let to = index(to).min(self.recent.len());
-        self.recent[index(from).min(to)..to].iter().collect()
+        let to = index(to).min(recent.len());
+        Some(recent[index(from).min(to)..to].iter().collect())
     }
 }
 
@@ -184,7 +204,7 @@ impl PeriodicMeter {
         Self {
             symbols: look.symbols,
             runs: Runs::new(&look.want),
-            places: (!look.symbols.are_chars()).then(Places::default),
+            places: (!look.symbols.are_chars()).then(|| Places::new(look.symbols.are_elements())),
             told: 0,
             found: Vec::new(),
             look,
@@ -193,43 +213,44 @@ impl PeriodicMeter {
 
     fn chars(&mut self, piece: &str) {
         let look = Arc::clone(&self.look);
-        for c in piece.chars() {
-            self.runs.push(&look.want, u32::from(c));
-            if self.runs.has_ended() {
-                self.tell_ended();
-            }
+        let mut symbols = piece.chars().map(u32::from);
+        while self.runs.read(&look.want, &mut symbols) {
+            self.tell_ended();
         }
     }
 
     fn symbols(&mut self, piece: &str) {
         let look = Arc::clone(&self.look);
         for c in piece.chars() {
-            let fenced = self.symbols.fenced();
-            let mut complete = [0; 32];
-            let mut count = 0;
+            let (fenced, markers) = (self.symbols.fenced(), self.symbols.markers());
+            let (mut complete, mut count) = ([0; MOST], 0);
             self.symbols.read(c, &mut |symbol| {
                 complete[count] = symbol;
                 count += 1;
             });
-            if let Some(places) = &mut self.places {
-                places.read(c);
-            }
             if self.symbols.fenced() != fenced {
                 self.tell_going_on(fenced);
             }
-            for symbol in &complete[..count] {
-                if self.places.is_some() && self.runs.is_full(&look.want) {
-                    self.tell_going_on(fenced);
-                    self.forget();
-                }
-                if let Some(places) = &mut self.places {
-                    places.ends.push(places.read);
-                }
-                self.runs.push(&look.want, *symbol);
-                if self.runs.has_ended() {
-                    self.tell_ended();
-                }
+            if let Some(places) = &mut self.places {
+                places.read(c, self.symbols.markers() > markers);
             }
+            for symbol in &complete[..count] {
+                self.symbol(&look, *symbol, fenced);
+            }
+        }
+    }
+
+    #[inline]
+    fn symbol(&mut self, look: &Look, symbol: u32, fenced: bool) {
+        if self.places.is_some() && self.runs.is_full(&look.want) {
+            self.tell_going_on(fenced);
+            self.forget();
+        }
+        if let Some(places) = &mut self.places {
+            places.ends.push(places.read);
+        }
+        if self.runs.read(&look.want, &mut std::iter::once(symbol)) {
+            self.tell_ended();
         }
     }
 
@@ -283,28 +304,21 @@ impl PeriodicMeter {
             return;
         };
         let (start, onset) = self.origin(run);
-        let (kind, text) = (
-            kind(&unit, run, &look.symbols),
-            unit.chars().take(UNIT_CHARS).collect(),
-        );
-        let period = Chars(match self.places {
-            Some(_) => unit.chars().count() as u64,
-            None => u64::from(run.lag),
-        });
+        let (from, to) = self.last_copy(run, until);
         let fact = Fact {
             at: first,
             until,
             clock,
-            kind,
+            kind: self.kind(run, &unit, (from, to)),
             bounds: Vec::new(),
             check: "periodic",
             onset,
-            period,
+            period: to - from,
             copies: Bound::Steps {
                 from: run.start,
                 per: u64::from(run.lag),
             },
-            unit: text,
+            unit: unit.chars().take(UNIT_CHARS).collect(),
         };
         for bounds in look.bounds(run, start, single) {
             self.found.push((
@@ -365,21 +379,42 @@ impl PeriodicMeter {
         Chars(index.and_then(|i| places.ends.get(i)).copied().unwrap_or(0))
     }
 
-    /// The last whole copy of a tail's unit, as it stands in the text.
-    fn unit(&self, run: Run, until: u64) -> String {
+    /// Where the last whole copy of a tail's unit begins and ends.
+    fn last_copy(&self, run: Run, until: u64) -> (Chars, Chars) {
         let lag = u64::from(run.lag);
         let end = run.start + (until - run.start) / lag * lag;
-        if let Some(places) = &self.places {
-            return places.text(self.end_of(end - lag).0, self.end_of(end).0);
+        (self.end_of(end - lag), self.end_of(end))
+    }
+
+    /// The last whole copy of a tail's unit; a number that was folded is a `#`.
+    fn unit(&self, run: Run, until: u64) -> String {
+        let (from, to) = self.last_copy(run, until);
+        let text = self.places.as_ref().and_then(|p| p.text(from.0, to.0));
+        text.unwrap_or_else(|| {
+            let lag = u64::from(run.lag);
+            let end = run.start + (until - run.start) / lag * lag;
+            let (kept, base) = self.runs.kept();
+            let index = |at: u64| usize::try_from(at.saturating_sub(base)).unwrap_or(0);
+            let symbols = kept[index(end - lag)..index(end)].iter();
+            let char_of = |s: &u32| match *s {
+                NUMBER => Some('#'),
+                symbol => char::from_u32(symbol),
+            };
+            symbols.filter_map(char_of).collect()
+        })
+    }
+
+    /// A list where its numbers stand in the unit or were left out of it; else short or long.
+    fn kind(&self, run: Run, unit: &str, (from, to): (Chars, Chars)) -> Kind {
+        let in_copy = |at: &u64| from.0 < *at && *at <= to.0;
+        let marked = |places: &Places| places.markers.iter().rev().any(in_copy);
+        if self.places.as_ref().is_some_and(marked) || LISTED.is_match(unit) {
+            Kind::OrderedList
+        } else if !self.look.symbols.are_elements() && run.lag < SHORT {
+            Kind::ShortSequence
+        } else {
+            Kind::Paragraph
         }
-        let (kept, base) = self.runs.kept();
-        let index = |at: u64| {
-            usize::try_from(at.saturating_sub(base))
-                .unwrap_or(0)
-                .min(kept.len())
-        };
-        let symbols = kept[index(end - lag)..index(end)].iter();
-        symbols.filter_map(|s| char::from_u32(*s)).collect()
     }
 }
 
@@ -437,16 +472,6 @@ static LISTED: LazyLock<Regex> =
 
 /// Units shorter than this are short sequences.
 const SHORT: u32 = 40;
-
-fn kind(unit: &str, run: Run, symbols: &Symbols) -> Kind {
-    if LISTED.is_match(unit) {
-        Kind::OrderedList
-    } else if !symbols.are_elements() && run.lag < SHORT {
-        Kind::ShortSequence
-    } else {
-        Kind::Paragraph
-    }
-}
 
 impl Meter for PeriodicMeter {
     fn push(&mut self, piece: &str, facts: &mut Vec<Fact>) {

@@ -24,10 +24,13 @@
 pub(super) struct Want {
     /// For each lag from 1 on, the matches from which its tail must be known; index 0 is lag 1.
     matches: Vec<u32>,
-    /// The least of them.
+    max_lag: u32,
+    /// The least of `matches`.
     least: u32,
-    /// By how many bits a symbol is moved out of the hash at each step; 64 / K.
+    /// By how many bits the hash is moved at each step, and what of it is: after K steps a symbol is
+    /// out of it.
     shift: u32,
+    mask: u64,
     /// Symbols after an unseen K-gram within which nothing can be long enough.
     quiet: u32,
     /// Symbols between two scans.
@@ -60,22 +63,19 @@ impl Want {
         Self {
             matches,
             least,
-            shift: 64 / gram,
+            max_lag,
+            shift: (64 / gram).min(32),
+            mask: if gram == 1 { 0 } else { u64::MAX },
             quiet,
             stride: quiet.div_ceil(2),
             keep: longest + gram as usize + 1,
-            table_bits: (8 * max_lag).next_power_of_two().ilog2().clamp(8, 15),
+            table_bits: (2 * max_lag).next_power_of_two().ilog2().clamp(8, 16),
         }
     }
 
     /// Symbols that are kept, at least.
     pub(super) fn keep(&self) -> usize {
         self.keep
-    }
-
-    fn max_lag(&self) -> u32 {
-        // One entry a lag, and lags are u32.
-        u32::try_from(self.matches.len()).unwrap_or(u32::MAX)
     }
 
     /// The matches from which a lag is tracked: it can be long enough before the next scan.
@@ -120,12 +120,12 @@ fn place(want: &Want, seen: u64) -> u32 {
     // Truncation is meant: only differences below the longest lag count, and a place that comes
     // round again only proposes a lag that the comparison refutes.
     #[allow(clippy::cast_possible_truncation)]
-    (seen as u32).wrapping_add(want.max_lag() + 1)
+    (seen as u32).wrapping_add(want.max_lag + 1)
 }
 
 impl Runs {
     pub(super) fn new(want: &Want) -> Self {
-        let ring = (want.max_lag() as usize + 1).next_power_of_two();
+        let ring = (want.max_lag as usize + 1).next_power_of_two();
         Self {
             kept: Vec::new(),
             seen: 0,
@@ -159,29 +159,29 @@ impl Runs {
         self.kept.len() >= 2 * want.keep
     }
 
-    /// Reads a symbol; the tails that it ends wait in [`take_ended`](Self::take_ended).
+    /// Reads symbols up to and with the first that ends a tail; whether one did, and its tails wait
+    /// in [`take_ended`](Self::take_ended).
     #[inline]
-    pub(super) fn push(&mut self, want: &Want, symbol: u32) {
-        if self.is_full(want) {
-            self.kept.drain(..self.kept.len() - want.keep);
+    pub(super) fn read(&mut self, want: &Want, symbols: &mut impl Iterator<Item = u32>) -> bool {
+        for symbol in symbols {
+            if self.is_full(want) {
+                self.kept.drain(..self.kept.len() - want.keep);
+            }
+            self.kept.push(symbol);
+            self.seen += 1;
+            if !self.tracked.is_empty() {
+                self.follow();
+            }
+            if !self.note(want, symbol) {
+                self.next_scan = self.seen + u64::from(want.quiet);
+            } else if self.seen >= self.next_scan {
+                self.scan(want);
+            }
+            if !self.ended.is_empty() {
+                return true;
+            }
         }
-        self.kept.push(symbol);
-        self.seen += 1;
-        if !self.tracked.is_empty() {
-            self.follow();
-        }
-        let near = self.note(want, symbol);
-        if !near {
-            self.next_scan = self.seen + u64::from(want.quiet);
-        } else if self.seen >= self.next_scan {
-            self.scan(want);
-        }
-    }
-
-    /// Whether the last symbol ended a tail.
-    #[inline]
-    pub(super) fn has_ended(&self) -> bool {
-        !self.ended.is_empty()
+        false
     }
 
     /// The tails that the last symbol ended.
@@ -192,19 +192,16 @@ impl Runs {
     /// Enters the last K-gram; whether it had been seen at most the longest lag before.
     #[inline]
     fn note(&mut self, want: &Want, symbol: u32) -> bool {
-        const ODD: u64 = 0x9E37_79B9_7F4A_7C15;
-        let mixed = u64::from(symbol).wrapping_add(1).wrapping_mul(ODD);
-        // In two halves: a shift by 64 at once is none.
-        let half = want.shift / 2;
-        self.hash = (self.hash << half << (want.shift - half)).wrapping_add(mixed);
-        // The product's high bits hold all of the K-gram's.
-        let slot = self.hash.wrapping_mul(ODD) >> (64 - want.table_bits);
+        let mixed = u64::from(symbol).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        self.hash = ((self.hash & want.mask) << want.shift).wrapping_add(mixed);
+        // Every symbol of the K-gram has been moved up into the high bits.
+        let slot = self.hash >> (64 - want.table_bits);
         let here = place(want, self.seen);
         let entry = &mut self.table[usize::try_from(slot).unwrap_or(0)];
         let last = std::mem::replace(entry, here);
-        let mask = self.before.len() - 1;
-        self.before[here as usize & mask] = last;
-        here.wrapping_sub(last) <= want.max_lag()
+        let ring = self.before.len() - 1;
+        self.before[here as usize & ring] = last;
+        here.wrapping_sub(last) <= want.max_lag
     }
 
     /// Compares the last symbol with what each tracked tail expects.
@@ -244,7 +241,7 @@ impl Runs {
             // inside one of its units, and no unit is long enough for what is wanted.
             run.whole
                 && run.lag <= want.least
-                && self.seen - run.start >= 2 * u64::from(want.max_lag())
+                && self.seen - run.start >= 2 * u64::from(want.max_lag)
         };
         if self.tracked.iter().any(alone) {
             self.next_scan = u64::MAX;
@@ -253,7 +250,7 @@ impl Runs {
         let here = place(want, self.seen);
         let mask = self.before.len() - 1;
         let mut lag = here.wrapping_sub(self.before[here as usize & mask]);
-        while lag <= want.max_lag() {
+        while lag <= want.max_lag {
             self.consider(want, lag);
             let there = here.wrapping_sub(lag);
             let further = here.wrapping_sub(self.before[there as usize & mask]);

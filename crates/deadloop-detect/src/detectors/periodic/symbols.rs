@@ -41,7 +41,10 @@ pub(super) struct Symbols {
 }
 
 /// A run of digits, as a symbol: past every char.
-const NUMBER: u32 = 0x11_0000;
+pub(super) const NUMBER: u32 = 0x11_0000;
+
+/// The most symbols that one char completes.
+pub(super) const MOST: usize = HELD + 1;
 
 impl Symbols {
     pub(super) fn new(fold: Fold, on: On, code: (bool, bool)) -> Self {
@@ -78,7 +81,8 @@ impl Symbols {
         self.on != On::Chars
     }
 
-    /// Reads a char and tells of each symbol that it completes.
+    /// Reads a char and tells of each symbol that it completes: [`MOST`] at most.
+    #[inline]
     pub(super) fn read(&mut self, c: char, out: &mut impl FnMut(u32)) {
         if self.fences {
             self.fence.step(c);
@@ -87,17 +91,24 @@ impl Symbols {
             return;
         }
         if self.fold == Fold::None {
-            return self.gather(c, out);
-        }
-        match self.marker.read(c) {
-            Step::Wait | Step::Drop => {}
-            Step::Text(held) => held.iter().for_each(|c| self.number(*c, out)),
+            self.gather(c, out);
+        } else if c != '\n' && self.marker.is_past() {
+            self.number(c, out);
+        } else if let Step::Text(held) = self.marker.read(c) {
+            held.iter().for_each(|c| self.number(*c, out));
         }
     }
 
+    /// How many list markers have been left out.
+    pub(super) fn markers(&self) -> u64 {
+        self.marker.count
+    }
+
     /// Folds a number into one symbol.
+    #[inline]
     fn number(&mut self, c: char, out: &mut impl FnMut(u32)) {
-        let digit = self.fold == Fold::Digits && c.is_numeric();
+        let digit =
+            self.fold == Fold::Digits && (c.is_ascii_digit() || !c.is_ascii() && c.is_numeric());
         let going_on = digit && self.in_number;
         self.in_number = digit;
         if digit && !going_on {
@@ -107,6 +118,7 @@ impl Symbols {
         }
     }
 
+    #[inline]
     fn gather(&mut self, c: char, out: &mut impl FnMut(u32)) {
         let ends = match self.on {
             On::Chars => false,
@@ -171,6 +183,8 @@ impl Element {
 #[derive(Clone, Copy, Debug, Default)]
 struct Marker {
     state: At,
+    /// Markers left out.
+    count: u64,
     held: [char; HELD],
     len: usize,
 }
@@ -195,10 +209,8 @@ enum At {
 
 /// What a char of a line is.
 enum Step {
-    /// Not known yet.
+    /// Not known yet, or part of a marker.
     Wait,
-    /// Part of a marker.
-    Drop,
     /// These are text.
     Text(Held),
 }
@@ -216,20 +228,23 @@ impl Held {
 }
 
 impl Marker {
+    /// Whether the rest of the line is text.
+    fn is_past(&self) -> bool {
+        self.state == At::Text
+    }
+
     fn read(&mut self, c: char) -> Step {
         if c == '\n' {
             let step = self.text(c);
             self.state = At::Start;
             return step;
         }
-        if self.state == At::Text {
-            return self.text(c);
-        }
         let next = next(self.state, c);
         match (self.state, next) {
             (_, At::After) => {
+                self.count += u64::from(self.state != At::After);
                 (self.state, self.len) = (At::After, 0);
-                Step::Drop
+                Step::Wait
             }
             (_, At::Text) => self.text(c),
             (_, next) if self.len < HELD => {
