@@ -13,13 +13,19 @@ static HANDLER: OnceLock<()> = OnceLock::new();
 
 /// From now on Ctrl-C (or SIGTERM) ends the work in good order; a second one ends the program.
 pub(crate) fn heed_interrupts() -> Outcome {
+    heed_interrupts_with(|| ())
+}
+
+/// The same; the first one also does `also`, on a thread of its own. The first caller's counts.
+pub(crate) fn heed_interrupts_with(also: impl Fn() + Send + 'static) -> Outcome {
     if HANDLER.set(()).is_err() {
         return Ok(());
     }
-    let stop = || {
+    let stop = move || {
         if CANCEL.swap(true, Ordering::Relaxed) {
             std::process::exit(i32::from(Code::Interrupted as u8));
         }
+        also();
     };
     Ok(ctrlc::set_handler(stop)?)
 }
