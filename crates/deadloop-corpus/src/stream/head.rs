@@ -37,20 +37,19 @@ pub(super) fn tell(head: &[u8], ended: bool) -> Option<StreamFormat> {
     if !ended && BOM.starts_with(head) {
         return None;
     }
+    // What stands further on is not looked at, so that it does not matter how much came at once.
+    let (seen, over) = (&head[..head.len().min(HEAD)], head.len() > HEAD);
+    let lines = seen.strip_prefix(BOM).unwrap_or(seen);
     let mut fields = false;
-    for line in head
-        .strip_prefix(BOM)
-        .unwrap_or(head)
-        .split_inclusive(|byte| *byte == b'\n')
-    {
-        match sign(line, ended || line.ends_with(b"\n")) {
+    for line in lines.split_inclusive(|byte| *byte == b'\n') {
+        match sign(line, (ended && !over) || line.ends_with(b"\n")) {
             Sign::Blank => {}
             Sign::Field => fields = true,
             Sign::Format(format) => return Some(format),
             Sign::Wait => break,
         }
     }
-    let decided = (ended && !head.is_empty()) || head.len() > HEAD;
+    let decided = over || (ended && !head.is_empty());
     decided.then_some(match fields {
         true => StreamFormat::Sse,
         false => StreamFormat::Text,
@@ -88,8 +87,8 @@ fn sign(line: &[u8], whole: bool) -> Sign {
 /// A sign that counts once its line is whole.
 fn waiting(sign: Sign, line: &[u8], whole: bool) -> Sign {
     match whole {
+        _ if line.len() > FIELD => Sign::Format(StreamFormat::Text),
         true => sign,
-        false if line.len() > FIELD => Sign::Format(StreamFormat::Text),
         false => Sign::Wait,
     }
 }
@@ -110,28 +109,28 @@ fn data(value: &[u8], line: &[u8], whole: bool) -> Sign {
 /// A line that begins as an object does.
 fn brace(line: &[u8], whole: bool) -> Sign {
     const TEXT: Sign = Sign::Format(StreamFormat::Text);
-    if whole {
-        let parsed = std::str::from_utf8(line).ok().and_then(|l| object(l).ok());
-        return match parsed {
-            Some(map) if families::of(&map).is_some() => Sign::Format(StreamFormat::Jsonl),
-            _ => TEXT,
-        };
-    }
     let after = line[1..].trim_ascii_start();
-    if after.is_empty() && line.len() < KEY {
-        return Sign::Wait;
-    }
     let Some(key) = after.strip_prefix(b"\"") else {
-        return TEXT;
+        return if after.is_empty() && !whole {
+            Sign::Wait
+        } else {
+            TEXT
+        };
     };
     let known = match key.iter().position(|byte| *byte == b'"') {
         Some(end) => families::begins(&key[..end]),
-        None => key.len() < KEY,
+        None => !whole && key.len() < KEY,
     };
-    if known && line.len() <= OBJECT {
-        Sign::Wait
-    } else {
-        TEXT
+    if !known || line.len() > OBJECT {
+        return TEXT;
+    }
+    if !whole {
+        return Sign::Wait;
+    }
+    let parsed = std::str::from_utf8(line).ok().and_then(|l| object(l).ok());
+    match parsed {
+        Some(map) if families::of(&map).is_some() => Sign::Format(StreamFormat::Jsonl),
+        _ => TEXT,
     }
 }
 
@@ -221,5 +220,29 @@ mod tests {
         }
         assert_eq!(ended("{\"type\":\"turn\"}"), Some("jsonl"));
         assert_eq!(ended(""), None);
+    }
+
+    /// What is told at once is what is told piece by piece.
+    #[test]
+    fn how_much_comes_at_once_makes_no_difference() {
+        let object = |n: usize| format!("{{\"type\":\"answer\",\"text\":\"{}\"}}\n", "x".repeat(n));
+        let heads = [
+            object(OBJECT / 2),
+            object(OBJECT),
+            format!(":{}\ndata: {{", "x".repeat(FIELD)),
+            format!(":{}\ndata: {{", "x".repeat(FIELD / 2)),
+            format!("{}data: {{", ": wait\n".repeat(HEAD)),
+            format!("{}data: {{", "\n".repeat(HEAD)),
+            format!("{{{}\"type\":\"turn\"}}\n", " ".repeat(2 * KEY)),
+            "{\"usage\":1,\"choices\":[]}\n".to_owned(),
+            format!("{{\"{}\":1}}\n", "k".repeat(2 * KEY)),
+        ];
+        for head in heads {
+            let ends = (1..head.len())
+                .step_by(head.len().div_ceil(500))
+                .chain([head.len()]);
+            let first = ends.filter_map(|end| told(&head[..end])).next();
+            assert!(first.is_some() && first == told(&head), "{}", &head[..20]);
+        }
     }
 }
