@@ -22,6 +22,9 @@ static PASSING: AtomicBool = AtomicBool::new(false);
 /// Where unfinished files may lie.
 static FOLDER: OnceLock<PathBuf> = OnceLock::new();
 
+/// Who else is told.
+static TOLD: OnceLock<Box<dyn Fn() + Send + Sync>> = OnceLock::new();
+
 /// What a pass over a corpus has to end in good order.
 const GRACE: Duration = Duration::from_millis(500);
 
@@ -29,8 +32,9 @@ const GRACE: Duration = Duration::from_millis(500);
 pub(crate) fn heed() -> Outcome {
     let stop = || {
         CANCEL.store(true, Ordering::SeqCst);
-        if PASSING.load(Ordering::SeqCst) {
-            // The pass heeds the flag and has ended the program before this is over.
+        let told = TOLD.get().inspect(|tell| tell());
+        if told.is_some() || PASSING.load(Ordering::SeqCst) {
+            // Who heeds it has ended the program before this is over.
             std::thread::sleep(GRACE);
         }
         if let Some(folder) = FOLDER.get() {
@@ -41,6 +45,12 @@ pub(crate) fn heed() -> Outcome {
         std::process::exit(i32::from(Code::Interrupted as u8));
     };
     Ok(ctrlc::set_handler(stop)?)
+}
+
+/// An interruption also calls `tell`, on a thread of its own, and leaves the command a moment to end
+/// by itself. One command, one caller.
+pub(crate) fn also(tell: impl Fn() + Send + Sync + 'static) {
+    TOLD.get_or_init(|| Box::new(tell));
 }
 
 /// A pass that ends soon after the flag that it is given is raised.

@@ -11,6 +11,7 @@ mod progress;
 mod replaying;
 mod settings;
 mod show;
+mod watching;
 
 use clap::Parser;
 

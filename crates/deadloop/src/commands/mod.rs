@@ -12,6 +12,7 @@ mod report;
 mod stats;
 mod sweep;
 mod tune;
+mod watch;
 
 /// Runs the command that was asked for.
 pub(crate) fn run(cli: &Cli) -> Outcome {
@@ -23,6 +24,7 @@ pub(crate) fn run(cli: &Cli) -> Outcome {
         Command::Tune(args) => tune::run(args, cli.global),
         Command::Sweep(args) => sweep::run(args, cli.global),
         Command::Replay(args) => replay::run(args, cli.global),
+        Command::Watch(args) => watch::run(args, cli.global),
         Command::Report(args) => report::run(args, cli.global),
         Command::Check(args) => check::run(args, cli.global),
         Command::Stats(args) => stats::run(args, cli.global),

@@ -7,7 +7,7 @@ use std::sync::{Arc, LazyLock};
 
 use regex::Regex;
 
-use super::runs::{Run, Runs, Want};
+use super::runs::{Read, Run, Runs, Want};
 use super::symbols::{Fold, MOST, NUMBER, On, Symbols};
 use crate::fact::{Bound, Clock, Fact, Meter, Recipe, UNIT_CHARS};
 use crate::param::Threshold;
@@ -214,8 +214,12 @@ impl PeriodicMeter {
     fn chars(&mut self, piece: &str) {
         let look = Arc::clone(&self.look);
         let mut symbols = piece.chars().map(u32::from);
-        while self.runs.read(&look.want, &mut symbols) {
-            self.tell_ended();
+        loop {
+            match self.runs.read(&look.want, &mut symbols) {
+                Read::All => return,
+                Read::Ended => self.tell_ended(),
+                Read::Full => _ = self.runs.forget(&look.want),
+            }
         }
     }
 
@@ -242,20 +246,19 @@ impl PeriodicMeter {
 
     #[inline]
     fn symbol(&mut self, look: &Look, symbol: u32, fenced: bool) {
-        if self.places.is_some() && self.runs.is_full(&look.want) {
+        if self.runs.is_full(&look.want) {
             self.tell_going_on(fenced);
             self.forget();
         }
         if let Some(places) = &mut self.places {
             places.ends.push(places.read);
         }
-        if self.runs.read(&look.want, &mut std::iter::once(symbol)) {
+        if self.runs.read(&look.want, &mut std::iter::once(symbol)) == Read::Ended {
             self.tell_ended();
         }
     }
 
-    /// Drops the places of symbols that are about to be dropped, but for where tails that go on
-    /// began.
+    /// Drops old symbols and their places, but for where tails that go on began.
     fn forget(&mut self) {
         let all: Vec<Run> = self.runs.going_on().collect();
         let origins = all.into_iter().map(|run| {
@@ -263,10 +266,10 @@ impl PeriodicMeter {
             (run, start.0, onset.0)
         });
         let origins = origins.collect();
+        let old = self.runs.forget(&self.look.want);
         if let Some(places) = &mut self.places {
             places.origins = origins;
-            let drop = places.ends.len() - self.look.want.keep();
-            places.ends.drain(..drop);
+            places.ends.drain(..old);
         }
     }
 

@@ -73,11 +73,6 @@ impl Want {
         }
     }
 
-    /// Symbols that are kept, at least.
-    pub(super) fn keep(&self) -> usize {
-        self.keep
-    }
-
     /// The matches from which a lag is tracked: it can be long enough before the next scan.
     fn tracked_from(&self, lag: u32) -> u32 {
         (self.matches[lag as usize - 1] - self.stride.min(self.least - 1)).max(1)
@@ -95,6 +90,17 @@ pub(super) struct Run {
     whole: bool,
 }
 
+/// Why [`Runs::read`] came back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Read {
+    /// Everything is read.
+    All,
+    /// The last symbol ended tails; they wait in [`Runs::take_ended`].
+    Ended,
+    /// Before more can be read, old symbols have to be [forgotten](Runs::forget).
+    Full,
+}
+
 /// The end of a sequence, and the lags at which it repeats.
 #[derive(Clone, Debug)]
 pub(super) struct Runs {
@@ -102,17 +108,47 @@ pub(super) struct Runs {
     kept: Vec<u32>,
     /// Symbols read.
     seen: u64,
-    hash: u64,
-    /// For each hash, where a K-gram with it ended last; 0: nowhere.
-    table: Vec<u32>,
-    /// For each of the last places, what the table held before it.
-    before: Vec<u32>,
+    grams: Grams,
     /// For each lag, the count of symbols before which it need not be compared again.
     idle: Vec<u64>,
     /// The count of symbols at which to scan next.
     next_scan: u64,
     tracked: Vec<Run>,
     ended: Vec<Run>,
+}
+
+/// Where K-grams were seen last.
+#[derive(Clone, Debug)]
+struct Grams {
+    hash: u64,
+    /// For each hash, where a K-gram with it ended last; 0: nowhere.
+    table: Vec<u32>,
+    /// For each of the last places, what the table held before it.
+    before: Vec<u32>,
+}
+
+impl Grams {
+    /// Enters the K-gram that ends with this symbol, the `seen`-th; whether it had been seen at most
+    /// the longest lag before.
+    #[inline]
+    fn note(&mut self, want: &Want, seen: u64, symbol: u32) -> bool {
+        let mixed = u64::from(symbol).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        self.hash = ((self.hash & want.mask) << want.shift).wrapping_add(mixed);
+        // Every symbol of the K-gram has been moved up into the high bits.
+        let slot = self.hash >> (64 - want.table_bits);
+        let here = place(want, seen);
+        let entry = &mut self.table[usize::try_from(slot).unwrap_or(0)];
+        let last = std::mem::replace(entry, here);
+        let ring = self.before.len() - 1;
+        self.before[here as usize & ring] = last;
+        here.wrapping_sub(last) <= want.max_lag
+    }
+
+    /// How far before `here` the K-gram that ends there was seen before that.
+    fn before(&self, here: u32, lag: u32) -> u32 {
+        let ring = self.before.len() - 1;
+        here.wrapping_sub(self.before[here.wrapping_sub(lag) as usize & ring])
+    }
 }
 
 /// Places are counted from here, so that 0 is too far away to be a repetition.
@@ -129,9 +165,11 @@ impl Runs {
         Self {
             kept: Vec::new(),
             seen: 0,
-            hash: 0,
-            table: vec![0; 1 << want.table_bits],
-            before: vec![0; ring],
+            grams: Grams {
+                hash: 0,
+                table: vec![0; 1 << want.table_bits],
+                before: vec![0; ring],
+            },
             idle: vec![0; want.matches.len()],
             next_scan: 0,
             tracked: Vec::new(),
@@ -154,34 +192,82 @@ impl Runs {
         (&self.kept, self.seen - self.kept.len() as u64)
     }
 
-    /// Whether the next symbol pushes out old ones.
+    /// Reads symbols up to and with the first that ends a tail, or up to when it is full.
+    #[inline]
+    pub(super) fn read(&mut self, want: &Want, symbols: &mut impl Iterator<Item = u32>) -> Read {
+        loop {
+            if self.is_full(want) {
+                return Read::Full;
+            }
+            let more = if self.tracked.is_empty() {
+                self.skim(want, symbols)
+            } else {
+                self.step(want, symbols)
+            };
+            if !self.ended.is_empty() {
+                return Read::Ended;
+            }
+            if !more {
+                return Read::All;
+            }
+        }
+    }
+
+    /// Whether old symbols have to be dropped before more can be read.
     pub(super) fn is_full(&self, want: &Want) -> bool {
         self.kept.len() >= 2 * want.keep
     }
 
-    /// Reads symbols up to and with the first that ends a tail; whether one did, and its tails wait
-    /// in [`take_ended`](Self::take_ended).
-    #[inline]
-    pub(super) fn read(&mut self, want: &Want, symbols: &mut impl Iterator<Item = u32>) -> bool {
-        for symbol in symbols {
-            if self.is_full(want) {
-                self.kept.drain(..self.kept.len() - want.keep);
-            }
-            self.kept.push(symbol);
-            self.seen += 1;
-            if !self.tracked.is_empty() {
-                self.follow();
-            }
-            if !self.note(want, symbol) {
-                self.next_scan = self.seen + u64::from(want.quiet);
-            } else if self.seen >= self.next_scan {
-                self.scan(want);
-            }
-            if !self.ended.is_empty() {
-                return true;
+    /// Drops old symbols; gives back how many.
+    pub(super) fn forget(&mut self, want: &Want) -> usize {
+        let old = self.kept.len() - want.keep;
+        self.kept.drain(..old);
+        old
+    }
+
+    /// Reads symbols while nothing is tracked, up to the next scan: what is done for text that does
+    /// not repeat. Whether there may be more.
+    #[inline(never)]
+    fn skim(&mut self, want: &Want, symbols: &mut impl Iterator<Item = u32>) -> bool {
+        let quiet = u64::from(want.quiet);
+        let (mut seen, mut next_scan) = (self.seen, self.next_scan);
+        let room = 2 * want.keep - self.kept.len();
+        let Self { kept, grams, .. } = self;
+        let mut scan = false;
+        let mut left = room;
+        for symbol in symbols.by_ref().take(room) {
+            left -= 1;
+            kept.push(symbol);
+            seen += 1;
+            if !grams.note(want, seen, symbol) {
+                next_scan = seen + quiet;
+            } else if seen >= next_scan {
+                scan = true;
+                break;
             }
         }
-        false
+        (self.seen, self.next_scan) = (seen, next_scan);
+        if scan {
+            self.scan(want);
+        }
+        scan || left == 0
+    }
+
+    /// Reads one symbol, and compares it with what each tracked tail expects. Whether there was one.
+    #[inline(never)]
+    fn step(&mut self, want: &Want, symbols: &mut impl Iterator<Item = u32>) -> bool {
+        let Some(symbol) = symbols.next() else {
+            return false;
+        };
+        self.kept.push(symbol);
+        self.seen += 1;
+        self.follow();
+        if !self.grams.note(want, self.seen, symbol) {
+            self.next_scan = self.seen + u64::from(want.quiet);
+        } else if self.seen >= self.next_scan {
+            self.scan(want);
+        }
+        true
     }
 
     /// The tails that the last symbol ended.
@@ -189,22 +275,8 @@ impl Runs {
         std::mem::take(&mut self.ended)
     }
 
-    /// Enters the last K-gram; whether it had been seen at most the longest lag before.
-    #[inline]
-    fn note(&mut self, want: &Want, symbol: u32) -> bool {
-        let mixed = u64::from(symbol).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        self.hash = ((self.hash & want.mask) << want.shift).wrapping_add(mixed);
-        // Every symbol of the K-gram has been moved up into the high bits.
-        let slot = self.hash >> (64 - want.table_bits);
-        let here = place(want, self.seen);
-        let entry = &mut self.table[usize::try_from(slot).unwrap_or(0)];
-        let last = std::mem::replace(entry, here);
-        let ring = self.before.len() - 1;
-        self.before[here as usize & ring] = last;
-        here.wrapping_sub(last) <= want.max_lag
-    }
-
     /// Compares the last symbol with what each tracked tail expects.
+    #[inline(never)]
     fn follow(&mut self) {
         let Self {
             tracked,
@@ -248,12 +320,10 @@ impl Runs {
             return;
         }
         let here = place(want, self.seen);
-        let mask = self.before.len() - 1;
-        let mut lag = here.wrapping_sub(self.before[here as usize & mask]);
+        let mut lag = self.grams.before(here, 0);
         while lag <= want.max_lag {
             self.consider(want, lag);
-            let there = here.wrapping_sub(lag);
-            let further = here.wrapping_sub(self.before[there as usize & mask]);
+            let further = self.grams.before(here, lag);
             if further <= lag {
                 break;
             }
