@@ -26,7 +26,7 @@ impl Sentence {
 
     pub(crate) fn read(&mut self, c: char) {
         let blank = c.is_whitespace();
-        let ends = c == '\n' || "。！？".contains(c) || blank && self.ending;
+        let ends = matches!(c, '\n' | '。' | '！' | '？') || blank && self.ending;
         self.ending = matches!(c, '.' | '!' | '?');
         if self.kept < UNIT_CHARS && !(blank && self.kept == 0) {
             self.open.push(c);

@@ -59,7 +59,7 @@ static PARAMS: &[Param] = &[
     Param {
         name: "window",
         mark: Mark::Structural,
-        default: Literal::Int(4000),
+        default: Literal::Int(2000),
         domain: Domain::Int {
             min: 1,
             max: 100_000,
@@ -92,7 +92,7 @@ static PARAMS: &[Param] = &[
     Param {
         name: "stride",
         mark: Mark::Structural,
-        default: Literal::Int(1000),
+        default: Literal::Int(500),
         domain: Domain::Int {
             min: 1,
             max: 100_000,

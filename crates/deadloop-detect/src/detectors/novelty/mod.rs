@@ -84,7 +84,7 @@ static PARAMS: &[Param] = &[
     Param {
         name: "window",
         mark: Mark::Structural,
-        default: Literal::Int(2000),
+        default: Literal::Int(1500),
         domain: Domain::Int {
             min: 1,
             max: 100_000,
@@ -122,7 +122,7 @@ static PARAMS: &[Param] = &[
         unit: "share",
         doc: "new n-grams among the different ones of the window, at most",
     },
-    hold::param(2),
+    hold::param(3),
     Param {
         name: SHARES[1],
         mark: Mark::Threshold(SHARE),
