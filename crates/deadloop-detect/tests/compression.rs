@@ -7,8 +7,8 @@ use std::io::Write as _;
 
 use common::{PROSE, alarm, facts, fires, member, preset, word};
 use deadloop_detect::{Bound, Member, Value};
+use flate2::Compression;
 use flate2::write::{DeflateEncoder, ZlibEncoder};
-use flate2::{Compress, Compression, FlushCompress};
 use proptest::prelude::*;
 
 fn zlib(text: &str, level: u32) -> f64 {
@@ -17,24 +17,10 @@ fn zlib(text: &str, level: u32) -> f64 {
     encoder.finish().expect("in memory").len() as f64
 }
 
-fn raw(text: &str, level: u32) -> f64 {
+fn raw(text: &[u8], level: u32) -> f64 {
     let mut encoder = DeflateEncoder::new(Vec::new(), Compression::new(level));
-    encoder.write_all(text.as_bytes()).expect("in memory");
+    encoder.write_all(text).expect("in memory");
     encoder.finish().expect("in memory").len() as f64
-}
-
-/// The deflated size of `text` where `known` was read before it.
-fn after(known: &str, text: &str, level: u32) -> f64 {
-    let mut state = Compress::new(Compression::new(level), false);
-    if !known.is_empty() {
-        state.set_dictionary(known.as_bytes()).expect("it is new");
-    }
-    let mut out = Vec::with_capacity(2 * text.len() + 100);
-    let finish = FlushCompress::Finish;
-    state
-        .compress_vec(text.as_bytes(), &mut out, finish)
-        .expect("there is room");
-    out.len() as f64
 }
 
 fn last(chars: &[char], count: usize) -> String {
@@ -50,8 +36,14 @@ fn ratio(member: &Member, chars: &[char]) -> f64 {
         return window.len() as f64 / zlib(&window, level);
     }
     let before = &chars[..chars.len().saturating_sub(count("window"))];
-    let known = after(&last(before, count("history")), &window, level);
-    (raw(&window, level) / known).max(1.0)
+    let whole = last(before, count("history")) + &window;
+    if before.is_empty() {
+        return 1.0;
+    }
+    let known = whole[..whole.len() - window.len()].as_bytes();
+    let added = raw(whole.as_bytes(), level) - raw(known, level);
+    let alone = raw(window.as_bytes(), level);
+    alone / added.clamp(1.0, alone)
 }
 
 /// Where it fires, sample by sample.
@@ -122,9 +114,10 @@ proptest! {
     }
 }
 
-/// The ratio at the first sample of a text.
-fn measured(member: &Member, text: &str) -> f64 {
+/// The ratio at the sample after `at` chars.
+fn measured(member: &Member, text: &str, at: i64) -> f64 {
     let mut all = member.clone();
+    all.params.set("min_chars", Value::Int(at));
     all.params.set("min_ratio", Value::Float(1.0));
     all.params.set("hold", Value::Int(1));
     match facts(&all, text).first().map(|f| f.bounds[0]) {
@@ -149,7 +142,7 @@ fn whisper() {
         as well as a beginning, signifying renewal, as well as change. For I have sworn before you \
         and Almighty God the same solemn oath our forebears prescribed nearly a century and three \
         quarters ago, and more follows.";
-    let ratio = measured(&preset, speech);
+    let ratio = measured(&preset, speech, 900);
     assert!((ratio / 1.923 - 1.0).abs() < 0.03, "{ratio}");
     assert_eq!(fires(&preset, speech), None);
     assert_eq!(fires(&preset, PROSE), None);
@@ -181,10 +174,7 @@ fn overthink() {
     let new: String = rest[..800].iter().collect();
     for (segment, least, most) in [(&said, 0.1, 0.35), (&new, 0.75, 1.0)] {
         let segment: String = segment.chars().take(800).collect();
-        let whole = context.clone() + &segment;
-        let novelty = after(&context, &segment, 9) / raw(&segment, 9);
-        let published = (raw(&whole, 9) - raw(&context, 9)) / raw(&segment, 9);
-        assert!((novelty - published).abs() < 0.12, "{novelty} {published}");
+        let novelty = 1.0 / measured(&preset, &(context.clone() + &segment), 3200);
         assert!((least..=most).contains(&novelty), "{novelty}");
     }
     assert_eq!(fires(&preset, PROSE), None);
@@ -226,7 +216,12 @@ fn what_can_never_fire_is_refused() {
     );
     let history = ("against", word("history"));
     assert_eq!(
-        refused(&[small, history, ("min_ratio", float(50.0))]),
+        refused(&[small, history, ("min_ratio", float(81.1))]),
+        Some("min_ratio")
+    );
+    let long = ("window", int(32_768));
+    assert_eq!(
+        refused(&[long, ("against", word("history"))]),
         Some("min_ratio")
     );
     assert_eq!(refused(&[("min_ratio", float(0.5))]), Some("min_ratio"));

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use flate2::{Compress, Compression, FlushCompress, Status};
 
-use super::{HOLD, against_history, ratio, times};
+use super::{HOLD, REACH, against_history, ratio, times};
 use crate::fact::{Bound, Clock, Fact, Meter, Recipe};
 use crate::hold::{Hold, Stretch};
 use crate::position::{Chars, Kind};
@@ -15,7 +15,7 @@ use crate::setting::Params;
 /// What the meters of one recipe share.
 struct Look {
     window: u64,
-    /// Chars before the window that deflate knows; 0: the window is measured in itself.
+    /// Chars before the window that are known; 0: the window is measured in itself.
     history: u64,
     stride: u64,
     /// Chars at the first sample.
@@ -109,16 +109,23 @@ impl CompressionMeter {
         self.held = keep;
     }
 
-    /// The ratio of the window; 0 where there is none.
+    /// The ratio of the window.
     fn measure(&mut self) -> i64 {
         let Self { text, deflate, .. } = self;
-        let (before, window) = text.split_at(start_of_last(text, self.look.window));
+        let window = start_of_last(text, self.look.window);
+        let bytes = text.as_bytes();
+        let alone = deflate.size(&bytes[window..]);
         if self.look.history == 0 {
-            return times(window.len() as u64, deflate.size(&[], window));
+            return times((bytes.len() - window) as u64, alone);
         }
-        let history = &before[start_of_last(before, self.look.history)..];
-        let alone = deflate.size(&[], window);
-        times(alone, deflate.size(history.as_bytes(), window).min(alone))
+        let history = start_of_last(&text[..window], self.look.history);
+        let from = history.max(bytes.len().saturating_sub(REACH));
+        if from >= window {
+            return times(alone, alone);
+        }
+        let both = deflate.size(&bytes[from..]);
+        let added = both.saturating_sub(deflate.size(&bytes[from..window]));
+        times(alone, added.clamp(1, alone))
     }
 
     fn sample(&mut self, facts: &mut Vec<Fact>) {
@@ -186,16 +193,12 @@ impl Deflate {
         }
     }
 
-    /// The deflated size of a text in bytes, where `known` was read before it.
-    fn size(&mut self, known: &[u8], text: &str) -> u64 {
+    /// The deflated size of a text in bytes.
+    fn size(&mut self, text: &[u8]) -> u64 {
         self.state.reset();
-        if !known.is_empty() {
-            // It refuses nothing but a stream that has begun.
-            let _ = self.state.set_dictionary(known);
-        }
         loop {
             let done = usize::try_from(self.state.total_in()).unwrap_or(usize::MAX);
-            let rest = text.as_bytes().get(done..).unwrap_or_default();
+            let rest = text.get(done..).unwrap_or_default();
             let finish = FlushCompress::Finish;
             match self.state.compress(rest, &mut self.scratch, finish) {
                 Ok(Status::Ok) => {}
