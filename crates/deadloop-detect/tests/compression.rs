@@ -1,6 +1,8 @@
 //! `compression` against a slow and obvious version of itself, and its presets against what their
 //! projects say of them.
 
+#![allow(clippy::expect_used, reason = "in the helpers of tests as in tests")]
+
 mod common;
 
 use std::io::Write as _;
@@ -40,7 +42,7 @@ fn ratio(member: &Member, chars: &[char]) -> f64 {
     if before.is_empty() {
         return 1.0;
     }
-    let known = whole[..whole.len() - window.len()].as_bytes();
+    let known = &whole.as_bytes()[..whole.len() - window.len()];
     let added = raw(whole.as_bytes(), level) - raw(known, level);
     let alone = raw(window.as_bytes(), level);
     alone / added.clamp(1.0, alone)
@@ -209,7 +211,7 @@ fn what_can_never_fire_is_refused() {
         |params: &[(&str, Value)]| member("compression", params).check().err().map(|r| r.param);
     let (int, float) = (Value::Int, Value::Float);
     let small = ("window", int(16));
-    assert_eq!(refused(&[small.clone()]), None);
+    assert_eq!(refused(std::slice::from_ref(&small)), None);
     assert_eq!(
         refused(&[small.clone(), ("min_ratio", float(8.1))]),
         Some("min_ratio")

@@ -1,6 +1,8 @@
 //! `novelty` against a slow and obvious version of itself, and its presets against what their
 //! projects say of them.
 
+#![allow(clippy::expect_used, reason = "in the helpers of tests as in tests")]
+
 mod common;
 
 use std::collections::HashSet;
@@ -38,11 +40,8 @@ fn tokens(text: &str, by: &str, fold: bool) -> Vec<Known> {
                 (true, _) => " ".into(),
                 (_, true) => "#0".into(),
             };
-            while i < chars.len()
-                && alike(chars[i]) == alike(chars[from])
-                && text.len() > 0
-                && alike(chars[i]) != (false, false)
-            {
+            let goes_on = |c| alike(c) == alike(chars[from]) && alike(c) != (false, false);
+            while i < chars.len() && goes_on(chars[i]) {
                 i += 1;
             }
             all.push((text, from, from + 1));

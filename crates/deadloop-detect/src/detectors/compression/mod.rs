@@ -2,9 +2,9 @@
 //!
 //! Text that repeats itself, exactly or nearly, shrinks to a small part of its size. Every `stride`
 //! chars the detector takes the ratio of both sizes, and fires where it reaches `min_ratio` for
-//! `hold` samples in a row. With `against = "history"` the ratio is another: the window's deflated size
-//! alone, by what it adds to the deflated size of the text before it. Then what was said before
-//! counts, and less how repetitive the window is in itself.
+//! `hold` samples in a row. With `against = "history"` the ratio is another: the window's deflated
+//! size alone, by what it adds to the deflated size of the text before it. Then what was said
+//! before counts, and less how repetitive the window is in itself.
 //!
 //! | to find | look in |
 //! |---|---|
@@ -13,11 +13,12 @@
 //! | text to ratios, ratios to facts | `meter` |
 //!
 //! What is counted: bytes of UTF-8 (Chinese takes 3 a char, and so reaches higher ratios), and the
-//! bytes of a whole zlib stream, its 6 bytes of wrapper included, as whisper counts them (without them against history). Sizes are
-//! those of this library's deflate: another one's differ by some per cent.
+//! bytes of a whole zlib stream, its 6 bytes of wrapper included, as whisper counts them (without
+//! them against history). Sizes are those of this library's deflate: another one's differ by some
+//! per cent.
 //!
-//! What it costs: a window deflated every `stride` chars; against history that and twice the history
-//! as well, which is many times more. 0.3 MB of tables a stream.
+//! What it costs: a window deflated every `stride` chars; against history that and twice the
+//! history as well, which is many times more. 0.3 MB of tables a stream.
 
 use crate::detectors::{Detector, Refusal};
 use crate::hold;

@@ -18,8 +18,9 @@
 //! the window is full and the history holds as many chars again (or all that it can hold, if that
 //! is less). A window without an n-gram shows nothing and ends a row of samples.
 //!
-//! What it costs: two look-ups a token when it comes and two at most when it goes, and up to 50
-//! steps a sample inside a low stretch; neither grows with the window, nor with the stride.
+//! What it costs: two look-ups a token when it comes and two at most when it goes, and in a low
+//! stretch up to 50 steps a sample, each of them a fact while the shares still fall. Nothing else
+//! grows as the stride shrinks, and nothing with the window.
 
 use crate::detectors::{Detector, Refusal};
 use crate::hold;

@@ -195,6 +195,17 @@ mod tests {
     }
 
     #[test]
+    fn scripts_without_blanks() {
+        let scripts = r"\p{Han}|\p{Hiragana}|\p{Katakana}|\p{Hangul}|\p{Bopomofo}|[\u30fc\uff70]";
+        let scripts = regex::Regex::new(scripts).unwrap();
+        // Beyond the first plane one Unicode version knows ideographs that another does not.
+        let letters = ('\0'..='\u{FFFF}').filter(|c| c.is_alphanumeric());
+        let other = letters.filter(|c| is_unspaced(*c) != scripts.is_match(&c.to_string()));
+        let shared = "〆〱〲〳〴〵〼㆒㆓㆔㆕ﾞﾟ";
+        assert_eq!(other.collect::<String>(), shared);
+    }
+
+    #[test]
     fn numbers_can_be_one() {
         let text = "try17 try2b x2y x33y 1,234 7 ";
         let kept: Vec<usize> = tokens(By::Auto, false, text).iter().map(|t| t.1).collect();
