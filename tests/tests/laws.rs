@@ -139,8 +139,9 @@ fn the_registry_is_whole() {
         };
         assert_eq!(setting.members[0].check(), Ok(()), "{}", detector.name);
         let mut facts = Vec::new();
-        // Some presets compare nothing but whole sentences.
-        let loops = "思考".repeat(9000) + &"\nI am done.".repeat(200);
+        // Some presets compare nothing but whole sentences, or long units.
+        let sentence = "\nI will not output any more text since I am done.";
+        let loops = "思考".repeat(9000) + &sentence.repeat(200);
         (detector.recipe)(&params).meter().push(&loops, &mut facts);
         assert!(!facts.is_empty(), "{} sees plain loops", detector.name);
         assert!(

@@ -86,8 +86,10 @@ fn segments(params: &Params, text: &[char]) -> Vec<Vec<(usize, char)>> {
 }
 
 fn is_cjk(c: char) -> bool {
-    static CJK: LazyLock<Regex> =
-        LazyLock::new(|| Regex::new(r"[\p{Han}\p{Hiragana}\p{Katakana}]").expect("a pattern"));
+    static CJK: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\p{Bopomofo}\u30fc\uff70]")
+            .expect("a pattern")
+    });
     CJK.is_match(&c.to_string())
 }
 
@@ -278,6 +280,7 @@ fn text() -> impl Strategy<Value = String> {
         "\n```\n",
         "Ab, ab ab. ",
         "カ",
+        "한국 ",
         "Éé é. ",
         "\n+\n",
     ]);

@@ -1,4 +1,5 @@
-//! Transcripts: the type, the files they stand in, the `<think>` splitter, planted loops.
+//! Transcripts: the type, the files they stand in, live streams, the `<think>` splitter, planted
+//! loops.
 //!
 //! [`Corpus::open`] looks at a folder or file, [`Corpus::raws`] reads it in order without decoding,
 //! [`Corpus::parse`] decodes one record and may run on any thread. What a label means is not known
@@ -12,6 +13,7 @@ pub mod plant;
 mod raws;
 mod select;
 mod splits;
+mod stream;
 mod think;
 mod transcript;
 mod wire;
@@ -24,6 +26,7 @@ pub use formats::jsonl::MAX_LINE;
 pub use ids::Ids;
 pub use raws::{Entries, Raw, Raws};
 pub use select::{Draw, Drawn, ModelGlob, Sample, Selection, field, parse_where};
+pub use stream::{Arrival, StreamFormat, StreamReader};
 pub use think::{Blocks, Side, ThinkOptions, ThinkSplitter, split_think, strip_think_tags};
 pub use transcript::{Body, Entry, Event, Place, Problem, Transcript};
 pub use writer::{Beside, CorpusWriter, WriteError};

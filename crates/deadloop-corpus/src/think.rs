@@ -8,6 +8,8 @@
 
 use serde::Deserialize;
 
+use crate::Body;
+
 const OPEN: &str = "<think>";
 const CLOSE: &str = "</think>";
 
@@ -39,6 +41,16 @@ pub enum Side {
     Reasoning,
     /// Outside.
     Answer,
+}
+
+impl Side {
+    /// A chunk of text on this side.
+    pub(crate) fn body(self, text: String) -> Body {
+        match self {
+            Self::Reasoning => Body::Reasoning(text),
+            Self::Answer => Body::Answer(text),
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,6 +107,11 @@ impl ThinkSplitter {
     /// The stream has ended: what was held back is text.
     pub fn finish(self, out: &mut impl FnMut(Side, &str)) {
         emit(self.side(), &self.held, out);
+    }
+
+    /// Bytes at the end of what was pushed that are held back.
+    pub(crate) fn held(&self) -> usize {
+        self.held.len()
     }
 
     fn side(&self) -> Side {

@@ -159,7 +159,8 @@ impl<'a> Lane<'a> {
     }
 }
 
-fn text_of(event: &Event) -> Option<(Channel, &str)> {
+/// The channel and the text of an event that carries some.
+pub fn text_of(event: &Event) -> Option<(Channel, &str)> {
     match &event.body {
         Body::Reasoning(text) => Some((Channel::Reasoning, text)),
         Body::Answer(text) => Some((Channel::Answer, text)),

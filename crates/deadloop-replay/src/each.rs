@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use deadloop_corpus::{Corpus, Entry, Problem, Raws, RecordDigest};
+use deadloop_corpus::{Corpus, Entry, Problem, Raw, Raws};
 use rayon::prelude::*;
 
 /// Undecoded bytes in hand at a time, besides the records that threads are working on.
@@ -30,7 +30,7 @@ impl Watch<'_> {
 #[error("interrupted")]
 pub struct Interrupted;
 
-/// Decodes every record of `corpus` and maps it, on all threads of the current rayon pool, and
+/// Decodes every record of `corpus` and maps it, with its undecoded form where it could be read, on all threads of the current rayon pool, and
 /// hands the results to `sink` in corpus order. While one batch is worked on the next is read.
 ///
 /// Memory: two batches of 8 MiB of undecoded text, or of one record where that is longer, and what
@@ -38,18 +38,18 @@ pub struct Interrupted;
 pub fn each<T: Send>(
     corpus: &Corpus,
     watch: &Watch<'_>,
-    map: impl Fn(Result<Entry, Problem>, Option<RecordDigest>) -> T + Sync,
+    map: impl Fn(Result<Entry, Problem>, Option<Raw>) -> T + Sync,
     mut sink: impl FnMut(T),
 ) -> Result<(), Interrupted> {
     let mut raws = corpus.raws();
     let mut batch = next_batch(&mut raws);
     while !batch.is_empty() {
-        let one = |raw: Result<deadloop_corpus::Raw, Problem>| {
+        let one = |raw: Result<Raw, Problem>| {
             if watch.is_cancelled() {
                 return None;
             }
             Some(match raw {
-                Ok(raw) => map(corpus.parse(&raw), Some(raw.digest())),
+                Ok(raw) => map(corpus.parse(&raw), Some(raw)),
                 Err(problem) => map(Err(problem), None),
             })
         };
@@ -64,12 +64,12 @@ pub fn each<T: Send>(
     Ok(())
 }
 
-fn next_batch(raws: &mut Raws) -> Vec<Result<deadloop_corpus::Raw, Problem>> {
+fn next_batch(raws: &mut Raws) -> Vec<Result<Raw, Problem>> {
     let mut batch = Vec::new();
     let mut bytes = 0;
     while bytes < BATCH_BYTES && batch.len() < BATCH_RECORDS {
         let Some(raw) = raws.next() else { break };
-        bytes += raw.as_ref().map_or(0, deadloop_corpus::Raw::bytes);
+        bytes += raw.as_ref().map_or(0, Raw::bytes);
         batch.push(raw);
     }
     batch

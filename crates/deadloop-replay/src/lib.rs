@@ -21,6 +21,7 @@ mod record;
 mod regions;
 mod run;
 
+pub use arrivals::text_of;
 pub use deadloop_corpus as corpus;
 pub use deadloop_detect as detect;
 pub use each::{Interrupted, Watch, each};

@@ -4,7 +4,8 @@
 
 mod outcome;
 
-pub use outcome::{Outcome, Verdict};
+pub use deadloop_score::Verdict;
+pub use outcome::Outcome;
 use std::sync::OnceLock;
 
 use crate::numbers::{Interval, decimal, percent};
@@ -62,6 +63,32 @@ pub struct Run {
     pub objective: Objective,
     /// Counts of what was read and left out, in the order in which they are shown.
     pub counts: Vec<(String, u64)>,
+    /// Why nothing was chosen, where no setting satisfies the constraints.
+    pub nothing: Option<Nothing>,
+}
+
+/// No setting satisfies the constraints.
+#[derive(Debug, Clone)]
+pub struct Nothing {
+    /// All of them, as text.
+    pub constraints: String,
+    /// The one that fewest settings meet.
+    pub restrictive: Option<Restrictive>,
+    /// How many settings there are.
+    pub cells: u64,
+    /// Index into [`ReportData::settings`] of the setting that violates them least.
+    pub nearest: usize,
+}
+
+/// The constraint that fewest settings meet.
+#[derive(Debug, Clone)]
+pub struct Restrictive {
+    /// As text.
+    pub constraint: String,
+    /// How many settings meet it.
+    pub met: u64,
+    /// What was compared with its bound for the nearest setting: a confidence bound, or the estimate.
+    pub compared: Option<f64>,
 }
 
 /// A column of the scores by which settings are compared.
@@ -221,7 +248,7 @@ pub struct Choice {
     pub thin: bool,
     /// Loops of the model.
     pub loops: u64,
-    /// Clean chars of the model.
+    /// Clean chars that were watched on the folds that the selection did not see.
     pub clean_chars: u64,
     /// Recall on the folds that the selection did not see.
     pub recall: Interval,

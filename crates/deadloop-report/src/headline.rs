@@ -1,6 +1,6 @@
 //! What is said first: what was measured, the verdict in a sentence, three figures.
 
-use crate::data::{ReportData, Role, Score, Verdict};
+use crate::data::{Nothing, ReportData, Role, Score, Verdict};
 use crate::numbers::{Interval, chars, count, decimal, percent, range};
 use serde::Serialize;
 
@@ -29,7 +29,7 @@ pub(crate) struct Figure {
 pub(crate) struct Value {
     /// Whose it is.
     pub(crate) of: String,
-    /// `current`, `chosen` or nothing.
+    /// `current`, `chosen`, `nearest` or nothing.
     pub(crate) role: &'static str,
     /// The figure.
     pub(crate) text: String,
@@ -153,6 +153,11 @@ fn lines(data: &ReportData) -> Vec<Line> {
         held_out: true,
     });
     let mut lines: Vec<Line> = current.into_iter().chain(chosen).collect();
+    let nearest = data.run.nothing.as_ref().and_then(|why| {
+        let of = format!("nearest: {}", data.describe(why.nearest));
+        Some(of_score(together(why.nearest)?, of, "nearest"))
+    });
+    lines.extend(nearest);
     if lines.is_empty() {
         let named = data
             .settings
@@ -194,18 +199,36 @@ fn verdict(data: &ReportData, lines: &[Line]) -> String {
         return "No transcript is labelled as a loop, so recall and delay are n/a; only false alarms could be counted.".into();
     }
     let mut sentences: Vec<String> = lines.iter().map(sentence).collect();
-    if data.run.command == "tune" && data.pooled().is_none() {
-        sentences.push(
-            "No setting of the grid meets the limit on false alarms: nothing was chosen.".into(),
-        );
+    if let Some(why) = &data.run.nothing {
+        // Before the figures of the nearest setting, which stand last.
+        sentences.insert(sentences.len().saturating_sub(1), nothing(data, why));
     }
     sentences.join(" ")
+}
+
+/// Which constraint restricts, and which setting comes nearest.
+fn nothing(data: &ReportData, why: &Nothing) -> String {
+    let nearest = data.describe(why.nearest);
+    let by = why.restrictive.as_ref().map_or_else(String::new, |by| {
+        format!(
+            " {} is the most restrictive constraint: {} of {} settings meet it; for the nearest setting, {nearest}, {} was compared with it.",
+            by.constraint,
+            count(by.met),
+            count(why.cells),
+            decimal(by.compared),
+        )
+    });
+    format!(
+        "No setting of the grid satisfies {}: nothing was chosen.{by}",
+        why.constraints
+    )
 }
 
 fn sentence(line: &Line) -> String {
     let held_out = if line.held_out { ", held out," } else { "" };
     let of = match line.role {
         "chosen" => format!("The {} setting", line.of),
+        "nearest" => "The nearest setting".into(),
         "" => line.of.clone(),
         _ => format!(
             "The setting in use, {},",

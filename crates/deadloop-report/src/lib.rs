@@ -31,8 +31,8 @@ mod write;
 
 pub use charts::{CHARTS, Chart, Entry, Layouts, draw_all};
 pub use data::{
-    ALL_MODELS, By, Choice, Objective, Outcome, ReportData, Role, Run, Score, Setting, Verdict,
-    WITHIN,
+    ALL_MODELS, By, Choice, Nothing, Objective, Outcome, ReportData, Restrictive, Role, Run, Score,
+    Setting, Verdict, WITHIN,
 };
 pub use draw::DrawError;
 pub use load::{LoadError, load};

@@ -1,16 +1,18 @@
 //! The report's data from the files of a result folder: the only place that knows their columns.
 
+mod parts;
 mod rows;
+mod run;
 mod scores;
 mod settings;
 
-use crate::data::{ALL_MODELS, By, Choice, Objective, Outcome, ReportData, Role, Run, Verdict};
-use crate::numbers::{Interval, wilson};
-use deadloop_score::{
-    Constraint, FileError, JudgeOptions, Manifest, Metric, Results, Table, poisson,
-};
+use crate::data::{ALL_MODELS, By, Choice, Nothing, Outcome, ReportData, Restrictive, Verdict};
+use crate::numbers::Interval;
+use deadloop_score::{FileError, Results, Table};
+use parts::{Overview, Parts};
 use rows::Rows;
-use scores::ScoreRows;
+use run::run;
+use scores::ScoreReader;
 use settings::Settings;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -41,25 +43,34 @@ pub enum LoadError {
     },
 }
 
-/// Models that keep all of their cells; of the others only named and chosen settings are kept.
-const CURVES: usize = 8;
-
 /// Reads the folder that `replay`, `sweep` or `tune` left.
 pub fn load(dir: &Path) -> Result<ReportData, LoadError> {
     let results = Results::read(dir)?;
-    let run = run(&results);
+    let overview = Overview::of(&results.scores)?;
     let mut data = ReportData {
-        run,
+        run: run(&results.manifest, overview.unlabelled, overview.errors),
         settings_toml: settings_toml(dir)?,
         ..ReportData::default()
     };
     let mut settings = Settings::of(&results, &mut data);
-    let constraints = constraints(&results.manifest);
-    load_scores(&results, &mut data, &mut settings, &constraints);
+    let mut reader = ScoreReader::new(&data.run.objective.name, &results.manifest, overview.quiet);
+    let parts = Parts {
+        results: &results,
+        models: &overview.models,
+        chosen: chosen_ids(&results),
+        delays: delays(&results),
+    };
+    data.scores = parts.load(&data.parameters, &mut settings, &mut reader)?;
+    data.run.nothing = results.manifest.infeasible.as_ref().map(|why| Nothing {
+        constraints: why.constraints.clone(),
+        restrictive: why.restrictive.as_ref().map(restrictive),
+        cells: why.cells as u64,
+        nearest: settings.at(&why.nearest),
+    });
     data.by = results
         .scores_by
         .as_ref()
-        .map_or_else(Vec::new, |table| by(table, &data, &mut settings));
+        .map_or_else(Vec::new, |table| by(table, &mut reader, &mut settings));
     data.choices = results
         .choice
         .as_ref()
@@ -71,6 +82,14 @@ pub fn load(dir: &Path) -> Result<ReportData, LoadError> {
     Ok(data)
 }
 
+fn restrictive(by: &deadloop_score::Restrictive) -> Restrictive {
+    Restrictive {
+        constraint: by.constraint.to_string(),
+        met: by.met as u64,
+        compared: by.compared,
+    }
+}
+
 fn settings_toml(dir: &Path) -> Result<Option<String>, LoadError> {
     let path = dir.join("settings.toml");
     match std::fs::read_to_string(&path) {
@@ -78,185 +97,6 @@ fn settings_toml(dir: &Path) -> Result<Option<String>, LoadError> {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
         Err(source) => Err(LoadError::Settings { path, source }),
     }
-}
-
-fn constraints(manifest: &Manifest) -> Vec<Constraint> {
-    manifest
-        .constraints
-        .iter()
-        .filter_map(|text| text.parse().ok())
-        .collect()
-}
-
-fn run(results: &Results) -> Run {
-    let manifest = &results.manifest;
-    let limit = constraints(manifest)
-        .into_iter()
-        .find(|one| one.metric == Metric::FaPerMchar && one.at_most);
-    let corpus = &manifest.corpus;
-    let of_path = || {
-        Path::new(&corpus.path).file_name().map_or_else(
-            || corpus.path.clone(),
-            |name| name.to_string_lossy().into_owned(),
-        )
-    };
-    let detectors = manifest
-        .detectors
-        .iter()
-        .map(|(name, version)| (name.clone(), version.to_string()));
-    Run {
-        command: manifest.command.clone(),
-        corpus: corpus.name.clone().unwrap_or_else(of_path),
-        corpus_hash: Some(corpus.hash.clone()).filter(|hash| !hash.is_empty()),
-        versions: std::iter::once(("deadloop".to_owned(), manifest.deadloop.clone()))
-            .chain(detectors)
-            .collect(),
-        seed: Some(manifest.seed),
-        judge: judged(&manifest.judge),
-        constraints: manifest.constraints.clone(),
-        limit: limit.map(|limit| limit.bound),
-        objective: manifest
-            .objective
-            .as_deref()
-            .map_or_else(Objective::default, objective),
-        counts: counts(results),
-    }
-}
-
-fn objective(name: &str) -> Objective {
-    let more_is_better = name.parse::<Metric>().map_or(true, Metric::more_is_better);
-    let is_share = !matches!(name, "fa_per_mchar" | "lost" | "delay" | "utility");
-    Objective {
-        name: name.to_owned(),
-        more_is_better,
-        is_share,
-    }
-}
-
-/// The judge's options by the names of scoring.md.
-fn judged(options: &JudgeOptions) -> Vec<(String, String)> {
-    let or_none =
-        |value: Option<u64>| value.map_or_else(|| "none".to_owned(), |value| value.to_string());
-    let pair = |name: &str, value: String| (name.to_owned(), value);
-    vec![
-        pair("early", options.early.to_string()),
-        pair("deadline", or_none(options.deadline)),
-        pair("grace", options.grace.to_string()),
-        pair(
-            "transient",
-            format!("{:?}", options.transient).to_lowercase(),
-        ),
-        pair("at", format!("{:?}", options.at).to_lowercase()),
-        pair("horizon", or_none(options.horizon)),
-    ]
-}
-
-fn counts(results: &Results) -> Vec<(String, u64)> {
-    let manifest = &results.manifest;
-    let scores = Rows::new(&results.scores);
-    let all = |name: &str| {
-        let rows =
-            (0..results.scores.rows()).filter(|row| scores.text("model", *row) == Some(ALL_MODELS));
-        rows.map(|row| scores.count(name, row)).max().unwrap_or(0)
-    };
-    let mut counts = vec![
-        ("transcripts", manifest.corpus.transcripts),
-        ("chars", manifest.corpus.chars),
-        ("filtered out", manifest.corpus.filtered),
-        ("rejected", manifest.corpus.rejected),
-        ("unlabelled", all("unlabelled")),
-        ("errors", all("errors")),
-        ("cells", manifest.cells),
-    ];
-    let refused: u64 = manifest.refused.values().sum();
-    let left_out = manifest.models_left_out.len() as u64;
-    counts.extend(
-        [
-            ("impossible cells", refused),
-            ("models without rows of their own", left_out),
-        ]
-        .into_iter()
-        .filter(|count| count.1 > 0),
-    );
-    counts
-        .into_iter()
-        .map(|(name, value)| (name.to_owned(), value))
-        .collect()
-}
-
-fn load_scores(
-    results: &Results,
-    data: &mut ReportData,
-    settings: &mut Settings,
-    constraints: &[Constraint],
-) {
-    let mut reader = ScoreRows::new(
-        &results.scores,
-        &data.run.objective.name,
-        constraints,
-        &results.manifest.worth,
-    );
-    let models = largest(&results.scores);
-    let chosen = chosen_ids(results);
-    let delays = delays(results);
-    for row in 0..results.scores.rows() {
-        let (Some(id), Some(model)) = (
-            reader.rows.text("setting", row),
-            reader.rows.text("model", row),
-        ) else {
-            continue;
-        };
-        let at = settings.at(id);
-        if model == ALL_MODELS {
-            let params = data.parameters.iter().map(|name| {
-                results
-                    .scores
-                    .shown(&format!("p.{name}"), row)
-                    .filter(|text| !text.is_empty())
-            });
-            settings.list[at].params = params.collect();
-        }
-        let kept = model == ALL_MODELS
-            || models.contains(model)
-            || settings.list[at].role != Role::Cell
-            || chosen.contains(id);
-        if !kept {
-            continue;
-        }
-        let mut score = reader.score(row, at, model);
-        if let Some(ends) = delays.get(&(id, model)) {
-            (score.delay.low, score.delay.high) = *ends;
-        }
-        if let Some(means) = results
-            .manifest
-            .macro_means
-            .get(id)
-            .filter(|_| model == ALL_MODELS)
-        {
-            score.macro_means = ["recall", "fa_per_mchar"].map(|name| means.get(name).copied());
-        }
-        data.scores.push(score);
-    }
-}
-
-/// The models with the most loops.
-fn largest(table: &Table) -> BTreeSet<String> {
-    let rows = Rows::new(table);
-    let mut loops: BTreeMap<&str, u64> = BTreeMap::new();
-    for row in 0..table.rows() {
-        if let Some(model) = rows.text("model", row).filter(|model| *model != ALL_MODELS) {
-            loops
-                .entry(model)
-                .or_insert_with(|| rows.count("loops", row));
-        }
-    }
-    let mut loops: Vec<(&str, u64)> = loops.into_iter().collect();
-    loops.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(b.0)));
-    loops
-        .into_iter()
-        .take(CURVES)
-        .map(|(model, _)| model.to_owned())
-        .collect()
 }
 
 fn chosen_ids(results: &Results) -> BTreeSet<&str> {
@@ -269,7 +109,7 @@ fn chosen_ids(results: &Results) -> BTreeSet<&str> {
 }
 
 /// From, to; `None` where it is n/a.
-type Bounds = (Option<f64>, Option<f64>);
+pub(super) type Bounds = (Option<f64>, Option<f64>);
 
 /// The resampled interval of the delay, by setting and model.
 fn delays(results: &Results) -> BTreeMap<(&str, &str), Bounds> {
@@ -291,16 +131,15 @@ fn delays(results: &Results) -> BTreeMap<(&str, &str), Bounds> {
 }
 
 /// Scores by field; those by kind have a table of their own.
-fn by(table: &Table, data: &ReportData, settings: &mut Settings) -> Vec<By> {
-    let worth = deadloop_score::Worth::default();
-    let mut reader = ScoreRows::new(table, &data.run.objective.name, &[], &worth);
+fn by(table: &Table, reader: &mut ScoreReader, settings: &mut Settings) -> Vec<By> {
+    let rows = Rows::new(table);
     let mut list = Vec::new();
     for row in 0..table.rows() {
         let (Some(field), Some(id)) = (table.text("by", row), table.text("setting", row)) else {
             continue;
         };
         if field != "kind" {
-            let score = reader.score(row, settings.at(id), ALL_MODELS);
+            let score = reader.score(&rows, row, settings.at(id), ALL_MODELS);
             list.push(By {
                 field: field.to_owned(),
                 value: table.text("value", row).map(str::to_owned),
@@ -316,7 +155,11 @@ fn choices(table: &Table, settings: &mut Settings) -> Vec<Choice> {
     let rows = Rows::new(table);
     let text = |name: &str, row: usize| rows.text(name, row).unwrap_or_default().to_owned();
     let choice = |row: usize| {
-        let (loops, exposure) = (rows.count("loops", row), rows.count("exposure", row));
+        let held_out = |value: &str, bounds: &str| Interval {
+            value: rows.number(&format!("held_out_{value}"), row),
+            low: rows.number(&format!("held_out_{bounds}_lo"), row),
+            high: rows.number(&format!("held_out_{bounds}_hi"), row),
+        };
         Choice {
             model: text("model", row),
             setting: rows.text("setting", row).map(|id| settings.at(id)),
@@ -324,37 +167,15 @@ fn choices(table: &Table, settings: &mut Settings) -> Vec<Choice> {
             reason: text("reason", row),
             kept: rows.count("kept_current", row) > 0,
             thin: rows.count("thin", row) > 0,
-            loops,
-            clean_chars: exposure,
-            recall: held_out_recall(rows.number("held_out_recall", row), loops),
-            fa: held_out_fa(rows.number("held_out_fa_per_mchar", row), exposure),
+            loops: rows.count("loops", row),
+            clean_chars: rows.count("held_out_exposure", row),
+            recall: held_out("recall", "recall"),
+            fa: held_out("fa_per_mchar", "fa"),
             delay: rows.number("held_out_delay", row),
             optimism: rows.number("optimism", row),
         }
     };
     (0..table.rows()).map(choice).collect()
-}
-
-/// The file has the ratio and its denominator; their product is the count.
-fn held_out_recall(recall: Option<f64>, loops: u64) -> Interval {
-    recall.map_or_else(Interval::default, |recall| {
-        wilson((recall * loops as f64).round() as u64, loops)
-    })
-}
-
-/// The file has the rate and the chars that the setting watched in sample, which differ from those held out by less
-/// than an alarm's worth; the product, rounded, is the count that the interval is made from.
-fn held_out_fa(rate: Option<f64>, exposure: u64) -> Interval {
-    let Some(rate) = rate.filter(|_| exposure > 0) else {
-        return Interval::default();
-    };
-    let millions = exposure as f64 / 1e6;
-    let ends = poisson((rate * millions).round() as u64);
-    Interval {
-        value: Some(rate),
-        low: Some(ends.lo / millions),
-        high: Some(ends.hi / millions),
-    }
 }
 
 fn outcomes(table: &Table, settings: &mut Settings) -> Result<Vec<Outcome>, LoadError> {
@@ -368,7 +189,7 @@ fn outcomes(table: &Table, settings: &mut Settings) -> Result<Vec<Outcome>, Load
             row: row + 1,
             what: format!(
                 "unknown verdict {name:?}; expected one of {}",
-                Verdict::ALL.map(|verdict| verdict.1).join(", ")
+                Verdict::ALL.map(Verdict::name).join(", ")
             ),
         })?;
         Ok(Outcome {

@@ -5,20 +5,15 @@ use crate::data::ReportData;
 use crate::draw::DrawError;
 use crate::load::{LoadError, load};
 use crate::page::pages;
-use std::io::Write as _;
+use deadloop_score::{FileError, write_text};
 use std::path::{Path, PathBuf};
 
 /// Why a report could not be made.
 #[derive(Debug, thiserror::Error)]
 pub enum ReportError {
     /// A file could not be read or written.
-    #[error("{path}: {source}")]
-    File {
-        /// The file.
-        path: PathBuf,
-        /// What the system said.
-        source: std::io::Error,
-    },
+    #[error(transparent)]
+    File(#[from] FileError),
     /// The folder could not be read.
     #[error(transparent)]
     Load(#[from] LoadError),
@@ -50,10 +45,7 @@ pub fn write(data: &ReportData, dir: &Path) -> Result<Report, ReportError> {
     let charts = draw_all(data)?;
     let pages = pages(data, &charts)?;
     let folder = dir.join("charts");
-    std::fs::create_dir_all(&folder).map_err(|source| ReportError::File {
-        path: folder.clone(),
-        source,
-    })?;
+    std::fs::create_dir_all(&folder).map_err(|e| FileError::at(&folder, e))?;
     let mut report = Report {
         files: Vec::new(),
         absent: Vec::new(),
@@ -73,34 +65,15 @@ pub fn write(data: &ReportData, dir: &Path) -> Result<Report, ReportError> {
     Ok(report)
 }
 
-fn put(report: &mut Report, path: PathBuf, text: &str) -> Result<(), ReportError> {
-    replace(&path, text).map_err(|source| ReportError::File {
-        path: path.clone(),
-        source,
-    })?;
+fn put(report: &mut Report, path: PathBuf, text: &str) -> Result<(), FileError> {
+    write_text(&path, text)?;
     report.files.push(path);
     Ok(())
 }
 
-fn replace(path: &Path, text: &str) -> std::io::Result<()> {
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".deadloop-");
-    // A temporary file is private unless told otherwise; a report is readable as any new file is.
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    let mut file = builder.tempfile_in(path.parent().unwrap_or(Path::new(".")))?;
-    file.write_all(text.as_bytes())?;
-    file.as_file().sync_all()?;
-    file.persist(path)?;
-    Ok(())
-}
-
-fn remove(path: &Path) -> Result<(), ReportError> {
+fn remove(path: &Path) -> Result<(), FileError> {
     match std::fs::remove_file(path) {
-        Err(source) if source.kind() != std::io::ErrorKind::NotFound => Err(ReportError::File {
-            path: path.to_owned(),
-            source,
-        }),
+        Err(e) if e.kind() != std::io::ErrorKind::NotFound => Err(FileError::at(path, e)),
         _ => Ok(()),
     }
 }

@@ -118,8 +118,8 @@ fn write_folder(dir: &Path) {
             counts("latency", &[None, Some(690)]),
         ],
     );
-    let choice = "model,setting,why,reason,thin,loops,exposure,held_out_recall,held_out_fa_per_mchar,held_out_delay,optimism\n\
-                  *,bb,pooled,because,1,4,4000000,0.5,0,812.5,0.2\n";
+    let choice = "model,setting,why,reason,thin,loops,exposure,held_out_recall,held_out_fa_per_mchar,held_out_delay,optimism,held_out_exposure,held_out_fa_lo,held_out_fa_hi\n\
+                  *,bb,pooled,because,1,4,4000000,0.5,0,812.5,0.2,3000000,0,1.2296\n";
     std::fs::write(dir.join("choice.csv"), choice).unwrap();
     std::fs::write(dir.join("settings.toml"), "[[guard]]\n").unwrap();
 }
@@ -168,9 +168,9 @@ fn a_folder_is_read_as_the_contract_says() {
         (Some(1), true, 4)
     );
     assert_eq!(
-        data.choices[0].fa.high.map(|high| (high * 1e4).round()),
-        Some(9222.0),
-        "3.6889 in 4 million"
+        (data.choices[0].fa.high, data.choices[0].clean_chars),
+        (Some(1.2296), 3_000_000),
+        "held out, not in sample"
     );
     assert_eq!(data.outcomes[1].verdict, Verdict::Hit);
 }

@@ -4,7 +4,7 @@
 
 mod fixture;
 
-use deadloop_report::{Chart, Pages, ReportData, draw_all, pages, write};
+use deadloop_report::{Chart, Nothing, Pages, ReportData, Restrictive, draw_all, pages, write};
 
 fn all() -> Vec<(&'static str, ReportData)> {
     vec![
@@ -190,16 +190,50 @@ fn current_and_chosen_stand_in_the_verdict() {
 #[test]
 fn nothing_feasible_is_said() {
     let mut data = fixture::tune();
-    data.choices
-        .iter_mut()
-        .for_each(|choice| choice.setting = None);
+    data.choices.clear();
+    data.run.nothing = Some(Nothing {
+        constraints: "recall>=0.9, fa_per_mchar<=1".into(),
+        restrictive: Some(Restrictive {
+            constraint: "recall>=0.9".into(),
+            met: 3,
+            compared: Some(0.75),
+        }),
+        cells: 500,
+        nearest: 1,
+    });
     let (_, pages) = drawn(&data);
-    assert!(
-        pages
-            .markdown
-            .contains("No setting of the grid meets the limit")
-    );
-    assert!(pages.markdown.contains("none met the limit"));
+    let words = [
+        "No setting of the grid satisfies recall>=0.9, fa_per_mchar<=1",
+        "recall>=0.9 is the most restrictive constraint: 3 of 500 settings meet it",
+        "for the nearest setting, ts-1, 0.75 was compared",
+        "The nearest setting finds 34 % of the loops",
+    ];
+    let verdict = pages
+        .markdown
+        .replace("&gt;", ">")
+        .replace("&lt;", "<")
+        .replace('\\', "");
+    for word in words {
+        assert!(verdict.contains(word), "{word:?} in {verdict}");
+    }
+    assert!(pages.html.contains("nearest: ts-1"), "its figures");
+}
+
+#[test]
+fn who_fired_first_is_told_of_settings_with_several_members() {
+    let mut data = fixture::replay();
+    assert!(!drawn(&data).1.markdown.contains("Who fired first"));
+    let second = |row: &&mut deadloop_report::Outcome| row.setting == 1 && row.detector.is_some();
+    let mut alarms = data.outcomes.iter_mut().filter(second);
+    alarms.next().unwrap().detector = Some("periodic".into());
+    let (_, pages) = drawn(&data);
+    let table = pages.markdown.split("Who fired first").nth(1).unwrap();
+    let rows: Vec<&str> = table
+        .lines()
+        .filter(|line| line.contains("| checkpoint |") || line.contains("| periodic |"))
+        .collect();
+    assert_eq!(rows.len(), 2, "{table}");
+    assert!(rows[1].starts_with("| ts-1 | periodic | 1 |"), "{rows:?}");
 }
 
 #[test]

@@ -6,8 +6,6 @@
 
 use std::ops::Range;
 
-use deadloop_replay::Plan;
-
 use crate::constraint::{Constraint, Judge, Standing};
 use crate::evidence::Evidence;
 use crate::folds::folds;
@@ -172,7 +170,7 @@ pub fn choose(
         folds: &folds,
     };
     let all = evidence.all();
-    let quiet = quiet(evidence, &all, &options.judge, chooser.candidates.start);
+    let quiet = evidence.quiet(chooser.candidates.start, &all, &options.judge);
     let (loops, clean) = (quiet.loops(), quiet.clean());
     if loops == 0 || clean == 0 {
         return Err(ChooseError::TooLittleData { loops, clean });
@@ -223,12 +221,9 @@ impl Chooser<'_> {
     }
 
     fn model(&self, model: &str, pick: &[usize], pooled: &Cross) -> Choice {
-        let quiet = quiet(
-            self.evidence,
-            pick,
-            &self.options.judge,
-            self.candidates.start,
-        );
+        let quiet = self
+            .evidence
+            .quiet(self.candidates.start, pick, &self.options.judge);
         if let Some(reason) = self.too_few(&quiet) {
             return self.report(model, pick, pooled, Why::FewLabels, reason);
         }
@@ -282,7 +277,7 @@ impl Chooser<'_> {
         } = self.options;
         let tally = self.evidence.tally(cell, pick, judge);
         let held_out_tally = self.held_out(pick, cross);
-        let quiet = quiet(self.evidence, pick, judge, cell);
+        let quiet = self.evidence.quiet(cell, pick, judge);
         let mut by = Judge::default();
         let mut stand = |c: &Constraint| by.standing(c, &tally, &quiet, worth);
         let standings: Vec<Standing> = self.options.constraints.iter().map(&mut stand).collect();
@@ -292,7 +287,7 @@ impl Chooser<'_> {
         Choice {
             model: model.into(),
             cell,
-            setting: self.evidence.plan.setting(cell).id(),
+            setting: self.evidence.plan.id(cell),
             why,
             reason,
             thin: self.thin(&quiet),
@@ -319,7 +314,7 @@ impl Chooser<'_> {
                 .collect();
             match cell {
                 Some(cell) => self.evidence.tally(*cell, &left, judge),
-                None => quiet(self.evidence, &left, judge, self.candidates.start),
+                None => self.evidence.quiet(self.candidates.start, &left, judge),
             }
         };
         cross.without.iter().enumerate().map(fold).sum()
@@ -335,21 +330,4 @@ impl Chooser<'_> {
             .filter(bounded)
             .any(|c| !judge.can_decide(c, quiet))
     }
-}
-
-/// The tally of a setting that watches what `cell` watches and never alarms.
-pub(crate) fn quiet(
-    evidence: &Evidence,
-    pick: &[usize],
-    judge: &JudgeOptions,
-    cell: usize,
-) -> Tally {
-    let watch = watch(evidence.plan, cell);
-    let outcome = |i: &usize| crate::verdict::judge(&evidence.cases[*i], watch, None, judge);
-    pick.iter().map(|i| Tally::of(&outcome(i))).sum()
-}
-
-fn watch(plan: &Plan, cell: usize) -> crate::judging::Watch {
-    let setting = plan.setting(cell);
-    crate::judging::Watch::of(|channel| setting.watches(channel))
 }

@@ -4,13 +4,16 @@ use std::collections::HashMap;
 use std::fmt;
 use std::str::FromStr;
 
+use serde::{Deserialize, Serialize};
+
 use crate::intervals::{poisson_upper, proportion_lower, proportion_upper};
 use crate::metric::{GoalError, Metric};
 use crate::scores::Worth;
 use crate::tally::{Count, Tally};
 
 /// Something that a setting has to meet: `fa_per_mchar<=1`.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
 pub struct Constraint {
     /// What is bounded.
     pub metric: Metric,
@@ -52,6 +55,19 @@ impl FromStr for Constraint {
             at_most: rest.starts_with('<'),
             bound,
         })
+    }
+}
+
+impl TryFrom<String> for Constraint {
+    type Error = GoalError;
+    fn try_from(text: String) -> Result<Self, GoalError> {
+        text.parse()
+    }
+}
+
+impl From<Constraint> for String {
+    fn from(constraint: Constraint) -> Self {
+        constraint.to_string()
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use deadloop_replay::{Block, Plan, Record};
+use deadloop_replay::{Plan, Record};
 
 use crate::cases::Case;
 use crate::judging::{JudgeOptions, Watch};
@@ -81,25 +81,41 @@ impl<'a> Evidence<'a> {
         Trial {
             case: &self.cases[case],
             decided: &self.records[case].blocks[block],
+            watch: self.watch(block, case),
         }
+    }
+
+    /// The channels that one block's settings read of one case: those of its model's guard.
+    fn watch(&self, block: usize, case: usize) -> Watch {
+        let guard = self.plan.blocks()[block].guard(&self.cases[case].model);
+        Watch::of(|channel| guard.watches(channel))
     }
 
     /// The outcomes of one setting on the chosen cases, one after the other: for the few settings
     /// that are reported.
     pub fn outcomes(&self, cell: usize, pick: &[usize], options: &JudgeOptions) -> Vec<Outcome> {
         let place = self.plan.cell(cell);
-        let Some(block) = self.plan.blocks().get(place.block) else {
-            return Vec::new();
-        };
-        let watch = watch_of(block);
         let outcome = |i: &usize| {
-            let decided = &self.records[*i].blocks[place.block];
-            match decided.error {
+            let trial = self.trial(place.block, *i);
+            match trial.decided.error {
                 Some(_) => Outcome::error(),
-                None => judge(&self.cases[*i], watch, decided.stop(&place.at), options),
+                None => {
+                    let stop = trial.decided.stop(&place.at);
+                    judge(trial.case, trial.watch, stop, options)
+                }
             }
         };
         pick.iter().map(outcome).collect()
+    }
+
+    /// The tally of a setting that watches what `cell` watches and never alarms.
+    pub(crate) fn quiet(&self, cell: usize, pick: &[usize], options: &JudgeOptions) -> Tally {
+        let block = self.plan.cell(cell).block;
+        let outcome = |i: &usize| {
+            let watch = self.watch(block, *i);
+            judge(&self.cases[*i], watch, None, options)
+        };
+        pick.iter().map(|i| Tally::of(&outcome(i))).sum()
     }
 
     /// Their tally.
@@ -109,9 +125,4 @@ impl<'a> Evidence<'a> {
             .map(Tally::of)
             .sum()
     }
-}
-
-/// The channels that a block's settings read.
-pub(crate) fn watch_of(block: &Block) -> Watch {
-    Watch::of(|channel| block.watches(channel))
 }

@@ -1,5 +1,7 @@
 //! Why nothing was chosen, in words that say what to change.
 
+use serde::{Deserialize, Serialize};
+
 use crate::constraint::Constraint;
 
 /// Why nothing was chosen.
@@ -22,7 +24,7 @@ pub enum ChooseError {
 }
 
 /// No setting meets the constraints; nothing is chosen.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error, Serialize, Deserialize)]
 #[error("no setting satisfies {constraints}{}; the nearest setting is {nearest}{}",
     restriction(.restrictive.as_ref(), *.cells), value(.restrictive.as_ref()))]
 pub struct NothingFeasible {
@@ -39,7 +41,7 @@ pub struct NothingFeasible {
 }
 
 /// The constraint that fewest settings meet.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Restrictive {
     /// Which one.
     pub constraint: Constraint,

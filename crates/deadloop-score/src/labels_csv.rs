@@ -1,11 +1,11 @@
 //! labels.csv: labels kept apart from the recordings, because they are revised and those are not.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
 use csv::StringRecord;
-use deadloop_replay::corpus::{Place, Problem};
+use deadloop_replay::corpus::{Ids, Place, Problem};
 
 use crate::label::{Placed, Wire, push};
 
@@ -125,11 +125,8 @@ impl LabelsFile {
 
     /// A problem for each label of a transcript that is not among `ids`: those of the whole corpus,
     /// before any filter.
-    pub fn orphans(&self, ids: &BTreeSet<&str>) -> Vec<Problem> {
-        let unknown = self
-            .named
-            .iter()
-            .filter(|(id, _)| !ids.contains(id.as_str()));
+    pub fn orphans(&self, ids: &Ids) -> Vec<Problem> {
+        let unknown = self.named.iter().filter(|(id, _)| !ids.contains(id));
         let mut problems = Vec::new();
         for (id, place) in unknown {
             let what = format!("a label for no transcript: {id:?}");
@@ -305,7 +302,10 @@ mod tests {
     #[test]
     fn labels_for_no_transcript_are_found() {
         let (labels, _) = read(&format!("{HEADER}\na,clean,,,,,,,,,\nb,clean,,,,,,,,,\n"));
-        let orphans = labels.orphans(&BTreeSet::from(["a"]));
+        let mut ids = Ids::default();
+        let place = Place::whole("t.jsonl");
+        ids.insert("a", &place).unwrap();
+        let orphans = labels.orphans(&ids);
         assert_eq!(orphans.len(), 1);
         assert_eq!(orphans[0].place.line, 3);
         assert!(orphans[0].what.contains("\"b\""));

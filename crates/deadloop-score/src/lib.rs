@@ -14,6 +14,7 @@
 //! Single-threaded: what is slow here was made to cost little instead.
 
 mod bootstrap;
+mod careful;
 mod cases;
 mod choose;
 mod constraint;
@@ -49,9 +50,9 @@ pub use files::breakdown::{write_intervals, write_scores_by};
 pub use files::choice::write_choice;
 pub use files::manifest::{CorpusInfo, Manifest};
 pub use files::outcomes::write_outcomes;
-pub use files::results::{Results, macro_means};
+pub use files::results::{Results, ScoresFile, macro_means};
 pub use files::settings::{settings_toml, write_settings};
-pub use files::store::FileError;
+pub use files::store::{FileError, temporary_prefix, write_text};
 pub use files::sweep::{CSV_ROWS, MAX_ROWS, Scored, Scoring, write_pareto, write_scores};
 pub use files::table::{Cell, Cells, Table, Type};
 pub use floors::Floor;

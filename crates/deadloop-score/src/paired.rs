@@ -8,7 +8,7 @@
 use deadloop_replay::Region;
 use statrs::function::erf::erfc;
 
-use crate::judging::{JudgeOptions, Watch};
+use crate::judging::JudgeOptions;
 use crate::paint::{Canvas, Painter};
 use crate::sheet::Trial;
 use crate::tally::Tally;
@@ -81,13 +81,12 @@ impl Paired {
     /// `reference[i]`. `contribution` is what a transcript with this tally contributes.
     pub(crate) fn new<'a>(
         shape: &[usize],
-        watch: Watch,
         trials: impl Iterator<Item = Trial<'a>>,
         options: &JudgeOptions,
         reference: &[f64],
         contribution: impl Fn(&Tally) -> f64,
     ) -> Self {
-        let of = |trial| contributions(trial, watch, options, &contribution);
+        let of = |trial| contributions(trial, options, &contribution);
         let all: Vec<Contribution> = trials.map(of).collect();
         let each = || {
             all.iter()
@@ -135,11 +134,14 @@ impl Paired {
 
 fn contributions<'a>(
     trial: Trial<'a>,
-    watch: Watch,
     options: &JudgeOptions,
     contribution: &impl Fn(&Tally) -> f64,
 ) -> Contribution<'a> {
-    let Trial { case, decided } = trial;
+    let Trial {
+        case,
+        decided,
+        watch,
+    } = trial;
     if decided.error.is_some() {
         let quiet = contribution(&Tally::of(&Outcome::error()));
         return Contribution {

@@ -99,8 +99,6 @@ impl Scores {
     ) -> Self {
         let hit = tally.get(Count::Hit);
         let alarms = hit + tally.wrong();
-        let per_mchar = |n: f64| 1e6 * n / tally.get(Count::Exposure) as f64;
-        let watched = tally.get(Count::Exposure) > 0;
         Self {
             tally: *tally,
             precision: ratio(hit, alarms),
@@ -111,13 +109,7 @@ impl Scores {
             fpr_interval: wilson(tally.get(Count::FalseAlarm), tally.clean()),
             f1: f_beta(tally, 1.0),
             fa_per_mchar: fa_per_mchar(tally),
-            fa_interval: watched.then(|| {
-                let events = cache.get(tally.wrong());
-                Interval {
-                    lo: per_mchar(events.lo),
-                    hi: per_mchar(events.hi),
-                }
-            }),
+            fa_interval: fa_interval(tally, cache),
             ppv: ppv(tally, worth),
             delay: delay(tally),
             latency,
@@ -158,6 +150,17 @@ pub fn f_beta(tally: &Tally, beta: f64) -> Option<f64> {
 /// 1e6 x 2 / 106900 = 18.7.
 pub fn fa_per_mchar(tally: &Tally) -> Option<f64> {
     ratio(tally.wrong(), tally.get(Count::Exposure)).map(|rate| 1e6 * rate)
+}
+
+/// The exact Poisson interval of [`fa_per_mchar`], 95 %.
+pub(crate) fn fa_interval(tally: &Tally, cache: &mut PoissonCache) -> Option<Interval> {
+    let exposure = tally.get(Count::Exposure);
+    let per_mchar = |events: f64| 1e6 * events / exposure as f64;
+    let Interval { lo, hi } = cache.get(tally.wrong());
+    (exposure > 0).then(|| Interval {
+        lo: per_mchar(lo),
+        hi: per_mchar(hi),
+    })
 }
 
 /// How often an alarm would be right in production, where loops are rarer than in a labelled set:

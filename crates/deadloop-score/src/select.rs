@@ -3,12 +3,12 @@
 use std::cmp::Ordering;
 use std::ops::Range;
 
-use deadloop_replay::detect::{Side, Value};
-use deadloop_replay::{Block, Plan};
+use deadloop_replay::Block;
 
-use crate::choose::{ChooseOptions, quiet};
+use crate::careful::{copies, distance};
+use crate::choose::ChooseOptions;
 use crate::constraint::{Constraint, Judge};
-use crate::evidence::{Evidence, watch_of};
+use crate::evidence::Evidence;
 use crate::infeasible::{NothingFeasible, Restrictive};
 use crate::paired::{Difference, Paired};
 use crate::sheet::{Sheet, tallies};
@@ -58,13 +58,7 @@ impl<'a> Board<'a> {
         let sheets = |(index, block): (usize, &Block)| {
             let sheet = |pick: &Vec<usize>| {
                 let trials = pick.iter().map(|i| evidence.trial(index, *i));
-                tallies(
-                    &block.shape(),
-                    watch_of(block),
-                    trials,
-                    &options.judge,
-                    &Count::ALL,
-                )
+                tallies(&block.shape(), trials, &options.judge, &Count::ALL)
             };
             (index, by_fold.iter().map(sheet).collect())
         };
@@ -156,12 +150,8 @@ impl<'a> Board<'a> {
     }
 
     fn quiet(&self, pick: &[usize]) -> Tally {
-        quiet(
-            self.evidence,
-            pick,
-            &self.options.judge,
-            self.candidates.start,
-        )
+        self.evidence
+            .quiet(self.candidates.start, pick, &self.options.judge)
     }
 
     /// Among the feasible cells within one standard error of the best (of the paired difference):
@@ -216,14 +206,7 @@ impl<'a> Board<'a> {
             }
             let trials = pick.iter().map(|i| self.evidence.trial(*index, *i));
             let influence = |tally: &Tally| objective.influence(tally, &at, worth);
-            let paired = Paired::new(
-                &block.shape(),
-                watch_of(block),
-                trials,
-                judge,
-                &reference,
-                influence,
-            );
+            let paired = Paired::new(&block.shape(), trials, judge, &reference, influence);
             near.extend(here.iter().filter(|c| {
                 let error = paired.difference(&block.at(c.cell - block.first())).error;
                 // n/a is never near; with an error of 0 only equals are.
@@ -269,7 +252,7 @@ impl<'a> Board<'a> {
         let [a, b] = [new, current].map(|cell| self.contributions(cell, pick, &at));
         let probability = Difference::between(&a, &b).probability();
         let tally = self.evidence.tally(current, pick, judge);
-        let quiet = quiet(self.evidence, pick, judge, current);
+        let quiet = self.evidence.quiet(current, pick, judge);
         let mut by = Judge::default();
         let allowed = constraints
             .iter()
@@ -325,88 +308,7 @@ impl<'a> Board<'a> {
             restrictive,
             cells,
             cell,
-            nearest: self.evidence.plan.setting(cell).id(),
+            nearest: self.evidence.plan.id(cell),
         })
-    }
-}
-
-/// How many copies a setting asks for, summed over the thresholds that count copies and vary.
-fn copies(plan: &Plan, cell: usize) -> i64 {
-    let place = plan.cell(cell);
-    let Some(block) = plan.blocks().get(place.block) else {
-        return 0;
-    };
-    let axes = block
-        .axes()
-        .iter()
-        .zip(&place.at)
-        .filter(|(axis, _)| axis.threshold.repeats);
-    let value = |(axis, at): (&deadloop_replay::Axis, &u16)| {
-        let value = axis
-            .values
-            .get(usize::from(*at))
-            .and_then(Value::as_int)
-            .unwrap_or(0);
-        if axis.threshold.side == Side::AtMost {
-            value
-        } else {
-            -value
-        }
-    };
-    axes.map(value).sum()
-}
-
-/// How far one setting is from another: in how many parameters they differ, then by how much, in
-/// thousandths of the larger value.
-fn distance(a: &[(String, Value)], b: &[(String, Value)]) -> (usize, u64) {
-    let other = |name: &str| b.iter().find(|(n, _)| n == name).map(|(_, value)| value);
-    let mut far = (a.len().abs_diff(b.len()), 0);
-    for (name, value) in a {
-        if let Some(other) = other(name).filter(|o| *o != value) {
-            far.0 += 1;
-            far.1 += apart(value, other);
-        } else if other(name).is_none() {
-            far.0 += 1;
-        }
-    }
-    far
-}
-
-fn apart(a: &Value, b: &Value) -> u64 {
-    match (number(a), number(b)) {
-        (Some(a), Some(b)) => {
-            let share = (a - b).abs() / a.abs().max(b.abs()).max(f64::MIN_POSITIVE);
-            (1000.0 * share).round() as u64
-        }
-        _ => 1000,
-    }
-}
-
-fn number(value: &Value) -> Option<f64> {
-    match value {
-        Value::Int(n) => Some(*n as f64),
-        Value::Float(x) => Some(*x),
-        _ => None,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn fewer_changed_parameters_are_nearer_then_smaller_changes() {
-        let of = |a: i64, b: i64, word: &str| {
-            vec![
-                ("x.a".to_owned(), Value::Int(a)),
-                ("x.b".to_owned(), Value::Int(b)),
-                ("x.w".to_owned(), Value::Text(word.into())),
-            ]
-        };
-        let from = of(10, 10, "all");
-        assert_eq!(distance(&from, &from), (0, 0));
-        assert_eq!(distance(&of(20, 10, "all"), &from), (1, 500));
-        assert_eq!(distance(&of(10, 10, "first"), &from), (1, 1000));
-        assert!(distance(&of(11, 11, "all"), &from) > distance(&of(90, 10, "all"), &from));
     }
 }

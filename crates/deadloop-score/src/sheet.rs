@@ -22,6 +22,8 @@ pub struct Trial<'a> {
     pub case: &'a Case,
     /// What the block's settings said.
     pub decided: &'a Decided,
+    /// The channels in which they read this transcript.
+    pub watch: Watch,
 }
 
 /// The tally of every cell of a block over some transcripts. 8 bytes for each merged cell and count
@@ -43,22 +45,20 @@ struct Stroke<'a> {
     hit: Option<u64>,
 }
 
-/// Tallies `trials` over the cells of a block. `shape` is the number of values along each axis;
-/// `watch` the channels that its settings read; `counts` those that will be asked for: fewer are
-/// cheaper.
+/// Tallies `trials` over the cells of a block. `shape` is the number of values along each axis,
+/// `counts` those that will be asked for: fewer are cheaper.
 ///
 /// Cost: a verdict for each distinct stop, 2^k additions for each box and changed count, and k
 /// additions for each merged cell and changed count. Cells times transcripts do not occur.
 pub fn tallies<'a>(
     shape: &[usize],
-    watch: Watch,
     trials: impl IntoIterator<Item = Trial<'a>>,
     options: &JudgeOptions,
     counts: &[Count],
 ) -> Sheet {
     let mut draft = Draft::default();
     for trial in trials {
-        draft.add(trial, watch, options);
+        draft.add(trial, options);
     }
     draft.paint(shape, counts)
 }
@@ -70,13 +70,12 @@ pub fn tallies<'a>(
 /// a nanosecond or two each), in order of latency, and 80 bytes a merged cell.
 pub fn tallies_and_latencies<'a>(
     shape: &[usize],
-    watch: Watch,
     trials: impl IntoIterator<Item = Trial<'a>>,
     options: &JudgeOptions,
 ) -> (Sheet, LatencySheet) {
     let mut draft = Draft::default();
     for trial in trials {
-        draft.add(trial, watch, options);
+        draft.add(trial, options);
     }
     let sheet = draft.paint(shape, &Count::ALL);
     let latencies = LatencySheet::of(&sheet, draft.strokes);
@@ -91,8 +90,12 @@ struct Draft<'a> {
 }
 
 impl<'a> Draft<'a> {
-    fn add(&mut self, trial: Trial<'a>, watch: Watch, options: &JudgeOptions) {
-        let Trial { case, decided } = trial;
+    fn add(&mut self, trial: Trial<'a>, options: &JudgeOptions) {
+        let Trial {
+            case,
+            decided,
+            watch,
+        } = trial;
         if decided.error.is_some() {
             self.base += Tally::of(&Outcome::error());
             return;

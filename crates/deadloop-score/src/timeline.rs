@@ -1,8 +1,8 @@
 //! What arrived when: the order of a transcript's channels, without its text.
 
-use deadloop_replay::Seen;
 use deadloop_replay::corpus::{Body, Event};
 use deadloop_replay::detect::{Channel, Chars};
+use deadloop_replay::{Seen, text_of};
 
 /// The lengths of a transcript's channels and the order in which they were filled. Neighbouring
 /// events of one channel are one stretch, so a million chunks of an answer take one entry.
@@ -41,7 +41,7 @@ impl Timeline {
         let mut seen = Seen::default();
         self.stretches
             .iter()
-            .for_each(|(channel, n)| grow(&mut seen, *channel, *n));
+            .for_each(|(channel, n)| seen = seen.plus(*channel, Chars(*n)));
         seen
     }
 
@@ -75,10 +75,9 @@ impl Timeline {
         let mut ended = seen;
         for (c, n) in &self.stretches {
             if *c == channel && at < own + n {
-                grow(&mut seen, channel, at - own);
-                return seen;
+                return seen.plus(channel, Chars(at - own));
             }
-            grow(&mut seen, *c, *n);
+            seen = seen.plus(*c, Chars(*n));
             if *c == channel {
                 own += n;
                 ended = seen;
@@ -111,10 +110,9 @@ impl Timeline {
         let mut seen = Seen::default();
         for (channel, n) in &self.stretches {
             if let Some(into) = stop(*channel, seen, *n) {
-                grow(&mut seen, *channel, into);
-                return Some((*channel, seen));
+                return Some((*channel, seen.plus(*channel, Chars(into))));
             }
-            grow(&mut seen, *channel, *n);
+            seen = seen.plus(*channel, Chars(*n));
         }
         None
     }
@@ -144,19 +142,10 @@ pub(crate) fn clock(events: &[Event], channel: Channel, at: u64) -> Clock {
 
 /// The channel that an event adds to, and how much.
 fn units(event: &Event) -> Option<(Channel, u64)> {
-    match &event.body {
-        Body::Reasoning(text) => Some((Channel::Reasoning, Chars::of(text).0)),
-        Body::Answer(text) => Some((Channel::Answer, Chars::of(text).0)),
-        Body::ToolCall { .. } => Some((Channel::Tools, 1)),
-        Body::ToolResult { .. } | Body::Turn | Body::Finish { .. } => None,
-    }
-}
-
-fn grow(seen: &mut Seen, channel: Channel, n: u64) {
-    match channel {
-        Channel::Reasoning => seen.reasoning.0 += n,
-        Channel::Answer => seen.answer.0 += n,
-        Channel::Tools => {}
+    match (text_of(event), &event.body) {
+        (Some((channel, text)), _) => Some((channel, Chars::of(text).0)),
+        (None, Body::ToolCall { .. }) => Some((Channel::Tools, 1)),
+        (None, _) => None,
     }
 }
 

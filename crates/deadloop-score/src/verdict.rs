@@ -78,6 +78,16 @@ impl Verdict {
         }
     }
 
+    /// The verdict with this name.
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|verdict| verdict.name() == name)
+    }
+
+    /// Whether healthy text was cut: `false-alarm`, `premature` or `stale`.
+    pub fn is_false(self) -> bool {
+        matches!(self, Self::FalseAlarm | Self::Premature | Self::Stale)
+    }
+
     /// Whether it is a loop that counts: `hit`, `late`, `premature`, `stale` or `miss`.
     pub fn is_loop(self) -> bool {
         matches!(

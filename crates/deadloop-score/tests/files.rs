@@ -196,7 +196,19 @@ fn what_was_written_is_read_back() {
     write_all(dir.path());
     let results = Results::read(dir.path()).unwrap();
     assert_eq!(results.manifest.command, "tune");
-    let scores = &results.scores;
+    let mut parts = Vec::new();
+    results.scores.each(&[], |part| parts.push(part)).unwrap();
+    let [scores] = &parts[..] else {
+        panic!("a few rows are one part");
+    };
+    let mut named = Vec::new();
+    let columns = ["setting", "recall", "no such column"];
+    results
+        .scores
+        .each(&columns, |part| named.push(part))
+        .unwrap();
+    assert_eq!(named[0].names().collect::<Vec<_>>(), ["setting", "recall"]);
+    assert_eq!(named[0].rows(), scores.rows());
     let csv = std::fs::read_to_string(dir.path().join("scores.csv")).unwrap();
     let mut reader = csv::Reader::from_reader(csv.as_bytes());
     let header = reader.headers().unwrap().clone();

@@ -17,11 +17,25 @@ const BOTH: Watch = Watch {
     answer: true,
 };
 
-fn trials<'a>(cases: &'a [Case], said: &'a [Decided]) -> impl Iterator<Item = Trial<'a>> {
-    cases
-        .iter()
-        .zip(said)
-        .map(|(case, decided)| Trial { case, decided })
+fn trials<'a>(
+    cases: &'a [Case],
+    said: &'a [Decided],
+    watch: Watch,
+) -> impl Iterator<Item = Trial<'a>> {
+    // Each transcript may be read in channels of its own; here every third in the other one's.
+    let of = move |i: usize| match i % 3 {
+        2 => Watch {
+            reasoning: watch.answer,
+            answer: watch.reasoning,
+        },
+        _ => watch,
+    };
+    let trial = move |(i, (case, decided))| Trial {
+        case,
+        decided,
+        watch: of(i),
+    };
+    cases.iter().zip(said).enumerate().map(trial)
 }
 
 /// The slow twin.
@@ -32,10 +46,10 @@ fn outcomes(
     watch: Watch,
     options: &JudgeOptions,
 ) -> Vec<Outcome> {
-    trials(cases, said)
+    trials(cases, said, watch)
         .map(|t| match t.decided.error {
             Some(_) => Outcome::error(),
-            None => judge(t.case, watch, t.decided.stop(at), options),
+            None => judge(t.case, t.watch, t.decided.stop(at), options),
         })
         .collect()
 }
@@ -48,7 +62,7 @@ proptest! {
         (reasoning, answer) in (any::<bool>(), any::<bool>()),
     ) {
         let watch = Watch { reasoning, answer };
-        let (sheet, latencies) = tallies_and_latencies(&shape, watch, trials(&cases, &said), &options);
+        let (sheet, latencies) = tallies_and_latencies(&shape, trials(&cases, &said, watch), &options);
         for at in sweeps::cells(&shape) {
             let outcomes = outcomes(&cases, &said, &at, watch, &options);
             let tally: Tally = outcomes.iter().map(Tally::of).sum();
@@ -62,8 +76,8 @@ proptest! {
     fn a_part_of_the_counts_is_the_same_part((shape, cases, said) in sweeps::sweeps()) {
         let options = JudgeOptions::default();
         let wanted = [Count::Saved, Count::FalseAlarm];
-        let all = tallies(&shape, BOTH, trials(&cases, &said), &options, &Count::ALL);
-        let few = tallies(&shape, BOTH, trials(&cases, &said), &options, &wanted);
+        let all = tallies(&shape, trials(&cases, &said, BOTH), &options, &Count::ALL);
+        let few = tallies(&shape, trials(&cases, &said, BOTH), &options, &wanted);
         for at in sweeps::cells(&shape) {
             for count in wanted {
                 prop_assert_eq!(few.tally(&at)[count], all.tally(&at)[count]);

@@ -51,6 +51,11 @@ pub(crate) enum Command {
         after_help = "Examples:\n  deadloop replay datasets/starter --settings tuned/settings.toml --split test --out tested\n  deadloop replay recordings.jsonl --out seen --set guard.params.every=1000"
     )]
     Replay(Replay),
+    /// Reads a live stream on stdin and says when it would abort: exit code 10 on an alarm
+    #[command(
+        after_help = "Examples:\n  curl -N … | deadloop watch --settings settings.toml --model qwen3-8b\n  curl -N … | deadloop watch --settings settings.toml --passthrough | ./client\n  ollama run qwen3 'Plan my trip.' | deadloop watch --json\n\nThe stream is plain text (with <think>…</think> before the answer), JSON lines (events of a\ntranscript, Ollama) or server-sent events (OpenAI chat completions and responses, Anthropic\nmessages), told by its content. After an alarm nothing is waited for: the program ends, and\nwhoever writes the stream finds the pipe closed. With --passthrough the copy ends with the event\nthat held the alarm: at its char in plain text, else at its line.\n\nExit codes: 0 the stream ended without an alarm, 10 alarm, 130 interrupted."
+    )]
+    Watch(Watch),
     /// Renders the report of a result folder again; runs nothing
     #[command(after_help = "Example:\n  deadloop report tuned")]
     Report(Report),
@@ -136,6 +141,35 @@ pub(crate) struct Replay {
     /// Where the results go
     #[arg(long, value_name = "DIR")]
     pub(crate) out: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Watch {
+    /// The settings [default: the recommended guard]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) settings: Option<PathBuf>,
+    /// The model that is listened to: its guard in the settings watches
+    #[arg(long, value_name = "NAME", default_value = "unknown")]
+    pub(crate) model: String,
+    /// Change settings on the way, as guard.params.NAME=VALUE; may be repeated
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// How the stream is written [default: told by its content]
+    #[arg(long, value_enum)]
+    pub(crate) from: Option<From>,
+    /// Copy the stream to stdout as it arrives, up to the alarm; all else goes to stderr
+    #[arg(long)]
+    pub(crate) passthrough: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum From {
+    /// Plain text, though it may look like JSON
+    Text,
+    /// One JSON object a line
+    Jsonl,
+    /// Server-sent events
+    Sse,
 }
 
 #[derive(Debug, Args)]

@@ -1,19 +1,18 @@
 //! The first pass over a corpus: is it whole, what is in it, which transcripts are meant. Nothing
 //! is replayed before this is known.
 
-use std::collections::{BTreeSet, HashSet};
-use std::io::Write;
+use std::collections::HashSet;
 use std::path::Path;
 
 use deadloop_corpus::{
-    Corpus, CorpusHasher, Draw, Entry, Ids, ModelGlob, Problem, Sample, Selection,
+    Corpus, CorpusHasher, Draw, Entry, Ids, ModelGlob, Problem, Raw, Sample, Selection,
 };
 use deadloop_replay::{Interrupted, each};
-use deadloop_score::{Case, LabelsFile};
+use deadloop_score::{Case, LabelsFile, write_text};
 
 use crate::args::{OnBad, Select};
 use crate::exit::{Code, Outcome};
-use crate::progress::{heed_interrupts, watched};
+use crate::progress::watched;
 
 /// A corpus that was looked through.
 pub(crate) struct Surveyed {
@@ -77,70 +76,82 @@ pub(crate) fn open(path: &Path) -> Outcome<Corpus> {
     Corpus::open(path).map_err(|e| Code::Usage.because(e))
 }
 
-/// Reads the whole corpus once.
-pub(crate) fn survey(wanted: Wanted<'_>) -> Outcome<Surveyed> {
-    heed_interrupts()?;
-    let corpus = open(wanted.path)?;
-    let labels = corpus.labels_csv().map(LabelsFile::read);
-    let (labels, mut problems) = labels.map_or((None, Vec::new()), |(file, p)| (Some(file), p));
-    let find = |entry: Result<Entry, Problem>, digest| match entry {
-        Err(problem) => Found {
-            case: Err(problem),
-            problems: Vec::new(),
-            selected: false,
-            digest,
-        },
-        Ok(entry) => {
-            let (case, problems) = Case::of(&entry, labels.as_ref(), wanted.by);
-            let selected = wanted.selection.matches(&entry);
-            Found {
-                case: Ok((case, entry.place)),
-                problems,
-                selected,
-                digest,
-            }
-        }
-    };
-    let mut ids = Ids::default();
-    let mut hasher = CorpusHasher::default();
-    let mut known = BTreeSet::new();
-    let mut cases = Vec::new();
-    let mut filtered = 0;
-    let take = |found: Found| {
+/// What a pass over a corpus has found so far.
+#[derive(Default)]
+struct Findings {
+    ids: Ids,
+    hasher: CorpusHasher,
+    cases: Vec<Case>,
+    problems: Vec<Problem>,
+    filtered: u64,
+}
+
+impl Findings {
+    /// Takes the next record, in the order of the corpus.
+    fn take(&mut self, found: Found) {
         if let Some(digest) = found.digest {
-            hasher.push(digest);
+            self.hasher.push(digest);
         }
         let unique = found.case.and_then(|(case, place)| {
-            ids.insert(&case.id, &place)?;
-            known.insert(case.id.clone());
+            self.ids.insert(&case.id, &place)?;
             Ok(case)
         });
         let broken = !found.problems.is_empty();
-        problems.extend(found.problems);
+        self.problems.extend(found.problems);
         match unique {
-            Err(problem) => problems.push(problem),
-            Ok(case) if found.selected && !broken => cases.push(case),
+            Err(problem) => self.problems.push(problem),
+            Ok(case) if found.selected && !broken => self.cases.push(case),
             Ok(_) if found.selected => {}
-            Ok(_) => filtered += 1,
+            Ok(_) => self.filtered += 1,
+        }
+    }
+}
+
+/// Reads the whole corpus once.
+pub(crate) fn survey(wanted: Wanted<'_>) -> Outcome<Surveyed> {
+    let corpus = open(wanted.path)?;
+    let labels = corpus.labels_csv().map(LabelsFile::read);
+    let (labels, problems) = labels.map_or((None, Vec::new()), |(file, p)| (Some(file), p));
+    let find = |entry: Result<Entry, Problem>, raw: Option<Raw>| {
+        let (case, problems, selected) = match entry {
+            Err(problem) => (Err(problem), Vec::new(), false),
+            Ok(entry) => {
+                let (case, problems) = Case::of(&entry, labels.as_ref(), wanted.by);
+                let selected = wanted.selection.matches(&entry);
+                (Ok((case, entry.place)), problems, selected)
+            }
+        };
+        Found {
+            case,
+            problems,
+            selected,
+            digest: raw.map(|raw| raw.digest()),
         }
     };
+    let mut found = Findings {
+        problems,
+        ..Findings::default()
+    };
     watched("reading", wanted.quiet, |watch| {
-        each(&corpus, watch, find, take)
+        each(&corpus, watch, find, |record| found.take(record))
     })
     .map_err(|Interrupted| Code::Interrupted.error("interrupted while the corpus was read"))?;
-    problems.extend(corpus.split_problems(&ids));
+    found.problems.extend(corpus.split_problems(&found.ids));
     if let Some(labels) = &labels {
-        let known = known.iter().map(String::as_str).collect();
-        problems.extend(labels.orphans(&known));
+        found.problems.extend(labels.orphans(&found.ids));
     }
-    let hash = format!("{}{}", hasher.finish(), side_files(wanted.path, &corpus)?);
-    let kept = narrowed(cases, &wanted.selection, &mut filtered);
+    let hash = format!(
+        "{}{}",
+        found.hasher.finish(),
+        side_files(wanted.path, &corpus)?
+    );
+    let cases = narrowed(found.cases, &wanted.selection, &mut found.filtered);
     Ok(Surveyed {
         corpus,
-        cases: kept,
-        problems,
+        cases,
+        problems: found.problems,
         hash,
-        filtered,
+        filtered: found.filtered,
     })
 }
 
@@ -182,24 +193,14 @@ impl Surveyed {
         self.cases.iter().map(|case| case.id.clone()).collect()
     }
 
-    /// Refuses a corpus that is not whole, or says what was left out; refuses an empty selection.
-    /// With `--on-bad skip` the problems are listed in `rejected.jsonl` of `dir`.
-    pub(crate) fn accept(&self, on_bad: OnBad, dir: Option<&Path>, quiet: bool) -> Outcome {
-        if !self.problems.is_empty() {
-            match on_bad {
-                OnBad::Fail => return Err(Code::Usage.error(self.listing())),
-                OnBad::Skip => {
-                    if !quiet {
-                        eprintln!(
-                            "{} problems skipped, see rejected.jsonl",
-                            self.problems.len()
-                        );
-                    }
-                    if let Some(dir) = dir {
-                        write_rejected(dir, &self.problems)?;
-                    }
-                }
-            }
+    /// Refuses a corpus that is not whole, or says how much was left out; refuses an empty
+    /// selection.
+    pub(crate) fn accept(&self, on_bad: OnBad, quiet: bool) -> Outcome {
+        match (self.problems.len(), on_bad) {
+            (0, _) => {}
+            (_, OnBad::Fail) => return Err(Code::Usage.error(self.listing())),
+            (n, OnBad::Skip) if !quiet => eprintln!("{n} problems skipped, see rejected.jsonl"),
+            (_, OnBad::Skip) => {}
         }
         if self.cases.is_empty() {
             let what = match self.filtered {
@@ -207,6 +208,24 @@ impl Surveyed {
                 n => format!("no transcript is selected: the filters left out all {n}"),
             };
             return Err(Code::NothingSelected.error(what));
+        }
+        Ok(())
+    }
+
+    /// Writes `rejected.jsonl`: what `--on-bad skip` left out, and why. None where nothing was.
+    pub(crate) fn write_rejected(&self, dir: &Path) -> Outcome {
+        let row = |problem: &Problem| {
+            let row = serde_json::json!({
+                "file": problem.place.file.display().to_string(),
+                "line": problem.place.line,
+                "what": problem.what,
+                "expected": problem.expected,
+            });
+            format!("{row}\n")
+        };
+        let rows: String = self.problems.iter().map(row).collect();
+        if !rows.is_empty() {
+            write_text(&dir.join("rejected.jsonl"), &rows)?;
         }
         Ok(())
     }
@@ -222,19 +241,4 @@ impl Surveyed {
             lines.join("\n")
         )
     }
-}
-
-fn write_rejected(dir: &Path, problems: &[Problem]) -> Outcome {
-    let mut file = tempfile::NamedTempFile::new_in(dir)?;
-    for problem in problems {
-        let row = serde_json::json!({
-            "file": problem.place.file.display().to_string(),
-            "line": problem.place.line,
-            "what": problem.what,
-            "expected": problem.expected,
-        });
-        writeln!(file, "{row}")?;
-    }
-    file.persist(dir.join("rejected.jsonl"))?;
-    Ok(())
 }

@@ -26,6 +26,8 @@ pub(crate) enum Code {
     TooLittle = 5,
     /// No setting satisfies the constraints.
     Infeasible = 6,
+    /// `watch` alarmed.
+    Alarm = 10,
     /// Ctrl-C.
     Interrupted = 130,
 }

@@ -2,9 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
+use deadloop_score::temporary_prefix;
 use sha2::{Digest, Sha256};
 
 use crate::exit::{Code, Outcome};
+use crate::interrupt;
 
 /// The folder that a command writes to.
 pub(crate) struct Folder {
@@ -12,12 +14,28 @@ pub(crate) struct Folder {
     force: bool,
 }
 
-/// The journal of an unfinished sweep.
-pub(crate) const JOURNAL: &str = ".journal.jsonl";
+/// The journal of unfinished work.
+const JOURNAL: &str = ".journal.jsonl";
+
+/// The files of a result, those of the report aside: it is written whole each time.
+const RESULT: [&str; 12] = [
+    "choice.csv",
+    "intervals.csv",
+    "outcomes.csv",
+    "outcomes.parquet",
+    "pareto.csv",
+    "rejected.jsonl",
+    "scores.csv",
+    "scores.parquet",
+    "scores_by.csv",
+    "scores_by.parquet",
+    "settings.toml",
+    "manifest.json",
+];
 
 /// What is in the folder already.
 pub(crate) enum State {
-    /// Nothing, or an unfinished sweep.
+    /// Nothing, or unfinished work.
     Free,
     /// The finished results of these very inputs.
     Done,
@@ -30,7 +48,11 @@ impl Folder {
             Code::Usage.error(format!("--out {}: {what}: {e}", path.display()))
         };
         std::fs::create_dir_all(path).map_err(|e| refuse("cannot be made", e))?;
-        tempfile::NamedTempFile::new_in(path).map_err(|e| refuse("cannot be written to", e))?;
+        interrupt::sweeps(path);
+        tempfile::Builder::new()
+            .prefix(&temporary_prefix())
+            .tempfile_in(path)
+            .map_err(|e| refuse("cannot be written to", e))?;
         Ok(Self {
             path: path.to_path_buf(),
             force,
@@ -44,7 +66,9 @@ impl Folder {
 
     /// Whether results of `inputs` are there; refuses a folder that holds anything else.
     pub(crate) fn state(&self, inputs: &str) -> Outcome<State> {
-        if self.force {
+        // Where there is a journal the work was interrupted, however much of it is there. Whose
+        // work it was is asked when the journal is opened.
+        if self.force || self.journal().exists() {
             return Ok(State::Free);
         }
         if let Ok(manifest) = deadloop_score::Manifest::read(&self.path)
@@ -53,10 +77,7 @@ impl Folder {
             return Ok(State::Done);
         }
         let mut entries = std::fs::read_dir(&self.path)?;
-        let foreign = entries.find_map(|entry| {
-            let name = entry.ok()?.file_name();
-            (name != JOURNAL).then_some(name)
-        });
+        let foreign = entries.find_map(|entry| Some(entry.ok()?.file_name()));
         match foreign {
             None => Ok(State::Free),
             Some(name) => Err(Code::Usage.error(format!(
@@ -65,6 +86,24 @@ impl Folder {
                 Path::new(&name).display(),
             ))),
         }
+    }
+
+    /// Removes an earlier result before the first file of a new one is written, so that no report
+    /// is made from both. A folder with a manifest is a result; the manifest goes last.
+    pub(crate) fn begin(&self) -> Outcome {
+        if !self.path.join("manifest.json").exists() {
+            return Ok(());
+        }
+        for name in RESULT {
+            let path = self.path.join(name);
+            match std::fs::remove_file(&path) {
+                Err(e) if e.kind() != std::io::ErrorKind::NotFound => {
+                    return Err(Code::Unexpected.error(format!("{}: {e}", path.display())));
+                }
+                _ => {}
+            }
+        }
+        Ok(())
     }
 
     /// The journal's place.

@@ -6,10 +6,12 @@ mod commands;
 mod corpus;
 mod exit;
 mod folder;
+mod interrupt;
 mod progress;
 mod replaying;
 mod settings;
 mod show;
+mod watching;
 
 use clap::Parser;
 

@@ -1,28 +1,9 @@
-//! The progress bar: rate and time left on a terminal, nothing in a pipe; and Ctrl-C.
-
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, Ordering};
+//! The progress bar: rate and time left on a terminal, nothing in a pipe.
 
 use deadloop_replay::Watch;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use crate::exit::{Code, Outcome};
-
-static CANCEL: AtomicBool = AtomicBool::new(false);
-static HANDLER: OnceLock<()> = OnceLock::new();
-
-/// From now on Ctrl-C (or SIGTERM) ends the work in good order; a second one ends the program.
-pub(crate) fn heed_interrupts() -> Outcome {
-    if HANDLER.set(()).is_err() {
-        return Ok(());
-    }
-    let stop = || {
-        if CANCEL.swap(true, Ordering::Relaxed) {
-            std::process::exit(i32::from(Code::Interrupted as u8));
-        }
-    };
-    Ok(ctrlc::set_handler(stop)?)
-}
+use crate::interrupt::heeding;
 
 /// A pass over a corpus with a bar that says what it is for.
 pub(crate) fn watched<T>(what: &'static str, quiet: bool, pass: impl FnOnce(&Watch<'_>) -> T) -> T {
@@ -31,9 +12,11 @@ pub(crate) fn watched<T>(what: &'static str, quiet: bool, pass: impl FnOnce(&Wat
         bar.set_length(total.max(read));
         bar.set_position(read);
     };
-    let result = pass(&Watch {
-        cancel: &CANCEL,
-        progress: &told,
+    let result = heeding(|cancel| {
+        pass(&Watch {
+            cancel,
+            progress: &told,
+        })
     });
     bar.finish_and_clear();
     result

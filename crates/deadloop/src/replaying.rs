@@ -33,8 +33,6 @@ pub(crate) struct Request<'a> {
     pub(crate) grid: Option<String>,
     /// Splits that must not be looked at.
     pub(crate) sealed: Option<&'static str>,
-    /// Whether an interrupted run is to be resumable.
-    pub(crate) resumable: bool,
 }
 
 /// A request that was carried out: everything but the scoring.
@@ -100,12 +98,10 @@ pub(crate) fn replay(
     if let State::Done = folder.state(&inputs)? {
         return Ok(None);
     }
-    surveyed.accept(
-        request.select.on_bad,
-        Some(folder.path()),
-        request.global.quiet,
-    )?;
+    surveyed.accept(request.select.on_bad, request.global.quiet)?;
     let (records, journal) = records(request, plan, &surveyed, (&folder, &inputs))?;
+    folder.begin()?;
+    surveyed.write_rejected(folder.path())?;
     let manifest = Manifest {
         inputs,
         ..manifest(request, plan, &surveyed, (&judge, &worth))
@@ -187,23 +183,18 @@ fn records(
         plan,
         chunks: request.judge.chunks,
     };
-    let journal = if request.resumable {
-        let opened = Journal::open(&folder.journal(), inputs, folder.force());
-        Some(opened.map_err(|e| match e {
-            JournalError::OtherInputs(_) => Code::Usage.because(e),
-            JournalError::Io(..) => Code::Unexpected.because(e),
-        })?)
-    } else {
-        None
-    };
+    let opened = Journal::open(&folder.journal(), inputs, folder.force());
+    let journal = opened.map_err(|e| match e {
+        JournalError::OtherInputs(_) => Code::Usage.because(e),
+        JournalError::Io(..) => Code::Unexpected.because(e),
+    })?;
     watched("replaying", request.global.quiet, |watch| {
-        run(&job, journal, watch)
+        run(&job, Some(journal), watch)
     })
     .map_err(|e| match e {
-        RunError::Interrupted { .. } if request.resumable => {
+        RunError::Interrupted { .. } => {
             Code::Interrupted.error(format!("{e}; the same command goes on from there"))
         }
-        RunError::Interrupted { .. } => Code::Interrupted.because(e),
         RunError::Journal(_) => Code::Unexpected.because(e),
         RunError::Changed(_) => Code::Usage.because(e),
     })
@@ -264,9 +255,7 @@ impl Replayed {
             },
         ];
         if let Some(current) = current {
-            let outcomes = evidence.outcomes(current, &evidence.all(), &self.judge);
-            let tally: Tally = outcomes.iter().map(Tally::of).sum();
-            let alarms = alarms(&tally);
+            let alarms = alarms(&evidence.tally(current, &evidence.all(), &self.judge));
             let rate = alarms as f64 / self.surveyed.cases.len().max(1) as f64;
             floors.push(Floor::Random {
                 rate,
@@ -278,17 +267,16 @@ impl Replayed {
 
     /// Scores of every cell, and of the reported ones by kind and `--by` field.
     pub(crate) fn score(
-        &mut self,
-        plan: &Plan,
+        &self,
+        evidence: &Evidence<'_>,
         current: Option<usize>,
         reported: &[usize],
         (by, csv): (&[String], bool),
     ) -> Outcome<Scored> {
-        let evidence = Evidence::new(plan, &self.surveyed.cases, &self.records)?;
-        let floors = self.floors(&evidence, current);
+        let floors = self.floors(evidence, current);
         let enough = ChooseOptions::default();
         let scoring = Scoring {
-            evidence: &evidence,
+            evidence,
             judge: &self.judge,
             worth: &self.worth,
             floors: &floors,
@@ -298,9 +286,8 @@ impl Replayed {
         let scored = write_scores(dir, &scoring)?;
         if !reported.is_empty() {
             write_scores_by(dir, &scoring, reported, by)?;
-            write_outcomes(dir, &evidence, reported, &self.judge, csv)?;
+            write_outcomes(dir, evidence, reported, &self.judge, csv)?;
         }
-        self.manifest.models_left_out = scored.left_out.clone();
         Ok(scored)
     }
 

@@ -4,7 +4,8 @@
 #![allow(clippy::expect_used, reason = "a test that cannot go on says why")]
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
 
 const STARTER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../datasets/starter");
 
@@ -85,6 +86,123 @@ fn threads_and_interruptions_do_not_change_a_byte() {
     }
     assert_eq!(sweep("killed", "2"), one);
     assert!(!journal.exists(), "what is finished needs no journal");
+}
+
+/// Whether the folder holds an entry whose name begins so.
+fn holds(dir: &Path, begin: &str) -> bool {
+    let names = std::fs::read_dir(dir).into_iter().flatten().flatten();
+    names
+        .map(|e| e.file_name().to_string_lossy().into_owned())
+        .any(|name| name.starts_with(begin))
+}
+
+/// Sends SIGTERM as soon as `dir` holds a name that begins so; the exit code, and how long it took.
+fn interrupted(args: &[&str], dir: &Path, begin: &str) -> (Option<i32>, Duration) {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_deadloop"))
+        .args(args)
+        .stderr(Stdio::null())
+        .stdout(Stdio::null())
+        .spawn()
+        .expect("it starts");
+    while !holds(dir, begin) {
+        let ended = child.try_wait().expect("it can be asked");
+        assert_eq!(ended, None, "it ended before {begin} was there");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    let sent = Instant::now();
+    let kill = Command::new("kill").arg(child.id().to_string()).status();
+    assert!(kill.is_ok_and(|s| s.success()), "kill is there");
+    let status = child.wait().expect("it ends");
+    (status.code(), sent.elapsed())
+}
+
+/// While reading, replaying, choosing and scoring, and drawing: the marks are what the folder holds
+/// by then.
+#[cfg(unix)]
+#[test]
+fn a_signal_ends_it_within_a_second_and_the_same_command_goes_on() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let text = "[[guard]]\ndetector = \"checkpoint\"\n[guard.params]\nevery = [0, 1000]\n\
+                min_repeats = { from = 3, to = 12, step = 1 }\n\
+                min_matches = { from = 2, to = 11, step = 1 }\n\
+                min_cycles = { from = 1, to = 5, step = 1 }\n\
+                max_period = { from = 5, to = 50, step = 5 }\n";
+    let grid = file(dir.path(), "grid.toml", text);
+    let (whole, cut) = (dir.path().join("whole"), dir.path().join("cut"));
+    let args = |out: &Path| {
+        let out = out.display().to_string();
+        let args = ["tune", STARTER, "--grid", &grid, "-q", "--out", &out];
+        let args = args.iter().chain(&["--constraint", "fa_per_mchar<=100"]);
+        args.map(|arg| (*arg).to_owned()).collect::<Vec<String>>()
+    };
+    let run = |out: &Path| {
+        let args = args(out);
+        let args: Vec<&str> = args.iter().map(String::as_str).collect();
+        let run = deadloop(&args);
+        assert_eq!(code(&run), Some(0), "{}", stderr(&run));
+    };
+    run(&whole);
+    for mark in [".journal", ".deadloop-", "scores.parquet", "manifest.json"] {
+        let args = args(&cut);
+        let args: Vec<&str> = args.iter().map(String::as_str).collect();
+        let (code, took) = interrupted(&args, &cut, mark);
+        assert_eq!(code, Some(130), "at {mark}");
+        assert!(took < Duration::from_secs(1), "{took:?} at {mark}");
+        assert!(!holds(&cut, ".deadloop-"), "half a file is left at {mark}");
+        assert!(!holds(&cut.join("charts"), ".deadloop-"), "at {mark}");
+        assert!(holds(&cut, ".journal"), "at {mark}");
+    }
+    run(&cut);
+    for name in ["scores.parquet", "choice.csv", "settings.toml", "report.md"] {
+        let read = |dir: &Path| std::fs::read(dir.join(name)).expect("it is written");
+        assert_eq!(read(&cut), read(&whole), "{name}");
+    }
+    assert!(!holds(&cut, "."), "nothing unfinished is left");
+}
+
+/// A full disk, as a limit on the size of a file: with SIGXFSZ ignored writing past it is an error.
+#[cfg(unix)]
+#[test]
+fn a_file_that_cannot_be_written_is_named_and_no_half_of_it_stays() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let whole = dir.path().join("whole");
+    let replay = |out: &Path, limit: &str| {
+        let script = format!("trap '' XFSZ; ulimit -f {limit}; exec \"$0\" \"$@\"");
+        Command::new("bash")
+            .args(["-c", &script, env!("CARGO_BIN_EXE_deadloop")])
+            .args(["replay", STARTER, "--limit", "60", "--csv", "--out"])
+            .arg(out)
+            .output()
+            .expect("bash is there")
+    };
+    let run = replay(&whole, "unlimited");
+    assert_eq!(code(&run), Some(0), "{}", stderr(&run));
+    let mut stopped_at = std::collections::BTreeSet::new();
+    for kilobytes in ["0", "12", "16", "64", "128"] {
+        let out = dir.path().join(kilobytes);
+        let run = replay(&out, kilobytes);
+        let said = stderr(&run);
+        if code(&run) == Some(0) {
+            continue;
+        }
+        let shown = out.display().to_string();
+        assert_eq!(code(&run), Some(1), "{kilobytes} kB: {said}");
+        assert!(said.contains(&shown) && !said.contains("panick"), "{said}");
+        let file = said.split(&shown).nth(1).unwrap_or_default();
+        stopped_at.insert(file.split(':').next().unwrap_or_default().to_owned());
+        for entry in std::fs::read_dir(&out)
+            .expect("the folder is there")
+            .flatten()
+        {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            if name == ".journal.jsonl" || name == "manifest.json" || name == "charts" {
+                continue;
+            }
+            let read = |path: &Path| std::fs::read(path.join(&name)).expect("it is a file");
+            assert_eq!(read(&out), read(&whole), "{kilobytes} kB: {name}");
+        }
+    }
+    assert!(stopped_at.len() > 1, "at different files: {stopped_at:?}");
 }
 
 #[test]

@@ -132,8 +132,7 @@ fn sweep(grid: &Grid, sample: &Sample) -> Result<Swept, Box<dyn std::error::Erro
     for (i, block) in plan.blocks().iter().enumerate() {
         let sheet = tallies(
             &block.shape(),
-            Watch::of(|channel| block.watches(channel)),
-            trials(&records, sample, i),
+            trials(&plan, &records, sample, i),
             &JudgeOptions::default(),
             &Count::ALL,
         );
@@ -150,13 +149,16 @@ fn sweep(grid: &Grid, sample: &Sample) -> Result<Swept, Box<dyn std::error::Erro
 }
 
 fn trials<'a>(
+    plan: &Plan,
     records: &'a [Record],
     sample: &'a Sample,
     block: usize,
 ) -> impl Iterator<Item = Trial<'a>> {
+    let watch = Watch::of(|channel| plan.blocks()[block].watches(channel));
     let trial = move |(record, case): (&'a Record, &'a deadloop_score::Case)| Trial {
         case,
         decided: &record.blocks[block],
+        watch,
     };
     records.iter().zip(&sample.cases).map(trial)
 }
@@ -214,7 +216,6 @@ fn verdict(what: &str, ratio: f64, holds: fn(f64) -> bool, target: &str) {
 /// Exact quantiles are no tally; what they cost stands apart.
 fn print_quantiles(swept: &Swept, sample: &Sample) {
     let block = &swept.plan.blocks()[0];
-    let watch = Watch::of(|channel| block.watches(channel));
     let time = |run: &dyn Fn()| {
         let once = |_| {
             let start = Instant::now();
@@ -225,23 +226,12 @@ fn print_quantiles(swept: &Swept, sample: &Sample) {
     };
     let options = JudgeOptions::default();
     let without = time(&|| {
-        let trials = trials(&swept.records, sample, 0);
-        black_box(tallies(
-            &block.shape(),
-            watch,
-            trials,
-            &options,
-            &Count::ALL,
-        ));
+        let trials = trials(&swept.plan, &swept.records, sample, 0);
+        black_box(tallies(&block.shape(), trials, &options, &Count::ALL));
     });
     let with = time(&|| {
-        let trials = trials(&swept.records, sample, 0);
-        black_box(tallies_and_latencies(
-            &block.shape(),
-            watch,
-            trials,
-            &options,
-        ));
+        let trials = trials(&swept.plan, &swept.records, sample, 0);
+        black_box(tallies_and_latencies(&block.shape(), trials, &options));
     });
     println!(
         "exact latency quantiles of {} cells: {:.1?} on top of the tallies' {without:.1?}",

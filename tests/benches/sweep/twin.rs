@@ -28,13 +28,19 @@ pub(crate) fn time_per_pair(
             (cell, i * transcripts.len() / PAIRS)
         })
     };
-    // The settings are made before the clock starts: a naive program reads them from a list.
-    let settings: Vec<Setting> = pairs().map(|(cell, _)| plan.setting(cell)).collect();
+    // Settings and their guards are made before the clock starts: what a guard compiles is made once
+    // a setting, and a request begins with a fresh one.
+    let made = |(cell, _): (usize, usize)| {
+        let setting = plan.setting(cell);
+        let guard = Guard::new(&setting);
+        (setting, guard)
+    };
+    let made: Vec<(Setting, Guard)> = pairs().map(made).collect();
     let start = Instant::now();
     let mut tally = Tally::default();
     let mut alarms = Vec::with_capacity(PAIRS);
-    for ((_, i), setting) in pairs().zip(&settings) {
-        let stop = live(setting, transcripts[i]);
+    for ((_, i), (setting, guard)) in pairs().zip(&made) {
+        let stop = live(guard.fresh(), transcripts[i]);
         tally += outcome(&sample.cases[i], setting, stop.as_ref());
         alarms.push(stop.map(|s| s.exact.seen));
     }
@@ -58,8 +64,7 @@ fn outcome(case: &Case, setting: &Setting, stop: Option<&Stop>) -> Tally {
     Tally::of(&judge(case, watch, stop, &JudgeOptions::default()))
 }
 
-fn live(setting: &Setting, transcript: &Transcript) -> Option<Stop> {
-    let mut guard = Guard::new(setting);
+fn live(mut guard: Guard, transcript: &Transcript) -> Option<Stop> {
     let mut seen = Seen::default();
     for event in &transcript.events {
         let (channel, text) = match &event.body {

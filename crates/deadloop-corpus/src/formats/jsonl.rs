@@ -12,7 +12,7 @@ use tempfile::NamedTempFile;
 use super::{Format, Record, Records, Sink, Source};
 use crate::digest::RecordDigest;
 use crate::raws::{Counted, Raw};
-use crate::wire::{Fault, Line, Wire};
+use crate::wire::{Fault, Line, Wire, utf8};
 use crate::{Entry, Place, Problem};
 
 pub(crate) const ENTRY: Format = Format {
@@ -27,7 +27,8 @@ pub(crate) const ENTRY: Format = Format {
 /// held in memory: 64 MiB of text is far beyond any model's context.
 pub const MAX_LINE: usize = 64 << 20;
 
-const BOM: &[u8] = b"\xef\xbb\xbf";
+/// The mark that some tools write before UTF-8 text.
+pub(crate) const BOM: &[u8] = b"\xef\xbb\xbf";
 const GZIP: &[u8] = b"\x1f\x8b";
 const ZSTD: &[u8] = b"\x28\xb5\x2f\xfd";
 const BUFFER: usize = 1 << 16;
@@ -159,11 +160,7 @@ struct JsonLine(Vec<u8>);
 
 impl Record for JsonLine {
     fn decode(&self) -> Result<Wire, Fault> {
-        let text = std::str::from_utf8(&self.0).map_err(|e| {
-            let what = format!("not UTF-8 at byte {}", e.valid_up_to() + 1);
-            Fault::new(what, "UTF-8 text")
-        })?;
-        serde_json::from_str(text).map_err(|e| Fault::json(&e))
+        serde_json::from_str(utf8(&self.0)?).map_err(|e| Fault::json(&e))
     }
 
     fn digest(&self) -> RecordDigest {

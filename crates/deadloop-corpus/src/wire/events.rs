@@ -3,7 +3,7 @@
 use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::fields::{Fault, Fields, TWICE};
 use crate::{Body, Event};
@@ -79,6 +79,16 @@ impl<'de> Deserialize<'de> for WireEvent {
     }
 }
 
+/// The event that an object of its own is.
+pub(crate) fn event_of(object: Map<String, Value>) -> Result<Event, Fault> {
+    let mut fields = Fields::new(&EVENT);
+    for (name, value) in object {
+        // An object has no field twice.
+        fields.put(name, value);
+    }
+    event(fields)
+}
+
 fn event(mut fields: Fields<10>) -> Result<Event, Fault> {
     Ok(Event {
         body: body(&mut fields)?,
@@ -88,8 +98,17 @@ fn event(mut fields: Fields<10>) -> Result<Event, Fault> {
     })
 }
 
+/// The values of `type`.
+pub(crate) const EVENT_TYPES: [&str; 6] = [
+    "reasoning",
+    "answer",
+    "tool_call",
+    "tool_result",
+    "turn",
+    "finish",
+];
+
 fn body(fields: &mut Fields<10>) -> Result<Body, Fault> {
-    const TYPES: &str = "reasoning, answer, tool_call, tool_result, turn or finish";
     match fields.need_string("type")?.as_str() {
         "reasoning" => Ok(Body::Reasoning(fields.need_string("text")?)),
         "answer" => Ok(Body::Answer(fields.need_string("text")?)),
@@ -103,7 +122,10 @@ fn body(fields: &mut Fields<10>) -> Result<Body, Fault> {
         "finish" => Ok(Body::Finish {
             reason: fields.take_string("reason")?,
         }),
-        other => Err(Fault::new(format!("unknown event type {other:?}"), TYPES)),
+        other => {
+            let what = format!("unknown event type {other:?}");
+            Err(Fault::new(what, EVENT_TYPES.join(", ")))
+        }
     }
 }
 

@@ -54,10 +54,19 @@ impl Fault {
     }
 }
 
+/// The text of a line.
+pub(crate) fn utf8(line: &[u8]) -> Result<&str, Fault> {
+    std::str::from_utf8(line).map_err(|e| {
+        let what = format!("not UTF-8 at byte {}", e.valid_up_to() + 1);
+        Fault::new(what, "UTF-8 text")
+    })
+}
+
 /// The JSON reader's words for a field that comes twice.
 pub(super) const TWICE: &str = "a field stands here twice, expected each field once";
 
-fn kind(value: &Value) -> &'static str {
+/// What a value is, in words.
+pub(crate) fn kind(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
         Value::Bool(_) => "true or false",

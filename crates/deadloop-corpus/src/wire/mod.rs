@@ -9,7 +9,7 @@ use std::fmt;
 use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, Visitor};
 use serde_json::{Map, Value};
 
-use crate::think::{Side, ThinkOptions, split_think};
+use crate::think::{ThinkOptions, split_think};
 use crate::{Body, Entry, Event, Place, Transcript};
 
 mod events;
@@ -17,7 +17,8 @@ mod fields;
 mod write;
 
 use events::Events;
-pub(crate) use fields::Fault;
+pub(crate) use events::{EVENT_TYPES, event_of};
+pub(crate) use fields::{Fault, kind, utf8};
 use fields::{Fields, TWICE};
 pub(crate) use write::Line;
 #[cfg(feature = "parquet")]
@@ -143,11 +144,9 @@ fn numbered(events: Vec<Result<Event, Fault>>) -> Result<Vec<Event>, Fault> {
 
 fn split_events(text: &str, think: ThinkOptions) -> Vec<Event> {
     let pieces = split_think(text, think).into_iter();
-    let body = |(side, text)| match side {
-        Side::Reasoning => Body::Reasoning(text),
-        Side::Answer => Body::Answer(text),
-    };
-    pieces.map(|piece| Event::of(body(piece))).collect()
+    pieces
+        .map(|(side, text)| Event::of(side.body(text)))
+        .collect()
 }
 
 fn two_events(reasoning: Option<String>, answer: Option<String>) -> Vec<Event> {

@@ -6,11 +6,19 @@ use crate::param::{Mark, Param, Threshold};
 use crate::setting::Params;
 
 mod checkpoint;
+mod compression;
+mod novelty;
 mod periodic;
 mod recurrence;
 
 /// Every detector, in the order of listings.
-pub static DETECTORS: &[&Detector] = &[&checkpoint::ENTRY, &periodic::ENTRY, &recurrence::ENTRY];
+pub static DETECTORS: &[&Detector] = &[
+    &checkpoint::ENTRY,
+    &periodic::ENTRY,
+    &recurrence::ENTRY,
+    &novelty::ENTRY,
+    &compression::ENTRY,
+];
 
 /// A detector: what it is called, what it takes, how it measures and what it refuses.
 #[derive(Debug)]

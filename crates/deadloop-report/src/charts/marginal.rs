@@ -120,36 +120,22 @@ fn block(
     let slots = Axis::slots(slice.values.len());
     let panel = Panel::new(canvas, upper, slots.clone(), objective.clone());
     panel.axes("", &shown.name)?;
-    curve(
-        &panel,
-        slice,
-        |worth| worth.median,
-        median_look(),
-        &|value| shown.write(value),
-    )?;
-    curve(
-        &panel,
-        slice,
-        |worth| worth.best.map(|best| best.1),
-        best_look(),
-        &|value| shown.write(value),
-    )?;
+    let write = |value| shown.write(value);
+    curve(&panel, slice, |worth| worth.median, median_look(), &write)?;
+    let best = |worth: &Worth<'_>| worth.best.map(|best| best.1);
+    curve(&panel, slice, best, best_look(), &write)?;
     let panel = Panel::new(canvas, lower, slots, fa.clone());
     panel.axes("", "false alarms")?;
+    let write = |value| decimal(Some(value));
     curve(
         &panel,
         slice,
         |worth| worth.median_fa,
         median_look(),
-        &|value| decimal(Some(value)),
+        &write,
     )?;
-    curve(
-        &panel,
-        slice,
-        |worth| worth.best.and_then(|best| best.0.fa.value),
-        best_look(),
-        &|value| decimal(Some(value)),
-    )?;
+    let best = |worth: &Worth<'_>| worth.best.and_then(|best| best.0.fa.value);
+    curve(&panel, slice, best, best_look(), &write)?;
     values(canvas, slice, lower)
 }
 

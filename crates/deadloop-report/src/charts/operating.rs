@@ -167,7 +167,7 @@ fn envelope(data: &ReportData, model: &str) -> Vec<(f64, f64)> {
         .filter_map(place)
         .collect();
     all.sort_by(|a, b| a.0.total_cmp(&b.0).then(b.1.total_cmp(&a.1)));
-    if all.len() < 2 {
+    if all.is_empty() {
         return Vec::new();
     }
     let mut best = vec![(0.0, 0.0)];

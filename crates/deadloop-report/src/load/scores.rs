@@ -1,24 +1,23 @@
 //! Rows of scores, and whether each meets the constraints of the run.
 
 use super::rows::Rows;
+use super::run::constraints;
 use crate::data::{ALL_MODELS, Score, WITHIN};
 use crate::numbers::Interval;
-use deadloop_score::{Constraint, Count, Judge, Metric, Table, Tally, Worth};
+use deadloop_score::{Constraint, Count, Judge, Manifest, Metric, Tally, Worth};
 
 /// Reads rows of `scores.parquet` or `scores_by.parquet`.
-pub(super) struct ScoreRows<'t> {
-    /// The cells.
-    pub(super) rows: Rows<'t>,
-    objective: &'t str,
-    constraints: &'t [Constraint],
-    worth: &'t Worth,
+pub(super) struct ScoreReader {
+    objective: String,
+    constraints: Vec<Constraint>,
+    worth: Worth,
     /// What a setting that never alarms leaves of all models together: how much text there is.
     quiet: Tally,
     judge: Judge,
 }
 
 /// Columns that a tally is made of again, for the constraints.
-const COUNTS: [(&str, Count); 12] = [
+pub(super) const COUNTS: [(&str, Count); 12] = [
     ("hit", Count::Hit),
     ("late", Count::Late),
     ("premature", Count::Premature),
@@ -33,36 +32,74 @@ const COUNTS: [(&str, Count); 12] = [
     ("kind_right", Count::KindRight),
 ];
 
-impl<'t> ScoreRows<'t> {
+/// The other columns that a score is read from.
+const SHOWN: [&str; 26] = [
+    "kind_accuracy",
+    "setting",
+    "model",
+    "transcripts",
+    "loops",
+    "clean",
+    "unlabelled",
+    "errors",
+    "precision",
+    "precision_lo",
+    "precision_hi",
+    "recall",
+    "recall_lo",
+    "recall_hi",
+    "fa_per_mchar",
+    "fa_lo",
+    "fa_hi",
+    "f1",
+    "fpr",
+    "ppv",
+    "delay",
+    "latency_p50",
+    "latency_p90",
+    "saved",
+    "lost",
+    "utility",
+];
+
+/// Every column that is read.
+pub(super) fn columns() -> Vec<String> {
+    let counts = COUNTS.iter().map(|(name, _)| (*name).to_owned());
+    let within = WITHIN.map(|chars| format!("within_{chars}"));
+    SHOWN
+        .map(str::to_owned)
+        .into_iter()
+        .chain(counts)
+        .chain(within)
+        .collect()
+}
+
+impl ScoreReader {
     /// A reader; `objective` is the column that becomes [`Score::objective`].
-    pub(super) fn new(
-        table: &'t Table,
-        objective: &'t str,
-        constraints: &'t [Constraint],
-        worth: &'t Worth,
-    ) -> Self {
-        let rows = Rows::new(table);
-        let is_never = |row: &usize| {
-            rows.text("setting", *row) == Some("never")
-                && rows.text("model", *row) == Some(ALL_MODELS)
-        };
-        let quiet = (0..table.rows())
-            .find(is_never)
-            .map_or_else(Tally::default, |row| tally(&rows, row));
+    pub(super) fn new(objective: &str, manifest: &Manifest, quiet: Tally) -> Self {
         Self {
-            rows,
-            objective,
-            constraints,
-            worth,
+            objective: objective.to_owned(),
+            constraints: constraints(manifest),
+            worth: manifest.worth,
             quiet,
             judge: Judge::default(),
         }
     }
 
+    /// The column by which settings are compared.
+    pub(super) fn objective(&self) -> &str {
+        &self.objective
+    }
+
     /// The score of a row.
-    pub(super) fn score(&mut self, row: usize, setting: usize, model: &str) -> Score {
-        let meets = model == ALL_MODELS && self.meets(row);
-        let rows = &self.rows;
+    pub(super) fn score(
+        &mut self,
+        rows: &Rows<'_>,
+        row: usize,
+        setting: usize,
+        model: &str,
+    ) -> Score {
+        let meets = model == ALL_MODELS && self.meets(rows, row);
         let count = |name: &str| rows.count(name, row);
         let number = |name: &str| rows.number(name, row);
         let interval = |value: &str, low: &str, high: &str| Interval {
@@ -98,17 +135,16 @@ impl<'t> ScoreRows<'t> {
             lost: number("lost"),
             kind_accuracy: number("kind_accuracy"),
             utility: number("utility"),
-            objective: number(self.objective),
+            objective: number(&self.objective),
             meets,
             macro_means: [None; 2],
         }
     }
 
     /// Whether all constraints are met, as the choice decided it: by bounds where the metric has one.
-    fn meets(&mut self, row: usize) -> bool {
-        let tally = tally(&self.rows, row);
+    fn meets(&mut self, rows: &Rows<'_>, row: usize) -> bool {
+        let tally = tally(rows, row);
         let Self {
-            rows,
             constraints,
             worth,
             quiet,
@@ -134,7 +170,8 @@ impl<'t> ScoreRows<'t> {
     }
 }
 
-fn tally(rows: &Rows<'_>, row: usize) -> Tally {
+/// The counts of a row.
+pub(super) fn tally(rows: &Rows<'_>, row: usize) -> Tally {
     let mut tally = Tally::default();
     for (name, count) in COUNTS {
         tally[count] = i64::try_from(rows.count(name, row)).unwrap_or(i64::MAX);

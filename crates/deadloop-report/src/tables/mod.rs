@@ -5,6 +5,7 @@
 mod breakdown;
 mod cases;
 mod choice;
+mod members;
 mod settings;
 
 use crate::data::ReportData;
@@ -76,7 +77,7 @@ pub(crate) struct Tables {
     pub(crate) settings: Option<Table>,
     /// The settings that no other beats on recall, false alarms and delay at once.
     pub(crate) pareto: Option<Table>,
-    /// Recall by onset and by kind, scores by what else was asked for.
+    /// Recall by onset and by kind, scores by what else was asked for, who fired first.
     pub(crate) breakdowns: Vec<Table>,
     /// Single cases: what fired, false alarms, misses, errors.
     pub(crate) cases: Vec<Table>,
@@ -91,6 +92,7 @@ pub(crate) fn tables(data: &ReportData) -> Tables {
         breakdowns: breakdown::tables(data)
             .into_iter()
             .chain(settings::by_field(data))
+            .chain(members::table(data))
             .collect(),
         cases: cases::tables(data),
     }

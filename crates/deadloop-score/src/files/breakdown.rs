@@ -38,7 +38,7 @@ pub fn write_scores_by(
         let Some(block) = evidence.plan.blocks().get(place.block) else {
             continue;
         };
-        let id = block.setting(&place.at).id();
+        let id = block.id(&place.at);
         let params = params.of_cell(block, &place.at);
         for (by, value, pick) in &groups {
             let outcomes = evidence.outcomes(*cell, pick, scoring.judge);
@@ -103,7 +103,7 @@ pub fn write_intervals(
     .concat();
     let mut rows = Vec::new();
     for cell in cells {
-        let id = scoring.evidence.plan.setting(*cell).id();
+        let id = scoring.evidence.plan.id(*cell);
         for (model, pick) in subjects {
             let outcomes = scoring.evidence.outcomes(*cell, pick, scoring.judge);
             for (metric, estimate, interval, method) in

@@ -3,11 +3,13 @@
 use std::path::Path;
 
 use super::store::{FileError, write_csv};
-use super::table::{Cell, Schema, Type};
+use super::table::{Cell, Schema, Type, named};
 use crate::choose::{Choice, Choices, ChooseOptions};
 use crate::constraint::{Constraint, Standing};
+use crate::intervals::{Interval, PoissonCache, wilson};
 use crate::metric::Metric;
-use crate::tally::Count;
+use crate::scores::fa_interval;
+use crate::tally::{Count, Tally};
 
 /// Metrics that stand in the table both in sample and held out, whatever the objective is.
 const SHOWN: [Metric; 5] = [
@@ -18,11 +20,20 @@ const SHOWN: [Metric; 5] = [
     Metric::Saved,
 ];
 
+const HELD_OUT_BOUNDS: [&str; 4] = [
+    "held_out_recall_lo",
+    "held_out_recall_hi",
+    "held_out_fa_lo",
+    "held_out_fa_hi",
+];
+
 /// Writes `choice.csv`: `*` first, then the models by name.
 ///
 /// `in_sample`, `held_out`, `optimism` and `current` are in the objective; the same pair stands for
 /// recall, precision, `fa_per_mchar`, delay and saved. `margins` says how far inside each
 /// constraint the setting is on these transcripts, and whether a bound or the estimate was compared.
+/// Of the held-out recall and false alarms there are intervals too (Wilson, exact Poisson), and the
+/// healthy chars that were watched held out.
 pub fn write_choice(
     dir: &Path,
     choices: &Choices,
@@ -67,6 +78,8 @@ fn schema() -> Schema {
         schema.push((format!("in_sample_{}", metric.name()), Type::Float));
         schema.push((format!("held_out_{}", metric.name()), Type::Float));
     }
+    schema.extend(named(&["held_out_exposure"], Type::Int));
+    schema.extend(named(&HELD_OUT_BOUNDS, Type::Float));
     schema
 }
 
@@ -106,7 +119,18 @@ fn row(choice: &Choice, options: &ChooseOptions) -> Vec<Cell> {
             metric.value(&choice.held_out_tally, &options.worth),
         ));
     }
+    row.push(Cell::count(choice.held_out_tally.get(Count::Exposure)));
+    row.extend(held_out_bounds(&choice.held_out_tally).map(Cell::Float));
     row
+}
+
+/// In the order of [`HELD_OUT_BOUNDS`].
+fn held_out_bounds(tally: &Tally) -> [Option<f64>; 4] {
+    let recall = wilson(tally.get(Count::Hit), tally.loops());
+    let fa = fa_interval(tally, &mut PoissonCache::default());
+    let ends = |interval: Option<Interval>| [interval.map(|i| i.lo), interval.map(|i| i.hi)];
+    let ([a, b], [c, d]) = (ends(recall), ends(fa));
+    [a, b, c, d]
 }
 
 /// `fa_per_mchar<=1: 0.1235 (bound 0.8765)`, negative where the constraint is violated here.

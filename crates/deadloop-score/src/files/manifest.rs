@@ -7,6 +7,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::store::{FileError, write_text};
+use crate::infeasible::NothingFeasible;
 use crate::judging::JudgeOptions;
 use crate::scores::Worth;
 
@@ -40,6 +41,8 @@ pub struct Manifest {
     pub objective: Option<String>,
     /// Folds of the cross-validation.
     pub folds: Option<usize>,
+    /// Why nothing was chosen, where no setting satisfies the constraints.
+    pub infeasible: Option<NothingFeasible>,
     /// Names for settings: `document`, `current`, `chosen`, … A setting may have several.
     pub settings: BTreeMap<String, Vec<String>>,
     /// Cells that were replayed.

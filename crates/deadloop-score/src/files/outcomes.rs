@@ -11,6 +11,7 @@ use crate::cases::Case;
 use crate::evidence::Evidence;
 use crate::judging::JudgeOptions;
 use crate::label::{Class, Span};
+use crate::sheet::Trial;
 use crate::verdict::{Outcome, Verdict};
 
 /// The contract's columns, then: the alarm's channel (`channel` is the span's, and the alarm's
@@ -67,14 +68,15 @@ pub fn write_outcomes(
     let mut writer = TableWriter::create(dir, "outcomes", schema, with_csv)?;
     let all = evidence.all();
     for cell in cells {
-        let setting = evidence.plan.setting(*cell);
-        let (id, members) = (setting.id(), setting.member_names());
+        let id = evidence.plan.id(*cell);
         let place = evidence.plan.cell(*cell);
+        let block = &evidence.plan.blocks()[place.block];
         for (i, outcome) in evidence.outcomes(*cell, &all, options).iter().enumerate() {
-            let decided = &evidence.records[i].blocks[place.block];
+            let Trial { case, decided, .. } = evidence.trial(place.block, i);
             let stop = decided.stop(&place.at);
+            let members = block.guard(&case.model).member_names();
             let row = Row {
-                case: &evidence.cases[i],
+                case,
                 setting: &id,
                 outcome,
                 stop,

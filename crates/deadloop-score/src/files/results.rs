@@ -1,10 +1,10 @@
 //! A folder of results, read back: all that a report is made from.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::manifest::Manifest;
-use super::store::{FileError, read_csv, read_parquet};
+use super::store::{FileError, parquet_shape, read_csv, read_parquet};
 use super::table::Table;
 use crate::evidence::Evidence;
 use crate::judging::JudgeOptions;
@@ -39,7 +39,7 @@ pub struct Results {
     /// `manifest.json`.
     pub manifest: Manifest,
     /// `scores.parquet`.
-    pub scores: Table,
+    pub scores: ScoresFile,
     /// `scores_by.parquet`.
     pub scores_by: Option<Table>,
     /// `outcomes.parquet`, of its columns only those that a report shows.
@@ -58,21 +58,53 @@ impl Results {
     /// # Errors
     /// `manifest.json` or `scores.parquet` is not there, or some file cannot be read.
     pub fn read(dir: &Path) -> Result<Self, FileError> {
-        let missing = || {
-            FileError::at(
-                &dir.join("scores.parquet"),
-                "no such file; expected a run's results",
-            )
-        };
+        let table =
+            |name: &str, columns: &[&str]| read_parquet(&dir.join(name), columns, (0, usize::MAX));
         Ok(Self {
             manifest: Manifest::read(dir)?,
-            scores: read_parquet(dir, "scores", &[])?.ok_or_else(missing)?,
-            scores_by: read_parquet(dir, "scores_by", &[])?,
-            outcomes: read_parquet(dir, "outcomes", &SHOWN)?,
+            scores: ScoresFile::open(dir)?,
+            scores_by: table("scores_by.parquet", &[])?,
+            outcomes: table("outcomes.parquet", &SHOWN)?,
             pareto: read_csv(dir, "pareto")?,
             intervals: read_csv(dir, "intervals")?,
             choice: read_csv(dir, "choice")?,
         })
+    }
+}
+
+/// `scores.parquet`, read some rows at a time: a sweep leaves one for each cell and model.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ScoresFile {
+    path: PathBuf,
+    names: Vec<String>,
+    rows: usize,
+}
+
+impl ScoresFile {
+    /// Rows in memory at a time: four row groups as they are written.
+    const PART: usize = 1 << 16;
+
+    fn open(dir: &Path) -> Result<Self, FileError> {
+        let path = dir.join("scores.parquet");
+        let missing = || FileError::at(&path, "no such file; expected a run's results");
+        let (names, rows) = parquet_shape(&path)?.ok_or_else(missing)?;
+        Ok(Self { path, names, rows })
+    }
+
+    /// The names of its columns, in order.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.names.iter().map(String::as_str)
+    }
+
+    /// Hands out its rows in order, part after part, of the named columns that it has; with none
+    /// named, of all.
+    pub fn each(&self, columns: &[&str], mut visit: impl FnMut(Table)) -> Result<(), FileError> {
+        for first in (0..self.rows).step_by(Self::PART) {
+            let part = read_parquet(&self.path, columns, (first, Self::PART))?;
+            let gone = || FileError::at(&self.path, "it vanished while it was read");
+            visit(part.ok_or_else(gone)?);
+        }
+        Ok(())
     }
 }
 

@@ -7,7 +7,7 @@ use deadloop_replay::Plan;
 use deadloop_replay::detect::Setting;
 
 use super::store::{FileError, write_text};
-use crate::choose::{Choice, Choices, ChooseOptions, Why};
+use crate::choose::{Choice, Choices, ChooseOptions};
 use crate::metric::Metric;
 
 /// Writes `settings.toml`: the pooled setting for every model, then each model that has its own.
@@ -44,16 +44,33 @@ pub fn settings_toml(plan: &Plan, choices: &Choices, options: &ChooseOptions) ->
         figures(&choices.pooled, options)
     );
     guards(&mut text, "guard", &plan.setting(choices.pooled.cell));
-    // A model that takes the pooled setting has no table of its own: choice.csv says why.
-    let own = |c: &&Choice| c.why == Why::Own && c.cell != choices.pooled.cell;
-    for choice in choices.models.iter().filter(own) {
+    // A model that takes the pooled setting has no table of its own: choice.csv says why. Where that
+    // is a settings file with guards for particular models, those are written out.
+    let pooled = plan.setting(choices.pooled.cell);
+    for choice in &choices.models {
+        let own = guard(plan, choice);
+        if own == pooled {
+            continue;
+        }
         let name = one_line(&choice.model);
         let glob = toml::Value::from(escaped(&choice.model));
         let _ = writeln!(text, "\n# {name}: {}", figures(choice, options));
         let _ = writeln!(text, "[[model]]\nmatch = {glob}\n");
-        guards(&mut text, "model.guard", &plan.setting(choice.cell));
+        guards(&mut text, "model.guard", &own);
     }
     text
+}
+
+/// What watches the model of a choice. Only a cell of a grid has axes, and only a settings file has
+/// guards for particular models.
+fn guard(plan: &Plan, choice: &Choice) -> Setting {
+    let place = plan.cell(choice.cell);
+    let file = plan.blocks().get(place.block);
+    let file = file.filter(|block| block.axes().is_empty());
+    file.map_or_else(
+        || plan.setting(choice.cell),
+        |block| block.guard(&choice.model).clone(),
+    )
 }
 
 /// The figures behind a choice, on one line.

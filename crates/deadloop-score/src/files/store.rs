@@ -23,7 +23,8 @@ pub struct FileError {
 }
 
 impl FileError {
-    pub(crate) fn at(path: &Path, what: impl ToString) -> Self {
+    /// What went wrong with the file at `path`.
+    pub fn at(path: &Path, what: impl ToString) -> Self {
         Self {
             path: path.into(),
             what: what.to_string(),
@@ -51,18 +52,17 @@ impl TableWriter {
         with_csv: bool,
     ) -> Result<Self, FileError> {
         let path = dir.join(format!("{name}.parquet"));
-        let failed = |error: &dyn ToString| FileError::at(&path, error.to_string());
         let file = beside(&path)?;
         let types = schema
             .iter()
             .map(|(name, of)| (name.as_str().into(), data_type(*of)))
             .collect();
-        let handle = file.reopen().map_err(|e| failed(&e))?;
+        let handle = file.reopen().map_err(|e| FileError::at(&path, e))?;
         let writer = ParquetWriter::new(handle)
             .with_compression(ParquetCompression::Zstd(None))
             .set_parallel(false)
             .batched(&types)
-            .map_err(|e| failed(&e))?;
+            .map_err(|e| unwritten(&path, &e))?;
         let csv = if with_csv {
             Some(csv_writer(dir, name, &schema)?)
         } else {
@@ -96,9 +96,8 @@ impl TableWriter {
         let table = std::mem::replace(&mut self.buffer, Table::new(&self.schema));
         let (path, _, writer) = &mut self.parquet;
         let frame = frame(table).map_err(|e| FileError::at(path, e))?;
-        writer
-            .write_batch(&frame)
-            .map_err(|e| FileError::at(path, e))
+        let written = writer.write_batch(&frame);
+        written.map_err(|e| unwritten(path, &e))
     }
 
     /// Gives the files their names; how many rows they have.
@@ -107,7 +106,7 @@ impl TableWriter {
             self.flush()?;
         }
         let (path, file, writer) = self.parquet;
-        writer.finish().map_err(|e| FileError::at(&path, e))?;
+        writer.finish().map_err(|e| unwritten(&path, &e))?;
         persist(file, &path)?;
         if let Some((path, csv)) = self.csv {
             let file = csv
@@ -117,6 +116,14 @@ impl TableWriter {
         }
         Ok(self.rows)
     }
+}
+
+/// The Parquet writer tells of a full disk in words of its format.
+fn unwritten(path: &Path, error: &polars::error::PolarsError) -> FileError {
+    FileError::at(
+        path,
+        format!("cannot be written; is the disk full? {error}"),
+    )
 }
 
 /// Writes a small table as CSV only.
@@ -137,36 +144,52 @@ pub(crate) fn write_csv(
     persist(file, &path)
 }
 
-/// Writes a text file.
-pub(crate) fn write_text(path: &Path, text: &str) -> Result<(), FileError> {
+/// Writes a text file: beside its name, renamed when it is whole.
+pub fn write_text(path: &Path, text: &str) -> Result<(), FileError> {
     let mut file = beside(path)?;
     file.write_all(text.as_bytes())
         .map_err(|e| FileError::at(path, e))?;
     persist(file, path)
 }
 
-/// Reads those of the named columns that a Parquet file has, or with none named all; `None` where there is
-/// no such file.
-pub(crate) fn read_parquet(
-    dir: &Path,
-    name: &str,
-    columns: &[&str],
-) -> Result<Option<Table>, FileError> {
-    let path = dir.join(format!("{name}.parquet"));
-    let file = match File::open(&path) {
-        Ok(file) => file,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(FileError::at(&path, error)),
+/// The columns that a Parquet file has, and how many rows; `None` where there is no such file.
+pub(crate) fn parquet_shape(path: &Path) -> Result<Option<(Vec<String>, usize)>, FileError> {
+    let Some(mut reader) = parquet_reader(path)? else {
+        return Ok(None);
     };
-    let failed = |e| FileError::at(&path, e);
-    let mut reader = ParquetReader::new(file);
+    let failed = |e| FileError::at(path, e);
+    let schema = reader.schema().map_err(failed)?;
+    let names = schema.iter_names().map(ToString::to_string).collect();
+    Ok(Some((names, reader.num_rows().map_err(failed)?)))
+}
+
+fn parquet_reader(path: &Path) -> Result<Option<ParquetReader<File>>, FileError> {
+    match File::open(path) {
+        Ok(file) => Ok(Some(ParquetReader::new(file))),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(FileError::at(path, error)),
+    }
+}
+
+/// Reads some rows (first, count) of those of the named columns that a Parquet file has, or with
+/// none named of all; `None` where there is no such file.
+pub(crate) fn read_parquet(
+    path: &Path,
+    columns: &[&str],
+    rows: (usize, usize),
+) -> Result<Option<Table>, FileError> {
+    let Some(mut reader) = parquet_reader(path)? else {
+        return Ok(None);
+    };
+    let failed = |e| FileError::at(path, e);
     let schema = reader.schema().map_err(failed)?;
     let there = columns.iter().filter(|c| schema.contains(c));
     let named = (!columns.is_empty()).then(|| there.map(|c| (*c).to_owned()).collect());
     let frame = reader
         .with_columns(named)
+        .with_slice(Some(rows))
         .finish()
-        .map_err(|e| FileError::at(&path, e))?;
+        .map_err(failed)?;
     let rows = frame.height();
     // One column after the other is dropped, so that the table is never there twice.
     let columns = frame
@@ -174,7 +197,7 @@ pub(crate) fn read_parquet(
         .into_iter()
         .map(|c| Ok((c.name().to_string(), cells(&c)?)));
     let columns: Result<Vec<_>, polars::error::PolarsError> = columns.collect();
-    let columns = columns.map_err(|e| FileError::at(&path, e))?;
+    let columns = columns.map_err(failed)?;
     Ok(Some(Table { columns, rows }))
 }
 
@@ -213,6 +236,11 @@ fn csv_writer(
     Ok((path, csv))
 }
 
+/// What the names of unfinished files begin with, while this process writes them.
+pub fn temporary_prefix() -> String {
+    format!(".deadloop-{}-", std::process::id())
+}
+
 /// A file in the folder of `path` that becomes it. Readable as any new file is: a temporary one is
 /// private unless told otherwise.
 fn beside(path: &Path) -> Result<NamedTempFile, FileError> {
@@ -221,7 +249,8 @@ fn beside(path: &Path) -> Result<NamedTempFile, FileError> {
         .filter(|d| !d.as_os_str().is_empty())
         .unwrap_or(Path::new("."));
     let mut builder = tempfile::Builder::new();
-    builder.prefix(".deadloop-");
+    let prefix = temporary_prefix();
+    builder.prefix(&prefix);
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
     builder.tempfile_in(dir).map_err(|e| FileError::at(path, e))

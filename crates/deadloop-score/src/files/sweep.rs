@@ -8,7 +8,7 @@ use deadloop_replay::Block;
 use super::scores::{self, ParamColumns};
 use super::store::{FileError, TableWriter, write_csv};
 use super::table::{Cell, Schema, Type, named};
-use crate::evidence::{Evidence, watch_of};
+use crate::evidence::Evidence;
 use crate::floors::Floor;
 use crate::intervals::PoissonCache;
 use crate::judging::JudgeOptions;
@@ -162,12 +162,12 @@ impl Sweep<'_> {
             .iter()
             .map(|(_, pick)| {
                 let trials = pick.iter().map(|i| evidence.trial(index, *i));
-                tallies_and_latencies(&block.shape(), watch_of(block), trials, self.scoring.judge)
+                tallies_and_latencies(&block.shape(), trials, self.scoring.judge)
             })
             .collect();
         for nth in 0..block.len() {
             let at = block.at(nth);
-            let (id, params) = (block.setting(&at).id(), self.params.of_cell(block, &at));
+            let (id, params) = (block.id(&at), self.params.of_cell(block, &at));
             for (subject, (sheet, latencies)) in sheets.iter().enumerate() {
                 let (tally, [all, hits]) = (sheet.tally(&at), latencies.quantiles(&at));
                 let worth = self.scoring.worth;
@@ -222,7 +222,7 @@ pub fn write_pareto(
         points.iter().map(move |p| {
             vec![
                 Cell::text(model.clone()),
-                Cell::text(evidence.plan.setting(p.cell).id()),
+                Cell::text(evidence.plan.id(p.cell)),
                 Cell::Float(Some(p.recall)),
                 Cell::Float(Some(p.fa_per_mchar)),
                 Cell::Float(Some(p.delay)),

@@ -3,6 +3,7 @@
 
 use crate::args::{Cli, Command};
 use crate::exit::{Code, Outcome};
+use crate::interrupt;
 
 mod check;
 mod detectors;
@@ -11,9 +12,11 @@ mod report;
 mod stats;
 mod sweep;
 mod tune;
+mod watch;
 
 /// Runs the command that was asked for.
 pub(crate) fn run(cli: &Cli) -> Outcome {
+    interrupt::heed()?;
     let pool = rayon::ThreadPoolBuilder::new().num_threads(cli.global.jobs.map_or(0, usize::from));
     pool.build_global()
         .map_err(|e| Code::Unexpected.because(e))?;
@@ -21,6 +24,7 @@ pub(crate) fn run(cli: &Cli) -> Outcome {
         Command::Tune(args) => tune::run(args, cli.global),
         Command::Sweep(args) => sweep::run(args, cli.global),
         Command::Replay(args) => replay::run(args, cli.global),
+        Command::Watch(args) => watch::run(args, cli.global),
         Command::Report(args) => report::run(args, cli.global),
         Command::Check(args) => check::run(args, cli.global),
         Command::Stats(args) => stats::run(args, cli.global),

@@ -1,5 +1,6 @@
 //! `deadloop replay`: one setting, or several.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use deadloop_detect::Settings;
@@ -35,7 +36,6 @@ pub(super) fn run(args: &Replay, global: Global) -> Outcome {
             .collect(),
         grid: None,
         sealed: None,
-        resumable: false,
     };
     let Some(mut done) = replay(&request, &plan, &named[0].1)? else {
         return already_done(&args.out, global);
@@ -47,14 +47,17 @@ pub(super) fn run(args: &Replay, global: Global) -> Outcome {
     let mut distinct = cells.clone();
     distinct.sort_unstable();
     distinct.dedup();
-    done.score(
-        &plan,
+    let evidence = Evidence::new(&plan, &done.surveyed.cases, &done.records)?;
+    let scored = done.score(
+        &evidence,
         Some(cells[0]),
         &distinct,
         (&args.output.by, args.output.csv),
     )?;
-    intervals(&mut done, &plan, &distinct)?;
-    summary(&done, &plan, &named, &cells, global)?;
+    let means = intervals(&done, &evidence, &distinct)?;
+    summary(&done, &evidence, &named, &cells, global)?;
+    done.manifest.models_left_out = scored.left_out;
+    done.manifest.macro_means = means;
     done.finish(global)
 }
 
@@ -83,11 +86,17 @@ fn label(path: &Path) -> String {
         .into_owned()
 }
 
-/// The intervals that have to be resampled, and the means over models.
-pub(super) fn intervals(done: &mut Replayed, plan: &Plan, cells: &[usize]) -> Outcome {
-    let evidence = Evidence::new(plan, &done.surveyed.cases, &done.records)?;
+/// Means over models: setting, then metric.
+pub(super) type MacroMeans = BTreeMap<String, BTreeMap<String, f64>>;
+
+/// Writes the intervals that have to be resampled; gives back the means over models.
+pub(super) fn intervals(
+    done: &Replayed,
+    evidence: &Evidence<'_>,
+    cells: &[usize],
+) -> Outcome<MacroMeans> {
     let scoring = Scoring {
-        evidence: &evidence,
+        evidence,
         judge: &done.judge,
         worth: &done.worth,
         floors: &[],
@@ -99,27 +108,20 @@ pub(super) fn intervals(done: &mut Replayed, plan: &Plan, cells: &[usize]) -> Ou
         ..Resampling::default()
     };
     write_intervals(done.folder.path(), &scoring, cells, &subjects, resampling)?;
-    let means = cells
-        .iter()
-        .map(|cell| {
-            (
-                plan.id(*cell),
-                macro_means(&evidence, *cell, &done.judge, &done.worth),
-            )
-        })
-        .collect();
-    done.manifest.macro_means = means;
-    Ok(())
+    let means = |cell: &usize| {
+        let means = macro_means(evidence, *cell, &done.judge, &done.worth);
+        (evidence.plan.id(*cell), means)
+    };
+    Ok(cells.iter().map(means).collect())
 }
 
 fn summary(
     done: &Replayed,
-    plan: &Plan,
+    evidence: &Evidence<'_>,
     named: &[Named],
     cells: &[usize],
     global: Global,
 ) -> Outcome {
-    let evidence = Evidence::new(plan, &done.surveyed.cases, &done.records)?;
     let all = evidence.all();
     let rows: Vec<(String, Tally)> = named
         .iter()
@@ -129,7 +131,7 @@ fn summary(
     if global.json {
         let row = |((label, tally), cell): (&(String, Tally), &usize)| {
             json!({
-                "name": label, "setting": plan.id(*cell), "loops": tally.loops(),
+                "name": label, "setting": evidence.plan.id(*cell), "loops": tally.loops(),
                 "hit": tally.get(Count::Hit), "wrong": tally.wrong(),
                 "exposure": tally.get(Count::Exposure), "recall": ratio(tally),
                 "fa_per_mchar": deadloop_score::fa_per_mchar(tally),

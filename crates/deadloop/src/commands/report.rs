@@ -2,6 +2,7 @@
 
 use crate::args::{Global, Report};
 use crate::exit::{Code, Outcome};
+use crate::interrupt;
 use crate::replaying::render;
 
 pub(super) fn run(args: &Report, global: Global) -> Outcome {
@@ -9,5 +10,6 @@ pub(super) fn run(args: &Report, global: Global) -> Outcome {
         let what = "no manifest.json; expected a folder that tune, sweep or replay finished";
         return Err(Code::Usage.error(format!("{}: {what}", args.dir.display())));
     }
+    interrupt::sweeps(&args.dir);
     render(&args.dir, global)
 }

@@ -106,7 +106,7 @@ pub(super) fn run(args: &Stats, global: Global) -> Outcome {
         by: &[],
         quiet: global.quiet,
     })?;
-    found.accept(args.select.on_bad, None, global.quiet)?;
+    found.accept(args.select.on_bad, global.quiet)?;
     let groups: Vec<(&str, BTreeMap<String, Counts>)> = GROUPINGS
         .iter()
         .map(|(name, of)| (*name, grouped(&found.cases, *of)))

@@ -28,13 +28,13 @@ pub(super) fn run(args: &Sweep, global: Global) -> Outcome {
         inputs: Vec::new(),
         grid: Some(text),
         sealed: None,
-        resumable: true,
     };
     let Some(mut done) = replay(&request, &plan, &Settings::default())? else {
         return already_done(&args.out, global);
     };
-    let scored = done.score(&plan, None, &[], (&args.output.by, args.output.csv))?;
     let evidence = Evidence::new(&plan, &done.surveyed.cases, &done.records)?;
+    let scored = done.score(&evidence, None, &[], (&args.output.by, args.output.csv))?;
+    done.manifest.models_left_out = scored.left_out;
     write_pareto(
         done.folder.path(),
         &evidence,

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use deadloop_detect::Settings;
 use deadloop_replay::Plan;
 use deadloop_score::{
-    Choice, Choices, ChooseError, ChooseOptions, Constraint, Evidence, Metric, choose,
+    Choice, Choices, ChooseError, ChooseOptions, Constraint, Evidence, Manifest, Metric, choose,
     write_choice, write_pareto, write_settings,
 };
 use serde_json::json;
@@ -49,21 +49,19 @@ pub(super) fn run(args: &Tune, global: Global) -> Outcome {
         worth: done.worth,
         ..ChooseOptions::default()
     };
-    let choices = {
-        let evidence = Evidence::new(&plan, &done.surveyed.cases, &done.records)?;
-        choose(&evidence, cells, Some(current_cell), &options)
-    };
-    describe(&mut done, &plan, args, (&presets, current_cell));
+    let evidence = Evidence::new(&plan, &done.surveyed.cases, &done.records)?;
+    let choices = choose(&evidence, cells, Some(current_cell), &options);
+    describe(&mut done.manifest, &plan, args, (&presets, current_cell));
     let reported = reported(&choices, &presets, current_cell);
     let scored = done.score(
-        &plan,
+        &evidence,
         Some(current_cell),
         &reported,
         (&args.output.by, args.output.csv),
     )?;
-    intervals(&mut done, &plan, &reported)?;
+    done.manifest.macro_means = intervals(&done, &evidence, &reported)?;
+    done.manifest.models_left_out = scored.left_out;
     let chosen = choices.as_ref().map(chosen_cells).unwrap_or_default();
-    let evidence = Evidence::new(&plan, &done.surveyed.cases, &done.records)?;
     write_pareto(done.folder.path(), &evidence, &scored.fronts, &chosen)?;
     // Nothing feasible: the scores are written and say how far it was; nothing is chosen.
     let result = match choices {
@@ -71,9 +69,14 @@ pub(super) fn run(args: &Tune, global: Global) -> Outcome {
             write_choice(done.folder.path(), &choices, &options)?;
             write_settings(done.folder.path(), &plan, &choices, &options)?;
             name(&mut done.manifest, &plan, choices.pooled.cell, "chosen");
-            summary(&done, &plan, &choices, current_cell, global)
+            summary(&done, &evidence, &choices, current_cell, global)
         }
-        Err(error) => Err(failure(error)),
+        Err(error) => {
+            if let ChooseError::NothingFeasible(why) = &error {
+                done.manifest.infeasible = Some((**why).clone());
+            }
+            Err(failure(error))
+        }
     };
     done.finish(global)?;
     result
@@ -117,18 +120,16 @@ fn request<'a>(args: &'a Tune, global: Global, grid: String, current: &Settings)
         ],
         grid: Some(grid),
         sealed: Some(SEALED),
-        resumable: true,
     }
 }
 
 /// What the manifest says about how it was chosen, and what the settings are called.
 fn describe(
-    done: &mut Replayed,
+    manifest: &mut Manifest,
     plan: &Plan,
     args: &Tune,
     (presets, current): (&[(String, usize)], usize),
 ) {
-    let manifest = &mut done.manifest;
     manifest.constraints = args.constraints.clone();
     manifest.objective = Some(args.objective.clone());
     manifest.folds = usize::try_from(args.folds).ok();
@@ -170,7 +171,7 @@ fn failure(error: ChooseError) -> crate::exit::Failure {
 /// The choice for each model that has one of its own, and the pooled one.
 fn summary(
     done: &Replayed,
-    plan: &Plan,
+    evidence: &Evidence<'_>,
     choices: &Choices,
     current: usize,
     global: Global,
@@ -191,11 +192,10 @@ fn summary(
     if global.quiet {
         return Ok(());
     }
-    let evidence = Evidence::new(plan, &done.surveyed.cases, &done.records)?;
     let now = evidence.tally(current, &evidence.all(), &done.judge);
     let mut rows = vec![vec![
         "current".into(),
-        plan.id(current),
+        evidence.plan.id(current),
         String::new(),
         show::percent(ratio(&now)),
         show::number(deadloop_score::fa_per_mchar(&now), 2),

@@ -6,130 +6,19 @@ use std::sync::{Arc, LazyLock};
 
 use regex::Regex;
 
-use super::runs::{Run, Runs, Want};
-use super::symbols::{Fold, On, Symbols};
-use crate::fact::{Bound, Clock, Fact, Meter, Recipe, UNIT_CHARS};
-use crate::param::Threshold;
-use crate::position::Chars;
-use crate::repeated::{Recent, SHORT, kind};
+use super::look::{Look, steps};
+use super::places::Places;
+use super::runs::{Run, Runs};
+use super::symbols::{MOST, NUMBER, Symbols};
+use crate::fact::{Clock, Fact, Meter, Recipe, UNIT_CHARS};
+use crate::position::{Chars, Kind};
+use crate::repeated::{SHORT, kind};
 use crate::setting::Params;
-use crate::value::Value;
-
-/// What the meters of one recipe share.
-struct Look {
-    want: Want,
-    symbols: Symbols,
-    min_period: u32,
-    min_copies: u64,
-    min_chars: u64,
-    /// `min_chars` for a single char and for units without letters or numbers.
-    min_single: u64,
-    start_after: u64,
-    /// `min_copies` inside code fences.
-    fenced_copies: Option<u64>,
-    rows: Vec<Row>,
-}
-
-/// A row of `rules`.
-#[derive(Clone, Copy)]
-struct Row {
-    max_period: u32,
-    min_copies: u64,
-    min_chars: u64,
-}
 
 /// What periodic meters are made from.
 pub(super) fn recipe(params: &Params) -> Recipe {
     let look = Arc::new(Look::new(params));
     Recipe::new(move || Box::new(PeriodicMeter::new(Arc::clone(&look))))
-}
-
-impl Look {
-    fn new(params: &Params) -> Self {
-        let code = params.get("code");
-        let skip = code.and_then(Value::as_text) == Some("skip");
-        let fenced_copies = code.and_then(Value::as_int).map(i64::unsigned_abs);
-        let fold = match params.text("fold") {
-            "lists" => Fold::Lists,
-            "digits" => Fold::Digits,
-            _ => Fold::None,
-        };
-        let on = match params.text("on") {
-            "sentences" => On::Sentences,
-            "lines" => On::Lines,
-            _ => On::Chars,
-        };
-        let min_chars = params.count("min_chars");
-        let look = Self {
-            want: Want::new(1, |_| 2),
-            symbols: Symbols::new(fold, on, (skip || fenced_copies.is_some(), skip)),
-            min_period: small(params.count("min_period")),
-            min_copies: params.count("min_copies"),
-            min_chars,
-            // A sweep may ask for 0 (min_chars) and for other values: the looser of both is told.
-            min_single: match params.count("min_single") {
-                0 => min_chars,
-                n => n.min(min_chars),
-            },
-            start_after: params.count("start_after"),
-            fenced_copies,
-            rows: params.items("rules").iter().map(row).collect(),
-        };
-        let max_period = small(params.count("max_period"));
-        Self {
-            want: Want::new(max_period, |lag| {
-                let (plain, single) = (look.need(lag, false), look.need(lag, true));
-                if lag < look.min_period {
-                    u32::MAX
-                } else {
-                    small(plain.min(single))
-                }
-            }),
-            ..look
-        }
-    }
-
-    fn row(&self, lag: u32) -> Option<&Row> {
-        self.rows.iter().find(|row| lag <= row.max_period)
-    }
-
-    /// Chars that a tail of this lag needs.
-    fn chars(&self, lag: u32, single: bool) -> u64 {
-        match self.row(lag) {
-            Some(row) => row.min_chars,
-            None if single => self.min_single,
-            None => self.min_chars,
-        }
-    }
-
-    /// Symbols that a tail of this lag needs; chars of elements are not counted here.
-    fn need(&self, lag: u32, single: bool) -> u64 {
-        let copies = self.row(lag).map_or(self.min_copies, |row| row.min_copies);
-        let (copies, chars) = (copies * u64::from(lag), self.chars(lag, single));
-        if self.symbols.are_elements() {
-            copies
-        } else {
-            copies.max(chars)
-        }
-    }
-}
-
-fn row(row: &Value) -> Row {
-    let field = |name| {
-        row.field(name)
-            .and_then(Value::as_int)
-            .unwrap_or(1)
-            .unsigned_abs()
-    };
-    Row {
-        max_period: small(field("max_period")),
-        min_copies: field("min_copies"),
-        min_chars: field("min_chars"),
-    }
-}
-
-fn small(n: u64) -> u32 {
-    u32::try_from(n).unwrap_or(u32::MAX)
 }
 
 /// Follows one stream.
@@ -145,24 +34,12 @@ struct PeriodicMeter {
     found: Vec<(u32, Fact)>,
 }
 
-/// Where symbols lie in the text.
-#[derive(Default)]
-struct Places {
-    /// The last chars: what units are told from.
-    recent: Recent,
-    /// The chars that had been read when each kept symbol was complete.
-    ends: Vec<u64>,
-    /// Of tails that began before what is kept: lag, first symbol, chars before the first copy and
-    /// before the second.
-    origins: Vec<(Run, u64, u64)>,
-}
-
 impl PeriodicMeter {
     fn new(look: Arc<Look>) -> Self {
         Self {
             symbols: look.symbols,
             runs: Runs::new(&look.want),
-            places: (!look.symbols.are_chars()).then(Places::default),
+            places: (!look.symbols.are_chars()).then(|| Places::new(look.symbols.are_elements())),
             told: 0,
             found: Vec::new(),
             look,
@@ -171,48 +48,67 @@ impl PeriodicMeter {
 
     fn chars(&mut self, piece: &str) {
         let look = Arc::clone(&self.look);
-        for c in piece.chars() {
-            self.runs.push(&look.want, u32::from(c));
-            if self.runs.has_ended() {
-                self.tell_ended();
+        let mut symbols = piece.chars().map(u32::from).peekable();
+        while symbols.peek().is_some() {
+            if self.runs.room(&look.want) == 0 {
+                self.runs.forget(&look.want);
             }
+            self.runs
+                .add(symbols.by_ref().take(self.runs.room(&look.want)));
+            self.read(false);
         }
     }
 
     fn symbols(&mut self, piece: &str) {
         let look = Arc::clone(&self.look);
         for c in piece.chars() {
-            let fenced = self.symbols.fenced();
-            let mut complete = [0; 32];
-            let mut count = 0;
-            self.symbols.read(c, &mut |symbol| {
-                complete[count] = symbol;
-                count += 1;
-            });
-            if let Some(places) = &mut self.places {
-                places.recent.push(c);
+            let (fenced, markers) = (self.symbols.fenced(), self.symbols.markers());
+            if self.symbols.follow_fences() {
+                // What is before a fence is told before it turns.
+                self.read(fenced);
+            }
+            if self.runs.room(&look.want) < MOST {
+                self.read(fenced);
+                self.tell_going_on(fenced);
+                self.forget();
+            }
+            let Self {
+                symbols,
+                runs,
+                places,
+                ..
+            } = self;
+            if let Some(places) = places {
+                places.read(c);
+            }
+            let mut add = |symbol| {
+                runs.add(std::iter::once(symbol));
+                if let Some(places) = places {
+                    places.ends.push(places.read);
+                }
+            };
+            symbols.read(c, &mut add);
+            if let Some(places) = places {
+                if symbols.markers() > markers {
+                    places.mark();
+                }
             }
             if self.symbols.fenced() != fenced {
                 self.tell_going_on(fenced);
             }
-            for symbol in &complete[..count] {
-                if self.places.is_some() && self.runs.is_full(&look.want) {
-                    self.tell_going_on(fenced);
-                    self.forget();
-                }
-                if let Some(places) = &mut self.places {
-                    places.ends.push(places.recent.read());
-                }
-                self.runs.push(&look.want, *symbol);
-                if self.runs.has_ended() {
-                    self.tell_ended();
-                }
-            }
+        }
+        self.read(self.symbols.fenced());
+    }
+
+    /// Reads what was added.
+    fn read(&mut self, fenced: bool) {
+        let look = Arc::clone(&self.look);
+        while self.runs.read(&look.want) {
+            self.tell_ended(fenced);
         }
     }
 
-    /// Drops the places of symbols that are about to be dropped, but for where tails that go on
-    /// began.
+    /// Drops old symbols and their places, but for where tails that go on began.
     fn forget(&mut self) {
         let all: Vec<Run> = self.runs.going_on().collect();
         let origins = all.into_iter().map(|run| {
@@ -220,16 +116,15 @@ impl PeriodicMeter {
             (run, start.0, onset.0)
         });
         let origins = origins.collect();
+        let old = self.runs.forget(&self.look.want);
         if let Some(places) = &mut self.places {
             places.origins = origins;
-            let drop = places.ends.len() - self.look.want.keep();
-            places.ends.drain(..drop);
+            places.ends.drain(..old);
         }
     }
 
-    fn tell_ended(&mut self) {
+    fn tell_ended(&mut self, fenced: bool) {
         let until = self.runs.seen() - 1;
-        let fenced = self.symbols.fenced();
         for run in self.runs.take_ended() {
             self.tell(run, until, fenced);
         }
@@ -247,56 +142,39 @@ impl PeriodicMeter {
     /// Tells of a tail whose last symbol is number `until`, from where it was told last.
     fn tell(&mut self, run: Run, until: u64, fenced: bool) {
         let look = Arc::clone(&self.look);
-        let (plain, alone) = (look.need(run.lag, false), look.need(run.lag, true));
-        if run.lag < look.min_period || run.start + plain.min(alone) > until {
+        if run.lag < look.min_period || run.start + look.least(run.lag) > until {
             return;
         }
         let unit = self.unit(run, until);
         let chars = !look.symbols.are_elements();
         let single = chars && run.lag == 1 || !NAMED.is_match(&unit);
         let fenced = look.fenced_copies.filter(|_| fenced).unwrap_or(0);
-        let need = look.need(run.lag, single).max(fenced * u64::from(run.lag));
-        let first = (run.start + need).max(self.told + 1);
-        let Some((first, clock)) = self.clock(run, (first, until), single) else {
-            return;
-        };
-        let (start, onset) = self.origin(run);
-        let (kind, text) = (
-            kind(&unit, chars && u64::from(run.lag) < SHORT),
-            unit.chars().take(UNIT_CHARS).collect(),
-        );
-        let period = Chars(match self.places {
-            Some(_) => unit.chars().count() as u64,
-            None => u64::from(run.lag),
-        });
-        let fact = Fact {
-            at: first,
-            until,
-            clock,
-            kind,
-            bounds: Vec::new(),
-            check: "periodic",
-            onset,
-            period,
-            copies: Bound::Steps {
-                from: run.start,
-                per: u64::from(run.lag),
-            },
-            unit: text,
-        };
-        for bounds in look.bounds(run, start, single) {
-            self.found.push((
-                run.lag,
-                Fact {
-                    bounds,
-                    ..fact.clone()
-                },
-            ));
+        let (from, to) = self.last_copy(run, until);
+        for ask in look.asks(run.lag, single) {
+            let need = look.need(run.lag, ask).max(fenced * u64::from(run.lag));
+            let first = (run.start + need).max(self.told + 1);
+            let Some((at, clock)) = self.clock(run, (first, until), look.chars(ask)) else {
+                continue;
+            };
+            let (start, onset) = self.origin(run);
+            let fact = Fact {
+                at,
+                until,
+                clock,
+                kind: self.kind(run, &unit, (from, to)),
+                bounds: look.bounds(run, start, (ask, single)),
+                check: "periodic",
+                onset,
+                period: to - from,
+                copies: steps(run.start, run.lag),
+                unit: unit.chars().take(UNIT_CHARS).collect(),
+            };
+            self.found.push((run.lag, fact));
         }
     }
 
     /// The steps from `first` to `until` that the loosest setting accepts, and where they lie.
-    fn clock(&self, run: Run, (first, until): (u64, u64), single: bool) -> Option<(u64, Clock)> {
+    fn clock(&self, run: Run, (first, until): (u64, u64), chars: u64) -> Option<(u64, Clock)> {
         let look = &self.look;
         let Some(places) = &self.places else {
             let first = first.max(look.start_after);
@@ -304,9 +182,9 @@ impl PeriodicMeter {
         };
         let mut from = look.start_after;
         if look.symbols.are_elements() {
-            from = from.max(self.origin(run).0.0 + look.chars(run.lag, single));
+            from = from.max(self.origin(run).0.0 + chars);
         }
-        let base = self.runs.seen() - places.ends.len() as u64;
+        let base = self.runs.base();
         let index = |step: u64| usize::try_from(step.saturating_sub(base)).unwrap_or(0);
         // Step n is complete with symbol number n-1.
         let ends = places.ends.get(index(first) - 1..index(until))?;
@@ -336,67 +214,47 @@ impl PeriodicMeter {
         let Some(places) = &self.places else {
             return Chars(count);
         };
-        let base = self.runs.seen() - places.ends.len() as u64;
+        let base = self.runs.base();
         let index = count
             .checked_sub(base + 1)
             .and_then(|i| usize::try_from(i).ok());
         Chars(index.and_then(|i| places.ends.get(i)).copied().unwrap_or(0))
     }
 
-    /// The last whole copy of a tail's unit, as it stands in the text.
-    fn unit(&self, run: Run, until: u64) -> String {
+    /// Where the last whole copy of a tail's unit begins and ends.
+    fn last_copy(&self, run: Run, until: u64) -> (Chars, Chars) {
         let lag = u64::from(run.lag);
         let end = run.start + (until - run.start) / lag * lag;
-        if let Some(places) = &self.places {
-            return places
-                .recent
-                .text(self.end_of(end - lag).0, self.end_of(end).0);
-        }
-        let (kept, base) = self.runs.kept();
-        let index = |at: u64| {
-            usize::try_from(at.saturating_sub(base))
-                .unwrap_or(0)
-                .min(kept.len())
-        };
-        let symbols = kept[index(end - lag)..index(end)].iter();
-        symbols.filter_map(|s| char::from_u32(*s)).collect()
+        (self.end_of(end - lag), self.end_of(end))
     }
-}
 
-impl Look {
-    /// One set of bounds, or two: a single is held to `min_single`, or to `min_chars` where that is
-    /// 0.
-    fn bounds(&self, run: Run, start: Chars, single: bool) -> Vec<Vec<Bound>> {
-        let always = Bound::Fixed(Threshold::AT_MOST.always());
-        let grows = match self.symbols.are_elements() {
-            true => Bound::Chars { from: start },
-            false => Bound::Steps {
-                from: run.start,
-                per: 1,
-            },
-        };
-        let copies = Bound::Steps {
-            from: run.start,
-            per: u64::from(run.lag),
-        };
-        let all = |copies, chars, single| {
-            let period = Bound::Fixed(i64::from(run.lag));
-            vec![
-                period,
-                copies,
-                chars,
-                single,
-                Bound::Chars { from: Chars(0) },
-            ]
-        };
-        if self.row(run.lag).is_some() {
-            vec![all(always, always, always)]
-        } else if single {
-            let as_chars = Bound::Exactly(Threshold::AT_MOST.elsewhere());
-            vec![all(copies, grows, as_chars), all(copies, always, grows)]
-        } else {
-            vec![all(copies, grows, always)]
+    /// The last whole copy of a tail's unit; a number that was folded is a `#`.
+    fn unit(&self, run: Run, until: u64) -> String {
+        let (from, to) = self.last_copy(run, until);
+        let text = self.places.as_ref().and_then(|p| p.text(from.0, to.0));
+        text.unwrap_or_else(|| {
+            let lag = u64::from(run.lag);
+            let end = run.start + (until - run.start) / lag * lag;
+            let (kept, base) = self.runs.kept();
+            let index = |at: u64| usize::try_from(at.saturating_sub(base)).unwrap_or(0);
+            let symbols = kept[index(end - lag)..index(end)].iter();
+            let char_of = |s: &u32| match *s {
+                NUMBER => Some('#'),
+                symbol => char::from_u32(symbol),
+            };
+            symbols.filter_map(char_of).collect()
+        })
+    }
+
+    /// A list where its numbers stand in the unit or were left out of it; else short or long.
+    fn kind(&self, run: Run, unit: &str, (from, to): (Chars, Chars)) -> Kind {
+        let in_copy = |at: &u64| from.0 < *at && *at <= to.0;
+        let marked = |places: &Places| places.markers.iter().rev().any(in_copy);
+        if self.places.as_ref().is_some_and(marked) {
+            return Kind::OrderedList;
         }
+        let elements = self.look.symbols.are_elements();
+        kind(unit, !elements && u64::from(run.lag) < SHORT)
     }
 }
 

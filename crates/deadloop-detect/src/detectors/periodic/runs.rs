@@ -6,11 +6,12 @@
 //!
 //! 1. **The gate.** A tail with m matches shows itself early: each of its last m-K+1 K-grams has
 //!    been seen at most `max_lag` symbols before. A table of K-grams, indexed by a hash that forgets
-//!    what is older than K symbols, tells at one look a symbol whether the last K-gram was. In text
-//!    that does not repeat, hardly one K-gram after another was, and nothing else is done.
-//! 2. **The scan.** Where enough of them in a row were, the earlier places of the last K-gram (a
-//!    chain through the table, as in deflate) are the lags that can have K matches; each is compared
-//!    backwards. Lags that may be long enough before the next scan are tracked from then on.
+//!    what is older than K symbols, tells at one look whether one was. Every S-th K-gram is entered,
+//!    and S in a row are looked up once in W symbols: whatever the lag, one of them stands a lag
+//!    after an entered one. If none was seen, no tail is near, and nothing else is done for a while.
+//! 2. **The scan.** Else the earlier places of the last S K-grams (chains through the table, as in
+//!    deflate) are the lags that can matter; each is compared backwards. Lags that may be long
+//!    enough before the next scan are tracked from then on.
 //! 3. **Tracking** costs one comparison a symbol and lag. Of tails with two copies or more only
 //!    those with a primitive unit are tracked; by the periodicity lemma (Fine and Wilf 1965) there
 //!    are few of them at a time.
@@ -24,11 +25,20 @@
 pub(super) struct Want {
     /// For each lag from 1 on, the matches from which its tail must be known; index 0 is lag 1.
     matches: Vec<u32>,
-    /// The least of them.
+    max_lag: u32,
+    /// The least of `matches`.
     least: u32,
-    /// By how many bits a symbol is moved out of the hash at each step; 64 / K.
+    /// By how many bits the hash is moved at each step, and what of it is: after K steps a symbol is
+    /// out of it.
     shift: u32,
-    /// Symbols after an unseen K-gram within which nothing can be long enough.
+    mask: u64,
+    /// K: symbols in a K-gram.
+    gram: usize,
+    /// S: one K-gram in so many is entered; a power of 2.
+    enter: u32,
+    /// W: lookups begin anew after so many symbols; a power of 2.
+    look: u32,
+    /// Symbols after a fruitless lookup within which nothing can be long enough.
     quiet: u32,
     /// Symbols between two scans.
     stride: u32,
@@ -40,6 +50,10 @@ pub(super) struct Want {
 
 /// Matches from which a tail is known however long it has to be, if that is three copies.
 const ENOUGH: u32 = 4096;
+
+/// S and W where the shortest tail leaves room for them.
+const ENTER: u32 = 4;
+const LOOK: u32 = 16;
 
 impl Want {
     /// `need(lag)`: how long a tail of that lag must be, at least `2 * lag`.
@@ -55,27 +69,27 @@ impl Want {
         let least = matches.iter().copied().min().unwrap_or(1);
         let gram = [16, 8, 4, 2, 1].into_iter().find(|k| 2 * k <= least);
         let gram = gram.unwrap_or(1);
-        let quiet = least - gram + 1;
+        let (enter, look) = if least >= gram + 4 * LOOK {
+            (ENTER, LOOK)
+        } else {
+            (1, 1)
+        };
+        let quiet = least + 2 - (gram + enter);
         let longest = matches.last().map_or(0, |m| m + max_lag) as usize;
         Self {
             matches,
             least,
-            shift: 64 / gram,
+            max_lag,
+            shift: (64 / gram).min(32),
+            mask: if gram == 1 { 0 } else { u64::MAX },
+            gram: gram as usize,
+            enter,
+            look,
             quiet,
             stride: quiet.div_ceil(2),
-            keep: longest + gram as usize + 1,
-            table_bits: (8 * max_lag).next_power_of_two().ilog2().clamp(8, 15),
+            keep: longest + (gram + enter) as usize,
+            table_bits: (2 * max_lag).next_power_of_two().ilog2().clamp(8, 16),
         }
-    }
-
-    /// Symbols that are kept, at least.
-    pub(super) fn keep(&self) -> usize {
-        self.keep
-    }
-
-    fn max_lag(&self) -> u32 {
-        // One entry a lag, and lags are u32.
-        u32::try_from(self.matches.len()).unwrap_or(u32::MAX)
     }
 
     /// The matches from which a lag is tracked: it can be long enough before the next scan.
@@ -98,15 +112,13 @@ pub(super) struct Run {
 /// The end of a sequence, and the lags at which it repeats.
 #[derive(Clone, Debug)]
 pub(super) struct Runs {
-    /// The last symbols: at least `keep` of them, once there were as many.
+    /// The last symbols: at least `keep` of them, once there were as many; then those that wait.
     kept: Vec<u32>,
+    /// How many of `kept` have been read.
+    read: usize,
     /// Symbols read.
     seen: u64,
-    hash: u64,
-    /// For each hash, where a K-gram with it ended last; 0: nowhere.
-    table: Vec<u32>,
-    /// For each of the last places, what the table held before it.
-    before: Vec<u32>,
+    grams: Grams,
     /// For each lag, the count of symbols before which it need not be compared again.
     idle: Vec<u64>,
     /// The count of symbols at which to scan next.
@@ -115,25 +127,95 @@ pub(super) struct Runs {
     ended: Vec<Run>,
 }
 
+/// Where K-grams were seen last.
+#[derive(Clone, Debug)]
+struct Grams {
+    /// Of the last K symbols.
+    hash: u64,
+    /// For each hash, where a K-gram with it that was entered ended last; 0: nowhere.
+    table: Vec<u32>,
+    /// For each of the last places, what the table held before it.
+    before: Vec<u32>,
+    /// Whether one of the K-grams of this lookup had been seen.
+    near: bool,
+}
+
 /// Places are counted from here, so that 0 is too far away to be a repetition.
 fn place(want: &Want, seen: u64) -> u32 {
     // Truncation is meant: only differences below the longest lag count, and a place that comes
     // round again only proposes a lag that the comparison refutes.
     #[allow(clippy::cast_possible_truncation)]
-    (seen as u32).wrapping_add(want.max_lag() + 1)
+    (seen as u32).wrapping_add((want.max_lag + 1).next_multiple_of(ENTER))
+}
+
+/// The hash of a K-gram when one more symbol has come.
+#[inline]
+fn roll(want: &Want, hash: u64, symbol: u32) -> u64 {
+    let mixed = u64::from(symbol).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    ((hash & want.mask) << want.shift).wrapping_add(mixed)
+}
+
+impl Grams {
+    fn new(want: &Want) -> Self {
+        let places = (want.max_lag / want.enter + 2).next_power_of_two();
+        Self {
+            hash: 0,
+            table: vec![0; 1 << want.table_bits],
+            before: vec![0; places as usize],
+            near: false,
+        }
+    }
+
+    /// Every symbol of a K-gram has been moved up into the high bits of its hash.
+    #[inline]
+    fn slot(&self, want: &Want, hash: u64) -> usize {
+        usize::try_from(hash >> (64 - want.table_bits)).unwrap_or(0)
+    }
+
+    /// Where in `before` a place is.
+    #[inline]
+    fn index(&self, want: &Want, place: u32) -> usize {
+        (place / want.enter) as usize & (self.before.len() - 1)
+    }
+
+    /// Takes the `seen`-th symbol. `true`: a lookup ended with it and none of its K-grams had been
+    /// seen at most the longest lag before.
+    #[inline]
+    fn note(&mut self, want: &Want, seen: u64, symbol: u32) -> bool {
+        self.hash = roll(want, self.hash, symbol);
+        let here = place(want, seen);
+        let phase = here & (want.look - 1);
+        let looks = phase >= want.look - want.enter;
+        let enters = here & (want.enter - 1) == 0;
+        if !looks && !enters {
+            return false;
+        }
+        let slot = self.slot(want, self.hash);
+        let last = self.table[slot];
+        if enters {
+            self.table[slot] = here;
+            let index = self.index(want, here);
+            self.before[index] = last;
+        }
+        self.near |= looks && here.wrapping_sub(last) <= want.max_lag;
+        phase == want.look - 1 && !std::mem::take(&mut self.near)
+    }
+
+    /// The place before `place` with the same slot.
+    fn earlier(&self, want: &Want, place: u32) -> u32 {
+        self.before[self.index(want, place)]
+    }
 }
 
 impl Runs {
     pub(super) fn new(want: &Want) -> Self {
-        let ring = (want.max_lag() as usize + 1).next_power_of_two();
         Self {
             kept: Vec::new(),
+            read: 0,
             seen: 0,
-            hash: 0,
-            table: vec![0; 1 << want.table_bits],
-            before: vec![0; ring],
+            grams: Grams::new(want),
             idle: vec![0; want.matches.len()],
-            next_scan: 0,
+            next_scan: u64::from(want.quiet),
             tracked: Vec::new(),
             ended: Vec::new(),
         }
@@ -149,39 +231,84 @@ impl Runs {
         self.tracked.iter().copied().filter(|run| run.whole)
     }
 
-    /// The last symbols, and the number of the first of them.
+    /// The last symbols that were read, and the number of the first of them.
     pub(super) fn kept(&self) -> (&[u32], u64) {
-        (&self.kept, self.seen - self.kept.len() as u64)
+        (&self.kept[..self.read], self.base())
     }
 
-    /// Whether the next symbol pushes out old ones.
-    pub(super) fn is_full(&self, want: &Want) -> bool {
-        self.kept.len() >= 2 * want.keep
+    /// The number of the first symbol that is kept.
+    pub(super) fn base(&self) -> u64 {
+        self.seen - self.read as u64
     }
 
-    /// Reads a symbol; the tails that it ends wait in [`take_ended`](Self::take_ended).
+    /// How many symbols can be added before old ones have to be dropped.
+    pub(super) fn room(&self, want: &Want) -> usize {
+        (2 * want.keep).saturating_sub(self.kept.len())
+    }
+
+    /// Adds symbols, to be [`read`](Self::read).
     #[inline]
-    pub(super) fn push(&mut self, want: &Want, symbol: u32) {
-        if self.is_full(want) {
-            self.kept.drain(..self.kept.len() - want.keep);
+    pub(super) fn add(&mut self, symbols: impl Iterator<Item = u32>) {
+        self.kept.extend(symbols);
+    }
+
+    /// Drops old symbols when all are read; gives back how many.
+    pub(super) fn forget(&mut self, want: &Want) -> usize {
+        let old = self.kept.len().saturating_sub(want.keep);
+        self.kept.drain(..old);
+        self.read -= old;
+        old
+    }
+
+    /// Reads what was added, up to and with the first symbol that ends a tail. `true`: one did, and
+    /// there may be more to read; its tails wait in [`take_ended`](Self::take_ended).
+    pub(super) fn read(&mut self, want: &Want) -> bool {
+        while self.read < self.kept.len() {
+            if self.tracked.is_empty() {
+                self.skim(want);
+            } else {
+                self.step(want);
+            }
+            if !self.ended.is_empty() {
+                return true;
+            }
         }
-        self.kept.push(symbol);
-        self.seen += 1;
-        if !self.tracked.is_empty() {
-            self.follow();
+        false
+    }
+
+    /// Reads while nothing is tracked, up to the next scan: what is done for text that does not
+    /// repeat.
+    fn skim(&mut self, want: &Want) {
+        let quiet = u64::from(want.quiet);
+        let (mut seen, mut next_scan) = (self.seen, self.next_scan);
+        for symbol in &self.kept[self.read..] {
+            seen += 1;
+            if self.grams.note(want, seen, *symbol) {
+                next_scan = seen + quiet;
+            }
+            if seen >= next_scan {
+                break;
+            }
         }
-        let near = self.note(want, symbol);
-        if !near {
-            self.next_scan = self.seen + u64::from(want.quiet);
-        } else if self.seen >= self.next_scan {
+        self.read += usize::try_from(seen - self.seen).unwrap_or(0);
+        (self.seen, self.next_scan) = (seen, next_scan);
+        if seen >= next_scan {
             self.scan(want);
         }
     }
 
-    /// Whether the last symbol ended a tail.
-    #[inline]
-    pub(super) fn has_ended(&self) -> bool {
-        !self.ended.is_empty()
+    /// Reads one symbol, and compares it with what each tracked tail expects.
+    fn step(&mut self, want: &Want) {
+        let symbol = self.kept[self.read];
+        self.read += 1;
+        self.seen += 1;
+        self.follow();
+        if self.grams.note(want, self.seen, symbol) {
+            self.next_scan = self.seen + u64::from(want.quiet);
+        }
+        if self.seen >= self.next_scan {
+            self.scan(want);
+        }
     }
 
     /// The tails that the last symbol ended.
@@ -189,51 +316,31 @@ impl Runs {
         std::mem::take(&mut self.ended)
     }
 
-    /// Enters the last K-gram; whether it had been seen at most the longest lag before.
-    #[inline]
-    fn note(&mut self, want: &Want, symbol: u32) -> bool {
-        const ODD: u64 = 0x9E37_79B9_7F4A_7C15;
-        let mixed = u64::from(symbol).wrapping_add(1).wrapping_mul(ODD);
-        // In two halves: a shift by 64 at once is none.
-        let half = want.shift / 2;
-        self.hash = (self.hash << half << (want.shift - half)).wrapping_add(mixed);
-        // The product's high bits hold all of the K-gram's.
-        let slot = self.hash.wrapping_mul(ODD) >> (64 - want.table_bits);
-        let here = place(want, self.seen);
-        let entry = &mut self.table[usize::try_from(slot).unwrap_or(0)];
-        let last = std::mem::replace(entry, here);
-        let mask = self.before.len() - 1;
-        self.before[here as usize & mask] = last;
-        here.wrapping_sub(last) <= want.max_lag()
-    }
-
     /// Compares the last symbol with what each tracked tail expects.
+    #[inline]
     fn follow(&mut self) {
-        let Self {
-            tracked,
-            ended,
-            kept,
-            seen,
-            ..
-        } = self;
-        let last = kept.len() - 1;
-        let before = ended.len();
-        tracked.retain_mut(|run| {
-            if kept[last - run.lag as usize] != kept[last] {
-                ended.push(*run);
+        let last = self.read - 1;
+        let symbol = self.kept[last];
+        let same = |run: &Run| self.kept[last - run.lag as usize] == symbol;
+        if self.tracked.iter().all(|run| run.whole && same(run)) {
+            return;
+        }
+        let (read, seen) = (&self.kept[..self.read], self.seen);
+        self.tracked.retain_mut(|run| {
+            if read[last - run.lag as usize] != symbol {
+                if run.whole {
+                    self.ended.push(*run);
+                }
+                // Scans may have been left out while it lasted.
+                self.next_scan = self.next_scan.min(seen);
                 return false;
             }
-            if !run.whole && *seen >= run.start + 2 * u64::from(run.lag) {
-                run.whole = is_primitive(&kept[kept.len() - run.lag as usize..]);
+            if !run.whole && seen >= run.start + 2 * u64::from(run.lag) {
+                run.whole = is_primitive(&read[read.len() - run.lag as usize..]);
                 return run.whole;
             }
             true
         });
-        if ended.len() > before {
-            // Scans may have been left out while it lasted.
-            self.next_scan = self.next_scan.min(self.seen);
-            self.ended.retain(|run| run.whole);
-        }
     }
 
     /// Finds every lag that can be long enough before the next scan.
@@ -244,25 +351,46 @@ impl Runs {
             // inside one of its units, and no unit is long enough for what is wanted.
             run.whole
                 && run.lag <= want.least
-                && self.seen - run.start >= 2 * u64::from(want.max_lag())
+                && self.seen - run.start >= 2 * u64::from(want.max_lag)
         };
         if self.tracked.iter().any(alone) {
             self.next_scan = u64::MAX;
             return;
         }
-        let here = place(want, self.seen);
-        let mask = self.before.len() - 1;
-        let mut lag = here.wrapping_sub(self.before[here as usize & mask]);
-        while lag <= want.max_lag() {
-            self.consider(want, lag);
-            let there = here.wrapping_sub(lag);
-            let further = here.wrapping_sub(self.before[there as usize & mask]);
-            if further <= lag {
-                break;
-            }
-            lag = further;
+        for back in 0..want.enter as usize {
+            self.scan_at(want, back);
         }
         self.next_scan = self.seen + u64::from(want.stride);
+    }
+
+    /// Considers the lags at which the K-gram that ended `back` symbols ago was seen before.
+    fn scan_at(&mut self, want: &Want, back: usize) {
+        let Some(end) = self.read.checked_sub(back).filter(|end| *end >= want.gram) else {
+            return;
+        };
+        let gram = &self.kept[end - want.gram..end];
+        let hash = gram
+            .iter()
+            .fold(0, |hash, symbol| roll(want, hash, *symbol));
+        let here = place(want, self.seen - back as u64);
+        let mut there = self.grams.table[self.grams.slot(want, hash)];
+        loop {
+            // A place after `here`, which the K-gram of one of the last symbols left, is negative.
+            let lag = here.wrapping_sub(there);
+            let after = there.wrapping_sub(here) <= want.enter;
+            if !after && lag > want.max_lag {
+                return;
+            }
+            if !after {
+                self.consider(want, lag);
+            }
+            let earlier = self.grams.earlier(want, there);
+            // What was overwritten since is no earlier place.
+            if there.wrapping_sub(earlier) > 2 * want.max_lag || earlier == there {
+                return;
+            }
+            there = earlier;
+        }
     }
 
     /// Tracks a lag if it is long enough, or notes when it can be.
@@ -278,7 +406,7 @@ impl Runs {
             return;
         }
         let whole = matches >= u64::from(lag);
-        if whole && !is_primitive(&self.kept[self.kept.len() - lag as usize..]) {
+        if whole && !is_primitive(&self.kept[self.read - lag as usize..self.read]) {
             self.idle[index] = self.seen + u64::from(want.stride);
             return;
         }
@@ -300,10 +428,9 @@ impl Runs {
 
     /// How many of the last symbols equal the one `lag` before, as far as symbols are kept.
     fn matches(&self, lag: usize) -> u64 {
-        let later = self.kept[lag.min(self.kept.len())..].iter().rev();
-        let earlier = self.kept[..self.kept.len().saturating_sub(lag)]
-            .iter()
-            .rev();
+        let read = &self.kept[..self.read];
+        let later = read[lag.min(read.len())..].iter().rev();
+        let earlier = read[..read.len().saturating_sub(lag)].iter().rev();
         later.zip(earlier).take_while(|(a, b)| a == b).count() as u64
     }
 }

@@ -42,7 +42,10 @@ pub(super) struct Symbols {
 }
 
 /// A run of digits, as a symbol: past every char.
-const NUMBER: u32 = 0x11_0000;
+pub(super) const NUMBER: u32 = 0x11_0000;
+
+/// The most symbols that one char completes.
+pub(super) const MOST: usize = HELD + 1;
 
 impl Symbols {
     pub(super) fn new(fold: Fold, on: On, code: (bool, bool)) -> Self {
@@ -61,12 +64,17 @@ impl Symbols {
 
     /// Whether each char is its own symbol, and nothing else is asked of it.
     pub(super) fn are_plain(&self) -> bool {
-        self.are_chars() && !self.fences
+        self.are_chars() && !self.follow_fences()
     }
 
     /// Whether each char is its own symbol, at once.
     pub(super) fn are_chars(&self) -> bool {
         self.fold == Fold::None && self.on == On::Chars && !self.skip_code
+    }
+
+    /// Whether code fences are told apart.
+    pub(super) fn follow_fences(&self) -> bool {
+        self.fences
     }
 
     /// Whether what was read last is inside a code fence.
@@ -79,7 +87,8 @@ impl Symbols {
         self.on != On::Chars
     }
 
-    /// Reads a char and tells of each symbol that it completes.
+    /// Reads a char and tells of each symbol that it completes: [`MOST`] at most.
+    #[inline]
     pub(super) fn read(&mut self, c: char, out: &mut impl FnMut(u32)) {
         if self.fences {
             self.fence.step(c);
@@ -88,17 +97,24 @@ impl Symbols {
             return;
         }
         if self.fold == Fold::None {
-            return self.gather(c, out);
-        }
-        match self.marker.read(c) {
-            Step::Wait | Step::Drop => {}
-            Step::Text(held) => held.iter().for_each(|c| self.number(*c, out)),
+            self.gather(c, out);
+        } else if c != '\n' && self.marker.is_past() {
+            self.number(c, out);
+        } else if let Step::Text(held) = self.marker.read(c) {
+            held.iter().for_each(|c| self.number(*c, out));
         }
     }
 
+    /// How many list markers have been left out.
+    pub(super) fn markers(&self) -> u64 {
+        self.marker.count
+    }
+
     /// Folds a number into one symbol.
+    #[inline]
     fn number(&mut self, c: char, out: &mut impl FnMut(u32)) {
-        let digit = self.fold == Fold::Digits && c.is_numeric();
+        let digit =
+            self.fold == Fold::Digits && (c.is_ascii_digit() || !c.is_ascii() && c.is_numeric());
         let going_on = digit && self.in_number;
         self.in_number = digit;
         if digit && !going_on {
@@ -108,6 +124,7 @@ impl Symbols {
         }
     }
 
+    #[inline]
     fn gather(&mut self, c: char, out: &mut impl FnMut(u32)) {
         let ends = match self.on {
             On::Chars => false,
@@ -137,6 +154,8 @@ impl Symbols {
 #[derive(Clone, Copy, Debug, Default)]
 struct Marker {
     state: At,
+    /// Markers left out.
+    count: u64,
     held: [char; HELD],
     len: usize,
 }
@@ -161,10 +180,8 @@ enum At {
 
 /// What a char of a line is.
 enum Step {
-    /// Not known yet.
+    /// Not known yet, or part of a marker.
     Wait,
-    /// Part of a marker.
-    Drop,
     /// These are text.
     Text(Held),
 }
@@ -182,20 +199,23 @@ impl Held {
 }
 
 impl Marker {
+    /// Whether the rest of the line is text.
+    fn is_past(&self) -> bool {
+        self.state == At::Text
+    }
+
     fn read(&mut self, c: char) -> Step {
         if c == '\n' {
             let step = self.text(c);
             self.state = At::Start;
             return step;
         }
-        if self.state == At::Text {
-            return self.text(c);
-        }
         let next = next(self.state, c);
         match (self.state, next) {
             (_, At::After) => {
+                self.count += u64::from(self.state != At::After);
                 (self.state, self.len) = (At::After, 0);
-                Step::Drop
+                Step::Wait
             }
             (_, At::Text) => self.text(c),
             (_, next) if self.len < HELD => {

@@ -12,7 +12,7 @@
 //! So an exact loop of period p fires when p·(`min_count` - 1) + `n` symbols of it have been read.
 //!
 //! **Symbols.** A word is a run of alphanumeric chars, in lower case, complete with the next char;
-//! an ideograph or kana is a word of its own. A sentence ends at one of `。.；;！!？?\n`, a line at
+//! an ideograph, kana or hangul is a word of its own. A sentence ends at one of `。.；;！!？?\n`, a line at
 //! `\n`; what has not ended is not counted. Blanks around them are left out, blanks inside are taken
 //! together, empty ones are no symbols; `min_len` and `max_len` leave out others by their length, and
 //! gaps do not count what is left out.

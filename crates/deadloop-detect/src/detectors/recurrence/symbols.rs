@@ -3,6 +3,7 @@
 use super::structure::{Line, Structures};
 use crate::element::{Element, SENTENCE_ENDS};
 use crate::fence::Fence;
+use crate::script::is_unspaced;
 
 /// What a symbol is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,7 +106,7 @@ impl Symbols {
         if !c.is_alphanumeric() {
             return [self.finish(), None];
         }
-        if !is_alone(c) {
+        if !is_unspaced(c) {
             c.to_lowercase().for_each(|c| self.add(c, at));
             return [None; 2];
         }
@@ -130,12 +131,4 @@ impl Symbols {
             start: self.start,
         })
     }
-}
-
-/// Whether a char is a word of its own: ideographs and kana, in scripts without spaces.
-fn is_alone(c: char) -> bool {
-    matches!(c,
-        '\u{3005}'..='\u{3007}' | '\u{3040}'..='\u{30FF}' | '\u{31F0}'..='\u{31FF}'
-        | '\u{3400}'..='\u{4DBF}' | '\u{4E00}'..='\u{9FFF}' | '\u{F900}'..='\u{FAFF}'
-        | '\u{FF66}'..='\u{FF9F}' | '\u{20000}'..='\u{3FFFF}')
 }

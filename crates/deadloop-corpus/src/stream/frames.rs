@@ -1,0 +1,185 @@
+//! Lines into JSON objects: bare ones, and the data of server-sent events.
+//!
+//! A `data` line that is a whole object is passed on at once, without the blank line that ends its
+//! event: an alarm must not wait for it. Only an object that goes on in further `data` lines does.
+
+use serde_json::{Map, Value};
+
+use crate::wire::{Fault, kind, utf8};
+
+/// What many servers send last.
+pub(super) const DONE: &str = "[DONE]";
+/// The fields of server-sent events. What an event is called says nothing that its data do not.
+pub(super) const FIELDS: [&str; 4] = ["data", "event", "id", "retry"];
+
+/// An object, or what is wrong with the line that should have held one.
+pub(super) type Frame = Result<Map<String, Value>, Fault>;
+
+/// Takes lines in order.
+pub(super) struct Frames {
+    /// Whether fields of server-sent events are taken.
+    fields: bool,
+    /// The data of an event that has not ended; at most `limit` bytes.
+    data: String,
+    limit: usize,
+}
+
+impl Frames {
+    pub(super) fn new(fields: bool, limit: usize) -> Self {
+        Self {
+            fields,
+            data: String::new(),
+            limit,
+        }
+    }
+
+    /// The next line, without its ending; what it completes.
+    pub(super) fn line(&mut self, line: &[u8]) -> Option<Frame> {
+        let line = match utf8(line) {
+            Ok(line) => line,
+            Err(fault) => return Some(Err(fault)),
+        };
+        if line.trim_ascii().is_empty() {
+            return self.end();
+        }
+        if self.fields
+            && let Some((name, value)) = field(line)
+        {
+            return (name == "data").then(|| self.data(value.trim_ascii()))?;
+        }
+        let line = line.trim_ascii();
+        (line != DONE).then(|| object(line))
+    }
+
+    /// The event has ended: a blank line, or the end of the stream.
+    pub(super) fn end(&mut self) -> Option<Frame> {
+        let data = std::mem::take(&mut self.data);
+        (!data.is_empty()).then(|| object(&data))
+    }
+
+    fn data(&mut self, value: &str) -> Option<Frame> {
+        if self.data.len() + value.len() > self.limit {
+            self.data = String::new();
+            let expected = format!("at most {} bytes", self.limit);
+            return Some(Err(Fault::new("an event that is too long", expected)));
+        }
+        if self.data.is_empty() {
+            if value.is_empty() || value == DONE {
+                return None;
+            }
+            match serde_json::from_str::<Value>(value) {
+                Err(e) if e.is_eof() => {}
+                parsed => return Some(whole(parsed)),
+            }
+        } else {
+            self.data.push('\n');
+        }
+        self.data.push_str(value);
+        None
+    }
+}
+
+/// A comment (without a name) or a field of server-sent events.
+fn field(line: &str) -> Option<(&str, &str)> {
+    let (name, value) = line.split_once(':').unwrap_or((line, ""));
+    (name.is_empty() || FIELDS.contains(&name)).then_some((name, value))
+}
+
+/// A line that should be one JSON object.
+pub(super) fn object(text: &str) -> Frame {
+    whole(serde_json::from_str(text))
+}
+
+fn whole(parsed: serde_json::Result<Value>) -> Frame {
+    match parsed {
+        Ok(Value::Object(map)) => Ok(map),
+        Ok(other) => Err(Fault::new(
+            format!("{} alone", kind(&other)),
+            "one JSON object",
+        )),
+        Err(e) => Err(Fault::json(&e)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn frames(fields: bool, lines: &[&str]) -> Vec<Result<String, String>> {
+        let mut frames = Frames::new(fields, 40);
+        let mut all: Vec<Frame> = lines
+            .iter()
+            .filter_map(|l| frames.line(l.as_bytes()))
+            .collect();
+        all.extend(frames.end());
+        all.into_iter()
+            .map(|f| match f {
+                Ok(map) => Ok(Value::Object(map).to_string()),
+                Err(fault) => Err(fault.at(crate::Place::whole("x")).what),
+            })
+            .collect()
+    }
+
+    #[test]
+    fn data_comes_in_one_line_or_several() {
+        let lines = [
+            "data: {\"a\":1}",
+            "",
+            "data:{\"a\":",
+            "data",
+            "data: 2}\r",
+            "\r",
+            "data: {\"a\":",
+            "data: 3}",
+        ];
+        let expected: Vec<_> = [1, 2, 3].map(|n| Ok(format!("{{\"a\":{n}}}"))).into();
+        assert_eq!(frames(true, &lines), expected);
+    }
+
+    #[test]
+    fn what_says_nothing_is_no_problem() {
+        let lines = [
+            ": keep-alive",
+            ":",
+            "event: ping",
+            "id: 1",
+            "retry: 3000",
+            "data:",
+            "data",
+            "",
+            " ",
+            "data: [DONE]",
+            "[DONE]",
+        ];
+        assert_eq!(frames(true, &lines), []);
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_one_problem_each() {
+        let lines = [
+            "hello",
+            "datas: {}",
+            "data: x",
+            "data: \"text\"",
+            "data: {\"a\":",
+            "",
+            "data: {\"a\": \"\\ud83d\"}",
+            "{\"a\":",
+        ];
+        let bad = frames(true, &lines);
+        assert_eq!(bad.len(), 7);
+        assert!(bad.iter().all(Result::is_err), "{bad:?}");
+        assert_eq!(bad[3], Err("a string alone".into()));
+        assert_eq!(
+            Frames::new(true, 40).line(b"\xff{}").map(|f| f.is_err()),
+            Some(true)
+        );
+        let long = format!("data: {{\"a\":\"{}\"}}", "x".repeat(40));
+        assert!(frames(true, &[&long])[0].is_err());
+        assert!(
+            frames(false, &["data: {\"a\":1}", ": x"])
+                .iter()
+                .all(Result::is_err)
+        );
+    }
+}

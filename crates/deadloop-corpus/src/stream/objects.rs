@@ -1,0 +1,148 @@
+//! A stream of JSON objects: lines into objects, objects into events.
+
+use std::collections::VecDeque;
+
+use serde_json::{Map, Value};
+
+use super::families::{self, Family};
+use super::frames::{Frame, Frames};
+use super::lines::Lines;
+use super::{Arrival, Bad, StreamFormat};
+use crate::formats::jsonl::BOM;
+use crate::think::{ThinkOptions, ThinkSplitter};
+use crate::wire::Fault;
+use crate::{Body, Event};
+
+/// A stream of JSON lines or server-sent events.
+pub(super) struct Objects {
+    format: StreamFormat,
+    lines: Lines,
+    /// The line read last, from 1, and where the stream stood after it, in bytes.
+    line: u64,
+    at: u64,
+    frames: Frames,
+    think: ThinkOptions,
+    /// For answers of APIs, which hold `<think>` where the server does not split; none once
+    /// thinking came in a field of its own.
+    splitter: Option<ThinkSplitter>,
+    ended: bool,
+}
+
+impl Objects {
+    /// `fields`: whether fields of server-sent events are taken. Lines have at most `limit` bytes.
+    pub(super) fn new(
+        format: StreamFormat,
+        fields: bool,
+        limit: usize,
+        think: ThinkOptions,
+    ) -> Self {
+        Self {
+            format,
+            lines: Lines::new(limit),
+            line: 0,
+            at: 0,
+            frames: Frames::new(fields, limit),
+            think,
+            splitter: Some(ThinkSplitter::new(think)),
+            ended: false,
+        }
+    }
+
+    pub(super) fn format(&self) -> StreamFormat {
+        self.format
+    }
+
+    pub(super) fn feed(&mut self, bytes: &[u8]) {
+        self.lines.feed(bytes);
+    }
+
+    pub(super) fn end(&mut self) {
+        self.lines.end();
+        self.ended = true;
+    }
+
+    /// Reads lines until there is an event, and no further: what stands after an alarm is not
+    /// looked at.
+    pub(super) fn read(&mut self, out: &mut VecDeque<Arrival>, bad: &mut Bad) {
+        while out.is_empty() {
+            let Some(line) = self.lines.next_line() else {
+                break;
+            };
+            self.line += 1;
+            self.at = line.end;
+            let frame = match line.bytes {
+                Ok(bytes) if self.line == 1 => {
+                    self.frames.line(bytes.strip_prefix(BOM).unwrap_or(bytes))
+                }
+                Ok(bytes) => self.frames.line(bytes),
+                Err(fault) => Some(Err(fault)),
+            };
+            self.take(frame, out, bad);
+        }
+        if out.is_empty() && std::mem::take(&mut self.ended) {
+            let last = self.frames.end();
+            self.take(last, out, bad);
+            self.release(out);
+        }
+    }
+
+    fn take(&mut self, frame: Option<Frame>, out: &mut VecDeque<Arrival>, bad: &mut Bad) {
+        match frame.map(|frame| frame.and_then(events)) {
+            None => {}
+            Some(Err(fault)) => bad.note(self.line, fault),
+            Some(Ok((family, events))) => {
+                for event in events {
+                    self.event(family, event, out);
+                }
+            }
+        }
+    }
+
+    fn event(&mut self, family: &Family, event: Event, out: &mut VecDeque<Arrival>) {
+        match (&event.body, &mut self.splitter) {
+            (Body::Reasoning(text) | Body::Answer(text), _) if text.is_empty() => return,
+            (Body::Answer(text), Some(splitter)) if family.tags => {
+                let end = self.at;
+                splitter.push(text, &mut |side, text| {
+                    let event = Event::of(side.body(text.to_owned()));
+                    out.push_back(Arrival { event, end });
+                });
+                return;
+            }
+            (Body::Reasoning(_), _) => self.release(out),
+            // The next response in the same stream begins anew.
+            (Body::Finish { .. }, Some(_)) => {
+                self.release(out);
+                self.splitter = Some(ThinkSplitter::new(self.think));
+            }
+            _ => {}
+        }
+        out.push_back(Arrival {
+            event,
+            end: self.at,
+        });
+    }
+
+    /// No tag is looked for any more: what was held back is text.
+    fn release(&mut self, out: &mut VecDeque<Arrival>) {
+        let end = self.at;
+        if let Some(splitter) = self.splitter.take() {
+            splitter.finish(&mut |side, text| {
+                let event = Event::of(side.body(text.to_owned()));
+                out.push_back(Arrival { event, end });
+            });
+        }
+    }
+}
+
+/// The events of an object, and the family that knows it.
+fn events(object: Map<String, Value>) -> Result<(&'static Family, Vec<Event>), Fault> {
+    let family = families::of(&object).ok_or_else(|| {
+        let names: Vec<&str> = families::FAMILIES.iter().map(|f| f.name).collect();
+        Fault::new(
+            "an object of no known stream",
+            format!("one of: {}", names.join(", ")),
+        )
+    })?;
+    Ok((family, (family.read)(object)?))
+}

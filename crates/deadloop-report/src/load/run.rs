@@ -1,0 +1,104 @@
+//! How the numbers were made, from the manifest.
+
+use crate::data::{Objective, Run};
+use deadloop_score::{Constraint, JudgeOptions, Manifest, Metric};
+use std::path::Path;
+
+/// The constraints that can be read.
+pub(super) fn constraints(manifest: &Manifest) -> Vec<Constraint> {
+    manifest
+        .constraints
+        .iter()
+        .filter_map(|text| text.parse().ok())
+        .collect()
+}
+
+/// What the manifest says; `unlabelled` and `errors` are counted in the scores.
+pub(super) fn run(manifest: &Manifest, unlabelled: u64, errors: u64) -> Run {
+    let limit = constraints(manifest)
+        .into_iter()
+        .find(|one| one.metric == Metric::FaPerMchar && one.at_most);
+    let corpus = &manifest.corpus;
+    let of_path = || {
+        Path::new(&corpus.path).file_name().map_or_else(
+            || corpus.path.clone(),
+            |name| name.to_string_lossy().into_owned(),
+        )
+    };
+    let detectors = manifest
+        .detectors
+        .iter()
+        .map(|(name, version)| (name.clone(), version.to_string()));
+    Run {
+        command: manifest.command.clone(),
+        corpus: corpus.name.clone().unwrap_or_else(of_path),
+        corpus_hash: Some(corpus.hash.clone()).filter(|hash| !hash.is_empty()),
+        versions: std::iter::once(("deadloop".to_owned(), manifest.deadloop.clone()))
+            .chain(detectors)
+            .collect(),
+        seed: Some(manifest.seed),
+        judge: judged(&manifest.judge),
+        constraints: manifest.constraints.clone(),
+        limit: limit.map(|limit| limit.bound),
+        objective: manifest
+            .objective
+            .as_deref()
+            .map_or_else(Objective::default, objective),
+        counts: counts(manifest, unlabelled, errors),
+        nothing: None,
+    }
+}
+
+fn objective(name: &str) -> Objective {
+    let more_is_better = name.parse::<Metric>().map_or(true, Metric::more_is_better);
+    let is_share = !matches!(name, "fa_per_mchar" | "lost" | "delay" | "utility");
+    Objective {
+        name: name.to_owned(),
+        more_is_better,
+        is_share,
+    }
+}
+
+/// The judge's options by the names of scoring.md.
+fn judged(options: &JudgeOptions) -> Vec<(String, String)> {
+    let or_none =
+        |value: Option<u64>| value.map_or_else(|| "none".to_owned(), |value| value.to_string());
+    let pair = |name: &str, value: String| (name.to_owned(), value);
+    vec![
+        pair("early", options.early.to_string()),
+        pair("deadline", or_none(options.deadline)),
+        pair("grace", options.grace.to_string()),
+        pair(
+            "transient",
+            format!("{:?}", options.transient).to_lowercase(),
+        ),
+        pair("at", format!("{:?}", options.at).to_lowercase()),
+        pair("horizon", or_none(options.horizon)),
+    ]
+}
+
+fn counts(manifest: &Manifest, unlabelled: u64, errors: u64) -> Vec<(String, u64)> {
+    let mut counts = vec![
+        ("transcripts", manifest.corpus.transcripts),
+        ("chars", manifest.corpus.chars),
+        ("filtered out", manifest.corpus.filtered),
+        ("rejected", manifest.corpus.rejected),
+        ("unlabelled", unlabelled),
+        ("errors", errors),
+        ("cells", manifest.cells),
+    ];
+    let refused: u64 = manifest.refused.values().sum();
+    let left_out = manifest.models_left_out.len() as u64;
+    counts.extend(
+        [
+            ("impossible cells", refused),
+            ("models without rows of their own", left_out),
+        ]
+        .into_iter()
+        .filter(|count| count.1 > 0),
+    );
+    counts
+        .into_iter()
+        .map(|(name, value)| (name.to_owned(), value))
+        .collect()
+}

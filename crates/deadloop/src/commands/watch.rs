@@ -1,0 +1,204 @@
+//! `deadloop watch`: a live stream on stdin, and when it would be aborted.
+//!
+//! One thread reads, judges and copies; this one waits for its end or for Ctrl-C, so that neither a
+//! stream that stands still nor a client that does not read keeps the program.
+
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::mpsc::{Sender, channel};
+
+use deadloop_corpus::{Problem, StreamFormat, StreamReader, ThinkOptions};
+use deadloop_detect::{Alarm, Chars, Guard, Setting};
+use serde_json::json;
+
+use crate::args::{From, Global, Watch};
+use crate::exit::{Code, Outcome};
+use crate::interrupt;
+use crate::watching::{Seen, Shared, Watching};
+use crate::{settings, show};
+
+/// Why the watch is over.
+enum End {
+    /// The stream has ended, or the guard has alarmed.
+    Stream(io::Result<()>),
+    /// A bug: the thread that reads is gone.
+    Broken,
+    /// Ctrl-C.
+    Interrupted,
+}
+
+pub(super) fn run(args: &Watch, global: Global) -> Outcome {
+    let settings = settings::settings(args.settings.as_deref(), &args.set)?;
+    let setting = settings.for_model(&args.model).clone();
+    if setting.members.is_empty() && !global.quiet {
+        eprintln!(
+            "deadloop: no guard is switched on for the model {:?}: nothing can alarm",
+            args.model
+        );
+    }
+    let shared = Arc::new(Shared::default());
+    let (send, ends) = channel();
+    let interrupted = send.clone();
+    interrupt::also(move || drop(interrupted.send(End::Interrupted)));
+    start(args, global, setting.clone(), &shared, send);
+    let end = ends.recv()?;
+    let told = Told {
+        seen: shared.seen(),
+        args,
+        setting,
+        global,
+    };
+    match (end, &told.seen.alarm) {
+        (_, Some(alarm)) => told.alarm(alarm),
+        (End::Stream(Err(e)), None) => Err(e.into()),
+        (End::Stream(Ok(())), None) => told.end(),
+        (End::Broken, None) => Err(Code::Unexpected.error("the watch itself broke off")),
+        (End::Interrupted, None) => told.interrupted(),
+    }
+}
+
+/// Reads on a thread of its own, which is not waited for.
+fn start(args: &Watch, global: Global, setting: Setting, shared: &Arc<Shared>, send: Sender<End>) {
+    let shared = Arc::clone(shared);
+    let (from, passthrough) = (args.from.map(format), args.passthrough);
+    std::thread::spawn(move || {
+        let watch = || {
+            let reader = StreamReader::new("stdin", from, ThinkOptions::default());
+            let watching = Watching::new(Guard::new(&setting), reader, &shared);
+            let told = |problems: &[Problem]| {
+                if !global.quiet {
+                    problems.iter().for_each(|p| eprintln!("deadloop: {p}"));
+                }
+            };
+            match passthrough {
+                true => watching.run(io::stdin().lock(), io::stdout().lock(), told),
+                false => watching.run(io::stdin().lock(), io::sink(), told),
+            }
+        };
+        let end = catch_unwind(AssertUnwindSafe(watch)).map_or(End::Broken, End::Stream);
+        // Nobody listens any more once Ctrl-C came first.
+        drop(send.send(end));
+    });
+}
+
+fn format(from: From) -> StreamFormat {
+    match from {
+        From::Text => StreamFormat::Text,
+        From::Jsonl => StreamFormat::Jsonl,
+        From::Sse => StreamFormat::Sse,
+    }
+}
+
+/// What the user is told at the end.
+struct Told<'a> {
+    seen: Seen,
+    args: &'a Watch,
+    setting: Setting,
+    global: Global,
+}
+
+impl Told<'_> {
+    fn alarm(&self, alarm: &Alarm) -> Outcome {
+        // The exit code stands whether or not somebody reads what is said.
+        let _ = self.say("alarm", || {
+            show::table(&["would abort", &title(alarm)], &self.rows(alarm), 2)
+        });
+        if !self.global.quiet {
+            eprintln!("{}", alarm.user_message());
+        }
+        Err(Code::Alarm.error(alarm.log_line()))
+    }
+
+    fn end(&self) -> Outcome {
+        self.say("end", || format!("no alarm: {}", self.summary()))
+    }
+
+    fn interrupted(&self) -> Outcome {
+        if self.global.json {
+            self.print(&self.json("interrupted"))?;
+        }
+        let what = format!("interrupted without an alarm: {}", self.summary());
+        Err(Code::Interrupted.error(what))
+    }
+
+    /// How it `ended`, for programs or for people.
+    fn say(&self, ended: &str, words: impl FnOnce() -> String) -> Outcome {
+        match self.global {
+            Global { json: true, .. } => self.print(&self.json(ended)),
+            Global { quiet: true, .. } => Ok(()),
+            _ => self.print(&words()),
+        }
+    }
+
+    /// Stdout may be the stream.
+    fn print(&self, text: &str) -> Outcome {
+        if self.args.passthrough {
+            eprintln!("{text}");
+            return Ok(());
+        }
+        show::print(text)
+    }
+
+    fn json(&self, ended: &str) -> String {
+        let seen = &self.seen;
+        json!({
+            "ended": ended,
+            "alarm": seen.alarm,
+            "seen": {"reasoning": seen.reasoning, "answer": seen.answer},
+            "bytes": seen.bytes,
+            "format": seen.format.map(StreamFormat::name),
+            "bad_lines": seen.bad_lines,
+            "problems": seen.problems.iter().map(ToString::to_string).collect::<Vec<_>>(),
+            "model": self.args.model,
+            "setting": self.setting.id(),
+        })
+        .to_string()
+    }
+
+    fn summary(&self) -> String {
+        let seen = &self.seen;
+        let format = seen.format.map_or("nothing came", StreamFormat::name);
+        let bad = match seen.bad_lines {
+            0 => String::new(),
+            n => format!(", {} that could not be read", lines(n)),
+        };
+        format!(
+            "{} chars of reasoning and {} of answer ({format}{bad})",
+            show::count(seen.reasoning.0),
+            show::count(seen.answer.0),
+        )
+    }
+
+    fn rows(&self, alarm: &Alarm) -> Vec<Vec<String>> {
+        let chars = |at: Chars| format!("{} chars", show::count(at.0));
+        let copies = format!(
+            "{} copies of {}: {:?}",
+            show::count(alarm.copies),
+            chars(alarm.period),
+            alarm.unit
+        );
+        let rows = [
+            ("known after", chars(alarm.exact)),
+            ("arrived by", chars(alarm.delivered)),
+            ("second copy at", chars(alarm.onset)),
+            ("what repeats", copies),
+            ("seen", self.summary()),
+        ];
+        rows.map(|(name, value)| vec![name.into(), value]).into()
+    }
+}
+
+fn title(alarm: &Alarm) -> String {
+    format!(
+        "{} in {}, by {}/{}",
+        alarm.kind, alarm.channel, alarm.detector, alarm.check
+    )
+}
+
+fn lines(n: u64) -> String {
+    match n {
+        1 => "1 line".into(),
+        n => format!("{} lines", show::count(n)),
+    }
+}

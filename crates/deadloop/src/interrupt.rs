@@ -1,0 +1,78 @@
+//! Ctrl-C and SIGTERM end any command within a second, and nothing that is done is lost.
+//!
+//! While a corpus is read or replayed a flag ends the pass between two records, and the journal is
+//! written out. All other work (choosing, scoring, drawing) is done again in less time than it takes
+//! to make each of its loops stoppable, and a crate that computes stays free of flags: there the
+//! program just ends. That is safe at any moment, since every file is written beside its name and
+//! renamed when it is whole, and the journal stays until the report is there.
+
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use deadloop_score::temporary_prefix;
+
+use crate::exit::{Code, Outcome};
+
+/// Raised to end a pass over a corpus.
+static CANCEL: AtomicBool = AtomicBool::new(false);
+/// Whether such a pass is under way.
+static PASSING: AtomicBool = AtomicBool::new(false);
+/// Where unfinished files may lie.
+static FOLDER: OnceLock<PathBuf> = OnceLock::new();
+
+/// Who else is told.
+static TOLD: OnceLock<Box<dyn Fn() + Send + Sync>> = OnceLock::new();
+
+/// What a pass over a corpus has to end in good order.
+const GRACE: Duration = Duration::from_millis(500);
+
+/// From now on Ctrl-C and SIGTERM end the program in good order.
+pub(crate) fn heed() -> Outcome {
+    let stop = || {
+        CANCEL.store(true, Ordering::SeqCst);
+        let told = TOLD.get().inspect(|tell| tell());
+        if told.is_some() || PASSING.load(Ordering::SeqCst) {
+            // Who heeds it has ended the program before this is over.
+            std::thread::sleep(GRACE);
+        }
+        if let Some(folder) = FOLDER.get() {
+            sweep_up(folder);
+            sweep_up(&folder.join("charts"));
+        }
+        eprintln!("deadloop: interrupted; what was finished stays");
+        std::process::exit(i32::from(Code::Interrupted as u8));
+    };
+    Ok(ctrlc::set_handler(stop)?)
+}
+
+/// An interruption also calls `tell`, on a thread of its own, and leaves the command a moment to end
+/// by itself. One command, one caller.
+pub(crate) fn also(tell: impl Fn() + Send + Sync + 'static) {
+    TOLD.get_or_init(|| Box::new(tell));
+}
+
+/// A pass that ends soon after the flag that it is given is raised.
+pub(crate) fn heeding<T>(pass: impl FnOnce(&AtomicBool) -> T) -> T {
+    PASSING.store(true, Ordering::SeqCst);
+    let result = pass(&CANCEL);
+    PASSING.store(false, Ordering::SeqCst);
+    result
+}
+
+/// Unfinished files in `folder` are removed when the program is interrupted. A program writes to one
+/// folder: the first that is named.
+pub(crate) fn sweeps(folder: &Path) {
+    FOLDER.get_or_init(|| folder.to_path_buf());
+}
+
+/// The process ends here, so what cannot be removed stays.
+fn sweep_up(folder: &Path) {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let prefix = temporary_prefix();
+    let ours = entries.filter(|e| e.file_name().to_string_lossy().starts_with(&prefix));
+    for entry in ours {
+        let _ = std::fs::remove_file(entry.path());
+    }
+}

@@ -1,0 +1,247 @@
+//! A live stream through a guard: read, judge, copy. What is read and where the copy goes is the
+//! caller's, and so are signals and threads.
+
+use std::io::{self, ErrorKind, Read, Write};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use deadloop_corpus::{Arrival, Body, Problem, StreamFormat, StreamReader};
+use deadloop_detect::{Alarm, Channel, Chars, Guard};
+
+/// Most bytes that are asked for at once; a read gives what is there.
+const CHUNK: usize = 1 << 16;
+
+/// What is known of a stream so far.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Seen {
+    /// Bytes read.
+    pub(crate) bytes: u64,
+    /// Chars of thinking that were judged.
+    pub(crate) reasoning: Chars,
+    /// Chars of the answer that were judged.
+    pub(crate) answer: Chars,
+    /// How the stream is written, once that could be told.
+    pub(crate) format: Option<StreamFormat>,
+    /// Lines that could not be read.
+    pub(crate) bad_lines: u64,
+    /// The first of them.
+    pub(crate) problems: Vec<Problem>,
+    /// Why the stream would be aborted.
+    pub(crate) alarm: Option<Alarm>,
+}
+
+/// [`Seen`], for the thread that reads and the one that waits for Ctrl-C.
+#[derive(Debug, Default)]
+pub(crate) struct Shared(Mutex<Seen>);
+
+impl Shared {
+    /// What is known now.
+    pub(crate) fn seen(&self) -> Seen {
+        self.lock().clone()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Seen> {
+        // Counts that a panic left behind are still what was seen.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A stream, its guard and what they have shown.
+pub(crate) struct Watching<'a> {
+    guard: Guard,
+    reader: StreamReader,
+    shared: &'a Shared,
+}
+
+impl<'a> Watching<'a> {
+    /// What is seen goes to `shared` before anything is copied.
+    pub(crate) fn new(guard: Guard, reader: StreamReader, shared: &'a Shared) -> Self {
+        Self {
+            guard,
+            reader,
+            shared,
+        }
+    }
+
+    /// Watches `input` until it ends or the guard alarms, whichever comes first. `copy` gets its
+    /// bytes as they arrive, at an alarm only those up to it. `told` is called with problems that
+    /// are new.
+    ///
+    /// # Errors
+    /// Where `input` cannot be read or `copy` cannot be written.
+    pub(crate) fn run(
+        mut self,
+        mut input: impl Read,
+        mut copy: impl Write,
+        told: impl Fn(&[Problem]),
+    ) -> io::Result<()> {
+        let mut chunk = vec![0; CHUNK];
+        let mut named = 0;
+        loop {
+            let read = match input.read(&mut chunk) {
+                Err(e) if e.kind() == ErrorKind::Interrupted => continue,
+                read => read?,
+            };
+            let arrived = &chunk[..read];
+            match arrived {
+                [] => self.reader.end(),
+                _ => self.reader.feed(arrived),
+            }
+            let stop = self.judge(read as u64);
+            told(&self.reader.problems()[named..]);
+            named = self.reader.problems().len();
+            copy.write_all(&arrived[..self.keep(stop, arrived)])?;
+            copy.flush()?;
+            if stop.is_some() || arrived.is_empty() {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Judges the events that are known now. Gives the byte of the stream after which it would be
+    /// aborted.
+    fn judge(&mut self, read: u64) -> Option<u64> {
+        let mut stop = None;
+        let mut seen = self.shared.lock();
+        seen.bytes += read;
+        while stop.is_none()
+            && let Some(arrival) = self.reader.next_event()
+        {
+            let (channel, text, chars) = match &arrival.event.body {
+                Body::Reasoning(text) => (Channel::Reasoning, text, &mut seen.reasoning),
+                Body::Answer(text) => (Channel::Answer, text, &mut seen.answer),
+                _ => continue,
+            };
+            let before = std::mem::replace(chars, *chars + Chars::of(text));
+            if let Some(alarm) = self.guard.push(channel, text) {
+                let known = alarm.exact.saturating_sub(before);
+                stop = Some(self.end(&arrival, text, known));
+                seen.alarm = Some(alarm);
+            }
+        }
+        seen.format = self.reader.format();
+        seen.bad_lines = self.reader.bad_lines();
+        let named = seen.problems.len();
+        seen.problems
+            .extend_from_slice(&self.reader.problems()[named..]);
+        stop
+    }
+
+    /// Where an event ends at whose char `known` the alarm was known. A piece of text is as long as
+    /// the pipe happened to make it, so it ends at that very char.
+    fn end(&self, arrival: &Arrival, text: &str, known: Chars) -> u64 {
+        if self.reader.format() != Some(StreamFormat::Text) {
+            return arrival.end;
+        }
+        let chars = usize::try_from(known.0).unwrap_or(usize::MAX);
+        let after = text.char_indices().nth(chars);
+        arrival.end - after.map_or(0, |(at, _)| (text.len() - at) as u64)
+    }
+
+    /// How many bytes of those that have just arrived are copied: with an event of a server goes the
+    /// blank line that ends it, where that is here already.
+    fn keep(&self, stop: Option<u64>, arrived: &[u8]) -> usize {
+        let Some(stop) = stop else {
+            return arrived.len();
+        };
+        let start = self.shared.lock().bytes - arrived.len() as u64;
+        // What was held back and is known only now may have been copied before.
+        let kept = usize::try_from(stop.saturating_sub(start)).unwrap_or(arrived.len());
+        let blank = match &arrived[kept..] {
+            [b'\n', ..] => 1,
+            [b'\r', b'\n', ..] => 2,
+            _ => 0,
+        };
+        match self.reader.format() {
+            Some(StreamFormat::Sse) => kept + blank,
+            _ => kept,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use deadloop_corpus::ThinkOptions;
+    use deadloop_detect::Settings;
+
+    /// Gives `size` bytes a read, and an interruption before each.
+    struct Pipe<'a> {
+        bytes: &'a [u8],
+        size: usize,
+        interrupt: bool,
+    }
+
+    impl Read for Pipe<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            self.interrupt = !self.interrupt;
+            if self.interrupt {
+                return Err(ErrorKind::Interrupted.into());
+            }
+            let (now, later) = self.bytes.split_at(self.size.min(self.bytes.len()));
+            self.bytes = later;
+            buffer[..now.len()].copy_from_slice(now);
+            Ok(now.len())
+        }
+    }
+
+    /// What is seen of a stream that comes in pieces of `size` bytes, and its copy.
+    fn watch(bytes: &[u8], size: usize) -> (Seen, Vec<u8>) {
+        let shared = Shared::default();
+        let reader = StreamReader::new("x", None, ThinkOptions::default());
+        let guard = Guard::new(Settings::default().guard());
+        let mut copy = Vec::new();
+        let pipe = Pipe {
+            bytes,
+            size,
+            interrupt: false,
+        };
+        Watching::new(guard, reader, &shared)
+            .run(pipe, &mut copy, |_| ())
+            .unwrap();
+        (shared.seen(), copy)
+    }
+
+    #[test]
+    fn the_copy_of_text_ends_at_the_char_however_it_came() {
+        // A part of a tag is held back where the alarm becomes known.
+        for start in ["<think>", "", "<think>\u{fffd}"] {
+            let stream = start.to_owned() + &"再想一想<".repeat(1000);
+            let thought = &stream[if start.is_empty() { 0 } else { 7 }..];
+            let end = thought.char_indices().nth(2000).unwrap().0 + stream.len() - thought.len();
+            for size in [1, 2, 5, 700, stream.len()] {
+                let (seen, copy) = watch(stream.as_bytes(), size);
+                assert_eq!(seen.alarm.unwrap().exact, Chars(2000), "{start} {size}");
+                // Byte by byte, two of the next char have gone out before `<` was known to be text.
+                assert!((end..=end + 2).contains(&copy.len()), "{start} {size}");
+                assert!(stream.as_bytes().starts_with(&copy));
+            }
+        }
+    }
+
+    #[test]
+    fn the_copy_of_events_ends_with_the_line_however_it_came() {
+        let event = "data: {\"choices\":[{\"delta\":{\"content\":\"再想一想！\"}}]}\r\n\r\n";
+        let stream = event.repeat(1000);
+        for size in [1, 2, 5, 700, stream.len()] {
+            let (seen, copy) = watch(stream.as_bytes(), size);
+            assert_eq!(
+                (seen.answer, seen.alarm.map(|a| a.delivered)),
+                (Chars(2000), Some(Chars(2000)))
+            );
+            // The blank line goes with it where it has come.
+            let whole = event.len() * 400;
+            assert!(
+                [whole, whole - 2].contains(&copy.len()),
+                "{size}: {}",
+                copy.len()
+            );
+            assert!(stream.as_bytes().starts_with(&copy));
+        }
+        let (seen, copy) = watch(event.as_bytes(), 3);
+        assert_eq!(
+            (seen.bytes, copy.as_slice()),
+            (event.len() as u64, event.as_bytes())
+        );
+        assert!(seen.alarm.is_none());
+    }
+}

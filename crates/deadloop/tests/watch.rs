@@ -1,0 +1,364 @@
+//! `deadloop watch` from outside: every format, the exact copy, and that it never waits for what it
+//! does not need.
+
+#![allow(clippy::expect_used, reason = "a test that cannot go on says why")]
+
+use std::io::{Read, Write};
+use std::process::{Child, Command, ExitStatus, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use deadloop_detect::{Alarm, Channel, Guard, Settings};
+use serde_json::{Value, json};
+
+/// Nothing here takes a tenth of it; what hangs is a failure and not a stop of the tests.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+type Chunk = (Channel, String);
+/// How a chunk stands in a stream.
+type Writer = fn(&Chunk) -> String;
+
+const SSE: Writer = |(channel, text)| {
+    let field = match channel {
+        Channel::Reasoning => "reasoning_content",
+        _ => "content",
+    };
+    format!(
+        "data: {}\n\n",
+        json!({"choices": [{"index": 0, "delta": {field: text}}]})
+    )
+};
+
+const FORMATS: [(&str, Writer); 5] = [
+    ("sse", SSE),
+    ("jsonl", |(channel, text)| {
+        json!({"type": channel.name(), "text": text}).to_string() + "\n"
+    }),
+    ("jsonl", |(channel, text)| {
+        let field = match channel {
+            Channel::Reasoning => "thinking",
+            _ => "content",
+        };
+        json!({"model": "m", "message": {field: text}, "done": false}).to_string() + "\n"
+    }),
+    ("sse", |(channel, text)| {
+        let (kind, field) = match channel {
+            Channel::Reasoning => ("thinking_delta", "thinking"),
+            _ => ("text_delta", "text"),
+        };
+        let data = json!({"type": "content_block_delta", "index": 0, "delta": {"type": kind, field: text}});
+        format!("event: content_block_delta\r\ndata: {data}\r\n\r\n")
+    }),
+    ("sse", |(channel, text)| {
+        let kind = match channel {
+            Channel::Reasoning => "response.reasoning_text.delta",
+            _ => "response.output_text.delta",
+        };
+        format!("data: {}\n\n", json!({"type": kind, "delta": text}))
+    }),
+];
+
+/// Thinks a little, then goes round and round.
+fn looping() -> Vec<Chunk> {
+    chunks("先想一想 what to do. ", "再想一想！", 1000)
+}
+
+fn healthy() -> Vec<Chunk> {
+    let thought: String = (0..900)
+        .map(|n| format!("{} leads to {}. ", n * n, n * 7919 % 1013))
+        .collect();
+    let mut all = chunks(&thought, "", 0);
+    all.push((Channel::Answer, "Forty-two.".into()));
+    all
+}
+
+fn chunks(start: &str, unit: &str, copies: usize) -> Vec<Chunk> {
+    let chars: Vec<char> = (start.to_owned() + &unit.repeat(copies)).chars().collect();
+    let chunk = |chars: &[char]| (Channel::Reasoning, chars.iter().collect());
+    chars.chunks(7).map(chunk).collect()
+}
+
+fn write(chunks: &[Chunk], writer: Writer) -> String {
+    chunks.iter().map(writer).collect()
+}
+
+/// The alarm that a guard of these settings gives, and how many chunks it took.
+fn expected(settings: &Settings, model: &str, chunks: &[Chunk]) -> Option<(Alarm, usize)> {
+    let mut guard = Guard::new(settings.for_model(model));
+    let mut all = chunks.iter().enumerate();
+    all.find_map(|(i, (channel, text))| Some((guard.push(*channel, text)?, i + 1)))
+}
+
+fn start(args: &[&str]) -> Child {
+    Command::new(env!("CARGO_BIN_EXE_deadloop"))
+        .arg("watch")
+        .args(args)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("it starts")
+}
+
+/// Runs it on a stream that ends.
+fn watch(args: &[&str], stream: &str) -> Output {
+    let mut child = start(args);
+    let mut stdin = child.stdin.take().expect("it is piped");
+    let stream = stream.to_owned();
+    // It may stop reading.
+    let feeding = std::thread::spawn(move || drop(stdin.write_all(stream.as_bytes())));
+    let output = child.wait_with_output().expect("it ends");
+    feeding.join().expect("it is fed");
+    output
+}
+
+fn ended(child: &mut Child) -> ExitStatus {
+    let since = Instant::now();
+    loop {
+        if let Some(status) = child.try_wait().expect("it can be asked") {
+            return status;
+        }
+        let late = since.elapsed() > PATIENCE;
+        if late {
+            child.kill().expect("it can be killed");
+        }
+        assert!(!late, "it did not end");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+fn interrupt(child: &Child) {
+    let pid = child.id().to_string();
+    let sent = Command::new("kill")
+        .args(["-INT", &pid])
+        .status()
+        .expect("there is kill");
+    assert!(sent.success());
+}
+
+fn parsed(output: &[u8]) -> Value {
+    serde_json::from_slice(output).expect("it is one JSON object")
+}
+
+fn said(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+#[test]
+fn a_loop_in_each_format_is_the_alarm_that_the_guard_gives() {
+    let (alarm, chunks) = expected(&Settings::default(), "m", &looping()).expect("it loops");
+    for (format, writer) in FORMATS {
+        let run = watch(&["--json"], &write(&looping(), writer));
+        assert_eq!(run.status.code(), Some(10), "{format}: {}", said(&run));
+        let told = parsed(&run.stdout);
+        assert_eq!(
+            told["alarm"],
+            serde_json::to_value(&alarm).expect("it is plain data")
+        );
+        assert_eq!(
+            told["seen"],
+            json!({"reasoning": alarm.delivered, "answer": 0})
+        );
+        assert_eq!(
+            (&told["format"], &told["bad_lines"]),
+            (&json!(format), &json!(0))
+        );
+        assert!(
+            said(&run).contains(&alarm.log_line()) && said(&run).contains(&alarm.user_message())
+        );
+        let copied = watch(&["--passthrough", "--quiet"], &write(&looping(), writer));
+        assert_eq!(
+            copied.status.code(),
+            Some(10),
+            "{format}: {}",
+            said(&copied)
+        );
+        let prefix = write(&looping()[..chunks], writer);
+        assert_eq!(String::from_utf8_lossy(&copied.stdout), prefix, "{format}");
+    }
+}
+
+#[test]
+fn a_loop_in_text_ends_the_copy_at_its_char() {
+    let thought: String = looping().into_iter().map(|(_, text)| text).collect();
+    let (alarm, _) = expected(&Settings::default(), "m", &looping()).expect("it loops");
+    let run = watch(&["--passthrough", "--json"], &format!("<think>{thought}"));
+    assert_eq!(run.status.code(), Some(10), "{}", said(&run));
+    let chars: String = thought.chars().take(alarm.exact.0 as usize).collect();
+    assert_eq!(
+        String::from_utf8_lossy(&run.stdout),
+        format!("<think>{chars}")
+    );
+    let told = said(&run);
+    let told = parsed(
+        told.lines()
+            .next()
+            .expect("the object comes first")
+            .as_bytes(),
+    );
+    assert_eq!(told["alarm"]["exact"], json!(alarm.exact));
+    assert_eq!(
+        (&told["alarm"]["channel"], &told["format"]),
+        (&json!("reasoning"), &json!("text"))
+    );
+    let answer = watch(&["--json"], &thought);
+    assert_eq!(parsed(&answer.stdout)["alarm"]["channel"], json!("answer"));
+}
+
+#[test]
+fn a_healthy_stream_of_each_format_is_copied_whole() {
+    for (format, writer) in FORMATS {
+        let stream = write(&healthy(), writer);
+        let run = watch(&["--passthrough"], &stream);
+        assert_eq!(run.status.code(), Some(0), "{format}: {}", said(&run));
+        assert!(String::from_utf8_lossy(&run.stdout) == stream, "{format}");
+        assert!(said(&run).contains("no alarm: "), "{}", said(&run));
+    }
+    let run = watch(&[], "<think>So.</think>\nForty-two.");
+    assert_eq!(run.status.code(), Some(0));
+    let words = "no alarm: 3 chars of reasoning and 11 of answer (text)\n";
+    assert_eq!(String::from_utf8_lossy(&run.stdout), words);
+    assert_eq!(said(&run), "");
+}
+
+#[test]
+fn the_settings_of_the_model_watch() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let path = dir.path().join("s.toml");
+    let text = "[[guard]]\ndetector = \"checkpoint\"\nenabled = false\n\
+        [[model]]\nmatch = \"hasty-*\"\n[[model.guard]]\ndetector = \"checkpoint\"\n\
+        [model.guard.params]\ncheckpoints = [300, 600]\n";
+    std::fs::write(&path, text).expect("it is writable");
+    let settings = Settings::parse(text).expect("it is right");
+    let path = path.display().to_string();
+    let stream = write(&looping(), SSE);
+    let hasty = watch(
+        &["--settings", &path, "--model", "hasty-3b", "--json"],
+        &stream,
+    );
+    let (alarm, _) = expected(&settings, "hasty-3b", &looping()).expect("it loops");
+    assert_eq!(parsed(&hasty.stdout)["alarm"]["exact"], json!(alarm.exact));
+    assert_eq!(alarm.exact.0, 300);
+    let other = watch(&["--settings", &path, "--model", "calm"], &stream);
+    assert_eq!(other.status.code(), Some(0));
+    assert!(
+        said(&other).contains("no guard is switched on"),
+        "{}",
+        said(&other)
+    );
+    let set = ["--set", "model.guard.params.checkpoints=[400, 600]"];
+    let set = watch(
+        &[
+            &["--settings", &path, "--model", "hasty-3b", "--json"],
+            &set[..],
+        ]
+        .concat(),
+        &stream,
+    );
+    assert_eq!(
+        parsed(&set.stdout)["alarm"]["exact"],
+        json!(400),
+        "{}",
+        said(&set)
+    );
+    let wrong = watch(
+        &[
+            "--settings",
+            &path,
+            "--set",
+            "model.guard.params.min_repeats=1",
+        ],
+        "",
+    );
+    assert_eq!(wrong.status.code(), Some(2));
+}
+
+#[test]
+fn bad_lines_are_told_and_passed_over() {
+    let stream = write(&looping()[..20], SSE) + "data: oops\n\n" + &write(&looping()[20..], SSE);
+    let run = watch(&["--json"], &stream);
+    assert_eq!(run.status.code(), Some(10));
+    assert_eq!(parsed(&run.stdout)["bad_lines"], json!(1));
+    assert!(
+        said(&run).contains("deadloop: stdin:41: not JSON"),
+        "{}",
+        said(&run)
+    );
+    let forced = watch(&["--from", "jsonl"], &stream);
+    assert_eq!(forced.status.code(), Some(0));
+    assert!(String::from_utf8_lossy(&forced.stdout).contains("lines that could not be read"));
+}
+
+/// An event is copied and judged as soon as its line is whole, and after an alarm a stream that goes
+/// on, or stands still, is not waited for.
+#[test]
+fn nothing_is_waited_for() {
+    let mut child = start(&["--passthrough", "--quiet"]);
+    let mut stdin = child.stdin.take().expect("it is piped");
+    let mut stdout = child.stdout.take().expect("it is piped");
+    let first = write(&looping()[..1], SSE);
+    stdin.write_all(first.as_bytes()).expect("it reads");
+    let mut copied = vec![0; first.len()];
+    stdout
+        .read_exact(&mut copied)
+        .expect("it copies while the stream is open");
+    assert_eq!(copied, first.as_bytes());
+    let (_, chunks) = expected(&Settings::default(), "m", &looping()).expect("it loops");
+    let rest = write(&looping()[1..chunks], SSE);
+    // Not even the blank line that ends the event is there yet.
+    stdin
+        .write_all(rest.trim_end_matches('\n').as_bytes())
+        .expect("it reads");
+    stdin.write_all(b"\n").expect("it reads");
+    assert_eq!(ended(&mut child).code(), Some(10));
+    let mut copied = String::new();
+    stdout.read_to_string(&mut copied).expect("it is text");
+    assert_eq!(copied, rest.trim_end_matches('\n').to_owned() + "\n");
+    drop(stdin);
+}
+
+#[test]
+fn an_interruption_ends_it_while_the_stream_stands_still() {
+    let mut child = start(&["--passthrough"]);
+    let mut stdin = child.stdin.take().expect("it is piped");
+    let mut stdout = child.stdout.take().expect("it is piped");
+    stdin.write_all(b"So far.").expect("it reads");
+    stdout.read_exact(&mut [0; 7]).expect("it copies");
+    let since = Instant::now();
+    interrupt(&child);
+    assert_eq!(ended(&mut child).code(), Some(130));
+    assert!(since.elapsed() < Duration::from_secs(1));
+    let mut told = String::new();
+    let mut stderr = child.stderr.take().expect("it is piped");
+    stderr.read_to_string(&mut told).expect("it is text");
+    assert_eq!(
+        told,
+        "deadloop: interrupted without an alarm: 0 chars of reasoning and 7 of answer (text)\n"
+    );
+    drop(stdin);
+}
+
+#[test]
+fn an_interruption_ends_it_while_the_client_does_not_read() {
+    let mut child = start(&["--passthrough", "--quiet"]);
+    let mut stdin = child.stdin.take().expect("it is piped");
+    // More than two pipes hold: it is blocked in the middle of the copy, or will be.
+    let stream = write(&healthy(), SSE).repeat(20);
+    let feeding = std::thread::spawn(move || drop(stdin.write_all(stream.as_bytes())));
+    std::thread::sleep(Duration::from_millis(300));
+    interrupt(&child);
+    assert_eq!(ended(&mut child).code(), Some(130));
+    feeding.join().expect("the pipe is closed");
+}
+
+#[test]
+fn a_client_that_stops_reading_ends_it_quietly() {
+    let mut child = start(&["--passthrough"]);
+    let mut stdin = child.stdin.take().expect("it is piped");
+    drop(child.stdout.take());
+    stdin.write_all(write(&healthy(), SSE).as_bytes()).ok();
+    assert_eq!(ended(&mut child).code(), Some(0));
+    let mut told = String::new();
+    let mut stderr = child.stderr.take().expect("it is piped");
+    stderr.read_to_string(&mut told).expect("it is text");
+    assert_eq!(told, "");
+}
