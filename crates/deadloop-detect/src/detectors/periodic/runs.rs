@@ -201,6 +201,44 @@ impl Grams {
         phase == want.look - 1 && !std::mem::take(&mut self.near)
     }
 
+    /// Whether the symbol after the `seen`-th begins a block of W, its K-grams' lookups last but one.
+    #[inline]
+    fn begins(&self, want: &Want, seen: u64) -> bool {
+        want.enter == ENTER && place(want, seen) & (LOOK - 1) == 0
+    }
+
+    /// Takes W symbols after the `seen`-th, as [`note`](Self::note) would one by one. `Some`: the
+    /// lookup was fruitless, so many symbols on.
+    #[inline]
+    fn note_block(&mut self, want: &Want, seen: u64, block: &[u32; LOOK as usize]) -> Option<u64> {
+        let base = place(want, seen);
+        let bits = 64 - want.table_bits;
+        let ring = self.before.len() - 1;
+        let mut hash = self.hash;
+        let mut near = false;
+        for (quarter, symbols) in (0..).zip(block.chunks_exact(ENTER as usize)) {
+            for (i, symbol) in (1..).zip(symbols) {
+                hash = roll(want, hash, *symbol);
+                let enters = i == ENTER;
+                if !enters && quarter < 3 {
+                    continue;
+                }
+                let here = base.wrapping_add(quarter * ENTER + i);
+                let entry = &mut self.table[usize::try_from(hash >> bits).unwrap_or(0)];
+                let last = *entry;
+                if enters {
+                    *entry = here;
+                    self.before[(here / ENTER) as usize & ring] = last;
+                }
+                // The last quarter's own end begins the next block's count.
+                let looks = if enters { quarter == 2 } else { quarter == 3 };
+                near |= looks && here.wrapping_sub(last) <= want.max_lag;
+            }
+        }
+        self.hash = hash;
+        (!near).then_some(u64::from(LOOK) - 1)
+    }
+
     /// The place before `place` with the same slot.
     fn earlier(&self, want: &Want, place: u32) -> u32 {
         self.before[self.index(want, place)]
@@ -279,22 +317,43 @@ impl Runs {
     /// Reads while nothing is tracked, up to the next scan: what is done for text that does not
     /// repeat.
     fn skim(&mut self, want: &Want) {
-        let quiet = u64::from(want.quiet);
-        let (mut seen, mut next_scan) = (self.seen, self.next_scan);
-        for symbol in &self.kept[self.read..] {
-            seen += 1;
-            if self.grams.note(want, seen, *symbol) {
-                next_scan = seen + quiet;
-            }
-            if seen >= next_scan {
+        let from = self.seen;
+        while self.next_scan > self.seen + u64::from(LOOK) && want.look == LOOK {
+            let left = &self.kept[self.read + usize::try_from(self.seen - from).unwrap_or(0)..];
+            let (Some(block), true) = (left.first_chunk(), self.grams.begins(want, self.seen))
+            else {
                 break;
+            };
+            if let Some(symbols) = self.grams.note_block(want, self.seen, block) {
+                self.next_scan = self.seen + symbols + u64::from(want.quiet);
+            }
+            self.seen += u64::from(LOOK);
+        }
+        self.read += usize::try_from(self.seen - from).unwrap_or(0);
+        while self.read < self.kept.len() {
+            let symbol = self.kept[self.read];
+            self.read += 1;
+            self.seen += 1;
+            if self.note(want, symbol)
+                || self.next_scan > self.seen + u64::from(LOOK)
+                    && self.grams.begins(want, self.seen)
+            {
+                return;
             }
         }
-        self.read += usize::try_from(seen - self.seen).unwrap_or(0);
-        (self.seen, self.next_scan) = (seen, next_scan);
-        if seen >= next_scan {
+    }
+
+    /// Enters a symbol that was read; whether that made it scan.
+    #[inline]
+    fn note(&mut self, want: &Want, symbol: u32) -> bool {
+        if self.grams.note(want, self.seen, symbol) {
+            self.next_scan = self.seen + u64::from(want.quiet);
+        }
+        let scans = self.seen >= self.next_scan;
+        if scans {
             self.scan(want);
         }
+        scans
     }
 
     /// Reads one symbol, and compares it with what each tracked tail expects.
@@ -303,12 +362,7 @@ impl Runs {
         self.read += 1;
         self.seen += 1;
         self.follow();
-        if self.grams.note(want, self.seen, symbol) {
-            self.next_scan = self.seen + u64::from(want.quiet);
-        }
-        if self.seen >= self.next_scan {
-            self.scan(want);
-        }
+        self.note(want, symbol);
     }
 
     /// The tails that the last symbol ended.
@@ -346,25 +400,25 @@ impl Runs {
     /// Finds every lag that can be long enough before the next scan.
     #[cold]
     fn scan(&mut self, want: &Want) {
-        let alone = |run: &Run| {
-            // A tail this long leaves no room for another lag but its multiples and those that fit
-            // inside one of its units, and no unit is long enough for what is wanted.
-            run.whole
-                && run.lag <= want.least
-                && self.seen - run.start >= 2 * u64::from(want.max_lag)
+        // A tail leaves no room for lags that fit into it twice but its multiples, whose tails are
+        // its own, and those that fit inside one of its units, which are too short to be wanted.
+        let covers = |run: &Run| {
+            let small = run.whole && run.lag <= want.least;
+            small.then(|| self.seen - run.start - u64::from(run.lag))
         };
-        if self.tracked.iter().any(alone) {
+        let covered = self.tracked.iter().filter_map(covers).max().unwrap_or(0);
+        if covered >= u64::from(want.max_lag) {
             self.next_scan = u64::MAX;
             return;
         }
         for back in 0..want.enter as usize {
-            self.scan_at(want, back);
+            self.scan_at(want, back, covered);
         }
         self.next_scan = self.seen + u64::from(want.stride);
     }
 
     /// Considers the lags at which the K-gram that ended `back` symbols ago was seen before.
-    fn scan_at(&mut self, want: &Want, back: usize) {
+    fn scan_at(&mut self, want: &Want, back: usize, covered: u64) {
         let Some(end) = self.read.checked_sub(back).filter(|end| *end >= want.gram) else {
             return;
         };
@@ -381,7 +435,7 @@ impl Runs {
             if !after && lag > want.max_lag {
                 return;
             }
-            if !after {
+            if !after && u64::from(lag) > covered {
                 self.consider(want, lag);
             }
             let earlier = self.grams.earlier(want, there);
@@ -429,9 +483,22 @@ impl Runs {
     /// How many of the last symbols equal the one `lag` before, as far as symbols are kept.
     fn matches(&self, lag: usize) -> u64 {
         let read = &self.kept[..self.read];
-        let later = read[lag.min(read.len())..].iter().rev();
-        let earlier = read[..read.len().saturating_sub(lag)].iter().rev();
-        later.zip(earlier).take_while(|(a, b)| a == b).count() as u64
+        let Some(most) = read.len().checked_sub(lag) else {
+            return 0;
+        };
+        let (mut later, mut earlier) = (&read[lag..], &read[..most]);
+        // Eight at a time: most of what is compared is equal.
+        while let (Some((a, b)), Some((c, d))) = (
+            later.split_last_chunk::<8>(),
+            earlier.split_last_chunk::<8>(),
+        ) {
+            if b != d {
+                break;
+            }
+            (later, earlier) = (a, c);
+        }
+        let pairs = later.iter().rev().zip(earlier.iter().rev());
+        (most - later.len() + pairs.take_while(|(a, b)| a == b).count()) as u64
     }
 }
 
@@ -452,4 +519,90 @@ fn is_primitive(unit: &[u32]) -> bool {
         }
     }
     true
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Each tail that is ever long enough, with the most symbols it has, by the definition: at every
+    /// symbol, for every lag, how many symbols match, and no shorter period.
+    fn slow(text: &[u32], max_lag: u32, need: impl Fn(u32) -> u32) -> BTreeMap<(u32, u64), u64> {
+        let mut tails = BTreeMap::new();
+        for end in 1..=text.len() {
+            let matches = |lag: usize| {
+                let pairs = (lag..end).rev().take_while(|i| text[*i] == text[*i - lag]);
+                pairs.count()
+            };
+            for lag in 1..=(max_lag as usize).min(end) {
+                let long = matches(lag) + lag;
+                let shorter = |q: usize| matches(q) + q >= long;
+                if long >= (2 * lag).max(need(lag as u32) as usize) && !(1..lag).any(shorter) {
+                    tails.insert((lag as u32, (end - long) as u64), long as u64);
+                }
+            }
+        }
+        tails
+    }
+
+    fn fast(text: &[u32], max_lag: u32, need: impl Fn(u32) -> u32) -> BTreeMap<(u32, u64), u64> {
+        let want = Want::new(max_lag, &need);
+        let mut runs = Runs::new(&want);
+        let mut tails = BTreeMap::new();
+        let mut add = |run: Run, end: u64| {
+            let long = end - run.start;
+            if long >= u64::from(need(run.lag)) {
+                tails.insert((run.lag, run.start), long);
+            }
+        };
+        for piece in text.chunks(7) {
+            if runs.room(&want) < 7 {
+                runs.forget(&want);
+            }
+            runs.add(piece.iter().copied());
+            while runs.read(&want) {
+                let end = runs.seen() - 1;
+                runs.take_ended().into_iter().for_each(|run| add(run, end));
+            }
+        }
+        let end = runs.seen();
+        runs.going_on().for_each(|run| add(run, end));
+        tails
+    }
+
+    /// Units over few letters, repeated, some of them nested in one another, with noise between.
+    fn text() -> impl Strategy<Value = Vec<u32>> {
+        let unit = prop::collection::vec(0..3_u32, 1..40);
+        let stretch = (unit, 1..12_usize, 0..40_usize).prop_map(|(unit, n, cut)| {
+            let mut all = unit.repeat(n);
+            all.extend(unit.iter().take(cut));
+            all
+        });
+        let inner = prop::collection::vec(stretch, 1..5).prop_map(|parts| parts.concat());
+        let nested = (inner.clone(), 1..4_usize).prop_map(|(unit, n)| unit.repeat(n));
+        prop::collection::vec(prop_oneof![inner, nested], 1..3).prop_map(|parts| {
+            let mut all = parts.concat();
+            all.truncate(1200);
+            all
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+
+        #[test]
+        fn every_long_tail_and_no_other(
+            text in text(),
+            max_lag in 1..120_u32,
+            copies in 2..6_u32,
+            chars in prop::sample::select(vec![1_u32, 5, 20, 60, 100, 200, 300]),
+        ) {
+            let need = |lag: u32| (copies * lag).max(chars);
+            prop_assert_eq!(fast(&text, max_lag, need), slow(&text, max_lag, need));
+        }
+    }
 }
