@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use super::runs::Run;
+use crate::position::Chars;
 use crate::repeated::Recent;
 
 /// Where symbols lie in the text.
@@ -15,10 +16,20 @@ pub(super) struct Places {
     /// The last chars, where symbols are elements: what units are told from.
     recent: Option<Recent>,
     /// Where list markers were left out last.
-    pub(super) markers: VecDeque<u64>,
-    /// Of tails that began before what is kept: lag, first symbol, chars before the first copy and
-    /// before the second.
-    pub(super) origins: Vec<(Run, u64, u64)>,
+    markers: VecDeque<u64>,
+    /// Of tails that began before what is kept.
+    pub(super) origins: Vec<(Run, Origin)>,
+}
+
+/// How a tail began.
+#[derive(Clone, Copy)]
+pub(super) struct Origin {
+    /// The chars before its first copy.
+    pub(super) start: Chars,
+    /// The chars before its second copy.
+    pub(super) onset: Chars,
+    /// Whether list markers were left out of its first copy.
+    pub(super) marked: bool,
 }
 
 /// Markers that are kept to tell lists from.
@@ -46,6 +57,12 @@ impl Places {
             self.markers.pop_front();
         }
         self.markers.push_back(self.read);
+    }
+
+    /// Whether a list marker was left out between these positions, as far as they are kept.
+    pub(super) fn is_marked(&self, from: Chars, to: Chars) -> bool {
+        let mut markers = self.markers.iter();
+        markers.any(|at| from.0 < *at && *at <= to.0)
     }
 
     /// The chars from position `from` to `to`, as far as they are kept.

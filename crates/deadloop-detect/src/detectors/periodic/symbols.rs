@@ -72,6 +72,11 @@ impl Symbols {
         self.fold == Fold::None && self.on == On::Chars && !self.skip_code
     }
 
+    /// Whether something is folded away.
+    pub(super) fn fold(&self) -> bool {
+        self.fold != Fold::None
+    }
+
     /// Whether code fences are told apart.
     pub(super) fn follow_fences(&self) -> bool {
         self.fences
