@@ -1,0 +1,94 @@
+//! Where in a text the copies of a repeated unit stand.
+
+use std::fmt::Write as _;
+use std::ops::Range;
+
+use regex::Regex;
+
+use super::near::Sight;
+
+/// Chars before the first copy at which a copy of another length may begin.
+const SLACK: u64 = 16;
+
+/// The copies that a fact tells of, as far as they go on in `text` up to `end`; what is folded away
+/// (numbers, list markers) may differ between them.
+pub(crate) fn copies(text: &[char], sight: &Sight, end: u64) -> Vec<Range<u64>> {
+    let (onset, period) = (sight.onset.0, sight.period.0);
+    let start = onset.saturating_sub(period);
+    let even = even(text, start, period, end);
+    if even.len() >= 2 {
+        return even;
+    }
+    let alike = alike(text, sight, end);
+    if alike.len() >= 2 {
+        return alike;
+    }
+    // Alike in a way that is not known here: as far as the fact itself says.
+    [start..onset, onset..(onset + period).min(end)]
+        .into_iter()
+        .filter(|copy| !copy.is_empty())
+        .collect()
+}
+
+/// Exact copies of the `period` chars at `start`, one after the other; the last one may be cut.
+pub(crate) fn even(text: &[char], start: u64, period: u64, end: u64) -> Vec<Range<u64>> {
+    let index = |at: u64| usize::try_from(at).unwrap_or(usize::MAX);
+    let end = end.min(text.len() as u64);
+    let Some(unit) = text.get(index(start)..index(start + period)) else {
+        return Vec::new();
+    };
+    let starts = (0..).map(|n| start + n * period.max(1));
+    let copy = starts.map(|from| from..(from + period).min(end));
+    let is_copy = |copy: &Range<u64>| {
+        let piece = text.get(index(copy.start)..index(copy.end));
+        piece.is_some_and(|piece| !piece.is_empty() && unit.starts_with(piece))
+    };
+    copy.take_while(is_copy).collect()
+}
+
+/// Copies that differ in their numbers and white space: each begins like the unit, and ends where
+/// the next one begins.
+fn alike(text: &[char], sight: &Sight, end: u64) -> Vec<Range<u64>> {
+    let from = sight.onset.0.saturating_sub(sight.period.0 + SLACK);
+    let range = |at: u64| usize::try_from(at).map_or(text.len(), |at| at.min(text.len()));
+    let stretch: String = text[range(from)..range(end).max(range(from))]
+        .iter()
+        .collect();
+    let Some(pattern) = pattern(&sight.unit) else {
+        return Vec::new();
+    };
+    let chars = |bytes: usize| from + stretch[..bytes].chars().count() as u64;
+    let starts: Vec<u64> = pattern
+        .find_iter(&stretch)
+        .map(|m| chars(m.start()))
+        .collect();
+    let ends = starts.iter().skip(1).copied().chain([u64::MAX]);
+    let copy = |(start, next): (&u64, u64)| {
+        let far = next > start + 2 * sight.period.0;
+        let stop = if far { start + sight.period.0 } else { next };
+        *start..stop.min(end)
+    };
+    starts.iter().zip(ends).map(copy).collect()
+}
+
+/// What begins like a unit.
+fn pattern(unit: &str) -> Option<Regex> {
+    let mut pattern = String::new();
+    let mut chars = unit.chars().peekable();
+    while let Some(c) = chars.next() {
+        let number = |c: &char| c.is_numeric() || *c == '#';
+        if number(&c) {
+            while chars.next_if(number).is_some() {}
+            pattern.push_str("[\\p{N}#]+");
+        } else if c.is_whitespace() {
+            while chars.next_if(|c| c.is_whitespace()).is_some() {}
+            pattern.push_str(r"\s+(?:\**[(（]?\p{N}+[.)）、]\**\s*)?");
+        } else {
+            // Writing into a String cannot fail.
+            let _ = write!(pattern, "{}", regex::escape(c.encode_utf8(&mut [0; 4])));
+        }
+    }
+    Regex::new(&pattern)
+        .ok()
+        .filter(|_| !unit.trim().is_empty())
+}

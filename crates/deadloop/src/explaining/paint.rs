@@ -1,0 +1,182 @@
+//! An excerpt as rows on a terminal: the position of each row's first char, copies in alternating
+//! tint (in brackets where there are no colours), and a line under a row for each mark in it.
+
+use std::fmt::Write as _;
+use std::ops::Range;
+
+use anstyle::{AnsiColor, Color, Style};
+use unicode_width::UnicodeWidthChar;
+
+use super::excerpt::{Excerpt, Mark};
+use super::visible::escaped;
+use crate::show;
+
+/// Columns of text in a row.
+const COLUMNS: usize = 76;
+/// Columns of positions before it.
+const GUTTER: usize = 10;
+/// Units shorter than this are not bracketed one by one: there would be more brackets than text.
+const TINY: u64 = 4;
+
+/// What copies look like, one after the other.
+const TINTS: [Style; 2] = [tint(AnsiColor::Cyan), tint(AnsiColor::Yellow)];
+
+const fn tint(ground: AnsiColor) -> Style {
+    let style = Style::new().fg_color(Some(Color::Ansi(AnsiColor::Black)));
+    style.bg_color(Some(Color::Ansi(ground)))
+}
+
+/// A char as it is shown.
+struct Cell {
+    at: u64,
+    shown: String,
+    /// The brackets around it.
+    before: &'static str,
+    after: &'static str,
+    width: usize,
+    /// The place of the copy that it belongs to.
+    copy: Option<usize>,
+    /// Whether `shown` stands for a char that cannot be.
+    escaped: bool,
+    line_end: bool,
+}
+
+impl Cell {
+    fn columns(&self) -> usize {
+        self.width + self.before.len() / "⟦".len() + self.after.len() / "⟧".len()
+    }
+}
+
+/// The rows of an excerpt. `tinted`: with colours.
+pub(crate) fn painted(excerpt: &Excerpt, tinted: bool) -> String {
+    let copies = match tinted {
+        true => excerpt.copies.clone(),
+        false => bracketed(&excerpt.copies),
+    };
+    let mut text = String::new();
+    for row in rows(cells(excerpt, &copies, tinted)) {
+        let Some(first) = row.first() else { continue };
+        let dim = if tinted {
+            Style::new().dimmed()
+        } else {
+            Style::new()
+        };
+        let place = show::count(first.at);
+        // Writing into a String cannot fail.
+        let _ = write!(text, "{dim}{place:>GUTTER$} │{dim:#} ");
+        row.iter().for_each(|cell| paint(cell, tinted, &mut text));
+        text.push('\n');
+        let here = |mark: &&Mark| row.iter().any(|cell| cell.at == mark.at);
+        for mark in excerpt.marks.iter().filter(here) {
+            text.push_str(&pointer(mark, &row));
+        }
+    }
+    text
+}
+
+/// Tiny copies that follow each other, put together.
+fn bracketed(copies: &[Range<u64>]) -> Vec<Range<u64>> {
+    let mut all: Vec<Range<u64>> = Vec::new();
+    for copy in copies {
+        let tiny = copy.end - copy.start < TINY;
+        match all.last_mut().filter(|last| tiny && last.end == copy.start) {
+            Some(last) => last.end = copy.end,
+            None => all.push(copy.clone()),
+        }
+    }
+    all
+}
+
+fn cells(excerpt: &Excerpt, copies: &[Range<u64>], tinted: bool) -> Vec<Cell> {
+    let cell = |(at, c): (u64, char)| {
+        let copy = copies.iter().position(|copy| copy.contains(&at));
+        let edge =
+            |is: fn(&Range<u64>, u64) -> bool| !tinted && copy.is_some_and(|i| is(&copies[i], at));
+        let escape = escaped(c);
+        let is_escaped = escape.is_some();
+        let shown = escape.unwrap_or_else(|| c.into());
+        Cell {
+            at,
+            before: if edge(|copy, at| copy.start == at) {
+                "⟦"
+            } else {
+                ""
+            },
+            after: if edge(|copy, at| copy.end == at + 1) {
+                "⟧"
+            } else {
+                ""
+            },
+            width: shown.chars().filter_map(UnicodeWidthChar::width).sum(),
+            shown,
+            copy,
+            escaped: is_escaped,
+            line_end: c == '\n',
+        }
+    };
+    (excerpt.from..)
+        .zip(excerpt.text.chars())
+        .map(cell)
+        .collect()
+}
+
+/// A row ends where it is full, and after the line breaks of the text.
+fn rows(cells: Vec<Cell>) -> Vec<Vec<Cell>> {
+    let mut rows: Vec<Vec<Cell>> = vec![Vec::new()];
+    let mut columns = 0;
+    for cell in cells {
+        let after_line = rows
+            .last()
+            .and_then(|row| row.last())
+            .is_some_and(|c| c.line_end);
+        if columns + cell.columns() > COLUMNS || after_line && !cell.line_end {
+            rows.push(Vec::new());
+            columns = 0;
+        }
+        columns += cell.columns();
+        if let Some(row) = rows.last_mut() {
+            row.push(cell);
+        }
+    }
+    rows
+}
+
+fn paint(cell: &Cell, tinted: bool, text: &mut String) {
+    let style = match cell.copy.filter(|_| tinted) {
+        Some(copy) => TINTS[copy % TINTS.len()],
+        None => Style::new(),
+    };
+    let style = if tinted && cell.escaped {
+        style.dimmed()
+    } else {
+        style
+    };
+    let Cell {
+        before,
+        shown,
+        after,
+        ..
+    } = cell;
+    // Writing into a String cannot fail.
+    let _ = write!(text, "{style}{before}{shown}{after}{style:#}");
+}
+
+/// A line that points at the char of a mark.
+fn pointer(mark: &Mark, row: &[Cell]) -> String {
+    let before = row
+        .iter()
+        .take_while(|cell| cell.at < mark.at)
+        .map(Cell::columns);
+    let open = row
+        .iter()
+        .find(|cell| cell.at == mark.at)
+        .map_or("", |cell| cell.before);
+    let column = before.sum::<usize>() + open.len() / "⟦".len();
+    let what = &mark.what;
+    // The words stand where there is room.
+    let line = match column.checked_sub(1) {
+        Some(room) if what.chars().count() <= room => format!("{what:>room$} ▲"),
+        _ => format!("{:column$}▲ {what}", ""),
+    };
+    format!("{:GUTTER$} │ {line}\n", "")
+}
