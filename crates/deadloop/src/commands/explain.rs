@@ -25,7 +25,7 @@ pub(super) fn run(args: &Explain, global: Global) -> Outcome {
         entry: Some(&args.transcript),
         quiet: global.quiet,
     })?;
-    let (entry, case) = the_one(args, &found)?;
+    let (entry, case) = the_one(args, global.quiet, &found)?;
     let question = Question {
         transcript: &entry.transcript,
         case,
@@ -49,9 +49,12 @@ pub(super) fn run(args: &Explain, global: Global) -> Outcome {
 }
 
 /// The transcript that was asked for, in a corpus that is whole.
-fn the_one<'a>(args: &Explain, found: &'a Surveyed) -> Outcome<(&'a Entry, &'a Case)> {
+fn the_one<'a>(args: &Explain, quiet: bool, found: &'a Surveyed) -> Outcome<(&'a Entry, &'a Case)> {
     if args.on_bad == OnBad::Fail && !found.problems.is_empty() {
         return Err(Code::Usage.error(found.listing()));
+    }
+    if !quiet && !found.problems.is_empty() {
+        eprintln!("{} problems skipped", found.problems.len());
     }
     let case = found.cases.iter().find(|case| case.id == args.transcript);
     match (found.entry.as_deref(), case) {
@@ -73,6 +76,7 @@ fn unknown(id: &str, found: &Surveyed) -> Failure {
             "none contains that; the {} of the corpus look like",
             found.cases.len()
         ),
+        1 => "1 contains that".into(),
         n => format!("{n} contain that"),
     };
     let told = if near.is_empty() {

@@ -26,11 +26,12 @@ pub(crate) struct Excerpt {
 }
 
 /// Something that happened at a char.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub(crate) struct Mark {
-    /// The char.
+    /// The char: the one at `position`, or the last of so many that had been read.
     pub(crate) at: u64,
-    pub(crate) what: String,
+    pub(crate) position: u64,
+    pub(crate) what: &'static str,
 }
 
 /// What excerpts of a channel are made of.

@@ -316,41 +316,72 @@ fn points(
     span: Option<&Span>,
     alarm: Option<&Fired>,
 ) -> Vec<Point> {
-    let mut points = Vec::new();
-    let mut point = |at: u64, what: String| points.push(Point { at, what });
-    if let Some(span) = span {
-        let onset = span.onset.0;
-        point(
-            onset,
-            format!("labelled onset: {}", crate::show::count(onset)),
-        );
-        if !span.open {
-            let end = span.end.0;
-            point(
-                end.saturating_sub(1),
-                format!("labelled end: {}", crate::show::count(end)),
-            );
-        }
-    }
+    let at = |position: Chars, what| Point {
+        at: position.0,
+        position: position.0,
+        what,
+    };
     // What had been read is one more than the number of the last char.
-    let last = |read: Chars| read.0.saturating_sub(1);
-    match (alarm.filter(|a| a.channel == channel), sight) {
-        (Some(alarm), _) => {
-            let read = crate::show::count(alarm.exact.0);
-            point(last(alarm.exact), format!("alarm: {read} chars read"));
-        }
-        (None, Some(sight)) => {
-            let read = crate::show::count(sight.position.0);
-            point(
-                last(sight.position),
-                format!("nearest miss: {read} chars read"),
-            );
-        }
-        (None, None) => {}
+    let read = |position: Chars, what| Point {
+        at: position.0.saturating_sub(1),
+        position: position.0,
+        what,
+    };
+    let mut points = Vec::new();
+    if let Some(span) = span {
+        points.push(at(span.onset, "labelled onset"));
+        points.extend((!span.open).then(|| read(span.end, "labelled end")));
     }
     if let Some(sight) = sight {
-        let onset = sight.onset.0;
-        point(onset, format!("second copy: {}", crate::show::count(onset)));
+        points.push(at(sight.onset, "second copy"));
+    }
+    match (alarm.filter(|a| a.channel == channel), sight) {
+        (Some(alarm), _) => points.push(read(alarm.exact, "alarm")),
+        (None, Some(sight)) => points.push(read(sight.position, "nearest miss")),
+        (None, None) => {}
     }
     points
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use deadloop_detect::{Detector, Domain, Literal, Param, Params, Recipe};
+
+    static PROGRAM: Detector = Detector {
+        name: "program",
+        version: 1,
+        about: "a program",
+        params: &[Param {
+            name: "command",
+            mark: Mark::Structural,
+            default: Literal::Texts(&["node"]),
+            domain: Domain::Program,
+            unit: "",
+            doc: "what is run",
+        }],
+        presets: "",
+        check: |_| Ok(()),
+        recipe: |_| Recipe::new(|| unreachable!("a program has no meter")),
+    };
+
+    #[test]
+    fn a_program_is_not_asked_for_facts() {
+        let program = Member {
+            detector: &PROGRAM,
+            channel: None,
+            params: Params::defaults(&PROGRAM),
+        };
+        assert!(is_program(&program));
+        let text = deadloop_detect::DETECTORS.iter();
+        for detector in text.filter(|d| d.name != "command") {
+            let params = Params::defaults(detector);
+            let member = Member {
+                detector,
+                channel: None,
+                params,
+            };
+            assert!(!is_program(&member), "{}", detector.name);
+        }
+    }
 }

@@ -46,12 +46,16 @@ pub(crate) struct Asked {
     /// Whether it accepts the fact.
     pub(crate) met: bool,
     /// Whether it is the one that made an accepted fact an alarm: met last, or, where all were met
-    /// at the same char, with the least to spare.
+    /// at the same char, with the least to spare of those that count copies (of all, where none
+    /// does).
     pub(crate) decided: bool,
     /// The difference as a share of the larger number.
     pub(crate) gap: f64,
     #[serde(skip)]
     pub(crate) side: Side,
+    /// Whether it counts copies.
+    #[serde(skip)]
+    repeats: bool,
 }
 
 /// A threshold of a member.
@@ -167,11 +171,16 @@ impl Sight {
                 decided: alarm.is_some() && from == alarm && step > fact.at,
                 gap: gap(measured, term.number),
                 side: term.threshold.side,
+                repeats: term.threshold.repeats,
             }
         });
         let mut thresholds: Vec<Asked> = held.collect();
         if alarm.is_some() && !thresholds.iter().any(|asked| asked.decided) {
-            let tightest = thresholds.iter_mut().min_by(|a, b| a.gap.total_cmp(&b.gap));
+            let spare = |asked: &&mut Asked| (!asked.repeats, asked.gap);
+            let by = |a: &(bool, f64), b: &(bool, f64)| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1));
+            let tightest = thresholds
+                .iter_mut()
+                .min_by(|a, b| by(&spare(a), &spare(b)));
             tightest.into_iter().for_each(|asked| asked.decided = true);
         }
         Self {
@@ -200,10 +209,20 @@ impl Sight {
         failed.then(gaps).then(self.position.cmp(&other.position))
     }
 
-    /// Whether it tells of the same copies.
+    /// Whether it tells of the same repetition: copies in the same place, of one unit or of several
+    /// at a time.
     fn is_like(&self, other: &Self) -> bool {
-        let place = |s: &Self| (s.check, s.onset, s.period, s.position);
-        place(self) == place(other)
+        let extent = |s: &Self| {
+            let start = s.onset.saturating_sub(s.period).0;
+            start..start + s.period.0 * s.copies.max(1).unsigned_abs()
+        };
+        let (a, b) = (extent(self), extent(other));
+        let (long, short) = (
+            self.period.max(other.period).0,
+            self.period.min(other.period).0,
+        );
+        let multiple = short > 0 && long.is_multiple_of(short);
+        self.check == other.check && multiple && a.start < b.end && b.start < a.end
     }
 }
 
@@ -235,7 +254,7 @@ pub(crate) fn telling(sights: &[Sight], most: usize, span: Option<&Range<u64>>) 
         |s: &Sight| span.is_some_and(|span| span.contains(&s.position.0.saturating_sub(1)));
     for sight in refused {
         let room = told.len() < most || inside(sight) && !told.iter().any(|t| inside(t));
-        if room && !told.iter().any(|t| t.is_like(sight)) {
+        if room && !fired.iter().chain(&told).any(|t| t.is_like(sight)) {
             told.push(sight);
         }
     }

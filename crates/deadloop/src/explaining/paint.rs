@@ -66,9 +66,13 @@ pub(crate) fn painted(excerpt: &Excerpt, tinted: bool) -> String {
         let _ = write!(text, "{dim}{place:>GUTTER$} │{dim:#} ");
         row.iter().for_each(|cell| paint(cell, tinted, &mut text));
         text.push('\n');
-        let here = |mark: &&Mark| row.iter().any(|cell| cell.at == mark.at);
-        for mark in excerpt.marks.iter().filter(here) {
-            text.push_str(&pointer(mark, &row));
+        let here: Vec<&Mark> = excerpt
+            .marks
+            .iter()
+            .filter(|m| row.iter().any(|c| c.at == m.at))
+            .collect();
+        for marks in here.chunk_by(|a, b| (a.at, a.position) == (b.at, b.position)) {
+            text.push_str(&pointer(marks, &row));
         }
     }
     text
@@ -161,18 +165,22 @@ fn paint(cell: &Cell, tinted: bool, text: &mut String) {
     let _ = write!(text, "{style}{before}{shown}{after}{style:#}");
 }
 
-/// A line that points at the char of a mark.
-fn pointer(mark: &Mark, row: &[Cell]) -> String {
+/// A line that points at the char of marks that stand at one position.
+fn pointer(marks: &[&Mark], row: &[Cell]) -> String {
+    let Some(Mark { at, position, .. }) = marks.first() else {
+        return String::new();
+    };
+    let words: Vec<&str> = marks.iter().map(|mark| mark.what).collect();
+    let what = format!("{}: {}", words.join(", "), show::count(*position));
     let before = row
         .iter()
-        .take_while(|cell| cell.at < mark.at)
+        .take_while(|cell| cell.at < *at)
         .map(Cell::columns);
     let open = row
         .iter()
-        .find(|cell| cell.at == mark.at)
+        .find(|cell| cell.at == *at)
         .map_or("", |cell| cell.before);
     let column = before.sum::<usize>() + open.len() / "⟦".len();
-    let what = &mark.what;
     // The words stand where there is room.
     let line = match column.checked_sub(1) {
         Some(room) if what.chars().count() <= room => format!("{what:>room$} ▲"),

@@ -11,7 +11,7 @@ use super::{Explained, Head, Label, Reading, Seat, Told};
 use crate::show::{count, table};
 
 /// Chars of a repeated unit in a table.
-const UNIT: usize = 32;
+const UNIT: usize = 24;
 
 impl Explained {
     /// All of it. `tinted`: with colours.
@@ -27,7 +27,7 @@ impl Explained {
             let (from, of) = (excerpt.from, count(excerpt.of));
             let to = count(from + Chars::of(&excerpt.text).0);
             let what = format!("{}, chars {} to {to} of {of}", excerpt.channel, count(from));
-            parts.push(format!("{what}\n{}", painted(excerpt, tinted)));
+            parts.push(format!("{what}\n{}", painted(excerpt, tinted).trim_end()));
         }
         parts.join("\n\n")
     }
@@ -167,10 +167,13 @@ impl Told {
         }
         match self.nearest() {
             Some((member, channel, sight)) => {
-                let at = count(sight.position.0);
-                format!("nearest: {member} in {channel} at {at}, {}", sight.why())
+                let (check, at) = (sight.check, count(sight.position.0));
+                format!(
+                    "nearest: {member}/{check} in {channel} at {at}, {}",
+                    sight.why()
+                )
             }
-            None => "nothing that came near".into(),
+            None => "nothing that comes near".into(),
         }
     }
 
@@ -203,7 +206,7 @@ impl Told {
         let fires = match reading.fires_at.map(|at| count(at.0)) {
             Some(at) if own => format!("fires at {at}: the alarm"),
             Some(at) => format!("would fire at {at}, were it not for the alarm before"),
-            None if reading.facts.is_empty() => "saw nothing that repeats".into(),
+            None if reading.facts.is_empty() => "saw nothing that comes near a loop".into(),
             None => "does not fire".into(),
         };
         let mut text = format!("  in {}: {fires}", reading.channel);
