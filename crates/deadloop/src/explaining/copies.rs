@@ -74,7 +74,8 @@ fn alike(text: &[char], sight: &Sight, end: u64) -> Vec<Range<u64>> {
 /// What begins like a unit.
 fn pattern(unit: &str) -> Option<Regex> {
     let mut pattern = String::new();
-    let mut chars = unit.chars().peekable();
+    // What stands at the end of the last copy may be followed by the next one's number.
+    let mut chars = unit.trim_end().chars().peekable();
     while let Some(c) = chars.next() {
         let number = |c: &char| c.is_numeric() || *c == '#';
         if number(&c) {
@@ -91,4 +92,56 @@ fn pattern(unit: &str) -> Option<Regex> {
     Regex::new(&pattern)
         .ok()
         .filter(|_| !unit.trim().is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use deadloop_detect::Settings;
+
+    use crate::explaining::near::sights;
+
+    /// The copies that a periodic detector's fact tells of, as text.
+    fn marked(text: &str, params: &str) -> Vec<String> {
+        let toml = format!("[[guard]]\ndetector = \"periodic\"\n[guard.params]\n{params}");
+        let settings = Settings::parse(&toml).unwrap();
+        let sights = sights(&settings.guard().members[0], text);
+        let sight = sights.iter().find(|s| s.accepted).unwrap();
+        let chars: Vec<char> = text.chars().collect();
+        let copies = copies(&chars, sight, chars.len() as u64).into_iter();
+        let piece = |copy: Range<u64>| {
+            let (from, to) = (usize::try_from(copy.start), usize::try_from(copy.end));
+            chars[from.unwrap()..to.unwrap()].iter().collect()
+        };
+        copies.map(piece).collect()
+    }
+
+    #[test]
+    fn copies_go_on_for_as_long_as_they_are_exact() {
+        let text = format!("So {}and then.", "再想一想。".repeat(4));
+        let copies = marked(&text, "min_copies = 3\nmin_chars = 10");
+        assert_eq!(copies, ["再想一想。"; 4]);
+    }
+
+    #[test]
+    fn numbers_and_list_markers_may_differ() {
+        let line = |n: u32| format!("{n}. Check line {n} again.\n");
+        let text = format!("A list:\n{}", (8..14).map(line).collect::<String>());
+        for params in [
+            "fold = \"digits\"\nmin_chars = 30",
+            "fold = \"digits\"\non = \"lines\"\nmin_chars = 30",
+        ] {
+            let copies = marked(&text, params);
+            assert!(copies.len() >= 5, "{params}: {copies:?}");
+            let one = |c: &String| c.matches("Check").count() == 1;
+            assert!(copies.iter().all(one), "{params}: {copies:?}");
+        }
+    }
+
+    #[test]
+    fn the_last_copy_may_be_cut() {
+        assert_eq!(even(&['a', 'b', 'c'], 0, 2, 3), [0..2]);
+        assert_eq!(even(&['a', 'b'], 1, 2, 3), []);
+        assert_eq!(even(&['a'; 5], 0, 2, 5), [0..2, 2..4, 4..5]);
+    }
 }

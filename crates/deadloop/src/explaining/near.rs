@@ -266,3 +266,91 @@ pub(crate) fn nearest<'s>(sights: impl IntoIterator<Item = &'s Sight>) -> Option
     let refused = sights.into_iter().filter(|s| !s.accepted);
     refused.min_by(|a, b| a.nearer(b))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use deadloop_detect::Settings;
+
+    fn member(detector: &str, params: &str) -> Member {
+        let toml = format!("[[guard]]\ndetector = \"{detector}\"\n[guard.params]\n{params}");
+        Settings::parse(&toml).unwrap().guard().members[0].clone()
+    }
+
+    #[test]
+    fn an_alarm_is_decided_by_the_threshold_that_was_met_last() {
+        let text = "abcde".repeat(20);
+        for (params, at, by) in [
+            ("min_chars = 40", 40, "min_chars"),
+            ("min_chars = 10\nmin_copies = 9", 45, "min_copies"),
+        ] {
+            let fired = telling(&sights(&member("periodic", params), &text), 3, None).remove(0);
+            let decided = fired.thresholds.iter().filter(|a| a.decided);
+            let decided: Vec<_> = decided.map(|a| a.param).collect();
+            assert_eq!((fired.position, fired.accepted), (Chars(at), true));
+            assert_eq!(decided, [by]);
+            let measured: Vec<_> = fired.thresholds.iter().map(|a| &a.measured).collect();
+            let at = i64::try_from(at).unwrap();
+            assert_eq!(measured, [&Value::Int(at / 5), &Value::Int(at)]);
+        }
+    }
+
+    #[test]
+    fn where_all_are_met_at_once_the_copies_decide() {
+        let text = "再想一想，".repeat(400);
+        let all = sights(&member("checkpoint", ""), &text);
+        let fired = telling(&all, 3, None).remove(0);
+        assert_eq!(
+            (fired.position, fired.check),
+            (Chars(2000), "short-sequence")
+        );
+        let decided: Vec<_> = fired.thresholds.iter().filter(|a| a.decided).collect();
+        assert_eq!((decided.len(), decided[0].param), (1, "min_repeats"));
+    }
+
+    /// `n` chars from `first` on, `copies` times.
+    fn unit(first: char, n: u32, copies: usize) -> String {
+        let chars = (0..n).filter_map(|i| char::from_u32(u32::from(first) + i));
+        chars.collect::<String>().repeat(copies)
+    }
+
+    #[test]
+    fn the_nearest_is_refused_by_the_fewest_then_by_the_least() {
+        let parts = [unit('А', 60, 2), unit('一', 100, 3), unit('a', 6, 5)];
+        let all = sights(&member("periodic", ""), &parts.join("-"));
+        let periods = |told: &[Sight]| told.iter().map(|s| s.period.0).collect::<Vec<_>>();
+        // 3 of 4 copies; 30 of 200 chars; 2 of 4 copies and 120 of 200 chars.
+        assert_eq!(periods(&telling(&all, 3, None)), [100, 6, 60]);
+        let nearest = nearest(&all).unwrap();
+        let refusing: Vec<_> = nearest.refusing().map(|a| (a.param, &a.measured)).collect();
+        assert_eq!(refusing, [("min_copies", &Value::Int(3))]);
+        // What lies in the labelled loop is told even where others came nearer.
+        assert_eq!(periods(&telling(&all, 1, Some(&(60..120)))), [100, 60]);
+    }
+
+    #[test]
+    fn a_zero_that_stands_for_another_value_is_judged_by_that_one() {
+        // One char repeated is held to min_single or, where that is 0, to min_chars.
+        let text = "-".repeat(90);
+        for (params, by) in [
+            ("min_chars = 100", "min_chars"),
+            ("min_single = 300", "min_single"),
+        ] {
+            let told = telling(&sights(&member("periodic", params), &text), 3, None);
+            let refusing: Vec<_> = told[0].refusing().map(|a| a.param).collect();
+            assert_eq!((told.len(), refusing), (1, vec![by]), "{params}");
+        }
+    }
+
+    #[test]
+    fn a_loosened_member_asks_for_a_tenth_and_stays_in_its_domain() {
+        let loose = loosened(&member("periodic", "min_copies = 50\nmin_chars = 7"));
+        let int = |name| loose.params.int(name);
+        let all = ["min_copies", "min_chars", "min_single"].map(int);
+        assert_eq!(all, [5, 1, 0]);
+        let loose = loosened(&member("checkpoint", "max_unit = 6\nmax_period = 50"));
+        let int = |name| loose.params.int(name);
+        let all = ["max_unit", "max_period", "min_repeats"].map(int);
+        assert_eq!(all, [60, 500, 2]);
+    }
+}

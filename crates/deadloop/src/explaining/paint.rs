@@ -188,3 +188,57 @@ fn pointer(marks: &[&Mark], row: &[Cell]) -> String {
     };
     format!("{:GUTTER$} │ {line}\n", "")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use deadloop_detect::Channel;
+
+    fn excerpt(text: &str, copies: &[Range<u64>], marks: Vec<Mark>) -> Excerpt {
+        Excerpt {
+            channel: Channel::Answer,
+            from: 100,
+            text: text.into(),
+            of: 1000,
+            copies: copies.to_vec(),
+            marks,
+        }
+    }
+
+    #[test]
+    fn copies_are_bracketed_and_marks_point_at_their_chars() {
+        let mark = |at, position, what| Mark { at, position, what };
+        let marks = vec![
+            mark(105, 105, "labelled onset"),
+            mark(105, 105, "second copy"),
+            mark(109, 110, "alarm"),
+        ];
+        let text = "想一想。\n想一想。\n\u{1b}[0m";
+        let shown = painted(&excerpt(text, &[100..105, 105..110], marks), false);
+        let rows = [
+            "       100 │ ⟦想一想。⏎⟧",
+            "       105 │ ⟦想一想。⏎⟧",
+            "           │  ▲ labelled onset, second copy: 105",
+            "           │          ▲ alarm: 110",
+            "       110 │ \\u{1b}[0m",
+        ];
+        assert_eq!(shown.lines().collect::<Vec<_>>(), rows);
+    }
+
+    #[test]
+    fn tints_alternate_and_tiny_copies_share_a_bracket() {
+        let short = excerpt("ababab", &[100..102, 102..104, 104..106], Vec::new());
+        assert_eq!(painted(&short, false), "       100 │ ⟦ababab⟧\n");
+        let tinted = painted(&short, true);
+        assert!(!tinted.contains('⟦'), "{tinted:?}");
+        let tints = ["\u{1b}[46m", "\u{1b}[43m"].map(|tint| tinted.contains(tint));
+        assert_eq!(tints, [true, true], "{tinted:?}");
+    }
+
+    #[test]
+    fn wide_text_fills_a_row_by_columns() {
+        let shown = painted(&excerpt(&"想".repeat(50), &[], Vec::new()), false);
+        let rows: Vec<usize> = shown.lines().map(|row| row.matches('想').count()).collect();
+        assert_eq!(rows, [38, 12]);
+    }
+}

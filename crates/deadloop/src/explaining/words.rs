@@ -13,12 +13,15 @@ use crate::show::{count, table};
 /// Chars of a repeated unit in a table.
 const UNIT: usize = 24;
 
+const NO_GUARD: &str = "no guard is switched on for this model";
+
 impl Explained {
     /// All of it. `tinted`: with colours.
     pub(crate) fn words(&self, tinted: bool) -> String {
         let mut parts = vec![self.head()];
         if let Some(first) = self.settings.first() {
             parts.extend(first.members.iter().map(|seat| first.seat(seat)));
+            parts.extend(first.members.is_empty().then(|| NO_GUARD.into()));
         }
         if self.settings.len() > 1 {
             parts.push(self.others());
@@ -154,16 +157,13 @@ impl Told {
     /// Why it fires, or what came nearest.
     fn why(&self) -> String {
         if self.members.is_empty() {
-            return "no guard is switched on for this model".into();
+            return NO_GUARD.into();
         }
         if let Some(alarm) = &self.alarm {
-            let fact = self.shown().map(|(_, sight)| format!(", {}", sight.why()));
-            return format!(
-                "{} in {}{}",
-                alarm.member,
-                alarm.channel,
-                fact.unwrap_or_default()
-            );
+            let fact = self.shown().map(|(_, sight)| sight);
+            let check = fact.map_or(String::new(), |s| format!("/{}", s.check));
+            let why = fact.map_or(String::new(), |s| format!(", {}", s.why()));
+            return format!("{}{check} in {}{why}", alarm.member, alarm.channel);
         }
         match self.nearest() {
             Some((member, channel, sight)) => {
@@ -205,7 +205,7 @@ impl Told {
         let own = self.alarm.as_ref().filter(is_it).is_some();
         let fires = match reading.fires_at.map(|at| count(at.0)) {
             Some(at) if own => format!("fires at {at}: the alarm"),
-            Some(at) => format!("would fire at {at}, were it not for the alarm before"),
+            Some(at) => format!("would fire at {at}, had the alarm not come first"),
             None if reading.facts.is_empty() => "saw nothing that comes near a loop".into(),
             None => "does not fire".into(),
         };
@@ -216,7 +216,7 @@ impl Told {
                 "    at",
                 "check",
                 "copies",
-                "of chars",
+                "period",
                 "2nd copy",
                 "thresholds",
                 "unit",
