@@ -45,13 +45,24 @@ impl Cell {
     fn columns(&self) -> usize {
         self.width + self.before.len() / "⟦".len() + self.after.len() / "⟧".len()
     }
+
+    fn style(&self, tinted: bool) -> Style {
+        let style = match self.copy.filter(|_| tinted) {
+            Some(copy) => TINTS[copy % TINTS.len()],
+            None => Style::new(),
+        };
+        match tinted && self.escaped {
+            true => style.dimmed(),
+            false => style,
+        }
+    }
 }
 
 /// The rows of an excerpt. `tinted`: with colours.
 pub(crate) fn painted(excerpt: &Excerpt, tinted: bool) -> String {
     let copies = match tinted {
         true => excerpt.copies.clone(),
-        false => bracketed(&excerpt.copies),
+        false => bracketed(excerpt),
     };
     let mut text = String::new();
     for row in rows(cells(excerpt, &copies, tinted)) {
@@ -64,7 +75,16 @@ pub(crate) fn painted(excerpt: &Excerpt, tinted: bool) -> String {
         let place = show::count(first.at);
         // Writing into a String cannot fail.
         let _ = write!(text, "{dim}{place:>GUTTER$} │{dim:#} ");
-        row.iter().for_each(|cell| paint(cell, tinted, &mut text));
+        for alike in row.chunk_by(|a, b| a.style(tinted) == b.style(tinted)) {
+            let style = alike
+                .first()
+                .map_or(Style::new(), |cell| cell.style(tinted));
+            let shown: String = alike
+                .iter()
+                .flat_map(|c| [c.before, &c.shown, c.after])
+                .collect();
+            let _ = write!(text, "{style}{shown}{style:#}");
+        }
         text.push('\n');
         let here: Vec<&Mark> = excerpt
             .marks
@@ -78,14 +98,15 @@ pub(crate) fn painted(excerpt: &Excerpt, tinted: bool) -> String {
     text
 }
 
-/// Tiny copies that follow each other, put together.
-fn bracketed(copies: &[Range<u64>]) -> Vec<Range<u64>> {
+/// Copies as they are bracketed: none opens before the excerpt, and tiny ones that follow each other
+/// are put together.
+fn bracketed(excerpt: &Excerpt) -> Vec<Range<u64>> {
     let mut all: Vec<Range<u64>> = Vec::new();
-    for copy in copies {
+    for copy in &excerpt.copies {
         let tiny = copy.end - copy.start < TINY;
         match all.last_mut().filter(|last| tiny && last.end == copy.start) {
             Some(last) => last.end = copy.end,
-            None => all.push(copy.clone()),
+            None => all.push(copy.start.max(excerpt.from)..copy.end),
         }
     }
     all
@@ -143,26 +164,6 @@ fn rows(cells: Vec<Cell>) -> Vec<Vec<Cell>> {
         }
     }
     rows
-}
-
-fn paint(cell: &Cell, tinted: bool, text: &mut String) {
-    let style = match cell.copy.filter(|_| tinted) {
-        Some(copy) => TINTS[copy % TINTS.len()],
-        None => Style::new(),
-    };
-    let style = if tinted && cell.escaped {
-        style.dimmed()
-    } else {
-        style
-    };
-    let Cell {
-        before,
-        shown,
-        after,
-        ..
-    } = cell;
-    // Writing into a String cannot fail.
-    let _ = write!(text, "{style}{before}{shown}{after}{style:#}");
 }
 
 /// A line that points at the char of marks that stand at one position.
