@@ -6,10 +6,17 @@ use crate::param::{Mark, Param, Threshold};
 use crate::setting::Params;
 
 mod checkpoint;
+mod compression;
+mod novelty;
 mod periodic;
 
 /// Every detector, in the order of listings.
-pub static DETECTORS: &[&Detector] = &[&checkpoint::ENTRY, &periodic::ENTRY];
+pub static DETECTORS: &[&Detector] = &[
+    &checkpoint::ENTRY,
+    &periodic::ENTRY,
+    &novelty::ENTRY,
+    &compression::ENTRY,
+];
 
 /// A detector: what it is called, what it takes, how it measures and what it refuses.
 #[derive(Debug)]

@@ -10,7 +10,8 @@
 //! | presets and where they come from | `presets.toml` |
 //! | chars to symbols: list markers, numbers, sentences, code | `symbols` |
 //! | which lags a sequence repeats at: the algorithm | `runs` |
-//! | from repetitions to facts | `meter` |
+//! | what is asked of a repetition | `look` |
+//! | from repetitions to facts | `meter`, `places` |
 //!
 //! With `fold` the text is compared, and `min_chars` counted, without what is folded away; with `on`
 //! periods are counted in sentences or lines, `min_chars` in chars. Positions are always those of
@@ -21,7 +22,9 @@ use crate::param::{Domain, Mark, Param, Threshold, Zero};
 use crate::setting::Params;
 use crate::value::{Literal, Value};
 
+mod look;
 mod meter;
+mod places;
 mod runs;
 mod symbols;
 

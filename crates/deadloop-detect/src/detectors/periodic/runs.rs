@@ -6,11 +6,12 @@
 //!
 //! 1. **The gate.** A tail with m matches shows itself early: each of its last m-K+1 K-grams has
 //!    been seen at most `max_lag` symbols before. A table of K-grams, indexed by a hash that forgets
-//!    what is older than K symbols, tells at one look a symbol whether the last K-gram was. In text
-//!    that does not repeat, hardly one K-gram after another was, and nothing else is done.
-//! 2. **The scan.** Where enough of them in a row were, the earlier places of the last K-gram (a
-//!    chain through the table, as in deflate) are the lags that can have K matches; each is compared
-//!    backwards. Lags that may be long enough before the next scan are tracked from then on.
+//!    what is older than K symbols, tells at one look whether one was. Every S-th K-gram is entered,
+//!    and S in a row are looked up once in W symbols: whatever the lag, one of them stands a lag
+//!    after an entered one. If none was seen, no tail is near, and nothing else is done for a while.
+//! 2. **The scan.** Else the earlier places of the last S K-grams (chains through the table, as in
+//!    deflate) are the lags that can matter; each is compared backwards. Lags that may be long
+//!    enough before the next scan are tracked from then on.
 //! 3. **Tracking** costs one comparison a symbol and lag. Of tails with two copies or more only
 //!    those with a primitive unit are tracked; by the periodicity lemma (Fine and Wilf 1965) there
 //!    are few of them at a time.
@@ -31,7 +32,13 @@ pub(super) struct Want {
     /// out of it.
     shift: u32,
     mask: u64,
-    /// Symbols after an unseen K-gram within which nothing can be long enough.
+    /// K: symbols in a K-gram.
+    gram: usize,
+    /// S: one K-gram in so many is entered; a power of 2.
+    enter: u32,
+    /// W: lookups begin anew after so many symbols; a power of 2.
+    look: u32,
+    /// Symbols after a fruitless lookup within which nothing can be long enough.
     quiet: u32,
     /// Symbols between two scans.
     stride: u32,
@@ -43,6 +50,10 @@ pub(super) struct Want {
 
 /// Matches from which a tail is known however long it has to be, if that is three copies.
 const ENOUGH: u32 = 4096;
+
+/// S and W where the shortest tail leaves room for them.
+const ENTER: u32 = 4;
+const LOOK: u32 = 16;
 
 impl Want {
     /// `need(lag)`: how long a tail of that lag must be, at least `2 * lag`.
@@ -58,7 +69,12 @@ impl Want {
         let least = matches.iter().copied().min().unwrap_or(1);
         let gram = [16, 8, 4, 2, 1].into_iter().find(|k| 2 * k <= least);
         let gram = gram.unwrap_or(1);
-        let quiet = least - gram + 1;
+        let (enter, look) = if least >= gram + 4 * LOOK {
+            (ENTER, LOOK)
+        } else {
+            (1, 1)
+        };
+        let quiet = least + 2 - (gram + enter);
         let longest = matches.last().map_or(0, |m| m + max_lag) as usize;
         Self {
             matches,
@@ -66,9 +82,12 @@ impl Want {
             max_lag,
             shift: (64 / gram).min(32),
             mask: if gram == 1 { 0 } else { u64::MAX },
+            gram: gram as usize,
+            enter,
+            look,
             quiet,
             stride: quiet.div_ceil(2),
-            keep: longest + gram as usize + 1,
+            keep: longest + (gram + enter) as usize,
             table_bits: (2 * max_lag).next_power_of_two().ilog2().clamp(8, 16),
         }
     }
@@ -90,22 +109,13 @@ pub(super) struct Run {
     whole: bool,
 }
 
-/// Why [`Runs::read`] came back.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Read {
-    /// Everything is read.
-    All,
-    /// The last symbol ended tails; they wait in [`Runs::take_ended`].
-    Ended,
-    /// Before more can be read, old symbols have to be [forgotten](Runs::forget).
-    Full,
-}
-
 /// The end of a sequence, and the lags at which it repeats.
 #[derive(Clone, Debug)]
 pub(super) struct Runs {
-    /// The last symbols: at least `keep` of them, once there were as many.
+    /// The last symbols: at least `keep` of them, once there were as many; then those that wait.
     kept: Vec<u32>,
+    /// How many of `kept` have been read.
+    read: usize,
     /// Symbols read.
     seen: u64,
     grams: Grams,
@@ -120,35 +130,14 @@ pub(super) struct Runs {
 /// Where K-grams were seen last.
 #[derive(Clone, Debug)]
 struct Grams {
+    /// Of the last K symbols.
     hash: u64,
-    /// For each hash, where a K-gram with it ended last; 0: nowhere.
+    /// For each hash, where a K-gram with it that was entered ended last; 0: nowhere.
     table: Vec<u32>,
     /// For each of the last places, what the table held before it.
     before: Vec<u32>,
-}
-
-impl Grams {
-    /// Enters the K-gram that ends with this symbol, the `seen`-th; whether it had been seen at most
-    /// the longest lag before.
-    #[inline]
-    fn note(&mut self, want: &Want, seen: u64, symbol: u32) -> bool {
-        let mixed = u64::from(symbol).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        self.hash = ((self.hash & want.mask) << want.shift).wrapping_add(mixed);
-        // Every symbol of the K-gram has been moved up into the high bits.
-        let slot = self.hash >> (64 - want.table_bits);
-        let here = place(want, seen);
-        let entry = &mut self.table[usize::try_from(slot).unwrap_or(0)];
-        let last = std::mem::replace(entry, here);
-        let ring = self.before.len() - 1;
-        self.before[here as usize & ring] = last;
-        here.wrapping_sub(last) <= want.max_lag
-    }
-
-    /// How far before `here` the K-gram that ends there was seen before that.
-    fn before(&self, here: u32, lag: u32) -> u32 {
-        let ring = self.before.len() - 1;
-        here.wrapping_sub(self.before[here.wrapping_sub(lag) as usize & ring])
-    }
+    /// Whether one of the K-grams of this lookup had been seen.
+    near: bool,
 }
 
 /// Places are counted from here, so that 0 is too far away to be a repetition.
@@ -156,22 +145,115 @@ fn place(want: &Want, seen: u64) -> u32 {
     // Truncation is meant: only differences below the longest lag count, and a place that comes
     // round again only proposes a lag that the comparison refutes.
     #[allow(clippy::cast_possible_truncation)]
-    (seen as u32).wrapping_add(want.max_lag + 1)
+    (seen as u32).wrapping_add((want.max_lag + 1).next_multiple_of(ENTER))
+}
+
+/// The hash of a K-gram when one more symbol has come.
+#[inline]
+fn roll(want: &Want, hash: u64, symbol: u32) -> u64 {
+    let mixed = u64::from(symbol).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    ((hash & want.mask) << want.shift).wrapping_add(mixed)
+}
+
+impl Grams {
+    fn new(want: &Want) -> Self {
+        let places = (want.max_lag / want.enter + 2).next_power_of_two();
+        Self {
+            hash: 0,
+            table: vec![0; 1 << want.table_bits],
+            before: vec![0; places as usize],
+            near: false,
+        }
+    }
+
+    /// Every symbol of a K-gram has been moved up into the high bits of its hash.
+    #[inline]
+    fn slot(&self, want: &Want, hash: u64) -> usize {
+        usize::try_from(hash >> (64 - want.table_bits)).unwrap_or(0)
+    }
+
+    /// Where in `before` a place is.
+    #[inline]
+    fn index(&self, want: &Want, place: u32) -> usize {
+        (place / want.enter) as usize & (self.before.len() - 1)
+    }
+
+    /// Takes the `seen`-th symbol. `true`: a lookup ended with it and none of its K-grams had been
+    /// seen at most the longest lag before.
+    #[inline]
+    fn note(&mut self, want: &Want, seen: u64, symbol: u32) -> bool {
+        self.hash = roll(want, self.hash, symbol);
+        let here = place(want, seen);
+        let phase = here & (want.look - 1);
+        let looks = phase >= want.look - want.enter;
+        let enters = here & (want.enter - 1) == 0;
+        if !looks && !enters {
+            return false;
+        }
+        let slot = self.slot(want, self.hash);
+        let last = self.table[slot];
+        if enters {
+            self.table[slot] = here;
+            let index = self.index(want, here);
+            self.before[index] = last;
+        }
+        self.near |= looks && here.wrapping_sub(last) <= want.max_lag;
+        phase == want.look - 1 && !std::mem::take(&mut self.near)
+    }
+
+    /// Whether the symbol after the `seen`-th begins a block of W, its K-grams' lookups last but one.
+    #[inline]
+    fn begins(&self, want: &Want, seen: u64) -> bool {
+        want.enter == ENTER && place(want, seen) & (LOOK - 1) == 0
+    }
+
+    /// Takes W symbols after the `seen`-th, as [`note`](Self::note) would one by one. `Some`: the
+    /// lookup was fruitless, so many symbols on.
+    #[inline]
+    fn note_block(&mut self, want: &Want, seen: u64, block: &[u32; LOOK as usize]) -> Option<u64> {
+        let base = place(want, seen);
+        let bits = 64 - want.table_bits;
+        let ring = self.before.len() - 1;
+        let mut hash = self.hash;
+        let mut near = false;
+        for (quarter, symbols) in (0..).zip(block.chunks_exact(ENTER as usize)) {
+            for (i, symbol) in (1..).zip(symbols) {
+                hash = roll(want, hash, *symbol);
+                let enters = i == ENTER;
+                if !enters && quarter < 3 {
+                    continue;
+                }
+                let here = base.wrapping_add(quarter * ENTER + i);
+                let entry = &mut self.table[usize::try_from(hash >> bits).unwrap_or(0)];
+                let last = *entry;
+                if enters {
+                    *entry = here;
+                    self.before[(here / ENTER) as usize & ring] = last;
+                }
+                // The last quarter's own end begins the next block's count.
+                let looks = if enters { quarter == 2 } else { quarter == 3 };
+                near |= looks && here.wrapping_sub(last) <= want.max_lag;
+            }
+        }
+        self.hash = hash;
+        (!near).then_some(u64::from(LOOK) - 1)
+    }
+
+    /// The place before `place` with the same slot.
+    fn earlier(&self, want: &Want, place: u32) -> u32 {
+        self.before[self.index(want, place)]
+    }
 }
 
 impl Runs {
     pub(super) fn new(want: &Want) -> Self {
-        let ring = (want.max_lag as usize + 1).next_power_of_two();
         Self {
             kept: Vec::new(),
+            read: 0,
             seen: 0,
-            grams: Grams {
-                hash: 0,
-                table: vec![0; 1 << want.table_bits],
-                before: vec![0; ring],
-            },
+            grams: Grams::new(want),
             idle: vec![0; want.matches.len()],
-            next_scan: 0,
+            next_scan: u64::from(want.quiet),
             tracked: Vec::new(),
             ended: Vec::new(),
         }
@@ -187,87 +269,100 @@ impl Runs {
         self.tracked.iter().copied().filter(|run| run.whole)
     }
 
-    /// The last symbols, and the number of the first of them.
+    /// The last symbols that were read, and the number of the first of them.
     pub(super) fn kept(&self) -> (&[u32], u64) {
-        (&self.kept, self.seen - self.kept.len() as u64)
+        (&self.kept[..self.read], self.base())
     }
 
-    /// Reads symbols up to and with the first that ends a tail, or up to when it is full.
+    /// The number of the first symbol that is kept.
+    pub(super) fn base(&self) -> u64 {
+        self.seen - self.read as u64
+    }
+
+    /// How many symbols can be added before old ones have to be dropped.
+    pub(super) fn room(&self, want: &Want) -> usize {
+        (2 * want.keep).saturating_sub(self.kept.len())
+    }
+
+    /// Adds symbols, to be [`read`](Self::read).
     #[inline]
-    pub(super) fn read(&mut self, want: &Want, symbols: &mut impl Iterator<Item = u32>) -> Read {
-        loop {
-            if self.is_full(want) {
-                return Read::Full;
-            }
-            let more = if self.tracked.is_empty() {
-                self.skim(want, symbols)
-            } else {
-                self.step(want, symbols)
-            };
-            if !self.ended.is_empty() {
-                return Read::Ended;
-            }
-            if !more {
-                return Read::All;
-            }
-        }
+    pub(super) fn add(&mut self, symbols: impl Iterator<Item = u32>) {
+        self.kept.extend(symbols);
     }
 
-    /// Whether old symbols have to be dropped before more can be read.
-    pub(super) fn is_full(&self, want: &Want) -> bool {
-        self.kept.len() >= 2 * want.keep
-    }
-
-    /// Drops old symbols; gives back how many.
+    /// Drops old symbols when all are read; gives back how many.
     pub(super) fn forget(&mut self, want: &Want) -> usize {
-        let old = self.kept.len() - want.keep;
+        let old = self.kept.len().saturating_sub(want.keep);
         self.kept.drain(..old);
+        self.read -= old;
         old
     }
 
-    /// Reads symbols while nothing is tracked, up to the next scan: what is done for text that does
-    /// not repeat. Whether there may be more.
-    #[inline(never)]
-    fn skim(&mut self, want: &Want, symbols: &mut impl Iterator<Item = u32>) -> bool {
-        let quiet = u64::from(want.quiet);
-        let (mut seen, mut next_scan) = (self.seen, self.next_scan);
-        let room = 2 * want.keep - self.kept.len();
-        let Self { kept, grams, .. } = self;
-        let mut scan = false;
-        let mut left = room;
-        for symbol in symbols.by_ref().take(room) {
-            left -= 1;
-            kept.push(symbol);
-            seen += 1;
-            if !grams.note(want, seen, symbol) {
-                next_scan = seen + quiet;
-            } else if seen >= next_scan {
-                scan = true;
-                break;
+    /// Reads what was added, up to and with the first symbol that ends a tail. `true`: one did, and
+    /// there may be more to read; its tails wait in [`take_ended`](Self::take_ended).
+    pub(super) fn read(&mut self, want: &Want) -> bool {
+        while self.read < self.kept.len() {
+            if self.tracked.is_empty() {
+                self.skim(want);
+            } else {
+                self.step(want);
+            }
+            if !self.ended.is_empty() {
+                return true;
             }
         }
-        (self.seen, self.next_scan) = (seen, next_scan);
-        if scan {
-            self.scan(want);
-        }
-        scan || left == 0
+        false
     }
 
-    /// Reads one symbol, and compares it with what each tracked tail expects. Whether there was one.
-    #[inline(never)]
-    fn step(&mut self, want: &Want, symbols: &mut impl Iterator<Item = u32>) -> bool {
-        let Some(symbol) = symbols.next() else {
-            return false;
-        };
-        self.kept.push(symbol);
-        self.seen += 1;
-        self.follow();
-        if !self.grams.note(want, self.seen, symbol) {
+    /// Reads while nothing is tracked, up to the next scan: what is done for text that does not
+    /// repeat.
+    fn skim(&mut self, want: &Want) {
+        let from = self.seen;
+        while self.next_scan > self.seen + u64::from(LOOK) && want.look == LOOK {
+            let left = &self.kept[self.read + usize::try_from(self.seen - from).unwrap_or(0)..];
+            let (Some(block), true) = (left.first_chunk(), self.grams.begins(want, self.seen))
+            else {
+                break;
+            };
+            if let Some(symbols) = self.grams.note_block(want, self.seen, block) {
+                self.next_scan = self.seen + symbols + u64::from(want.quiet);
+            }
+            self.seen += u64::from(LOOK);
+        }
+        self.read += usize::try_from(self.seen - from).unwrap_or(0);
+        while self.read < self.kept.len() {
+            let symbol = self.kept[self.read];
+            self.read += 1;
+            self.seen += 1;
+            if self.note(want, symbol)
+                || self.next_scan > self.seen + u64::from(LOOK)
+                    && self.grams.begins(want, self.seen)
+            {
+                return;
+            }
+        }
+    }
+
+    /// Enters a symbol that was read; whether that made it scan.
+    #[inline]
+    fn note(&mut self, want: &Want, symbol: u32) -> bool {
+        if self.grams.note(want, self.seen, symbol) {
             self.next_scan = self.seen + u64::from(want.quiet);
-        } else if self.seen >= self.next_scan {
+        }
+        let scans = self.seen >= self.next_scan;
+        if scans {
             self.scan(want);
         }
-        true
+        scans
+    }
+
+    /// Reads one symbol, and compares it with what each tracked tail expects.
+    fn step(&mut self, want: &Want) {
+        let symbol = self.kept[self.read];
+        self.read += 1;
+        self.seen += 1;
+        self.follow();
+        self.note(want, symbol);
     }
 
     /// The tails that the last symbol ended.
@@ -276,60 +371,80 @@ impl Runs {
     }
 
     /// Compares the last symbol with what each tracked tail expects.
-    #[inline(never)]
+    #[inline]
     fn follow(&mut self) {
-        let Self {
-            tracked,
-            ended,
-            kept,
-            seen,
-            ..
-        } = self;
-        let last = kept.len() - 1;
-        let before = ended.len();
-        tracked.retain_mut(|run| {
-            if kept[last - run.lag as usize] != kept[last] {
-                ended.push(*run);
+        let last = self.read - 1;
+        let symbol = self.kept[last];
+        let same = |run: &Run| self.kept[last - run.lag as usize] == symbol;
+        if self.tracked.iter().all(|run| run.whole && same(run)) {
+            return;
+        }
+        let (read, seen) = (&self.kept[..self.read], self.seen);
+        self.tracked.retain_mut(|run| {
+            if read[last - run.lag as usize] != symbol {
+                if run.whole {
+                    self.ended.push(*run);
+                }
+                // Scans may have been left out while it lasted.
+                self.next_scan = self.next_scan.min(seen);
                 return false;
             }
-            if !run.whole && *seen >= run.start + 2 * u64::from(run.lag) {
-                run.whole = is_primitive(&kept[kept.len() - run.lag as usize..]);
+            if !run.whole && seen >= run.start + 2 * u64::from(run.lag) {
+                run.whole = is_primitive(&read[read.len() - run.lag as usize..]);
                 return run.whole;
             }
             true
         });
-        if ended.len() > before {
-            // Scans may have been left out while it lasted.
-            self.next_scan = self.next_scan.min(self.seen);
-            self.ended.retain(|run| run.whole);
-        }
     }
 
     /// Finds every lag that can be long enough before the next scan.
     #[cold]
     fn scan(&mut self, want: &Want) {
-        let alone = |run: &Run| {
-            // A tail this long leaves no room for another lag but its multiples and those that fit
-            // inside one of its units, and no unit is long enough for what is wanted.
-            run.whole
-                && run.lag <= want.least
-                && self.seen - run.start >= 2 * u64::from(want.max_lag)
+        // A tail leaves no room for lags that fit into it twice but its multiples, whose tails are
+        // its own, and those that fit inside one of its units, which are too short to be wanted.
+        let covers = |run: &Run| {
+            let small = run.whole && run.lag <= want.least;
+            small.then(|| self.seen - run.start - u64::from(run.lag))
         };
-        if self.tracked.iter().any(alone) {
+        let covered = self.tracked.iter().filter_map(covers).max().unwrap_or(0);
+        if covered >= u64::from(want.max_lag) {
             self.next_scan = u64::MAX;
             return;
         }
-        let here = place(want, self.seen);
-        let mut lag = self.grams.before(here, 0);
-        while lag <= want.max_lag {
-            self.consider(want, lag);
-            let further = self.grams.before(here, lag);
-            if further <= lag {
-                break;
-            }
-            lag = further;
+        for back in 0..want.enter as usize {
+            self.scan_at(want, back, covered);
         }
         self.next_scan = self.seen + u64::from(want.stride);
+    }
+
+    /// Considers the lags at which the K-gram that ended `back` symbols ago was seen before.
+    fn scan_at(&mut self, want: &Want, back: usize, covered: u64) {
+        let Some(end) = self.read.checked_sub(back).filter(|end| *end >= want.gram) else {
+            return;
+        };
+        let gram = &self.kept[end - want.gram..end];
+        let hash = gram
+            .iter()
+            .fold(0, |hash, symbol| roll(want, hash, *symbol));
+        let here = place(want, self.seen - back as u64);
+        let mut there = self.grams.table[self.grams.slot(want, hash)];
+        loop {
+            // A place after `here`, which the K-gram of one of the last symbols left, is negative.
+            let lag = here.wrapping_sub(there);
+            let after = there.wrapping_sub(here) <= want.enter;
+            if !after && lag > want.max_lag {
+                return;
+            }
+            if !after && u64::from(lag) > covered {
+                self.consider(want, lag);
+            }
+            let earlier = self.grams.earlier(want, there);
+            // What was overwritten since is no earlier place.
+            if there.wrapping_sub(earlier) > 2 * want.max_lag || earlier == there {
+                return;
+            }
+            there = earlier;
+        }
     }
 
     /// Tracks a lag if it is long enough, or notes when it can be.
@@ -345,7 +460,7 @@ impl Runs {
             return;
         }
         let whole = matches >= u64::from(lag);
-        if whole && !is_primitive(&self.kept[self.kept.len() - lag as usize..]) {
+        if whole && !is_primitive(&self.kept[self.read - lag as usize..self.read]) {
             self.idle[index] = self.seen + u64::from(want.stride);
             return;
         }
@@ -367,11 +482,23 @@ impl Runs {
 
     /// How many of the last symbols equal the one `lag` before, as far as symbols are kept.
     fn matches(&self, lag: usize) -> u64 {
-        let later = self.kept[lag.min(self.kept.len())..].iter().rev();
-        let earlier = self.kept[..self.kept.len().saturating_sub(lag)]
-            .iter()
-            .rev();
-        later.zip(earlier).take_while(|(a, b)| a == b).count() as u64
+        let read = &self.kept[..self.read];
+        let Some(most) = read.len().checked_sub(lag) else {
+            return 0;
+        };
+        let (mut later, mut earlier) = (&read[lag..], &read[..most]);
+        // Eight at a time: most of what is compared is equal.
+        while let (Some((a, b)), Some((c, d))) = (
+            later.split_last_chunk::<8>(),
+            earlier.split_last_chunk::<8>(),
+        ) {
+            if b != d {
+                break;
+            }
+            (later, earlier) = (a, c);
+        }
+        let pairs = later.iter().rev().zip(earlier.iter().rev());
+        (most - later.len() + pairs.take_while(|(a, b)| a == b).count()) as u64
     }
 }
 
@@ -392,4 +519,90 @@ fn is_primitive(unit: &[u32]) -> bool {
         }
     }
     true
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Each tail that is ever long enough, with the most symbols it has, by the definition: at every
+    /// symbol, for every lag, how many symbols match, and no shorter period.
+    fn slow(text: &[u32], max_lag: u32, need: impl Fn(u32) -> u32) -> BTreeMap<(u32, u64), u64> {
+        let mut tails = BTreeMap::new();
+        for end in 1..=text.len() {
+            let matches = |lag: usize| {
+                let pairs = (lag..end).rev().take_while(|i| text[*i] == text[*i - lag]);
+                pairs.count()
+            };
+            for lag in 1..=(max_lag as usize).min(end) {
+                let long = matches(lag) + lag;
+                let shorter = |q: usize| matches(q) + q >= long;
+                if long >= (2 * lag).max(need(lag as u32) as usize) && !(1..lag).any(shorter) {
+                    tails.insert((lag as u32, (end - long) as u64), long as u64);
+                }
+            }
+        }
+        tails
+    }
+
+    fn fast(text: &[u32], max_lag: u32, need: impl Fn(u32) -> u32) -> BTreeMap<(u32, u64), u64> {
+        let want = Want::new(max_lag, &need);
+        let mut runs = Runs::new(&want);
+        let mut tails = BTreeMap::new();
+        let mut add = |run: Run, end: u64| {
+            let long = end - run.start;
+            if long >= u64::from(need(run.lag)) {
+                tails.insert((run.lag, run.start), long);
+            }
+        };
+        for piece in text.chunks(7) {
+            if runs.room(&want) < 7 {
+                runs.forget(&want);
+            }
+            runs.add(piece.iter().copied());
+            while runs.read(&want) {
+                let end = runs.seen() - 1;
+                runs.take_ended().into_iter().for_each(|run| add(run, end));
+            }
+        }
+        let end = runs.seen();
+        runs.going_on().for_each(|run| add(run, end));
+        tails
+    }
+
+    /// Units over few letters, repeated, some of them nested in one another, with noise between.
+    fn text() -> impl Strategy<Value = Vec<u32>> {
+        let unit = prop::collection::vec(0..3_u32, 1..40);
+        let stretch = (unit, 1..12_usize, 0..40_usize).prop_map(|(unit, n, cut)| {
+            let mut all = unit.repeat(n);
+            all.extend(unit.iter().take(cut));
+            all
+        });
+        let inner = prop::collection::vec(stretch, 1..5).prop_map(|parts| parts.concat());
+        let nested = (inner.clone(), 1..4_usize).prop_map(|(unit, n)| unit.repeat(n));
+        prop::collection::vec(prop_oneof![inner, nested], 1..3).prop_map(|parts| {
+            let mut all = parts.concat();
+            all.truncate(1200);
+            all
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+
+        #[test]
+        fn every_long_tail_and_no_other(
+            text in text(),
+            max_lag in 1..120_u32,
+            copies in 2..6_u32,
+            chars in prop::sample::select(vec![1_u32, 5, 20, 60, 100, 200, 300]),
+        ) {
+            let need = |lag: u32| (copies * lag).max(chars);
+            prop_assert_eq!(fast(&text, max_lag, need), slow(&text, max_lag, need));
+        }
+    }
 }

@@ -63,12 +63,17 @@ impl Symbols {
 
     /// Whether each char is its own symbol, and nothing else is asked of it.
     pub(super) fn are_plain(&self) -> bool {
-        self.are_chars() && !self.fences
+        self.are_chars() && !self.follow_fences()
     }
 
     /// Whether each char is its own symbol, at once.
     pub(super) fn are_chars(&self) -> bool {
         self.fold == Fold::None && self.on == On::Chars && !self.skip_code
+    }
+
+    /// Whether code fences are told apart.
+    pub(super) fn follow_fences(&self) -> bool {
+        self.fences
     }
 
     /// Whether what was read last is inside a code fence.

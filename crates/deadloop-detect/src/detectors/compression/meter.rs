@@ -1,0 +1,209 @@
+//! From text to ratios, and from ratios to facts: a fact is a step of a stair, so many samples in a
+//! row and the lowest ratio among them.
+
+use std::sync::Arc;
+
+use flate2::{Compress, Compression, FlushCompress, Status};
+
+use super::{HOLD, REACH, against_history, ratio, times};
+use crate::fact::{Bound, Clock, Fact, Meter, Recipe};
+use crate::hold::{Hold, Stretch};
+use crate::position::{Chars, Kind};
+use crate::sentence::Sentence;
+use crate::setting::Params;
+
+/// What the meters of one recipe share.
+struct Look {
+    window: u64,
+    /// Chars before the window that are known; 0: the window is measured in itself.
+    history: u64,
+    stride: u64,
+    /// Chars at the first sample.
+    first: u64,
+    level: u32,
+    /// The lowest ratio that the loosest setting accepts.
+    loosest: i64,
+    hold: u64,
+}
+
+/// What compression meters are made from.
+pub(super) fn recipe(params: &Params) -> Recipe {
+    let look = Arc::new(Look::new(params));
+    Recipe::new(move || Box::new(CompressionMeter::new(Arc::clone(&look))))
+}
+
+impl Look {
+    fn new(params: &Params) -> Self {
+        let (window, stride) = (params.count("window"), params.count("stride").max(1));
+        let from = match params.count("min_chars") {
+            0 => window,
+            n => n,
+        };
+        Self {
+            window,
+            history: match against_history(params) {
+                true => params.count("history"),
+                false => 0,
+            },
+            stride,
+            first: from.next_multiple_of(stride),
+            level: u32::try_from(params.count("level")).unwrap_or(6),
+            loosest: ratio(params),
+            hold: params.count(HOLD),
+        }
+    }
+}
+
+/// Follows one stream.
+struct CompressionMeter {
+    look: Arc<Look>,
+    /// The last chars: history and window, and those since the last sample.
+    text: String,
+    /// How many they are.
+    held: u64,
+    read: u64,
+    next_sample: u64,
+    deflate: Deflate,
+    hold: Hold<1>,
+}
+
+impl CompressionMeter {
+    fn new(look: Arc<Look>) -> Self {
+        Self {
+            text: String::new(),
+            held: 0,
+            read: 0,
+            next_sample: look.first,
+            // Differences of sizes need no wrapper.
+            deflate: Deflate::new(look.level, look.history == 0),
+            // A stair goes down there: a low number is a high ratio.
+            hold: Hold::new([-look.loosest], look.hold),
+            look,
+        }
+    }
+
+    /// Takes as much of `piece` as there is before the next sample; gives back the rest.
+    fn take<'a>(&mut self, piece: &'a str) -> &'a str {
+        let missing = self.next_sample - self.read;
+        let wanted = usize::try_from(missing).unwrap_or(usize::MAX);
+        let (chars, end) = match piece.char_indices().nth(wanted) {
+            Some((end, _)) => (missing, end),
+            None => (Chars::of(piece).0, piece.len()),
+        };
+        self.text.push_str(&piece[..end]);
+        self.held += chars;
+        self.read += chars;
+        self.forget();
+        &piece[end..]
+    }
+
+    /// Drops what no sample will read. Not at each piece, which may be a char: only once there is as
+    /// much to drop as to keep.
+    fn forget(&mut self) {
+        let keep = self.look.window + self.look.history;
+        if self.held < 2 * keep {
+            return;
+        }
+        let from = start_of_last(&self.text, keep);
+        self.text.drain(..from);
+        self.held = keep;
+    }
+
+    /// The ratio of the window.
+    fn measure(&mut self) -> i64 {
+        let Self { text, deflate, .. } = self;
+        let window = start_of_last(text, self.look.window);
+        let bytes = text.as_bytes();
+        let alone = deflate.size(&bytes[window..]);
+        if self.look.history == 0 {
+            return times((bytes.len() - window) as u64, alone);
+        }
+        let history = start_of_last(&text[..window], self.look.history);
+        let from = history.max(bytes.len().saturating_sub(REACH));
+        if from >= window {
+            return times(alone, alone);
+        }
+        let both = deflate.size(&bytes[from..]);
+        let added = both.saturating_sub(deflate.size(&bytes[from..window]));
+        times(alone, added.clamp(1, alone))
+    }
+
+    fn sample(&mut self, facts: &mut Vec<Fact>) {
+        let sample = self.measure();
+        for stretch in self.hold.push(Some([-sample])) {
+            facts.push(self.fact(stretch));
+        }
+    }
+
+    fn fact(&self, stretch: Stretch<1>) -> Fact {
+        let samples = stretch.samples as u64;
+        let first = self.read - (samples - 1) * self.look.stride;
+        let [highest] = stretch.highest;
+        let count = i64::try_from(samples).unwrap_or(i64::MAX);
+        let from = start_of_last(&self.text, self.look.window);
+        Fact {
+            at: self.read,
+            until: self.read,
+            clock: Clock::Chars,
+            kind: Kind::NearRepeat,
+            bounds: vec![Bound::Fixed(-highest), Bound::Fixed(count)],
+            check: "compression",
+            onset: Chars(first.saturating_sub(self.look.window)),
+            // A size does not tell what comes back, nor how often.
+            period: Chars(0),
+            copies: Bound::Fixed(0),
+            unit: Sentence::of(&self.text[from..]),
+        }
+    }
+}
+
+impl Meter for CompressionMeter {
+    fn push(&mut self, piece: &str, facts: &mut Vec<Fact>) {
+        let mut rest = piece;
+        while !rest.is_empty() {
+            rest = self.take(rest);
+            if self.read == self.next_sample {
+                self.sample(facts);
+                self.next_sample += self.look.stride;
+            }
+        }
+    }
+}
+
+/// Where the last `chars` chars of a text begin, in bytes.
+fn start_of_last(text: &str, chars: u64) -> usize {
+    let before = usize::try_from(chars).unwrap_or(usize::MAX);
+    match before.checked_sub(1) {
+        None => text.len(),
+        Some(n) => text.char_indices().rev().nth(n).map_or(0, |(i, _)| i),
+    }
+}
+
+/// Deflate, of which only the size of what comes out counts.
+struct Deflate {
+    state: Compress,
+    scratch: Vec<u8>,
+}
+
+impl Deflate {
+    fn new(level: u32, wrapper: bool) -> Self {
+        Self {
+            state: Compress::new(Compression::new(level), wrapper),
+            scratch: vec![0; 4096],
+        }
+    }
+
+    /// The deflated size of a text in bytes.
+    fn size(&mut self, text: &[u8]) -> u64 {
+        self.state.reset();
+        loop {
+            let done = usize::try_from(self.state.total_in()).unwrap_or(usize::MAX);
+            let rest = text.get(done..).unwrap_or_default();
+            let finish = FlushCompress::Finish;
+            match self.state.compress(rest, &mut self.scratch, finish) {
+                Ok(Status::Ok) => {}
+                Ok(_) | Err(_) => return self.state.total_out(),
+            }
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! `compression`: how much smaller deflate makes the last `window` chars.
+//!
+//! Text that repeats itself, exactly or nearly, shrinks to a small part of its size. Every `stride`
+//! chars the detector takes the ratio of both sizes, and fires where it reaches `min_ratio` for
+//! `hold` samples in a row. With `against = "history"` the ratio is another: the window's deflated
+//! size alone, by what it adds to the deflated size of the text before it. Then what was said
+//! before counts, and less how repetitive the window is in itself.
+//!
+//! | to find | look in |
+//! |---|---|
+//! | parameters, and which are refused together | here |
+//! | presets and where they come from | `presets.toml` |
+//! | text to ratios, ratios to facts | `meter` |
+//!
+//! What is counted: bytes of UTF-8 (Chinese takes 3 a char, and so reaches higher ratios), and the
+//! bytes of a whole zlib stream, its 6 bytes of wrapper included, as whisper counts them (without
+//! them against history). Sizes are those of this library's deflate: another one's differ by some
+//! per cent.
+//!
+//! What it costs: a window deflated every `stride` chars; against history that and twice the
+//! history as well, which is many times more. 0.3 MB of tables a stream.
+
+use crate::detectors::{Detector, Refusal};
+use crate::hold;
+use crate::param::{DECIMAL, Domain, Mark, Param, Threshold};
+use crate::setting::Params;
+use crate::value::Literal;
+
+mod meter;
+
+/// The registry entry.
+pub(super) static ENTRY: Detector = Detector {
+    name: "compression",
+    version: 1,
+    about: "deflate ratio of the last chars, in themselves or against the text before",
+    params: PARAMS,
+    presets: include_str!("presets.toml"),
+    check,
+    recipe: meter::recipe,
+};
+
+/// How far deflate looks back, in bytes.
+const REACH: usize = 32_768;
+
+const MIN_RATIO: &str = "min_ratio";
+const HOLD: &str = "hold";
+
+/// A ratio that must be reached.
+const RATIO: Threshold = Threshold {
+    scale: DECIMAL,
+    ..Threshold::AT_MOST
+};
+
+static PARAMS: &[Param] = &[
+    Param {
+        name: "against",
+        mark: Mark::Structural,
+        default: Literal::Text("itself"),
+        domain: Domain::Word(&["itself", "history"]),
+        unit: "",
+        doc: "the ratio: the window's bytes by its deflated bytes; those by what it adds to the deflated history",
+    },
+    Param {
+        name: "window",
+        mark: Mark::Structural,
+        default: Literal::Int(2000),
+        domain: Domain::Int {
+            min: 1,
+            max: 100_000,
+        },
+        unit: "chars",
+        doc: "the text that is deflated: the last so many chars",
+    },
+    Param {
+        name: "history",
+        mark: Mark::Structural,
+        default: Literal::Int(8000),
+        domain: Domain::Int {
+            min: 1,
+            max: 32_768,
+        },
+        unit: "chars",
+        doc: "the text just before the window, for against; with the window at most 32,768 bytes of it",
+    },
+    Param {
+        name: "min_chars",
+        mark: Mark::Structural,
+        default: Literal::Int(0),
+        domain: Domain::Int {
+            min: 0,
+            max: 1_000_000,
+        },
+        unit: "chars",
+        doc: "no sample before so many chars; 0: once the window is full",
+    },
+    Param {
+        name: "stride",
+        mark: Mark::Structural,
+        default: Literal::Int(500),
+        domain: Domain::Int {
+            min: 1,
+            max: 100_000,
+        },
+        unit: "chars",
+        doc: "chars from sample to sample",
+    },
+    Param {
+        name: "level",
+        mark: Mark::Structural,
+        default: Literal::Int(6),
+        domain: Domain::Int { min: 1, max: 9 },
+        unit: "",
+        doc: "how hard deflate tries",
+    },
+    Param {
+        name: MIN_RATIO,
+        mark: Mark::Threshold(RATIO),
+        default: Literal::Float(8.0),
+        domain: Domain::Float {
+            min: 1.0,
+            max: 100.0,
+        },
+        unit: "times",
+        doc: "how many times smaller it gets, at least",
+    },
+    hold::param(1),
+];
+
+/// Refuses ratios that no text of that length reaches.
+fn check(params: &Params) -> Result<(), Refusal> {
+    let window = params.count("window");
+    let bytes = 4 * window;
+    let most = match against_history(params) {
+        // A stream takes 8 bytes, and then 1 at least for 1032.
+        false => times(bytes, 8 + bytes / 1032),
+        true if window >= REACH as u64 => times(1, 1),
+        // At its worst deflate adds to the text; at its best nothing to the history.
+        true => times(bytes + bytes / 64 + 16, 1),
+    };
+    if ratio(params) > most {
+        return Err(Refusal {
+            param: MIN_RATIO,
+            reason: format!(
+                "{}: with a window of {window} chars no ratio is above {}: it can never fire",
+                params.float(MIN_RATIO),
+                RATIO.written(most),
+            ),
+        });
+    }
+    Ok(())
+}
+
+fn against_history(params: &Params) -> bool {
+    params.text("against") == "history"
+}
+
+/// What the ratio of a setting is compared as.
+fn ratio(params: &Params) -> i64 {
+    params.get(MIN_RATIO).map_or(0, |value| RATIO.number(value))
+}
+
+/// How many times more `a` is than `b`, in millionths, rounded down: at least a setting's value
+/// exactly where the ratio is.
+fn times(a: u64, b: u64) -> i64 {
+    let millionths = a * DECIMAL.unsigned_abs() / b.max(1);
+    i64::try_from(millionths).unwrap_or(i64::MAX)
+}

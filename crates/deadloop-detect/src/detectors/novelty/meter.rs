@@ -1,0 +1,202 @@
+//! From tokens to facts. A fact is a step of a stair: so many samples in a row, and the highest
+//! shares among them.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use super::recent::Recent;
+use super::tokens::{BASE, By, Token, Tokens, spread};
+use super::{HOLD, SHARES};
+use crate::fact::{Bound, Clock, Fact, Meter, Recipe};
+use crate::hold::{Hold, Stretch};
+use crate::param::DECIMAL;
+use crate::position::{Chars, Kind};
+use crate::sentence::Sentence;
+use crate::setting::Params;
+
+/// What the meters of one recipe share.
+struct Look {
+    by: By,
+    fold: bool,
+    n: usize,
+    window: u64,
+    history: u64,
+    stride: u64,
+    /// The largest shares that the loosest setting accepts, in the order of [`SHARES`].
+    loosest: [i64; SHARES.len()],
+    hold: u64,
+}
+
+/// What novelty meters are made from.
+pub(super) fn recipe(params: &Params) -> Recipe {
+    let look = Arc::new(Look::new(params));
+    Recipe::new(move || Box::new(NoveltyMeter::new(Arc::clone(&look))))
+}
+
+impl Look {
+    fn new(params: &Params) -> Self {
+        Self {
+            by: by(params),
+            fold: params.text("numbers") == "fold",
+            n: usize::try_from(params.count("n")).unwrap_or(1),
+            window: params.count("window"),
+            history: params.count("history"),
+            stride: params.count("stride").max(1),
+            loosest: SHARES.map(|name| super::number(params, name)),
+            hold: params.count(HOLD),
+        }
+    }
+
+    /// Chars at the first sample.
+    fn first(&self) -> u64 {
+        (self.window + self.history.min(self.window)).next_multiple_of(self.stride)
+    }
+}
+
+pub(super) fn by(params: &Params) -> By {
+    match params.text("by") {
+        "chars" => By::Chars,
+        "words" => By::Words,
+        _ => By::Auto,
+    }
+}
+
+/// Follows one stream.
+struct NoveltyMeter {
+    look: Arc<Look>,
+    tokens: Tokens,
+    grams: Grams,
+    recent_tokens: Recent,
+    recent_grams: Recent,
+    hold: Hold<{ SHARES.len() }>,
+    sentence: Sentence,
+    read: u64,
+    next_sample: u64,
+}
+
+impl NoveltyMeter {
+    fn new(look: Arc<Look>) -> Self {
+        Self {
+            tokens: Tokens::new(look.by, look.fold),
+            grams: Grams::new(look.n),
+            recent_tokens: Recent::default(),
+            recent_grams: Recent::default(),
+            hold: Hold::new(look.loosest, look.hold),
+            sentence: Sentence::default(),
+            read: 0,
+            next_sample: look.first(),
+            look,
+        }
+    }
+
+    fn add(&mut self, token: Token) {
+        self.recent_tokens.push(token);
+        if let Some(gram) = self.grams.push(token) {
+            self.recent_grams.push(gram);
+        }
+        // Not only at samples: they may be far apart, and what is kept is not to grow with that.
+        self.advance();
+    }
+
+    fn advance(&mut self) {
+        let window = self.read.saturating_sub(self.look.window);
+        let history = window.saturating_sub(self.look.history);
+        self.recent_tokens.advance(window, history);
+        self.recent_grams.advance(window, history);
+    }
+
+    fn sample(&mut self, facts: &mut Vec<Fact>) {
+        self.advance();
+        let (new, all) = self.recent_grams.new_in_window();
+        let (tokens, grams) = (self.recent_tokens.distinct(), self.recent_grams.distinct());
+        // A window without an n-gram shows nothing.
+        let sample = (all > 0).then(|| [share((new, all)), share(tokens), share(grams)]);
+        for stretch in self.hold.push(sample) {
+            facts.push(self.fact(stretch));
+        }
+    }
+
+    fn fact(&self, stretch: Stretch<{ SHARES.len() }>) -> Fact {
+        let samples = stretch.samples as u64;
+        let first = self.read - (samples - 1) * self.look.stride;
+        let onset = first.saturating_sub(self.look.window);
+        let period = self.recent_grams.distance();
+        let copies = (self.read - onset).checked_div(period).map_or(0, |n| n + 1);
+        let [novelty, symbols, grams] = stretch.highest.map(Bound::Fixed);
+        Fact {
+            at: self.read,
+            until: self.read,
+            clock: Clock::Chars,
+            kind: Kind::NearRepeat,
+            bounds: vec![novelty, fixed(samples), symbols, grams],
+            check: "novelty",
+            onset: Chars(onset),
+            period: Chars(period),
+            copies: fixed(copies),
+            unit: self.sentence.text(),
+        }
+    }
+}
+
+impl Meter for NoveltyMeter {
+    fn push(&mut self, piece: &str, facts: &mut Vec<Fact>) {
+        for c in piece.chars() {
+            self.read += 1;
+            self.sentence.read(c);
+            for token in self.tokens.read(c).into_iter().flatten() {
+                self.add(token);
+            }
+            if self.read == self.next_sample {
+                self.sample(facts);
+                self.next_sample += self.look.stride;
+            }
+        }
+    }
+}
+
+/// A share in millionths, rounded up: at most a setting's value exactly where the share is.
+fn share((part, all): (u64, u64)) -> i64 {
+    let millionths = (part * DECIMAL.unsigned_abs()).div_ceil(all.max(1));
+    i64::try_from(millionths).unwrap_or(i64::MAX)
+}
+
+fn fixed(count: u64) -> Bound {
+    Bound::Fixed(i64::try_from(count).unwrap_or(i64::MAX))
+}
+
+/// The last tokens, and the hash of all of them in order.
+struct Grams {
+    tokens: VecDeque<Token>,
+    n: usize,
+    hash: u64,
+    /// By what a token's hash is multiplied when it leaves.
+    leaving: u64,
+}
+
+impl Grams {
+    fn new(n: usize) -> Self {
+        Self {
+            tokens: VecDeque::with_capacity(n + 1),
+            n,
+            hash: 0,
+            leaving: (0..n).fold(1, |power: u64, _| power.wrapping_mul(BASE)),
+        }
+    }
+
+    /// Adds a token: the n-gram that it completes.
+    fn push(&mut self, token: Token) -> Option<Token> {
+        self.tokens.push_back(token);
+        self.hash = self.hash.wrapping_mul(BASE).wrapping_add(token.hash);
+        if self.tokens.len() > self.n
+            && let Some(old) = self.tokens.pop_front()
+        {
+            let gone = old.hash.wrapping_mul(self.leaving);
+            self.hash = self.hash.wrapping_sub(gone);
+        }
+        let first = self.tokens.front()?;
+        (self.tokens.len() == self.n).then(|| Token {
+            hash: spread(self.hash),
+            start: first.start,
+        })
+    }
+}

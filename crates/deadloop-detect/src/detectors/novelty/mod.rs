@@ -1,0 +1,175 @@
+//! `novelty`: loops that never repeat a line exactly.
+//!
+//! Every `stride` chars it asks how much of the last `window` chars is new: which share of the
+//! different n-grams there the `history` chars before them do not hold. Text that goes on finds new
+//! words for nearly all of it; a template that is filled again and again, a list whose entries decay
+//! onto one answer, or near-copies do not. It fires where the share stays low for `hold` samples.
+//!
+//! | to find | look in |
+//! |---|---|
+//! | parameters, and which are refused together | here |
+//! | presets and where they come from | `presets.toml` |
+//! | chars to tokens: words, scripts without blanks, numbers | `tokens` |
+//! | counting what comes and goes | `recent` |
+//! | samples, and from samples to facts | `meter` |
+//!
+//! What is counted: an n-gram belongs to the window or to the history by its first char; one that
+//! occurs often counts once. The first sample is taken at the first multiple of `stride` at which
+//! the window is full and the history holds as many chars again (or all that it can hold, if that
+//! is less). A window without an n-gram shows nothing and ends a row of samples.
+//!
+//! What it costs: two look-ups a token when it comes and two at most when it goes, and in a low
+//! stretch up to 50 steps a sample, each of them a fact while the shares still fall. Nothing else
+//! grows as the stride shrinks, and nothing with the window.
+
+use crate::detectors::{Detector, Refusal};
+use crate::hold;
+use crate::param::{DECIMAL, Domain, Mark, Param, Threshold};
+use crate::setting::Params;
+use crate::value::Literal;
+
+mod meter;
+mod recent;
+mod tokens;
+
+use tokens::By;
+
+/// The registry entry.
+pub(super) static ENTRY: Detector = Detector {
+    name: "novelty",
+    version: 1,
+    about: "share of new n-grams in a window, against the text before it: templates, counters, near-copies",
+    params: PARAMS,
+    presets: include_str!("presets.toml"),
+    check,
+    recipe: meter::recipe,
+};
+
+/// The thresholds that are shares, in the order in which they are measured.
+const SHARES: [&str; 3] = ["max_novelty", "max_symbols", "max_grams"];
+const HOLD: &str = "hold";
+
+/// A share that must not be passed.
+const SHARE: Threshold = Threshold {
+    scale: DECIMAL,
+    ..Threshold::AT_LEAST
+};
+
+const UNIT_SHARE: Domain = Domain::Float { min: 0.0, max: 1.0 };
+
+static PARAMS: &[Param] = &[
+    Param {
+        name: "by",
+        mark: Mark::Structural,
+        default: Literal::Text("auto"),
+        domain: Domain::Word(&["auto", "chars", "words"]),
+        unit: "",
+        doc: "what a token is: a word, but one char of ideographs, kana and hangul; any char; a word in any script",
+    },
+    Param {
+        name: "numbers",
+        mark: Mark::Structural,
+        default: Literal::Text("fold"),
+        domain: Domain::Word(&["keep", "fold"]),
+        unit: "",
+        doc: "fold: every run of digits is the same, so that counters are nothing new",
+    },
+    Param {
+        name: "n",
+        mark: Mark::Structural,
+        default: Literal::Int(4),
+        domain: Domain::Int { min: 1, max: 64 },
+        unit: "tokens",
+        doc: "length of an n-gram",
+    },
+    Param {
+        name: "window",
+        mark: Mark::Structural,
+        default: Literal::Int(1500),
+        domain: Domain::Int {
+            min: 1,
+            max: 100_000,
+        },
+        unit: "chars",
+        doc: "the text that is asked how new it is: the last so many chars",
+    },
+    Param {
+        name: "history",
+        mark: Mark::Structural,
+        default: Literal::Int(6000),
+        domain: Domain::Int {
+            min: 1,
+            max: 1_000_000,
+        },
+        unit: "chars",
+        doc: "the text just before the window, in which nothing is new",
+    },
+    Param {
+        name: "stride",
+        mark: Mark::Structural,
+        default: Literal::Int(250),
+        domain: Domain::Int {
+            min: 1,
+            max: 100_000,
+        },
+        unit: "chars",
+        doc: "chars from sample to sample",
+    },
+    Param {
+        name: SHARES[0],
+        mark: Mark::Threshold(SHARE),
+        default: Literal::Float(0.05),
+        domain: UNIT_SHARE,
+        unit: "share",
+        doc: "new n-grams among the different ones of the window, at most",
+    },
+    hold::param(3),
+    Param {
+        name: SHARES[1],
+        mark: Mark::Threshold(SHARE),
+        default: Literal::Float(1.0),
+        domain: UNIT_SHARE,
+        unit: "share",
+        doc: "different tokens among the tokens of window and history, at most; 1: no bound",
+    },
+    Param {
+        name: SHARES[2],
+        mark: Mark::Threshold(SHARE),
+        default: Literal::Float(1.0),
+        domain: UNIT_SHARE,
+        unit: "share",
+        doc: "different n-grams among the n-grams of window and history, at most; 1: no bound",
+    },
+];
+
+/// What a share is compared as.
+fn number(params: &Params, name: &str) -> i64 {
+    params.get(name).map_or(0, |value| SHARE.number(value))
+}
+
+/// Refuses windows that hold no n-gram, and shares that one of the most that fit is above.
+fn check(params: &Params) -> Result<(), Refusal> {
+    let (n, window) = (params.count("n"), params.count("window"));
+    // A word is known with the char after it.
+    let token = if meter::by(params) == By::Words { 2 } else { 1 };
+    if window < n * token {
+        return Err(Refusal {
+            param: "window",
+            reason: format!("{window} chars hold no n-gram of n {n} tokens: it can never fire"),
+        });
+    }
+    let tokens = (window + params.count("history")) / token;
+    for (name, most) in [(SHARES[1], tokens), (SHARES[2], tokens - n + 1)] {
+        let least = DECIMAL.unsigned_abs().div_ceil(most);
+        if number(params, name).unsigned_abs() < least {
+            let value = params.float(name);
+            return Err(Refusal {
+                param: name,
+                reason: format!(
+                    "{value}: one among the {most} that window and history can hold is a larger share: it can never fire"
+                ),
+            });
+        }
+    }
+    Ok(())
+}

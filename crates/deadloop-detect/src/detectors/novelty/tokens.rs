@@ -1,0 +1,220 @@
+//! From chars to tokens: words, or chars, under a hash.
+//!
+//! A word is known to be complete with the char after it, so that no token depends on what has not
+//! been read.
+
+/// What a token is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum By {
+    /// A word, or one char of a script that writes without blanks between words.
+    Auto,
+    /// A char; blanks in a row are one.
+    Chars,
+    /// A word, in any script.
+    Words,
+}
+
+/// A token: a hash of it, and the chars before it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Token {
+    pub(super) hash: u64,
+    pub(super) start: u64,
+}
+
+/// A word is cut here: text without blanks is not one word for ever.
+const MAX_WORD: u32 = 64;
+
+/// What stands for a number where they are folded, and for blanks: past every char.
+const NUMBER: u32 = 0x11_0000;
+const BLANK: u32 = 0x11_0001;
+
+/// Cuts one stream into tokens.
+#[derive(Debug)]
+pub(super) struct Tokens {
+    by: By,
+    /// Whether which number a number is does not count.
+    fold: bool,
+    read: u64,
+    /// The word that is read, and its length in chars; 0: none.
+    word: Token,
+    length: u32,
+    /// What the last char was taken for: [`NUMBER`] and [`BLANK`] go on.
+    last: u32,
+}
+
+impl Tokens {
+    pub(super) fn new(by: By, fold: bool) -> Self {
+        Self {
+            by,
+            fold,
+            read: 0,
+            word: Token::default(),
+            length: 0,
+            last: 0,
+        }
+    }
+
+    /// Reads a char: the word that it completes, and itself where it is a token.
+    pub(super) fn read(&mut self, c: char) -> [Option<Token>; 2] {
+        let start = self.read;
+        self.read += 1;
+        if self.by == By::Chars {
+            return [None, self.char_token(c, start)];
+        }
+        if self.by == By::Auto && is_unspaced(c) {
+            let own = Token {
+                hash: spread(u64::from(u32::from(c))),
+                start,
+            };
+            return [self.finish(), Some(own)];
+        }
+        if c.is_alphanumeric() || c == '_' {
+            return [self.extend(c, start), None];
+        }
+        [self.finish(), None]
+    }
+
+    fn char_token(&mut self, c: char, start: u64) -> Option<Token> {
+        let symbol = self.symbol(c);
+        let goes_on = symbol >= NUMBER && symbol == self.last;
+        self.last = symbol;
+        let hash = match symbol {
+            NUMBER | BLANK => u64::from(symbol),
+            _ => lower(0, c),
+        };
+        (!goes_on).then_some(Token {
+            hash: spread(hash),
+            start,
+        })
+    }
+
+    fn symbol(&self, c: char) -> u32 {
+        match c {
+            _ if c.is_whitespace() => BLANK,
+            _ if self.fold && c.is_numeric() => NUMBER,
+            _ => u32::from(c),
+        }
+    }
+
+    /// Adds a char to the word that is read; the word, where it is cut here.
+    fn extend(&mut self, c: char, start: u64) -> Option<Token> {
+        if self.length == 0 {
+            self.word = Token { hash: 0, start };
+            self.last = 0;
+        }
+        self.length += 1;
+        let symbol = self.symbol(c);
+        if symbol != NUMBER {
+            self.word.hash = lower(self.word.hash, c);
+        } else if self.last != NUMBER {
+            self.word.hash = add(self.word.hash, NUMBER);
+        }
+        self.last = symbol;
+        (self.length == MAX_WORD).then(|| self.finish()).flatten()
+    }
+
+    fn finish(&mut self) -> Option<Token> {
+        let length = std::mem::take(&mut self.length);
+        (length > 0).then_some(Token {
+            hash: spread(self.word.hash),
+            start: self.word.start,
+        })
+    }
+}
+
+/// A hash of what had `hash` and the lower-case form of one more char.
+fn lower(hash: u64, c: char) -> u64 {
+    if c.is_ascii() {
+        return add(hash, u32::from(c.to_ascii_lowercase()));
+    }
+    c.to_lowercase().fold(hash, |h, c| add(h, u32::from(c)))
+}
+
+/// The base of the polynomial that hashes of sequences are: odd, with bits everywhere.
+pub(super) const BASE: u64 = 0x9E37_79B9_7F4A_7C15;
+
+fn add(hash: u64, symbol: u32) -> u64 {
+    hash.wrapping_mul(BASE)
+        .wrapping_add(u64::from(symbol))
+        .wrapping_add(1)
+}
+
+/// Lets every bit of a number decide every bit of the result, which no other number has.
+pub(super) fn spread(mut x: u64) -> u64 {
+    x = (x ^ (x >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    x = (x ^ (x >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    x ^ (x >> 31)
+}
+
+/// Ideographs, kana and hangul: scripts in which a char says as much as a word, or nearly.
+fn is_unspaced(c: char) -> bool {
+    matches!(c,
+        '\u{1100}'..='\u{11FF}' | '\u{2E80}'..='\u{2FDF}' | '\u{3005}'..='\u{3007}'
+        | '\u{3021}'..='\u{3029}' | '\u{3031}'..='\u{303C}' | '\u{3041}'..='\u{3096}'
+        | '\u{309D}'..='\u{309F}' | '\u{30A1}'..='\u{30FA}' | '\u{30FC}'..='\u{31BF}'
+        | '\u{31F0}'..='\u{31FF}' | '\u{3400}'..='\u{4DBF}' | '\u{4E00}'..='\u{9FFF}'
+        | '\u{A960}'..='\u{A97F}' | '\u{AC00}'..='\u{D7FF}' | '\u{F900}'..='\u{FAFF}'
+        | '\u{FF66}'..='\u{FFDC}' | '\u{1B000}'..='\u{1B16F}' | '\u{20000}'..='\u{3FFFF}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Where tokens begin, and which of them are equal: numbered as they appear.
+    fn tokens(by: By, fold: bool, text: &str) -> Vec<(u64, usize)> {
+        let mut tokens = Tokens::new(by, fold);
+        let mut known = Vec::new();
+        text.chars()
+            .flat_map(|c| tokens.read(c))
+            .flatten()
+            .map(|token| {
+                let place = known.iter().position(|h| *h == token.hash);
+                let place = place.unwrap_or_else(|| {
+                    known.push(token.hash);
+                    known.len() - 1
+                });
+                (token.start, place)
+            })
+            .collect()
+    }
+
+    #[test]
+    fn words_are_lowered_and_complete() {
+        let all = tokens(By::Auto, false, "The the, THE_x tail");
+        assert_eq!(all, [(0, 0), (4, 0), (9, 1)]);
+        assert_eq!(tokens(By::Words, false, "思考，思考，"), [(0, 0), (3, 0)]);
+        assert_eq!(
+            tokens(By::Auto, false, "a思考b思 "),
+            [(0, 0), (1, 1), (2, 2), (3, 3), (4, 1)]
+        );
+        assert_eq!(
+            tokens(By::Words, false, &"ab".repeat(100)),
+            [(0, 0), (64, 0), (128, 0)]
+        );
+    }
+
+    #[test]
+    fn scripts_without_blanks() {
+        let scripts = r"\p{Han}|\p{Hiragana}|\p{Katakana}|\p{Hangul}|\p{Bopomofo}|[\u30fc\uff70]";
+        let scripts = regex::Regex::new(scripts).unwrap();
+        // Beyond the first plane one Unicode version knows ideographs that another does not.
+        let letters = ('\0'..='\u{FFFF}').filter(|c| c.is_alphanumeric());
+        let other = letters.filter(|c| is_unspaced(*c) != scripts.is_match(&c.to_string()));
+        let shared = "〆〱〲〳〴〵〼㆒㆓㆔㆕ﾞﾟ";
+        assert_eq!(other.collect::<String>(), shared);
+    }
+
+    #[test]
+    fn numbers_can_be_one() {
+        let text = "try17 try2b x2y x33y 1,234 7 ";
+        let kept: Vec<usize> = tokens(By::Auto, false, text).iter().map(|t| t.1).collect();
+        assert_eq!(kept, [0, 1, 2, 3, 4, 5, 6]);
+        let folded: Vec<usize> = tokens(By::Auto, true, text).iter().map(|t| t.1).collect();
+        assert_eq!(folded, [0, 1, 2, 2, 3, 3, 3]);
+        assert_eq!(
+            tokens(By::Chars, true, "1 22  A a"),
+            [(0, 0), (1, 1), (2, 0), (4, 1), (6, 2), (7, 1), (8, 2)]
+        );
+    }
+}

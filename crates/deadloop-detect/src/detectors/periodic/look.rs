@@ -1,0 +1,173 @@
+//! What is asked of a tail: thresholds and rows of rules, compiled once and shared.
+
+use super::runs::{Run, Want};
+use super::symbols::{Fold, On, Symbols};
+use crate::fact::Bound;
+use crate::param::Threshold;
+use crate::position::Chars;
+use crate::setting::Params;
+use crate::value::Value;
+
+/// What the meters of one recipe share.
+pub(super) struct Look {
+    pub(super) want: Want,
+    pub(super) symbols: Symbols,
+    pub(super) min_period: u32,
+    min_copies: u64,
+    min_chars: u64,
+    /// `min_chars` for a single char and for units without letters or numbers; 0: as for others.
+    min_single: u64,
+    pub(super) start_after: u64,
+    /// `min_copies` inside code fences.
+    pub(super) fenced_copies: Option<u64>,
+    rows: Vec<Row>,
+}
+
+/// A row of `rules`.
+#[derive(Clone, Copy)]
+pub(super) struct Row {
+    max_period: u32,
+    min_copies: u64,
+    min_chars: u64,
+}
+
+impl Look {
+    pub(super) fn new(params: &Params) -> Self {
+        let code = params.get("code");
+        let skip = code.and_then(Value::as_text) == Some("skip");
+        let fenced_copies = code.and_then(Value::as_int).map(i64::unsigned_abs);
+        let fold = match params.text("fold") {
+            "lists" => Fold::Lists,
+            "digits" => Fold::Digits,
+            _ => Fold::None,
+        };
+        let on = match params.text("on") {
+            "sentences" => On::Sentences,
+            "lines" => On::Lines,
+            _ => On::Chars,
+        };
+        let min_chars = params.count("min_chars");
+        let look = Self {
+            want: Want::new(1, |_| 2),
+            symbols: Symbols::new(fold, on, (skip || fenced_copies.is_some(), skip)),
+            min_period: small(params.count("min_period")),
+            min_copies: params.count("min_copies"),
+            min_chars,
+            min_single: params.count("min_single"),
+            start_after: params.count("start_after"),
+            fenced_copies,
+            rows: params.items("rules").iter().map(row).collect(),
+        };
+        let max_period = small(params.count("max_period"));
+        Self {
+            want: Want::new(max_period, |lag| {
+                if lag < look.min_period {
+                    u32::MAX
+                } else {
+                    small(look.least(lag))
+                }
+            }),
+            ..look
+        }
+    }
+
+    /// How a tail of this lag can be accepted: as its row or the plain thresholds say, and, for a
+    /// single, as `min_single` says. A sweep may ask for both, so both are told.
+    pub(super) fn asks(&self, lag: u32, single: bool) -> impl Iterator<Item = Ask> {
+        let row = self.rows.iter().find(|row| lag <= row.max_period);
+        let others = row.map_or(Ask::Plain, |row| Ask::Row(*row));
+        let own = (single && self.min_single > 0).then_some(Ask::Single);
+        std::iter::once(others).chain(own)
+    }
+
+    /// Chars that a tail needs.
+    pub(super) fn chars(&self, ask: Ask) -> u64 {
+        match ask {
+            Ask::Row(row) => row.min_chars,
+            Ask::Single => self.min_single,
+            Ask::Plain => self.min_chars,
+        }
+    }
+
+    /// Symbols that a tail of this lag needs; chars of elements are not counted here.
+    pub(super) fn need(&self, lag: u32, ask: Ask) -> u64 {
+        let copies = match ask {
+            Ask::Row(row) => row.min_copies,
+            _ => self.min_copies,
+        };
+        let symbols = if self.symbols.are_elements() {
+            0
+        } else {
+            self.chars(ask)
+        };
+        symbols.max(copies * u64::from(lag))
+    }
+
+    /// The least that any tail of this lag needs.
+    pub(super) fn least(&self, lag: u32) -> u64 {
+        let needs = self.asks(lag, true).map(|ask| self.need(lag, ask));
+        needs.min().unwrap_or(u64::MAX)
+    }
+
+    /// What a tail that is accepted in this way asks of each threshold.
+    pub(super) fn bounds(&self, run: Run, start: Chars, (ask, single): (Ask, bool)) -> Vec<Bound> {
+        let always = Bound::Fixed(Threshold::AT_MOST.always());
+        let grows = match self.symbols.are_elements() {
+            true => Bound::Chars { from: start },
+            false => steps(run.start, 1),
+        };
+        let copies = steps(run.start, run.lag);
+        // A single is held to what others need only where `min_single` is 0.
+        let zero = match single {
+            true => Bound::Exactly(Threshold::AT_MOST.elsewhere()),
+            false => always,
+        };
+        let (copies, chars, single) = match ask {
+            Ask::Row(_) => (always, always, zero),
+            Ask::Plain => (copies, grows, zero),
+            Ask::Single => (copies, always, grows),
+        };
+        let period = Bound::Fixed(i64::from(run.lag));
+        vec![
+            period,
+            copies,
+            chars,
+            single,
+            Bound::Chars { from: Chars(0) },
+        ]
+    }
+}
+
+pub(super) fn steps(from: u64, per: u32) -> Bound {
+    let per = u64::from(per);
+    Bound::Steps { from, per }
+}
+
+/// A way in which a tail can be accepted.
+#[derive(Clone, Copy)]
+pub(super) enum Ask {
+    /// By `min_copies` and `min_chars`.
+    Plain,
+    /// By a row of `rules` in their place.
+    Row(Row),
+    /// By `min_copies` and `min_single`.
+    Single,
+}
+
+fn row(row: &Value) -> Row {
+    let field = |name| {
+        row.field(name)
+            .and_then(Value::as_int)
+            .unwrap_or(1)
+            .unsigned_abs()
+    };
+    Row {
+        max_period: small(field("max_period")),
+        min_copies: field("min_copies"),
+        min_chars: field("min_chars"),
+    }
+}
+
+fn small(n: u64) -> u32 {
+    u32::try_from(n).unwrap_or(u32::MAX)
+}

@@ -1,0 +1,149 @@
+//! [`Hold`]: what stands for several samples in a row, told once. Shared by the detectors that look
+//! at the text every so many chars and fire when what they see stays.
+
+use std::collections::VecDeque;
+
+use crate::param::{Domain, Mark, Param, Threshold};
+use crate::value::Literal;
+
+/// The most samples in a row that a setting may ask for.
+const MAX_HOLD: usize = 50;
+
+/// The parameter, by the default that a detector gives it.
+pub(crate) const fn param(default: i64) -> Param {
+    Param {
+        name: "hold",
+        mark: Mark::Threshold(Threshold::AT_MOST),
+        default: Literal::Int(default),
+        domain: Domain::Int {
+            min: 1,
+            max: MAX_HOLD as i64,
+        },
+        unit: "samples",
+        doc: "samples in a row that must show it",
+    }
+}
+
+/// Follows the samples of one stream. A sample is N numbers, each of which a threshold bounds from
+/// above: less of it is more of a loop.
+pub(crate) struct Hold<const N: usize> {
+    /// What the loosest setting accepts.
+    loosest: [i64; N],
+    /// How many samples in a row the loosest setting asks for.
+    least: usize,
+    /// The samples in a row that it accepts, the last one first.
+    row: VecDeque<[i64; N]>,
+    /// For each number of samples what was told of so many or more: who accepted it needs nothing
+    /// that is told later and no lower.
+    told: [[i64; N]; MAX_HOLD],
+}
+
+/// The last samples, and the highest of each number among them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Stretch<const N: usize> {
+    pub(crate) samples: usize,
+    pub(crate) highest: [i64; N],
+}
+
+impl<const N: usize> Hold<N> {
+    pub(crate) fn new(loosest: [i64; N], least: u64) -> Self {
+        Self {
+            loosest,
+            least: usize::try_from(least).unwrap_or(MAX_HOLD),
+            row: VecDeque::new(),
+            told: [[i64::MAX; N]; MAX_HOLD],
+        }
+    }
+
+    /// Takes the next sample (`None`: one that no setting accepts) and gives back the stretches,
+    /// shortest first, that some setting accepts and none of those told before showed it.
+    ///
+    /// Of stretches with the same highest numbers only the longest is told, so there are as many as
+    /// there are steps in their stair.
+    pub(crate) fn push(&mut self, sample: Option<[i64; N]>) -> Vec<Stretch<N>> {
+        let mut stretches = Vec::new();
+        let Some(sample) = sample.filter(|s| no_higher(s, &self.loosest)) else {
+            self.row.clear();
+            return stretches;
+        };
+        self.row.truncate(MAX_HOLD - 1);
+        self.row.push_front(sample);
+        let mut highest = sample;
+        for samples in 1..=self.row.len() {
+            let next = self.row.get(samples).map(|s| higher(&highest, s));
+            if next != Some(highest) {
+                let stretch = Stretch { samples, highest };
+                if samples >= self.least && self.is_news(&stretch) {
+                    stretches.push(stretch);
+                }
+            }
+            highest = next.unwrap_or(highest);
+        }
+        stretches
+    }
+
+    /// Notes a stretch, unless one that was told shows as much.
+    fn is_news(&mut self, stretch: &Stretch<N>) -> bool {
+        let Stretch { samples, highest } = stretch;
+        if no_higher(&self.told[samples - 1], highest) {
+            return false;
+        }
+        for told in &mut self.told[..*samples] {
+            if !no_higher(told, highest) {
+                *told = *highest;
+            }
+        }
+        true
+    }
+}
+
+fn no_higher<const N: usize>(a: &[i64; N], b: &[i64; N]) -> bool {
+    a.iter().zip(b).all(|(a, b)| a <= b)
+}
+
+fn higher<const N: usize>(a: &[i64; N], b: &[i64; N]) -> [i64; N] {
+    std::array::from_fn(|i| a[i].max(b[i]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pairs(stretches: &[Stretch<1>]) -> Vec<(usize, i64)> {
+        stretches
+            .iter()
+            .map(|s| (s.samples, s.highest[0]))
+            .collect()
+    }
+
+    #[test]
+    fn a_stair_is_told_once() {
+        let mut hold = Hold::new([10], 1);
+        assert_eq!(pairs(&hold.push(Some([5]))), [(1, 5)]);
+        assert_eq!(pairs(&hold.push(Some([3]))), [(1, 3), (2, 5)]);
+        assert_eq!(pairs(&hold.push(Some([4]))), [(2, 4), (3, 5)]);
+        assert_eq!(pairs(&hold.push(Some([11]))), []);
+        assert_eq!(pairs(&hold.push(Some([3]))), [], "told before");
+        assert_eq!(pairs(&hold.push(Some([2]))), [(1, 2), (2, 3)]);
+    }
+
+    #[test]
+    fn it_says_nothing_of_what_is_too_short_for_all() {
+        let mut hold = Hold::new([10], 3);
+        assert_eq!(pairs(&hold.push(Some([1]))), []);
+        assert_eq!(pairs(&hold.push(None)), []);
+        assert_eq!(pairs(&hold.push(Some([1]))), []);
+        assert_eq!(pairs(&hold.push(Some([1]))), []);
+        assert_eq!(pairs(&hold.push(Some([1]))), [(3, 1)]);
+    }
+
+    #[test]
+    fn a_long_loop_is_told_up_to_the_most_that_can_be_asked() {
+        let mut hold = Hold::new([0], 1);
+        let told: Vec<usize> = (0..500)
+            .flat_map(|_| hold.push(Some([0])))
+            .map(|s| s.samples)
+            .collect();
+        assert_eq!(told, (1..=MAX_HOLD).collect::<Vec<_>>());
+    }
+}

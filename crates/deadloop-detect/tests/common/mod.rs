@@ -1,0 +1,82 @@
+//! What the tests of detectors share: members from few words, alarms in any chunking, texts.
+
+#![allow(clippy::unwrap_used, reason = "in the helpers of tests as in tests")]
+#![allow(dead_code, reason = "no test uses all of them")]
+
+use deadloop_detect::{
+    Alarm, Channel, Detector, Fact, Guard, Member, Params, Setting, Value, presets,
+};
+
+/// 40 lines that a healthy model could think: no phrase comes back.
+pub(crate) const PROSE: &str = include_str!("prose.txt");
+
+/// A detector's defaults, but for these.
+pub(crate) fn member(detector: &str, params: &[(&str, Value)]) -> Member {
+    let detector = Detector::find(detector).unwrap();
+    let mut all = Params::defaults(detector);
+    for (name, value) in params {
+        assert!(detector.param(name).is_some(), "{name}");
+        all.set(name, value.clone());
+    }
+    Member {
+        detector,
+        channel: None,
+        params: all,
+    }
+}
+
+pub(crate) fn preset(detector: &str, name: &str) -> Member {
+    let entry = Detector::find(detector).unwrap();
+    let all = presets(entry).unwrap();
+    let preset = all.into_iter().find(|p| p.name == name).unwrap();
+    let params: Vec<_> = preset.params.into_iter().collect();
+    let named: Vec<_> = params
+        .iter()
+        .map(|(n, v)| (n.as_str(), v.clone()))
+        .collect();
+    let member = member(detector, &named);
+    assert_eq!(member.check(), Ok(()));
+    member
+}
+
+pub(crate) fn alarm(member: &Member, text: &str, chunk: usize) -> Option<Alarm> {
+    let setting = Setting {
+        members: vec![member.clone()],
+    };
+    let mut guard = Guard::new(&setting);
+    let chars: Vec<char> = text.chars().collect();
+    let mut chunks = chars.chunks(chunk.clamp(1, chars.len().max(1)));
+    chunks.find_map(|c| guard.push(Channel::Answer, &c.iter().collect::<String>()))
+}
+
+pub(crate) fn fires(member: &Member, text: &str) -> Option<u64> {
+    alarm(member, text, usize::MAX).map(|a| a.exact.0)
+}
+
+/// All that a meter tells of a text.
+pub(crate) fn facts(member: &Member, text: &str) -> Vec<Fact> {
+    let mut facts = Vec::new();
+    member.recipe().meter().push(text, &mut facts);
+    facts
+}
+
+pub(crate) fn word(text: &str) -> Value {
+    Value::Text(text.into())
+}
+
+/// Numbers that look like chance and are the same each time.
+pub(crate) struct Dice(pub(crate) u64);
+
+impl Dice {
+    pub(crate) fn below(&mut self, n: u64) -> u64 {
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        (self.0 >> 33) % n
+    }
+
+    pub(crate) fn pick<'a>(&mut self, of: &[&'a str]) -> &'a str {
+        of[usize::try_from(self.below(of.len() as u64)).unwrap()]
+    }
+}
