@@ -140,8 +140,13 @@ mod tests {
 
     #[test]
     fn the_last_copy_may_be_cut() {
-        assert_eq!(even(&['a', 'b', 'c'], 0, 2, 3), [0..2]);
-        assert_eq!(even(&['a', 'b'], 1, 2, 3), []);
-        assert_eq!(even(&['a'; 5], 0, 2, 5), [0..2, 2..4, 4..5]);
+        let ends = |text: &str, start, period| {
+            let chars: Vec<char> = text.chars().collect();
+            let copies = even(&chars, start, period, chars.len() as u64);
+            copies.iter().map(|copy| copy.end).collect::<Vec<_>>()
+        };
+        assert_eq!(ends("aaaaa", 0, 2), [2, 4, 5]);
+        assert_eq!(ends("xababc", 1, 2), [3, 5]);
+        assert!(ends("ab", 1, 2).is_empty());
     }
 }

@@ -4,7 +4,7 @@ use std::num::NonZeroU64;
 use std::ops::Range;
 
 use deadloop_corpus::Transcript;
-use deadloop_detect::{Channel, Chars, Domain, Mark, Member, Setting, Value};
+use deadloop_detect::{Channel, Chars, Domain, Mark, Member, Param, Setting, Value};
 use deadloop_replay::{Plan, Stop, decide};
 use deadloop_score::{Case, Evidence, JudgeOptions, Span};
 
@@ -100,7 +100,7 @@ impl Question<'_> {
     }
 
     fn seat(&self, name: &str, member: &Member) -> Seat {
-        let program = is_program(member);
+        let program = is_program(member.detector.params);
         let channels = Channel::TEXT.into_iter().filter(|c| member.watches(*c));
         let readings = channels.filter(|_| !program).filter_map(|channel| {
             let text = self.channel(channel);
@@ -158,12 +158,9 @@ impl Question<'_> {
     }
 }
 
-/// Whether a member is a program of the user's, whose meter is not in here.
-fn is_program(member: &Member) -> bool {
-    let params = member.detector.params.iter();
-    params
-        .into_iter()
-        .any(|p| matches!(p.domain, Domain::Program))
+/// Whether a detector with these parameters is a program of the user's, whose meter is not in here.
+fn is_program(params: &[Param]) -> bool {
+    params.iter().any(|p| matches!(p.domain, Domain::Program))
 }
 
 /// Structural parameters that count something, and those that somebody has changed.
@@ -215,42 +212,23 @@ fn points(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use deadloop_detect::{Detector, Literal, Param, Params, Recipe};
-
-    static PROGRAM: Detector = Detector {
-        name: "program",
-        version: 1,
-        about: "a program",
-        params: &[Param {
-            name: "command",
-            mark: Mark::Structural,
-            default: Literal::Texts(&["node"]),
-            domain: Domain::Program,
-            unit: "",
-            doc: "what is run",
-        }],
-        presets: "",
-        check: |_| Ok(()),
-        recipe: |_| Recipe::new(|| unreachable!("a program has no meter")),
-    };
+    use deadloop_detect::{DETECTORS, Literal};
 
     #[test]
     fn a_program_is_not_asked_for_facts() {
-        let program = Member {
-            detector: &PROGRAM,
-            channel: None,
-            params: Params::defaults(&PROGRAM),
+        let program = Param {
+            name: "command",
+            mark: Mark::Structural,
+            default: Literal::Texts(&[]),
+            domain: Domain::Program,
+            unit: "",
+            doc: "what is run",
         };
-        assert!(is_program(&program));
-        let text = deadloop_detect::DETECTORS.iter();
-        for detector in text.filter(|d| d.name != "command") {
-            let params = Params::defaults(detector);
-            let member = Member {
-                detector,
-                channel: None,
-                params,
-            };
-            assert!(!is_program(&member), "{}", detector.name);
-        }
+        assert!(is_program(&[program]));
+        assert!(
+            !DETECTORS
+                .iter()
+                .any(|d| d.name != "command" && is_program(d.params))
+        );
     }
 }
