@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::ops::Range;
 
+use deadloop_detect::Chars;
 use regex::Regex;
 
 use super::near::Sight;
@@ -19,15 +20,10 @@ pub(crate) fn copies(text: &[char], sight: &Sight, end: u64) -> Vec<Range<u64>> 
     if even.len() >= 2 {
         return even;
     }
-    let alike = alike(text, sight, end);
-    if alike.len() >= 2 {
-        return alike;
-    }
-    // Alike in a way that is not known here: as far as the fact itself says.
-    [start..onset, onset..(onset + period).min(end)]
-        .into_iter()
-        .filter(|copy| !copy.is_empty())
-        .collect()
+    // What is told of a unit that never comes back like this is not known here.
+    Some(alike(text, sight, end))
+        .filter(|alike| alike.len() >= 2)
+        .unwrap_or_default()
 }
 
 /// Exact copies of the `period` chars at `start`, one after the other; the last one may be cut.
@@ -63,9 +59,10 @@ fn alike(text: &[char], sight: &Sight, end: u64) -> Vec<Range<u64>> {
         .map(|m| chars(m.start()))
         .collect();
     let ends = starts.iter().skip(1).copied().chain([u64::MAX]);
+    let length = sight.period.0.max(Chars::of(&sight.unit).0);
     let copy = |(start, next): (&u64, u64)| {
-        let far = next > start + 2 * sight.period.0;
-        let stop = if far { start + sight.period.0 } else { next };
+        let far = next > start + 2 * length;
+        let stop = if far { start + length } else { next };
         *start..stop.min(end)
     };
     starts.iter().zip(ends).map(copy).collect()

@@ -84,7 +84,11 @@ impl Source<'_> {
             let overlaps = |c: &Range<u64>| c.start < part.end && part.start < c.end;
             copies.into_iter().filter(overlaps).collect::<Vec<_>>()
         };
-        let of_fact = self.sight.map(|sight| seen(copies(chars, sight, part.end)));
+        let of_fact = self.sight.map(|sight| {
+            // Up to where the fact was seen, or the excerpt ends: what makes a unit is its return.
+            let end = part.end.max(sight.position.0);
+            seen(copies(chars, sight, end))
+        });
         if let Some(found) = of_fact.filter(|found| !found.is_empty()) {
             return found;
         }

@@ -79,15 +79,22 @@ impl Term<'_> {
         }
     }
 
-    /// Whether the value could refuse anything, and this bound is one to be refused.
-    fn has_a_say(&self, bound: Bound) -> bool {
-        let lax = match self.threshold.side {
-            Side::AtMost => self.number <= 1,
-            Side::AtLeast => self.number == i64::MAX,
+    /// Whether the parameter is answered by what the fact is, whatever its value.
+    fn is_answered(&self, bound: Bound) -> bool {
+        matches!(bound, Bound::Exactly(_)) || bound == Bound::Fixed(self.threshold.always())
+    }
+
+    /// Whether the value asks for nothing: it stands at the loosest end of its domain. Of copies
+    /// every value asks for something.
+    fn is_lax(&self) -> bool {
+        let up = self.threshold.side == Side::AtLeast;
+        let end = match self.param.domain {
+            Domain::Int { min, max } => Value::Int(if up { max } else { min }),
+            Domain::Float { min, max } => Value::Float(if up { max } else { min }),
+            _ => return false,
         };
-        let answered =
-            matches!(bound, Bound::Exactly(_)) || bound == Bound::Fixed(self.threshold.always());
-        !(lax || answered)
+        let unbound = self.threshold.zero == Zero::NoBound && *self.wanted == Value::Int(0);
+        !self.threshold.repeats && (unbound || self.wanted.as_number() == end.as_number())
     }
 }
 
@@ -159,11 +166,11 @@ impl Sight {
     fn of(alarm: Option<u64>, fact: Fact, terms: &[Term<'_>]) -> Self {
         let step = alarm.unwrap_or(fact.until);
         let asked = terms.iter().zip(&fact.bounds);
-        let said = asked.filter(|(term, bound)| term.has_a_say(**bound));
-        let held = said.map(|(term, bound)| {
+        let said = asked.filter(|(term, bound)| !term.is_answered(**bound));
+        let held = said.filter_map(|(term, bound)| {
             let from = fact.accepted(term.threshold, term.number, *bound);
             let measured = fact.value(*bound, step);
-            Asked {
+            let asked = Asked {
                 param: term.param.name,
                 wanted: term.wanted.clone(),
                 measured: term.threshold.written(measured),
@@ -172,7 +179,8 @@ impl Sight {
                 gap: gap(measured, term.number),
                 side: term.threshold.side,
                 repeats: term.threshold.repeats,
-            }
+            };
+            (!asked.met || !term.is_lax()).then_some(asked)
         });
         let mut thresholds: Vec<Asked> = held.collect();
         if alarm.is_some() && !thresholds.iter().any(|asked| asked.decided) {

@@ -235,8 +235,8 @@ impl Sight {
                 true => self.check.into(),
                 false => format!("{}, {}", self.check, self.kind),
             },
-            self.copies.to_string(),
-            count(self.period.0),
+            known(self.copies.unsigned_abs()),
+            known(self.period.0),
             count(self.onset.0),
             self.why(),
             quoted(&self.unit, UNIT),
@@ -253,6 +253,9 @@ impl Sight {
             true => (told(|a| a.decided), told(|a| !a.decided)),
             false => (told(|a| !a.met), told(|a| a.met)),
         };
+        if first.is_empty() {
+            return "decided by structural parameters alone".into();
+        }
         let verb = if self.accepted {
             "decided by"
         } else {
@@ -265,6 +268,11 @@ impl Sight {
         };
         format!("{verb} {first}{rest}")
     }
+}
+
+/// A count that a check which looks for no exact copies leaves at 0.
+fn known(n: u64) -> String {
+    if n == 0 { "-".into() } else { count(n) }
 }
 
 impl Asked {
