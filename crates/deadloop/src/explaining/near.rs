@@ -84,8 +84,8 @@ impl Term<'_> {
         matches!(bound, Bound::Exactly(_)) || bound == Bound::Fixed(self.threshold.always())
     }
 
-    /// Whether the value asks for nothing: it stands at the loosest end of its domain. Of copies
-    /// every value asks for something.
+    /// Whether the value asks for nothing: it stands at the loosest end of its domain, and for
+    /// copies, where it also asks for no second one.
     fn is_lax(&self) -> bool {
         let up = self.threshold.side == Side::AtLeast;
         let end = match self.param.domain {
@@ -94,7 +94,8 @@ impl Term<'_> {
             _ => return false,
         };
         let unbound = self.threshold.zero == Zero::NoBound && *self.wanted == Value::Int(0);
-        !self.threshold.repeats && (unbound || self.wanted.as_number() == end.as_number())
+        let single = !self.threshold.repeats || self.number <= 1;
+        single && (unbound || self.wanted.as_number() == end.as_number())
     }
 }
 
