@@ -51,6 +51,11 @@ pub(crate) enum Command {
         after_help = "Examples:\n  deadloop replay datasets/starter --settings tuned/settings.toml --split test --out tested\n  deadloop replay recordings.jsonl --out seen --set guard.params.every=1000"
     )]
     Replay(Replay),
+    /// One transcript: what each check saw, where, and which threshold decided
+    #[command(
+        after_help = "Examples:\n  deadloop explain datasets/starter planted/000/short-sequence/under-2000 --settings settings.toml\n  deadloop explain recordings.jsonl t1 --presets --context 400\n\nThe first settings are told in full, the others in a table: where they fire, or how near they came.\nA near miss is the fact that the fewest thresholds refuse, then the one with the smallest gap between\nwhat was measured and what is wanted. To see them, facts are measured down to a tenth of what each\nthreshold asks for (ten times, where it is an upper bound); rows of `rules` stay as they are."
+    )]
+    Explain(Explain),
     /// Reads a live stream on stdin and says when it would abort: exit code 10 on an alarm
     #[command(
         after_help = "Examples:\n  curl -N … | deadloop watch --settings settings.toml --model qwen3-8b\n  curl -N … | deadloop watch --settings settings.toml --passthrough | ./client\n  ollama run qwen3 'Plan my trip.' | deadloop watch --json\n\nThe stream is plain text (with <think>…</think> before the answer), JSON lines (events of a\ntranscript, Ollama) or server-sent events (OpenAI chat completions and responses, Anthropic\nmessages), told by its content. After an alarm nothing is waited for: the program ends, and\nwhoever writes the stream finds the pipe closed. With --passthrough the copy ends with the event\nthat held the alarm: at its char in plain text, else at its line.\n\nExit codes: 0 the stream ended without an alarm, 10 alarm, 130 interrupted."
@@ -141,6 +146,28 @@ pub(crate) struct Replay {
     /// Where the results go
     #[arg(long, value_name = "DIR")]
     pub(crate) out: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Explain {
+    /// A corpus: a folder, or one .jsonl or .parquet file
+    pub(crate) corpus: PathBuf,
+    /// The id of a transcript
+    pub(crate) transcript: String,
+    /// Settings files; the first is told in full [default: the recommended guard]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) settings: Vec<PathBuf>,
+    /// Also every preset of every detector
+    #[arg(long)]
+    pub(crate) presets: bool,
+    /// How much text is shown before and after the onset and the alarm
+    #[arg(long, value_name = "CHARS", default_value_t = 200)]
+    pub(crate) context: u64,
+    /// A line that is bad: stop, or leave it out
+    #[arg(long, value_enum, default_value_t = OnBad::Fail)]
+    pub(crate) on_bad: OnBad,
+    #[command(flatten)]
+    pub(crate) judge: Judge,
 }
 
 #[derive(Debug, Args)]

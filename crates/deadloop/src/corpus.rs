@@ -26,6 +26,8 @@ pub(crate) struct Surveyed {
     pub(crate) hash: String,
     /// Whole transcripts that filters left out.
     pub(crate) filtered: u64,
+    /// The transcript that was asked for, with its text.
+    pub(crate) entry: Option<Box<Entry>>,
 }
 
 /// One record, on its way from the threads to the survey.
@@ -35,6 +37,8 @@ struct Found {
     problems: Vec<Problem>,
     selected: bool,
     digest: Option<deadloop_corpus::RecordDigest>,
+    /// All of it, where it is the one that was asked for.
+    entry: Option<Box<Entry>>,
 }
 
 /// What to look for.
@@ -43,6 +47,8 @@ pub(crate) struct Wanted<'a> {
     pub(crate) selection: Selection,
     /// Fields of a further breakdown.
     pub(crate) by: &'a [String],
+    /// The id of a transcript whose text is wanted too.
+    pub(crate) entry: Option<&'a str>,
     pub(crate) quiet: bool,
 }
 
@@ -84,6 +90,7 @@ struct Findings {
     cases: Vec<Case>,
     problems: Vec<Problem>,
     filtered: u64,
+    entry: Option<Box<Entry>>,
 }
 
 impl Findings {
@@ -92,6 +99,7 @@ impl Findings {
         if let Some(digest) = found.digest {
             self.hasher.push(digest);
         }
+        self.entry = self.entry.take().or(found.entry);
         let unique = found.case.and_then(|(case, place)| {
             self.ids.insert(&case.id, &place)?;
             Ok(case)
@@ -113,6 +121,8 @@ pub(crate) fn survey(wanted: Wanted<'_>) -> Outcome<Surveyed> {
     let labels = corpus.labels_csv().map(LabelsFile::read);
     let (labels, problems) = labels.map_or((None, Vec::new()), |(file, p)| (Some(file), p));
     let find = |entry: Result<Entry, Problem>, raw: Option<Raw>| {
+        let asked = |e: &&Entry| wanted.entry == Some(e.transcript.id.as_str());
+        let kept = entry.as_ref().ok().filter(asked).cloned().map(Box::new);
         let (case, problems, selected) = match entry {
             Err(problem) => (Err(problem), Vec::new(), false),
             Ok(entry) => {
@@ -126,6 +136,7 @@ pub(crate) fn survey(wanted: Wanted<'_>) -> Outcome<Surveyed> {
             problems,
             selected,
             digest: raw.map(|raw| raw.digest()),
+            entry: kept,
         }
     };
     let mut found = Findings {
@@ -152,6 +163,7 @@ pub(crate) fn survey(wanted: Wanted<'_>) -> Outcome<Surveyed> {
         problems: found.problems,
         hash,
         filtered: found.filtered,
+        entry: found.entry,
     })
 }
 

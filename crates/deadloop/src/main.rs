@@ -5,6 +5,7 @@ mod args;
 mod commands;
 mod corpus;
 mod exit;
+mod explaining;
 mod folder;
 mod interrupt;
 mod progress;

@@ -135,6 +135,7 @@ fn look(request: &Request<'_>) -> Outcome<Surveyed> {
         path: request.corpus,
         selection,
         by,
+        entry: None,
         quiet: request.global.quiet,
     })?;
     if let Some(sealed) = request.sealed {

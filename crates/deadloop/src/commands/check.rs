@@ -13,6 +13,7 @@ pub(super) fn run(args: &Check, global: Global) -> Outcome {
         path: &args.corpus,
         selection,
         by: &[],
+        entry: None,
         quiet: global.quiet,
     })?;
     if global.json {

@@ -7,12 +7,15 @@ use crate::interrupt;
 
 mod check;
 mod detectors;
+mod explain;
 mod replay;
 mod report;
 mod stats;
 mod sweep;
 mod tune;
 mod watch;
+
+pub(crate) use replay::Named;
 
 /// Runs the command that was asked for.
 pub(crate) fn run(cli: &Cli) -> Outcome {
@@ -24,6 +27,7 @@ pub(crate) fn run(cli: &Cli) -> Outcome {
         Command::Tune(args) => tune::run(args, cli.global),
         Command::Sweep(args) => sweep::run(args, cli.global),
         Command::Replay(args) => replay::run(args, cli.global),
+        Command::Explain(args) => explain::run(args, cli.global),
         Command::Watch(args) => watch::run(args, cli.global),
         Command::Report(args) => report::run(args, cli.global),
         Command::Check(args) => check::run(args, cli.global),

@@ -1,7 +1,7 @@
 //! `deadloop replay`: one setting, or several.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use deadloop_detect::Settings;
 use deadloop_replay::Plan;
@@ -16,10 +16,10 @@ use crate::settings;
 use crate::show;
 
 /// A settings file, or a preset, under the name that tables show.
-type Named = (String, Settings);
+pub(crate) type Named = (String, Settings);
 
 pub(super) fn run(args: &Replay, global: Global) -> Outcome {
-    let named = named(args)?;
+    let named = named((&args.settings, args.presets), &args.judge.set)?;
     let mut plan = Plan::default();
     let cells: Vec<usize> = named.iter().map(|(_, s)| plan.add_settings(s)).collect();
     let request = Request {
@@ -61,19 +61,19 @@ pub(super) fn run(args: &Replay, global: Global) -> Outcome {
     done.finish(global)
 }
 
-fn named(args: &Replay) -> Outcome<Vec<Named>> {
-    let set = &args.judge.set;
-    let file = |path: &std::path::PathBuf| Ok((label(path), settings::settings(Some(path), set)?));
-    let mut named: Vec<Named> = args.settings.iter().map(file).collect::<Outcome<_>>()?;
+/// The settings of these files, or the recommended guard, and all presets where they are asked for.
+pub(super) fn named(
+    (files, with_presets): (&[PathBuf], bool),
+    set: &[String],
+) -> Outcome<Vec<Named>> {
+    let file = |path: &PathBuf| Ok((label(path), settings::settings(Some(path), set)?));
+    let mut named: Vec<Named> = files.iter().map(file).collect::<Outcome<_>>()?;
     if named.is_empty() {
         named.push(("recommended".into(), settings::settings(None, set)?));
     }
-    if args.presets {
-        named.extend(
-            all_presets()?
-                .into_iter()
-                .map(|(name, s)| (name, Settings::of(s))),
-        );
+    if with_presets {
+        let all = all_presets()?.into_iter();
+        named.extend(all.map(|(name, s)| (name, Settings::of(s))));
     }
     Ok(named)
 }

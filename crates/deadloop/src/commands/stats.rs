@@ -104,6 +104,7 @@ pub(super) fn run(args: &Stats, global: Global) -> Outcome {
         path: &args.corpus,
         selection,
         by: &[],
+        entry: None,
         quiet: global.quiet,
     })?;
     found.accept(args.select.on_bad, global.quiet)?;

@@ -1,0 +1,107 @@
+//! The text around what is explained: which parts are shown, what is marked in them, where copies
+//! stand.
+
+use std::ops::Range;
+
+use deadloop_detect::Channel;
+use deadloop_score::Span;
+use serde::Serialize;
+
+use super::copies::{copies, even};
+use super::near::Sight;
+
+/// A part of a channel's text.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Excerpt {
+    pub(crate) channel: Channel,
+    /// Its first char, counted from 0.
+    pub(crate) from: u64,
+    pub(crate) text: String,
+    /// Chars of the whole channel.
+    pub(crate) of: u64,
+    /// Where the copies of the repeated unit stand, in the channel; the first and the last may reach
+    /// out of the excerpt.
+    pub(crate) copies: Vec<Range<u64>>,
+    pub(crate) marks: Vec<Mark>,
+}
+
+/// Something that happened at a char.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub(crate) struct Mark {
+    /// The char: the one at `position`, or the last of so many that had been read.
+    pub(crate) at: u64,
+    pub(crate) position: u64,
+    pub(crate) what: &'static str,
+}
+
+/// What excerpts of a channel are made of.
+pub(crate) struct Source<'a> {
+    pub(crate) channel: Channel,
+    pub(crate) text: &'a str,
+    /// What to look at: the excerpts are what lies around.
+    pub(crate) marks: Vec<Mark>,
+    /// The fact whose copies are shown.
+    pub(crate) sight: Option<&'a Sight>,
+    /// The loop that the label tells of: its copies, where the fact has none.
+    pub(crate) span: Option<&'a Span>,
+}
+
+impl Source<'_> {
+    /// The text around the marks, `context` chars before and after each; what touches is one.
+    pub(crate) fn excerpts(&self, context: u64) -> Vec<Excerpt> {
+        let chars: Vec<char> = self.text.chars().collect();
+        let length = chars.len() as u64;
+        let mut marks = self.marks.clone();
+        marks.sort();
+        marks.dedup();
+        let mut parts: Vec<(Range<u64>, Vec<Mark>)> = Vec::new();
+        for mark in marks {
+            let around = mark.at.saturating_sub(context)..(mark.at + context + 1).min(length);
+            match parts
+                .last_mut()
+                .filter(|(part, _)| around.start <= part.end)
+            {
+                Some((part, marks)) => {
+                    part.end = part.end.max(around.end);
+                    marks.push(mark);
+                }
+                None => parts.push((around, vec![mark])),
+            }
+        }
+        let excerpt = |(part, marks): (Range<u64>, Vec<Mark>)| Excerpt {
+            channel: self.channel,
+            from: part.start,
+            text: slice(&chars, &part).iter().collect(),
+            of: length,
+            copies: self.copies(&chars, &part),
+            marks,
+        };
+        parts.into_iter().map(excerpt).collect()
+    }
+
+    fn copies(&self, chars: &[char], part: &Range<u64>) -> Vec<Range<u64>> {
+        let seen = |copies: Vec<Range<u64>>| {
+            let overlaps = |c: &Range<u64>| c.start < part.end && part.start < c.end;
+            copies.into_iter().filter(overlaps).collect::<Vec<_>>()
+        };
+        let of_fact = self.sight.map(|sight| {
+            // Up to where the fact was seen, or the excerpt ends: what makes a unit is its return.
+            let end = part.end.max(sight.position.0);
+            seen(copies(chars, sight, end))
+        });
+        if let Some(found) = of_fact.filter(|found| !found.is_empty()) {
+            return found;
+        }
+        let labelled = self.span.and_then(|span| {
+            let start = span.onset.0.saturating_sub(span.period?);
+            let copies = even(chars, start, span.period?, part.end.min(span.end.0));
+            (copies.len() >= 2).then(|| seen(copies))
+        });
+        labelled.unwrap_or_default()
+    }
+}
+
+fn slice<'c>(chars: &'c [char], part: &Range<u64>) -> &'c [char] {
+    let index = |at: u64| usize::try_from(at).map_or(chars.len(), |at| at.min(chars.len()));
+    &chars[index(part.start)..index(part.end)]
+}

@@ -1,0 +1,143 @@
+//! Why a setting fires where it does, or does not: everything that `deadloop explain` tells, as data.
+//!
+//! | to find | look in |
+//! |---|---|
+//! | from a transcript and settings to all of it | `question` |
+//! | facts against thresholds, and what "near" is | `near` |
+//! | where copies of a unit stand | `copies` |
+//! | which text is shown | `excerpt` |
+//! | what of a stranger's text reaches the terminal | `visible` |
+//! | tables, and text in colours | `words`, `paint` |
+
+use deadloop_detect::{Channel, Chars, Kind, Value};
+use deadloop_replay::Seen;
+use deadloop_score::Class;
+use serde::Serialize;
+
+mod copies;
+mod excerpt;
+mod near;
+mod paint;
+mod question;
+mod visible;
+mod words;
+
+use excerpt::Excerpt;
+use near::{Sight, nearest};
+pub(crate) use question::Question;
+pub(crate) use visible::visible;
+
+/// Everything that is told.
+#[derive(Debug, Serialize)]
+pub(crate) struct Explained {
+    pub(crate) transcript: Head,
+    /// The first is the one that the text is about.
+    pub(crate) settings: Vec<Told>,
+    pub(crate) text: Vec<Excerpt>,
+}
+
+/// Which transcript it is, and what is true about it.
+#[derive(Debug, Serialize)]
+pub(crate) struct Head {
+    pub(crate) id: String,
+    pub(crate) model: String,
+    pub(crate) chars: Seen,
+    /// The class of its labels; none: nobody labelled it.
+    pub(crate) class: Option<Class>,
+    pub(crate) labels: Vec<Label>,
+}
+
+/// A labelled span.
+#[derive(Debug, Serialize)]
+pub(crate) struct Label {
+    pub(crate) class: Class,
+    pub(crate) kind: Option<Kind>,
+    pub(crate) channel: Channel,
+    pub(crate) start: Option<Chars>,
+    pub(crate) onset: Chars,
+    pub(crate) earliest: Chars,
+    pub(crate) end: Chars,
+    /// Whether it still repeats where the recording ends.
+    pub(crate) open: bool,
+    pub(crate) period: Option<u64>,
+}
+
+/// What one setting did.
+#[derive(Debug, Serialize)]
+pub(crate) struct Told {
+    pub(crate) name: String,
+    pub(crate) setting: String,
+    pub(crate) verdict: &'static str,
+    pub(crate) latency: Option<u64>,
+    pub(crate) latency_ms: Option<f64>,
+    pub(crate) latency_tokens: Option<u64>,
+    /// Copies of the labelled period in the latency.
+    pub(crate) latency_copies: Option<f64>,
+    /// Why the detector failed.
+    pub(crate) error: Option<String>,
+    pub(crate) alarm: Option<Fired>,
+    pub(crate) members: Vec<Seat>,
+}
+
+/// The first alarm of the guard.
+#[derive(Debug, Serialize)]
+pub(crate) struct Fired {
+    pub(crate) member: String,
+    pub(crate) channel: Channel,
+    pub(crate) kind: Kind,
+    pub(crate) exact: Chars,
+    pub(crate) delivered: Chars,
+}
+
+/// One member of a guard.
+#[derive(Debug, Serialize)]
+pub(crate) struct Seat {
+    pub(crate) member: String,
+    /// Whether it is a program, of which nothing is known but its verdict.
+    pub(crate) program: bool,
+    /// The structural parameters that say what it looks at, or that are not the default.
+    pub(crate) measured_with: Vec<(&'static str, Value)>,
+    /// One for each channel that it watches and that has text.
+    pub(crate) readings: Vec<Reading>,
+}
+
+/// What a member saw in a channel.
+#[derive(Debug, Serialize)]
+pub(crate) struct Reading {
+    pub(crate) channel: Channel,
+    /// Where it fires, if nothing else does before.
+    pub(crate) fires_at: Option<Chars>,
+    /// The fact that it fires on, then the nearest misses.
+    pub(crate) facts: Vec<Sight>,
+}
+
+impl Told {
+    /// The fact that the text is shown for: the alarm's, else the nearest miss.
+    pub(crate) fn shown(&self) -> Option<(Channel, &Sight)> {
+        let readings = self
+            .members
+            .iter()
+            .flat_map(|m| m.readings.iter().map(move |r| (m, r)));
+        if let Some(alarm) = &self.alarm {
+            let mut readings = readings;
+            let (_, reading) =
+                readings.find(|(m, r)| m.member == alarm.member && r.channel == alarm.channel)?;
+            return reading.facts.first().map(|fact| (reading.channel, fact));
+        }
+        self.nearest().map(|(_, channel, sight)| (channel, sight))
+    }
+
+    /// The nearest miss of all members: whose, where and what.
+    pub(crate) fn nearest(&self) -> Option<(&str, Channel, &Sight)> {
+        let readings = self
+            .members
+            .iter()
+            .flat_map(|m| m.readings.iter().map(move |r| (m, r)));
+        let all: Vec<(&Seat, &Reading)> = readings.collect();
+        let sight = nearest(all.iter().flat_map(|(_, r)| &r.facts))?;
+        let (seat, reading) = all
+            .into_iter()
+            .find(|(_, r)| r.facts.iter().any(|fact| std::ptr::eq(fact, sight)))?;
+        Some((&seat.member, reading.channel, sight))
+    }
+}

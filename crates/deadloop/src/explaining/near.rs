@@ -1,0 +1,365 @@
+//! What a member of a guard saw in a text, held against its thresholds: what they accepted, and
+//! what came near.
+//!
+//! **Near** is: refused by the fewest thresholds, then with the smallest gap. The gap of a threshold
+//! is the difference between what was measured and what is wanted, as a share of the larger of the
+//! two; that of a fact is the largest among the thresholds that refuse it. What is measured of a
+//! stretch that grows is what it had grown to at its end.
+
+use std::cmp::Ordering;
+use std::ops::Range;
+
+use deadloop_detect::{
+    Bound, Chars, Domain, Fact, Kind, Member, Param, Side, Threshold, Value, Zero,
+};
+use serde::Serialize;
+
+/// A fact, held against every threshold of a member.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Sight {
+    /// Chars that had been read when it was accepted; where it never was, at its end.
+    pub(crate) position: Chars,
+    /// Whether every threshold accepts it.
+    pub(crate) accepted: bool,
+    /// What kind of loop it would be.
+    pub(crate) kind: Kind,
+    /// The check that saw it.
+    pub(crate) check: &'static str,
+    /// Where the second copy begins.
+    pub(crate) onset: Chars,
+    /// Length of one copy.
+    pub(crate) period: Chars,
+    /// Whole copies at `position`.
+    pub(crate) copies: i64,
+    /// The repeated unit, cut.
+    pub(crate) unit: String,
+    /// The thresholds that had a say, in the order of the detector's parameters.
+    pub(crate) thresholds: Vec<Asked>,
+}
+
+/// What a threshold wanted of a fact, and what it got.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Asked {
+    pub(crate) param: &'static str,
+    pub(crate) wanted: Value,
+    pub(crate) measured: Value,
+    /// Whether it accepts the fact.
+    pub(crate) met: bool,
+    /// Whether it is the one that made an accepted fact an alarm: met last, or, where all were met
+    /// at the same char, with the least to spare of those that count copies (of all, where none
+    /// does).
+    pub(crate) decided: bool,
+    /// The difference as a share of the larger number.
+    pub(crate) gap: f64,
+    #[serde(skip)]
+    pub(crate) side: Side,
+    /// Whether it counts copies.
+    #[serde(skip)]
+    repeats: bool,
+}
+
+/// A threshold of a member.
+struct Term<'m> {
+    param: &'static Param,
+    threshold: Threshold,
+    wanted: &'m Value,
+    number: i64,
+}
+
+impl Term<'_> {
+    /// Whether the fact asks for another reading of this parameter (its 0 that stands for another
+    /// one's value): then another fact tells the same for this setting.
+    fn belongs_elsewhere(&self, bound: Bound) -> bool {
+        match bound {
+            Bound::Exactly(number) => number != self.number,
+            bound if bound == Bound::Fixed(self.threshold.always()) => false,
+            _ => {
+                self.threshold.zero == Zero::Elsewhere && self.number == self.threshold.elsewhere()
+            }
+        }
+    }
+
+    /// Whether the parameter is answered by what the fact is, whatever its value.
+    fn is_answered(&self, bound: Bound) -> bool {
+        matches!(bound, Bound::Exactly(_)) || bound == Bound::Fixed(self.threshold.always())
+    }
+
+    /// Whether the value asks for nothing: it stands at the loosest end of its domain, and for
+    /// copies, where it also asks for no second one.
+    fn is_lax(&self) -> bool {
+        let up = self.threshold.side == Side::AtLeast;
+        let end = match self.param.domain {
+            Domain::Int { min, max } => Value::Int(if up { max } else { min }),
+            Domain::Float { min, max } => Value::Float(if up { max } else { min }),
+            _ => return false,
+        };
+        let unbound = self.threshold.zero == Zero::NoBound && *self.wanted == Value::Int(0);
+        let single = !self.threshold.repeats || self.number <= 1;
+        single && (unbound || self.wanted.as_number() == end.as_number())
+    }
+}
+
+/// Everything that a member saw in the text of a channel, first to last.
+pub(crate) fn sights(member: &Member, text: &str) -> Vec<Sight> {
+    let thresholds = member.detector.thresholds();
+    let term = |(param, threshold): (&'static Param, Threshold)| {
+        Some(Term {
+            param,
+            threshold,
+            wanted: member.params.get(param.name)?,
+            number: member.number(param, threshold),
+        })
+    };
+    let terms: Vec<Term<'_>> = thresholds.filter_map(term).collect();
+    let rule = member.rule();
+    let mut facts = Vec::new();
+    loosened(member).recipe().meter().push(text, &mut facts);
+    let sight = |fact: Fact| {
+        let mut asked = terms.iter().zip(&fact.bounds);
+        let elsewhere = asked.any(|(term, bound)| term.belongs_elsewhere(*bound));
+        (!elsewhere).then(|| Sight::of(rule.alarm(&fact), fact, &terms))
+    };
+    facts.into_iter().filter_map(sight).collect()
+}
+
+/// The member with thresholds so loose that its meters tell what it came near to: a tenth of what it
+/// asks for, ten times where that is an upper bound, inside the domain. A meter leaves out what its
+/// thresholds cannot accept, and asking for everything would make it tell of every double letter.
+/// Structural parameters that hold thresholds (`rules`, a number in `code`) stay as they are.
+fn loosened(member: &Member) -> Member {
+    let mut loose = member.clone();
+    for (param, threshold) in member.detector.thresholds() {
+        if let Some(value) = member
+            .params
+            .get(param.name)
+            .and_then(|v| looser(v, param, threshold))
+        {
+            loose.params.set(param.name, value);
+        }
+    }
+    match loose.check() {
+        Ok(()) => loose,
+        Err(_) => member.clone(),
+    }
+}
+
+fn looser(value: &Value, param: &Param, threshold: Threshold) -> Option<Value> {
+    let up = threshold.side == Side::AtLeast;
+    match (value, &param.domain) {
+        // A 0 that is not the number stays what it is, and no number becomes one.
+        (Value::Int(0), _) if threshold.zero != Zero::Number => None,
+        (Value::Int(n), Domain::Int { min, max }) => {
+            let least = (*min).max(i64::from(threshold.zero != Zero::Number));
+            let loose = if up { n.saturating_mul(10) } else { n / 10 };
+            Some(Value::Int(loose.clamp(least, *max)))
+        }
+        (value, Domain::Float { min, max }) => {
+            let number = value.as_number()?;
+            let loose = if up { number * 10.0 } else { number / 10.0 };
+            Some(Value::Float(loose.clamp(*min, *max)))
+        }
+        _ => None,
+    }
+}
+
+impl Sight {
+    /// `alarm`: the step at which the rule accepts the fact.
+    fn of(alarm: Option<u64>, fact: Fact, terms: &[Term<'_>]) -> Self {
+        let step = alarm.unwrap_or(fact.until);
+        let asked = terms.iter().zip(&fact.bounds);
+        let said = asked.filter(|(term, bound)| !term.is_answered(**bound));
+        let held = said.filter_map(|(term, bound)| {
+            let from = fact.accepted(term.threshold, term.number, *bound);
+            let measured = fact.value(*bound, step);
+            let asked = Asked {
+                param: term.param.name,
+                wanted: term.wanted.clone(),
+                measured: term.threshold.written(measured),
+                met: from.is_some(),
+                decided: alarm.is_some() && from == alarm && step > fact.at,
+                gap: gap(measured, term.number),
+                side: term.threshold.side,
+                repeats: term.threshold.repeats,
+            };
+            (!asked.met || !term.is_lax()).then_some(asked)
+        });
+        let mut thresholds: Vec<Asked> = held.collect();
+        if alarm.is_some() && !thresholds.iter().any(|asked| asked.decided) {
+            let spare = |asked: &&mut Asked| (!asked.repeats, asked.gap);
+            let by = |a: &(bool, f64), b: &(bool, f64)| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1));
+            let tightest = thresholds
+                .iter_mut()
+                .min_by(|a, b| by(&spare(a), &spare(b)));
+            tightest.into_iter().for_each(|asked| asked.decided = true);
+        }
+        Self {
+            position: fact.position(step),
+            accepted: alarm.is_some(),
+            kind: fact.kind,
+            check: fact.check,
+            onset: fact.onset,
+            period: fact.period,
+            copies: fact.value(fact.copies, step),
+            unit: fact.unit,
+            thresholds,
+        }
+    }
+
+    /// The thresholds that refuse it.
+    pub(crate) fn refusing(&self) -> impl Iterator<Item = &Asked> {
+        self.thresholds.iter().filter(|asked| !asked.met)
+    }
+
+    /// Which of two refused facts came nearer to being an alarm; the earlier of two equals.
+    fn nearer(&self, other: &Self) -> Ordering {
+        let gap = |sight: &Self| sight.refusing().map(|a| a.gap).fold(0.0, f64::max);
+        let failed = self.refusing().count().cmp(&other.refusing().count());
+        let gaps = gap(self).total_cmp(&gap(other));
+        failed.then(gaps).then(self.position.cmp(&other.position))
+    }
+
+    /// Whether it tells of the same repetition: copies in the same place, of one unit or of several
+    /// at a time.
+    fn is_like(&self, other: &Self) -> bool {
+        let extent = |s: &Self| {
+            let start = s.onset.saturating_sub(s.period).0;
+            start..start + s.period.0 * s.copies.max(1).unsigned_abs()
+        };
+        let (a, b) = (extent(self), extent(other));
+        let (long, short) = (
+            self.period.max(other.period).0,
+            self.period.min(other.period).0,
+        );
+        let multiple = short > 0 && long.is_multiple_of(short);
+        self.check == other.check && multiple && a.start < b.end && b.start < a.end
+    }
+}
+
+/// The difference of two numbers as a share of the larger one.
+fn gap(measured: i64, wanted: i64) -> f64 {
+    let (a, b) = (measured as f64, wanted as f64);
+    let most = a.abs().max(b.abs());
+    if most == 0.0 {
+        0.0
+    } else {
+        (a - b).abs() / most
+    }
+}
+
+/// Of what a member saw, what is worth telling: the fact that it fires on, if it does, then the
+/// nearest of those that had ended by then, `most` of them, and the nearest that ends in `span` (the
+/// labelled loop).
+pub(crate) fn telling(sights: &[Sight], most: usize, span: Option<&Range<u64>>) -> Vec<Sight> {
+    // Of those accepted at one char the first counts.
+    let fired = sights
+        .iter()
+        .filter(|s| s.accepted)
+        .min_by_key(|s| s.position);
+    let over = |s: &&Sight| fired.is_none_or(|f| s.position <= f.position);
+    let mut refused: Vec<&Sight> = sights.iter().filter(|s| !s.accepted).filter(over).collect();
+    refused.sort_by(|a, b| a.nearer(b));
+    let mut told: Vec<&Sight> = Vec::new();
+    let inside =
+        |s: &Sight| span.is_some_and(|span| span.contains(&s.position.0.saturating_sub(1)));
+    for sight in refused {
+        let room = told.len() < most || inside(sight) && !told.iter().any(|t| inside(t));
+        if room && !fired.iter().chain(&told).any(|t| t.is_like(sight)) {
+            told.push(sight);
+        }
+    }
+    fired.into_iter().chain(told).cloned().collect()
+}
+
+/// The nearest of several refused facts.
+pub(crate) fn nearest<'s>(sights: impl IntoIterator<Item = &'s Sight>) -> Option<&'s Sight> {
+    let refused = sights.into_iter().filter(|s| !s.accepted);
+    refused.min_by(|a, b| a.nearer(b))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use deadloop_detect::Settings;
+
+    fn member(detector: &str, params: &str) -> Member {
+        let toml = format!("[[guard]]\ndetector = \"{detector}\"\n[guard.params]\n{params}");
+        Settings::parse(&toml).unwrap().guard().members[0].clone()
+    }
+
+    #[test]
+    fn an_alarm_is_decided_by_the_threshold_that_was_met_last() {
+        let text = "abcde".repeat(20);
+        for (params, at, by) in [
+            ("min_chars = 40", 40, "min_chars"),
+            ("min_chars = 10\nmin_copies = 9", 45, "min_copies"),
+        ] {
+            let fired = telling(&sights(&member("periodic", params), &text), 3, None).remove(0);
+            let decided = fired.thresholds.iter().filter(|a| a.decided);
+            let decided: Vec<_> = decided.map(|a| a.param).collect();
+            assert_eq!((fired.position, fired.accepted), (Chars(at), true));
+            assert_eq!(decided, [by]);
+            let measured: Vec<_> = fired.thresholds.iter().map(|a| &a.measured).collect();
+            let at = i64::try_from(at).unwrap();
+            assert_eq!(measured, [&Value::Int(at / 5), &Value::Int(at)]);
+        }
+    }
+
+    #[test]
+    fn where_all_are_met_at_once_the_copies_decide() {
+        let text = "再想一想，".repeat(400);
+        let all = sights(&member("checkpoint", ""), &text);
+        let fired = telling(&all, 3, None).remove(0);
+        assert_eq!(
+            (fired.position, fired.check),
+            (Chars(2000), "short-sequence")
+        );
+        let decided: Vec<_> = fired.thresholds.iter().filter(|a| a.decided).collect();
+        assert_eq!((decided.len(), decided[0].param), (1, "min_repeats"));
+    }
+
+    /// `n` chars from `first` on, `copies` times.
+    fn unit(first: char, n: u32, copies: usize) -> String {
+        let chars = (0..n).filter_map(|i| char::from_u32(u32::from(first) + i));
+        chars.collect::<String>().repeat(copies)
+    }
+
+    #[test]
+    fn the_nearest_is_refused_by_the_fewest_then_by_the_least() {
+        let parts = [unit('А', 60, 2), unit('一', 100, 3), unit('a', 6, 5)];
+        let all = sights(&member("periodic", ""), &parts.join("-"));
+        let periods = |told: &[Sight]| told.iter().map(|s| s.period.0).collect::<Vec<_>>();
+        // 3 of 4 copies; 30 of 200 chars; 2 of 4 copies and 120 of 200 chars.
+        assert_eq!(periods(&telling(&all, 3, None)), [100, 6, 60]);
+        let nearest = nearest(&all).unwrap();
+        let refusing: Vec<_> = nearest.refusing().map(|a| (a.param, &a.measured)).collect();
+        assert_eq!(refusing, [("min_copies", &Value::Int(3))]);
+        // What lies in the labelled loop is told even where others came nearer.
+        assert_eq!(periods(&telling(&all, 1, Some(&(60..120)))), [100, 60]);
+    }
+
+    #[test]
+    fn a_zero_that_stands_for_another_value_is_judged_by_that_one() {
+        // One char repeated is held to min_single or, where that is 0, to min_chars.
+        let text = "-".repeat(90);
+        for (params, by) in [
+            ("min_chars = 100", "min_chars"),
+            ("min_single = 300", "min_single"),
+        ] {
+            let told = telling(&sights(&member("periodic", params), &text), 3, None);
+            let refusing: Vec<_> = told[0].refusing().map(|a| a.param).collect();
+            assert_eq!((told.len(), refusing), (1, vec![by]), "{params}");
+        }
+    }
+
+    #[test]
+    fn a_loosened_member_asks_for_a_tenth_and_stays_in_its_domain() {
+        let loose = loosened(&member("periodic", "min_copies = 50\nmin_chars = 7"));
+        let int = |name| loose.params.int(name);
+        let all = ["min_copies", "min_chars", "min_single"].map(int);
+        assert_eq!(all, [5, 1, 0]);
+        let loose = loosened(&member("checkpoint", "max_unit = 6\nmax_period = 50"));
+        let int = |name| loose.params.int(name);
+        let all = ["max_unit", "max_period", "min_repeats"].map(int);
+        assert_eq!(all, [60, 500, 2]);
+    }
+}

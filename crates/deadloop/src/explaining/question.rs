@@ -1,0 +1,234 @@
+//! From a transcript and settings to everything that is told of them.
+
+use std::num::NonZeroU64;
+use std::ops::Range;
+
+use deadloop_corpus::Transcript;
+use deadloop_detect::{Channel, Chars, Domain, Mark, Member, Param, Setting, Value};
+use deadloop_replay::{Plan, Stop, decide};
+use deadloop_score::{Case, Evidence, JudgeOptions, Span};
+
+use super::excerpt::{Excerpt, Mark as Point, Source};
+use super::near::{Sight, sights, telling};
+use super::{Explained, Fired, Head, Label, Reading, Seat, Told};
+use crate::commands::Named;
+use crate::exit::Outcome;
+
+/// Near misses that are told of a member and channel.
+const NEAREST: usize = 3;
+
+/// What is explained, and how it is judged.
+pub(crate) struct Question<'a> {
+    pub(crate) transcript: &'a Transcript,
+    pub(crate) case: &'a Case,
+    pub(crate) judge: JudgeOptions,
+    pub(crate) chunks: Option<NonZeroU64>,
+    pub(crate) context: u64,
+}
+
+impl Question<'_> {
+    /// Runs every setting over the transcript, as a replay does, and looks at what its members saw.
+    pub(crate) fn explain(&self, named: &[Named]) -> Outcome<Explained> {
+        let mut plan = Plan::default();
+        let cells: Vec<usize> = named.iter().map(|(_, s)| plan.add_settings(s)).collect();
+        let records = [decide(&plan, self.transcript, self.chunks)];
+        let evidence = Evidence::new(&plan, std::slice::from_ref(self.case), &records)?;
+        let told = named.iter().zip(&cells);
+        let settings: Vec<Told> = told
+            .map(|((name, s), cell)| {
+                let guard = s.for_model(&self.transcript.model);
+                self.told(name, guard, (&evidence, *cell))
+            })
+            .collect();
+        Ok(Explained {
+            transcript: self.head(),
+            text: settings.first().map_or(Vec::new(), |told| self.text(told)),
+            settings,
+        })
+    }
+
+    fn head(&self) -> Head {
+        let truth = self.case.truth.as_ref();
+        let label = |span: &Span| Label {
+            class: span.class,
+            kind: span.kind,
+            channel: span.channel,
+            start: span.start,
+            onset: span.onset,
+            earliest: span.earliest,
+            end: span.end,
+            open: span.open,
+            period: span.period,
+        };
+        Head {
+            id: self.transcript.id.clone(),
+            model: self.transcript.model.clone(),
+            chars: self.case.timeline.length(),
+            class: self.case.class(),
+            labels: truth.map_or(Vec::new(), |t| t.spans.iter().map(label).collect()),
+        }
+    }
+
+    fn told(&self, name: &str, guard: &Setting, (evidence, cell): (&Evidence<'_>, usize)) -> Told {
+        let place = evidence.plan.cell(cell);
+        let decided = evidence.trial(place.block, 0).decided;
+        let judged = evidence.outcomes(cell, &[0], &self.judge);
+        let judged = judged.first();
+        let latency = judged.and_then(|j| j.latency);
+        let period = self.span().and_then(|span| span.period);
+        let names = guard.member_names();
+        let fired = |stop: &Stop| Fired {
+            member: names.get(stop.member).cloned().unwrap_or_default(),
+            channel: stop.channel,
+            kind: stop.kind,
+            exact: stop.exact.seen.of(stop.channel),
+            delivered: stop.delivered.seen.of(stop.channel),
+        };
+        let seat = |(name, member): (&String, &Member)| self.seat(name, member);
+        Told {
+            name: name.into(),
+            setting: evidence.plan.id(cell),
+            verdict: judged.map_or("", |j| j.verdict.name()),
+            latency,
+            latency_ms: judged.and_then(|j| j.latency_ms),
+            latency_tokens: judged.and_then(|j| j.latency_tokens),
+            latency_copies: latency.zip(period).map(|(d, p)| d as f64 / p as f64),
+            error: decided.error.clone(),
+            alarm: decided.stop(&place.at).map(fired),
+            members: names.iter().zip(&guard.members).map(seat).collect(),
+        }
+    }
+
+    fn seat(&self, name: &str, member: &Member) -> Seat {
+        let program = is_program(member.detector.params);
+        let channels = Channel::TEXT.into_iter().filter(|c| member.watches(*c));
+        let readings = channels.filter(|_| !program).filter_map(|channel| {
+            let text = self.channel(channel);
+            (!text.is_empty()).then(|| self.reading(member, channel, &text))
+        });
+        Seat {
+            member: name.into(),
+            program,
+            measured_with: measured_with(member),
+            readings: readings.collect(),
+        }
+    }
+
+    fn reading(&self, member: &Member, channel: Channel, text: &str) -> Reading {
+        let span = self.span().filter(|span| span.channel == channel);
+        let span: Option<Range<u64>> = span.map(|span| span.onset.0..span.end.0);
+        let facts = telling(&sights(member, text), NEAREST, span.as_ref());
+        Reading {
+            channel,
+            fires_at: facts.first().filter(|f| f.accepted).map(|f| f.position),
+            facts,
+        }
+    }
+
+    fn channel(&self, channel: Channel) -> String {
+        match channel {
+            Channel::Reasoning => self.transcript.reasoning(),
+            Channel::Answer => self.transcript.answer(),
+            Channel::Tools => String::new(),
+        }
+    }
+
+    /// The labelled span that matters most: the first loop, else the first that recovers.
+    fn span(&self) -> Option<&Span> {
+        let truth = self.case.truth.as_ref()?;
+        truth.first_loop().or(truth.spans.first())
+    }
+
+    /// The text around the labelled onset and the alarm, or what came nearest to one.
+    fn text(&self, told: &Told) -> Vec<Excerpt> {
+        let shown = told.shown();
+        let of_channel = |channel| {
+            let sight = shown.filter(|(c, _)| *c == channel).map(|(_, sight)| sight);
+            let span = self.span().filter(|span| span.channel == channel);
+            Source {
+                channel,
+                text: &self.channel(channel),
+                marks: points(channel, sight, span, told.alarm.as_ref()),
+                sight,
+                span,
+            }
+            .excerpts(self.context)
+        };
+        Channel::TEXT.into_iter().flat_map(of_channel).collect()
+    }
+}
+
+/// Whether a detector with these parameters is a program of the user's, whose meter is not in here.
+fn is_program(params: &[Param]) -> bool {
+    params.iter().any(|p| matches!(p.domain, Domain::Program))
+}
+
+/// Structural parameters that count something, and those that somebody has changed.
+fn measured_with(member: &Member) -> Vec<(&'static str, Value)> {
+    let params = member.detector.params.iter();
+    let structural = params.filter(|p| p.mark == Mark::Structural);
+    let told = structural.filter_map(|param| {
+        let value = member.params.get(param.name)?;
+        let changed = *value != Value::from(param.default);
+        (changed || !param.unit.is_empty()).then(|| (param.name, value.clone()))
+    });
+    told.collect()
+}
+
+/// What is pointed at in a channel.
+fn points(
+    channel: Channel,
+    sight: Option<&Sight>,
+    span: Option<&Span>,
+    alarm: Option<&Fired>,
+) -> Vec<Point> {
+    let at = |position: Chars, what| Point {
+        at: position.0,
+        position: position.0,
+        what,
+    };
+    // What had been read is one more than the number of the last char.
+    let read = |position: Chars, what| Point {
+        at: position.0.saturating_sub(1),
+        position: position.0,
+        what,
+    };
+    let mut points = Vec::new();
+    if let Some(span) = span {
+        points.push(at(span.onset, "labelled onset"));
+        points.extend((!span.open).then(|| read(span.end, "labelled end")));
+    }
+    if let Some(sight) = sight {
+        points.push(at(sight.onset, "second copy"));
+    }
+    match (alarm.filter(|a| a.channel == channel), sight) {
+        (Some(alarm), _) => points.push(read(alarm.exact, "alarm")),
+        (None, Some(sight)) => points.push(read(sight.position, "nearest miss")),
+        (None, None) => {}
+    }
+    points
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use deadloop_detect::{DETECTORS, Literal};
+
+    #[test]
+    fn a_program_is_not_asked_for_facts() {
+        let program = Param {
+            name: "command",
+            mark: Mark::Structural,
+            default: Literal::Texts(&[]),
+            domain: Domain::Program,
+            unit: "",
+            doc: "what is run",
+        };
+        assert!(is_program(&[program]));
+        assert!(
+            !DETECTORS
+                .iter()
+                .any(|d| d.name != "command" && is_program(d.params))
+        );
+    }
+}
