@@ -197,4 +197,3 @@ pub(crate) fn axes(base: &Setting, grid: &Grid) -> Vec<Axis> {
     }
     axes
 }
-

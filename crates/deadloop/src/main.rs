@@ -7,6 +7,7 @@ mod corpus;
 mod exit;
 mod folder;
 mod interrupt;
+mod programs;
 mod progress;
 mod replaying;
 mod settings;

@@ -28,8 +28,8 @@ mod protocol;
 mod script;
 
 use process::{Halt, Process};
-use protocol::{Answer, Told, line};
 pub use protocol::Ready;
+use protocol::{Answer, Told, line};
 pub(crate) use script::Heard;
 use script::Script;
 

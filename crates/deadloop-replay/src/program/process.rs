@@ -95,11 +95,11 @@ impl Process {
         };
         if let (Some(stdin), Some(stdout), Some(errors)) = pipes {
             let name = || thread::Builder::new().name("program".into());
-            name().spawn(move || write(stdin, sendings)).map_err(error)?;
-            name().spawn(move || read(stdout, lines)).map_err(error)?;
             name()
-                .spawn(move || stderr.keep(errors))
+                .spawn(move || write(stdin, sendings))
                 .map_err(error)?;
+            name().spawn(move || read(stdout, lines)).map_err(error)?;
+            name().spawn(move || stderr.keep(errors)).map_err(error)?;
         }
         Ok(process)
     }

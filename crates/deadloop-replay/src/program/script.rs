@@ -249,7 +249,11 @@ mod tests {
             Ok(alarm(Channel::Answer, 3, Kind::Other))
         );
         assert!(heard(1, 3, "other").unwrap_err().contains("chars 4 to 6"));
-        assert!(heard(3, 4, "other").unwrap_err().contains("0 to 3 of answer"));
+        assert!(
+            heard(3, 4, "other")
+                .unwrap_err()
+                .contains("0 to 3 of answer")
+        );
         assert!(heard(2, 0, "other").unwrap_err().contains("no text"));
         assert!(heard(5, 0, "other").unwrap_err().contains("event 5 of 5"));
         let (answers, _) = sent(Some(Channel::Answer), 0);
