@@ -4,6 +4,8 @@
 //! and a cell is one point of them. Cells have numbers: block after block, and inside a block in
 //! the order of a nested loop with the last axis innermost. The order depends on the grid alone.
 
+use std::collections::HashSet;
+
 use deadloop_detect::{Member, Setting, Settings, Value};
 
 use crate::block::{Block, Override, axes};
@@ -164,6 +166,15 @@ impl Plan {
             format!("{id} {} {}", b.len(), axes.join(" "))
         };
         self.blocks.iter().map(block).collect::<Vec<_>>().join("\n")
+    }
+
+    /// The programs that some setting asks about transcripts of a model, as indices.
+    pub(crate) fn asks(&self, model: &str) -> HashSet<usize> {
+        let programs = |block: &Block| {
+            let (_, sources) = block.watching(model);
+            sources.programs.iter().map(|(_, p)| *p).collect::<Vec<_>>()
+        };
+        self.blocks.iter().flat_map(programs).collect()
     }
 
     /// What is read of each transcript, whichever settings ask for it.

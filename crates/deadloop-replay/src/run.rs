@@ -113,7 +113,7 @@ fn step(job: &Job<'_>, done: &HashSet<String>, t: &Transcript, watch: &Watch<'_>
     if done.contains(&t.id) {
         return Step::Known(t.id.clone());
     }
-    match job.programs.ask(t, job.chunks, watch.cancel) {
+    match job.programs.ask(job.plan, t, job.chunks, watch.cancel) {
         Ok(said) => Step::New(decide_with(job.plan, t, job.chunks, &said)),
         Err(Interrupted) => Step::Stopped,
     }

@@ -8,8 +8,8 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use deadloop_replay::detect::Kind;
-use deadloop_replay::{Programs, Record, RunError, StartError};
+use deadloop_replay::detect::{Kind, Settings};
+use deadloop_replay::{Plan, Programs, Record, RunError, StartError};
 use kit::{How, NEVER, Place, error, guard, no_python, plan, run};
 use serde_json::{Value, json};
 
@@ -284,7 +284,9 @@ fn a_slow_start_is_no_error_and_a_second_answer_later_is_one() {
     };
     let records = run(&corpus, &plan(&guard(&twice, "")), &one).unwrap();
     let said: Vec<&str> = records.iter().map(error).collect();
-    assert!(said[1].contains("its verdict is of \"a\""), "{said:?}");
+    // Which of them is blamed is a matter of time; that one is, is not.
+    let blamed = |e: &&str| e.contains("its verdict is of") || e.contains("more than one answer");
+    assert!(said.iter().any(blamed), "{said:?}");
 }
 
 #[test]
@@ -387,6 +389,24 @@ verdict(transcript, None if transcript == "quiet" else alarm)
     let entry = corpus.entries().next().unwrap().unwrap();
     let alone = deadloop_replay::decide(&plan, &entry.transcript, None);
     assert_eq!(error(&alone), "its program does not run");
+}
+
+#[test]
+fn a_program_hears_only_of_the_models_that_it_guards() {
+    if no_python() {
+        return;
+    }
+    let place = Place::new();
+    let program = place.server("other.py", "sys.exit('asked about ' + transcript)");
+    let text = guard(&program, "").replace("[guard", "[model.guard");
+    let text = text.replace(
+        "[[model.guard]]",
+        "[[model]]\nmatch = \"other*\"\n[[model.guard]]",
+    );
+    let mut plan = Plan::default();
+    plan.add_settings(&Settings::parse(&text).unwrap());
+    let records = run(&place.ids(&["a"]), &plan, &How::default()).unwrap();
+    assert_eq!(error(&records[0]), "");
 }
 
 #[test]

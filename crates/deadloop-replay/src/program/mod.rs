@@ -10,6 +10,7 @@
 //! A program has one transcript at a time, and a thread one program at a time: there are never more
 //! of one kind than threads. What one says must not depend on what it was asked before.
 
+use std::collections::BTreeMap;
 use std::num::NonZeroU64;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -142,35 +143,39 @@ impl Programs {
         self.pools.is_empty()
     }
 
-    /// What each program says about a transcript, in the plan's order; `chunks` as in
+    /// What each program of `plan`, which is the one they were started for, says about a transcript,
+    /// in the plan's order; one that the model's guards do not have is not asked. `chunks` as in
     /// [`decide`](crate::decide).
     pub(crate) fn ask(
         &self,
+        plan: &Plan,
         transcript: &Transcript,
         chunks: Option<NonZeroU64>,
         cancel: &AtomicBool,
     ) -> Result<Vec<Said>, Interrupted> {
-        let stop = || cancel.load(Ordering::Relaxed) || self.failing.load(Ordering::Relaxed);
-        let mut scripts: Vec<(Option<Channel>, Result<Script, String>)> = Vec::new();
-        let mut said = Vec::with_capacity(self.pools.len());
-        for pool in &self.pools {
-            let channel = pool.listener.channel;
-            if !scripts.iter().any(|(c, _)| *c == channel) {
-                scripts.push((channel, Script::of(transcript, channel, chunks)));
-            }
-            let script = scripts.iter().find(|(c, _)| *c == channel);
-            let answer = match script.map(|(_, script)| script.as_ref()) {
-                Some(Ok(script)) => self.question(pool, script, &stop),
-                Some(Err(what)) => Err(Halt::Failed(what.clone())),
-                None => Err(Halt::Interrupted),
-            };
-            said.push(match answer {
-                Ok(heard) => Ok(heard),
-                Err(Halt::Interrupted) => return Err(Interrupted),
-                Err(Halt::Failed(what)) => Err(self.blame(pool, &transcript.id, &what)),
-            });
+        if self.is_empty() {
+            return Ok(Vec::new());
         }
-        Ok(said)
+        let stop = || cancel.load(Ordering::Relaxed) || self.failing.load(Ordering::Relaxed);
+        let wanted = plan.asks(&transcript.model);
+        let mut scripts: BTreeMap<Option<Channel>, Result<Script, String>> = BTreeMap::new();
+        let ask = |(i, pool): (usize, &Pool)| {
+            if !wanted.contains(&i) {
+                return Ok(Ok(None));
+            }
+            let channel = pool.listener.channel;
+            let new = || Script::of(transcript, channel, chunks);
+            let answer = match scripts.entry(channel).or_insert_with(new) {
+                Ok(script) => self.question(pool, script, &stop),
+                Err(what) => Err(Halt::Failed(what.clone())),
+            };
+            match answer {
+                Ok(heard) => Ok(Ok(heard)),
+                Err(Halt::Interrupted) => Err(Interrupted),
+                Err(Halt::Failed(what)) => Ok(Err(self.blame(pool, &transcript.id, &what))),
+            }
+        };
+        self.pools.iter().enumerate().map(ask).collect()
     }
 
     /// Asks one of a program, which is kept if it answers well.
