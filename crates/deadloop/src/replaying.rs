@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use deadloop_detect::{DETECTORS, Detector, Params, Setting, Settings, presets};
-use deadloop_replay::{Job, Journal, JournalError, Plan, Ran, Record, RunError, run};
+use deadloop_replay::{Job, Journal, JournalError, Plan, Programs, Ran, Record, RunError, run};
 use deadloop_score::{
     ChooseOptions, CorpusInfo, Evidence, Floor, JudgeOptions, Manifest, Scored, Scoring, Tally,
     Worth, write_outcomes, write_scores, write_scores_by,
@@ -96,21 +96,13 @@ pub(crate) fn replay(
     let judge = request.judge.options();
     let worth = request.judge.worth(current);
     let running = programs::start(plan)?;
-    let mut parts = inputs(request, plan, &surveyed, &judge, &worth);
-    parts.extend(programs::inputs(&running));
-    let inputs = fingerprint(&parts);
+    let given = (plan, &running, &surveyed);
+    let inputs = fingerprint(&inputs(request, given, &judge, &worth));
     if let State::Done = folder.state(&inputs)? {
         return Ok(None);
     }
     surveyed.accept(request.select.on_bad, request.global.quiet)?;
-    let job = Job {
-        corpus: &surveyed.corpus,
-        ids: &surveyed.ids(),
-        plan,
-        programs: &running,
-        chunks: request.judge.chunks,
-    };
-    let Ran { records, journal } = records(request, &job, (&folder, &inputs))?;
+    let Ran { records, journal } = records(request, given, (&folder, &inputs))?;
     folder.begin()?;
     surveyed.write_rejected(folder.path())?;
     let manifest = Manifest {
@@ -162,8 +154,7 @@ fn look(request: &Request<'_>) -> Outcome<Surveyed> {
 /// Everything that the bytes of a result depend on.
 fn inputs(
     request: &Request<'_>,
-    plan: &Plan,
-    surveyed: &Surveyed,
+    (plan, running, surveyed): (&Plan, &Programs, &Surveyed),
     judge: &JudgeOptions,
     worth: &Worth,
 ) -> Vec<String> {
@@ -179,21 +170,29 @@ fn inputs(
         format!("{}", request.output.csv),
     ];
     parts.extend(request.inputs.clone());
+    parts.extend(programs::inputs(running));
     parts
 }
 
 fn records(
     request: &Request<'_>,
-    job: &Job<'_>,
+    (plan, running, surveyed): (&Plan, &Programs, &Surveyed),
     (folder, inputs): (&Folder, &str),
 ) -> Outcome<Ran> {
+    let job = Job {
+        corpus: &surveyed.corpus,
+        ids: &surveyed.ids(),
+        plan,
+        programs: running,
+        chunks: request.judge.chunks,
+    };
     let opened = Journal::open(&folder.journal(), inputs, folder.force());
     let journal = opened.map_err(|e| match e {
         JournalError::OtherInputs(_) => Code::Usage.because(e),
         JournalError::Io(..) => Code::Unexpected.because(e),
     })?;
     let ran = watched("replaying", request.global.quiet, |watch| {
-        run(job, Some(journal), watch)
+        run(&job, Some(journal), watch)
     });
     let ran = ran.map_err(|e| match e {
         RunError::Interrupted { .. } => {

@@ -29,6 +29,17 @@ struct Place {
     to: Chars,
 }
 
+impl Place {
+    /// Of the next event, where it has text.
+    fn of(event: &Event, seen: &mut Seen) -> Option<Self> {
+        let (channel, text) = text_of(event)?;
+        let from = seen.of(channel);
+        *seen = seen.plus(channel, Chars::of(text));
+        let to = seen.of(channel);
+        Some(Self { channel, from, to })
+    }
+}
+
 /// An alarm of a program that makes sense.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Heard {
@@ -58,15 +69,9 @@ impl Script {
         let mut places = Vec::new();
         let mut seen = Seen::default();
         for event in events.iter() {
-            let place = text_of(event).map(|(channel, text)| {
-                let from = seen.of(channel);
-                seen = seen.plus(channel, Chars::of(text));
-                let to = seen.of(channel);
-                Place { channel, from, to }
-            });
-            if let (Some(wanted), Some(place)) = (channel, &place)
-                && place.channel != wanted
-            {
+            let place = Place::of(event, &mut seen);
+            let other = |place: &Place| channel.is_some_and(|wanted| place.channel != wanted);
+            if place.as_ref().is_some_and(other) {
                 continue;
             }
             places.push(place);
