@@ -1,7 +1,9 @@
 //! Generated text, settings and grids. Values come from the registry's own domains, so a new
 //! detector is generated for without a change here.
 
-use deadloop_detect::{Channel, DETECTORS, Detector, Domain, Mark, Member, Params, Setting, Value};
+use deadloop_detect::{
+    Channel, DETECTORS, Detector, Domain, Mark, Measure, Member, Params, Setting, Value,
+};
 use deadloop_replay::{Grid, GridMember};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -89,6 +91,7 @@ fn value(domain: Domain) -> BoxedStrategy<Value> {
             })
             .boxed(),
         Domain::Rows(fields) => vec(row(fields), 0..3).prop_map(Value::List).boxed(),
+        // Of detectors that are programs, for which no settings are generated.
         Domain::Program | Domain::Free => Just(Value::List(vec![])).boxed(),
     }
 }
@@ -112,9 +115,15 @@ pub fn member(detector: &'static Detector) -> impl Strategy<Value = Member> {
     })
 }
 
-/// A guard of one to two members of any detectors.
+/// The detectors that measure text: what the laws are about.
+pub fn text_detectors() -> Vec<&'static Detector> {
+    let text = |d: &&'static Detector| matches!(d.measure, Measure::Text(_));
+    DETECTORS.iter().copied().filter(text).collect()
+}
+
+/// A guard of one to two members of any detectors that measure text.
 pub fn setting() -> impl Strategy<Value = Setting> {
-    let member = select(DETECTORS.to_vec()).prop_flat_map(member);
+    let member = select(text_detectors()).prop_flat_map(member);
     vec(member, 1..3).prop_map(|members| Setting { members })
 }
 

@@ -223,7 +223,13 @@ fn swept(params: &Params, text: &str) -> Option<u64> {
     all.into_iter()
         .for_each(|(name, value)| loosest.set(name, Value::Int(value)));
     let mut facts = Vec::new();
-    (detector.recipe)(&loosest).meter().push(text, &mut facts);
+    let loosest = Member {
+        detector,
+        channel: None,
+        params: loosest,
+    };
+    let recipe = loosest.recipe().expect("it reads text");
+    recipe.meter().push(text, &mut facts);
     let params = params.clone();
     let member = Member {
         detector,

@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 
 use deadloop_corpus::Corpus;
 use deadloop_detect::{RECOMMENDED, Settings};
-use deadloop_replay::{Job, Plan, RunError, Watch, run};
+use deadloop_replay::{Job, Plan, Programs, RunError, Watch, run};
 
 /// Checks a corpus of two files, lets `change` happen, and replays it: what the run says.
 fn after(change: impl Fn(&Path)) -> String {
@@ -27,6 +27,7 @@ fn after(change: impl Fn(&Path)) -> String {
         corpus: &corpus,
         ids: &ids,
         plan: &plan,
+        programs: &Programs::default(),
         chunks: None,
     };
     let watch = Watch {

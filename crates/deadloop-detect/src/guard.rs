@@ -29,12 +29,13 @@ pub struct Guard {
 struct Live {
     member: Member,
     rule: Rule,
-    recipe: Recipe,
+    recipe: Option<Recipe>,
     meters: Vec<(Channel, Box<dyn Meter>)>,
 }
 
 impl Guard {
-    /// A guard for one request.
+    /// A guard for one request. A member that is a program never fires in it: settings that have
+    /// one are refused before, with [`Setting::live`].
     pub fn new(setting: &Setting) -> Self {
         Self {
             members: setting.members.iter().map(Live::new).collect(),
@@ -94,9 +95,10 @@ impl Live {
         Self::of(member.clone(), member.recipe())
     }
 
-    fn of(member: Member, recipe: Recipe) -> Self {
+    fn of(member: Member, recipe: Option<Recipe>) -> Self {
         let watched = Channel::TEXT.into_iter().filter(|c| member.watches(*c));
-        let meters = watched.map(|c| (c, recipe.meter())).collect();
+        let meter = |c| Some((c, recipe.as_ref()?.meter()));
+        let meters = watched.filter_map(meter).collect();
         Self {
             rule: member.rule(),
             member,

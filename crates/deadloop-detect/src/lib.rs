@@ -32,12 +32,12 @@ mod settings;
 mod value;
 
 pub use alarm::{Alarm, Met};
-pub use detectors::{DETECTORS, Detector, Refusal};
+pub use detectors::{DETECTORS, Detector, Measure, Program, Refusal};
 pub use fact::{Bound, Clock, Fact, Meter, Recipe, Rule, UNIT_CHARS};
 pub use guard::Guard;
 pub use param::{DECIMAL, Domain, Mark, Param, Side, Threshold, Zero};
 pub use position::{Channel, Chars, Kind};
 pub use preset::{Preset, Source, presets};
-pub use setting::{Member, Params, Setting};
+pub use setting::{Member, NotLive, Params, Setting};
 pub use settings::{GuardTable, Named, RECOMMENDED, Settings, SettingsError, resolve};
 pub use value::{Literal, Value};

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use sha2::{Digest, Sha256};
 
-use crate::detectors::{Detector, Refusal};
+use crate::detectors::{Detector, Measure, Program, Refusal};
 use crate::fact::{Recipe, Rule};
 use crate::param::{Mark, Param, Threshold};
 use crate::position::Channel;
@@ -104,9 +104,20 @@ impl Member {
     }
 
     /// What its meters are made from: they tell all that these parameters, or more careful ones,
-    /// accept.
-    pub fn recipe(&self) -> Recipe {
-        (self.detector.recipe)(&self.params)
+    /// accept. `None`: it is a [program](Self::program).
+    pub fn recipe(&self) -> Option<Recipe> {
+        match self.detector.measure {
+            Measure::Text(recipe) => Some(recipe(&self.params)),
+            Measure::Program(_) => None,
+        }
+    }
+
+    /// The program that it is, if it is one.
+    pub fn program(&self) -> Option<Program> {
+        match self.detector.measure {
+            Measure::Text(_) => None,
+            Measure::Program(program) => Some(program(&self.params)),
+        }
     }
 
     /// The rule of its thresholds.
@@ -172,6 +183,16 @@ impl Setting {
         short_hash(&self.canonical())
     }
 
+    /// Whether a live [`Guard`](crate::Guard) can run it: ask this where settings for a live stream
+    /// are read.
+    ///
+    /// # Errors
+    /// A member is a program.
+    pub fn live(&self) -> Result<(), NotLive> {
+        let program = self.members.iter().find(|m| m.program().is_some());
+        program.map_or(Ok(()), |m| Err(NotLive(m.detector.name)))
+    }
+
     /// Whether a member reads `channel`.
     pub fn watches(&self, channel: Channel) -> bool {
         self.members.iter().any(|m| m.watches(channel))
@@ -224,6 +245,11 @@ impl Setting {
         text
     }
 }
+
+/// A guard that only a replay can run: the detector that is a program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the detector \"{0}\" is a program: it is replayed, it cannot watch a live stream")]
+pub struct NotLive(pub &'static str);
 
 /// The first 12 hexadecimal digits of SHA-256.
 pub(crate) fn short_hash(text: &str) -> String {

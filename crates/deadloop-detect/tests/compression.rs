@@ -5,7 +5,6 @@
 
 mod common;
 
-
 use common::{PROSE, alarm, facts, fires, member, preset, word};
 use deadloop_detect::{Bound, Member, Value};
 use flate2::{Compress, Compression, FlushCompress, Status};
@@ -206,7 +205,7 @@ fn the_default_leaves_prose_alone() {
 #[test]
 fn a_new_deflate_shows_up_here() {
     let sizes = [1, 6, 9].map(|level| zlib(PROSE, level));
-    assert_eq!(sizes, [3068.0, 2089.0, 2109.0]);
+    assert_eq!(sizes, [3066.0, 2089.0, 2109.0]);
 }
 
 #[test]

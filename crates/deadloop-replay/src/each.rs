@@ -1,5 +1,6 @@
 //! [`each`]: every record of a corpus through a function, in parallel, in bounded memory, in order.
 
+use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use deadloop_corpus::{Corpus, Entry, Problem, Raw, Raws};
@@ -7,7 +8,7 @@ use rayon::prelude::*;
 
 /// Undecoded bytes in hand at a time, besides the records that threads are working on.
 const BATCH_BYTES: usize = 8 << 20;
-/// Records in hand at a time.
+/// Records in hand at a time, where a record costs little.
 const BATCH_RECORDS: usize = 1024;
 
 /// How a pass over a corpus is watched and stopped.
@@ -30,8 +31,10 @@ impl Watch<'_> {
 #[error("interrupted")]
 pub struct Interrupted;
 
-/// Decodes every record of `corpus` and maps it, with its undecoded form where it could be read, on all threads of the current rayon pool, and
-/// hands the results to `sink` in corpus order. While one batch is worked on the next is read.
+/// Decodes every record of `corpus` and maps it, with its undecoded form where it could be read, on
+/// all threads of the current rayon pool, and hands the results to `sink` in corpus order. While one
+/// batch is worked on the next is read. A sink that breaks off is an interruption; after one, what
+/// was done is handed over all the same, and some may be missing in between.
 ///
 /// Memory: two batches of 8 MiB of undecoded text, or of one record where that is longer, and what
 /// is decoded of one of them.
@@ -39,10 +42,22 @@ pub fn each<T: Send>(
     corpus: &Corpus,
     watch: &Watch<'_>,
     map: impl Fn(Result<Entry, Problem>, Option<Raw>) -> T + Sync,
-    mut sink: impl FnMut(T),
+    sink: impl FnMut(T) -> ControlFlow<()>,
+) -> Result<(), Interrupted> {
+    each_few(corpus, BATCH_RECORDS, watch, map, sink)
+}
+
+/// The same with at most `records` in hand at a time: where each takes long, so that little is lost
+/// by an interruption.
+pub(crate) fn each_few<T: Send>(
+    corpus: &Corpus,
+    records: usize,
+    watch: &Watch<'_>,
+    map: impl Fn(Result<Entry, Problem>, Option<Raw>) -> T + Sync,
+    mut sink: impl FnMut(T) -> ControlFlow<()>,
 ) -> Result<(), Interrupted> {
     let mut raws = corpus.raws();
-    let mut batch = next_batch(&mut raws);
+    let mut batch = next_batch(&mut raws, records);
     while !batch.is_empty() {
         let one = |raw: Result<Raw, Problem>| {
             if watch.is_cancelled() {
@@ -54,9 +69,13 @@ pub fn each<T: Send>(
             })
         };
         let work = || batch.into_par_iter().map(one).collect::<Vec<Option<T>>>();
-        let (done, next) = rayon::join(work, || next_batch(&mut raws));
+        let (done, next) = rayon::join(work, || next_batch(&mut raws, records));
+        let mut cut = false;
         for item in done {
-            sink(item.ok_or(Interrupted)?);
+            cut |= item.is_none_or(|item| sink(item).is_break());
+        }
+        if cut {
+            return Err(Interrupted);
         }
         (watch.progress)(raws.bytes_read(), raws.total_bytes());
         batch = next;
@@ -64,10 +83,10 @@ pub fn each<T: Send>(
     Ok(())
 }
 
-fn next_batch(raws: &mut Raws) -> Vec<Result<Raw, Problem>> {
+fn next_batch(raws: &mut Raws, records: usize) -> Vec<Result<Raw, Problem>> {
     let mut batch = Vec::new();
     let mut bytes = 0;
-    while bytes < BATCH_BYTES && batch.len() < BATCH_RECORDS {
+    while bytes < BATCH_BYTES && batch.len() < records {
         let Some(raw) = raws.next() else { break };
         bytes += raw.as_ref().map_or(0, Raw::bytes);
         batch.push(raw);

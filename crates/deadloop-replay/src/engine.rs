@@ -9,7 +9,10 @@ use deadloop_corpus::Transcript;
 use deadloop_detect::{Bound, Channel, Chars, Fact, Kind};
 
 use crate::arrivals::Arrivals;
-use crate::plan::{Axis, Block, Measure, Plan};
+use crate::block::{Axis, Block};
+use crate::plan::Plan;
+use crate::program::Said;
+use crate::readings::Reading;
 use crate::record::{Decided, Record, Region, Stop};
 use crate::regions::{Span, Unclaimed};
 
@@ -17,31 +20,55 @@ use crate::regions::{Span, Unclaimed};
 /// chunks of so many chars, whatever was recorded.
 ///
 /// Each distinct meter of the plan reads its channel once; memory is that of the transcript and of
-/// the facts that are seen in it.
+/// the facts that are seen in it. A setting with a program is an error here: [`run`](crate::run)
+/// asks programs.
 pub fn decide(plan: &Plan, transcript: &Transcript, chunks: Option<NonZeroU64>) -> Record {
+    decide_with(plan, transcript, chunks, &[])
+}
+
+/// The same with what the plan's programs say about the transcript, in their order.
+pub(crate) fn decide_with(
+    plan: &Plan,
+    transcript: &Transcript,
+    chunks: Option<NonZeroU64>,
+    said: &[Said],
+) -> Record {
     let arrivals = Arrivals::of(transcript, chunks);
-    let facts = measure(plan, &arrivals);
+    let measured = Measured {
+        facts: measure(plan, &arrivals),
+        said,
+        arrivals,
+    };
     let blocks = plan
         .blocks()
         .iter()
-        .map(|block| decide_block(block, &transcript.model, &facts, &arrivals));
+        .map(|block| decide_block(block, &transcript.model, &measured));
     Record {
         transcript: transcript.id.clone(),
         blocks: blocks.collect(),
     }
 }
 
+/// All that is known of a transcript before any setting is asked.
+struct Measured<'a> {
+    /// Of each meter of the plan.
+    facts: Vec<Vec<Fact>>,
+    /// By each program of the plan.
+    said: &'a [Said],
+    arrivals: Arrivals<'a>,
+}
+
 /// The facts of each meter.
 fn measure(plan: &Plan, arrivals: &Arrivals<'_>) -> Vec<Vec<Fact>> {
     let texts = Channel::TEXT.map(|channel| (channel, arrivals.text(channel)));
-    let run = |measure: &Measure| {
+    let run = |reading: &Reading| {
         let mut facts = Vec::new();
-        if let Some((_, text)) = texts.iter().find(|(c, _)| *c == measure.channel) {
-            measure.recipe.meter().push(text, &mut facts);
+        if let Some((_, text)) = texts.iter().find(|(c, _)| *c == reading.channel) {
+            reading.recipe.meter().push(text, &mut facts);
         }
         facts
     };
-    plan.meters().iter().map(run).collect()
+    plan.readings().meters().iter().map(run).collect()
 }
 
 /// A step at which some cells of the block begin to accept a fact, and which.
@@ -53,34 +80,73 @@ struct Candidate {
     stop: Stop,
 }
 
-fn decide_block(
-    block: &Block,
-    model: &str,
-    facts: &[Vec<Fact>],
-    arrivals: &Arrivals<'_>,
-) -> Decided {
+impl Candidate {
+    fn new(span: Span, stop: Stop) -> Self {
+        let seen = stop.exact.seen;
+        Self {
+            order: (seen.reasoning.0 + seen.answer.0, stop.member),
+            span,
+            stop,
+        }
+    }
+}
+
+fn decide_block(block: &Block, model: &str, measured: &Measured<'_>) -> Decided {
+    let mut candidates = from_facts(block, model, measured);
+    match from_programs(block, model, measured) {
+        Ok(said) => candidates.extend(said),
+        Err(error) => {
+            return Decided {
+                error: Some(error),
+                ..Decided::default()
+            };
+        }
+    }
+    candidates.sort_by_key(|candidate| candidate.order);
+    claim(block, candidates)
+}
+
+fn from_facts(block: &Block, model: &str, measured: &Measured<'_>) -> Vec<Candidate> {
     let (guard, sources) = block.watching(model);
     let mut candidates = Vec::new();
-    for source in sources {
+    for source in &sources.facts {
         let rule = guard.members[source.member].rule();
-        for fact in &facts[source.meter] {
+        for fact in &measured.facts[source.meter] {
             let varies = |bound| axis(block, source.member, bound).is_some();
             let Some(first) = rule.alarm_but_for(fact, varies) else {
                 continue;
             };
             for step in steps(block, source.member, fact, first) {
                 if let Some(span) = Span::accepting(block, source.member, fact, step) {
-                    let at = fact.position(step);
-                    let stop = stop(arrivals, source.channel, source.member, (fact.kind, at));
-                    let seen = stop.exact.seen;
-                    let order = (seen.reasoning.0 + seen.answer.0, source.member);
-                    candidates.push(Candidate { order, span, stop });
+                    let what = (fact.kind, fact.position(step));
+                    let stop = stop(&measured.arrivals, source.channel, source.member, what);
+                    candidates.push(Candidate::new(span, stop));
                 }
             }
         }
     }
-    candidates.sort_by_key(|candidate| candidate.order);
-    claim(block, candidates)
+    candidates
+}
+
+/// A program has no thresholds: what it says holds for every cell. The first that failed is the
+/// block's error.
+fn from_programs(
+    block: &Block,
+    model: &str,
+    measured: &Measured<'_>,
+) -> Result<Vec<Candidate>, String> {
+    let (_, sources) = block.watching(model);
+    let mut candidates = Vec::new();
+    for (member, program) in &sources.programs {
+        let said = measured.said.get(*program);
+        let alarm = said.ok_or("its program does not run")?.as_ref()?;
+        if let Some(heard) = alarm {
+            let what = (heard.kind, heard.at);
+            let stop = stop(&measured.arrivals, heard.channel, *member, what);
+            candidates.push(Candidate::new(Span::all(block), stop));
+        }
+    }
+    Ok(candidates)
 }
 
 fn axis(block: &Block, member: usize, bound: usize) -> Option<&Axis> {

@@ -1,7 +1,8 @@
 //! [`Journal`]: the records of an unfinished sweep, on disk, so that it can be resumed.
 //!
-//! The first line names what is being swept; each further line is one record, in corpus order. A
-//! line that a kill cut short is dropped when the journal is opened again.
+//! The first line names what is being swept; each further line is one record, in corpus order but
+//! for what was missing after an interruption. A line that a kill cut short is dropped when the
+//! journal is opened again.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufReader, BufWriter, Seek, Write};

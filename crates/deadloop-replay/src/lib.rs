@@ -5,6 +5,7 @@
 //! | a settings file with several values a parameter | [`Grid`] |
 //! | every setting of a run, grouped to be measured once | [`Plan`], [`Block`] |
 //! | one transcript through all of them | [`decide`], `regions` |
+//! | detectors that are programs | [`Programs`] |
 //! | a corpus through all of them, resumable | [`run`], [`Journal`] |
 //! | any parallel pass over a corpus | [`each`] |
 //! | what comes out | [`Record`], [`Decided`] |
@@ -12,22 +13,27 @@
 //! This crate cannot name a label: what is true about a transcript is known to `deadloop-score`.
 
 mod arrivals;
+mod block;
 mod each;
 mod engine;
 mod grid;
 mod journal;
 mod plan;
+mod program;
+mod readings;
 mod record;
 mod regions;
 mod run;
 
 pub use arrivals::text_of;
+pub use block::{Axis, Block};
 pub use deadloop_corpus as corpus;
 pub use deadloop_detect as detect;
 pub use each::{Interrupted, Watch, each};
 pub use engine::decide;
 pub use grid::{Grid, GridMember};
 pub use journal::{Journal, JournalError};
-pub use plan::{Axis, Block, Cell, Plan, PlanError, Refused};
+pub use plan::{Cell, Plan, PlanError, Refused};
+pub use program::{Programs, Ready, StartError};
 pub use record::{Decided, Moment, Record, Region, Seen, Stop};
-pub use run::{Job, RunError, run};
+pub use run::{Job, Ran, RunError, run};

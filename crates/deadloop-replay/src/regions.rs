@@ -7,7 +7,7 @@
 
 use deadloop_detect::{Bound, Fact};
 
-use crate::plan::{Axis, Block};
+use crate::block::{Axis, Block};
 
 /// Value indices along every axis: from, to.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,14 +1,16 @@
 //! [`run`]: a corpus through a plan.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::num::NonZeroU64;
+use std::ops::ControlFlow;
 
-use deadloop_corpus::{Corpus, Problem};
+use deadloop_corpus::{Corpus, Entry, Problem, Transcript};
 
-use crate::each::{Interrupted, Watch, each};
-use crate::engine::decide;
+use crate::each::{Interrupted, Watch, each, each_few};
+use crate::engine::decide_with;
 use crate::journal::{Journal, JournalError};
 use crate::plan::Plan;
+use crate::program::Programs;
 use crate::record::Record;
 
 /// What is replayed, and how.
@@ -19,6 +21,8 @@ pub struct Job<'a> {
     pub ids: &'a HashSet<String>,
     /// The settings.
     pub plan: &'a Plan,
+    /// The plan's programs, started; [`Programs::default`] where it has none.
+    pub programs: &'a Programs,
     /// As if all text had come in chunks of so many chars.
     pub chunks: Option<NonZeroU64>,
 }
@@ -37,68 +41,151 @@ pub enum RunError {
     /// The journal cannot be written.
     #[error(transparent)]
     Journal(#[from] JournalError),
+    /// A program failed on more transcripts than it may; what was done is in the journal.
+    #[error("{0}")]
+    Program(String),
     /// The corpus is not what it was when it was checked.
     #[error("the corpus changed while it was read: {0}")]
     Changed(String),
 }
 
+/// What a run leaves.
+#[derive(Debug)]
+pub struct Ran {
+    /// One a transcript that is meant, in corpus order.
+    pub records: Vec<Record>,
+    /// The journal, if there was one, with all of them but those that are errors.
+    pub journal: Option<Journal>,
+}
+
+/// Transcripts in hand a thread, where programs take long over each.
+const FEW: usize = 16;
+
 /// Replays each transcript that is meant through every setting of the plan, in parallel; the
 /// records come in corpus order and do not depend on the number of threads.
 ///
 /// With a journal, records that are in it are not computed again, and each new one is added: the
-/// same call after an interruption goes on where it stopped. Records stay in memory (some hundred
-/// bytes a transcript and block), text does not.
+/// same call after an interruption goes on where it stopped. A record with an error is not added: it
+/// is tried again. Records stay in memory (some hundred bytes a transcript and block), text does
+/// not.
 pub fn run(
     job: &Job<'_>,
     journal: Option<(Journal, Vec<Record>)>,
     watch: &Watch<'_>,
-) -> Result<(Vec<Record>, Option<Journal>), RunError> {
-    let (mut journal, mut records) = match journal {
-        Some((journal, records)) => (Some(journal), records),
-        None => (None, Vec::new()),
+) -> Result<Ran, RunError> {
+    let mut taking = Taking::new(journal);
+    let done: HashSet<String> = taking.known.keys().cloned().collect();
+    let map = |entry: Result<Entry, Problem>, _| match entry {
+        Err(problem) => Step::Bad(problem),
+        Ok(entry) => step(job, &done, &entry.transcript, watch),
     };
-    let done: HashSet<String> = records.iter().map(|r| r.transcript.clone()).collect();
-    let mut changed: Option<Problem> = None;
-    let mut failed: Result<(), JournalError> = Ok(());
-    let map = |entry: Result<deadloop_corpus::Entry, Problem>, _| match entry {
-        Err(problem) => Some(Err(problem)),
-        Ok(entry) => {
-            let t = &entry.transcript;
-            let wanted = job.ids.contains(&t.id) && !done.contains(&t.id);
-            wanted.then(|| Ok(decide(job.plan, t, job.chunks)))
+    let sink = |step| taking.take(step);
+    let end = match job.programs.is_empty() {
+        true => each(job.corpus, watch, map, sink),
+        false => {
+            let few = FEW * rayon::current_num_threads();
+            each_few(job.corpus, few, watch, map, sink)
         }
     };
-    let mut met = HashSet::new();
-    let end = each(job.corpus, watch, map, |result| match result {
-        None => {}
-        Some(Err(problem)) => changed = Some(problem),
-        // Of a repeated id the first is meant.
-        Some(Ok(record)) if !met.insert(record.transcript.clone()) => {}
-        Some(Ok(record)) => {
-            if let (Some(journal), Ok(())) = (journal.as_mut(), &failed) {
-                failed = journal.push(&record);
-            }
-            records.push(record);
-        }
-    });
-    failed?;
-    if let Some(journal) = journal.as_mut() {
-        journal.flush()?;
+    if let Some(what) = job.programs.failure() {
+        taking.flush()?;
+        return Err(RunError::Program(what));
     }
-    match (end, changed) {
-        (Err(Interrupted), _) => Err(RunError::Interrupted {
-            done: records.len(),
-            of: job.ids.len(),
-        }),
-        (Ok(()), _) if records.len() == job.ids.len() => Ok((records, journal)),
-        (Ok(()), Some(problem)) => Err(RunError::Changed(problem.to_string())),
-        (Ok(()), None) => {
-            let what = format!(
-                "{} transcripts were there, now {}",
-                job.ids.len(),
-                records.len()
-            );
-            Err(RunError::Changed(what))
+    taking.finish(job.ids.len(), end)
+}
+
+/// What became of one transcript of the corpus.
+enum Step {
+    /// It is not meant.
+    Passed,
+    /// It is in the journal.
+    Known(String),
+    New(Record),
+    Bad(Problem),
+    /// Nobody wants it any more.
+    Stopped,
+}
+
+fn step(job: &Job<'_>, done: &HashSet<String>, t: &Transcript, watch: &Watch<'_>) -> Step {
+    if !job.ids.contains(&t.id) {
+        return Step::Passed;
+    }
+    if done.contains(&t.id) {
+        return Step::Known(t.id.clone());
+    }
+    match job.programs.ask(job.plan, t, job.chunks, watch.cancel) {
+        Ok(said) => Step::New(decide_with(job.plan, t, job.chunks, &said)),
+        Err(Interrupted) => Step::Stopped,
+    }
+}
+
+/// What has been taken in so far.
+struct Taking {
+    journal: Option<Journal>,
+    /// Those of the journal whose place in the corpus has not come yet.
+    known: HashMap<String, Record>,
+    records: Vec<Record>,
+    met: HashSet<String>,
+    changed: Option<Problem>,
+    failed: Result<(), JournalError>,
+}
+
+impl Taking {
+    fn new(journal: Option<(Journal, Vec<Record>)>) -> Self {
+        let (journal, records) = journal.unzip();
+        let records = records.unwrap_or_default().into_iter();
+        Self {
+            journal,
+            known: records.map(|r| (r.transcript.clone(), r)).collect(),
+            records: Vec::new(),
+            met: HashSet::new(),
+            changed: None,
+            failed: Ok(()),
+        }
+    }
+
+    fn take(&mut self, step: Step) -> ControlFlow<()> {
+        match step {
+            Step::Passed => {}
+            Step::Bad(problem) => self.changed = Some(problem),
+            Step::Known(id) => self.records.extend(self.known.remove(&id)),
+            // Of a repeated id the first is meant.
+            Step::New(record) if !self.met.insert(record.transcript.clone()) => {}
+            Step::New(record) => {
+                let whole = record.blocks.iter().all(|block| block.error.is_none());
+                if let (Some(journal), Ok(()), true) = (&mut self.journal, &self.failed, whole) {
+                    self.failed = journal.push(&record);
+                }
+                self.records.push(record);
+            }
+            Step::Stopped => return ControlFlow::Break(()),
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// What is done is on disk.
+    fn flush(&mut self) -> Result<(), JournalError> {
+        std::mem::replace(&mut self.failed, Ok(()))?;
+        self.journal.as_mut().map_or(Ok(()), Journal::flush)
+    }
+
+    fn finish(mut self, of: usize, end: Result<(), Interrupted>) -> Result<Ran, RunError> {
+        self.flush()?;
+        let found = self.records.len();
+        match (end, self.changed) {
+            (Err(Interrupted), _) => {
+                let done = found + self.known.len();
+                Err(RunError::Interrupted { done, of })
+            }
+            (Ok(()), _) if found == of => Ok(Ran {
+                records: self.records,
+                journal: self.journal,
+            }),
+            (Ok(()), Some(problem)) => Err(RunError::Changed(problem.to_string())),
+            (Ok(()), None) => {
+                let what = format!("{of} transcripts were there, now {found}");
+                Err(RunError::Changed(what))
+            }
         }
     }
 }

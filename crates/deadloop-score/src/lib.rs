@@ -48,7 +48,7 @@ pub use deadloop_replay as replay;
 pub use evidence::{Evidence, Mismatch};
 pub use files::breakdown::{write_intervals, write_scores_by};
 pub use files::choice::write_choice;
-pub use files::manifest::{CorpusInfo, Manifest};
+pub use files::manifest::{CorpusInfo, Manifest, ProgramInfo};
 pub use files::outcomes::write_outcomes;
 pub use files::results::{Results, ScoresFile, macro_means};
 pub use files::settings::{settings_toml, write_settings};

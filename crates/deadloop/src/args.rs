@@ -79,7 +79,7 @@ pub(crate) enum Command {
 pub(crate) struct Tune {
     /// A corpus: a folder, or one .jsonl or .parquet file
     pub(crate) corpus: PathBuf,
-    /// The grid to search [default: the default grid of every text detector]
+    /// The grid to search [default: a grid of every text detector]
     #[arg(long, value_name = "FILE")]
     pub(crate) grid: Option<PathBuf>,
     /// The settings in use now, to compare with [default: the recommended guard]

@@ -2,6 +2,7 @@
 //! is replayed before this is known.
 
 use std::collections::HashSet;
+use std::ops::ControlFlow;
 use std::path::Path;
 
 use deadloop_corpus::{
@@ -144,7 +145,10 @@ pub(crate) fn survey(wanted: Wanted<'_>) -> Outcome<Surveyed> {
         ..Findings::default()
     };
     watched("reading", wanted.quiet, |watch| {
-        each(&corpus, watch, find, |record| found.take(record))
+        each(&corpus, watch, find, |record| {
+            found.take(record);
+            ControlFlow::Continue(())
+        })
     })
     .map_err(|Interrupted| Code::Interrupted.error("interrupted while the corpus was read"))?;
     found.problems.extend(corpus.split_problems(&found.ids));

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use deadloop_detect::{DETECTORS, Detector, Params, Setting, Settings, presets};
-use deadloop_replay::{Job, Journal, JournalError, Plan, Record, RunError, run};
+use deadloop_replay::{Job, Journal, JournalError, Plan, Programs, Ran, Record, RunError, run};
 use deadloop_score::{
     ChooseOptions, CorpusInfo, Evidence, Floor, JudgeOptions, Manifest, Scored, Scoring, Tally,
     Worth, write_outcomes, write_scores, write_scores_by,
@@ -16,6 +16,7 @@ use crate::args::{self, Global, Judge, Output, Select};
 use crate::corpus::{Surveyed, Wanted, survey};
 use crate::exit::{Code, Outcome};
 use crate::folder::{Folder, State, fingerprint};
+use crate::programs;
 use crate::progress::watched;
 
 /// What a command asks for.
@@ -94,16 +95,19 @@ pub(crate) fn replay(
     let surveyed = look(request)?;
     let judge = request.judge.options();
     let worth = request.judge.worth(current);
-    let inputs = fingerprint(&inputs(request, plan, &surveyed, &judge, &worth));
+    let running = programs::start(plan)?;
+    let given = (plan, &running, &surveyed);
+    let inputs = fingerprint(&inputs(request, given, &judge, &worth));
     if let State::Done = folder.state(&inputs)? {
         return Ok(None);
     }
     surveyed.accept(request.select.on_bad, request.global.quiet)?;
-    let (records, journal) = records(request, plan, &surveyed, (&folder, &inputs))?;
+    let Ran { records, journal } = records(request, given, (&folder, &inputs))?;
     folder.begin()?;
     surveyed.write_rejected(folder.path())?;
     let manifest = Manifest {
         inputs,
+        programs: programs::described(&running),
         ..manifest(request, plan, &surveyed, (&judge, &worth))
     };
     Ok(Some(Replayed {
@@ -151,8 +155,7 @@ fn look(request: &Request<'_>) -> Outcome<Surveyed> {
 /// Everything that the bytes of a result depend on.
 fn inputs(
     request: &Request<'_>,
-    plan: &Plan,
-    surveyed: &Surveyed,
+    (plan, running, surveyed): (&Plan, &Programs, &Surveyed),
     judge: &JudgeOptions,
     worth: &Worth,
 ) -> Vec<String> {
@@ -168,20 +171,20 @@ fn inputs(
         format!("{}", request.output.csv),
     ];
     parts.extend(request.inputs.clone());
+    parts.extend(programs::inputs(running));
     parts
 }
 
 fn records(
     request: &Request<'_>,
-    plan: &Plan,
-    surveyed: &Surveyed,
+    (plan, running, surveyed): (&Plan, &Programs, &Surveyed),
     (folder, inputs): (&Folder, &str),
-) -> Outcome<(Vec<Record>, Option<Journal>)> {
-    let ids = surveyed.ids();
+) -> Outcome<Ran> {
     let job = Job {
         corpus: &surveyed.corpus,
-        ids: &ids,
+        ids: &surveyed.ids(),
         plan,
+        programs: running,
         chunks: request.judge.chunks,
     };
     let opened = Journal::open(&folder.journal(), inputs, folder.force());
@@ -189,16 +192,18 @@ fn records(
         JournalError::OtherInputs(_) => Code::Usage.because(e),
         JournalError::Io(..) => Code::Unexpected.because(e),
     })?;
-    watched("replaying", request.global.quiet, |watch| {
+    let ran = watched("replaying", request.global.quiet, |watch| {
         run(&job, Some(journal), watch)
-    })
-    .map_err(|e| match e {
+    });
+    let ran = ran.map_err(|e| match e {
         RunError::Interrupted { .. } => {
             Code::Interrupted.error(format!("{e}; the same command goes on from there"))
         }
-        RunError::Journal(_) => Code::Unexpected.because(e),
+        RunError::Journal(_) | RunError::Program(_) => Code::Unexpected.because(e),
         RunError::Changed(_) => Code::Usage.because(e),
-    })
+    })?;
+    programs::tell_errors(&ran.records, request.global.quiet);
+    Ok(ran)
 }
 
 fn manifest(

@@ -7,8 +7,15 @@ use deadloop_replay::Grid;
 
 use crate::exit::{Code, Failure, Outcome};
 
-/// The grid of `tune` where none is named.
-pub(crate) const DEFAULT_GRID: &str = include_str!("default-grid.toml");
+/// The grids of `tune` where none is named: one of every text detector, searched together.
+const DEFAULT_GRIDS: [&str; 6] = [
+    include_str!("grids/recommended.toml"),
+    include_str!("grids/periodic.toml"),
+    include_str!("grids/checkpoint.toml"),
+    include_str!("grids/recurrence.toml"),
+    include_str!("grids/novelty.toml"),
+    include_str!("grids/compression.toml"),
+];
 
 /// A file of settings, or the recommended guard.
 pub(crate) fn settings(path: Option<&Path>, set: &[String]) -> Outcome<Settings> {
@@ -26,13 +33,18 @@ pub(crate) fn settings(path: Option<&Path>, set: &[String]) -> Outcome<Settings>
         .map_err(|e| Code::Usage.error(format!("{name} with --set: {}", e.what)))
 }
 
-/// A grid file, or the default grid; with its text.
-pub(crate) fn grid(path: Option<&Path>) -> Outcome<(Grid, String)> {
-    let (name, text) = match path {
-        Some(path) => (path.display().to_string(), read(path)?),
-        None => ("the default grid".into(), DEFAULT_GRID.into()),
-    };
-    Ok((Grid::parse(&text).map_err(|e| bad(&name, &e))?, text))
+/// A grid file, with its text.
+pub(crate) fn grid(path: &Path) -> Outcome<(Grid, String)> {
+    let text = read(path)?;
+    let grid = Grid::parse(&text).map_err(|e| bad(&path.display().to_string(), &e))?;
+    Ok((grid, text))
+}
+
+/// The default grids, with their text.
+pub(crate) fn default_grids() -> Outcome<(Vec<Grid>, String)> {
+    let grid = |text: &&str| Grid::parse(text).map_err(|e| bad("a default grid", &e));
+    let grids = DEFAULT_GRIDS.iter().map(grid).collect::<Outcome<_>>()?;
+    Ok((grids, DEFAULT_GRIDS.join("\n")))
 }
 
 fn read(path: &Path) -> Outcome<String> {

@@ -80,7 +80,8 @@ fn quiet() -> Value {
 #[test]
 fn an_alarm_is_shown_with_what_decided_it() {
     let place = Place::new(&[looping(), quiet()]);
-    let said = stdout(&place.explain(&["runs/loop"]));
+    place.file("document.toml", "[[guard]]\ndetector = \"checkpoint\"\n");
+    let said = stdout(&place.explain(&["runs/loop", "--settings", "document.toml"]));
     for part in [
         "onset 1 010",
         "hit, 990 chars after the onset, 99.0 copies",
@@ -199,7 +200,7 @@ fn an_unknown_id_is_code_4_and_a_bad_corpus_code_2() {
     assert_eq!(run.status.code(), Some(2));
     assert!(stderr(&run).contains("corpus.jsonl:3"), "{}", stderr(&run));
     let run = place.explain(&["runs/loop", "--on-bad", "skip"]);
-    assert!(stdout(&run).contains("fires at 2 000"));
+    assert!(stdout(&run).contains("fires at 1 500"), "{}", stdout(&run));
 }
 
 #[test]

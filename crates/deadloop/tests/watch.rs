@@ -63,8 +63,15 @@ fn looping() -> Vec<Chunk> {
 }
 
 fn healthy() -> Vec<Chunk> {
-    let thought: String = (0..900)
-        .map(|n| format!("{} leads to {}. ", n * n, n * 7919 % 1013))
+    // Letters: the recommended guard takes sentences for equal that differ in a number alone.
+    let word = |n: u32| {
+        let digits = format!("{n:x}").into_bytes().into_iter();
+        digits
+            .map(|d| char::from(d % 48 % 39 + b'a'))
+            .collect::<String>()
+    };
+    let thought: String = (0..900_u32)
+        .map(|n| format!("{} leads to {}. ", word(n * n), word(n * 7919 % 1013)))
         .collect();
     let mut all = chunks(&thought, "", 0);
     all.push((Channel::Answer, "Forty-two.".into()));

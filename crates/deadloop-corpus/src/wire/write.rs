@@ -25,7 +25,7 @@ impl Serialize for Line<'_> {
         if !transcript.meta.is_empty() {
             map.serialize_entry("meta", &transcript.meta)?;
         }
-        map.serialize_entry("events", &Events(&transcript.events))?;
+        map.serialize_entry("events", &transcript.events)?;
         optional(&mut map, "labels", labels.as_ref())?;
         all(&mut map, rest)?;
         map.end()
@@ -35,28 +35,19 @@ impl Serialize for Line<'_> {
 /// The events as JSON text.
 #[cfg(feature = "parquet")]
 pub(crate) fn events_json(events: &[Event]) -> serde_json::Result<String> {
-    serde_json::to_string(&Events(events))
+    serde_json::to_string(events)
 }
 
-struct Events<'a>(&'a [Event]);
-
-impl Serialize for Events<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.0.iter().map(One))
-    }
-}
-
-struct One<'a>(&'a Event);
-
-impl Serialize for One<'_> {
+/// As it stands in a transcript.
+impl Serialize for Event {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
-        body(&mut map, &self.0.body)?;
-        if let Some(t_ms) = self.0.t_ms {
+        body(&mut map, &self.body)?;
+        if let Some(t_ms) = self.t_ms {
             map.serialize_entry("t_ms", &number(t_ms))?;
         }
-        optional(&mut map, "tokens", self.0.tokens.as_ref())?;
-        all(&mut map, &self.0.rest)?;
+        optional(&mut map, "tokens", self.tokens.as_ref())?;
+        all(&mut map, &self.rest)?;
         map.end()
     }
 }

@@ -4,8 +4,10 @@
 use crate::fact::Recipe;
 use crate::param::{Mark, Param, Threshold};
 use crate::setting::Params;
+use crate::value::Value;
 
 mod checkpoint;
+mod command;
 mod compression;
 mod novelty;
 mod periodic;
@@ -18,6 +20,7 @@ pub static DETECTORS: &[&Detector] = &[
     &recurrence::ENTRY,
     &novelty::ENTRY,
     &compression::ENTRY,
+    &command::ENTRY,
 ];
 
 /// A detector: what it is called, what it takes, how it measures and what it refuses.
@@ -36,9 +39,32 @@ pub struct Detector {
     pub presets: &'static str,
     /// Refuses parameters that are each allowed but impossible together, or that can never fire.
     pub check: fn(&Params) -> Result<(), Refusal>,
-    /// What meters are made from for these (checked) parameters. The structural ones decide what is
-    /// measured; a meter may leave out what these thresholds, or more careful ones, cannot accept.
-    pub recipe: fn(&Params) -> Recipe,
+    /// How it measures, for (checked) parameters.
+    pub measure: Measure,
+}
+
+/// How a detector measures.
+#[derive(Clone, Copy, Debug)]
+pub enum Measure {
+    /// Text is pushed through meters that are made from this. The structural parameters decide what
+    /// is measured; a meter may leave out what these thresholds, or more careful ones, cannot accept.
+    Text(fn(&Params) -> Recipe),
+    /// A program outside reads whole transcripts and answers. It is replayed; it cannot watch a live
+    /// stream ([`Setting::live`](crate::Setting::live)).
+    Program(fn(&Params) -> Program),
+}
+
+/// A detector outside: what is run, and what it may do. Who replays runs it; this crate does not.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Program {
+    /// The program and its arguments.
+    pub command: Vec<String>,
+    /// What it is told when it starts: a table.
+    pub params: Value,
+    /// How long it may take for one transcript, milliseconds.
+    pub timeout_ms: u64,
+    /// On how many transcripts of a run it may fail.
+    pub max_errors: u64,
 }
 
 /// Why parameters that are each allowed are refused together.

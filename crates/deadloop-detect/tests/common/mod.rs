@@ -56,7 +56,8 @@ pub(crate) fn fires(member: &Member, text: &str) -> Option<u64> {
 /// All that a meter tells of a text.
 pub(crate) fn facts(member: &Member, text: &str) -> Vec<Fact> {
     let mut facts = Vec::new();
-    member.recipe().meter().push(text, &mut facts);
+    let recipe = member.recipe().expect("it reads text");
+    recipe.meter().push(text, &mut facts);
     facts
 }
 

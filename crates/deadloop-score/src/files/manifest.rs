@@ -25,6 +25,9 @@ pub struct Manifest {
     /// A short hash of everything that the other files depend on: the same request into the same
     /// folder is done already.
     pub inputs: String,
+    /// The programs behind `command` detectors, in the order in which settings name them.
+    #[serde(default)]
+    pub programs: Vec<ProgramInfo>,
     /// What was replayed.
     pub corpus: CorpusInfo,
     /// The text of the grid, where there was one.
@@ -83,6 +86,19 @@ pub struct CorpusInfo {
     pub rejected: u64,
     /// The fields of `--by`.
     pub by: Vec<String>,
+}
+
+/// A detector that is a program, and who it said it is.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProgramInfo {
+    /// What was run.
+    pub command: Vec<String>,
+    /// Its own parameters, as TOML.
+    pub params: String,
+    /// Its name.
+    pub name: String,
+    /// Its version.
+    pub version: String,
 }
 
 impl Manifest {

@@ -1,6 +1,6 @@
 //! `deadloop detectors`: the registry, as a user reads it.
 
-use deadloop_detect::{DETECTORS, Detector, Mark, Param, Preset, Value, presets};
+use deadloop_detect::{DETECTORS, Detector, Mark, Measure, Param, Preset, Value, presets};
 use serde_json::{Value as Json, json};
 
 use crate::args::Global;
@@ -67,12 +67,13 @@ fn listing(detector: &Detector, presets: &[Preset]) -> String {
         )
     };
     let presets: Vec<String> = presets.iter().map(preset).collect();
+    let presets = match presets.is_empty() {
+        true => String::new(),
+        false => format!("\n\npresets\n{}", presets.join("\n")),
+    };
     format!(
-        "{} (version {}): {}\n\n{params}\n\nS changes what is measured, T only what is accepted.\n\npresets\n{}",
-        detector.name,
-        detector.version,
-        detector.about,
-        presets.join("\n"),
+        "{} (version {}): {}\n\n{params}\n\nS changes what is measured, T only what is accepted.{presets}",
+        detector.name, detector.version, detector.about,
     )
 }
 
@@ -94,6 +95,7 @@ fn as_json(detector: &Detector, presets: &[Preset]) -> Json {
     };
     json!({
         "name": detector.name, "version": detector.version, "about": detector.about,
+        "live": matches!(detector.measure, Measure::Text(_)),
         "params": detector.params.iter().map(param).collect::<Vec<_>>(),
         "presets": presets.iter().map(preset).collect::<Vec<_>>(),
     })

@@ -12,7 +12,7 @@ use crate::settings;
 use crate::show;
 
 pub(super) fn run(args: &Sweep, global: Global) -> Outcome {
-    let (grid, text) = settings::grid(Some(&args.grid))?;
+    let (grid, text) = settings::grid(&args.grid)?;
     let mut plan = Plan::default();
     plan.add_grid(&grid)
         .map_err(|e| Code::Usage.error(format!("{}: {e}", args.grid.display())))?;

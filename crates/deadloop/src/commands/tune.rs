@@ -24,12 +24,18 @@ const SEALED: &str = "test";
 
 pub(super) fn run(args: &Tune, global: Global) -> Outcome {
     let current = settings::settings(args.settings.as_deref(), &args.judge.set)?;
-    let (grid, text) = settings::grid(args.grid.as_deref())?;
+    let (grids, text) = match &args.grid {
+        Some(path) => settings::grid(path).map(|(grid, text)| (vec![grid], text))?,
+        None => settings::default_grids()?,
+    };
     let (constraints, objective) = goal(args)?;
     let mut plan = Plan::default();
-    let cells = plan
-        .add_grid(&grid)
-        .map_err(|e| Code::Usage.error(format!("the grid: {e}")))?;
+    for grid in &grids {
+        plan.add_grid(grid)
+            .map_err(|e| Code::Usage.error(format!("the grid: {e}")))?;
+    }
+    // Grids come first, so their cells are those up to here.
+    let cells = 0..plan.cells();
     tell_refused(&plan, global);
     let presets: Vec<(String, usize)> = all_presets()?
         .into_iter()

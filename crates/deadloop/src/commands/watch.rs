@@ -31,6 +31,7 @@ enum End {
 pub(super) fn run(args: &Watch, global: Global) -> Outcome {
     let settings = settings::settings(args.settings.as_deref(), &args.set)?;
     let setting = settings.for_model(&args.model).clone();
+    setting.live().map_err(|e| Code::Usage.because(e))?;
     if setting.members.is_empty() && !global.quiet {
         eprintln!(
             "deadloop: no guard is switched on for the model {:?}: nothing can alarm",

@@ -113,7 +113,9 @@ pub(crate) fn sights(member: &Member, text: &str) -> Vec<Sight> {
     let terms: Vec<Term<'_>> = thresholds.filter_map(term).collect();
     let rule = member.rule();
     let mut facts = Vec::new();
-    loosened(member).recipe().meter().push(text, &mut facts);
+    if let Some(recipe) = loosened(member).recipe() {
+        recipe.meter().push(text, &mut facts);
+    }
     let sight = |fact: Fact| {
         let mut asked = terms.iter().zip(&fact.bounds);
         let elsewhere = asked.any(|(term, bound)| term.belongs_elsewhere(*bound));

@@ -14,7 +14,7 @@
 //! The document's worked examples do not agree with its rule (they count elements, not matches, and
 //! stay below the threshold); the rule is what stands here, the examples are cases in `tests/`.
 
-use crate::detectors::{Detector, Refusal};
+use crate::detectors::{Detector, Measure, Refusal};
 use crate::fact::Bound;
 use crate::param::{Domain, Mark, Param, Threshold, Zero};
 use crate::setting::Params;
@@ -33,7 +33,7 @@ pub(super) static ENTRY: Detector = Detector {
     params: PARAMS,
     presets: include_str!("presets.toml"),
     check,
-    recipe: meter::recipe,
+    measure: Measure::Text(meter::recipe),
 };
 
 /// Positions and lengths stop here: memory is bounded by the parameters, so these are bounded too.

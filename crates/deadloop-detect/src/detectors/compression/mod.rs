@@ -20,7 +20,7 @@
 //! What it costs: a window deflated every `stride` chars; against history that and twice the
 //! history as well, which is many times more. 0.3 MB of tables a stream.
 
-use crate::detectors::{Detector, Refusal};
+use crate::detectors::{Detector, Measure, Refusal};
 use crate::hold;
 use crate::param::{DECIMAL, Domain, Mark, Param, Threshold};
 use crate::setting::Params;
@@ -36,7 +36,7 @@ pub(super) static ENTRY: Detector = Detector {
     params: PARAMS,
     presets: include_str!("presets.toml"),
     check,
-    recipe: meter::recipe,
+    measure: Measure::Text(meter::recipe),
 };
 
 /// How far deflate looks back, in bytes.

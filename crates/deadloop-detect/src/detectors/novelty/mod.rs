@@ -22,7 +22,7 @@
 //! stretch up to 50 steps a sample, each of them a fact while the shares still fall. Nothing else
 //! grows as the stride shrinks, and nothing with the window.
 
-use crate::detectors::{Detector, Refusal};
+use crate::detectors::{Detector, Measure, Refusal};
 use crate::hold;
 use crate::param::{DECIMAL, Domain, Mark, Param, Threshold};
 use crate::setting::Params;
@@ -42,7 +42,7 @@ pub(super) static ENTRY: Detector = Detector {
     params: PARAMS,
     presets: include_str!("presets.toml"),
     check,
-    recipe: meter::recipe,
+    measure: Measure::Text(meter::recipe),
 };
 
 /// The thresholds that are shares, in the order in which they are measured.

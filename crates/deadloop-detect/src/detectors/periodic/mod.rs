@@ -17,7 +17,7 @@
 //! periods are counted in sentences or lines, `min_chars` in chars. Positions are always those of
 //! the text as it came.
 
-use crate::detectors::{Detector, Refusal};
+use crate::detectors::{Detector, Measure, Refusal};
 use crate::param::{Domain, Mark, Param, Threshold, Zero};
 use crate::setting::Params;
 use crate::value::{Literal, Value};
@@ -36,7 +36,7 @@ pub(super) static ENTRY: Detector = Detector {
     params: PARAMS,
     presets: include_str!("presets.toml"),
     check,
-    recipe: meter::recipe,
+    measure: Measure::Text(meter::recipe),
 };
 
 /// Counts stop here: memory is bounded by the parameters, so these are bounded too.

@@ -37,7 +37,7 @@
 //! for the gap, which is all that ten copies in the window can have, and the resets, which would
 //! make it blind to loops of list items.
 
-use crate::detectors::{Detector, Refusal};
+use crate::detectors::{Detector, Measure, Refusal};
 use crate::param::{Domain, Mark, Param, Threshold, Zero};
 use crate::setting::Params;
 use crate::value::Literal;
@@ -55,7 +55,7 @@ pub(super) static ENTRY: Detector = Detector {
     params: PARAMS,
     presets: include_str!("presets.toml"),
     check,
-    recipe: meter::recipe,
+    measure: Measure::Text(meter::recipe),
 };
 
 /// Counts stop here: the work for each n-gram is bounded by it.

@@ -1,0 +1,141 @@
+//! `command`: any program as a detector, in any language.
+//!
+//! Only what it takes is said here: parameters, their bounds, what is refused. This crate starts
+//! nothing; `deadloop-replay` runs the program and speaks its protocol (JSON lines on stdin and
+//! stdout), which `scripts/peers/example.py` shows line by line.
+//!
+//! How many of it run side by side is no parameter: one a thread of the replay (`--jobs`). What it
+//! says about a transcript must not depend on that, so a setting's name must not either.
+
+use crate::detectors::{Detector, Measure, Program, Refusal};
+use crate::param::{Domain, Mark, Param};
+use crate::setting::Params;
+use crate::value::{Literal, Value};
+
+/// The registry entry.
+pub(super) static ENTRY: Detector = Detector {
+    name: "command",
+    version: 1,
+    about: "any program as a detector, replayed only: JSON lines on its stdin (hello; then start, \
+            events, end of each transcript) and stdout (ready; then one verdict for each)",
+    params: PARAMS,
+    presets: "",
+    check,
+    measure: Measure::Program(program),
+};
+
+/// A day: the most that a program may take for one transcript.
+const MAX_TIMEOUT_MS: i64 = 86_400_000;
+
+static PARAMS: &[Param] = &[
+    Param {
+        name: "command",
+        mark: Mark::Structural,
+        default: Literal::Texts(&[]),
+        domain: Domain::Program,
+        unit: "",
+        doc: "what is run; paths are seen from where deadloop runs; must be given",
+    },
+    Param {
+        name: "params",
+        mark: Mark::Structural,
+        default: Literal::EmptyTable,
+        domain: Domain::Free,
+        unit: "",
+        doc: "the program's own parameters, sent with hello",
+    },
+    Param {
+        name: "timeout_ms",
+        mark: Mark::Structural,
+        default: Literal::Int(10_000),
+        domain: Domain::Int {
+            min: 1,
+            max: MAX_TIMEOUT_MS,
+        },
+        unit: "ms",
+        doc: "how long it may take for one transcript; a slower one is an error",
+    },
+    Param {
+        name: "max_errors",
+        mark: Mark::Structural,
+        default: Literal::Int(10),
+        domain: Domain::Int {
+            min: 0,
+            max: u32::MAX as i64,
+        },
+        unit: "transcripts",
+        doc: "on how many it may fail; one more ends the run",
+    },
+];
+
+fn check(params: &Params) -> Result<(), Refusal> {
+    let refuse = |reason: &str| {
+        Err(Refusal {
+            param: "command",
+            reason: reason.into(),
+        })
+    };
+    match params.items("command").first().and_then(Value::as_text) {
+        None => refuse("a program is expected, as [\"python3\", \"detector.py\"]"),
+        Some("") => refuse("the program's name is empty"),
+        Some(_) => Ok(()),
+    }
+}
+
+fn program(params: &Params) -> Program {
+    let words = params.items("command").iter().filter_map(Value::as_text);
+    Program {
+        command: words.map(str::to_owned).collect(),
+        params: params
+            .get("params")
+            .cloned()
+            .unwrap_or_else(|| Literal::EmptyTable.into()),
+        timeout_ms: params.count("timeout_ms"),
+        max_errors: params.count("max_errors"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::settings::Settings;
+
+    fn read(params: &str) -> Result<Settings, String> {
+        let text = format!("[[guard]]\ndetector = \"command\"\n[guard.params]\n{params}");
+        Settings::parse(&text).map_err(|e| e.to_string())
+    }
+
+    #[test]
+    fn a_program_is_read_and_cannot_watch_a_live_stream() {
+        let settings = read("command = [\"python3\", \"x.py\"]\nparams = { lines = 3 }").unwrap();
+        let guard = settings.guard();
+        let program = guard.members[0].program().unwrap();
+        assert_eq!(program.command, ["python3", "x.py"]);
+        assert_eq!(program.params.to_string(), "{ lines = 3 }");
+        assert_eq!((program.timeout_ms, program.max_errors), (10_000, 10));
+        assert!(guard.members[0].recipe().is_none());
+        assert!(
+            guard
+                .live()
+                .unwrap_err()
+                .to_string()
+                .contains("\"command\"")
+        );
+        let mut never = crate::Guard::new(guard);
+        assert!(never.push(crate::Channel::Answer, "x").is_none());
+        assert_eq!(Settings::default().guard().live(), Ok(()));
+    }
+
+    #[test]
+    fn what_cannot_be_run_is_refused() {
+        let refused = |params: &str, at: &str| {
+            let said = read(params).unwrap_err();
+            assert!(said.starts_with(at), "{said}");
+        };
+        refused("timeout_ms = 5", "2:12: command");
+        refused("command = []", "4:11: command");
+        refused("command = [\"\", \"x\"]", "4:11: command");
+        refused("command = \"x\"", "4:11: command");
+        refused("command = [\"x\"]\nparams = 3", "5:10: params");
+        refused("command = [\"x\"]\ntimeout_ms = 0", "5:14: timeout_ms");
+    }
+}

@@ -1,0 +1,199 @@
+//! [`Block`]: the settings that share all structural parameters, and their axes.
+
+use deadloop_detect::{Channel, Setting, Side, Threshold, Value};
+
+use crate::grid::Grid;
+use crate::readings::Sources;
+
+/// The settings that share all structural parameters.
+#[derive(Clone, Debug)]
+pub struct Block {
+    pub(crate) base: Setting,
+    pub(crate) axes: Vec<Axis>,
+    pub(crate) first: usize,
+    /// Dense indices of the possible cells; `None`: all of them.
+    pub(crate) possible: Option<Vec<usize>>,
+    pub(crate) sources: Sources,
+    /// Guards of particular models, which stand in for `base`: a settings file as one setting.
+    pub(crate) overrides: Vec<Override>,
+    /// Its name, where that is not its setting's own.
+    pub(crate) id: Option<String>,
+}
+
+/// The guard of some models.
+#[derive(Clone, Debug)]
+pub(crate) struct Override {
+    pub(crate) glob: globset::GlobMatcher,
+    pub(crate) guard: Setting,
+    pub(crate) sources: Sources,
+}
+
+/// A threshold with several values.
+#[derive(Clone, Debug)]
+pub struct Axis {
+    /// Which member of the guard, counted from 0.
+    pub member: usize,
+    /// The parameter.
+    pub param: &'static str,
+    /// How it decides.
+    pub threshold: Threshold,
+    /// Its place among the member's thresholds, and so among a fact's bounds.
+    pub bound: usize,
+    /// Its values, from the loosest end of its numbers to the other: rising.
+    pub values: Vec<Value>,
+    /// What each of them is compared as.
+    numbers: Vec<i64>,
+}
+
+impl Axis {
+    /// The values that accept a fact with this bound: a run from one end.
+    pub(crate) fn accepting(&self, bound: i64) -> std::ops::Range<u16> {
+        let accepts = |n: &i64| self.threshold.accepts(*n, bound);
+        let n = self.numbers.len();
+        let (from, to) = match self.threshold.side {
+            Side::AtMost => (0, self.numbers.partition_point(accepts)),
+            Side::AtLeast => (self.numbers.partition_point(|v| !accepts(v)), n),
+        };
+        narrow(from)..narrow(to)
+    }
+
+    /// The value that is compared as exactly this number, if there is one.
+    pub(crate) fn exactly(&self, number: i64) -> std::ops::Range<u16> {
+        match self.numbers.binary_search(&number) {
+            Ok(i) => narrow(i)..narrow(i + 1),
+            Err(i) => narrow(i)..narrow(i),
+        }
+    }
+
+    /// What each value is compared as; rising.
+    pub(crate) fn numbers(&self) -> &[i64] {
+        &self.numbers
+    }
+
+    /// How many values there are.
+    pub(crate) fn len(&self) -> u16 {
+        narrow(self.values.len())
+    }
+}
+
+/// A grid refuses more values than fit.
+pub(crate) fn narrow(index: usize) -> u16 {
+    u16::try_from(index).unwrap_or(u16::MAX)
+}
+
+impl Block {
+    /// The thresholds that vary, outermost first.
+    pub fn axes(&self) -> &[Axis] {
+        &self.axes
+    }
+
+    /// How many values each axis has.
+    pub fn shape(&self) -> Vec<usize> {
+        self.axes.iter().map(|a| a.values.len()).collect()
+    }
+
+    /// The number of its first cell.
+    pub fn first(&self) -> usize {
+        self.first
+    }
+
+    /// How many possible cells it has; never 0.
+    #[allow(clippy::len_without_is_empty)]
+    pub fn len(&self) -> usize {
+        self.possible
+            .as_ref()
+            .map_or_else(|| self.shape().iter().product(), Vec::len)
+    }
+
+    /// Whether a member reads `channel`, of the guard of any model.
+    pub fn watches(&self, channel: Channel) -> bool {
+        let guards = self.overrides.iter().map(|o| &o.guard);
+        guards
+            .chain([&self.base])
+            .any(|guard| guard.watches(channel))
+    }
+
+    /// The guard that watches a model, with the first value of every axis.
+    pub fn guard(&self, model: &str) -> &Setting {
+        self.watching(model).0
+    }
+
+    /// The name of the setting with these value indices.
+    pub fn id(&self, at: &[u16]) -> String {
+        self.id.clone().unwrap_or_else(|| self.setting(at).id())
+    }
+
+    /// The place of the `nth` possible cell in the dense array over all axes, last axis innermost.
+    pub fn dense(&self, nth: usize) -> usize {
+        self.possible
+            .as_ref()
+            .map_or(nth, |p| p.get(nth).copied().unwrap_or(0))
+    }
+
+    /// The value indices of the `nth` possible cell.
+    pub fn at(&self, nth: usize) -> Vec<u16> {
+        self.position(self.dense(nth))
+    }
+
+    /// The setting with these value indices.
+    pub fn setting(&self, at: &[u16]) -> Setting {
+        let mut setting = self.base.clone();
+        for (axis, i) in self.axes.iter().zip(at) {
+            if let Some(value) = axis.values.get(usize::from(*i)) {
+                setting.members[axis.member]
+                    .params
+                    .set(axis.param, value.clone());
+            }
+        }
+        setting
+    }
+
+    /// The setting with the loosest value along every axis.
+    pub(crate) fn loosest(&self) -> Setting {
+        let end = |axis: &Axis| match axis.threshold.side {
+            Side::AtMost => 0,
+            Side::AtLeast => axis.len().saturating_sub(1),
+        };
+        self.setting(&self.axes.iter().map(end).collect::<Vec<u16>>())
+    }
+
+    /// The guard of a model, and where its members take from what they decide on.
+    pub(crate) fn watching(&self, model: &str) -> (&Setting, &Sources) {
+        let own = self.overrides.iter().find(|o| o.glob.is_match(model));
+        own.map_or((&self.base, &self.sources), |o| (&o.guard, &o.sources))
+    }
+
+    /// The value indices of a place in the dense array.
+    pub(crate) fn position(&self, dense: usize) -> Vec<u16> {
+        let mut rest = dense;
+        let mut at: Vec<u16> = Vec::with_capacity(self.axes.len());
+        for axis in self.axes.iter().rev() {
+            at.push(narrow(rest % axis.values.len()));
+            rest /= axis.values.len();
+        }
+        at.reverse();
+        at
+    }
+}
+
+/// The axes of a grid's thresholds for one choice of its structural values.
+pub(crate) fn axes(base: &Setting, grid: &Grid) -> Vec<Axis> {
+    let mut axes = Vec::new();
+    for (member, (m, values)) in base.members.iter().zip(&grid.members).enumerate() {
+        for (bound, (param, threshold)) in m.detector.thresholds().enumerate() {
+            if let Some((_, values)) = values.values.iter().find(|(p, _)| p.name == param.name) {
+                let values = values.clone();
+                let numbers = values.iter().map(|v| threshold.number(v)).collect();
+                axes.push(Axis {
+                    member,
+                    param: param.name,
+                    threshold,
+                    bound,
+                    values,
+                    numbers,
+                });
+            }
+        }
+    }
+    axes
+}

@@ -1,0 +1,273 @@
+//! [`Programs`]: the programs of a plan's `command` detectors, running, and what they say.
+//!
+//! | to find | look in |
+//! |---|---|
+//! | which program is asked what, how many run, how many errors are too many | here |
+//! | what is sent of a transcript, and what an alarm's numbers mean | `script` |
+//! | the messages | `protocol` |
+//! | one running program: pipes, waiting, killing | `process` |
+//!
+//! A program has one transcript at a time, and a thread one program at a time: there are never more
+//! of one kind than threads. What one says must not depend on what it was asked before.
+
+use std::collections::BTreeMap;
+use std::num::NonZeroU64;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use deadloop_corpus::Transcript;
+use deadloop_detect::{Channel, Program};
+use rayon::prelude::*;
+
+use crate::each::Interrupted;
+use crate::plan::Plan;
+use crate::readings::Listener;
+
+mod process;
+mod protocol;
+mod script;
+
+use process::{Halt, Process};
+pub use protocol::Ready;
+use protocol::{Answer, Told, line};
+pub(crate) use script::Heard;
+use script::Script;
+
+/// How long a program may take until it is ready: some load a model of their own.
+const START: Duration = Duration::from_secs(30);
+
+/// How many programs that have nothing to do are kept: each costs memory. A sweep over more of them
+/// starts the others anew for each transcript.
+const KEPT: usize = 64;
+
+/// What a program says about a transcript: its alarm, that it has none, or how it failed.
+pub(crate) type Said = Result<Option<Heard>, String>;
+
+/// The programs of a plan. Dropping it kills them all.
+#[derive(Default)]
+pub struct Programs {
+    pools: Vec<Pool>,
+    /// How many are kept with nothing to do.
+    kept: AtomicUsize,
+    /// One of them has failed too often.
+    failing: AtomicBool,
+}
+
+/// One program of the plan: as many of it as threads need.
+struct Pool {
+    listener: Listener,
+    ready: Ready,
+    idle: Mutex<Vec<Process>>,
+    errors: Mutex<Errors>,
+}
+
+#[derive(Default)]
+struct Errors {
+    count: u64,
+    /// The last of them, with its transcript.
+    last: String,
+}
+
+/// Why the programs of a plan cannot be asked.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum StartError {
+    /// One of them cannot be started, or refuses its parameters.
+    #[error("{command}: {what}")]
+    Refused {
+        /// What was run.
+        command: String,
+        /// How it failed, with the end of its stderr.
+        what: String,
+    },
+    /// Stopped from outside.
+    #[error("interrupted while the detectors' programs started")]
+    Interrupted,
+}
+
+impl Programs {
+    /// Starts one of each program of a plan and waits until it is ready; more are started when they
+    /// are needed.
+    ///
+    /// # Errors
+    /// The first, in the plan's order, that cannot be used.
+    pub fn start(plan: &Plan, cancel: &AtomicBool) -> Result<Self, StartError> {
+        let programs = Self::default();
+        let stop = || cancel.load(Ordering::Relaxed);
+        let start = |listener: &Listener| match ready(&listener.program, &stop) {
+            Ok((process, ready)) => {
+                let pool = Pool {
+                    listener: listener.clone(),
+                    ready,
+                    idle: Mutex::default(),
+                    errors: Mutex::default(),
+                };
+                programs.keep(&pool, process);
+                Ok(pool)
+            }
+            Err(Halt::Interrupted) => Err(StartError::Interrupted),
+            Err(Halt::Failed(what)) => Err(StartError::Refused {
+                command: shown(&listener.program),
+                what,
+            }),
+        };
+        let started: Vec<_> = plan.readings().programs().par_iter().map(start).collect();
+        Ok(Self {
+            pools: started.into_iter().collect::<Result<_, _>>()?,
+            ..programs
+        })
+    }
+
+    /// Each program and who it says it is, in the plan's order.
+    pub fn ready(&self) -> impl Iterator<Item = (&Program, &Ready)> {
+        self.pools.iter().map(|p| (&p.listener.program, &p.ready))
+    }
+
+    /// Why the run must end: a program has failed on more transcripts than it may.
+    pub fn failure(&self) -> Option<String> {
+        let too_many = |pool: &Pool| {
+            let (errors, max) = (lock(&pool.errors), pool.listener.program.max_errors);
+            (errors.count > max).then(|| {
+                let command = shown(&pool.listener.program);
+                format!(
+                    "{command}: failed on more than max_errors = {max} transcripts, the last {}",
+                    errors.last
+                )
+            })
+        };
+        self.pools.iter().find_map(too_many)
+    }
+
+    /// Whether there are none.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.pools.is_empty()
+    }
+
+    /// What each program of `plan`, which is the one they were started for, says about a transcript,
+    /// in the plan's order; one that the model's guards do not have is not asked. `chunks` as in
+    /// [`decide`](crate::decide).
+    pub(crate) fn ask(
+        &self,
+        plan: &Plan,
+        transcript: &Transcript,
+        chunks: Option<NonZeroU64>,
+        cancel: &AtomicBool,
+    ) -> Result<Vec<Said>, Interrupted> {
+        if self.is_empty() {
+            return Ok(Vec::new());
+        }
+        let stop = || cancel.load(Ordering::Relaxed) || self.failing.load(Ordering::Relaxed);
+        let wanted = plan.asks(&transcript.model);
+        let mut scripts: BTreeMap<Option<Channel>, Result<Script, String>> = BTreeMap::new();
+        let ask = |(i, pool): (usize, &Pool)| {
+            if !wanted.contains(&i) {
+                return Ok(Ok(None));
+            }
+            let channel = pool.listener.channel;
+            let new = || Script::of(transcript, channel, chunks);
+            let answer = match scripts.entry(channel).or_insert_with(new) {
+                Ok(script) => self.question(pool, script, &stop),
+                Err(what) => Err(Halt::Failed(what.clone())),
+            };
+            match answer {
+                Ok(heard) => Ok(Ok(heard)),
+                Err(Halt::Interrupted) => Err(Interrupted),
+                Err(Halt::Failed(what)) => Ok(Err(self.blame(pool, &transcript.id, &what))),
+            }
+        };
+        self.pools.iter().enumerate().map(ask).collect()
+    }
+
+    /// Asks one of a program, which is kept if it answers well.
+    fn question(
+        &self,
+        pool: &Pool,
+        script: &Script,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<Option<Heard>, Halt> {
+        let program = &pool.listener.program;
+        // The lock is held for the taking alone.
+        let idle = lock(&pool.idle).pop();
+        let mut process = match idle {
+            Some(process) => {
+                self.kept.fetch_sub(1, Ordering::Relaxed);
+                process
+            }
+            None => ready(program, stop)?.0,
+        };
+        let patience = Duration::from_millis(program.timeout_ms);
+        let answer = process.ask(script.blocks.clone(), patience, stop);
+        let heard = answer.and_then(|line| verdict(&line, script).map_err(Halt::Failed));
+        match heard {
+            Ok(heard) => {
+                self.keep(pool, process);
+                Ok(heard)
+            }
+            Err(Halt::Failed(what)) => Err(Halt::Failed(process.obituary(&what))),
+            Err(Halt::Interrupted) => Err(Halt::Interrupted),
+        }
+    }
+
+    /// Where enough are kept it ends here.
+    fn keep(&self, pool: &Pool, process: Process) {
+        if self.kept.fetch_add(1, Ordering::Relaxed) < KEPT {
+            lock(&pool.idle).push(process);
+        } else {
+            self.kept.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Counts an error; how it is told.
+    fn blame(&self, pool: &Pool, transcript: &str, what: &str) -> String {
+        let mut errors = lock(&pool.errors);
+        errors.count += 1;
+        errors.last = format!("{transcript}: {what}");
+        if errors.count > pool.listener.program.max_errors {
+            self.failing.store(true, Ordering::Relaxed);
+        }
+        format!("{} {}: {what}", pool.ready.name, pool.ready.version)
+    }
+}
+
+/// Starts a program and waits until it is ready.
+fn ready(program: &Program, stop: &dyn Fn() -> bool) -> Result<(Process, Ready), Halt> {
+    let mut hello = Vec::new();
+    line(&Told::hello(&program.params), &mut hello).map_err(Halt::Failed)?;
+    let mut process = Process::start(&program.command).map_err(Halt::Failed)?;
+    let answer = process.ask([hello].into(), START, stop);
+    let ready = answer.and_then(|line| match Answer::read(&line) {
+        Ok(Answer::Ready(ready)) => Ok(ready),
+        Ok(Answer::Verdict { .. }) => Err(Halt::Failed("its answer is no ready".into())),
+        Err(what) => Err(Halt::Failed(what)),
+    });
+    match ready {
+        Ok(ready) => Ok((process, ready)),
+        Err(Halt::Failed(what)) => {
+            let what = format!("{what}, after hello");
+            Err(Halt::Failed(process.obituary(&what)))
+        }
+        Err(Halt::Interrupted) => Err(Halt::Interrupted),
+    }
+}
+
+/// What a program's line says about a transcript.
+fn verdict(line: &[u8], script: &Script) -> Result<Option<Heard>, String> {
+    match Answer::read(line)? {
+        Answer::Ready(_) => Err("its answer is no verdict".into()),
+        Answer::Verdict { transcript, .. } if transcript != script.transcript => Err(format!(
+            "its verdict is of {transcript:?}, {:?} was asked",
+            script.transcript
+        )),
+        Answer::Verdict { alarm, .. } => alarm.map(|cry| script.heard(&cry)).transpose(),
+    }
+}
+
+/// A program as a user would type it.
+fn shown(program: &Program) -> String {
+    program.command.join(" ")
+}
+
+/// What a thread that panicked left behind is still whole: each change is one step.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,276 @@
+//! [`Process`]: one running program. A thread writes, one reads, one keeps the end of what it says
+//! on stderr: whoever waits for an answer waits no longer than it wants to, whatever the program
+//! does or does not read and write.
+
+use std::collections::VecDeque;
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// A longer answer is nonsense, bytes.
+const MAX_LINE: u64 = 64 << 10;
+/// Answers that are kept unread; then the program's own writing stands still.
+const MAX_LINES: usize = 8;
+/// How much of the end of stderr is kept, bytes.
+const TAIL_BYTES: usize = 2 << 10;
+/// How often a wait looks whether it is to stop.
+const LOOK: Duration = Duration::from_millis(50);
+/// How long a program that is over may take to be gone, and its last words to arrive.
+const LAST_WORDS: Duration = Duration::from_millis(300);
+
+/// A running program; dropping it kills it, and what it started.
+pub(super) struct Process {
+    child: Child,
+    killed: bool,
+    to: Sender<Sending>,
+    from: Receiver<Line>,
+    stderr: Arc<Tail>,
+}
+
+/// Lines for the writing thread.
+struct Sending {
+    blocks: Arc<[Vec<u8>]>,
+    /// The answer is here: the rest is not sent.
+    over: Arc<AtomicBool>,
+}
+
+/// What came from stdout.
+enum Line {
+    Whole {
+        line: Vec<u8>,
+        /// Something more came with it.
+        more: bool,
+    },
+    TooLong,
+    /// It has closed its output.
+    End,
+}
+
+/// Why there is no answer.
+#[derive(Debug)]
+pub(super) enum Halt {
+    /// Nobody wants it any more.
+    Interrupted,
+    /// The program is at fault; how.
+    Failed(String),
+}
+
+/// The end of what a program said on stderr.
+#[derive(Default)]
+struct Tail {
+    bytes: Mutex<VecDeque<u8>>,
+    /// There will be no more.
+    closed: AtomicBool,
+}
+
+impl Process {
+    /// Starts a program with its arguments, in a process group of its own.
+    pub(super) fn start(command: &[String]) -> Result<Self, String> {
+        let error = |e: io::Error| format!("it cannot be started: {e}");
+        let (program, args) = command.split_first().ok_or("no program is named")?;
+        let mut command = Command::new(program);
+        command
+            .args(args)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        let mut child = command.spawn().map_err(error)?;
+        let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        let (to, sendings) = channel();
+        let (lines, from) = sync_channel(MAX_LINES);
+        let stderr = Arc::new(Tail::default());
+        // From here on a failure drops it, and so kills it.
+        let process = Self {
+            child,
+            killed: false,
+            to,
+            from,
+            stderr: Arc::clone(&stderr),
+        };
+        if let (Some(stdin), Some(stdout), Some(errors)) = pipes {
+            let name = || thread::Builder::new().name("program".into());
+            name()
+                .spawn(move || write(stdin, sendings))
+                .map_err(error)?;
+            name().spawn(move || read(stdout, lines)).map_err(error)?;
+            name().spawn(move || stderr.keep(errors)).map_err(error)?;
+        }
+        Ok(process)
+    }
+
+    /// Sends lines and waits for the one line of the answer, at most for `patience`; `stop`: nobody
+    /// wants it any more. What has not been sent when the answer comes is not sent.
+    pub(super) fn ask(
+        &mut self,
+        blocks: Arc<[Vec<u8>]>,
+        patience: Duration,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<Vec<u8>, Halt> {
+        if let Ok(line) = self.from.try_recv() {
+            return Err(self.unasked(line));
+        }
+        self.stderr.forget();
+        let over = Arc::new(AtomicBool::new(false));
+        let sending = Sending {
+            blocks,
+            over: Arc::clone(&over),
+        };
+        // A writer that is gone has met a closed pipe: what that means the answer says.
+        drop(self.to.send(sending));
+        let answer = self.answer(patience, stop);
+        over.store(true, Ordering::Relaxed);
+        answer
+    }
+
+    fn answer(&mut self, patience: Duration, stop: &dyn Fn() -> bool) -> Result<Vec<u8>, Halt> {
+        let until = Instant::now() + patience;
+        loop {
+            let left = until.saturating_duration_since(Instant::now());
+            match self.from.recv_timeout(left.min(LOOK)) {
+                Ok(Line::Whole { line, more: false }) => return Ok(line),
+                Ok(Line::Whole { more: true, .. }) => {
+                    return Err(Halt::Failed("it gave more than one answer".into()));
+                }
+                Ok(Line::TooLong) => {
+                    let what = format!("its answer is longer than {MAX_LINE} bytes");
+                    return Err(Halt::Failed(what));
+                }
+                Ok(Line::End) | Err(RecvTimeoutError::Disconnected) => {
+                    return Err(Halt::Failed(self.end()));
+                }
+                Err(RecvTimeoutError::Timeout) if stop() => return Err(Halt::Interrupted),
+                Err(RecvTimeoutError::Timeout) if left.is_zero() => {
+                    let what = format!("no answer within {} ms", patience.as_millis());
+                    return Err(Halt::Failed(what));
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+        }
+    }
+
+    /// It spoke, or ended, between two questions.
+    fn unasked(&mut self, line: Line) -> Halt {
+        Halt::Failed(match line {
+            Line::End => format!("{} before it was asked", self.end()),
+            _ => "it spoke before it was asked: a second answer to the last transcript?".into(),
+        })
+    }
+
+    /// How it came to its end.
+    fn end(&mut self) -> String {
+        let until = Instant::now() + LAST_WORDS;
+        loop {
+            match self.child.try_wait() {
+                Ok(Some(status)) => return format!("it ended ({status})"),
+                Ok(None) if Instant::now() < until => thread::sleep(Duration::from_millis(5)),
+                _ => return "it closed its output".into(),
+            }
+        }
+    }
+
+    /// Ends it; what went wrong, with its last words.
+    pub(super) fn obituary(mut self, what: &str) -> String {
+        self.kill();
+        let until = Instant::now() + LAST_WORDS;
+        while !self.stderr.closed.load(Ordering::Acquire) && Instant::now() < until {
+            thread::sleep(Duration::from_millis(5));
+        }
+        match self.stderr.words() {
+            said if said.is_empty() => what.into(),
+            said => format!("{what}; its stderr ends: {said}"),
+        }
+    }
+
+    /// Kills it and what it started, and leaves no zombie.
+    fn kill(&mut self) {
+        // Once: when all of it is gone the system may give the group's id to others. That it is gone
+        // already is no error.
+        if std::mem::replace(&mut self.killed, true) {
+            return;
+        }
+        #[cfg(unix)]
+        if let Ok(id) = i32::try_from(self.child.id()) {
+            use nix::sys::signal::{Signal, killpg};
+            let _ = killpg(nix::unistd::Pid::from_raw(id), Signal::SIGKILL);
+        }
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+/// Writes what there is to send until nobody sends or the program's end is closed.
+fn write(mut stdin: ChildStdin, sendings: Receiver<Sending>) {
+    for Sending { blocks, over } in sendings {
+        for block in blocks.iter() {
+            if over.load(Ordering::Relaxed) {
+                break;
+            }
+            if stdin.write_all(block).is_err() {
+                return;
+            }
+        }
+    }
+}
+
+/// Reads lines, which end at `\n` alone, until there are none or nobody takes them.
+fn read(stdout: ChildStdout, lines: SyncSender<Line>) {
+    let mut stdout = BufReader::new(stdout);
+    loop {
+        let mut line = Vec::new();
+        let read = (&mut stdout).take(MAX_LINE).read_until(b'\n', &mut line);
+        let whole = read.is_ok() && line.pop_if(|last| *last == b'\n').is_some();
+        let heard = match whole {
+            true => Line::Whole {
+                line,
+                more: !stdout.buffer().is_empty(),
+            },
+            false if line.len() as u64 == MAX_LINE => Line::TooLong,
+            false => Line::End,
+        };
+        if lines.send(heard).is_err() || !whole {
+            return;
+        }
+    }
+}
+
+impl Tail {
+    fn keep(&self, mut stderr: ChildStderr) {
+        let mut chunk = [0; 4096];
+        while let Ok(n @ 1..) = stderr.read(&mut chunk) {
+            let mut bytes = self.lock();
+            bytes.extend(&chunk[..n]);
+            let old = bytes.len().saturating_sub(TAIL_BYTES);
+            bytes.drain(..old);
+        }
+        self.closed.store(true, Ordering::Release);
+    }
+
+    /// What was said about one transcript says nothing about the next.
+    fn forget(&self) {
+        self.lock().clear();
+    }
+
+    /// On one line.
+    fn words(&self) -> String {
+        let bytes: Vec<u8> = self.lock().iter().copied().collect();
+        let text = String::from_utf8_lossy(&bytes);
+        let lines = text.lines().map(str::trim_end).filter(|l| !l.is_empty());
+        lines.collect::<Vec<_>>().join(" / ")
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, VecDeque<u8>> {
+        self.bytes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

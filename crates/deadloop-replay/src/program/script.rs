@@ -1,0 +1,276 @@
+//! [`Script`]: what a program is sent of one transcript, and what the numbers in its alarm stand for.
+
+use std::borrow::Cow;
+use std::num::NonZeroU64;
+use std::sync::Arc;
+
+use deadloop_corpus::{Body, Event, Transcript};
+use deadloop_detect::{Channel, Chars, Kind};
+
+use super::protocol::{Cry, Told, line};
+use crate::arrivals::text_of;
+use crate::record::Seen;
+
+/// Bytes of whole lines that are written at once: after a verdict no more than one such block.
+const BLOCK_BYTES: usize = 16 << 10;
+
+/// The lines of one transcript.
+pub(super) struct Script {
+    pub(super) transcript: String,
+    pub(super) blocks: Arc<[Vec<u8>]>,
+    /// For each event that is sent, the stretch of its channel that it is; `None`: it is no text.
+    places: Vec<Option<Place>>,
+}
+
+/// Where the text of an event lies in its channel.
+struct Place {
+    channel: Channel,
+    from: Chars,
+    to: Chars,
+}
+
+impl Place {
+    /// Of the next event, where it has text.
+    fn of(event: &Event, seen: &mut Seen) -> Option<Self> {
+        let (channel, text) = text_of(event)?;
+        let from = seen.of(channel);
+        *seen = seen.plus(channel, Chars::of(text));
+        let to = seen.of(channel);
+        Some(Self { channel, from, to })
+    }
+}
+
+/// An alarm of a program that makes sense.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Heard {
+    pub(crate) channel: Channel,
+    pub(crate) at: Chars,
+    pub(crate) kind: Kind,
+}
+
+impl Script {
+    /// `channel`: no text of another one is sent. `chunks`: the text is cut anew, as if it had come
+    /// in chunks of so many chars.
+    pub(super) fn of(
+        transcript: &Transcript,
+        channel: Option<Channel>,
+        chunks: Option<NonZeroU64>,
+    ) -> Result<Self, String> {
+        let events: Cow<'_, [Event]> = match chunks {
+            None => Cow::Borrowed(&transcript.events),
+            Some(size) => Cow::Owned(recut(&transcript.events, size)),
+        };
+        let (mut blocks, mut block) = (Vec::new(), Vec::new());
+        let start = Told::Start {
+            transcript: &transcript.id,
+            model: &transcript.model,
+        };
+        line(&start, &mut block)?;
+        let mut places = Vec::new();
+        let mut seen = Seen::default();
+        for event in events.iter() {
+            let place = Place::of(event, &mut seen);
+            let other = |place: &Place| channel.is_some_and(|wanted| place.channel != wanted);
+            if place.as_ref().is_some_and(other) {
+                continue;
+            }
+            places.push(place);
+            line(event, &mut block)?;
+            if block.len() >= BLOCK_BYTES {
+                blocks.push(std::mem::take(&mut block));
+            }
+        }
+        line(&Told::End, &mut block)?;
+        blocks.push(block);
+        Ok(Self {
+            transcript: transcript.id.clone(),
+            blocks: blocks.into(),
+            places,
+        })
+    }
+
+    /// What an alarm means.
+    ///
+    /// # Errors
+    /// It names no event that was sent, one that has no text, or a position that is not in it: what
+    /// a program says was known earlier than the event at which it fired would be a latency that it
+    /// does not have.
+    pub(super) fn heard(&self, cry: &Cry) -> Result<Heard, String> {
+        let Cry { event, at, .. } = *cry;
+        let sent = self.places.len();
+        let place = self
+            .places
+            .get(event)
+            .ok_or_else(|| format!("it alarmed at event {event} of {sent}, counted from 0"))?;
+        let Place { channel, from, to } = place
+            .as_ref()
+            .ok_or_else(|| format!("it alarmed at event {event}, which is no text"))?;
+        if !(*from..=*to).contains(&Chars(at)) {
+            return Err(format!(
+                "it alarmed at {at}; event {event} is chars {from} to {to} of {channel}"
+            ));
+        }
+        let kind = Kind::ALL.into_iter().find(|k| k.name() == cry.kind);
+        Ok(Heard {
+            channel: *channel,
+            at: Chars(at),
+            kind: kind.unwrap_or(Kind::Other),
+        })
+    }
+}
+
+/// The events with all text in chunks of so many chars: each uninterrupted stretch of a channel is
+/// cut anew, from its start; the last chunk of a stretch is short, and so is one that another event
+/// ends. A chunk has the time of the event that holds its last char, and no count of tokens.
+fn recut(events: &[Event], size: NonZeroU64) -> Vec<Event> {
+    let mut cut: Vec<Event> = Vec::new();
+    let mut last = None;
+    // Chars in the chunk that is being filled, and whether it is the last event.
+    let (mut filled, mut open) = (0, false);
+    for event in events {
+        let Some((channel, mut text)) = text_of(event) else {
+            cut.push(event.clone());
+            open = false;
+            continue;
+        };
+        if last.replace(channel) != Some(channel) {
+            (filled, open) = (0, false);
+        }
+        while !text.is_empty() {
+            let room = usize::try_from(size.get() - filled).unwrap_or(usize::MAX);
+            let end = text.char_indices().nth(room).map_or(text.len(), |(i, _)| i);
+            let (piece, rest) = text.split_at(end);
+            match cut.last_mut().filter(|_| open) {
+                Some(chunk) => join(chunk, piece, event.t_ms),
+                None => cut.push(chunk(channel, piece, event.t_ms)),
+            }
+            filled = (filled + Chars::of(piece).0) % size.get();
+            open = filled > 0;
+            text = rest;
+        }
+    }
+    cut
+}
+
+fn chunk(channel: Channel, text: &str, t_ms: Option<f64>) -> Event {
+    let body = match channel {
+        Channel::Reasoning => Body::Reasoning(text.into()),
+        _ => Body::Answer(text.into()),
+    };
+    Event {
+        t_ms,
+        ..Event::of(body)
+    }
+}
+
+fn join(chunk: &mut Event, piece: &str, t_ms: Option<f64>) {
+    if let Body::Reasoning(text) | Body::Answer(text) = &mut chunk.body {
+        text.push_str(piece);
+    }
+    chunk.t_ms = t_ms;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn transcript() -> Transcript {
+        let text = |body, t_ms| Event {
+            t_ms: Some(t_ms),
+            tokens: Some(1),
+            ..Event::of(body)
+        };
+        let events = vec![
+            text(Body::Reasoning("思考\u{2028}x".into()), 1.0),
+            text(Body::Reasoning("yz".into()), 2.0),
+            Event::of(Body::Turn),
+            text(Body::Answer("😀bc".into()), 3.0),
+            text(Body::Answer(String::new()), 4.0),
+        ];
+        Transcript {
+            id: "t\n1".into(),
+            model: "m".into(),
+            events,
+            ..Transcript::default()
+        }
+    }
+
+    fn sent(channel: Option<Channel>, chunks: u64) -> (Script, Vec<String>) {
+        let script = Script::of(&transcript(), channel, NonZeroU64::new(chunks)).unwrap();
+        let text = String::from_utf8(script.blocks.concat()).unwrap();
+        let lines = text.split_terminator('\n').map(str::to_owned).collect();
+        (script, lines)
+    }
+
+    #[test]
+    fn events_are_sent_as_they_were_recorded() {
+        let (_, lines) = sent(None, 0);
+        assert_eq!(
+            lines,
+            [
+                r#"{"type":"start","transcript":"t\n1","model":"m"}"#,
+                "{\"type\":\"reasoning\",\"text\":\"思考\u{2028}x\",\"t_ms\":1,\"tokens\":1}",
+                r#"{"type":"reasoning","text":"yz","t_ms":2,"tokens":1}"#,
+                r#"{"type":"turn"}"#,
+                r#"{"type":"answer","text":"😀bc","t_ms":3,"tokens":1}"#,
+                r#"{"type":"answer","text":"","t_ms":4,"tokens":1}"#,
+                r#"{"type":"end"}"#,
+            ]
+        );
+        assert_eq!(sent(Some(Channel::Answer), 0).1.len(), 5);
+    }
+
+    #[test]
+    fn chunks_are_cut_anew() {
+        let (_, lines) = sent(None, 5);
+        assert_eq!(
+            lines[1..5],
+            [
+                "{\"type\":\"reasoning\",\"text\":\"思考\u{2028}xy\",\"t_ms\":2}",
+                r#"{"type":"reasoning","text":"z","t_ms":2}"#,
+                r#"{"type":"turn"}"#,
+                r#"{"type":"answer","text":"😀bc","t_ms":3}"#,
+            ]
+        );
+        assert_eq!(sent(None, 1).1.len(), 6 + 1 + 3 + 2);
+    }
+
+    #[test]
+    fn an_alarm_lies_in_the_event_at_which_it_was_raised() {
+        let (script, _) = sent(None, 0);
+        let heard = |event, at, kind: &str| {
+            let kind = kind.into();
+            script.heard(&Cry { event, at, kind })
+        };
+        let alarm = |channel, at, kind| Heard {
+            channel,
+            at: Chars(at),
+            kind,
+        };
+        let paragraph = alarm(Channel::Reasoning, 5, Kind::Paragraph);
+        assert_eq!(heard(1, 5, "paragraph"), Ok(paragraph));
+        assert_eq!(
+            heard(3, 3, "babble"),
+            Ok(alarm(Channel::Answer, 3, Kind::Other))
+        );
+        assert!(heard(1, 3, "other").unwrap_err().contains("chars 4 to 6"));
+        assert!(
+            heard(3, 4, "other")
+                .unwrap_err()
+                .contains("0 to 3 of answer")
+        );
+        assert!(heard(2, 0, "other").unwrap_err().contains("no text"));
+        assert!(heard(5, 0, "other").unwrap_err().contains("event 5 of 5"));
+        let (answers, _) = sent(Some(Channel::Answer), 0);
+        let kind = "other".into();
+        let cry = Cry {
+            event: 1,
+            at: 2,
+            kind,
+        };
+        assert_eq!(
+            answers.heard(&cry),
+            Ok(alarm(Channel::Answer, 2, Kind::Other))
+        );
+    }
+}

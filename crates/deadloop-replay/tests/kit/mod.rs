@@ -1,0 +1,167 @@
+//! What the tests of programs share: small programs in Python, a corpus, a run.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::atomic::AtomicBool;
+
+use deadloop_replay::corpus::Corpus;
+use deadloop_replay::{Grid, Journal, Plan, Programs, Ran, Record, RunError, Watch};
+use serde_json::{Value, json};
+
+/// What each program begins with: `say`, and `told`, the messages on stdin.
+const PRELUDE: &str = r#"
+import json, os, sys, time
+def say(message, end="\n"):
+    sys.stdout.write(json.dumps(message) + end)
+    sys.stdout.flush()
+def told():
+    for raw in sys.stdin.buffer:
+        yield json.loads(raw)
+def verdict(transcript, alarm=None):
+    say({"type": "verdict", "transcript": transcript, "alarm": alarm})
+def ready():
+    say({"type": "ready", "name": "test", "version": "1"})
+"#;
+
+/// A program that answers each transcript at its end, with what `AT_END` does: `transcript` is its
+/// id, `events` what was sent of it.
+const SERVE: &str = r#"
+for message in told():
+    if message["type"] == "hello":
+        params = message["params"]
+        ready()
+    elif message["type"] == "start":
+        transcript, events = message["transcript"], []
+    elif message["type"] == "end":
+        AT_END
+    else:
+        events.append(message)
+"#;
+
+/// A folder with programs and a corpus.
+pub(crate) struct Place {
+    dir: tempfile::TempDir,
+}
+
+impl Place {
+    pub(crate) fn new() -> Self {
+        Self {
+            dir: tempfile::tempdir().unwrap(),
+        }
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.dir.path()
+    }
+
+    /// A program of its own.
+    pub(crate) fn program(&self, name: &str, body: &str) -> PathBuf {
+        let path = self.path().join(name);
+        std::fs::write(&path, format!("{PRELUDE}{body}")).unwrap();
+        path
+    }
+
+    /// A program that reads to the end of each transcript and then does this.
+    pub(crate) fn server(&self, name: &str, at_end: &str) -> PathBuf {
+        let indented = at_end.trim().replace('\n', "\n        ");
+        self.program(name, &SERVE.replace("AT_END", &indented))
+    }
+
+    /// Transcripts: an id, and events as they are recorded.
+    pub(crate) fn corpus(&self, transcripts: &[(String, Vec<Value>)]) -> Corpus {
+        let line = |(id, events): &(String, Vec<Value>)| {
+            json!({"id": id, "model": "m", "events": events}).to_string() + "\n"
+        };
+        let path = self.path().join("corpus.jsonl");
+        std::fs::write(&path, transcripts.iter().map(line).collect::<String>()).unwrap();
+        Corpus::open(&path).unwrap()
+    }
+
+    /// A corpus of short answers, for programs that do not look at them.
+    pub(crate) fn ids(&self, ids: &[&str]) -> Corpus {
+        let events = || {
+            vec![
+                json!({"type": "turn"}),
+                json!({"type": "answer", "text": "x"}),
+            ]
+        };
+        let all: Vec<_> = ids.iter().map(|id| ((*id).to_owned(), events())).collect();
+        self.corpus(&all)
+    }
+}
+
+/// Whether there is Python; says so where there is not.
+pub(crate) fn no_python() -> bool {
+    let found = Command::new("python3").arg("--version").output();
+    let missing = !found.is_ok_and(|out| out.status.success());
+    if missing {
+        eprintln!("skipped: the test's programs need python3");
+    }
+    missing
+}
+
+/// A guard that is this program.
+pub(crate) fn guard(program: &Path, params: &str) -> String {
+    let path = toml::Value::from(program.display().to_string());
+    format!(
+        "[[guard]]\ndetector = \"command\"\n[guard.params]\ncommand = [\"python3\", {path}]\n{params}\n"
+    )
+}
+
+/// The plan of a grid.
+pub(crate) fn plan(text: &str) -> Plan {
+    let mut plan = Plan::default();
+    plan.add_grid(&Grid::parse(text).unwrap()).unwrap();
+    plan
+}
+
+/// How a corpus is run.
+pub(crate) struct How<'a> {
+    pub(crate) threads: usize,
+    pub(crate) chunks: u64,
+    pub(crate) journal: Option<&'a Path>,
+    pub(crate) cancel: &'a AtomicBool,
+}
+
+pub(crate) static NEVER: AtomicBool = AtomicBool::new(false);
+
+impl Default for How<'_> {
+    fn default() -> Self {
+        Self {
+            threads: 2,
+            chunks: 0,
+            journal: None,
+            cancel: &NEVER,
+        }
+    }
+}
+
+/// A corpus through a plan.
+pub(crate) fn run(corpus: &Corpus, plan: &Plan, how: &How<'_>) -> Result<Vec<Record>, RunError> {
+    let ids: HashSet<String> = corpus.entries().map(|e| e.unwrap().transcript.id).collect();
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(how.threads);
+    pool.build().unwrap().install(|| {
+        let programs = Programs::start(plan, how.cancel).unwrap();
+        let job = deadloop_replay::Job {
+            corpus,
+            ids: &ids,
+            plan,
+            programs: &programs,
+            chunks: std::num::NonZeroU64::new(how.chunks),
+        };
+        let watch = Watch {
+            cancel: how.cancel,
+            progress: &|_, _| {},
+        };
+        let journal = how
+            .journal
+            .map(|path| Journal::open(path, "inputs", false).unwrap());
+        deadloop_replay::run(&job, journal, &watch).map(|Ran { records, .. }| records)
+    })
+}
+
+/// The error of a record's first block.
+pub(crate) fn error(record: &Record) -> &str {
+    record.blocks[0].error.as_deref().unwrap_or("")
+}

@@ -1,0 +1,64 @@
+//! Detectors that are programs: started before any work, known again, their errors told.
+
+use std::path::Path;
+
+use deadloop_replay::{Plan, Programs, Record, StartError};
+use deadloop_score::ProgramInfo;
+use sha2::{Digest, Sha256};
+
+use crate::exit::{Code, Outcome};
+use crate::interrupt::heeding;
+
+/// Starts the programs of a plan.
+pub(crate) fn start(plan: &Plan) -> Outcome<Programs> {
+    heeding(|cancel| Programs::start(plan, cancel)).map_err(|e| match e {
+        StartError::Refused { .. } => Code::Usage.because(e),
+        StartError::Interrupted => Code::Interrupted.because(e),
+    })
+}
+
+/// What a result depends on besides settings: who the programs say they are, and the files that
+/// their commands name, since who edits a detector seldom thinks of its version. What those files
+/// load in turn is not known here.
+pub(crate) fn inputs(programs: &Programs) -> Vec<String> {
+    let mut inputs = Vec::new();
+    for (program, ready) in programs.ready() {
+        inputs.push(format!("{} {}", ready.name, ready.version));
+        let files = program.command.iter().filter_map(|word| digest(word));
+        inputs.extend(files);
+    }
+    inputs
+}
+
+fn digest(word: &str) -> Option<String> {
+    let path = Path::new(word);
+    let bytes = path.is_file().then(|| std::fs::read(path).ok())??;
+    Some(format!("{:x?}", Sha256::digest(bytes)))
+}
+
+/// What the manifest says about them.
+pub(crate) fn described(programs: &Programs) -> Vec<ProgramInfo> {
+    let info = programs.ready().map(|(program, ready)| ProgramInfo {
+        command: program.command.clone(),
+        params: program.params.to_string(),
+        name: ready.name.clone(),
+        version: ready.version.clone(),
+    });
+    info.collect()
+}
+
+/// Says on how many transcripts a detector failed, and how on the first.
+pub(crate) fn tell_errors(records: &[Record], quiet: bool) {
+    let error = |r: &Record| r.blocks.iter().find_map(|b| b.error.clone());
+    let mut failed = records.iter().filter_map(|r| Some((r, error(r)?)));
+    if quiet {
+        return;
+    }
+    if let Some((record, first)) = failed.next() {
+        let all = 1 + failed.count();
+        eprintln!(
+            "a detector failed on {all} transcripts, which are not scored (`error` in the outcomes); the first, {}: {first}",
+            record.transcript
+        );
+    }
+}

@@ -1,0 +1,259 @@
+//! Detectors that are programs, from outside: the files and exit codes of a replay with them.
+
+#![allow(clippy::expect_used, reason = "a test that cannot go on says why")]
+
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+
+/// Reads to the end of each transcript; alarms, sleeps or dies where its id says so.
+const PROGRAM: &str = r#"
+import json, sys, time
+for raw in sys.stdin.buffer:
+    m = json.loads(raw)
+    if m["type"] == "hello":
+        print(json.dumps({"type": "ready", "name": "mine", "version": "7"}), flush=True)
+    elif m["type"] == "start":
+        t, n = m["transcript"], 0
+    elif m["type"] == "end":
+        if "dies" in t:
+            sys.exit("I cannot")
+        if "sleeps" in t:
+            time.sleep(100)
+        alarm = {"event": 0, "at": 30, "kind": "babble"} if "loop" in t else None
+        print(json.dumps({"type": "verdict", "transcript": t, "alarm": alarm}), flush=True)
+"#;
+
+fn deadloop(args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_deadloop"))
+        .current_dir(ROOT)
+        .args(args)
+        .output()
+        .expect("it starts")
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+fn says(run: &Output, exit: i32, words: &[&str]) {
+    let said = stderr(run);
+    assert_eq!(run.status.code(), Some(exit), "{said}");
+    words
+        .iter()
+        .for_each(|word| assert!(said.contains(word), "{word:?} in {said}"));
+}
+
+fn no_python() -> bool {
+    let found = Command::new("python3").arg("--version").output();
+    let missing = !found.is_ok_and(|out| out.status.success());
+    if missing {
+        eprintln!("skipped: the test's programs need python3");
+    }
+    missing
+}
+
+fn file(dir: &Path, name: &str, text: &str) -> String {
+    let path = dir.join(name);
+    std::fs::write(&path, text).expect("a temporary folder is writable");
+    path.display().to_string()
+}
+
+/// The program, and settings that run it, with more lines.
+fn settings(dir: &Path, more: &str) -> String {
+    let program = file(dir, "mine.py", PROGRAM);
+    let text = format!(
+        "[[guard]]\ndetector = \"command\"\n[guard.params]\ncommand = [\"python3\", '{program}']\n{more}\n"
+    );
+    file(dir, "mine.toml", &text)
+}
+
+fn corpus(dir: &Path, ids: &[&str]) -> String {
+    let line = |id: &&str| {
+        let class = match id.contains("loop") {
+            true => r#"{"class":"loop","kind":"paragraph","channel":"answer","onset":20}"#,
+            false => r#"{"class":"clean"}"#,
+        };
+        let text = "ten chars ".repeat(6);
+        format!("{{\"id\":\"{id}\",\"answer\":\"{text}\",\"labels\":[{class}]}}\n")
+    };
+    file(
+        dir,
+        "corpus.jsonl",
+        &ids.iter().map(line).collect::<String>(),
+    )
+}
+
+/// The fields of the row of a transcript in outcomes.csv, by column.
+fn outcome(out: &str, transcript: &str, columns: &[&str]) -> Vec<String> {
+    let text = std::fs::read_to_string(Path::new(out).join("outcomes.csv")).expect("it is written");
+    let fields = |line: &str| line.split(',').map(str::to_owned).collect::<Vec<_>>();
+    let header = fields(text.lines().next().expect("a header"));
+    let begin = format!("{transcript},");
+    let row = text.lines().find(|line| line.starts_with(&begin));
+    let row = fields(row.expect("a row"));
+    let at = |name: &&str| header.iter().position(|h| h == name).expect("a column");
+    columns.iter().map(|name| row[at(name)].clone()).collect()
+}
+
+#[test]
+fn an_error_is_a_row_and_more_than_allowed_end_the_job() {
+    if no_python() {
+        return;
+    }
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let settings_file = settings(dir.path(), "max_errors = 1");
+    let corpus_file = corpus(dir.path(), &["loop-1", "fine", "dies", "loop-2"]);
+    let out = |name: &str| dir.path().join(name).display().to_string();
+    let replay = |name: &str, jobs: &str| {
+        let run = deadloop(&[
+            "replay",
+            &corpus_file,
+            "--settings",
+            &settings_file,
+            "--csv",
+            "--presets",
+            "--jobs",
+            jobs,
+            "--out",
+            &out(name),
+        ]);
+        says(
+            &run,
+            0,
+            &["failed on 1 transcripts", "dies: mine 7: it ended"],
+        );
+        let read = |table| std::fs::read(Path::new(&out(name)).join(table)).expect("it is written");
+        (read("outcomes.parquet"), read("scores.csv"))
+    };
+    assert_eq!(replay("one", "1"), replay("eight", "8"));
+    let columns = ["verdict", "alarm_at", "alarm_kind", "detector", "error"];
+    let row = |id| outcome(&out("one"), id, &columns);
+    assert_eq!(row("loop-2"), ["hit", "30", "other", "command", ""]);
+    assert_eq!(row("fine"), ["quiet", "", "", "", ""]);
+    let error = row("dies");
+    assert_eq!(error[0], "error");
+    assert!(error[4].contains("its stderr ends: I cannot"), "{error:?}");
+    let scores = std::fs::read_to_string(Path::new(&out("one")).join("scores.csv"));
+    let scores = scores.expect("it is written");
+    let wanted = "4,2,1,0,0,2,0,0,0,0,0,1,1,";
+    assert!(scores.lines().any(|l| l.contains(wanted)), "{scores}");
+    let manifest = std::fs::read_to_string(Path::new(&out("one")).join("manifest.json"));
+    assert!(
+        manifest
+            .expect("it is written")
+            .contains("\"name\": \"mine\"")
+    );
+
+    // The same request is done; with another program it is another request.
+    let again = |force: &[&str]| {
+        let one = out("one");
+        let args = [
+            "replay",
+            &corpus_file,
+            "--settings",
+            &settings_file,
+            "--csv",
+            "--presets",
+            "--out",
+            &one,
+        ];
+        deadloop(&[&args, force].concat())
+    };
+    says(&again(&[]), 0, &["nothing to do"]);
+    file(dir.path(), "mine.py", &format!("{PROGRAM}# changed\n"));
+    says(&again(&[]), 2, &["not the result of these inputs"]);
+    settings(dir.path(), "max_errors = 0");
+    says(
+        &again(&["--force"]),
+        1,
+        &["max_errors = 0", "dies: it ended", "I cannot"],
+    );
+}
+
+#[test]
+fn a_program_that_cannot_run_is_wrong_usage_and_watch_takes_none() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let out = dir.path().join("out").display().to_string();
+    let text =
+        "[[guard]]\ndetector = \"command\"\n[guard.params]\ncommand = [\"no-such-program\"]\n";
+    let settings_file = file(dir.path(), "s.toml", text);
+    let corpus_file = corpus(dir.path(), &["fine"]);
+    let args = ["--settings", &settings_file, "--out", &out];
+    let run = deadloop(&[&["replay", &corpus_file], &args[..]].concat());
+    says(&run, 2, &["no-such-program: it cannot be started"]);
+    let run = deadloop(&["watch", "--settings", &settings_file]);
+    says(&run, 2, &["the detector \"command\" is a program"]);
+}
+
+/// Every settings file of the peers is readable; whether a peer is installed is not asked.
+#[test]
+fn the_settings_of_the_peers_are_read() {
+    let folder = Path::new(ROOT).join("scripts/peers/settings");
+    let mut count = 0;
+    for entry in std::fs::read_dir(folder).expect("the settings are committed") {
+        let path = entry.expect("readable").path().display().to_string();
+        let run = deadloop(&["watch", "--settings", &path]);
+        says(&run, 2, &["the detector \"command\" is a program"]);
+        count += 1;
+    }
+    assert!(count >= 10, "{count}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn an_interrupted_replay_leaves_no_program() {
+    if no_python() {
+        return;
+    }
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let settings_file = settings(dir.path(), "timeout_ms = 60000");
+    let corpus_file = corpus(dir.path(), &["loop-1", "sleeps", "fine"]);
+    let out = dir.path().join("out").display().to_string();
+    let args = [
+        "replay",
+        &corpus_file,
+        "--settings",
+        &settings_file,
+        "--out",
+        &out,
+        "-q",
+    ];
+    let mut child = Command::new(env!("CARGO_BIN_EXE_deadloop"))
+        .args(args)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("it starts");
+    let program = dir.path().join("mine.py").display().to_string();
+    std::thread::sleep(Duration::from_secs(2));
+    assert!(running(&program) >= 1, "it is asked");
+    let sent = Instant::now();
+    let kill = Command::new("kill").arg(child.id().to_string()).status();
+    assert!(kill.is_ok_and(|s| s.success()), "kill is there");
+    let status = child.wait().expect("it ends");
+    assert_eq!(status.code(), Some(130));
+    assert!(
+        sent.elapsed() < Duration::from_secs(1),
+        "{:?}",
+        sent.elapsed()
+    );
+    let until = Instant::now() + Duration::from_secs(5);
+    while running(&program) > 0 && Instant::now() < until {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    assert_eq!(running(&program), 0);
+}
+
+/// How many processes have this among their words.
+#[cfg(target_os = "linux")]
+fn running(word: &str) -> usize {
+    let all = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    let line = |dir: std::fs::DirEntry| std::fs::read(dir.path().join("cmdline")).ok();
+    let words = all.filter_map(line);
+    words
+        .filter(|line| line.split(|b| *b == 0).any(|w| w == word.as_bytes()))
+        .count()
+}

@@ -1,0 +1,127 @@
+"""Tables of the field from result folders of `deadloop replay --presets`: field.py FOLDER... (to stdout).
+
+Run by scripts/field. Nothing is computed here but the choice and order of rows: every number is a cell of
+scores.csv or scores_by.csv.
+"""
+
+import csv
+import json
+import pathlib
+import sys
+
+
+def rows(path):
+    with open(path, newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def percent(text):
+    return f"{float(text):.1%}".replace("%", " %") if text else "n/a"
+
+
+def number(text, digits):
+    return f"{float(text):,.{digits}f}" if text else "n/a"
+
+
+def interval(row, metric, low, high, digits=None):
+    show = percent if digits is None else lambda text: number(text, digits)
+    return f"{show(row[metric])} ({show(row[low])} to {show(row[high])})"
+
+
+def names(folder):
+    manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+    return {setting: " = ".join(labels) for setting, labels in manifest["settings"].items()}
+
+
+def table(header, lines):
+    print("| " + " | ".join(header) + " |")
+    print("|" + "---|" * len(header))
+    for line in lines:
+        print("| " + " | ".join(line) + " |")
+    print()
+
+
+def recall_of(row):
+    return float(row["recall"] or 0)
+
+
+def whole(folder, known):
+    scored = [row for row in rows(folder / "scores.csv") if row["model"] == "*"]
+    scored.sort(key=recall_of, reverse=True)
+    lines = []
+    for row in scored:
+        lines.append([
+            known.get(row["setting"], row["setting"]),
+            interval(row, "recall", "recall_lo", "recall_hi"),
+            percent(row["within_1000"]),
+            number(row["delay"], 0),
+            interval(row, "fa_per_mchar", "fa_lo", "fa_hi", 2),
+            f"{row['false_alarm']} + {row['premature']}",
+            row["errors"],
+        ])
+    table(["guard", "recall (95 %)", "within 1,000", "delay, chars", "false alarms/Mchar (95 %)",
+           "false alarms + premature", "errors"], lines)
+    return [row["setting"] for row in scored]
+
+
+def broken_down(folder, known, order, by, title, metric):
+    found = [row for row in rows(folder / "scores_by.csv") if row["by"] == by and row["model"] == "*"]
+    if not found:
+        return
+    weight = {}
+    for row in found:
+        weight[row["value"]] = max(weight.get(row["value"], 0), int(row["transcripts"]))
+    values = sorted(weight, key=lambda value: -weight[value])[:8]
+    cells = {(row["setting"], row["value"]): row for row in found}
+    lines = []
+    for setting in order:
+        line = [known.get(setting, setting)]
+        for value in values:
+            row = cells.get((setting, value))
+            line.append(metric(row) if row else "n/a")
+        if len(line) > 1:
+            lines.append(line)
+    print(f"{title}\n")
+    table(["guard"] + [f"{value or '(none)'} ({weight[value]:,})" for value in values], lines)
+
+
+def models(folder, known, order):
+    scored = rows(folder / "scores.csv")
+    weight = {row["model"]: int(row["loops"]) for row in scored if row["model"] != "*" and row["setting"] in order}
+    values = sorted(weight, key=lambda model: (-weight[model], model))[:8]
+    cells = {(row["setting"], row["model"]): row for row in scored}
+    lines = []
+    for setting in order:
+        found = [cells.get((setting, model)) for model in values]
+        lines.append([known.get(setting, setting)] + [percent(row["recall"]) if row else "n/a" for row in found])
+    print("Recall by model, those with most loops:\n")
+    table(["guard"] + [f"{model} ({weight[model]})" for model in values], lines)
+
+
+def heading(folder, manifest):
+    """What was replayed, from the counts of the rows of all models together."""
+    row = next(row for row in rows(folder / "scores.csv") if row["model"] == "*")
+    return (f"{int(row['transcripts']):,} transcripts, {int(row['loops']):,} scored loops. "
+            f"Command: `{manifest.get('command', 'replay')}`, seed {manifest.get('seed', 1)}.")
+
+
+def main():
+    print("# The guards of the field, side by side\n")
+    print("Made by `scripts/field`; what each number means: `METHOD.md`. A preset has its name alone; a name that a")
+    print("settings file of `scripts/peers` has is the peer's own program, run as it ships. `never`, `first-checkpoint`")
+    print("and `random` are floors. `delay`: what a loop costs in chars, misses included. Every corpus here is the")
+    print("development one: the recommended guard was chosen on `real`, so its row there is in-sample.\n")
+    for folder in map(pathlib.Path, sys.argv[1:]):
+        known = names(folder)
+        manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+        print(f"## {folder.name}\n")
+        print(f"{heading(folder, manifest)}\n")
+        order = whole(folder, known)
+        broken_down(folder, known, order, "kind", "Recall by kind:", lambda row: percent(row["recall"]))
+        broken_down(folder, known, order, "lang", "Recall by language:", lambda row: percent(row["recall"]))
+        broken_down(folder, known, order, "meta.tag", "False alarms per million clean chars by class of text (`meta.tag`):",
+                    lambda row: number(row["fa_per_mchar"], 2))
+        models(folder, known, order)
+
+
+main()

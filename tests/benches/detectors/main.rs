@@ -1,0 +1,204 @@
+//! What a detector costs beside a compressor, on which text it costs most, and what a large grid adds.
+//!
+//! ```sh
+//! cargo bench --bench detectors
+//! ```
+//!
+//! One thread; the text is 50 MB of the recordings beside the project, else the starter corpus, a
+//! meter a text as a live integration has one a request, all in one run. Each figure is the least of
+//! [`ROUNDS`] rounds. Seconds depend on the machine and its load: the ratios are what is claimed.
+
+mod hard;
+
+use std::error::Error;
+use std::hint::black_box;
+use std::io::Write as _;
+use std::path::Path;
+use std::time::Instant;
+
+use deadloop_corpus::{Corpus, Transcript};
+use deadloop_detect::{Channel, DETECTORS, Recipe, Setting, Settings, presets};
+use deadloop_replay::{Grid, Plan, decide};
+
+const ROUNDS: usize = 3;
+const BYTES: usize = 50_000_000;
+/// 10 x 10 x 10 x 10 x 10 thresholds.
+const GRID: &str = "
+[[guard]]
+detector = 'periodic'
+[guard.params]
+min_period = { from = 1, to = 10, step = 1 }
+min_copies = { from = 4, to = 13, step = 1 }
+min_chars = { from = 200, to = 1100, step = 100 }
+min_single = { from = 200, to = 1100, step = 100 }
+start_after = { from = 0, to = 900, step = 100 }
+";
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let transcripts = recorded()?;
+    let texts: Vec<String> = transcripts.iter().map(text).collect();
+    let bytes: usize = texts.iter().map(String::len).sum();
+    let chars: usize = texts.iter().map(|t| t.chars().count()).sum();
+    println!(
+        "{} texts, {:.1} MB, {:.1} M chars\n",
+        texts.len(),
+        bytes as f64 / 1e6,
+        chars as f64 / 1e6
+    );
+
+    let deflate = least(|| texts.iter().for_each(|t| deflated(&[t])));
+    let whole = least(|| deflated(&texts.iter().collect::<Vec<_>>()));
+    println!("flate2, level 1: {deflate:.3} s a text at a time, {whole:.3} s in one stream");
+    let default = setting("")?;
+    let periodic = least(|| push(&default, &texts));
+    println!(
+        "periodic, defaults: {periodic:.3} s; times flate2: {:.2} and {:.2} (target: at most 2)",
+        periodic / deflate,
+        periodic / whole
+    );
+    let recommended = Settings::default().guard().clone();
+    let guard = least(|| push(&recommended, &texts));
+    println!(
+        "the recommended guard: {guard:.3} s; times periodic: {:.2} (target: at most 2)\n",
+        guard / periodic
+    );
+
+    presets_cost(&texts, chars)?;
+    hard_text(&default, &texts);
+    grid(&transcripts)
+}
+
+/// What each preset costs, on a tenth of the text.
+fn presets_cost(texts: &[String], chars: usize) -> Result<(), Box<dyn Error>> {
+    let some: Vec<String> = texts.iter().step_by(10).cloned().collect();
+    let own: usize = some.iter().map(|t| t.chars().count()).sum();
+    println!("ns a char, on {own} of {chars} chars:");
+    for detector in DETECTORS {
+        for preset in presets(detector)? {
+            let text = format!(
+                "[[guard]]\ndetector = '{}'\npreset = '{}'",
+                detector.name, preset.name
+            );
+            let setting = Settings::parse(&text)?.guard().clone();
+            let took = least(|| push(&setting, &some));
+            println!(
+                "  {:12} {:16} {:7.1}",
+                detector.name,
+                preset.name,
+                took * 1e9 / own as f64
+            );
+        }
+    }
+    println!();
+    Ok(())
+}
+
+/// The defaults of `periodic` on text made to be costly.
+fn hard_text(setting: &Setting, texts: &[String]) {
+    let natural: String = texts.concat().chars().take(hard::CHARS).collect();
+    let cost = |text: &str| {
+        let one = [text.to_owned()];
+        least(|| push(setting, &one)) * 1e9 / text.chars().count() as f64
+    };
+    let base = cost(&natural);
+    println!(
+        "periodic on hard text: natural text {base:.1} ns a char; times that (target: at most 10):"
+    );
+    for (name, text) in hard::texts() {
+        println!("  {name:34} {:6.2}", cost(&text) / base);
+    }
+    println!();
+}
+
+/// What 100,000 threshold cells add to measuring once.
+fn grid(transcripts: &[Transcript]) -> Result<(), Box<dyn Error>> {
+    let mut plan = Plan::default();
+    let cells = plan.add_grid(&Grid::parse(GRID)?)?.len();
+    let mut one = Plan::default();
+    one.add_setting(&setting("")?);
+    let replay = |plan: &Plan| {
+        for transcript in transcripts {
+            black_box(decide(plan, transcript, None));
+        }
+    };
+    let (once, swept) = (least(|| replay(&one)), least(|| replay(&plan)));
+    println!(
+        "replay of one cell {once:.3} s, of {cells} cells {swept:.3} s: {:+.0} % (target: at most +50 %)",
+        100.0 * (swept / once - 1.0)
+    );
+    Ok(())
+}
+
+fn setting(params: &str) -> Result<Setting, Box<dyn Error>> {
+    let text =
+        format!("[[guard]]\ndetector = 'periodic'\nchannel = 'answer'\n[guard.params]\n{params}");
+    Ok(Settings::parse(&text)?.guard().clone())
+}
+
+/// Every member's meter over each text: a guard that has alarmed would stop reading.
+fn push(setting: &Setting, texts: &[String]) {
+    let recipes: Vec<Recipe> = setting.members.iter().filter_map(|m| m.recipe()).collect();
+    let mut facts = Vec::new();
+    for text in texts {
+        for recipe in &recipes {
+            facts.clear();
+            recipe.meter().push(text, &mut facts);
+            black_box(&facts);
+        }
+    }
+}
+
+fn deflated(texts: &[&String]) {
+    let mut encoder =
+        flate2::write::DeflateEncoder::new(std::io::sink(), flate2::Compression::new(1));
+    for text in texts {
+        // A sink takes everything.
+        let _ = encoder.write_all(text.as_bytes());
+    }
+    let _ = encoder.finish();
+}
+
+fn least(mut work: impl FnMut()) -> f64 {
+    let once = |()| {
+        let began = Instant::now();
+        work();
+        began.elapsed().as_secs_f64()
+    };
+    std::iter::repeat_n((), ROUNDS)
+        .map(once)
+        .fold(f64::MAX, f64::min)
+}
+
+fn text(transcript: &Transcript) -> String {
+    let piece = |channel| {
+        transcript.events.iter().filter_map(move |e| match &e.body {
+            deadloop_corpus::Body::Reasoning(t) if channel == Channel::Reasoning => {
+                Some(t.as_str())
+            }
+            deadloop_corpus::Body::Answer(t) if channel == Channel::Answer => Some(t.as_str()),
+            _ => None,
+        })
+    };
+    Channel::TEXT.into_iter().flat_map(piece).collect()
+}
+
+fn recorded() -> Result<Vec<Transcript>, Box<dyn Error>> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let real = root.join("../shared/data/real");
+    let path = if real.is_dir() {
+        real
+    } else {
+        root.join("datasets/starter")
+    };
+    let mut bytes = 0;
+    let mut all = Vec::new();
+    for entry in Corpus::open(&path)?.entries() {
+        let transcript = entry?.transcript;
+        bytes += text(&transcript).len();
+        all.push(transcript);
+        if bytes >= BYTES {
+            break;
+        }
+    }
+    Ok(all)
+}
