@@ -73,6 +73,9 @@ fn value(domain: Domain) -> BoxedStrategy<Value> {
         Domain::WordOrInt { words, min, max } => {
             prop_oneof![word(words), (min..=max.min(min + 150)).prop_map(Value::Int)].boxed()
         }
+        Domain::Words(words) => proptest::sample::subsequence(words, 0..=words.len())
+            .prop_map(|words| Value::List(words.iter().map(|w| Value::Text((*w).into())).collect()))
+            .boxed(),
         Domain::Rising { min, .. } => proptest::collection::btree_set(min..min + 250, 1..5)
             .prop_map(|set| Value::List(set.into_iter().map(Value::Int).collect()))
             .boxed(),

@@ -117,10 +117,7 @@ fn work_is_bounded_on_adversarial_text() {
                     .iter()
                     .all(|f| f.unit.chars().count() <= deadloop_detect::UNIT_CHARS)
             );
-            assert!(
-                facts.windows(2).all(|pair| pair[0].at <= pair[1].at),
-                "facts are in order"
-            );
+            assert!(facts.iter().all(|f| f.at <= f.until));
         }
     }
 }
@@ -139,10 +136,11 @@ fn the_registry_is_whole() {
         };
         assert_eq!(setting.members[0].check(), Ok(()), "{}", detector.name);
         let mut facts = Vec::new();
-        (detector.recipe)(&params)
-            .meter()
-            .push(&"思考".repeat(9000), &mut facts);
-        assert!(!facts.is_empty(), "{} sees 思考 9000 times", detector.name);
+        // Some presets compare nothing but whole sentences, or long units.
+        let sentence = "\nI will not output any more text since I am done.";
+        let loops = "思考".repeat(9000) + &sentence.repeat(200);
+        (detector.recipe)(&params).meter().push(&loops, &mut facts);
+        assert!(!facts.is_empty(), "{} sees plain loops", detector.name);
         assert!(
             facts
                 .iter()

@@ -48,10 +48,15 @@ impl Fence {
         };
     }
 
+    /// Whether the last char is on a fence line, from its third backtick on.
+    pub(crate) fn is_line(self) -> bool {
+        self.line == Line::Fence
+    }
+
     /// Whether the last char is inside a fence or on one of its lines, as far as is known: the first
     /// two backticks of a fence line are told from text by the third.
     pub(crate) fn is_inside(self) -> bool {
-        self.open || self.line == Line::Fence
+        self.open || self.is_line()
     }
 
     /// Cuts `text`, which follows what was read, into parts that are all inside or all outside,

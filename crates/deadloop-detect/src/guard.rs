@@ -16,7 +16,7 @@ use crate::setting::{Member, Setting};
 /// while alarm.is_none() {
 ///     alarm = guard.push(Channel::Reasoning, "思考");
 /// }
-/// assert_eq!(alarm.map(|a| a.exact.0), Some(2000));
+/// assert_eq!(alarm.map(|a| a.exact.0), Some(500));
 /// ```
 pub struct Guard {
     members: Vec<Live>,

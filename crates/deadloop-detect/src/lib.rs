@@ -16,6 +16,7 @@
 
 mod alarm;
 mod detectors;
+mod element;
 mod fact;
 mod fence;
 mod guard;
@@ -23,6 +24,8 @@ mod hold;
 mod param;
 mod position;
 mod preset;
+mod repeated;
+mod script;
 mod sentence;
 mod setting;
 mod settings;

@@ -187,6 +187,8 @@ pub enum Domain {
         /// The greatest number.
         max: i64,
     },
+    /// Any number of these words, each once.
+    Words(&'static [&'static str]),
     /// Whole numbers from `min` to `max`, at least one, each greater than the one before.
     Rising {
         /// The least.
@@ -213,7 +215,7 @@ impl Domain {
     pub fn is_list(&self) -> bool {
         matches!(
             self,
-            Self::Rising { .. } | Self::Regexes | Self::Rows(_) | Self::Program
+            Self::Words(_) | Self::Rising { .. } | Self::Regexes | Self::Rows(_) | Self::Program
         )
     }
 
@@ -227,6 +229,7 @@ impl Domain {
             (Self::Word(words), Value::Text(w)) => words.contains(&w.as_str()),
             (Self::WordOrInt { words, .. }, Value::Text(w)) => words.contains(&w.as_str()),
             (Self::WordOrInt { min, max, .. }, Value::Int(n)) => min <= n && n <= max,
+            (Self::Words(words), Value::List(items)) => chosen(items, words),
             (Self::Rising { min, max }, Value::List(items)) => rising(items, *min, *max),
             (Self::CharSet, Value::Text(s)) => !s.is_empty(),
             (Self::Regex, Value::Text(s)) => return pattern(s),
@@ -253,6 +256,11 @@ fn rising(items: &[Value], min: i64, max: i64) -> bool {
             && n.iter().all(|x| min <= *x && *x <= max)
             && n.windows(2).all(|pair| pair[0] < pair[1])
     })
+}
+
+fn chosen(items: &[Value], words: &[&str]) -> bool {
+    let known = |item: &Value| item.as_text().is_some_and(|w| words.contains(&w));
+    items.iter().all(known) && (1..items.len()).all(|i| !items[..i].contains(&items[i]))
 }
 
 fn is_row(row: &Value, fields: &[&str]) -> bool {
@@ -300,6 +308,7 @@ impl fmt::Display for Domain {
             Self::Int { min, max } => write!(f, "{min}..{max}"),
             Self::Word(words) => f.write_str(&quoted(words)),
             Self::WordOrInt { words, min, max } => write!(f, "{} | {min}..{max}", quoted(words)),
+            Self::Words(words) => write!(f, "a list of {}", quoted(words)),
             Self::Rising { min, max } => write!(f, "rising numbers of {min}..{max}"),
             Self::CharSet => f.write_str("a text of at least one char"),
             Self::Regex => f.write_str("a regular expression"),

@@ -82,22 +82,17 @@ impl SettingsError {
     }
 }
 
-/// The guard that deadloop recommends, on every model and both text channels: until there is a
-/// better one, the design document's.
-pub const RECOMMENDED: &str = "[[guard]]\ndetector = \"checkpoint\"\npreset = \"document\"\n";
+/// The guard that deadloop recommends, on every model and both text channels, as a settings file.
+pub const RECOMMENDED: &str = include_str!("recommended.toml");
 
 /// [`RECOMMENDED`], read.
 impl Default for Settings {
+    #[allow(
+        clippy::expect_used,
+        reason = "a constant; every test would see it fail"
+    )]
     fn default() -> Self {
-        let checkpoint = DETECTORS[0];
-        let member = Member {
-            detector: checkpoint,
-            channel: None,
-            params: Params::defaults(checkpoint),
-        };
-        Self::of(Setting {
-            members: vec![member],
-        })
+        Self::parse(RECOMMENDED).expect("the recommended guard is a settings file")
     }
 }
 

@@ -9,11 +9,13 @@ mod checkpoint;
 mod compression;
 mod novelty;
 mod periodic;
+mod recurrence;
 
 /// Every detector, in the order of listings.
 pub static DETECTORS: &[&Detector] = &[
     &checkpoint::ENTRY,
     &periodic::ENTRY,
+    &recurrence::ENTRY,
     &novelty::ENTRY,
     &compression::ENTRY,
 ];

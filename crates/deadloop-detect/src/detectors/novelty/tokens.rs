@@ -3,6 +3,8 @@
 //! A word is known to be complete with the char after it, so that no token depends on what has not
 //! been read.
 
+use crate::script::is_unspaced;
+
 /// What a token is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum By {
@@ -146,17 +148,6 @@ pub(super) fn spread(mut x: u64) -> u64 {
     x ^ (x >> 31)
 }
 
-/// Ideographs, kana and hangul: scripts in which a char says as much as a word, or nearly.
-fn is_unspaced(c: char) -> bool {
-    matches!(c,
-        '\u{1100}'..='\u{11FF}' | '\u{2E80}'..='\u{2FDF}' | '\u{3005}'..='\u{3007}'
-        | '\u{3021}'..='\u{3029}' | '\u{3031}'..='\u{303C}' | '\u{3041}'..='\u{3096}'
-        | '\u{309D}'..='\u{309F}' | '\u{30A1}'..='\u{30FA}' | '\u{30FC}'..='\u{31BF}'
-        | '\u{31F0}'..='\u{31FF}' | '\u{3400}'..='\u{4DBF}' | '\u{4E00}'..='\u{9FFF}'
-        | '\u{A960}'..='\u{A97F}' | '\u{AC00}'..='\u{D7FF}' | '\u{F900}'..='\u{FAFF}'
-        | '\u{FF66}'..='\u{FFDC}' | '\u{1B000}'..='\u{1B16F}' | '\u{20000}'..='\u{3FFFF}')
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -192,17 +183,6 @@ mod tests {
             tokens(By::Words, false, &"ab".repeat(100)),
             [(0, 0), (64, 0), (128, 0)]
         );
-    }
-
-    #[test]
-    fn scripts_without_blanks() {
-        let scripts = r"\p{Han}|\p{Hiragana}|\p{Katakana}|\p{Hangul}|\p{Bopomofo}|[\u30fc\uff70]";
-        let scripts = regex::Regex::new(scripts).unwrap();
-        // Beyond the first plane one Unicode version knows ideographs that another does not.
-        let letters = ('\0'..='\u{FFFF}').filter(|c| c.is_alphanumeric());
-        let other = letters.filter(|c| is_unspaced(*c) != scripts.is_match(&c.to_string()));
-        let shared = "〆〱〲〳〴〵〼㆒㆓㆔㆕ﾞﾟ";
-        assert_eq!(other.collect::<String>(), shared);
     }
 
     #[test]

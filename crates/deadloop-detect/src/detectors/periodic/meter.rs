@@ -7,11 +7,12 @@ use std::sync::{Arc, LazyLock};
 use regex::Regex;
 
 use super::look::{Look, steps};
-use super::places::Places;
+use super::places::{Origin, Places};
 use super::runs::{Run, Runs};
 use super::symbols::{MOST, NUMBER, Symbols};
 use crate::fact::{Clock, Fact, Meter, Recipe, UNIT_CHARS};
 use crate::position::{Chars, Kind};
+use crate::repeated::{SHORT, kind};
 use crate::setting::Params;
 
 /// What periodic meters are made from.
@@ -87,10 +88,8 @@ impl PeriodicMeter {
                 }
             };
             symbols.read(c, &mut add);
-            if let Some(places) = places {
-                if symbols.markers() > markers {
-                    places.mark();
-                }
+            if let Some(places) = places.as_mut().filter(|_| symbols.markers() > markers) {
+                places.mark();
             }
             if self.symbols.fenced() != fenced {
                 self.tell_going_on(fenced);
@@ -110,11 +109,7 @@ impl PeriodicMeter {
     /// Drops old symbols and their places, but for where tails that go on began.
     fn forget(&mut self) {
         let all: Vec<Run> = self.runs.going_on().collect();
-        let origins = all.into_iter().map(|run| {
-            let (start, onset) = self.origin(run);
-            (run, start.0, onset.0)
-        });
-        let origins = origins.collect();
+        let origins = all.into_iter().map(|run| (run, self.origin(run))).collect();
         let old = self.runs.forget(&self.look.want);
         if let Some(places) = &mut self.places {
             places.origins = origins;
@@ -146,7 +141,8 @@ impl PeriodicMeter {
         }
         let unit = self.unit(run, until);
         let chars = !look.symbols.are_elements();
-        let single = chars && run.lag == 1 || !NAMED.is_match(&unit);
+        let single = chars && run.lag == 1 || !self.is_named(run, until, &unit);
+        let origin = self.origin(run);
         let fenced = look.fenced_copies.filter(|_| fenced).unwrap_or(0);
         let (from, to) = self.last_copy(run, until);
         for ask in look.asks(run.lag, single) {
@@ -155,15 +151,14 @@ impl PeriodicMeter {
             let Some((at, clock)) = self.clock(run, (first, until), look.chars(ask)) else {
                 continue;
             };
-            let (start, onset) = self.origin(run);
             let fact = Fact {
                 at,
                 until,
                 clock,
-                kind: self.kind(run, &unit, (from, to)),
-                bounds: look.bounds(run, start, (ask, single)),
+                kind: self.kind(run, &unit, origin),
+                bounds: look.bounds(run, origin.start, (ask, single)),
                 check: "periodic",
-                onset,
+                onset: origin.onset,
                 period: to - from,
                 copies: steps(run.start, run.lag),
                 unit: unit.chars().take(UNIT_CHARS).collect(),
@@ -181,7 +176,7 @@ impl PeriodicMeter {
         };
         let mut from = look.start_after;
         if look.symbols.are_elements() {
-            from = from.max(self.origin(run).0.0 + chars);
+            from = from.max(self.origin(run).start.0 + chars);
         }
         let base = self.runs.base();
         let index = |step: u64| usize::try_from(step.saturating_sub(base)).unwrap_or(0);
@@ -192,20 +187,23 @@ impl PeriodicMeter {
         (!at.is_empty()).then(|| (first + skip as u64, Clock::At(at)))
     }
 
-    /// The chars before a tail's first copy, and before its second.
-    fn origin(&self, run: Run) -> (Chars, Chars) {
-        let second = run.start + u64::from(run.lag);
-        let Some(places) = &self.places else {
-            return (Chars(run.start), Chars(second));
+    /// How a tail began.
+    fn origin(&self, run: Run) -> Origin {
+        let known = |places: &Places| {
+            let mut origins = places.origins.iter();
+            let same = |(r, _): &&(Run, Origin)| (r.lag, r.start) == (run.lag, run.start);
+            origins.find(same).map(|(_, origin)| *origin)
         };
-        let known = places
-            .origins
-            .iter()
-            .find(|(r, ..)| (r.lag, r.start) == (run.lag, run.start));
-        if let Some((_, start, onset)) = known {
-            return (Chars(*start), Chars(*onset));
-        }
-        (self.end_of(run.start), self.end_of(second))
+        self.places.as_ref().and_then(known).unwrap_or_else(|| {
+            let start = self.end_of(run.start);
+            let onset = self.end_of(run.start + u64::from(run.lag));
+            let marked = |places: &Places| places.is_marked(start, onset);
+            Origin {
+                start,
+                onset,
+                marked: self.places.as_ref().is_some_and(marked),
+            }
+        })
     }
 
     /// The chars that had been read with the first `count` symbols.
@@ -232,30 +230,42 @@ impl PeriodicMeter {
         let (from, to) = self.last_copy(run, until);
         let text = self.places.as_ref().and_then(|p| p.text(from.0, to.0));
         text.unwrap_or_else(|| {
-            let lag = u64::from(run.lag);
-            let end = run.start + (until - run.start) / lag * lag;
-            let (kept, base) = self.runs.kept();
-            let index = |at: u64| usize::try_from(at.saturating_sub(base)).unwrap_or(0);
-            let symbols = kept[index(end - lag)..index(end)].iter();
             let char_of = |s: &u32| match *s {
                 NUMBER => Some('#'),
                 symbol => char::from_u32(symbol),
             };
-            symbols.filter_map(char_of).collect()
+            self.copy(run, until).iter().filter_map(char_of).collect()
         })
     }
 
-    /// A list where its numbers stand in the unit or were left out of it; else short or long.
-    fn kind(&self, run: Run, unit: &str, (from, to): (Chars, Chars)) -> Kind {
-        let in_copy = |at: &u64| from.0 < *at && *at <= to.0;
-        let marked = |places: &Places| places.markers.iter().rev().any(in_copy);
-        if self.places.as_ref().is_some_and(marked) || LISTED.is_match(unit) {
-            Kind::OrderedList
-        } else if !self.look.symbols.are_elements() && run.lag < SHORT {
-            Kind::ShortSequence
-        } else {
-            Kind::Paragraph
+    /// The symbols of the last whole copy.
+    fn copy(&self, run: Run, until: u64) -> &[u32] {
+        let lag = u64::from(run.lag);
+        let end = run.start + (until - run.start) / lag * lag;
+        let (kept, base) = self.runs.kept();
+        let index = |at: u64| usize::try_from(at.saturating_sub(base)).unwrap_or(0);
+        &kept[index(end - lag)..index(end)]
+    }
+
+    /// Whether the unit has a letter or a number.
+    fn is_named(&self, run: Run, until: u64, unit: &str) -> bool {
+        NAMED.is_match(unit) || self.copy(run, until).contains(&NUMBER)
+    }
+
+    /// A list where its numbers stand in the unit, or were left out of the first copy; else short or
+    /// long. Of folded text copies differ, so only the first is asked, which is the same whenever
+    /// this is told.
+    fn kind(&self, run: Run, unit: &str, origin: Origin) -> Kind {
+        if self.look.symbols.fold() {
+            let text = if origin.marked { "1." } else { "" };
+            return self.kind_of(run, text);
         }
+        self.kind_of(run, unit)
+    }
+
+    fn kind_of(&self, run: Run, text: &str) -> Kind {
+        let elements = self.look.symbols.are_elements();
+        kind(text, !elements && u64::from(run.lag) < SHORT)
     }
 }
 
@@ -265,17 +275,6 @@ impl PeriodicMeter {
     reason = "a constant pattern; every test would see it fail"
 )]
 static NAMED: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"[\p{L}\p{N}]").expect("a pattern"));
-
-/// A line that begins with a list number.
-#[allow(
-    clippy::expect_used,
-    reason = "a constant pattern; every test would see it fail"
-)]
-static LISTED: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r"(?m)^\s*\**[(（]?\d+[.)）、]").expect("a pattern"));
-
-/// Units shorter than this are short sequences.
-const SHORT: u32 = 40;
 
 impl Meter for PeriodicMeter {
     fn push(&mut self, piece: &str, facts: &mut Vec<Fact>) {

@@ -3,6 +3,8 @@
 use std::collections::VecDeque;
 
 use super::runs::Run;
+use crate::position::Chars;
+use crate::repeated::Recent;
 
 /// Where symbols lie in the text.
 #[derive(Default)]
@@ -12,21 +14,31 @@ pub(super) struct Places {
     /// The chars that had been read when each kept symbol was complete.
     pub(super) ends: Vec<u64>,
     /// The last chars, where symbols are elements: what units are told from.
-    recent: Option<Vec<char>>,
+    recent: Option<Recent>,
     /// Where list markers were left out last.
-    pub(super) markers: VecDeque<u64>,
-    /// Of tails that began before what is kept: lag, first symbol, chars before the first copy and
-    /// before the second.
-    pub(super) origins: Vec<(Run, u64, u64)>,
+    markers: VecDeque<u64>,
+    /// Of tails that began before what is kept.
+    pub(super) origins: Vec<(Run, Origin)>,
 }
 
-/// Chars that are kept to tell units from, and markers to tell lists from.
-const RECENT: usize = 4096;
+/// How a tail began.
+#[derive(Clone, Copy)]
+pub(super) struct Origin {
+    /// The chars before its first copy.
+    pub(super) start: Chars,
+    /// The chars before its second copy.
+    pub(super) onset: Chars,
+    /// Whether list markers were left out of its first copy.
+    pub(super) marked: bool,
+}
+
+/// Markers that are kept to tell lists from.
+const MARKERS: usize = 4096;
 
 impl Places {
     pub(super) fn new(elements: bool) -> Self {
         Self {
-            recent: elements.then(Vec::new),
+            recent: elements.then(Recent::default),
             ..Self::default()
         }
     }
@@ -35,27 +47,26 @@ impl Places {
     pub(super) fn read(&mut self, c: char) {
         self.read += 1;
         if let Some(recent) = &mut self.recent {
-            if recent.len() >= 2 * RECENT {
-                recent.drain(..RECENT);
-            }
             recent.push(c);
         }
     }
 
     /// A list marker was left out.
     pub(super) fn mark(&mut self) {
-        if self.markers.len() >= RECENT {
+        if self.markers.len() >= MARKERS {
             self.markers.pop_front();
         }
         self.markers.push_back(self.read);
     }
 
+    /// Whether a list marker was left out between these positions, as far as they are kept.
+    pub(super) fn is_marked(&self, from: Chars, to: Chars) -> bool {
+        let mut markers = self.markers.iter();
+        markers.any(|at| from.0 < *at && *at <= to.0)
+    }
+
     /// The chars from position `from` to `to`, as far as they are kept.
     pub(super) fn text(&self, from: u64, to: u64) -> Option<String> {
-        let recent = self.recent.as_ref()?;
-        let base = self.read - recent.len() as u64;
-        let index = |at: u64| usize::try_from(at.saturating_sub(base)).unwrap_or(0);
-        let to = index(to).min(recent.len());
-        Some(recent[index(from).min(to)..to].iter().collect())
+        Some(self.recent.as_ref()?.text(from, to))
     }
 }

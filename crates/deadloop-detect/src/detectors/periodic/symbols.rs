@@ -3,6 +3,7 @@
 //! Three stages, each char by char: code fences are told apart, markers and numbers are folded,
 //! chars are gathered into sentences or lines where those are compared.
 
+use crate::element::{Element, SENTENCE_ENDS};
 use crate::fence::Fence;
 
 /// What counts as equal.
@@ -71,6 +72,11 @@ impl Symbols {
         self.fold == Fold::None && self.on == On::Chars && !self.skip_code
     }
 
+    /// Whether something is folded away.
+    pub(super) fn fold(&self) -> bool {
+        self.fold != Fold::None
+    }
+
     /// Whether code fences are told apart.
     pub(super) fn follow_fences(&self) -> bool {
         self.fences
@@ -128,11 +134,12 @@ impl Symbols {
         let ends = match self.on {
             On::Chars => false,
             On::Lines => c == '\n',
-            On::Sentences => "。.；;！!？?\n".contains(c),
+            On::Sentences => SENTENCE_ENDS.contains(c),
         };
         if ends {
-            if let Some(symbol) = self.element.finish() {
-                out(symbol);
+            // The high half of the hash holds every char.
+            if let Some((hash, _)) = self.element.finish() {
+                out(u32::try_from(hash >> 32).unwrap_or(u32::MAX));
             }
         } else {
             self.symbol(u32::from(c), c.is_whitespace(), out);
@@ -144,42 +151,6 @@ impl Symbols {
             On::Chars => out(symbol),
             _ => self.element.add(symbol, blank),
         }
-    }
-}
-
-/// A sentence or line in the making: a hash of its chars, blanks at both ends left out and others
-/// taken together. Two different ones are taken for equal once in 4 billion pairs.
-#[derive(Clone, Copy, Debug, Default)]
-struct Element {
-    hash: u64,
-    begun: bool,
-    blank: bool,
-}
-
-impl Element {
-    fn add(&mut self, symbol: u32, blank: bool) {
-        if blank {
-            self.blank = self.begun;
-            return;
-        }
-        if std::mem::take(&mut self.blank) {
-            self.mix(u32::from(' '));
-        }
-        self.begun = true;
-        self.mix(symbol);
-    }
-
-    fn mix(&mut self, symbol: u32) {
-        self.hash =
-            (self.hash.rotate_left(5) ^ u64::from(symbol)).wrapping_mul(0x517C_C1B7_2722_0A95);
-    }
-
-    /// The symbol of what was gathered; `None`: nothing but blanks.
-    fn finish(&mut self) -> Option<u32> {
-        let done = std::mem::take(self);
-        // The high half of the product holds every char.
-        done.begun
-            .then_some(u32::try_from(done.hash >> 32).unwrap_or(u32::MAX))
     }
 }
 

@@ -1,0 +1,268 @@
+//! Counting n-grams in a sliding window: O(1) for each symbol, O(1) for each earlier occurrence that
+//! is asked for, at most 150 bytes a symbol of the window.
+//!
+//! A text is a polynomial over the symbols, modulo the prime 2^61 - 1, so that the hash of any
+//! stretch comes from the hashes of the two texts before its ends. A table of chains, as compressors
+//! use it, finds the n-gram like the last one: a chain goes from newer to older, so what has left
+//! the window ends it and is never taken out.
+
+use std::collections::VecDeque;
+
+use super::symbols::Symbol;
+
+/// How far back occurrences count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Window {
+    Symbols(usize),
+    Chars(u64),
+}
+
+/// The n-grams of a window.
+pub(super) struct Grams {
+    n: usize,
+    /// [`BASE`] to the power n.
+    shift: u64,
+    window: Window,
+    /// The symbols of the window, oldest first.
+    slots: VecDeque<Slot>,
+    /// How many symbols came before them.
+    first: u64,
+    /// The hash of all symbols so far.
+    prefix: u64,
+    /// For each value of the low bits of a hash, the newest n-gram that has it, as a [link](Slot).
+    chains: Vec<u64>,
+    /// A distance and its power, since the same one is asked for all along a loop.
+    power: (u64, u64),
+}
+
+/// A symbol of the window and the n-gram that begins with it. Links are numbers of symbols, counted
+/// from 1; 0: none.
+struct Slot {
+    /// The hash of all symbols before it.
+    prefix: u64,
+    /// The chars before it.
+    start: u64,
+    /// The n-gram's hash, once it is complete.
+    gram: u64,
+    /// The next older n-gram of the chain: the newest one of another hash.
+    next: u64,
+    /// From the n-gram before it of this hash.
+    back: Back,
+    /// How many there were in a row, each in the window of the next.
+    times: u32,
+}
+
+/// From an n-gram to the one before of its hash.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Back {
+    /// Symbols from the beginning of one to the beginning of the other; 0: there is none.
+    gap: u64,
+    /// The hash of the symbols that stand there.
+    between: u64,
+    /// How many in a row, this one included, are the same.
+    run: u32,
+}
+
+/// From an occurrence of an n-gram to the one before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Gap {
+    /// From the beginning of one to the beginning of the other, symbols.
+    pub(super) symbols: u64,
+    /// What stands there, as a hash.
+    pub(super) between: u64,
+    /// The chars before the earlier one.
+    pub(super) start: u64,
+}
+
+impl Grams {
+    /// N-grams of `n` symbols, at least 1.
+    pub(super) fn new(n: usize, window: Window) -> Self {
+        let most = match window {
+            Window::Symbols(symbols) => symbols,
+            // A symbol has a char at least.
+            Window::Chars(chars) => usize::try_from(chars).unwrap_or(0),
+        };
+        Self {
+            n,
+            shift: power(n as u64),
+            window,
+            slots: VecDeque::new(),
+            first: 0,
+            prefix: 0,
+            chains: vec![0; most.next_power_of_two()],
+            power: (0, 1),
+        }
+    }
+
+    /// Reads a symbol that is complete with `read` chars. At most how often the n-gram that it ends
+    /// now stands in the window; 0: it ends none.
+    pub(super) fn push(&mut self, symbol: Symbol, read: u64) -> u32 {
+        self.slots.push_back(Slot {
+            prefix: self.prefix,
+            start: symbol.start,
+            gram: 0,
+            next: 0,
+            back: Back::default(),
+            times: 0,
+        });
+        self.prefix = add(mul(self.prefix, BASE), symbol.value % PRIME);
+        while self.is_past(read) {
+            self.slots.pop_front();
+            self.first += 1;
+        }
+        match self.last() {
+            Some(i) => self.count(i),
+            None => 0,
+        }
+    }
+
+    /// Forgets all.
+    pub(super) fn reset(&mut self) {
+        self.first += self.slots.len() as u64;
+        self.slots.clear();
+    }
+
+    /// The chars before the last n-gram.
+    pub(super) fn last_start(&self) -> u64 {
+        let last = self.last().and_then(|i| self.slots.get(i));
+        last.map_or(0, |slot| slot.start)
+    }
+
+    /// From the last n-gram to the one before of its kind, from there to the next, and so on; as
+    /// many as stand in the window.
+    pub(super) fn gaps(&self) -> impl Iterator<Item = Gap> {
+        let mut at = self.last();
+        std::iter::from_fn(move || {
+            let Back { gap, between, .. } = self.slots.get(at?)?.back;
+            // Nothing lies 0 symbols back.
+            let back = usize::try_from(gap).ok().filter(|gap| *gap > 0)?;
+            at = at?.checked_sub(back);
+            Some(Gap {
+                symbols: gap,
+                between,
+                start: self.slots.get(at?)?.start,
+            })
+        })
+    }
+
+    /// Where the last `most` gaps, or all in the window, are the same: how many symbols, and how
+    /// many there are.
+    pub(super) fn even(&self, most: u32) -> Option<(u64, u32)> {
+        let last = self.last()?;
+        let slot = self.slots.get(last)?;
+        let Back { gap, run, .. } = slot.back;
+        let inside = (last as u64).checked_div(gap)?.min(u64::from(most));
+        let inside = u32::try_from(inside).unwrap_or(most);
+        // The gap before these may be a shorter one, and in the window, unless it is known.
+        let all = run > inside || run >= most || run + 1 == slot.times;
+        (run >= inside && all).then_some((gap, inside))
+    }
+
+    /// The slot of the last complete n-gram.
+    fn last(&self) -> Option<usize> {
+        self.slots.len().checked_sub(self.n)
+    }
+
+    /// Whether the first symbol has left the window.
+    fn is_past(&self, read: u64) -> bool {
+        match self.window {
+            Window::Symbols(window) => self.slots.len() > window,
+            Window::Chars(window) => {
+                let first = self.slots.front();
+                first.is_some_and(|slot| slot.start.saturating_add(window) < read)
+            }
+        }
+    }
+
+    /// Counts the n-gram that begins at slot `i` and has just been completed.
+    fn count(&mut self, i: usize) -> u32 {
+        let gram = sub(self.prefix, mul(self.slots[i].prefix, self.shift));
+        let (mut back, mut times) = (Back::default(), 1);
+        if let Some(earlier) = self.chain(i, gram) {
+            back = self.back(i, earlier);
+            times = self.slots[earlier].times.saturating_add(1);
+        }
+        let slot = &mut self.slots[i];
+        (slot.gram, slot.back, slot.times) = (gram, back, times);
+        times
+    }
+
+    /// Puts slot `i` at the head of its chain, in the place of the newest one of the same hash,
+    /// which it gives back.
+    fn chain(&mut self, i: usize, gram: u64) -> Option<usize> {
+        // The length is a power of two that fits.
+        #[allow(clippy::cast_possible_truncation)]
+        let chain = gram as usize & (self.chains.len() - 1);
+        let head = std::mem::replace(&mut self.chains[chain], self.first + i as u64 + 1);
+        let (mut link, mut newer) = (head, None);
+        while link > self.first {
+            let at = usize::try_from(link - 1 - self.first).ok()?;
+            let next = self.slots[at].next;
+            if self.slots[at].gram != gram {
+                (link, newer) = (next, Some(at));
+                continue;
+            }
+            self.slots[i].next = match newer {
+                None => next,
+                Some(newer) => {
+                    self.slots[newer].next = next;
+                    head
+                }
+            };
+            return Some(at);
+        }
+        self.slots[i].next = head;
+        None
+    }
+
+    /// From slot `i` to the `earlier` one of the same hash.
+    fn back(&mut self, i: usize, earlier: usize) -> Back {
+        let gap = (i - earlier) as u64;
+        if self.power.0 != gap {
+            self.power = (gap, power(gap));
+        }
+        let Slot { prefix, back, .. } = self.slots[earlier];
+        let between = sub(self.slots[i].prefix, mul(prefix, self.power.1));
+        let same = (back.gap, back.between) == (gap, between);
+        Back {
+            gap,
+            between,
+            run: if same { back.run.saturating_add(1) } else { 1 },
+        }
+    }
+}
+
+/// A Mersenne prime: reduction is a shift and an addition.
+const PRIME: u64 = (1 << 61) - 1;
+/// A random number below it.
+const BASE: u64 = 0x0B1A_6F3D_92C4_58E7;
+
+fn add(a: u64, b: u64) -> u64 {
+    let sum = a + b;
+    if sum >= PRIME { sum - PRIME } else { sum }
+}
+
+fn sub(a: u64, b: u64) -> u64 {
+    add(a, PRIME - b)
+}
+
+fn mul(a: u64, b: u64) -> u64 {
+    let product = u128::from(a) * u128::from(b);
+    // Both halves are below 2^61, so their sum fits.
+    #[allow(clippy::cast_possible_truncation)]
+    let (low, high) = (product as u64 & PRIME, (product >> 61) as u64);
+    add(low, high)
+}
+
+/// [`BASE`] to a power.
+fn power(mut exponent: u64) -> u64 {
+    let (mut result, mut square) = (1, BASE);
+    while exponent > 0 {
+        if exponent & 1 == 1 {
+            result = mul(result, square);
+        }
+        square = mul(square, square);
+        exponent >>= 1;
+    }
+    result
+}

@@ -1,0 +1,227 @@
+//! From occurrences to facts: one for each count that may be asked for, unless an earlier one is
+//! accepted by all that accept it.
+
+use std::sync::Arc;
+
+use super::MAX_COUNT;
+use super::grams::{Grams, Window};
+use super::structure::Structures;
+use super::symbols::{By, Symbols};
+use crate::fact::{Bound, Clock, Fact, Meter, Recipe, UNIT_CHARS};
+use crate::position::Chars;
+use crate::repeated::{Recent, SHORT, kind};
+use crate::setting::Params;
+use crate::value::Value;
+
+/// What the meters of one recipe share.
+struct Look {
+    symbols: Symbols,
+    n: usize,
+    window: Window,
+    min_count: u32,
+    /// Thresholds without a bound are [`u64::MAX`].
+    max_gap: u64,
+    max_distinct: u64,
+}
+
+/// What recurrence meters are made from.
+pub(super) fn recipe(params: &Params) -> Recipe {
+    let look = Arc::new(Look::new(params));
+    Recipe::new(move || Box::new(RecurrenceMeter::new(Arc::clone(&look))))
+}
+
+impl Look {
+    fn new(params: &Params) -> Self {
+        let by = match params.text("by") {
+            "words" => By::Words,
+            "sentences" => By::Sentences,
+            "lines" => By::Lines,
+            _ => By::Chars,
+        };
+        let or_none = |name| match params.count(name) {
+            0 => u64::MAX,
+            bound => bound,
+        };
+        let reset_on = params.items("reset_on").iter().filter_map(Value::as_text);
+        let lengths = (params.count("min_len"), or_none("max_len"));
+        let skip_code = params.text("code") == "skip";
+        let window = params.count("window");
+        let small = |n| usize::try_from(n).unwrap_or(usize::MAX);
+        Self {
+            symbols: Symbols::new(by, lengths, Structures::named(reset_on), skip_code),
+            n: small(params.count("n")).max(1),
+            window: match params.text("window_in") {
+                "chars" => Window::Chars(window),
+                _ => Window::Symbols(small(window)),
+            },
+            min_count: u32::try_from(params.count("min_count")).unwrap_or(MAX_COUNT),
+            max_gap: or_none("max_gap"),
+            max_distinct: or_none("max_distinct"),
+        }
+    }
+}
+
+/// Follows one stream.
+struct RecurrenceMeter {
+    look: Arc<Look>,
+    symbols: Symbols,
+    grams: Grams,
+    recent: Recent,
+    told: Told,
+    /// The different texts between the occurrences that are looked at; kept to be filled again.
+    between: Vec<u64>,
+}
+
+/// Some last occurrences of an n-gram.
+struct Seen {
+    count: u32,
+    /// Symbols from the first to the last.
+    symbols: u64,
+    /// Different texts between them.
+    distinct: usize,
+    /// The chars before the first, and before the second.
+    starts: (u64, u64),
+}
+
+impl Seen {
+    /// The mean of what lies between, rounded up.
+    fn mean(&self, whole: u64) -> u64 {
+        whole.div_ceil(u64::from(self.count - 1))
+    }
+}
+
+impl RecurrenceMeter {
+    fn new(look: Arc<Look>) -> Self {
+        Self {
+            symbols: look.symbols,
+            grams: Grams::new(look.n, look.window),
+            recent: Recent::default(),
+            told: Told::default(),
+            between: Vec::new(),
+            look,
+        }
+    }
+
+    /// Looks at the last occurrences of the n-gram that has just been completed.
+    fn recurred(&mut self, facts: &mut Vec<Fact>) {
+        let even = self.grams.even(MAX_COUNT - 1);
+        if even.is_some_and(|(gap, gaps)| self.told.has_even(gap, gaps)) {
+            return;
+        }
+        let look = Arc::clone(&self.look);
+        let furthest = look.max_gap.saturating_mul(u64::from(MAX_COUNT - 1));
+        self.between.clear();
+        let (mut symbols, mut second) = (0, self.grams.last_start());
+        let mut repeated = None;
+        for (count, gap) in (2..=MAX_COUNT).zip(self.grams.gaps()) {
+            symbols += gap.symbols;
+            if !self.between.contains(&gap.between) {
+                self.between.push(gap.between);
+            }
+            // Neither can come down again.
+            if symbols > furthest || self.between.len() as u64 > look.max_distinct {
+                break;
+            }
+            let seen = Seen {
+                count,
+                symbols,
+                distinct: self.between.len(),
+                starts: (gap.start, std::mem::replace(&mut second, gap.start)),
+            };
+            let mean = seen.mean(symbols);
+            let asked = count >= look.min_count && mean <= look.max_gap;
+            if asked && self.told.is_news(count, mean, seen.distinct) {
+                let repeated = repeated.get_or_insert_with(|| self.repeated());
+                facts.push(self.fact(&seen, repeated));
+            }
+        }
+        self.told.even = even.or(self.told.even);
+    }
+
+    /// The text from the last occurrence but one to the last, and to the end of the last, where a
+    /// list number that the first cuts is whole. Where that is no longer kept, both are of the last
+    /// alone, which begins with the same symbols.
+    fn repeated(&self) -> (String, String) {
+        let (last, read) = (self.grams.last_start(), self.recent.read());
+        let before = self.grams.gaps().next().map_or(last, |gap| gap.start);
+        let (from, to) = match before < self.recent.base() {
+            true => (last, read),
+            false => (before, last),
+        };
+        (self.recent.text(from, to), self.recent.text(from, read))
+    }
+
+    fn fact(&self, seen: &Seen, (unit, whole): &(String, String)) -> Fact {
+        let (first, second) = seen.starts;
+        let period = seen.mean(self.grams.last_start() - first);
+        let bound = |n: u64| Bound::Fixed(i64::try_from(n).unwrap_or(i64::MAX));
+        Fact {
+            at: self.recent.read(),
+            until: self.recent.read(),
+            clock: Clock::Chars,
+            kind: kind(whole, period < SHORT),
+            bounds: vec![
+                Bound::Exactly(i64::from(seen.count)),
+                bound(seen.mean(seen.symbols)),
+                bound(seen.distinct as u64),
+            ],
+            check: "recurrence",
+            onset: Chars(second),
+            period: Chars(period),
+            copies: Bound::Fixed(i64::from(seen.count)),
+            unit: unit.chars().take(UNIT_CHARS).collect(),
+        }
+    }
+}
+
+/// What need not be told again: a fact that asks for as much as one before it is no news.
+#[derive(Default)]
+struct Told {
+    /// For each count and number of different texts between: the least mean gap that was told with
+    /// no more of them.
+    least: Vec<Vec<u64>>,
+    /// So many equal gaps of so many symbols were looked at last: those of a loop that goes on.
+    even: Option<(u64, u32)>,
+}
+
+impl Told {
+    fn is_news(&mut self, count: u32, mean: u64, distinct: usize) -> bool {
+        let count = count as usize;
+        if self.least.len() <= count {
+            self.least.resize(count + 1, Vec::new());
+        }
+        let least = &mut self.least[count];
+        least.resize(count, u64::MAX);
+        if least[distinct] <= mean {
+            return false;
+        }
+        for known in &mut least[distinct..] {
+            *known = mean.min(*known);
+        }
+        true
+    }
+
+    /// Whether as many equal gaps, as short, have been looked at.
+    fn has_even(&self, gap: u64, gaps: u32) -> bool {
+        self.even
+            .is_some_and(|(shortest, most)| shortest <= gap && gaps <= most)
+    }
+}
+
+impl Meter for RecurrenceMeter {
+    fn push(&mut self, piece: &str, facts: &mut Vec<Fact>) {
+        for c in piece.chars() {
+            let step = self.symbols.read(c, self.recent.read());
+            self.recent.push(c);
+            if step.reset {
+                self.grams.reset();
+            }
+            for symbol in step.complete.into_iter().flatten() {
+                let times = self.grams.push(symbol, self.recent.read());
+                if times >= self.look.min_count {
+                    self.recurred(facts);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,224 @@
+//! `recurrence`: an n-gram that keeps coming back, with or without other text between.
+//!
+//! The text is read as symbols (`by`): chars, words, sentences or lines. Each time an n-gram of `n`
+//! of them is complete, its occurrences that lie whole within the last `window` symbols (or chars)
+//! are counted, this one included, overlapping ones too. It fires where there are `min_count`, and
+//! over the last `min_count` of them
+//!
+//! - the mean gap, (last - first) / (`min_count` - 1), is at most `max_gap` symbols, and
+//! - the texts between them, each from the beginning of one occurrence to the beginning of the next,
+//!   are at most `max_distinct` different ones.
+//!
+//! So an exact loop of period p fires when p·(`min_count` - 1) + `n` symbols of it have been read.
+//!
+//! **Symbols.** A word is a run of alphanumeric chars, in lower case, complete with the next char;
+//! an ideograph, kana or hangul is a word of its own. A sentence ends at one of `。.；;！!？?\n`, a line at
+//! `\n`; what has not ended is not counted. Blanks around them are left out, blanks inside are taken
+//! together, empty ones are no symbols; `min_len` and `max_len` leave out others by their length, and
+//! gaps do not count what is left out.
+//!
+//! **Equality** is that of 61-bit hashes (64-bit ones for elements): two different n-grams of n
+//! symbols are taken for one once in 2^61 / n pairs.
+//!
+//! **Resets.** A structure that `reset_on` names forgets all that was read when it shows at the start
+//! of a line (gemini-cli's rules, which take the start of a chunk for the start of a line as well, so
+//! that a reset there depends on the provider's chunks). The char that shows it is not counted.
+//!
+//! | to find | look in |
+//! |---|---|
+//! | parameters, and which are refused together | here |
+//! | presets and where they come from | `presets.toml` |
+//! | chars to symbols: words, elements, code, resets | `symbols` |
+//! | structures at the start of a line | `structure` |
+//! | counting n-grams in a window: the algorithm | `grams` |
+//! | from occurrences to facts | `meter` |
+//!
+//! The defaults are gemini-cli's (n-grams of 50 chars, 10 times, 5 texts between, 5000 chars), but
+//! for the gap, which is all that ten copies in the window can have, and the resets, which would
+//! make it blind to loops of list items.
+
+use crate::detectors::{Detector, Refusal};
+use crate::param::{Domain, Mark, Param, Threshold, Zero};
+use crate::setting::Params;
+use crate::value::Literal;
+
+mod grams;
+mod meter;
+mod structure;
+mod symbols;
+
+/// The registry entry.
+pub(super) static ENTRY: Detector = Detector {
+    name: "recurrence",
+    version: 1,
+    about: "an n-gram of chars, words, sentences or lines that keeps coming back within a window",
+    params: PARAMS,
+    presets: include_str!("presets.toml"),
+    check,
+    recipe: meter::recipe,
+};
+
+/// Counts stop here: the work for each n-gram is bounded by it.
+const MAX_COUNT: u32 = 100;
+
+/// Windows stop here: memory is bounded by them, at most 150 bytes a symbol.
+const MAX_WINDOW: i64 = 1_000_000;
+
+const fn at_least_or_none() -> Mark {
+    Mark::Threshold(Threshold {
+        zero: Zero::NoBound,
+        ..Threshold::AT_LEAST
+    })
+}
+
+static PARAMS: &[Param] = &[
+    Param {
+        name: "by",
+        mark: Mark::Structural,
+        default: Literal::Text("chars"),
+        domain: Domain::Word(&["chars", "words", "sentences", "lines"]),
+        unit: "",
+        doc: "what a symbol is; of words, sentences and lines, completed ones without the blanks around them",
+    },
+    Param {
+        name: "n",
+        mark: Mark::Structural,
+        default: Literal::Int(50),
+        domain: Domain::Int {
+            min: 1,
+            max: 10_000,
+        },
+        unit: "symbols",
+        doc: "length of an n-gram",
+    },
+    Param {
+        name: "window",
+        mark: Mark::Structural,
+        default: Literal::Int(5000),
+        domain: Domain::Int {
+            min: 1,
+            max: MAX_WINDOW,
+        },
+        unit: "symbols, or chars with window_in",
+        doc: "how far back occurrences count",
+    },
+    Param {
+        name: "window_in",
+        mark: Mark::Structural,
+        default: Literal::Text("symbols"),
+        domain: Domain::Word(&["symbols", "chars"]),
+        unit: "",
+        doc: "what window counts",
+    },
+    Param {
+        name: "min_count",
+        mark: Mark::Threshold(Threshold {
+            repeats: true,
+            ..Threshold::AT_MOST
+        }),
+        default: Literal::Int(10),
+        domain: Domain::Int {
+            min: 2,
+            max: MAX_COUNT as i64,
+        },
+        unit: "occurrences",
+        doc: "occurrences of one n-gram within the window",
+    },
+    Param {
+        name: "max_gap",
+        mark: at_least_or_none(),
+        default: Literal::Int(550),
+        domain: Domain::Int {
+            min: 0,
+            max: MAX_WINDOW,
+        },
+        unit: "symbols",
+        doc: "mean distance between the last min_count occurrences; 0: no bound",
+    },
+    Param {
+        name: "max_distinct",
+        mark: at_least_or_none(),
+        default: Literal::Int(5),
+        domain: Domain::Int {
+            min: 0,
+            max: MAX_COUNT as i64,
+        },
+        unit: "texts",
+        doc: "different texts between the last min_count occurrences; 0: no bound",
+    },
+    Param {
+        name: "min_len",
+        mark: Mark::Structural,
+        default: Literal::Int(0),
+        domain: Domain::Int {
+            min: 0,
+            max: 100_000,
+        },
+        unit: "chars",
+        doc: "shorter words, sentences or lines are left out",
+    },
+    Param {
+        name: "max_len",
+        mark: Mark::Structural,
+        default: Literal::Int(0),
+        domain: Domain::Int {
+            min: 0,
+            max: 100_000,
+        },
+        unit: "chars",
+        doc: "longer words, sentences or lines are left out; 0: no bound",
+    },
+    Param {
+        name: "reset_on",
+        mark: Mark::Structural,
+        default: Literal::Texts(&[]),
+        domain: Domain::Words(structure::NAMES),
+        unit: "",
+        doc: "structures at the start of a line that forget what was read before them",
+    },
+    Param {
+        name: "code",
+        mark: Mark::Structural,
+        default: Literal::Text("check"),
+        domain: Domain::Word(&["check", "skip"]),
+        unit: "",
+        doc: "text inside ``` fences: as any other, or not read",
+    },
+];
+
+/// Refuses lengths that leave out every symbol, and windows too short for `min_count` n-grams.
+fn check(params: &Params) -> Result<(), Refusal> {
+    let refuse = |param, reason| Err(Refusal { param, reason });
+    let (min, max) = (params.count("min_len"), params.count("max_len"));
+    if max != 0 && max < min {
+        return refuse(
+            "max_len",
+            format!("{max} is below min_len {min}: nothing is left"),
+        );
+    }
+    let chars = params.text("by") == "chars";
+    if chars && min > 1 {
+        return refuse(
+            "min_len",
+            format!("{min}: a symbol is one char, so nothing is left"),
+        );
+    }
+    let (n, count) = (params.count("n"), params.count("min_count"));
+    let window = params.count("window");
+    let symbols = count + n - 1;
+    // A word of one char may be an ideograph; all else is followed by the char that ends it.
+    let alone = chars || params.text("by") == "words" && min < 2;
+    let (unit, needed) = match params.text("window_in") {
+        "chars" if !alone => ("chars", symbols * (min.max(1) + 1)),
+        unit => (unit, symbols),
+    };
+    if needed > window {
+        return refuse(
+            "window",
+            format!(
+                "{window} {unit} cannot hold {count} n-grams of {n}, which take {needed}: it can never fire"
+            ),
+        );
+    }
+    Ok(())
+}

@@ -1,0 +1,199 @@
+//! Markdown structures, told by how a line begins: char by char, however it is cut into chunks.
+
+/// Their names in settings, in the order of the bits of [`Structures`].
+pub(super) const NAMES: &[&str] = &["fence", "table", "list", "heading", "quote", "divider"];
+
+/// A set of structures.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Structures(u8);
+
+impl Structures {
+    const NONE: Self = Self(0);
+    /// Three backticks, blanks before; [`Fence`](crate::fence::Fence) tells of it.
+    pub(super) const FENCE: Self = Self(1);
+    /// `|` and another one in the line, or three of `|+-`; blanks before.
+    const TABLE: Self = Self(1 << 1);
+    /// `-`, `*` or `+`, or a number and a dot, then a blank; blanks before.
+    const LIST: Self = Self(1 << 2);
+    /// `#`s, then a blank.
+    const HEADING: Self = Self(1 << 3);
+    /// `>`, then a blank.
+    const QUOTE: Self = Self(1 << 4);
+    /// Three of `-+_=*`, or one char of U+2500..U+257F, and each such char that follows; blanks
+    /// before.
+    const DIVIDER: Self = Self(1 << 5);
+
+    /// The structures of these names.
+    pub(super) fn named<'a>(names: impl Iterator<Item = &'a str>) -> Self {
+        let bit = |name| NAMES.iter().position(|n| *n == name);
+        Self(names.filter_map(bit).fold(0, |all, bit| all | 1 << bit))
+    }
+
+    /// Whether both sets have one in common.
+    pub(super) fn meet(self, other: Self) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    fn and(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+}
+
+/// How a line has begun.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Line {
+    /// With blanks at most.
+    Start {
+        blanks: bool,
+    },
+    Hashes,
+    Quote,
+    /// With digits; and their dot.
+    Number {
+        dot: bool,
+    },
+    /// With a `|`; so many of `|+-` without another char between, 0 once there was one.
+    Row {
+        marks: u8,
+    },
+    /// With so many signs; which structures they may still be.
+    Signs {
+        marks: u8,
+        all: Structures,
+    },
+    Divider,
+    /// With anything else: no structure can begin before the next line.
+    Text,
+}
+
+impl Default for Line {
+    fn default() -> Self {
+        Self::Start { blanks: false }
+    }
+}
+
+impl Line {
+    /// Reads a char; gives back the structures that show with it. Fences are none of its business.
+    pub(super) fn step(&mut self, c: char) -> Structures {
+        let (next, found) = self.next(c);
+        *self = match c {
+            '\n' => Self::default(),
+            _ => next,
+        };
+        found
+    }
+
+    fn next(self, c: char) -> (Self, Structures) {
+        let quiet = |line| (line, Structures::NONE);
+        let blank = c.is_whitespace();
+        match (self, c) {
+            (Self::Text, _) => quiet(Self::Text),
+            (Self::Start { .. }, _) if blank => quiet(Self::Start { blanks: true }),
+            (Self::Start { blanks }, _) => begin(blanks, c),
+            (Self::Hashes, '#') => quiet(self),
+            (Self::Hashes, _) if blank => (Self::Text, Structures::HEADING),
+            (Self::Quote, _) if blank => (Self::Text, Structures::QUOTE),
+            (Self::Number { dot: false }, '0'..='9') => quiet(self),
+            (Self::Number { dot: false }, '.') => quiet(Self::Number { dot: true }),
+            (Self::Number { dot: true }, _) if blank => (Self::Text, Structures::LIST),
+            (Self::Row { .. }, '|') => (Self::Text, Structures::TABLE),
+            (Self::Row { marks: 2 }, '+' | '-') => (Self::Text, Structures::TABLE),
+            (Self::Row { marks: 1 }, '+' | '-') => quiet(Self::Row { marks: 2 }),
+            (Self::Row { .. }, _) => quiet(Self::Row { marks: 0 }),
+            (Self::Signs { marks: 1, all }, _) if blank && all.meet(Structures::LIST) => {
+                (Self::Text, Structures::LIST)
+            }
+            (Self::Signs { marks, all }, _) => signs(marks + 1, all, c),
+            (Self::Divider, _) if is_rule(c) => (self, Structures::DIVIDER),
+            _ => quiet(Self::Text),
+        }
+    }
+}
+
+fn begin(blanks: bool, c: char) -> (Line, Structures) {
+    let line = match c {
+        '#' if !blanks => Line::Hashes,
+        '>' if !blanks => Line::Quote,
+        '0'..='9' => Line::Number { dot: false },
+        '|' => Line::Row { marks: 1 },
+        '\u{2500}'..='\u{257F}' => return (Line::Divider, Structures::DIVIDER),
+        _ => return signs(1, Structures(u8::MAX), c),
+    };
+    (line, Structures::NONE)
+}
+
+/// A line of signs with another one: what it may still be, and at the third what it is.
+fn signs(marks: u8, all: Structures, c: char) -> (Line, Structures) {
+    let kept = |fits: bool, one: Structures| match fits && all.meet(one) {
+        true => one,
+        false => Structures::NONE,
+    };
+    let all = kept("|+-".contains(c), Structures::TABLE)
+        .and(kept("-*+".contains(c), Structures::LIST))
+        .and(kept(is_rule(c), Structures::DIVIDER));
+    let shown = kept(all.meet(Structures::TABLE), Structures::TABLE)
+        .and(kept(all.meet(Structures::DIVIDER), Structures::DIVIDER));
+    match marks {
+        _ if all == Structures::NONE => (Line::Text, all),
+        1 | 2 => (Line::Signs { marks, all }, Structures::NONE),
+        _ if shown.meet(Structures::DIVIDER) => (Line::Divider, shown),
+        _ => (Line::Text, shown),
+    }
+}
+
+fn is_rule(c: char) -> bool {
+    matches!(c, '-' | '+' | '_' | '=' | '*' | '\u{2500}'..='\u{257F}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The structures that show in `text`, and after how many chars.
+    fn shown(text: &str) -> Vec<(usize, &'static str)> {
+        let mut line = Line::default();
+        let mut seen = Vec::new();
+        for (i, c) in text.chars().enumerate() {
+            let found = line.step(c);
+            let names = NAMES.iter().filter(|name| {
+                let one = Structures::named([**name].into_iter());
+                found.meet(one)
+            });
+            seen.extend(names.map(|name| (i + 1, *name)));
+        }
+        seen
+    }
+
+    #[test]
+    fn structures_show_at_the_start_of_a_line() {
+        let table = [
+            ("# a", vec![(2, "heading")]),
+            ("x # a", vec![]),
+            ("x\n### a", vec![(6, "heading")]),
+            (" # a", vec![]),
+            ("#a", vec![]),
+            ("> a", vec![(2, "quote")]),
+            ("* a", vec![(2, "list")]),
+            ("  - a", vec![(4, "list")]),
+            ("+\n", vec![(2, "list")]),
+            ("-a", vec![]),
+            ("12. a", vec![(4, "list")]),
+            ("1.5", vec![]),
+            ("1) a", vec![]),
+            ("| a | b |", vec![(5, "table")]),
+            ("||", vec![(2, "table")]),
+            ("|--", vec![(3, "table")]),
+            ("| a", vec![]),
+            ("+--+", vec![(3, "table"), (3, "divider"), (4, "divider")]),
+            ("--|", vec![(3, "table")]),
+            ("***", vec![(3, "divider")]),
+            ("**b**", vec![]),
+            ("==== =", vec![(3, "divider"), (4, "divider")]),
+            ("╭─a─", vec![(1, "divider"), (2, "divider")]),
+            ("a ---", vec![]),
+        ];
+        for (text, expected) in table {
+            assert_eq!(shown(text), expected, "{text:?}");
+        }
+    }
+}

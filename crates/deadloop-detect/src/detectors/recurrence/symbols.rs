@@ -1,0 +1,134 @@
+//! From chars to symbols: code is left out, structures reset, words and elements are gathered.
+
+use super::structure::{Line, Structures};
+use crate::element::{Element, SENTENCE_ENDS};
+use crate::fence::Fence;
+use crate::script::is_unspaced;
+
+/// What a symbol is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum By {
+    Chars,
+    Words,
+    Sentences,
+    Lines,
+}
+
+/// One symbol.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Symbol {
+    /// Equal for equal symbols, and never 0.
+    pub(super) value: u64,
+    /// The chars before it.
+    pub(super) start: u64,
+}
+
+/// What a char has brought about.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Step {
+    /// All that was read before is to be forgotten.
+    pub(super) reset: bool,
+    /// The symbols that are complete with it: an ideograph also ends the word before it.
+    pub(super) complete: [Option<Symbol>; 2],
+}
+
+/// How chars become symbols.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Symbols {
+    by: By,
+    /// Which lengths words and elements may have, chars.
+    lengths: (u64, u64),
+    reset_on: Structures,
+    skip_code: bool,
+    fence: Fence,
+    line: Line,
+    element: Element,
+    /// The chars before the element.
+    start: u64,
+}
+
+impl Symbols {
+    /// Symbols of these lengths, with these resets, and whether code is left out.
+    pub(super) fn new(by: By, lengths: (u64, u64), reset_on: Structures, skip_code: bool) -> Self {
+        Self {
+            by,
+            lengths,
+            reset_on,
+            skip_code,
+            fence: Fence::default(),
+            line: Line::default(),
+            element: Element::default(),
+            start: 0,
+        }
+    }
+
+    /// Reads a char, with `at` chars before it.
+    pub(super) fn read(&mut self, c: char, at: u64) -> Step {
+        let was_fence = self.fence.is_line();
+        self.fence.step(c);
+        let fence = !was_fence && self.fence.is_line() && self.reset_on.meet(Structures::FENCE);
+        let skipped = self.skip_code && self.fence.is_inside();
+        if fence || !skipped && self.line.step(c).meet(self.reset_on) {
+            self.element = Element::default();
+            return Step {
+                reset: true,
+                ..Step::default()
+            };
+        }
+        let complete = match skipped {
+            true => [None; 2],
+            false => self.gather(c, at),
+        };
+        Step {
+            reset: false,
+            complete,
+        }
+    }
+
+    fn gather(&mut self, c: char, at: u64) -> [Option<Symbol>; 2] {
+        let ends = match self.by {
+            By::Chars => {
+                let value = u64::from(c) + 1;
+                return [Some(Symbol { value, start: at }), None];
+            }
+            By::Words => return self.word(c, at),
+            By::Sentences => SENTENCE_ENDS.contains(c),
+            By::Lines => c == '\n',
+        };
+        if ends {
+            return [self.finish(), None];
+        }
+        self.add(c, at);
+        [None; 2]
+    }
+
+    fn word(&mut self, c: char, at: u64) -> [Option<Symbol>; 2] {
+        if !c.is_alphanumeric() {
+            return [self.finish(), None];
+        }
+        if !is_unspaced(c) {
+            c.to_lowercase().for_each(|c| self.add(c, at));
+            return [None; 2];
+        }
+        let before = self.finish();
+        self.add(c, at);
+        [before, self.finish()]
+    }
+
+    fn add(&mut self, c: char, at: u64) {
+        let blank = c.is_whitespace();
+        if self.element.is_empty() && !blank {
+            self.start = at;
+        }
+        self.element.add(u32::from(c), blank);
+    }
+
+    fn finish(&mut self) -> Option<Symbol> {
+        let (hash, chars) = self.element.finish()?;
+        let (min, max) = self.lengths;
+        (min <= chars && chars <= max).then_some(Symbol {
+            value: hash.max(1),
+            start: self.start,
+        })
+    }
+}

@@ -1,0 +1,68 @@
+//! What detectors tell of a repeated unit: its text, from the chars that were [read last](Recent),
+//! and its [kind].
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use crate::position::Kind;
+
+/// The last chars of a stream: what units are told from.
+#[derive(Default)]
+pub(crate) struct Recent {
+    read: u64,
+    chars: Vec<char>,
+}
+
+/// So many chars are kept at least; when it is twice as many, half is dropped.
+const KEPT: usize = 4096;
+
+impl Recent {
+    /// Reads a char.
+    pub(crate) fn push(&mut self, c: char) {
+        self.read += 1;
+        if self.chars.len() >= 2 * KEPT {
+            self.chars.drain(..KEPT);
+        }
+        self.chars.push(c);
+    }
+
+    /// Chars read.
+    pub(crate) fn read(&self) -> u64 {
+        self.read
+    }
+
+    /// The position of the first char that is kept.
+    pub(crate) fn base(&self) -> u64 {
+        self.read - self.chars.len() as u64
+    }
+
+    /// The chars from position `from` to `to`, as far as they are kept.
+    pub(crate) fn text(&self, from: u64, to: u64) -> String {
+        let index = |at: u64| usize::try_from(at.saturating_sub(self.base())).unwrap_or(0);
+        let to = index(to).min(self.chars.len());
+        self.chars[index(from).min(to)..to].iter().collect()
+    }
+}
+
+/// A line that begins with a list number.
+#[allow(
+    clippy::expect_used,
+    reason = "a constant pattern; every test would see it fail"
+)]
+static LISTED: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"(?m)^\s*\**[(（]?\d+[.)）、]").expect("a pattern"));
+
+/// Units of fewer chars are short sequences.
+pub(crate) const SHORT: u64 = 40;
+
+/// The kind of a loop of this text; `short`: its unit has fewer than [`SHORT`] chars.
+pub(crate) fn kind(text: &str, short: bool) -> Kind {
+    if LISTED.is_match(text) {
+        Kind::OrderedList
+    } else if short {
+        Kind::ShortSequence
+    } else {
+        Kind::Paragraph
+    }
+}
