@@ -5,7 +5,6 @@
 
 mod common;
 
-
 use common::{PROSE, alarm, facts, fires, member, preset, word};
 use deadloop_detect::{Bound, Member, Value};
 use flate2::{Compress, Compression, FlushCompress, Status};
