@@ -53,7 +53,7 @@ pub(crate) enum Command {
     Replay(Replay),
     /// One transcript: what each check saw, where, and which threshold decided
     #[command(
-        after_help = "Examples:\n  deadloop explain datasets/starter planted/000/short-sequence/under-2000 --settings settings.toml\n  deadloop explain recordings.jsonl t1 --presets --context 400\n\nThe first settings are told in full, the others in a table: where they fire, or how near they came.\nA near miss is the fact that the fewest thresholds refuse, then the one with the smallest gap between\nwhat was measured and what is wanted. To see them, facts are measured down to a tenth of what each\nthreshold asks for (ten times, where it is an upper bound); rows of `rules` stay as they are."
+        after_help = "Examples:\n  deadloop explain datasets/starter planted/000/short-sequence/under-2000 --settings settings.toml\n  deadloop explain recordings.jsonl t1 --presets --context 400\n\nThe first settings are told in full, the others in a table: where they fire, or how near they came. A near miss is the fact that the fewest thresholds refuse, then the one with the smallest gap between what was measured and what is wanted. To see them, facts are measured down to a tenth of what each threshold asks for (ten times, where it is an upper bound); rows of `rules` stay as they are."
     )]
     Explain(Explain),
     /// Reads a live stream on stdin and says when it would abort: exit code 10 on an alarm

@@ -19,7 +19,10 @@ impl Place {
         };
         let lines: Vec<String> = transcripts.iter().map(Value::to_string).collect();
         place.file("corpus.jsonl", &lines.join("\n"));
-        place.file("periodic.toml", "[[guard]]\ndetector = \"periodic\"\n");
+        for detector in ["periodic", "checkpoint"] {
+            let text = format!("[[guard]]\ndetector = \"{detector}\"\n");
+            place.file(&format!("{detector}.toml"), &text);
+        }
         place
     }
 
@@ -80,8 +83,7 @@ fn quiet() -> Value {
 #[test]
 fn an_alarm_is_shown_with_what_decided_it() {
     let place = Place::new(&[looping(), quiet()]);
-    place.file("document.toml", "[[guard]]\ndetector = \"checkpoint\"\n");
-    let said = stdout(&place.explain(&["runs/loop", "--settings", "document.toml"]));
+    let said = stdout(&place.explain(&["runs/loop", "--settings", "checkpoint.toml"]));
     for part in [
         "onset 1 010",
         "hit, 990 chars after the onset, 99.0 copies",
@@ -200,7 +202,7 @@ fn an_unknown_id_is_code_4_and_a_bad_corpus_code_2() {
     assert_eq!(run.status.code(), Some(2));
     assert!(stderr(&run).contains("corpus.jsonl:3"), "{}", stderr(&run));
     let run = place.explain(&["runs/loop", "--on-bad", "skip"]);
-    assert!(stdout(&run).contains("fires at 1 500"), "{}", stdout(&run));
+    assert!(stdout(&run).contains("transcript  runs/loop"));
 }
 
 #[test]

@@ -67,21 +67,25 @@ struct Term<'m> {
 }
 
 impl Term<'_> {
-    /// Whether the fact asks for another reading of this parameter (its 0 that stands for another
-    /// one's value): then another fact tells the same for this setting.
+    /// Whether another fact tells this setting the same: that one asks for exactly this value where
+    /// the fact asks for exactly a stricter one, or for another reading of a 0 that stands for
+    /// another parameter's value.
     fn belongs_elsewhere(&self, bound: Bound) -> bool {
+        let stands_for_another =
+            self.threshold.zero == Zero::Elsewhere && self.number == self.threshold.elsewhere();
         match bound {
-            Bound::Exactly(number) => number != self.number,
-            bound if bound == Bound::Fixed(self.threshold.always()) => false,
-            _ => {
-                self.threshold.zero == Zero::Elsewhere && self.number == self.threshold.elsewhere()
+            Bound::Exactly(number) if number == self.number => false,
+            Bound::Exactly(number) => {
+                stands_for_another || self.threshold.accepts(self.number, number)
             }
+            _ => stands_for_another && !self.is_answered(bound),
         }
     }
 
     /// Whether the parameter is answered by what the fact is, whatever its value.
     fn is_answered(&self, bound: Bound) -> bool {
-        matches!(bound, Bound::Exactly(_)) || bound == Bound::Fixed(self.threshold.always())
+        bound == Bound::Fixed(self.threshold.always())
+            || bound == Bound::Exactly(self.threshold.elsewhere())
     }
 
     /// Whether the value asks for nothing: it stands at the loosest end of its domain, and for
@@ -351,6 +355,24 @@ mod tests {
             let refusing: Vec<_> = told[0].refusing().map(|a| a.param).collect();
             assert_eq!((told.len(), refusing), (1, vec![by]), "{params}");
         }
+    }
+
+    #[test]
+    fn where_each_count_has_a_fact_the_highest_below_the_wanted_one_is_nearest() {
+        let member = member("recurrence", "min_count = 7");
+        let parts: Vec<String> = (0..5)
+            .map(|i| unit('一', 80, 1) + &unit(char::from_u32(0xac00 + 64 * i).unwrap(), 20, 1))
+            .collect();
+        let told = telling(&sights(&member, &parts.concat()), 1, None);
+        let asked: Vec<_> = told[0].refusing().map(|a| (a.param, &a.measured)).collect();
+        assert_eq!(asked, [("min_count", &Value::Int(5))]);
+        let told = telling(&sights(&member, &unit('一', 80, 9)), 1, None);
+        let decided = told[0].thresholds.iter().find(|a| a.decided).unwrap();
+        assert!(told[0].accepted);
+        assert_eq!(
+            (decided.param, &decided.measured),
+            ("min_count", &Value::Int(7))
+        );
     }
 
     #[test]
