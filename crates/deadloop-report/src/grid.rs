@@ -1,8 +1,8 @@
 //! The scores of a sweep seen along its parameters.
 
-use crate::data::{ReportData, Role, Score};
+use crate::data::{ReportData, Role, Score, Setting};
 use std::cmp::Ordering;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A parameter that takes several values.
 #[derive(Debug, Clone)]
@@ -36,13 +36,17 @@ pub(crate) struct Worth<'d> {
 }
 
 impl<'d> Grid<'d> {
-    /// The grid, if there are cells and a parameter that varies.
+    /// The grid that is shown, if there are cells and a parameter that varies.
     pub(crate) fn of(data: &'d ReportData) -> Option<Self> {
+        let family = family(data)?;
         let dimensions: Vec<_> = (0..data.parameters.len())
-            .filter_map(|param| dimension(data, param))
+            .filter_map(|param| dimension(data, &family, param))
             .collect();
         let place = |score: &'d Score| {
             let setting = data.settings.get(score.setting)?;
+            if mask(setting) != family {
+                return None;
+            }
             let value = |dimension: &Dimension<'_>| {
                 let value = setting.params.get(dimension.param)?.as_deref()?;
                 dimension.values.iter().position(|other| *other == value)
@@ -124,11 +128,29 @@ impl<'d> Grid<'d> {
     }
 }
 
-fn dimension(data: &ReportData, param: usize) -> Option<Dimension<'_>> {
+/// Which parameters a setting has.
+fn mask(setting: &Setting) -> Vec<bool> {
+    setting.params.iter().map(Option::is_some).collect()
+}
+
+/// The parameters of the grid that is shown. Several grids may have been searched together, of
+/// guards with other parameters: the one that the choice for all models is from, else the largest.
+fn family(data: &ReportData) -> Option<Vec<bool>> {
+    let mut families: BTreeMap<Vec<bool>, usize> = BTreeMap::new();
+    for cell in data.settings.iter().filter(|s| s.role == Role::Cell) {
+        *families.entry(mask(cell)).or_default() += 1;
+    }
+    let chosen = data.pooled().and_then(|i| data.settings.get(i));
+    let own = chosen.map(mask).filter(|mask| families.contains_key(mask));
+    let largest = families.iter().max_by_key(|(_, cells)| **cells);
+    own.or_else(|| largest.map(|(mask, _)| mask.clone()))
+}
+
+fn dimension<'d>(data: &'d ReportData, family: &[bool], param: usize) -> Option<Dimension<'d>> {
     let cells = data
         .settings
         .iter()
-        .filter(|setting| setting.role == Role::Cell);
+        .filter(|setting| setting.role == Role::Cell && mask(setting) == family);
     let values: BTreeSet<&str> = cells
         .filter_map(|cell| cell.params.get(param)?.as_deref())
         .collect();
