@@ -1,7 +1,10 @@
 //! [`Element`]: a word, sentence or line in the making, as a hash and a length.
 
-/// Where a sentence ends; a line ends at `\n` alone.
-pub(crate) const SENTENCE_ENDS: &str = "。.；;！!？?\n";
+/// Whether a sentence ends with this char; a line ends at `\n` alone.
+#[inline]
+pub(crate) fn ends_sentence(c: char) -> bool {
+    matches!(c, '。' | '.' | '；' | ';' | '！' | '!' | '？' | '?' | '\n')
+}
 
 /// The chars of one element so far: blanks at both ends are left out, others taken together. Two
 /// different ones have one hash once in 2^64 pairs, or 2^32 where only its high half is used.
@@ -14,6 +17,7 @@ pub(crate) struct Element {
 
 impl Element {
     /// Adds a char, or a symbol that stands for several.
+    #[inline]
     pub(crate) fn add(&mut self, symbol: u32, blank: bool) {
         if blank {
             self.blank = !self.is_empty();
@@ -36,6 +40,7 @@ impl Element {
         (!done.is_empty()).then_some((done.hash, done.chars))
     }
 
+    #[inline]
     fn mix(&mut self, symbol: u32) {
         self.chars += 1;
         // No symbol counts as 0, which would leave the first hash as it is; the high half of the

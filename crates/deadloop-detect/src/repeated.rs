@@ -19,6 +19,7 @@ const KEPT: usize = 4096;
 
 impl Recent {
     /// Reads a char.
+    #[inline]
     pub(crate) fn push(&mut self, c: char) {
         self.read += 1;
         if self.chars.len() >= 2 * KEPT {

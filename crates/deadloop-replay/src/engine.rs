@@ -188,8 +188,8 @@ fn claim(block: &Block, candidates: Vec<Candidate>) -> Decided {
         }
         let stop = decided.stops.len() - 1;
         let region = |span: Span| Region {
-            lo: span.lo,
-            hi: span.hi,
+            lo: span.lo.into_vec(),
+            hi: span.hi.into_vec(),
             stop,
         };
         decided.regions.extend(claimed.into_iter().map(region));

@@ -6,22 +6,26 @@
 //! grows with the facts and the boxes they leave, not with the number of cells.
 
 use deadloop_detect::{Bound, Fact};
+use smallvec::{SmallVec, smallvec};
 
 use crate::block::{Axis, Block};
 
 /// Value indices along every axis: from, to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Span {
-    pub(crate) lo: Vec<u16>,
-    pub(crate) hi: Vec<u16>,
+    pub(crate) lo: Along,
+    pub(crate) hi: Along,
 }
+
+/// A value index along every axis. Boxes are made and dropped by the hundred for each fact.
+pub(crate) type Along = SmallVec<[u16; 8]>;
 
 impl Span {
     /// Every cell of a block.
     pub(crate) fn all(block: &Block) -> Self {
-        let hi: Vec<u16> = block.axes().iter().map(|a| a.len()).collect();
+        let hi: Along = block.axes().iter().map(|a| a.len()).collect();
         Self {
-            lo: vec![0; hi.len()],
+            lo: smallvec![0; hi.len()],
             hi,
         }
     }
@@ -49,10 +53,7 @@ impl Span {
             .iter()
             .zip(&self.hi)
             .zip(other.lo.iter().zip(&other.hi));
-        let (mut lo, mut hi) = (
-            Vec::with_capacity(self.lo.len()),
-            Vec::with_capacity(self.lo.len()),
-        );
+        let (mut lo, mut hi) = (Along::new(), Along::new());
         for ((a, b), (c, d)) in axes {
             let (from, to) = (*a.max(c), *b.min(d));
             if from >= to {

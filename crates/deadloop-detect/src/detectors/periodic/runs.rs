@@ -88,7 +88,11 @@ impl Want {
             quiet,
             stride: quiet.div_ceil(2),
             keep: longest + (gram + enter) as usize,
-            table_bits: (2 * max_lag).next_power_of_two().ilog2().clamp(8, 16),
+            // A short K-gram has no row of others to be told from chance by: its table is larger.
+            table_bits: (if gram < 16 { 16 } else { 2 } * max_lag)
+                .next_power_of_two()
+                .ilog2()
+                .clamp(8, 16),
         }
     }
 

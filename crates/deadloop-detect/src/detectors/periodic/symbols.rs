@@ -3,7 +3,7 @@
 //! Three stages, each char by char: code fences are told apart, markers and numbers are folded,
 //! chars are gathered into sentences or lines where those are compared.
 
-use crate::element::{Element, SENTENCE_ENDS};
+use crate::element::{Element, ends_sentence};
 use crate::fence::Fence;
 
 /// What counts as equal.
@@ -134,7 +134,7 @@ impl Symbols {
         let ends = match self.on {
             On::Chars => false,
             On::Lines => c == '\n',
-            On::Sentences => SENTENCE_ENDS.contains(c),
+            On::Sentences => ends_sentence(c),
         };
         if ends {
             // The high half of the hash holds every char.
@@ -146,6 +146,7 @@ impl Symbols {
         }
     }
 
+    #[inline]
     fn symbol(&mut self, symbol: u32, blank: bool, out: &mut impl FnMut(u32)) {
         match self.on {
             On::Chars => out(symbol),

@@ -1,7 +1,7 @@
 //! From chars to symbols: code is left out, structures reset, words and elements are gathered.
 
 use super::structure::{Line, Structures};
-use crate::element::{Element, SENTENCE_ENDS};
+use crate::element::{Element, ends_sentence};
 use crate::fence::Fence;
 use crate::script::is_unspaced;
 
@@ -92,7 +92,7 @@ impl Symbols {
                 return [Some(Symbol { value, start: at }), None];
             }
             By::Words => return self.word(c, at),
-            By::Sentences => SENTENCE_ENDS.contains(c),
+            By::Sentences => ends_sentence(c),
             By::Lines => c == '\n',
         };
         if ends {
