@@ -27,7 +27,13 @@ fn fibonacci() -> String {
 }
 
 fn thue_morse() -> String {
-    let letter = |i: usize| if i.count_ones() % 2 == 0 { 'a' } else { 'b' };
+    let letter = |i: usize| {
+        if i.count_ones().is_multiple_of(2) {
+            'a'
+        } else {
+            'b'
+        }
+    };
     (0..CHARS).map(letter).collect()
 }
 
