@@ -9,7 +9,7 @@ use regex::Regex;
 use super::look::{Look, steps};
 use super::places::{Origin, Places};
 use super::runs::{Run, Runs};
-use super::symbols::{MOST, NUMBER, Symbols};
+use super::symbols::{self, MOST, NUMBER, Symbols};
 use crate::fact::{Clock, Fact, Meter, Recipe, UNIT_CHARS};
 use crate::position::{Chars, Kind};
 use crate::repeated::{SHORT, kind};
@@ -249,7 +249,11 @@ impl PeriodicMeter {
 
     /// Whether the unit has a letter or a number.
     fn is_named(&self, run: Run, until: u64, unit: &str) -> bool {
-        NAMED.is_match(unit) || self.copy(run, until).contains(&NUMBER)
+        let mut symbols = self.copy(run, until).iter();
+        if self.look.symbols.are_elements() {
+            return symbols.any(|symbol| symbol & symbols::NAMED != 0);
+        }
+        NAMED.is_match(unit) || symbols.any(|symbol| *symbol == NUMBER)
     }
 
     /// A list where its numbers stand in the unit, or were left out of the first copy; else short or

@@ -39,10 +39,16 @@ pub(super) struct Symbols {
     /// Whether the last folded char was a digit.
     in_number: bool,
     element: Element,
+    /// Whether the element so far has a letter or a number.
+    named: bool,
 }
 
 /// A run of digits, as a symbol: past every char.
 pub(super) const NUMBER: u32 = 0x11_0000;
+
+/// The bit of an element's symbol that says whether it has a letter or a number: what was folded away
+/// differs from copy to copy, so the text does not say it.
+pub(super) const NAMED: u32 = 1;
 
 /// The most symbols that one char completes.
 pub(super) const MOST: usize = HELD + 1;
@@ -59,6 +65,7 @@ impl Symbols {
             marker: Marker::default(),
             in_number: false,
             element: Element::default(),
+            named: false,
         }
     }
 
@@ -137,9 +144,11 @@ impl Symbols {
             On::Sentences => ends_sentence(c),
         };
         if ends {
+            let named = std::mem::take(&mut self.named);
             // The high half of the hash holds every char.
             if let Some((hash, _)) = self.element.finish() {
-                out(u32::try_from(hash >> 32).unwrap_or(u32::MAX));
+                let symbol = u32::try_from(hash >> 32).unwrap_or(u32::MAX);
+                out(symbol & !NAMED | if named { NAMED } else { 0 });
             }
         } else {
             self.symbol(u32::from(c), c.is_whitespace(), out);
@@ -150,7 +159,12 @@ impl Symbols {
     fn symbol(&mut self, symbol: u32, blank: bool, out: &mut impl FnMut(u32)) {
         match self.on {
             On::Chars => out(symbol),
-            _ => self.element.add(symbol, blank),
+            _ => {
+                let named = |c: char| c.is_alphanumeric();
+                self.named =
+                    self.named || symbol == NUMBER || char::from_u32(symbol).is_some_and(named);
+                self.element.add(symbol, blank);
+            }
         }
     }
 }
