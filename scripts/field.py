@@ -29,8 +29,11 @@ def interval(row, metric, low, high, digits=None):
 
 
 def names(folder):
+    """What each setting is called; a program is told from the preset of its name."""
     manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
-    return {setting: " = ".join(labels) for setting, labels in manifest["settings"].items()}
+    programs = {row["setting"] for row in rows(folder / "scores.csv") if row.get("p.command.command")}
+    mark = {setting: " (program)" for setting in programs}
+    return {setting: " = ".join(labels) + mark.get(setting, "") for setting, labels in manifest["settings"].items()}
 
 
 def table(header, lines):
@@ -107,9 +110,9 @@ def heading(folder, manifest):
 
 def main():
     print("# The guards of the field, side by side\n")
-    print("Made by `scripts/field`; what each number means: `METHOD.md`. A preset has its name alone; a name that a")
-    print("settings file of `scripts/peers` has is the peer's own program, run as it ships. `never`, `first-checkpoint`")
-    print("and `random` are floors. `delay`: what a loop costs in chars, misses included. Every corpus here is the")
+    print("Made by `scripts/field`; what each number means: `METHOD.md`. `(program)` is the peer's own code, run as it")
+    print("ships through `scripts/peers`; the others are presets of ours. `never`, `first-checkpoint` and `random` are")
+    print("floors. `delay`: what a loop costs in chars, misses included. Every corpus here is the")
     print("development one: the recommended guard was chosen on `real`, so its row there is in-sample.\n")
     for folder in map(pathlib.Path, sys.argv[1:]):
         known = names(folder)
