@@ -24,16 +24,8 @@ const SEALED: &str = "test";
 
 pub(super) fn run(args: &Tune, global: Global) -> Outcome {
     let current = settings::settings(args.settings.as_deref(), &args.judge.set)?;
-    let (grids, text) = match &args.grid {
-        Some(path) => settings::grid(path).map(|(grid, text)| (vec![grid], text))?,
-        None => settings::default_grids()?,
-    };
+    let (mut plan, text) = searched(args)?;
     let (constraints, objective) = goal(args)?;
-    let mut plan = Plan::default();
-    for grid in &grids {
-        plan.add_grid(grid)
-            .map_err(|e| Code::Usage.error(format!("the grid: {e}")))?;
-    }
     // Grids come first, so their cells are those up to here.
     let cells = 0..plan.cells();
     tell_refused(&plan, global);
@@ -86,6 +78,20 @@ pub(super) fn run(args: &Tune, global: Global) -> Outcome {
     };
     done.finish(global)?;
     result
+}
+
+/// A plan of every cell that is searched, and the text of the grids.
+fn searched(args: &Tune) -> Outcome<(Plan, String)> {
+    let (grids, text) = match &args.grid {
+        Some(path) => settings::grid(path).map(|(grid, text)| (vec![grid], text))?,
+        None => settings::default_grids()?,
+    };
+    let mut plan = Plan::default();
+    for grid in &grids {
+        plan.add_grid(grid)
+            .map_err(|e| Code::Usage.error(format!("the grid: {e}")))?;
+    }
+    Ok((plan, text))
 }
 
 fn goal(args: &Tune) -> Outcome<(Vec<Constraint>, Metric)> {

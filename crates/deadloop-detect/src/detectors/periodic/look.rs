@@ -1,7 +1,8 @@
 //! What is asked of a tail: thresholds and rows of rules, compiled once and shared.
 
-use super::runs::{Run, Want};
+use super::runs::Run;
 use super::symbols::{Fold, On, Symbols};
+use super::want::Want;
 use crate::fact::Bound;
 use crate::param::Threshold;
 use crate::position::Chars;

@@ -220,9 +220,8 @@ impl PeriodicMeter {
 
     /// Where the last whole copy of a tail's unit begins and ends.
     fn last_copy(&self, run: Run, until: u64) -> (Chars, Chars) {
-        let lag = u64::from(run.lag);
-        let end = run.start + (until - run.start) / lag * lag;
-        (self.end_of(end - lag), self.end_of(end))
+        let (from, to) = run.last_copy(until);
+        (self.end_of(from), self.end_of(to))
     }
 
     /// The last whole copy of a tail's unit; a number that was folded is a `#`.
@@ -240,11 +239,10 @@ impl PeriodicMeter {
 
     /// The symbols of the last whole copy.
     fn copy(&self, run: Run, until: u64) -> &[u32] {
-        let lag = u64::from(run.lag);
-        let end = run.start + (until - run.start) / lag * lag;
+        let (from, to) = run.last_copy(until);
         let (kept, base) = self.runs.kept();
         let index = |at: u64| usize::try_from(at.saturating_sub(base)).unwrap_or(0);
-        &kept[index(end - lag)..index(end)]
+        &kept[index(from)..index(to)]
     }
 
     /// Whether the unit has a letter or a number.

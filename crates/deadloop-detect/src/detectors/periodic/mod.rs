@@ -9,7 +9,7 @@
 //! | parameters, and which are refused together | here |
 //! | presets and where they come from | `presets.toml` |
 //! | chars to symbols: list markers, numbers, sentences, code | `symbols` |
-//! | which lags a sequence repeats at: the algorithm | `runs` |
+//! | which lags a sequence repeats at: the algorithm | `runs`, with `want`, `grams` |
 //! | what is asked of a repetition | `look` |
 //! | from repetitions to facts | `meter`, `places` |
 //!
@@ -22,11 +22,13 @@ use crate::param::{Domain, Mark, Param, Threshold, Zero};
 use crate::setting::Params;
 use crate::value::{Literal, Value};
 
+mod grams;
 mod look;
 mod meter;
 mod places;
 mod runs;
 mod symbols;
+mod want;
 
 /// The registry entry.
 pub(super) static ENTRY: Detector = Detector {

@@ -20,87 +20,8 @@
 //! that a symbol pays for little of one; a lag that fell short is not compared again before it can
 //! have caught up.
 
-/// What tails are looked for; shared by every stream.
-#[derive(Clone, Debug)]
-pub(super) struct Want {
-    /// For each lag from 1 on, the matches from which its tail must be known; index 0 is lag 1.
-    matches: Vec<u32>,
-    max_lag: u32,
-    /// The least of `matches`.
-    least: u32,
-    /// By how many bits the hash is moved at each step, and what of it is: after K steps a symbol is
-    /// out of it.
-    shift: u32,
-    mask: u64,
-    /// K: symbols in a K-gram.
-    gram: usize,
-    /// S: one K-gram in so many is entered; a power of 2.
-    enter: u32,
-    /// W: lookups begin anew after so many symbols; a power of 2.
-    look: u32,
-    /// Symbols after a fruitless lookup within which nothing can be long enough.
-    quiet: u32,
-    /// Symbols between two scans.
-    stride: u32,
-    /// Symbols that are kept.
-    keep: usize,
-    /// log2 of the size of the table of K-grams.
-    table_bits: u32,
-}
-
-/// Matches from which a tail is known however long it has to be, if that is three copies.
-const ENOUGH: u32 = 4096;
-
-/// S and W where the shortest tail leaves room for them.
-const ENTER: u32 = 4;
-const LOOK: u32 = 16;
-
-impl Want {
-    /// `need(lag)`: how long a tail of that lag must be, at least `2 * lag`.
-    pub(super) fn new(max_lag: u32, need: impl Fn(u32) -> u32) -> Self {
-        // A lag must be known where a multiple of it is wanted: tails of its multiples are its own.
-        let mut matches: Vec<u32> = Vec::with_capacity(max_lag as usize);
-        let mut least_need = u32::MAX;
-        for lag in (1..=max_lag).rev() {
-            least_need = least_need.min(need(lag).max(2 * lag));
-            matches.push((least_need - lag).min(ENOUGH.max(2 * lag)));
-        }
-        matches.reverse();
-        let least = matches.iter().copied().min().unwrap_or(1);
-        let gram = [16, 8, 4, 2, 1].into_iter().find(|k| 2 * k <= least);
-        let gram = gram.unwrap_or(1);
-        let (enter, look) = if least >= gram + 4 * LOOK {
-            (ENTER, LOOK)
-        } else {
-            (1, 1)
-        };
-        let quiet = least + 2 - (gram + enter);
-        let longest = matches.last().map_or(0, |m| m + max_lag) as usize;
-        Self {
-            matches,
-            least,
-            max_lag,
-            shift: (64 / gram).min(32),
-            mask: if gram == 1 { 0 } else { u64::MAX },
-            gram: gram as usize,
-            enter,
-            look,
-            quiet,
-            stride: quiet.div_ceil(2),
-            keep: longest + (gram + enter) as usize,
-            // A short K-gram has no row of others to be told from chance by: its table is larger.
-            table_bits: (if gram < 16 { 16 } else { 2 } * max_lag)
-                .next_power_of_two()
-                .ilog2()
-                .clamp(8, 16),
-        }
-    }
-
-    /// The matches from which a lag is tracked: it can be long enough before the next scan.
-    fn tracked_from(&self, lag: u32) -> u32 {
-        (self.matches[lag as usize - 1] - self.stride.min(self.least - 1)).max(1)
-    }
-}
+use super::grams::{Grams, place, roll};
+use super::want::{LOOK, Want};
 
 /// A periodic tail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -111,6 +32,15 @@ pub(super) struct Run {
     pub(super) start: u64,
     /// Whether its unit is known to be primitive: asked once there are two copies.
     whole: bool,
+}
+
+impl Run {
+    /// Where the last whole copy of its unit begins and ends, if `until` symbols have been read.
+    pub(super) fn last_copy(self, until: u64) -> (u64, u64) {
+        let lag = u64::from(self.lag);
+        let end = self.start + (until - self.start) / lag * lag;
+        (end - lag, end)
+    }
 }
 
 /// The end of a sequence, and the lags at which it repeats.
@@ -129,124 +59,6 @@ pub(super) struct Runs {
     next_scan: u64,
     tracked: Vec<Run>,
     ended: Vec<Run>,
-}
-
-/// Where K-grams were seen last.
-#[derive(Clone, Debug)]
-struct Grams {
-    /// Of the last K symbols.
-    hash: u64,
-    /// For each hash, where a K-gram with it that was entered ended last; 0: nowhere.
-    table: Vec<u32>,
-    /// For each of the last places, what the table held before it.
-    before: Vec<u32>,
-    /// Whether one of the K-grams of this lookup had been seen.
-    near: bool,
-}
-
-/// Places are counted from here, so that 0 is too far away to be a repetition.
-fn place(want: &Want, seen: u64) -> u32 {
-    // Truncation is meant: only differences below the longest lag count, and a place that comes
-    // round again only proposes a lag that the comparison refutes.
-    #[allow(clippy::cast_possible_truncation)]
-    (seen as u32).wrapping_add((want.max_lag + 1).next_multiple_of(ENTER))
-}
-
-/// The hash of a K-gram when one more symbol has come.
-#[inline]
-fn roll(want: &Want, hash: u64, symbol: u32) -> u64 {
-    let mixed = u64::from(symbol).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    ((hash & want.mask) << want.shift).wrapping_add(mixed)
-}
-
-impl Grams {
-    fn new(want: &Want) -> Self {
-        let places = (want.max_lag / want.enter + 2).next_power_of_two();
-        Self {
-            hash: 0,
-            table: vec![0; 1 << want.table_bits],
-            before: vec![0; places as usize],
-            near: false,
-        }
-    }
-
-    /// Every symbol of a K-gram has been moved up into the high bits of its hash.
-    #[inline]
-    fn slot(&self, want: &Want, hash: u64) -> usize {
-        usize::try_from(hash >> (64 - want.table_bits)).unwrap_or(0)
-    }
-
-    /// Where in `before` a place is.
-    #[inline]
-    fn index(&self, want: &Want, place: u32) -> usize {
-        (place / want.enter) as usize & (self.before.len() - 1)
-    }
-
-    /// Takes the `seen`-th symbol. `true`: a lookup ended with it and none of its K-grams had been
-    /// seen at most the longest lag before.
-    #[inline]
-    fn note(&mut self, want: &Want, seen: u64, symbol: u32) -> bool {
-        self.hash = roll(want, self.hash, symbol);
-        let here = place(want, seen);
-        let phase = here & (want.look - 1);
-        let looks = phase >= want.look - want.enter;
-        let enters = here & (want.enter - 1) == 0;
-        if !looks && !enters {
-            return false;
-        }
-        let slot = self.slot(want, self.hash);
-        let last = self.table[slot];
-        if enters {
-            self.table[slot] = here;
-            let index = self.index(want, here);
-            self.before[index] = last;
-        }
-        self.near |= looks && here.wrapping_sub(last) <= want.max_lag;
-        phase == want.look - 1 && !std::mem::take(&mut self.near)
-    }
-
-    /// Whether the symbol after the `seen`-th begins a block of W, its K-grams' lookups last but one.
-    #[inline]
-    fn begins(&self, want: &Want, seen: u64) -> bool {
-        want.enter == ENTER && place(want, seen) & (LOOK - 1) == 0
-    }
-
-    /// Takes W symbols after the `seen`-th, as [`note`](Self::note) would one by one. `Some`: the
-    /// lookup was fruitless, so many symbols on.
-    #[inline]
-    fn note_block(&mut self, want: &Want, seen: u64, block: &[u32; LOOK as usize]) -> Option<u64> {
-        let base = place(want, seen);
-        let bits = 64 - want.table_bits;
-        let ring = self.before.len() - 1;
-        let mut hash = self.hash;
-        let mut near = false;
-        for (quarter, symbols) in (0..).zip(block.chunks_exact(ENTER as usize)) {
-            for (i, symbol) in (1..).zip(symbols) {
-                hash = roll(want, hash, *symbol);
-                let enters = i == ENTER;
-                if !enters && quarter < 3 {
-                    continue;
-                }
-                let here = base.wrapping_add(quarter * ENTER + i);
-                let entry = &mut self.table[usize::try_from(hash >> bits).unwrap_or(0)];
-                let last = *entry;
-                if enters {
-                    *entry = here;
-                    self.before[(here / ENTER) as usize & ring] = last;
-                }
-                // The last quarter's own end begins the next block's count.
-                let looks = if enters { quarter == 2 } else { quarter == 3 };
-                near |= looks && here.wrapping_sub(last) <= want.max_lag;
-            }
-        }
-        self.hash = hash;
-        (!near).then_some(u64::from(LOOK) - 1)
-    }
-
-    /// The place before `place` with the same slot.
-    fn earlier(&self, want: &Want, place: u32) -> u32 {
-        self.before[self.index(want, place)]
-    }
 }
 
 impl Runs {

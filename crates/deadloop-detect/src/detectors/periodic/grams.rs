@@ -1,0 +1,126 @@
+//! [`Grams`]: the gate and the chains of `runs`: where K-grams of the text were seen before.
+
+use super::want::{ENTER, LOOK, Want};
+
+/// Where K-grams were seen last.
+#[derive(Clone, Debug)]
+pub(super) struct Grams {
+    /// Of the last K symbols.
+    hash: u64,
+    /// For each hash, where a K-gram with it that was entered ended last; 0: nowhere.
+    pub(super) table: Vec<u32>,
+    /// For each of the last places, what the table held before it.
+    before: Vec<u32>,
+    /// Whether one of the K-grams of this lookup had been seen.
+    near: bool,
+}
+
+/// Places are counted from here, so that 0 is too far away to be a repetition.
+pub(super) fn place(want: &Want, seen: u64) -> u32 {
+    // Truncation is meant: only differences below the longest lag count, and a place that comes
+    // round again only proposes a lag that the comparison refutes.
+    #[allow(clippy::cast_possible_truncation)]
+    (seen as u32).wrapping_add((want.max_lag + 1).next_multiple_of(ENTER))
+}
+
+/// The hash of a K-gram when one more symbol has come.
+#[inline]
+pub(super) fn roll(want: &Want, hash: u64, symbol: u32) -> u64 {
+    let mixed = u64::from(symbol).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    ((hash & want.mask) << want.shift).wrapping_add(mixed)
+}
+
+impl Grams {
+    pub(super) fn new(want: &Want) -> Self {
+        let places = (want.max_lag / want.enter + 2).next_power_of_two();
+        Self {
+            hash: 0,
+            table: vec![0; 1 << want.table_bits],
+            before: vec![0; places as usize],
+            near: false,
+        }
+    }
+
+    /// Every symbol of a K-gram has been moved up into the high bits of its hash.
+    #[inline]
+    pub(super) fn slot(&self, want: &Want, hash: u64) -> usize {
+        usize::try_from(hash >> (64 - want.table_bits)).unwrap_or(0)
+    }
+
+    /// Where in `before` a place is.
+    #[inline]
+    fn index(&self, want: &Want, place: u32) -> usize {
+        (place / want.enter) as usize & (self.before.len() - 1)
+    }
+
+    /// Takes the `seen`-th symbol. `true`: a lookup ended with it and none of its K-grams had been
+    /// seen at most the longest lag before.
+    #[inline]
+    pub(super) fn note(&mut self, want: &Want, seen: u64, symbol: u32) -> bool {
+        self.hash = roll(want, self.hash, symbol);
+        let here = place(want, seen);
+        let phase = here & (want.look - 1);
+        let looks = phase >= want.look - want.enter;
+        let enters = here & (want.enter - 1) == 0;
+        if !looks && !enters {
+            return false;
+        }
+        let slot = self.slot(want, self.hash);
+        let last = self.table[slot];
+        if enters {
+            self.table[slot] = here;
+            let index = self.index(want, here);
+            self.before[index] = last;
+        }
+        self.near |= looks && here.wrapping_sub(last) <= want.max_lag;
+        phase == want.look - 1 && !std::mem::take(&mut self.near)
+    }
+
+    /// Whether the symbol after the `seen`-th begins a block of W, its K-grams' lookups last but one.
+    #[inline]
+    pub(super) fn begins(&self, want: &Want, seen: u64) -> bool {
+        want.enter == ENTER && place(want, seen) & (LOOK - 1) == 0
+    }
+
+    /// Takes W symbols after the `seen`-th, as [`note`](Self::note) would one by one. `Some`: the
+    /// lookup was fruitless, so many symbols on.
+    #[inline]
+    pub(super) fn note_block(
+        &mut self,
+        want: &Want,
+        seen: u64,
+        block: &[u32; LOOK as usize],
+    ) -> Option<u64> {
+        let base = place(want, seen);
+        let bits = 64 - want.table_bits;
+        let ring = self.before.len() - 1;
+        let mut hash = self.hash;
+        let mut near = false;
+        for (quarter, symbols) in (0..).zip(block.chunks_exact(ENTER as usize)) {
+            for (i, symbol) in (1..).zip(symbols) {
+                hash = roll(want, hash, *symbol);
+                let enters = i == ENTER;
+                if !enters && quarter < 3 {
+                    continue;
+                }
+                let here = base.wrapping_add(quarter * ENTER + i);
+                let entry = &mut self.table[usize::try_from(hash >> bits).unwrap_or(0)];
+                let last = *entry;
+                if enters {
+                    *entry = here;
+                    self.before[(here / ENTER) as usize & ring] = last;
+                }
+                // The last quarter's own end begins the next block's count.
+                let looks = if enters { quarter == 2 } else { quarter == 3 };
+                near |= looks && here.wrapping_sub(last) <= want.max_lag;
+            }
+        }
+        self.hash = hash;
+        (!near).then_some(u64::from(LOOK) - 1)
+    }
+
+    /// The place before `place` with the same slot.
+    pub(super) fn earlier(&self, want: &Want, place: u32) -> u32 {
+        self.before[self.index(want, place)]
+    }
+}

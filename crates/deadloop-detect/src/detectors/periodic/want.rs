@@ -1,0 +1,84 @@
+//! [`Want`]: which tails are looked for, and how often the text has to be looked at for them. What the
+//! letters stand for: `runs`.
+
+/// What tails are looked for; shared by every stream.
+#[derive(Clone, Debug)]
+pub(super) struct Want {
+    /// For each lag from 1 on, the matches from which its tail must be known; index 0 is lag 1.
+    pub(super) matches: Vec<u32>,
+    pub(super) max_lag: u32,
+    /// The least of `matches`.
+    pub(super) least: u32,
+    /// By how many bits the hash is moved at each step, and what of it is: after K steps a symbol is
+    /// out of it.
+    pub(super) shift: u32,
+    pub(super) mask: u64,
+    /// K: symbols in a K-gram.
+    pub(super) gram: usize,
+    /// S: one K-gram in so many is entered; a power of 2.
+    pub(super) enter: u32,
+    /// W: lookups begin anew after so many symbols; a power of 2.
+    pub(super) look: u32,
+    /// Symbols after a fruitless lookup within which nothing can be long enough.
+    pub(super) quiet: u32,
+    /// Symbols between two scans.
+    pub(super) stride: u32,
+    /// Symbols that are kept.
+    pub(super) keep: usize,
+    /// log2 of the size of the table of K-grams.
+    pub(super) table_bits: u32,
+}
+
+/// Matches from which a tail is known however long it has to be, if that is three copies.
+const ENOUGH: u32 = 4096;
+
+/// S and W where the shortest tail leaves room for them.
+pub(super) const ENTER: u32 = 4;
+pub(super) const LOOK: u32 = 16;
+
+impl Want {
+    /// `need(lag)`: how long a tail of that lag must be, at least `2 * lag`.
+    pub(super) fn new(max_lag: u32, need: impl Fn(u32) -> u32) -> Self {
+        // A lag must be known where a multiple of it is wanted: tails of its multiples are its own.
+        let mut matches: Vec<u32> = Vec::with_capacity(max_lag as usize);
+        let mut least_need = u32::MAX;
+        for lag in (1..=max_lag).rev() {
+            least_need = least_need.min(need(lag).max(2 * lag));
+            matches.push((least_need - lag).min(ENOUGH.max(2 * lag)));
+        }
+        matches.reverse();
+        let least = matches.iter().copied().min().unwrap_or(1);
+        let gram = [16, 8, 4, 2, 1].into_iter().find(|k| 2 * k <= least);
+        let gram = gram.unwrap_or(1);
+        let (enter, look) = if least >= gram + 4 * LOOK {
+            (ENTER, LOOK)
+        } else {
+            (1, 1)
+        };
+        let quiet = least + 2 - (gram + enter);
+        let longest = matches.last().map_or(0, |m| m + max_lag) as usize;
+        Self {
+            matches,
+            least,
+            max_lag,
+            shift: (64 / gram).min(32),
+            mask: if gram == 1 { 0 } else { u64::MAX },
+            gram: gram as usize,
+            enter,
+            look,
+            quiet,
+            stride: quiet.div_ceil(2),
+            keep: longest + (gram + enter) as usize,
+            // A short K-gram has no row of others to be told from chance by: its table is larger.
+            table_bits: (if gram < 16 { 16 } else { 2 } * max_lag)
+                .next_power_of_two()
+                .ilog2()
+                .clamp(8, 16),
+        }
+    }
+
+    /// The matches from which a lag is tracked: it can be long enough before the next scan.
+    pub(super) fn tracked_from(&self, lag: u32) -> u32 {
+        (self.matches[lag as usize - 1] - self.stride.min(self.least - 1)).max(1)
+    }
+}
