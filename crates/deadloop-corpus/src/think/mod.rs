@@ -4,7 +4,7 @@
 //! Nothing but the marks is dropped. The first block counts only at the very start, blanks before it
 //! aside: a `<think>` that an answer talks about is text. A block ends with the closing tag of the tag
 //! that opened it; one that the prompt opened, with any. What is held back between chunks is a
-//! beginning of a mark, and so never more than the longest: [`HELD`] bytes; blanks before the first
+//! beginning of a mark, and so never more than the longest, 256 bytes; blanks before the first
 //! one are passed on as answer.
 //!
 //! A text in the harmony format is a row of messages, each with a header that says its channel: all
@@ -28,10 +28,7 @@ pub use rules::{ModelThink, ThinkRules};
 pub use strip::strip_think_tags;
 pub use tags::Tags;
 
-use tags::{ENDS, HEADER, Look, header, tag};
-
-/// Most bytes that are held back.
-pub(crate) const HELD: usize = HEADER;
+use tags::{ENDS, Look, find, header, tag};
 
 /// How texts are split.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -214,18 +211,15 @@ impl ThinkSplitter {
         None
     }
 
-    /// Where the next char stands that a mark may begin with.
+    /// Where the next mark may begin.
     fn lead(&self, text: &str) -> Option<usize> {
         let tags = &self.options.tags;
-        let leads = match self.state {
-            State::Inside(pair) => return text.find(tags.pairs()[pair].close.chars().next()?),
-            State::Harmony(_) => return text.find('<'),
-            State::Opened => tags.closing(),
-            State::Start(_) | State::Outside | State::Rest => tags.opening(),
-        };
-        match leads {
-            [lead] => text.find(*lead),
-            leads => text.find(leads),
+        match self.state {
+            State::Inside(pair) => find(&tags.pairs()[pair].close, text),
+            State::Opened => tags.closing().find(text),
+            State::Harmony(_) | State::Outside | State::Start(_) | State::Rest => {
+                tags.opening().find(text)
+            }
         }
     }
 

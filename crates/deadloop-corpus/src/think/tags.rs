@@ -3,6 +3,7 @@
 use std::str::FromStr;
 use std::sync::{Arc, LazyLock};
 
+use aho_corasick::AhoCorasick;
 use serde::Deserialize;
 
 use super::Side;
@@ -15,17 +16,26 @@ pub(super) struct Pair {
 }
 
 /// The tags that count in a text, in the order in which they are tried.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(try_from = "Vec<String>")]
 pub struct Tags(Arc<Known>);
 
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug)]
 struct Known {
     pairs: Vec<Pair>,
     harmony: bool,
-    /// First chars of opening tags, and of closing ones.
-    leads: [Vec<char>; 2],
+    /// Where opening marks may be, and closing ones.
+    opening: Stems,
+    closing: Stems,
 }
+
+impl PartialEq for Tags {
+    fn eq(&self, other: &Self) -> bool {
+        (self.pairs(), self.harmony()) == (other.pairs(), other.harmony())
+    }
+}
+
+impl Eq for Tags {}
 
 /// How the channels of gpt-oss are named among tags.
 const HARMONY: &str = "harmony";
@@ -56,7 +66,12 @@ impl Default for Tags {
 impl Tags {
     /// No tags: a text is all of one side.
     pub fn none() -> Self {
-        Self::of(Vec::new(), false)
+        Self(Arc::new(Known {
+            pairs: Vec::new(),
+            harmony: false,
+            opening: Stems::default(),
+            closing: Stems::default(),
+        }))
     }
 
     /// Tags by their names: an opening tag, which a slash after its first char closes (`<think>`,
@@ -66,48 +81,21 @@ impl Tags {
     /// A name that is no tag, or tags that cannot be told apart; what was expected.
     pub fn new(names: &[String]) -> Result<Self, String> {
         let pairs = names.iter().filter(|name| *name != HARMONY);
-        let pairs = pairs.map(|name| name.parse()).collect::<Result<_, _>>()?;
-        let tags = Self::of(pairs, names.iter().any(|name| name == HARMONY));
-        tags.apart().map(|()| tags)
-    }
-
-    /// No tag may begin as another does: the shorter would be known by what follows it alone.
-    fn apart(&self) -> Result<(), String> {
-        let own = PARTS.iter().chain(&ENDS).copied();
-        let own: Vec<&str> = own.filter(|_| self.harmony()).collect();
-        let opening = self.pairs().iter().map(Pair::opening);
-        let mut closing: Vec<&str> = self.pairs().iter().map(Pair::closing).collect();
+        let pairs: Vec<Pair> = pairs.map(|name| name.parse()).collect::<Result<_, _>>()?;
+        let harmony = names.iter().any(|name| name == HARMONY);
+        let own = PARTS.iter().chain(&ENDS).copied().filter(|_| harmony);
+        let mut opening: Vec<&str> = pairs.iter().map(|pair| pair.open.as_str()).collect();
+        let mut closing: Vec<&str> = pairs.iter().map(|pair| pair.close.as_str()).collect();
         closing.sort_unstable();
         closing.dedup();
-        for mut tags in [opening.collect(), closing] {
-            tags.extend(&own);
-            tags.sort_unstable();
-            let alike = tags.windows(2).find(|pair| pair[1].starts_with(pair[0]));
-            if let Some(pair) = alike {
-                return Err(format!(
-                    "the tags {:?} and {:?} cannot be told apart; expected each once, and none that \
-                     begins as another does",
-                    pair[0], pair[1]
-                ));
-            }
-        }
-        Ok(())
-    }
-
-    fn of(pairs: Vec<Pair>, harmony: bool) -> Self {
-        let own = harmony.then_some('<');
-        let leads = [Pair::opening, Pair::closing].map(|tag: fn(&Pair) -> &str| {
-            let mut leads: Vec<char> = pairs.iter().filter_map(|p| tag(p).chars().next()).collect();
-            leads.extend(own);
-            leads.sort_unstable();
-            leads.dedup();
-            leads
-        });
-        Self(Arc::new(Known {
+        opening.extend(own.clone());
+        closing.extend(own);
+        Ok(Self(Arc::new(Known {
+            opening: Stems::new(opening)?,
+            closing: Stems::new(closing)?,
             pairs,
             harmony,
-            leads,
-        }))
+        })))
     }
 
     pub(super) fn pairs(&self) -> &[Pair] {
@@ -118,15 +106,80 @@ impl Tags {
         self.0.harmony
     }
 
-    /// The chars that opening tags may begin with.
-    pub(super) fn opening(&self) -> &[char] {
-        &self.0.leads[0]
+    /// Where opening marks may be.
+    pub(super) fn opening(&self) -> &Stems {
+        &self.0.opening
     }
 
-    /// The chars that closing tags may begin with.
-    pub(super) fn closing(&self) -> &[char] {
-        &self.0.leads[1]
+    /// Where closing marks may be.
+    pub(super) fn closing(&self) -> &Stems {
+        &self.0.closing
     }
+}
+
+/// How marks begin: finds where one may be, fast.
+#[derive(Debug, Default)]
+pub(super) struct Stems {
+    finder: Option<AhoCorasick>,
+    /// Their first chars.
+    leads: Vec<char>,
+}
+
+/// Chars of a mark that are looked for; none is shorter.
+const STEM: usize = 3;
+
+impl Stems {
+    /// Of marks of which none may begin as another does: the shorter would be known by what follows
+    /// it alone.
+    fn new(mut marks: Vec<&str>) -> Result<Self, String> {
+        marks.sort_unstable();
+        let alike = marks.windows(2).find(|pair| pair[1].starts_with(pair[0]));
+        if let Some(pair) = alike {
+            return Err(format!(
+                "the tags {:?} and {:?} cannot be told apart; expected each once, and none that \
+                 begins as another does",
+                pair[0], pair[1]
+            ));
+        }
+        let finder = AhoCorasick::new(marks.iter().map(|mark| stem(mark)));
+        let mut leads: Vec<char> = marks
+            .iter()
+            .filter_map(|mark| mark.chars().next())
+            .collect();
+        leads.dedup();
+        Ok(Self {
+            finder: Some(finder.map_err(|e| e.to_string())?),
+            leads,
+        })
+    }
+
+    /// Where the first mark may begin, or, at the end of the text, the beginning of one.
+    pub(super) fn find(&self, text: &str) -> Option<usize> {
+        let whole = self.finder.as_ref().and_then(|finder| finder.find(text));
+        whole
+            .map(|found| found.start())
+            .or_else(|| cut(text, |c| self.leads.contains(&c)))
+    }
+}
+
+/// Where a closing tag may begin, or, at the end of the text, the beginning of it.
+pub(super) fn find(tag: &str, text: &str) -> Option<usize> {
+    text.find(stem(tag))
+        .or_else(|| cut(text, |c| tag.starts_with(c)))
+}
+
+fn stem(mark: &str) -> &str {
+    let end = mark
+        .char_indices()
+        .nth(STEM)
+        .map_or(mark.len(), |(at, _)| at);
+    &mark[..end]
+}
+
+/// Where a stem may begin that the end of the text cuts.
+fn cut(text: &str, lead: impl Fn(char) -> bool) -> Option<usize> {
+    let last = text.char_indices().rev().take(STEM - 1);
+    last.filter(|(_, c)| lead(*c)).last().map(|(at, _)| at)
 }
 
 impl TryFrom<Vec<String>> for Tags {
@@ -134,16 +187,6 @@ impl TryFrom<Vec<String>> for Tags {
 
     fn try_from(names: Vec<String>) -> Result<Self, String> {
         Self::new(&names)
-    }
-}
-
-impl Pair {
-    fn opening(&self) -> &str {
-        &self.open
-    }
-
-    fn closing(&self) -> &str {
-        &self.close
     }
 }
 
@@ -287,9 +330,13 @@ mod tests {
     #[test]
     fn a_slash_closes_a_tag_or_its_own_mark_does() {
         let tags = tags(&["[THINK]", "◁think▷", "<|a|>...<|b|>"]).unwrap();
-        let closing: Vec<&str> = tags.pairs().iter().map(Pair::closing).collect();
+        let closing: Vec<&str> = tags
+            .pairs()
+            .iter()
+            .map(|pair| pair.close.as_str())
+            .collect();
         assert_eq!(closing, ["[/THINK]", "◁/think▷", "<|b|>"]);
-        assert_eq!(tags.opening(), ['<', '[', '◁']);
+        assert_eq!(tags.opening().leads, ['<', '[', '◁']);
         assert_eq!(Tags::default().pairs().len(), DEFAULT.len() - 1);
         assert!(Tags::default().harmony() && !Tags::none().harmony());
     }

@@ -4,6 +4,7 @@ use proptest::prelude::*;
 use regex::Regex;
 use serde_json::{Value, json};
 
+use super::tags::HEADER;
 use super::*;
 
 /// What stands on each side.
@@ -90,7 +91,7 @@ fn split_chunks<'a>(
             assert!(!piece.is_empty());
             join(&mut pieces, side, piece);
         });
-        assert!(splitter.held() <= HELD);
+        assert!(splitter.held() <= HEADER);
     }
     splitter.finish(&mut |side, piece| join(&mut pieces, side, piece));
     pieces
