@@ -18,12 +18,14 @@ use std::path::PathBuf;
 
 use crate::{Entry, Ids, Problem, ThinkOptions};
 
+pub(crate) mod conversation;
 pub(crate) mod cut;
 mod files;
 pub(crate) mod head;
 pub(crate) mod losses;
 pub(crate) mod reader;
 pub(crate) mod take;
+pub(crate) mod time;
 
 use cut::Records;
 use files::{File, Files};
