@@ -9,6 +9,8 @@ mod corpus;
 mod digest;
 mod formats;
 mod ids;
+mod import;
+mod lines;
 pub mod plant;
 mod raws;
 mod select;
@@ -22,8 +24,11 @@ mod writer;
 pub use card::{Card, CardModel};
 pub use corpus::{Corpus, CorpusError};
 pub use digest::{CorpusHash, CorpusHasher, RecordDigest, text_hash};
-pub use formats::jsonl::MAX_LINE;
 pub use ids::Ids;
+pub use import::{
+    Import, ImportCounts, ImportFormat, ImportOptions, Loss, Losses, Tally, import_formats,
+};
+pub use lines::MAX_LINE;
 pub use raws::{Entries, Raw, Raws};
 pub use select::{Draw, Drawn, ModelGlob, Sample, Selection, field, parse_where};
 pub use stream::{Arrival, StreamFormat, StreamReader};

@@ -54,6 +54,11 @@ impl std::fmt::Debug for Raw {
 pub(crate) struct Progress(Arc<AtomicU64>);
 
 impl Progress {
+    /// Bytes read so far.
+    pub(crate) fn get(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+
     pub(crate) fn add(&self, bytes: u64) {
         self.0.fetch_add(bytes, Ordering::Relaxed);
     }
@@ -101,7 +106,7 @@ impl Raws {
 
     /// Bytes read from disk so far, as they lie there (compressed).
     pub fn bytes_read(&self) -> u64 {
-        self.progress.0.load(Ordering::Relaxed)
+        self.progress.get()
     }
 
     /// Bytes on disk of all the files.

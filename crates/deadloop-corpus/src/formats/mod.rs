@@ -16,6 +16,7 @@ use crate::raws::{Progress, Raw};
 use crate::wire::{Fault, Wire};
 use crate::{Entry, Place, Problem};
 
+pub(crate) mod foreign;
 pub(crate) mod jsonl;
 mod parquet;
 

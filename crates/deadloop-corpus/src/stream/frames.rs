@@ -12,11 +12,19 @@ pub(super) const DONE: &str = "[DONE]";
 /// The fields of server-sent events. What an event is called says nothing that its data do not.
 pub(super) const FIELDS: [&str; 4] = ["data", "event", "id", "retry"];
 
-/// An object, or what is wrong with the line that should have held one.
-pub(super) type Frame = Result<Map<String, Value>, Fault>;
+/// What a line completes, or what is wrong with it.
+pub(crate) type Frame = Result<Framed, Fault>;
+
+/// What a line completes.
+pub(crate) enum Framed {
+    /// An object.
+    Object(Map<String, Value>),
+    /// `[DONE]`.
+    Done,
+}
 
 /// Takes lines in order.
-pub(super) struct Frames {
+pub(crate) struct Frames {
     /// Whether fields of server-sent events are taken.
     fields: bool,
     /// The data of an event that has not ended; at most `limit` bytes.
@@ -25,7 +33,7 @@ pub(super) struct Frames {
 }
 
 impl Frames {
-    pub(super) fn new(fields: bool, limit: usize) -> Self {
+    pub(crate) fn new(fields: bool, limit: usize) -> Self {
         Self {
             fields,
             data: String::new(),
@@ -34,7 +42,7 @@ impl Frames {
     }
 
     /// The next line, without its ending; what it completes.
-    pub(super) fn line(&mut self, line: &[u8]) -> Option<Frame> {
+    pub(crate) fn line(&mut self, line: &[u8]) -> Option<Frame> {
         let line = match utf8(line) {
             Ok(line) => line,
             Err(fault) => return Some(Err(fault)),
@@ -48,13 +56,16 @@ impl Frames {
             return (name == "data").then(|| self.data(value.trim_ascii()))?;
         }
         let line = line.trim_ascii();
-        (line != DONE).then(|| object(line))
+        Some(match line {
+            DONE => Ok(Framed::Done),
+            line => object(line).map(Framed::Object),
+        })
     }
 
     /// The event has ended: a blank line, or the end of the stream.
-    pub(super) fn end(&mut self) -> Option<Frame> {
+    pub(crate) fn end(&mut self) -> Option<Frame> {
         let data = std::mem::take(&mut self.data);
-        (!data.is_empty()).then(|| object(&data))
+        (!data.is_empty()).then(|| object(&data).map(Framed::Object))
     }
 
     fn data(&mut self, value: &str) -> Option<Frame> {
@@ -64,12 +75,15 @@ impl Frames {
             return Some(Err(Fault::new("an event that is too long", expected)));
         }
         if self.data.is_empty() {
-            if value.is_empty() || value == DONE {
+            if value.is_empty() {
                 return None;
+            }
+            if value == DONE {
+                return Some(Ok(Framed::Done));
             }
             match serde_json::from_str::<Value>(value) {
                 Err(e) if e.is_eof() => {}
-                parsed => return Some(whole(parsed)),
+                parsed => return Some(whole(parsed).map(Framed::Object)),
             }
         } else {
             self.data.push('\n');
@@ -86,11 +100,11 @@ fn field(line: &str) -> Option<(&str, &str)> {
 }
 
 /// A line that should be one JSON object.
-pub(super) fn object(text: &str) -> Frame {
+pub(super) fn object(text: &str) -> Result<Map<String, Value>, Fault> {
     whole(serde_json::from_str(text))
 }
 
-fn whole(parsed: serde_json::Result<Value>) -> Frame {
+fn whole(parsed: serde_json::Result<Value>) -> Result<Map<String, Value>, Fault> {
     match parsed {
         Ok(Value::Object(map)) => Ok(map),
         Ok(other) => Err(Fault::new(
@@ -114,7 +128,8 @@ mod tests {
         all.extend(frames.end());
         all.into_iter()
             .map(|f| match f {
-                Ok(map) => Ok(Value::Object(map).to_string()),
+                Ok(Framed::Object(map)) => Ok(Value::Object(map).to_string()),
+                Ok(Framed::Done) => Ok(DONE.to_owned()),
                 Err(fault) => Err(fault.at(crate::Place::whole("x")).what),
             })
             .collect()
@@ -151,7 +166,8 @@ mod tests {
             "data: [DONE]",
             "[DONE]",
         ];
-        assert_eq!(frames(true, &lines), []);
+        let done = || Ok(DONE.to_owned());
+        assert_eq!(frames(true, &lines), [done(), done()]);
     }
 
     #[test]

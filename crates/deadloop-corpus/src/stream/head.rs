@@ -7,7 +7,7 @@
 use super::StreamFormat;
 use super::families;
 use super::frames::{DONE, FIELDS, object};
-use crate::formats::jsonl::BOM;
+use crate::lines::BOM;
 
 /// Longest beginning, in bytes, that is held back for the end of its line; a chunk that comes first
 /// is shorter.

@@ -24,6 +24,7 @@ mod lines;
 mod objects;
 mod text;
 
+pub(crate) use frames::{Frame, Framed, Frames};
 use objects::Objects;
 use text::Text;
 

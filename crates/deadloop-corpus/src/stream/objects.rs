@@ -5,10 +5,10 @@ use std::collections::VecDeque;
 use serde_json::{Map, Value};
 
 use super::families::{self, Family};
-use super::frames::{Frame, Frames};
+use super::frames::{Frame, Framed, Frames};
 use super::lines::Lines;
 use super::{Arrival, Bad, StreamFormat};
-use crate::formats::jsonl::BOM;
+use crate::lines::BOM;
 use crate::think::{ThinkOptions, ThinkSplitter};
 use crate::wire::Fault;
 use crate::{Body, Event};
@@ -87,10 +87,15 @@ impl Objects {
     }
 
     fn take(&mut self, frame: Option<Frame>, out: &mut VecDeque<Arrival>, bad: &mut Bad) {
-        match frame.map(|frame| frame.and_then(events)) {
-            None => {}
-            Some(Err(fault)) => bad.note(self.line, fault),
-            Some(Ok((family, events))) => {
+        let object = match frame {
+            // What comes after [DONE], if anything does, is read on.
+            None | Some(Ok(Framed::Done)) => return,
+            Some(Ok(Framed::Object(object))) => Ok(object),
+            Some(Err(fault)) => Err(fault),
+        };
+        match object.and_then(events) {
+            Err(fault) => bad.note(self.line, fault),
+            Ok((family, events)) => {
                 for event in events {
                     self.event(family, event, out);
                 }

@@ -1,0 +1,339 @@
+//! Messages of a conversation as events: of OpenAI's and Anthropic's APIs, of Gemini, and of data
+//! sets that write `from` and `value`.
+//!
+//! What the model said becomes events; each of its messages after the first is a turn. Of what was
+//! said to it the first text is the prompt, which gives the transcript its group; results of tools are events;
+//! all else is counted as left out.
+
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+use super::Losses;
+use super::take::{self, Object};
+use crate::think::{ThinkOptions, split_think};
+use crate::wire::Fault;
+use crate::{Body, Event};
+
+/// Collects the events of messages.
+#[derive(Debug, Default)]
+pub(crate) struct Conversation {
+    /// The events so far.
+    pub(crate) events: Vec<Event>,
+    /// The first text that was said to the model.
+    pub(crate) prompt: Option<String>,
+}
+
+/// Who speaks.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Role {
+    System,
+    User,
+    Model,
+    Tool,
+}
+
+const ROLES: [(&str, Role); 17] = [
+    ("system", Role::System),
+    ("developer", Role::System),
+    ("user", Role::User),
+    ("human", Role::User),
+    ("prompter", Role::User),
+    ("assistant", Role::Model),
+    ("gpt", Role::Model),
+    ("chatgpt", Role::Model),
+    ("model", Role::Model),
+    ("gemini", Role::Model),
+    ("bot", Role::Model),
+    ("bing", Role::Model),
+    ("bard", Role::Model),
+    ("tool", Role::Tool),
+    ("function", Role::Tool),
+    ("observation", Role::Tool),
+    ("tool_response", Role::Tool),
+];
+
+impl Conversation {
+    /// The next message. `path`: what it is called among losses; `t_ms`: when it came, where that
+    /// is known.
+    ///
+    /// # Errors
+    /// It has no known role, or a field of the wrong type; no event of it was taken.
+    pub(crate) fn message(
+        &mut self,
+        mut message: Object,
+        path: &str,
+        t_ms: Option<f64>,
+        think: ThinkOptions,
+        losses: &mut Losses,
+    ) -> Result<(), Fault> {
+        let role = role(&mut message)?;
+        let content = ["content", "value", "text", "parts"];
+        let content = content
+            .into_iter()
+            .find_map(|name| take::any(&mut message, name));
+        let mut said = Message {
+            events: Vec::new(),
+            think,
+            path,
+            losses,
+        };
+        match role {
+            Role::Model => {
+                said.model(&mut message, content)?;
+                if !self.events.is_empty() {
+                    self.events.push(Event::of(Body::Turn));
+                }
+            }
+            Role::Tool => said.tool_result(&mut message, content, "tool_call_id")?,
+            Role::User | Role::System => {
+                let text = said.told(content)?;
+                if role == Role::System {
+                    said.lose(&format!("{path}.content (system)"), &text);
+                } else if self.prompt.is_none() && !text.is_empty() {
+                    self.prompt = Some(text);
+                } else {
+                    said.lose(&format!("{path}.content (user)"), &text);
+                }
+            }
+        }
+        said.losses.rest(path, &message);
+        let events = said.events;
+        self.events
+            .extend(events.into_iter().map(|event| Event { t_ms, ..event }));
+        Ok(())
+    }
+
+    /// What belongs together in a fold: transcripts with this prompt.
+    pub(crate) fn group(&self) -> Option<String> {
+        self.prompt.as_deref().map(group_of)
+    }
+}
+
+/// The group of the transcripts of one prompt.
+pub(crate) fn group_of(prompt: &str) -> String {
+    let digest = Sha256::digest(prompt.trim().as_bytes());
+    let short = digest.iter().take(6).map(|byte| format!("{byte:02x}"));
+    format!("prompt-{}", short.collect::<String>())
+}
+
+fn role(message: &mut Object) -> Result<Role, Fault> {
+    const EXPECTED: &str = "`role` or `from` (system, user, assistant, tool, human, gpt, …)";
+    let named = match take::string(message, "role")? {
+        Some(role) => Some(role),
+        None => take::string(message, "from")?,
+    };
+    let named = named.ok_or_else(|| take::missing("role", EXPECTED))?;
+    let known = ROLES
+        .iter()
+        .find(|(name, _)| named.eq_ignore_ascii_case(name));
+    known
+        .map(|(_, role)| *role)
+        .ok_or_else(|| Fault::new(format!("a message of the unknown role {named:?}"), EXPECTED))
+}
+
+/// One message on its way.
+struct Message<'a> {
+    events: Vec<Event>,
+    think: ThinkOptions,
+    path: &'a str,
+    losses: &'a mut Losses,
+}
+
+impl Message<'_> {
+    /// What the model said.
+    fn model(&mut self, message: &mut Object, content: Option<Value>) -> Result<(), Fault> {
+        let mut thinking = None;
+        for name in ["reasoning_content", "reasoning", "thinking"] {
+            let text = take::string(message, name)?;
+            thinking = thinking.or(text);
+        }
+        self.push(thinking.map(Body::Reasoning));
+        match content {
+            None => {}
+            Some(Value::String(text)) => self.text(&text),
+            Some(Value::Array(blocks)) => {
+                for block in blocks {
+                    self.block(block)?;
+                }
+            }
+            Some(Value::Object(block)) => self.block(Value::Object(block))?,
+            Some(other) => return Err(take::wrong("content", &other, "a string or blocks")),
+        }
+        for call in take::list(message, "tool_calls")?.unwrap_or_default() {
+            let mut call = take::as_object("tool_calls[]", call)?;
+            let body = tool_call(&mut call)?;
+            self.push(Some(body));
+            self.losses
+                .rest(&format!("{}.tool_calls[]", self.path), &call);
+        }
+        if let Some(mut call) = take::object(message, "function_call")? {
+            let body = tool_call(&mut call)?;
+            self.push(Some(body));
+        }
+        Ok(())
+    }
+
+    fn push(&mut self, body: Option<Body>) {
+        self.events.extend(body.map(Event::of));
+    }
+
+    /// Text of the model, which may hold tags.
+    fn text(&mut self, text: &str) {
+        let pieces = split_think(text, self.think).into_iter();
+        self.events
+            .extend(pieces.map(|(side, text)| Event::of(side.body(text))));
+    }
+
+    /// A block of what the model said.
+    fn block(&mut self, block: Value) -> Result<(), Fault> {
+        let mut block = match block {
+            Value::String(text) => {
+                self.text(&text);
+                return Ok(());
+            }
+            other => take::as_object("content[]", other)?,
+        };
+        let kind = take::string(&mut block, "type")?.unwrap_or_default();
+        match kind.as_str() {
+            "thinking" | "reasoning" => {
+                let text = first_text(&mut block, &["thinking", "reasoning", "text"])?;
+                self.push(text.map(Body::Reasoning));
+            }
+            "tool_use" | "server_tool_use" => {
+                let body = tool_call(&mut block)?;
+                self.push(Some(body));
+            }
+            "tool_result" => {
+                let content = take::any(&mut block, "content");
+                self.tool_result(&mut block, content, "tool_use_id")?;
+            }
+            // Gemini marks thoughts by a flag.
+            _ if take::any(&mut block, "thought") == Some(Value::Bool(true)) => {
+                let text = take::string(&mut block, "text")?;
+                self.push(text.map(Body::Reasoning));
+            }
+            _ => {
+                if let Some(text) = take::string(&mut block, "text")? {
+                    self.text(&text);
+                } else if !kind.is_empty() {
+                    self.losses
+                        .add(&format!("{}.content[] ({kind})", self.path));
+                    return Ok(());
+                }
+            }
+        }
+        self.losses
+            .rest(&format!("{}.content[]", self.path), &block);
+        Ok(())
+    }
+
+    fn tool_result(
+        &mut self,
+        message: &mut Object,
+        content: Option<Value>,
+        id: &str,
+    ) -> Result<(), Fault> {
+        let content = match content {
+            None => String::new(),
+            Some(Value::String(text)) => text,
+            Some(Value::Array(blocks)) => self.texts(blocks),
+            Some(other) => other.to_string(),
+        };
+        let error = take::any(message, "is_error") == Some(Value::Bool(true));
+        let id = take::string(message, id)?;
+        self.push(Some(Body::ToolResult { id, content, error }));
+        Ok(())
+    }
+
+    /// What was said to the model; results of tools in it are events.
+    fn told(&mut self, content: Option<Value>) -> Result<String, Fault> {
+        let blocks = match content {
+            None => return Ok(String::new()),
+            Some(Value::String(text)) => return Ok(text),
+            Some(Value::Array(blocks)) => blocks,
+            Some(other) => return Err(take::wrong("content", &other, "a string or blocks")),
+        };
+        let mut texts = Vec::new();
+        for block in blocks {
+            if block.get("type").and_then(Value::as_str) == Some("tool_result") {
+                self.block(block)?;
+            } else {
+                texts.push(block);
+            }
+        }
+        Ok(self.texts(texts))
+    }
+
+    /// The texts of blocks, joined; others are counted as left out.
+    fn texts(&mut self, blocks: Vec<Value>) -> String {
+        let mut all = String::new();
+        for block in blocks {
+            let text = block.as_str().or_else(|| block.get("text")?.as_str());
+            match text {
+                Some(text) => all.push_str(text),
+                None => {
+                    let kind = block.get("type").and_then(Value::as_str).unwrap_or("?");
+                    self.losses
+                        .add(&format!("{}.content[] ({kind})", self.path));
+                }
+            }
+        }
+        all
+    }
+
+    fn lose(&mut self, what: &str, text: &str) {
+        if !text.is_empty() {
+            self.losses.add(what);
+        }
+    }
+}
+
+/// The first of these fields, a string or blocks with one.
+fn first_text(block: &mut Object, names: &[&str]) -> Result<Option<String>, Fault> {
+    for name in names {
+        match take::any(block, name) {
+            None => {}
+            Some(Value::String(text)) => return Ok(Some(text)),
+            Some(Value::Array(parts)) => {
+                let texts = parts.iter().filter_map(|part| part.get("text")?.as_str());
+                return Ok(Some(texts.collect()));
+            }
+            Some(other) => return Err(take::wrong(name, &other, "a string")),
+        }
+    }
+    Ok(None)
+}
+
+/// A call, as OpenAI (`function`), Anthropic (`input`) or others (`args`) write it.
+pub(crate) fn tool_call(call: &mut Object) -> Result<Body, Fault> {
+    let id = take::string(call, "id")?;
+    take::any(call, "type");
+    let mut function = take::object(call, "function")?;
+    let part = function.as_mut().unwrap_or(call);
+    let name = take::string(part, "name")?;
+    let name = match name {
+        Some(name) => name,
+        None => take::string(part, "function")?
+            .ok_or_else(|| take::missing("name", "the name of the tool"))?,
+    };
+    let arguments = ["arguments", "input", "args"];
+    let arguments = arguments
+        .into_iter()
+        .find_map(|field| take::any(part, field));
+    Ok(Body::ToolCall {
+        id,
+        name,
+        arguments: arguments.map_or(Value::Null, parsed),
+    })
+}
+
+/// Arguments that are JSON in a string.
+pub(crate) fn parsed(arguments: Value) -> Value {
+    match arguments {
+        Value::String(text) => match serde_json::from_str(&text) {
+            Ok(value) => value,
+            Err(_) => Value::String(text),
+        },
+        other => other,
+    }
+}

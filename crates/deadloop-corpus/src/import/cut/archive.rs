@@ -1,0 +1,96 @@
+//! A zip archive: a record for each member that is JSON, in the order of their names.
+
+use std::borrow::Cow;
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io::{BufReader, Read};
+use std::path::Path;
+use std::sync::Arc;
+
+use zip::ZipArchive;
+
+use super::{Content, MAX_DOCUMENT, Record, Records};
+use crate::wire::{Fault, utf8};
+use crate::{Place, Problem};
+
+type Archive = ZipArchive<BufReader<File>>;
+
+pub(super) fn records(place: Place) -> Records {
+    match open(&place.file) {
+        Ok((archive, mut names)) => {
+            names.retain(|name| name.ends_with(".json"));
+            let names = names.into();
+            Box::new(Members {
+                archive,
+                names,
+                place,
+            })
+        }
+        Err(fault) => Box::new(std::iter::once(Err(fault.at(place)))),
+    }
+}
+
+/// The names of an archive's members, in order; none where it cannot be read.
+pub(crate) fn members(path: &Path) -> Vec<String> {
+    open(path).map_or(Vec::new(), |(_, names)| names)
+}
+
+/// An archive and the names of its members, in order.
+fn open(path: &Path) -> Result<(Archive, Vec<String>), Fault> {
+    let broken = |e: &dyn std::fmt::Display| {
+        Fault::new(
+            format!("the archive cannot be read: {e}"),
+            "a whole zip archive",
+        )
+    };
+    let file = File::open(path).map_err(|e| broken(&e))?;
+    let archive = ZipArchive::new(BufReader::new(file)).map_err(|e| broken(&e))?;
+    let names = archive.file_names().map(|name| name.map(Cow::into_owned));
+    let mut names: Vec<String> = names.collect::<Result<_, _>>().map_err(|e| broken(&e))?;
+    names.sort();
+    Ok((archive, names))
+}
+
+struct Members {
+    archive: Archive,
+    names: VecDeque<String>,
+    place: Place,
+}
+
+impl Iterator for Members {
+    type Item = Result<Record, Problem>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let member = self.names.pop_front()?;
+        let file = Arc::new(self.place.file.join(&member));
+        let place = |line| Place::new(Arc::clone(&file), line);
+        Some(match read(&mut self.archive, &member) {
+            Ok(content) => Ok(Record {
+                place: place(1),
+                member,
+                content,
+            }),
+            Err((line, fault)) => Err(fault.at(place(line))),
+        })
+    }
+}
+
+/// The JSON of a member, or what is wrong with it and in which line.
+fn read(archive: &mut Archive, name: &str) -> Result<Content, (u64, Fault)> {
+    let broken = |e: &dyn std::fmt::Display| {
+        let what = format!("the member cannot be read: {e}");
+        (0, Fault::new(what, "a whole zip archive"))
+    };
+    let member = archive.by_name(name).map_err(|e| broken(&e))?;
+    let mut bytes = Vec::new();
+    let mut limited = member.take(MAX_DOCUMENT as u64 + 1);
+    limited.read_to_end(&mut bytes).map_err(|e| broken(&e))?;
+    if bytes.len() > MAX_DOCUMENT {
+        let expected = format!("at most {MAX_DOCUMENT} bytes");
+        return Err((0, Fault::new("a member that is too long", expected)));
+    }
+    let text = utf8(&bytes).map_err(|fault| (1, fault))?;
+    serde_json::from_str(text)
+        .map(Content::Json)
+        .map_err(|e| (e.line() as u64, Fault::json(&e)))
+}

@@ -1,0 +1,79 @@
+//! How a file is cut into records. Every way is bounded by the largest record that is allowed, and
+//! gives each record and each problem its place.
+
+use std::io::BufRead;
+
+use serde_json::Value;
+
+use super::take::{Object, as_object};
+use crate::wire::Fault;
+use crate::{Place, Problem};
+
+mod archive;
+mod document;
+mod lines;
+mod text;
+
+/// The records of a file in order.
+pub(crate) type Records = Box<dyn Iterator<Item = Result<Record, Problem>> + Send>;
+
+/// The largest document or element of a list, in bytes, that is read.
+pub(super) const MAX_DOCUMENT: usize = 256 << 20;
+
+/// One record.
+pub(crate) struct Record {
+    /// Where it begins.
+    pub(crate) place: Place,
+    /// Its name in an archive; empty elsewhere.
+    pub(crate) member: String,
+    /// What it holds.
+    pub(crate) content: Content,
+}
+
+/// What a record holds.
+pub(crate) enum Content {
+    /// A JSON object nearly always: a line, the data of an event, a document, an element of a
+    /// document that is a list.
+    Json(Value),
+    /// `[DONE]`: the stream ends here.
+    Done,
+    /// All of a file of text.
+    Text(String),
+}
+
+impl Record {
+    /// The object that it holds.
+    pub(crate) fn object(self) -> Result<Object, Fault> {
+        match self.content {
+            Content::Json(value) => as_object("record", value),
+            Content::Done => Err(Fault::new("[DONE] where no stream is", "one JSON object")),
+            Content::Text(_) => Err(Fault::new("plain text", "one JSON object")),
+        }
+    }
+}
+
+/// How a file is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Shape {
+    /// Plain text: one record.
+    Text,
+    /// JSON lines or server-sent events: a record each.
+    Lines,
+    /// JSON values over many lines: each is a record, and of a list each element.
+    Document,
+    /// A zip archive: a record for each member that is JSON.
+    Archive,
+}
+
+/// The records of a file. `bytes`: its text, unpacked (of an archive: the file as it is).
+pub(super) fn records(shape: Shape, bytes: Box<dyn BufRead + Send>, place: Place) -> Records {
+    match shape {
+        Shape::Text => Box::new(text::records(bytes, place)),
+        Shape::Lines => Box::new(lines::records(bytes, place)),
+        Shape::Document => Box::new(document::records(bytes, place)),
+        Shape::Archive => archive::records(place),
+    }
+}
+
+/// The names of an archive's members, as far as they can be read.
+pub(super) use archive::members;

@@ -1,0 +1,219 @@
+//! The files that are meant, and what the transcripts in them are called.
+
+use std::collections::{HashMap, VecDeque};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::raws::Progress;
+use crate::{CorpusError, Place};
+
+/// The files in the order in which they are read.
+pub(super) struct Files {
+    files: VecDeque<PathBuf>,
+    stems: HashMap<PathBuf, String>,
+    /// What all files have in common.
+    root: PathBuf,
+    progress: Progress,
+    total: u64,
+}
+
+/// One of them.
+pub(super) struct File {
+    pub(super) path: Arc<PathBuf>,
+    /// To be told of the bytes read.
+    pub(super) progress: Progress,
+    stem: String,
+    folder_stem: String,
+}
+
+impl File {
+    pub(super) fn folder(&self) -> Option<&Path> {
+        self.path.parent()
+    }
+
+    /// A line of it.
+    pub(super) fn place(&self, line: u64) -> Place {
+        Place::new(Arc::clone(&self.path), line)
+    }
+
+    /// What its transcripts are called; those of its folder where all of it is one recording.
+    pub(super) fn stem(&self, whole_folder: bool) -> String {
+        match whole_folder && !self.folder_stem.is_empty() {
+            true => self.folder_stem.clone(),
+            false => self.stem.clone(),
+        }
+    }
+}
+
+impl Files {
+    /// Files named by `paths`, and all in folders but hidden ones.
+    pub(super) fn find(paths: &[PathBuf]) -> Result<Self, String> {
+        let mut files = Vec::new();
+        for path in paths {
+            let data = path.metadata();
+            let data = data.map_err(|e| CorpusError::unreadable(path, e).to_string())?;
+            if data.is_dir() {
+                walk(path, &mut files)?;
+            } else {
+                files.push(path.clone());
+            }
+        }
+        let root = common(&files);
+        let size = |file: &PathBuf| file.metadata().map_or(0, |data| data.len());
+        Ok(Self {
+            stems: stems(&files, &root),
+            root,
+            progress: Progress::default(),
+            total: files.iter().map(size).sum(),
+            files: files.into(),
+        })
+    }
+
+    pub(super) fn bytes_read(&self) -> u64 {
+        self.progress.get()
+    }
+
+    pub(super) fn total_bytes(&self) -> u64 {
+        self.total
+    }
+
+    pub(super) fn next(&mut self) -> Option<File> {
+        let path = self.files.pop_front()?;
+        let folder = path.parent().unwrap_or(Path::new(""));
+        let folder = match folder == self.root {
+            true => folder.file_name().map(Path::new).unwrap_or(folder),
+            false => folder.strip_prefix(&self.root).unwrap_or(folder),
+        };
+        Some(File {
+            stem: self.stems.get(&path).cloned().unwrap_or_default(),
+            folder_stem: name(folder),
+            path: Arc::new(path),
+            progress: self.progress.clone(),
+        })
+    }
+}
+
+/// The files of a folder and of those in it, numbers in names in their order.
+fn walk(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), String> {
+    let listed =
+        std::fs::read_dir(folder).and_then(|entries| entries.collect::<Result<Vec<_>, _>>());
+    let entries = listed.map_err(|e| CorpusError::unreadable(folder, e).to_string())?;
+    let mut paths: Vec<PathBuf> = entries.iter().map(|entry| entry.path()).collect();
+    paths.retain(|path| !hidden(path));
+    paths.sort_by_cached_key(|path| natural(&name(path)));
+    for path in paths {
+        // A link to a folder may lead round in a circle.
+        let is_folder = path.symlink_metadata().is_ok_and(|data| data.is_dir());
+        match is_folder {
+            true => walk(&path, files)?,
+            false if path.is_dir() => {}
+            false => files.push(path),
+        }
+    }
+    Ok(())
+}
+
+fn hidden(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default();
+    name.to_string_lossy().starts_with('.')
+}
+
+fn name(path: &Path) -> String {
+    path.to_string_lossy().replace('\\', "/")
+}
+
+/// A name with its numbers as numbers, so that 10 comes after 9; the name itself decides last.
+fn natural(name: &str) -> (Vec<(String, u64)>, String) {
+    let mut parts = Vec::new();
+    let mut rest = name;
+    while !rest.is_empty() {
+        let text = rest
+            .find(|c: char| c.is_ascii_digit())
+            .unwrap_or(rest.len());
+        let (word, after) = rest.split_at(text);
+        let digits = after
+            .find(|c: char| !c.is_ascii_digit())
+            .unwrap_or(after.len());
+        let (number, after) = after.split_at(digits);
+        parts.push((word.to_owned(), number.parse().unwrap_or(u64::MAX)));
+        rest = after;
+    }
+    (parts, name.to_owned())
+}
+
+/// The folder that all files are in.
+fn common(files: &[PathBuf]) -> PathBuf {
+    let mut folders = files
+        .iter()
+        .map(|file| file.parent().unwrap_or(Path::new("")));
+    let first = folders.next().unwrap_or(Path::new(""));
+    folders
+        .fold(first, |root, folder| {
+            let mut shared = root.ancestors().filter(|up| folder.starts_with(up));
+            shared.next().unwrap_or(Path::new(""))
+        })
+        .to_path_buf()
+}
+
+/// What each file is called: its path below what all have in common, without its ending where that
+/// leaves it unlike all others.
+fn stems(files: &[PathBuf], root: &Path) -> HashMap<PathBuf, String> {
+    let below = |file: &PathBuf| name(file.strip_prefix(root).unwrap_or(file));
+    let short = |file: &PathBuf| {
+        let packed = matches!(file.extension(), Some(end) if end == "gz" || end == "zst");
+        let name = if packed {
+            file.with_extension("")
+        } else {
+            file.clone()
+        };
+        below(&name.with_extension(""))
+    };
+    let mut times: HashMap<String, u64> = HashMap::new();
+    let mut unique = files.to_vec();
+    unique.sort();
+    unique.dedup();
+    for file in &unique {
+        *times.entry(short(file)).or_default() += 1;
+    }
+    let stem = |file: PathBuf| {
+        let name = short(&file);
+        let name = if times.get(&name) == Some(&1) {
+            name
+        } else {
+            below(&file)
+        };
+        (file, name)
+    };
+    unique.into_iter().map(stem).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_called_by_what_tells_them_apart() {
+        let called = |paths: &[&str]| -> Vec<String> {
+            let files: Vec<PathBuf> = paths.iter().map(PathBuf::from).collect();
+            let stems = stems(&files, &common(&files));
+            files.iter().map(|file| stems[file].clone()).collect()
+        };
+        assert_eq!(called(&["a/b/chat.jsonl.gz"]), ["chat"]);
+        assert_eq!(
+            called(&["r/a/chat.sse", "r/b/chat.sse"]),
+            ["a/chat", "b/chat"]
+        );
+        assert_eq!(
+            called(&["a/x.json", "a/x.sse", "a/y"]),
+            ["x.json", "x.sse", "y"]
+        );
+        assert_eq!(called(&["a/x.json", "a/x.json"]), ["x", "x"]);
+    }
+
+    #[test]
+    fn ten_comes_after_nine() {
+        let mut names = ["10.json", "9.json", "a1b", "a", "09.json"];
+        names.sort_by_cached_key(|name| natural(name));
+        assert_eq!(names, ["09.json", "9.json", "10.json", "a", "a1b"]);
+    }
+}

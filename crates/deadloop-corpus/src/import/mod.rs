@@ -1,0 +1,282 @@
+//! Import: recordings in other formats, read one after the other as transcripts.
+//!
+//! | to find | look in |
+//! |---|---|
+//! | which files are meant, what their transcripts are called | `files` |
+//! | how the format is told from the beginning of a file | `head` |
+//! | how a file is cut into records: lines, one document, text, an archive | `cut` |
+//! | what a format makes of a record | `formats/foreign/<name>.rs` |
+//! | responses put together from the chunks of a stream | `streams` |
+//! | messages of a conversation as events | `conversation` |
+//! | what was left out, counted by name | `losses` |
+//!
+//! What comes in is conserved: every record is used or rejected, every transcript that was found is
+//! given out or rejected, and every rejection is one [`Problem`] with its place.
+
+use std::collections::VecDeque;
+use std::path::PathBuf;
+
+use crate::{Entry, Ids, Problem, ThinkOptions};
+
+pub(crate) mod conversation;
+pub(crate) mod cut;
+mod files;
+pub(crate) mod head;
+pub(crate) mod losses;
+pub(crate) mod reader;
+pub(crate) mod take;
+pub(crate) mod time;
+
+use cut::Records;
+use files::{File, Files};
+pub use losses::{Loss, Losses};
+use reader::{Foreign, Out, Reader};
+
+use crate::formats::foreign::FOREIGN;
+
+/// What the caller asks for.
+#[derive(Clone, Debug, Default)]
+pub struct ImportOptions {
+    /// The format's name; none to tell it by the content of each file.
+    pub from: Option<String>,
+    /// The model of recordings that do not name theirs.
+    pub model: Option<String>,
+    /// The path of the field that holds the text (`a.b.c`), for formats with free columns.
+    pub text_field: Option<String>,
+    /// How answers that may hold `<think>` are split.
+    pub think: ThinkOptions,
+}
+
+/// A format that recordings may be in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ImportFormat {
+    /// What `--from` calls it.
+    pub name: &'static str,
+    /// One line of help.
+    pub help: &'static str,
+}
+
+/// Every format, in the order of the registry.
+pub fn import_formats() -> impl Iterator<Item = ImportFormat> {
+    let formats = FOREIGN.iter();
+    formats.map(|entry| ImportFormat {
+        name: entry.name,
+        help: entry.help,
+    })
+}
+
+/// Things of one kind that came in: each is used or rejected.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// All that came in.
+    pub seen: u64,
+    /// Those that a [`Problem`] was given for.
+    pub rejected: u64,
+}
+
+impl Tally {
+    /// Those that were used.
+    pub fn used(self) -> u64 {
+        self.seen - self.rejected
+    }
+}
+
+/// What came in so far. As many problems were given as the three have rejected together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ImportCounts {
+    /// Files that were asked for or found in folders.
+    pub files: Tally,
+    /// Records (lines, chunks, documents, members of archives) of the files that were used.
+    pub records: Tally,
+    /// Transcripts that the records held.
+    pub transcripts: Tally,
+}
+
+/// The transcripts of recordings in order, in bounded memory: what is held is one record, and the
+/// responses of a stream that have not ended.
+pub struct Import {
+    options: ImportOptions,
+    files: Files,
+    open: Option<Open>,
+    out: Out,
+    ready: VecDeque<Result<Entry, Problem>>,
+    ids: Ids,
+    counts: ImportCounts,
+}
+
+/// A file that is being read, and who reads it.
+struct Open {
+    format: &'static Foreign,
+    reader: Box<dyn Reader>,
+    /// None once the file has ended.
+    records: Option<Records>,
+    /// Reader and names go on while files are of this folder; none: for one file.
+    folder: Option<PathBuf>,
+}
+
+impl Import {
+    /// Finds the files: those named, and all of those in folders, in the order of their names.
+    ///
+    /// # Errors
+    /// A format that does not exist, or a path where nothing is.
+    pub fn new(paths: &[PathBuf], options: ImportOptions) -> Result<Self, String> {
+        if let Some(name) = &options.from
+            && !FOREIGN.iter().any(|format| format.name == name)
+        {
+            let names: Vec<&str> = FOREIGN.iter().map(|format| format.name).collect();
+            return Err(format!(
+                "unknown format {name:?}; expected one of {}",
+                names.join(", ")
+            ));
+        }
+        Ok(Self {
+            files: Files::find(paths)?,
+            out: Out::new(options.clone()),
+            options,
+            open: None,
+            ready: VecDeque::new(),
+            ids: Ids::default(),
+            counts: ImportCounts::default(),
+        })
+    }
+
+    /// What came in so far; all of it once there is no further transcript.
+    pub fn counts(&self) -> ImportCounts {
+        self.counts
+    }
+
+    /// What the transcripts given so far do not hold of the records that they were made from.
+    pub fn losses(&self) -> &Losses {
+        &self.out.losses
+    }
+
+    /// What was used and is still worth knowing: streams that end without saying so.
+    pub fn warnings(&self) -> &[Problem] {
+        &self.out.warnings
+    }
+
+    /// How many warnings there were; only the first are kept.
+    pub fn warned(&self) -> u64 {
+        self.out.warned
+    }
+
+    /// The formats that were met, with how many files of each.
+    pub fn formats(&self) -> impl Iterator<Item = (&'static str, u64)> {
+        let met = self.out.formats.iter();
+        met.map(|(name, files)| (*name, *files))
+    }
+
+    /// Bytes read from disk so far, as they lie there (compressed).
+    pub fn bytes_read(&self) -> u64 {
+        self.files.bytes_read()
+    }
+
+    /// Bytes on disk of all the files.
+    pub fn total_bytes(&self) -> u64 {
+        self.files.total_bytes()
+    }
+
+    /// Reads on until something is known. False at the end.
+    fn step(&mut self) -> bool {
+        let next = self
+            .open
+            .as_mut()
+            .and_then(|open| open.records.as_mut()?.next());
+        if let Some(record) = next {
+            self.record(record);
+            return true;
+        }
+        let next = self.files.next();
+        let goes_on = |open: &Open| match (&open.folder, &next) {
+            (Some(folder), Some(file)) => file.folder() == Some(folder.as_path()),
+            _ => false,
+        };
+        if let Some(mut open) = self.open.take() {
+            open.records = None;
+            if goes_on(&open) {
+                self.open = Some(open);
+            } else {
+                open.reader.end(&mut self.out);
+            }
+        }
+        self.emit();
+        let Some(file) = next else {
+            return false;
+        };
+        self.counts.files.seen += 1;
+        if let Err(problem) = self.begin(file) {
+            self.counts.files.rejected += 1;
+            self.ready.push_back(Err(problem));
+        }
+        true
+    }
+
+    fn begin(&mut self, file: File) -> Result<(), Problem> {
+        let (format, records) = head::open(&file, self.options.from.as_deref())?;
+        *self.out.formats.entry(format.name).or_default() += 1;
+        if let Some(mut open) = self.open.take() {
+            if std::ptr::eq(open.format, format) {
+                open.records = Some(records);
+                self.open = Some(open);
+                return Ok(());
+            }
+            open.reader.end(&mut self.out);
+            self.emit();
+        }
+        let folder = format
+            .whole_folder
+            .then(|| file.folder().map(PathBuf::from));
+        self.out.begin(format.name, file.stem(format.whole_folder));
+        self.open = Some(Open {
+            format,
+            reader: (format.reader)(),
+            records: Some(records),
+            folder: folder.flatten(),
+        });
+        Ok(())
+    }
+
+    /// Hands a record to the reader.
+    fn record(&mut self, record: Result<cut::Record, Problem>) {
+        let Some(open) = &mut self.open else {
+            return;
+        };
+        self.counts.records.seen += 1;
+        let taken = record.and_then(|record| {
+            let place = record.place.clone();
+            let taken = open.reader.take(record, &mut self.out);
+            taken.map_err(|fault| fault.at(place))
+        });
+        if let Err(problem) = taken {
+            self.counts.records.rejected += 1;
+            open.reader.gap();
+            self.ready.push_back(Err(problem));
+        }
+        self.emit();
+    }
+
+    /// Moves on the transcripts that are whole.
+    fn emit(&mut self) {
+        for entry in self.out.found.drain(..) {
+            self.counts.transcripts.seen += 1;
+            let unique = self.ids.insert(&entry.transcript.id, &entry.place);
+            if unique.is_err() {
+                self.counts.transcripts.rejected += 1;
+            }
+            self.ready.push_back(unique.map(|()| entry));
+        }
+    }
+}
+
+impl Iterator for Import {
+    type Item = Result<Entry, Problem>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        while self.ready.is_empty() {
+            if !self.step() {
+                break;
+            }
+        }
+        self.ready.pop_front()
+    }
+}

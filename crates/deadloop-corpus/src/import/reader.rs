@@ -1,0 +1,132 @@
+//! What a format has to say about itself, and what it gives its transcripts to.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value};
+
+use super::cut::{Record, Shape};
+use super::head::{Certainty, Head};
+use super::{ImportOptions, Losses};
+use crate::wire::Fault;
+use crate::{Entry, Event, Place, Problem, Transcript};
+
+/// A foreign format.
+pub(crate) struct Foreign {
+    /// What `--from` calls it.
+    pub(crate) name: &'static str,
+    /// One line of help.
+    pub(crate) help: &'static str,
+    /// How certain it is that a file that begins so is its own.
+    pub(crate) knows: fn(&Head) -> Certainty,
+    /// How its files are cut; none: as their content says, and what looks like text as lines.
+    pub(crate) shape: Option<Shape>,
+    /// Whether all files of a folder are one recording, and have one reader.
+    pub(crate) whole_folder: bool,
+    /// A reader for a file (or folder).
+    pub(crate) reader: fn() -> Box<dyn Reader>,
+}
+
+/// Makes transcripts of the records of one file (or folder).
+pub(crate) trait Reader: Send {
+    /// The next record. What it does not map it names in [`Out::losses`].
+    ///
+    /// # Errors
+    /// The record cannot be used; reading goes on with the next.
+    fn take(&mut self, record: Record, out: &mut Out) -> Result<(), Fault>;
+
+    /// A record could not be used: what is open has a gap.
+    fn gap(&mut self) {}
+
+    /// There are no more records: what is open ends.
+    fn end(&mut self, _out: &mut Out) {}
+}
+
+/// Most warnings that are kept with their places; further ones are only counted.
+const NAMED: usize = 100;
+
+/// Where a reader's transcripts go, and what it has to tell of them.
+pub(crate) struct Out {
+    /// What the caller asks for.
+    pub(crate) options: ImportOptions,
+    /// What was left out.
+    pub(crate) losses: Losses,
+    pub(super) warnings: Vec<Problem>,
+    pub(super) warned: u64,
+    pub(super) found: Vec<Entry>,
+    /// How many files of each format there were.
+    pub(super) formats: BTreeMap<&'static str, u64>,
+    stem: String,
+    number: u64,
+}
+
+impl Out {
+    pub(super) fn new(options: ImportOptions) -> Self {
+        Self {
+            options,
+            losses: Losses::default(),
+            warnings: Vec::new(),
+            warned: 0,
+            found: Vec::new(),
+            formats: BTreeMap::new(),
+            stem: String::new(),
+            number: 0,
+        }
+    }
+
+    /// A new file (or folder), whose transcripts are called after `stem`.
+    pub(super) fn begin(&mut self, format: &'static str, stem: String) {
+        self.losses.begin(format);
+        self.stem = stem;
+        self.number = 0;
+    }
+
+    /// The name of the file, without folders that all have in common and without its ending.
+    pub(crate) fn stem(&self) -> &str {
+        &self.stem
+    }
+
+    /// A transcript is whole. Where it has no id it is called after its file and numbered; where it
+    /// has no model it gets the one that was asked for.
+    pub(crate) fn emit(&mut self, mut entry: Entry) {
+        self.number += 1;
+        let transcript = &mut entry.transcript;
+        if transcript.id.is_empty() {
+            transcript.id = format!("{}/{}", self.stem, self.number);
+        }
+        if transcript.model.is_empty() {
+            let model = self.options.model.as_deref();
+            transcript.model = model.unwrap_or("unknown").to_owned();
+        }
+        self.found.push(entry);
+    }
+
+    /// Something that is used all the same, and worth knowing.
+    pub(crate) fn warn(&mut self, place: &Place, what: &str, expected: &str) {
+        self.warned += 1;
+        if self.warnings.len() < NAMED {
+            let problem = Problem::new(place.clone(), what, expected);
+            self.warnings.push(problem);
+        }
+    }
+}
+
+/// A transcript to be filled; empty id and model are set by [`Out::emit`].
+pub(crate) fn entry(place: Place, events: Vec<Event>) -> Entry {
+    Entry {
+        transcript: Transcript {
+            events,
+            ..Transcript::default()
+        },
+        labels: None,
+        rest: Map::new(),
+        split: None,
+        place,
+    }
+}
+
+/// Keeps a value in a transcript's `meta` where there is one to keep.
+pub(crate) fn keep(meta: &mut Map<String, Value>, name: &str, value: Option<Value>) {
+    if let Some(value) = value.filter(|value| !value.is_null()) {
+        meta.insert(name.to_owned(), value);
+    }
+}

@@ -1,0 +1,67 @@
+//! Taking fields out of an object: what is then left was not understood, and counts as a loss.
+//!
+//! Null counts as absent. A field of the wrong type is a fault of the record.
+
+use serde_json::{Map, Value};
+
+use crate::wire::{Fault, kind};
+
+/// An object, of which fields are taken.
+pub(crate) type Object = Map<String, Value>;
+
+/// A field that is not null.
+pub(crate) fn any(object: &mut Object, name: &str) -> Option<Value> {
+    object.remove(name).filter(|value| !value.is_null())
+}
+
+/// A string.
+pub(crate) fn string(object: &mut Object, name: &str) -> Result<Option<String>, Fault> {
+    match any(object, name) {
+        None => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text)),
+        Some(other) => Err(wrong(name, &other, "a string")),
+    }
+}
+
+/// A whole number of at least 0.
+pub(crate) fn count(object: &mut Object, name: &str) -> Result<Option<u64>, Fault> {
+    let taken = any(object, name);
+    let number = taken.map(|value| value.as_u64().ok_or(value)).transpose();
+    number.map_err(|other| wrong(name, &other, "a whole number"))
+}
+
+/// An object.
+pub(crate) fn object(object: &mut Object, name: &str) -> Result<Option<Object>, Fault> {
+    match any(object, name) {
+        None => Ok(None),
+        Some(Value::Object(map)) => Ok(Some(map)),
+        Some(other) => Err(wrong(name, &other, "an object")),
+    }
+}
+
+/// A list.
+pub(crate) fn list(object: &mut Object, name: &str) -> Result<Option<Vec<Value>>, Fault> {
+    match any(object, name) {
+        None => Ok(None),
+        Some(Value::Array(items)) => Ok(Some(items)),
+        Some(other) => Err(wrong(name, &other, "a list")),
+    }
+}
+
+/// A value that has to be an object.
+pub(crate) fn as_object(name: &str, value: Value) -> Result<Object, Fault> {
+    match value {
+        Value::Object(map) => Ok(map),
+        other => Err(wrong(name, &other, "an object")),
+    }
+}
+
+/// A field of another type than expected.
+pub(crate) fn wrong(name: &str, value: &Value, expected: &str) -> Fault {
+    Fault::new(format!("`{name}` is {}", kind(value)), expected)
+}
+
+/// A field that has to be there.
+pub(crate) fn missing(name: &str, expected: &str) -> Fault {
+    Fault::new(format!("no `{name}`"), expected)
+}
