@@ -5,8 +5,27 @@
 
 use crate::import::reader::Foreign;
 
+mod cline;
+mod gemini_cli;
+mod huggingface;
+mod inspect;
+mod lm_eval;
+mod openhands;
 mod sglang;
+mod sharegpt;
+mod swe_agent;
 mod text;
 
 /// Every format that is imported.
-pub(crate) const FOREIGN: &[&Foreign] = &[&sglang::ENTRY, &text::ENTRY];
+pub(crate) const FOREIGN: &[&Foreign] = &[
+    &cline::ENTRY,
+    &gemini_cli::ENTRY,
+    &huggingface::ENTRY,
+    &inspect::ENTRY,
+    &lm_eval::ENTRY,
+    &openhands::ENTRY,
+    &sglang::ENTRY,
+    &sharegpt::ENTRY,
+    &swe_agent::ENTRY,
+    &text::ENTRY,
+];

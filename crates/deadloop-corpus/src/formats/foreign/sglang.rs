@@ -34,7 +34,7 @@ impl Reader for Sglang {
         let text = take::string(&mut object, "text")?;
         let text = text.ok_or_else(|| take::missing("text", "`text`, a string"))?;
         let mut info = take::object(&mut object, "meta_info")?.unwrap_or_default();
-        let pieces = split_think(&text, out.options.think).into_iter();
+        let pieces = split_think(&text, out.options.think.clone()).into_iter();
         let events = pieces.map(|(side, text)| Event::of(side.body(text)));
         let mut entry = entry(place, events.collect());
         entry.transcript.id = take::string(&mut info, "id")?.unwrap_or_default();
