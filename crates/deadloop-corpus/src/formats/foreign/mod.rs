@@ -5,8 +5,21 @@
 
 use crate::import::reader::Foreign;
 
+mod agent;
+mod anthropic;
+mod ollama;
+mod openai_chat;
+mod openai_responses;
 mod sglang;
 mod text;
 
 /// Every format that is imported.
-pub(crate) const FOREIGN: &[&Foreign] = &[&sglang::ENTRY, &text::ENTRY];
+pub(crate) const FOREIGN: &[&Foreign] = &[
+    &openai_chat::ENTRY,
+    &openai_responses::ENTRY,
+    &anthropic::ENTRY,
+    &ollama::ENTRY,
+    &sglang::ENTRY,
+    &agent::ENTRY,
+    &text::ENTRY,
+];
