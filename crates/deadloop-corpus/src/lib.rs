@@ -24,6 +24,7 @@ mod writer;
 pub use card::{Card, CardModel};
 pub use corpus::{Corpus, CorpusError};
 pub use digest::{CorpusHash, CorpusHasher, RecordDigest, text_hash};
+pub use formats::Effort;
 pub use ids::Ids;
 pub use import::{
     Import, ImportCounts, ImportFormat, ImportOptions, Loss, Losses, Tally, import_formats,

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 
 use crate::Entry;
-use crate::formats::{self, Sink};
+use crate::formats::{self, Effort, Sink};
 
 /// Why something could not be written.
 #[derive(Debug, thiserror::Error)]
@@ -145,13 +145,21 @@ impl CorpusWriter {
     /// The name's ending is unknown, something is there already and `force` is false, or the folder
     /// cannot be written to.
     pub fn create(path: &Path, force: bool) -> Result<Self, WriteError> {
+        Self::create_with(path, force, Effort::Kept)
+    }
+
+    /// Begins a file, saying how hard to try to make it small; its folder must be there.
+    ///
+    /// # Errors
+    /// As [`CorpusWriter::create`].
+    pub fn create_with(path: &Path, force: bool, effort: Effort) -> Result<Self, WriteError> {
         let Some(format) = formats::named(path) else {
             return Err(WriteError::Ending {
                 path: path.to_path_buf(),
             });
         };
         let Beside { file, target } = Beside::create(path, force)?;
-        let sink = (format.create)(file, path).map_err(|e| target.io(e))?;
+        let sink = (format.create)(file, path, effort).map_err(|e| target.io(e))?;
         Ok(Self { sink, target })
     }
 

@@ -181,13 +181,9 @@ fn every_sample_is_listed() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/formats");
     let mut files: Vec<String> = std::fs::read_dir(folder)
         .expect("the folder is there")
-        .map(|entry| {
-            entry
-                .expect("it can be read")
-                .file_name()
-                .to_string_lossy()
-                .into_owned()
-        })
+        .map(|entry| entry.expect("it can be read"))
+        .filter(|entry| entry.path().is_file())
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
         .filter(|name| name != "README.md")
         .collect();
     files.sort();

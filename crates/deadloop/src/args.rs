@@ -61,6 +61,11 @@ pub(crate) enum Command {
         after_help = "Examples:\n  curl -N … | deadloop watch --settings settings.toml --model qwen3-8b\n  curl -N … | deadloop watch --settings settings.toml --passthrough | ./client\n  ollama run qwen3 'Plan my trip.' | deadloop watch --json\n\nThe stream is plain text (with <think>…</think> before the answer), JSON lines (events of a\ntranscript, Ollama) or server-sent events (OpenAI chat completions and responses, Anthropic\nmessages), told by its content. After an alarm nothing is waited for: the program ends, and\nwhoever writes the stream finds the pipe closed. With --passthrough the copy ends with the event\nthat held the alarm: at its char in plain text, else at its line.\n\nExit codes: 0 the stream ended without an alarm, 10 alarm, 130 interrupted."
     )]
     Watch(Watch),
+    /// Brings recordings in other formats in as a corpus
+    #[command(
+        after_help = "Examples:\n  deadloop import recorded/ --out corpus\n  deadloop import batch_output.jsonl chat.sse --from openai-chat --out corpus --on-bad skip\n\nThe format of each file is told by its content. What a format's fields have no place for in a\ntranscript is counted and named at the end. Files may be packed with gzip or zstd."
+    )]
+    Import(crate::commands::Import),
     /// Renders the report of a result folder again; runs nothing
     #[command(after_help = "Example:\n  deadloop report tuned")]
     Report(Report),

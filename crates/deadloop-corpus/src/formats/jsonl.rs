@@ -7,7 +7,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use tempfile::NamedTempFile;
 
-use super::{Format, Record, Records, Sink, Source};
+use super::{Effort, Format, Record, Records, Sink, Source};
 use crate::digest::RecordDigest;
 use crate::lines::{Lines, MAX_LINE, broken, unpack};
 use crate::raws::{Counted, Raw};
@@ -70,15 +70,21 @@ impl Record for JsonLine {
     }
 }
 
-/// Recordings are written once and kept: a little smaller than at the default level, and still faster
-/// than most disks. The highest levels would gain a third more at fifty times the time.
-const ZSTD_LEVEL: i32 = 9;
+/// What is kept is a little smaller than at the default level, and written still faster than most
+/// disks are; the highest levels would gain a third more at fifty times the time. What is waited for takes the
+/// lowest level, beside which reading JSON is the larger part.
+fn zstd_level(effort: Effort) -> i32 {
+    match effort {
+        Effort::Kept => 9,
+        Effort::Quick => 1,
+    }
+}
 
-fn create(file: NamedTempFile, path: &Path) -> io::Result<Box<dyn Sink>> {
+fn create(file: NamedTempFile, path: &Path, effort: Effort) -> io::Result<Box<dyn Sink>> {
     let file = BufWriter::new(file);
     let packing = path.extension().unwrap_or_default();
     let packer = if packing == "zst" {
-        Packer::Zstd(zstd::Encoder::new(file, ZSTD_LEVEL)?)
+        Packer::Zstd(zstd::Encoder::new(file, zstd_level(effort))?)
     } else if packing == "gz" {
         Packer::Gzip(GzEncoder::new(file, Compression::default()))
     } else {

@@ -34,7 +34,7 @@ pub(crate) struct Format {
     /// Reads the records of an open file in order.
     pub(crate) read: fn(Source) -> Records,
     /// Begins to write; the path's ending may say more.
-    pub(crate) create: fn(NamedTempFile, &Path) -> io::Result<Box<dyn Sink>>,
+    pub(crate) create: fn(NamedTempFile, &Path, Effort) -> io::Result<Box<dyn Sink>>,
 }
 
 /// The records of a file, in order, in bounded memory. After an error that leaves nothing to go on
@@ -49,6 +49,15 @@ pub(crate) trait Record: Send + Sync {
     fn digest(&self) -> RecordDigest;
     /// How many bytes it holds.
     fn bytes(&self) -> usize;
+}
+
+/// How hard is tried to write a small file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effort {
+    /// For a file that is written once and kept: a tenth smaller, at several times the cost.
+    Kept,
+    /// For a file whose writing is waited for.
+    Quick,
 }
 
 /// A file being written.

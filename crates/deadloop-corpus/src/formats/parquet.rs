@@ -10,7 +10,7 @@ use std::path::Path;
 
 use tempfile::NamedTempFile;
 
-use super::{Format, Records, Sink, Source};
+use super::{Effort, Format, Records, Sink, Source};
 
 #[cfg(feature = "parquet")]
 mod groups;
@@ -46,12 +46,12 @@ fn read(source: Source) -> Records {
 }
 
 #[cfg(feature = "parquet")]
-fn create(file: NamedTempFile, _: &Path) -> io::Result<Box<dyn Sink>> {
+fn create(file: NamedTempFile, _: &Path, _: Effort) -> io::Result<Box<dyn Sink>> {
     groups::create(file)
 }
 
 #[cfg(not(feature = "parquet"))]
-fn create(_: NamedTempFile, _: &Path) -> io::Result<Box<dyn Sink>> {
+fn create(_: NamedTempFile, _: &Path, _: Effort) -> io::Result<Box<dyn Sink>> {
     Err(io::Error::other(
         "this build cannot write Parquet (feature `parquet`)",
     ))

@@ -7,6 +7,7 @@
 //! | how a file is cut into records: lines, one document, text, an archive | `cut` |
 //! | what a format makes of a record | `formats/foreign/<name>.rs` |
 //! | responses put together from the chunks of a stream | `streams` |
+//! | what recorders wrap around an API's objects | `envelope` |
 //! | messages of a conversation as events | `conversation` |
 //! | what was left out, counted by name | `losses` |
 //!
@@ -20,10 +21,12 @@ use crate::{Entry, Ids, Problem, ThinkOptions};
 
 pub(crate) mod conversation;
 pub(crate) mod cut;
+pub(crate) mod envelope;
 mod files;
 pub(crate) mod head;
 pub(crate) mod losses;
 pub(crate) mod reader;
+pub(crate) mod streams;
 pub(crate) mod take;
 pub(crate) mod time;
 
@@ -215,7 +218,7 @@ impl Import {
         let (format, records) = head::open(&file, self.options.from.as_deref())?;
         *self.out.formats.entry(format.name).or_default() += 1;
         if let Some(mut open) = self.open.take() {
-            if std::ptr::eq(open.format, format) {
+            if open.format.name == format.name {
                 open.records = Some(records);
                 self.open = Some(open);
                 return Ok(());

@@ -65,3 +65,14 @@ pub(crate) fn wrong(name: &str, value: &Value, expected: &str) -> Fault {
 pub(crate) fn missing(name: &str, expected: &str) -> Fault {
     Fault::new(format!("no `{name}`"), expected)
 }
+
+/// A name or id: a string, or a number as some servers write it. Anything else stays.
+pub(crate) fn label(object: &mut Object, name: &str) -> Option<String> {
+    let text = match object.get(name)? {
+        Value::String(text) => text.clone(),
+        Value::Number(number) => number.to_string(),
+        _ => return None,
+    };
+    object.remove(name);
+    Some(text).filter(|text| !text.is_empty())
+}

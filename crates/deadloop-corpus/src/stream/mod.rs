@@ -17,11 +17,12 @@ use std::sync::Arc;
 use crate::wire::Fault;
 use crate::{Event, MAX_LINE, Place, Problem, ThinkOptions};
 
-mod families;
+pub(crate) mod families;
 mod frames;
 mod head;
 mod lines;
 mod objects;
+pub(crate) mod said;
 mod text;
 
 pub(crate) use frames::{Frame, Framed, Frames};

@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 use super::families::{self, Family};
 use super::frames::{Frame, Framed, Frames};
 use super::lines::Lines;
+use super::said::Said;
 use super::{Arrival, Bad, StreamFormat};
 use crate::lines::BOM;
 use crate::think::{ThinkOptions, ThinkSplitter};
@@ -95,8 +96,8 @@ impl Objects {
         };
         match object.and_then(events) {
             Err(fault) => bad.note(self.line, fault),
-            Ok((family, events)) => {
-                for event in events {
+            Ok((family, said)) => {
+                for event in said.watched() {
                     self.event(family, event, out);
                 }
             }
@@ -141,7 +142,7 @@ impl Objects {
 }
 
 /// The events of an object, and the family that knows it.
-fn events(object: Map<String, Value>) -> Result<(&'static Family, Vec<Event>), Fault> {
+fn events(object: Map<String, Value>) -> Result<(&'static Family, Said), Fault> {
     let family = families::of(&object).ok_or_else(|| {
         let names: Vec<&str> = families::FAMILIES.iter().map(|f| f.name).collect();
         Fault::new(

@@ -91,12 +91,9 @@ impl Reader for GeminiCli {
 impl GeminiCli {
     /// A document, a line of one, or an element of a list.
     fn record(&mut self, object: &mut Object, out: &mut Out) -> Result<(), Fault> {
-        if let Some(since) = take::string(object, "$rewindTo")? {
-            let at = self
-                .messages
-                .iter()
-                .position(|(id, _)| id.as_ref() == Some(&since));
-            self.messages.truncate(at.unwrap_or(0));
+        // What the model said was said, though the user went back behind it.
+        if take::string(object, "$rewindTo")?.is_some() {
+            out.losses.add("$rewindTo");
             return Ok(());
         }
         if let Some(mut set) = take::object(object, "$set")? {

@@ -5,11 +5,16 @@
 
 use crate::import::reader::Foreign;
 
+mod agent;
+mod anthropic;
 mod cline;
 mod gemini_cli;
 mod huggingface;
 mod inspect;
 mod lm_eval;
+mod ollama;
+mod openai_chat;
+mod openai_responses;
 mod openhands;
 mod sglang;
 mod sharegpt;
@@ -18,14 +23,19 @@ mod text;
 
 /// Every format that is imported.
 pub(crate) const FOREIGN: &[&Foreign] = &[
-    &cline::ENTRY,
-    &gemini_cli::ENTRY,
-    &huggingface::ENTRY,
-    &inspect::ENTRY,
-    &lm_eval::ENTRY,
-    &openhands::ENTRY,
+    &openai_chat::ENTRY,
+    &openai_responses::ENTRY,
+    &anthropic::ENTRY,
+    &ollama::ENTRY,
     &sglang::ENTRY,
     &sharegpt::ENTRY,
+    &huggingface::ENTRY,
+    &lm_eval::ENTRY,
+    &inspect::ENTRY,
     &swe_agent::ENTRY,
+    &openhands::ENTRY,
+    &cline::ENTRY,
+    &gemini_cli::ENTRY,
+    &agent::ENTRY,
     &text::ENTRY,
 ];

@@ -5,15 +5,16 @@
 
 use serde_json::{Map, Value};
 
+use super::said::Said;
 use crate::wire::Fault;
 use crate::{Body, Event};
 
-mod agent;
-mod anthropic;
-mod chat;
+pub(crate) mod agent;
+pub(crate) mod anthropic;
+pub(crate) mod chat;
 mod events;
-mod ollama;
-mod responses;
+pub(crate) mod ollama;
+pub(crate) mod responses;
 
 /// Every family that is read.
 pub(super) const FAMILIES: &[&Family] = &[
@@ -26,21 +27,21 @@ pub(super) const FAMILIES: &[&Family] = &[
 ];
 
 /// What a family has to say about itself.
-pub(super) struct Family {
+pub(crate) struct Family {
     /// What it is called in messages.
-    pub(super) name: &'static str,
+    pub(crate) name: &'static str,
     /// Keys that its objects may begin with.
-    pub(super) keys: &'static [&'static str],
+    pub(crate) keys: &'static [&'static str],
     /// Whether its answers may hold `<think>`.
-    pub(super) tags: bool,
+    pub(crate) tags: bool,
     /// Whether an object is one of its own.
-    pub(super) knows: fn(&Map<String, Value>) -> bool,
-    /// The events of such an object, in order. Texts may be empty.
-    pub(super) read: fn(Map<String, Value>) -> Result<Vec<Event>, Fault>,
+    pub(crate) knows: fn(&Map<String, Value>) -> bool,
+    /// What such an object says.
+    pub(crate) read: fn(Map<String, Value>) -> Result<Said, Fault>,
 }
 
 /// The family of an object.
-pub(super) fn of(object: &Map<String, Value>) -> Option<&'static Family> {
+pub(crate) fn of(object: &Map<String, Value>) -> Option<&'static Family> {
     FAMILIES
         .iter()
         .copied()
@@ -59,18 +60,18 @@ fn kind(object: &Map<String, Value>) -> &str {
 }
 
 /// A chunk of thinking, of a field that may be absent, null or empty.
-fn reasoning(value: Option<&Value>) -> Option<Event> {
-    text(value).map(|text| Event::of(Body::Reasoning(text)))
+fn reasoning(text: Option<String>) -> Option<Event> {
+    filled(text).map(|text| Event::of(Body::Reasoning(text)))
 }
 
 /// A chunk of the answer, of a field that may be absent, null or empty.
-fn answer(value: Option<&Value>) -> Option<Event> {
-    text(value).map(|text| Event::of(Body::Answer(text)))
+fn answer(text: Option<String>) -> Option<Event> {
+    filled(text).map(|text| Event::of(Body::Answer(text)))
 }
 
 /// The end of the response, where the field says why.
-fn finish(value: Option<&Value>) -> Option<Event> {
-    text(value).map(|reason| {
+fn finish(reason: Option<String>) -> Option<Event> {
+    filled(reason).map(|reason| {
         Event::of(Body::Finish {
             reason: Some(reason),
         })
@@ -84,9 +85,8 @@ fn failed() -> Event {
 }
 
 /// Servers send empty texts for fields that a chunk is not about.
-fn text(value: Option<&Value>) -> Option<String> {
-    let text = value.and_then(Value::as_str)?;
-    (!text.is_empty()).then(|| text.to_owned())
+fn filled(text: Option<String>) -> Option<String> {
+    text.filter(|text| !text.is_empty())
 }
 
 #[cfg(test)]
@@ -115,7 +115,7 @@ mod tests {
         let mut objects = Vec::new();
         for file in std::fs::read_dir(folder).unwrap() {
             let path = file.unwrap().path();
-            if path.extension().is_some_and(|ending| ending == "txt") {
+            if path.is_dir() || path.extension().is_some_and(|ending| ending == "txt") {
                 continue;
             }
             let text = std::fs::read_to_string(path).unwrap();

@@ -1,0 +1,14 @@
+//! Chat completions of OpenAI and of the many servers that speak like it (vLLM, SGLang, llama.cpp, OpenRouter,n//! DeepSeek, …): responses, recorded streams (server-sent events or a chunk a line), batch output.
+
+use crate::import::reader::Foreign;
+use crate::import::streams::{Streams, knows};
+use crate::stream::families::chat::ENTRY as FAMILY;
+
+pub(crate) const ENTRY: Foreign = Foreign {
+    name: "openai-chat",
+    help: "OpenAI chat completions and their streams, of any server that speaks them; batches",
+    knows: |head| knows(head, &FAMILY),
+    shape: None,
+    whole_folder: false,
+    reader: || Box::new(Streams::of(&FAMILY)),
+};

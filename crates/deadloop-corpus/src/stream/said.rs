@@ -1,0 +1,98 @@
+//! What an object of some API says: what a live stream is watched for, and all else that a recording
+//! keeps of it.
+
+use serde_json::Value;
+
+use crate::Event;
+use crate::import::take::Object;
+
+/// What an object says.
+#[derive(Debug, Default)]
+pub(crate) struct Said {
+    /// The response that it belongs to, where it says.
+    pub(crate) response: Option<String>,
+    /// The model, where it says.
+    pub(crate) model: Option<String>,
+    /// When it was made, in milliseconds since 1970, where each object says.
+    pub(crate) at: Option<f64>,
+    /// What happens, of each choice (0 where there is but one), in order. Texts may be empty.
+    pub(crate) parts: Vec<(u64, Part)>,
+    /// What it says of the response as a whole, by name: usage, fingerprint and the like.
+    pub(crate) about: Vec<(&'static str, Value)>,
+    /// Tokens that the response has in all.
+    pub(crate) tokens: Option<Tokens>,
+    /// Milliseconds that the response took in all.
+    pub(crate) took: Option<f64>,
+    /// Whether a response begins, or ends, or both.
+    pub(crate) begins: bool,
+    pub(crate) ends: bool,
+    /// What was not understood, and where in the object it stands.
+    pub(crate) rest: Vec<(&'static str, Object)>,
+}
+
+/// Tokens of a response.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Tokens {
+    /// Of all that the model wrote.
+    pub(crate) all: u64,
+    /// Of its thinking, where that is counted.
+    pub(crate) reasoning: Option<u64>,
+}
+
+/// One thing that happens.
+#[derive(Debug)]
+pub(crate) enum Part {
+    /// Text, or the end.
+    Event(Event),
+    /// A call of a tool, or a piece of one.
+    Call(Call),
+}
+
+/// A call of a tool, or a piece of one: what is none came before or is still to come.
+#[derive(Debug, Default)]
+pub(crate) struct Call {
+    /// What joins the pieces of one call.
+    pub(crate) key: String,
+    /// Joins the call to its result.
+    pub(crate) id: Option<String>,
+    /// The tool.
+    pub(crate) name: Option<String>,
+    /// A piece of its arguments, JSON text.
+    pub(crate) arguments: String,
+}
+
+impl Said {
+    /// Of one event of the only choice.
+    pub(crate) fn of(event: impl IntoIterator<Item = Event>) -> Self {
+        let parts = event.into_iter().map(|event| (0, Part::Event(event)));
+        Self {
+            parts: parts.collect(),
+            ..Self::default()
+        }
+    }
+
+    pub(crate) fn event(&mut self, choice: u64, event: Option<Event>) {
+        self.parts
+            .extend(event.map(|event| (choice, Part::Event(event))));
+    }
+
+    /// What it says of the response as a whole, where it says it.
+    pub(crate) fn keep(&mut self, name: &'static str, value: Option<Value>) {
+        self.about.extend(value.map(|value| (name, value)));
+    }
+
+    /// What is left of an object that stands at `path`.
+    pub(crate) fn left(&mut self, path: &'static str, object: Object) {
+        if !object.is_empty() {
+            self.rest.push((path, object));
+        }
+    }
+
+    /// What a live stream is watched for: the events of the first choice.
+    pub(crate) fn watched(self) -> impl Iterator<Item = Event> {
+        self.parts.into_iter().filter_map(|part| match part {
+            (0, Part::Event(event)) => Some(event),
+            _ => None,
+        })
+    }
+}

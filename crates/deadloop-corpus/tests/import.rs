@@ -1,0 +1,418 @@
+//! Every format of the registry, on every sample of `tests/formats/import`: what is made of it, that
+//! it is told by its content, comes back when written and read, and that no damage to it makes
+//! anything fall over or get lost without being told. A new format is under all of it by its sample.
+//!
+//! `BLESS=1 cargo test … --test import` writes the expected transcripts anew.
+#![allow(clippy::unwrap_used, reason = "a test")]
+
+mod kit;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use deadloop_corpus::{
+    Corpus, CorpusWriter, Entry, Event, Import, ImportCounts, ImportOptions, Problem,
+    import_formats,
+};
+use kit::{gzip, zst};
+use tempfile::TempDir;
+
+/// What an import came to.
+struct Imported {
+    entries: Vec<Entry>,
+    problems: Vec<Problem>,
+    counts: ImportCounts,
+    formats: Vec<&'static str>,
+    losses: BTreeMap<String, u64>,
+    warned: u64,
+}
+
+fn import(paths: &[PathBuf], from: Option<&str>) -> Imported {
+    let options = ImportOptions {
+        from: from.map(str::to_owned),
+        ..ImportOptions::default()
+    };
+    let mut import = Import::new(paths, options).unwrap();
+    let (mut entries, mut problems) = (Vec::new(), Vec::new());
+    for item in import.by_ref() {
+        match item {
+            Ok(entry) => entries.push(entry),
+            Err(problem) => problems.push(problem),
+        }
+    }
+    let imported = Imported {
+        counts: import.counts(),
+        formats: import.formats().map(|(name, _)| name).collect(),
+        losses: import
+            .losses()
+            .iter()
+            .map(|loss| (loss.path.to_owned(), loss.count))
+            .collect(),
+        warned: import.warned(),
+        entries,
+        problems,
+    };
+    imported.is_conserved();
+    imported
+}
+
+impl Imported {
+    /// What came in is used or rejected, and every rejection is told once with its place.
+    fn is_conserved(&self) {
+        let counts = [
+            self.counts.files,
+            self.counts.records,
+            self.counts.transcripts,
+        ];
+        let rejected: u64 = counts.iter().map(|tally| tally.rejected).sum();
+        assert_eq!(rejected, self.problems.len() as u64);
+        assert_eq!(self.counts.transcripts.used(), self.entries.len() as u64);
+        for problem in &self.problems {
+            assert!(
+                !problem.what.is_empty() && !problem.expected.is_empty(),
+                "{problem}"
+            );
+            assert!(problem.to_string().contains(": "), "{problem}");
+        }
+    }
+
+    /// What was made of each id, without where it stood.
+    fn told(&self) -> Vec<String> {
+        let mut line = |entry: &Entry| {
+            let dir = tempfile::tempdir().unwrap();
+            let path = dir.path().join("x.jsonl");
+            let mut writer = CorpusWriter::create(&path, false).unwrap();
+            writer.write(entry).unwrap();
+            writer.finish().unwrap();
+            std::fs::read_to_string(path).unwrap()
+        };
+        self.entries.iter().map(&mut line).collect()
+    }
+
+    fn problem_lines(&self) -> Vec<String> {
+        let line = |p: &Problem| format!("{}: {}", p.place.line, p.what);
+        self.problems.iter().map(line).collect()
+    }
+}
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/formats/import")
+}
+
+/// Every sample: its format, and where it is. A folder is one sample.
+fn samples() -> Vec<(&'static str, PathBuf)> {
+    let mut paths: Vec<PathBuf> = std::fs::read_dir(folder())
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.file_name().is_some_and(|name| name != "expected"))
+        .collect();
+    paths.sort();
+    let format = |path: &PathBuf| {
+        let name = path.file_name().unwrap().to_str().unwrap();
+        let of = |format: &str| {
+            let rest = name.strip_prefix(format);
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['-', '.']))
+        };
+        let formats = import_formats()
+            .map(|format| format.name)
+            .filter(|format| of(format));
+        let longest = formats.max_by_key(|format| format.len());
+        longest.unwrap_or_else(|| panic!("{name} begins with the name of no format"))
+    };
+    paths
+        .into_iter()
+        .map(|path| (format(&path), path))
+        .collect()
+}
+
+/// Samples that are one file of text, which damage can be done to.
+fn texts() -> Vec<(&'static str, PathBuf, Vec<u8>)> {
+    let files = samples().into_iter().filter(|(_, path)| path.is_file());
+    files
+        .map(|(format, path)| (format, path.clone(), std::fs::read(path).unwrap()))
+        .collect()
+}
+
+/// A damaged sample, under the name of the sample.
+fn damaged(path: &Path, bytes: &[u8]) -> (TempDir, PathBuf) {
+    kit::file(path.file_name().unwrap().to_str().unwrap(), bytes)
+}
+
+#[test]
+fn every_file_here_is_registered_and_has_a_sample() {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/formats/foreign");
+    let mut files: Vec<String> = std::fs::read_dir(here)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .map(|path| {
+            path.file_stem()
+                .unwrap()
+                .to_string_lossy()
+                .replace('_', "-")
+        })
+        .filter(|name| name != "mod")
+        .collect();
+    files.sort();
+    let mut names: Vec<&str> = import_formats().map(|format| format.name).collect();
+    names.sort_unstable();
+    assert_eq!(files, names);
+    let sampled = samples();
+    for name in names {
+        assert!(
+            sampled.iter().any(|(format, _)| *format == name),
+            "{name} has no sample"
+        );
+    }
+}
+
+#[test]
+fn every_sample_becomes_what_is_expected() {
+    for (format, path) in samples() {
+        let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+        let imported = import(std::slice::from_ref(&path), None);
+        assert_eq!(imported.formats, [format], "{name}");
+        assert_eq!(imported.problem_lines(), [""; 0], "{name}");
+        let losses = imported
+            .losses
+            .iter()
+            .map(|(path, n)| format!("left out: {path} {n}\n"));
+        let told = imported.told().concat() + &losses.collect::<String>();
+        let expected = folder().join("expected").join(name.clone() + ".txt");
+        if std::env::var_os("BLESS").is_some() {
+            std::fs::write(&expected, &told).unwrap();
+        }
+        let expected = std::fs::read_to_string(&expected).unwrap_or_default();
+        assert_eq!(
+            told, expected,
+            "{name}: BLESS=1 writes it anew, then read it"
+        );
+    }
+}
+
+#[test]
+fn what_is_asked_for_is_what_is_told() {
+    for (format, path) in samples() {
+        let told = import(std::slice::from_ref(&path), None);
+        let asked = import(std::slice::from_ref(&path), Some(format));
+        assert_eq!(told.told(), asked.told(), "{}", path.display());
+    }
+}
+
+#[test]
+fn what_is_written_is_read_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let out = dir.path().join("x.jsonl.zst");
+    for (_, path) in samples() {
+        let imported = import(std::slice::from_ref(&path), None);
+        let mut writer = CorpusWriter::create(&out, true).unwrap();
+        imported
+            .entries
+            .iter()
+            .for_each(|entry| writer.write(entry).unwrap());
+        writer.finish().unwrap();
+        let read: Vec<Entry> = Corpus::open(&out)
+            .unwrap()
+            .entries()
+            .map(Result::unwrap)
+            .collect();
+        assert_eq!(read.len(), imported.entries.len());
+        for (read, written) in read.iter().zip(&imported.entries) {
+            assert_eq!(read.transcript, written.transcript, "{}", path.display());
+            assert_eq!((&read.rest, &read.labels), (&written.rest, &written.labels));
+        }
+    }
+}
+
+#[test]
+fn packing_makes_no_difference() {
+    for (_, path, bytes) in texts() {
+        if bytes.starts_with(b"PK") || bytes.starts_with(b"PAR1") {
+            continue;
+        }
+        let plain = import(std::slice::from_ref(&path), None);
+        for packed in [gzip(&bytes), zst(&bytes)] {
+            let (_dir, there) = damaged(&path, &packed);
+            let there = import(&[there], None);
+            assert_eq!(there.told(), plain.told(), "{}", path.display());
+        }
+    }
+}
+
+/// Whether all that a transcript says is said by the other, up to where that one was cut.
+fn begins(cut: &[Event], whole: &[Event]) -> bool {
+    let texts = |events: &[Event]| {
+        let entry = deadloop_corpus::Transcript {
+            events: events.to_vec(),
+            ..Default::default()
+        };
+        (entry.reasoning(), entry.answer())
+    };
+    let (cut, whole) = (texts(cut), texts(whole));
+    whole.0.starts_with(&cut.0) && whole.1.starts_with(&cut.1)
+}
+
+/// A file that was cut says nothing that the whole one does not, and whatever came of records before
+/// the cut is there: with every byte the same or more.
+#[test]
+fn truncated_samples_give_what_came_before() {
+    for (format, path, bytes) in texts() {
+        let whole = import(std::slice::from_ref(&path), Some(format));
+        let step = (bytes.len() / 400).max(1);
+        let mut before = 0;
+        for end in (0..bytes.len()).step_by(step) {
+            let (_dir, cut) = damaged(&path, &bytes[..end]);
+            let cut = import(&[cut], Some(format));
+            let name = path.display();
+            for entry in &cut.entries {
+                let id = &entry.transcript.id;
+                let same = whole.entries.iter().find(|e| e.transcript.id == *id);
+                // A cut may fall between a text and the id that it would have had.
+                let Some(same) = same else { continue };
+                let (cut, whole) = (&entry.transcript.events, &same.transcript.events);
+                assert!(begins(cut, whole), "{name} cut at {end}: {id}");
+            }
+            assert!(cut.counts.records.seen >= before, "{name} cut at {end}");
+            before = cut.counts.records.used();
+        }
+    }
+}
+
+/// Every damage is either told as a problem or does no harm; nothing panics, and counts hold (as
+/// [`import`] asserts).
+#[test]
+fn damaged_samples_are_told() {
+    for (format, path, bytes) in texts() {
+        for from in [None, Some(format)] {
+            for damaged_bytes in damages(&bytes) {
+                let (_dir, file) = damaged(&path, &damaged_bytes);
+                let there = import(&[file], from);
+                let said = !there.problems.is_empty() || there.counts.transcripts.seen > 0;
+                assert!(
+                    said,
+                    "{}: neither a transcript nor a problem",
+                    path.display()
+                );
+            }
+        }
+    }
+}
+
+/// Ways to spoil a file.
+fn damages(bytes: &[u8]) -> Vec<Vec<u8>> {
+    let mut all = Vec::new();
+    let step = (bytes.len() / 60).max(1);
+    for at in (0..bytes.len()).step_by(step) {
+        for byte in [b'\xff', b'"', b'{', b'0', b'\n', 0] {
+            let mut spoilt = bytes.to_vec();
+            spoilt[at] = byte;
+            all.push(spoilt);
+        }
+        all.push([&bytes[..at], &bytes[(at + step).min(bytes.len())..], b" "].concat());
+    }
+    if let Ok(text) = std::str::from_utf8(bytes) {
+        for (from, to) in FLIPS {
+            if text.contains(from) {
+                all.push(text.replace(from, to).into_bytes());
+                all.push(text.replacen(from, to, 1).into_bytes());
+            }
+        }
+        // Every value of the file in turn as something else.
+        for (at, _) in text.match_indices("\":") {
+            let rest = &text[at + 2..];
+            let end = rest.find([',', '}', ']']).unwrap_or(rest.len());
+            for other in ["7", "\"x\"", "[1]", "{\"a\":null}", "true"] {
+                all.push(format!("{}{other}{}", &text[..at + 2], &rest[end..]).into_bytes());
+            }
+        }
+        let utf16: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
+        all.push([b"\xff\xfe".as_slice(), &utf16].concat());
+        all.push(utf16);
+    }
+    all.push([bytes, bytes].concat());
+    all.push([b"\xef\xbb\xbf", bytes].concat());
+    all.push([b"junk\n".as_slice(), bytes].concat());
+    all.push([bytes, b"\njunk\xe9\n".as_slice()].concat());
+    all
+}
+
+const FLIPS: [(&str, &str); 9] = [
+    ("[DONE]", ""),
+    ("\n\n", "\n"),
+    ("\n", "\r\n"),
+    ("\"id\"", "\"ID\""),
+    ("null", "0"),
+    ("\"type\"", "\"kind\""),
+    ("{", "["),
+    ("\\", ""),
+    ("e", "\\u0065\\ud83d"),
+];
+
+/// A bad record between good ones costs that record alone.
+#[test]
+fn a_bad_line_costs_no_other() {
+    for (format, path, bytes) in texts() {
+        let lines = path.extension().is_some_and(|ending| ending == "jsonl");
+        if !lines {
+            continue;
+        }
+        let whole = import(std::slice::from_ref(&path), Some(format));
+        let bad = [bytes.as_slice(), b"\n{\"broken\": \n"].concat();
+        let (_dir, file) = damaged(&path, &bad);
+        let there = import(&[file], Some(format));
+        assert_eq!(there.problems.len(), 1, "{}", path.display());
+        let line = bytes.iter().filter(|byte| **byte == b'\n').count() as u64 + 2;
+        assert_eq!(there.problems[0].place.line, line, "{}", path.display());
+        assert_eq!(
+            there.entries.len(),
+            whole.entries.len(),
+            "{}",
+            path.display()
+        );
+    }
+}
+
+#[test]
+fn ids_are_unique_over_all_files() {
+    for (_, path) in samples() {
+        let twice = import(&[path.clone(), path.clone()], None);
+        let once = import(&[path.clone()], None);
+        assert_eq!(
+            twice.entries.len(),
+            once.entries.len(),
+            "{}",
+            path.display()
+        );
+        assert_eq!(twice.counts.transcripts.rejected, once.entries.len() as u64);
+        for problem in &twice.problems {
+            assert!(problem.what.contains("was used before, at"), "{problem}");
+        }
+    }
+}
+
+#[test]
+fn a_folder_is_walked() {
+    let dir = tempfile::tempdir().unwrap();
+    for n in [1, 2, 10] {
+        std::fs::create_dir(dir.path().join(format!("run{n}"))).unwrap();
+        std::fs::write(dir.path().join(format!("run{n}/a.txt")), "one").unwrap();
+    }
+    std::fs::write(dir.path().join(".hidden"), [0]).unwrap();
+    std::fs::write(dir.path().join("picture.png"), b"\x89PNG\r\n\x1a\n\0\0").unwrap();
+    std::fs::write(dir.path().join("empty.txt"), b"").unwrap();
+    let there = import(&[dir.path().to_path_buf()], None);
+    let ids: Vec<&str> = there
+        .entries
+        .iter()
+        .map(|e| e.transcript.id.as_str())
+        .collect();
+    assert_eq!(ids, ["run1/a", "run2/a", "run10/a"]);
+    let problems: Vec<&str> = there.problems.iter().map(|p| p.what.as_str()).collect();
+    assert_eq!(
+        problems,
+        ["the file is empty", "content of no known format"]
+    );
+    assert_eq!(
+        (there.counts.files.seen, there.counts.files.rejected),
+        (5, 2)
+    );
+}
