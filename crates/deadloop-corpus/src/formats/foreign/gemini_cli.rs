@@ -46,8 +46,8 @@ struct GeminiCli {
     messages: Vec<(Option<String>, Object)>,
     /// Contents of a checkpoint.
     contents: Conversation,
-    /// Entries of `logs.json`.
-    logged: u64,
+    /// It is a `logs.json`.
+    logged: bool,
 }
 
 impl Reader for GeminiCli {
@@ -64,24 +64,17 @@ impl Reader for GeminiCli {
         let Some(place) = self.place.take() else {
             return;
         };
+        if self.logged {
+            let expected = "chats/session-*.json, which hold the answers";
+            out.warn(&place, "a log of what the user said alone", expected);
+            return;
+        }
         let mut entry = entry(place, std::mem::take(&mut self.contents.events));
         let transcript = &mut entry.transcript;
         transcript.group = self.contents.group();
         let mut start = None;
         for (_, message) in self.messages.drain(..) {
             said(transcript, message, &mut start, out);
-        }
-        if transcript.events.is_empty() {
-            let what = match self.logged {
-                0 => "a chat in which the model says nothing",
-                _ => "a log of what the user said alone",
-            };
-            out.warn(
-                &entry.place,
-                what,
-                "chats/session-*.json, which hold the answers",
-            );
-            return;
         }
         transcript.id = self.session.take().unwrap_or_else(|| out.stem().to_owned());
         out.emit(entry);
@@ -100,7 +93,7 @@ impl GeminiCli {
             return self.session(&mut set, out);
         }
         if object.contains_key("messageId") {
-            self.logged += 1;
+            self.logged = true;
             out.losses.add("[].message (user)");
             object.clear();
             return Ok(());

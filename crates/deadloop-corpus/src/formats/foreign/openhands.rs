@@ -1,10 +1,7 @@
 //! Events of OpenHands: a trajectory (a list of them), or a folder with a file for each, in the form
 //! of its server (`action` and `observation`) and in that of its SDK (`kind`).
 //!
-//! Files with one event each are one run; a file with more is a run of its own.
-
-use std::path::PathBuf;
-use std::sync::Arc;
+//! Files of a folder with one event each are one run; a file with more is a run of its own.
 
 use serde_json::Value;
 
@@ -36,19 +33,10 @@ fn knows(head: &Head) -> Certainty {
     Certainty::Certain.when(head.any(event))
 }
 
-/// The runs of a folder.
-#[derive(Default)]
-struct OpenHands {
-    run: Option<Run>,
-}
-
 /// One run.
 #[derive(Default)]
-struct Run {
+struct OpenHands {
     place: Option<Place>,
-    /// The file of the last event, and how many of it there were.
-    file: Arc<PathBuf>,
-    of_file: u64,
     transcript: Transcript,
     /// The time of the first event.
     start: Option<f64>,
@@ -62,54 +50,24 @@ impl Reader for OpenHands {
     fn take(&mut self, record: Record, out: &mut Out) -> Result<(), Fault> {
         let place = record.place.clone();
         let mut object = record.object()?;
-        let apart = |run: &Run| run.file != place.file && run.of_file > 1;
-        if self.run.as_ref().is_some_and(apart) {
-            self.end(out);
-        }
-        let run = self.run.get_or_insert_with(Run::default);
-        run.event(&mut object, out)?;
+        self.event(&mut object, out)?;
         out.losses.rest("[]", &object);
-        run.of_file = if run.file == place.file {
-            run.of_file + 1
-        } else {
-            1
-        };
-        run.file = Arc::clone(&place.file);
-        run.place.get_or_insert(place);
+        self.place.get_or_insert(place);
         Ok(())
     }
 
     fn end(&mut self, out: &mut Out) {
-        let Some(Run {
-            place: Some(place),
-            of_file,
-            file,
-            transcript,
-            reason,
-            ..
-        }) = self.run.take()
-        else {
+        let Some(place) = self.place.take() else {
             return;
         };
         let mut entry = entry(place, Vec::new());
-        entry.transcript = transcript;
-        if entry.transcript.events.is_empty() {
-            out.warn(
-                &entry.place,
-                "a run in which the agent does nothing",
-                "events of an agent",
-            );
-            return;
-        }
-        if reason.is_some() {
+        entry.transcript = std::mem::take(&mut self.transcript);
+        if let Some(reason) = self.reason.take() {
+            let reason = Some(reason);
             let end = Event::of(Body::Finish { reason });
             entry.transcript.events.push(end);
         }
         entry.transcript.id = out.stem().to_owned();
-        if of_file > 1 {
-            let name = file.file_stem().unwrap_or_default().to_string_lossy();
-            entry.transcript.id += &format!("/{name}");
-        }
         out.emit(entry);
     }
 }
@@ -121,7 +79,7 @@ struct Said {
     response: Option<String>,
 }
 
-impl Run {
+impl OpenHands {
     fn event(&mut self, event: &mut Object, out: &mut Out) -> Result<(), Fault> {
         let stamp = take::any(event, "timestamp").as_ref().and_then(millis);
         let source = take::string(event, "source")?.unwrap_or_default();
