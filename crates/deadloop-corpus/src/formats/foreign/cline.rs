@@ -103,8 +103,10 @@ impl Cline {
         let mut texts = self.conversation.events[before..]
             .iter_mut()
             .filter(|event| matches!(event.body, Body::Reasoning(_) | Body::Answer(_)));
-        if let (Some(only), None) = (texts.next(), texts.next()) {
-            only.tokens = tokens;
+        match (texts.next(), texts.next()) {
+            (Some(only), None) => only.tokens = tokens,
+            _ if tokens.is_some() => out.losses.add("[].metrics.tokens.completion"),
+            _ => {}
         }
         Ok(())
     }

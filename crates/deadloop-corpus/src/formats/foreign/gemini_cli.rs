@@ -245,7 +245,7 @@ fn said(transcript: &mut Transcript, mut message: Object, start: &mut Option<f64
     let mut count = |name: &str| tokens.remove(name).and_then(|count| count.as_u64());
     let mut events = Vec::new();
     let thoughts = items(&mut message, "thoughts");
-    let thinking = count("thoughts").filter(|_| thoughts.len() == 1);
+    let thinking = (thoughts.len() == 1).then(|| count("thoughts")).flatten();
     for thought in thoughts {
         let field = |name| {
             thought

@@ -45,15 +45,16 @@ struct Inspect {
 impl Reader for Inspect {
     fn take(&mut self, record: Record, out: &mut Out) -> Result<(), Fault> {
         let (place, member) = (record.place.clone(), record.member.clone());
+        let header = ["", "header.json", "_journal/start.json"].contains(&member.as_str());
+        if !header && !is_sample(&member) {
+            out.losses.add(&format!("({member})"));
+            return Ok(());
+        }
         let mut object = record.object()?;
         if is_sample(&member) {
             let sample = self.sample(&mut object, place, out)?;
             out.losses.rest("", &object);
             out.emit(sample);
-            return Ok(());
-        }
-        if !member.is_empty() && !matches!(member.as_str(), "header.json" | "_journal/start.json") {
-            out.losses.add(&format!("({member})"));
             return Ok(());
         }
         let header = take::object(&mut object, "eval")?;
