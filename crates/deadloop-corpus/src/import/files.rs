@@ -11,6 +11,10 @@ use crate::{CorpusError, Place};
 pub(super) struct Files {
     files: VecDeque<PathBuf>,
     stems: HashMap<PathBuf, String>,
+    /// Which files are the first of a folder that was asked for.
+    folders: Vec<usize>,
+    /// Files that were given.
+    given: usize,
     /// What all files have in common.
     root: PathBuf,
     progress: Progress,
@@ -22,6 +26,8 @@ pub(super) struct File {
     pub(super) path: Arc<PathBuf>,
     /// To be told of the bytes read.
     pub(super) progress: Progress,
+    /// Whether it is the first of a folder that was asked for.
+    pub(super) begins: bool,
     stem: String,
     folder_stem: String,
 }
@@ -49,10 +55,12 @@ impl Files {
     /// Files named by `paths`, and all in folders but hidden ones.
     pub(super) fn find(paths: &[PathBuf]) -> Result<Self, String> {
         let mut files = Vec::new();
+        let mut folders = Vec::new();
         for path in paths {
             let data = path.metadata();
             let data = data.map_err(|e| CorpusError::unreadable(path, e).to_string())?;
             if data.is_dir() {
+                folders.push(files.len());
                 walk(path, &mut files)?;
             } else {
                 files.push(path.clone());
@@ -63,6 +71,8 @@ impl Files {
         Ok(Self {
             stems: stems(&files, &root),
             root,
+            folders,
+            given: 0,
             progress: Progress::default(),
             total: files.iter().map(size).sum(),
             files: files.into(),
@@ -79,12 +89,15 @@ impl Files {
 
     pub(super) fn next(&mut self) -> Option<File> {
         let path = self.files.pop_front()?;
+        let begins = self.folders.contains(&self.given);
+        self.given += 1;
         let folder = path.parent().unwrap_or(Path::new(""));
         let folder = match folder == self.root {
             true => folder.file_name().map(Path::new).unwrap_or(folder),
             false => folder.strip_prefix(&self.root).unwrap_or(folder),
         };
         Some(File {
+            begins,
             stem: self.stems.get(&path).cloned().unwrap_or_default(),
             folder_stem: name(folder),
             path: Arc::new(path),

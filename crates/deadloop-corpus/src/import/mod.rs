@@ -35,7 +35,7 @@ use files::{File, Files};
 pub use losses::{Loss, Losses};
 use reader::{Foreign, Out, Reader};
 
-use crate::formats::foreign::FOREIGN;
+use crate::formats::foreign::{FOREIGN, huggingface};
 
 /// What the caller asks for.
 #[derive(Clone, Debug, Default)]
@@ -122,7 +122,11 @@ impl Import {
     ///
     /// # Errors
     /// A format that does not exist, or a path where nothing is.
-    pub fn new(paths: &[PathBuf], options: ImportOptions) -> Result<Self, String> {
+    pub fn new(paths: &[PathBuf], mut options: ImportOptions) -> Result<Self, String> {
+        if options.text_field.is_some() && options.from.is_none() {
+            // The one format that has columns of any name.
+            options.from = Some(huggingface::ENTRY.name.to_owned());
+        }
         if let Some(name) = &options.from
             && !FOREIGN.iter().any(|format| format.name == name)
         {
@@ -191,7 +195,7 @@ impl Import {
         }
         let next = self.files.next();
         let goes_on = |open: &Open| match (&open.folder, &next) {
-            (Some(folder), Some(file)) => file.folder() == Some(folder.as_path()),
+            (Some(folder), Some(file)) => file.folder() == Some(folder.as_path()) && !file.begins,
             _ => false,
         };
         if let Some(mut open) = self.open.take() {

@@ -9,7 +9,7 @@ mod agent;
 mod anthropic;
 mod cline;
 mod gemini_cli;
-mod huggingface;
+pub(crate) mod huggingface;
 mod inspect;
 mod lm_eval;
 mod ollama;
