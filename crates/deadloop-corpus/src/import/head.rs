@@ -185,7 +185,8 @@ fn tell(head: &[u8], file: &File) -> Result<Head, Fault> {
     Ok(told)
 }
 
-/// The objects of whole lines, bare or the data of events.
+/// The objects of whole lines, bare or the data of events. A bare one begins its line: those that
+/// do not are parts of a document.
 fn lines(head: &[u8]) -> Vec<Value> {
     let mut frames = Frames::new(true, HEAD);
     let whole = head.len() < HEAD;
@@ -197,7 +198,12 @@ fn lines(head: &[u8]) -> Vec<Value> {
         if !whole && !line.ends_with(b"\n") {
             break;
         }
-        if let Some(Ok(Framed::Object(object))) = frames.line(line) {
+        let part = line.first().is_some_and(|byte| byte.is_ascii_whitespace());
+        let blank = line.trim_ascii().is_empty();
+        if (!part || blank)
+            && let Some(Ok(Framed::Object(object))) = frames.line(line)
+            && !object.is_empty()
+        {
             values.push(Value::Object(object));
         }
     }

@@ -7,6 +7,7 @@ use crate::import::reader::Foreign;
 
 mod agent;
 mod anthropic;
+mod deadloop;
 mod ollama;
 mod openai_chat;
 mod openai_responses;
@@ -21,5 +22,6 @@ pub(crate) const FOREIGN: &[&Foreign] = &[
     &ollama::ENTRY,
     &sglang::ENTRY,
     &agent::ENTRY,
+    &deadloop::ENTRY,
     &text::ENTRY,
 ];
