@@ -2,11 +2,9 @@
 
 use std::path::Path;
 
-use globset::Glob;
 use serde::Deserialize;
 
-use crate::think::{Blocks, ThinkOptions};
-use crate::{CorpusError, Place, Problem};
+use crate::{CorpusError, Place, Problem, ThinkRules};
 
 /// What `dataset.toml` says. Every key may be left out; keys that deadloop does not know are kept
 /// in `rest`.
@@ -25,8 +23,8 @@ pub struct Card {
     pub how: Option<String>,
     /// The models whose output it holds.
     pub models: Vec<CardModel>,
-    /// How whole texts are split at `<think>`.
-    pub think: CardThink,
+    /// How the `text` field of transcripts is split at `<think>`.
+    pub think: ThinkRules,
     /// Every other key.
     #[serde(flatten)]
     pub rest: toml::Table,
@@ -43,46 +41,15 @@ pub struct CardModel {
     pub rest: toml::Table,
 }
 
-/// How the `text` field of transcripts is split at `<think>`.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct CardThink {
-    /// `first` (default): one block, at the start; `all`: every block.
-    pub blocks: Blocks,
-    /// Globs of the models whose template opens the tag in the prompt, so that a closing tag with
-    /// no opening one ends the reasoning.
-    pub opened_in_prompt: Vec<String>,
-}
-
-impl CardThink {
-    /// The options for one model. Globs were checked when the card was read.
-    pub fn options(&self, model: &str) -> ThinkOptions {
-        let opened = self
-            .opened_in_prompt
-            .iter()
-            .filter_map(|pattern| Glob::new(pattern).ok())
-            .any(|glob| glob.compile_matcher().is_match(model));
-        ThinkOptions {
-            blocks: self.blocks,
-            opened,
-        }
-    }
-}
-
 impl Card {
     /// Reads a card.
     ///
     /// # Errors
-    /// The file cannot be read, is not TOML, has a key of the wrong type, or a glob that is none.
+    /// The file cannot be read, is not TOML, has a key of the wrong type, or a glob or tag that is
+    /// none.
     pub fn read(path: &Path) -> Result<Self, CorpusError> {
         let text = std::fs::read_to_string(path).map_err(|e| CorpusError::unreadable(path, e))?;
-        let card: Self =
-            toml::from_str(&text).map_err(|e| bad(path, line_of(&text, &e), e.message()))?;
-        for pattern in &card.think.opened_in_prompt {
-            Glob::new(pattern)
-                .map_err(|e| bad(path, 0, &format!("think.opened_in_prompt: {e}")))?;
-        }
-        Ok(card)
+        toml::from_str(&text).map_err(|e| bad(path, line_of(&text, &e), e.message()))
     }
 }
 
@@ -104,6 +71,7 @@ fn bad(path: &Path, line: u64, what: &str) -> CorpusError {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Blocks;
 
     fn read(text: &str) -> Result<Card, CorpusError> {
         let dir = tempfile::tempdir().unwrap();

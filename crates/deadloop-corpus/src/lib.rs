@@ -21,7 +21,7 @@ mod transcript;
 mod wire;
 mod writer;
 
-pub use card::{Card, CardModel, CardThink};
+pub use card::{Card, CardModel};
 pub use corpus::{Corpus, CorpusError};
 pub use digest::{CorpusHash, CorpusHasher, RecordDigest, text_hash};
 pub use formats::Effort;
@@ -33,6 +33,9 @@ pub use lines::MAX_LINE;
 pub use raws::{Entries, Raw, Raws};
 pub use select::{Draw, Drawn, ModelGlob, Sample, Selection, field, parse_where};
 pub use stream::{Arrival, StreamFormat, StreamReader};
-pub use think::{Blocks, Side, ThinkOptions, ThinkSplitter, split_think, strip_think_tags};
+pub use think::{
+    Blocks, ModelThink, Side, Tags, ThinkOptions, ThinkRules, ThinkSplitter, split_think,
+    strip_think_tags,
+};
 pub use transcript::{Body, Entry, Event, Place, Problem, Transcript};
 pub use writer::{Beside, CorpusWriter, WriteError};

@@ -5,19 +5,35 @@ use std::collections::{BTreeSet, HashSet};
 use std::str::FromStr;
 
 use globset::{Glob, GlobMatcher};
+use serde::Deserialize;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use crate::Entry;
 
 /// A glob on a model's name, such as `deepseek-r1*`; `*` matches `/` too.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize)]
+#[serde(try_from = "String")]
 pub struct ModelGlob(GlobMatcher);
+
+impl PartialEq for ModelGlob {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.glob() == other.0.glob()
+    }
+}
 
 impl ModelGlob {
     /// Whether the name matches.
     pub fn is_match(&self, model: &str) -> bool {
         self.0.is_match(model)
+    }
+}
+
+impl TryFrom<String> for ModelGlob {
+    type Error = String;
+
+    fn try_from(pattern: String) -> Result<Self, String> {
+        pattern.parse()
     }
 }
 

@@ -15,6 +15,9 @@
 //! match = "deepseek-r1*"         # first match wins, the whole list replaces
 //!   [[model.guard]]
 //!   detector = "checkpoint"
+//!
+//! [think]                        # optional: how a text is split before a guard sees it, which is
+//!                                # nothing that this crate does (see `ThinkRules` of the corpus)
 //! ```
 
 use std::collections::BTreeMap;
@@ -104,6 +107,8 @@ struct Wire {
     #[serde(default)]
     model: Vec<ModelTable>,
     deployment_loop_rate: Option<Spanned<f64>>,
+    #[serde(default, rename = "think")]
+    _think: toml::Table,
 }
 
 #[derive(Deserialize)]

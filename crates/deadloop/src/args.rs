@@ -189,6 +189,11 @@ pub(crate) struct Watch {
     /// How the stream is written [default: told by its content]
     #[arg(long, value_enum)]
     pub(crate) from: Option<From>,
+    /// How thinking is told from the answer: open (the prompt opened the tag: the text begins as
+    /// thinking) or closed, first or all (blocks), off (no tags), or the tags that count, as <think>,
+    /// <|a|>...<|b|>, harmony [default: as [think] of the settings says]
+    #[arg(long, value_name = "WORD", value_delimiter = ',', verbatim_doc_comment)]
+    pub(crate) think: Vec<String>,
     /// Copy the stream to stdout as it arrives, up to the alarm; all else goes to stderr
     #[arg(long)]
     pub(crate) passthrough: bool,

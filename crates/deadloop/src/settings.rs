@@ -2,8 +2,10 @@
 
 use std::path::Path;
 
+use deadloop_corpus::ThinkRules;
 use deadloop_detect::{RECOMMENDED, Settings, SettingsError};
 use deadloop_replay::Grid;
+use serde::Deserialize;
 
 use crate::exit::{Code, Failure, Outcome};
 
@@ -31,6 +33,24 @@ pub(crate) fn settings(path: Option<&Path>, set: &[String]) -> Outcome<Settings>
     let changed = changed(&text, set)?;
     Settings::parse(&changed)
         .map_err(|e| Code::Usage.error(format!("{name} with --set: {}", e.what)))
+}
+
+/// How the settings say that texts are split; as usual where they say nothing.
+pub(crate) fn think(path: Option<&Path>) -> Outcome<ThinkRules> {
+    #[derive(Deserialize)]
+    struct Wire {
+        #[serde(default)]
+        think: ThinkRules,
+    }
+    let Some(path) = path else {
+        return Ok(ThinkRules::default());
+    };
+    let text = read(path)?;
+    let wire: Wire = toml::from_str(&text).map_err(|e| {
+        let error = SettingsError::from_toml(&text, &e);
+        bad(&path.display().to_string(), &error)
+    })?;
+    Ok(wire.think)
 }
 
 /// A grid file, with its text.

@@ -369,3 +369,60 @@ fn a_client_that_stops_reading_ends_it_quietly() {
     stderr.read_to_string(&mut told).expect("it is text");
     assert_eq!(told, "");
 }
+
+/// Thinking and answer that a stream of text was split into.
+fn split(args: &[&str], stream: &str) -> Value {
+    let run = watch(&[args, &["--json"]].concat(), stream);
+    assert_eq!(run.status.code(), Some(0), "{}", said(&run));
+    parsed(&run.stdout)["seen"].clone()
+}
+
+#[test]
+fn a_template_that_opens_the_tag_in_the_prompt_is_said_by_an_option_or_the_settings() {
+    let stream = "six times seven</think>42";
+    let thought = json!({"reasoning": 15, "answer": 2});
+    assert_eq!(split(&[], stream), json!({"reasoning": 0, "answer": 25}));
+    assert_eq!(split(&["--think", "open"], stream), thought);
+    let folder = tempfile::tempdir().expect("there is room");
+    let settings = folder.path().join("settings.toml");
+    let text = "[[guard]]\ndetector = \"periodic\"\n[think]\nopened_in_prompt = [\"r1*\"]\n\
+                [[think.model]]\nmatch = \"odd\"\nopened = true\ntags = [\"<thought>\"]\n";
+    std::fs::write(&settings, text).expect("it can be written");
+    let settings = ["--settings", settings.to_str().expect("it is text")];
+    let model = |model| [&settings[..], &["--model", model]].concat();
+    assert_eq!(split(&model("r1-8b"), stream), thought);
+    assert_eq!(split(&model("other"), stream)["answer"], 25);
+    assert_eq!(split(&model("odd"), stream)["reasoning"], 25);
+    assert_eq!(split(&model("odd"), "a</thought>b")["answer"], 1);
+    // What is said on the command line goes first, word by word.
+    let closed = [&model("r1-8b")[..], &["--think", "closed,all"]].concat();
+    assert_eq!(
+        split(&closed, "<think>a</think>b<think>c</think>"),
+        json!({"reasoning": 2, "answer": 1})
+    );
+}
+
+#[test]
+fn a_word_or_a_rule_that_is_none_is_wrong_usage() {
+    let run = watch(&["--think", "opened"], "");
+    assert_eq!(run.status.code(), Some(2));
+    assert!(
+        said(&run).contains("--think: \"opened\" is no tag"),
+        "{}",
+        said(&run)
+    );
+    let folder = tempfile::tempdir().expect("there is room");
+    let settings = folder.path().join("s.toml");
+    std::fs::write(
+        &settings,
+        "[[guard]]\ndetector = \"periodic\"\n[think]\ntags = [\"x\"]\n",
+    )
+    .expect("it can be written");
+    let run = watch(&["--settings", settings.to_str().expect("it is text")], "");
+    assert_eq!(run.status.code(), Some(2));
+    assert!(
+        said(&run).contains("s.toml:4:8: \"x\" is no tag"),
+        "{}",
+        said(&run)
+    );
+}

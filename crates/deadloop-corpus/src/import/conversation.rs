@@ -179,7 +179,7 @@ impl Message<'_> {
 
     /// Text of the model, which may hold tags.
     fn text(&mut self, text: &str) {
-        let pieces = split_think(text, self.think).into_iter();
+        let pieces = split_think(text, self.think.clone()).into_iter();
         self.events
             .extend(pieces.map(|(side, text)| Event::of(side.body(text))));
     }
@@ -308,7 +308,11 @@ fn first_text(block: &mut Object, names: &[&str]) -> Result<Option<String>, Faul
 pub(crate) fn tool_call(call: &mut Object) -> Result<Body, Fault> {
     let id = take::string(call, "id")?;
     take::any(call, "type");
-    let mut function = take::object(call, "function")?;
+    // Inspect writes the name alone there.
+    let mut function = match call.get("function") {
+        Some(Value::String(_)) => None,
+        _ => take::object(call, "function")?,
+    };
     let part = function.as_mut().unwrap_or(call);
     let name = take::string(part, "name")?;
     let name = match name {

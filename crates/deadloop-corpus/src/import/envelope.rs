@@ -93,7 +93,7 @@ pub(crate) fn open(
         let Some((name, inside)) = unwrap(&mut object, known) else {
             break;
         };
-        opened.note(&mut object, think, losses)?;
+        opened.note(&mut object, think.clone(), losses)?;
         losses.rest(if name == "body" { "response" } else { "" }, &object);
         object = inside;
     }
@@ -188,7 +188,7 @@ fn prompt(
     let mut conversation = Conversation::default();
     for message in take::list(request, "messages")?.unwrap_or_default() {
         let message = take::as_object("request.messages[]", message)?;
-        conversation.message(message, "request.messages[]", None, think, losses)?;
+        conversation.message(message, "request.messages[]", None, think.clone(), losses)?;
     }
     Ok(conversation.group())
 }

@@ -68,11 +68,16 @@ impl Head {
     }
 }
 
+/// A file whose format is known.
+pub(super) struct Opened {
+    pub(super) format: &'static Foreign,
+    pub(super) records: Records,
+    /// Whether it begins with more than one record.
+    pub(super) several: bool,
+}
+
 /// Opens a file, finds out its format (or takes the one that was asked for) and begins to read.
-pub(super) fn open(
-    file: &File,
-    from: Option<&str>,
-) -> Result<(&'static Foreign, Records), Problem> {
+pub(super) fn open(file: &File, from: Option<&str>) -> Result<Opened, Problem> {
     let here = |fault: Fault| fault.at(file.place(0));
     let (head, bytes) = look(file).map_err(|e| here(broken(&e)))?;
     if head.is_empty() {
@@ -88,7 +93,11 @@ pub(super) fn open(
     } else if told.shape == Shape::Text {
         told.shape = Shape::Lines;
     }
-    Ok((format, records(told.shape, bytes, file.place(0))))
+    Ok(Opened {
+        format,
+        records: records(told.shape, bytes, file.place(0)),
+        several: told.list || told.values.len() > 1,
+    })
 }
 
 fn named(name: &str) -> Option<&'static Foreign> {

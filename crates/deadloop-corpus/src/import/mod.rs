@@ -215,10 +215,14 @@ impl Import {
     }
 
     fn begin(&mut self, file: File) -> Result<(), Problem> {
-        let (format, records) = head::open(&file, self.options.from.as_deref())?;
+        let head::Opened {
+            format,
+            records,
+            several,
+        } = head::open(&file, self.options.from.as_deref())?;
         *self.out.formats.entry(format.name).or_default() += 1;
         if let Some(mut open) = self.open.take() {
-            if open.format.name == format.name {
+            if open.format.name == format.name && !several {
                 open.records = Some(records);
                 self.open = Some(open);
                 return Ok(());
@@ -226,10 +230,9 @@ impl Import {
             open.reader.end(&mut self.out);
             self.emit();
         }
-        let folder = format
-            .whole_folder
-            .then(|| file.folder().map(PathBuf::from));
-        self.out.begin(format.name, file.stem(format.whole_folder));
+        let whole = format.whole_folder && !several;
+        let folder = whole.then(|| file.folder().map(PathBuf::from));
+        self.out.begin(format.name, file.stem(whole));
         self.open = Some(Open {
             format,
             reader: (format.reader)(),

@@ -20,7 +20,7 @@ pub(crate) struct Foreign {
     pub(crate) knows: fn(&Head) -> Certainty,
     /// How its files are cut; none: as their content says, and what looks like text as lines.
     pub(crate) shape: Option<Shape>,
-    /// Whether all files of a folder are one recording, and have one reader.
+    /// Whether files of a folder with one record each are one recording, and have one reader.
     pub(crate) whole_folder: bool,
     /// A reader for a file (or folder).
     pub(crate) reader: fn() -> Box<dyn Reader>,

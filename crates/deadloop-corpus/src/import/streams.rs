@@ -195,7 +195,7 @@ impl Reader for Streams {
         }
         let place = record.place.clone();
         let known = |object: &_| (self.family.knows)(object);
-        let think = out.options.think;
+        let think = out.options.think.clone();
         let mut opened = envelope::open(record.object()?, &known, think, &mut out.losses)?;
         let said = (self.family.read)(std::mem::take(&mut opened.object))?;
         self.said(said, opened, &place, out);
@@ -304,7 +304,7 @@ impl Response {
         let found = self.choices.iter().position(|choice| choice.index == index);
         let at = found.unwrap_or_else(|| {
             let after = self.choices.partition_point(|choice| choice.index < index);
-            let splitter = tags.then(|| ThinkSplitter::new(out.options.think));
+            let splitter = tags.then(|| ThinkSplitter::new(out.options.think.clone()));
             self.choices.insert(
                 after,
                 Choice {
@@ -374,7 +374,7 @@ impl Choice {
             (Body::Finish { .. }, _) => {
                 let tags = self.splitter.is_some();
                 self.release(t_ms);
-                self.splitter = tags.then(|| ThinkSplitter::new(out.options.think));
+                self.splitter = tags.then(|| ThinkSplitter::new(out.options.think.clone()));
                 self.finished = true;
             }
             _ => {}
@@ -408,7 +408,7 @@ impl Choice {
         }
         if self.splitter.is_some() {
             self.release(t_ms);
-            self.splitter = Some(ThinkSplitter::new(out.options.think));
+            self.splitter = Some(ThinkSplitter::new(out.options.think.clone()));
         }
         self.calls.push((call.key, self.events.len()));
         let body = Body::ToolCall {

@@ -105,7 +105,7 @@ impl StreamReader {
         think: ThinkOptions,
     ) -> Self {
         Self {
-            stage: format.map_or(Stage::Head(Vec::new()), |f| Stage::of(f, f, think)),
+            stage: format.map_or(Stage::Head(Vec::new()), |f| Stage::of(f, f, think.clone())),
             think,
             ready: VecDeque::new(),
             bad: Bad::new(name.into()),
@@ -176,7 +176,7 @@ impl StreamReader {
                 StreamFormat::Jsonl => StreamFormat::Sse,
                 other => other,
             };
-            self.stage = Stage::of(format, taken, self.think);
+            self.stage = Stage::of(format, taken, self.think.clone());
             self.feed(&head);
         }
     }

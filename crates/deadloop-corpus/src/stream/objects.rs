@@ -43,8 +43,8 @@ impl Objects {
             line: 0,
             at: 0,
             frames: Frames::new(fields, limit),
+            splitter: Some(ThinkSplitter::new(think.clone())),
             think,
-            splitter: Some(ThinkSplitter::new(think)),
             ended: false,
         }
     }
@@ -119,7 +119,7 @@ impl Objects {
             // The next response in the same stream begins anew.
             (Body::Finish { .. }, Some(_)) => {
                 self.release(out);
-                self.splitter = Some(ThinkSplitter::new(self.think));
+                self.splitter = Some(ThinkSplitter::new(self.think.clone()));
             }
             _ => {}
         }

@@ -1,6 +1,6 @@
 //! Plain text: bytes into chars, chars into thinking and answer.
 //!
-//! What is held back is a char that was cut, or the beginning of a tag: never more than 10 bytes.
+//! What is held back is a char that was cut, or the beginning of a tag.
 
 use std::collections::VecDeque;
 

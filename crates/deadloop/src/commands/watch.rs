@@ -31,6 +31,9 @@ enum End {
 pub(super) fn run(args: &Watch, global: Global) -> Outcome {
     let settings = settings::settings(args.settings.as_deref(), &args.set)?;
     let setting = settings.for_model(&args.model).clone();
+    let rules = settings::think(args.settings.as_deref())?.options(&args.model);
+    let think = rules.with_words(args.think.iter().map(String::as_str));
+    let think = think.map_err(|e| Code::Usage.error(format!("--think: {e}")))?;
     setting.live().map_err(|e| Code::Usage.because(e))?;
     if setting.members.is_empty() && !global.quiet {
         eprintln!(
@@ -42,7 +45,7 @@ pub(super) fn run(args: &Watch, global: Global) -> Outcome {
     let (send, ends) = channel();
     let interrupted = send.clone();
     interrupt::also(move || drop(interrupted.send(End::Interrupted)));
-    start(args, global, setting.clone(), &shared, send);
+    start(args, global, (setting.clone(), think), &shared, send);
     let end = ends.recv()?;
     let told = Told {
         seen: shared.seen(),
@@ -60,12 +63,18 @@ pub(super) fn run(args: &Watch, global: Global) -> Outcome {
 }
 
 /// Reads on a thread of its own, which is not waited for.
-fn start(args: &Watch, global: Global, setting: Setting, shared: &Arc<Shared>, send: Sender<End>) {
+fn start(
+    args: &Watch,
+    global: Global,
+    (setting, think): (Setting, ThinkOptions),
+    shared: &Arc<Shared>,
+    send: Sender<End>,
+) {
     let shared = Arc::clone(shared);
     let (from, passthrough) = (args.from.map(format), args.passthrough);
     std::thread::spawn(move || {
         let watch = || {
-            let reader = StreamReader::new("stdin", from, ThinkOptions::default());
+            let reader = StreamReader::new("stdin", from, think);
             let watching = Watching::new(Guard::new(&setting), reader, &shared);
             let told = |problems: &[Problem]| {
                 if !global.quiet {

@@ -43,8 +43,8 @@ impl Reader for Own {
             return self.0.take(record, out);
         }
         let place = record.place.clone();
-        let think = out.options.think;
-        let entry = Wire::of(record.object()?)?.entry(&place, |_| think)?;
+        let think = out.options.think.clone();
+        let entry = Wire::of(record.object()?)?.entry(&place, |_| think.clone())?;
         out.emit(entry);
         Ok(())
     }

@@ -7,11 +7,19 @@ use crate::import::reader::Foreign;
 
 mod agent;
 mod anthropic;
+mod cline;
 mod deadloop;
+mod gemini_cli;
+mod huggingface;
+mod inspect;
+mod lm_eval;
 mod ollama;
 mod openai_chat;
 mod openai_responses;
+mod openhands;
 mod sglang;
+mod sharegpt;
+mod swe_agent;
 mod text;
 
 /// Every format that is imported.
@@ -21,6 +29,14 @@ pub(crate) const FOREIGN: &[&Foreign] = &[
     &anthropic::ENTRY,
     &ollama::ENTRY,
     &sglang::ENTRY,
+    &sharegpt::ENTRY,
+    &huggingface::ENTRY,
+    &lm_eval::ENTRY,
+    &inspect::ENTRY,
+    &swe_agent::ENTRY,
+    &openhands::ENTRY,
+    &cline::ENTRY,
+    &gemini_cli::ENTRY,
     &agent::ENTRY,
     &deadloop::ENTRY,
     &text::ENTRY,

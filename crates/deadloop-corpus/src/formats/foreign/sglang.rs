@@ -174,7 +174,7 @@ impl Answer {
 
     /// The text in its pieces, split at its tags.
     fn events(&self, out: &Out) -> Vec<Event> {
-        let mut splitter = ThinkSplitter::new(out.options.think);
+        let mut splitter = ThinkSplitter::new(out.options.think.clone());
         let mut events = Vec::new();
         let mut from = 0;
         for end in &self.ends {

@@ -24,7 +24,7 @@ impl Reader for Text {
         let Content::Text(text) = record.content else {
             return Err(Fault::new("JSON", "plain text"));
         };
-        let pieces = split_think(&text, out.options.think).into_iter();
+        let pieces = split_think(&text, out.options.think.clone()).into_iter();
         let events = pieces.map(|(side, text)| Event::of(side.body(text)));
         let mut entry = entry(record.place, events.collect());
         entry.transcript.id = out.stem().to_owned();

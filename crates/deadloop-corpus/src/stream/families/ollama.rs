@@ -23,7 +23,8 @@ pub(crate) const ENTRY: Family = Family {
     knows: |object| {
         let chunk = object.get("done").is_some_and(Value::is_boolean)
             && (object.contains_key("message") || object.contains_key("response"));
-        chunk || (!object.contains_key("type") && error(object))
+        let alone = !object.contains_key("type") && !object.contains_key("kind");
+        chunk || (alone && error(object))
     },
     read,
 };

@@ -1,0 +1,217 @@
+//! Data sets as Hugging Face holds them, in JSON lines or Parquet: `messages` (or `conversations`)
+//! of role and content; `prompt` with `completion`, each a text or messages; a column of text, under
+//! one of the usual names or the one that `--text-field` says.
+//!
+//! Other columns that hold a number, a truth value or a short text are kept in `meta`.
+
+use serde_json::{Map, Value};
+
+use crate::import::Losses;
+use crate::import::conversation::{Conversation, group_of};
+use crate::import::cut::Record;
+use crate::import::head::Certainty;
+use crate::import::reader::{Foreign, Out, Reader, entry};
+use crate::import::take::{self, Object};
+use crate::think::split_think;
+use crate::wire::{Fault, kind};
+use crate::{Event, Transcript};
+
+pub(crate) const ENTRY: Foreign = Foreign {
+    name: "huggingface",
+    help: "Hugging Face data sets: messages, prompt and completion, or a column of text",
+    knows: |head| {
+        let messages = head.any(|object| messages_of(object).is_some());
+        let pair = head.any(|object| {
+            PROMPTS.iter().any(|p| object.contains_key(*p)) && text_of(object).is_some()
+        });
+        let text = head.any(|object| text_of(object).is_some());
+        match (messages || pair, text) {
+            (true, _) => Certainty::Likely,
+            (false, text) => Certainty::Fallback.when(text),
+        }
+    },
+    shape: None,
+    whole_folder: false,
+    reader: || Box::new(HuggingFace),
+};
+
+const MESSAGES: [&str; 2] = ["messages", "conversations"];
+const PROMPTS: [&str; 4] = ["prompt", "instruction", "question", "input"];
+const TEXTS: [&str; 6] = [
+    "completion",
+    "response",
+    "output",
+    "generation",
+    "answer",
+    "text",
+];
+
+/// Longest text of a column, in chars, that is kept in `meta`.
+const SHORT: usize = 200;
+
+fn messages_of(object: &Object) -> Option<&'static str> {
+    let speaks = |message: &Value| message.get("role").is_some();
+    let list = |name: &&&str| {
+        let messages = object.get(**name).and_then(Value::as_array);
+        messages.is_some_and(|messages| messages.iter().any(speaks))
+    };
+    MESSAGES.iter().find(list).copied()
+}
+
+fn text_of(object: &Object) -> Option<&'static str> {
+    let said = |name: &&&str| {
+        let value = object.get(**name);
+        value.is_some_and(|value| value.is_string() || value.is_array())
+    };
+    TEXTS.iter().find(said).copied()
+}
+
+struct HuggingFace;
+
+impl Reader for HuggingFace {
+    fn take(&mut self, record: Record, out: &mut Out) -> Result<(), Fault> {
+        let mut entry = entry(record.place.clone(), Vec::new());
+        let mut object = record.object()?;
+        let transcript = &mut entry.transcript;
+        if let Some(path) = out.options.text_field.clone() {
+            let text = column(&mut object, &path)?;
+            transcript.events = split(&text, out);
+            prompt(transcript, &mut object)?;
+        } else if let Some(field) = messages_of(&object) {
+            let messages = take::list(&mut object, field)?.unwrap_or_default();
+            told(transcript, messages, field, out)?;
+        } else if let Some(field) = text_of(&object) {
+            match take::any(&mut object, field) {
+                Some(Value::Array(completion)) => {
+                    let mut messages = match object.get("prompt") {
+                        Some(Value::Array(_)) => take::list(&mut object, "prompt")?,
+                        _ => None,
+                    }
+                    .unwrap_or_default();
+                    messages.extend(completion);
+                    told(transcript, messages, field, out)?;
+                }
+                Some(Value::String(text)) => transcript.events = split(&text, out),
+                _ => {}
+            }
+            prompt(transcript, &mut object)?;
+        } else {
+            let expected =
+                "`messages`, `prompt` and `completion`, or a column named by --text-field";
+            return Err(Fault::new("no column that holds a text", expected));
+        }
+        name(transcript, &mut object)?;
+        columns(&mut transcript.meta, object, &mut out.losses);
+        out.emit(entry);
+        Ok(())
+    }
+}
+
+/// Events and group of messages.
+fn told(
+    transcript: &mut Transcript,
+    messages: Vec<Value>,
+    field: &str,
+    out: &mut Out,
+) -> Result<(), Fault> {
+    let path = format!("{field}[]");
+    let mut conversation = Conversation::default();
+    for message in messages {
+        let message = take::as_object(&path, message)?;
+        let think = out.options.think.clone();
+        conversation.message(message, &path, None, think, &mut out.losses)?;
+    }
+    if conversation.events.is_empty() {
+        return Err(Fault::new(
+            "no message of the model",
+            "one with the role `assistant`",
+        ));
+    }
+    transcript.group = conversation.group();
+    transcript.events = conversation.events;
+    Ok(())
+}
+
+fn split(text: &str, out: &Out) -> Vec<Event> {
+    let pieces = split_think(text, out.options.think.clone()).into_iter();
+    pieces
+        .map(|(side, text)| Event::of(side.body(text)))
+        .collect()
+}
+
+/// The text at a path of fields. Where it is not there the record is of no use.
+fn column(object: &mut Object, path: &str) -> Result<String, Fault> {
+    if let Some(value) = object.get(path) {
+        let text = value.as_str().map(str::to_owned);
+        let text = text.ok_or_else(|| take::wrong(path, value, "a string"))?;
+        object.remove(path);
+        return Ok(text);
+    }
+    let (first, rest) = path
+        .split_once('.')
+        .ok_or_else(|| take::missing(path, "the column that --text-field names"))?;
+    match object.get_mut(first) {
+        Some(Value::Object(inner)) => column(inner, rest),
+        Some(Value::Array(items)) => {
+            let count = items.len();
+            let one = (count == 1).then(|| items[0].as_object_mut()).flatten();
+            let found = one.map(|inner| column(inner, rest));
+            found.unwrap_or_else(|| {
+                let what = format!("`{first}` is a list of {count}");
+                Err(Fault::new(what, "an object, or a list of one"))
+            })
+        }
+        Some(other) => Err(Fault::new(
+            format!("`{first}` is {}", kind(other)),
+            "an object",
+        )),
+        None => Err(take::missing(first, "the column that --text-field names")),
+    }
+}
+
+/// What the model was asked gives the transcript its group, and is not kept.
+fn prompt(transcript: &mut Transcript, object: &mut Object) -> Result<(), Fault> {
+    let mut asked = Vec::new();
+    for field in PROMPTS {
+        if object.get(field).is_some_and(Value::is_string) {
+            asked.extend(take::string(object, field)?);
+        }
+    }
+    if !asked.is_empty() {
+        transcript.group = Some(group_of(&asked.join("\n")));
+    }
+    Ok(())
+}
+
+/// Id, model and language, under the names that data sets use.
+pub(super) fn name(transcript: &mut Transcript, object: &mut Object) -> Result<(), Fault> {
+    for field in ["id", "uuid", "conversation_id"] {
+        if transcript.id.is_empty() {
+            transcript.id = match take::any(object, field) {
+                Some(Value::String(id)) => id,
+                Some(Value::Number(id)) => id.to_string(),
+                None => continue,
+                Some(other) => return Err(take::wrong(field, &other, "a string or a number")),
+            };
+        }
+    }
+    transcript.model = take::string(object, "model")?.unwrap_or_default();
+    let lang = take::string(object, "lang")?;
+    transcript.lang = lang.or(take::string(object, "language")?);
+    Ok(())
+}
+
+/// Keeps columns that a selection may ask for; others are lost.
+pub(super) fn columns(meta: &mut Map<String, Value>, object: Object, losses: &mut Losses) {
+    for (name, value) in object {
+        let short = match &value {
+            Value::Number(_) | Value::Bool(_) => true,
+            Value::String(text) => !text.is_empty() && text.chars().count() <= SHORT,
+            _ => false,
+        };
+        match short {
+            true => drop(meta.insert(name, value)),
+            false => losses.value(&name, &value),
+        }
+    }
+}

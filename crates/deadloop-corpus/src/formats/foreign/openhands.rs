@@ -1,0 +1,337 @@
+//! Events of OpenHands: a trajectory (a list of them), or a folder with a file for each, in the form
+//! of its server (`action` and `observation`) and in that of its SDK (`kind`).
+//!
+//! Files of a folder with one event each are one run; a file with more is a run of its own.
+
+use serde_json::Value;
+
+use crate::import::conversation::{group_of, parsed};
+use crate::import::cut::Record;
+use crate::import::head::{Certainty, Head};
+use crate::import::reader::{Foreign, Out, Reader, entry, keep};
+use crate::import::take::{self, Object};
+use crate::import::time::millis;
+use crate::think::split_think;
+use crate::wire::Fault;
+use crate::{Body, Event, Place, Transcript};
+
+pub(crate) const ENTRY: Foreign = Foreign {
+    name: "openhands",
+    help: "events of OpenHands: a trajectory, or a folder with a file for each event",
+    knows,
+    shape: None,
+    whole_folder: true,
+    reader: || Box::<OpenHands>::default(),
+};
+
+fn knows(head: &Head) -> Certainty {
+    let text = |object: &Object, name| object.get(name).is_some_and(Value::is_string);
+    let event = |object: &Object| {
+        let server = text(object, "action") || text(object, "observation");
+        text(object, "source") && text(object, "timestamp") && (server || text(object, "kind"))
+    };
+    Certainty::Certain.when(head.any(event))
+}
+
+/// One run.
+#[derive(Default)]
+struct OpenHands {
+    place: Option<Place>,
+    transcript: Transcript,
+    /// The time of the first event.
+    start: Option<f64>,
+    /// The response that the last event of the model was read from.
+    response: Option<String>,
+    /// How the run ended, as far as it is known.
+    reason: Option<String>,
+}
+
+impl Reader for OpenHands {
+    fn take(&mut self, record: Record, out: &mut Out) -> Result<(), Fault> {
+        let place = record.place.clone();
+        let mut object = record.object()?;
+        self.event(&mut object, out)?;
+        out.losses.rest("[]", &object);
+        self.place.get_or_insert(place);
+        Ok(())
+    }
+
+    fn end(&mut self, out: &mut Out) {
+        let Some(place) = self.place.take() else {
+            return;
+        };
+        let mut entry = entry(place, Vec::new());
+        entry.transcript = std::mem::take(&mut self.transcript);
+        if let Some(reason) = self.reason.take() {
+            let reason = Some(reason);
+            let end = Event::of(Body::Finish { reason });
+            entry.transcript.events.push(end);
+        }
+        entry.transcript.id = out.stem().to_owned();
+        out.emit(entry);
+    }
+}
+
+/// What an event says: who, what, and when.
+struct Said {
+    bodies: Vec<Body>,
+    /// The response of the model that it was read from.
+    response: Option<String>,
+}
+
+impl OpenHands {
+    fn event(&mut self, event: &mut Object, out: &mut Out) -> Result<(), Fault> {
+        let stamp = take::any(event, "timestamp").as_ref().and_then(millis);
+        let source = take::string(event, "source")?.unwrap_or_default();
+        take::any(event, "id");
+        let said = match take::string(event, "kind")? {
+            Some(kind) => self.sdk(&kind, &source, event, out)?,
+            None => self.server(&source, event, out)?,
+        };
+        let start = *self.start.get_or_insert(stamp.unwrap_or_default());
+        let t_ms = stamp.map(|stamp| stamp - start);
+        let spoke = said
+            .bodies
+            .iter()
+            .any(|body| !matches!(body, Body::ToolResult { .. }));
+        let events = &mut self.transcript.events;
+        if spoke {
+            let same = said.response.is_some() && said.response == self.response;
+            if !events.is_empty() && !same {
+                events.push(Event::of(Body::Turn));
+            }
+            self.response = said.response;
+        }
+        events.extend(said.bodies.into_iter().map(|body| Event {
+            t_ms,
+            ..Event::of(body)
+        }));
+        Ok(())
+    }
+
+    /// What the user said: the first time it is the prompt.
+    fn told(&mut self, text: &str, out: &mut Out) {
+        match self.transcript.group {
+            None => self.transcript.group = Some(group_of(text)),
+            Some(_) => out.losses.add("[].message (user)"),
+        }
+    }
+
+    /// An event in the server's form.
+    fn server(&mut self, source: &str, event: &mut Object, out: &mut Out) -> Result<Said, Fault> {
+        let mut call = take::object(event, "tool_call_metadata")?.unwrap_or_default();
+        let mut response = take::object(&mut call, "model_response")?.unwrap_or_default();
+        let id = take::string(&mut call, "tool_call_id")?;
+        let function = take::string(&mut call, "function_name")?;
+        let mut said = Said {
+            bodies: Vec::new(),
+            response: take::string(&mut response, "id")?,
+        };
+        // What it did in words, for people.
+        let message = take::string(event, "message")?;
+        if let Some(action) = take::string(event, "action")? {
+            let mut args = take::object(event, "args")?.unwrap_or_default();
+            if source == "user" {
+                let text = take::string(&mut args, "content")?.or(message);
+                self.told(&text.unwrap_or_default(), out);
+                return Ok(said);
+            }
+            if source != "agent" || matches!(action.as_str(), "system" | "recall" | "null") {
+                out.losses.add(&format!("[] (action {action})"));
+                return Ok(said);
+            }
+            self.model(&mut response, out)?;
+            if said.response.is_none() || said.response != self.response {
+                said.bodies.extend(reasoning(&response));
+            }
+            self.acted(&action, function, id, args, &mut said.bodies, out)?;
+            return Ok(said);
+        }
+        let observation = take::string(event, "observation")?;
+        let observation =
+            observation.ok_or_else(|| take::missing("action", "`action` or `observation`"))?;
+        let content = take::any(event, "content");
+        let mut extras = take::object(event, "extras")?.unwrap_or_default();
+        let success = take::any(event, "success");
+        match observation.as_str() {
+            "agent_state_changed" => {
+                let state = take::string(&mut extras, "agent_state")?;
+                let over = |state: &String| {
+                    matches!(
+                        state.as_str(),
+                        "finished" | "error" | "rejected" | "stopped"
+                    )
+                };
+                self.reason = state.filter(over).or(self.reason.take());
+            }
+            "null" | "recall" => out.losses.add(&format!("[] (observation {observation})")),
+            _ => said.bodies.push(Body::ToolResult {
+                id,
+                content: words(content),
+                error: observation == "error" || success == Some(Value::Bool(false)),
+            }),
+        }
+        out.losses.rest("[].extras", &extras);
+        Ok(said)
+    }
+
+    /// What the agent did: it spoke, thought, ended, or called a tool.
+    fn acted(
+        &mut self,
+        action: &str,
+        function: Option<String>,
+        id: Option<String>,
+        mut args: Object,
+        bodies: &mut Vec<Body>,
+        out: &mut Out,
+    ) -> Result<(), Fault> {
+        let thought = take::string(&mut args, "thought")?.filter(|text| !text.is_empty());
+        match action {
+            "message" => {
+                let text = take::string(&mut args, "content")?.unwrap_or_default();
+                bodies.extend(split(&text, out));
+            }
+            "think" => {
+                bodies.extend(thought.map(Body::Reasoning));
+            }
+            _ => {
+                bodies.extend(thought.iter().flat_map(|text| split(text, out)));
+                if action == "finish" {
+                    let last = take::string(&mut args, "final_thought")?.unwrap_or_default();
+                    bodies.extend(split(&last, out));
+                    self.reason = Some("finish".to_owned());
+                } else {
+                    bodies.push(Body::ToolCall {
+                        id,
+                        name: function.unwrap_or_else(|| action.to_owned()),
+                        arguments: Value::Object(std::mem::take(&mut args)),
+                    });
+                }
+            }
+        }
+        out.losses.rest("[].args", &args);
+        Ok(())
+    }
+
+    /// Model and usage, from the response.
+    fn model(&mut self, response: &mut Object, out: &mut Out) -> Result<(), Fault> {
+        if let Some(model) = take::string(response, "model")? {
+            self.transcript.model = model;
+        }
+        keep(
+            &mut self.transcript.meta,
+            "usage",
+            take::any(response, "usage"),
+        );
+        for known in ["object", "created", "system_fingerprint"] {
+            if take::any(response, known).is_some() {
+                out.losses
+                    .add(&format!("[].tool_call_metadata.model_response.{known}"));
+            }
+        }
+        Ok(())
+    }
+
+    /// An event in the SDK's form.
+    fn sdk(
+        &mut self,
+        kind: &str,
+        source: &str,
+        event: &mut Object,
+        out: &mut Out,
+    ) -> Result<Said, Fault> {
+        let mut said = Said {
+            bodies: Vec::new(),
+            response: take::string(event, "llm_response_id")?,
+        };
+        let id = take::string(event, "tool_call_id")?;
+        let name = take::string(event, "tool_name")?;
+        match kind {
+            "ActionEvent" => {
+                said.bodies.extend(thinking(event)?);
+                let thought = words(take::any(event, "thought"));
+                said.bodies.extend(split(&thought, out));
+                let mut call = take::object(event, "tool_call")?.unwrap_or_default();
+                let arguments = take::any(&mut call, "arguments").map(parsed);
+                // The same, once it was read.
+                let action = take::any(event, "action");
+                said.bodies.push(Body::ToolCall {
+                    id,
+                    name: name.unwrap_or_default(),
+                    arguments: arguments.or(action).unwrap_or_default(),
+                });
+            }
+            "ObservationEvent" => {
+                let mut observation = take::object(event, "observation")?.unwrap_or_default();
+                let error = take::any(&mut observation, "is_error") == Some(Value::Bool(true));
+                let content = ["content", "output"]
+                    .into_iter()
+                    .find_map(|f| take::any(&mut observation, f));
+                let content = words(content);
+                said.bodies.push(Body::ToolResult { id, content, error });
+                out.losses.rest("[].observation", &observation);
+            }
+            "AgentErrorEvent" => said.bodies.push(Body::ToolResult {
+                id,
+                content: take::string(event, "error")?.unwrap_or_default(),
+                error: true,
+            }),
+            "MessageEvent" => {
+                let mut message = take::object(event, "llm_message")?.unwrap_or_default();
+                let text = words(take::any(&mut message, "content"));
+                take::any(&mut message, "role");
+                match source {
+                    "agent" => {
+                        said.bodies.extend(thinking(&mut message)?);
+                        said.bodies.extend(split(&text, out));
+                    }
+                    _ => self.told(&text, out),
+                }
+                out.losses.rest("[].llm_message", &message);
+            }
+            other => {
+                out.losses.add(&format!("[] ({other})"));
+                event.clear();
+            }
+        }
+        Ok(said)
+    }
+}
+
+/// What a model thought before an event of the SDK.
+fn thinking(object: &mut Object) -> Result<Option<Body>, Fault> {
+    let content = take::string(object, "reasoning_content")?.filter(|text| !text.is_empty());
+    let blocks = take::list(object, "thinking_blocks")?.unwrap_or_default();
+    let texts = blocks
+        .iter()
+        .filter_map(|block| block.get("thinking")?.as_str());
+    let blocks = Some(texts.collect::<String>()).filter(|text| !text.is_empty());
+    Ok(content.or(blocks).map(Body::Reasoning))
+}
+
+/// What a model thought, in the response that an action was read from.
+fn reasoning(response: &Object) -> Option<Body> {
+    let choices = response.get("choices")?;
+    let text = choices.get(0)?.get("message")?.get("reasoning_content")?;
+    Some(Body::Reasoning(text.as_str()?.to_owned()))
+}
+
+fn split(text: &str, out: &Out) -> Vec<Body> {
+    let pieces = split_think(text, out.options.think.clone()).into_iter();
+    pieces.map(|(side, text)| side.body(text)).collect()
+}
+
+/// The text of a text or of blocks.
+fn words(content: Option<Value>) -> String {
+    match content {
+        None => String::new(),
+        Some(Value::String(text)) => text,
+        Some(Value::Array(blocks)) => {
+            let texts = blocks
+                .iter()
+                .map(|block| block.get("text").unwrap_or(block));
+            texts.filter_map(Value::as_str).collect()
+        }
+        Some(other) => other.to_string(),
+    }
+}

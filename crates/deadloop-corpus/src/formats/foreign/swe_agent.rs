@@ -1,0 +1,196 @@
+//! Trajectories of SWE-agent (`<instance>.traj`): what the model answered at each step, the action
+//! that was read from it and what came of that; and those of mini-swe-agent (`.traj.json`), which
+//! are messages.
+//!
+//! Queries and the history hold what the steps hold, and are left out.
+
+use serde_json::{Map, Value, json};
+
+use crate::import::conversation::{Conversation, group_of};
+use crate::import::cut::Record;
+use crate::import::head::Certainty;
+use crate::import::reader::{Foreign, Out, Reader, entry, keep};
+use crate::import::take::{self, Object};
+use crate::import::time::millis;
+use crate::think::split_think;
+use crate::wire::Fault;
+use crate::{Body, Event, Transcript};
+
+pub(crate) const ENTRY: Foreign = Foreign {
+    name: "swe-agent",
+    help: "trajectories of SWE-agent and mini-swe-agent (.traj)",
+    knows: |head| Certainty::Certain.when(head.any(known)),
+    shape: None,
+    whole_folder: false,
+    reader: || Box::new(SweAgent),
+};
+
+fn known(object: &Object) -> bool {
+    let steps = object.get("trajectory").and_then(Value::as_array);
+    let step = |step: &Value| step.get("action").is_some() && step.get("observation").is_some();
+    mini(object) || steps.is_some_and(|steps| steps.iter().take(4).any(step))
+}
+
+fn mini(object: &Object) -> bool {
+    let format = object.get("trajectory_format").and_then(Value::as_str);
+    format.is_some_and(|format| format.starts_with("mini-swe-agent"))
+}
+
+struct SweAgent;
+
+impl Reader for SweAgent {
+    fn take(&mut self, record: Record, out: &mut Out) -> Result<(), Fault> {
+        let mut entry = entry(record.place.clone(), Vec::new());
+        let mut object = record.object()?;
+        let transcript = &mut entry.transcript;
+        if mini(&object) {
+            messages(transcript, &mut object, out)?;
+        } else {
+            steps(transcript, &mut object, out)?;
+        }
+        about(transcript, &mut object, out)?;
+        out.losses.rest("", &object);
+        transcript.id = out.stem().to_owned();
+        out.emit(entry);
+        Ok(())
+    }
+}
+
+/// The messages of mini-swe-agent.
+fn messages(transcript: &mut Transcript, object: &mut Object, out: &mut Out) -> Result<(), Fault> {
+    let mut conversation = Conversation::default();
+    let mut start = None;
+    for message in take::list(object, "messages")?.unwrap_or_default() {
+        let mut message = take::as_object("messages[]", message)?;
+        // Its last word is that it is over.
+        if message.get("role").and_then(Value::as_str) == Some("exit") {
+            continue;
+        }
+        let stamp = take::any(&mut message, "timestamp")
+            .as_ref()
+            .and_then(millis);
+        let start = *start.get_or_insert(stamp.unwrap_or_default());
+        let t_ms = stamp.map(|stamp| stamp - start);
+        let think = out.options.think.clone();
+        conversation.message(message, "messages[]", t_ms, think, &mut out.losses)?;
+    }
+    transcript.group = conversation.group();
+    transcript.events = conversation.events;
+    Ok(())
+}
+
+fn steps(transcript: &mut Transcript, object: &mut Object, out: &mut Out) -> Result<(), Fault> {
+    let steps = take::list(object, "trajectory")?;
+    for step in steps.ok_or_else(|| take::missing("trajectory", "a list of steps"))? {
+        let mut step = take::as_object("trajectory[]", step)?;
+        if !transcript.events.is_empty() {
+            transcript.events.push(Event::of(Body::Turn));
+        }
+        transcript.events.extend(events(&mut step, out)?);
+        for repeated in ["query", "messages", "state"] {
+            if take::any(&mut step, repeated).is_some() {
+                out.losses.add(&format!("trajectory[].{repeated}"));
+            }
+        }
+        out.losses.rest("trajectory[]", &step);
+    }
+    let history = take::list(object, "history")?.unwrap_or_default();
+    transcript.group = task(&history).map(|text| group_of(&text));
+    if !history.is_empty() {
+        out.losses.add("history");
+    }
+    Ok(())
+}
+
+/// What happened at a step.
+fn events(step: &mut Object, out: &Out) -> Result<Vec<Event>, Fault> {
+    let mut events = Vec::new();
+    for block in take::list(step, "thinking_blocks")?.unwrap_or_default() {
+        let text = block.get("thinking").and_then(Value::as_str);
+        events.extend(text.map(|text| Event::of(Body::Reasoning(text.to_owned()))));
+    }
+    let thought = take::string(step, "thought")?;
+    let response = take::string(step, "response")?.filter(|text| !text.is_empty());
+    let text = response.or(thought).unwrap_or_default();
+    let pieces = split_think(&text, out.options.think.clone()).into_iter();
+    events.extend(pieces.map(|(side, text)| Event::of(side.body(text))));
+    let action = take::string(step, "action")?.unwrap_or_default();
+    let observation = take::string(step, "observation")?.unwrap_or_default();
+    let seconds = take::any(step, "execution_time");
+    if let Some(name) = action.split_whitespace().next() {
+        events.push(Event::of(Body::ToolCall {
+            id: None,
+            name: name.to_owned(),
+            arguments: json!({"command": action}),
+        }));
+        let mut result = Event::of(Body::ToolResult {
+            id: None,
+            content: observation,
+            error: false,
+        });
+        keep(&mut result.rest, "execution_time", seconds);
+        events.push(result);
+    }
+    Ok(events)
+}
+
+/// The task, as the model was told it; examples before it are not meant.
+fn task(history: &[Value]) -> Option<String> {
+    let asked = history.iter().find(|item| {
+        let role = item.get("role").and_then(Value::as_str);
+        role == Some("user") && item.get("is_demo") != Some(&Value::Bool(true))
+    });
+    match asked?.get("content")? {
+        Value::String(text) => Some(text.clone()),
+        Value::Array(blocks) => {
+            let texts = blocks
+                .iter()
+                .filter_map(|block| block.get("text")?.as_str());
+            Some(texts.collect())
+        }
+        _ => None,
+    }
+}
+
+/// What stands beside the steps: the model, how it ended, what it cost.
+fn about(transcript: &mut Transcript, object: &mut Object, out: &mut Out) -> Result<(), Fault> {
+    let mut info = take::object(object, "info")?.unwrap_or_default();
+    let reason = take::string(&mut info, "exit_status")?;
+    if reason.is_some() {
+        transcript.events.push(Event::of(Body::Finish { reason }));
+    }
+    keep(
+        &mut transcript.meta,
+        "usage",
+        take::any(&mut info, "model_stats"),
+    );
+    keep(
+        &mut transcript.meta,
+        "environment",
+        take::any(object, "environment"),
+    );
+    let config = match take::any(object, "replay_config") {
+        // A configuration, as JSON in a string.
+        Some(Value::String(text)) => serde_json::from_str(&text).unwrap_or(Value::Null),
+        Some(other) => other,
+        None => Value::Object(
+            info.remove("config")
+                .map(object_or_empty)
+                .unwrap_or_default(),
+        ),
+    };
+    let names = ["/agent/model/name", "/model/model_name"];
+    let name = names
+        .into_iter()
+        .find_map(|path| config.pointer(path)?.as_str());
+    transcript.model = name.unwrap_or_default().to_owned();
+    out.losses.rest("info", &info);
+    Ok(())
+}
+
+fn object_or_empty(value: Value) -> Map<String, Value> {
+    match value {
+        Value::Object(map) => map,
+        _ => Map::new(),
+    }
+}

@@ -1,0 +1,160 @@
+//! Which texts are split how: the rules for all models and for some, as they stand in a corpus card
+//! or in settings.
+//!
+//! ```toml
+//! [think]
+//! blocks = "first"                     # or "all"
+//! tags = ["<think>", "harmony"]        # those that count
+//! opened_in_prompt = ["deepseek-r1*"]  # models whose template opens the tag in the prompt
+//!
+//! [[think.model]]                      # first match wins; what it does not say is as above
+//! match = "magistral*"
+//! tags = ["[THINK]"]
+//! opened = true
+//! ```
+
+use serde::Deserialize;
+
+use super::{Blocks, Tags, ThinkOptions};
+use crate::ModelGlob;
+
+/// How texts are split, by model.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ThinkRules {
+    /// `first` (default): one block, at the start; `all`: every block.
+    pub blocks: Blocks,
+    /// The tags that count; see [`Tags::new`] for how they are written.
+    pub tags: Tags,
+    /// The models whose template opens the tag in the prompt, so that a closing tag with no opening
+    /// one ends the reasoning.
+    pub opened_in_prompt: Vec<ModelGlob>,
+    /// Rules for some models. The first that matches counts.
+    pub model: Vec<ModelThink>,
+}
+
+/// How the texts of some models are split, where it is not as for all.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ModelThink {
+    /// Which models.
+    pub r#match: ModelGlob,
+    /// Which blocks.
+    pub blocks: Option<Blocks>,
+    /// The tags that count.
+    pub tags: Option<Tags>,
+    /// Whether the template opens the tag in the prompt.
+    pub opened: Option<bool>,
+}
+
+impl ThinkRules {
+    /// How the texts of one model are split.
+    pub fn options(&self, model: &str) -> ThinkOptions {
+        let own = self.model.iter().find(|rule| rule.r#match.is_match(model));
+        let opened = || {
+            self.opened_in_prompt
+                .iter()
+                .any(|glob| glob.is_match(model))
+        };
+        ThinkOptions {
+            blocks: own.and_then(|rule| rule.blocks).unwrap_or(self.blocks),
+            tags: own
+                .and_then(|rule| rule.tags.clone())
+                .unwrap_or_else(|| self.tags.clone()),
+            opened: own.and_then(|rule| rule.opened).unwrap_or_else(opened),
+        }
+    }
+}
+
+impl ThinkOptions {
+    /// These options with some words over them, one after the other: `open` (the text begins as
+    /// reasoning) or `closed`, `first` or `all` (blocks), `off` (no tag counts), or tags: those that
+    /// are named, and no others.
+    ///
+    /// # Errors
+    /// A word that is none of these; what was expected.
+    pub fn with_words<'a>(
+        mut self,
+        words: impl IntoIterator<Item = &'a str>,
+    ) -> Result<Self, String> {
+        let mut tags = Vec::new();
+        for word in words {
+            match word {
+                "open" => self.opened = true,
+                "closed" => self.opened = false,
+                "first" => self.blocks = Blocks::First,
+                "all" => self.blocks = Blocks::All,
+                "off" => self.tags = Tags::none(),
+                tag => tags.push(tag.to_owned()),
+            }
+        }
+        if !tags.is_empty() {
+            let words = "; or one of: open, closed, first, all, off";
+            self.tags = Tags::new(&tags).map_err(|e| e + words)?;
+        }
+        Ok(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rules(text: &str) -> ThinkRules {
+        toml::from_str(text).unwrap()
+    }
+
+    #[test]
+    fn the_first_rule_that_matches_goes_before_those_for_all() {
+        let rules = rules(
+            "blocks = 'all'\ntags = ['<think>']\nopened_in_prompt = ['r1*', 'qwq']\n\
+             [[model]]\nmatch = 'r1-zero'\nopened = false\n\
+             [[model]]\nmatch = 'r1*'\ntags = ['harmony']\nblocks = 'first'\n",
+        );
+        let of = |model| {
+            let options = rules.options(model);
+            (options.opened, options.blocks, options.tags.harmony())
+        };
+        assert_eq!(of("x"), (false, Blocks::All, false));
+        assert_eq!(of("qwq"), (true, Blocks::All, false));
+        assert_eq!(of("r1-zero"), (false, Blocks::All, false));
+        assert_eq!(of("r1-8b"), (true, Blocks::First, true));
+        assert_eq!(ThinkRules::default().options("x"), ThinkOptions::default());
+    }
+
+    #[test]
+    fn what_is_no_rule_is_refused_with_its_place() {
+        for (text, what) in [
+            ("tags = ['<think>']\nopened_in_prompt = ['[']\n", "line 2"),
+            ("tags = ['think']", "is no tag"),
+            ("bloks = 'all'", "unknown field"),
+            ("[[model]]\nopened = true\n", "match"),
+            ("[[model]]\nmatch = 'a'\nopen = true\n", "unknown field"),
+        ] {
+            let error = toml::from_str::<ThinkRules>(text).unwrap_err().to_string();
+            assert!(error.contains(what), "{error}");
+        }
+    }
+
+    #[test]
+    fn words_change_what_they_name() {
+        let with = |words: &[&str]| ThinkOptions::default().with_words(words.iter().copied());
+        assert_eq!(with(&[]), Ok(ThinkOptions::default()));
+        let options = with(&["open", "all", "<thought>", "harmony"]).unwrap();
+        assert!(options.opened && options.blocks == Blocks::All);
+        assert_eq!(
+            options.tags,
+            Tags::new(&["<thought>".into(), "harmony".into()]).unwrap()
+        );
+        assert_eq!(
+            with(&["open", "closed", "all", "first"]),
+            Ok(ThinkOptions::default())
+        );
+        assert_eq!(with(&["off"]).unwrap().tags, Tags::none());
+        let error = with(&["opened"]).unwrap_err();
+        assert!(
+            error.contains("\"opened\" is no tag") && error.contains("off"),
+            "{error}"
+        );
+    }
+}
