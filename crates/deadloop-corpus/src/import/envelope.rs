@@ -23,8 +23,10 @@ pub(crate) struct Opened {
     pub(crate) object: Object,
     /// The id of the request.
     pub(crate) id: Option<String>,
-    /// When it was recorded, in milliseconds since 1970 or since the request.
+    /// When it was recorded, in milliseconds since 1970.
     pub(crate) at: Option<f64>,
+    /// When it was recorded, in milliseconds since the request.
+    pub(crate) since: Option<f64>,
     /// The group, by the prompt of the request.
     pub(crate) group: Option<String>,
     /// The model that was asked for.
@@ -82,6 +84,9 @@ pub(crate) fn open(
     let mut object = object;
     for _ in 0..=DEPTH {
         if known(&object) {
+            // What recorders put among the fields of a chunk itself.
+            opened.since = opened.since.or(time(&mut object, &MILLIS, Value::as_f64));
+            opened.at = opened.at.or(time(&mut object, &["received_at"], millis));
             opened.object = object;
             return Ok(opened);
         }
@@ -146,18 +151,10 @@ impl Opened {
     ) -> Result<(), Fault> {
         let named = take::label(envelope, "custom_id");
         self.id = self.id.take().or(named);
-        let mut time = |names: &[&str], read: fn(&Value) -> Option<f64>| {
-            let found = names.iter().find(|name| {
-                envelope
-                    .get(**name)
-                    .is_some_and(|value| read(value).is_some())
-            });
-            found.and_then(|name| read(&envelope.remove(*name)?))
-        };
-        let at = time(&MILLIS, Value::as_f64)
-            .or_else(|| time(&SECONDS, |value| Some(value.as_f64()? * 1e3)))
-            .or_else(|| time(&CLOCK, millis));
-        self.at = self.at.or(at);
+        let since = time(envelope, &MILLIS, Value::as_f64);
+        let since = since.or_else(|| time(envelope, &SECONDS, |s| Some(s.as_f64()? * 1e3)));
+        self.since = self.since.or(since);
+        self.at = self.at.or_else(|| time(envelope, &CLOCK, millis));
         if let Some(Value::Object(mut request)) = envelope.remove("request") {
             let model = take::label(&mut request, "model");
             self.model = self.model.take().or(model);
@@ -166,6 +163,17 @@ impl Opened {
         }
         Ok(())
     }
+}
+
+/// Takes the first of these fields that is a time.
+fn time(object: &mut Object, names: &[&str], read: fn(&Value) -> Option<f64>) -> Option<f64> {
+    let is_time = |name: &&&str| {
+        object
+            .get(**name)
+            .is_some_and(|value| read(value).is_some())
+    };
+    let name = names.iter().find(is_time)?;
+    read(&object.remove(*name)?)
 }
 
 /// The group of a request.

@@ -136,7 +136,7 @@ fn name(path: &Path) -> String {
 }
 
 /// A name with its numbers as numbers, so that 10 comes after 9; the name itself decides last.
-fn natural(name: &str) -> (Vec<(String, u64)>, String) {
+fn natural(name: &str) -> (Vec<(String, Option<u64>)>, String) {
     let mut parts = Vec::new();
     let mut rest = name;
     while !rest.is_empty() {
@@ -148,7 +148,8 @@ fn natural(name: &str) -> (Vec<(String, u64)>, String) {
             .find(|c: char| !c.is_ascii_digit())
             .unwrap_or(after.len());
         let (number, after) = after.split_at(digits);
-        parts.push((word.to_owned(), number.parse().unwrap_or(u64::MAX)));
+        let number = (!number.is_empty()).then(|| number.parse().unwrap_or(u64::MAX));
+        parts.push((word.to_owned(), number));
         rest = after;
     }
     (parts, name.to_owned())

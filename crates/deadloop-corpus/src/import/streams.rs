@@ -14,7 +14,7 @@ use super::head::{Certainty, Head};
 use super::reader::{Out, Reader, entry};
 use crate::stream::families::{self, Family};
 use crate::stream::said::{Call, Part, Said, Tokens};
-use crate::think::ThinkSplitter;
+use crate::think::{ThinkSplitter, join};
 use crate::wire::Fault;
 use crate::{Body, Event, Place};
 
@@ -98,6 +98,9 @@ impl Streams {
         for (path, rest) in &said.rest {
             out.losses.rest(path, rest);
         }
+        if said.is_empty() {
+            return;
+        }
         let at = self.response(&said, place, out);
         let mut response = self.open.remove(at);
         response.add(said, opened, place, out, self.family.tags);
@@ -165,7 +168,8 @@ impl Streams {
     fn emit_all(&mut self, which: impl Fn(&Response) -> bool, out: &mut Out) {
         let (ready, open) = std::mem::take(&mut self.open).into_iter().partition(which);
         self.open = open;
-        let ready: Vec<Response> = ready;
+        let mut ready: Vec<Response> = ready;
+        ready.sort_by(|one, other| one.place.cmp(&other.place));
         ready
             .into_iter()
             .for_each(|response| self.emit(response, out));
@@ -232,7 +236,11 @@ impl Response {
     /// says one.
     fn is_of(&self, said: &Said) -> bool {
         match (&said.response, &said.model) {
-            (Some(name), _) => self.name.as_ref() == Some(name),
+            // One whose beginning was not recorded learns its name at its end.
+            (Some(name), _) => match &self.name {
+                Some(own) => own == name,
+                None => said.ends && !said.has_text(),
+            },
             (None, Some(model)) => self.name.is_none() && self.model.as_ref() == Some(model),
             (None, None) => true,
         }
@@ -257,6 +265,7 @@ impl Response {
 
     fn add(&mut self, said: Said, opened: Opened, place: &Place, out: &Out, tags: bool) {
         self.last = place.clone();
+        self.name = self.name.take().or(said.response);
         self.model = self.model.take().or(said.model).or(opened.model);
         self.id = self.id.take().or(opened.id);
         self.group = self.group.take().or(opened.group);
@@ -266,15 +275,27 @@ impl Response {
         let at = opened.at.or(said.at);
         self.began = self.began.or(at);
         self.at = at.or(self.at);
-        let t_ms = self.began.and_then(|began| Some(at? - began));
+        let passed = self.began.and_then(|began| Some(at? - began));
+        let t_ms = opened.since.or(passed);
         for (name, value) in said.about {
-            self.meta.insert(name.to_owned(), value);
+            self.about(name, value);
         }
         for (index, part) in said.parts {
             let choice = self.choice(index, out, tags);
             match part {
                 Part::Event(event) => choice.event(event, t_ms, out),
                 Part::Call(call) => choice.call(call, t_ms, out),
+            }
+        }
+    }
+
+    /// What was said before is replaced; of usage only the counts that are said again.
+    fn about(&mut self, name: &'static str, value: Value) {
+        match (self.meta.get_mut(name), value) {
+            (Some(Value::Object(known)), Value::Object(more)) => known.extend(more),
+            (Some(known), value) => *known = value,
+            (None, value) => {
+                self.meta.insert(name.to_owned(), value);
             }
         }
     }
@@ -340,14 +361,13 @@ impl Choice {
         match (&event.body, &mut self.splitter) {
             (Body::Reasoning(text) | Body::Answer(text), _) if text.is_empty() => return,
             (Body::Answer(text), Some(splitter)) => {
-                let events = &mut self.events;
-                splitter.push(text, &mut |side, text| {
-                    let body = side.body(text.to_owned());
-                    events.push(Event {
-                        t_ms,
-                        ..Event::of(body)
-                    });
+                let mut pieces = Vec::new();
+                splitter.push(text, &mut |side, text| join(&mut pieces, side, text));
+                let events = pieces.into_iter().map(|(side, text)| Event {
+                    t_ms: event.t_ms.or(t_ms),
+                    ..Event::of(side.body(text))
                 });
+                self.events.extend(events);
                 return;
             }
             (Body::Reasoning(_), _) => self.release(t_ms),
@@ -365,7 +385,8 @@ impl Choice {
 
     /// A piece of a call goes to the call that it continues.
     fn call(&mut self, call: Call, t_ms: Option<f64>, out: &Out) {
-        let known = self.calls.iter().rfind(|(key, _)| *key == call.key);
+        let joins = |key: &String| !key.is_empty() && *key == call.key;
+        let known = self.calls.iter().rfind(|(key, _)| joins(key));
         if let Some((_, at)) = known
             && let Some(event) = self.events.get_mut(*at)
             && let Body::ToolCall {
@@ -439,13 +460,18 @@ impl Choice {
             event.t_ms = event
                 .t_ms
                 .filter(|_| timed)
-                .map(|t_ms| (t_ms + shift).max(0.0));
+                .map(|t_ms| micros(t_ms + shift));
         }
         if let Some(tokens) = tokens {
             count(&mut self.events, tokens);
         }
         self.events
     }
+}
+
+/// Differences of times on a clock are known to the microsecond.
+fn micros(t_ms: f64) -> f64 {
+    (t_ms.max(0.0) * 1e3).round() / 1e3
 }
 
 /// The tokens of texts that came in one piece each.

@@ -3,8 +3,8 @@
 
 use serde_json::Value;
 
-use crate::Event;
 use crate::import::take::Object;
+use crate::{Body, Event};
 
 /// What an object says.
 #[derive(Debug, Default)]
@@ -51,7 +51,7 @@ pub(crate) enum Part {
 /// A call of a tool, or a piece of one: what is none came before or is still to come.
 #[derive(Debug, Default)]
 pub(crate) struct Call {
-    /// What joins the pieces of one call.
+    /// What joins the pieces of one call; empty where it comes whole.
     pub(crate) key: String,
     /// Joins the call to its result.
     pub(crate) id: Option<String>,
@@ -79,6 +79,21 @@ impl Said {
     /// What it says of the response as a whole, where it says it.
     pub(crate) fn keep(&mut self, name: &'static str, value: Option<Value>) {
         self.about.extend(value.map(|value| (name, value)));
+    }
+
+    /// Whether nothing is said of any response, as in a keep-alive.
+    pub(crate) fn is_empty(&self) -> bool {
+        let spoken = !self.parts.is_empty() || !self.about.is_empty() || self.begins || self.ends;
+        !spoken && self.response.is_none() && self.model.is_none()
+    }
+
+    /// Whether there is text in it.
+    pub(crate) fn has_text(&self) -> bool {
+        let text = |part: &Part| match part {
+            Part::Event(event) => matches!(event.body, Body::Reasoning(_) | Body::Answer(_)),
+            Part::Call(_) => false,
+        };
+        self.parts.iter().any(|(_, part)| text(part))
     }
 
     /// What is left of an object that stands at `path`.

@@ -284,7 +284,8 @@ pub fn split_think(text: &str, options: ThinkOptions) -> Vec<(Side, String)> {
     pieces
 }
 
-fn join(pieces: &mut Vec<(Side, String)>, side: Side, piece: &str) {
+/// Adds a piece, to the last one where that is of the same side.
+pub(crate) fn join(pieces: &mut Vec<(Side, String)>, side: Side, piece: &str) {
     match pieces.last_mut() {
         Some((last, text)) if *last == side => text.push_str(piece),
         _ => pieces.push((side, piece.to_owned())),

@@ -58,6 +58,25 @@ impl Wire {
         }
     }
 
+    /// The record that an object is.
+    pub(crate) fn of(object: Map<String, Value>) -> Result<Self, Fault> {
+        let mut wire = Self::empty();
+        for (name, value) in object {
+            match (name.as_str(), value) {
+                ("events", Value::Array(events)) => {
+                    wire.events = Some(events.into_iter().map(event).collect());
+                }
+                ("events", Value::Null) => {}
+                ("events", other) => return Err(Fault::wrong_type("events", &other, "a list")),
+                // An object has no field twice.
+                (_, value) => {
+                    wire.put(name, value);
+                }
+            }
+        }
+        Ok(wire)
+    }
+
     /// Sets a field other than `events`; false where it was set already.
     pub(crate) fn put(&mut self, name: String, value: Value) -> bool {
         self.fields.put(name, value)
@@ -124,6 +143,13 @@ impl Wire {
                 format!("one of {FORMS}"),
             )),
         }
+    }
+}
+
+fn event(value: Value) -> Result<Event, Fault> {
+    match value {
+        Value::Object(object) => event_of(object),
+        other => Err(Fault::new(kind(&other), "an event (a JSON object)")),
     }
 }
 

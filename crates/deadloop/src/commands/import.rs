@@ -245,7 +245,7 @@ impl Target {
             .keys()
             .map(|model| toml::toml! { name = (model.as_str()) });
         let mut card = toml::Table::new();
-        let how = format!("deadloop import: {}", imported.summary());
+        let how = format!("deadloop import: {}", imported.sums());
         for (key, value) in [
             ("name", name.as_str()),
             ("version", "1"),
@@ -285,7 +285,7 @@ impl Target {
     }
 }
 
-/// Most losses, models and warnings that are listed for people.
+/// Most losses and most warnings that are listed for people.
 const SHOWN: usize = 20;
 
 impl Imported {
@@ -315,13 +315,17 @@ impl Imported {
 
     /// What came in and what became of it, for people.
     fn summary(&self) -> String {
+        self.sums() + &self.worth_knowing() + &self.left_out()
+    }
+
+    fn sums(&self) -> String {
         let counts = &self.counts;
         let formats: Vec<String> = self
             .formats
             .iter()
             .map(|(name, n)| format!("{name} {n}"))
             .collect();
-        let mut told = format!(
+        format!(
             "{} transcripts of {} models\n files        {}: {}\n records      {}\n transcripts  {}",
             show::count(counts.transcripts.used()),
             self.models.len(),
@@ -329,32 +333,43 @@ impl Imported {
             formats.join(", "),
             sum(counts.records),
             sum(counts.transcripts),
-        );
-        if self.warned > 0 {
-            told += &format!("\nworth knowing: {}", show::count(self.warned));
-            let lines = self.warnings.iter().take(SHOWN);
-            lines.for_each(|warning| told += &format!("\n {warning}"));
+        )
+    }
+
+    fn worth_knowing(&self) -> String {
+        if self.warned == 0 {
+            return String::new();
         }
-        if !self.losses.is_empty() {
-            told += "\nleft out, for want of a place in a transcript:\n";
-            let mut losses: Vec<_> = self.losses.iter().collect();
-            losses.sort_by_key(|(_, _, count)| std::cmp::Reverse(*count));
-            let rows: Vec<Vec<String>> = losses
-                .iter()
-                .take(SHOWN)
-                .map(|(format, path, count)| {
-                    vec![(*format).to_owned(), path.clone(), show::count(*count)]
-                })
-                .collect();
-            told += &show::table(&["format", "field", "times"], &rows, 2);
-            if losses.len() > SHOWN {
-                told += &format!(
-                    "\n and {} more fields (--json lists all)",
-                    losses.len() - SHOWN
-                );
-            }
+        let lines = self
+            .warnings
+            .iter()
+            .take(SHOWN)
+            .map(|warning| format!("\n {warning}"));
+        let more = self.warned.saturating_sub(SHOWN as u64);
+        let more = if more > 0 {
+            format!("\n and {more} more")
+        } else {
+            String::new()
+        };
+        format!("\nworth knowing:{}{more}", lines.collect::<String>())
+    }
+
+    fn left_out(&self) -> String {
+        if self.losses.is_empty() {
+            return String::new();
         }
-        told
+        let mut losses: Vec<_> = self.losses.iter().collect();
+        losses.sort_by_key(|(_, _, count)| std::cmp::Reverse(*count));
+        let row = |(format, path, count): &&(&str, String, u64)| {
+            vec![(*format).to_owned(), path.clone(), show::count(*count)]
+        };
+        let rows: Vec<Vec<String>> = losses.iter().take(SHOWN).map(row).collect();
+        let table = show::table(&["format", "field", "times"], &rows, 2);
+        let more = match losses.len().saturating_sub(SHOWN) {
+            0 => String::new(),
+            more => format!("\n and {more} more fields (--json lists all)"),
+        };
+        format!("\nleft out, for want of a place in a transcript:\n{table}{more}")
     }
 
     fn json(&self, out: &Path) -> Value {

@@ -8,6 +8,7 @@ use crate::import::reader::Foreign;
 mod agent;
 mod anthropic;
 mod cline;
+mod deadloop;
 mod gemini_cli;
 pub(crate) mod huggingface;
 mod inspect;
@@ -37,5 +38,6 @@ pub(crate) const FOREIGN: &[&Foreign] = &[
     &cline::ENTRY,
     &gemini_cli::ENTRY,
     &agent::ENTRY,
+    &deadloop::ENTRY,
     &text::ENTRY,
 ];

@@ -10,7 +10,7 @@ use crate::import::cut::{Content, Record};
 use crate::import::head::Certainty;
 use crate::import::reader::{Foreign, Out, Reader, entry, keep};
 use crate::import::take::{self, Object};
-use crate::think::ThinkSplitter;
+use crate::think::{ThinkSplitter, join};
 use crate::wire::Fault;
 use crate::{Body, Event, Place};
 
@@ -178,9 +178,12 @@ impl Answer {
         let mut events = Vec::new();
         let mut from = 0;
         for end in &self.ends {
+            let mut pieces = Vec::new();
             splitter.push(&self.text[from..*end], &mut |side, text| {
-                events.push(Event::of(side.body(text.to_owned())));
+                join(&mut pieces, side, text);
             });
+            let pieces = pieces.into_iter();
+            events.extend(pieces.map(|(side, text)| Event::of(side.body(text))));
             from = *end;
         }
         splitter.finish(&mut |side, text| events.push(Event::of(side.body(text.to_owned()))));

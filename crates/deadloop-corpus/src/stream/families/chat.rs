@@ -19,7 +19,8 @@ pub(crate) const ENTRY: Family = Family {
     ],
     tags: true,
     knows: |object| {
-        let choices = object.get("choices").is_some_and(Value::is_array);
+        let choices = object.get("choices").and_then(Value::as_array);
+        let choices = choices.is_some_and(|choices| choices.iter().all(Value::is_object));
         let alone = !object.contains_key("type") && !object.contains_key("output");
         choices || (alone && error(object))
     },

@@ -12,7 +12,7 @@ use crate::{Body, Event};
 pub(crate) mod agent;
 pub(crate) mod anthropic;
 pub(crate) mod chat;
-mod events;
+pub(crate) mod events;
 pub(crate) mod ollama;
 pub(crate) mod responses;
 

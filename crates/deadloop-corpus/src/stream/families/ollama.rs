@@ -75,8 +75,8 @@ fn read(mut object: Object) -> Result<Said, Fault> {
     let text = take::string(&mut object, "response")?;
     said.event(0, answer(text));
     let calls = take::list(&mut message, "tool_calls")?.unwrap_or_default();
-    for (at, call) in calls.into_iter().enumerate() {
-        read_call(take::as_object("tool_calls[]", call)?, at, &mut said)?;
+    for call in calls {
+        read_call(take::as_object("tool_calls[]", call)?, &mut said)?;
     }
     let reason = take::string(&mut object, "done_reason")?;
     said.event(0, finish(reason));
@@ -87,14 +87,14 @@ fn read(mut object: Object) -> Result<Said, Fault> {
 }
 
 /// Calls come whole.
-fn read_call(mut call: Object, at: usize, said: &mut Said) -> Result<(), Fault> {
+fn read_call(mut call: Object, said: &mut Said) -> Result<(), Fault> {
     let id = take::label(&mut call, "id");
     let mut function = take::object(&mut call, "function")?.unwrap_or_default();
     take::any(&mut function, "index");
     let name = take::string(&mut function, "name")?;
     let arguments = take::any(&mut function, "arguments");
     let call_said = Call {
-        key: format!("{at} {}", name.as_deref().unwrap_or("")),
+        key: String::new(),
         id,
         name,
         arguments: arguments.map_or(String::new(), |arguments| arguments.to_string()),

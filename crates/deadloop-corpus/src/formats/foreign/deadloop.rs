@@ -1,0 +1,59 @@
+//! deadloop's own: transcripts a line, as they stand in a corpus, and recorded streams of their events,
+//! as `deadloop watch` reads them. Labels and unknown fields come along.
+
+use serde_json::Value;
+
+use crate::import::cut::{Content, Record};
+use crate::import::head::Certainty;
+use crate::import::reader::{Foreign, Out, Reader};
+use crate::import::streams::{Streams, knows};
+use crate::import::take::Object;
+use crate::stream::families::events::ENTRY as FAMILY;
+use crate::wire::{Fault, Wire};
+
+pub(crate) const ENTRY: Foreign = Foreign {
+    name: "deadloop",
+    help: "deadloop's own transcripts, or streams of their events",
+    knows: |head| {
+        let transcripts = Certainty::Certain.when(head.any(is_transcript));
+        transcripts.max(knows(head, &FAMILY))
+    },
+    shape: None,
+    whole_folder: false,
+    reader: || Box::new(Own(Streams::of(&FAMILY))),
+};
+
+fn is_transcript(object: &Object) -> bool {
+    let events = object.get("events").is_some_and(Value::is_array);
+    events && object.get("id").is_some_and(Value::is_string)
+}
+
+struct Own(Streams);
+
+impl Reader for Own {
+    fn take(&mut self, record: Record, out: &mut Out) -> Result<(), Fault> {
+        let stream = match &record.content {
+            Content::Json(value) => value
+                .as_object()
+                .is_some_and(|object| (FAMILY.knows)(object)),
+            Content::Done => true,
+            Content::Text(_) => false,
+        };
+        if stream {
+            return self.0.take(record, out);
+        }
+        let place = record.place.clone();
+        let think = out.options.think.clone();
+        let entry = Wire::of(record.object()?)?.entry(&place, |_| think.clone())?;
+        out.emit(entry);
+        Ok(())
+    }
+
+    fn gap(&mut self) {
+        self.0.gap();
+    }
+
+    fn end(&mut self, out: &mut Out) {
+        self.0.end(out);
+    }
+}

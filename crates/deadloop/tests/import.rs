@@ -1,0 +1,125 @@
+//! `deadloop import` from outside: what it leaves, what it says, its exit codes.
+
+#![allow(clippy::expect_used, reason = "a test that cannot go on says why")]
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+const SAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/formats/import");
+
+fn deadloop(dir: &Path, args: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_deadloop"));
+    command
+        .current_dir(dir)
+        .args(args)
+        .output()
+        .expect("it starts")
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// A folder with good and bad recordings.
+fn recordings() -> tempfile::TempDir {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let inside = dir.path().join("in");
+    std::fs::create_dir(&inside).expect("it is writable");
+    for name in ["openai-chat.jsonl", "ollama.jsonl"] {
+        std::fs::copy(Path::new(SAMPLES).join(name), inside.join(name)).expect("a sample");
+    }
+    let bad = "{\"choices\":[{\"message\":{\"content\":\"one\"}}]}\n{\"choices\": 7}\nnonsense\n";
+    std::fs::write(inside.join("bad.jsonl"), bad).expect("it is writable");
+    dir
+}
+
+#[test]
+fn bad_recordings_stop_it_and_nothing_is_left() {
+    let dir = recordings();
+    let run = deadloop(dir.path(), &["import", "in", "--out", "corpus"]);
+    assert_eq!(run.status.code(), Some(2));
+    let said = text(&run.stderr);
+    let names = [
+        "in/bad.jsonl:2: ",
+        "in/bad.jsonl:3: not JSON",
+        "nothing was written",
+    ];
+    assert!(names.iter().all(|name| said.contains(name)), "{said}");
+    let left = std::fs::read_dir(dir.path()).expect("it is there").count();
+    assert_eq!(left, 1, "only what was there");
+}
+
+#[test]
+fn bad_recordings_are_left_out_listed_and_counted() {
+    let dir = recordings();
+    let run = deadloop(
+        dir.path(),
+        &[
+            "import", "in", "--out", "corpus", "--on-bad", "skip", "--json",
+        ],
+    );
+    assert_eq!(run.status.code(), Some(0), "{}", text(&run.stderr));
+    let told: serde_json::Value = serde_json::from_slice(&run.stdout).expect("it is JSON");
+    assert_eq!(
+        told["files"],
+        serde_json::json!({"in": 3, "used": 3, "rejected": 0})
+    );
+    for what in ["files", "records", "transcripts"] {
+        let count = |name: &str| told[what][name].as_u64().expect("a count");
+        assert_eq!(count("in"), count("used") + count("rejected"), "{what}");
+    }
+    assert_eq!(told["records"]["rejected"], 2);
+    assert_eq!(told["models"]["qwen3-8b"], 3);
+    let rejected = std::fs::read_to_string(dir.path().join("corpus/rejected.jsonl"));
+    assert_eq!(rejected.expect("it is there").lines().count(), 2);
+    let check = deadloop(dir.path(), &["check", "corpus"]);
+    assert_eq!(check.status.code(), Some(0), "{}", text(&check.stderr));
+}
+
+#[test]
+fn nothing_is_overwritten_unless_forced_and_labels_stay() {
+    let dir = recordings();
+    let args = ["import", "in/ollama.jsonl", "--out", "corpus"];
+    assert_eq!(deadloop(dir.path(), &args).status.code(), Some(0));
+    let labels = dir.path().join("corpus/labels.csv");
+    std::fs::write(&labels, "transcript,class\nollama/1,clean\n").expect("it is writable");
+    let again = deadloop(dir.path(), &args);
+    assert_eq!(again.status.code(), Some(2));
+    assert!(
+        text(&again.stderr).contains("is there already"),
+        "{}",
+        text(&again.stderr)
+    );
+    let card = || std::fs::read(dir.path().join("corpus/dataset.toml")).expect("the card");
+    let first = card();
+    let forced = deadloop(dir.path(), &[args.as_slice(), &["--force"]].concat());
+    assert_eq!(forced.status.code(), Some(0), "{}", text(&forced.stderr));
+    assert_eq!(card(), first, "the same bytes");
+    assert!(labels.exists());
+    let left = std::fs::read_dir(dir.path()).expect("it is there").count();
+    assert_eq!(left, 2, "nothing half is left");
+}
+
+#[test]
+fn wrong_usage_is_told() {
+    let dir = recordings();
+    let code = |args: &[&str]| deadloop(dir.path(), args).status.code();
+    assert_eq!(code(&["import", "absent", "--out", "c"]), Some(2));
+    assert_eq!(
+        code(&["import", "in", "--out", "c", "--from", "telepathy"]),
+        Some(2)
+    );
+    assert_eq!(code(&["import", "--out", "c"]), Some(2));
+    assert_eq!(
+        code(&["import", "in", "--out", "in/ollama.jsonl/c"]),
+        Some(2)
+    );
+    std::fs::create_dir(dir.path().join("empty")).expect("it is writable");
+    assert_eq!(code(&["import", "empty", "--out", "c"]), Some(4));
+    let help = deadloop(dir.path(), &["import", "--help"]);
+    assert!(
+        text(&help.stdout).contains("openai-chat"),
+        "{}",
+        text(&help.stdout)
+    );
+}
