@@ -1,16 +1,39 @@
 //! From everything that repeats in a text to what a label says of it.
 
-use super::recycled::{Recycled, recycled};
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use super::evidence::{Ends, confidence, confidence_near};
+use super::recycled::recycled;
 use super::views::{EXACT, Stretch, View, list_number, stretches};
 
-/// Chars that have to repeat, the first copy included.
-const MIN_CHARS: usize = 200;
-/// Copies that there have to be.
-const MIN_COPIES: f64 = 3.0;
-/// Chars that may follow a repetition that reaches the end: a number or an end mark that was cut.
+/// Chars that a stretch has to have to be looked at.
+const MIN_CHARS: usize = 100;
+/// Likewise, copies.
+const MIN_COPIES: f64 = 2.5;
+/// Likewise, chars of copies that differ.
+const NEAR_CHARS: usize = 300;
+/// The confidence from which on a stretch is told.
+const LIKELY: f64 = 0.5;
+/// Chars that may follow a repetition that reaches the end: a number that was cut, marks.
 const SLACK: usize = 8;
+/// Chars by which a repetition has to be earlier to be one that leads into another.
+const LEAD: usize = 20;
+/// One that is seen more sharply may be so many times shorter than the longest.
+const MOST: usize = 4;
 /// From this period on, in chars, the unit is a paragraph.
 const PARAGRAPH: usize = 40;
+/// What stands at the end of recordings and is not the model's text.
+const END_MARKS: [&str; 6] = [
+    "</s>",
+    "<|endoftext|>",
+    "<|im_end|>",
+    "<|eot_id|>",
+    "... (truncated)",
+    "...(truncated)",
+];
+/// Marks that close what stands before them.
+const CLOSING: &str = ".,;:!?。，、；：！？．…)）]】}」』”’";
 
 /// What a text is, seen as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -94,93 +117,185 @@ pub struct Found {
 /// Looks through a text.
 pub fn find(text: &str) -> Found {
     let chars: Vec<char> = text.chars().collect();
-    let blanks = chars.iter().rev().take_while(|c| c.is_whitespace()).count();
-    let body = &chars[..chars.len() - blanks];
-    let exact: Vec<Stretch> = EXACT
-        .iter()
-        .flat_map(|view| stretches(*view, body, MIN_COPIES, MIN_CHARS))
-        .filter(|s| says(body, s))
-        .collect();
-    let near = recycled(body, MIN_CHARS);
-    let tail = tail(body, &exact, &near);
+    let body = &chars[..body(&chars)];
+    let candidates = candidates(body);
+    let tail = tail(body, &candidates);
     let until = tail
         .as_ref()
         .map_or(body.len(), |t| t.earliest.unwrap_or(t.onset));
-    let mut spans = escaped(body, &exact, until);
-    let class = match (&tail, spans.is_empty()) {
-        (Some(_), _) => Class::Loop,
-        (None, false) => Class::Transient,
-        (None, true) => Class::Clean,
+    let mut spans = escaped(body, &candidates, until);
+    let best = |all: &[Span]| all.iter().map(|s| s.confidence).fold(0.0, f64::max);
+    let (class, confidence) = match (&tail, spans.is_empty()) {
+        (Some(tail), _) => (Class::Loop, tail.confidence),
+        (None, false) => (Class::Transient, best(&spans)),
+        (None, true) => {
+            let most = candidates.iter().map(|c| c.confidence).fold(0.0, f64::max);
+            (Class::Clean, 1.0 - most)
+        }
     };
     spans.extend(tail);
     Found {
         class,
-        confidence: 1.0,
+        confidence,
         spans,
     }
 }
 
-/// Whether a unit that was seen with numbers folded has words: rows of numbers are data.
-fn says(text: &[char], stretch: &Stretch) -> bool {
-    let unit = &text[stretch.start..stretch.onset];
-    let letters = unit.iter().filter(|c| c.is_alphabetic()).count();
-    stretch.view == View::Chars || letters >= 3
+/// Something that repeats, and how sure it is that it matters.
+struct Candidate {
+    stretch: Stretch,
+    /// Whether it reaches the end of the text.
+    reaches: bool,
+    confidence: f64,
+    /// Share of n-grams that have stood before; 1 where copies are alike in their view.
+    share: f64,
 }
 
-fn tail(text: &[char], exact: &[Stretch], near: &[Recycled]) -> Option<Span> {
-    let reaches = |s: &&Stretch| s.end + SLACK >= text.len();
-    let best = exact
+fn candidates(text: &[char]) -> Vec<Candidate> {
+    let exact = EXACT
         .iter()
-        .filter(reaches)
-        .min_by_key(|s| (s.start, s.view));
-    let best = match best {
-        Some(s) => {
-            let r = s.start + s.period();
-            exact
-                .iter()
-                .filter(reaches)
-                .filter(|o| o.start <= r)
-                .min_by_key(|o| (o.view, o.start))
-                .copied()
+        .flat_map(|view| stretches(*view, text, MIN_COPIES, MIN_CHARS));
+    let exact = exact.map(|stretch| {
+        let stretch = trimmed(text, stretch);
+        let ends = ends(text, &stretch);
+        let confidence = confidence(text, &stretch, ends);
+        Candidate {
+            stretch,
+            reaches: ends != Ends::Before,
+            confidence,
+            share: 1.0,
         }
-        None => {
-            let n = near.iter().rfind(|n| n.stretch.end + SLACK >= text.len())?;
-            (n.stretch.length() >= 600 && n.share > 0.85 && n.stretch.copies >= 4.0)
-                .then_some(n.stretch)
+    });
+    let near = recycled(text, NEAR_CHARS).into_iter().map(|near| {
+        let ends = ends(text, &near.stretch);
+        let confidence = confidence_near(text, &near, ends);
+        Candidate {
+            stretch: near.stretch,
+            reaches: ends != Ends::Before,
+            confidence,
+            share: near.share,
         }
-    }?;
-    let mut span = span(text, &best);
+    });
+    exact.chain(near).collect()
+}
+
+/// Where the text ends that the model wrote: before white space, broken chars and end marks.
+fn body(text: &[char]) -> usize {
+    let mut end = text.len();
+    loop {
+        let blank = |c: &&char| c.is_whitespace() || **c == '\u{fffd}';
+        end -= text[..end].iter().rev().take_while(blank).count();
+        let mark = END_MARKS.iter().find(|mark| {
+            let mut chars = mark.chars().rev();
+            let mut text = text[..end].iter().rev();
+            chars.all(|c| text.next() == Some(&c))
+        });
+        match mark {
+            Some(mark) => end -= mark.chars().count(),
+            None => return end,
+        }
+    }
+}
+
+/// A stretch without what it picked up from the text before it: white space and marks that close a
+/// sentence follow that sentence, even where the last copy is followed by the same.
+fn trimmed(text: &[char], mut stretch: Stretch) -> Stretch {
+    let unit = &text[stretch.start..stretch.onset];
+    let closes = |c: &&char| c.is_whitespace() || CLOSING.contains(**c);
+    let picked = unit.iter().take_while(closes).count();
+    if unit.iter().any(|c| c.is_alphanumeric()) && stretch.view == View::Chars {
+        stretch.start += picked;
+        stretch.onset += picked;
+    }
+    stretch
+}
+
+fn ends(text: &[char], stretch: &Stretch) -> Ends {
+    let rest = &text[stretch.end.min(text.len())..];
+    if rest.len() > SLACK || rest.iter().any(|c| c.is_alphabetic()) {
+        return Ends::Before;
+    }
+    let over = stretch.length() % stretch.period();
+    let slack = stretch.period() / 20 + 1;
+    match over <= slack || over + slack >= stretch.period() {
+        true => Ends::Whole,
+        false => Ends::Cut,
+    }
+}
+
+/// The repetition that goes on to the end: of those that are likely and not short beside the longest,
+/// the one seen most sharply.
+fn tail(text: &[char], candidates: &[Candidate]) -> Option<Span> {
+    let likely = || {
+        candidates
+            .iter()
+            .filter(|c| c.reaches && c.confidence >= LIKELY)
+    };
+    let exact = || likely().filter(|c| c.stretch.view != View::Near);
+    let near = likely().find(|c| c.stretch.view == View::Near);
+    let longest = exact().map(|c| c.stretch.length()).max().unwrap_or(0);
+    let most = exact().filter(|c| c.stretch.length() * MOST >= longest);
+    let best = most.min_by_key(|c| (c.stretch.view, c.stretch.start));
+    let best = match (best, near) {
+        // Copies that take turns in how they differ are exact again after a few.
+        (Some(best), Some(near)) if turns(&best.stretch, &near.stretch) => near,
+        (Some(best), _) => best,
+        (None, near) => near?,
+    };
+    let mut span = span(text, best);
     span.end = None;
-    let lead = exact
-        .iter()
-        .chain(near.iter().filter(|n| n.share > 0.85).map(|n| &n.stretch))
-        .filter(|s| s.onset < best.onset && s.end >= best.start)
-        .map(|s| s.onset)
-        .min();
-    span.earliest = lead.filter(|l| *l + 20 < best.onset);
+    span.earliest = lead(candidates, &best.stretch);
     Some(span)
 }
 
-fn escaped(text: &[char], exact: &[Stretch], until: usize) -> Vec<Span> {
-    let mut all: Vec<&Stretch> = exact
-        .iter()
-        .filter(|s| s.end <= until + s.period() && s.onset < until)
-        .collect();
-    all.sort_by_key(|s| (std::cmp::Reverse(s.length()), s.view));
-    let mut taken: Vec<Span> = Vec::new();
-    for s in all {
-        let free = taken
-            .iter()
-            .all(|t| s.end <= t.start || t.end.is_some_and(|e| e <= s.start));
-        if free {
-            taken.push(span(text, s));
-        }
-    }
-    taken.sort_by_key(|t| t.start);
-    taken
+fn turns(exact: &Stretch, near: &Stretch) -> bool {
+    near.onset < exact.onset && near.copies >= 1.9 * exact.copies && exact.copies < 8.0
 }
 
-fn span(text: &[char], s: &Stretch) -> Span {
+/// Where a repetition begins that leads into another one.
+fn lead(candidates: &[Candidate], into: &Stretch) -> Option<usize> {
+    let leads = |c: &&Candidate| {
+        let s = &c.stretch;
+        let touches = s.end + SLACK >= into.start && s.onset + LEAD <= into.onset;
+        // What leads into it repeats by itself, before it.
+        let before = (into.onset - s.onset.min(into.onset)) as f64;
+        touches && c.share >= 0.9 && c.confidence >= 0.4 && before >= s.period() as f64
+    };
+    candidates
+        .iter()
+        .filter(leads)
+        .map(|c| c.stretch.onset)
+        .min()
+}
+
+/// The likely repetitions before `until` that ended; of those that overlap, the longest.
+fn escaped(text: &[char], candidates: &[Candidate], until: usize) -> Vec<Span> {
+    let over = |c: &&Candidate| {
+        c.confidence >= LIKELY
+            && !c.reaches
+            && c.stretch.onset < until
+            && c.stretch.view != View::Near
+    };
+    let mut all: Vec<&Candidate> = candidates.iter().filter(over).collect();
+    all.sort_by_key(|c| (Reverse(c.stretch.length()), c.stretch.view));
+    let mut taken: BTreeMap<usize, Span> = BTreeMap::new();
+    for candidate in all {
+        let (start, end) = (candidate.stretch.start, candidate.stretch.end.min(until));
+        let before = taken.range(..end).next_back();
+        let free = before.is_none_or(|(_, t)| t.end.is_some_and(|e| e <= start));
+        if free && end > candidate.stretch.onset {
+            let ended = Span {
+                end: Some(end),
+                ..span(text, candidate)
+            };
+            taken.insert(start, ended);
+        }
+    }
+    taken.into_values().collect()
+}
+
+fn span(text: &[char], candidate: &Candidate) -> Span {
+    let s = &candidate.stretch;
     Span {
         start: s.start,
         onset: s.onset,
@@ -189,18 +304,24 @@ fn span(text: &[char], s: &Stretch) -> Span {
         period: s.period(),
         copies: s.copies,
         kind: kind(text, s),
-        confidence: 1.0,
+        confidence: candidate.confidence,
     }
 }
 
-fn kind(text: &[char], s: &Stretch) -> Kind {
-    let lists = (s.start..s.end)
-        .filter(|at| (*at == s.start || text[*at - 1] == '\n') && list_number(&text[*at..]) > 0)
+fn kind(text: &[char], stretch: &Stretch) -> Kind {
+    let begins = |at: &usize| *at == 0 || text[at - 1] == '\n';
+    let numbered = |at: &usize| list_number(&text[*at..]) > 0;
+    let items = (stretch.start..stretch.end)
+        .filter(begins)
+        .filter(numbered)
         .count();
-    match s.view {
-        View::Near => Kind::NearRepeat,
-        _ if lists as f64 >= s.copies * 0.8 => Kind::OrderedList,
-        _ if s.period() < PARAGRAPH => Kind::ShortSequence,
+    let exact = stretch.view == View::Chars;
+    match stretch.period() {
+        _ if !exact && (items as f64 >= 0.8 * stretch.copies || numbered(&stretch.start)) => {
+            Kind::OrderedList
+        }
+        _ if !exact => Kind::NearRepeat,
+        ..PARAGRAPH => Kind::ShortSequence,
         _ => Kind::Paragraph,
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::views::{Stretch, View, folded};
+use super::views::{Numbers, Stretch, View, folded};
 
 /// Symbols of an n-gram. Shorter ones come back in any text, longer ones are broken by every word
 /// that changes.
@@ -76,18 +76,19 @@ fn measured(
 ) -> Option<Recycled> {
     let mut known: Vec<usize> = gaps[from..to].iter().copied().filter(|g| *g > 0).collect();
     let share = known.len() as f64 / (to - from) as f64;
-    let middle = known.len() / 2;
-    let period = *known.select_nth_unstable(middle).1;
-    let first = from.checked_sub(gaps[from])?;
-    let onset = start(from);
-    let _ = period;
+    let high = known.len() * 3 / 4;
+    let period = *known.select_nth_unstable(high).1;
+    // Before the repetition begins, single n-grams come back from afar.
+    let near = |at: &usize| gaps[*at] > 0 && gaps[*at] <= 2 * period;
+    let from = (from..to).find(near)?;
     Some(Recycled {
         stretch: Stretch {
             view: View::Near,
-            start: start(first),
-            onset,
+            start: start(from.checked_sub(gaps[from])?),
+            onset: start(from),
             end,
             copies: (to - from) as f64 / period as f64 + 1.0,
+            numbers: Numbers::Same,
         },
         share,
     })

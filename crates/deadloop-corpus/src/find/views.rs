@@ -37,6 +37,19 @@ pub struct Stretch {
     pub end: usize,
     /// How often the unit stands in it, a cut last copy counted in part.
     pub copies: f64,
+    /// How the numbers in the copies differ.
+    pub numbers: Numbers,
+}
+
+/// How copies differ in their numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Numbers {
+    /// They are the same.
+    Same,
+    /// They run on, each by its own step: a counter, a list, years.
+    Counting,
+    /// They are what the text is about: scores, measurements.
+    Data,
 }
 
 impl Stretch {
@@ -72,20 +85,27 @@ impl Symbols {
         self.starts.get(index).copied().unwrap_or(self.end)
     }
 
-    fn stretch(&self, view: View, run: &Run) -> Stretch {
+    fn stretch(&self, view: View, text: &[char], run: &Run) -> Stretch {
+        let copies = run.start..run.end - run.period + 1;
+        let copy = |at: usize| &text[self.starts[at]..self.end_of(at + run.period)];
+        let numbers = match view {
+            View::Chars => Numbers::Same,
+            _ => numbers(copies.step_by(run.period).take(MEASURED).map(copy)),
+        };
         Stretch {
             view,
             start: self.starts[run.start],
             onset: self.starts[run.start + run.period],
             end: self.end_of(run.end),
             copies: run.copies(),
+            numbers,
         }
     }
 }
 
-/// Everything that a view shows to stand at least `copies` times in a row, over at least `length`
+/// Everything that a view shows to stand at least `copies` times in a row, over at least `least`
 /// chars.
-pub(super) fn stretches(view: View, text: &[char], copies: f64, length: usize) -> Vec<Stretch> {
+pub(super) fn stretches(view: View, text: &[char], copies: f64, least: usize) -> Vec<Stretch> {
     let (symbols, keys) = match view {
         View::Chars => (chars(text), Vec::new()),
         View::Folded => (folded(text), Vec::new()),
@@ -93,12 +113,13 @@ pub(super) fn stretches(view: View, text: &[char], copies: f64, length: usize) -
         View::Sentences => elements(text, |at| ends_sentence(text, at)),
         View::Near => return Vec::new(),
     };
-    let long = |s: &Stretch| s.copies >= copies && s.length() >= length;
     let taken = |mut run: Run| {
         if cut_copy(&run, &keys) {
             run.end += 1;
         }
-        Some(symbols.stretch(view, &run)).filter(long)
+        let length = symbols.end_of(run.end) - symbols.starts[run.start];
+        let long = run.copies() >= copies && length >= least;
+        long.then(|| symbols.stretch(view, text, &run))
     };
     runs(&symbols.symbols)
         .into_iter()
@@ -150,24 +171,79 @@ pub(super) fn folded(text: &[char]) -> Symbols {
     seen
 }
 
+/// Copies that are looked at for how their numbers differ.
+const MEASURED: usize = 40;
+/// Share of the steps that have to be alike in a counter: it may start again, or miss one.
+const STEADY: f64 = 0.7;
+
+fn numbers<'t>(copies: impl Iterator<Item = &'t [char]>) -> Numbers {
+    let rows: Vec<Vec<f64>> = copies.map(numbers_of).collect();
+    let slots = rows.iter().map(Vec::len).min().unwrap_or(0);
+    if rows.iter().any(|row| row.len() != slots) {
+        return Numbers::Data;
+    }
+    let how = |slot: usize| {
+        let mut steps: Vec<f64> = rows.windows(2).map(|w| w[1][slot] - w[0][slot]).collect();
+        steps.sort_unstable_by(f64::total_cmp);
+        let common = steps
+            .chunk_by(|a, b| a == b)
+            .max_by_key(|alike| alike.len());
+        match common {
+            Some(alike) if (alike.len() as f64) < STEADY * steps.len() as f64 => Numbers::Data,
+            Some([step, ..]) if *step != 0.0 => Numbers::Counting,
+            _ => Numbers::Same,
+        }
+    };
+    (0..slots).map(how).max().unwrap_or(Numbers::Same)
+}
+
+/// The numbers in a piece of text, in order.
+fn numbers_of(text: &[char]) -> Vec<f64> {
+    let digits = |c: &char| c.to_digit(10).map(f64::from);
+    let alike = text.chunk_by(|a, b| digits(a).is_some() == digits(b).is_some());
+    let number = |run: &[char]| {
+        run.iter()
+            .try_fold(0.0, |sum, c| Some(sum * 10.0 + digits(c)?))
+    };
+    alike.filter_map(number).collect()
+}
+
 /// Chars of the list number that a line begins with, the blanks around it included: `12. `, `(3) `,
-/// `**4)** `, `5、`.
+/// `**4)** `, `5、`, `iv. `, `b) `, `七、`.
 pub(super) fn list_number(line: &[char]) -> usize {
     let count =
         |from: usize, is: fn(&char) -> bool| line[from..].iter().take_while(|c| is(c)).count();
     let blank = |c: &char| matches!(c, ' ' | '\t' | '\u{3000}');
-    let mut at = count(0, blank);
-    at += count(at, |c| matches!(c, '*' | '(' | '（' | '#' | ' '));
-    let digits = count(at, |c| c.is_numeric());
-    at += digits;
-    let marks = count(at, |c| {
-        matches!(c, '.' | ')' | '）' | '、' | ':' | '．' | '*')
+    let opened = count(0, |c| {
+        matches!(c, '*' | '(' | '（' | '#' | ' ' | '\t' | '\u{3000}')
     });
-    if digits == 0 || digits > 6 || marks == 0 {
+    let number = counting(&line[opened..]);
+    let at = opened + number;
+    let marks = count(at, |c| {
+        matches!(c, '.' | ')' | '）' | '、' | ':' | '：' | '．' | '*')
+    });
+    if number == 0 || marks == 0 {
         return 0;
     }
-    at += marks;
-    at + count(at, blank)
+    at + marks + count(at + marks, blank)
+}
+
+/// Chars of the number at the start of a text, as lists are numbered: digits, letters, Roman or
+/// Chinese numerals.
+fn counting(text: &[char]) -> usize {
+    let count = |is: fn(&char) -> bool| text.iter().take_while(|c| is(c)).count();
+    let most = |n: usize, most: usize| if n <= most { n } else { 0 };
+    let ways = [
+        most(count(|c| c.is_numeric()), 6),
+        most(count(|c| c.is_ascii_uppercase()), 2),
+        most(count(|c| c.is_ascii_lowercase()), 1),
+        count(|c| matches!(c, 'I' | 'V' | 'X' | 'L' | 'C')),
+        count(|c| matches!(c, 'i' | 'v' | 'x' | 'l')),
+        count(|c| "一二三四五六七八九十百零".contains(*c)),
+    ];
+    // Of a word, only some letters are numerals.
+    let ends = |n: &usize| text.get(*n).is_none_or(|c| !c.is_alphanumeric());
+    ways.into_iter().filter(ends).max().unwrap_or(0)
 }
 
 fn ends_sentence(text: &[char], at: usize) -> bool {
