@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::evidence::{Ends, confidence, confidence_near};
 use super::recycled::recycled;
-use super::views::{EXACT, Stretch, View, list_number, stretches};
+use super::views::{EXACT, Stretch, View, ends_sentence, list_number, stretches};
 
 /// Chars that a stretch has to have to be looked at.
 const MIN_CHARS: usize = 100;
@@ -21,6 +21,8 @@ const SLACK: usize = 8;
 const LEAD: usize = 20;
 /// One that is seen more sharply may be so many times shorter than the longest.
 const MOST: usize = 4;
+/// Chars by which the beginnings of two copies that differ may differ.
+const ASIDE: usize = 12;
 /// From this period on, in chars, the unit is a paragraph.
 const PARAGRAPH: usize = 40;
 /// What stands at the end of recordings and is not the model's text.
@@ -166,7 +168,8 @@ fn candidates(text: &[char]) -> Vec<Candidate> {
             share: 1.0,
         }
     });
-    let near = recycled(text, NEAR_CHARS).into_iter().map(|near| {
+    let near = recycled(text, NEAR_CHARS).into_iter().map(|mut near| {
+        near.stretch = trimmed(text, near.stretch);
         let ends = ends(text, &near.stretch);
         let confidence = confidence_near(text, &near, ends);
         Candidate {
@@ -197,13 +200,27 @@ fn body(text: &[char]) -> usize {
     }
 }
 
-/// A stretch without what it picked up from the text before it: white space and marks that close a
-/// sentence follow that sentence, even where the last copy is followed by the same.
+/// A stretch with its copies where a reader sees them begin. White space and marks that close a
+/// sentence follow that sentence, even where the last copy happens to be followed by the same. Copies
+/// that differ begin with their sentence, not with the first n-gram that comes back.
 fn trimmed(text: &[char], mut stretch: Stretch) -> Stretch {
     let unit = &text[stretch.start..stretch.onset];
     let closes = |c: &&char| c.is_whitespace() || CLOSING.contains(**c);
-    let picked = unit.iter().take_while(closes).count();
-    if unit.iter().any(|c| c.is_alphanumeric()) && stretch.view == View::Chars {
+    if stretch.view == View::Near {
+        let since = |at: usize| {
+            (0..at)
+                .rev()
+                .take_while(|i| !ends_sentence(text, *i))
+                .count()
+        };
+        let blanks = |at: usize| text[at..].iter().take_while(|c| c.is_whitespace()).count();
+        let (first, second) = (since(stretch.start), since(stretch.onset));
+        if first.abs_diff(second) <= ASIDE && 2 * second < stretch.period() {
+            stretch.start -= first - blanks(stretch.start - first).min(first);
+            stretch.onset -= second - blanks(stretch.onset - second).min(second);
+        }
+    } else if unit.iter().any(|c| c.is_alphanumeric()) {
+        let picked = unit.iter().take_while(closes).count();
         stretch.start += picked;
         stretch.onset += picked;
     }
@@ -211,7 +228,8 @@ fn trimmed(text: &[char], mut stretch: Stretch) -> Stretch {
 }
 
 fn ends(text: &[char], stretch: &Stretch) -> Ends {
-    let rest = &text[stretch.end.min(text.len())..];
+    let rest = &text[stretch.end..];
+    let rest = &rest[list_number(rest)..];
     if rest.len() > SLACK || rest.iter().any(|c| c.is_alphabetic()) {
         return Ends::Before;
     }
@@ -248,8 +266,10 @@ fn tail(text: &[char], candidates: &[Candidate]) -> Option<Span> {
     Some(span)
 }
 
+/// Whether the copies of `exact` are several of `near`, from where it begins on.
 fn turns(exact: &Stretch, near: &Stretch) -> bool {
-    near.onset < exact.onset && near.copies >= 1.9 * exact.copies && exact.copies < 8.0
+    let begins = near.start + exact.period() > exact.start && near.onset < exact.onset;
+    begins && near.copies >= 1.9 * exact.copies && exact.copies < 8.0
 }
 
 /// Where a repetition begins that leads into another one.

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::views::{Numbers, Stretch, View, folded};
+use super::views::{Numbers, Stretch, View, squeezed};
 
 /// Symbols of an n-gram. Shorter ones come back in any text, longer ones are broken by every word
 /// that changes.
@@ -21,7 +21,7 @@ pub(super) struct Recycled {
 
 /// The stretches of at least `length` chars in which n-grams come back, disjoint, in their order.
 pub(super) fn recycled(text: &[char], length: usize) -> Vec<Recycled> {
-    let seen = folded(text);
+    let seen = squeezed(text);
     let gaps = gaps(&seen.symbols);
     let mut found = Vec::new();
     let mut from = 0;

@@ -144,32 +144,49 @@ fn chars(text: &[char]) -> Symbols {
     }
 }
 
-/// The chars with numbers folded. A list number belongs to what follows it.
-pub(super) fn folded(text: &[char]) -> Symbols {
+/// The chars with numbers folded: digits, and Chinese numerals after 第. A list number belongs to what
+/// follows it.
+fn folded(text: &[char]) -> Symbols {
     let mut seen = Symbols::default();
     let mut at = 0;
     while at < text.len() {
-        let begins_line = at == 0 || text[at - 1] == '\n';
         let from = at;
-        if begins_line {
+        if at == 0 || text[at - 1] == '\n' {
             at += list_number(&text[at..]);
         }
         let Some(c) = text.get(at) else { break };
-        let mut next = at + 1;
-        let digit = c.is_numeric();
-        if digit {
-            next += text[next..].iter().take_while(|c| c.is_numeric()).count();
-        }
-        seen.push(
-            if digit { u32::from('0') } else { u32::from(*c) },
-            from,
-            next,
-        );
-        at = next;
+        let ordinal = at > 0 && text[at - 1] == '第';
+        let number = |c: &char| c.is_numeric() || ordinal && CHINESE.contains(*c);
+        let digits = text[at..].iter().take_while(|c| number(c)).count();
+        let symbol = if digits > 0 { '0' } else { *c };
+        at += digits.max(1);
+        seen.push(u32::from(symbol), from, at);
     }
     seen.end = text.len();
     seen
 }
+
+/// The folded chars, a row of white space or of one mark being one symbol too: what pads a table.
+pub(super) fn squeezed(text: &[char]) -> Symbols {
+    let all = folded(text);
+    let mut seen = Symbols::default();
+    for (symbol, start) in all.symbols.iter().zip(&all.starts) {
+        let c = char::from_u32(*symbol).unwrap_or(' ');
+        let symbol = if c.is_whitespace() {
+            u32::from(' ')
+        } else {
+            *symbol
+        };
+        if c.is_alphanumeric() || seen.symbols.last() != Some(&symbol) {
+            seen.push(symbol, *start, *start + 1);
+        }
+    }
+    seen.end = text.len();
+    seen
+}
+
+/// Chinese numerals.
+const CHINESE: &str = "一二三四五六七八九十百千零〇";
 
 /// Copies that are looked at for how their numbers differ.
 const MEASURED: usize = 40;
@@ -239,14 +256,14 @@ fn counting(text: &[char]) -> usize {
         most(count(|c| c.is_ascii_lowercase()), 1),
         count(|c| matches!(c, 'I' | 'V' | 'X' | 'L' | 'C')),
         count(|c| matches!(c, 'i' | 'v' | 'x' | 'l')),
-        count(|c| "一二三四五六七八九十百零".contains(*c)),
+        count(|c| CHINESE.contains(*c)),
     ];
     // Of a word, only some letters are numerals.
     let ends = |n: &usize| text.get(*n).is_none_or(|c| !c.is_alphanumeric());
     ways.into_iter().filter(ends).max().unwrap_or(0)
 }
 
-fn ends_sentence(text: &[char], at: usize) -> bool {
+pub(super) fn ends_sentence(text: &[char], at: usize) -> bool {
     match text[at] {
         '\n' | '。' | '！' | '？' | '；' | '!' | '?' | ';' => true,
         '.' => text.get(at + 1).is_none_or(|c| c.is_whitespace()),
