@@ -114,6 +114,8 @@ pub struct Found {
     pub confidence: f64,
     /// What repeats in it, in order; one that reaches the end is the last.
     pub spans: Vec<Span>,
+    /// In a text that was found clean: the likeliest of what was not believed.
+    pub doubt: Option<Span>,
 }
 
 /// Looks through a text.
@@ -126,20 +128,22 @@ pub fn find(text: &str) -> Found {
         .as_ref()
         .map_or(body.len(), |t| t.earliest.unwrap_or(t.onset));
     let mut spans = escaped(body, &candidates, until);
+    let likeliest = |a: &&Candidate, b: &&Candidate| a.confidence.total_cmp(&b.confidence);
+    let doubt = candidates.iter().max_by(likeliest);
     let best = |all: &[Span]| all.iter().map(|s| s.confidence).fold(0.0, f64::max);
     let (class, confidence) = match (&tail, spans.is_empty()) {
         (Some(tail), _) => (Class::Loop, tail.confidence),
         (None, false) => (Class::Transient, best(&spans)),
-        (None, true) => {
-            let most = candidates.iter().map(|c| c.confidence).fold(0.0, f64::max);
-            (Class::Clean, 1.0 - most)
-        }
+        (None, true) => (Class::Clean, 1.0 - doubt.map_or(0.0, |c| c.confidence)),
     };
+    let doubt = doubt.filter(|_| class == Class::Clean);
+    let doubt = doubt.map(|c| span(body, c));
     spans.extend(tail);
     Found {
         class,
         confidence,
         spans,
+        doubt,
     }
 }
 

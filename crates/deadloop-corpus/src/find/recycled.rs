@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::views::{Numbers, Stretch, View, squeezed};
+use super::views::{Numbers, Stretch, View, seen_as};
 
 /// Symbols of an n-gram. Shorter ones come back in any text, longer ones are broken by every word
 /// that changes.
@@ -21,8 +21,8 @@ pub(super) struct Recycled {
 
 /// The stretches of at least `length` chars in which n-grams come back, disjoint, in their order.
 pub(super) fn recycled(text: &[char], length: usize) -> Vec<Recycled> {
-    let seen = squeezed(text);
-    let gaps = gaps(&seen.symbols);
+    let (symbols, starts) = seen_as(View::Near, text);
+    let gaps = gaps(&symbols);
     let mut found = Vec::new();
     let mut from = 0;
     while from < gaps.len() {
@@ -31,11 +31,11 @@ pub(super) fn recycled(text: &[char], length: usize) -> Vec<Recycled> {
             continue;
         }
         let to = best_end(&gaps, from);
-        let start = seen.starts[from];
+        let start = starts[from];
         let last = to - 1 + GRAM;
-        let end = seen.starts.get(last).copied().unwrap_or(text.len());
+        let end = starts.get(last).copied().unwrap_or(text.len());
         if end - start >= length {
-            found.extend(measured(&gaps, (from, to), |index| seen.starts[index], end));
+            found.extend(measured(&gaps, (from, to), |index| starts[index], end));
         }
         from = to;
     }

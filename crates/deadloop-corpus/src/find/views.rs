@@ -2,6 +2,7 @@
 //! numbers folded; its lines; its sentences.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use super::runs::{Run, runs};
 
@@ -41,7 +42,7 @@ pub struct Stretch {
     pub numbers: Numbers,
 }
 
-/// How copies differ in their numbers.
+/// How copies differ in their numbers, list numbers aside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Numbers {
     /// They are the same.
@@ -67,9 +68,9 @@ impl Stretch {
 /// A text as the symbols of a view, and where each stands: from its start up to the start of the
 /// next one belongs to it; the last ends at `end`.
 #[derive(Debug, Default)]
-pub(super) struct Symbols {
-    pub(super) symbols: Vec<u32>,
-    pub(super) starts: Vec<usize>,
+struct Symbols {
+    symbols: Vec<u32>,
+    starts: Vec<usize>,
     end: usize,
 }
 
@@ -86,11 +87,13 @@ impl Symbols {
     }
 
     fn stretch(&self, view: View, text: &[char], run: &Run) -> Stretch {
-        let copies = run.start..run.end - run.period + 1;
-        let copy = |at: usize| &text[self.starts[at]..self.end_of(at + run.period)];
+        let copies = (run.start..=run.end - run.period).step_by(run.period);
         let numbers = match view {
             View::Chars => Numbers::Same,
-            _ => numbers(copies.step_by(run.period).take(MEASURED).map(copy)),
+            _ => {
+                let copy = |at: usize| self.starts[at]..self.end_of(at + run.period);
+                numbers(copies.take(MEASURED).map(|at| numbers_of(text, copy(at))))
+            }
         };
         Stretch {
             view,
@@ -106,13 +109,7 @@ impl Symbols {
 /// Everything that a view shows to stand at least `copies` times in a row, over at least `least`
 /// chars.
 pub(super) fn stretches(view: View, text: &[char], copies: f64, least: usize) -> Vec<Stretch> {
-    let (symbols, keys) = match view {
-        View::Chars => (chars(text), Vec::new()),
-        View::Folded => (folded(text), Vec::new()),
-        View::Lines => elements(text, |at| text[at] == '\n'),
-        View::Sentences => elements(text, |at| ends_sentence(text, at)),
-        View::Near => return Vec::new(),
-    };
+    let (symbols, keys) = symbols(view, text);
     let taken = |mut run: Run| {
         if cut_copy(&run, &keys) {
             run.end += 1;
@@ -125,6 +122,23 @@ pub(super) fn stretches(view: View, text: &[char], copies: f64, least: usize) ->
         .into_iter()
         .filter_map(taken)
         .collect()
+}
+
+/// The symbols of a view, and what its elements say where it has some.
+fn symbols(view: View, text: &[char]) -> (Symbols, Vec<String>) {
+    match view {
+        View::Chars => (chars(text), Vec::new()),
+        View::Folded => (folded(text), Vec::new()),
+        View::Lines => elements(text, |at| text[at] == '\n'),
+        View::Sentences => elements(text, |at| ends_sentence(text, at)),
+        View::Near => (squeezed(text), Vec::new()),
+    }
+}
+
+/// A text as the symbols of a view, and the first char of each.
+pub(super) fn seen_as(view: View, text: &[char]) -> (Vec<u32>, Vec<usize>) {
+    let (seen, _) = symbols(view, text);
+    (seen.symbols, seen.starts)
 }
 
 /// Whether the last element follows the run and begins like the one that is due: the text was cut
@@ -167,7 +181,7 @@ fn folded(text: &[char]) -> Symbols {
 }
 
 /// The folded chars, a row of white space or of one mark being one symbol too: what pads a table.
-pub(super) fn squeezed(text: &[char]) -> Symbols {
+fn squeezed(text: &[char]) -> Symbols {
     let all = folded(text);
     let mut seen = Symbols::default();
     for (symbol, start) in all.symbols.iter().zip(&all.starts) {
@@ -193,8 +207,8 @@ const MEASURED: usize = 40;
 /// Share of the steps that have to be alike in a counter: it may start again, or miss one.
 const STEADY: f64 = 0.7;
 
-fn numbers<'t>(copies: impl Iterator<Item = &'t [char]>) -> Numbers {
-    let rows: Vec<Vec<f64>> = copies.map(numbers_of).collect();
+fn numbers(copies: impl Iterator<Item = Vec<f64>>) -> Numbers {
+    let rows: Vec<Vec<f64>> = copies.collect();
     let slots = rows.iter().map(Vec::len).min().unwrap_or(0);
     if rows.iter().any(|row| row.len() != slots) {
         return Numbers::Data;
@@ -214,15 +228,23 @@ fn numbers<'t>(copies: impl Iterator<Item = &'t [char]>) -> Numbers {
     (0..slots).map(how).max().unwrap_or(Numbers::Same)
 }
 
-/// The numbers in a piece of text, in order.
-fn numbers_of(text: &[char]) -> Vec<f64> {
-    let digits = |c: &char| c.to_digit(10).map(f64::from);
-    let alike = text.chunk_by(|a, b| digits(a).is_some() == digits(b).is_some());
-    let number = |run: &[char]| {
-        run.iter()
-            .try_fold(0.0, |sum, c| Some(sum * 10.0 + digits(c)?))
-    };
-    alike.filter_map(number).collect()
+/// The numbers in a part of a text, in order; list numbers are none.
+fn numbers_of(text: &[char], part: Range<usize>) -> Vec<f64> {
+    let mut found = Vec::new();
+    let mut at = part.start;
+    while at < part.end {
+        if at == 0 || text[at - 1] == '\n' {
+            at += list_number(&text[at..part.end]);
+        }
+        let digits = text[at.min(part.end)..part.end]
+            .iter()
+            .map_while(|c| c.to_digit(10));
+        let (length, number) =
+            digits.fold((0, 0.0), |(n, sum), d| (n + 1, sum * 10.0 + f64::from(d)));
+        found.extend((length > 0).then_some(number));
+        at += length.max(1);
+    }
+    found
 }
 
 /// Chars of the list number that a line begins with, the blanks around it included: `12. `, `(3) `,

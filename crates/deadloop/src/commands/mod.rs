@@ -8,6 +8,7 @@ use crate::interrupt;
 mod check;
 mod detectors;
 mod explain;
+mod label;
 mod replay;
 mod report;
 mod stats;
@@ -15,6 +16,7 @@ mod sweep;
 mod tune;
 mod watch;
 
+pub(crate) use label::Label;
 pub(crate) use replay::Named;
 
 /// Runs the command that was asked for.
@@ -30,6 +32,7 @@ pub(crate) fn run(cli: &Cli) -> Outcome {
         Command::Explain(args) => explain::run(args, cli.global),
         Command::Watch(args) => watch::run(args, cli.global),
         Command::Report(args) => report::run(args, cli.global),
+        Command::Label(args) => label::run(args, cli.global),
         Command::Check(args) => check::run(args, cli.global),
         Command::Stats(args) => stats::run(args, cli.global),
         Command::Detectors => detectors::run(cli.global),
