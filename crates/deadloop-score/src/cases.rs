@@ -79,7 +79,7 @@ impl Case {
 }
 
 /// The labels that stand inside a transcript.
-fn inside(entry: &Entry, problems: &mut Vec<Problem>) -> Vec<Placed> {
+pub(crate) fn inside(entry: &Entry, problems: &mut Vec<Problem>) -> Vec<Placed> {
     let place = &entry.place;
     let labels = match &entry.labels {
         None | Some(Value::Null) => return Vec::new(),

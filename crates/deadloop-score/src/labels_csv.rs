@@ -8,6 +8,7 @@ use csv::StringRecord;
 use deadloop_replay::corpus::{Ids, Place, Problem};
 
 use crate::label::{Placed, Wire, push};
+use crate::label_rows::LabelRow;
 
 /// The columns that labels.csv has, in any order.
 pub const COLUMNS: [&str; 11] = [
@@ -31,6 +32,8 @@ pub struct LabelsFile {
     rows: BTreeMap<String, Vec<Placed>>,
     /// Where each transcript is named first, bad rows included: they are reported once, as bad.
     named: BTreeMap<String, Place>,
+    /// The good rows as they stand.
+    all: Vec<LabelRow>,
 }
 
 impl LabelsFile {
@@ -110,11 +113,19 @@ impl LabelsFile {
         let wire = cells.wire(&place, problems);
         let label = wire.check(&place, problems);
         if let Some(label) = label.filter(|_| problems.len() == before) {
+            let text = |column| cells.text(column).unwrap_or_default();
+            let row = LabelRow::new(&transcript, &label, text("by"), text("note"));
+            self.all.push(row);
             self.rows
                 .entry(transcript)
                 .or_default()
                 .push((place, label));
         }
+    }
+
+    /// The good rows, in the order of the file.
+    pub(crate) fn into_rows(self) -> Vec<LabelRow> {
+        self.all
     }
 
     /// The labels of a transcript; `None` where the file does not name it.

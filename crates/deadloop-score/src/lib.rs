@@ -13,6 +13,7 @@
 //!
 //! Single-threaded: what is slow here was made to cost little instead.
 
+mod agreement;
 mod bootstrap;
 mod careful;
 mod cases;
@@ -26,6 +27,7 @@ mod infeasible;
 mod intervals;
 mod judging;
 mod label;
+mod label_rows;
 mod labels_csv;
 mod latency;
 mod metric;
@@ -40,6 +42,7 @@ mod tally;
 mod timeline;
 mod verdict;
 
+pub use agreement::{Agreement, Onsets, Overlaps, agreement, alpha};
 pub use bootstrap::{Intervals, Resampling, bootstrap};
 pub use cases::Case;
 pub use choose::{Choice, Choices, ChooseOptions, Why, choose};
@@ -64,6 +67,7 @@ pub use intervals::{
 };
 pub use judging::{At, JudgeOptions, Transient, Watch};
 pub use label::{Class, Span, Truth};
+pub use label_rows::{LabelRow, write_labels};
 pub use labels_csv::{COLUMNS as LABEL_COLUMNS, LabelsFile};
 pub use latency::{Latencies, Quantiles, RANKS, rank};
 pub use metric::{GoalError, Metric};

@@ -69,6 +69,11 @@ pub(crate) enum Command {
     /// Renders the report of a result folder again; runs nothing
     #[command(after_help = "Example:\n  deadloop report tuned")]
     Report(Report),
+    /// Labels: proposed by the offline loop finder, reviewed on a terminal, compared
+    #[command(
+        after_help = "Examples:\n  deadloop label recordings/                         proposes labels, writes recordings/labels.csv\n  deadloop label recordings/ --review                asks about them, the most uncertain first\n  deadloop label --agreement ann.csv bob.csv recordings/\n\nA proposed row has by = auto, a reviewed one by = review:NAME. A review saves after every answer and\ngoes on where it stopped. Where stdin is no terminal it reads keys from lines: l c t u (loop, clean,\ntransient, unsure), < > (onset by a char), [ ] (by a copy), z (undo), s (skip), q (quit)."
+    )]
+    Label(crate::commands::Label),
     /// Whether a corpus is whole: every problem with its file and line
     #[command(after_help = "Example:\n  deadloop check recordings/")]
     Check(Check),

@@ -8,6 +8,7 @@ mod exit;
 mod explaining;
 mod folder;
 mod interrupt;
+mod labelling;
 mod programs;
 mod progress;
 mod replaying;

@@ -9,6 +9,7 @@ mod check;
 mod detectors;
 mod explain;
 mod import;
+mod label;
 mod replay;
 mod report;
 mod stats;
@@ -17,6 +18,7 @@ mod tune;
 mod watch;
 
 pub(crate) use import::Import;
+pub(crate) use label::Label;
 pub(crate) use replay::Named;
 
 /// Runs the command that was asked for.
@@ -33,6 +35,7 @@ pub(crate) fn run(cli: &Cli) -> Outcome {
         Command::Watch(args) => watch::run(args, cli.global),
         Command::Import(args) => import::run(args, cli.global),
         Command::Report(args) => report::run(args, cli.global),
+        Command::Label(args) => label::run(args, cli.global),
         Command::Check(args) => check::run(args, cli.global),
         Command::Stats(args) => stats::run(args, cli.global),
         Command::Detectors => detectors::run(cli.global),

@@ -22,8 +22,9 @@ mod question;
 mod visible;
 mod words;
 
-use excerpt::Excerpt;
+pub(crate) use excerpt::{Excerpt, Mark, Source};
 use near::{Sight, nearest};
+pub(crate) use paint::painted;
 pub(crate) use question::Question;
 pub(crate) use visible::visible;
 

@@ -1,0 +1,117 @@
+//! Where the copies of a unit stand, for who shows them.
+
+use std::ops::Range;
+
+use super::views::{EXACT, seen_as};
+
+/// The copies of the unit at `start` whose second one begins at `onset`, one after the other up to
+/// `end`; the last may be cut. They may differ in what some view leaves out, numbers for one. Copies
+/// that differ by more are told by their beginnings alone.
+pub fn copies(text: &[char], start: usize, onset: usize, end: usize) -> Vec<Range<usize>> {
+    let end = end.min(text.len());
+    let Some(part) = text
+        .get(start..end)
+        .filter(|_| start < onset && onset < end)
+    else {
+        return Vec::new();
+    };
+    let alike = EXACT
+        .iter()
+        .map(|view| alike(part, &seen_as(*view, part), onset - start));
+    let most = alike.max_by_key(|starts| starts.last().copied());
+    let starts = match most {
+        Some(starts) if starts.len() > 2 => starts,
+        _ => beginnings(part, onset - start),
+    };
+    let stops = starts.iter().skip(1).copied().chain([part.len()]);
+    let copy =
+        |(from, to): (&usize, usize)| start + from..start + to.min(from + 2 * (onset - start));
+    starts.iter().zip(stops).map(copy).collect()
+}
+
+/// The starts of copies, for as long as they are alike in a view.
+fn alike(part: &[char], (symbols, starts): &(Vec<u32>, Vec<usize>), period: usize) -> Vec<usize> {
+    // What the first copy begins with may be left out by the view, and so may the second's.
+    let Some(step) = starts
+        .iter()
+        .position(|at| *at >= period)
+        .filter(|step| *step > 0)
+    else {
+        return Vec::new();
+    };
+    let same = symbols
+        .iter()
+        .zip(symbols.iter().skip(step))
+        .take_while(|(a, b)| a == b)
+        .count();
+    let mut found: Vec<usize> = starts
+        .iter()
+        .take(step + same)
+        .step_by(step)
+        .copied()
+        .collect();
+    if let Some(first) = found.first_mut() {
+        *first = 0;
+    }
+    found.retain(|at| *at < part.len());
+    found
+}
+
+/// Where the first chars of the unit stand again, a unit's length or so apart.
+fn beginnings(part: &[char], period: usize) -> Vec<usize> {
+    let head = &part[..period.min(HEAD)];
+    let mut found = vec![0];
+    let mut from = period / 2 + 1;
+    while let Some(next) = part[from.min(part.len())..]
+        .windows(head.len())
+        .position(|w| w == head)
+    {
+        found.push(from + next);
+        from += next + period / 2 + 1;
+    }
+    found
+}
+
+/// Chars by which the beginning of a copy is told.
+const HEAD: usize = 12;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(text: &str, start: usize, onset: usize) -> Vec<String> {
+        let chars: Vec<char> = text.chars().collect();
+        let copies = copies(&chars, start, onset, chars.len()).into_iter();
+        copies.map(|copy| chars[copy].iter().collect()).collect()
+    }
+
+    #[test]
+    fn exact_copies_and_a_cut_one() {
+        assert_eq!(of("xx我想。我想。我", 2, 5), ["我想。", "我想。", "我"]);
+        assert_eq!(of("aaa", 0, 1), ["a", "a", "a"]);
+    }
+
+    #[test]
+    fn numbers_may_differ_and_be_longer() {
+        let wanted = ["9. go on\n", "10. go on\n", "11. go on\n"];
+        assert_eq!(of("9. go on\n10. go on\n11. go on\n", 0, 9), wanted);
+    }
+
+    #[test]
+    fn of_copies_that_differ_the_beginnings_are_known() {
+        let text = "Let us then try one. Let us then try the second. Let us then try six. ";
+        let wanted = [
+            "Let us then try one. ",
+            "Let us then try the second. ",
+            "Let us then try six. ",
+        ];
+        assert_eq!(of(text, 0, 21), wanted);
+    }
+
+    #[test]
+    fn positions_that_make_no_sense_have_no_copies() {
+        assert!(of("abab", 2, 2).is_empty());
+        assert!(of("abab", 3, 9).is_empty());
+        assert!(of("", 0, 0).is_empty());
+    }
+}

@@ -1,0 +1,197 @@
+//! What the offline loop finder says of a transcript, as rows of a labels.csv.
+
+use deadloop_corpus::find::{Class as Looks, Found, Span, find};
+use deadloop_corpus::{Body, Transcript};
+use deadloop_detect::{Channel, Kind};
+use deadloop_replay::text_of;
+use deadloop_score::{Class, LabelRow};
+
+/// Below this confidence a proposal is called uncertain.
+pub(crate) const DOUBTFUL: f64 = 0.75;
+/// How much of the confidence in a loop is left where the model went on in another channel: it broke
+/// off, or was made to.
+const BROKEN_OFF: f64 = 0.8;
+
+/// The rows proposed for one transcript.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Proposal {
+    /// At least one.
+    pub(crate) rows: Vec<LabelRow>,
+    pub(crate) class: Class,
+    /// How sure the class is, from 0 to 1.
+    pub(crate) confidence: f64,
+}
+
+impl Proposal {
+    /// The transcript's id.
+    pub(crate) fn transcript(&self) -> &str {
+        self.rows.first().map_or("", |row| &row.transcript)
+    }
+}
+
+/// Looks through the text channels of a transcript. Its labels are not known here.
+pub(crate) fn propose(transcript: &Transcript) -> Proposal {
+    let last = transcript.events.iter().rev().find_map(last_channel);
+    let channels = [
+        (Channel::Reasoning, transcript.reasoning()),
+        (Channel::Answer, transcript.answer()),
+    ];
+    let found: Vec<(Channel, Found)> = channels
+        .iter()
+        .filter(|(_, text)| !text.is_empty())
+        .map(|(channel, text)| (*channel, find(text)))
+        .collect();
+    let mut rows = Vec::new();
+    for (channel, found) in &found {
+        let open = last.is_none_or(|last| last == *channel);
+        let row = |span| row(&transcript.id, *channel, span, open);
+        rows.extend(found.spans.iter().map(row));
+    }
+    let classes = found.iter().map(|(channel, found)| {
+        let left = last.is_some_and(|last| last != *channel);
+        match (found.class, left) {
+            (Looks::Loop, true) => (Class::Transient, BROKEN_OFF * found.confidence),
+            (Looks::Loop, false) => (Class::Loop, found.confidence),
+            (Looks::Transient, _) => (Class::Transient, found.confidence),
+            (Looks::Clean, _) => (Class::Clean, found.confidence),
+        }
+    });
+    let (class, confidence) = whole(classes);
+    if rows.is_empty() {
+        let note = note(confidence);
+        let clean = LabelRow::of(&transcript.id, class, BY);
+        rows.push(LabelRow { note, ..clean });
+    }
+    Proposal {
+        rows,
+        class,
+        confidence,
+    }
+}
+
+/// Who proposed.
+const BY: &str = "auto";
+
+/// The channel of an event that says something.
+fn last_channel(event: &deadloop_corpus::Event) -> Option<Channel> {
+    if matches!(event.body, Body::ToolCall { .. }) {
+        return Some(Channel::Tools);
+    }
+    let (channel, text) = text_of(event)?;
+    (!text.trim().is_empty()).then_some(channel)
+}
+
+/// The class of a transcript from those of its channels: a loop before a passing repetition before
+/// nothing; as sure as the surest of that class, and nothing as sure as the least.
+fn whole(classes: impl Iterator<Item = (Class, f64)>) -> (Class, f64) {
+    let all: Vec<(Class, f64)> = classes.collect();
+    let of = |class: Class| all.iter().filter(move |c| c.0 == class).map(|c| c.1);
+    for class in [Class::Loop, Class::Transient] {
+        if let Some(confidence) = of(class).reduce(f64::max) {
+            return (class, confidence);
+        }
+    }
+    (Class::Clean, of(Class::Clean).fold(1.0, f64::min))
+}
+
+fn row(id: &str, channel: Channel, span: &Span, open: bool) -> LabelRow {
+    let goes_on = span.end.is_none();
+    let confidence = match goes_on && !open {
+        true => BROKEN_OFF * span.confidence,
+        false => span.confidence,
+    };
+    let class = match goes_on && open {
+        true => Class::Loop,
+        false => Class::Transient,
+    };
+    LabelRow {
+        kind: Kind::ALL.into_iter().find(|k| k.name() == span.kind.name()),
+        channel: Some(channel),
+        start: Some(span.start as u64),
+        onset: Some(span.onset as u64),
+        earliest: span.earliest.map(|at| at as u64),
+        end: span.end.map(|at| at as u64),
+        period: Some(span.period as u64),
+        note: note(confidence),
+        ..LabelRow::of(id, class, BY)
+    }
+}
+
+/// The likeliest repetition of a transcript, believed or not, as a row to be adjusted.
+pub(super) fn doubt(transcript: &Transcript) -> Option<LabelRow> {
+    let channels = [
+        (Channel::Reasoning, transcript.reasoning()),
+        (Channel::Answer, transcript.answer()),
+    ];
+    let spans = channels.iter().flat_map(|(channel, text)| {
+        let found = find(text);
+        let spans = found.spans.into_iter().chain(found.doubt);
+        spans.map(|span| (*channel, span))
+    });
+    let likeliest = spans.max_by(|a, b| a.1.confidence.total_cmp(&b.1.confidence));
+    likeliest.map(|(channel, span)| row(&transcript.id, channel, &span, true))
+}
+
+fn note(confidence: f64) -> String {
+    format!("{CONFIDENCE}{confidence:.3}")
+}
+
+const CONFIDENCE: &str = "confidence ";
+
+/// The confidence that a row was proposed with; none: it was not proposed.
+pub(super) fn confidence(row: &LabelRow) -> Option<f64> {
+    row.note.strip_prefix(CONFIDENCE)?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use deadloop_corpus::Event;
+
+    fn transcript(bodies: Vec<Body>) -> Transcript {
+        Transcript {
+            id: "t".into(),
+            events: bodies.into_iter().map(Event::of).collect(),
+            ..Transcript::default()
+        }
+    }
+
+    fn looping() -> String {
+        format!(
+            "A start. {}",
+            "Let me think about it once more. ".repeat(20)
+        )
+    }
+
+    #[test]
+    fn a_loop_is_proposed_with_its_place_and_confidence() {
+        let found = propose(&transcript(vec![Body::Answer(looping())]));
+        assert_eq!(found.class, Class::Loop);
+        let [row] = &found.rows[..] else {
+            panic!("{:?}", found.rows)
+        };
+        assert_eq!((row.start, row.onset, row.end), (Some(9), Some(42), None));
+        assert_eq!(row.period, Some(33));
+        assert_eq!(row.by, "auto");
+        let told = confidence(row).unwrap();
+        assert!((told - found.confidence).abs() < 0.001 && told > 0.9);
+    }
+
+    #[test]
+    fn a_model_that_went_on_to_answer_broke_off() {
+        let bodies = vec![Body::Reasoning(looping()), Body::Answer("42".into())];
+        let found = propose(&transcript(bodies));
+        assert_eq!(found.class, Class::Transient);
+        assert_eq!(found.rows[0].class, Class::Transient);
+        assert_eq!(found.rows[0].channel, Some(Channel::Reasoning));
+        let blank = vec![Body::Reasoning(looping()), Body::Answer(" \n".into())];
+        assert_eq!(propose(&transcript(blank)).class, Class::Loop);
+    }
+
+    #[test]
+    fn nothing_is_clean_and_sure() {
+        let found = propose(&transcript(Vec::new()));
+        assert_eq!((found.class, found.confidence), (Class::Clean, 1.0));
+        assert_eq!(found.rows[0].note, "confidence 1.000");
+    }
+}

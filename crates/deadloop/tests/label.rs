@@ -1,0 +1,207 @@
+//! `deadloop label` from outside: proposals, a review by lines of keys, agreement.
+
+#![allow(clippy::expect_used, reason = "a test that cannot go on says why")]
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
+
+use serde_json::{Value, json};
+
+struct Place {
+    dir: tempfile::TempDir,
+}
+
+impl Place {
+    /// A corpus of a loop, a hostile one, a passing repetition and clean text, with labels inside
+    /// that a proposal must not read.
+    fn new() -> Self {
+        let place = Self {
+            dir: tempfile::tempdir().expect("a temporary folder"),
+        };
+        let unit = "Let me think about it once more. ";
+        let clean = "A text that says one thing after another, and each of them once. ".to_owned();
+        let lie = json!([{"class": "loop", "onset": 3, "channel": "answer"}]);
+        let transcripts = [
+            json!({"id": "loop", "answer": format!("A start. {}", unit.repeat(20)), "labels": lie}),
+            json!({"id": "clean\u{1b}[2J", "answer": format!("{clean}\u{1b}[31mred\u{202e}"), "labels": lie}),
+            json!({"id": "over", "answer": format!("{clean}{}Now I know. {clean}", unit.repeat(12))}),
+            json!({"id": "doubt", "answer": format!("{clean}{}", "It is so, I think, and it stays so. ".repeat(3))}),
+        ];
+        let lines: Vec<String> = transcripts.iter().map(Value::to_string).collect();
+        place.file("c.jsonl", &lines.join("\n"));
+        place
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    fn file(&self, name: &str, text: &str) {
+        std::fs::write(self.path(name), text).expect("a temporary folder is writable");
+    }
+
+    fn read(&self, name: &str) -> String {
+        std::fs::read_to_string(self.path(name)).expect("the file is there")
+    }
+
+    fn label(&self, args: &[&str], keys: &str) -> Output {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_deadloop"))
+            .arg("label")
+            .args(args)
+            .current_dir(self.dir.path())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the program starts");
+        let mut stdin = child.stdin.take().expect("a pipe");
+        stdin.write_all(keys.as_bytes()).expect("keys are read");
+        drop(stdin);
+        child.wait_with_output().expect("the program ends")
+    }
+}
+
+fn text(output: &[u8]) -> String {
+    String::from_utf8_lossy(output).into_owned()
+}
+
+#[track_caller]
+fn fine(output: &Output) -> String {
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    text(&output.stdout)
+}
+
+/// The cells of the first row of a transcript.
+#[track_caller]
+fn row(labels: &str, id: &str) -> Vec<String> {
+    let line = labels.lines().find(|line| line.starts_with(id));
+    let line = line.expect("a row of that transcript");
+    line.split(',').map(str::to_owned).collect()
+}
+
+#[test]
+fn proposals_are_written_beside_the_corpus_and_nothing_is_overwritten() {
+    let place = Place::new();
+    let told = fine(&place.label(&["c.jsonl"], ""));
+    assert!(told.contains("short-sequence"), "{told}");
+    let labels = place.read("c.labels.csv");
+    assert_eq!(
+        row(&labels, "loop")[..9],
+        [
+            "loop",
+            "loop",
+            "short-sequence",
+            "answer",
+            "9",
+            "42",
+            "",
+            "",
+            "33"
+        ]
+    );
+    assert_eq!(row(&labels, "loop")[9], "auto");
+    assert!(row(&labels, "loop")[10].starts_with("confidence 0.9"));
+    assert_eq!(
+        row(&labels, "clean")[1],
+        "clean",
+        "the label inside is not read"
+    );
+    assert_eq!(row(&labels, "over")[1], "transient");
+    assert_eq!(row(&labels, "over")[5], "98");
+
+    let again = place.label(&["c.jsonl"], "");
+    assert_eq!(again.status.code(), Some(2));
+    assert!(text(&again.stderr).contains("--force"));
+    fine(&place.label(&["c.jsonl", "--force", "--jobs", "1"], ""));
+    assert_eq!(
+        place.read("c.labels.csv"),
+        labels,
+        "the same bytes, however many threads"
+    );
+}
+
+#[test]
+fn a_review_saves_every_answer_and_goes_on_where_it_stopped() {
+    let place = Place::new();
+    let args = ["c.jsonl", "--review", "--reviewer", "ann", "--out", "l.csv"];
+    // The most uncertain is `doubt`; then the input ends.
+    let told = fine(&place.label(&args, ">\n>\n[\nt\n"));
+    assert!(told.contains("1 of 4   doubt"), "{told}");
+    assert!(told.contains("1 answered, 3 left"), "{told}");
+    let labels = place.read("l.csv");
+    let doubt = row(&labels, "doubt");
+    assert_eq!(
+        (doubt[1].as_str(), doubt[9].as_str()),
+        ("transient", "review:ann")
+    );
+    assert_eq!(row(&labels, "loop")[9], "auto");
+
+    let told = fine(&place.label(&args, "s\nnonsense\nc\nz\nu\nq\n"));
+    assert!(told.contains("1 of 3"), "{told}");
+    assert!(told.contains("1 answered, 2 left"), "{told}");
+    let labels = place.read("l.csv");
+    let unsure: Vec<&str> = labels
+        .lines()
+        .filter(|line| line.contains("unsure"))
+        .collect();
+    assert_eq!(unsure.len(), 1, "{labels}");
+    assert_eq!(row(&labels, "doubt"), doubt, "an answer of before stays");
+}
+
+#[test]
+fn hostile_text_is_shown_and_not_obeyed() {
+    let place = Place::new();
+    let told = fine(&place.label(&["c.jsonl", "--review"], "s\ns\ns\ns\n"));
+    assert!(told.contains("\\u{1b}[31mred\\u{202e}"), "{told}");
+    assert!(
+        !told.contains('\u{1b}') && !told.contains('\u{202e}'),
+        "{told:?}"
+    );
+    assert!(
+        told.contains("⟦Let me think about it once more. ⟧"),
+        "{told}"
+    );
+}
+
+#[test]
+fn agreement_of_two_files_and_of_a_corpus_with_one() {
+    let place = Place::new();
+    fine(&place.label(&["c.jsonl", "--out", "a.csv"], ""));
+    let moved = place.read("a.csv").replace(",9,42,", ",19,52,");
+    place.file("b.csv", &moved);
+    let told = fine(&place.label(&["c.jsonl", "--agreement", "a.csv", "b.csv", "--json"], ""));
+    let found: Value = serde_json::from_str(&told).expect("JSON");
+    assert_eq!(found["both"], 4);
+    assert_eq!(found["agree"], 1.0);
+    assert_eq!(found["alpha"], 1.0);
+    assert_eq!(found["onsets"]["p75"], 10);
+    assert_eq!(found["overlaps"]["count"], found["onsets"]["count"]);
+    let told = fine(&place.label(&["--agreement", "c.jsonl", "a.csv"], ""));
+    assert!(told.contains("2 transcripts labelled by both"), "{told}");
+    assert!(told.contains("--early"), "{told}");
+
+    place.file("bad.csv", "transcript,class\n");
+    let bad = place.label(&["--agreement", "a.csv", "bad.csv"], "");
+    assert_eq!(bad.status.code(), Some(2));
+    assert!(text(&bad.stderr).contains("bad.csv:1: no column"));
+}
+
+#[test]
+fn wrong_usage_is_told() {
+    let place = Place::new();
+    assert_eq!(place.label(&[], "").status.code(), Some(2));
+    assert_eq!(place.label(&["nowhere"], "").status.code(), Some(2));
+    let none = place.label(&["c.jsonl", "--model", "nobody"], "");
+    assert_eq!(none.status.code(), Some(4));
+    place.file(
+        "bad.jsonl",
+        "{\"id\": 1}\n{\"id\": \"a\", \"answer\": \"x\"}\n",
+    );
+    let bad = place.label(&["bad.jsonl"], "");
+    assert_eq!(bad.status.code(), Some(2));
+    assert!(text(&bad.stderr).contains("bad.jsonl:1:"));
+    assert!(!place.path("bad.labels.csv").exists());
+    fine(&place.label(&["bad.jsonl", "--on-bad", "skip"], ""));
+    assert!(place.path("bad.labels.csv").exists());
+}
