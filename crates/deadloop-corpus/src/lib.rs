@@ -1,5 +1,5 @@
 //! Transcripts: the type, the files they stand in, live streams, the `<think>` splitter, planted
-//! loops.
+//! loops, near-duplicates.
 //!
 //! [`Corpus::open`] looks at a folder or file, [`Corpus::raws`] reads it in order without decoding,
 //! [`Corpus::parse`] decodes one record and may run on any thread. What a label means is not known
@@ -9,6 +9,7 @@ mod corpus;
 mod digest;
 mod formats;
 mod ids;
+mod near;
 pub mod plant;
 mod raws;
 mod select;
@@ -24,6 +25,7 @@ pub use corpus::{Corpus, CorpusError};
 pub use digest::{CorpusHash, CorpusHasher, RecordDigest, text_hash};
 pub use formats::jsonl::MAX_LINE;
 pub use ids::Ids;
+pub use near::{Cluster, Pair, Shingles, Sketch, alike, clusters};
 pub use raws::{Entries, Raw, Raws};
 pub use select::{Draw, Drawn, ModelGlob, Sample, Selection, field, parse_where};
 pub use stream::{Arrival, StreamFormat, StreamReader};
