@@ -7,6 +7,7 @@
 mod card;
 mod corpus;
 mod digest;
+pub mod find;
 mod formats;
 mod ids;
 mod near;

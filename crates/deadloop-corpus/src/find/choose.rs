@@ -1,0 +1,347 @@
+//! From everything that repeats in a text to what a label says of it.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use super::evidence::{Ends, confidence, confidence_near};
+use super::recycled::recycled;
+use super::views::{EXACT, Stretch, View, ends_sentence, list_number, stretches};
+
+/// Chars that a stretch has to have to be looked at.
+const MIN_CHARS: usize = 100;
+/// Likewise, copies.
+const MIN_COPIES: f64 = 2.5;
+/// Likewise, chars of copies that differ.
+const NEAR_CHARS: usize = 300;
+/// The confidence from which on a stretch is told.
+const LIKELY: f64 = 0.5;
+/// Chars that may follow a repetition that reaches the end: a number that was cut, marks.
+const SLACK: usize = 8;
+/// Chars by which a repetition has to be earlier to be one that leads into another.
+const LEAD: usize = 20;
+/// One that is seen more sharply may be so many times shorter than the longest.
+const MOST: usize = 4;
+/// Chars by which the beginnings of two copies that differ may differ.
+const ASIDE: usize = 12;
+/// From this period on, in chars, the unit is a paragraph.
+const PARAGRAPH: usize = 40;
+/// What stands at the end of recordings and is not the model's text.
+const END_MARKS: [&str; 6] = [
+    "</s>",
+    "<|endoftext|>",
+    "<|im_end|>",
+    "<|eot_id|>",
+    "... (truncated)",
+    "...(truncated)",
+];
+/// Marks that close what stands before them.
+const CLOSING: &str = ".,;:!?。，、；：！？．…)）]】}」』”’";
+
+/// What a text is, seen as a whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Class {
+    /// It repeats itself to its end.
+    Loop,
+    /// It repeated itself, and went on to something else.
+    Transient,
+    /// Nothing repeats that matters.
+    Clean,
+}
+
+impl Class {
+    /// The name, as in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Loop => "loop",
+            Self::Transient => "transient",
+            Self::Clean => "clean",
+        }
+    }
+}
+
+/// What is repeated, and how the copies differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Kind {
+    /// A unit of a few words.
+    ShortSequence,
+    /// A unit of a sentence or more.
+    Paragraph,
+    /// Items of a list whose numbers run on.
+    OrderedList,
+    /// Copies that differ by more than their numbers.
+    NearRepeat,
+}
+
+impl Kind {
+    /// The name, as in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::ShortSequence => "short-sequence",
+            Self::Paragraph => "paragraph",
+            Self::OrderedList => "ordered-list",
+            Self::NearRepeat => "near-repeat",
+        }
+    }
+}
+
+/// A stretch that a label can name; positions in chars from the start of the text.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Span {
+    /// The first char of the first copy.
+    pub start: usize,
+    /// The first char of the second copy.
+    pub onset: usize,
+    /// Where another repetition leads into this one: the first char of its second copy.
+    pub earliest: Option<usize>,
+    /// One past its last char; none: it goes on to the end.
+    pub end: Option<usize>,
+    /// Chars from the first copy to the second.
+    pub period: usize,
+    /// How often the unit stands in it, a cut last copy counted in part.
+    pub copies: f64,
+    /// What is repeated.
+    pub kind: Kind,
+    /// How sure it is that this is a repetition that matters, from 0 to 1.
+    pub confidence: f64,
+}
+
+/// What was found in a text.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Found {
+    /// What the text is.
+    pub class: Class,
+    /// How sure that is, from 0 to 1.
+    pub confidence: f64,
+    /// What repeats in it, in order; one that reaches the end is the last.
+    pub spans: Vec<Span>,
+}
+
+/// Looks through a text.
+pub fn find(text: &str) -> Found {
+    let chars: Vec<char> = text.chars().collect();
+    let body = &chars[..body(&chars)];
+    let candidates = candidates(body);
+    let tail = tail(body, &candidates);
+    let until = tail
+        .as_ref()
+        .map_or(body.len(), |t| t.earliest.unwrap_or(t.onset));
+    let mut spans = escaped(body, &candidates, until);
+    let best = |all: &[Span]| all.iter().map(|s| s.confidence).fold(0.0, f64::max);
+    let (class, confidence) = match (&tail, spans.is_empty()) {
+        (Some(tail), _) => (Class::Loop, tail.confidence),
+        (None, false) => (Class::Transient, best(&spans)),
+        (None, true) => {
+            let most = candidates.iter().map(|c| c.confidence).fold(0.0, f64::max);
+            (Class::Clean, 1.0 - most)
+        }
+    };
+    spans.extend(tail);
+    Found {
+        class,
+        confidence,
+        spans,
+    }
+}
+
+/// Something that repeats, and how sure it is that it matters.
+struct Candidate {
+    stretch: Stretch,
+    /// Whether it reaches the end of the text.
+    reaches: bool,
+    confidence: f64,
+    /// Share of n-grams that have stood before; 1 where copies are alike in their view.
+    share: f64,
+}
+
+fn candidates(text: &[char]) -> Vec<Candidate> {
+    let exact = EXACT
+        .iter()
+        .flat_map(|view| stretches(*view, text, MIN_COPIES, MIN_CHARS));
+    let exact = exact.map(|stretch| {
+        let stretch = trimmed(text, stretch);
+        let ends = ends(text, &stretch);
+        let confidence = confidence(text, &stretch, ends);
+        Candidate {
+            stretch,
+            reaches: ends != Ends::Before,
+            confidence,
+            share: 1.0,
+        }
+    });
+    let near = recycled(text, NEAR_CHARS).into_iter().map(|mut near| {
+        near.stretch = trimmed(text, near.stretch);
+        let ends = ends(text, &near.stretch);
+        let confidence = confidence_near(text, &near, ends);
+        Candidate {
+            stretch: near.stretch,
+            reaches: ends != Ends::Before,
+            confidence,
+            share: near.share,
+        }
+    });
+    exact.chain(near).collect()
+}
+
+/// Where the text ends that the model wrote: before white space, broken chars and end marks.
+fn body(text: &[char]) -> usize {
+    let mut end = text.len();
+    loop {
+        let blank = |c: &&char| c.is_whitespace() || **c == '\u{fffd}';
+        end -= text[..end].iter().rev().take_while(blank).count();
+        let mark = END_MARKS.iter().find(|mark| {
+            let mut chars = mark.chars().rev();
+            let mut text = text[..end].iter().rev();
+            chars.all(|c| text.next() == Some(&c))
+        });
+        match mark {
+            Some(mark) => end -= mark.chars().count(),
+            None => return end,
+        }
+    }
+}
+
+/// A stretch with its copies where a reader sees them begin. White space and marks that close a
+/// sentence follow that sentence, even where the last copy happens to be followed by the same. Copies
+/// that differ begin with their sentence, not with the first n-gram that comes back.
+fn trimmed(text: &[char], mut stretch: Stretch) -> Stretch {
+    let unit = &text[stretch.start..stretch.onset];
+    let closes = |c: &&char| c.is_whitespace() || CLOSING.contains(**c);
+    if stretch.view == View::Near {
+        let since = |at: usize| {
+            (0..at)
+                .rev()
+                .take_while(|i| !ends_sentence(text, *i))
+                .count()
+        };
+        let blanks = |at: usize| text[at..].iter().take_while(|c| c.is_whitespace()).count();
+        let (first, second) = (since(stretch.start), since(stretch.onset));
+        if first.abs_diff(second) <= ASIDE && 2 * second < stretch.period() {
+            stretch.start -= first - blanks(stretch.start - first).min(first);
+            stretch.onset -= second - blanks(stretch.onset - second).min(second);
+        }
+    } else if unit.iter().any(|c| c.is_alphanumeric()) {
+        let picked = unit.iter().take_while(closes).count();
+        stretch.start += picked;
+        stretch.onset += picked;
+    }
+    stretch
+}
+
+fn ends(text: &[char], stretch: &Stretch) -> Ends {
+    let rest = &text[stretch.end..];
+    let rest = &rest[list_number(rest)..];
+    if rest.len() > SLACK || rest.iter().any(|c| c.is_alphabetic()) {
+        return Ends::Before;
+    }
+    let over = stretch.length() % stretch.period();
+    let slack = stretch.period() / 20 + 1;
+    match over <= slack || over + slack >= stretch.period() {
+        true => Ends::Whole,
+        false => Ends::Cut,
+    }
+}
+
+/// The repetition that goes on to the end: of those that are likely and not short beside the longest,
+/// the one seen most sharply.
+fn tail(text: &[char], candidates: &[Candidate]) -> Option<Span> {
+    let likely = || {
+        candidates
+            .iter()
+            .filter(|c| c.reaches && c.confidence >= LIKELY)
+    };
+    let exact = || likely().filter(|c| c.stretch.view != View::Near);
+    let near = likely().find(|c| c.stretch.view == View::Near);
+    let longest = exact().map(|c| c.stretch.length()).max().unwrap_or(0);
+    let most = exact().filter(|c| c.stretch.length() * MOST >= longest);
+    let best = most.min_by_key(|c| (c.stretch.view, c.stretch.start));
+    let best = match (best, near) {
+        // Copies that take turns in how they differ are exact again after a few.
+        (Some(best), Some(near)) if turns(&best.stretch, &near.stretch) => near,
+        (Some(best), _) => best,
+        (None, near) => near?,
+    };
+    let mut span = span(text, best);
+    span.end = None;
+    span.earliest = lead(candidates, &best.stretch);
+    Some(span)
+}
+
+/// Whether the copies of `exact` are several of `near`, from where it begins on.
+fn turns(exact: &Stretch, near: &Stretch) -> bool {
+    let begins = near.start + exact.period() > exact.start && near.onset < exact.onset;
+    begins && near.copies >= 1.9 * exact.copies && exact.copies < 8.0
+}
+
+/// Where a repetition begins that leads into another one.
+fn lead(candidates: &[Candidate], into: &Stretch) -> Option<usize> {
+    let leads = |c: &&Candidate| {
+        let s = &c.stretch;
+        let touches = s.end + SLACK >= into.start && s.onset + LEAD <= into.onset;
+        // What leads into it repeats by itself, before it.
+        let before = (into.onset - s.onset.min(into.onset)) as f64;
+        touches && c.share >= 0.9 && c.confidence >= 0.4 && before >= s.period() as f64
+    };
+    candidates
+        .iter()
+        .filter(leads)
+        .map(|c| c.stretch.onset)
+        .min()
+}
+
+/// The likely repetitions before `until` that ended; of those that overlap, the longest.
+fn escaped(text: &[char], candidates: &[Candidate], until: usize) -> Vec<Span> {
+    let over = |c: &&Candidate| {
+        c.confidence >= LIKELY
+            && !c.reaches
+            && c.stretch.onset < until
+            && c.stretch.view != View::Near
+    };
+    let mut all: Vec<&Candidate> = candidates.iter().filter(over).collect();
+    all.sort_by_key(|c| (Reverse(c.stretch.length()), c.stretch.view));
+    let mut taken: BTreeMap<usize, Span> = BTreeMap::new();
+    for candidate in all {
+        let (start, end) = (candidate.stretch.start, candidate.stretch.end.min(until));
+        let before = taken.range(..end).next_back();
+        let free = before.is_none_or(|(_, t)| t.end.is_some_and(|e| e <= start));
+        if free && end > candidate.stretch.onset {
+            let ended = Span {
+                end: Some(end),
+                ..span(text, candidate)
+            };
+            taken.insert(start, ended);
+        }
+    }
+    taken.into_values().collect()
+}
+
+fn span(text: &[char], candidate: &Candidate) -> Span {
+    let s = &candidate.stretch;
+    Span {
+        start: s.start,
+        onset: s.onset,
+        earliest: None,
+        end: Some(s.end),
+        period: s.period(),
+        copies: s.copies,
+        kind: kind(text, s),
+        confidence: candidate.confidence,
+    }
+}
+
+fn kind(text: &[char], stretch: &Stretch) -> Kind {
+    let begins = |at: &usize| *at == 0 || text[at - 1] == '\n';
+    let numbered = |at: &usize| list_number(&text[*at..]) > 0;
+    let items = (stretch.start..stretch.end)
+        .filter(begins)
+        .filter(numbered)
+        .count();
+    let exact = stretch.view == View::Chars;
+    match stretch.period() {
+        _ if !exact && (items as f64 >= 0.8 * stretch.copies || numbered(&stretch.start)) => {
+            Kind::OrderedList
+        }
+        _ if !exact => Kind::NearRepeat,
+        ..PARAGRAPH => Kind::ShortSequence,
+        _ => Kind::Paragraph,
+    }
+}

@@ -1,0 +1,83 @@
+//! How sure it is that a stretch is a repetition that matters. The weights were set by hand, on
+//! recordings that were read; they order what a reviewer should look at, and are no probabilities.
+
+use super::recycled::Recycled;
+use super::views::{Numbers, Stretch, View};
+
+/// Chars at which length speaks neither for nor against a repetition.
+const CHARS: f64 = 200.0;
+/// Likewise, copies.
+const COPIES: f64 = 3.0;
+
+/// Where a stretch ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ends {
+    /// Before the text does.
+    Before,
+    /// With the text, and a copy is whole there: a list may have come to its end.
+    Whole,
+    /// With the text, in the middle of a copy.
+    Cut,
+}
+
+/// The confidence in a stretch, from 0 to 1; 0.5: it may be either.
+pub(super) fn confidence(text: &[char], stretch: &Stretch, ends: Ends) -> f64 {
+    certain(amount(stretch) + how(stretch, ends) + what(text, stretch, ends) + ending(ends))
+}
+
+/// The confidence in a stretch of copies that differ.
+pub(super) fn confidence_near(text: &[char], near: &Recycled, ends: Ends) -> f64 {
+    let stretch = &near.stretch;
+    // Any long text on one thing comes to share 0.8 of its n-grams with what stood before.
+    let shared = 25.0 * (near.share - 0.94);
+    certain(amount(stretch).min(4.0) + shared - 2.6 + what(text, stretch, ends) + ending(ends))
+}
+
+fn certain(weight: f64) -> f64 {
+    1.0 / (1.0 + (-weight).exp())
+}
+
+fn amount(stretch: &Stretch) -> f64 {
+    let long = 0.8 * (stretch.length() as f64 / CHARS).ln();
+    let many = (1.2 * (stretch.copies / COPIES).ln()).min(3.0);
+    long + many + 4.0 * (stretch.copies - COPIES).min(0.0)
+}
+
+/// What counts on and then ends was often asked for: a list, a table, cases one by one.
+fn how(stretch: &Stretch, ends: Ends) -> f64 {
+    let numbers = match (stretch.numbers, ends) {
+        (Numbers::Same, _) => 0.0,
+        (Numbers::Counting, Ends::Before) => -4.5,
+        (Numbers::Counting, _) => -2.5,
+        (Numbers::Data, _) => -4.5,
+    };
+    let view = match stretch.view {
+        View::Chars => 0.7,
+        _ => 0.3,
+    };
+    numbers + view
+}
+
+/// Rows of marks and of numbers are often meant: rules, the padding of a table, dots.
+fn what(text: &[char], stretch: &Stretch, ends: Ends) -> f64 {
+    let unit = &text[stretch.start..stretch.onset];
+    let letters = unit.iter().filter(|c| c.is_alphabetic()).count();
+    let numbers = unit.iter().any(|c| c.is_numeric());
+    match (stretch.view, letters) {
+        (View::Chars, 0) if numbers => -0.3,
+        (View::Chars, 0) if ends == Ends::Before => -3.5,
+        (View::Chars, 0) => -0.7,
+        (View::Chars, _) => 0.0,
+        (_, 0) => -4.0,
+        (_, 1..3) => -1.5,
+        _ => 0.0,
+    }
+}
+
+fn ending(ends: Ends) -> f64 {
+    match ends {
+        Ends::Before => -0.4,
+        Ends::Whole => -0.9,
+        Ends::Cut => 0.7,
+    }
+}

@@ -1,0 +1,11 @@
+//! The offline loop finder: what repeats in a whole text, told with knowledge that no detector has:
+//! all of the text, and so the future. It shares no code with the detectors, which is its worth.
+mod choose;
+mod evidence;
+mod recycled;
+mod runs;
+mod views;
+
+pub use choose::{Class, Found, Kind, Span, find};
+pub use runs::{Run, runs};
+pub use views::{Numbers, Stretch, View};

@@ -1,0 +1,260 @@
+//! All maximal repetitions of a sequence of symbols, by divide and conquer: M. Main and R. Lorentz,
+//! "An O(n log n) algorithm for finding all repetitions in a string" (1984), with the Z function in
+//! place of hashing, so that nothing depends on luck. That what is found stays small is the runs
+//! theorem (Bannai and others, 2017): a sequence has fewer runs than symbols.
+//!
+//! Time O(n log n), memory O(n): some 24 bytes a symbol.
+
+/// A stretch that repeats itself with a period, at least twice as long as that, and that no symbol
+/// more on either side could belong to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Run {
+    /// Its first symbol.
+    pub start: usize,
+    /// One past its last symbol.
+    pub end: usize,
+    /// Its smallest period, in symbols.
+    pub period: usize,
+}
+
+impl Run {
+    /// Symbols in it.
+    pub fn length(&self) -> usize {
+        self.end - self.start
+    }
+
+    /// How often the unit stands in it, a cut last copy counted in part.
+    pub fn copies(&self) -> f64 {
+        self.length() as f64 / self.period as f64
+    }
+}
+
+/// Every run, in the order of their starts and ends.
+pub fn runs(symbols: &[u32]) -> Vec<Run> {
+    let reversed: Vec<u32> = symbols.iter().rev().copied().collect();
+    let mut search = Search {
+        symbols,
+        reversed: &reversed,
+        tables: Tables::default(),
+        crossing: Vec::new(),
+        found: Vec::new(),
+    };
+    // A run is found at the first cut that goes through it: there the part holds all of it.
+    let mut parts = vec![(0, symbols.len())];
+    while let Some((from, to)) = parts.pop() {
+        if to - from < 2 {
+            continue;
+        }
+        let middle = from + (to - from) / 2;
+        search.across(from, middle, to);
+        parts.push((from, middle));
+        parts.push((middle, to));
+    }
+    search.found.sort_unstable();
+    search.found
+}
+
+/// How far things are alike, around one cut. Kept from cut to cut for their memory.
+#[derive(Default)]
+struct Tables {
+    /// Of the right half: how far it is alike from its start and from each of its places on.
+    right: Vec<u32>,
+    /// The same for the left half read backwards.
+    left: Vec<u32>,
+    /// For each place of the left half: how far what stands there is like the right half.
+    ahead: Vec<u32>,
+    /// For each place of the right half, read backwards, the same for the left half.
+    back: Vec<u32>,
+}
+
+struct Search<'a> {
+    symbols: &'a [u32],
+    reversed: &'a [u32],
+    tables: Tables,
+    crossing: Vec<Run>,
+    found: Vec<Run>,
+}
+
+impl Search<'_> {
+    /// The runs of `from..to` that the cut before `middle` goes through.
+    fn across(&mut self, from: usize, middle: usize, to: usize) {
+        let n = self.symbols.len();
+        let right = &self.symbols[middle..to];
+        let left = &self.reversed[n - middle..n - from];
+        let tables = &mut self.tables;
+        z_function(right, &mut tables.right);
+        z_function(left, &mut tables.left);
+        let whole = &self.symbols[from..to];
+        matches(right, &tables.right, whole, left.len(), &mut tables.ahead);
+        let whole = &self.reversed[n - to..n - from];
+        matches(left, &tables.left, whole, right.len(), &mut tables.back);
+
+        self.crossing.clear();
+        // The copy after the cut is whole: `back` symbols before the cut return a period later.
+        for period in 1..=right.len() {
+            let ahead = self.tables.right.get(period).map_or(0, |z| *z as usize);
+            let back = self.tables.back[right.len() - period] as usize;
+            if back > 0 && ahead + back >= period {
+                self.add(middle - back, middle + period + ahead, period, (from, to));
+            }
+        }
+        // The copy before the cut is whole.
+        for period in 1..=left.len() {
+            let back = self.tables.left.get(period).map_or(0, |z| *z as usize);
+            let ahead = self.tables.ahead[left.len() - period] as usize;
+            if ahead > 0 && ahead + back >= period {
+                self.add(middle - period - back, middle + ahead, period, (from, to));
+            }
+        }
+        // A stretch has one run: the one of its smallest period, which is found at this cut too.
+        self.crossing.sort_unstable();
+        self.crossing
+            .dedup_by(|b, a| (a.start, a.end) == (b.start, b.end));
+        self.found.append(&mut self.crossing);
+    }
+
+    /// Takes a repetition that is as long as the part allows, unless it goes on outside: then a cut
+    /// of a larger part has found it.
+    fn add(&mut self, start: usize, end: usize, period: usize, (from, to): (usize, usize)) {
+        let same = |a: usize, b: usize| self.symbols[a] == self.symbols[b];
+        let from_before = start == from && from > 0 && same(from - 1, from - 1 + period);
+        let goes_on = end == to && to < self.symbols.len() && same(to, to - period);
+        if !from_before && !goes_on {
+            self.crossing.push(Run { start, end, period });
+        }
+    }
+}
+
+/// For each place of `s`: how many symbols from there on are those from the start on. The first is
+/// the length.
+fn z_function(s: &[u32], z: &mut Vec<u32>) {
+    z.clear();
+    z.resize(s.len(), 0);
+    if let Some(first) = z.first_mut() {
+        *first = s.len() as u32;
+    }
+    let (mut left, mut right) = (0, 0);
+    for at in 1..s.len() {
+        let mut length = match at < right {
+            true => (z[at - left] as usize).min(right - at),
+            false => 0,
+        };
+        while at + length < s.len() && s[length] == s[at + length] {
+            length += 1;
+        }
+        if at + length > right {
+            (left, right) = (at, at + length);
+        }
+        z[at] = length as u32;
+    }
+}
+
+/// For each of the first `places` of `text`: how many symbols from there on are those of `pattern`,
+/// whose Z function is `z`.
+fn matches(pattern: &[u32], z: &[u32], text: &[u32], places: usize, found: &mut Vec<u32>) {
+    found.clear();
+    let (mut left, mut right) = (0, 0);
+    for at in 0..places {
+        let mut length = match at < right {
+            true => (z[at - left] as usize).min(right - at),
+            false => 0,
+        };
+        while length < pattern.len()
+            && at + length < text.len()
+            && pattern[length] == text[at + length]
+        {
+            length += 1;
+        }
+        if at + length > right {
+            (left, right) = (at, at + length);
+        }
+        found.push(length as u32);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::{prop, prop_assert_eq, proptest};
+
+    /// Every stretch and every period, by the definition.
+    fn twin(s: &[u32]) -> Vec<Run> {
+        let mut found = Vec::new();
+        for period in 1..=s.len() / 2 {
+            let mut start = 0;
+            while start + period < s.len() {
+                let alike = (start..s.len() - period).take_while(|i| s[*i] == s[i + period]);
+                let alike = alike.count();
+                let end = start + alike + period;
+                if alike >= period && smallest(&s[start..end]) == period {
+                    found.push(Run { start, end, period });
+                }
+                start += alike + 1;
+            }
+        }
+        found.sort();
+        found
+    }
+
+    fn smallest(s: &[u32]) -> usize {
+        let is_period = |p: &usize| (*p..s.len()).all(|i| s[i] == s[i - p]);
+        (1..=s.len()).find(is_period).unwrap()
+    }
+
+    fn of(text: &str) -> Vec<Run> {
+        runs(&text.chars().map(u32::from).collect::<Vec<_>>())
+    }
+
+    fn run(start: usize, end: usize, period: usize) -> Run {
+        Run { start, end, period }
+    }
+
+    #[test]
+    fn those_of_mississippi() {
+        let wanted = [run(1, 8, 3), run(2, 4, 1), run(5, 7, 1), run(8, 10, 1)];
+        assert_eq!(of("mississippi"), wanted);
+        assert_eq!(of(""), []);
+        assert_eq!(of("a"), []);
+        assert_eq!(of("aaaa"), [run(0, 4, 1)]);
+        assert_eq!(of("我需要我需要我"), [run(0, 7, 3)]);
+    }
+
+    #[test]
+    fn every_text_of_two_letters_up_to_16() {
+        for length in 0..=16 {
+            for bits in 0..1u32 << length {
+                let s: Vec<u32> = (0..length).map(|i| bits >> i & 1).collect();
+                let found = runs(&s);
+                assert_eq!(found, twin(&s), "{s:?}");
+                assert!(found.len() < s.len().max(1), "the runs theorem: {s:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn fibonacci_text_is_full_of_runs_and_found_fast() {
+        let (mut a, mut b) = (vec![0u32], vec![0u32, 1]);
+        while b.len() < 200_000 {
+            (a, b) = (b.clone(), [b, a].concat());
+        }
+        let found = runs(&b);
+        assert!(found.len() > b.len() / 2 && found.len() < b.len());
+        assert_eq!(runs(&vec![7; 300_000]), [run(0, 300_000, 1)]);
+    }
+
+    proptest! {
+        #[test]
+        fn random_texts(letters in 1u32..5, text in prop::collection::vec(0u32..1000, 0..300)) {
+            let s: Vec<u32> = text.iter().map(|c| c % letters).collect();
+            prop_assert_eq!(runs(&s), twin(&s));
+        }
+
+        #[test]
+        fn texts_with_copies_in_them(
+            parts in prop::collection::vec((prop::collection::vec(0u32..3, 1..12), 1usize..6), 1..8),
+        ) {
+            let s: Vec<u32> = parts.iter().flat_map(|(unit, n)| unit.repeat(*n)).take(300).collect();
+            prop_assert_eq!(runs(&s), twin(&s));
+        }
+    }
+}

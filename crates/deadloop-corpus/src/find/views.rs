@@ -1,0 +1,314 @@
+//! A text seen as symbols, so that runs of symbols are what repeats in it: its chars; its chars with
+//! numbers folded; its lines; its sentences.
+
+use std::collections::HashMap;
+
+use super::runs::{Run, runs};
+
+/// How a text is seen, the sharpest view first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum View {
+    /// Its chars as they are.
+    Chars,
+    /// Its chars, each number one symbol, the numbers that begin a line left out.
+    Folded,
+    /// Its lines: their letters in one case, each number one symbol, without list numbers, white
+    /// space and punctuation.
+    Lines,
+    /// Its sentences, likewise.
+    Sentences,
+    /// Which of its n-grams stood in it before: copies that differ a little.
+    Near,
+}
+
+/// The views of which the runs are taken.
+pub(super) const EXACT: [View; 4] = [View::Chars, View::Folded, View::Lines, View::Sentences];
+
+/// A stretch of a text that repeats itself; positions in chars.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Stretch {
+    /// How it was seen.
+    pub view: View,
+    /// The first char of the first copy.
+    pub start: usize,
+    /// The first char of the second copy.
+    pub onset: usize,
+    /// One past the last char that belongs to it.
+    pub end: usize,
+    /// How often the unit stands in it, a cut last copy counted in part.
+    pub copies: f64,
+    /// How the numbers in the copies differ.
+    pub numbers: Numbers,
+}
+
+/// How copies differ in their numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Numbers {
+    /// They are the same.
+    Same,
+    /// They run on, each by its own step: a counter, a list, years.
+    Counting,
+    /// They are what the text is about: scores, measurements.
+    Data,
+}
+
+impl Stretch {
+    /// Chars from the first copy to the second.
+    pub fn period(&self) -> usize {
+        self.onset - self.start
+    }
+
+    /// Chars in it.
+    pub fn length(&self) -> usize {
+        self.end - self.start
+    }
+}
+
+/// A text as the symbols of a view, and where each stands: from its start up to the start of the
+/// next one belongs to it; the last ends at `end`.
+#[derive(Debug, Default)]
+pub(super) struct Symbols {
+    pub(super) symbols: Vec<u32>,
+    pub(super) starts: Vec<usize>,
+    end: usize,
+}
+
+impl Symbols {
+    fn push(&mut self, symbol: u32, start: usize, end: usize) {
+        self.symbols.push(symbol);
+        self.starts.push(start);
+        self.end = end;
+    }
+
+    /// One past the last char of the symbol before `index`.
+    fn end_of(&self, index: usize) -> usize {
+        self.starts.get(index).copied().unwrap_or(self.end)
+    }
+
+    fn stretch(&self, view: View, text: &[char], run: &Run) -> Stretch {
+        let copies = run.start..run.end - run.period + 1;
+        let copy = |at: usize| &text[self.starts[at]..self.end_of(at + run.period)];
+        let numbers = match view {
+            View::Chars => Numbers::Same,
+            _ => numbers(copies.step_by(run.period).take(MEASURED).map(copy)),
+        };
+        Stretch {
+            view,
+            start: self.starts[run.start],
+            onset: self.starts[run.start + run.period],
+            end: self.end_of(run.end),
+            copies: run.copies(),
+            numbers,
+        }
+    }
+}
+
+/// Everything that a view shows to stand at least `copies` times in a row, over at least `least`
+/// chars.
+pub(super) fn stretches(view: View, text: &[char], copies: f64, least: usize) -> Vec<Stretch> {
+    let (symbols, keys) = match view {
+        View::Chars => (chars(text), Vec::new()),
+        View::Folded => (folded(text), Vec::new()),
+        View::Lines => elements(text, |at| text[at] == '\n'),
+        View::Sentences => elements(text, |at| ends_sentence(text, at)),
+        View::Near => return Vec::new(),
+    };
+    let taken = |mut run: Run| {
+        if cut_copy(&run, &keys) {
+            run.end += 1;
+        }
+        let length = symbols.end_of(run.end) - symbols.starts[run.start];
+        let long = run.copies() >= copies && length >= least;
+        long.then(|| symbols.stretch(view, text, &run))
+    };
+    runs(&symbols.symbols)
+        .into_iter()
+        .filter_map(taken)
+        .collect()
+}
+
+/// Whether the last element follows the run and begins like the one that is due: the text was cut
+/// in the middle of it.
+fn cut_copy(run: &Run, keys: &[String]) -> bool {
+    if run.end + 1 != keys.len() {
+        return false;
+    }
+    keys[run.end - run.period].starts_with(&keys[run.end])
+}
+
+fn chars(text: &[char]) -> Symbols {
+    Symbols {
+        symbols: text.iter().map(|c| u32::from(*c)).collect(),
+        starts: (0..text.len()).collect(),
+        end: text.len(),
+    }
+}
+
+/// The chars with numbers folded: digits, and Chinese numerals after 第. A list number belongs to what
+/// follows it.
+fn folded(text: &[char]) -> Symbols {
+    let mut seen = Symbols::default();
+    let mut at = 0;
+    while at < text.len() {
+        let from = at;
+        if at == 0 || text[at - 1] == '\n' {
+            at += list_number(&text[at..]);
+        }
+        let Some(c) = text.get(at) else { break };
+        let ordinal = at > 0 && text[at - 1] == '第';
+        let number = |c: &char| c.is_numeric() || ordinal && CHINESE.contains(*c);
+        let digits = text[at..].iter().take_while(|c| number(c)).count();
+        let symbol = if digits > 0 { '0' } else { *c };
+        at += digits.max(1);
+        seen.push(u32::from(symbol), from, at);
+    }
+    seen.end = text.len();
+    seen
+}
+
+/// The folded chars, a row of white space or of one mark being one symbol too: what pads a table.
+pub(super) fn squeezed(text: &[char]) -> Symbols {
+    let all = folded(text);
+    let mut seen = Symbols::default();
+    for (symbol, start) in all.symbols.iter().zip(&all.starts) {
+        let c = char::from_u32(*symbol).unwrap_or(' ');
+        let symbol = if c.is_whitespace() {
+            u32::from(' ')
+        } else {
+            *symbol
+        };
+        if c.is_alphanumeric() || seen.symbols.last() != Some(&symbol) {
+            seen.push(symbol, *start, *start + 1);
+        }
+    }
+    seen.end = text.len();
+    seen
+}
+
+/// Chinese numerals.
+const CHINESE: &str = "一二三四五六七八九十百千零〇";
+
+/// Copies that are looked at for how their numbers differ.
+const MEASURED: usize = 40;
+/// Share of the steps that have to be alike in a counter: it may start again, or miss one.
+const STEADY: f64 = 0.7;
+
+fn numbers<'t>(copies: impl Iterator<Item = &'t [char]>) -> Numbers {
+    let rows: Vec<Vec<f64>> = copies.map(numbers_of).collect();
+    let slots = rows.iter().map(Vec::len).min().unwrap_or(0);
+    if rows.iter().any(|row| row.len() != slots) {
+        return Numbers::Data;
+    }
+    let how = |slot: usize| {
+        let mut steps: Vec<f64> = rows.windows(2).map(|w| w[1][slot] - w[0][slot]).collect();
+        steps.sort_unstable_by(f64::total_cmp);
+        let common = steps
+            .chunk_by(|a, b| a == b)
+            .max_by_key(|alike| alike.len());
+        match common {
+            Some(alike) if (alike.len() as f64) < STEADY * steps.len() as f64 => Numbers::Data,
+            Some([step, ..]) if *step != 0.0 => Numbers::Counting,
+            _ => Numbers::Same,
+        }
+    };
+    (0..slots).map(how).max().unwrap_or(Numbers::Same)
+}
+
+/// The numbers in a piece of text, in order.
+fn numbers_of(text: &[char]) -> Vec<f64> {
+    let digits = |c: &char| c.to_digit(10).map(f64::from);
+    let alike = text.chunk_by(|a, b| digits(a).is_some() == digits(b).is_some());
+    let number = |run: &[char]| {
+        run.iter()
+            .try_fold(0.0, |sum, c| Some(sum * 10.0 + digits(c)?))
+    };
+    alike.filter_map(number).collect()
+}
+
+/// Chars of the list number that a line begins with, the blanks around it included: `12. `, `(3) `,
+/// `**4)** `, `5、`, `iv. `, `b) `, `七、`.
+pub(super) fn list_number(line: &[char]) -> usize {
+    let count =
+        |from: usize, is: fn(&char) -> bool| line[from..].iter().take_while(|c| is(c)).count();
+    let blank = |c: &char| matches!(c, ' ' | '\t' | '\u{3000}');
+    let opened = count(0, |c| {
+        matches!(c, '*' | '(' | '（' | '#' | ' ' | '\t' | '\u{3000}')
+    });
+    let number = counting(&line[opened..]);
+    let at = opened + number;
+    let marks = count(at, |c| {
+        matches!(c, '.' | ')' | '）' | '、' | ':' | '：' | '．' | '*')
+    });
+    if number == 0 || marks == 0 {
+        return 0;
+    }
+    at + marks + count(at + marks, blank)
+}
+
+/// Chars of the number at the start of a text, as lists are numbered: digits, letters, Roman or
+/// Chinese numerals.
+fn counting(text: &[char]) -> usize {
+    let count = |is: fn(&char) -> bool| text.iter().take_while(|c| is(c)).count();
+    let most = |n: usize, most: usize| if n <= most { n } else { 0 };
+    let ways = [
+        most(count(|c| c.is_numeric()), 6),
+        most(count(|c| c.is_ascii_uppercase()), 2),
+        most(count(|c| c.is_ascii_lowercase()), 1),
+        count(|c| matches!(c, 'I' | 'V' | 'X' | 'L' | 'C')),
+        count(|c| matches!(c, 'i' | 'v' | 'x' | 'l')),
+        count(|c| CHINESE.contains(*c)),
+    ];
+    // Of a word, only some letters are numerals.
+    let ends = |n: &usize| text.get(*n).is_none_or(|c| !c.is_alphanumeric());
+    ways.into_iter().filter(ends).max().unwrap_or(0)
+}
+
+pub(super) fn ends_sentence(text: &[char], at: usize) -> bool {
+    match text[at] {
+        '\n' | '。' | '！' | '？' | '；' | '!' | '?' | ';' => true,
+        '.' => text.get(at + 1).is_none_or(|c| c.is_whitespace()),
+        _ => false,
+    }
+}
+
+/// The elements of a text that is cut after certain chars, as symbols, and what each says. An element
+/// of nothing but white space is none.
+fn elements(text: &[char], ends: impl Fn(usize) -> bool) -> (Symbols, Vec<String>) {
+    let mut seen = Symbols::default();
+    let mut keys = Vec::new();
+    let mut ids: HashMap<String, u32> = HashMap::new();
+    let mut from = 0;
+    for at in 0..text.len() {
+        if !ends(at) && at + 1 < text.len() {
+            continue;
+        }
+        let element = &text[from..=at];
+        let blanks = element.iter().take_while(|c| c.is_whitespace()).count();
+        if blanks < element.len() {
+            let key = key(&element[blanks..]);
+            let next = ids.len() as u32;
+            let id = *ids.entry(key.clone()).or_insert(next);
+            seen.push(id, from + blanks, at + 1);
+            keys.push(key);
+        }
+        from = at + 1;
+    }
+    (seen, keys)
+}
+
+/// What an element says: letters and numbers, or all of it where it has none.
+fn key(element: &[char]) -> String {
+    let mut key = String::new();
+    for c in &element[list_number(element)..] {
+        match c {
+            c if c.is_numeric() && key.ends_with('0') => {}
+            c if c.is_numeric() => key.push('0'),
+            c if c.is_alphabetic() => key.extend(c.to_lowercase()),
+            _ => {}
+        }
+    }
+    if key.is_empty() {
+        key.extend(element.iter().filter(|c| !c.is_whitespace()));
+    }
+    key
+}
