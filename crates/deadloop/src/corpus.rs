@@ -239,9 +239,9 @@ impl Surveyed {
         match (self.problems.len(), on_bad) {
             (0, _) => {}
             (_, OnBad::Fail) => return Err(Code::Usage.error(self.listing())),
-            (n, OnBad::Skip) if !quiet => eprintln!(
-                "{n} problems skipped: `deadloop check` lists them, rejected.jsonl of a result folder too"
-            ),
+            (n, OnBad::Skip) if !quiet => {
+                eprintln!("{n} problems skipped, see rejected.jsonl in the results")
+            }
             (_, OnBad::Skip) => {}
         }
         if self.cases.is_empty() {
@@ -270,6 +270,17 @@ impl Surveyed {
             write_text(&dir.join("rejected.jsonl"), &rows)?;
         }
         Ok(())
+    }
+
+    /// Says on stderr what `--on-bad skip` left out, for a command that has no folder to list it in.
+    pub(crate) fn tell_rejected(&self) {
+        if !self.problems.is_empty() {
+            let n = self.problems.len();
+            eprintln!("{n} problem{} skipped", if n == 1 { "" } else { "s" });
+            self.problems
+                .iter()
+                .for_each(|problem| eprintln!("{problem}"));
+        }
     }
 
     /// Every problem, a line each.

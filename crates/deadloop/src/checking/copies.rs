@@ -47,7 +47,12 @@ impl Claim {
 /// chars with digits, case and white space folded, whichever is more. The pieces are longer where
 /// the text is: long texts in one language share their short ones.
 pub(super) fn likeness(original: &[char], copy: &[char]) -> f64 {
-    exact(original, copy).max(pieces(original, copy))
+    exact(original, copy).max(shared(&folded(original), &folded(copy)))
+}
+
+/// The same with everything as it is written, so that lists that count on are less alike.
+pub(super) fn verbatim_likeness(original: &[char], copy: &[char]) -> f64 {
+    shared(original, copy)
 }
 
 /// The share of chars that stand in the same place, `original` written again and again.
@@ -56,16 +61,16 @@ fn exact(original: &[char], copy: &[char]) -> f64 {
     share(same.filter(|(a, b)| a == b).count(), copy.len())
 }
 
-fn pieces(original: &[char], copy: &[char]) -> f64 {
+/// The share of the pieces of `copy` that `original` has too.
+fn shared(original: &[char], copy: &[char]) -> f64 {
     let width = match original.len() {
         0..40 => 3,
         40..200 => 5,
         _ => 8,
     };
-    let mut original = folded(original);
     // What runs over from one copy to the next is in the original too.
-    original.extend_from_within(..original.len().min(width - 1));
-    let copy = folded(copy);
+    let around = original.iter().cycle().take(width - 1);
+    let original: Vec<char> = original.iter().chain(around).copied().collect();
     let width = width.min(copy.len()).max(1);
     let known = set(original.windows(width));
     let wanted = set(copy.windows(width));

@@ -10,7 +10,7 @@ pub(super) static ENTRY: Check = Check {
     severity: Severity::Warning,
     title: "loops without an end in streams that the model ended itself",
     why: "a list that stops at the wanted count is no dead loop: who leaves it alone counts as a miss, and what an alarm saves is made up",
-    advice: "look at them: transient, clean, or a loop with an `end`",
+    advice: "look at them: transient, clean, a loop with an `end`, or a recording that was cut before the model got out",
     find: Find::Text(finished),
 };
 

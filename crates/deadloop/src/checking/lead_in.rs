@@ -1,6 +1,6 @@
 //! Near-copies that lead into a loop, where the label does not say so.
 
-use super::copies::{Claim, likeness};
+use super::copies::{Claim, likeness, verbatim_likeness};
 use super::{Check, Exhibit, Find, Severity};
 use deadloop_score::Class;
 
@@ -13,8 +13,11 @@ pub(super) static ENTRY: Check = Check {
     find: Find::Text(lead_in),
 };
 
-/// From here on a copy is a near-copy.
+/// From here on a copy is a near-copy, digits and case aside.
 const NEAR: f64 = 0.8;
+/// As it is written it must be so much alike: rows of a table differ in nothing but numbers, and are
+/// healthy.
+const NEAR_VERBATIM: f64 = 0.6;
 /// A lead-in has so many near-copies at least, and so many chars: what comes before a loop is often
 /// on the same matter.
 const COPIES: usize = 2;
@@ -30,7 +33,7 @@ fn lead_in(exhibit: &Exhibit<'_>) -> Option<String> {
         let first = &text[claim.start..claim.onset];
         let mut from = claim.start;
         while let Some(before) = from.checked_sub(claim.period)
-            && likeness(first, &text[before..from]) >= NEAR
+            && near(first, &text[before..from])
         {
             from = before;
         }
@@ -43,4 +46,8 @@ fn lead_in(exhibit: &Exhibit<'_>) -> Option<String> {
             )
         })
     })
+}
+
+fn near(first: &[char], other: &[char]) -> bool {
+    likeness(first, other) >= NEAR && verbatim_likeness(first, other) >= NEAR_VERBATIM
 }

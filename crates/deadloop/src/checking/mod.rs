@@ -9,6 +9,7 @@ use deadloop_corpus::{Body, Cluster, Entry, Place, Problem, Sketch};
 use deadloop_detect::Channel;
 use deadloop_score::Case;
 
+mod clean;
 mod clock;
 mod copies;
 mod duplicates;
@@ -27,13 +28,14 @@ pub(crate) use duplicates::near_duplicates;
 pub(crate) use listing::{count, json, listing};
 
 /// The registry, worst first.
-static CHECKS: [&Check; 17] = [
+static CHECKS: [&Check; 18] = [
     &whole::ENTRY,
     &torn::ENTRY,
     &duplicates::ACROSS_SPLITS,
     &duplicates::ACROSS_GROUPS,
     &onset::ENTRY,
     &lead_in::ENTRY,
+    &clean::ENTRY,
     &finished::ENTRY,
     &clock::ENTRY,
     &too_few::FOR_A_CLAIM,

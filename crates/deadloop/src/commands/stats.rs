@@ -153,7 +153,10 @@ pub(super) fn run(args: &Stats, global: Global) -> Outcome {
     let (found, finishes) = survey_with(open(&args.corpus)?, wanted, |entry, _| {
         finish(entry).unwrap_or(NONE).to_owned()
     })?;
-    found.accept(args.select.on_bad, global.quiet)?;
+    found.accept(args.select.on_bad, true)?;
+    if !global.quiet {
+        found.tell_rejected();
+    }
     let mut all = Counts::default();
     let cases = found.cases.iter().zip(&finishes);
     cases.for_each(|(case, finish)| all.add(case, finish));
