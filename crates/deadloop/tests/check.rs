@@ -401,7 +401,7 @@ fn a_clean_label_on_a_loop() {
     let finding = corpus.only("clean-repeats");
     says(
         &finding,
-        "12 copies of 82 chars in answer, the second at 782, to the end",
+        "82 chars again and again in answer, the second copy at 782, to the end",
     );
 }
 

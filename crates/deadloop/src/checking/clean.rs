@@ -23,23 +23,23 @@ fn repeats(exhibit: &Exhibit<'_>) -> Option<String> {
         return None;
     }
     Channel::TEXT.into_iter().find_map(|channel| {
-        let text: String = exhibit.text(channel).iter().collect();
-        told(channel, &find(&text))
+        let text = exhibit.text(channel);
+        told(channel, text, &find(&text.iter().collect::<String>()))
     })
 }
 
 /// The longest repetition, where there is one beyond doubt.
-fn told(channel: Channel, found: &Found) -> Option<String> {
+fn told(channel: Channel, text: &[char], found: &Found) -> Option<String> {
     let sure = found.class != find::Class::Clean && found.confidence >= SURE;
+    let end = |span: &find::Span| span.end.unwrap_or(text.len());
     let spans = found.spans.iter().filter(|_| sure);
-    let span = spans.max_by_key(|span| (span.copies * span.period as f64) as u64)?;
+    let span = spans.max_by_key(|span| end(span).saturating_sub(span.start))?;
     let until = match span.end {
         Some(end) => format!("until {end}"),
         None => "to the end".into(),
     };
     Some(format!(
-        "{:.0} copies of {} chars in {channel}, the second at {}, {until} ({})",
-        span.copies,
+        "{} chars again and again in {channel}, the second copy at {}, {until} ({})",
         span.period,
         span.onset,
         span.kind.name(),
