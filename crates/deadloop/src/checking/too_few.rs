@@ -63,7 +63,7 @@ fn for_a_model(seen: &Seen) -> Vec<Finding> {
 }
 
 /// The evidence of each part of the corpus; cases in none are left out.
-fn by<'a>(seen: &'a Seen, part: fn(&Case) -> Option<&str>) -> BTreeMap<&'a str, Evidence> {
+fn by(seen: &Seen, part: fn(&Case) -> Option<&str>) -> BTreeMap<&str, Evidence> {
     let mut parts: BTreeMap<&str, Evidence> = BTreeMap::new();
     for case in &seen.cases {
         if let Some(part) = part(case) {

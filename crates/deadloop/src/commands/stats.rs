@@ -220,8 +220,8 @@ fn grouped(cases: &[Case], finishes: &[String], of: fn(&Case) -> Option<String>)
     groups
 }
 
-/// A table of the largest groups, all others in one row.
-fn table(header: &[&str], groups: &Groups, row: impl Fn(&Counts) -> Vec<String>) -> String {
+/// The rows of the largest groups, and one of all others.
+fn rows(groups: &Groups, row: impl Fn(&Counts) -> Vec<String>) -> Vec<Vec<String>> {
     let named = |name: &str, counts: &Counts| -> Vec<String> {
         std::iter::once(name.to_owned())
             .chain(row(counts))
@@ -234,7 +234,7 @@ fn table(header: &[&str], groups: &Groups, row: impl Fn(&Counts) -> Vec<String>)
         rest.iter().for_each(|(_, counts)| sum.merge(counts));
         rows.push(named(&format!("{} more", rest.len()), &sum));
     }
-    show::table(header, &rows, 1)
+    rows
 }
 
 fn overview(name: &str, groups: &Groups) -> String {
@@ -249,7 +249,7 @@ fn overview(name: &str, groups: &Groups) -> String {
         "lengths",
         "onsets",
     ];
-    table(&header, groups, |c| {
+    let rows = rows(groups, |c| {
         let counts = [
             c.transcripts,
             c.chars,
@@ -260,7 +260,8 @@ fn overview(name: &str, groups: &Groups) -> String {
         ];
         let sparks = [c.lengths.spark(), c.onsets.spark()];
         counts.map(show::count).into_iter().chain(sparks).collect()
-    })
+    });
+    show::table(&header, &rows, 1)
 }
 
 fn kinds(models: &Groups) -> String {
@@ -272,17 +273,17 @@ fn kinds(models: &Groups) -> String {
     let there = |name: &&str| models.iter().any(|(_, c)| c.kinds.contains_key(*name));
     let names: Vec<&str> = names.into_iter().filter(there).collect();
     let header: Vec<&str> = ["loops by kind"].into_iter().chain(names.clone()).collect();
-    table(&header, models, |c| {
+    let rows = rows(models, |c| {
         let count = |name: &&str| show::count(c.kinds.get(*name).copied().unwrap_or(0));
         names.iter().map(count).collect()
-    })
+    });
+    show::table(&header, &rows, 1)
 }
 
 fn origins(models: &Groups) -> String {
     let header = ["model", "languages", "ended with"];
-    table(&header, models, |c| {
-        vec![list(&c.languages), list(&c.finishes)]
-    })
+    let rows = rows(models, |c| vec![list(&c.languages), list(&c.finishes)]);
+    show::table(&header, &rows, header.len())
 }
 
 /// Names with their counts, the most frequent first.
@@ -312,7 +313,7 @@ fn provable(models: &Groups, all: &Counts) -> String {
     let groups: Groups = std::iter::once(everything)
         .chain(models.iter().cloned())
         .collect();
-    let rows = table(&header, &groups, |c| {
+    let rows = rows(&groups, |c| {
         let e = c.evidence;
         vec![
             show::count(e.loops),
@@ -323,7 +324,7 @@ fn provable(models: &Groups, all: &Counts) -> String {
     });
     let note =
         "At 95 %, if every loop is found and nothing else; a claim beyond that needs more labels.";
-    format!("{rows}\n{note}")
+    format!("{}\n{note}", show::table(&header, &rows, 1))
 }
 
 fn distributions(all: &Counts) -> String {
