@@ -207,11 +207,9 @@ impl Seen {
 
 /// Why the stream ended, where the recording says.
 pub(crate) fn finish(entry: &Entry) -> Option<&str> {
-    let events = entry.transcript.events.iter().rev();
-    events
-        .filter_map(|event| match &event.body {
-            Body::Finish { reason } => reason.as_deref(),
-            _ => None,
-        })
-        .next()
+    let mut events = entry.transcript.events.iter().rev();
+    events.find_map(|event| match &event.body {
+        Body::Finish { reason } => reason.as_deref(),
+        _ => None,
+    })
 }
