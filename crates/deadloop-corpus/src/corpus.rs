@@ -8,7 +8,7 @@ use crate::formats;
 use crate::raws::{Entries, Raw, Raws};
 use crate::splits::Splits;
 use crate::think::ThinkOptions;
-use crate::{Entry, Ids, Problem};
+use crate::{Entry, Ids, Place, Problem};
 
 /// What stops the reading of a corpus before its first transcript.
 #[derive(Debug, thiserror::Error)]
@@ -39,6 +39,21 @@ pub enum CorpusError {
 }
 
 impl CorpusError {
+    /// The same as a problem among others.
+    pub fn problem(self) -> Problem {
+        let whole = |path: PathBuf, what: String, expected| {
+            Problem::new(Place::whole(path), what, expected)
+        };
+        match self {
+            Self::Missing { path } => whole(path, "not there".into(), "a file or folder"),
+            Self::NoTranscripts { path } => whole(path, "no transcripts".into(), "some"),
+            Self::Unreadable { path, source } => {
+                whole(path, format!("cannot be read: {source}"), "a readable file")
+            }
+            Self::Problem(problem) => problem,
+        }
+    }
+
     pub(crate) fn unreadable(path: &Path, source: io::Error) -> Self {
         let path = path.to_path_buf();
         match source.kind() {
@@ -65,13 +80,26 @@ impl Corpus {
     /// # Errors
     /// Whatever is wrong before the first transcript; see [`CorpusError`].
     pub fn open(path: &Path) -> Result<Self, CorpusError> {
+        let (corpus, faults) = Self::look(path)?;
+        match faults.into_iter().next() {
+            Some(fault) => Err(fault),
+            None => Ok(corpus),
+        }
+    }
+
+    /// The same for a corpus that may be broken: a card or a splits file that is wrong as a whole is
+    /// left out, and told beside it.
+    ///
+    /// # Errors
+    /// There are no transcripts to be read.
+    pub fn look(path: &Path) -> Result<(Self, Vec<CorpusError>), CorpusError> {
         let data = path
             .metadata()
             .map_err(|e| CorpusError::unreadable(path, e))?;
         if data.is_dir() {
             Self::folder(path)
         } else {
-            Ok(Self::file(path))
+            Ok((Self::file(path), Vec::new()))
         }
     }
 
@@ -84,17 +112,19 @@ impl Corpus {
         }
     }
 
-    fn folder(path: &Path) -> Result<Self, CorpusError> {
+    fn folder(path: &Path) -> Result<(Self, Vec<CorpusError>), CorpusError> {
         let files = transcripts(path)?;
         let part = |name: &str| Some(path.join(name)).filter(|file| file.exists());
-        Ok(Self {
+        let card = part("dataset.toml").map(|file| Card::read(&file));
+        let splits = part("splits.csv").map(|file| Splits::read(&file));
+        let mut faults = Vec::new();
+        let corpus = Self {
             files,
-            card: part("dataset.toml")
-                .map(|file| Card::read(&file))
-                .transpose()?,
+            card: sound(card, &mut faults),
             labels: part("labels.csv"),
-            splits: part("splits.csv").map_or(Ok(Splits::default()), |file| Splits::read(&file))?,
-        })
+            splits: sound(splits, &mut faults).unwrap_or_default(),
+        };
+        Ok((corpus, faults))
     }
 
     /// What `dataset.toml` says, where there is one.
@@ -153,6 +183,11 @@ impl Corpus {
         let card = self.card.as_ref();
         card.map_or_else(ThinkOptions::default, |card| card.think.options(model))
     }
+}
+
+/// What was read; a fault is put aside.
+fn sound<T>(read: Option<Result<T, CorpusError>>, faults: &mut Vec<CorpusError>) -> Option<T> {
+    read?.map_err(|fault| faults.push(fault)).ok()
 }
 
 fn transcripts(folder: &Path) -> Result<Vec<PathBuf>, CorpusError> {

@@ -1,5 +1,5 @@
 //! Transcripts: the type, the files they stand in, live streams, the `<think>` splitter, planted
-//! loops.
+//! loops, near-duplicates.
 //!
 //! [`Corpus::open`] looks at a folder or file, [`Corpus::raws`] reads it in order without decoding,
 //! [`Corpus::parse`] decodes one record and may run on any thread. What a label means is not known
@@ -12,6 +12,7 @@ mod formats;
 mod ids;
 mod import;
 mod lines;
+mod near;
 pub mod plant;
 mod raws;
 mod select;
@@ -31,6 +32,7 @@ pub use import::{
     Import, ImportCounts, ImportFormat, ImportOptions, Loss, Losses, Tally, import_formats,
 };
 pub use lines::MAX_LINE;
+pub use near::{Cluster, Pair, Shingles, Sketch, alike, clusters};
 pub use raws::{Entries, Raw, Raws};
 pub use select::{Draw, Drawn, ModelGlob, Sample, Selection, field, parse_where};
 pub use stream::{Arrival, StreamFormat, StreamReader};

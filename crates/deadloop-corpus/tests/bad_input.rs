@@ -237,6 +237,25 @@ fn what_stops_before_the_first_transcript() {
 }
 
 #[test]
+fn a_look_puts_a_broken_card_and_splits_file_aside() {
+    let dir = tempfile::tempdir().unwrap();
+    assert!(Corpus::look(dir.path()).is_err(), "nothing to be read");
+    std::fs::create_dir(dir.path().join("transcripts")).unwrap();
+    std::fs::write(dir.path().join("transcripts/a.jsonl"), A).unwrap();
+    std::fs::write(dir.path().join("dataset.toml"), "name = 1").unwrap();
+    std::fs::write(dir.path().join("splits.csv"), "id\na\n").unwrap();
+    let (corpus, faults) = Corpus::look(dir.path()).unwrap();
+    let told: Vec<String> = faults
+        .into_iter()
+        .map(|f| f.problem().to_string())
+        .collect();
+    assert!(told[0].contains("dataset.toml:1: "), "{told:?}");
+    assert!(told[1].contains("splits.csv:1: "), "{told:?}");
+    assert_eq!(told.len(), 2);
+    assert_eq!(corpus.entries().filter(Result::is_ok).count(), 1);
+}
+
+#[test]
 fn a_split_for_no_transcript() {
     let dir = tempfile::tempdir().unwrap();
     std::fs::create_dir(dir.path().join("transcripts")).unwrap();

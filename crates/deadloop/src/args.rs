@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::commands::{Check, Stats};
+
 /// Offline evaluation and tuning harness for LLM dead-loop detectors.
 #[derive(Debug, Parser)]
 #[command(
@@ -74,11 +76,15 @@ pub(crate) enum Command {
         after_help = "Examples:\n  deadloop label recordings/                         proposes labels, writes recordings/labels.csv\n  deadloop label recordings/ --review                asks about them, the most uncertain first\n  deadloop label --agreement ann.csv bob.csv recordings/\n\nA proposed row has by = auto, a reviewed one by = review:NAME. A review saves after every answer and\ngoes on where it stopped. Where stdin is no terminal it reads keys from lines: l c t u (loop, clean,\ntransient, unsure), < > (onset by a char), [ ] (by a copy), z (undo), s (skip), q (quit)."
     )]
     Label(crate::commands::Label),
-    /// Whether a corpus is whole: every problem with its file and line
-    #[command(after_help = "Example:\n  deadloop check recordings/")]
+    /// Whether a corpus is whole, and what in it makes numbers lie
+    #[command(
+        after_help = "Examples:\n  deadloop check recordings/\n  deadloop check datasets/starter --strict --json\n\nErrors are what keeps a corpus from being scored, each with its file and line: exit code 2. Warnings\nare what makes scores wrong: near-duplicates across splits or groups, labels that the text contradicts,\ntoo few labels. They fail with --strict alone. Notes are what the scores cannot say."
+    )]
     Check(Check),
-    /// What is in a corpus
-    #[command(after_help = "Example:\n  deadloop stats datasets/starter --model 'smollm*'")]
+    /// What is in a corpus: models, loops, lengths, and what its labels can prove
+    #[command(
+        after_help = "Examples:\n  deadloop stats datasets/starter\n  deadloop stats datasets/starter --model 'smollm*' --json"
+    )]
     Stats(Stats),
     /// Detectors, their parameters (S structural, T threshold), bounds, defaults and presets
     #[command(after_help = "Examples:\n  deadloop detectors\n  deadloop detectors --json")]
@@ -220,20 +226,6 @@ pub(crate) struct Report {
     pub(crate) dir: PathBuf,
 }
 
-#[derive(Debug, Args)]
-pub(crate) struct Check {
-    /// A corpus: a folder, or one .jsonl or .parquet file
-    pub(crate) corpus: PathBuf,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Stats {
-    /// A corpus: a folder, or one .jsonl or .parquet file
-    pub(crate) corpus: PathBuf,
-    #[command(flatten)]
-    pub(crate) select: Select,
-}
-
 /// Which transcripts are meant, and what is done with bad ones.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Selecting")]
@@ -259,7 +251,7 @@ pub(crate) struct Select {
     /// Seed of every random draw
     #[arg(long, value_name = "S", default_value_t = 1)]
     pub(crate) seed: u64,
-    /// A line that is bad: stop, or leave it out and list it in rejected.jsonl
+    /// A line that is bad: stop, or leave it out, count it, and list it in rejected.jsonl of the results
     #[arg(long, value_enum, default_value_t = OnBad::Fail)]
     pub(crate) on_bad: OnBad,
 }

@@ -32,11 +32,12 @@ pub(crate) struct Surveyed {
 }
 
 /// One record, on its way from the threads to the survey.
-struct Found {
+struct Found<T> {
     case: Result<(Case, deadloop_corpus::Place), Problem>,
+    /// What a look at it gave, where it is meant.
+    seen: Option<T>,
     /// What is wrong with its labels.
     problems: Vec<Problem>,
-    selected: bool,
     digest: Option<deadloop_corpus::RecordDigest>,
     /// All of it, where it is the one that was asked for.
     entry: Option<Box<Entry>>,
@@ -84,19 +85,29 @@ pub(crate) fn open(path: &Path) -> Outcome<Corpus> {
 }
 
 /// What a pass over a corpus has found so far.
-#[derive(Default)]
-struct Findings {
+struct Findings<T> {
     ids: Ids,
     hasher: CorpusHasher,
-    cases: Vec<Case>,
+    cases: Vec<(Case, T)>,
     problems: Vec<Problem>,
     filtered: u64,
     entry: Option<Box<Entry>>,
 }
 
-impl Findings {
+impl<T> Findings<T> {
+    fn new(problems: Vec<Problem>) -> Self {
+        Self {
+            ids: Ids::default(),
+            hasher: CorpusHasher::default(),
+            cases: Vec::new(),
+            problems,
+            filtered: 0,
+            entry: None,
+        }
+    }
+
     /// Takes the next record, in the order of the corpus.
-    fn take(&mut self, found: Found) {
+    fn take(&mut self, found: Found<T>) {
         if let Some(digest) = found.digest {
             self.hasher.push(digest);
         }
@@ -107,11 +118,11 @@ impl Findings {
         });
         let broken = !found.problems.is_empty();
         self.problems.extend(found.problems);
-        match unique {
-            Err(problem) => self.problems.push(problem),
-            Ok(case) if found.selected && !broken => self.cases.push(case),
-            Ok(_) if found.selected => {}
-            Ok(_) => self.filtered += 1,
+        match (unique, found.seen) {
+            (Err(problem), _) => self.problems.push(problem),
+            (Ok(case), Some(seen)) if !broken => self.cases.push((case, seen)),
+            (Ok(_), Some(_)) => {}
+            (Ok(_), None) => self.filtered += 1,
         }
     }
 }
@@ -119,31 +130,38 @@ impl Findings {
 /// Reads the whole corpus once.
 pub(crate) fn survey(wanted: Wanted<'_>) -> Outcome<Surveyed> {
     let corpus = open(wanted.path)?;
+    survey_with(corpus, wanted, |_, _| ()).map(|(surveyed, _)| surveyed)
+}
+
+/// The same with a look at each transcript that is meant: what it gives, in the order of the cases.
+pub(crate) fn survey_with<T: Send>(
+    corpus: Corpus,
+    wanted: Wanted<'_>,
+    look: impl Fn(&Entry, &Case) -> T + Sync,
+) -> Outcome<(Surveyed, Vec<T>)> {
     let labels = corpus.labels_csv().map(LabelsFile::read);
     let (labels, problems) = labels.map_or((None, Vec::new()), |(file, p)| (Some(file), p));
     let find = |entry: Result<Entry, Problem>, raw: Option<Raw>| {
         let asked = |e: &&Entry| wanted.entry == Some(e.transcript.id.as_str());
         let kept = entry.as_ref().ok().filter(asked).cloned().map(Box::new);
-        let (case, problems, selected) = match entry {
-            Err(problem) => (Err(problem), Vec::new(), false),
+        let (case, problems, seen) = match entry {
+            Err(problem) => (Err(problem), Vec::new(), None),
             Ok(entry) => {
                 let (case, problems) = Case::of(&entry, labels.as_ref(), wanted.by);
                 let selected = wanted.selection.matches(&entry);
-                (Ok((case, entry.place)), problems, selected)
+                let seen = selected.then(|| look(&entry, &case));
+                (Ok((case, entry.place)), problems, seen)
             }
         };
         Found {
             case,
+            seen,
             problems,
-            selected,
             digest: raw.map(|raw| raw.digest()),
             entry: kept,
         }
     };
-    let mut found = Findings {
-        problems,
-        ..Findings::default()
-    };
+    let mut found = Findings::new(problems);
     watched("reading", wanted.quiet, |watch| {
         each(&corpus, watch, find, |record| {
             found.take(record);
@@ -161,25 +179,31 @@ pub(crate) fn survey(wanted: Wanted<'_>) -> Outcome<Surveyed> {
         side_files(wanted.path, &corpus)?
     );
     let cases = narrowed(found.cases, &wanted.selection, &mut found.filtered);
-    Ok(Surveyed {
+    let (cases, seen) = cases.into_iter().unzip();
+    let surveyed = Surveyed {
         corpus,
         cases,
         problems: found.problems,
         hash,
         filtered: found.filtered,
         entry: found.entry,
-    })
+    };
+    Ok((surveyed, seen))
 }
 
 /// `--limit`, then `--sample`.
-fn narrowed(mut cases: Vec<Case>, selection: &Selection, filtered: &mut u64) -> Vec<Case> {
+fn narrowed<T>(
+    mut cases: Vec<(Case, T)>,
+    selection: &Selection,
+    filtered: &mut u64,
+) -> Vec<(Case, T)> {
     let before = cases.len();
     cases.truncate(selection.limit.unwrap_or(usize::MAX));
     if let Some(sample) = selection.sample {
         let mut draw = Draw::new(sample);
-        cases.iter().for_each(|case| draw.offer(&case.id));
+        cases.iter().for_each(|(case, _)| draw.offer(&case.id));
         let drawn = draw.finish();
-        cases.retain(|case| drawn.contains(&case.id));
+        cases.retain(|(case, _)| drawn.contains(&case.id));
     }
     *filtered += (before - cases.len()) as u64;
     cases
@@ -215,7 +239,9 @@ impl Surveyed {
         match (self.problems.len(), on_bad) {
             (0, _) => {}
             (_, OnBad::Fail) => return Err(Code::Usage.error(self.listing())),
-            (n, OnBad::Skip) if !quiet => eprintln!("{n} problems skipped, see rejected.jsonl"),
+            (n, OnBad::Skip) if !quiet => {
+                eprintln!("{n} problems skipped, see rejected.jsonl in the results")
+            }
             (_, OnBad::Skip) => {}
         }
         if self.cases.is_empty() {
@@ -244,6 +270,17 @@ impl Surveyed {
             write_text(&dir.join("rejected.jsonl"), &rows)?;
         }
         Ok(())
+    }
+
+    /// Says on stderr what `--on-bad skip` left out, for a command that has no folder to list it in.
+    pub(crate) fn tell_rejected(&self) {
+        if !self.problems.is_empty() {
+            let n = self.problems.len();
+            eprintln!("{n} problem{} skipped", if n == 1 { "" } else { "s" });
+            self.problems
+                .iter()
+                .for_each(|problem| eprintln!("{problem}"));
+        }
     }
 
     /// Every problem, a line each.

@@ -2,11 +2,14 @@
 //! one per model. Each command is a file in `commands/`.
 
 mod args;
+mod checking;
 mod commands;
 mod corpus;
+mod evidence;
 mod exit;
 mod explaining;
 mod folder;
+mod histogram;
 mod interrupt;
 mod labelling;
 mod programs;

@@ -27,6 +27,11 @@ pub(crate) fn print(text: &str) -> Outcome {
     Ok(writeln!(std::io::stdout(), "{text}")?)
 }
 
+/// The same with colours in it, which are left out where nobody would see them.
+pub(crate) fn print_styled(text: &str) -> Outcome {
+    Ok(writeln!(anstream::stdout(), "{text}")?)
+}
+
 /// A share as a percentage; `n/a` where it is undefined.
 pub(crate) fn percent(share: Option<f64>) -> String {
     share.map_or_else(|| "n/a".into(), |x| format!("{:.1} %", 100.0 * x))

@@ -1,43 +1,97 @@
-//! `deadloop check`: is a corpus whole?
+//! `deadloop check`: is a corpus whole, and what in it makes numbers lie?
 
-use deadloop_corpus::Selection;
+use std::path::PathBuf;
 
-use crate::args::{Check, Global};
-use crate::corpus::{Wanted, survey};
+use clap::Args;
+use deadloop_corpus::{Corpus, CorpusError, Problem, Selection};
+
+use crate::args::Global;
+use crate::checking::{self, Seen, Severity};
+use crate::corpus::{Surveyed, Wanted, survey_with};
 use crate::exit::{Code, Outcome};
 use crate::show;
 
+#[derive(Debug, Args)]
+pub(crate) struct Check {
+    /// A corpus: a folder, or one .jsonl or .parquet file
+    corpus: PathBuf,
+    /// Warnings fail too
+    #[arg(long)]
+    strict: bool,
+    /// Show every finding, not the first five of each kind
+    #[arg(long)]
+    all: bool,
+}
+
 pub(super) fn run(args: &Check, global: Global) -> Outcome {
-    let selection = Selection::default();
-    let found = survey(Wanted {
+    let (surveyed, seen) = look(args, global)?;
+    let found = seen.findings();
+    let of = |severity| checking::count(&found, severity);
+    let (errors, warnings) = (of(Severity::Error), of(Severity::Warning));
+    if global.json {
+        let report = serde_json::json!({
+            "transcripts": seen.cases.len(), "hash": surveyed.hash, "errors": errors,
+            "warnings": warnings, "notes": of(Severity::Note), "findings": checking::json(&found),
+        });
+        show::print(&report.to_string())?;
+    } else if !global.quiet {
+        let n = show::count(seen.cases.len() as u64);
+        let whole = if errors == 0 { "whole" } else { "not whole" };
+        let heading = format!("{whole}: {n} transcripts, hash {}", surveyed.hash);
+        show::print_styled(&format!(
+            "{heading}\n\n{}",
+            checking::listing(&found, args.all)
+        ))?;
+    }
+    verdict(args, global, errors, warnings, &seen)
+}
+
+/// Reads the corpus, and near-duplicates once more.
+fn look(args: &Check, global: Global) -> Outcome<(Surveyed, Seen)> {
+    let (corpus, faults) = Corpus::look(&args.corpus).map_err(|e| Code::Usage.because(e))?;
+    let wanted = Wanted {
         path: &args.corpus,
-        selection,
+        selection: Selection::default(),
         by: &[],
         entry: None,
         quiet: global.quiet,
-    })?;
-    if global.json {
-        let problem = |p: &deadloop_corpus::Problem| {
-            serde_json::json!({
-                "file": p.place.file.display().to_string(), "line": p.place.line,
-                "what": p.what, "expected": p.expected,
-            })
+    };
+    let (mut surveyed, mut glances) = survey_with(corpus, wanted, checking::glance)?;
+    let cases = std::mem::take(&mut surveyed.cases);
+    let clusters = checking::near_duplicates(&surveyed.corpus, &cases, &mut glances, global.quiet)?;
+    let problems: Vec<Problem> = faults.into_iter().map(CorpusError::problem).collect();
+    let seen = Seen {
+        cases,
+        glances,
+        problems: [problems, std::mem::take(&mut surveyed.problems)].concat(),
+        clusters,
+    };
+    Ok((surveyed, seen))
+}
+
+fn verdict(args: &Check, global: Global, errors: u64, warnings: u64, seen: &Seen) -> Outcome {
+    let several = |n: u64, what: &str| {
+        let s = if n == 1 { "" } else { "s" };
+        format!("{} {what}{s}", show::count(n))
+    };
+    if errors > 0 {
+        let listed: Vec<String> = seen.problems.iter().map(ToString::to_string).collect();
+        // Who asked for quiet, or has only the JSON on stdout, still reads what the errors are.
+        let listed = if global.quiet || global.json {
+            format!("\n{}", listed.join("\n"))
+        } else {
+            String::new()
         };
-        let problems: Vec<_> = found.problems.iter().map(problem).collect();
-        let report = serde_json::json!({
-            "transcripts": found.cases.len(), "hash": found.hash, "problems": problems,
-        });
-        show::print(&report.to_string())?;
+        return Err(Code::Usage.error(format!(
+            "the corpus is not whole: {}{listed}",
+            several(errors, "problem")
+        )));
     }
-    if !found.problems.is_empty() {
-        return Err(Code::Usage.error(found.listing()));
-    }
-    if found.cases.is_empty() {
+    if seen.cases.is_empty() {
         return Err(Code::NothingSelected.error("the corpus has no transcripts"));
     }
-    if !global.json && !global.quiet {
-        let n = show::count(found.cases.len() as u64);
-        show::print(&format!("whole: {n} transcripts, hash {}", found.hash))?;
+    if args.strict && warnings > 0 {
+        return Err(Code::Usage.error(format!("{} (--strict)", several(warnings, "warning"))));
     }
     Ok(())
 }

@@ -17,9 +17,11 @@ mod sweep;
 mod tune;
 mod watch;
 
+pub(crate) use check::Check;
 pub(crate) use import::Import;
 pub(crate) use label::Label;
 pub(crate) use replay::Named;
+pub(crate) use stats::Stats;
 
 /// Runs the command that was asked for.
 pub(crate) fn run(cli: &Cli) -> Outcome {

@@ -1,200 +1,338 @@
-//! `deadloop stats`: what is in a corpus.
+//! `deadloop stats`: what is in a corpus, by model, and what its labels can prove.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
+use clap::Args;
+use deadloop_detect::Kind;
 use deadloop_score::{Case, Class};
-use serde_json::json;
+use serde_json::{Map, Value, json};
 
-use crate::args::{Global, Stats};
-use crate::corpus::{Surveyed, Wanted, survey};
+use crate::args::{Global, Select};
+use crate::checking::finish;
+use crate::corpus::{Surveyed, Wanted, open, survey_with};
+use crate::evidence::Evidence;
 use crate::exit::Outcome;
+use crate::histogram::{Histogram, LENGTHS, PERIODS};
 use crate::show;
 
+#[derive(Debug, Args)]
+pub(crate) struct Stats {
+    /// A corpus: a folder, or one .jsonl or .parquet file
+    corpus: PathBuf,
+    #[command(flatten)]
+    select: Select,
+}
+
+/// How often each name came.
+type Names = BTreeMap<String, u64>;
+
 /// What is counted for each group of transcripts.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone)]
 struct Counts {
     transcripts: u64,
     chars: u64,
-    loops: u64,
-    clean: u64,
-    clean_chars: u64,
     transient: u64,
     unlabelled: u64,
+    evidence: Evidence,
+    /// Kinds of the first loop, `unnamed` where the label does not say.
+    kinds: Names,
+    languages: Names,
+    finishes: Names,
+    lengths: Histogram,
+    onsets: Histogram,
+    periods: Histogram,
 }
 
+impl Default for Counts {
+    fn default() -> Self {
+        Self {
+            transcripts: 0,
+            chars: 0,
+            transient: 0,
+            unlabelled: 0,
+            evidence: Evidence::default(),
+            kinds: Names::new(),
+            languages: Names::new(),
+            finishes: Names::new(),
+            lengths: Histogram::new(LENGTHS),
+            onsets: Histogram::new(LENGTHS),
+            periods: Histogram::new(PERIODS),
+        }
+    }
+}
+
+/// What stands where a recording does not say.
+const NONE: &str = "-";
+const UNNAMED: &str = "unnamed";
+
 impl Counts {
-    fn add(&mut self, case: &Case) {
+    /// One more case, and why its stream ended.
+    fn add(&mut self, case: &Case, finish: &str) {
         let length = case.timeline.length();
         let chars = length.reasoning.0 + length.answer.0;
         self.transcripts += 1;
         self.chars += chars;
+        self.lengths.add(chars);
+        self.evidence.add(case);
         match case.class() {
-            Some(Class::Loop) => self.loops += 1,
             Some(Class::Transient) => self.transient += 1,
-            Some(Class::Clean) => {
-                self.clean += 1;
-                self.clean_chars += chars;
-            }
             Some(Class::Unsure) | None => self.unlabelled += 1,
+            Some(Class::Loop | Class::Clean) => {}
         }
+        if let Some(span) = case.truth.as_ref().and_then(|truth| truth.first_loop()) {
+            self.onsets.add(span.onset.0);
+            span.period.into_iter().for_each(|p| self.periods.add(p));
+            let kind = span.kind.map_or(UNNAMED, Kind::name);
+            *self.kinds.entry(kind.into()).or_default() += 1;
+        }
+        let lang = case.lang.as_deref().unwrap_or(NONE);
+        *self.languages.entry(lang.into()).or_default() += 1;
+        *self.finishes.entry(finish.into()).or_default() += 1;
     }
 
-    fn row(&self, name: &str) -> Vec<String> {
-        let counts = [
-            self.transcripts,
-            self.chars,
-            self.loops,
-            self.clean,
-            self.clean_chars,
-            self.transient,
-            self.unlabelled,
+    fn merge(&mut self, other: &Self) {
+        self.transcripts += other.transcripts;
+        self.chars += other.chars;
+        self.transient += other.transient;
+        self.unlabelled += other.unlabelled;
+        self.evidence.merge(other.evidence);
+        let names = [
+            (&mut self.kinds, &other.kinds),
+            (&mut self.languages, &other.languages),
+            (&mut self.finishes, &other.finishes),
         ];
-        std::iter::once(name.to_owned())
-            .chain(counts.map(show::count))
-            .collect()
+        for (own, more) in names {
+            more.iter()
+                .for_each(|(name, n)| *own.entry(name.clone()).or_default() += n);
+        }
+        self.lengths.merge(&other.lengths);
+        self.onsets.merge(&other.onsets);
+        self.periods.merge(&other.periods);
     }
 
-    fn json(&self) -> serde_json::Value {
+    fn json(&self) -> Value {
+        let evidence = self.evidence;
         json!({
-            "transcripts": self.transcripts, "chars": self.chars, "loops": self.loops,
-            "clean": self.clean, "clean_chars": self.clean_chars, "transient": self.transient,
-            "unlabelled": self.unlabelled,
+            "transcripts": self.transcripts, "chars": self.chars, "loops": evidence.loops,
+            "clean": evidence.clean, "clean_chars": evidence.clean_chars,
+            "transient": self.transient, "unlabelled": self.unlabelled,
+            "kinds": self.kinds, "languages": self.languages, "finishes": self.finishes,
+            "lengths": self.lengths.json(), "onsets": self.onsets.json(),
+            "periods": self.periods.json(), "provable_recall": evidence.recall(),
+            "provable_fa_per_mchar": evidence.fa_per_mchar(),
         })
     }
 }
 
 /// A way of grouping transcripts: its name, and the group of one.
-type Grouping = (&'static str, fn(&Case) -> String);
+type Grouping = (&'static str, fn(&Case) -> Option<String>);
 
-const GROUPINGS: [Grouping; 5] = [
-    ("model", |case| case.model.clone()),
-    ("language", |case| {
-        case.lang.clone().unwrap_or_else(|| "-".into())
-    }),
-    ("split", |case| {
-        case.split.clone().unwrap_or_else(|| "-".into())
-    }),
-    ("kind of loop", |case| {
-        let span = case.truth.as_ref().and_then(|t| t.first_loop());
-        span.map_or("-".into(), |s| {
-            s.kind.map_or("unnamed".into(), |k| k.name().into())
-        })
-    }),
-    ("onset of loop", |case| {
-        let span = case.truth.as_ref().and_then(|t| t.first_loop());
-        span.map_or("-", |s| bucket(s.onset.0)).into()
-    }),
+const GROUPINGS: [Grouping; 4] = [
+    ("model", |case| Some(case.model.clone())),
+    ("language", |case| case.lang.clone()),
+    ("split", |case| case.split.clone()),
+    ("profile", |case| case.profile.clone()),
 ];
 
-/// Where a loop begins, as in the report's chart.
-fn bucket(onset: u64) -> &'static str {
-    match onset {
-        0..2000 => "below 2 000 chars",
-        2000..5000 => "2 000 to 5 000",
-        _ => "from 5 000 on",
-    }
-}
+/// Groups, the largest first.
+type Groups = Vec<(String, Counts)>;
 
 /// Groups of one kind that are shown; the rest is summed.
 const SHOWN: usize = 30;
 
 pub(super) fn run(args: &Stats, global: Global) -> Outcome {
-    let selection = args.select.selection()?;
-    let found = survey(Wanted {
+    let wanted = Wanted {
         path: &args.corpus,
-        selection,
+        selection: args.select.selection()?,
         by: &[],
         entry: None,
         quiet: global.quiet,
+    };
+    let (found, finishes) = survey_with(open(&args.corpus)?, wanted, |entry, _| {
+        finish(entry).unwrap_or(NONE).to_owned()
     })?;
-    found.accept(args.select.on_bad, global.quiet)?;
-    let groups: Vec<(&str, BTreeMap<String, Counts>)> = GROUPINGS
-        .iter()
-        .map(|(name, of)| (*name, grouped(&found.cases, *of)))
-        .collect();
-    if global.json {
-        let json_of = |groups: &BTreeMap<String, Counts>| -> serde_json::Map<_, _> {
-            groups
-                .iter()
-                .map(|(name, counts)| (name.clone(), counts.json()))
-                .collect()
-        };
-        let by: serde_json::Map<_, _> = groups
-            .iter()
-            .map(|(name, g)| ((*name).into(), json_of(g).into()))
-            .collect();
-        return show::print(
-            &json!({"hash": found.hash, "all": all(&found).json(), "by": by}).to_string(),
-        );
+    found.accept(args.select.on_bad, true)?;
+    if !global.quiet {
+        found.tell_rejected();
     }
-    show::print(&heading(&found))?;
-    for (name, groups) in &groups {
-        let header = [
-            *name,
-            "transcripts",
-            "chars",
-            "loops",
-            "clean",
-            "clean chars",
-            "transient",
-            "unlabelled",
-        ];
-        show::print(&format!("\n{}", show::table(&header, &rows(groups), 1)))?;
+    let mut all = Counts::default();
+    let cases = found.cases.iter().zip(&finishes);
+    cases.for_each(|(case, finish)| all.add(case, finish));
+    let groups = GROUPINGS.map(|(name, of)| (name, grouped(&found.cases, &finishes, of)));
+    if global.json {
+        return show::print(&report(&found, &all, &groups).to_string());
+    }
+    show::print(&heading(&found, &all))?;
+    let models = &groups[0].1;
+    for part in [
+        overview("model", models),
+        kinds(models),
+        origins(models),
+        provable(models, &all),
+        distributions(&all),
+    ] {
+        show::print(&format!("\n{part}"))?;
+    }
+    for (name, groups) in groups.iter().skip(1).filter(|(_, groups)| groups.len() > 1) {
+        show::print(&format!("\n{}", overview(name, groups)))?;
     }
     Ok(())
 }
 
-fn all(found: &Surveyed) -> Counts {
-    let mut all = Counts::default();
-    found.cases.iter().for_each(|case| all.add(case));
-    all
+fn report(found: &Surveyed, all: &Counts, groups: &[(&str, Groups)]) -> Value {
+    let of = |groups: &Groups| -> Map<String, Value> {
+        let rows = groups.iter();
+        rows.map(|(name, c)| (name.clone(), c.json())).collect()
+    };
+    let by: Map<String, Value> = groups
+        .iter()
+        .map(|(name, groups)| ((*name).into(), of(groups).into()))
+        .collect();
+    json!({"hash": found.hash, "all": all.json(), "by": by})
 }
 
-fn heading(found: &Surveyed) -> String {
+fn heading(found: &Surveyed, all: &Counts) -> String {
     let card = found.corpus.card();
     let name = card.and_then(|c| c.name.as_deref()).unwrap_or("corpus");
-    let all = all(found);
     let timed = found.cases.iter().filter(|case| case.timed).count() as u64;
     format!(
         "{name}: {} transcripts, {} chars, {} loops, {} clean; {} with chunk times; {} filtered out; hash {}",
         show::count(all.transcripts),
         show::count(all.chars),
-        show::count(all.loops),
-        show::count(all.clean),
+        show::count(all.evidence.loops),
+        show::count(all.evidence.clean),
         show::count(timed),
         show::count(found.filtered),
         found.hash,
     )
 }
 
-fn grouped(cases: &[Case], of: fn(&Case) -> String) -> BTreeMap<String, Counts> {
+fn grouped(cases: &[Case], finishes: &[String], of: fn(&Case) -> Option<String>) -> Groups {
     let mut groups: BTreeMap<String, Counts> = BTreeMap::new();
-    cases
-        .iter()
-        .for_each(|case| groups.entry(of(case)).or_default().add(case));
+    for (case, finish) in cases.iter().zip(finishes) {
+        let group = of(case).unwrap_or_else(|| NONE.into());
+        groups.entry(group).or_default().add(case, finish);
+    }
+    let mut groups: Groups = groups.into_iter().collect();
+    groups.sort_by_key(|(_, counts)| Reverse(counts.transcripts));
     groups
 }
 
-/// Largest groups first.
-fn rows(groups: &BTreeMap<String, Counts>) -> Vec<Vec<String>> {
-    let mut sorted: Vec<(&String, &Counts)> = groups.iter().collect();
-    sorted.sort_by_key(|(name, counts)| (std::cmp::Reverse(counts.transcripts), (*name).clone()));
-    let mut rows: Vec<Vec<String>> = sorted.iter().take(SHOWN).map(|(n, c)| c.row(n)).collect();
-    if sorted.len() > SHOWN {
-        let more = sorted.len() - SHOWN;
-        let sum = sorted[SHOWN..]
-            .iter()
-            .fold(Counts::default(), |mut sum, (_, c)| {
-                sum.transcripts += c.transcripts;
-                sum.chars += c.chars;
-                sum.loops += c.loops;
-                sum.clean += c.clean;
-                sum.clean_chars += c.clean_chars;
-                sum.transient += c.transient;
-                sum.unlabelled += c.unlabelled;
-                sum
-            });
-        rows.push(sum.row(&format!("{more} more")));
+/// The rows of the largest groups, and one of all others.
+fn rows(groups: &Groups, row: impl Fn(&Counts) -> Vec<String>) -> Vec<Vec<String>> {
+    let named = |name: &str, counts: &Counts| -> Vec<String> {
+        std::iter::once(name.to_owned())
+            .chain(row(counts))
+            .collect()
+    };
+    let shown = groups.iter().take(SHOWN);
+    let mut rows: Vec<Vec<String>> = shown.map(|(name, c)| named(name, c)).collect();
+    if let Some(rest) = groups.get(SHOWN..).filter(|rest| !rest.is_empty()) {
+        let mut sum = Counts::default();
+        rest.iter().for_each(|(_, counts)| sum.merge(counts));
+        rows.push(named(&format!("{} more", rest.len()), &sum));
     }
     rows
+}
+
+fn overview(name: &str, groups: &Groups) -> String {
+    let header = [
+        name,
+        "transcripts",
+        "chars",
+        "loops",
+        "clean",
+        "transient",
+        "unlabelled",
+        "lengths",
+        "onsets",
+    ];
+    let rows = rows(groups, |c| {
+        let counts = [
+            c.transcripts,
+            c.chars,
+            c.evidence.loops,
+            c.evidence.clean,
+            c.transient,
+            c.unlabelled,
+        ];
+        let sparks = [c.lengths.spark(), c.onsets.spark()];
+        counts.map(show::count).into_iter().chain(sparks).collect()
+    });
+    show::table(&header, &rows, 1)
+}
+
+fn kinds(models: &Groups) -> String {
+    let names: Vec<&str> = Kind::ALL
+        .map(Kind::name)
+        .into_iter()
+        .chain([UNNAMED])
+        .collect();
+    let there = |name: &&str| models.iter().any(|(_, c)| c.kinds.contains_key(*name));
+    let names: Vec<&str> = names.into_iter().filter(there).collect();
+    let header: Vec<&str> = ["loops by kind"].into_iter().chain(names.clone()).collect();
+    let rows = rows(models, |c| {
+        let count = |name: &&str| show::count(c.kinds.get(*name).copied().unwrap_or(0));
+        names.iter().map(count).collect()
+    });
+    show::table(&header, &rows, 1)
+}
+
+fn origins(models: &Groups) -> String {
+    let header = ["model", "languages", "ended with"];
+    let rows = rows(models, |c| vec![list(&c.languages), list(&c.finishes)]);
+    show::table(&header, &rows, header.len())
+}
+
+/// Names with their counts, the most frequent first.
+fn list(names: &Names) -> String {
+    /// Names that are shown.
+    const MOST: usize = 4;
+    let mut sorted: Vec<(&String, &u64)> = names.iter().collect();
+    sorted.sort_by_key(|(name, n)| (Reverse(**n), name.as_str()));
+    let shown = sorted.iter().take(MOST);
+    let mut parts: Vec<String> = shown.map(|(name, n)| format!("{name} {n}")).collect();
+    if sorted.len() > MOST {
+        parts.push(format!("{} more", sorted.len() - MOST));
+    }
+    parts.join(", ")
+}
+
+/// What a perfect detector could show on these labels.
+fn provable(models: &Groups, all: &Counts) -> String {
+    let header = [
+        "what labels can prove",
+        "loops",
+        "recall >=",
+        "clean Mchar",
+        "false alarms per Mchar <=",
+    ];
+    let everything = ("all together".to_owned(), all.clone());
+    let groups: Groups = std::iter::once(everything)
+        .chain(models.iter().cloned())
+        .collect();
+    let rows = rows(&groups, |c| {
+        let e = c.evidence;
+        vec![
+            show::count(e.loops),
+            show::percent(e.recall()),
+            show::number(Some(e.clean_chars as f64 / 1e6), 2),
+            show::number(e.fa_per_mchar(), 2),
+        ]
+    });
+    let note =
+        "At 95 %, if every loop is found and nothing else; a claim beyond that needs more labels.";
+    format!("{}\n{note}", show::table(&header, &rows, 1))
+}
+
+fn distributions(all: &Counts) -> String {
+    let part = |what: &str, histogram: &Histogram| format!("{what}\n{}", histogram.bars());
+    [
+        part("length of transcripts, in chars", &all.lengths),
+        part("onset of the first loop, in chars", &all.onsets),
+        part("period of the first loop, in chars", &all.periods),
+    ]
+    .join("\n")
 }

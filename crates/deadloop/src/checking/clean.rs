@@ -1,0 +1,47 @@
+//! Clean labels on text that plainly repeats.
+
+use deadloop_corpus::find::{self, Found, find};
+use deadloop_detect::Channel;
+use deadloop_score::Class;
+
+use super::{Check, Exhibit, Find, Severity};
+
+pub(super) static ENTRY: Check = Check {
+    name: "clean-repeats",
+    severity: Severity::Warning,
+    title: "clean labels on text that plainly repeats",
+    why: "a detector that is right there is charged with a false alarm",
+    advice: "look at them (deadloop label --review): loop, transient, or unsure; clean where the repetition was asked for",
+    find: Find::Text(repeats),
+};
+
+/// The finder must be so sure before it contradicts a label.
+const SURE: f64 = 0.9;
+
+fn repeats(exhibit: &Exhibit<'_>) -> Option<String> {
+    if exhibit.case.class() != Some(Class::Clean) {
+        return None;
+    }
+    Channel::TEXT.into_iter().find_map(|channel| {
+        let text = exhibit.text(channel);
+        told(channel, text, &find(&text.iter().collect::<String>()))
+    })
+}
+
+/// The longest repetition, where there is one beyond doubt.
+fn told(channel: Channel, text: &[char], found: &Found) -> Option<String> {
+    let sure = found.class != find::Class::Clean && found.confidence >= SURE;
+    let end = |span: &find::Span| span.end.unwrap_or(text.len());
+    let spans = found.spans.iter().filter(|_| sure);
+    let span = spans.max_by_key(|span| end(span).saturating_sub(span.start))?;
+    let until = match span.end {
+        Some(end) => format!("until {end}"),
+        None => "to the end".into(),
+    };
+    Some(format!(
+        "{} chars again and again in {channel}, the second copy at {}, {until} ({})",
+        span.period,
+        span.onset,
+        span.kind.name(),
+    ))
+}

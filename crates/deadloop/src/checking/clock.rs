@@ -1,0 +1,22 @@
+//! Times that run backwards.
+
+use super::{Check, Exhibit, Find, Severity};
+
+pub(super) static ENTRY: Check = Check {
+    name: "clock-backwards",
+    severity: Severity::Warning,
+    title: "chunk times that run backwards",
+    why: "latency in milliseconds is a difference of these times",
+    advice: "record t_ms with a clock that is never set, as milliseconds since the request; or leave it out",
+    find: Find::Text(backwards),
+};
+
+fn backwards(exhibit: &Exhibit<'_>) -> Option<String> {
+    let events = exhibit.entry.transcript.events.iter().enumerate();
+    let times: Vec<(usize, f64)> = events.filter_map(|(i, e)| Some((i, e.t_ms?))).collect();
+    let pair = times.windows(2).find(|pair| pair[1].1 < pair[0].1)?;
+    let ((_, before), (event, after)) = (pair[0], pair[1]);
+    Some(format!(
+        "events[{event}] came at {after} ms, after {before} ms"
+    ))
+}

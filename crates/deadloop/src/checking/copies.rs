@@ -1,0 +1,155 @@
+//! Whether one piece of text is a copy of another, exact or near: what labels are held against.
+
+use std::collections::HashSet;
+use std::hash::Hash;
+
+use deadloop_score::Span;
+
+/// The copies that a label claims: the first one begins at `start`, the second at `onset`.
+#[derive(Clone, Copy)]
+pub(super) struct Claim {
+    pub(super) start: usize,
+    pub(super) onset: usize,
+    pub(super) end: usize,
+    /// Length of one copy, at least 1.
+    pub(super) period: usize,
+}
+
+impl Claim {
+    /// What a span of a text of so many chars claims. None where it names neither a first copy nor
+    /// a period; an error where the first copy would begin before the text.
+    pub(super) fn of(span: &Span, length: usize) -> Option<Result<Self, String>> {
+        let at = |chars: u64| usize::try_from(chars).unwrap_or(usize::MAX).min(length);
+        let onset = at(span.onset.0);
+        let start = match (span.start, span.period) {
+            (Some(start), _) => at(start.0),
+            (None, Some(period)) => match onset.checked_sub(at(period)) {
+                Some(start) => start,
+                None => {
+                    return Some(Err(format!(
+                        "a first copy of {period} chars would begin before the text: the second one is said to begin at {onset}"
+                    )));
+                }
+            },
+            (None, None) => return None,
+        };
+        let period = onset.checked_sub(start).filter(|p| *p > 0)?;
+        Some(Ok(Self {
+            start,
+            onset,
+            end: at(span.end.0),
+            period,
+        }))
+    }
+}
+
+/// How much of `copy` is also in `original`, from 0 to 1: char by char, or by its pieces of a few
+/// chars with digits, case and white space folded, whichever is more. The pieces are longer where
+/// the text is: long texts in one language share their short ones.
+pub(super) fn likeness(original: &[char], copy: &[char]) -> f64 {
+    exact(original, copy).max(shared(&folded(original), &folded(copy)))
+}
+
+/// The same with everything as it is written, so that lists that count on are less alike.
+pub(super) fn verbatim_likeness(original: &[char], copy: &[char]) -> f64 {
+    shared(original, copy)
+}
+
+/// The share of chars that stand in the same place, `original` written again and again.
+fn exact(original: &[char], copy: &[char]) -> f64 {
+    let same = original.iter().cycle().zip(copy);
+    share(same.filter(|(a, b)| a == b).count(), copy.len())
+}
+
+/// The share of the pieces of `copy` that `original` has too.
+fn shared(original: &[char], copy: &[char]) -> f64 {
+    let width = match original.len() {
+        0..40 => 3,
+        40..200 => 5,
+        _ => 8,
+    };
+    // What runs over from one copy to the next is in the original too.
+    let around = original.iter().cycle().take(width - 1);
+    let original: Vec<char> = original.iter().chain(around).copied().collect();
+    let width = width.min(copy.len()).max(1);
+    let known = set(original.windows(width));
+    let wanted = set(copy.windows(width));
+    share(wanted.intersection(&known).count(), wanted.len())
+}
+
+fn set<T: Hash + Eq>(items: impl Iterator<Item = T>) -> HashSet<T> {
+    items.collect()
+}
+
+fn share(part: usize, whole: usize) -> f64 {
+    if whole == 0 {
+        0.0
+    } else {
+        part as f64 / whole as f64
+    }
+}
+
+/// Numbers are `0`, white space is one blank, letters are small.
+fn folded(text: &[char]) -> Vec<char> {
+    let mut folded = Vec::with_capacity(text.len());
+    for char in text {
+        let char = match char {
+            c if c.is_numeric() => '0',
+            c if c.is_whitespace() => ' ',
+            c => c.to_lowercase().next().unwrap_or(*c),
+        };
+        if !matches!(char, '0' | ' ') || folded.last() != Some(&char) {
+            folded.push(char);
+        }
+    }
+    folded
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn like(a: &str, b: &str) -> f64 {
+        let chars = |text: &str| text.chars().collect::<Vec<_>>();
+        likeness(&chars(a), &chars(b))
+    }
+
+    #[test]
+    fn a_copy_is_like_its_original_whatever_its_numbers() {
+        assert_eq!(
+            like("3. Wait, let me check. ", "3. Wait, let me check. "),
+            1.0
+        );
+        assert_eq!(
+            like("9. Wait, let me check.\n", "10. Wait, let me check. "),
+            1.0
+        );
+        assert_eq!(like("ab", "ababab"), 1.0);
+        assert!(
+            like(
+                "Wait, let me check the roads. ",
+                "Wait, let me check the bridges. "
+            ) > 0.7
+        );
+    }
+
+    #[test]
+    fn other_text_is_not() {
+        assert!(
+            like(
+                "Wait, let me check the roads. ",
+                "So the answer is seventeen. "
+            ) < 0.2
+        );
+        let a = "The committee met on a cold morning and spoke for hours about the harbour. ";
+        let b = "In the end the fishermen went home with the promise of a new pier in spring. ";
+        let both = format!("{a}{b}");
+        assert!(
+            like(&both, &b.to_uppercase()) > 0.9,
+            "case aside it is there"
+        );
+        assert!(like(a, b) < 0.3);
+        assert_eq!(like("", "abc"), 0.0);
+        assert_eq!(like("abc", ""), 0.0);
+    }
+}

@@ -1,0 +1,30 @@
+//! Loops that are said to never end, in streams that ended by themselves.
+
+use deadloop_score::{Class, Span};
+
+use super::{Check, Exhibit, Find, Severity, finish};
+use crate::show;
+
+pub(super) static ENTRY: Check = Check {
+    name: "loop-that-finished",
+    severity: Severity::Warning,
+    title: "loops without an end in streams that the model ended itself",
+    why: "a list that stops at the wanted count is no dead loop: who leaves it alone counts as a miss, and what an alarm saves is made up",
+    advice: "look at them: transient, clean, a loop with an `end`, or a recording that was cut before the model got out",
+    find: Find::Text(finished),
+};
+
+/// The words with which APIs say that the model stopped by itself.
+const BY_ITSELF: [&str; 5] = ["stop", "end_turn", "eos", "eos_token", "completed"];
+
+fn finished(exhibit: &Exhibit<'_>) -> Option<String> {
+    let reason = finish(exhibit.entry)?;
+    let open = |span: &&Span| span.class == Class::Loop && span.open;
+    let span = exhibit.case.truth.as_ref()?.spans.iter().find(open)?;
+    BY_ITSELF.contains(&reason).then(|| {
+        format!(
+            "it loops to the end of the text, {} chars, and the stream ended with {reason:?}",
+            show::count(span.end.0),
+        )
+    })
+}

@@ -1,0 +1,53 @@
+//! Near-copies that lead into a loop, where the label does not say so.
+
+use super::copies::{Claim, likeness, verbatim_likeness};
+use super::{Check, Exhibit, Find, Severity};
+use deadloop_score::Class;
+
+pub(super) static ENTRY: Check = Check {
+    name: "no-earliest",
+    severity: Severity::Warning,
+    title: "loops that near-copies lead into, without an earliest",
+    why: "the repetition can be seen before the exact copies begin, and who stops there is counted as a false alarm and a miss",
+    advice: "set `earliest` to the second of the near-copies, or the onset where it should have been",
+    find: Find::Text(lead_in),
+};
+
+/// From here on a copy is a near-copy, digits and case aside.
+const NEAR: f64 = 0.8;
+/// As it is written it must be so much alike: rows of a table differ in nothing but numbers, and are
+/// healthy.
+const NEAR_VERBATIM: f64 = 0.6;
+/// A lead-in has so many near-copies at least, and so many chars: what comes before a loop is often
+/// on the same matter.
+const COPIES: usize = 2;
+const CHARS: usize = 100;
+
+fn lead_in(exhibit: &Exhibit<'_>) -> Option<String> {
+    let spans = &exhibit.case.truth.as_ref()?.spans;
+    let unmarked =
+        |span: &&deadloop_score::Span| span.class == Class::Loop && span.earliest == span.onset;
+    spans.iter().filter(unmarked).find_map(|span| {
+        let text = exhibit.text(span.channel);
+        let claim = Claim::of(span, text.len())?.ok()?;
+        let first = &text[claim.start..claim.onset];
+        let mut from = claim.start;
+        while let Some(before) = from.checked_sub(claim.period)
+            && near(first, &text[before..from])
+        {
+            from = before;
+        }
+        let chars = claim.start - from;
+        let copies = chars / claim.period;
+        (copies >= COPIES && chars >= CHARS).then(|| {
+            format!(
+                "{copies} near-copies of {} chars stand before the first copy, from {from} on; the onset is {}",
+                claim.period, claim.onset,
+            )
+        })
+    })
+}
+
+fn near(first: &[char], other: &[char]) -> bool {
+    likeness(first, other) >= NEAR && verbatim_likeness(first, other) >= NEAR_VERBATIM
+}

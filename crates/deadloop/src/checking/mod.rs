@@ -1,0 +1,215 @@
+//! Everything that is wrong with a corpus, and what makes numbers lie. Each kind of finding is an
+//! entry of [`CHECKS`], with why it matters and what to do about it.
+//!
+//! To add one: a file beside this one with an `ENTRY`, and two lines here.
+
+use std::collections::BTreeMap;
+
+use deadloop_corpus::{Body, Cluster, Entry, Place, Problem, Sketch};
+use deadloop_detect::Channel;
+use deadloop_score::Case;
+
+mod clean;
+mod clock;
+mod copies;
+mod duplicates;
+mod finished;
+mod gaps;
+mod lead_in;
+mod listing;
+mod one_class;
+mod onset;
+mod too_few;
+mod torn;
+mod whole;
+mod wordless;
+
+pub(crate) use duplicates::near_duplicates;
+pub(crate) use listing::{count, json, listing};
+
+/// The registry, worst first.
+static CHECKS: [&Check; 18] = [
+    &whole::ENTRY,
+    &torn::ENTRY,
+    &duplicates::ACROSS_SPLITS,
+    &duplicates::ACROSS_GROUPS,
+    &onset::ENTRY,
+    &lead_in::ENTRY,
+    &clean::ENTRY,
+    &finished::ENTRY,
+    &clock::ENTRY,
+    &too_few::FOR_A_CLAIM,
+    &too_few::FOR_A_MODEL,
+    &one_class::ENTRY,
+    &duplicates::IN_A_GROUP,
+    &wordless::ENTRY,
+    &gaps::UNLABELLED,
+    &gaps::UNGROUPED,
+    &gaps::UNSPLIT,
+    &gaps::UNTIMED,
+];
+
+/// How bad a finding is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Severity {
+    /// The corpus is not whole: nothing is scored on it.
+    Error,
+    /// Numbers come out, and are wrong.
+    Warning,
+    /// What the numbers cannot say.
+    Note,
+}
+
+impl Severity {
+    /// The name, as it is printed.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Error => "error",
+            Self::Warning => "warning",
+            Self::Note => "note",
+        }
+    }
+}
+
+/// A kind of finding.
+pub(crate) struct Check {
+    /// What it is called in `--json`.
+    name: &'static str,
+    severity: Severity,
+    /// What is found, as a heading.
+    title: &'static str,
+    /// Why it makes numbers lie.
+    why: &'static str,
+    /// What to do about it.
+    advice: &'static str,
+    find: Find,
+}
+
+/// How findings of a kind are made.
+enum Find {
+    /// From one transcript with its text, on any thread.
+    Text(fn(&Exhibit<'_>) -> Option<String>),
+    /// From all that was seen, without texts.
+    Corpus(fn(&Seen) -> Vec<Finding>),
+}
+
+/// One thing found.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Finding {
+    /// The file and line, where there is one.
+    pub(crate) place: Option<Place>,
+    /// The transcripts that it is about; may be none.
+    pub(crate) transcripts: Vec<String>,
+    /// What it is.
+    pub(crate) what: String,
+}
+
+impl Finding {
+    /// About no transcript in particular.
+    fn general(what: String) -> Self {
+        Self {
+            what,
+            ..Self::default()
+        }
+    }
+}
+
+/// A transcript with its text and its label.
+struct Exhibit<'a> {
+    entry: &'a Entry,
+    case: &'a Case,
+    reasoning: Vec<char>,
+    answer: Vec<char>,
+}
+
+impl Exhibit<'_> {
+    /// The text of a channel; none of `tools`.
+    fn text(&self, channel: Channel) -> &[char] {
+        match channel {
+            Channel::Reasoning => &self.reasoning,
+            Channel::Answer => &self.answer,
+            Channel::Tools => &[],
+        }
+    }
+}
+
+/// What one look at a transcript's text leaves.
+pub(crate) struct Glance {
+    place: Place,
+    sketch: Option<Sketch>,
+    /// What the text checks found, by their place in the registry.
+    found: BTreeMap<usize, String>,
+}
+
+/// Looks at one transcript.
+pub(crate) fn glance(entry: &Entry, case: &Case) -> Glance {
+    let exhibit = Exhibit {
+        entry,
+        case,
+        reasoning: entry.transcript.reasoning().chars().collect(),
+        answer: entry.transcript.answer().chars().collect(),
+    };
+    let found = CHECKS
+        .iter()
+        .enumerate()
+        .filter_map(|(place, check)| match check.find {
+            Find::Text(find) => Some((place, find(&exhibit)?)),
+            Find::Corpus(_) => None,
+        });
+    Glance {
+        place: entry.place.clone(),
+        sketch: duplicates::sketch(entry, case),
+        found: found.collect(),
+    }
+}
+
+/// All that is known of a corpus when every transcript was looked at.
+pub(crate) struct Seen {
+    pub(crate) cases: Vec<Case>,
+    /// One a case.
+    pub(crate) glances: Vec<Glance>,
+    /// What keeps it from being scored.
+    pub(crate) problems: Vec<Problem>,
+    /// Near-duplicates, by the places of their cases.
+    pub(crate) clusters: Vec<Cluster>,
+}
+
+impl Seen {
+    /// A finding about one transcript.
+    fn about(&self, case: usize, what: String) -> Finding {
+        Finding {
+            place: Some(self.glances[case].place.clone()),
+            transcripts: vec![self.cases[case].id.clone()],
+            what,
+        }
+    }
+
+    /// Every finding, by check, in the order of the registry; checks without one are left out.
+    pub(crate) fn findings(&self) -> Vec<(&'static Check, Vec<Finding>)> {
+        let all = CHECKS.iter().enumerate().map(|(place, check)| {
+            let findings = match check.find {
+                Find::Corpus(find) => find(self),
+                Find::Text(_) => self.of_texts(place),
+            };
+            (*check, findings)
+        });
+        all.filter(|(_, findings)| !findings.is_empty()).collect()
+    }
+
+    fn of_texts(&self, check: usize) -> Vec<Finding> {
+        let found = self.glances.iter().enumerate();
+        let found = found.filter_map(|(case, glance)| Some((case, glance.found.get(&check)?)));
+        found
+            .map(|(case, what)| self.about(case, what.clone()))
+            .collect()
+    }
+}
+
+/// Why the stream ended, where the recording says.
+pub(crate) fn finish(entry: &Entry) -> Option<&str> {
+    let mut events = entry.transcript.events.iter().rev();
+    events.find_map(|event| match &event.body {
+        Body::Finish { reason } => reason.as_deref(),
+        _ => None,
+    })
+}

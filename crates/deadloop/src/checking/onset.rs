@@ -1,0 +1,59 @@
+//! Onsets that the text contradicts.
+
+use super::copies::{Claim, likeness};
+use super::{Check, Exhibit, Find, Severity};
+
+pub(super) static ENTRY: Check = Check {
+    name: "onset-contradicted",
+    severity: Severity::Warning,
+    title: "onsets that the text contradicts",
+    why: "an onset is the first char of the second copy: every delay is measured from it, and an alarm before it counts as premature",
+    advice: "look at them (deadloop explain), move the onset, or label them unsure",
+    find: Find::Text(contradicted),
+};
+
+/// A second copy that has less of the first than this is none.
+const A_COPY: f64 = 0.5;
+/// Chars that are compared at least: a copy of one char says little.
+const LEAST_CHARS: usize = 40;
+
+fn contradicted(exhibit: &Exhibit<'_>) -> Option<String> {
+    let spans = &exhibit.case.truth.as_ref()?.spans;
+    spans.iter().find_map(|span| {
+        let text = exhibit.text(span.channel);
+        match Claim::of(span, text.len()) {
+            _ if text.is_empty() => None,
+            Some(Err(what)) => Some(what),
+            Some(Ok(claim)) => no_copy(text, claim).or_else(|| copy_before(text, claim)),
+            None => None,
+        }
+    })
+}
+
+/// What stands at the onset is nothing like what stands before it.
+fn no_copy(text: &[char], claim: Claim) -> Option<String> {
+    let until = (claim.onset + claim.period.max(LEAST_CHARS)).min(claim.end);
+    let first = &text[claim.start..claim.onset];
+    let like = likeness(first, &text[claim.onset..until]);
+    (like < A_COPY).then(|| {
+        format!(
+            "the second copy does not start at {}: what stands there has {:.0} % of the {} chars before it",
+            claim.onset,
+            100.0 * like,
+            claim.period,
+        )
+    })
+}
+
+/// The char-by-char same text stands once more before the first copy.
+fn copy_before(text: &[char], claim: Claim) -> Option<String> {
+    let before = claim.start.checked_sub(claim.period)?;
+    let first = &text[claim.start..claim.onset];
+    let same = claim.period >= LEAST_CHARS && &text[before..claim.start] == first;
+    same.then(|| {
+        format!(
+            "the second copy starts before {}: the {} chars of the first one stand at {before} too",
+            claim.onset, claim.period,
+        )
+    })
+}

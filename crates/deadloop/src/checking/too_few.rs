@@ -1,0 +1,74 @@
+//! Classes with too few labels, and what they can show.
+
+use std::collections::BTreeMap;
+
+use deadloop_score::Case;
+
+use super::{Check, Find, Finding, Seen, Severity};
+use crate::evidence::Evidence;
+
+pub(super) static FOR_A_CLAIM: Check = Check {
+    name: "too-few-labels",
+    severity: Severity::Warning,
+    title: "too few labels for any claim",
+    why: "with so few, a detector that is bad passes by luck: a perfect score proves next to nothing",
+    advice: "label more of that class; print the intervals with every number",
+    find: Find::Corpus(for_a_claim),
+};
+
+pub(super) static FOR_A_MODEL: Check = Check {
+    name: "model-with-few-labels",
+    severity: Severity::Note,
+    title: "models with too few labels for a claim of their own",
+    why: "their own figures are mostly chance; tune chooses for them from all models together (choice.csv: pooled)",
+    advice: "trust the figures of all models for them, or label more",
+    find: Find::Corpus(for_a_model),
+};
+
+fn for_a_claim(seen: &Seen) -> Vec<Finding> {
+    let labelled = seen.cases.iter().filter(|case| case.truth.is_some());
+    if labelled.count() == 0 {
+        // Said by the check for unlabelled transcripts.
+        return Vec::new();
+    }
+    let scopes = by(seen, |case| case.split.as_deref());
+    let mut scopes: Vec<(String, Evidence)> = scopes
+        .into_iter()
+        .map(|(split, evidence)| (format!("split {split}"), evidence))
+        .collect();
+    scopes.insert(0, ("the corpus".into(), Evidence::of(&seen.cases)));
+    let found = scopes.iter().flat_map(|(scope, evidence)| {
+        let lacks = [evidence.few_loops(), evidence.few_clean()];
+        lacks
+            .into_iter()
+            .flatten()
+            .map(move |lack| Finding::general(format!("{scope}: {lack}")))
+    });
+    found.collect()
+}
+
+fn for_a_model(seen: &Seen) -> Vec<Finding> {
+    let mut models: Vec<(&str, Evidence)> =
+        by(seen, |case| Some(&case.model)).into_iter().collect();
+    models.retain(|(_, evidence)| evidence.labelled() > 0);
+    models.sort_by_key(|(model, evidence)| (std::cmp::Reverse(evidence.labelled()), *model));
+    let lack = |(model, evidence): &(&str, Evidence)| {
+        let lacks: Vec<String> = [evidence.few_loops(), evidence.few_clean()]
+            .into_iter()
+            .flatten()
+            .collect();
+        (!lacks.is_empty()).then(|| Finding::general(format!("{model}: {}", lacks.join("; "))))
+    };
+    models.iter().filter_map(lack).collect()
+}
+
+/// The evidence of each part of the corpus; cases in none are left out.
+fn by(seen: &Seen, part: fn(&Case) -> Option<&str>) -> BTreeMap<&str, Evidence> {
+    let mut parts: BTreeMap<&str, Evidence> = BTreeMap::new();
+    for case in &seen.cases {
+        if let Some(part) = part(case) {
+            parts.entry(part).or_default().add(case);
+        }
+    }
+    parts
+}

@@ -1,0 +1,43 @@
+//! Groups that stand in several splits.
+
+use std::collections::BTreeMap;
+
+use super::{Check, Find, Finding, Seen, Severity};
+
+pub(super) static ENTRY: Check = Check {
+    name: "torn-group",
+    severity: Severity::Warning,
+    title: "groups in several splits",
+    why: "a group is what belongs together, usually a prompt: settings are chosen on one half of it and tested on the other, and look better than they are",
+    advice: "give all transcripts of a group one split in splits.csv",
+    find: Find::Corpus(torn),
+};
+
+/// The cases of a group, by split.
+type Splits<'a> = BTreeMap<&'a str, Vec<usize>>;
+
+fn torn(seen: &Seen) -> Vec<Finding> {
+    let mut groups: BTreeMap<&str, Splits<'_>> = BTreeMap::new();
+    for (place, case) in seen.cases.iter().enumerate() {
+        if let (Some(group), Some(split)) = (&case.group, &case.split) {
+            let splits = groups.entry(group).or_default();
+            splits.entry(split).or_default().push(place);
+        }
+    }
+    let torn = groups.into_iter().filter(|(_, splits)| splits.len() > 1);
+    torn.map(|(group, splits)| finding(seen, group, &splits))
+        .collect()
+}
+
+fn finding(seen: &Seen, group: &str, splits: &Splits<'_>) -> Finding {
+    let shares: Vec<String> = splits
+        .iter()
+        .map(|(split, cases)| format!("{} in {split}", cases.len()))
+        .collect();
+    let ids = splits.values().flatten().map(|i| seen.cases[*i].id.clone());
+    Finding {
+        place: None,
+        transcripts: ids.collect(),
+        what: format!("group {group:?}: {}", shares.join(", ")),
+    }
+}

@@ -1,0 +1,32 @@
+//! Loops of punctuation and digits.
+
+use deadloop_score::Class;
+
+use super::copies::Claim;
+use super::{Check, Exhibit, Find, Severity};
+
+pub(super) static ENTRY: Check = Check {
+    name: "wordless-loop",
+    severity: Severity::Note,
+    title: "loops of punctuation or digits only",
+    why: "floods of dots, zeros or rules are found by other means than loops of words, and many detectors pass them over on purpose: one recall for both hides that",
+    advice: "report them apart (--by), or leave them out where the product shows such floods anyway",
+    find: Find::Text(wordless),
+};
+
+/// Chars of the repeated text that are shown.
+const SHOWN: usize = 24;
+
+fn wordless(exhibit: &Exhibit<'_>) -> Option<String> {
+    let truth = exhibit.case.truth.as_ref()?;
+    let span = truth.first_loop().filter(|s| s.class == Class::Loop)?;
+    let text = exhibit.text(span.channel);
+    let claim = Claim::of(span, text.len())?.ok()?;
+    let unit = &text[claim.start..claim.onset];
+    let words = unit.iter().any(|char| char.is_alphabetic());
+    (!words).then(|| {
+        let shown: String = unit.iter().take(SHOWN).collect();
+        let more = if unit.len() > SHOWN { "…" } else { "" };
+        format!("{shown:?}{more} again and again from {} on", claim.onset)
+    })
+}
