@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::commands::synth;
+
 /// Offline evaluation and tuning harness for LLM dead-loop detectors.
 #[derive(Debug, Parser)]
 #[command(
@@ -70,6 +72,9 @@ pub(crate) enum Command {
     /// What is in a corpus
     #[command(after_help = "Example:\n  deadloop stats datasets/starter --model 'smollm*'")]
     Stats(Stats),
+    /// A labelled corpus from a spec and a seed: loops planted into clean text, hard negatives
+    #[command(after_help = synth::HELP)]
+    Synth(synth::Synth),
     /// Detectors, their parameters (S structural, T threshold), bounds, defaults and presets
     #[command(after_help = "Examples:\n  deadloop detectors\n  deadloop detectors --json")]
     Detectors,
