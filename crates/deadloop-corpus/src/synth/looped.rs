@@ -61,7 +61,7 @@ struct Copies {
 pub(super) fn looped(wanted: &Wanted<'_>, rng: &mut Rng) -> Result<Text, Failed> {
     let l = wanted.looped;
     let after = l.after.draw(rng);
-    let mut clean = Clean::of(wanted.pool, wanted.onset.high + after + 2000, rng);
+    let mut clean = Clean::of(wanted.pool, wanted.onset.high + after, rng);
     let first = *clean.parts.first().ok_or(SHORT)?;
     let others = clean.others.clone();
     let vocabulary = vocabulary(&clean);
@@ -118,7 +118,7 @@ pub(super) fn looped(wanted: &Wanted<'_>, rng: &mut Rng) -> Result<Text, Failed>
     let at = text.plant(&body);
     if after > 0 {
         text.chars.extend(['\n', '\n']);
-        text.clean(&mut clean, after.min(1), after)?;
+        text.clean(&mut clean, l.after.low, after)?;
     }
     let made = Spans {
         transient,

@@ -435,15 +435,16 @@ fn named<'a>(
 /// Refuses keys that the kind does not have.
 fn allowed(table: &Fields, kind: &str) -> Result<(), SpecError> {
     let has = |key: &&keys::Key| key.kinds.is_empty() || key.kinds.contains(&kind);
-    for name in table.given() {
-        if !keys::ITEM.iter().filter(has).any(|key| key.name == name) {
-            let known: Vec<&str> = keys::ITEM.iter().filter(has).map(|key| key.name).collect();
+    let known: Vec<&str> = keys::ITEM.iter().filter(has).map(|key| key.name).collect();
+    let without = table.given().filter(|name| !known.contains(name));
+    match without.min_by_key(|name| table.line_of(name)) {
+        None => Ok(()),
+        Some(name) => {
             let what = format!("{name} has no meaning for kind {kind}");
             let expected = format!("one of {}", known.join(", "));
-            return Err(SpecError::at(table.line_of(name), what, expected));
+            Err(SpecError::at(table.line_of(name), what, expected))
         }
     }
-    Ok(())
 }
 
 fn card(fields: &Fields) -> BTreeMap<&'static str, String> {
