@@ -1,5 +1,5 @@
 //! Transcripts: the type, the files they stand in, live streams, the `<think>` splitter, planted
-//! loops, near-duplicates.
+//! loops, synthetic corpora, near-duplicates.
 //!
 //! [`Corpus::open`] looks at a folder or file, [`Corpus::raws`] reads it in order without decoding,
 //! [`Corpus::parse`] decodes one record and may run on any thread. What a label means is not known
@@ -18,6 +18,7 @@ mod raws;
 mod select;
 mod splits;
 mod stream;
+pub mod synth;
 mod think;
 mod transcript;
 mod wire;

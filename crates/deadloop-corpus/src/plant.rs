@@ -109,7 +109,7 @@ const REACH: usize = 400;
 
 /// Plants a loop. None where the clean text is too short for the onset, or the unit empty.
 pub fn plant(clean: &str, plan: &Plan) -> Option<Planted> {
-    let first = copy(plan, 0);
+    let first = plan.copy(0);
     let period = first.chars().count();
     let room = plan.onset.checked_sub(period)?;
     let clean: Vec<char> = clean.chars().take(room + 1).collect();
@@ -144,10 +144,10 @@ fn tail(plan: &Plan) -> Vec<char> {
     let mut chars = Vec::new();
     let mut number = 1;
     while number < plan.copies || chars.len() < plan.tail {
-        chars.extend(copy(plan, number).chars());
+        chars.extend(plan.copy(number).chars());
         number += 1;
     }
-    let whole = (1..plan.copies).map(|number| copy(plan, number).chars().count());
+    let whole = (1..plan.copies).map(|number| plan.copy(number).chars().count());
     chars.truncate(plan.tail.max(whole.sum()));
     chars
 }
@@ -162,11 +162,14 @@ fn cut(clean: &[char]) -> usize {
     last.map_or(clean.len(), |at| near + at + 1)
 }
 
-fn copy(plan: &Plan, number: usize) -> String {
-    let unit = fill(&plan.unit, &plan.fillers, number);
-    match plan.kind {
-        PlantKind::OrderedList => items(plan, &unit, number),
-        _ => unit,
+impl Plan {
+    /// The copy with this number, the first being 0.
+    pub(crate) fn copy(&self, number: usize) -> String {
+        let unit = fill(&self.unit, &self.fillers, number);
+        match self.kind {
+            PlantKind::OrderedList => items(self, &unit, number),
+            _ => unit,
+        }
     }
 }
 
@@ -214,6 +217,12 @@ impl Rng {
     /// A number from `low` to `high`, both included.
     pub fn between(&mut self, low: usize, high: usize) -> usize {
         low + self.below(high.saturating_sub(low) + 1)
+    }
+
+    /// True so often: a share from 0 to 1.
+    pub fn chance(&mut self, share: f64) -> bool {
+        // The upper 53 bits are what a float holds exactly.
+        ((self.next_u64() >> 11) as f64) < share * (1_u64 << 53) as f64
     }
 
     /// One of these; none where there are none.

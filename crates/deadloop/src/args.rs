@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::commands::synth;
 use crate::commands::{Check, Stats};
 
 /// Offline evaluation and tuning harness for LLM dead-loop detectors.
@@ -86,6 +87,9 @@ pub(crate) enum Command {
         after_help = "Examples:\n  deadloop stats datasets/starter\n  deadloop stats datasets/starter --model 'smollm*' --json"
     )]
     Stats(Stats),
+    /// A labelled corpus from a spec and a seed: loops planted into clean text, hard negatives
+    #[command(after_help = synth::HELP)]
+    Synth(synth::Synth),
     /// Detectors, their parameters (S structural, T threshold), bounds, defaults and presets
     #[command(after_help = "Examples:\n  deadloop detectors\n  deadloop detectors --json")]
     Detectors,

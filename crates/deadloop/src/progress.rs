@@ -36,3 +36,13 @@ fn bar(what: &'static str, quiet: bool) -> ProgressBar {
         Err(_) => bar,
     }
 }
+
+/// A bar over so many things.
+pub(crate) fn counted(what: &'static str, total: u64, quiet: bool) -> ProgressBar {
+    let bar = bar(what, quiet);
+    bar.set_length(total);
+    match ProgressStyle::with_template("{msg} {wide_bar} {pos}/{len}, {per_sec}, {eta} left") {
+        Ok(style) => bar.with_style(style),
+        Err(_) => bar,
+    }
+}

@@ -14,6 +14,7 @@ mod replay;
 mod report;
 mod stats;
 mod sweep;
+pub(crate) mod synth;
 mod tune;
 mod watch;
 
@@ -40,6 +41,7 @@ pub(crate) fn run(cli: &Cli) -> Outcome {
         Command::Label(args) => label::run(args, cli.global),
         Command::Check(args) => check::run(args, cli.global),
         Command::Stats(args) => stats::run(args, cli.global),
+        Command::Synth(args) => synth::run(args, cli.global),
         Command::Detectors => detectors::run(cli.global),
     }
 }

@@ -1,0 +1,110 @@
+//! Reads a spec and what it names: text files and files of forms. Clean text out of a corpus is the
+//! caller's to find: which transcripts are clean is not known here.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::fields::SpecError;
+use super::forms::Forms;
+use super::spec::{Source, Spec};
+use super::stock::CleanText;
+use crate::{Entry, Place, Problem};
+
+impl SpecError {
+    /// The problem that it is in a file.
+    pub fn problem(self, file: &Path) -> Problem {
+        let place = Place::new(Arc::new(file.to_path_buf()), self.line as u64);
+        Problem::new(place, self.what, self.expected)
+    }
+}
+
+fn unreadable(path: &Path, error: &io::Error) -> Problem {
+    let what = format!("cannot be read: {error}");
+    Problem::new(Place::whole(path), what, "a text file in UTF-8")
+}
+
+fn read(path: &Path) -> Result<String, Problem> {
+    std::fs::read_to_string(path).map_err(|e| unreadable(path, &e))
+}
+
+impl Spec {
+    /// Reads a spec from its file.
+    ///
+    /// # Errors
+    /// It cannot be read, or see [`Spec::parse`].
+    pub fn read(path: &Path) -> Result<Self, Problem> {
+        Self::parse(&read(path)?).map_err(|e| e.problem(path))
+    }
+
+    /// Reads the files of forms that it names; `base`: the spec's folder.
+    ///
+    /// # Errors
+    /// The first that cannot be read, or see [`Forms::parse`].
+    pub fn read_forms(&self, base: &Path) -> Result<BTreeMap<String, Forms>, Problem> {
+        let one = |(name, file): &(String, String)| {
+            let path = base.join(file);
+            let forms = Forms::parse(&read(&path)?).map_err(|e| e.problem(&path))?;
+            Ok((name.clone(), forms))
+        };
+        self.forms.iter().map(one).collect()
+    }
+}
+
+impl Source {
+    /// The paragraphs of a text file, or of every .txt file of a folder in the order of their names.
+    ///
+    /// # Errors
+    /// A file that cannot be read.
+    pub fn paragraphs(&self, path: &Path) -> Result<Vec<CleanText>, Problem> {
+        let mut texts = Vec::new();
+        for file in text_files(path).map_err(|e| unreadable(path, &e))? {
+            let text = read(&file)?.replace("\r\n", "\n");
+            let name = file.file_stem().unwrap_or_default().to_string_lossy();
+            let paragraphs = text
+                .split("\n\n")
+                .map(str::trim)
+                .filter(|text| !text.is_empty());
+            texts.extend(paragraphs.enumerate().map(|(at, text)| CleanText {
+                id: format!("{name}/{at}"),
+                model: None,
+                group: None,
+                lang: self.lang.clone().unwrap_or_default(),
+                text: text.to_owned(),
+            }));
+        }
+        Ok(texts)
+    }
+}
+
+fn text_files(path: &Path) -> io::Result<Vec<PathBuf>> {
+    if !path.is_dir() {
+        return Ok(vec![path.to_path_buf()]);
+    }
+    let entries = std::fs::read_dir(path)?.collect::<io::Result<Vec<_>>>()?;
+    let mut files: Vec<PathBuf> = entries.into_iter().map(|entry| entry.path()).collect();
+    files.retain(|file| file.extension().is_some_and(|ending| ending == "txt"));
+    files.sort();
+    Ok(files)
+}
+
+impl CleanText {
+    /// All that a transcript says, its thinking first. None where it says nothing.
+    pub fn of(entry: &Entry) -> Option<Self> {
+        let transcript = &entry.transcript;
+        let parts = [transcript.reasoning(), transcript.answer()];
+        let parts = parts
+            .iter()
+            .map(|part| part.trim())
+            .filter(|part| !part.is_empty());
+        let text = parts.collect::<Vec<_>>().join("\n\n");
+        (!text.is_empty()).then(|| Self {
+            id: transcript.id.clone(),
+            model: Some(transcript.model.clone()),
+            group: transcript.group.clone(),
+            lang: transcript.lang.clone().unwrap_or_default(),
+            text,
+        })
+    }
+}

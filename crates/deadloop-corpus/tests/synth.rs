@@ -1,0 +1,516 @@
+//! Synthetic corpora: what is planted stands where the label says, the same spec gives the same
+//! transcripts, nothing disturbs its neighbours, and what is wrong with a spec is told with its line.
+#![allow(clippy::unwrap_used, reason = "a test")]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use deadloop_corpus::synth::{
+    CleanText, Forms, Label, Made, SourcePlace, Spec, Stock, Synth, key_texts,
+};
+use deadloop_corpus::{Body, Corpus};
+
+fn datasets() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../datasets")
+}
+
+/// Everything that a spec of `datasets/` draws on, its clean transcripts found the slow way.
+fn read(name: &str) -> (Spec, Stock) {
+    let folder = datasets().join(name);
+    let spec = Spec::read(&folder.join("spec.toml")).unwrap();
+    let mut stock = Stock {
+        forms: spec.read_forms(&folder).unwrap(),
+        ..Stock::default()
+    };
+    for source in &spec.sources {
+        stock.texts.push(match &source.place {
+            SourcePlace::Text(text) => source.paragraphs(&folder.join(text)).unwrap(),
+            SourcePlace::Corpus(corpus) => clean(&folder.join(corpus)),
+        });
+    }
+    (spec, stock)
+}
+
+/// What small models wrote that the starter corpus labels clean.
+fn clean(path: &Path) -> Vec<CleanText> {
+    let corpus = Corpus::open(path).unwrap();
+    let mut reader = csv::Reader::from_path(corpus.labels_csv().unwrap()).unwrap();
+    let rows = reader.records().map(Result::unwrap);
+    let clean: BTreeSet<String> = rows
+        .filter(|row| &row[1] == "clean")
+        .map(|row| row[0].to_owned())
+        .collect();
+    let entries = corpus.entries().map(Result::unwrap);
+    let wanted = |entry: &deadloop_corpus::Entry| {
+        entry.transcript.meta["source"] == "local-lm" && clean.contains(&entry.transcript.id)
+    };
+    entries
+        .filter(wanted)
+        .filter_map(|entry| CleanText::of(&entry))
+        .collect()
+}
+
+fn all(spec: &Spec, stock: &Stock) -> Vec<Made> {
+    let synth = Synth::new(spec, stock);
+    synth
+        .jobs()
+        .iter()
+        .map(|job| synth.make(job).unwrap())
+        .collect()
+}
+
+fn text(made: &Made, channel: &str) -> Vec<char> {
+    let transcript = &made.entry.transcript;
+    let text = if channel == "answer" {
+        transcript.answer()
+    } else {
+        transcript.reasoning()
+    };
+    text.chars().collect()
+}
+
+/// Whether `unit` is a smaller one several times over, the slow way.
+fn is_power(unit: &[char]) -> bool {
+    (1..unit.len()).any(|part| {
+        unit.len().is_multiple_of(part) && unit.chunks(part).all(|chunk| chunk == &unit[..part])
+    })
+}
+
+fn exact(kind: &str) -> bool {
+    ["short-sequence", "paragraph"].contains(&kind)
+}
+
+/// The obvious check of one label against the text.
+fn verify(made: &Made, label: &Label) {
+    let id = &made.entry.transcript.id;
+    let text = text(made, &label.channel);
+    let (start, onset, period) = (
+        label.start.unwrap(),
+        label.onset.unwrap(),
+        label.period.unwrap(),
+    );
+    let end = label.end.unwrap_or(text.len());
+    assert_eq!(onset, start + period, "{id}");
+    assert!(end <= text.len() && onset < end, "{id}: {label:?}");
+    let earliest = label.earliest.unwrap_or(onset);
+    assert!(earliest <= onset, "{id}: {label:?}");
+    if exact(label.kind) {
+        assert!(
+            (onset..end).all(|at| text[at] == text[at - period]),
+            "{id}: not exact"
+        );
+        assert!(!is_power(&text[start..onset]), "{id}: a smaller period");
+        assert!(
+            end == text.len() || text[end] != text[end - period],
+            "{id}: goes on"
+        );
+        let before = (0..start)
+            .rev()
+            .take_while(|at| text[*at] == text[at + period]);
+        assert!(
+            !before.take(period).any(|at| text[at].is_alphanumeric()),
+            "{id}: began before"
+        );
+    } else if label.kind == "near-repeat" {
+        assert!(
+            (onset..end).any(|at| text[at] != text[at - period]),
+            "{id}: exact"
+        );
+    } else {
+        let lines: String = text[start..end].iter().collect();
+        let numbers: Vec<usize> = lines.lines().filter_map(number).collect();
+        assert!(
+            numbers.len() >= 3
+                && numbers
+                    .windows(2)
+                    .all(|n| n[1] == n[0] + 1 || n[1].to_string().len() < n[0].to_string().len()),
+            "{id}: {numbers:?}"
+        );
+    }
+}
+
+/// The number of a list item.
+fn number(line: &str) -> Option<usize> {
+    let digits: String = line.chars().take_while(char::is_ascii_digit).collect();
+    let mark = line[digits.len()..].starts_with(['.', ')', '、']);
+    mark.then(|| digits.parse().ok()).flatten()
+}
+
+#[test]
+fn planted_loops_are_where_their_labels_say() {
+    let (spec, stock) = read("planted");
+    let made = all(&spec, &stock);
+    let mut seen: BTreeMap<(&str, &str), usize> = BTreeMap::new();
+    for made in &made {
+        for label in made
+            .labels
+            .iter()
+            .filter(|label| label.class != "clean" && label.channel != "tools")
+        {
+            verify(made, label);
+            *seen.entry((label.class, label.kind)).or_default() += 1;
+        }
+    }
+    for kind in ["short-sequence", "paragraph", "ordered-list", "near-repeat"] {
+        assert!(seen[&("loop", kind)] >= 20, "{seen:?}");
+    }
+    assert!(seen[&("transient", "paragraph")] >= 20, "{seen:?}");
+    let bytes: usize = made
+        .iter()
+        .map(|made| made.entry.transcript.answer().len())
+        .sum();
+    assert!(bytes < 4_000_000, "{bytes}: a few MB at most");
+    let long = |made: &&Made| made.labels.iter().any(|label| label.earliest.is_some());
+    assert!(
+        made.iter().filter(long).count() >= 10,
+        "near-copies that slide into exact ones"
+    );
+}
+
+#[test]
+fn tool_loops_are_where_their_labels_say() {
+    let (spec, stock) = read("planted");
+    let mut checked = 0;
+    for made in all(&spec, &stock) {
+        let label = made.labels[0].clone();
+        if label.channel != "tools" {
+            continue;
+        }
+        let calls: Vec<String> = made
+            .entry
+            .transcript
+            .events
+            .iter()
+            .filter_map(|event| match &event.body {
+                Body::ToolCall {
+                    name, arguments, ..
+                } => Some(format!("{name} {arguments}")),
+                _ => None,
+            })
+            .collect();
+        let (start, period) = (label.start.unwrap(), label.period.unwrap());
+        let end = label.end.unwrap_or(calls.len());
+        assert!(
+            (start + period..end).all(|at| calls[at] == calls[at - period]),
+            "{calls:?}"
+        );
+        let distinct: BTreeSet<&String> = calls.iter().collect();
+        assert_eq!(
+            distinct.len(),
+            start + period + (calls.len() - end),
+            "all else is different"
+        );
+        assert_eq!(label.kind == "tool-repeat", period == 1);
+        checked += 1;
+    }
+    assert!(checked >= 30, "{checked}");
+}
+
+#[test]
+fn a_group_is_in_one_split() {
+    let (spec, stock) = read("negatives");
+    let mut splits: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for made in all(&spec, &stock) {
+        let group = made.entry.transcript.group.unwrap();
+        let split = made.entry.split.unwrap();
+        splits.entry(group).or_default().insert(split);
+    }
+    let torn: Vec<_> = splits.iter().filter(|(_, s)| s.len() > 1).collect();
+    assert!(torn.is_empty(), "{torn:?}");
+    let test = splits.values().filter(|s| s.contains("test")).count();
+    let (low, high) = (splits.len() / 4, splits.len() * 2 / 5);
+    assert!((low..high).contains(&test), "{test} of {}", splits.len());
+}
+
+#[test]
+fn the_negatives_are_what_was_made() {
+    let (spec, stock) = read("negatives");
+    let made = all(&spec, &stock);
+    let corpus = Corpus::open(&datasets().join("negatives")).unwrap();
+    let committed: Vec<_> = corpus.entries().map(Result::unwrap).collect();
+    assert_eq!(committed.len(), made.len());
+    for (committed, made) in committed.iter().zip(&made) {
+        assert_eq!(committed.transcript, made.entry.transcript);
+        assert_eq!(committed.split, made.entry.split);
+    }
+}
+
+#[test]
+fn negatives_are_of_the_policys_classes_and_no_two_are_alike() {
+    let policy = std::fs::read_to_string(datasets().join("POLICY.md")).unwrap();
+    let (spec, stock) = read("negatives");
+    let (mut texts, mut classes) = (BTreeSet::new(), BTreeSet::new());
+    for made in all(&spec, &stock) {
+        let transcript = &made.entry.transcript;
+        let class = transcript.meta["tag"].as_str().unwrap().to_owned();
+        assert!(policy.contains(&format!("`{class}`")), "{class}");
+        classes.insert(class);
+        assert!(
+            texts.insert(transcript.answer() + &transcript.reasoning()),
+            "{}",
+            transcript.id
+        );
+    }
+    assert!(
+        texts.len() >= 300 && classes.len() >= 40,
+        "{} {}",
+        texts.len(),
+        classes.len()
+    );
+}
+
+const SMALL: &str = "name = \"small\"\nseed = 5\n[[source]]\nname = \"prose\"\ntext = \"prose.txt\"\nlang = \"en\"\n";
+const ITEM: &str = "[[item]]\nname = \"a\"\nkind = \"paragraph\"\ncount = 3\nperiod = [20, 90]\nonset = [200, 500]\n";
+
+fn stock() -> Stock {
+    let text = std::fs::read_to_string(datasets().join("sources/prose-en.txt")).unwrap();
+    let texts = text.split("\n\n").enumerate().map(|(at, text)| CleanText {
+        id: at.to_string(),
+        model: None,
+        group: None,
+        lang: "en".into(),
+        text: text.trim().into(),
+    });
+    Stock {
+        texts: vec![texts.collect()],
+        ..Stock::default()
+    }
+}
+
+#[test]
+fn another_item_changes_nothing_and_another_seed_everything() {
+    let ids = |spec: &str| -> BTreeMap<String, String> {
+        let spec = Spec::parse(spec).unwrap();
+        let of = |made: &Made| {
+            (
+                made.entry.transcript.id.clone(),
+                made.entry.transcript.answer(),
+            )
+        };
+        all(&spec, &stock()).iter().map(of).collect()
+    };
+    let one = ids(&format!("{SMALL}{ITEM}"));
+    let other = ITEM
+        .replace("\"a\"", "\"b\"")
+        .replace("count = 3", "count = 2");
+    let two = ids(&format!("{SMALL}{other}{ITEM}"));
+    assert_eq!((one.len(), two.len()), (3, 5));
+    assert!(one.iter().all(|(id, text)| two[id] == *text));
+    let reseeded = ids(&format!("{SMALL}{ITEM}").replace("seed = 5", "seed = 6"));
+    assert!(one.iter().all(|(id, text)| reseeded[id] != *text));
+    let more = ids(&format!("{SMALL}{ITEM}").replace("count = 3", "count = 9"));
+    assert!(one.iter().all(|(id, text)| more[id] == *text));
+}
+
+#[test]
+fn ranges_are_kept() {
+    let spec = Spec::parse(
+        &format!("{SMALL}{ITEM}copies = [5, 7]\nlength = 0\ntruncate = false\nafter = [50, 80]\n")
+            .replace("count = 3", "count = 40"),
+    )
+    .unwrap();
+    for made in all(&spec, &stock()) {
+        let label = &made.labels[0];
+        let (start, onset, period, end) = (
+            label.start.unwrap(),
+            label.onset.unwrap(),
+            label.period.unwrap(),
+            label.end.unwrap(),
+        );
+        assert!(
+            (20..=90).contains(&period) && (200..=500).contains(&onset),
+            "{label:?}"
+        );
+        assert!(
+            (5 * period..8 * period).contains(&(end - start)),
+            "{label:?}"
+        );
+        assert!(
+            (50..=90).contains(&(text(&made, "answer").len() - end)),
+            "{label:?}"
+        );
+    }
+}
+
+#[test]
+fn chunks_are_of_the_wanted_size_and_lose_nothing() {
+    let item = format!("{SMALL}{ITEM}chunks = {{ by = \"chars\", size = [2, 5], ms = [3, 9] }}\n");
+    let whole = all(&Spec::parse(&format!("{SMALL}{ITEM}")).unwrap(), &stock());
+    let cut = all(&Spec::parse(&item).unwrap(), &stock());
+    for (whole, cut) in whole.iter().zip(&cut) {
+        assert_eq!(
+            whole.entry.transcript.answer(),
+            cut.entry.transcript.answer()
+        );
+        assert_eq!(cut.entry.transcript.meta["times"], "made");
+        let mut clock = 0.0;
+        let events = &cut.entry.transcript.events;
+        for (at, event) in events.iter().enumerate() {
+            if let Body::Answer(text) = &event.body {
+                let last = at + 2 == events.len();
+                assert!(last || (2..=5).contains(&text.chars().count()));
+                let step = event.t_ms.unwrap() - clock;
+                assert!((3.0..=9.0).contains(&step));
+                clock += step;
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_wrong_is_told_with_its_line() {
+    let cases = [
+        (
+            "seed = 5",
+            "sead = 5",
+            "2: unknown key sead, expected one of name, seed",
+        ),
+        ("seed = 5\n", "", "1: no seed, expected a whole number"),
+        ("name = \"small\"", "name = small", "1: "),
+        (
+            "kind = \"paragraph\"",
+            "kind = \"paragraf\"",
+            "9: kind = \"paragraf\", expected short-sequence | paragraph",
+        ),
+        (
+            "count = 3",
+            "count = 0",
+            "10: count = 0, expected a whole number from 1 to 100000",
+        ),
+        (
+            "period = [20, 90]",
+            "period = [90, 20]",
+            "11: period = [90, 20], expected n or [low, high]",
+        ),
+        (
+            "period = [20, 90]",
+            "period = [600, 900]",
+            "12: onset 200 to 500 leaves no room for a first copy of 600 to 900 chars, expected an onset of at least 600 chars",
+        ),
+        (
+            "onset = [200, 500]",
+            "class = \"transient\"",
+            "12: class = \"transient\" without an end, expected after of 1 and more",
+        ),
+        (
+            "onset = [200, 500]",
+            "drift = { kind = \"word\" }",
+            "12: paragraph whose copies differ, expected kind = \"near-repeat\"",
+        ),
+        (
+            "onset = [200, 500]",
+            "drift = { kind = \"wort\" }",
+            "12: kind = \"wort\", expected counter | fill",
+        ),
+        (
+            "onset = [200, 500]",
+            "lead = [1, 2]",
+            "12: lead without drift",
+        ),
+        (
+            "onset = [200, 500]",
+            "around = 2",
+            "12: around has no meaning for kind paragraph",
+        ),
+        (
+            "onset = [200, 500]",
+            "unit = \"x\"",
+            "12: unit x: there is none, expected a table of that name",
+        ),
+        (
+            "onset = [200, 500]",
+            "source = \"x\"",
+            "12: source x: there is none, expected one of prose",
+        ),
+        (
+            "kind = \"paragraph\"",
+            "kind = \"near-repeat\"",
+            "9: near-repeat without drift",
+        ),
+        (
+            "kind = \"paragraph\"",
+            "kind = \"clean\"",
+            "11: period has no meaning for kind clean",
+        ),
+        (
+            "text = \"prose.txt\"\n",
+            "",
+            "4: a source of neither or both, expected corpus or text",
+        ),
+        ("lang = \"en\"\n", "", "5: a text without lang"),
+    ];
+    for (from, to, error) in cases {
+        let spec = format!("{SMALL}{ITEM}").replacen(from, to, 1);
+        let told = Spec::parse(&spec).unwrap_err().to_string();
+        assert!(told.starts_with(error), "{from} -> {to}: {told}");
+    }
+    let tool = ITEM
+        .replace("paragraph", "tool-repeat")
+        .replace("period = [20, 90]\n", "");
+    let told = Spec::parse(&format!("{SMALL}{tool}"))
+        .unwrap_err()
+        .to_string();
+    assert!(
+        told.starts_with("9: a tool loop without [[tool]]"),
+        "{told}"
+    );
+    let twice = Spec::parse(&format!("{SMALL}{ITEM}{ITEM}"))
+        .unwrap_err()
+        .to_string();
+    assert!(twice.starts_with("14: two items named a"), "{twice}");
+}
+
+#[test]
+fn what_cannot_be_made_names_the_transcript_and_why() {
+    let spec =
+        Spec::parse(&format!("{SMALL}{ITEM}").replace("onset = [200, 500]", "onset = 900000"))
+            .unwrap();
+    let stock = Stock {
+        texts: vec![Vec::new()],
+        ..Stock::default()
+    };
+    let synth = Synth::new(&spec, &stock);
+    let told = synth.make(&synth.jobs()[0]).unwrap_err().to_string();
+    assert_eq!(
+        told,
+        "7: a/000 cannot be made: too little clean text for the wanted onset, expected wider ranges, or more clean text in its source, language and split"
+    );
+}
+
+#[test]
+fn forms_are_checked_when_they_are_read() {
+    let form = "[lists]\nwords = [\"a\", \"b\"]\n[[form]]\nname = \"x\"\nclass = \"csv-rows\"\ntext = \"{{ pick(words) }}\"\n";
+    assert!(Forms::parse(form).is_ok());
+    let cases = [
+        (
+            "pick(words)",
+            "pick(wards)",
+            "6: form x, line 1 of its text",
+        ),
+        (
+            "pick(words)",
+            "pick(words",
+            "6: form x, line 1 of its text: syntax error",
+        ),
+        ("class = \"csv-rows\"\n", "", "3: no class"),
+        ("class", "clas", "5: unknown key clas"),
+        ("[\"a\", \"b\"]", "3", "1: lists"),
+    ];
+    for (from, to, error) in cases {
+        let told = Forms::parse(&form.replace(from, to))
+            .unwrap_err()
+            .to_string();
+        assert!(told.starts_with(error), "{told}");
+    }
+}
+
+#[test]
+fn every_key_is_told_once() {
+    let keys = key_texts();
+    let names: BTreeSet<_> = keys.iter().map(|key| (key.table, key.key)).collect();
+    assert_eq!(names.len(), keys.len());
+    assert!(
+        keys.iter()
+            .all(|key| !key.meaning.is_empty() && !key.default.is_empty())
+    );
+}

@@ -1,0 +1,339 @@
+//! `deadloop synth`: a labelled corpus from a spec and a seed.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use clap::Args;
+use deadloop_corpus::synth::{
+    COLUMNS, CleanText, Job, Made, Source, SourcePlace, Spec, Stock, Synth as Maker, key_texts,
+};
+use deadloop_corpus::{
+    Beside, Corpus, CorpusWriter, Place, Problem, Selection, WriteError, parse_where,
+};
+use deadloop_score::{Class, write_text};
+use rayon::prelude::*;
+use serde_json::json;
+
+use crate::args::{Global, OnBad};
+use crate::corpus::{Wanted, survey};
+use crate::exit::{Code, Failure, Outcome};
+use crate::interrupt;
+use crate::progress::counted;
+use crate::show;
+
+/// What stands under the help of the command.
+pub(crate) const HELP: &str = r#"Examples:
+  deadloop synth --spec spec.toml --out planted
+  deadloop synth --keys
+
+A spec (`--keys` tells every key, its bounds and default):
+  name = "planted"
+  seed = 1
+
+  [[source]]                    # clean text: a corpus, or text files with paragraphs apart
+  name = "prose"
+  text = "prose-en.txt"
+  lang = "en"
+
+  [[item]]                      # sentences of the text itself, over and over
+  name = "paragraphs"
+  kind = "paragraph"
+  count = 20
+  period = [60, 900]
+  copies = [4, 8]
+  onset = [[700, 1999], [2000, 4999], [5000, 9000]]
+
+  [[item]]                      # every second copy has another word in it; then it recovers
+  name = "escaped"
+  kind = "near-repeat"
+  count = 10
+  drift = { kind = "word", rate = 0.5 }
+  after = [500, 2000]
+  class = "transient"
+  chunks = { by = "tokens", size = [1, 4] }
+
+Paths in a spec start from its folder. The same spec, sources and seed give the same bytes, for any
+--jobs, and every transcript has a seed of its own, so an item more does not change the others."#;
+
+/// The options of `synth`.
+#[derive(Debug, Args)]
+pub(crate) struct Synth {
+    /// What to make: a TOML file
+    #[arg(long, value_name = "FILE", required_unless_present = "keys")]
+    spec: Option<PathBuf>,
+    /// The folder of the corpus
+    #[arg(long, value_name = "CORPUS", required_unless_present = "keys")]
+    out: Option<PathBuf>,
+    /// Overwrite a corpus that synth wrote there
+    #[arg(long)]
+    force: bool,
+    /// Only tell every key of a spec: bounds, default, meaning
+    #[arg(long, conflicts_with_all = ["spec", "out", "force"])]
+    keys: bool,
+}
+
+/// The one file of transcripts that is written.
+const TRANSCRIPTS: &str = "synth.jsonl.zst";
+/// Transcripts that are made side by side before they are written.
+const BATCH: usize = 256;
+
+pub(super) fn run(args: &Synth, global: Global) -> Outcome {
+    match (&args.spec, &args.out) {
+        (Some(spec), Some(out)) => make(spec, out, args.force, global),
+        _ => keys(global),
+    }
+}
+
+fn keys(global: Global) -> Outcome {
+    let keys = key_texts();
+    if global.json {
+        return show::print(&serde_json::to_string(&keys)?);
+    }
+    let mut tables: BTreeMap<&str, Vec<Vec<String>>> = BTreeMap::new();
+    let mut order = Vec::new();
+    for key in keys {
+        if !order.contains(&key.table) {
+            order.push(key.table);
+        }
+        let row = vec![
+            key.key.to_owned(),
+            key.expected,
+            key.default.to_owned(),
+            key.meaning,
+        ];
+        tables.entry(key.table).or_default().push(row);
+    }
+    for table in order {
+        let rows = tables.get(table).map_or(&[][..], Vec::as_slice);
+        let shown = show::table(&["key", "expected", "default", "meaning"], rows, 4);
+        show::print(&format!("{table}\n{shown}\n"))?;
+    }
+    Ok(())
+}
+
+fn make(path: &Path, out: &Path, force: bool, global: Global) -> Outcome {
+    let spec = Spec::read(path).map_err(usage)?;
+    let folder = Folder::prepare(out, force)?;
+    let stock = stock(path, &spec, global.quiet)?;
+    let maker = Maker::new(&spec, &stock);
+    let jobs = maker.jobs();
+    if jobs.is_empty() {
+        return Err(Code::NothingSelected
+            .error("the spec asks for no transcript: no form is of its item's lang"));
+    }
+    let mut counts = Counts::default();
+    let mut rows = Vec::new();
+    let mut splits = Vec::new();
+    let mut writer = CorpusWriter::create(&folder.transcripts(), force).map_err(refused)?;
+    let bar = counted("making", jobs.len() as u64, global.quiet);
+    for batch in jobs.chunks(BATCH) {
+        let make = |job: &Job| maker.make(job).map_err(|e| usage(e.problem(path)));
+        let made: Vec<Made> = batch.par_iter().map(make).collect::<Outcome<_>>()?;
+        for (job, made) in batch.iter().zip(&made) {
+            writer.write(&made.entry)?;
+            counts.add(maker.item(job), made);
+            let id = &made.entry.transcript.id;
+            rows.extend(made.labels.iter().map(|label| label.row(id)));
+            splits.extend(
+                made.entry
+                    .split
+                    .iter()
+                    .map(|split| [id.clone(), split.clone()]),
+            );
+        }
+        bar.inc(batch.len() as u64);
+    }
+    bar.finish_and_clear();
+    writer.finish()?;
+    folder.table("labels.csv", &COLUMNS, &rows)?;
+    if !splits.is_empty() {
+        folder.table("splits.csv", &["transcript", "split"], &splits)?;
+    }
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    write_text(&out.join("dataset.toml"), &spec.card(&name))?;
+    counts.tell(&spec.name, out, global)
+}
+
+fn usage(problem: Problem) -> Failure {
+    Code::Usage.because(problem)
+}
+
+/// What stands where the corpus should go is wrong usage; that it cannot be written is not.
+fn refused(error: WriteError) -> Failure {
+    match error {
+        WriteError::Exists { .. } => Code::Usage.error(format!("{error} with --force")),
+        other => other.into(),
+    }
+}
+
+/// Where the corpus goes.
+struct Folder<'a> {
+    path: &'a Path,
+    force: bool,
+}
+
+impl<'a> Folder<'a> {
+    /// Makes the folder; refuses one that holds anything that would mix with what is written.
+    fn prepare(path: &'a Path, force: bool) -> Outcome<Self> {
+        let inner = path.join("transcripts");
+        let refuse =
+            |e| Code::Usage.error(format!("--out {}: cannot be made: {e}", path.display()));
+        std::fs::create_dir_all(&inner).map_err(refuse)?;
+        interrupt::sweeps(path);
+        for entry in std::fs::read_dir(&inner)? {
+            let name = entry?.file_name();
+            if name != TRANSCRIPTS && !name.to_string_lossy().starts_with('.') {
+                let other = Path::new(&name).display();
+                return Err(Code::Usage.error(format!("--out {}: holds transcripts/{other}; expected an empty folder, or a corpus that synth wrote", path.display())));
+            }
+        }
+        let ours = [
+            &format!("transcripts/{TRANSCRIPTS}"),
+            "labels.csv",
+            "splits.csv",
+            "dataset.toml",
+        ];
+        match ours.into_iter().find(|name| path.join(name).exists()) {
+            Some(name) if !force => Err(Code::Usage.error(format!(
+                "--out {}: holds {name}; choose another folder, or --force to overwrite",
+                path.display()
+            ))),
+            _ => Ok(Self { path, force }),
+        }
+    }
+
+    fn transcripts(&self) -> PathBuf {
+        self.path.join("transcripts").join(TRANSCRIPTS)
+    }
+
+    fn table<R: AsRef<[String]>>(&self, name: &str, header: &[&str], rows: &[R]) -> Outcome {
+        let file = Beside::create(&self.path.join(name), self.force).map_err(refused)?;
+        let mut writer = csv::Writer::from_writer(file);
+        writer.write_record(header)?;
+        for row in rows {
+            writer.write_record(row.as_ref())?;
+        }
+        let mut file = writer.into_inner().map_err(|e| Code::Unexpected.error(e))?;
+        file.flush()?;
+        Ok(file.finish()?)
+    }
+}
+
+/// Reads everything that a spec draws on.
+fn stock(path: &Path, spec: &Spec, quiet: bool) -> Outcome<Stock> {
+    let base = path.parent().unwrap_or(Path::new(""));
+    let mut stock = Stock::default();
+    for source in &spec.sources {
+        let texts = match &source.place {
+            SourcePlace::Corpus(corpus) => corpus_texts(&base.join(corpus), source, quiet)?,
+            SourcePlace::Text(text) => source.paragraphs(&base.join(text)).map_err(usage)?,
+        };
+        if texts.is_empty() {
+            let place = Place::new(Arc::new(path.to_path_buf()), source.line as u64);
+            let what = format!("source {} has no text", source.name);
+            let expected = "transcripts labelled clean, or take = \"all\"; paragraphs in a text";
+            return Err(usage(Problem::new(place, what, expected)));
+        }
+        stock.texts.push(texts);
+    }
+    stock.forms = spec.read_forms(base).map_err(usage)?;
+    Ok(stock)
+}
+
+/// What the transcripts of a corpus say, all of each together.
+fn corpus_texts(path: &Path, source: &Source, quiet: bool) -> Outcome<Vec<CleanText>> {
+    let pair = |text: &String| {
+        let bad = |e| Code::Usage.error(format!("source {}: where: {e}", source.name));
+        parse_where(text).map_err(bad)
+    };
+    let selection = Selection {
+        lang: source.lang.clone(),
+        wheres: source.wheres.iter().map(pair).collect::<Outcome<_>>()?,
+        ..Selection::default()
+    };
+    let found = survey(Wanted {
+        path,
+        selection,
+        by: &[],
+        entry: None,
+        quiet,
+    })?;
+    found.accept(OnBad::Fail, quiet)?;
+    let wanted = found
+        .cases
+        .iter()
+        .filter(|case| source.all || case.class() == Some(Class::Clean));
+    let wanted: std::collections::HashSet<&str> = wanted.map(|case| case.id.as_str()).collect();
+    let mut texts = Vec::new();
+    for entry in Corpus::open(path)
+        .map_err(|e| Code::Usage.because(e))?
+        .entries()
+    {
+        let entry = entry.map_err(|e| Code::Usage.because(e))?;
+        if wanted.contains(entry.transcript.id.as_str()) {
+            texts.extend(CleanText::of(&entry));
+        }
+    }
+    Ok(texts)
+}
+
+/// What was made, by item.
+#[derive(Default)]
+struct Counts {
+    items: Vec<(String, [u64; 5])>,
+}
+
+const COUNTED: [&str; 5] = ["transcripts", "loops", "transient", "clean", "chars"];
+
+impl Counts {
+    fn add(&mut self, item: &str, made: &Made) {
+        if self.items.last().is_none_or(|(name, _)| name != item) {
+            self.items.push((item.to_owned(), [0; 5]));
+        }
+        let Some((_, counts)) = self.items.last_mut() else {
+            return;
+        };
+        let has = |class| made.labels.iter().any(|label| label.class == class);
+        let transcript = &made.entry.transcript;
+        let chars = transcript.reasoning().chars().count() + transcript.answer().chars().count();
+        counts[0] += 1;
+        counts[1] += u64::from(has("loop"));
+        counts[2] += u64::from(has("transient") && !has("loop"));
+        counts[3] += u64::from(has("clean"));
+        counts[4] += chars as u64;
+    }
+
+    fn tell(&self, name: &str, out: &Path, global: Global) -> Outcome {
+        if global.json {
+            let item = |(name, counts): &(String, [u64; 5])| {
+                let counts: serde_json::Map<_, _> = COUNTED
+                    .iter()
+                    .zip(counts)
+                    .map(|(key, n)| ((*key).into(), json!(n)))
+                    .collect();
+                (name.clone(), counts.into())
+            };
+            let items: serde_json::Map<_, _> = self.items.iter().map(item).collect();
+            return show::print(&json!({"name": name, "out": out, "items": items}).to_string());
+        }
+        if global.quiet {
+            return Ok(());
+        }
+        let mut all = [0; 5];
+        let mut rows: Vec<Vec<String>> = Vec::new();
+        for (name, counts) in &self.items {
+            all.iter_mut().zip(counts).for_each(|(sum, n)| *sum += n);
+            rows.push(row(name, counts));
+        }
+        rows.push(row("all", &all));
+        let header: Vec<&str> = std::iter::once("item").chain(COUNTED).collect();
+        show::print(&show::table(&header, &rows, 1))
+    }
+}
+
+fn row(name: &str, counts: &[u64; 5]) -> Vec<String> {
+    let counts = counts.iter().map(|n| show::count(*n));
+    std::iter::once(name.to_owned()).chain(counts).collect()
+}
