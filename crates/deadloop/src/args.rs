@@ -70,6 +70,16 @@ pub(crate) enum Command {
     /// What is in a corpus
     #[command(after_help = "Example:\n  deadloop stats datasets/starter --model 'smollm*'")]
     Stats(Stats),
+    /// Two settings on the same transcripts: what moved, which transcripts flipped, and a gate
+    #[command(
+        after_help = "Examples:\n  deadloop compare reports/baseline fresh\n  deadloop compare old.toml new.toml --corpus datasets/starter --out compared --markdown summary.md\n  deadloop compare document ts-3 --corpus datasets/starter --fail-on never\n\nWhat is no folder is replayed on the corpus; --set changes NEW. Recall and fpr are tested by exact McNemar, the others by a paired bootstrap over groups; p is after Holm's correction over metrics x models. NEW has improved or regressed where that is significant and beyond the noise, is equivalent where the 95 % interval lies inside the noise, else nothing is concluded. Which setting of a folder is meant: the choice of tune, the current one of replay, or --base-setting and --new-setting.\n\nExit codes: 0 passed, 3 not comparable (other transcripts, texts or labels, an error), 4 nothing selected, 5 a gate could not be evaluated, 100 a gate failed."
+    )]
+    Compare(crate::commands::Compare),
+    /// Pinned cases: texts with the answer beside them, held against settings
+    #[command(
+        after_help = "Example:\n  deadloop check-cases tests/cases/*.toml --settings settings.toml\n\nA case:\n  [[case]]\n  name = \"a menu that repeats\"\n  text = [\"Fine.\\n⟦onset⟧\", { repeat = \"Try again.\\n\", times = 90 }]\n  expect = { alarm = true, between = [\"onset\", \"onset+600\"], kind = \"short-sequence\" }\n\nor expect = { alarm = false }; with todo = \"reason\" it may fail, and is told once it holds.\n\nExit codes: 0 all hold, 4 there is none, 100 some do not."
+    )]
+    CheckCases(crate::commands::CheckCases),
     /// Detectors, their parameters (S structural, T threshold), bounds, defaults and presets
     #[command(after_help = "Examples:\n  deadloop detectors\n  deadloop detectors --json")]
     Detectors,

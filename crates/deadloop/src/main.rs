@@ -3,11 +3,13 @@
 
 mod args;
 mod commands;
+mod comparing;
 mod corpus;
 mod exit;
 mod explaining;
 mod folder;
 mod interrupt;
+mod pinning;
 mod programs;
 mod progress;
 mod replaying;

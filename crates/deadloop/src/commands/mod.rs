@@ -6,6 +6,8 @@ use crate::exit::{Code, Outcome};
 use crate::interrupt;
 
 mod check;
+mod check_cases;
+mod compare;
 mod detectors;
 mod explain;
 mod replay;
@@ -15,6 +17,8 @@ mod sweep;
 mod tune;
 mod watch;
 
+pub(crate) use check_cases::CheckCases;
+pub(crate) use compare::{Compare, Write as CompareWrite};
 pub(crate) use replay::Named;
 
 /// Runs the command that was asked for.
@@ -32,6 +36,8 @@ pub(crate) fn run(cli: &Cli) -> Outcome {
         Command::Report(args) => report::run(args, cli.global),
         Command::Check(args) => check::run(args, cli.global),
         Command::Stats(args) => stats::run(args, cli.global),
+        Command::Compare(args) => compare::run(args, cli.global),
+        Command::CheckCases(args) => check_cases::run(args, cli.global),
         Command::Detectors => detectors::run(cli.global),
     }
 }
