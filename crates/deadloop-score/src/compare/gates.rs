@@ -206,6 +206,7 @@ pub fn p_shown(p: f64) -> String {
     match p {
         _ if p < 0.0001 => "<0.0001".into(),
         _ if p < 0.01 => format!("{p:.4}"),
+        _ if p < 0.1 => format!("{p:.3}"),
         _ => format!("{p:.2}"),
     }
 }
