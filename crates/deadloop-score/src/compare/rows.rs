@@ -63,7 +63,7 @@ pub struct Row {
     pub differ: usize,
     /// The p of the test; `None`: too few differ to tell, or n/a.
     pub p: Option<f64>,
-    /// The same after Holm's correction over all rows that have one.
+    /// The same after Holm's correction over the rows that have one: those of `*`, or of the models.
     pub p_adjusted: Option<f64>,
     /// Standard error of the difference, by the bootstrap.
     pub error: Option<f64>,
@@ -93,13 +93,22 @@ pub(crate) fn rows(pairs: &[Pair<'_>], options: &CompareOptions) -> Vec<Row> {
             }
         }
     }
-    let tested: Vec<f64> = rows.iter().filter_map(|row| row.p).collect();
-    let mut adjusted = holm(&tested).into_iter();
+    adjust(rows.iter_mut().filter(|row| row.model == "*").collect());
+    adjust(rows.iter_mut().filter(|row| row.model != "*").collect());
     for row in &mut rows {
-        row.p_adjusted = row.p.and_then(|_| adjusted.next());
-        row.verdict = standing(row, options.alpha);
+        row.verdict = bearing(row, options.alpha);
     }
     rows
+}
+
+/// Holm's correction over one family. The metrics of all models together are one, metrics x models
+/// another: what a gate rests on first must not get weaker with every model that a corpus has.
+fn adjust(rows: Vec<&mut Row>) {
+    let tested: Vec<f64> = rows.iter().filter_map(|row| row.p).collect();
+    let mut adjusted = holm(&tested).into_iter();
+    for row in rows {
+        row.p_adjusted = row.p.and_then(|_| adjusted.next());
+    }
 }
 
 fn of_model(model: &str, pairs: &[Pair<'_>], options: &CompareOptions) -> Vec<Row> {
@@ -203,7 +212,7 @@ fn discordant(metric: Metric, pairs: &[Pair<'_>]) -> Discordant {
 }
 
 /// Significance and an effect beyond the noise; or an interval inside it.
-fn standing(row: &Row, alpha: f64) -> Option<Bearing> {
+fn bearing(row: &Row, alpha: f64) -> Option<Bearing> {
     let d = row.difference?;
     if row.p_adjusted.is_some_and(|p| p <= alpha) && d.abs() > row.noise {
         return Some(if (d > 0.0) == row.more_is_better {
