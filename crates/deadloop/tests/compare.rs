@@ -1,6 +1,10 @@
 //! The gate from outside: `compare`, `bless`, `check-cases`, `case`, and the CI action's steps.
 
-#![allow(clippy::expect_used, reason = "a test that cannot go on says why")]
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test that cannot go on says why"
+)]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
