@@ -20,6 +20,9 @@ mod rows;
 mod side;
 mod significance;
 
+#[cfg(test)]
+mod tests;
+
 use serde::Serialize;
 
 pub use flips::{Change, Direction, Flip};
