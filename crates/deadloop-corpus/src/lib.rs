@@ -15,6 +15,7 @@ mod lines;
 mod near;
 pub mod plant;
 mod raws;
+mod redact;
 mod select;
 mod splits;
 mod stream;
@@ -35,6 +36,7 @@ pub use import::{
 pub use lines::MAX_LINE;
 pub use near::{Cluster, Pair, Shingles, Sketch, alike, clusters};
 pub use raws::{Entries, Raw, Raws};
+pub use redact::{LONGEST as LONGEST_WORD, RedactBy, Redactor};
 pub use select::{Draw, Drawn, ModelGlob, Sample, Selection, field, parse_where};
 pub use stream::{Arrival, StreamFormat, StreamReader};
 pub use think::{

@@ -9,6 +9,8 @@
 //! | the numbers, and what they mean | [`Scores`], [`Metric`] |
 //! | how sure they are | [`wilson`], [`clopper_pearson`], [`poisson`], [`bootstrap()`] |
 //! | which setting to take | [`choose()`], [`folds()`], [`front`] |
+//! | two settings held against each other | [`compare()`], [`Side`], [`Comparison`] |
+//! | cases with the answer beside them | [`parse_pinned`], [`Expect`] |
 //! | the files of a run | [`write_scores`], [`write_outcomes`], [`Results`] |
 //!
 //! Single-threaded: what is slow here was made to cost little instead.
@@ -18,6 +20,7 @@ mod bootstrap;
 mod careful;
 mod cases;
 mod choose;
+mod compare;
 mod constraint;
 mod evidence;
 mod files;
@@ -34,6 +37,7 @@ mod metric;
 mod paint;
 mod paired;
 mod pareto;
+mod pinned;
 mod random;
 mod scores;
 mod select;
@@ -46,10 +50,16 @@ pub use agreement::{Agreement, Onsets, Overlaps, agreement, alpha};
 pub use bootstrap::{Intervals, Resampling, bootstrap};
 pub use cases::Case;
 pub use choose::{Choice, Choices, ChooseOptions, Why, choose};
+pub use compare::{
+    Bearing, Change, CompareOptions, Comparison, Direction, Fails, Flip, Gate, GateName, Noise,
+    NotComparable, Row, Said, Side, SideError, Spot, Test, compare, holm, mcnemar, p_shown,
+    student,
+};
 pub use constraint::{Constraint, Judge, Standing};
 pub use deadloop_replay as replay;
 pub use evidence::{Evidence, Mismatch};
 pub use files::breakdown::{write_intervals, write_scores_by};
+pub use files::cases::{About, Described, write_cases};
 pub use files::choice::write_choice;
 pub use files::manifest::{CorpusInfo, Manifest, ProgramInfo};
 pub use files::outcomes::write_outcomes;
@@ -72,6 +82,7 @@ pub use labels_csv::{COLUMNS as LABEL_COLUMNS, LabelsFile};
 pub use latency::{Latencies, Quantiles, RANKS, rank};
 pub use metric::{GoalError, Metric};
 pub use pareto::{Point, front};
+pub use pinned::{Expect, Fired, Marks, Pinned, Subject, parse_pinned};
 pub use scores::{Scores, Worth, delay, f_beta, fa_per_mchar, lost, ppv, saved, utility};
 pub use sheet::{LatencySheet, Sheet, Trial, tallies, tallies_and_latencies};
 pub use tally::{Count, SHARE, Tally, WITHIN};

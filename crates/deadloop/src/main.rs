@@ -4,6 +4,7 @@
 mod args;
 mod checking;
 mod commands;
+mod comparing;
 mod corpus;
 mod evidence;
 mod exit;
@@ -12,6 +13,7 @@ mod folder;
 mod histogram;
 mod interrupt;
 mod labelling;
+mod pinning;
 mod programs;
 mod progress;
 mod replaying;

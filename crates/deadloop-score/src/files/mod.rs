@@ -4,13 +4,14 @@
 //! | file | module |
 //! |---|---|
 //! | any table, as Parquet and CSV | `table`, `store` |
-//! | `outcomes.parquet` | `outcomes` |
+//! | `outcomes.parquet`, `cases.jsonl` | `outcomes`, `cases` |
 //! | `scores.parquet`, `pareto.csv` | `scores`, `sweep` |
 //! | `scores_by.parquet`, `intervals.csv` | `breakdown` |
 //! | `choice.csv`, `settings.toml` | `choice`, `settings` |
 //! | `manifest.json`, and all of it together | `manifest`, `results` |
 
 pub(crate) mod breakdown;
+pub(crate) mod cases;
 pub(crate) mod choice;
 pub(crate) mod manifest;
 pub(crate) mod outcomes;

@@ -5,7 +5,11 @@ use crate::args::{Cli, Command};
 use crate::exit::{Code, Outcome};
 use crate::interrupt;
 
+mod bless;
+mod case;
 mod check;
+mod check_cases;
+mod compare;
 mod detectors;
 mod explain;
 mod import;
@@ -18,7 +22,11 @@ pub(crate) mod synth;
 mod tune;
 mod watch;
 
+pub(crate) use bless::Bless;
+pub(crate) use case::WriteCase;
 pub(crate) use check::Check;
+pub(crate) use check_cases::CheckCases;
+pub(crate) use compare::{Compare, Write as CompareWrite};
 pub(crate) use import::Import;
 pub(crate) use label::Label;
 pub(crate) use replay::Named;
@@ -42,6 +50,10 @@ pub(crate) fn run(cli: &Cli) -> Outcome {
         Command::Check(args) => check::run(args, cli.global),
         Command::Stats(args) => stats::run(args, cli.global),
         Command::Synth(args) => synth::run(args, cli.global),
+        Command::Compare(args) => compare::run(args, cli.global),
+        Command::Bless(args) => bless::run(args, cli.global),
+        Command::Case(args) => case::run(args, cli.global),
+        Command::CheckCases(args) => check_cases::run(args, cli.global),
         Command::Detectors => detectors::run(cli.global),
     }
 }
