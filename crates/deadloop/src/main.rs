@@ -2,6 +2,7 @@
 //! one per model. Each command is a file in `commands/`.
 
 mod args;
+mod budgeting;
 mod commands;
 mod corpus;
 mod exit;
@@ -11,6 +12,7 @@ mod interrupt;
 mod programs;
 mod progress;
 mod replaying;
+mod searching;
 mod settings;
 mod show;
 mod watching;

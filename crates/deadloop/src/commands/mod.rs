@@ -8,6 +8,7 @@ use crate::interrupt;
 mod check;
 mod detectors;
 mod explain;
+pub(crate) mod power;
 mod replay;
 mod report;
 mod stats;
@@ -29,6 +30,7 @@ pub(crate) fn run(cli: &Cli) -> Outcome {
         Command::Replay(args) => replay::run(args, cli.global),
         Command::Explain(args) => explain::run(args, cli.global),
         Command::Watch(args) => watch::run(args, cli.global),
+        Command::Power(args) => power::run(args, cli.global),
         Command::Report(args) => report::run(args, cli.global),
         Command::Check(args) => check::run(args, cli.global),
         Command::Stats(args) => stats::run(args, cli.global),
