@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::args::Global;
 use crate::exit::{Code, Outcome};
-use crate::replaying::{Replayed, name};
+use crate::replaying::Replayed;
 use crate::show;
 
 /// What is asked of the clean text.
@@ -22,13 +22,13 @@ pub(crate) struct Asked {
 }
 
 /// Holds all settings against the budget, writes `budget.csv`, and `settings.toml` where a setting
-/// is supported.
+/// is supported; gives back the chosen cell.
 pub(crate) fn calibrated(
-    done: &mut Replayed,
+    done: &Replayed,
     evidence: &Evidence<'_>,
     asked: &Asked,
     global: Global,
-) -> Outcome {
+) -> Outcome<usize> {
     let Asked {
         candidates,
         current,
@@ -48,8 +48,7 @@ pub(crate) fn calibrated(
     );
     write_setting(dir, evidence.plan, chosen.cell, &comment)?;
     summary(&found, chosen, candidates.len(), global)?;
-    name(&mut done.manifest, evidence.plan, chosen.cell, "chosen");
-    Ok(())
+    Ok(chosen.cell)
 }
 
 /// No setting is supported: for want of text, or because all of them alarm.

@@ -92,8 +92,9 @@ pub(super) fn run(args: &Tune, global: Global) -> Outcome {
     write_pareto(done.folder.path(), &evidence, &scored.fronts, &chosen)?;
     // Nothing feasible: the scores are written and say how far it was; nothing is chosen.
     let result = match (choices, budgeted) {
-        (Some(Ok(choices)), _) => written(args, &mut done, &evidence, &choices, &options)
-            .and_then(|()| summary(&done, &evidence, &choices, current_cell, global)),
+        (Some(Ok(choices)), _) => written(args, &done, &evidence, &choices, &options)
+            .and_then(|()| summary(&done, &evidence, &choices, current_cell, global))
+            .map(|()| choices.pooled.cell),
         (Some(Err(error)), _) => {
             if let ChooseError::NothingFeasible(why) = &error {
                 done.manifest.infeasible = Some((**why).clone());
@@ -106,11 +107,14 @@ pub(super) fn run(args: &Tune, global: Global) -> Outcome {
                 current: current_cell,
                 budget: budget.unwrap_or(f64::NAN),
             };
-            budgeting::calibrated(&mut done, &evidence, &asked, global)
+            budgeting::calibrated(&done, &evidence, &asked, global)
         }
     };
+    if let Ok(cell) = &result {
+        name(&mut done.manifest, &plan, *cell, "chosen");
+    }
     done.finish(global)?;
-    result
+    result.map(|_| ())
 }
 
 /// A plan of every cell of the grids.
@@ -141,7 +145,7 @@ fn options(args: &Tune, current: &Settings) -> Outcome<ChooseOptions> {
 /// The files of a choice; none where some model should have one of its own and has too few labels.
 fn written(
     args: &Tune,
-    done: &mut Replayed,
+    done: &Replayed,
     evidence: &Evidence<'_>,
     choices: &Choices,
     options: &ChooseOptions,
@@ -154,12 +158,6 @@ fn written(
     }
     write_choice(done.folder.path(), choices, options)?;
     write_settings(done.folder.path(), evidence.plan, choices, options)?;
-    name(
-        &mut done.manifest,
-        evidence.plan,
-        choices.pooled.cell,
-        "chosen",
-    );
     Ok(())
 }
 
