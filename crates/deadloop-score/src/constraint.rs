@@ -25,6 +25,15 @@ pub struct Constraint {
 }
 
 impl Constraint {
+    /// Whether a value meets it.
+    pub(crate) fn admits(&self, value: f64) -> bool {
+        if self.at_most {
+            value <= self.bound
+        } else {
+            value >= self.bound
+        }
+    }
+
     /// Whether it can be decided by a confidence bound at all, given data enough.
     pub fn has_bound(&self) -> bool {
         match self.metric {
@@ -149,17 +158,10 @@ impl Judge {
         } else {
             None
         };
-        let fits = |value: f64| {
-            if constraint.at_most {
-                value <= constraint.bound
-            } else {
-                value >= constraint.bound
-            }
-        };
         Standing {
             compared,
             by_bound: bound.is_some(),
-            met: compared.is_some_and(fits),
+            met: compared.is_some_and(|value| constraint.admits(value)),
         }
     }
 
@@ -183,13 +185,7 @@ impl Judge {
         };
         let k = if constraint.at_most { 0.0 } else { best };
         let reached = self.share(k, best, constraint.at_most);
-        reached.is_some_and(|b| {
-            if constraint.at_most {
-                b <= constraint.bound
-            } else {
-                b >= constraint.bound
-            }
-        })
+        reached.is_some_and(|bound| constraint.admits(bound))
     }
 
     /// The confidence bound on the side of the constraint.

@@ -153,12 +153,24 @@ fn fixed(grid: &Grid, axes: &[Axis], point: &[usize]) -> Grid {
     fixed
 }
 
-/// The leader of a race is better than a structure that is dropped with this probability.
-const SURE: f64 = 0.95;
+/// The leader of a race is better than a structure that is dropped with this probability. There are
+/// several looks at a race, and the leader is the best of many: 0.95 would drop good ones.
+const SURE: f64 = 0.99;
+
+/// How a block stands in a race.
+#[derive(Clone, Copy, PartialEq)]
+enum Runner {
+    /// The merit and the cell of its best setting that meets the constraints on these transcripts.
+    Best(f64, usize),
+    /// None does, but too little was seen to say that none will.
+    Open,
+    /// No setting will.
+    Out,
+}
 
 /// Which blocks of a plan may still hold the best setting, judged by these transcripts: each block's
-/// best setting that may meet the constraints is compared with the best of all, pair by pair. Without
-/// loops nothing can be told, and all stay.
+/// best setting that meets the constraints (point estimates) is compared with the best of all, pair
+/// by pair. Without loops nothing can be told, and all stay.
 pub fn race(evidence: &Evidence<'_>, options: &ChooseOptions) -> Vec<bool> {
     let blocks = evidence.plan.blocks();
     let pick = evidence.all();
@@ -166,52 +178,68 @@ pub fn race(evidence: &Evidence<'_>, options: &ChooseOptions) -> Vec<bool> {
     if quiet.loops() == 0 {
         return vec![true; blocks.len()];
     }
-    let runner = |(index, block): (usize, &Block)| best(evidence, &pick, index, block, options);
-    let runners: Vec<Option<(f64, usize)>> = blocks.iter().enumerate().map(runner).collect();
-    let better = |a: &&(f64, usize), b: &&(f64, usize)| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1));
-    let Some((_, leader)) = runners.iter().flatten().max_by(better).copied() else {
-        return vec![true; blocks.len()];
+    let runner = |(index, block): (usize, &Block)| runner(evidence, &pick, index, block, options);
+    let runners: Vec<Runner> = blocks.iter().enumerate().map(runner).collect();
+    let best = runners.iter().filter_map(|runner| match runner {
+        Runner::Best(merit, cell) => Some((*merit, *cell)),
+        _ => None,
+    });
+    let Some((_, leader)) = best.max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1))) else {
+        return runners
+            .iter()
+            .map(|runner| *runner != Runner::Out)
+            .collect();
     };
     let tally = evidence.tally(leader, &pick, &options.judge);
     let at = options.objective.at(&Blend::whole(&tally), &options.worth);
     let ahead = contributions(evidence, leader, &pick, &at, options);
     let weights = vec![1.0; pick.len()];
-    let stays = |runner: &Option<(f64, usize)>| {
-        runner.is_some_and(|(_, cell)| {
+    let stays = |runner: &Runner| match *runner {
+        Runner::Out => false,
+        Runner::Open => true,
+        Runner::Best(_, cell) => {
             let behind = contributions(evidence, cell, &pick, &at, options);
             cell == leader || Difference::between(&ahead, &behind, &weights).probability() < SURE
-        })
+        }
     };
     runners.iter().map(stays).collect()
 }
 
-/// The merit and the cell of a block's best setting.
-fn best(
+fn runner(
     evidence: &Evidence<'_>,
     pick: &[usize],
     index: usize,
     block: &Block,
     options: &ChooseOptions,
-) -> Option<(f64, usize)> {
+) -> Runner {
     let trials = pick.iter().map(|i| evidence.trial(index, *i));
     let sheet = tallies(&block.shape(), trials, &options.judge, &Count::ALL);
+    let ChooseOptions {
+        constraints, worth, ..
+    } = options;
     // Cells of a block share few tallies, and an exact bound costs as much as a thousand cells.
     let mut known: HashMap<(u64, u64), f64> = HashMap::new();
-    let mut best: Option<(f64, usize)> = None;
+    let mut runner = Runner::Out;
     for nth in 0..block.len() {
         let tally = sheet.tally(&block.at(nth));
-        let mut may = |c: &Constraint| may_meet(c, &tally, options, &mut known);
-        if !options.constraints.iter().all(&mut may) {
-            continue;
-        }
-        let merit = options
-            .objective
-            .merit(&Blend::whole(&tally), &options.worth);
-        if merit > f64::NEG_INFINITY && best.is_none_or(|(most, _)| merit > most) {
-            best = Some((merit, block.first() + nth));
-        }
+        let meets = |c: &Constraint| c.metric.value(&tally, worth).is_some_and(|x| c.admits(x));
+        let merit = options.objective.merit(&Blend::whole(&tally), worth);
+        runner = match runner {
+            Runner::Best(most, _) if merit <= most => runner,
+            _ if constraints.iter().all(meets) && merit > f64::NEG_INFINITY => {
+                Runner::Best(merit, block.first() + nth)
+            }
+            Runner::Out => {
+                let may = |c: &Constraint| may_meet(c, &tally, options, &mut known);
+                match constraints.iter().all(may) {
+                    true => Runner::Open,
+                    false => Runner::Out,
+                }
+            }
+            _ => runner,
+        };
     }
-    best
+    runner
 }
 
 /// Whether these few transcripts leave it open that the constraint is met: the confidence bound on
@@ -244,13 +272,7 @@ fn may_meet(
         }
         _ => c.metric.value(tally, &options.worth),
     };
-    value.is_some_and(|x| {
-        if c.at_most {
-            x <= c.bound
-        } else {
-            x >= c.bound
-        }
-    })
+    value.is_some_and(|x| c.admits(x))
 }
 
 fn contributions(
