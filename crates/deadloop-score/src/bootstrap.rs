@@ -142,7 +142,7 @@ impl Sample {
 }
 
 /// The 2.5th and the 97.5th percentile, nearest rank.
-fn percentile(values: &mut [f64]) -> Option<Interval> {
+pub(crate) fn percentile(values: &mut [f64]) -> Option<Interval> {
     values.sort_by(f64::total_cmp);
     let at = |q| rank(q, values.len() as u64).map(|k| values[k as usize - 1]);
     Some(Interval {

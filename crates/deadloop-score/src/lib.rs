@@ -13,6 +13,8 @@
 //! | what clean text alone allows | [`calibrate()`] |
 //! | grids too large for the product | [`draw_structures`], [`race`] |
 //! | how much data a claim takes | [`power`] |
+//! | two settings held against each other | [`compare()`], [`Side`], [`Comparison`] |
+//! | cases with the answer beside them | [`parse_pinned`], [`Expect`] |
 //! | the files of a run | [`write_scores`], [`write_outcomes`], [`Results`] |
 //!
 //! Single-threaded: what is slow here was made to cost little instead.
@@ -25,6 +27,7 @@ mod careful;
 mod cases;
 mod choice;
 mod choose;
+mod compare;
 mod constraint;
 mod evidence;
 mod files;
@@ -40,6 +43,7 @@ mod metric;
 mod paint;
 mod paired;
 mod pareto;
+mod pinned;
 mod pooling;
 pub mod power;
 mod random;
@@ -57,11 +61,18 @@ pub use calibrate::{Calibration, Supported, calibrate};
 pub use cases::Case;
 pub use choice::{Choice, Choices, ChooseOptions, LeftOut, Why};
 pub use choose::choose;
+pub use choose::{Choice, Choices, ChooseOptions, Why, choose};
+pub use compare::{
+    Bearing, Change, CompareOptions, Comparison, Direction, Fails, Flip, Gate, GateName, Noise,
+    NotComparable, Row, Said, Side, SideError, Spot, Test, compare, holm, mcnemar, p_shown,
+    student,
+};
 pub use constraint::{Constraint, Judge, Standing};
 pub use deadloop_replay as replay;
 pub use evidence::{Evidence, Mismatch};
 pub use files::breakdown::{write_intervals, write_scores_by};
 pub use files::budget::write_budget;
+pub use files::cases::{About, Described, write_cases};
 pub use files::choice::write_choice;
 pub use files::manifest::{CorpusInfo, Manifest, ProgramInfo};
 pub use files::openings::count_opening;
@@ -84,6 +95,7 @@ pub use labels_csv::{COLUMNS as LABEL_COLUMNS, LabelsFile};
 pub use latency::{Latencies, Quantiles, RANKS, rank};
 pub use metric::{GoalError, Metric};
 pub use pareto::{Point, front};
+pub use pinned::{Expect, Fired, Marks, Pinned, Subject, parse_pinned};
 pub use pooling::{BetaBinomial, Borrowing, GammaPoisson, Sizes};
 pub use scores::{Scores, Worth, delay, f_beta, fa_per_mchar, lost, ppv, saved, utility};
 pub use sheet::{LatencySheet, Sheet, Trial, tallies, tallies_and_latencies};

@@ -128,7 +128,7 @@ pub struct Outcome {
 
 impl Outcome {
     /// An outcome in which nothing but the verdict is known.
-    fn bare(verdict: Verdict) -> Self {
+    pub(crate) fn bare(verdict: Verdict) -> Self {
         Self {
             verdict,
             span: None,

@@ -20,6 +20,8 @@ pub(crate) enum Code {
     Unexpected = 1,
     /// Wrong usage, or a bad settings, grid or corpus file.
     Usage = 2,
+    /// Two results are not of the same thing.
+    NotComparable = 3,
     /// A filter matched nothing.
     NothingSelected = 4,
     /// Too little data for what was asked.
@@ -28,6 +30,8 @@ pub(crate) enum Code {
     Infeasible = 6,
     /// `watch` alarmed.
     Alarm = 10,
+    /// A gate failed.
+    GateFailed = 100,
     /// Ctrl-C.
     Interrupted = 130,
 }

@@ -4,11 +4,13 @@
 mod args;
 mod budgeting;
 mod commands;
+mod comparing;
 mod corpus;
 mod exit;
 mod explaining;
 mod folder;
 mod interrupt;
+mod pinning;
 mod programs;
 mod progress;
 mod replaying;

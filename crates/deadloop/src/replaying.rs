@@ -8,8 +8,8 @@ use std::time::Instant;
 use deadloop_detect::{DETECTORS, Detector, Params, Setting, Settings, presets};
 use deadloop_replay::{Job, Journal, JournalError, Plan, Programs, Ran, Record, RunError, run};
 use deadloop_score::{
-    ChooseOptions, CorpusInfo, Evidence, Floor, JudgeOptions, Manifest, Scored, Scoring, Tally,
-    Worth, write_outcomes, write_scores, write_scores_by,
+    About, ChooseOptions, CorpusInfo, Evidence, Floor, JudgeOptions, Manifest, Scored, Scoring,
+    Tally, Worth, write_cases, write_outcomes, write_scores, write_scores_by,
 };
 
 use crate::args::{self, Global, Judge, Output, Select};
@@ -44,6 +44,7 @@ pub(crate) struct Replayed {
     pub(crate) judge: JudgeOptions,
     pub(crate) worth: Worth,
     pub(crate) manifest: Manifest,
+    chunks: Option<u64>,
     journal: Option<Journal>,
     began: Instant,
 }
@@ -118,6 +119,7 @@ pub(crate) fn replay(
         judge,
         worth,
         manifest,
+        chunks: request.judge.chunks.map(u64::from),
         journal,
         began,
     }))
@@ -300,6 +302,13 @@ impl Replayed {
         if !reported.is_empty() {
             write_scores_by(dir, &scoring, reported, by)?;
             write_outcomes(dir, evidence, reported, &self.judge, csv)?;
+            let names = &self.manifest.settings;
+            let about = About {
+                judge: self.judge,
+                chunks: self.chunks,
+                ..About::of(evidence.plan, reported, evidence.cases, names)
+            };
+            write_cases(dir, &about, evidence.cases)?;
         }
         Ok(scored)
     }

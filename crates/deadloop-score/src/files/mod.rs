@@ -4,7 +4,7 @@
 //! | file | module |
 //! |---|---|
 //! | any table, as Parquet and CSV | `table`, `store` |
-//! | `outcomes.parquet` | `outcomes` |
+//! | `outcomes.parquet`, `cases.jsonl` | `outcomes`, `cases` |
 //! | `scores.parquet`, `pareto.csv` | `scores`, `sweep` |
 //! | `scores_by.parquet`, `intervals.csv` | `breakdown` |
 //! | `budget.csv` | `budget` |
@@ -13,6 +13,7 @@
 
 pub(crate) mod breakdown;
 pub(crate) mod budget;
+pub(crate) mod cases;
 pub(crate) mod choice;
 pub(crate) mod manifest;
 pub(crate) mod openings;

@@ -1,12 +1,13 @@
 //! outcomes.parquet: one row for each transcript and reported setting.
 
+use std::convert::Infallible;
 use std::path::Path;
 
 use deadloop_replay::Stop;
 use deadloop_replay::detect::Kind;
 
 use super::store::{FileError, TableWriter};
-use super::table::{Cell, Schema, Type};
+use super::table::{Cell, Schema, Table, Type};
 use crate::cases::Case;
 use crate::evidence::Evidence;
 use crate::judging::JudgeOptions;
@@ -61,33 +62,55 @@ pub fn write_outcomes(
     options: &JudgeOptions,
     with_csv: bool,
 ) -> Result<usize, FileError> {
-    let schema: Schema = COLUMNS
-        .iter()
-        .map(|(name, of)| ((*name).into(), *of))
-        .collect();
-    let mut writer = TableWriter::create(dir, "outcomes", schema, with_csv)?;
-    let all = evidence.all();
+    let mut writer = TableWriter::create(dir, "outcomes", schema(), with_csv)?;
     for cell in cells {
-        let id = evidence.plan.id(*cell);
-        let place = evidence.plan.cell(*cell);
-        let block = &evidence.plan.blocks()[place.block];
-        for (i, outcome) in evidence.outcomes(*cell, &all, options).iter().enumerate() {
-            let Trial { case, decided, .. } = evidence.trial(place.block, i);
-            let stop = decided.stop(&place.at);
-            let members = block.guard(&case.model).member_names();
-            let row = Row {
-                case,
-                setting: &id,
-                outcome,
-                stop,
-                detector: stop.and_then(|s| members.get(s.member)).map(String::as_str),
-                error: decided.error.as_deref(),
-                options,
-            };
-            writer.push(row.cells())?;
-        }
+        each_row(evidence, *cell, options, |row| writer.push(row))?;
     }
     writer.finish()
+}
+
+/// The rows of one setting, as they would stand in the file.
+pub(crate) fn outcome_table(evidence: &Evidence, cell: usize, options: &JudgeOptions) -> Table {
+    let mut table = Table::new(&schema());
+    let push = |row| {
+        table.push(row);
+        Ok::<(), Infallible>(())
+    };
+    let Ok(()) = each_row(evidence, cell, options, push);
+    table
+}
+
+fn schema() -> Schema {
+    let columns = COLUMNS.iter();
+    columns.map(|(name, of)| ((*name).into(), *of)).collect()
+}
+
+fn each_row<E>(
+    evidence: &Evidence,
+    cell: usize,
+    options: &JudgeOptions,
+    mut push: impl FnMut(Vec<Cell>) -> Result<(), E>,
+) -> Result<(), E> {
+    let all = evidence.all();
+    let id = evidence.plan.id(cell);
+    let place = evidence.plan.cell(cell);
+    let block = &evidence.plan.blocks()[place.block];
+    for (i, outcome) in evidence.outcomes(cell, &all, options).iter().enumerate() {
+        let Trial { case, decided, .. } = evidence.trial(place.block, i);
+        let stop = decided.stop(&place.at);
+        let members = block.guard(&case.model).member_names();
+        let row = Row {
+            case,
+            setting: &id,
+            outcome,
+            stop,
+            detector: stop.and_then(|s| members.get(s.member)).map(String::as_str),
+            error: decided.error.as_deref(),
+            options,
+        };
+        push(row.cells())?;
+    }
+    Ok(())
 }
 
 struct Row<'a> {

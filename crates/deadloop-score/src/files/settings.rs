@@ -1,5 +1,6 @@
 //! settings.toml: the choice, as production loads it.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::Path;
 
@@ -64,6 +65,28 @@ pub fn settings_toml(plan: &Plan, choices: &Choices, options: &ChooseOptions) ->
         let _ = writeln!(text, "\n# {name}: {}", figures(choice, options));
         let _ = writeln!(text, "[[model]]\nmatch = {glob}\n");
         guards(&mut text, "model.guard", &own);
+    }
+    text
+}
+
+/// A setting of a plan as a settings file. Guards for particular models are written for those of
+/// `models`, by their names: that is all that a run over them can tell.
+pub(crate) fn setting_toml(plan: &Plan, cell: usize, models: &BTreeSet<&str>) -> String {
+    let mut text = String::new();
+    let general = plan.setting(cell);
+    guards(&mut text, "guard", &general);
+    let block = plan.blocks().get(plan.cell(cell).block);
+    let Some(file) = block.filter(|block| block.axes().is_empty()) else {
+        return text;
+    };
+    for model in models {
+        let own = file.guard(model);
+        if *own != general {
+            let glob = toml::Value::from(escaped(model));
+            // Writing into a String cannot fail.
+            let _ = writeln!(text, "[[model]]\nmatch = {glob}\n");
+            guards(&mut text, "model.guard", own);
+        }
     }
     text
 }

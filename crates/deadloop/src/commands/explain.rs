@@ -25,7 +25,7 @@ pub(super) fn run(args: &Explain, global: Global) -> Outcome {
         entry: Some(&args.transcript),
         quiet: global.quiet,
     })?;
-    let (entry, case) = the_one(args, global.quiet, &found)?;
+    let (entry, case) = the_one((&args.transcript, args.on_bad), global.quiet, &found)?;
     let question = Question {
         transcript: &entry.transcript,
         case,
@@ -49,19 +49,23 @@ pub(super) fn run(args: &Explain, global: Global) -> Outcome {
 }
 
 /// The transcript that was asked for, in a corpus that is whole.
-fn the_one<'a>(args: &Explain, quiet: bool, found: &'a Surveyed) -> Outcome<(&'a Entry, &'a Case)> {
-    if args.on_bad == OnBad::Fail && !found.problems.is_empty() {
+pub(super) fn the_one<'a>(
+    (id, on_bad): (&str, OnBad),
+    quiet: bool,
+    found: &'a Surveyed,
+) -> Outcome<(&'a Entry, &'a Case)> {
+    if on_bad == OnBad::Fail && !found.problems.is_empty() {
         return Err(Code::Usage.error(found.listing()));
     }
     if !quiet && !found.problems.is_empty() {
         eprintln!("{} problems skipped", found.problems.len());
     }
-    let case = found.cases.iter().find(|case| case.id == args.transcript);
+    let case = found.cases.iter().find(|case| case.id == id);
     match (found.entry.as_deref(), case) {
         (Some(entry), Some(case)) => Ok((entry, case)),
         // Its labels are bad, and it was left out.
         (Some(_), None) => Err(Code::Usage.error(found.listing())),
-        (None, _) => Err(unknown(&args.transcript, found)),
+        (None, _) => Err(unknown(id, found)),
     }
 }
 

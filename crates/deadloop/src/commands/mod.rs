@@ -5,10 +5,14 @@ use crate::args::{Cli, Command};
 use crate::exit::{Code, Outcome};
 use crate::interrupt;
 
+mod bless;
+mod case;
 mod check;
+mod check_cases;
+mod compare;
 mod detectors;
 mod explain;
-pub(crate) mod power;
+mod power;
 mod replay;
 mod report;
 mod stats;
@@ -16,6 +20,11 @@ mod sweep;
 mod tune;
 mod watch;
 
+pub(crate) use bless::Bless;
+pub(crate) use case::WriteCase;
+pub(crate) use check_cases::CheckCases;
+pub(crate) use compare::{Compare, Write as CompareWrite};
+pub(crate) use power::Power;
 pub(crate) use replay::Named;
 
 /// Runs the command that was asked for.
@@ -34,6 +43,10 @@ pub(crate) fn run(cli: &Cli) -> Outcome {
         Command::Report(args) => report::run(args, cli.global),
         Command::Check(args) => check::run(args, cli.global),
         Command::Stats(args) => stats::run(args, cli.global),
+        Command::Compare(args) => compare::run(args, cli.global),
+        Command::Bless(args) => bless::run(args, cli.global),
+        Command::Case(args) => case::run(args, cli.global),
+        Command::CheckCases(args) => check_cases::run(args, cli.global),
         Command::Detectors => detectors::run(cli.global),
     }
 }

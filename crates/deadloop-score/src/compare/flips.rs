@@ -1,0 +1,127 @@
+//! Which transcripts the two sides treat differently, by name.
+
+use serde::Serialize;
+
+use super::pairs::Pair;
+use super::side::{Seen, Spot};
+use crate::verdict::Verdict;
+
+/// A transcript that the two sides treat differently.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Flip {
+    /// Its id.
+    pub transcript: String,
+    /// Its model.
+    pub model: String,
+    /// The class of its label.
+    pub class: Option<String>,
+    /// Where it loops.
+    #[serde(flatten)]
+    pub span: Spot,
+    /// Another verdict, or only another alarm.
+    pub change: Change,
+    /// For better or worse.
+    pub direction: Direction,
+    /// What BASE said.
+    pub base: Seen,
+    /// What NEW said.
+    pub new: Seen,
+    /// The command that shows why; filled in by who knows where the settings are.
+    pub explain: Option<String>,
+}
+
+/// How much differs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Change {
+    /// The verdict.
+    Flip,
+    /// The alarm alone: its place, channel or kind.
+    Moved,
+}
+
+/// For better or worse.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Direction {
+    /// NEW is worse on it.
+    Worse,
+    /// NEW is better on it.
+    Better,
+    /// Neither.
+    Neutral,
+}
+
+impl Direction {
+    /// The name used in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Worse => "worse",
+            Self::Better => "better",
+            Self::Neutral => "neutral",
+        }
+    }
+}
+
+/// All of them, in the order of the corpus.
+pub(crate) fn flips(pairs: &[Pair<'_>]) -> Vec<Flip> {
+    pairs.iter().filter_map(flip).collect()
+}
+
+fn flip(pair: &Pair<'_>) -> Option<Flip> {
+    let (base, new) = (&pair.base.seen, &pair.new.seen);
+    let change = if base.verdict != new.verdict {
+        Change::Flip
+    } else if base.alarm_at != new.alarm_at
+        || base.alarm_channel != new.alarm_channel
+        || base.alarm_kind != new.alarm_kind
+    {
+        Change::Moved
+    } else {
+        return None;
+    };
+    // Which span is charged may depend on the alarm: that of the side which found one is told.
+    let found = |v: Verdict| matches!(v, Verdict::Hit | Verdict::Late);
+    let span = if found(new.verdict) && !found(base.verdict) {
+        &pair.new.span
+    } else {
+        &pair.base.span
+    };
+    Some(Flip {
+        transcript: pair.base.transcript.clone(),
+        model: pair.base.model.clone(),
+        class: pair.base.class.clone(),
+        span: span.clone(),
+        change,
+        direction: direction(base, new),
+        base: base.clone(),
+        new: new.clone(),
+        explain: None,
+    })
+}
+
+/// How good a verdict is, among those that one transcript can get.
+fn merit(verdict: Verdict) -> Option<u8> {
+    match verdict {
+        Verdict::Hit => Some(3),
+        Verdict::Late | Verdict::Quiet => Some(2),
+        Verdict::Miss => Some(1),
+        Verdict::Premature | Verdict::Stale | Verdict::FalseAlarm => Some(0),
+        _ => None,
+    }
+}
+
+fn direction(base: &Seen, new: &Seen) -> Direction {
+    let (Some(a), Some(b)) = (merit(base.verdict), merit(new.verdict)) else {
+        return Direction::Neutral;
+    };
+    let later = match (base.verdict, base.alarm_channel == new.alarm_channel) {
+        (Verdict::Hit | Verdict::Late, true) => base.alarm_at.cmp(&new.alarm_at),
+        _ => std::cmp::Ordering::Equal,
+    };
+    match b.cmp(&a).then(later) {
+        std::cmp::Ordering::Less => Direction::Worse,
+        std::cmp::Ordering::Greater => Direction::Better,
+        std::cmp::Ordering::Equal => Direction::Neutral,
+    }
+}

@@ -1,0 +1,216 @@
+//! The verdict on NEW, and the gates that it has to pass. A gate that could not be evaluated is not
+//! passed.
+
+use serde::Serialize;
+
+use super::flips::{Change, Flip};
+use super::rows::Row;
+use super::{Bearing, CompareOptions};
+use crate::metric::Metric;
+
+/// One condition on NEW.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Gate {
+    /// Which.
+    pub gate: GateName,
+    /// Whether NEW passes; `None`: it could not be evaluated.
+    pub passed: Option<bool>,
+    /// Why.
+    pub why: String,
+}
+
+/// The gates there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum GateName {
+    /// The verdict on the corpus.
+    Corpus,
+    /// Non-inferiority of the false-alarm rate.
+    FalseAlarms,
+    /// Pinned cases.
+    Pinned,
+}
+
+impl GateName {
+    /// The name used in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Corpus => "corpus",
+            Self::FalseAlarms => "false-alarms",
+            Self::Pinned => "pinned",
+        }
+    }
+}
+
+/// What does not pass.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Fails {
+    /// The verdict `regressed`.
+    Regressed,
+    /// The verdict `inconclusive`.
+    Inconclusive,
+    /// The verdict `equivalent`.
+    Equivalent,
+    /// The verdict `improved`.
+    Improved,
+    /// A false-alarm rate that is not shown to be no worse than BASE's by more than the margin.
+    Inferior,
+    /// Any transcript whose verdict changed.
+    Flips,
+}
+
+impl Fails {
+    fn on(self, verdict: Bearing) -> bool {
+        matches!(
+            (self, verdict),
+            (Self::Regressed, Bearing::Regressed)
+                | (Self::Inconclusive, Bearing::Inconclusive)
+                | (Self::Equivalent, Bearing::Equivalent)
+                | (Self::Improved, Bearing::Improved)
+        )
+    }
+}
+
+/// The verdict on NEW as a whole. A row of any model that regressed decides; an improvement counts
+/// where it holds for all models together and no guard metric, false alarms, is worse by more than
+/// noise.
+pub(crate) fn verdict(rows: &[Row], flips: &[Flip]) -> (Bearing, Vec<String>) {
+    let of = |standing| rows.iter().filter(move |row| row.verdict == Some(standing));
+    let told = |rows: &mut dyn Iterator<Item = &Row>| rows.map(Row::told).collect::<Vec<_>>();
+    let regressed = told(&mut of(Bearing::Regressed));
+    if !regressed.is_empty() {
+        return (Bearing::Regressed, regressed);
+    }
+    let all = |row: &&Row| row.model == "*";
+    let improved = told(&mut of(Bearing::Improved).filter(all));
+    let worse = told(&mut rows.iter().filter(all).filter(|row| row.is_worse_guard()));
+    match (improved.is_empty(), worse.is_empty()) {
+        (false, true) => return (Bearing::Improved, improved),
+        (false, false) => return (Bearing::Inconclusive, [improved, worse].concat()),
+        _ => {}
+    }
+    let open = told(&mut of(Bearing::Inconclusive).filter(all));
+    if open.is_empty() && rows.iter().filter(all).any(|row| row.verdict.is_some()) {
+        let flipped = flips.iter().filter(|f| f.change == Change::Flip).count();
+        let same = format!("{flipped} verdicts changed, and no metric by more than noise");
+        return (Bearing::Equivalent, vec![same]);
+    }
+    (Bearing::Inconclusive, open)
+}
+
+/// The gates that a comparison on a corpus has.
+pub(crate) fn gates(
+    verdict: Bearing,
+    rows: &[Row],
+    flips: &[Flip],
+    options: &CompareOptions,
+) -> Vec<Gate> {
+    let mut gates = vec![corpus(verdict, rows, flips, options)];
+    if options.fail_on.contains(&Fails::Inferior) {
+        gates.push(false_alarms(rows, options.margin));
+    }
+    gates
+}
+
+fn corpus(verdict: Bearing, rows: &[Row], flips: &[Flip], options: &CompareOptions) -> Gate {
+    let gate = |passed, why: String| Gate {
+        gate: GateName::Corpus,
+        passed,
+        why,
+    };
+    let scored = |metric| {
+        rows.iter()
+            .any(|r| r.of == metric && r.difference.is_some())
+    };
+    if !scored(Metric::Recall) && !scored(Metric::Fpr) {
+        let why = "no transcript is labelled a loop or clean, so nothing can be said";
+        return gate(None, why.into());
+    }
+    let flipped = flips.iter().filter(|f| f.change == Change::Flip).count();
+    if options.fail_on.contains(&Fails::Flips) && flipped > 0 {
+        return gate(Some(false), format!("{flipped} verdicts changed"));
+    }
+    let fails = options.fail_on.iter().any(|f| f.on(verdict));
+    let why = match (fails, verdict) {
+        (false, Bearing::Regressed) => "regressed, which does not fail it here",
+        _ => verdict.name(),
+    };
+    gate(Some(!fails), why.into())
+}
+
+/// Non-inferiority: the upper bound of the difference is below the margin.
+fn false_alarms(rows: &[Row], margin: f64) -> Gate {
+    let gate = |passed, why: String| Gate {
+        gate: GateName::FalseAlarms,
+        passed,
+        why,
+    };
+    let row = rows
+        .iter()
+        .find(|r| r.model == "*" && r.of == Metric::FaPerMchar);
+    let Some((d, hi)) = row.and_then(|r| r.difference.zip(r.hi)) else {
+        return gate(
+            None,
+            "no healthy char was watched, so no rate is known".into(),
+        );
+    };
+    let why = format!("{d:+.2} per million chars, at most {hi:+.2} (95 %), allowed {margin:+.2}");
+    gate(Some(hi <= margin), why)
+}
+
+impl Row {
+    /// A guard metric whose estimate is worse by more than noise.
+    fn is_worse_guard(&self) -> bool {
+        matches!(self.of, Metric::Fpr | Metric::FaPerMchar)
+            && self.difference.is_some_and(|d| d > self.noise)
+    }
+
+    /// One line: what moved, by how much, how sure.
+    pub fn told(&self) -> String {
+        let who = match self.model.as_str() {
+            "*" => "all models",
+            model => model,
+        };
+        let interval = self.lo.zip(self.hi).map_or(String::new(), |(lo, hi)| {
+            format!(" ({} to {})", self.shown(lo, true), self.shown(hi, true))
+        });
+        let p = match self.p_adjusted {
+            Some(p) => format!("p {}", p_shown(p)),
+            None => "too few to tell".into(),
+        };
+        let value = |x: Option<f64>| x.map_or("n/a".into(), |x| self.shown(x, false));
+        let d = self
+            .difference
+            .map_or("n/a".into(), |d| self.shown(d, true));
+        let (base, new) = (value(self.base), value(self.new));
+        format!(
+            "{} of {who}: {base} to {new}, {d}{interval}, {p}",
+            self.metric
+        )
+    }
+
+    /// A value of this metric, or a difference with its sign, as people read it.
+    pub fn shown(&self, x: f64, signed: bool) -> String {
+        let (x, decimals, unit) = match self.of {
+            Metric::Delay => (x, 0, ""),
+            Metric::FaPerMchar => (x, 2, ""),
+            _ => (100.0 * x, 1, " %"),
+        };
+        if signed {
+            format!("{x:+.decimals$}{unit}")
+        } else {
+            format!("{x:.decimals$}{unit}")
+        }
+    }
+}
+
+/// A p with two digits that count.
+pub fn p_shown(p: f64) -> String {
+    match p {
+        _ if p < 0.0001 => "<0.0001".into(),
+        _ if p < 0.01 => format!("{p:.4}"),
+        _ if p < 0.1 => format!("{p:.3}"),
+        _ => format!("{p:.2}"),
+    }
+}

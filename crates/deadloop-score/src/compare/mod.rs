@@ -1,0 +1,216 @@
+//! Two settings held against each other on the same transcripts: what moved, whether it is more than
+//! chance and more than noise, and whether a gate lets it pass (scoring.md, "Comparing two
+//! detectors").
+//!
+//! | to find | look in |
+//! |---|---|
+//! | a side, from a folder or from a replay | `side` |
+//! | what makes two sides not comparable | `pairs` |
+//! | the tests and Holm's correction | `significance` |
+//! | the paired cluster bootstrap | `resample` |
+//! | the table of metrics and models | `rows` |
+//! | transcripts that flipped | `flips` |
+//! | the verdict and the gates | `gates` |
+
+mod flips;
+mod gates;
+mod pairs;
+mod resample;
+mod rows;
+mod side;
+mod significance;
+
+#[cfg(test)]
+mod tests;
+
+use serde::Serialize;
+
+pub use flips::{Change, Direction, Flip};
+pub use gates::{Fails, Gate, GateName, p_shown};
+pub use pairs::NotComparable;
+pub use rows::{Row, Test};
+pub use side::{Seen as Said, Side, SideError, Spot};
+pub use significance::{holm, mcnemar, student};
+
+use crate::bootstrap::Resampling;
+use crate::metric::Metric;
+use crate::tally::{Count, Tally};
+
+/// What a difference comes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Bearing {
+    /// Better, by more than chance and noise.
+    Improved,
+    /// Worse, by more than chance and noise.
+    Regressed,
+    /// The same, but for noise.
+    Equivalent,
+    /// These transcripts cannot tell.
+    Inconclusive,
+}
+
+impl Bearing {
+    /// The name used in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Improved => "improved",
+            Self::Regressed => "regressed",
+            Self::Equivalent => "equivalent",
+            Self::Inconclusive => "inconclusive",
+        }
+    }
+}
+
+/// How two sides are compared.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CompareOptions {
+    /// Replicates and seed of the bootstrap.
+    pub resampling: Resampling,
+    /// The level of the tests, after Holm's correction.
+    pub alpha: f64,
+    /// Differences that do not matter.
+    pub noise: Noise,
+    /// False alarms per million chars that NEW may at most have more than BASE, by the upper bound
+    /// of the difference.
+    pub margin: f64,
+    /// What does not pass.
+    pub fail_on: Vec<Fails>,
+}
+
+impl Default for CompareOptions {
+    fn default() -> Self {
+        Self {
+            resampling: Resampling::default(),
+            alpha: 0.05,
+            noise: Noise::default(),
+            margin: 0.5,
+            fail_on: vec![Fails::Regressed, Fails::Inferior],
+        }
+    }
+}
+
+/// The noise floor: a difference of a metric up to this does not matter to anybody, however sure it
+/// is. The defaults: a hundredth of the loops, of the looping chars; a two-hundredth of the clean
+/// transcripts; a tenth of the false alarms that `tune` allows by default; 20 chars.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Noise {
+    /// Of `recall`.
+    pub recall: f64,
+    /// Of `fpr`.
+    pub fpr: f64,
+    /// Of `fa_per_mchar`.
+    pub fa_per_mchar: f64,
+    /// Of `delay`, chars.
+    pub delay: f64,
+    /// Of `saved`.
+    pub saved: f64,
+}
+
+impl Default for Noise {
+    fn default() -> Self {
+        Self {
+            recall: 0.01,
+            fpr: 0.005,
+            fa_per_mchar: 0.1,
+            delay: 20.0,
+            saved: 0.01,
+        }
+    }
+}
+
+impl Noise {
+    fn of(&self, metric: Metric) -> f64 {
+        match metric {
+            Metric::Recall => self.recall,
+            Metric::Fpr => self.fpr,
+            Metric::FaPerMchar => self.fa_per_mchar,
+            Metric::Delay => self.delay,
+            _ => self.saved,
+        }
+    }
+
+    /// The floor of a metric, by its name; `None` for one that is not compared.
+    pub fn named(&mut self, metric: &str) -> Option<&mut f64> {
+        match metric {
+            "recall" => Some(&mut self.recall),
+            "fpr" => Some(&mut self.fpr),
+            "fa_per_mchar" => Some(&mut self.fa_per_mchar),
+            "delay" => Some(&mut self.delay),
+            "saved" => Some(&mut self.saved),
+            _ => None,
+        }
+    }
+}
+
+/// What came out.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Comparison {
+    /// Transcripts on both sides.
+    pub transcripts: u64,
+    /// Of them loops that count on BASE.
+    pub loops: u64,
+    /// And clean ones.
+    pub clean: u64,
+    /// The verdict on NEW.
+    pub verdict: Bearing,
+    /// What it rests on, a line each.
+    pub why: Vec<String>,
+    /// What NEW has to pass.
+    pub gates: Vec<Gate>,
+    /// Metrics x models.
+    pub rows: Vec<Row>,
+    /// Transcripts whose verdict is the same and whose alarm is another.
+    pub moved: u64,
+    /// Transcripts that the sides treat differently.
+    pub flips: Vec<Flip>,
+}
+
+/// Compares two sides.
+///
+/// # Errors
+/// They are not of the same transcripts, texts and labels, judged by the same rules, or a detector
+/// failed on some.
+pub fn compare(
+    base: &Side,
+    new: &Side,
+    options: &CompareOptions,
+) -> Result<Comparison, NotComparable> {
+    let pairs = pairs::pairs(base, new)?;
+    let rows = rows::rows(&pairs, options);
+    let flips = flips::flips(&pairs);
+    let tally: Tally = pairs.iter().map(|pair| pair.base.tally).sum();
+    let (verdict, why) = gates::verdict(&rows, &flips);
+    Ok(Comparison {
+        transcripts: tally.get(Count::Transcripts),
+        loops: tally.loops(),
+        clean: tally.clean(),
+        gates: gates::gates(verdict, &rows, &flips, options),
+        verdict,
+        why,
+        moved: flips.iter().filter(|f| f.change == Change::Moved).count() as u64,
+        rows,
+        flips,
+    })
+}
+
+impl Comparison {
+    /// Transcripts whose verdict changed.
+    pub fn flipped(&self) -> impl Iterator<Item = &Flip> {
+        self.flips.iter().filter(|f| f.change == Change::Flip)
+    }
+
+    /// Adds a gate that was looked at elsewhere.
+    pub fn add_gate(&mut self, gate: Gate) {
+        self.gates.push(gate);
+    }
+
+    /// Whether every gate was passed; `None`: none failed, and one could not be evaluated.
+    pub fn passed(&self) -> Option<bool> {
+        let any = |passed| self.gates.iter().any(|gate| gate.passed == passed);
+        if any(Some(false)) {
+            return Some(false);
+        }
+        (!any(None)).then_some(true)
+    }
+}

@@ -1,0 +1,172 @@
+//! Are two sides comparable? The same transcripts, the same texts, the same labels, judged alike.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use super::side::{Judged, Side};
+
+/// The two sides are not of the same thing.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("not comparable: {}", .problems.join("\n"))]
+pub struct NotComparable {
+    /// Each of them says what is on both sides, and where they differ.
+    pub problems: Vec<String>,
+}
+
+/// A transcript on both sides.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pair<'a> {
+    pub(crate) base: &'a Judged,
+    pub(crate) new: &'a Judged,
+}
+
+/// Transcripts that are named of each problem; the others are counted.
+const NAMED: usize = 5;
+
+/// Every transcript with what both sides said, in the order of BASE.
+pub(crate) fn pairs<'a>(base: &'a Side, new: &'a Side) -> Result<Vec<Pair<'a>>, NotComparable> {
+    let mut problems = judged_apart(base, new);
+    let other: BTreeMap<&str, &Judged> = by_id(new);
+    let known: BTreeSet<&str> = base.rows.iter().map(|r| r.transcript.as_str()).collect();
+    let missing = |r: &&Judged| !other.contains_key(r.transcript.as_str());
+    let more = |r: &&Judged| !known.contains(r.transcript.as_str());
+    let only = |rows: Vec<&Judged>, whose: &str, problems: &mut Vec<String>| {
+        let named = rows.iter().map(|r| r.transcript.clone()).collect();
+        note(problems, &format!("only in {whose}"), named);
+    };
+    only(
+        base.rows.iter().filter(missing).collect(),
+        "BASE",
+        &mut problems,
+    );
+    only(new.rows.iter().filter(more).collect(), "NEW", &mut problems);
+    let both = base.rows.iter().filter_map(|base| {
+        let new = other.get(base.transcript.as_str())?;
+        Some(Pair { base, new })
+    });
+    let both: Vec<Pair<'a>> = both.collect();
+    differ(
+        &both,
+        "with another text",
+        |r| r.text.clone(),
+        &mut problems,
+    );
+    differ(
+        &both,
+        "of another model",
+        |r| Some(r.model.clone()),
+        &mut problems,
+    );
+    differ(
+        &both,
+        "in another group",
+        |r| Some(r.cluster.clone()),
+        &mut problems,
+    );
+    relabelled(&both, base, new, &mut problems);
+    failed(&both, &mut problems);
+    if problems.is_empty() {
+        Ok(both)
+    } else {
+        Err(NotComparable { problems })
+    }
+}
+
+fn by_id(side: &Side) -> BTreeMap<&str, &Judged> {
+    side.rows
+        .iter()
+        .map(|r| (r.transcript.as_str(), r))
+        .collect()
+}
+
+/// How many, which, and what about them.
+fn note(problems: &mut Vec<String>, what: &str, named: Vec<String>) {
+    let n = named.len();
+    if n == 0 {
+        return;
+    }
+    let more = if n > NAMED { ", …" } else { "" };
+    let some: Vec<String> = named.into_iter().take(NAMED).collect();
+    let s = if n == 1 { "" } else { "s" };
+    problems.push(format!(
+        "{n} transcript{s} {what}: {}{more}",
+        some.join(", ")
+    ));
+}
+
+fn judged_apart(base: &Side, new: &Side) -> Vec<String> {
+    let how = |side: &Side| {
+        let chunks = side.chunks.map_or("as recorded".into(), |n| n.to_string());
+        format!("{:?}, chunks {chunks}", side.judge)
+    };
+    if base.judge == new.judge && base.chunks == new.chunks {
+        return Vec::new();
+    }
+    vec![format!(
+        "judged by other rules: BASE {}; NEW {}",
+        how(base),
+        how(new)
+    )]
+}
+
+fn differ(
+    both: &[Pair<'_>],
+    what: &str,
+    of: impl Fn(&Judged) -> Option<String>,
+    problems: &mut Vec<String>,
+) {
+    let changed = both.iter().filter_map(|pair| {
+        let (a, b) = (of(pair.base), of(pair.new));
+        let shown = |x: Option<String>| x.unwrap_or_else(|| "none".into());
+        let id = &pair.base.transcript;
+        (a != b).then(|| format!("{id} (BASE {}, NEW {})", shown(a), shown(b)))
+    });
+    note(problems, what, changed.collect());
+}
+
+fn relabelled(both: &[Pair<'_>], base: &Side, new: &Side, problems: &mut Vec<String>) {
+    let label = |side: &Side, id: &str| side.labels.get(id).cloned().unwrap_or(Value::Null);
+    let changed = both.iter().filter_map(|pair| {
+        let id = &pair.base.transcript;
+        let (a, b) = (label(base, id), label(new, id));
+        (a != b).then(|| format!("{id} ({})", parted(&a, &b)))
+    });
+    note(problems, "with another label", changed.collect());
+}
+
+/// Where two labels differ.
+fn parted(a: &Value, b: &Value) -> String {
+    let of = |v: &Value| match v {
+        Value::Null => "none".to_owned(),
+        _ => v["class"].as_str().unwrap_or_default().to_owned(),
+    };
+    if of(a) != of(b) {
+        return format!("BASE {}, NEW {}", of(a), of(b));
+    }
+    let spans = |v: &Value| v["spans"].as_array().cloned().unwrap_or_default();
+    let (a, b) = (spans(a), spans(b));
+    if a.len() != b.len() {
+        return format!("BASE {} spans, NEW {}", a.len(), b.len());
+    }
+    let fields = a.iter().zip(&b).flat_map(|(a, b)| {
+        let fields = a.as_object().into_iter().flatten();
+        fields.filter_map(|(name, x)| (*x != b[name]).then(|| format!("{name} {x} → {}", b[name])))
+    });
+    fields.collect::<Vec<_>>().join(", ")
+}
+
+fn failed(both: &[Pair<'_>], problems: &mut Vec<String>) {
+    for (side, of) in [("BASE", 0), ("NEW", 1)] {
+        let rows = both.iter().map(|pair| [pair.base, pair.new][of]);
+        let errors = rows.filter_map(|row| {
+            let error = row.error.as_ref()?;
+            Some(format!("{} ({error})", row.transcript))
+        });
+        note(
+            problems,
+            &format!("on which the detector of {side} failed"),
+            errors.collect(),
+        );
+    }
+}

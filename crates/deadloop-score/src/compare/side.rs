@@ -1,0 +1,291 @@
+//! [`Side`]: one of the two results that are compared: what one setting did to each transcript.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::cases::Case;
+use crate::evidence::Evidence;
+use crate::files::cases::{About, Described, label, read_cases};
+use crate::files::outcomes::outcome_table;
+use crate::files::store::{FileError, read_csv, read_parquet};
+use crate::files::table::{Cells, Table};
+use crate::judging::JudgeOptions;
+use crate::tally::Tally;
+use crate::verdict::{Outcome, Verdict};
+
+/// What one setting, or one choice for each model, did to each transcript of a corpus.
+#[derive(Clone, Debug)]
+pub struct Side {
+    /// Where it comes from.
+    pub source: String,
+    /// What the setting is called.
+    pub name: String,
+    /// The setting of each model that has its own, and under `*` that of all others.
+    pub settings: BTreeMap<String, String>,
+    /// The settings file that does this; `None` where it is not known.
+    pub toml: Option<String>,
+    /// How alarms were judged.
+    pub judge: JudgeOptions,
+    /// Chars of the chunks that the recordings were cut into.
+    pub chunks: Option<u64>,
+    /// Transcripts, in the order of the corpus.
+    pub(crate) rows: Vec<Judged>,
+    /// The label of each.
+    pub(crate) labels: BTreeMap<String, Value>,
+}
+
+/// One transcript under one setting.
+#[derive(Clone, Debug)]
+pub(crate) struct Judged {
+    pub(crate) transcript: String,
+    pub(crate) model: String,
+    pub(crate) cluster: String,
+    pub(crate) split: Option<String>,
+    pub(crate) text: Option<String>,
+    pub(crate) class: Option<String>,
+    pub(crate) span: Spot,
+    pub(crate) seen: Seen,
+    pub(crate) error: Option<String>,
+    pub(crate) tally: Tally,
+}
+
+/// The span that was judged, or the first one.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Spot {
+    /// Kind of the loop.
+    pub kind: Option<String>,
+    /// Its channel; without a span, the alarm's.
+    pub channel: Option<String>,
+    /// First char of the second copy.
+    pub onset: Option<u64>,
+    /// One past its last char.
+    pub end: Option<u64>,
+}
+
+/// What a setting said.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Seen {
+    /// The verdict.
+    pub verdict: Verdict,
+    /// Where it alarmed, chars of `alarm_channel`.
+    pub alarm_at: Option<u64>,
+    /// In which channel.
+    pub alarm_channel: Option<String>,
+    /// What it took it for.
+    pub alarm_kind: Option<String>,
+    /// Which member of the guard.
+    pub detector: Option<String>,
+}
+
+/// Why a folder cannot be a side.
+#[derive(Debug, thiserror::Error)]
+pub enum SideError {
+    /// A file cannot be read.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// It holds no outcomes.
+    #[error("{0}: holds no outcomes; expected a folder that replay or tune left")]
+    NoOutcomes(String),
+    /// It was made before there was a `cases.jsonl`.
+    #[error("{0}: holds no cases.jsonl, so labels cannot be compared; replay it again")]
+    NoCases(String),
+    /// No setting of that name, or no one that is meant.
+    #[error("{source}: {what}; there is: {there}", source = .from)]
+    Setting {
+        /// The folder.
+        from: String,
+        /// What was looked for.
+        what: String,
+        /// What is there.
+        there: String,
+    },
+}
+
+impl Side {
+    /// The side of one setting that was just replayed.
+    pub fn of(
+        (source, name): (&str, &str),
+        evidence: &Evidence<'_>,
+        cell: usize,
+        about: &About,
+    ) -> Self {
+        let table = outcome_table(evidence, cell, &about.judge);
+        let id = evidence.plan.id(cell);
+        let toml = about.settings.get(&id).map(|d| d.toml.clone());
+        let labels = |case: &Case| (case.id.clone(), label(case.truth.as_ref()));
+        Self {
+            source: source.into(),
+            name: name.into(),
+            settings: BTreeMap::from([("*".into(), id)]),
+            toml,
+            judge: about.judge,
+            chunks: about.chunks,
+            rows: (0..table.rows()).map(|i| judged(&table, i)).collect(),
+            labels: evidence.cases.iter().map(labels).collect(),
+        }
+    }
+
+    /// One side from a result folder: the setting called `wanted`, by name or id, or else what was
+    /// chosen there, the current setting, or the only one.
+    pub fn read(dir: &Path, wanted: Option<&str>) -> Result<Self, SideError> {
+        let source = dir.display().to_string();
+        let outcomes = match read_parquet(&dir.join("outcomes.parquet"), &[], (0, usize::MAX))? {
+            Some(table) => Some(table),
+            None => read_csv(dir, "outcomes")?,
+        };
+        let table = outcomes.ok_or_else(|| SideError::NoOutcomes(source.clone()))?;
+        let (about, labels) = read_cases(dir)?.ok_or_else(|| SideError::NoCases(source.clone()))?;
+        let meant = Meant::find(dir, wanted, &about)?;
+        let is_meant = |i: &usize| {
+            let model = table.text("model", *i).unwrap_or_default();
+            table.text("setting", *i) == meant.setting(model)
+        };
+        let rows = (0..table.rows()).filter(is_meant);
+        Ok(Self {
+            source,
+            rows: rows.map(|i| judged(&table, i)).collect(),
+            name: meant.name,
+            settings: meant.settings,
+            toml: meant.toml,
+            judge: about.judge,
+            chunks: about.chunks,
+            labels,
+        })
+    }
+
+    /// Leaves out what is not meant: by model, then by split. How many are left.
+    pub fn retain(&mut self, meant: impl Fn(&str, Option<&str>) -> bool) -> usize {
+        self.rows
+            .retain(|row| meant(&row.model, row.split.as_deref()));
+        self.rows.len()
+    }
+
+    /// What the setting said about one transcript, and the span that it was judged by.
+    pub fn said(&self, transcript: &str) -> Option<(&Seen, &Spot)> {
+        let row = self.rows.iter().find(|row| row.transcript == transcript);
+        row.map(|row| (&row.seen, &row.span))
+    }
+}
+
+/// Which setting of a folder is meant.
+struct Meant {
+    name: String,
+    settings: BTreeMap<String, String>,
+    toml: Option<String>,
+}
+
+impl Meant {
+    fn find(dir: &Path, wanted: Option<&str>, about: &About) -> Result<Self, SideError> {
+        if matches!(wanted, None | Some("chosen"))
+            && let Some(choice) = read_csv(dir, "choice")?
+        {
+            return Ok(Self::chosen(dir, &choice));
+        }
+        let called = |name: &str| {
+            let known = |(id, d): &(&String, &Described)| {
+                *id == name || d.names.iter().any(|known| known == name)
+            };
+            about.settings.iter().find(known)
+        };
+        let found = match wanted {
+            Some(name) => called(name),
+            None if about.settings.len() == 1 => about.settings.iter().next(),
+            None => called("current"),
+        };
+        let Some((id, described)) = found else {
+            return Err(no_setting(dir, wanted, about));
+        };
+        let own = described.names.iter().find(|n| *n != "current");
+        let name = wanted.map(str::to_owned).or(own.cloned());
+        Ok(Self {
+            name: name.unwrap_or_else(|| id.clone()),
+            settings: BTreeMap::from([("*".into(), id.clone())]),
+            toml: Some(described.toml.clone()),
+        })
+    }
+
+    /// The choice of `tune`, model by model.
+    fn chosen(dir: &Path, choice: &Table) -> Self {
+        let row = |i: usize| {
+            let of = |name| choice.text(name, i).unwrap_or_default().to_owned();
+            (of("model"), of("setting"))
+        };
+        Self {
+            name: "chosen".into(),
+            settings: (0..choice.rows()).map(row).collect(),
+            toml: std::fs::read_to_string(dir.join("settings.toml")).ok(),
+        }
+    }
+
+    fn setting(&self, model: &str) -> Option<&str> {
+        let own = self.settings.get(model).or(self.settings.get("*"));
+        own.map(String::as_str)
+    }
+}
+
+fn no_setting(dir: &Path, wanted: Option<&str>, about: &About) -> SideError {
+    let name = |(id, d): (&String, &Described)| d.names.first().unwrap_or(id).clone();
+    let there: Vec<String> = about.settings.iter().map(name).collect();
+    let what = wanted.map_or_else(
+        || "several settings, and none is the current one".into(),
+        |name| format!("no setting is called {name:?}"),
+    );
+    SideError::Setting {
+        from: dir.display().to_string(),
+        what,
+        there: there.join(", "),
+    }
+}
+
+/// One row of outcomes, from Parquet or from CSV.
+fn judged(table: &Table, i: usize) -> Judged {
+    let text = |name| table.text(name, i).map(str::to_owned);
+    let count = |name| whole(table, name, i);
+    let verdict = table.text("verdict", i).and_then(Verdict::parse);
+    let verdict = verdict.unwrap_or(Verdict::Error);
+    let outcome = Outcome {
+        latency: count("latency"),
+        saved: count("saved").unwrap_or(0),
+        lost: count("lost").unwrap_or(0),
+        exposure: count("exposure").unwrap_or(0),
+        loop_chars: count("loop_chars").unwrap_or(0),
+        delay: count("delay").unwrap_or(0),
+        kind_right: count("kind_right").map(|right| right == 1),
+        censored: count("censored") == Some(1),
+        ..Outcome::bare(verdict)
+    };
+    let transcript = text("transcript").unwrap_or_default();
+    Judged {
+        model: text("model").unwrap_or_default(),
+        cluster: text("group").unwrap_or_else(|| transcript.clone()),
+        split: text("split"),
+        text: text("text"),
+        class: text("class"),
+        span: Spot {
+            kind: text("kind"),
+            channel: text("channel"),
+            onset: count("onset"),
+            end: count("end"),
+        },
+        seen: Seen {
+            verdict,
+            alarm_at: count("alarm_at"),
+            alarm_channel: text("alarm_channel"),
+            alarm_kind: text("alarm_kind"),
+            detector: text("detector"),
+        },
+        error: text("error"),
+        tally: Tally::of(&outcome),
+        transcript,
+    }
+}
+
+fn whole(table: &Table, name: &str, i: usize) -> Option<u64> {
+    match table.column(name)? {
+        Cells::Text(cells) => cells.get(i)?.as_deref()?.parse().ok(),
+        _ => table.int(name, i).and_then(|n| u64::try_from(n).ok()),
+    }
+}

@@ -1,0 +1,252 @@
+//! Comparisons of made-up sides.
+
+use std::collections::BTreeMap;
+
+use serde_json::json;
+
+use super::side::{Judged, Seen, Side, Spot};
+use super::*;
+use crate::verdict::{Outcome, Verdict};
+
+const LOOP: u64 = 1000;
+
+/// A transcript of `group`; `at`: how many chars after the onset a hit comes.
+fn judged(id: usize, model: &str, group: usize, verdict: Verdict, at: u64) -> Judged {
+    let hit = verdict == Verdict::Hit;
+    let loops = if verdict.is_loop() { LOOP } else { 0 };
+    let outcome = Outcome {
+        latency: hit.then_some(at),
+        saved: if hit { LOOP - at } else { 0 },
+        delay: if hit { at } else { loops },
+        loop_chars: loops,
+        exposure: 50_000,
+        ..Outcome::bare(verdict)
+    };
+    let alarmed = hit || verdict.is_false();
+    Judged {
+        transcript: format!("t{id}"),
+        model: model.into(),
+        cluster: format!("g{group}"),
+        split: None,
+        text: Some("hash".into()),
+        class: Some(if verdict.is_loop() { "loop" } else { "clean" }.into()),
+        span: Spot::default(),
+        seen: Seen {
+            verdict,
+            alarm_at: alarmed.then_some(at),
+            alarm_channel: alarmed.then(|| "answer".into()),
+            alarm_kind: alarmed.then(|| "paragraph".into()),
+            detector: None,
+        },
+        error: None,
+        tally: Tally::of(&outcome),
+    }
+}
+
+/// `loops` loops and as many clean texts, two a group; `hit` and `alarm` say what becomes of each.
+fn side(loops: usize, hit: impl Fn(usize) -> Option<u64>, alarm: impl Fn(usize) -> bool) -> Side {
+    let of_loop = |i: usize| match hit(i) {
+        Some(at) => judged(i, "a", i / 2, Verdict::Hit, at),
+        None => judged(i, "a", i / 2, Verdict::Miss, 0),
+    };
+    let of_clean = |i: usize| {
+        let verdict = if alarm(i) {
+            Verdict::FalseAlarm
+        } else {
+            Verdict::Quiet
+        };
+        judged(loops + i, "b", loops + i / 2, verdict, 7)
+    };
+    let rows: Vec<Judged> = (0..loops)
+        .map(of_loop)
+        .chain((0..loops).map(of_clean))
+        .collect();
+    let labels = rows
+        .iter()
+        .map(|row| (row.transcript.clone(), json!({"class": row.class})));
+    Side {
+        source: "made up".into(),
+        name: "side".into(),
+        settings: BTreeMap::new(),
+        toml: None,
+        judge: Default::default(),
+        chunks: None,
+        labels: labels.collect(),
+        rows,
+    }
+}
+
+fn compared(base: &Side, new: &Side) -> Comparison {
+    compare(base, new, &CompareOptions::default()).unwrap()
+}
+
+fn row<'a>(comparison: &'a Comparison, metric: &str) -> &'a Row {
+    let mut rows = comparison.rows.iter();
+    rows.find(|row| row.model == "*" && row.metric == metric)
+        .unwrap()
+}
+
+fn even(i: usize) -> Option<u64> {
+    (i % 2 == 0).then_some(200)
+}
+
+#[test]
+fn the_same_is_equivalent_and_passes() {
+    let same = compared(&side(40, even, |_| false), &side(40, even, |_| false));
+    assert_eq!(
+        (same.verdict, same.passed()),
+        (Bearing::Equivalent, Some(true))
+    );
+    assert_eq!((same.flips.len(), same.loops, same.clean), (0, 40, 40));
+    assert!(same.rows.iter().all(|row| row.p.is_none()));
+}
+
+#[test]
+fn more_hits_are_an_improvement_and_fewer_a_regression() {
+    let (few, many) = (
+        side(40, even, |_| false),
+        side(40, |_| Some(200), |_| false),
+    );
+    let better = compared(&few, &many);
+    let recall = row(&better, "recall");
+    assert_eq!((recall.b, recall.c, recall.n), (0, 20, 40));
+    assert_eq!(recall.p, Some(mcnemar(0, 20)));
+    assert_eq!(
+        (better.verdict, better.passed()),
+        (Bearing::Improved, Some(true))
+    );
+    let interval = (recall.lo.unwrap(), recall.hi.unwrap());
+    assert!(
+        interval.0 <= 0.5 && 0.5 <= interval.1,
+        "every group gains one of two: {interval:?}"
+    );
+    let worse = compared(&many, &few);
+    assert_eq!(
+        (worse.verdict, worse.passed()),
+        (Bearing::Regressed, Some(false))
+    );
+    assert_eq!(worse.flipped().count(), 20);
+    assert!(
+        worse
+            .flipped()
+            .all(|flip| flip.direction == Direction::Worse)
+    );
+}
+
+#[test]
+fn fewer_than_six_flips_are_too_few_to_tell_and_all_named() {
+    let more = |i: usize| if i < 10 { Some(200) } else { even(i) };
+    let five = compared(&side(40, even, |_| false), &side(40, more, |_| false));
+    let recall = row(&five, "recall");
+    assert_eq!(
+        (recall.c, recall.p, recall.verdict),
+        (5, None, Some(Bearing::Inconclusive))
+    );
+    assert_eq!(
+        (five.verdict, five.flipped().count()),
+        (Bearing::Inconclusive, 5)
+    );
+}
+
+#[test]
+fn a_better_primary_does_not_pass_with_a_worse_guard() {
+    let base = side(40, even, |_| false);
+    let one = side(40, |_| Some(200), |i| i == 3);
+    let doubtful = compared(&base, &one);
+    assert_eq!(row(&doubtful, "recall").verdict, Some(Bearing::Improved));
+    assert_eq!(
+        (doubtful.verdict, doubtful.passed()),
+        (Bearing::Inconclusive, Some(false))
+    );
+    let many = side(40, |_| Some(200), |i| i % 2 == 0);
+    assert_eq!(compared(&base, &many).verdict, Bearing::Regressed);
+    let lenient = CompareOptions {
+        fail_on: vec![Fails::Regressed],
+        ..CompareOptions::default()
+    };
+    assert_eq!(compare(&base, &one, &lenient).unwrap().passed(), Some(true));
+}
+
+#[test]
+fn an_effect_within_the_noise_is_none() {
+    let later = |_: usize| Some(205);
+    let moved = compared(
+        &side(40, |_| Some(200), |_| false),
+        &side(40, later, |_| false),
+    );
+    let delay = row(&moved, "delay");
+    assert_eq!(
+        (delay.difference, delay.verdict),
+        (Some(5.0), Some(Bearing::Equivalent))
+    );
+    assert_eq!((moved.verdict, moved.moved), (Bearing::Equivalent, 40));
+    let strict = CompareOptions {
+        noise: Noise {
+            delay: 1.0,
+            ..Noise::default()
+        },
+        ..CompareOptions::default()
+    };
+    let base = side(40, |_| Some(200), |_| false);
+    let strict = compare(&base, &side(40, later, |_| false), &strict).unwrap();
+    assert_eq!(strict.verdict, Bearing::Regressed);
+}
+
+#[test]
+fn what_differs_is_said() {
+    let base = side(3, even, |_| false);
+    let mut new = base.clone();
+    new.rows.remove(5);
+    new.rows[0].text = Some("other".into());
+    new.rows[1].error = Some("timeout".into());
+    new.labels.insert("t2".into(), json!({"class": "clean"}));
+    new.judge.early = 3;
+    let problems = compare(&base, &new, &CompareOptions::default())
+        .unwrap_err()
+        .problems;
+    let begin = [
+        "judged by other rules",
+        "1 transcript only in BASE: t5",
+        "1 transcript with another text: t0 (BASE hash, NEW other)",
+        "1 transcript with another label: t2 (BASE loop, NEW clean)",
+        "1 transcript on which the detector of NEW failed: t1 (timeout)",
+    ];
+    assert_eq!(problems.len(), begin.len(), "{problems:?}");
+    for (problem, begin) in problems.iter().zip(begin) {
+        assert!(problem.starts_with(begin), "{problem}");
+    }
+}
+
+/// Of simulated detectors that do the same in truth, one in twenty may differ, and no more; of those
+/// that differ in truth nearly all are found.
+#[test]
+fn the_bootstrap_is_wrong_as_often_as_it_says() {
+    let mut random = crate::random::Random::new(5);
+    let trials = 200;
+    let options = CompareOptions {
+        resampling: crate::bootstrap::Resampling {
+            replicates: 300,
+            seed: 1,
+        },
+        ..CompareOptions::default()
+    };
+    let mut covered = 0;
+    let mut rejected = 0;
+    for _ in 0..trials {
+        // Two transcripts of a group fare alike, so that a test over transcripts would be too sure.
+        let mut draw = || -> Vec<u64> {
+            let group: Vec<u64> = (0..60).map(|_| random.below(1000)).collect();
+            (0..120).map(|i| group[i / 2]).collect()
+        };
+        let (a, b) = (draw(), draw());
+        let base = side(120, |i| Some(a[i]), |_| false);
+        let new = side(120, |i| Some(b[i]), |_| false);
+        let comparison = compare(&base, &new, &options).unwrap();
+        let delay = row(&comparison, "delay");
+        covered += usize::from(delay.lo.unwrap() <= 0.0 && 0.0 <= delay.hi.unwrap());
+        rejected += usize::from(delay.p.unwrap() <= 0.05);
+    }
+    // Binomial(200, 0.95): outside 180..=199 once in a thousand times.
+    assert!((180..=199).contains(&covered), "{covered} of {trials}");
+    assert!((1..=20).contains(&rejected), "{rejected} of {trials}");
+}

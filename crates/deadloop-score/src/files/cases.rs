@@ -1,0 +1,123 @@
+//! cases.jsonl: what the outcomes beside it are about, so that two results can be held against each
+//! other. First how alarms were judged and the settings, then one line a transcript with its label.
+//! Like every file but the manifest it knows no time and no place: the same run, the same bytes.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use deadloop_replay::Plan;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::settings::setting_toml;
+use super::store::{FileError, write_text};
+use crate::cases::Case;
+use crate::judging::JudgeOptions;
+use crate::label::{Span, Truth};
+
+/// The name of the file.
+const NAME: &str = "cases.jsonl";
+
+/// The first line.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct About {
+    /// How alarms were judged.
+    pub judge: JudgeOptions,
+    /// Chars of the chunks that recordings were cut into; `None`: as they were recorded.
+    pub chunks: Option<u64>,
+    /// The settings that have outcomes, by id.
+    pub settings: BTreeMap<String, Described>,
+}
+
+/// A setting, as it can be run again.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Described {
+    /// What it is called: `document`, `current`, `chosen`, …
+    pub names: Vec<String>,
+    /// The text of its settings file.
+    pub toml: String,
+}
+
+impl About {
+    /// What there is to say about `cells` of a plan; `names` are the manifest's.
+    pub fn of(
+        plan: &Plan,
+        cells: &[usize],
+        cases: &[Case],
+        names: &BTreeMap<String, Vec<String>>,
+    ) -> Self {
+        let models: BTreeSet<&str> = cases.iter().map(|case| case.model.as_str()).collect();
+        let describe = |cell: &usize| {
+            let id = plan.id(*cell);
+            let described = Described {
+                names: names.get(&id).cloned().unwrap_or_default(),
+                toml: setting_toml(plan, *cell, &models),
+            };
+            (id, described)
+        };
+        Self {
+            settings: cells.iter().map(describe).collect(),
+            ..Self::default()
+        }
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+struct Line {
+    transcript: String,
+    label: Value,
+}
+
+/// Writes `cases.jsonl`.
+pub fn write_cases(dir: &Path, about: &About, cases: &[Case]) -> Result<(), FileError> {
+    let path = dir.join(NAME);
+    let failed = |e| FileError::at(&path, e);
+    let mut text = serde_json::to_string(about).map_err(failed)?;
+    for case in cases {
+        let line = Line {
+            transcript: case.id.clone(),
+            label: label(case.truth.as_ref()),
+        };
+        text.push('\n');
+        text += &serde_json::to_string(&line).map_err(failed)?;
+    }
+    write_text(&path, &(text + "\n"))
+}
+
+/// Reads it: the first line, and the label of each transcript. `None` where there is no such file.
+pub(crate) fn read_cases(
+    dir: &Path,
+) -> Result<Option<(About, BTreeMap<String, Value>)>, FileError> {
+    let path = dir.join(NAME);
+    let text = match std::fs::read_to_string(&path) {
+        Ok(text) => text,
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(e) => return Err(FileError::at(&path, e)),
+    };
+    let failed = |n: usize, e| FileError::at(&path, format!("line {n}: {e}"));
+    let mut lines = text.lines();
+    let first = lines.next().unwrap_or_default();
+    let about = serde_json::from_str(first).map_err(|e| failed(1, e))?;
+    let read = |(i, line): (usize, &str)| {
+        let line: Line = serde_json::from_str(line).map_err(|e| failed(i + 2, e))?;
+        Ok((line.transcript, line.label))
+    };
+    let labels = lines.enumerate().map(read).collect::<Result<_, _>>()?;
+    Ok(Some((about, labels)))
+}
+
+/// A label as it is compared: all that a verdict can depend on.
+pub(crate) fn label(truth: Option<&Truth>) -> Value {
+    let Some(truth) = truth else {
+        return Value::Null;
+    };
+    let span = |s: &Span| {
+        json!({
+            "class": s.class, "kind": s.kind, "channel": s.channel, "start": s.start,
+            "onset": s.onset, "earliest": s.earliest, "end": s.end, "open": s.open,
+            "period": s.period,
+        })
+    };
+    let spans: Vec<Value> = truth.spans.iter().map(span).collect();
+    json!({"class": truth.class, "spans": spans})
+}

@@ -1,0 +1,266 @@
+//! [`Expect`]: what must be said of a case.
+
+use std::collections::BTreeMap;
+
+use deadloop_replay::detect::{Channel, Kind, Settings};
+use serde::Deserialize;
+use toml::Value;
+
+/// What a setting must say.
+///
+/// | field | meaning |
+/// |---|---|
+/// | `alarm` | `true`, `false`, or the char at which it must alarm; left out: whether a mark or `between` says where |
+/// | `between` | first and last position at which the alarm is right: a number, or `onset`, `alarm`, `end` with a number added, as `"onset+600"` |
+/// | `kind` | the alarm's kind |
+/// | `detector`, `preset`, `params` | the guard that is meant; left out: the settings that are checked |
+/// | `todo` | why it is not so yet: it does not fail, and is told once it holds |
+///
+/// With `alarm = true` and no `between` the alarm is right at `⟦alarm⟧`, or from `⟦onset⟧` on, or
+/// anywhere. Positions are chars of the channel in which the mark stands.
+#[derive(Clone, Debug)]
+pub struct Expect {
+    /// The guard that is meant; `None`: the settings that are checked.
+    pub settings: Option<Settings>,
+    /// First and last right position; `None`: it must stay quiet.
+    pub between: Option<[Place; 2]>,
+    /// The alarm's kind.
+    pub kind: Option<Kind>,
+    /// Why it is not so yet.
+    pub todo: Option<String>,
+}
+
+/// Where the places of a case are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Marks {
+    /// The channel that they stand in, and in which an alarm is looked for; `None`: any.
+    pub channel: Option<Channel>,
+    /// First char of the second copy.
+    pub onset: Option<u64>,
+    /// Where the alarm is due.
+    pub alarm: Option<u64>,
+    /// The length of the text, or the end of the loop.
+    pub end: Option<u64>,
+}
+
+/// An alarm, as a case is held against it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fired {
+    /// In which channel.
+    pub channel: Channel,
+    /// After how many of its chars.
+    pub at: u64,
+    /// What it was taken for.
+    pub kind: Kind,
+}
+
+/// A place in a text: so many chars after a mark, or after its start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    mark: Option<Mark>,
+    add: i64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mark {
+    Onset,
+    Alarm,
+    End,
+}
+
+const START: Place = Place { mark: None, add: 0 };
+const ANYWHERE: Place = Place {
+    mark: None,
+    add: i64::MAX,
+};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Table {
+    detector: Option<String>,
+    preset: Option<String>,
+    #[serde(default)]
+    params: BTreeMap<String, Value>,
+    alarm: Option<Value>,
+    between: Option<[Value; 2]>,
+    kind: Option<String>,
+    todo: Option<String>,
+}
+
+impl Expect {
+    /// `marks`: those of the text; `None` where they are known later.
+    pub(super) fn read(table: Table, marks: Option<&Marks>) -> Result<Self, String> {
+        let known = |mark: Mark| marks.is_none_or(|marks| marks.of(mark).is_some());
+        let between = match &table.between {
+            None => None,
+            Some([from, to]) => Some([Place::read(from)?, Place::read(to)?]),
+        };
+        let places = between.iter().flatten().filter_map(|place| place.mark);
+        if let Some(mark) = places.into_iter().find(|mark| !known(*mark)) {
+            return Err(format!("the text has no ⟦{}⟧", mark.name()));
+        }
+        if let (Some([from, to]), Some(marks)) = (&between, marks)
+            && from.at(marks) > to.at(marks)
+        {
+            return Err("between ends before it begins".into());
+        }
+        let marked = |mark| marks.is_some_and(|marks| marks.of(mark).is_some());
+        let where_marked = || match () {
+            () if marked(Mark::Alarm) => [Place::of(Mark::Alarm); 2],
+            () if marked(Mark::Onset) => [Place::of(Mark::Onset), ANYWHERE],
+            () => [START, ANYWHERE],
+        };
+        let between = match (&table.alarm, between) {
+            (Some(Value::Boolean(false)), Some(_)) => {
+                return Err("alarm = false beside between; expected one of them".into());
+            }
+            (Some(Value::Boolean(false)), None) => None,
+            (Some(Value::Boolean(true)), between) => Some(between.unwrap_or_else(where_marked)),
+            (Some(Value::Integer(at)), None) => Some(
+                [Place {
+                    mark: None,
+                    add: *at,
+                }; 2],
+            ),
+            (Some(_), _) => {
+                return Err("alarm is true, false, or the char at which it is due".into());
+            }
+            (None, between) => between.or_else(|| marked(Mark::Alarm).then(where_marked)),
+        };
+        Ok(Self {
+            between,
+            kind: table.kind.as_deref().map(kind).transpose()?,
+            settings: table.settings()?,
+            todo: table.todo,
+        })
+    }
+
+    /// Whether what was said is what must be said.
+    pub fn holds(&self, marks: &Marks, said: Option<Fired>) -> bool {
+        match (&self.between, said) {
+            (None, said) => said.is_none(),
+            (Some(_), None) => false,
+            (Some([from, to]), Some(fired)) => {
+                let at = i64::try_from(fired.at).unwrap_or(i64::MAX);
+                let kind = self.kind.is_none_or(|kind| kind == fired.kind);
+                let channel = marks.channel.is_none_or(|channel| channel == fired.channel);
+                kind && channel && from.at(marks) <= at && at <= to.at(marks)
+            }
+        }
+    }
+
+    /// What must be said, in words.
+    pub fn wanted(&self, marks: &Marks) -> String {
+        let Some([from, to]) = &self.between else {
+            return "no alarm".into();
+        };
+        let (from, to) = (from.at(marks), to.at(marks));
+        let kind = self.kind.map_or(String::new(), |kind| format!(", {kind}"));
+        match (from, to) {
+            (0, i64::MAX) => format!("an alarm{kind}"),
+            (from, i64::MAX) => format!("an alarm from {from} on{kind}"),
+            (from, to) if from == to => format!("an alarm at {from}{kind}"),
+            (from, to) => format!("an alarm from {from} to {to}{kind}"),
+        }
+    }
+}
+
+impl Table {
+    /// The guard that it names, read as a settings file would be.
+    fn settings(&self) -> Result<Option<Settings>, String> {
+        let Some(detector) = &self.detector else {
+            return match (&self.preset, self.params.is_empty()) {
+                (None, true) => Ok(None),
+                _ => Err("preset and params need a detector beside them".into()),
+            };
+        };
+        let mut guard = toml::Table::new();
+        guard.insert("detector".into(), detector.clone().into());
+        if let Some(preset) = &self.preset {
+            guard.insert("preset".into(), preset.clone().into());
+        }
+        let params: toml::Table = self.params.clone().into_iter().collect();
+        guard.insert("params".into(), Value::Table(params));
+        let mut file = toml::Table::new();
+        file.insert("guard".into(), vec![Value::Table(guard)].into());
+        let settings = Settings::parse(&file.to_string()).map_err(|e| e.what)?;
+        Ok(Some(settings))
+    }
+}
+
+fn kind(name: &str) -> Result<Kind, String> {
+    let found = Kind::ALL.into_iter().find(|kind| kind.name() == name);
+    found.ok_or_else(|| {
+        let all = Kind::ALL.map(Kind::name).join(", ");
+        format!("unknown kind {name:?}; expected one of {all}")
+    })
+}
+
+impl Mark {
+    const ALL: [Self; 3] = [Self::Onset, Self::Alarm, Self::End];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Onset => "onset",
+            Self::Alarm => "alarm",
+            Self::End => "end",
+        }
+    }
+}
+
+impl Marks {
+    fn of(&self, mark: Mark) -> Option<u64> {
+        match mark {
+            Mark::Onset => self.onset,
+            Mark::Alarm => self.alarm,
+            Mark::End => self.end,
+        }
+    }
+}
+
+impl Place {
+    fn of(mark: Mark) -> Self {
+        Self {
+            mark: Some(mark),
+            add: 0,
+        }
+    }
+
+    fn read(value: &Value) -> Result<Self, String> {
+        let wrong = || {
+            format!(
+                "between: {value} is no place; expected a number, or onset, alarm or end with a number added, as \"onset+600\""
+            )
+        };
+        match value {
+            Value::Integer(at) => Ok(Self {
+                mark: None,
+                add: *at,
+            }),
+            Value::String(text) => {
+                let text: String = text.split_whitespace().collect();
+                let mark = Mark::ALL.into_iter().find(|m| text.starts_with(m.name()));
+                let mark = mark.ok_or_else(wrong)?;
+                let add = &text[mark.name().len()..];
+                let signed = add.is_empty() || add.starts_with(['+', '-']);
+                let add = if add.is_empty() { Ok(0) } else { add.parse() };
+                match (signed, add) {
+                    (true, Ok(add)) => Ok(Self {
+                        mark: Some(mark),
+                        add,
+                    }),
+                    _ => Err(wrong()),
+                }
+            }
+            _ => Err(wrong()),
+        }
+    }
+
+    /// The char that it means; the start of the text where its mark is nowhere.
+    fn at(&self, marks: &Marks) -> i64 {
+        let mark = self.mark.and_then(|mark| marks.of(mark)).unwrap_or(0);
+        i64::try_from(mark)
+            .unwrap_or(i64::MAX)
+            .saturating_add(self.add)
+    }
+}

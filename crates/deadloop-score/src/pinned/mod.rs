@@ -1,0 +1,241 @@
+//! Pinned cases: texts, or transcripts of a corpus, with what a setting must say to them.
+//!
+//! ```toml
+//! [[case]]
+//! name = "a menu that repeats"
+//! why = "seen in production, ticket 12"             # optional
+//! model = "qwen3-8b"                                # optional: whose guard watches
+//! text = [{ literal = "Fine. Let me see.\n" }, { repeat = "Try again.\n", times = 90 }]
+//! expect = { alarm = true, between = [500, 1000], kind = "short-sequence" }
+//! ```
+//!
+//! `text` is a string or a list of parts (see [`text`]), in which `⟦onset⟧` and `⟦alarm⟧` mark
+//! places; `transcript = "id"` stands for one of a corpus instead. `expect` is a table, or a list of
+//! them (see [`Expect`]).
+
+mod expect;
+mod text;
+
+use deadloop_replay::corpus::{Body, Event, Transcript};
+use deadloop_replay::detect::{Channel, SettingsError};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use toml::{Spanned, Value};
+
+pub use expect::{Expect, Fired, Marks};
+
+/// A case of a file.
+#[derive(Clone, Debug)]
+pub struct Pinned {
+    /// What it is called.
+    pub name: String,
+    /// The line of its name in the file.
+    pub line: usize,
+    /// The model whose guard watches.
+    pub model: String,
+    /// What is watched.
+    pub subject: Subject,
+    /// What must be said of it.
+    pub expect: Vec<Expect>,
+}
+
+/// What a case is about.
+#[derive(Clone, Debug)]
+pub enum Subject {
+    /// A text: its pieces, and the marks in it.
+    Text(Vec<(Channel, String)>, Marks),
+    /// A transcript of a corpus, by its id.
+    Transcript(String),
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    #[serde(default)]
+    case: Vec<CaseTable>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CaseTable {
+    name: Spanned<String>,
+    /// For the reader of the file.
+    #[serde(rename = "why")]
+    _why: Option<String>,
+    model: Option<String>,
+    text: Option<Spanned<Value>>,
+    transcript: Option<String>,
+    expect: Spanned<Value>,
+}
+
+/// Reads a file of cases. Everything is checked: the settings that it names, the marks that it
+/// refers to.
+///
+/// # Errors
+/// The first mistake, with its line.
+pub fn parse_pinned(file: &str) -> Result<Vec<Pinned>, SettingsError> {
+    let wire: File = toml::from_str(file).map_err(|e| SettingsError::from_toml(file, &e))?;
+    wire.case
+        .into_iter()
+        .map(|case| pinned(case, file))
+        .collect()
+}
+
+fn pinned(case: CaseTable, file: &str) -> Result<Pinned, SettingsError> {
+    let at = |span, what: String| SettingsError::at(file, span, what);
+    let name = case.name.span();
+    let subject = match (case.text, case.transcript) {
+        (Some(text), None) => {
+            let span = text.span();
+            let (pieces, marks) =
+                text::read(text.into_inner()).map_err(|what| at(span, format!("text: {what}")))?;
+            Subject::Text(pieces, marks)
+        }
+        (None, Some(id)) => Subject::Transcript(id),
+        _ => {
+            let what = "expected either text or transcript".into();
+            return Err(at(name, what));
+        }
+    };
+    let span = case.expect.span();
+    let marks = match &subject {
+        Subject::Text(_, marks) => Some(marks),
+        Subject::Transcript(_) => None,
+    };
+    let expect = several(case.expect.into_inner())
+        .and_then(|tables| {
+            let read = |table| Expect::read(table, marks);
+            tables.into_iter().map(read).collect::<Result<Vec<_>, _>>()
+        })
+        .map_err(|what| at(span, format!("expect: {what}")))?;
+    Ok(Pinned {
+        line: at(name, String::new()).line,
+        name: case.name.into_inner(),
+        model: case.model.unwrap_or_else(|| "unknown".into()),
+        subject,
+        expect,
+    })
+}
+
+/// One table, or a list of them.
+fn several<T: DeserializeOwned>(value: Value) -> Result<Vec<T>, String> {
+    let one = |value: Value| {
+        value
+            .try_into()
+            .map_err(|e: toml::de::Error| e.message().to_owned())
+    };
+    match value {
+        Value::Array(items) => items.into_iter().map(one).collect(),
+        one_table => Ok(vec![one(one_table)?]),
+    }
+}
+
+impl Pinned {
+    /// Its text as a transcript, an event a piece; `None` where it is one of a corpus.
+    pub fn transcript(&self) -> Option<Transcript> {
+        let Subject::Text(pieces, _) = &self.subject else {
+            return None;
+        };
+        let event = |(channel, text): &(Channel, String)| {
+            Event::of(match channel {
+                Channel::Answer => Body::Answer(text.clone()),
+                _ => Body::Reasoning(text.clone()),
+            })
+        };
+        Some(Transcript {
+            id: self.name.clone(),
+            model: self.model.clone(),
+            events: pieces.iter().map(event).collect(),
+            ..Transcript::default()
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use deadloop_replay::detect::Kind;
+
+    fn one(text: &str) -> Result<Pinned, String> {
+        let file = format!("[[case]]\nname = \"n\"\n{text}\n");
+        let read = parse_pinned(&file).map(|mut all| all.remove(0));
+        read.map_err(|e| e.to_string())
+    }
+
+    fn fired(at: u64) -> Option<Fired> {
+        Some(Fired {
+            channel: Channel::Reasoning,
+            at,
+            kind: Kind::Paragraph,
+        })
+    }
+
+    #[test]
+    fn marks_give_places_and_are_no_text() {
+        let case = one(
+            "text = [\"ab⟦onset⟧c思d\", { repeat = \"x\", times = 3 }]\nexpect = { alarm = true, between = [\"onset\", \"onset+3\"], kind = \"paragraph\" }",
+        )
+        .unwrap();
+        let Subject::Text(pieces, marks) = &case.subject else {
+            panic!("a text");
+        };
+        assert_eq!(pieces[..], [(Channel::Reasoning, "abc思dxxx".to_owned())]);
+        assert_eq!((marks.onset, marks.end), (Some(2), Some(8)));
+        let holds: Vec<bool> = (1..7)
+            .map(|at| case.expect[0].holds(marks, fired(at)))
+            .collect();
+        assert_eq!(holds, [false, true, true, true, true, false]);
+        assert!(!case.expect[0].holds(marks, None));
+        assert!(case.expect[0].settings.is_none() && case.line == 2);
+    }
+
+    #[test]
+    fn what_is_expected_follows_from_what_is_said() {
+        let quiet = one("text = \"a\"\nexpect = { alarm = false, todo = \"known\" }").unwrap();
+        let (marks, expect) = (Marks::default(), &quiet.expect[0]);
+        assert!(expect.holds(&marks, None) && !expect.holds(&marks, fired(1)));
+        assert_eq!(expect.todo.as_deref(), Some("known"));
+        let exact = one("text = \"ab⟦alarm⟧c\"\nexpect = [{}, { alarm = 3 }]").unwrap();
+        let Subject::Text(_, marks) = &exact.subject else {
+            panic!("a text");
+        };
+        let at = |i: usize| {
+            (0..5)
+                .filter(|at| exact.expect[i].holds(marks, fired(*at)))
+                .collect()
+        };
+        let (mark, number): (Vec<u64>, Vec<u64>) = (at(0), at(1));
+        assert_eq!((mark, number), (vec![2], vec![3]));
+        let onset = one("text = \"ab⟦onset⟧c\"\nexpect = { alarm = true }").unwrap();
+        let Subject::Text(_, marks) = &onset.subject else {
+            panic!("a text");
+        };
+        let early = onset.expect[0].holds(marks, fired(1));
+        assert!(!early && onset.expect[0].holds(marks, fired(99)));
+        let other =
+            one("text = \"a\"\nexpect = { preset = \"document\", detector = \"checkpoint\" }");
+        assert!(other.unwrap().expect[0].settings.is_some());
+    }
+
+    #[test]
+    fn mistakes_are_named_with_their_line() {
+        let wrong = |text: &str| one(text).unwrap_err();
+        let e = wrong("text = \"a\"\nexpect = { between = [\"onset\", 3] }");
+        assert!(e.starts_with("4:") && e.contains("⟦onset⟧"), "{e}");
+        let e = wrong("text = \"a\"\nexpect = { kind = \"paragraf\" }");
+        assert!(e.starts_with("4:") && e.contains("paragraf"), "{e}");
+        let e = wrong("text = [{ repeat = \"a\" }]\nexpect = {}");
+        assert!(e.starts_with("3:") && e.contains("times"), "{e}");
+        let e = wrong("expect = {}");
+        assert!(
+            e.starts_with("2:") && e.contains("text or transcript"),
+            "{e}"
+        );
+        let e = wrong("text = \"a\"\nexpect = { detector = \"checkpoynt\" }");
+        assert!(e.contains("unknown detector"), "{e}");
+        let e = wrong("text = \"a\"\nexpect = { between = [5, 3] }");
+        assert!(e.contains("between"), "{e}");
+        let e = wrong("text = \"a\"\nexpect = { alarm = false, between = [1, 3] }");
+        assert!(e.contains("between"), "{e}");
+    }
+}

@@ -1,0 +1,167 @@
+//! The text of a case: a string, or parts one after the other, each
+//! - a string, or `{ literal = "…" }`;
+//! - `{ repeat = "…", times = N }`;
+//! - `{ numbered = ["…", "…"], items = N }`: list items under rising numbers, from these lines in turn;
+//! - `{ lines = "… {n} … {word} …", words = ["…"], times = N }`: lines from a template, in which the
+//!   number rises and the words take turns (`{word}`) or come in no order (`{any}`);
+//! - `{ filler = N }`: so many letters and blanks that do not repeat.
+//!
+//! `channel = "answer"` beside any of them; else it is `reasoning`. Marks stand in the text itself and
+//! are taken out; of a mark that is there several times the first counts.
+
+use deadloop_replay::detect::{Channel, Chars};
+use serde::Deserialize;
+use toml::Value;
+
+use super::Marks;
+
+const ONSET: &str = "⟦onset⟧";
+const ALARM: &str = "⟦alarm⟧";
+
+/// Chars that a case may have: a mistyped `times` is an error and not an hour.
+const MOST: usize = 50_000_000;
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Part {
+    literal: Option<String>,
+    repeat: Option<String>,
+    times: Option<usize>,
+    numbered: Option<Vec<String>>,
+    items: Option<usize>,
+    filler: Option<usize>,
+    lines: Option<String>,
+    #[serde(default)]
+    words: Vec<String>,
+    channel: Option<String>,
+}
+
+type Pieces = Vec<(Channel, String)>;
+
+/// The pieces of a text, neighbours of one channel put together, and its marks.
+pub(super) fn read(value: Value) -> Result<(Pieces, Marks), String> {
+    let items = match value {
+        Value::Array(items) => items,
+        one => vec![one],
+    };
+    let (mut pieces, mut marks): (Pieces, Marks) = Default::default();
+    for item in items {
+        let part = match item {
+            Value::String(literal) => Part {
+                literal: Some(literal),
+                ..Part::default()
+            },
+            table => table
+                .try_into()
+                .map_err(|e: toml::de::Error| e.message().to_owned())?,
+        };
+        let (channel, text) = (part.channel()?, part.text()?);
+        let before = length(&pieces, channel);
+        let text = marks.take(&text, (channel, before));
+        match pieces.last_mut() {
+            Some((last, all)) if *last == channel => *all += &text,
+            _ => pieces.push((channel, text)),
+        }
+    }
+    let last = pieces.last().map(|(channel, _)| *channel);
+    marks.channel = marks.channel.or(last);
+    marks.end = marks.channel.map(|channel| length(&pieces, channel));
+    Ok((pieces, marks))
+}
+
+fn length(pieces: &Pieces, channel: Channel) -> u64 {
+    let own = pieces.iter().filter(|(c, _)| *c == channel);
+    own.map(|(_, text)| Chars::of(text).0).sum()
+}
+
+impl Marks {
+    /// The text without its marks, which begins after so many chars of its channel. All marks are
+    /// of the channel of the first.
+    fn take(&mut self, marked: &str, (channel, before): (Channel, u64)) -> String {
+        let own = self.channel.is_none_or(|known| known == channel);
+        let place = |mark: &str, other: &str| {
+            let (start, _) = marked.split_once(mark).filter(|_| own)?;
+            Some(before + Chars::of(&start.replace(other, "")).0)
+        };
+        self.onset = self.onset.or(place(ONSET, ALARM));
+        self.alarm = self.alarm.or(place(ALARM, ONSET));
+        if self.onset.or(self.alarm).is_some() {
+            self.channel = self.channel.or(Some(channel));
+        }
+        marked.replace(ONSET, "").replace(ALARM, "")
+    }
+}
+
+impl Part {
+    fn channel(&self) -> Result<Channel, String> {
+        match self.channel.as_deref() {
+            None | Some("reasoning") => Ok(Channel::Reasoning),
+            Some("answer") => Ok(Channel::Answer),
+            Some(other) => Err(format!(
+                "unknown channel {other:?}; expected reasoning or answer"
+            )),
+        }
+    }
+
+    fn text(&self) -> Result<String, String> {
+        let times = |unit: usize| {
+            let n = self.times.ok_or("times is missing beside it")?;
+            fits(n.checked_mul(unit))?;
+            Ok::<usize, String>(n)
+        };
+        match (
+            &self.literal,
+            &self.repeat,
+            &self.numbered,
+            &self.lines,
+            self.filler,
+        ) {
+            (Some(text), None, None, None, None) => Ok(text.clone()),
+            (None, Some(unit), None, None, None) => Ok(unit.repeat(times(unit.len())?)),
+            (None, None, Some(lines), None, None) if !lines.is_empty() => self.numbered(lines),
+            (None, None, None, Some(template), None) => {
+                let longest = self.words.iter().map(String::len).max().unwrap_or(0);
+                let n = times(template.len() + longest)?;
+                Ok((0..n).map(|n| self.line(template, n)).collect())
+            }
+            (None, None, None, None, Some(chars)) => fits(Some(chars)).map(filler),
+            _ => {
+                Err("expected one of literal, repeat, numbered, lines, filler in each part".into())
+            }
+        }
+    }
+
+    fn numbered(&self, lines: &[String]) -> Result<String, String> {
+        let longest = lines.iter().map(String::len).max().unwrap_or(0);
+        let items = self.items.ok_or("items is missing beside numbered")?;
+        fits(items.checked_mul(longest + 20))?;
+        let item = |i: usize| format!("{}. {}\n", i + 1, lines[i % lines.len()]);
+        Ok((0..items).map(item).collect())
+    }
+
+    fn line(&self, template: &str, n: usize) -> String {
+        let words = self.words.len().max(1);
+        let word = |i: usize| self.words.get(i % words).map_or("", String::as_str);
+        let any = (n as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 33;
+        let line = template.replace("{n}", &(n + 1).to_string());
+        let line = line.replace("{word}", word(n));
+        line.replace("{any}", word((any ^ (any >> 7)) as usize))
+    }
+}
+
+fn fits(chars: Option<usize>) -> Result<usize, String> {
+    let small = chars.filter(|chars| *chars <= MOST);
+    small.ok_or_else(|| format!("more than {MOST} chars; expected a smaller number"))
+}
+
+/// Letters and blanks in an order that does not repeat (a linear congruential generator).
+fn filler(chars: usize) -> String {
+    let mut state = 1_u64;
+    let mut next = || {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        char::from(b"abcdefghijklmnopqrstuvwxyz      "[(state >> 59) as usize])
+    };
+    (0..chars).map(|_| next()).collect()
+}

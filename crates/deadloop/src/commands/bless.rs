@@ -1,0 +1,188 @@
+//! `deadloop bless`: a result becomes the baseline, and what that changes is shown first.
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use deadloop_score::{CompareOptions, Side, compare, write_text};
+use serde_json::json;
+
+use crate::args::Global;
+use crate::comparing::{Compared, words};
+use crate::exit::{Code, Outcome};
+use crate::show;
+
+/// The tables of a result that a baseline keeps: text, and the same bytes for the same run.
+const TABLES: [&str; 8] = [
+    "cases.jsonl",
+    "choice.csv",
+    "intervals.csv",
+    "outcomes.csv",
+    "pareto.csv",
+    "scores.csv",
+    "scores_by.csv",
+    "settings.toml",
+];
+
+#[derive(Debug, Args)]
+pub(crate) struct Bless {
+    /// A folder that replay or tune left, made with --csv
+    pub(crate) result: PathBuf,
+    /// The baseline: a folder, which is made where it is not there
+    pub(crate) baseline: PathBuf,
+    /// Do not ask
+    #[arg(long)]
+    pub(crate) yes: bool,
+    /// How many flips are listed
+    #[arg(long, value_name = "N", default_value_t = 40)]
+    pub(crate) list: usize,
+}
+
+pub(super) fn run(args: &Bless, global: Global) -> Outcome {
+    let new = tables(&args.result)?;
+    if !new.contains_key("outcomes.csv") || !new.contains_key("cases.jsonl") {
+        let what = "holds no outcomes.csv and cases.jsonl; expected a result of replay --csv";
+        return Err(Code::Usage.error(format!("{}: {what}", args.result.display())));
+    }
+    let old = tables(&args.baseline)?;
+    let changes = changes(&old, &new);
+    if global.json {
+        let row = |c: &Change| json!({"file": c.file, "lines": c.lines, "added": c.added, "removed": c.removed});
+        let rows: Vec<_> = changes.iter().map(row).collect();
+        show::print(&json!({"changes": rows}).to_string())?;
+    } else if !global.quiet {
+        show::print(&told(args, &old, &changes))?;
+    }
+    if changes.is_empty() {
+        return Ok(());
+    }
+    agree(args)?;
+    std::fs::create_dir_all(&args.baseline)?;
+    for (name, text) in &new {
+        write_text(&args.baseline.join(name), text)?;
+    }
+    for name in old.keys().filter(|name| !new.contains_key(*name)) {
+        std::fs::remove_file(args.baseline.join(name))?;
+    }
+    Ok(())
+}
+
+type Tables = BTreeMap<&'static str, String>;
+
+/// The tables that a folder has; none where there is no folder.
+fn tables(dir: &Path) -> Outcome<Tables> {
+    let mut found = Tables::new();
+    for name in TABLES {
+        let path = dir.join(name);
+        match std::fs::read_to_string(&path) {
+            Ok(text) => drop(found.insert(name, text)),
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => {}
+            Err(e) => return Err(Code::Usage.error(format!("{}: {e}", path.display()))),
+        }
+    }
+    Ok(found)
+}
+
+/// How a table changes.
+struct Change {
+    file: &'static str,
+    lines: usize,
+    added: usize,
+    removed: usize,
+}
+
+fn changes(old: &Tables, new: &Tables) -> Vec<Change> {
+    let change = |file: &&'static str| {
+        let (old, new) = (old.get(file), new.get(file));
+        let lines = |text: Option<&String>| {
+            let mut lines: BTreeMap<String, i64> = BTreeMap::new();
+            for line in text.into_iter().flat_map(|text| text.lines()) {
+                *lines.entry(line.to_owned()).or_default() += 1;
+            }
+            lines
+        };
+        let (was, mut is) = (lines(old), lines(new));
+        for (line, n) in was {
+            *is.entry(line).or_default() -= n;
+        }
+        let count = |sign: i64| {
+            let n: i64 = is.values().map(|n| (n * sign).max(0)).sum();
+            usize::try_from(n).unwrap_or(0)
+        };
+        (old != new).then(|| Change {
+            file,
+            lines: new.map_or(0, |text| text.lines().count()),
+            added: count(1),
+            removed: count(-1),
+        })
+    };
+    TABLES.iter().filter_map(change).collect()
+}
+
+/// What changes in the files, and what it means for the current setting.
+fn told(args: &Bless, old: &Tables, changes: &[Change]) -> String {
+    if changes.is_empty() {
+        return format!("{}: nothing changes", args.baseline.display());
+    }
+    if old.is_empty() {
+        return format!("{}: a new baseline", args.baseline.display());
+    }
+    let row = |c: &Change| {
+        [
+            c.file.to_owned(),
+            c.lines.to_string(),
+            format!("+{}", c.added),
+            format!("-{}", c.removed),
+        ]
+        .to_vec()
+    };
+    let rows: Vec<Vec<String>> = changes.iter().map(row).collect();
+    let files = show::table(&["file", "lines", "new", "gone"], &rows, 1);
+    format!("{}\n\n{files}", compared(args))
+}
+
+/// The baseline's current or chosen setting against the result's.
+fn compared(args: &Bless) -> String {
+    let sides = Side::read(&args.baseline, None)
+        .and_then(|base| Ok((base, Side::read(&args.result, None)?)));
+    let (base, new) = match sides {
+        Ok(sides) => sides,
+        Err(e) => return format!("not compared: {e}"),
+    };
+    let options = CompareOptions::default();
+    match compare(&base, &new, &options) {
+        Ok(comparison) => words(&Compared::new((base, new), comparison, options), args.list),
+        Err(why) => why.to_string(),
+    }
+}
+
+/// Asks on a terminal; elsewhere only `--yes` agrees.
+fn agree(args: &Bless) -> Outcome {
+    if args.yes {
+        return Ok(());
+    }
+    let refuse = |what: &str| {
+        Code::Usage.error(format!(
+            "{}: left as it is: {what}",
+            args.baseline.display()
+        ))
+    };
+    let stdin = std::io::stdin();
+    if !stdin.is_terminal() {
+        return Err(refuse("nobody to ask; --yes agrees"));
+    }
+    let mut stderr = std::io::stderr();
+    write!(
+        stderr,
+        "make this the baseline {}? [y/N] ",
+        args.baseline.display()
+    )?;
+    stderr.flush()?;
+    let mut answer = String::new();
+    stdin.lock().read_line(&mut answer)?;
+    match answer.trim() {
+        "y" | "Y" | "yes" => Ok(()),
+        _ => Err(refuse("not agreed")),
+    }
+}

@@ -1,0 +1,255 @@
+//! `deadloop case`: a pinned case from a recording.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use deadloop_corpus::{Body, RedactBy, Redactor, Selection, Transcript, text_hash};
+use deadloop_detect::{Channel, Settings};
+use deadloop_replay::text_of;
+use deadloop_score::{Case, Class, Fired, Span};
+
+use super::explain::the_one;
+use crate::args::{Global, OnBad};
+use crate::corpus::{Wanted, survey};
+use crate::exit::{Code, Outcome};
+use crate::pinning::{say, told};
+use crate::settings;
+use crate::show;
+
+#[derive(Debug, Args)]
+pub(crate) struct WriteCase {
+    /// A corpus: a folder, or one .jsonl or .parquet file
+    pub(crate) corpus: PathBuf,
+    /// The id of a transcript
+    pub(crate) transcript: String,
+    /// The settings that the case is for [default: the recommended guard]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) settings: Option<PathBuf>,
+    /// Replace the words and keep how they repeat, so that the alarm stays where it is
+    #[arg(long)]
+    pub(crate) redact: bool,
+    /// A line that is bad: stop, or leave it out
+    #[arg(long, value_enum, default_value_t = OnBad::Fail)]
+    pub(crate) on_bad: OnBad,
+}
+
+pub(super) fn run(args: &WriteCase, global: Global) -> Outcome {
+    let settings = settings::settings(args.settings.as_deref(), &[])?;
+    let found = survey(Wanted {
+        path: &args.corpus,
+        selection: Selection::default(),
+        by: &[],
+        entry: Some(&args.transcript),
+        quiet: global.quiet,
+    })?;
+    let (entry, case) = the_one((&args.transcript, args.on_bad), global.quiet, &found)?;
+    let fired = said(&settings, &entry.transcript)?;
+    let (name, transcript) = match args.redact {
+        false => (case.id.clone(), entry.transcript.clone()),
+        true => {
+            let name = format!("redacted {}", text_hash(&entry.transcript));
+            (name, redacted(&settings, &entry.transcript, fired)?)
+        }
+    };
+    let span = case.truth.as_ref().and_then(|truth| truth.first_loop());
+    let written = Written {
+        name: &name,
+        case,
+        transcript: &transcript,
+        span,
+        fired,
+    };
+    let text = written.toml()?;
+    // What is written is read, or it is not written.
+    deadloop_score::parse_pinned(&text)
+        .map_err(|e| Code::Unexpected.error(format!("the case cannot be read again: {e}")))?;
+    if global.json {
+        return show::print(&serde_json::json!({"name": name, "case": text}).to_string());
+    }
+    show::print(text.trim_end())
+}
+
+fn said(settings: &Settings, transcript: &Transcript) -> Outcome<Option<Fired>> {
+    let said = say(settings, &[transcript])?.pop();
+    said.unwrap_or(Ok(None))
+        .map_err(|e| Code::Unexpected.error(e))
+}
+
+/// The transcript in other words, under which the settings say the very same: word by word, or
+/// letter by letter where that moves the alarm.
+fn redacted(
+    settings: &Settings,
+    transcript: &Transcript,
+    fired: Option<Fired>,
+) -> Outcome<Transcript> {
+    for by in [RedactBy::Words, RedactBy::Letters] {
+        let mut redactor = Redactor::new(by);
+        let mut other = transcript.clone();
+        for event in &mut other.events {
+            match &mut event.body {
+                Body::Reasoning(text) | Body::Answer(text) => *text = redactor.text(text),
+                _ => {}
+            }
+        }
+        if said(settings, &other)? == fired {
+            return Ok(other);
+        }
+    }
+    let before = told(&Ok(fired));
+    let what = "in other words these settings say something else; expected a detector that does not read meaning";
+    Err(Code::TooLittle.error(format!("{before}: {what}")))
+}
+
+/// A case to be written.
+struct Written<'a> {
+    name: &'a str,
+    case: &'a Case,
+    transcript: &'a Transcript,
+    span: Option<&'a Span>,
+    fired: Option<Fired>,
+}
+
+impl Written<'_> {
+    fn toml(&self) -> Outcome<String> {
+        let parts: Vec<String> = self.parts()?;
+        let model = quoted(&self.case.model);
+        let class = self.case.class().map_or("nobody labelled it", Class::name);
+        let fired = told(&Ok(self.fired));
+        Ok(format!(
+            "[[case]]\nname = {}\nwhy = \"recorded; label: {class}; when it was written: {fired}\"\nmodel = {model}\ntext = [\n{}]\nexpect = {}\n",
+            quoted(self.name),
+            parts.concat(),
+            self.expect()
+        ))
+    }
+
+    /// The text, channel by channel as it came.
+    fn parts(&self) -> Outcome<Vec<String>> {
+        let mut pieces: Vec<(Channel, String)> = Vec::new();
+        for (channel, text) in self.transcript.events.iter().filter_map(text_of) {
+            match pieces.last_mut() {
+                Some((last, all)) if *last == channel => all.push_str(text),
+                _ => pieces.push((channel, text.to_owned())),
+            }
+        }
+        if pieces
+            .iter()
+            .any(|(_, t)| t.contains("⟦onset⟧") || t.contains("⟦alarm⟧"))
+        {
+            return Err(
+                Code::Usage.error("the text holds a mark of its own, which a case would take out")
+            );
+        }
+        let (mut parts, mut seen) = (Vec::new(), [0_u64; 2]);
+        for (channel, text) in &pieces {
+            let chars: Vec<char> = text.chars().collect();
+            let before = &mut seen[usize::from(*channel == Channel::Answer)];
+            let own = self.span.filter(|span| span.channel == *channel);
+            let onset = own.and_then(|span| {
+                let at = usize::try_from(span.onset.0.checked_sub(*before)?).ok()?;
+                (at < chars.len()).then_some((at, span.period))
+            });
+            parts.extend(written(*channel, &chars, onset));
+            *before += chars.len() as u64;
+        }
+        Ok(parts)
+    }
+
+    /// What is right by the label; without one, what was said.
+    fn expect(&self) -> String {
+        let todo = |wrong: bool, what: &str| match wrong {
+            true => format!(", todo = {}", quoted(what)),
+            false => String::new(),
+        };
+        match (self.case.class(), self.span) {
+            (Some(Class::Loop), Some(span)) => {
+                let early = span.onset.0 - span.earliest.0.min(span.onset.0);
+                let from = if early > 0 {
+                    format!("onset-{early}")
+                } else {
+                    "onset".into()
+                };
+                let latency = self.fired.filter(|f| {
+                    f.channel == span.channel && (span.earliest.0..=span.end.0).contains(&f.at)
+                });
+                let latency = latency.map(|f| f.at.saturating_sub(span.onset.0));
+                let within = latency.unwrap_or(PROMISED).div_ceil(100) * 100;
+                let todo = todo(latency.is_none(), "known miss");
+                format!("{{ alarm = true, between = [\"{from}\", \"onset+{within}\"]{todo} }}")
+            }
+            (Some(Class::Clean | Class::Transient), _) => {
+                let todo = todo(self.fired.is_some(), "known false alarm");
+                format!("{{ alarm = false{todo} }}")
+            }
+            _ => match self.fired {
+                Some(f) => format!("{{ alarm = {}, kind = \"{}\" }}", f.at, f.kind),
+                None => "{ alarm = false }".into(),
+            },
+        }
+    }
+}
+
+/// The latency that the design document promises, chars.
+const PROMISED: u64 = 1000;
+
+/// Copies from which on a repetition is written as one.
+const COPIES: usize = 3;
+
+/// One piece: up to the onset, the copies that follow it, the rest.
+fn written(channel: Channel, chars: &[char], onset: Option<(usize, Option<u64>)>) -> Vec<String> {
+    let of = match channel {
+        Channel::Answer => ", channel = \"answer\"",
+        _ => "",
+    };
+    let text = |chars: &[char]| chars.iter().collect::<String>();
+    let literal = |text: &str| match text.is_empty() {
+        true => String::new(),
+        false => format!("  {{ literal = {}{of} }},\n", quoted(text)),
+    };
+    let Some((at, period)) = onset else {
+        return vec![literal(&text(chars))];
+    };
+    let (before, after) = chars.split_at(at);
+    let marked = text(before) + "⟦onset⟧";
+    let period = period.and_then(|p| usize::try_from(p).ok()).unwrap_or(0);
+    let copies = copies(after, period);
+    if copies < COPIES {
+        return vec![literal(&(marked + &text(after)))];
+    }
+    let unit = text(&after[..period]);
+    let repeat = format!(
+        "  {{ repeat = {}, times = {copies}{of} }},\n",
+        quoted(&unit)
+    );
+    vec![
+        literal(&marked),
+        repeat,
+        literal(&text(&after[copies * period..])),
+    ]
+}
+
+/// Whole copies of the first `period` chars, one after the other.
+fn copies(chars: &[char], period: usize) -> usize {
+    if period == 0 || chars.len() < period {
+        return 0;
+    }
+    let unit = &chars[..period];
+    chars
+        .chunks_exact(period)
+        .take_while(|copy| *copy == unit)
+        .count()
+}
+
+/// A basic TOML string on one line.
+fn quoted(text: &str) -> String {
+    let one = |c: char| match c {
+        '"' => "\\\"".into(),
+        '\\' => "\\\\".into(),
+        '\n' => "\\n".into(),
+        '\r' => "\\r".into(),
+        '\t' => "\\t".into(),
+        _ if c.is_control() => format!("\\u{:04X}", u32::from(c)),
+        _ => c.to_string(),
+    };
+    format!("\"{}\"", text.chars().map(one).collect::<String>())
+}

@@ -1,0 +1,102 @@
+//! `deadloop check-cases`: pinned cases against settings.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use serde_json::json;
+
+use crate::args::Global;
+use crate::exit::{Code, Outcome};
+use crate::explaining::visible;
+use crate::pinning::{Checked, Finding, check, read};
+use crate::settings;
+use crate::show;
+
+#[derive(Debug, Args)]
+pub(crate) struct CheckCases {
+    /// Files of cases
+    #[arg(required = true, value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+    /// The settings of every expectation that names none [default: the recommended guard]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) settings: Option<PathBuf>,
+    /// Change settings on the way, as guard.params.NAME=VALUE; may be repeated
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// The corpus of cases that are transcripts
+    #[arg(long, value_name = "CORPUS")]
+    pub(crate) corpus: Option<PathBuf>,
+}
+
+pub(super) fn run(args: &CheckCases, global: Global) -> Outcome {
+    let general = settings::settings(args.settings.as_deref(), &args.set)?;
+    let name = match &args.settings {
+        Some(path) => path.display().to_string(),
+        None => "the recommended guard".into(),
+    };
+    let cases = read(&args.files)?;
+    let checked = check(&cases, (&name, &general), args.corpus.as_deref())?;
+    let failed = checked
+        .iter()
+        .filter(|c| c.finding() == Finding::Fail)
+        .count();
+    if global.json {
+        let rows: Vec<_> = checked.iter().map(row).collect();
+        show::print(&json!({"failed": failed, "expectations": rows}).to_string())?;
+    } else if !global.quiet {
+        show::print(&words(&checked))?;
+    }
+    if failed > 0 {
+        let all = checked.len();
+        return Err(Code::GateFailed.error(format!("{failed} of {all} expectations do not hold")));
+    }
+    Ok(())
+}
+
+fn row(checked: &Checked<'_>) -> serde_json::Value {
+    json!({
+        "file": checked.case.file, "line": checked.case.pinned.line,
+        "case": checked.case.pinned.name, "settings": checked.settings,
+        "finding": name(checked.finding()), "said": checked.told(),
+        "expected": checked.expect.wanted(&checked.marks), "todo": checked.expect.todo,
+        "around": checked.around,
+    })
+}
+
+fn name(finding: Finding) -> &'static str {
+    match finding {
+        Finding::Pass => "pass",
+        Finding::Fail => "fail",
+        Finding::Todo => "todo",
+        Finding::Mended => "mended",
+    }
+}
+
+/// What does not hold, what holds again, and how many of each there are.
+fn words(checked: &[Checked<'_>]) -> String {
+    let told = checked.iter().filter_map(|c| {
+        let what = match (c.finding(), &c.expect.todo) {
+            (Finding::Fail, _) => {
+                let wanted = c.expect.wanted(&c.marks);
+                format!("{}, expected {wanted}\n  {}", visible(&c.told()), c.around)
+            }
+            (Finding::Mended, Some(todo)) => {
+                format!("holds now: take off todo = {:?}", visible(todo))
+            }
+            _ => return None,
+        };
+        let (file, line) = (&c.case.file, c.case.pinned.line);
+        let name = visible(&c.case.pinned.name);
+        Some(format!("{file}:{line}: {name}: {}: {what}", c.settings))
+    });
+    let mut lines: Vec<String> = told.collect();
+    let count = |finding| checked.iter().filter(|c| c.finding() == finding).count();
+    lines.push(format!(
+        "{} hold, {} do not, {} are known not to, {} of those hold now",
+        count(Finding::Pass) + count(Finding::Mended),
+        count(Finding::Fail),
+        count(Finding::Todo) + count(Finding::Mended),
+        count(Finding::Mended),
+    ));
+    lines.join("\n")
+}

@@ -1,0 +1,90 @@
+//! From the arguments of `deadloop compare` to two sides, and from a comparison to what people and
+//! machines read.
+//!
+//! | to find | look in |
+//! |---|---|
+//! | a side from a folder, or by a replay | `sides` |
+//! | the pinned gate | `pins` |
+//! | `comparison.json`, `flips.csv`, and where a flip is explained | `files` |
+//! | the terminal, a pull request, JUnit | `words`, `markdown`, `junit` |
+
+mod files;
+mod junit;
+mod markdown;
+mod pins;
+mod sides;
+mod words;
+
+use deadloop_score::{CompareOptions, Comparison, NotComparable, Side};
+use serde_json::{Value, json};
+
+pub(crate) use files::{Out, Place};
+pub(crate) use junit::junit;
+pub(crate) use markdown::markdown;
+pub(crate) use pins::{Pin, Pins};
+pub(crate) use sides::both;
+pub(crate) use words::words;
+
+/// A comparison and all that is said with it.
+pub(crate) struct Compared {
+    pub(crate) base: Side,
+    pub(crate) new: Side,
+    pub(crate) options: CompareOptions,
+    pub(crate) comparison: Comparison,
+    /// The pinned cases, where some were named.
+    pub(crate) pinned: Vec<Pin>,
+    /// The command that explains a flip, with TRANSCRIPT in its place.
+    pub(crate) command: Option<String>,
+}
+
+impl Compared {
+    pub(crate) fn new(
+        (base, new): (Side, Side),
+        comparison: Comparison,
+        options: CompareOptions,
+    ) -> Self {
+        Self {
+            base,
+            new,
+            options,
+            comparison,
+            pinned: Vec::new(),
+            command: None,
+        }
+    }
+
+    /// The gates that were not passed, and why.
+    pub(crate) fn unpassed(&self) -> String {
+        let gates = self.comparison.gates.iter();
+        let gates = gates.filter(|gate| gate.passed != Some(true));
+        let told: Vec<String> = gates
+            .map(|gate| format!("{}: {}", gate.gate.name(), gate.why))
+            .collect();
+        told.join("; ")
+    }
+}
+
+/// Two sides that cannot be compared.
+pub(crate) struct NoComparison<'a> {
+    pub(crate) base: &'a Side,
+    pub(crate) new: &'a Side,
+    pub(crate) why: &'a NotComparable,
+}
+
+impl NoComparison<'_> {
+    pub(crate) fn json(&self) -> Value {
+        json!({
+            "deadloop": env!("CARGO_PKG_VERSION"), "base": files::head(self.base),
+            "new": files::head(self.new), "verdict": "not-comparable", "why": self.why.problems,
+        })
+    }
+}
+
+/// What stands between a verdict and its colour: passed, failed, not evaluated.
+pub(crate) fn gate_word(passed: Option<bool>) -> &'static str {
+    match passed {
+        Some(true) => "passed",
+        Some(false) => "failed",
+        None => "not evaluated",
+    }
+}

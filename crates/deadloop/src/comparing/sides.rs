@@ -1,0 +1,153 @@
+//! BASE and NEW: read from a folder, or replayed on a corpus.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use deadloop_detect::Settings;
+use deadloop_replay::{Job, Plan, Programs, RunError, run};
+use deadloop_score::{About, Evidence, Side};
+
+use crate::args::Global;
+use crate::commands::Compare;
+use crate::corpus::{Surveyed, Wanted, survey};
+use crate::exit::{Code, Outcome};
+use crate::programs;
+use crate::progress::watched;
+use crate::replaying::all_presets;
+use crate::settings;
+
+/// What an argument names.
+enum Input {
+    /// A result folder.
+    Folder(PathBuf),
+    /// Settings, and what they are called.
+    Settings(String, Box<Settings>),
+}
+
+/// Both sides. What is not a folder is replayed, both in one pass.
+pub(crate) fn both(args: &Compare, global: Global) -> Outcome<(Side, Side)> {
+    let base = input(&args.base, &[])?;
+    let new = input(&args.new, &args.judge.set)?;
+    let mut replayed = replayed(args, [&base, &new], global)?.into_iter();
+    let mut side = |input: Input, wanted: Option<&str>| match input {
+        Input::Folder(dir) => folder(&dir, wanted, args),
+        Input::Settings(..) => replayed
+            .next()
+            .ok_or_else(|| Code::Unexpected.error("settings were not replayed")),
+    };
+    let base = side(base, args.base_setting.as_deref())?;
+    Ok((base, side(new, args.new_setting.as_deref())?))
+}
+
+/// A path that exists, or the name of a preset.
+fn input(path: &Path, set: &[String]) -> Outcome<Input> {
+    if path.is_dir() {
+        let refuse = "changes a settings file, and NEW is a folder of results";
+        return match set.is_empty() {
+            true => Ok(Input::Folder(path.into())),
+            false => Err(Code::Usage.error(format!("--set {}: {refuse}", set.join(" --set ")))),
+        };
+    }
+    let name = path.display().to_string();
+    let read = |settings| Ok(Input::Settings(name.clone(), Box::new(settings)));
+    if path.is_file() {
+        return read(settings::settings(Some(path), set)?);
+    }
+    if name == "recommended" {
+        return read(settings::settings(None, set)?);
+    }
+    let preset = all_presets()?.into_iter().find(|(known, _)| *known == name);
+    match preset {
+        Some((_, setting)) if set.is_empty() => read(Settings::of(setting)),
+        Some(_) => Err(Code::Usage.error(format!(
+            "--set does not change a preset; write a settings file with preset = {name:?}"
+        ))),
+        None => Err(Code::Usage.error(format!(
+            "{name}: no such file or folder, and no preset of that name (deadloop detectors lists them)"
+        ))),
+    }
+}
+
+/// A side from a result folder, of what is selected.
+fn folder(dir: &Path, wanted: Option<&str>, args: &Compare) -> Outcome<Side> {
+    let select = &args.select;
+    if select.lang.is_some()
+        || !select.wheres.is_empty()
+        || select.limit.is_some()
+        || select.sample.is_some()
+    {
+        let what = "results can be narrowed by --model and --split; --lang, --where, --limit and --sample are options of the replay";
+        return Err(Code::Usage.error(format!("{}: {what}", dir.display())));
+    }
+    let mut side = Side::read(dir, wanted).map_err(|e| Code::Usage.because(e))?;
+    let models = select.selection()?.models;
+    let split = select.split.as_deref();
+    let left = side.retain(|model, of| {
+        let meant = models.is_empty() || models.iter().any(|glob| glob.is_match(model));
+        meant && (split.is_none() || of == split)
+    });
+    if left == 0 {
+        let what = "no transcript is selected";
+        return Err(Code::NothingSelected.error(format!("{}: {what}", dir.display())));
+    }
+    Ok(side)
+}
+
+/// The sides that are settings, replayed on the corpus.
+fn replayed(args: &Compare, inputs: [&Input; 2], global: Global) -> Outcome<Vec<Side>> {
+    let mut plan = Plan::default();
+    let settings = inputs.into_iter().filter_map(|input| match input {
+        Input::Folder(_) => None,
+        Input::Settings(name, settings) => Some((name.as_str(), plan.add_settings(settings))),
+    });
+    let named: Vec<(&str, usize)> = settings.collect();
+    let Some((first, _)) = named.first() else {
+        return Ok(Vec::new());
+    };
+    let Some(corpus) = &args.corpus else {
+        let what = "settings are compared on a corpus; name it with --corpus";
+        return Err(Code::Usage.error(format!("{first}: {what}")));
+    };
+    let running = programs::start(&plan)?;
+    let surveyed = survey(Wanted {
+        path: corpus,
+        selection: args.select.selection()?,
+        by: &[],
+        entry: None,
+        quiet: global.quiet,
+    })?;
+    surveyed.accept(args.select.on_bad, global.quiet)?;
+    let records = records(args, (&plan, &running, &surveyed), global)?;
+    let evidence = Evidence::new(&plan, &surveyed.cases, &records)?;
+    let cells: Vec<usize> = named.iter().map(|(_, cell)| *cell).collect();
+    let about = About {
+        judge: args.judge.options(),
+        chunks: args.judge.chunks.map(u64::from),
+        ..About::of(&plan, &cells, &surveyed.cases, &BTreeMap::new())
+    };
+    let source = corpus.display().to_string();
+    let side = |(name, cell): &(&str, usize)| Side::of((&source, name), &evidence, *cell, &about);
+    Ok(named.iter().map(side).collect())
+}
+
+fn records(
+    args: &Compare,
+    (plan, programs, surveyed): (&Plan, &Programs, &Surveyed),
+    global: Global,
+) -> Outcome<Vec<deadloop_replay::Record>> {
+    let job = Job {
+        corpus: &surveyed.corpus,
+        ids: &surveyed.ids(),
+        plan,
+        programs,
+        chunks: args.judge.chunks,
+    };
+    let ran = watched("replaying", global.quiet, |watch| run(&job, None, watch));
+    let ran = ran.map_err(|e| match e {
+        RunError::Interrupted { .. } => Code::Interrupted.because(e),
+        RunError::Changed(_) => Code::Usage.because(e),
+        RunError::Journal(_) | RunError::Program(_) => Code::Unexpected.because(e),
+    })?;
+    programs::tell_errors(&ran.records, global.quiet);
+    Ok(ran.records)
+}

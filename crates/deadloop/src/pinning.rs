@@ -1,0 +1,292 @@
+//! Pinned cases, run: what settings say of each, and whether that is what must be said.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use deadloop_corpus::{CorpusWriter, Entry, Place, Transcript};
+use deadloop_detect::Settings;
+use deadloop_replay::{Job, Plan, RunError, Stop, run, text_of};
+use deadloop_score::{Case, Expect, Fired, LabelsFile, Marks, Pinned, Subject, parse_pinned};
+
+use crate::corpus::open;
+use crate::exit::{Code, Outcome};
+use crate::explaining::visible;
+use crate::interrupt::heeding;
+use crate::programs;
+
+/// A case and the file that it stands in.
+pub(crate) struct Written {
+    pub(crate) file: String,
+    pub(crate) pinned: Pinned,
+}
+
+/// One expectation, held against what was said.
+pub(crate) struct Checked<'a> {
+    pub(crate) case: &'a Written,
+    pub(crate) expect: &'a Expect,
+    /// Which settings: a name, or the id of those that the expectation names.
+    pub(crate) settings: String,
+    pub(crate) said: Said,
+    pub(crate) marks: Marks,
+    /// The text around the alarm, or where it was due.
+    pub(crate) around: String,
+}
+
+/// The alarm, or that there was none, or why nobody knows.
+pub(crate) type Said = Result<Option<Fired>, String>;
+
+/// What comes of an expectation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Finding {
+    /// It holds.
+    Pass,
+    /// It does not.
+    Fail,
+    /// It does not, as is known.
+    Todo,
+    /// It holds, and was known not to.
+    Mended,
+}
+
+impl Checked<'_> {
+    pub(crate) fn holds(&self) -> bool {
+        let holds = |said: &Option<Fired>| self.expect.holds(&self.marks, *said);
+        self.said.as_ref().is_ok_and(holds)
+    }
+
+    pub(crate) fn finding(&self) -> Finding {
+        match (self.holds(), self.expect.todo.is_some()) {
+            (true, false) => Finding::Pass,
+            (false, false) => Finding::Fail,
+            (false, true) => Finding::Todo,
+            (true, true) => Finding::Mended,
+        }
+    }
+
+    /// What was said, in words.
+    pub(crate) fn told(&self) -> String {
+        told(&self.said)
+    }
+}
+
+pub(crate) fn told(said: &Said) -> String {
+    match said {
+        Ok(None) => "no alarm".into(),
+        Ok(Some(f)) => format!("an alarm at {} of {}, {}", f.at, f.channel, f.kind),
+        Err(what) => format!("an error: {what}"),
+    }
+}
+
+/// Reads files of cases; none in all of them is an empty selection.
+pub(crate) fn read(files: &[PathBuf]) -> Outcome<Vec<Written>> {
+    let mut all = Vec::new();
+    for path in files {
+        let file = path.display().to_string();
+        let text =
+            std::fs::read_to_string(path).map_err(|e| Code::Usage.error(format!("{file}: {e}")))?;
+        let cases = parse_pinned(&text).map_err(|e| Code::Usage.error(format!("{file}:{e}")))?;
+        let written = |pinned| Written {
+            file: file.clone(),
+            pinned,
+        };
+        all.extend(cases.into_iter().map(written));
+    }
+    if all.is_empty() && !files.is_empty() {
+        return Err(Code::NothingSelected.error("the files hold no [[case]]"));
+    }
+    Ok(all)
+}
+
+/// Every expectation of every case. `general`: the settings of those that name none.
+pub(crate) fn check<'a>(
+    cases: &'a [Written],
+    (name, general): (&str, &Settings),
+    corpus: Option<&Path>,
+) -> Outcome<Vec<Checked<'a>>> {
+    let found = subjects(cases, corpus)?;
+    // Each settings file runs once over all the texts that are held against it.
+    let mut groups: BTreeMap<String, (&Settings, Vec<usize>)> = BTreeMap::new();
+    for (i, case) in cases.iter().enumerate() {
+        for expect in &case.pinned.expect {
+            let settings = expect.settings.as_ref().unwrap_or(general);
+            let of = groups
+                .entry(settings.id())
+                .or_insert((settings, Vec::new()));
+            if of.1.last() != Some(&i) {
+                of.1.push(i);
+            }
+        }
+    }
+    let mut said: BTreeMap<(String, usize), Said> = BTreeMap::new();
+    for (id, (settings, wanted)) in groups {
+        let texts: Vec<&Transcript> = wanted.iter().map(|i| &found[*i].0).collect();
+        let all = wanted.iter().zip(say(settings, &texts)?);
+        said.extend(all.map(|(i, said)| ((id.clone(), *i), said)));
+    }
+    let mut checked = Vec::new();
+    for (i, case) in cases.iter().enumerate() {
+        for expect in &case.pinned.expect {
+            let id = expect.settings.as_ref().unwrap_or(general).id();
+            let said = said.get(&(id.clone(), i)).cloned();
+            let said = said.unwrap_or_else(|| Err("it was not run".into()));
+            let (transcript, marks) = &found[i];
+            checked.push(Checked {
+                case,
+                expect,
+                settings: if expect.settings.is_some() {
+                    id
+                } else {
+                    name.into()
+                },
+                around: around(transcript, marks, &said),
+                said,
+                marks: *marks,
+            });
+        }
+    }
+    Ok(checked)
+}
+
+/// The text of each case, and its marks: those of the text, or of the label in the corpus.
+fn subjects(cases: &[Written], corpus: Option<&Path>) -> Outcome<Vec<(Transcript, Marks)>> {
+    let wanted = cases.iter().filter_map(|case| match &case.pinned.subject {
+        Subject::Transcript(id) => Some(id.as_str()),
+        Subject::Text(..) => None,
+    });
+    let wanted: BTreeSet<&str> = wanted.collect();
+    let known = match (wanted.is_empty(), corpus) {
+        (true, _) => BTreeMap::new(),
+        (false, Some(corpus)) => recorded(&wanted, corpus)?,
+        (false, None) => {
+            let what = "some cases are transcripts of a corpus; name it with --corpus";
+            return Err(Code::Usage.error(what));
+        }
+    };
+    let subject = |case: &Written| match (&case.pinned.subject, case.pinned.transcript()) {
+        (Subject::Text(_, marks), Some(text)) => Ok((text, *marks)),
+        (Subject::Transcript(id), _) => known.get(id.as_str()).cloned().ok_or_else(|| {
+            let (file, line) = (&case.file, case.pinned.line);
+            let id = visible(id);
+            Code::Usage.error(format!("{file}:{line}: the corpus has no transcript {id}"))
+        }),
+        _ => Err(Code::Unexpected.error("a case without a text")),
+    };
+    cases.iter().map(subject).collect()
+}
+
+/// Transcripts of a corpus, with the places of their first loop.
+fn recorded(
+    wanted: &BTreeSet<&str>,
+    path: &Path,
+) -> Outcome<BTreeMap<String, (Transcript, Marks)>> {
+    let corpus = open(path)?;
+    let labels = corpus.labels_csv().map(|path| LabelsFile::read(path).0);
+    let mut found = BTreeMap::new();
+    for entry in corpus.entries() {
+        let entry = entry.map_err(|problem| Code::Usage.error(problem))?;
+        if wanted.contains(entry.transcript.id.as_str()) {
+            let (case, _) = Case::of(&entry, labels.as_ref(), &[]);
+            let span = case.truth.as_ref().and_then(|truth| truth.first_loop());
+            let marks = span.map_or(Marks::default(), |span| Marks {
+                channel: Some(span.channel),
+                onset: Some(span.onset.0),
+                alarm: None,
+                end: Some(span.end.0),
+            });
+            found.insert(case.id, (entry.transcript, marks));
+        }
+    }
+    Ok(found)
+}
+
+/// What settings say of each text: by the road of a replay, programs included.
+pub(crate) fn say(settings: &Settings, texts: &[&Transcript]) -> Outcome<Vec<Said>> {
+    let dir = tempfile::tempdir()?;
+    let path = dir.path().join("cases.jsonl");
+    let mut writer = CorpusWriter::create(&path, false)?;
+    for (i, text) in texts.iter().enumerate() {
+        let transcript = Transcript {
+            id: i.to_string(),
+            ..(*text).clone()
+        };
+        writer.write(&entry(transcript, &path))?;
+    }
+    writer.finish()?;
+    let mut plan = Plan::default();
+    let cell = plan.add_settings(settings);
+    let running = programs::start(&plan)?;
+    let job = Job {
+        corpus: &open(&path)?,
+        ids: &(0..texts.len()).map(|i| i.to_string()).collect(),
+        plan: &plan,
+        programs: &running,
+        chunks: None,
+    };
+    let progress = |_, _| {};
+    let ran = heeding(|cancel| {
+        let watch = deadloop_replay::Watch {
+            cancel,
+            progress: &progress,
+        };
+        run(&job, None, &watch)
+    });
+    let ran = ran.map_err(|e| match e {
+        RunError::Interrupted { .. } => Code::Interrupted.because(e),
+        _ => Code::Unexpected.because(e),
+    })?;
+    let place = plan.cell(cell);
+    let said = |record: &deadloop_replay::Record| {
+        let decided = &record.blocks[place.block];
+        match &decided.error {
+            Some(error) => Err(error.clone()),
+            None => Ok(decided.stop(&place.at).map(fired)),
+        }
+    };
+    Ok(ran.records.iter().map(said).collect())
+}
+
+fn entry(transcript: Transcript, path: &Path) -> Entry {
+    Entry {
+        transcript,
+        labels: None,
+        rest: Default::default(),
+        split: None,
+        place: Place {
+            file: Arc::new(path.into()),
+            line: 0,
+        },
+    }
+}
+
+fn fired(stop: &Stop) -> Fired {
+    Fired {
+        channel: stop.channel,
+        at: stop.exact.seen.of(stop.channel).0,
+        kind: stop.kind,
+    }
+}
+
+/// Chars that are shown before a place and after it.
+const CONTEXT: usize = 60;
+
+/// The text around the alarm; without one around where it was due, else its end.
+fn around(transcript: &Transcript, marks: &Marks, said: &Said) -> String {
+    let fired = said.as_ref().ok().copied().flatten();
+    let channel = fired.map(|f| f.channel).or(marks.channel);
+    let texts = transcript.events.iter().filter_map(text_of);
+    let own = texts.filter(|(c, _)| channel.is_none_or(|wanted| wanted == *c));
+    let chars: Vec<char> = own.flat_map(|(_, text)| text.chars()).collect();
+    let due = marks.alarm.or(marks.onset).or(marks.end);
+    let at = fired.map(|f| f.at).or(due).unwrap_or(0);
+    let at = usize::try_from(at).unwrap_or(usize::MAX).min(chars.len());
+    let part = |from: usize, to: usize| visible(&chars[from..to].iter().collect::<String>());
+    let (from, to) = (at.saturating_sub(CONTEXT), chars.len().min(at + CONTEXT));
+    let mark = if fired.is_some() {
+        "⟦alarm⟧"
+    } else {
+        "⟦here⟧"
+    };
+    let [before, after] = [(from > 0), (to < chars.len())].map(|cut| if cut { "…" } else { "" });
+    format!("{before}{}{mark}{}{after}", part(from, at), part(at, to))
+}
