@@ -6,10 +6,11 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::intervals::{poisson_upper, proportion_lower, proportion_upper};
+use crate::blend::Blend;
+use crate::intervals::{events_upper, share_lower};
 use crate::metric::{GoalError, Metric};
 use crate::scores::Worth;
-use crate::tally::{Count, Tally};
+use crate::tally::Tally;
 
 /// Something that a setting has to meet: `fa_per_mchar<=1`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -24,6 +25,15 @@ pub struct Constraint {
 }
 
 impl Constraint {
+    /// Whether a value meets it.
+    pub(crate) fn admits(&self, value: f64) -> bool {
+        if self.at_most {
+            value <= self.bound
+        } else {
+            value >= self.bound
+        }
+    }
+
     /// Whether it can be decided by a confidence bound at all, given data enough.
     pub fn has_bound(&self) -> bool {
         match self.metric {
@@ -104,6 +114,7 @@ const ALPHA: f64 = 0.05;
 /// Decides constraints, and remembers the bounds that it computed.
 #[derive(Debug, Default)]
 pub struct Judge {
+    /// By the bits of the counts.
     poisson: HashMap<u64, f64>,
     proportion: HashMap<(u64, u64, bool), Option<f64>>,
 }
@@ -122,91 +133,96 @@ impl Judge {
         quiet: &Tally,
         worth: &Worth,
     ) -> Standing {
+        self.stands(
+            constraint,
+            &Blend::whole(tally),
+            &Blend::whole(quiet),
+            worth,
+        )
+    }
+
+    /// The same from smoothed counts.
+    pub(crate) fn stands(
+        &mut self,
+        constraint: &Constraint,
+        blend: &Blend,
+        quiet: &Blend,
+        worth: &Worth,
+    ) -> Standing {
         let bound = self
-            .bound(constraint, tally)
-            .filter(|_| self.can_decide(constraint, quiet));
-        let point = constraint.metric.value(tally, worth);
+            .bound(constraint, blend)
+            .filter(|_| self.could_decide(constraint, quiet));
+        let point = constraint.metric.smoothed(blend, worth);
         let compared = if point.is_some() {
             bound.or(point)
         } else {
             None
         };
-        let fits = |value: f64| {
-            if constraint.at_most {
-                value <= constraint.bound
-            } else {
-                value >= constraint.bound
-            }
-        };
         Standing {
             compared,
             by_bound: bound.is_some(),
-            met: compared.is_some_and(fits),
+            met: compared.is_some_and(|value| constraint.admits(value)),
         }
     }
 
     /// Whether the data would be enough for the bound to meet the constraint at best.
     pub fn can_decide(&mut self, constraint: &Constraint, quiet: &Tally) -> bool {
+        self.could_decide(constraint, &Blend::whole(quiet))
+    }
+
+    /// The same from smoothed counts.
+    pub(crate) fn could_decide(&mut self, constraint: &Constraint, quiet: &Blend) -> bool {
         let best = match constraint.metric {
             Metric::FaPerMchar => {
-                let exposure = quiet.get(Count::Exposure) as f64;
-                let events = if constraint.at_most {
-                    self.events(0)
-                } else {
-                    0.0
-                };
-                return constraint.at_most && 1e6 * events <= constraint.bound * exposure;
+                let reached = 1e6 * self.events(0.0) <= constraint.bound * quiet.exposure();
+                return constraint.at_most && reached;
             }
-            Metric::Fpr => quiet.clean(),
-            Metric::Recall | Metric::Within(_) => quiet.loops(),
+            Metric::Fpr => quiet.of_clean(Tally::clean),
+            Metric::Recall | Metric::Within(_) => quiet.of_loops(Tally::loops),
             // Precision is of alarms and kind_accuracy of hits; at best each loop has one.
-            Metric::Precision | Metric::KindAccuracy => quiet.loops(),
+            Metric::Precision | Metric::KindAccuracy => quiet.of_loops(Tally::loops),
             _ => return false,
         };
-        let k = if constraint.at_most { 0 } else { best };
+        let k = if constraint.at_most { 0.0 } else { best };
         let reached = self.share(k, best, constraint.at_most);
-        reached.is_some_and(|b| {
-            if constraint.at_most {
-                b <= constraint.bound
-            } else {
-                b >= constraint.bound
-            }
-        })
+        reached.is_some_and(|bound| constraint.admits(bound))
     }
 
     /// The confidence bound on the side of the constraint.
-    fn bound(&mut self, constraint: &Constraint, tally: &Tally) -> Option<f64> {
+    fn bound(&mut self, constraint: &Constraint, blend: &Blend) -> Option<f64> {
         if constraint.metric == Metric::FaPerMchar && constraint.at_most {
-            let exposure = tally.get(Count::Exposure) as f64;
-            return (exposure > 0.0).then(|| 1e6 * self.events(tally.wrong()) / exposure);
+            let exposure = blend.exposure();
+            return (exposure > 0.0).then(|| 1e6 * self.events(blend.wrong()) / exposure);
         }
-        let (k, n) = constraint.metric.proportion(tally)?;
+        let (k, n) = constraint.metric.smoothed_proportion(blend)?;
         self.share(k, n, constraint.at_most)
     }
 
-    fn events(&mut self, k: u64) -> f64 {
+    fn events(&mut self, k: f64) -> f64 {
         *self
             .poisson
-            .entry(k)
-            .or_insert_with(|| poisson_upper(k, ALPHA))
+            .entry(k.to_bits())
+            .or_insert_with(|| events_upper(k, ALPHA))
     }
 
-    fn share(&mut self, k: u64, n: u64, upper: bool) -> Option<f64> {
-        let bound = if upper {
-            proportion_upper
-        } else {
-            proportion_lower
+    fn share(&mut self, k: f64, n: f64, upper: bool) -> Option<f64> {
+        // An upper bound is that of the complement: the small tail is never 1 - tiny.
+        let bound = || {
+            if upper {
+                share_lower(n - k, k, ALPHA).map(|lo| 1.0 - lo)
+            } else {
+                share_lower(k, n - k, ALPHA)
+            }
         };
-        *self
-            .proportion
-            .entry((k, n, upper))
-            .or_insert_with(|| bound(k, n, ALPHA))
+        let key = (k.to_bits(), n.to_bits(), upper);
+        *self.proportion.entry(key).or_insert_with(bound)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tally::Count;
 
     fn tally(counts: &[(Count, i64)]) -> Tally {
         let mut tally = Tally::default();

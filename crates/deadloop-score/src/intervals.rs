@@ -51,11 +51,20 @@ pub fn wilson(k: u64, n: u64) -> Option<Interval> {
 ///
 /// 10 of 10 at 0.05: 0.7411, since 0.7411^10 = 0.05.
 pub fn proportion_lower(k: u64, n: u64, alpha: f64) -> Option<f64> {
-    match (k, n) {
-        (_, 0) => None,
-        (0, _) => Some(0.0),
-        _ => Some(beta_quantile(k as f64, (n - k) as f64 + 1.0, alpha)),
+    share_lower(k as f64, n.checked_sub(k)? as f64, alpha)
+}
+
+/// The same of smoothed counts: `k` that were and `rest` that were not; the quantile of Beta(k, rest
+/// + 1).
+pub(crate) fn share_lower(k: f64, rest: f64, alpha: f64) -> Option<f64> {
+    if k + rest <= 0.0 {
+        return None;
     }
+    Some(if k > 0.0 {
+        beta_quantile(k, rest + 1.0, alpha)
+    } else {
+        0.0
+    })
 }
 
 /// The upper bound of a proportion that is wrong with probability `alpha`: the `1 - alpha` quantile
@@ -80,7 +89,12 @@ pub fn clopper_pearson(k: u64, n: u64) -> Option<Interval> {
 ///
 /// None seen, at 0.05: 2.9957. So to claim at most 1 per million takes 3.0 million without one.
 pub fn poisson_upper(k: u64, alpha: f64) -> f64 {
-    gamma_quantile(k as f64 + 1.0, 1.0 - alpha)
+    events_upper(k as f64, alpha)
+}
+
+/// The same of smoothed counts.
+pub(crate) fn events_upper(k: f64, alpha: f64) -> f64 {
+    gamma_quantile(k + 1.0, 1.0 - alpha)
 }
 
 /// The lower bound likewise: the `alpha` quantile of Gamma(k); 0 for none seen.

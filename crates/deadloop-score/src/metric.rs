@@ -2,6 +2,7 @@
 
 use std::str::FromStr;
 
+use crate::blend::{Blend, Weights};
 use crate::scores::{self, Worth};
 use crate::tally::{Count, SHARE, Tally, WITHIN};
 
@@ -37,6 +38,26 @@ pub enum Metric {
 
 /// One ratio of a score that is a sum of ratios.
 type Part = (f64, f64);
+
+/// The counts near which a score is linear in what transcripts contribute.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct At([Part; 2]);
+
+/// What a ratio is of: it says how far other models may speak for one.
+#[derive(Clone, Copy, Debug)]
+enum Kind {
+    Loops,
+    Clean,
+}
+
+impl Kind {
+    fn of(self, weights: Weights) -> f64 {
+        match self {
+            Self::Loops => weights.loops,
+            Self::Clean => weights.clean,
+        }
+    }
+}
 
 impl Metric {
     /// All of them, named as the columns of scores.parquet.
@@ -104,10 +125,51 @@ impl Metric {
     }
 
     /// Its value with more always better; nothing is worse than n/a.
-    pub(crate) fn merit(self, tally: &Tally, worth: &Worth) -> f64 {
+    pub(crate) fn merit(self, blend: &Blend, worth: &Worth) -> f64 {
         let sign = if self.more_is_better() { 1.0 } else { -1.0 };
-        self.value(tally, worth)
+        self.smoothed(blend, worth)
             .map_or(f64::NEG_INFINITY, |value| sign * value)
+    }
+
+    /// Its value from smoothed counts; `None` where it is n/a.
+    pub(crate) fn smoothed(self, blend: &Blend, worth: &Worth) -> Option<f64> {
+        match self {
+            _ if blend.is_whole() => self.value(&blend.own, worth),
+            Self::Ppv => scores::smoothed_ppv(blend, worth),
+            _ => {
+                let parts = self.at(blend, worth).0.into_iter();
+                let used = parts.zip(self.kinds()).filter(|(_, kind)| kind.is_some());
+                used.map(|((n, d), _)| (d > 0.0).then(|| n / d)).sum()
+            }
+        }
+    }
+
+    /// `k` of `n` likewise.
+    pub(crate) fn smoothed_proportion(self, blend: &Blend) -> Option<(f64, f64)> {
+        let own = self.proportion(&blend.own)?;
+        let rest = self.proportion(&blend.rest)?;
+        let weight = self.kinds()[0].map_or(0.0, |kind| kind.of(blend.weights));
+        let sum = |own: u64, rest: u64| own as f64 + weight * rest as f64;
+        Some((sum(own.0, rest.0), sum(own.1, rest.1)))
+    }
+
+    /// What each of its parts counts; `None`: it has no such part.
+    fn kinds(self) -> [Option<Kind>; 2] {
+        match self {
+            Self::Fpr | Self::FaPerMchar | Self::Lost => [Some(Kind::Clean), None],
+            Self::Utility => [Some(Kind::Loops), Some(Kind::Clean)],
+            _ => [Some(Kind::Loops), None],
+        }
+    }
+
+    /// What another model's transcript counts, if its tally under a setting that never alarms is
+    /// `quiet`.
+    pub(crate) fn weight(self, quiet: &Tally, weights: Weights) -> f64 {
+        match self.kinds() {
+            [Some(kind), None] => kind.of(weights),
+            _ if quiet.loops() > 0 => weights.loops,
+            _ => weights.clean,
+        }
     }
 
     /// `k` of `n`, where it is a proportion of things that were counted one by one.
@@ -159,12 +221,26 @@ impl Metric {
         }
     }
 
+    /// Where influences are taken: near these counts.
+    pub(crate) fn at(self, blend: &Blend, worth: &Worth) -> At {
+        let own = self.parts(&blend.own, worth);
+        if blend.is_whole() {
+            return At(own);
+        }
+        let rest = self.parts(&blend.rest, worth);
+        let part = |i: usize| {
+            let weight = self.kinds()[i].map_or(0.0, |kind| kind.of(blend.weights));
+            (own[i].0 + weight * rest[i].0, own[i].1 + weight * rest[i].1)
+        };
+        At([part(0), part(1)])
+    }
+
     /// What one transcript contributes to the score near `at` (the infinitesimal jackknife): for a
     /// ratio N/D, (n - (N/D)·d) / D. Differences of these sums are differences of the score, to
     /// first order; their variance is the score's. More is always better.
-    pub(crate) fn influence(self, one: &Tally, at: &Tally, worth: &Worth) -> f64 {
+    pub(crate) fn influence(self, one: &Tally, at: &At, worth: &Worth) -> f64 {
         let own = self.parts(one, worth);
-        let whole = self.parts(at, worth);
+        let whole = at.0;
         let part = |((n, d), (num, den)): (Part, Part)| {
             if den > 0.0 {
                 (n - num / den * d) / den
@@ -264,12 +340,54 @@ mod tests {
             Metric::Utility,
             Metric::FaPerMchar,
         ] {
-            let merit = |t: &Tally| metric.merit(t, &worth);
+            let merit = |t: &Tally| metric.merit(&Blend::whole(t), &worth);
             let real = merit(&(big + one)) - merit(&big);
-            let linear = metric.influence(&one, &big, &worth);
+            let at = metric.at(&Blend::whole(&big), &worth);
+            let linear = metric.influence(&one, &at, &worth);
             assert!(
                 (real - linear).abs() <= 0.01 * real.abs(),
                 "{metric:?}: {real} {linear}"
+            );
+        }
+    }
+
+    /// The rest with a weight of 1 is the sum, of 0 nothing, of 1/2 a corpus with half of it.
+    #[test]
+    fn a_blend_is_the_weighted_sum() {
+        let worth = Worth::default();
+        let rest = tally(&[
+            (Count::Hit, 10),
+            (Count::Miss, 10),
+            (Count::FalseAlarm, 4),
+            (Count::Quiet, 16),
+            (Count::Exposure, 200_000),
+            (Count::Saved, 8000),
+            (Count::LoopChars, 40_000),
+            (Count::Delay, 32_000),
+            (Count::Share, SHARE * 4),
+        ]);
+        for metric in Metric::ALL {
+            let at = |weight: f64, own: Tally| {
+                let weights = Weights {
+                    loops: weight,
+                    clean: weight,
+                };
+                let blend = Blend { own, rest, weights };
+                metric.smoothed(&blend, &worth)
+            };
+            let value = |t: Tally| metric.value(&t, &worth);
+            let same = |a: Option<f64>, b: Option<f64>| {
+                let (a, b) = (a.unwrap(), b.unwrap());
+                assert!(
+                    (a - b).abs() < 1e-9 * b.abs().max(1.0),
+                    "{metric:?}: {a} {b}"
+                );
+            };
+            same(at(0.0, some()), value(some()));
+            same(at(1.0, some()), value(some() + rest));
+            same(
+                at(0.5, some() + some()),
+                value(some() + some() + some() + some() + rest),
             );
         }
     }

@@ -22,23 +22,28 @@ pub(crate) struct Difference {
 }
 
 impl Difference {
-    /// From the sum and the sum of squares of `n` contributions: the variance of the sum is n/(n-1)
-    /// x (sum of squares - sum² / n).
-    pub(crate) fn of(sum: f64, squares: f64, n: usize) -> Self {
-        let n = n as f64;
-        let spread = (squares - sum * sum / n).max(0.0);
+    /// From a difference and the weighted sum of squares of what the transcripts contribute to it;
+    /// `n` is the sum of the weights. The variance of the sum is n/(n-1) x (squares - mean²/n).
+    ///
+    /// A transcript of another model with the weight w is w observations with its difference: it
+    /// adds w d², where a sum that is merely scaled would add w² d² and look more certain than a
+    /// prior of that strength is.
+    pub(crate) fn of(mean: f64, squares: f64, n: f64) -> Self {
+        let spread = (squares - mean * mean / n).max(0.0);
         let error = if n > 1.0 {
             (spread * n / (n - 1.0)).sqrt()
         } else {
             0.0
         };
-        Self { mean: sum, error }
+        Self { mean, error }
     }
 
     /// From the contributions themselves.
-    pub(crate) fn between(new: &[f64], old: &[f64]) -> Self {
-        let d = || new.iter().zip(old).map(|(a, b)| a - b);
-        Self::of(d().sum(), d().map(|d| d * d).sum(), new.len())
+    pub(crate) fn between(new: &[f64], old: &[f64], weights: &[f64]) -> Self {
+        let d = || new.iter().zip(old).map(|(a, b)| a - b).zip(weights);
+        let sum = d().map(|(d, w)| w * d).sum();
+        let squares = d().map(|(d, w)| w * d * d).sum();
+        Self::of(sum, squares, weights.iter().sum())
     }
 
     /// The probability that the difference is above 0, by the normal approximation; 0.5 for two
@@ -57,11 +62,10 @@ impl Difference {
     }
 }
 
-/// The differences of every cell of a block to one reference setting.
+/// The squared differences of every cell of a block to one reference setting.
 pub(crate) struct Paired {
-    base: [i64; 2],
+    base: i64,
     unit: f64,
-    cases: usize,
     canvas: Canvas,
     painter: Painter,
 }
@@ -70,90 +74,98 @@ pub(crate) struct Paired {
 /// million transcripts fit into 64 bits.
 const STEPS: f64 = 1_048_576.0;
 
-/// What a transcript contributes: without an alarm, and under each stop.
+/// One transcript against a block, and what it is paired with.
+pub(crate) struct Pair<'a> {
+    pub(crate) trial: Trial<'a>,
+    /// What it contributes under the reference setting.
+    pub(crate) reference: f64,
+    /// The root of its weight.
+    pub(crate) root: f64,
+}
+
+/// What a transcript contributes: without an alarm, and under each stop; scaled by the root of its
+/// weight, so that squares are weighted.
 struct Contribution<'a> {
+    reference: f64,
     quiet: f64,
     boxes: Vec<(&'a Region, f64)>,
 }
 
 impl Paired {
-    /// Pairs the cells of a block with a reference whose contribution to the `i`-th trial is
-    /// `reference[i]`. `contribution` is what a transcript with this tally contributes.
+    /// Pairs the cells of a block with a reference. `contribution` is what a transcript with this
+    /// tally contributes.
     pub(crate) fn new<'a>(
         shape: &[usize],
-        trials: impl Iterator<Item = Trial<'a>>,
+        pairs: impl Iterator<Item = Pair<'a>>,
         options: &JudgeOptions,
-        reference: &[f64],
         contribution: impl Fn(&Tally) -> f64,
     ) -> Self {
-        let of = |trial| contributions(trial, options, &contribution);
-        let all: Vec<Contribution> = trials.map(of).collect();
+        let of = |pair| contributions(pair, options, &contribution);
+        let all: Vec<Contribution> = pairs.map(of).collect();
         let each = || {
             all.iter()
-                .flat_map(|c| c.boxes.iter().map(|b| b.1).chain([c.quiet]))
+                .flat_map(|c| c.boxes.iter().map(|b| b.1).chain([c.quiet, c.reference]))
         };
-        let largest = each()
-            .chain(reference.iter().copied())
-            .fold(0.0, |m: f64, x| m.max(x.abs()));
+        let largest = each().fold(0.0, |m: f64, x| m.max(x.abs()));
         let unit = if largest > 0.0 { largest / STEPS } else { 1.0 };
         let canvas = Canvas::new(shape, all.iter().flat_map(|c| c.boxes.iter().map(|b| b.0)));
         let mut painter = Painter::default();
-        painter.start(&canvas, 2);
-        let mut base = [0, 0];
-        for (c, reference) in all.iter().zip(reference) {
-            let steps = |x: f64| (x / unit).round() as i64 - (reference / unit).round() as i64;
-            let quiet = steps(c.quiet);
-            base = [base[0] + quiet, base[1] + quiet * quiet];
+        painter.start(&canvas, 1);
+        let mut base = 0;
+        for c in &all {
+            let steps = |x: f64| (x / unit).round() as i64;
+            let squared = |x: f64| (steps(x) - steps(c.reference)).pow(2);
+            let quiet = squared(c.quiet);
+            base += quiet;
             for (region, x) in &c.boxes {
-                let d = steps(*x);
-                painter.add(
-                    &canvas,
-                    region,
-                    &[(0, d - quiet), (1, d * d - quiet * quiet)],
-                );
+                painter.add(&canvas, region, &[(0, squared(*x) - quiet)]);
             }
         }
         painter.finish(&canvas);
         Self {
             base,
             unit,
-            cases: all.len(),
             canvas,
             painter,
         }
     }
 
-    /// Cell minus reference.
-    pub(crate) fn difference(&self, at: &[u16]) -> Difference {
-        let sums = self.painter.cell(self.canvas.index(at));
-        let sum = (self.base[0] + sums[0]) as f64 * self.unit;
-        let squares = (self.base[1] + sums[1]) as f64 * self.unit * self.unit;
-        Difference::of(sum, squares, self.cases)
+    /// The weighted sum of squared differences to the reference.
+    pub(crate) fn squares(&self, at: &[u16]) -> f64 {
+        let sum = self.base + self.painter.cell(self.canvas.index(at))[0];
+        sum as f64 * self.unit * self.unit
     }
 }
 
 fn contributions<'a>(
-    trial: Trial<'a>,
+    pair: Pair<'a>,
     options: &JudgeOptions,
     contribution: &impl Fn(&Tally) -> f64,
 ) -> Contribution<'a> {
-    let Trial {
-        case,
-        decided,
-        watch,
-    } = trial;
+    let Pair {
+        trial: Trial {
+            case,
+            decided,
+            watch,
+        },
+        reference,
+        root,
+    } = pair;
+    let of = |outcome: &Outcome| root * contribution(&Tally::of(outcome));
+    let reference = root * reference;
     if decided.error.is_some() {
-        let quiet = contribution(&Tally::of(&Outcome::error()));
         return Contribution {
-            quiet,
+            reference,
+            quiet: of(&Outcome::error()),
             boxes: Vec::new(),
         };
     }
-    let of = |stop| contribution(&Tally::of(&judge(case, watch, stop, options)));
-    let stops: Vec<f64> = decided.stops.iter().map(|stop| of(Some(stop))).collect();
+    let under = |stop| of(&judge(case, watch, stop, options));
+    let stops: Vec<f64> = decided.stops.iter().map(|s| under(Some(s))).collect();
     let boxes = decided.regions.iter().map(|r| (r, stops[r.stop])).collect();
     Contribution {
-        quiet: of(None),
+        reference,
+        quiet: under(None),
         boxes,
     }
 }
@@ -173,8 +185,13 @@ mod tests {
     #[test]
     fn the_error_of_a_sum_is_that_of_its_terms() {
         // Differences 1, 2, 3, 6: sum 12, mean 3, variance 14/3, of the sum 4 x 14/3.
-        let d = Difference::between(&[2.0, 4.0, 6.0, 12.0], &[1.0, 2.0, 3.0, 6.0]);
+        let (new, old) = ([2.0, 4.0, 6.0, 12.0], [1.0, 2.0, 3.0, 6.0]);
+        let d = Difference::between(&new, &old, &[1.0; 4]);
         assert_eq!(d.mean, 12.0);
         assert!((d.error - (56.0_f64 / 3.0).sqrt()).abs() < 1e-12);
+        // A weight of 2 is the transcript twice.
+        let twice = Difference::between(&new, &old, &[1.0, 1.0, 1.0, 2.0]);
+        let (new, old) = ([2.0, 4.0, 6.0, 12.0, 12.0], [1.0, 2.0, 3.0, 6.0, 6.0]);
+        assert_eq!(twice, Difference::between(&new, &old, &[1.0; 5]));
     }
 }

@@ -6,6 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::blend::Blend;
 use crate::intervals::{Interval, PoissonCache, wilson};
 use crate::latency::Quantiles;
 use crate::tally::{Count, SHARE, Tally, WITHIN};
@@ -174,6 +175,18 @@ pub fn ppv(tally: &Tally, worth: &Worth) -> Option<f64> {
     let h = worth.pi * of_loops(Count::Hit, Count::Late)?;
     let q = worth.pi * of_loops(Count::Premature, Count::Stale)?;
     let f = (1.0 - worth.pi) * ratio(tally.get(Count::FalseAlarm), tally.clean())?;
+    (h + q + f > 0.0).then(|| h / (h + q + f))
+}
+
+/// [`ppv`] from smoothed counts.
+pub(crate) fn smoothed_ppv(blend: &Blend, worth: &Worth) -> Option<f64> {
+    let ratio = |part: f64, whole: f64| (whole > 0.0).then(|| part / whole);
+    let loops = blend.of_loops(Tally::loops);
+    let of_loops = |a, b| ratio(blend.of_loops(|t| t.get(a) + t.get(b)), loops);
+    let h = worth.pi * of_loops(Count::Hit, Count::Late)?;
+    let q = worth.pi * of_loops(Count::Premature, Count::Stale)?;
+    let wrong = blend.of_clean(|t| t.get(Count::FalseAlarm));
+    let f = (1.0 - worth.pi) * ratio(wrong, blend.of_clean(Tally::clean))?;
     (h + q + f > 0.0).then(|| h / (h + q + f))
 }
 

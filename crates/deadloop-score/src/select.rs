@@ -1,30 +1,51 @@
 //! One selection: the best feasible cell, the most careful one that is as good, or the current one.
 
 use std::cmp::Ordering;
-use std::ops::Range;
 
-use deadloop_replay::Block;
-
+use crate::blend::{Blend, Weights};
+use crate::board::{Board, Field, Place};
 use crate::careful::{copies, distance};
-use crate::choose::ChooseOptions;
+use crate::choice::ChooseOptions;
 use crate::constraint::{Constraint, Judge};
-use crate::evidence::Evidence;
 use crate::infeasible::{NothingFeasible, Restrictive};
-use crate::paired::{Difference, Paired};
-use crate::sheet::{Sheet, tallies};
-use crate::tally::{Count, Tally};
+use crate::metric::At;
+use crate::paired::{Difference, Pair, Paired};
+use crate::pooling::Borrowing;
+use crate::tally::Tally;
 
-/// The tallies of all candidates on some transcripts, fold by fold.
-///
-/// Memory: a [`Sheet`] for each block and fold. Each transcript is judged once for all selections.
-pub(crate) struct Board<'a> {
-    evidence: &'a Evidence<'a>,
-    candidates: &'a Range<usize>,
-    pick: &'a [usize],
-    folds: &'a [usize],
-    options: &'a ChooseOptions,
-    /// For each block that has candidates: its index, and a sheet for each fold.
-    sheets: Vec<(usize, Vec<Sheet>)>,
+/// Whose transcripts a selection is made on.
+#[derive(Clone, Copy)]
+pub(crate) enum Voice<'a> {
+    /// All that are on the board.
+    All(&'a Board),
+    /// Those of all models but one.
+    Others {
+        /// Of all models.
+        all: &'a Board,
+        /// Of the one.
+        own: &'a Board,
+    },
+    /// Those of one model, helped by the others.
+    Helped {
+        /// Of all models.
+        all: &'a Board,
+        /// Of the one.
+        own: &'a Board,
+        /// How much the others help: without each fold, then with all.
+        borrowing: &'a [Borrowing],
+    },
+}
+
+/// A selection that is to be made.
+pub(crate) struct Selection<'a> {
+    pub(crate) field: &'a Field<'a>,
+    pub(crate) options: &'a ChooseOptions,
+    pub(crate) voice: Voice<'a>,
+    /// The transcripts that count in full.
+    pub(crate) pick: &'a [usize],
+    /// Those of the other models, where they help.
+    pub(crate) rest: &'a [usize],
+    pub(crate) current: Option<usize>,
 }
 
 /// What a selection ended with.
@@ -40,142 +61,107 @@ pub(crate) struct Selected {
 struct Candidate {
     cell: usize,
     merit: f64,
-    wrong: u64,
+    wrong: f64,
 }
 
-impl<'a> Board<'a> {
-    pub(crate) fn new(
-        evidence: &'a Evidence<'a>,
-        candidates: &'a Range<usize>,
-        pick: &'a [usize],
-        folds: &'a [usize],
-        options: &'a ChooseOptions,
-    ) -> Self {
-        let by_fold: Vec<Vec<usize>> = (0..options.folds.max(2))
-            .map(|fold| pick.iter().copied().filter(|i| folds[*i] == fold).collect())
-            .collect();
-        let has = |b: &Block| b.first() < candidates.end && candidates.start < b.first() + b.len();
-        let sheets = |(index, block): (usize, &Block)| {
-            let sheet = |pick: &Vec<usize>| {
-                let trials = pick.iter().map(|i| evidence.trial(index, *i));
-                tallies(&block.shape(), trials, &options.judge, &Count::ALL)
-            };
-            (index, by_fold.iter().map(sheet).collect())
-        };
-        let blocks = evidence
-            .plan
-            .blocks()
-            .iter()
-            .enumerate()
-            .filter(|(_, b)| has(b));
-        let sheets = blocks.map(sheets).collect();
-        Self {
-            evidence,
-            candidates,
-            pick,
-            folds,
-            options,
-            sheets,
-        }
-    }
-
+impl Selection<'_> {
     /// Selects on all transcripts, or on all but those of one fold.
-    pub(crate) fn select(
-        &self,
-        without: Option<usize>,
-        current: Option<usize>,
-    ) -> Result<Selected, Box<NothingFeasible>> {
-        let pick: Vec<usize> = self
-            .pick
-            .iter()
-            .copied()
-            .filter(|i| Some(self.folds[*i]) != without)
-            .collect();
-        let feasible = self.feasible(without, &pick);
+    pub(crate) fn select(&self, without: Option<usize>) -> Result<Selected, Box<NothingFeasible>> {
+        let sample = self.sample(without);
+        let feasible = self.feasible(&sample);
         // The first of the best: the order is the grid's, and of two equals the earlier stays.
         let better = |a: &&Candidate, b: &&Candidate| match a.merit.total_cmp(&b.merit) {
             Ordering::Equal => b.cell.cmp(&a.cell),
             unequal => unequal,
         };
         let Some(best) = feasible.iter().max_by(better).copied() else {
-            return Err(self.nothing(without, &pick));
+            return Err(self.nothing(&sample));
         };
-        let cell = self.most_careful(best, &feasible, &pick, current);
-        Ok(self.or_current(cell, current, &pick))
+        let cell = self.most_careful(best, &feasible, &sample);
+        Ok(self.or_current(cell, &sample))
     }
 
-    /// Calls `visit` with each candidate cell and its tally.
-    fn each(&self, without: Option<usize>, mut visit: impl FnMut(usize, Tally)) {
-        for (index, sheets) in &self.sheets {
-            for (cell, at) in self.cells(*index) {
-                let folds = sheets
-                    .iter()
-                    .enumerate()
-                    .filter(|(fold, _)| Some(*fold) != without);
-                visit(cell, folds.map(|(_, sheet)| sheet.tally(&at)).sum());
-            }
+    /// What is left when a fold is.
+    fn sample(&self, without: Option<usize>) -> Sample {
+        let [own, rest] = [self.pick, self.rest].map(|pick| self.field.kept(pick, without));
+        let borrowing = match self.voice {
+            Voice::Helped { borrowing, .. } => borrowing
+                .get(without.unwrap_or(self.field.fold_count))
+                .copied(),
+            _ => None,
+        };
+        Sample {
+            without,
+            borrowing,
+            quiet: [&own, &rest].map(|pick| self.field.quiet(pick)),
+            own,
+            rest,
         }
     }
 
-    /// The candidates of a block: number and value indices.
-    fn cells(&self, block: usize) -> impl Iterator<Item = (usize, Vec<u16>)> {
-        let block = &self.evidence.plan.blocks()[block];
-        let first = block.first();
-        let range = self.candidates.start.max(first)..self.candidates.end.min(first + block.len());
-        range.map(move |cell| (cell, block.at(cell - first)))
+    /// Calls `visit` with each candidate cell and its counts.
+    fn each(&self, sample: &Sample, mut visit: impl FnMut(usize, Blend)) {
+        let without = sample.without;
+        self.field.each(|place: Place<'_>| {
+            let blend = match self.voice {
+                Voice::All(board) => Blend::whole(&board.tally(place, without)),
+                Voice::Others { all, own } => {
+                    Blend::whole(&(all.tally(place, without) - own.tally(place, without)))
+                }
+                Voice::Helped { all, own, .. } => {
+                    let own = own.tally(place, without);
+                    sample.blend(own, all.tally(place, without) - own)
+                }
+            };
+            visit(place.cell, blend);
+        });
     }
 
-    fn feasible(&self, without: Option<usize>, pick: &[usize]) -> Vec<Candidate> {
+    /// The counts of one cell, which need not be a candidate.
+    fn counts(&self, cell: usize, sample: &Sample) -> Blend {
+        let tally = |pick: &[usize]| self.field.evidence.tally(cell, pick, self.field.judge);
+        sample.blend(tally(&sample.own), tally(&sample.rest))
+    }
+
+    fn feasible(&self, sample: &Sample) -> Vec<Candidate> {
         let ChooseOptions {
             constraints,
             objective,
             worth,
             ..
         } = self.options;
-        let quiet = self.quiet(pick);
         let mut judge = Judge::default();
         let mut found = Vec::new();
-        self.each(without, |cell, tally| {
-            let meets = |c: &Constraint| judge.standing(c, &tally, &quiet, worth).met;
+        self.each(sample, |cell, blend| {
+            let quiet = sample.quiet_beside(&blend);
+            let meets = |c: &Constraint| judge.stands(c, &blend, &quiet, worth).met;
             if constraints.iter().all(meets) {
-                let merit = objective.merit(&tally, worth);
                 found.push(Candidate {
                     cell,
-                    merit,
-                    wrong: tally.wrong(),
+                    merit: objective.merit(&blend, worth),
+                    wrong: blend.wrong(),
                 });
             }
         });
         found
     }
 
-    fn quiet(&self, pick: &[usize]) -> Tally {
-        self.evidence
-            .quiet(self.candidates.start, pick, &self.options.judge)
-    }
-
     /// Among the feasible cells within one standard error of the best (of the paired difference):
     /// fewest wrong alarms, then most copies asked for, then nearest to the current setting, then
     /// first in the grid.
-    fn most_careful(
-        &self,
-        best: Candidate,
-        feasible: &[Candidate],
-        pick: &[usize],
-        current: Option<usize>,
-    ) -> usize {
-        let near = self.near(best, feasible, pick);
-        let fewest = near.iter().map(|c| c.wrong).min().unwrap_or(0);
+    fn most_careful(&self, best: Candidate, feasible: &[Candidate], sample: &Sample) -> usize {
+        let near = self.near(best, feasible, sample);
+        let fewest = near.iter().map(|c| c.wrong).fold(f64::INFINITY, f64::min);
         let near: Vec<usize> = near
             .iter()
-            .filter(|c| c.wrong == fewest)
+            .filter(|c| c.wrong <= fewest)
             .map(|c| c.cell)
             .collect();
-        let plan = self.evidence.plan;
+        let plan = self.field.evidence.plan;
         let copies = |cell: &usize| copies(plan, *cell);
         let most = near.iter().map(copies).max().unwrap_or(0);
         let near = near.into_iter().filter(|cell| copies(cell) == most);
-        match current {
+        match self.current {
             None => near.min(),
             Some(current) => {
                 let from = plan.setting(current).columns();
@@ -185,46 +171,66 @@ impl<'a> Board<'a> {
         .unwrap_or(best.cell)
     }
 
-    fn near(&self, best: Candidate, feasible: &[Candidate], pick: &[usize]) -> Vec<Candidate> {
+    fn near(&self, best: Candidate, feasible: &[Candidate], sample: &Sample) -> Vec<Candidate> {
         let ChooseOptions {
             objective,
             worth,
-            judge,
+            errors,
             ..
         } = self.options;
-        let at = self.evidence.tally(best.cell, pick, judge);
-        let reference = self.contributions(best.cell, pick, &at);
+        let counts = self.counts(best.cell, sample);
+        let weighed = self.weighed(sample, counts.weights);
+        let at = objective.at(&counts, worth);
+        let reference = self.contributions(best.cell, &weighed, &at);
+        let n: f64 = weighed.iter().map(|(_, weight)| weight).sum();
         let mut near = Vec::new();
         let mut rest = feasible;
-        for (index, _) in &self.sheets {
-            let block = &self.evidence.plan.blocks()[*index];
+        for (index, block) in self.field.blocks() {
             let end = rest.partition_point(|c| c.cell < block.first() + block.len());
             let (here, later) = rest.split_at(end);
             rest = later;
-            if here.is_empty() {
+            // More wrong alarms than the best has are never preferred to it.
+            let contends = |c: &&Candidate| c.wrong <= best.wrong;
+            if !here.iter().any(|c| contends(&c)) {
                 continue;
             }
-            let trials = pick.iter().map(|i| self.evidence.trial(*index, *i));
+            let pairs = weighed
+                .iter()
+                .zip(&reference)
+                .map(|((i, weight), reference)| Pair {
+                    trial: self.field.evidence.trial(index, *i),
+                    reference: *reference,
+                    root: weight.sqrt(),
+                });
             let influence = |tally: &Tally| objective.influence(tally, &at, worth);
-            let paired = Paired::new(&block.shape(), trials, judge, &reference, influence);
-            near.extend(here.iter().filter(|c| {
-                let error = paired.difference(&block.at(c.cell - block.first())).error;
+            let paired = Paired::new(&block.shape(), pairs, self.field.judge, influence);
+            near.extend(here.iter().filter(contends).filter(|c| {
+                let squares = paired.squares(&block.at(c.cell - block.first()));
+                let error = Difference::of(best.merit - c.merit, squares, n).error;
                 // n/a is never near; with an error of 0 only equals are.
-                c.merit >= best.merit - error
+                c.merit >= best.merit - errors * error
             }));
         }
         near
     }
 
-    /// What each transcript contributes to the objective under a cell, near the tally `at`.
-    fn contributions(&self, cell: usize, pick: &[usize], at: &Tally) -> Vec<f64> {
+    /// The transcripts that count, each with its weight.
+    fn weighed(&self, sample: &Sample, weights: Weights) -> Vec<(usize, f64)> {
+        let own = sample.own.iter().map(|i| (*i, 1.0));
+        let weight = |i: &usize| {
+            let quiet = self.field.quiet(&[*i]);
+            (*i, self.options.objective.weight(&quiet, weights))
+        };
+        own.chain(sample.rest.iter().map(weight)).collect()
+    }
+
+    /// What each transcript contributes to the objective under a cell, near `at`.
+    fn contributions(&self, cell: usize, weighed: &[(usize, f64)], at: &At) -> Vec<f64> {
         let ChooseOptions {
-            objective,
-            worth,
-            judge,
-            ..
+            objective, worth, ..
         } = self.options;
-        let outcomes = self.evidence.outcomes(cell, pick, judge);
+        let pick: Vec<usize> = weighed.iter().map(|(i, _)| *i).collect();
+        let outcomes = self.field.evidence.outcomes(cell, &pick, self.field.judge);
         outcomes
             .iter()
             .map(|o| objective.influence(&Tally::of(o), at, worth))
@@ -233,8 +239,8 @@ impl<'a> Board<'a> {
 
     /// Keeps the current setting unless the new one is better with the asked-for probability, or
     /// the current one does not meet the constraints.
-    fn or_current(&self, new: usize, current: Option<usize>, pick: &[usize]) -> Selected {
-        let Some(current) = current else {
+    fn or_current(&self, new: usize, sample: &Sample) -> Selected {
+        let Some(current) = self.current else {
             return Selected {
                 cell: new,
                 kept: false,
@@ -243,20 +249,22 @@ impl<'a> Board<'a> {
         };
         let ChooseOptions {
             constraints,
+            objective,
             worth,
-            judge,
             sure,
             ..
         } = self.options;
-        let at = self.evidence.tally(new, pick, judge);
-        let [a, b] = [new, current].map(|cell| self.contributions(cell, pick, &at));
-        let probability = Difference::between(&a, &b).probability();
-        let tally = self.evidence.tally(current, pick, judge);
-        let quiet = self.evidence.quiet(current, pick, judge);
+        let counts = self.counts(new, sample);
+        let weighed = self.weighed(sample, counts.weights);
+        let at = objective.at(&counts, worth);
+        let [a, b] = [new, current].map(|cell| self.contributions(cell, &weighed, &at));
+        let weights: Vec<f64> = weighed.iter().map(|(_, weight)| *weight).collect();
+        let probability = Difference::between(&a, &b, &weights).probability();
+        let now = self.counts(current, sample);
+        let quiet = self.quiet(current, &now, sample);
         let mut by = Judge::default();
-        let allowed = constraints
-            .iter()
-            .all(|c| by.standing(c, &tally, &quiet, worth).met);
+        let meets = |c: &Constraint| by.stands(c, &now, &quiet, worth).met;
+        let allowed = constraints.iter().all(meets);
         let kept = new == current || (allowed && probability < *sure);
         let cell = if kept { current } else { new };
         Selected {
@@ -266,41 +274,55 @@ impl<'a> Board<'a> {
         }
     }
 
+    /// The counts of a setting that watches what `cell` watches and never alarms, beside those of
+    /// `cell`.
+    fn quiet(&self, cell: usize, counts: &Blend, sample: &Sample) -> Blend {
+        let of = |pick: &[usize]| self.field.evidence.quiet(cell, pick, self.field.judge);
+        Blend {
+            own: of(&sample.own),
+            rest: of(&sample.rest),
+            weights: counts.weights,
+        }
+    }
+
     /// Why nothing is feasible.
-    fn nothing(&self, without: Option<usize>, pick: &[usize]) -> Box<NothingFeasible> {
+    fn nothing(&self, sample: &Sample) -> Box<NothingFeasible> {
         let ChooseOptions {
             constraints,
             objective,
             worth,
             ..
         } = self.options;
-        let quiet = self.quiet(pick);
         let mut judge = Judge::default();
         let mut met = vec![0; constraints.len()];
         let mut cells = 0;
-        let mut nearest: Option<(f64, f64, usize, Tally)> = None;
-        self.each(without, |cell, tally| {
+        let mut nearest: Option<(f64, f64, usize, Blend)> = None;
+        self.each(sample, |cell, blend| {
             cells += 1;
+            let quiet = sample.quiet_beside(&blend);
             let mut short = 0.0;
             for (c, met) in constraints.iter().zip(&mut met) {
-                let standing = judge.standing(c, &tally, &quiet, worth);
+                let standing = judge.stands(c, &blend, &quiet, worth);
                 *met += usize::from(standing.met);
                 let margin = standing.margin(c).unwrap_or(f64::NEG_INFINITY);
                 short += (-margin / c.bound.abs().max(f64::MIN_POSITIVE)).max(0.0);
             }
-            let merit = objective.merit(&tally, worth);
+            let merit = objective.merit(&blend, worth);
             let closer =
-                |(s, m, ..): &(f64, f64, usize, Tally)| short < *s || (short == *s && merit > *m);
+                |(s, m, ..): &(f64, f64, usize, Blend)| short < *s || (short == *s && merit > *m);
             if nearest.as_ref().is_none_or(closer) {
-                nearest = Some((short, merit, cell, tally));
+                nearest = Some((short, merit, cell, blend));
             }
         });
-        let (cell, tally) = nearest.map_or((0, Tally::default()), |(_, _, cell, t)| (cell, t));
+        let none = || (0, Blend::whole(&Tally::default()));
+        let (cell, blend) = nearest.map_or_else(none, |(_, _, cell, blend)| (cell, blend));
         let least = constraints.iter().zip(met).min_by_key(|(_, met)| *met);
         let restrictive = least.map(|(constraint, met)| Restrictive {
             constraint: *constraint,
             met,
-            compared: judge.standing(constraint, &tally, &quiet, worth).compared,
+            compared: judge
+                .stands(constraint, &blend, &sample.quiet_beside(&blend), worth)
+                .compared,
         });
         let all: Vec<String> = constraints.iter().map(ToString::to_string).collect();
         Box::new(NothingFeasible {
@@ -308,7 +330,45 @@ impl<'a> Board<'a> {
             restrictive,
             cells,
             cell,
-            nearest: self.evidence.plan.id(cell),
+            nearest: self.field.evidence.plan.id(cell),
         })
+    }
+}
+
+/// The transcripts of one selection.
+struct Sample {
+    without: Option<usize>,
+    borrowing: Option<Borrowing>,
+    own: Vec<usize>,
+    rest: Vec<usize>,
+    /// The tallies of a setting that never alarms, own and rest.
+    quiet: [Tally; 2],
+}
+
+impl Sample {
+    /// A model's own tally, helped by that of the rest.
+    fn blend(&self, own: Tally, rest: Tally) -> Blend {
+        match &self.borrowing {
+            None => Blend::whole(&own),
+            Some(borrowing) => Blend {
+                own,
+                rest,
+                weights: Weights {
+                    loops: borrowing.loop_weight(),
+                    clean: borrowing.char_weight(own.wrong() + rest.wrong()),
+                },
+            },
+        }
+    }
+
+    /// A setting that never alarms, where the rest counts as it does for another setting: how much
+    /// text there is to decide about that one.
+    fn quiet_beside(&self, counts: &Blend) -> Blend {
+        let [own, rest] = self.quiet;
+        Blend {
+            own,
+            rest,
+            weights: counts.weights,
+        }
     }
 }

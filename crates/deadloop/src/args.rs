@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::commands;
 use crate::commands::synth;
 use crate::commands::{Check, Stats};
 
@@ -41,7 +42,7 @@ pub(crate) struct Global {
 pub(crate) enum Command {
     /// The main job: sweep a grid, cross-validate, choose a setting per model, write the evidence
     #[command(
-        after_help = "Examples:\n  deadloop tune datasets/starter\n  deadloop tune recordings.jsonl.zst --grid grid.toml --out tuned --constraint 'fa_per_mchar<=0.5'\n\nThe folder holds report.html, settings.toml (what production loads), choice.csv and every table. The same\ncommand resumes where it was interrupted."
+        after_help = "Examples:\n  deadloop tune datasets/starter\n  deadloop tune recordings.jsonl.zst --grid grid.toml --out tuned --constraint 'fa_per_mchar<=0.5'\n  deadloop tune clean.jsonl --budget 1/Mchar\n  deadloop tune recordings.jsonl.zst --grid huge.toml --search lhs --structures 40\n\nThe folder holds report.html, settings.toml (what production loads), choice.csv and every table. The same\ncommand resumes where it was interrupted."
     )]
     Tune(Tune),
     /// Scores of every cell of a grid, no choice; resumes where it stopped
@@ -69,6 +70,11 @@ pub(crate) enum Command {
         after_help = "Examples:\n  deadloop import recorded/ --out corpus\n  deadloop import batch_output.jsonl chat.sse --from openai-chat --out corpus --on-bad skip\n\nThe format of each file is told by its content. What a format's fields have no place for in a\ntranscript is counted and named at the end. Files may be packed with gzip or zstd."
     )]
     Import(crate::commands::Import),
+    /// How many loops and how much clean text a claim, or a difference, takes
+    #[command(
+        after_help = "Examples:\n  deadloop power --claim 'fa_per_mchar<=1' --claim 'recall>=0.9'\n  deadloop power --claim 'recall>=0.9' --truth 0.95\n  deadloop power --difference recall --from 0.80 --to 0.90\n\nAll of it is exact: binomial (Clopper-Pearson), Poisson, McNemar; no normal approximation."
+    )]
+    Power(commands::Power),
     /// Renders the report of a result folder again; runs nothing
     #[command(after_help = "Example:\n  deadloop report tuned")]
     Report(Report),
@@ -135,9 +141,26 @@ pub(crate) struct Tune {
     /// What it is to be best in
     #[arg(long, value_name = "METRIC", default_value = "saved")]
     pub(crate) objective: String,
+    /// False alarms that are allowed, as 1/Mchar: --constraint fa_per_mchar<=1. On a corpus without
+    /// loops: which settings its clean text supports, and how much is missing
+    #[arg(long, value_name = "N/Mchar", conflicts_with = "constraints", value_parser = budget)]
+    pub(crate) budget: Option<f64>,
     /// Folds of the cross-validation
     #[arg(long, value_name = "K", default_value_t = 5, value_parser = clap::value_parser!(u64).range(2..=100))]
     pub(crate) folds: u64,
+    /// How many standard errors below the best a setting may be and still count as good as it: among
+    /// those the most careful is chosen; 0 takes the best
+    #[arg(long, value_name = "X", default_value_t = 1.0, value_parser = standard_errors)]
+    pub(crate) standard_errors: f64,
+    /// Fail (exit code 5) if some model has too few labels for a setting of its own
+    #[arg(long)]
+    pub(crate) require_own: bool,
+    /// Search this many drawn structures of the grid, not all; thresholds are always complete
+    #[arg(long, value_enum, value_name = "HOW")]
+    pub(crate) search: Option<Search>,
+    /// How many structures --search draws
+    #[arg(long, value_name = "N", default_value = "60", requires = "search")]
+    pub(crate) structures: NonZeroUsize,
     #[command(flatten)]
     pub(crate) select: Select,
     #[command(flatten)]
@@ -147,6 +170,33 @@ pub(crate) struct Tune {
     /// Where the results go
     #[arg(long, value_name = "DIR", default_value = "deadloop-tune")]
     pub(crate) out: PathBuf,
+}
+
+/// How structures are drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Search {
+    /// Each by itself
+    Random,
+    /// As a Latin hypercube: each value of a parameter about equally often
+    Lhs,
+}
+
+/// `1/Mchar`, `0.5/Mchar`, or the number alone.
+fn budget(text: &str) -> Result<f64, String> {
+    let number = text.strip_suffix("/Mchar").unwrap_or(text).trim();
+    let budget = number
+        .parse::<f64>()
+        .ok()
+        .filter(|n| *n > 0.0 && n.is_finite());
+    budget.ok_or_else(|| "expected a number above 0, as 1/Mchar".into())
+}
+
+fn standard_errors(text: &str) -> Result<f64, String> {
+    let errors = text
+        .parse::<f64>()
+        .ok()
+        .filter(|n| *n >= 0.0 && n.is_finite());
+    errors.ok_or_else(|| "expected a number from 0 on".into())
 }
 
 #[derive(Debug, Args)]

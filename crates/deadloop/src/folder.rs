@@ -18,7 +18,8 @@ pub(crate) struct Folder {
 const JOURNAL: &str = ".journal.jsonl";
 
 /// The files of a result, those of the report aside: it is written whole each time.
-const RESULT: [&str; 13] = [
+const RESULT: [&str; 14] = [
+    "budget.csv",
     "cases.jsonl",
     "choice.csv",
     "intervals.csv",

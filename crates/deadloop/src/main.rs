@@ -2,6 +2,7 @@
 //! one per model. Each command is a file in `commands/`.
 
 mod args;
+mod budgeting;
 mod checking;
 mod commands;
 mod comparing;
@@ -17,6 +18,7 @@ mod pinning;
 mod programs;
 mod progress;
 mod replaying;
+mod searching;
 mod settings;
 mod show;
 mod watching;

@@ -14,7 +14,7 @@ use deadloop_score::{
 
 use crate::args::{self, Global, Judge, Output, Select};
 use crate::corpus::{Surveyed, Wanted, survey};
-use crate::exit::{Code, Outcome};
+use crate::exit::{Code, Failure, Outcome};
 use crate::folder::{Folder, State, fingerprint};
 use crate::programs;
 use crate::progress::watched;
@@ -69,7 +69,8 @@ impl Judge {
         }
     }
 
-    fn worth(&self, settings: &Settings) -> Worth {
+    /// What errors cost, and how often production loops.
+    pub(crate) fn worth(&self, settings: &Settings) -> Worth {
         let name = match self.profile {
             args::Profile::Interactive => "interactive",
             args::Profile::Batch => "batch",
@@ -124,7 +125,8 @@ pub(crate) fn replay(
     }))
 }
 
-fn look(request: &Request<'_>) -> Outcome<Surveyed> {
+/// The transcripts that are meant, without those that are sealed.
+pub(crate) fn look(request: &Request<'_>) -> Outcome<Surveyed> {
     let selection = request.select.selection()?;
     if let Some(sealed) = request
         .sealed
@@ -197,15 +199,20 @@ fn records(
     let ran = watched("replaying", request.global.quiet, |watch| {
         run(&job, Some(journal), watch)
     });
-    let ran = ran.map_err(|e| match e {
-        RunError::Interrupted { .. } => {
-            Code::Interrupted.error(format!("{e}; the same command goes on from there"))
-        }
-        RunError::Journal(_) | RunError::Program(_) => Code::Unexpected.because(e),
-        RunError::Changed(_) => Code::Usage.because(e),
-    })?;
+    let ran = ran.map_err(failed)?;
     programs::tell_errors(&ran.records, request.global.quiet);
     Ok(ran)
+}
+
+/// The exit code of a run that ended early.
+pub(crate) fn failed(error: RunError) -> Failure {
+    match error {
+        RunError::Interrupted { .. } => {
+            Code::Interrupted.error(format!("{error}; the same command goes on from there"))
+        }
+        RunError::Journal(_) | RunError::Program(_) => Code::Unexpected.because(error),
+        RunError::Changed(_) => Code::Usage.because(error),
+    }
 }
 
 fn manifest(

@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
+use super::openings::TEST_OPENINGS;
 use super::store::{FileError, write_csv};
 use super::table::{Cell, Schema, Type, named};
-use crate::choose::{Choice, Choices, ChooseOptions};
+use crate::choice::{Choice, Choices, ChooseOptions};
 use crate::constraint::{Constraint, Standing};
 use crate::intervals::{Interval, PoissonCache, wilson};
 use crate::metric::Metric;
@@ -33,7 +34,10 @@ const HELD_OUT_BOUNDS: [&str; 4] = [
 /// recall, precision, `fa_per_mchar`, delay and saved. `margins` says how far inside each
 /// constraint the setting is on these transcripts, and whether a bound or the estimate was compared.
 /// Of the held-out recall and false alarms there are intervals too (Wilson, exact Poisson), and the
-/// healthy chars that were watched held out.
+/// healthy chars that were watched held out. `prior_…` is how much the other models helped, in loops
+/// and healthy chars; `left_out…` is what the choice of the other models alone does on this model.
+/// `test_openings` counts how often the sealed split was scored with these settings (see
+/// [`count_opening`](super::openings::count_opening)): 0 when it is written.
 pub fn write_choice(
     dir: &Path,
     choices: &Choices,
@@ -80,6 +84,13 @@ fn schema() -> Schema {
     }
     schema.extend(named(&["held_out_exposure"], Type::Int));
     schema.extend(named(&HELD_OUT_BOUNDS, Type::Float));
+    schema.extend(named(&["prior_loops", "prior_clean_chars"], Type::Float));
+    schema.extend(named(&["left_out_setting"], Type::Text));
+    schema.extend(named(
+        &["left_out", "left_out_recall", "left_out_fa_per_mchar"],
+        Type::Float,
+    ));
+    schema.extend(named(&[TEST_OPENINGS], Type::Int));
     schema
 }
 
@@ -121,6 +132,16 @@ fn row(choice: &Choice, options: &ChooseOptions) -> Vec<Cell> {
     }
     row.push(Cell::count(choice.held_out_tally.get(Count::Exposure)));
     row.extend(held_out_bounds(&choice.held_out_tally).map(Cell::Float));
+    let strength = choice.borrowing.map(|b| b.strength());
+    row.push(Cell::Float(strength.map(|(loops, _)| loops)));
+    row.push(Cell::Float(strength.map(|(_, chars)| chars)));
+    let left_out = choice.left_out.as_ref();
+    row.push(left_out.map_or(Cell::Text(None), |l| Cell::text(l.setting.clone())));
+    for metric in [options.objective, Metric::Recall, Metric::FaPerMchar] {
+        let value = left_out.and_then(|l| metric.value(&l.tally, &options.worth));
+        row.push(Cell::Float(value));
+    }
+    row.push(Cell::count(0));
     row
 }
 

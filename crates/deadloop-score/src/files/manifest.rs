@@ -44,6 +44,9 @@ pub struct Manifest {
     pub objective: Option<String>,
     /// Folds of the cross-validation.
     pub folds: Option<usize>,
+    /// How structures were drawn and raced, where not all of the grid was searched.
+    #[serde(default)]
+    pub search: Option<String>,
     /// Why nothing was chosen, where no setting satisfies the constraints.
     pub infeasible: Option<NothingFeasible>,
     /// Names for settings: `document`, `current`, `chosen`, … A setting may have several.

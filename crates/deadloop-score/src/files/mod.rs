@@ -7,13 +7,16 @@
 //! | `outcomes.parquet`, `cases.jsonl` | `outcomes`, `cases` |
 //! | `scores.parquet`, `pareto.csv` | `scores`, `sweep` |
 //! | `scores_by.parquet`, `intervals.csv` | `breakdown` |
-//! | `choice.csv`, `settings.toml` | `choice`, `settings` |
+//! | `budget.csv` | `budget` |
+//! | `choice.csv`, `settings.toml` | `choice`, `openings`, `settings` |
 //! | `manifest.json`, and all of it together | `manifest`, `results` |
 
 pub(crate) mod breakdown;
+pub(crate) mod budget;
 pub(crate) mod cases;
 pub(crate) mod choice;
 pub(crate) mod manifest;
+pub(crate) mod openings;
 pub(crate) mod outcomes;
 pub(crate) mod results;
 pub(crate) mod scores;

@@ -8,7 +8,7 @@ use deadloop_replay::Plan;
 use deadloop_replay::detect::Setting;
 
 use super::store::{FileError, write_text};
-use crate::choose::{Choice, Choices, ChooseOptions};
+use crate::choice::{Choice, Choices, ChooseOptions};
 use crate::metric::Metric;
 
 /// Writes `settings.toml`: the pooled setting for every model, then each model that has its own.
@@ -23,6 +23,13 @@ pub fn write_settings(
         &dir.join("settings.toml"),
         &settings_toml(plan, choices, options),
     )
+}
+
+/// Writes `settings.toml` with one setting for all models, and a line on where it comes from.
+pub fn write_setting(dir: &Path, plan: &Plan, cell: usize, comment: &str) -> Result<(), FileError> {
+    let mut text = format!("# {}\n", one_line(comment));
+    guards(&mut text, "guard", &plan.setting(cell));
+    write_text(&dir.join("settings.toml"), &text)
 }
 
 /// The text of `settings.toml`.

@@ -14,6 +14,7 @@ mod detectors;
 mod explain;
 mod import;
 mod label;
+mod power;
 mod replay;
 mod report;
 mod stats;
@@ -29,6 +30,7 @@ pub(crate) use check_cases::CheckCases;
 pub(crate) use compare::{Compare, Write as CompareWrite};
 pub(crate) use import::Import;
 pub(crate) use label::Label;
+pub(crate) use power::Power;
 pub(crate) use replay::Named;
 pub(crate) use stats::Stats;
 
@@ -45,6 +47,7 @@ pub(crate) fn run(cli: &Cli) -> Outcome {
         Command::Explain(args) => explain::run(args, cli.global),
         Command::Watch(args) => watch::run(args, cli.global),
         Command::Import(args) => import::run(args, cli.global),
+        Command::Power(args) => power::run(args, cli.global),
         Command::Report(args) => report::run(args, cli.global),
         Command::Label(args) => label::run(args, cli.global),
         Command::Check(args) => check::run(args, cli.global),

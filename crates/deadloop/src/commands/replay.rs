@@ -5,10 +5,13 @@ use std::path::{Path, PathBuf};
 
 use deadloop_detect::Settings;
 use deadloop_replay::Plan;
-use deadloop_score::{Count, Evidence, Resampling, Scoring, Tally, macro_means, write_intervals};
+use deadloop_score::{
+    Case, Count, Evidence, Resampling, Scoring, Tally, count_opening, macro_means, write_intervals,
+};
 use serde_json::json;
 
 use super::sweep::already_done;
+use super::tune::SEALED;
 use crate::args::{Global, Replay};
 use crate::exit::Outcome;
 use crate::replaying::{Replayed, Request, all_presets, name, replay};
@@ -40,6 +43,7 @@ pub(super) fn run(args: &Replay, global: Global) -> Outcome {
     let Some(mut done) = replay(&request, &plan, &named[0].1)? else {
         return already_done(&args.out, global);
     };
+    count_openings(args, &done, global)?;
     for ((label, _), cell) in named.iter().zip(&cells) {
         name(&mut done.manifest, &plan, *cell, label);
     }
@@ -59,6 +63,24 @@ pub(super) fn run(args: &Replay, global: Global) -> Outcome {
     done.manifest.models_left_out = scored.left_out;
     done.manifest.macro_means = means;
     done.finish(global)
+}
+
+/// Where transcripts of the sealed split are scored with what `tune` chose, its folder counts it.
+fn count_openings(args: &Replay, done: &Replayed, global: Global) -> Outcome {
+    let sealed = |case: &Case| case.split.as_deref() == Some(SEALED);
+    if !done.surveyed.cases.iter().any(sealed) {
+        return Ok(());
+    }
+    for file in &args.settings {
+        let dir = file.parent().unwrap_or(Path::new(""));
+        if let (Some(times), false) = (count_opening(dir)?, global.quiet) {
+            let file = file.display();
+            eprintln!(
+                "{file}: scored on the split {SEALED}, time {times}: see choice.csv beside it"
+            );
+        }
+    }
+    Ok(())
 }
 
 /// The settings of these files, or the recommended guard, and all presets where they are asked for.

@@ -4,53 +4,81 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use deadloop_detect::Settings;
-use deadloop_replay::Plan;
+use deadloop_replay::{Grid, Plan};
 use deadloop_score::{
-    Choice, Choices, ChooseError, ChooseOptions, Constraint, Evidence, Manifest, Metric, choose,
-    write_choice, write_pareto, write_settings,
+    Choice, Choices, ChooseError, ChooseOptions, Constraint, Evidence, Manifest, Metric, Why,
+    choose, write_choice, write_pareto, write_settings,
 };
 use serde_json::json;
 
 use super::replay::{intervals, ratio};
 use super::sweep::{already_done, tell_refused};
 use crate::args::{Global, Tune};
+use crate::budgeting::{self, Asked};
 use crate::exit::{Code, Outcome};
 use crate::replaying::{Replayed, Request, all_presets, name, replay};
+use crate::searching::{Wanted, search, tell_size};
 use crate::settings;
 use crate::show;
 
 /// The transcripts that a choice is scored on afterwards, and never chosen on.
-const SEALED: &str = "test";
+pub(super) const SEALED: &str = "test";
 
 pub(super) fn run(args: &Tune, global: Global) -> Outcome {
     let current = settings::settings(args.settings.as_deref(), &args.judge.set)?;
-    let (mut plan, text) = searched(args)?;
-    let (constraints, objective) = goal(args)?;
+    let (grids, text) = match &args.grid {
+        Some(path) => settings::grid(path).map(|(grid, text)| (vec![grid], text))?,
+        None => settings::default_grids()?,
+    };
+    let request = request(args, global, text, &current);
+    let options = options(args, &current)?;
+    let (mut plan, search) = match args.search {
+        None => (product(&grids)?, None),
+        Some(how) => {
+            let wanted = Wanted {
+                grids: &grids,
+                how,
+                structures: args.structures.get(),
+                options: &options,
+            };
+            search(&request, &wanted).map(|(plan, told)| (plan, Some(told)))?
+        }
+    };
     // Grids come first, so their cells are those up to here.
     let cells = 0..plan.cells();
     tell_refused(&plan, global);
+    tell_size(&plan, global.quiet);
     let presets: Vec<(String, usize)> = all_presets()?
         .into_iter()
         .map(|(name, s)| (name, plan.add_setting(&s)))
         .collect();
     let current_cell = plan.add_settings(&current);
-    let request = request(args, global, text, &current);
     let Some(mut done) = replay(&request, &plan, &current)? else {
         return already_done(&args.out, global);
     };
-    let options = ChooseOptions {
-        constraints,
-        objective,
-        folds: usize::try_from(args.folds).unwrap_or(usize::MAX),
-        seed: args.select.seed,
-        judge: done.judge,
-        worth: done.worth,
-        ..ChooseOptions::default()
-    };
-    let evidence = Evidence::new(&plan, &done.surveyed.cases, &done.records)?;
-    let choices = choose(&evidence, cells, Some(current_cell), &options);
+    done.manifest.search = search;
     describe(&mut done.manifest, &plan, args, (&presets, current_cell));
-    let reported = reported(&choices, &presets, current_cell);
+    let evidence = Evidence::new(&plan, &done.surveyed.cases, &done.records)?;
+    let loops = evidence
+        .tally(current_cell, &evidence.all(), &done.judge)
+        .loops();
+    let budgeted = args.budget.filter(|_| loops == 0);
+    let choices = match budgeted {
+        Some(_) => None,
+        None => Some(choose(
+            &evidence,
+            cells.clone(),
+            Some(current_cell),
+            &options,
+        )),
+    };
+    let chosen = choices
+        .iter()
+        .flatten()
+        .flat_map(|c| chosen_cells(c).into_values());
+    let known = presets.iter().map(|(_, cell)| *cell).chain([current_cell]);
+    let reported: BTreeSet<usize> = chosen.chain(known).collect();
+    let reported: Vec<usize> = reported.into_iter().collect();
     let scored = done.score(
         &evidence,
         Some(current_cell),
@@ -59,39 +87,78 @@ pub(super) fn run(args: &Tune, global: Global) -> Outcome {
     )?;
     done.manifest.macro_means = intervals(&done, &evidence, &reported)?;
     done.manifest.models_left_out = scored.left_out;
-    let chosen = choices.as_ref().map(chosen_cells).unwrap_or_default();
+    let chosen = choices.iter().flatten().next().map(chosen_cells);
+    let chosen = chosen.unwrap_or_default();
     write_pareto(done.folder.path(), &evidence, &scored.fronts, &chosen)?;
     // Nothing feasible: the scores are written and say how far it was; nothing is chosen.
-    let result = match choices {
-        Ok(choices) => {
-            write_choice(done.folder.path(), &choices, &options)?;
-            write_settings(done.folder.path(), &plan, &choices, &options)?;
-            name(&mut done.manifest, &plan, choices.pooled.cell, "chosen");
-            summary(&done, &evidence, &choices, current_cell, global)
-        }
-        Err(error) => {
+    let result = match (choices, budgeted) {
+        (Some(Ok(choices)), _) => written(args, &done, &evidence, &choices, &options)
+            .and_then(|()| summary(&done, &evidence, &choices, current_cell, global))
+            .map(|()| choices.pooled.cell),
+        (Some(Err(error)), _) => {
             if let ChooseError::NothingFeasible(why) = &error {
                 done.manifest.infeasible = Some((**why).clone());
             }
             Err(failure(error))
         }
+        (None, budget) => {
+            let asked = Asked {
+                candidates: cells,
+                current: current_cell,
+                budget: budget.unwrap_or(f64::NAN),
+            };
+            budgeting::calibrated(&done, &evidence, &asked, global)
+        }
     };
+    if let Ok(cell) = &result {
+        name(&mut done.manifest, &plan, *cell, "chosen");
+    }
     done.finish(global)?;
-    result
+    result.map(|_| ())
 }
 
-/// A plan of every cell that is searched, and the text of the grids.
-fn searched(args: &Tune) -> Outcome<(Plan, String)> {
-    let (grids, text) = match &args.grid {
-        Some(path) => settings::grid(path).map(|(grid, text)| (vec![grid], text))?,
-        None => settings::default_grids()?,
-    };
+/// A plan of every cell of the grids.
+fn product(grids: &[Grid]) -> Outcome<Plan> {
     let mut plan = Plan::default();
-    for grid in &grids {
+    for grid in grids {
         plan.add_grid(grid)
             .map_err(|e| Code::Usage.error(format!("the grid: {e}")))?;
     }
-    Ok((plan, text))
+    Ok(plan)
+}
+
+/// How the choice is made.
+fn options(args: &Tune, current: &Settings) -> Outcome<ChooseOptions> {
+    let (constraints, objective) = goal(args)?;
+    Ok(ChooseOptions {
+        constraints,
+        objective,
+        folds: usize::try_from(args.folds).unwrap_or(usize::MAX),
+        seed: args.select.seed,
+        judge: args.judge.options(),
+        worth: args.judge.worth(current),
+        errors: args.standard_errors,
+        ..ChooseOptions::default()
+    })
+}
+
+/// The files of a choice; none where some model should have one of its own and has too few labels.
+fn written(
+    args: &Tune,
+    done: &Replayed,
+    evidence: &Evidence<'_>,
+    choices: &Choices,
+    options: &ChooseOptions,
+) -> Outcome {
+    let few = choices.models.iter().filter(|c| c.why == Why::FewLabels);
+    let few: Vec<String> = few.map(|c| format!("{}: {}", c.model, c.reason)).collect();
+    if args.require_own && !few.is_empty() {
+        let what = "too little data for a setting of its own";
+        return Err(Code::TooLittle.error(format!("{what}: {}", few.join("; "))));
+    }
+    write_choice(done.folder.path(), choices, options)?;
+    write_settings(done.folder.path(), evidence.plan, choices, options)?;
+    Ok(())
 }
 
 fn goal(args: &Tune) -> Outcome<(Vec<Constraint>, Metric)> {
@@ -99,11 +166,11 @@ fn goal(args: &Tune) -> Outcome<(Vec<Constraint>, Metric)> {
         text.parse::<Constraint>()
             .map_err(|e| Code::Usage.error(format!("--constraint {text}: {e}")))
     };
-    let constraints = args
-        .constraints
-        .iter()
-        .map(constraint)
-        .collect::<Outcome<_>>()?;
+    let constraints = match args.budget {
+        Some(budget) => vec![format!("fa_per_mchar<={budget}")],
+        None => args.constraints.clone(),
+    };
+    let constraints = constraints.iter().map(constraint).collect::<Outcome<_>>()?;
     let objective = args.objective.parse::<Metric>();
     let objective =
         objective.map_err(|e| Code::Usage.error(format!("--objective {}: {e}", args.objective)))?;
@@ -128,7 +195,15 @@ fn request<'a>(args: &'a Tune, global: Global, grid: String, current: &Settings)
         global,
         inputs: vec![
             current.id(),
-            format!("{:?} {} {}", args.constraints, args.objective, args.folds),
+            format!(
+                "{:?} {:?} {} {} {} {}",
+                args.constraints,
+                args.budget,
+                args.objective,
+                args.folds,
+                args.standard_errors,
+                args.require_own
+            ),
         ],
         grid: Some(grid),
         sealed: Some(SEALED),
@@ -142,28 +217,16 @@ fn describe(
     args: &Tune,
     (presets, current): (&[(String, usize)], usize),
 ) {
-    manifest.constraints = args.constraints.clone();
+    manifest.constraints = match args.budget {
+        Some(budget) => vec![format!("fa_per_mchar<={budget}")],
+        None => args.constraints.clone(),
+    };
     manifest.objective = Some(args.objective.clone());
     manifest.folds = usize::try_from(args.folds).ok();
     for (label, cell) in presets {
         name(manifest, plan, *cell, label);
     }
     name(manifest, plan, current, "current");
-}
-
-/// The settings whose outcomes are written: the chosen, the presets, the current one.
-fn reported(
-    choices: &Result<Choices, ChooseError>,
-    presets: &[(String, usize)],
-    current: usize,
-) -> Vec<usize> {
-    let chosen = choices.iter().flat_map(|c| chosen_cells(c).into_values());
-    let known = presets.iter().map(|(_, cell)| *cell).chain([current]);
-    chosen
-        .chain(known)
-        .collect::<BTreeSet<usize>>()
-        .into_iter()
-        .collect()
 }
 
 fn chosen_cells(choices: &Choices) -> BTreeMap<String, usize> {
@@ -191,7 +254,7 @@ fn summary(
     let own: Vec<&Choice> = choices
         .models
         .iter()
-        .filter(|c| c.why == deadloop_score::Why::Own)
+        .filter(|c| c.why == Why::Own)
         .collect();
     if global.json {
         let row = |c: &Choice| json!({"model": c.model, "setting": c.setting, "why": c.why.name()});

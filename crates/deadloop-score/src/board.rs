@@ -1,0 +1,118 @@
+//! [`Board`]: the tallies of all candidate settings on some transcripts, fold by fold.
+
+use std::ops::Range;
+
+use deadloop_replay::Block;
+
+use crate::evidence::Evidence;
+use crate::judging::JudgeOptions;
+use crate::sheet::{Sheet, tallies};
+use crate::tally::{Count, Tally};
+
+/// The candidates: which cells of which plan, and the fold of each case.
+#[derive(Clone, Copy)]
+pub(crate) struct Field<'a> {
+    pub(crate) evidence: &'a Evidence<'a>,
+    pub(crate) candidates: &'a Range<usize>,
+    pub(crate) folds: &'a [usize],
+    pub(crate) fold_count: usize,
+    pub(crate) judge: &'a JudgeOptions,
+}
+
+impl<'a> Field<'a> {
+    /// The blocks that have candidates, with their index.
+    pub(crate) fn blocks(&self) -> impl Iterator<Item = (usize, &'a Block)> + use<'a> {
+        let Range { start, end } = *self.candidates;
+        let has = move |b: &Block| b.first() < end && start < b.first() + b.len();
+        let blocks = self.evidence.plan.blocks().iter().enumerate();
+        blocks.filter(move |(_, block)| has(block))
+    }
+
+    /// Calls `visit` with each candidate: its place among them, its block's place among the blocks
+    /// that have candidates, its cell and its value indices.
+    pub(crate) fn each(&self, mut visit: impl FnMut(Place<'_>)) {
+        let mut nth = 0;
+        for (slot, (_, block)) in self.blocks().enumerate() {
+            let first = block.first();
+            let from = self.candidates.start.max(first);
+            for cell in from..self.candidates.end.min(first + block.len()) {
+                let at = &block.at(cell - first);
+                visit(Place {
+                    nth,
+                    slot,
+                    cell,
+                    at,
+                });
+                nth += 1;
+            }
+        }
+    }
+
+    /// Those of `pick` that are not in the fold `without`.
+    pub(crate) fn kept(&self, pick: &[usize], without: Option<usize>) -> Vec<usize> {
+        let kept = |i: &usize| Some(self.folds[*i]) != without;
+        pick.iter().copied().filter(kept).collect()
+    }
+
+    /// The tally of a setting that never alarms, on some transcripts.
+    pub(crate) fn quiet(&self, pick: &[usize]) -> Tally {
+        self.evidence.quiet(self.candidates.start, pick, self.judge)
+    }
+}
+
+/// Where a candidate is.
+#[derive(Clone, Copy)]
+pub(crate) struct Place<'a> {
+    pub(crate) nth: usize,
+    pub(crate) slot: usize,
+    pub(crate) cell: usize,
+    pub(crate) at: &'a [u16],
+}
+
+/// The tallies of all candidates on some transcripts.
+///
+/// Memory: a [`Sheet`] for each block and fold, and a tally for each candidate. Each transcript is
+/// judged once for all selections.
+pub(crate) struct Board {
+    /// For each block that has candidates, a sheet for each fold.
+    sheets: Vec<Vec<Sheet>>,
+    /// Over all folds.
+    totals: Vec<Tally>,
+}
+
+impl Board {
+    /// Tallies `pick`. `counts`: those that will be asked for.
+    pub(crate) fn new(field: &Field<'_>, pick: &[usize], counts: &[Count]) -> Self {
+        let in_fold = |fold| {
+            let members = pick
+                .iter()
+                .copied()
+                .filter(move |i| field.folds[*i] == fold);
+            members.collect::<Vec<usize>>()
+        };
+        let by_fold: Vec<Vec<usize>> = (0..field.fold_count).map(in_fold).collect();
+        let sheets = |(index, block): (usize, &Block)| {
+            let sheet = |pick: &Vec<usize>| {
+                let trials = pick.iter().map(|i| field.evidence.trial(index, *i));
+                tallies(&block.shape(), trials, field.judge, counts)
+            };
+            by_fold.iter().map(sheet).collect()
+        };
+        let sheets: Vec<Vec<Sheet>> = field.blocks().map(sheets).collect();
+        let mut totals = Vec::new();
+        field.each(|place| {
+            let folds = &sheets[place.slot];
+            totals.push(folds.iter().map(|sheet| sheet.tally(place.at)).sum());
+        });
+        Self { sheets, totals }
+    }
+
+    /// The tally of a candidate on all transcripts, or on all but those of one fold.
+    pub(crate) fn tally(&self, place: Place<'_>, without: Option<usize>) -> Tally {
+        let total = self.totals[place.nth];
+        match without {
+            None => total,
+            Some(fold) => total - self.sheets[place.slot][fold].tally(place.at),
+        }
+    }
+}

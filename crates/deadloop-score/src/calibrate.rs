@@ -1,0 +1,160 @@
+//! Calibration from clean text alone: which settings a budget of false alarms allows, where there is
+//! no loop to choose by.
+//!
+//! Clean text can refute a setting and can support a claim about it; it cannot say which of two
+//! settings finds more loops. So the current setting is kept where the text supports it, else the
+//! nearest one that it does support is taken; and the loosest supported thresholds of each structure
+//! are listed, beyond which the text says no.
+
+use std::collections::HashSet;
+use std::ops::Range;
+
+use deadloop_replay::detect::Side;
+use deadloop_replay::{Axis, Block};
+
+use crate::careful::distance;
+use crate::evidence::Evidence;
+use crate::intervals::poisson_upper;
+use crate::judging::JudgeOptions;
+use crate::sheet::tallies;
+use crate::tally::{Count, Tally};
+
+/// The chance with which a claim is wrong, as in a constraint.
+const ALPHA: f64 = 0.05;
+
+/// What clean text says about one setting.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Supported {
+    /// The setting's number in the plan.
+    pub cell: usize,
+    /// Its name.
+    pub setting: String,
+    /// Wrong alarms.
+    pub wrong: u64,
+    /// Clean chars that it watched.
+    pub exposure: u64,
+    /// The upper bound of its false alarms per million chars (95 %, one-sided, exact Poisson).
+    pub bound: Option<f64>,
+    /// Clean chars that are missing for the claim, if they bring no further alarm; 0: the bound is
+    /// within the budget.
+    pub missing: u64,
+}
+
+impl Supported {
+    fn of(evidence: &Evidence<'_>, cell: usize, tally: &Tally, budget: f64) -> Self {
+        let (wrong, exposure) = (tally.wrong(), tally.get(Count::Exposure));
+        let events = 1e6 * poisson_upper(wrong, ALPHA);
+        let needed = (events / budget).ceil() as u64;
+        Self {
+            cell,
+            setting: evidence.plan.id(cell),
+            wrong,
+            exposure,
+            bound: (exposure > 0).then(|| events / exposure as f64),
+            missing: needed.saturating_sub(exposure),
+        }
+    }
+
+    /// Whether the text supports the claim.
+    pub fn holds(&self) -> bool {
+        self.missing == 0
+    }
+}
+
+/// What clean text says about the settings for a budget.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Calibration {
+    /// The current setting.
+    pub current: Supported,
+    /// The current setting where it is supported, else the nearest supported one; `None`: the text
+    /// supports none.
+    pub chosen: Option<Supported>,
+    /// The settings that are supported while no setting of their structure with one looser threshold
+    /// is, in the order of the grid.
+    pub loosest: Vec<Supported>,
+    /// How many of the candidates are supported.
+    pub supported: usize,
+    /// The candidate with the least missing text, the first of equals.
+    pub nearest: Option<Supported>,
+    /// The chosen setting on each model: its own text seldom supports the claim by itself.
+    pub models: Vec<(String, Supported)>,
+}
+
+/// Holds the cells `candidates` against a budget of false alarms per million clean chars.
+pub fn calibrate(
+    evidence: &Evidence<'_>,
+    candidates: Range<usize>,
+    current: usize,
+    budget: f64,
+    options: &JudgeOptions,
+) -> Calibration {
+    let of = |cell: usize, pick: &[usize]| {
+        let tally = evidence.tally(cell, pick, options);
+        Supported::of(evidence, cell, &tally, budget)
+    };
+    let all = evidence.all();
+    let now = of(current, &all);
+    let mut loosest = Vec::new();
+    let mut supported = Vec::new();
+    let mut nearest: Option<Supported> = None;
+    for (index, block) in evidence.plan.blocks().iter().enumerate() {
+        let first = block.first();
+        let range = candidates.start.max(first)..candidates.end.min(first + block.len());
+        if range.is_empty() {
+            continue;
+        }
+        let trials = all.iter().map(|i| evidence.trial(index, *i));
+        let sheet = tallies(&block.shape(), trials, options, &Count::ALL);
+        let each = range.map(|cell| {
+            let at = block.at(cell - first);
+            (Supported::of(evidence, cell, &sheet.tally(&at), budget), at)
+        });
+        let each: Vec<(Supported, Vec<u16>)> = each.collect();
+        for (one, _) in &each {
+            if nearest.as_ref().is_none_or(|n| one.missing < n.missing) {
+                nearest = Some(one.clone());
+            }
+        }
+        let holds = each.iter().filter(|(one, _)| one.holds());
+        let held: HashSet<&[u16]> = holds.clone().map(|(_, at)| at.as_slice()).collect();
+        let ends = holds
+            .clone()
+            .filter(|(_, at)| !has_looser(block, at, &held));
+        loosest.extend(ends.map(|(one, _)| one.clone()));
+        supported.extend(holds.map(|(one, _)| one.cell));
+    }
+    let chosen = match now.holds() {
+        true => Some(now.clone()),
+        false => {
+            let from = evidence.plan.setting(current).columns();
+            let far = |cell: &usize| distance(&evidence.plan.setting(*cell).columns(), &from);
+            let near = supported.iter().min_by_key(|cell| (far(cell), **cell));
+            near.map(|cell| of(*cell, &all))
+        }
+    };
+    let shown = chosen.as_ref().map_or(current, |chosen| chosen.cell);
+    let models = evidence.models().into_iter();
+    let models = models.map(|(model, pick)| (model.to_owned(), of(shown, &pick)));
+    Calibration {
+        current: now,
+        chosen,
+        loosest,
+        supported: supported.len(),
+        nearest,
+        models: models.collect(),
+    }
+}
+
+/// Whether a setting with one threshold a step looser is supported too.
+fn has_looser(block: &Block, at: &[u16], held: &HashSet<&[u16]>) -> bool {
+    let looser = |(axis, values): (usize, &Axis)| {
+        let mut at = at.to_vec();
+        at[axis] = match values.threshold.side {
+            Side::AtMost => at[axis].checked_sub(1)?,
+            Side::AtLeast => at[axis] + 1,
+        };
+        Some(at)
+    };
+    let mut steps = block.axes().iter().enumerate().filter_map(looser);
+    steps.any(|at| held.contains(at.as_slice()))
+}

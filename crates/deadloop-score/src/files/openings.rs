@@ -1,0 +1,58 @@
+//! How often a sealed split was opened: a column of choice.csv beside the settings that were scored.
+
+use std::path::Path;
+
+use super::store::{FileError, write_text};
+
+/// The column.
+pub(crate) const TEST_OPENINGS: &str = "test_openings";
+
+/// Counts one more opening in the `choice.csv` of a folder that `tune` left, and gives back how many
+/// there are; `None` where there is no such file, or it has no such column.
+///
+/// A score on transcripts that were never chosen on is honest once. Whoever tunes again after having
+/// seen it, and looks again, chooses on them too: the count says so.
+pub fn count_opening(dir: &Path) -> Result<Option<u64>, FileError> {
+    let path = dir.join("choice.csv");
+    let text = match std::fs::read_to_string(&path) {
+        Ok(text) => text,
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(e) => return Err(FileError::at(&path, e)),
+    };
+    let mut reader = csv::Reader::from_reader(text.as_bytes());
+    let header = reader
+        .headers()
+        .map_err(|e| FileError::at(&path, e))?
+        .clone();
+    let Some(column) = header.iter().position(|name| name == TEST_OPENINGS) else {
+        return Ok(None);
+    };
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    writer
+        .write_record(&header)
+        .map_err(|e| FileError::at(&path, e))?;
+    let mut most = 0;
+    for row in reader.records() {
+        let row = row.map_err(|e| FileError::at(&path, e))?;
+        let before: u64 = row[column].parse().map_err(|e| {
+            let what = format!(
+                "{TEST_OPENINGS} is {:?}: {e}; expected a count",
+                &row[column]
+            );
+            FileError::at(&path, what)
+        })?;
+        most = most.max(before + 1);
+        let count = (before + 1).to_string();
+        let cells = row.iter().enumerate();
+        let cells = cells.map(|(i, cell)| if i == column { count.as_str() } else { cell });
+        writer
+            .write_record(cells)
+            .map_err(|e| FileError::at(&path, e))?;
+    }
+    let bytes = writer
+        .into_inner()
+        .map_err(|e| FileError::at(&path, e.error()))?;
+    let text = String::from_utf8(bytes).map_err(|e| FileError::at(&path, e))?;
+    write_text(&path, &text)?;
+    Ok(Some(most))
+}

@@ -1,0 +1,255 @@
+//! `deadloop power`: how many loops and how much clean text a claim, or a difference, takes.
+
+use clap::Args;
+use deadloop_score::power::{ALPHA, Claim, Discordant, Need};
+use deadloop_score::{Constraint, Metric};
+use serde_json::{Value, json};
+
+use crate::args::Global;
+use crate::exit::{Code, Outcome};
+use crate::show;
+
+/// What `deadloop power` takes.
+#[derive(Debug, Args)]
+pub(crate) struct Power {
+    /// A claim as a constraint is written: fa_per_mchar<=N, or fpr<=P, recall>=P, within_N>=P,
+    /// precision>=P; may be repeated
+    #[arg(
+        long = "claim",
+        value_name = "EXPR",
+        required_unless_present = "difference"
+    )]
+    claims: Vec<String>,
+    /// What is true, in the metric's own units: then how much data shows the claim with --power
+    #[arg(long, value_name = "VALUE", requires = "claims")]
+    truth: Option<f64>,
+    /// A difference between two settings on the same transcripts: recall, within_N, fpr or
+    /// fa_per_mchar
+    #[arg(long, value_name = "METRIC", requires = "from", requires = "to")]
+    difference: Option<String>,
+    /// The metric under the old setting
+    #[arg(long, value_name = "VALUE", requires = "difference")]
+    from: Option<f64>,
+    /// The metric under the new setting
+    #[arg(long, value_name = "VALUE", requires = "difference")]
+    to: Option<f64>,
+    /// The probability with which it is to be found
+    #[arg(long, value_name = "P", default_value_t = 0.8, value_parser = probability)]
+    power: f64,
+    /// For a claim: up to how many errors sizes are listed
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u64).range(0..=1000))]
+    errors: u64,
+}
+
+fn probability(text: &str) -> Result<f64, String> {
+    let p = text.parse::<f64>().ok().filter(|p| *p > 0.0 && *p < 1.0);
+    p.ok_or_else(|| "expected a number between 0 and 1".into())
+}
+
+pub(super) fn run(args: &Power, global: Global) -> Outcome {
+    let mut answers: Vec<Answer> = Vec::new();
+    for text in &args.claims {
+        answers.push(claimed(text, args)?);
+    }
+    if let (Some(metric), Some(from), Some(to)) = (&args.difference, args.from, args.to) {
+        answers.push(differs(metric, from, to, args.power)?);
+    }
+    if global.json {
+        let all: Vec<&Value> = answers.iter().map(|a| &a.json).collect();
+        return show::print(&serde_json::to_string(&all)?);
+    }
+    let texts: Vec<&str> = answers.iter().map(|a| a.text.as_str()).collect();
+    show::print(&texts.join("\n\n"))
+}
+
+struct Answer {
+    text: String,
+    json: Value,
+}
+
+/// What is counted, and what an error is.
+struct Unit {
+    things: &'static str,
+    errors: &'static str,
+}
+
+const CHARS: Unit = Unit {
+    things: "clean chars",
+    errors: "wrong alarms",
+};
+
+fn claimed(text: &str, args: &Power) -> Outcome<Answer> {
+    let bad = |what: &str| Code::Usage.error(format!("--claim {text}: {what}"));
+    let constraint: Constraint = text.parse().map_err(|e| bad(&format!("{e}")))?;
+    let Constraint {
+        metric,
+        at_most,
+        bound,
+    } = constraint;
+    let (unit, claim) = match (metric, at_most) {
+        (Metric::FaPerMchar, true) if bound > 0.0 => (CHARS, Claim::Rate(bound)),
+        (Metric::Fpr, true) if bound > 0.0 && bound < 1.0 => (of_clean(), Claim::Share(bound)),
+        (Metric::Recall | Metric::Within(_) | Metric::Precision, false)
+            if bound > 0.0 && bound < 1.0 =>
+        {
+            (of(metric), Claim::Share(1.0 - bound))
+        }
+        _ => {
+            return Err(bad(
+                "expected fa_per_mchar<=N, fpr<=P, recall>=P, within_N>=P or precision>=P, P between 0 and 1",
+            ));
+        }
+    };
+    let sizes = (0..=args.errors).filter_map(|errors| {
+        let size = claim.need(errors)?;
+        Some(Need {
+            errors,
+            size,
+            power: None,
+        })
+    });
+    let sizes: Vec<Need> = sizes.collect();
+    let row = |need: &Need| vec![show::count(need.errors), show::count(need.size)];
+    let rows: Vec<Vec<String>> = sizes.iter().map(row).collect();
+    let level = 100.0 * (1.0 - ALPHA);
+    let mut text = format!(
+        "{constraint}, one-sided {level:.0} %: so many {} with no more {} than\n{}",
+        unit.things,
+        unit.errors,
+        show::table(&[unit.errors, unit.things], &rows, 0)
+    );
+    let truth = args
+        .truth
+        .map(|truth| (truth, in_errors(claim, at_most, truth)));
+    let need = truth.map(|(truth, errors)| (truth, claim.need_for(errors, args.power)));
+    if let Some((truth, need)) = &need {
+        text += &match need {
+            Some(Need {
+                errors,
+                size,
+                power,
+            }) => format!(
+                "\nIf {} is truly {truth}: {} {} show it with probability {:.3} (up to {errors} {}).",
+                metric.name(),
+                show::count(*size),
+                unit.things,
+                power.unwrap_or(f64::NAN),
+                unit.errors
+            ),
+            None => format!(
+                "\nIf {} is truly {truth}, no amount of data that anybody labels shows it.",
+                metric.name()
+            ),
+        };
+    }
+    let json = json!({
+        "claim": constraint.to_string(), "alpha": ALPHA, "unit": unit.things, "errors": unit.errors,
+        "sizes": sizes, "truth": args.truth, "power": args.power, "need": need.and_then(|(_, n)| n),
+    });
+    Ok(Answer { text, json })
+}
+
+/// The true frequency of errors.
+fn in_errors(claim: Claim, at_most: bool, truth: f64) -> f64 {
+    match claim {
+        Claim::Share(_) if !at_most => 1.0 - truth,
+        _ => truth,
+    }
+}
+
+fn of_clean() -> Unit {
+    Unit {
+        things: "clean transcripts",
+        errors: "false alarms",
+    }
+}
+
+fn of(metric: Metric) -> Unit {
+    match metric {
+        Metric::Precision => Unit {
+            things: "alarms",
+            errors: "wrong alarms",
+        },
+        _ => Unit {
+            things: "loops",
+            errors: "misses",
+        },
+    }
+}
+
+fn differs(name: &str, from: f64, to: f64, power: f64) -> Outcome<Answer> {
+    let bad = |what: &str| Code::Usage.error(format!("--difference {name}: {what}"));
+    let metric: Metric = name.parse().map_err(|e| bad(&format!("{e}")))?;
+    let share = |x: f64| (0.0..=1.0).contains(&x);
+    let rate = metric == Metric::FaPerMchar;
+    let known = matches!(metric, Metric::Recall | Metric::Within(_) | Metric::Fpr);
+    if !(rate && from >= 0.0 && to >= 0.0 || known && share(from) && share(to)) {
+        return Err(bad(
+            "expected recall, within_N or fpr, with --from and --to from 0 to 1, or fa_per_mchar",
+        ));
+    }
+    let better = if metric.more_is_better() {
+        to > from
+    } else {
+        to < from
+    };
+    if !better {
+        return Err(bad("expected --to to be better than --from"));
+    }
+    // Shares of right answers; of alarms at a rate: those that only one of the two gives.
+    let (ways, unit) = match metric {
+        Metric::FaPerMchar => {
+            let apart = Discordant {
+                gained: from,
+                lost: to,
+            };
+            ([Discordant::nested(to, from), apart], CHARS)
+        }
+        Metric::Fpr => {
+            let (from, to) = (1.0 - from, 1.0 - to);
+            (
+                [
+                    Discordant::nested(from, to),
+                    Discordant::independent(from, to),
+                ],
+                of_clean(),
+            )
+        }
+        _ => (
+            [
+                Discordant::nested(from, to),
+                Discordant::independent(from, to),
+            ],
+            of(metric),
+        ),
+    };
+    let size = |way: &Discordant| {
+        if rate {
+            way.chars(power)
+        } else {
+            way.pairs(power)
+        }
+    };
+    let [least, most] = ways.map(|way| size(&way));
+    let shown = |n: Option<u64>| n.map_or_else(|| "more than a billion".into(), show::count);
+    let text = format!(
+        "{name} from {from} to {to}, exact McNemar (two-sided, {:.0} %), found with probability {power}:\n{}",
+        100.0 * ALPHA,
+        show::table(
+            &["how the two settings err", unit.things],
+            &[
+                vec![
+                    "the new one errs only where the old one does".into(),
+                    shown(least)
+                ],
+                vec!["independently of each other".into(), shown(most)],
+            ],
+            1
+        )
+    );
+    let json = json!({
+        "difference": name, "from": from, "to": to, "alpha": ALPHA, "power": power,
+        "unit": unit.things, "nested": least, "independent": most,
+    });
+    Ok(Answer { text, json })
+}

@@ -1,0 +1,160 @@
+//! `tune --search`: of a grid too large for its product, drawn structures are raced on some folds,
+//! and only those that may still hold the best setting are replayed on all transcripts.
+
+use std::collections::HashSet;
+
+use deadloop_replay::{Grid, Job, Plan, Record, run};
+use deadloop_score::{Case, ChooseOptions, Drawing, Drawn, Evidence, draw_structures, folds, race};
+
+use crate::args::Search;
+use crate::corpus::Surveyed;
+use crate::exit::{Code, Outcome};
+use crate::folder::Folder;
+use crate::programs;
+use crate::progress::watched;
+use crate::replaying::{Request, failed, look};
+use crate::show;
+
+/// What to search.
+pub(crate) struct Wanted<'a> {
+    pub(crate) grids: &'a [Grid],
+    pub(crate) how: Search,
+    /// How many structures are drawn.
+    pub(crate) structures: usize,
+    pub(crate) options: &'a ChooseOptions,
+}
+
+/// The plan of the structures that are left, and in a sentence how they were found.
+pub(crate) fn search(request: &Request<'_>, wanted: &Wanted<'_>) -> Outcome<(Plan, String)> {
+    let seed = wanted.options.seed;
+    let (how, name) = match wanted.how {
+        Search::Random => (Drawing::Random, "random"),
+        Search::Lhs => (Drawing::LatinHypercube, "lhs"),
+    };
+    let Drawn { grids, of } = draw_structures(wanted.grids, wanted.structures, how, seed);
+    let (cells, all) = (cells(&grids), cells(wanted.grids));
+    let drawn = grids.len();
+    let (grids, possible) = (planned(grids)?.1, drawn);
+    Folder::prepare(request.out, request.output.force)?;
+    let surveyed = look(request)?;
+    surveyed.accept(request.select.on_bad, request.global.quiet)?;
+    let (left, raced) = raced(request, &surveyed, grids, wanted.options)?;
+    let told = format!(
+        "search {name}, seed {seed}: {possible} of {of} structures ({:.2} %), {cells} of {all} cells ({:.2} %); {} left after racing on {raced} of {} folds",
+        100.0 * possible as f64 / of as f64,
+        100.0 * cells as f64 / all as f64,
+        left.len(),
+        wanted.options.folds
+    );
+    if !request.global.quiet {
+        eprintln!("{told}");
+    }
+    Ok((planned(left)?.0, told))
+}
+
+/// The plan of grids with one structure each, and those of them that are possible: one block each.
+fn planned(grids: Vec<Grid>) -> Outcome<(Plan, Vec<Grid>)> {
+    let mut plan = Plan::default();
+    let mut possible = Vec::new();
+    let mut refusal = None;
+    for grid in grids {
+        match plan.add_grid(&grid) {
+            Ok(_) => possible.push(grid),
+            Err(e) => refusal = Some(e),
+        }
+    }
+    match (possible.is_empty(), refusal) {
+        (true, Some(e)) => Err(Code::Usage.error(format!("the grid: {e}"))),
+        _ => Ok((plan, possible)),
+    }
+}
+
+fn cells(grids: &[Grid]) -> u128 {
+    let of = |grid: &Grid| {
+        let sizes = grid.members.iter().flat_map(|m| &m.values);
+        let sizes = sizes.map(|(_, values)| values.len() as u128);
+        sizes.fold(1, u128::saturating_mul)
+    };
+    grids.iter().map(of).fold(0, u128::saturating_add)
+}
+
+/// A race ends when so few are left: the rest costs less than another round saves.
+const FEW: usize = 4;
+
+/// The structures that stay, and on how many folds they were raced: at most half of them, so that a
+/// race that tells nothing costs half a replay.
+///
+/// The folds are those of the choice. What is left was seen to be good on them, so held-out figures
+/// of the raced folds are that much too good.
+fn raced(
+    request: &Request<'_>,
+    surveyed: &Surveyed,
+    mut grids: Vec<Grid>,
+    options: &ChooseOptions,
+) -> Outcome<(Vec<Grid>, usize)> {
+    let fold_of = folds(&surveyed.cases, options.folds, options.seed);
+    let mut cases: Vec<Case> = Vec::new();
+    let mut records: Vec<Record> = Vec::new();
+    for fold in 0..options.folds.div_ceil(2) {
+        if grids.len() <= FEW {
+            return Ok((grids, fold));
+        }
+        let in_fold = surveyed.cases.iter().zip(&fold_of);
+        let in_fold: Vec<&Case> = in_fold
+            .filter(|(_, f)| **f == fold)
+            .map(|(c, _)| c)
+            .collect();
+        let (plan, _) = planned(grids.clone())?;
+        records.extend(replayed(request, surveyed, &plan, &in_fold)?);
+        cases.extend(in_fold.into_iter().cloned());
+        let stays = race(&Evidence::new(&plan, &cases, &records)?, options);
+        let stay = |(i, _): &(usize, _)| stays.get(*i) == Some(&true);
+        grids = grids
+            .into_iter()
+            .enumerate()
+            .filter(stay)
+            .map(|(_, g)| g)
+            .collect();
+        for record in &mut records {
+            let mut block = 0;
+            record.blocks.retain(|_| {
+                block += 1;
+                stays.get(block - 1) == Some(&true)
+            });
+        }
+    }
+    Ok((grids, options.folds.div_ceil(2)))
+}
+
+fn replayed(
+    request: &Request<'_>,
+    surveyed: &Surveyed,
+    plan: &Plan,
+    cases: &[&Case],
+) -> Outcome<Vec<Record>> {
+    let ids: HashSet<String> = cases.iter().map(|case| case.id.clone()).collect();
+    let running = programs::start(plan)?;
+    let job = Job {
+        corpus: &surveyed.corpus,
+        ids: &ids,
+        plan,
+        programs: &running,
+        chunks: request.judge.chunks,
+    };
+    let ran = watched("racing", request.global.quiet, |watch| {
+        run(&job, None, watch)
+    });
+    Ok(ran.map_err(failed)?.records)
+}
+
+/// How many structures a grid has: what a user compares --structures with.
+pub(crate) fn tell_size(plan: &Plan, quiet: bool) {
+    const LARGE: usize = 2000;
+    let blocks = plan.blocks().len();
+    if blocks > LARGE && !quiet {
+        eprintln!(
+            "{} structures will be measured; --search lhs draws some of them",
+            show::count(blocks as u64)
+        );
+    }
+}
