@@ -3,8 +3,9 @@
 use crate::charts::draw_all;
 use crate::data::ReportData;
 use crate::draw::DrawError;
+use crate::drill::redact;
 use crate::load::{LoadError, load};
-use crate::page::pages;
+use crate::page::{PageError, pages};
 use deadloop_score::{FileError, write_text};
 use std::path::{Path, PathBuf};
 
@@ -20,9 +21,9 @@ pub enum ReportError {
     /// A chart could not be drawn.
     #[error(transparent)]
     Draw(#[from] DrawError),
-    /// A template could not be filled.
-    #[error("the page could not be filled: {0}")]
-    Page(#[from] minijinja::Error),
+    /// The pages could not be made.
+    #[error(transparent)]
+    Page(#[from] PageError),
 }
 
 /// What was written.
@@ -34,9 +35,20 @@ pub struct Report {
     pub absent: Vec<(&'static str, &'static str)>,
 }
 
+/// How a report is made.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Options {
+    /// Whether letters and digits of the transcripts are hidden.
+    pub redact: bool,
+}
+
 /// Reads a result folder and writes its report into it. Nothing is replayed.
-pub fn render(dir: &Path) -> Result<Report, ReportError> {
-    write(&load(dir)?, dir)
+pub fn render(dir: &Path, options: Options) -> Result<Report, ReportError> {
+    let mut data = load(dir)?;
+    if options.redact {
+        redact(&mut data);
+    }
+    write(&data, dir)
 }
 
 /// Writes `report.html`, `report.md` and `charts/*.svg` into `dir`; charts of an earlier report that there is no data

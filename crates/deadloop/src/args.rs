@@ -203,6 +203,9 @@ pub(crate) enum From {
 pub(crate) struct Report {
     /// A folder that tune, sweep or replay left
     pub(crate) dir: PathBuf,
+    /// Hide the letters and digits of the transcripts in the page; copies and structure stay
+    #[arg(long)]
+    pub(crate) redact: bool,
 }
 
 #[derive(Debug, Args)]
@@ -328,6 +331,9 @@ pub(crate) struct Output {
     /// Also outcomes.csv
     #[arg(long)]
     pub(crate) csv: bool,
+    /// Keep no text of the transcripts in the folder: for corpora that are private
+    #[arg(long)]
+    pub(crate) no_excerpts: bool,
     /// Overwrite what is in the folder
     #[arg(long)]
     pub(crate) force: bool,

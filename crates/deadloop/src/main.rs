@@ -8,6 +8,7 @@ mod exit;
 mod explaining;
 mod folder;
 mod interrupt;
+mod opening;
 mod programs;
 mod progress;
 mod replaying;

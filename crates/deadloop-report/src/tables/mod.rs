@@ -81,6 +81,8 @@ pub(crate) struct Tables {
     pub(crate) breakdowns: Vec<Table>,
     /// Single cases: what fired, false alarms, misses, errors.
     pub(crate) cases: Vec<Table>,
+    /// Where a detector failed.
+    pub(crate) errors: Option<Table>,
 }
 
 /// Builds every table.
@@ -95,6 +97,7 @@ pub(crate) fn tables(data: &ReportData) -> Tables {
             .chain(members::table(data))
             .collect(),
         cases: cases::tables(data),
+        errors: cases::errors(data),
     }
 }
 

@@ -8,12 +8,15 @@
 //! | `scores.parquet`, `pareto.csv` | `scores`, `sweep` |
 //! | `scores_by.parquet`, `intervals.csv` | `breakdown` |
 //! | `choice.csv`, `settings.toml` | `choice`, `settings` |
+//! | what the report opens and moves: `excerpts.jsonl.zst`, `regions.jsonl.zst` | `excerpts`, `regions` |
 //! | `manifest.json`, and all of it together | `manifest`, `results` |
 
 pub(crate) mod breakdown;
 pub(crate) mod choice;
+pub(crate) mod excerpts;
 pub(crate) mod manifest;
 pub(crate) mod outcomes;
+pub(crate) mod regions;
 pub(crate) mod results;
 pub(crate) mod scores;
 pub(crate) mod settings;

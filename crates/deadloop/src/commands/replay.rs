@@ -5,12 +5,15 @@ use std::path::{Path, PathBuf};
 
 use deadloop_detect::Settings;
 use deadloop_replay::Plan;
-use deadloop_score::{Count, Evidence, Resampling, Scoring, Tally, macro_means, write_intervals};
+use deadloop_score::{
+    Count, Evidence, Resampling, Scoring, Tally, macro_means, write_intervals, write_regions,
+};
 use serde_json::json;
 
 use super::sweep::already_done;
 use crate::args::{Global, Replay};
 use crate::exit::Outcome;
+use crate::opening::Opening;
 use crate::replaying::{Replayed, Request, all_presets, name, replay};
 use crate::settings;
 use crate::show;
@@ -55,6 +58,15 @@ pub(super) fn run(args: &Replay, global: Global) -> Outcome {
         (&args.output.by, args.output.csv),
     )?;
     let means = intervals(&done, &evidence, &distinct)?;
+    write_regions(done.folder.path(), &evidence, 0, &distinct, &done.judge)?;
+    Opening {
+        evidence: &evidence,
+        focus: [("*".to_owned(), (cells[0], named[0].clone()))].into(),
+        chunks: args.judge.chunks,
+        texts: !args.output.no_excerpts,
+        quiet: global.quiet,
+    }
+    .write(&done)?;
     summary(&done, &evidence, &named, &cells, global)?;
     done.manifest.models_left_out = scored.left_out;
     done.manifest.macro_means = means;

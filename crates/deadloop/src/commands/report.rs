@@ -4,6 +4,7 @@ use crate::args::{Global, Report};
 use crate::exit::{Code, Outcome};
 use crate::interrupt;
 use crate::replaying::render;
+use deadloop_report::Options;
 
 pub(super) fn run(args: &Report, global: Global) -> Outcome {
     if !args.dir.join("manifest.json").is_file() {
@@ -11,5 +12,8 @@ pub(super) fn run(args: &Report, global: Global) -> Outcome {
         return Err(Code::Usage.error(format!("{}: {what}", args.dir.display())));
     }
     interrupt::sweeps(&args.dir);
-    render(&args.dir, global)
+    let options = Options {
+        redact: args.redact,
+    };
+    render(&args.dir, options, global)
 }

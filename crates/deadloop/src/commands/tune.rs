@@ -7,7 +7,7 @@ use deadloop_detect::Settings;
 use deadloop_replay::Plan;
 use deadloop_score::{
     Choice, Choices, ChooseError, ChooseOptions, Constraint, Evidence, Manifest, Metric, choose,
-    write_choice, write_pareto, write_settings,
+    write_choice, write_pareto, write_regions, write_settings,
 };
 use serde_json::json;
 
@@ -15,6 +15,7 @@ use super::replay::{intervals, ratio};
 use super::sweep::{already_done, tell_refused};
 use crate::args::{Global, Tune};
 use crate::exit::{Code, Outcome};
+use crate::opening::{Focus, Opening};
 use crate::replaying::{Replayed, Request, all_presets, name, replay};
 use crate::settings;
 use crate::show;
@@ -48,7 +49,7 @@ pub(super) fn run(args: &Tune, global: Global) -> Outcome {
         ..ChooseOptions::default()
     };
     let evidence = Evidence::new(&plan, &done.surveyed.cases, &done.records)?;
-    let choices = choose(&evidence, cells, Some(current_cell), &options);
+    let choices = choose(&evidence, cells.clone(), Some(current_cell), &options);
     describe(&mut done.manifest, &plan, args, (&presets, current_cell));
     let reported = reported(&choices, &presets, current_cell);
     let scored = done.score(
@@ -61,6 +62,21 @@ pub(super) fn run(args: &Tune, global: Global) -> Outcome {
     done.manifest.models_left_out = scored.left_out;
     let chosen = choices.as_ref().map(chosen_cells).unwrap_or_default();
     write_pareto(done.folder.path(), &evidence, &scored.fronts, &chosen)?;
+    write_regions(
+        done.folder.path(),
+        &evidence,
+        cells.len(),
+        &reported,
+        &done.judge,
+    )?;
+    Opening {
+        evidence: &evidence,
+        focus: focus(&plan, &chosen, (current_cell, &current)),
+        chunks: args.judge.chunks,
+        texts: !args.output.no_excerpts,
+        quiet: global.quiet,
+    }
+    .write(&done)?;
     // Nothing feasible: the scores are written and say how far it was; nothing is chosen.
     let result = match choices {
         Ok(choices) => {
@@ -169,6 +185,24 @@ fn reported(
 fn chosen_cells(choices: &Choices) -> BTreeMap<String, usize> {
     let all = std::iter::once(&choices.pooled).chain(&choices.models);
     all.map(|choice| (choice.model.clone(), choice.cell))
+        .collect()
+}
+
+/// What the transcripts of each model are seen through: its choice, or the setting in use where nothing was chosen.
+fn focus(
+    plan: &Plan,
+    chosen: &BTreeMap<String, usize>,
+    (current, settings): (usize, &Settings),
+) -> BTreeMap<String, Focus> {
+    let of = |cell: usize| match cell == current {
+        true => settings.clone(),
+        false => Settings::of(plan.setting(cell)),
+    };
+    let known = (!chosen.contains_key("*")).then(|| ("*".to_owned(), current));
+    let cells = chosen.iter().map(|(model, cell)| (model.clone(), *cell));
+    cells
+        .chain(known)
+        .map(|(model, cell)| (model, (cell, ("settings".to_owned(), of(cell)))))
         .collect()
 }
 

@@ -22,7 +22,7 @@ mod question;
 mod visible;
 mod words;
 
-use excerpt::Excerpt;
+pub(crate) use excerpt::Excerpt;
 use near::{Sight, nearest};
 pub(crate) use question::Question;
 pub(crate) use visible::visible;
