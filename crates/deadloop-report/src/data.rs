@@ -63,6 +63,8 @@ pub struct Run {
     pub corpus_hash: Option<String>,
     /// Programs and versions, as they introduce themselves.
     pub versions: Vec<(String, String)>,
+    /// The share of production's transcripts that loop, and what a false alarm costs (lambda).
+    pub worth: Option<(f64, f64)>,
     /// The seed of every random draw.
     pub seed: Option<u64>,
     /// How an alarm was judged.

@@ -167,7 +167,11 @@ fn open(data: &ReportData, one: &Opened, rows: &[&Outcome]) -> Option<Open> {
     let place = |at: u64| (at.min(length) as f64 / length as f64 * 10_000.0).round() / 10.0;
     let (alarmed, silent): (Vec<&&Outcome>, Vec<&&Outcome>) =
         rows.iter().partition(|row| row.alarm_at.is_some());
-    let name = |row: &Outcome| visible(&data.describe(row.setting)).into_owned();
+    let chosen = data.chosen_for(&row.model);
+    let name = |row: &Outcome| match chosen == Some(row.setting) {
+        true => "chosen".to_owned(),
+        false => visible(&data.describe(row.setting)).into_owned(),
+    };
     let mut ticks: Vec<Tick> = alarmed
         .iter()
         .map(|other| {

@@ -23,9 +23,12 @@ class Board {
     byId("family").addEventListener("change", (event) => this.enter(Number(event.target.value)));
     byId("base").addEventListener("change", (event) => { this.base = Number(event.target.value); this.show(); });
     addEventListener("resize", () => this.plot());
-    this.base = data.bases.length ? data.bases[0].cell : families[0].cells[0];
+    // The sliders stand at the choice, and are compared with what it would replace.
+    const start = data.bases[0]?.cell ?? families[0].cells[0];
+    this.base = (data.bases.find(({ cell }) => cell !== start) ?? data.bases[0])?.cell ?? start;
+    byId("base").value = this.base;
     byId("board").hidden = false;
-    if (!this.fromLink() && !this.stand(this.base)) this.enter(0);
+    if (!this.fromLink() && !this.stand(start)) this.enter(0);
     performance.mark("deadloop-ready");
     document.documentElement.dataset.board = "ready";
     // What the first look does not need.
@@ -111,6 +114,7 @@ class Board {
     this.show();
   }
   get cell() { return this.family.cells[this.family.find(this.at)]; }
+  get baseName() { return this.data.bases.find(({ cell }) => cell === this.base)?.name ?? "the first"; }
   scores(model, cell) { return scoresOf(this.counts[model], cell, this.data.poisson); }
   show() {
     this.sliders.forEach(({ put }, n) => put(this.at[n]));
@@ -132,7 +136,7 @@ class Board {
     ];
     const figure = ([name, value, write, range, change, of]) => element("section", {}, element("h3", {}, name),
       element("p", {}, element("b", { "data-v": value ?? "" }, write(value)), element("span", { class: "range" }, range),
-        element("span", { class: "of" }, change ? `${change} against the setting compared with` : ""), element("span", { class: "of" }, of)));
+        element("span", { class: "of" }, change && this.base !== this.cell ? `${change} against ${this.baseName}` : ""), element("span", { class: "of" }, of)));
     byId("figures").replaceChildren(...list.map(figure));
   }
   plot() {
@@ -149,13 +153,13 @@ class Board {
     drawPlot(byId("plot"), this.specks, [...mark(this.base, "compared with", "base"), ...mark(this.cell, "the sliders", "now")], this.data.limit);
   }
   models() {
-    const cell = (text, small, value) => element("td", { class: "n", "data-v": value }, text, ...(small ? [element("small", {}, small)] : []));
+    const cell = (text, small, value, kind = "") => element("td", { class: `n ${kind}`, "data-v": value }, text, ...(small ? [element("small", {}, small)] : []));
     const row = ({ name }, n) => {
       if (!this.counts[n]) return [];
       const now = this.scores(n, this.cell), base = this.scores(n, this.base);
       return [element("tr", { "data-model": name }, element("th", { scope: "row" }, name === "*" ? "all models" : visibleText(name)),
-        cell(count(now.loops)), cell(percent(now.recall), rangeOf(now.recallEnds, percent), now.recall ?? ""), cell(difference(now.recall, base.recall, percent)),
-        cell(decimal(now.fa), rangeOf(now.faEnds, decimal), now.fa ?? ""), cell(difference(now.fa, base.fa, decimal)),
+        cell(count(now.loops)), cell(percent(now.recall), rangeOf(now.recallEnds, percent), now.recall ?? ""), cell(difference(now.recall, base.recall, percent), "", undefined, "change"),
+        cell(decimal(now.fa), rangeOf(now.faEnds, decimal), now.fa ?? ""), cell(difference(now.fa, base.fa, decimal), "", undefined, "change"),
         cell(chars(now.delay), "", now.delay ?? ""), cell(percent(now.saved), "", now.saved ?? ""))];
     };
     byId("by-model").tBodies[0].replaceChildren(...this.data.models.flatMap(row));

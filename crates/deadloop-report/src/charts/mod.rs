@@ -4,11 +4,13 @@
 //! for is left out with a reason, never shown as an empty frame.
 
 mod breakdown;
+mod cost;
 mod forest;
 mod heatmap;
 mod latency;
 mod marginal;
 mod operating;
+mod pareto;
 
 use crate::data::ReportData;
 use crate::draw::{DrawError, stand_alone};
@@ -16,6 +18,8 @@ use crate::draw::{DrawError, stand_alone};
 /// Every chart, in the order of the page. A test fails for a file that is not listed.
 pub static CHARTS: &[&Entry] = &[
     &operating::ENTRY,
+    &pareto::ENTRY,
+    &cost::ENTRY,
     &latency::ENTRY,
     &breakdown::ENTRY,
     &forest::ENTRY,

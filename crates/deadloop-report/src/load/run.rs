@@ -37,6 +37,7 @@ pub(super) fn run(manifest: &Manifest, unlabelled: u64, errors: u64) -> Run {
         versions: std::iter::once(("deadloop".to_owned(), manifest.deadloop.clone()))
             .chain(detectors)
             .collect(),
+        worth: Some((manifest.worth.pi, manifest.worth.lambda)),
         seed: Some(manifest.seed),
         judge: judged(&manifest.judge),
         constraints: manifest.constraints.clone(),

@@ -11,7 +11,10 @@ mod settings;
 use crate::data::ReportData;
 use crate::draw::elide;
 use crate::numbers;
+use crate::visible::visible;
 use serde::Serialize;
+pub(crate) use settings::front;
+use std::borrow::Cow;
 
 /// A table.
 #[derive(Debug, Clone, Serialize)]
@@ -135,14 +138,19 @@ fn number(name: &'static str) -> Column {
 impl Cell {
     /// Words as they are.
     fn text(text: impl Into<String>) -> Self {
+        let text = text.into();
         Self {
-            text: text.into(),
+            text: match visible(&text) {
+                Cow::Borrowed(_) => text,
+                Cow::Owned(shown) => shown,
+            },
             ..Self::default()
         }
     }
 
     /// A name, cut in the middle where it is very long.
     fn name(name: &str) -> Self {
+        let name = &*visible(name);
         let text = elide(name, 46.0, 1.6);
         let whole = (text != name).then(|| name.to_owned());
         Self {
