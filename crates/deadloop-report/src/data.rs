@@ -3,10 +3,12 @@
 //! An undefined number is `None`; a latency that is never reached is infinite.
 
 mod board;
+mod comparison;
 mod outcome;
 
 pub(crate) use board::varint;
 pub use board::{Board, COUNTED, Column, Counted};
+pub use comparison::{Became, Comparison, Difference, Flip, Gate, Side};
 pub use deadloop_score::Verdict;
 pub use outcome::Outcome;
 use std::sync::OnceLock;
@@ -41,6 +43,8 @@ pub struct ReportData {
     pub board: Option<Board>,
     /// The transcripts that are opened, and what was left out; none where no outcomes were written.
     pub opened: Option<(ExcerptsHead, Vec<Opened>)>,
+    /// What `deadloop compare` found, where that was asked for.
+    pub comparison: Option<Comparison>,
     /// Whether letters and digits of the transcripts are hidden.
     pub redacted: bool,
     /// The text of `settings.toml`, where a choice was made.

@@ -37,8 +37,9 @@ mod write;
 
 pub use charts::{CHARTS, Chart, Entry, Layouts, draw_all};
 pub use data::{
-    ALL_MODELS, Board, By, COUNTED, Choice, Column, Counted, Nothing, Objective, Outcome,
-    ReportData, Restrictive, Role, Run, Score, Setting, Verdict, WITHIN,
+    ALL_MODELS, Became, Board, By, COUNTED, Choice, Column, Comparison, Counted, Difference, Flip,
+    Gate, Nothing, Objective, Outcome, ReportData, Restrictive, Role, Run, Score, Setting, Side,
+    Verdict, WITHIN,
 };
 pub use draw::DrawError;
 pub use load::{LoadError, load};

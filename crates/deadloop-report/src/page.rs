@@ -1,7 +1,7 @@
 //! The page and the Markdown: the same content through two templates.
 
 use crate::board::embedded;
-use crate::charts::Chart;
+use crate::charts::{Chart, NOT_ASKED};
 use crate::data::ReportData;
 use crate::draw::{chart_css, variables_css};
 use crate::drill::{Drill, drill, texts_note};
@@ -137,7 +137,8 @@ fn content<'d>(data: &'d ReportData, charts: &'d [Chart]) -> std::io::Result<Con
             narrow: &layouts.narrow,
         })
     });
-    let left_out = charts.iter().filter_map(|chart| {
+    let asked = |chart: &&Chart| chart.drawn.as_ref().err() != Some(&NOT_ASKED);
+    let left_out = charts.iter().filter(asked).filter_map(|chart| {
         Some(Absent {
             title: chart.entry.title,
             why: chart.drawn.as_ref().err()?,

@@ -345,3 +345,24 @@ fn opened_transcripts_are_text_and_stand_in_the_page_without_scripts() {
             .all(|b| b.is_ascii_alphanumeric() || b"-_.~%".contains(&b))
     }));
 }
+
+#[test]
+fn a_comparison_shows_both_sides_and_every_flip() {
+    let json = r#"{"base": {"name": "old <b>"}, "new": {"name": "new"}, "verdict": "improved", "why": ["recall rose"],
+        "gates": [{"gate": "corpus", "passed": null, "why": "too few"}],
+        "rows": [{"model": "*", "metric": "recall", "base": 0.6, "new": 0.7, "difference": 0.1, "lo": 0.05, "hi": 0.15, "verdict": "improved"},
+                 {"model": "*", "metric": "fa_per_mchar", "base": 1.0, "new": null, "difference": null, "lo": null, "hi": null, "verdict": null}],
+        "flips": [{"transcript": "t/1", "model": "m", "change": "flip", "direction": "better", "onset": 10,
+                   "base": {"verdict": "miss", "alarm_at": null}, "new": {"verdict": "hit", "alarm_at": 2310}, "explain": null},
+                  {"transcript": "t/2", "model": "m", "change": "moved", "direction": "neutral", "onset": 10,
+                   "base": {"verdict": "hit", "alarm_at": 1}, "new": {"verdict": "hit", "alarm_at": 2}, "explain": null}]}"#;
+    let mut data = fixture::tune();
+    data.comparison = serde_json::from_str(json).unwrap();
+    assert_eq!(names(&data)[0], "dumbbells");
+    let page = drawn(&data).1.html;
+    assert!(page.contains("hit at 2\u{202f}310") && page.contains("could not be evaluated"));
+    assert!(
+        !page.contains("t/2") && !page.contains("old <b>"),
+        "only flips, and as text"
+    );
+}

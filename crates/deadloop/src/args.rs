@@ -62,7 +62,9 @@ pub(crate) enum Command {
     )]
     Watch(Watch),
     /// Renders the report of a result folder again; runs nothing
-    #[command(after_help = "Example:\n  deadloop report tuned")]
+    #[command(
+        after_help = "Examples:\n  deadloop report tuned --open\n  deadloop report tuned --redact\n  deadloop report tuned --comparison compared"
+    )]
     Report(Report),
     /// Whether a corpus is whole: every problem with its file and line
     #[command(after_help = "Example:\n  deadloop check recordings/")]
@@ -206,6 +208,12 @@ pub(crate) struct Report {
     /// Hide the letters and digits of the transcripts in the page; copies and structure stay
     #[arg(long)]
     pub(crate) redact: bool,
+    /// Show what changed: a folder that deadloop compare --out left
+    #[arg(long, value_name = "DIR")]
+    pub(crate) comparison: Option<PathBuf>,
+    /// Open the page when it is there
+    #[arg(long)]
+    pub(crate) open: bool,
 }
 
 #[derive(Debug, Args)]

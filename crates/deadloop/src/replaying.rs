@@ -308,7 +308,7 @@ impl Replayed {
         self.records = Vec::new();
         render(
             self.folder.path(),
-            deadloop_report::Options::default(),
+            &deadloop_report::Options::default(),
             global,
         )?;
         if let Some(journal) = self.journal {
@@ -335,7 +335,7 @@ fn alarms(tally: &Tally) -> u64 {
 }
 
 /// Writes the report of a folder from its files.
-pub(crate) fn render(dir: &Path, options: deadloop_report::Options, global: Global) -> Outcome {
+pub(crate) fn render(dir: &Path, options: &deadloop_report::Options, global: Global) -> Outcome {
     let report = deadloop_report::render(dir, options)?;
     if !global.quiet {
         eprintln!("report: {}", dir.join("report.html").display());

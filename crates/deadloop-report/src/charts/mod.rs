@@ -5,6 +5,7 @@
 
 mod breakdown;
 mod cost;
+mod dumbbells;
 mod forest;
 mod heatmap;
 mod latency;
@@ -17,6 +18,7 @@ use crate::draw::{DrawError, stand_alone};
 
 /// Every chart, in the order of the page. A test fails for a file that is not listed.
 pub static CHARTS: &[&Entry] = &[
+    &dumbbells::ENTRY,
     &operating::ENTRY,
     &pareto::ENTRY,
     &cost::ENTRY,
@@ -66,7 +68,7 @@ impl Sheet<'_> {
 enum Drawing {
     /// The chart.
     Svg(String),
-    /// The folder has no data for it: why.
+    /// The folder has no data for it: why; [`NOT_ASKED`] where nobody misses it.
     Absent(&'static str),
 }
 
@@ -94,6 +96,9 @@ impl Layouts {
         stand_alone(&self.wide)
     }
 }
+
+/// What a chart says that is only drawn when it is asked for.
+pub(crate) const NOT_ASKED: &str = "";
 
 const WIDE: f64 = 960.0;
 const NARROW: f64 = 366.0;

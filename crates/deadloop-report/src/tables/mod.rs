@@ -5,6 +5,7 @@
 mod breakdown;
 mod cases;
 mod choice;
+mod comparison;
 mod members;
 mod settings;
 
@@ -84,6 +85,8 @@ pub(crate) struct Tables {
     pub(crate) breakdowns: Vec<Table>,
     /// Single cases: what fired, false alarms, misses, errors.
     pub(crate) cases: Vec<Table>,
+    /// What changed against a base.
+    pub(crate) changes: Vec<Table>,
     /// Where a detector failed.
     pub(crate) errors: Option<Table>,
 }
@@ -100,6 +103,7 @@ pub(crate) fn tables(data: &ReportData) -> Tables {
             .chain(members::table(data))
             .collect(),
         cases: cases::tables(data),
+        changes: comparison::tables(data),
         errors: cases::errors(data),
     }
 }

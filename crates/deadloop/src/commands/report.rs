@@ -14,6 +14,28 @@ pub(super) fn run(args: &Report, global: Global) -> Outcome {
     interrupt::sweeps(&args.dir);
     let options = Options {
         redact: args.redact,
+        comparison: args.comparison.clone(),
     };
-    render(&args.dir, options, global)
+    render(&args.dir, &options, global)?;
+    if args.open {
+        open(&args.dir.join("report.html"))?;
+    }
+    Ok(())
+}
+
+/// Hands the page to whatever shows pages here.
+fn open(page: &std::path::Path) -> Outcome {
+    let program = match std::env::consts::OS {
+        "macos" => "open",
+        "windows" => "explorer",
+        _ => "xdg-open",
+    };
+    let started = std::process::Command::new(program).arg(page).spawn();
+    let failed = |e| {
+        Code::Unexpected.error(format!(
+            "--open: {program}: {e}; open {} yourself",
+            page.display()
+        ))
+    };
+    started.map(drop).map_err(failed)
 }
