@@ -4,10 +4,11 @@
 //
 // Exit codes: 0 all fine, 1 something is wrong (each finding on its own line), 2 wrong usage, 77 skipped: no Chromium.
 // CHROMIUM names the browser's program where it is not found by itself.
-import { accessSync, constants, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { accessSync, constants, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, delimiter, dirname, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
+import { checkDrill, checkSliders, checkSpeed } from "./sliders.mjs";
 
 const WIDTHS = [1280, 400];
 const SCHEMES = ["light", "dark"];
@@ -63,7 +64,7 @@ const openPage = async (context, url, where) => {
   const page = await context.newPage();
   page.on("console", (message) => { if (["error", "warning"].includes(message.type())) say(where, `console: ${message.text()}`); });
   page.on("pageerror", (error) => say(where, `script error: ${error.message}`));
-  page.on("request", (request) => { if (request.url() !== url && !request.url().startsWith("data:")) say(where, `asked for ${request.url()}`); });
+  page.on("request", (request) => { if (request.url().split("#")[0] !== url && !request.url().startsWith("data:") && request.url() !== "about:blank") say(where, `asked for ${request.url()}`); });
   page.on("dialog", (dialog) => { say(where, `a dialog opened: ${dialog.message()}`); dialog.dismiss(); });
   await page.goto(url);
   return page;
@@ -86,7 +87,7 @@ const checkControls = async (page, where) => {
   const before = await background(page);
   await page.click("#theme");
   if ((await background(page)) === before) say(where, "the theme button changes nothing");
-  const head = page.locator("thead th").first();
+  const head = page.locator("thead th:not(.still)").first();
   if (await head.count()) {
     await head.click();
     if ((await head.getAttribute("aria-sort")) !== "ascending") say(where, "a click on a column does not sort");
@@ -116,6 +117,20 @@ const checkReport = async (browser, path, shots) => {
   const page = await openPage(context, url, `${name} without scripts`);
   const hidden = await page.locator("figure").evaluateAll((figures) => figures.filter((figure) => !figure.offsetHeight).length).catch(() => 0);
   if (hidden) say(`${name} without scripts`, `${hidden} charts hidden`);
+  await context.close();
+};
+
+// What can be done with a page: once, in one size.
+const checkUse = async (browser, path) => {
+  const url = pathToFileURL(resolve(path)).href;
+  const where = `${basename(dirname(resolve(path)))} in use`;
+  const context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
+  const page = await openPage(context, url, where);
+  if (await page.locator("#board-data").count()) {
+    await checkSpeed(page, statSync(path).size, where, say);
+    await checkSliders(page, resolve(path), where, say);
+  }
+  await checkDrill(page, url, where, say);
   await context.close();
 };
 
@@ -153,6 +168,7 @@ const browser = await chromium.launch({ executablePath, args: ["--no-sandbox", .
 try {
   for (const report of reports) {
     await checkReport(browser, report, shots);
+    await checkUse(browser, report);
     await checkFiles(browser, report);
   }
 } finally {

@@ -1,5 +1,5 @@
-//! Writes the report of a made-up result folder: `sample KIND DIR`, KIND being tune, sweep, replay, unlabelled or
-//! degenerate. The browser test looks at these pages.
+//! Writes the report of a made-up result folder: `sample KIND DIR`, KIND being tune, sweep, replay, unlabelled,
+//! degenerate or big. The browser test looks at these pages.
 #[path = "../tests/fixture/mod.rs"]
 mod fixture;
 
@@ -14,6 +14,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         "replay" => fixture::replay(),
         "unlabelled" => fixture::unlabelled(),
         "degenerate" => fixture::degenerate(),
+        "big" => fixture::big(),
         other => return Err(format!("no sample is called {other}").into()),
     };
     deadloop_report::write(&data, std::path::Path::new(dir))?;

@@ -2,13 +2,19 @@
 //!
 //! An undefined number is `None`; a latency that is never reached is infinite.
 
+mod board;
+mod comparison;
 mod outcome;
 
+pub(crate) use board::varint;
+pub use board::{Board, COUNTED, Column, Counted};
+pub use comparison::{Became, Comparison, Difference, Flip, Gate, Side};
 pub use deadloop_score::Verdict;
 pub use outcome::Outcome;
 use std::sync::OnceLock;
 
 use crate::numbers::{Interval, decimal, percent};
+use deadloop_score::{ExcerptsHead, Opened};
 
 /// The name under which the rows of all models together stand.
 pub const ALL_MODELS: &str = "*";
@@ -33,6 +39,14 @@ pub struct ReportData {
     pub outcomes: Vec<Outcome>,
     /// Scores of the named and chosen settings by a field of the transcripts.
     pub by: Vec<By>,
+    /// What the sliders move over, where a grid was searched.
+    pub board: Option<Board>,
+    /// The transcripts that are opened, and what was left out; none where no outcomes were written.
+    pub opened: Option<(ExcerptsHead, Vec<Opened>)>,
+    /// What `deadloop compare` found, where that was asked for.
+    pub comparison: Option<Comparison>,
+    /// Whether letters and digits of the transcripts are hidden.
+    pub redacted: bool,
     /// The text of `settings.toml`, where a choice was made.
     pub settings_toml: Option<String>,
     /// Which of the parameters differ between cells: worked out when it is first asked for, since there may be a
@@ -47,10 +61,14 @@ pub struct Run {
     pub command: String,
     /// The name of the corpus.
     pub corpus: String,
+    /// The last part of its path, for commands that can be copied.
+    pub corpus_file: String,
     /// What tells this corpus from another of the same name.
     pub corpus_hash: Option<String>,
     /// Programs and versions, as they introduce themselves.
     pub versions: Vec<(String, String)>,
+    /// The share of production's transcripts that loop, and what a false alarm costs (lambda).
+    pub worth: Option<(f64, f64)>,
     /// The seed of every random draw.
     pub seed: Option<u64>,
     /// How an alarm was judged.

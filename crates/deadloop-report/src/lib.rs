@@ -10,15 +10,20 @@
 //! | `charts` | one file a chart, and their registry |
 //! | `draw` | the kit that charts are drawn with, over plotters |
 //! | `series`, `grid` | outcomes and scores, arranged for comparing |
+//! | `board` | what the page's sliders move over, packed |
+//! | `drill` | the transcripts that are opened, as the page shows them |
+//! | `visible` | text of strangers with nothing hidden in it |
 //! | `look` | the shape and ink of a setting, the same in every chart |
 //! | `headline` | what is said first |
 //! | `page` | the two templates |
 //! | `numbers` | how a number is written |
 //! | `write` | the files |
 
+mod board;
 mod charts;
 mod data;
 mod draw;
+mod drill;
 mod grid;
 mod headline;
 mod load;
@@ -27,15 +32,17 @@ mod numbers;
 mod page;
 mod series;
 mod tables;
+mod visible;
 mod write;
 
 pub use charts::{CHARTS, Chart, Entry, Layouts, draw_all};
 pub use data::{
-    ALL_MODELS, By, Choice, Nothing, Objective, Outcome, ReportData, Restrictive, Role, Run, Score,
-    Setting, Verdict, WITHIN,
+    ALL_MODELS, Became, Board, By, COUNTED, Choice, Column, Comparison, Counted, Difference, Flip,
+    Gate, Nothing, Objective, Outcome, ReportData, Restrictive, Role, Run, Score, Setting, Side,
+    Verdict, WITHIN,
 };
 pub use draw::DrawError;
 pub use load::{LoadError, load};
 pub use numbers::Interval;
-pub use page::{Pages, pages};
-pub use write::{Report, ReportError, render, write};
+pub use page::{PageError, Pages, pages};
+pub use write::{Options, Report, ReportError, render, write};

@@ -1,14 +1,19 @@
 //! The report's data from the files of a result folder: the only place that knows their columns.
 
+mod board;
 mod parts;
 mod rows;
 mod run;
 mod scores;
 mod settings;
+mod thin;
 
-use crate::data::{ALL_MODELS, By, Choice, Nothing, Outcome, ReportData, Restrictive, Verdict};
+use crate::data::{
+    ALL_MODELS, Board, By, Choice, Nothing, Outcome, ReportData, Restrictive, Role, Verdict,
+};
 use crate::numbers::Interval;
-use deadloop_score::{FileError, Results, Table};
+use board::Source;
+use deadloop_score::{FileError, Regions, Results, Table, read_excerpts};
 use parts::{Overview, Parts};
 use rows::Rows;
 use run::run;
@@ -78,8 +83,35 @@ pub fn load(dir: &Path) -> Result<ReportData, LoadError> {
     if let Some(table) = &results.outcomes {
         data.outcomes = outcomes(table, &mut settings)?;
     }
+    data.opened = read_excerpts(dir)?;
+    data.board = match Regions::read(dir)? {
+        Some(regions) => board(&results, (&overview, &settings, &data), regions)?,
+        None => None,
+    };
     data.settings = settings.list;
     Ok(data)
+}
+
+fn board(
+    results: &Results,
+    (overview, settings, data): (&Overview, &Settings, &ReportData),
+    regions: Regions,
+) -> Result<Option<Board>, LoadError> {
+    let chosen = data.choices.iter().filter_map(|choice| choice.setting);
+    let named = |at: &usize| matches!(settings.list[*at].role, Role::Current | Role::Named);
+    let marked: Vec<usize> = (0..settings.list.len())
+        .filter(named)
+        .chain(chosen)
+        .collect();
+    let source = Source {
+        scores: &results.scores,
+        models: &overview.ranked,
+        index: &settings.index,
+        settings: &settings.list,
+        parameters: &data.parameters,
+        marked: &marked,
+    };
+    source.board(regions)
 }
 
 fn restrictive(by: &deadloop_score::Restrictive) -> Restrictive {

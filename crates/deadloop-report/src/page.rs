@@ -1,15 +1,20 @@
 //! The page and the Markdown: the same content through two templates.
 
-use crate::charts::Chart;
+use crate::board::embedded;
+use crate::charts::{Chart, NOT_ASKED};
 use crate::data::ReportData;
 use crate::draw::{chart_css, variables_css};
+use crate::drill::{Drill, drill, texts_note};
 use crate::headline::{Headline, headline};
 use crate::numbers::count;
 use crate::tables::{Tables, tables};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use minijinja::Environment;
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::{Serde, Value};
 use serde::Serialize;
+use sha2::{Digest, Sha256};
 
 /// The report as text.
 #[derive(Debug, Clone)]
@@ -38,8 +43,40 @@ struct Content<'d> {
     corpus: &'d str,
     corpus_hash: Option<&'d str>,
     labelled: bool,
+    board: Option<String>,
+    board_notes: Vec<String>,
+    board_cells: String,
+    drill: Vec<Drill>,
+    texts_note: Option<String>,
+    redacted: bool,
+    csp: String,
     css: String,
     js: &'static str,
+}
+
+/// The script of the page: one scope, a file for each thing.
+const SCRIPT: &str = concat!(
+    "(() => {\n\"use strict\";\n",
+    include_str!("../templates/theme.js"),
+    include_str!("../templates/tables.js"),
+    include_str!("../templates/numbers.js"),
+    include_str!("../templates/board-data.js"),
+    include_str!("../templates/flips.js"),
+    include_str!("../templates/plot.js"),
+    include_str!("../templates/drill.js"),
+    include_str!("../templates/board.js"),
+    "})();\n"
+);
+
+/// Why the pages could not be made.
+#[derive(Debug, thiserror::Error)]
+pub enum PageError {
+    /// A template could not be filled.
+    #[error("the page could not be filled: {0}")]
+    Template(#[from] minijinja::Error),
+    /// What is embedded could not be packed.
+    #[error("the counts could not be packed: {0}")]
+    Pack(#[from] std::io::Error),
 }
 
 /// A chart that was drawn.
@@ -60,7 +97,7 @@ struct Absent {
 }
 
 /// Writes both pages from the data and the charts drawn from it.
-pub fn pages(data: &ReportData, charts: &[Chart]) -> Result<Pages, minijinja::Error> {
+pub fn pages(data: &ReportData, charts: &[Chart]) -> Result<Pages, PageError> {
     let mut environment = Environment::new();
     environment.add_filter("md", markdown_text);
     environment.add_filter("fence", fence);
@@ -72,8 +109,10 @@ pub fn pages(data: &ReportData, charts: &[Chart]) -> Result<Pages, minijinja::Er
     );
     environment.add_template("macros.html", include_str!("../templates/macros.html"))?;
     environment.add_template("page.html", include_str!("../templates/page.html"))?;
+    environment.add_template("board.html", include_str!("../templates/board.html"))?;
+    environment.add_template("drill.html", include_str!("../templates/drill.html"))?;
     environment.add_template("report.md", include_str!("../templates/report.md"))?;
-    let content = Value::from(Serde(content(data, charts)));
+    let content = Value::from(Serde(content(data, charts)?));
     let html = environment
         .get_template("page.html")?
         .render(content.clone())?;
@@ -81,7 +120,7 @@ pub fn pages(data: &ReportData, charts: &[Chart]) -> Result<Pages, minijinja::Er
     Ok(Pages { html, markdown })
 }
 
-fn content<'d>(data: &'d ReportData, charts: &'d [Chart]) -> Content<'d> {
+fn content<'d>(data: &'d ReportData, charts: &'d [Chart]) -> std::io::Result<Content<'d>> {
     let drawn = charts.iter().filter_map(|chart| {
         let layouts = chart.drawn.as_ref().ok()?;
         let crate::charts::Entry {
@@ -98,14 +137,16 @@ fn content<'d>(data: &'d ReportData, charts: &'d [Chart]) -> Content<'d> {
             narrow: &layouts.narrow,
         })
     });
-    let left_out = charts.iter().filter_map(|chart| {
+    let asked = |chart: &&Chart| chart.drawn.as_ref().err() != Some(&NOT_ASKED);
+    let left_out = charts.iter().filter(asked).filter_map(|chart| {
         Some(Absent {
             title: chart.entry.title,
             why: chart.drawn.as_ref().err()?,
         })
     });
     let run = &data.run;
-    Content {
+    let css = variables_css() + &chart_css() + include_str!("../templates/page.css");
+    Ok(Content {
         title: format!("deadloop {}: {}", run.command, run.corpus),
         headline: headline(data),
         tables: tables(data),
@@ -125,9 +166,46 @@ fn content<'d>(data: &'d ReportData, charts: &'d [Chart]) -> Content<'d> {
         corpus: &run.corpus,
         corpus_hash: run.corpus_hash.as_deref(),
         labelled: data.has_labels(),
-        css: variables_css() + &chart_css() + include_str!("../templates/page.css"),
-        js: include_str!("../templates/page.js"),
-    }
+        board: embedded(data)?,
+        board_notes: board_notes(data),
+        board_cells: count(data.board.as_ref().map_or(0, |board| board.grid as u64)),
+        drill: drill(data),
+        texts_note: texts_note(data),
+        redacted: data.redacted,
+        csp: policy(&css),
+        css,
+        js: SCRIPT,
+    })
+}
+
+/// Nothing but this style and this script, and nothing from outside.
+fn policy(css: &str) -> String {
+    let hash = |text: &str| STANDARD.encode(Sha256::digest(text.as_bytes()));
+    format!(
+        "default-src 'none'; style-src 'sha256-{}'; script-src 'sha256-{}'; img-src data:; base-uri 'none'; form-action 'none'",
+        hash(css),
+        hash(SCRIPT)
+    )
+}
+
+/// What was left out of the sliders.
+fn board_notes(data: &ReportData) -> Vec<String> {
+    let Some(board) = &data.board else {
+        return Vec::new();
+    };
+    let thinned = board.thinned.iter().map(|(param, values)| {
+        format!(
+            "Left out to bound the size of this page: {param} {}.",
+            values.join(", ")
+        )
+    });
+    let models = (board.left_out > 0).then(|| {
+        format!(
+            "{} models with fewer loops are only in scores.parquet.",
+            count(board.left_out as u64)
+        )
+    });
+    thinned.chain(models).collect()
 }
 
 /// Text that Markdown shows as it is, also in a cell of a table.

@@ -1,10 +1,11 @@
 //! The report's files, each written beside its name and renamed, so that a kill leaves no half of one.
 
-use crate::charts::draw_all;
-use crate::data::ReportData;
+use crate::charts::{NOT_ASKED, draw_all};
+use crate::data::{Comparison, ReportData};
 use crate::draw::DrawError;
+use crate::drill::redact;
 use crate::load::{LoadError, load};
-use crate::page::pages;
+use crate::page::{PageError, pages};
 use deadloop_score::{FileError, write_text};
 use std::path::{Path, PathBuf};
 
@@ -20,9 +21,9 @@ pub enum ReportError {
     /// A chart could not be drawn.
     #[error(transparent)]
     Draw(#[from] DrawError),
-    /// A template could not be filled.
-    #[error("the page could not be filled: {0}")]
-    Page(#[from] minijinja::Error),
+    /// The pages could not be made.
+    #[error(transparent)]
+    Page(#[from] PageError),
 }
 
 /// What was written.
@@ -34,9 +35,34 @@ pub struct Report {
     pub absent: Vec<(&'static str, &'static str)>,
 }
 
+/// How a report is made.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// A folder that `deadloop compare` left: its differences and flips are shown.
+    pub comparison: Option<PathBuf>,
+    /// Whether letters and digits of the transcripts are hidden.
+    pub redact: bool,
+}
+
 /// Reads a result folder and writes its report into it. Nothing is replayed.
-pub fn render(dir: &Path) -> Result<Report, ReportError> {
-    write(&load(dir)?, dir)
+pub fn render(dir: &Path, options: &Options) -> Result<Report, ReportError> {
+    let mut data = load(dir)?;
+    if let Some(folder) = &options.comparison {
+        data.comparison = Some(comparison(&folder.join("comparison.json"))?);
+    }
+    if options.redact {
+        redact(&mut data);
+    }
+    write(&data, dir)
+}
+
+/// What `deadloop compare` wrote.
+fn comparison(path: &Path) -> Result<Comparison, FileError> {
+    let text = std::fs::read_to_string(path).map_err(|e| FileError::at(path, e))?;
+    let wrong = |e: serde_json::Error| {
+        FileError::at(path, format!("{e}; expected what deadloop compare wrote"))
+    };
+    serde_json::from_str(&text).map_err(wrong)
 }
 
 /// Writes `report.html`, `report.md` and `charts/*.svg` into `dir`; charts of an earlier report that there is no data
@@ -56,7 +82,9 @@ pub fn write(data: &ReportData, dir: &Path) -> Result<Report, ReportError> {
             Ok(layouts) => put(&mut report, path, &layouts.file())?,
             Err(why) => {
                 remove(&path)?;
-                report.absent.push((chart.entry.name, why));
+                if *why != NOT_ASKED {
+                    report.absent.push((chart.entry.name, why));
+                }
             }
         }
     }

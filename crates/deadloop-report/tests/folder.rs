@@ -179,7 +179,7 @@ fn a_folder_is_read_as_the_contract_says() {
 fn a_folder_gets_its_report() {
     let dir = tempfile::tempdir().unwrap();
     write_folder(dir.path());
-    let report = render(dir.path()).unwrap();
+    let report = render(dir.path(), &Default::default()).unwrap();
     assert!(
         report.files.iter().all(|file| file.exists())
             && report.absent.iter().any(|absent| absent.0 == "heatmap")

@@ -97,6 +97,8 @@ fn every_chart_is_well_formed_and_finite() {
 fn each_folder_gets_the_charts_that_it_has_data_for() {
     let every = [
         "operating",
+        "pareto",
+        "cost",
         "latency",
         "breakdown",
         "forest",
@@ -106,11 +108,18 @@ fn each_folder_gets_the_charts_that_it_has_data_for() {
     assert_eq!(names(&fixture::tune()), every);
     assert_eq!(
         names(&fixture::sweep()),
-        ["operating", "forest", "heatmap", "marginal"]
+        [
+            "operating",
+            "pareto",
+            "cost",
+            "forest",
+            "heatmap",
+            "marginal"
+        ]
     );
     assert_eq!(
         names(&fixture::replay()),
-        ["operating", "latency", "breakdown", "forest"]
+        ["operating", "cost", "latency", "breakdown", "forest"]
     );
     assert!(names(&fixture::unlabelled()).is_empty());
     assert!(names(&fixture::degenerate()).is_empty());
@@ -288,4 +297,72 @@ fn a_small_report_reads_like_this() {
     let (_, pages) = drawn(&fixture::unlabelled());
     let short: Vec<&str> = pages.markdown.lines().take(14).collect();
     assert_eq!(short.join("\n") + "\n", include_str!("golden/small.md"));
+}
+
+/// The page's script element with the sliders' data.
+fn embedded(html: &str) -> Option<&str> {
+    let (_, rest) = html.split_once("id=\"board-data\">")?;
+    Some(rest.split_once("</script>")?.0)
+}
+
+#[test]
+fn a_large_sweep_stays_small_and_says_what_it_left_out() {
+    let data = fixture::big();
+    let (_, pages) = drawn(&data);
+    assert!(pages.html.len() < 10_000_000, "{} bytes", pages.html.len());
+    let json: serde_json::Value = serde_json::from_str(embedded(&pages.html).unwrap()).unwrap();
+    let models = json["models"].as_array().unwrap().len() as u64;
+    assert!(models >= 1 && models + json["left_out"].as_u64().unwrap() == 9);
+    let blocks = json["regions"]["blocks"].as_array().unwrap();
+    let without = blocks
+        .iter()
+        .filter(|block| block["boxes"].is_null())
+        .count() as u64;
+    assert_eq!(json["regions"]["left_out"].as_u64(), Some(without));
+    assert!(without < 100, "no boxes at all");
+}
+
+#[test]
+fn opened_transcripts_are_text_and_stand_in_the_page_without_scripts() {
+    let data = fixture::tune();
+    let (_, pages) = drawn(&data);
+    let page = pages.html;
+    let opened = data.opened.unwrap().1.len();
+    assert_eq!(page.matches("<details class=\"case").count(), opened);
+    assert!(!page.contains("<img") && !page.contains("<script>alert"));
+    assert!(!page.contains(['\u{202e}', '\u{2066}', '\u{0}', '\u{1b}']));
+    assert!(page.contains("\\u{202e}txt.exe") && page.contains("12 worst of"));
+    // Ids are called in links by nothing that markup knows, and each once.
+    let ids: Vec<&str> = page
+        .split("id=\"t=")
+        .skip(1)
+        .filter_map(|rest| rest.split('"').next())
+        .collect();
+    let distinct: std::collections::BTreeSet<&&str> = ids.iter().collect();
+    assert_eq!((ids.len(), distinct.len()), (opened, opened));
+    assert!(ids.iter().all(|id| {
+        id.bytes()
+            .all(|b| b.is_ascii_alphanumeric() || b"-_.~%".contains(&b))
+    }));
+}
+
+#[test]
+fn a_comparison_shows_both_sides_and_every_flip() {
+    let json = r#"{"base": {"name": "old <b>"}, "new": {"name": "new"}, "verdict": "improved", "why": ["recall rose"],
+        "gates": [{"gate": "corpus", "passed": null, "why": "too few"}],
+        "rows": [{"model": "*", "metric": "recall", "base": 0.6, "new": 0.7, "difference": 0.1, "lo": 0.05, "hi": 0.15, "verdict": "improved"},
+                 {"model": "*", "metric": "fa_per_mchar", "base": 1.0, "new": null, "difference": null, "lo": null, "hi": null, "verdict": null}],
+        "flips": [{"transcript": "t/1", "model": "m", "change": "flip", "direction": "better", "onset": 10,
+                   "base": {"verdict": "miss", "alarm_at": null}, "new": {"verdict": "hit", "alarm_at": 2310}, "explain": null},
+                  {"transcript": "t/2", "model": "m", "change": "moved", "direction": "neutral", "onset": 10,
+                   "base": {"verdict": "hit", "alarm_at": 1}, "new": {"verdict": "hit", "alarm_at": 2}, "explain": null}]}"#;
+    let mut data = fixture::tune();
+    data.comparison = serde_json::from_str(json).unwrap();
+    assert_eq!(names(&data)[0], "dumbbells");
+    let page = drawn(&data).1.html;
+    assert!(page.contains("hit at 2\u{202f}310") && page.contains("could not be evaluated"));
+    assert!(
+        !page.contains("t/2") && !page.contains("old <b>"),
+        "only flips, and as text"
+    );
 }

@@ -76,7 +76,9 @@ pub(crate) enum Command {
     )]
     Power(commands::Power),
     /// Renders the report of a result folder again; runs nothing
-    #[command(after_help = "Example:\n  deadloop report tuned")]
+    #[command(
+        after_help = "Examples:\n  deadloop report tuned --open\n  deadloop report tuned --redact\n  deadloop report tuned --comparison compared"
+    )]
     Report(Report),
     /// Labels: proposed by the offline loop finder, reviewed on a terminal, compared
     #[command(
@@ -298,6 +300,15 @@ pub(crate) enum From {
 pub(crate) struct Report {
     /// A folder that tune, sweep or replay left
     pub(crate) dir: PathBuf,
+    /// Hide the letters and digits of the transcripts in the page; copies and structure stay
+    #[arg(long)]
+    pub(crate) redact: bool,
+    /// Show what changed: a folder that deadloop compare --out left
+    #[arg(long, value_name = "DIR")]
+    pub(crate) comparison: Option<PathBuf>,
+    /// Open the page when it is there
+    #[arg(long)]
+    pub(crate) open: bool,
 }
 
 /// Which transcripts are meant, and what is done with bad ones.
@@ -409,6 +420,9 @@ pub(crate) struct Output {
     /// Also outcomes.csv
     #[arg(long)]
     pub(crate) csv: bool,
+    /// Keep no text of the transcripts in the folder: for corpora that are private
+    #[arg(long)]
+    pub(crate) no_excerpts: bool,
     /// Overwrite what is in the folder
     #[arg(long)]
     pub(crate) force: bool,

@@ -18,14 +18,16 @@ pub(crate) struct Folder {
 const JOURNAL: &str = ".journal.jsonl";
 
 /// The files of a result, those of the report aside: it is written whole each time.
-const RESULT: [&str; 14] = [
+const RESULT: [&str; 16] = [
     "budget.csv",
     "cases.jsonl",
     "choice.csv",
+    "excerpts.jsonl.zst",
     "intervals.csv",
     "outcomes.csv",
     "outcomes.parquet",
     "pareto.csv",
+    "regions.jsonl.zst",
     "rejected.jsonl",
     "scores.csv",
     "scores.parquet",

@@ -14,6 +14,7 @@ mod folder;
 mod histogram;
 mod interrupt;
 mod labelling;
+mod opening;
 mod pinning;
 mod programs;
 mod progress;

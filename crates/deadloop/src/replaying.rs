@@ -172,7 +172,7 @@ fn inputs(
             "{select:?} {judge:?} {worth:?} {:?} {:?}",
             request.judge.chunks, request.output.by
         ),
-        format!("{}", request.output.csv),
+        format!("{} {}", request.output.csv, request.output.no_excerpts),
     ];
     parts.extend(request.inputs.clone());
     parts.extend(programs::inputs(running));
@@ -322,7 +322,11 @@ impl Replayed {
         // The report works from the files: what they were made from need not be there twice.
         self.surveyed.cases = Vec::new();
         self.records = Vec::new();
-        render(self.folder.path(), global)?;
+        render(
+            self.folder.path(),
+            &deadloop_report::Options::default(),
+            global,
+        )?;
         if let Some(journal) = self.journal {
             journal.remove()?;
         }
@@ -347,8 +351,8 @@ fn alarms(tally: &Tally) -> u64 {
 }
 
 /// Writes the report of a folder from its files.
-pub(crate) fn render(dir: &Path, global: Global) -> Outcome {
-    let report = deadloop_report::render(dir)?;
+pub(crate) fn render(dir: &Path, options: &deadloop_report::Options, global: Global) -> Outcome {
+    let report = deadloop_report::render(dir, options)?;
     if !global.quiet {
         eprintln!("report: {}", dir.join("report.html").display());
         for (chart, why) in report.absent {

@@ -4,18 +4,24 @@
 //! for is left out with a reason, never shown as an empty frame.
 
 mod breakdown;
+mod cost;
+mod dumbbells;
 mod forest;
 mod heatmap;
 mod latency;
 mod marginal;
 mod operating;
+mod pareto;
 
 use crate::data::ReportData;
 use crate::draw::{DrawError, stand_alone};
 
 /// Every chart, in the order of the page. A test fails for a file that is not listed.
 pub static CHARTS: &[&Entry] = &[
+    &dumbbells::ENTRY,
     &operating::ENTRY,
+    &pareto::ENTRY,
+    &cost::ENTRY,
     &latency::ENTRY,
     &breakdown::ENTRY,
     &forest::ENTRY,
@@ -62,7 +68,7 @@ impl Sheet<'_> {
 enum Drawing {
     /// The chart.
     Svg(String),
-    /// The folder has no data for it: why.
+    /// The folder has no data for it: why; [`NOT_ASKED`] where nobody misses it.
     Absent(&'static str),
 }
 
@@ -90,6 +96,9 @@ impl Layouts {
         stand_alone(&self.wide)
     }
 }
+
+/// What a chart says that is only drawn when it is asked for.
+pub(crate) const NOT_ASKED: &str = "";
 
 const WIDE: f64 = 960.0;
 const NARROW: f64 = 366.0;

@@ -84,6 +84,18 @@ impl<'c> Rows<'c> {
         Ok(())
     }
 
+    /// Draws two points of a row on one line, and joins them.
+    pub(crate) fn dumbbell(&self, row: usize, ends: &[Dot; 2], lead: f64) -> Result<(), DrawError> {
+        let y = self.middle(row) + lead / 2.0;
+        let values: Vec<f64> = ends.iter().filter_map(|dot| dot.at.value).collect();
+        if let [base, new] = values[..] {
+            let x = |value: f64| self.panel.at(value, 0.0).0;
+            self.canvas
+                .line(&[(x(base), y), (x(new), y)], Pen::solid(Ink::Axis, 2.4))?;
+        }
+        ends.iter().try_for_each(|dot| self.dot(dot, y))
+    }
+
     fn dot(&self, dot: &Dot, y: f64) -> Result<(), DrawError> {
         let Some(value) = dot.at.value.filter(|value| value.is_finite()) else {
             return Ok(());

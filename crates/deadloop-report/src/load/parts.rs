@@ -16,6 +16,8 @@ const CURVES: usize = 8;
 pub(super) struct Overview {
     /// The models with the most loops.
     pub(super) models: BTreeSet<String>,
+    /// All of them, those with the most loops first.
+    pub(super) ranked: Vec<String>,
     /// What a setting that never alarms leaves of all models together.
     pub(super) quiet: Tally,
     /// Transcripts without a label.
@@ -52,9 +54,10 @@ impl Overview {
         })?;
         let mut loops: Vec<(String, u64)> = loops.into_iter().collect();
         loops.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
-        let models = loops.into_iter().take(CURVES).map(|(model, _)| model);
+        let ranked: Vec<String> = loops.into_iter().map(|(model, _)| model).collect();
         Ok(Self {
-            models: models.collect(),
+            models: ranked.iter().take(CURVES).cloned().collect(),
+            ranked,
             quiet,
             unlabelled,
             errors,

@@ -31,11 +31,13 @@ pub(super) fn run(manifest: &Manifest, unlabelled: u64, errors: u64) -> Run {
         .map(|(name, version)| (name.clone(), version.to_string()));
     Run {
         command: manifest.command.clone(),
-        corpus: corpus.name.clone().unwrap_or_else(of_path),
+        corpus: corpus.name.clone().unwrap_or_else(&of_path),
+        corpus_file: of_path(),
         corpus_hash: Some(corpus.hash.clone()).filter(|hash| !hash.is_empty()),
         versions: std::iter::once(("deadloop".to_owned(), manifest.deadloop.clone()))
             .chain(detectors)
             .collect(),
+        worth: Some((manifest.worth.pi, manifest.worth.lambda)),
         seed: Some(manifest.seed),
         judge: judged(&manifest.judge),
         constraints: manifest.constraints.clone(),

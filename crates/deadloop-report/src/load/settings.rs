@@ -8,7 +8,8 @@ use std::collections::BTreeMap;
 pub(super) struct Settings {
     /// The settings, in the order in which they were met.
     pub(super) list: Vec<Setting>,
-    index: BTreeMap<String, usize>,
+    /// Their places by id.
+    pub(super) index: BTreeMap<String, usize>,
     names: BTreeMap<String, Vec<String>>,
     width: usize,
 }

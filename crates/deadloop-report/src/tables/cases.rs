@@ -171,7 +171,7 @@ fn wasted(row: &Outcome) -> u64 {
 }
 
 /// Transcripts on which a detector failed, whatever the setting.
-fn errors(data: &ReportData) -> Option<Table> {
+pub(super) fn errors(data: &ReportData) -> Option<Table> {
     let list: Vec<&Outcome> = data
         .outcomes
         .iter()

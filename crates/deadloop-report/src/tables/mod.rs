@@ -5,13 +5,17 @@
 mod breakdown;
 mod cases;
 mod choice;
+mod comparison;
 mod members;
 mod settings;
 
 use crate::data::ReportData;
 use crate::draw::elide;
 use crate::numbers;
+use crate::visible::visible;
 use serde::Serialize;
+pub(crate) use settings::front;
+use std::borrow::Cow;
 
 /// A table.
 #[derive(Debug, Clone, Serialize)]
@@ -81,6 +85,10 @@ pub(crate) struct Tables {
     pub(crate) breakdowns: Vec<Table>,
     /// Single cases: what fired, false alarms, misses, errors.
     pub(crate) cases: Vec<Table>,
+    /// What changed against a base.
+    pub(crate) changes: Vec<Table>,
+    /// Where a detector failed.
+    pub(crate) errors: Option<Table>,
 }
 
 /// Builds every table.
@@ -95,6 +103,8 @@ pub(crate) fn tables(data: &ReportData) -> Tables {
             .chain(members::table(data))
             .collect(),
         cases: cases::tables(data),
+        changes: comparison::tables(data),
+        errors: cases::errors(data),
     }
 }
 
@@ -132,14 +142,19 @@ fn number(name: &'static str) -> Column {
 impl Cell {
     /// Words as they are.
     fn text(text: impl Into<String>) -> Self {
+        let text = text.into();
         Self {
-            text: text.into(),
+            text: match visible(&text) {
+                Cow::Borrowed(_) => text,
+                Cow::Owned(shown) => shown,
+            },
             ..Self::default()
         }
     }
 
     /// A name, cut in the middle where it is very long.
     fn name(name: &str) -> Self {
+        let name = &*visible(name);
         let text = elide(name, 46.0, 1.6);
         let whole = (text != name).then(|| name.to_owned());
         Self {

@@ -161,7 +161,8 @@ fn id<'d>(data: &'d ReportData, score: &Score) -> &'d str {
     &data.settings[score.setting].id
 }
 
-fn front(data: &ReportData) -> Vec<&Score> {
+/// The scores of those settings.
+pub(crate) fn front(data: &ReportData) -> Vec<&Score> {
     let figures = |score: &Score| Some((score.fa.value?, score.recall.value?, score.delay.value?));
     let is_cell = |score: &&Score| data.settings[score.setting].role != Role::Floor;
     let mut all: Vec<(&Score, (f64, f64, f64))> = data

@@ -9,15 +9,18 @@
 //! | `scores_by.parquet`, `intervals.csv` | `breakdown` |
 //! | `budget.csv` | `budget` |
 //! | `choice.csv`, `settings.toml` | `choice`, `openings`, `settings` |
+//! | what the report opens and moves: `excerpts.jsonl.zst`, `regions.jsonl.zst` | `excerpts`, `regions` |
 //! | `manifest.json`, and all of it together | `manifest`, `results` |
 
 pub(crate) mod breakdown;
 pub(crate) mod budget;
 pub(crate) mod cases;
 pub(crate) mod choice;
+pub(crate) mod excerpts;
 pub(crate) mod manifest;
 pub(crate) mod openings;
 pub(crate) mod outcomes;
+pub(crate) mod regions;
 pub(crate) mod results;
 pub(crate) mod scores;
 pub(crate) mod settings;

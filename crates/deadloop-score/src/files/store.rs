@@ -1,7 +1,7 @@
 //! Tables as Parquet and CSV files, written beside their names and renamed when whole.
 
 use std::fs::File;
-use std::io::{self, Write};
+use std::io::{self, BufRead, Write};
 use std::path::{Path, PathBuf};
 
 use polars::prelude::{Column, DataFrame, DataType, NamedFrom, Series};
@@ -31,6 +31,9 @@ impl FileError {
         }
     }
 }
+
+/// Small files, written once: a level that takes no time to speak of.
+const ZSTD_LEVEL: i32 = 9;
 
 /// Rows that are held back before they become a row group: a bound on memory.
 const GROUP_ROWS: usize = 1 << 14;
@@ -150,6 +153,40 @@ pub fn write_text(path: &Path, text: &str) -> Result<(), FileError> {
     file.write_all(text.as_bytes())
         .map_err(|e| FileError::at(path, e))?;
     persist(file, path)
+}
+
+/// Writes lines, packed with zstd: beside its name, renamed when it is whole.
+pub(crate) fn write_lines(
+    path: &Path,
+    lines: impl Iterator<Item = serde_json::Result<String>>,
+) -> Result<(), FileError> {
+    let mut file = beside(path)?;
+    let failed = |e: &dyn std::fmt::Display| FileError::at(path, e);
+    let mut packed = zstd::Encoder::new(&mut file, ZSTD_LEVEL).map_err(|e| failed(&e))?;
+    for line in lines {
+        let line = line.map_err(|e| failed(&e))?;
+        writeln!(packed, "{line}").map_err(|e| failed(&e))?;
+    }
+    packed.finish().map_err(|e| failed(&e))?;
+    persist(file, path)
+}
+
+/// Hands out the lines of such a file with their numbers, the first being 1; whether there is one.
+pub(crate) fn read_lines(
+    path: &Path,
+    mut visit: impl FnMut(usize, &str) -> Result<(), FileError>,
+) -> Result<bool, FileError> {
+    let failed = |e: io::Error| FileError::at(path, e);
+    let file = match File::open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+        Err(error) => return Err(failed(error)),
+    };
+    let lines = io::BufReader::new(zstd::Decoder::new(file).map_err(failed)?).lines();
+    for (number, line) in lines.enumerate() {
+        visit(number + 1, &line.map_err(failed)?)?;
+    }
+    Ok(true)
 }
 
 /// The columns that a Parquet file has, and how many rows; `None` where there is no such file.

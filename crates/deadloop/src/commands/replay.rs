@@ -7,6 +7,7 @@ use deadloop_detect::Settings;
 use deadloop_replay::Plan;
 use deadloop_score::{
     Case, Count, Evidence, Resampling, Scoring, Tally, count_opening, macro_means, write_intervals,
+    write_regions,
 };
 use serde_json::json;
 
@@ -14,6 +15,7 @@ use super::sweep::already_done;
 use super::tune::SEALED;
 use crate::args::{Global, Replay};
 use crate::exit::Outcome;
+use crate::opening::Opening;
 use crate::replaying::{Replayed, Request, all_presets, name, replay};
 use crate::settings;
 use crate::show;
@@ -59,6 +61,15 @@ pub(super) fn run(args: &Replay, global: Global) -> Outcome {
         (&args.output.by, args.output.csv),
     )?;
     let means = intervals(&done, &evidence, &distinct)?;
+    write_regions(done.folder.path(), &evidence, 0, &distinct, &done.judge)?;
+    Opening {
+        evidence: &evidence,
+        focus: [("*".to_owned(), (cells[0], named[0].clone()))].into(),
+        chunks: args.judge.chunks,
+        texts: !args.output.no_excerpts,
+        quiet: global.quiet,
+    }
+    .write(&done)?;
     summary(&done, &evidence, &named, &cells, global)?;
     done.manifest.models_left_out = scored.left_out;
     done.manifest.macro_means = means;

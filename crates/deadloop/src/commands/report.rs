@@ -4,6 +4,7 @@ use crate::args::{Global, Report};
 use crate::exit::{Code, Outcome};
 use crate::interrupt;
 use crate::replaying::render;
+use deadloop_report::Options;
 
 pub(super) fn run(args: &Report, global: Global) -> Outcome {
     if !args.dir.join("manifest.json").is_file() {
@@ -11,5 +12,30 @@ pub(super) fn run(args: &Report, global: Global) -> Outcome {
         return Err(Code::Usage.error(format!("{}: {what}", args.dir.display())));
     }
     interrupt::sweeps(&args.dir);
-    render(&args.dir, global)
+    let options = Options {
+        redact: args.redact,
+        comparison: args.comparison.clone(),
+    };
+    render(&args.dir, &options, global)?;
+    if args.open {
+        open(&args.dir.join("report.html"))?;
+    }
+    Ok(())
+}
+
+/// Hands the page to whatever shows pages here.
+fn open(page: &std::path::Path) -> Outcome {
+    let program = match std::env::consts::OS {
+        "macos" => "open",
+        "windows" => "explorer",
+        _ => "xdg-open",
+    };
+    let started = std::process::Command::new(program).arg(page).spawn();
+    let failed = |e| {
+        Code::Unexpected.error(format!(
+            "--open: {program}: {e}; open {} yourself",
+            page.display()
+        ))
+    };
+    started.map(drop).map_err(failed)
 }

@@ -2,7 +2,7 @@
 
 use deadloop_detect::Settings;
 use deadloop_replay::Plan;
-use deadloop_score::{Evidence, Point, write_pareto};
+use deadloop_score::{Evidence, Point, write_pareto, write_regions};
 use serde_json::json;
 
 use crate::args::{Global, Sweep};
@@ -41,6 +41,8 @@ pub(super) fn run(args: &Sweep, global: Global) -> Outcome {
         &scored.fronts,
         &Default::default(),
     )?;
+    let folder = done.folder.path();
+    write_regions(folder, &evidence, plan.cells(), &[], &done.judge)?;
     if global.json {
         let summary = json!({"cells": plan.cells(), "rows": scored.rows, "out": args.out});
         show::print(&summary.to_string())?;

@@ -7,7 +7,7 @@ use deadloop_detect::Settings;
 use deadloop_replay::{Grid, Plan};
 use deadloop_score::{
     Choice, Choices, ChooseError, ChooseOptions, Constraint, Evidence, Manifest, Metric, Why,
-    choose, write_choice, write_pareto, write_settings,
+    choose, write_choice, write_pareto, write_regions, write_settings,
 };
 use serde_json::json;
 
@@ -16,6 +16,7 @@ use super::sweep::{already_done, tell_refused};
 use crate::args::{Global, Tune};
 use crate::budgeting::{self, Asked};
 use crate::exit::{Code, Outcome};
+use crate::opening::{Focus, Opening};
 use crate::replaying::{Replayed, Request, all_presets, name, replay};
 use crate::searching::{Wanted, search, tell_size};
 use crate::settings;
@@ -90,6 +91,21 @@ pub(super) fn run(args: &Tune, global: Global) -> Outcome {
     let chosen = choices.iter().flatten().next().map(chosen_cells);
     let chosen = chosen.unwrap_or_default();
     write_pareto(done.folder.path(), &evidence, &scored.fronts, &chosen)?;
+    write_regions(
+        done.folder.path(),
+        &evidence,
+        cells.len(),
+        &reported,
+        &done.judge,
+    )?;
+    Opening {
+        evidence: &evidence,
+        focus: focus(&plan, &chosen, (current_cell, &current)),
+        chunks: args.judge.chunks,
+        texts: !args.output.no_excerpts,
+        quiet: global.quiet,
+    }
+    .write(&done)?;
     // Nothing feasible: the scores are written and say how far it was; nothing is chosen.
     let result = match (choices, budgeted) {
         (Some(Ok(choices)), _) => written(args, &done, &evidence, &choices, &options)
@@ -232,6 +248,24 @@ fn describe(
 fn chosen_cells(choices: &Choices) -> BTreeMap<String, usize> {
     let all = std::iter::once(&choices.pooled).chain(&choices.models);
     all.map(|choice| (choice.model.clone(), choice.cell))
+        .collect()
+}
+
+/// What the transcripts of each model are seen through: its choice, or the setting in use where nothing was chosen.
+fn focus(
+    plan: &Plan,
+    chosen: &BTreeMap<String, usize>,
+    (current, settings): (usize, &Settings),
+) -> BTreeMap<String, Focus> {
+    let of = |cell: usize| match cell == current {
+        true => settings.clone(),
+        false => Settings::of(plan.setting(cell)),
+    };
+    let known = (!chosen.contains_key("*")).then(|| ("*".to_owned(), current));
+    let cells = chosen.iter().map(|(model, cell)| (model.clone(), *cell));
+    cells
+        .chain(known)
+        .map(|(model, cell)| (model, (cell, ("settings".to_owned(), of(cell)))))
         .collect()
 }
 

@@ -140,7 +140,7 @@ impl Question<'_> {
     }
 
     /// The text around the labelled onset and the alarm, or what came nearest to one.
-    fn text(&self, told: &Told) -> Vec<Excerpt> {
+    pub(crate) fn text(&self, told: &Told) -> Vec<Excerpt> {
         let shown = told.shown();
         let of_channel = |channel| {
             let sight = shown.filter(|(c, _)| *c == channel).map(|(_, sight)| sight);

@@ -81,7 +81,8 @@ impl Head {
 }
 
 impl Label {
-    fn words(&self) -> String {
+    /// What the label says, in one line.
+    pub(crate) fn words(&self) -> String {
         let mut words = self.class.name().to_owned();
         if let Some(kind) = self.kind {
             // Writing into a String cannot fail.
@@ -155,7 +156,7 @@ impl Told {
     }
 
     /// Why it fires, or what came nearest.
-    fn why(&self) -> String {
+    pub(crate) fn why(&self) -> String {
         if self.members.is_empty() {
             return NO_GUARD.into();
         }

@@ -1,0 +1,351 @@
+//! What the sliders of the page need, as JSON for a script element that is never executed: `templates/board-data.js`
+//! reads it back.
+//!
+//! Bounded: models and blocks past the budgets are left out and counted.
+
+mod pack;
+
+use crate::data::{Board, Column, Counted, ReportData, Role, Setting, short, varint};
+use deadloop_score::{PoissonCache, RegionBlock};
+use pack::packed;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// Bytes of packed counts in the page.
+const COUNTS: usize = 4_500_000;
+/// Bytes of packed boxes in the page.
+const BOXES: usize = 2_500_000;
+
+#[derive(Serialize)]
+struct Embedded<'d> {
+    params: Vec<Param<'d>>,
+    families: Vec<Family>,
+    /// Numbers in the plan, where they are not 0, 1, 2, …
+    plan: Option<String>,
+    cells: usize,
+    models: Vec<Model<'d>>,
+    /// Models without counts.
+    left_out: usize,
+    /// Parameters and the values that were left out.
+    thinned: Vec<(&'d str, &'d [String])>,
+    /// Bounds of the exact Poisson interval by count.
+    poisson: BTreeMap<u64, [f64; 2]>,
+    bases: Vec<Base>,
+    limit: Option<f64>,
+    constraints: &'d [String],
+    regions: Boxes<'d>,
+}
+
+#[derive(Serialize)]
+struct Param<'d> {
+    name: &'d str,
+    values: Vec<&'d str>,
+}
+
+/// Cells that have the same parameters.
+#[derive(Serialize)]
+struct Family {
+    name: String,
+    /// Its cells, packed.
+    cells: String,
+    /// The parameters that differ among them, and the place of each cell's value, packed.
+    axes: Vec<(usize, String)>,
+}
+
+#[derive(Serialize)]
+struct Model<'d> {
+    name: &'d str,
+    counts: String,
+}
+
+/// A setting to compare with.
+#[derive(Serialize)]
+struct Base {
+    name: String,
+    cell: usize,
+}
+
+#[derive(Serialize)]
+struct Boxes<'d> {
+    verdicts: Vec<&'static str>,
+    /// Ids, models, verdicts without an alarm and onsets, packed.
+    transcripts: String,
+    blocks: Vec<BoxBlock<'d>>,
+    left_out: usize,
+}
+
+#[derive(Serialize)]
+struct BoxBlock<'d> {
+    first: usize,
+    cells: usize,
+    shape: &'d [usize],
+    possible: Option<String>,
+    boxes: Option<String>,
+}
+
+/// The JSON, without a `<` in it; none where there is nothing to move.
+pub(crate) fn embedded(data: &ReportData) -> std::io::Result<Option<String>> {
+    let Some(board) = data.board.as_ref().filter(|board| board.grid > 1) else {
+        return Ok(None);
+    };
+    let mut params: Vec<Param<'_>> = data
+        .parameters
+        .iter()
+        .map(|name| Param {
+            name,
+            values: Vec::new(),
+        })
+        .collect();
+    let families = families(board, &data.settings, &mut params)?;
+    let (models, out) = models(board)?;
+    let mut cache = PoissonCache::default();
+    let wrong = board.models.iter().flat_map(|counted| &counted.wrong);
+    let poisson = wrong.map(|n| {
+        let bounds = cache.get(*n);
+        (*n, [bounds.lo, bounds.hi])
+    });
+    let numbers: Vec<usize> = board.cells.iter().map(|cell| cell.0).collect();
+    let whole = numbers.iter().enumerate().all(|(at, number)| at == *number);
+    let embedded = Embedded {
+        plan: if whole { None } else { Some(column(numbers)?) },
+        cells: board.cells.len(),
+        left_out: board.left_out + out,
+        thinned: board
+            .thinned
+            .iter()
+            .map(|(p, v)| (p.as_str(), v.as_slice()))
+            .collect(),
+        poisson: poisson.collect(),
+        bases: bases(data, board),
+        limit: data.run.limit,
+        constraints: &data.run.constraints,
+        regions: boxes(data, board)?,
+        params,
+        families,
+        models,
+    };
+    let json = serde_json::to_string(&embedded)?;
+    Ok(Some(json.replace('<', "\\u003c")))
+}
+
+fn column(values: impl IntoIterator<Item = usize>) -> std::io::Result<String> {
+    let mut column = Column::default();
+    values
+        .into_iter()
+        .for_each(|value| column.push(value as i64));
+    packed(column.bytes())
+}
+
+/// The cells of the grids, by which parameters they have.
+fn families<'d>(
+    board: &Board,
+    settings: &'d [Setting],
+    params: &mut [Param<'d>],
+) -> std::io::Result<Vec<Family>> {
+    let mut groups: BTreeMap<Vec<usize>, Vec<usize>> = BTreeMap::new();
+    let mut order: Vec<Vec<usize>> = Vec::new();
+    for (cell, (_, at)) in board.cells.iter().take(board.grid).enumerate() {
+        let there: Vec<usize> = settings[*at]
+            .params
+            .iter()
+            .enumerate()
+            .filter_map(|(param, value)| value.is_some().then_some(param))
+            .collect();
+        if !groups.contains_key(&there) {
+            order.push(there.clone());
+        }
+        groups.entry(there).or_default().push(cell);
+    }
+    let family = |there: &Vec<usize>| {
+        let cells = &groups[there];
+        let mut axes = Vec::new();
+        for param in there {
+            if let Some(axis) = axis(board, settings, cells, *param, &mut params[*param]) {
+                axes.push((*param, column(axis)?));
+            }
+        }
+        Ok(Family {
+            name: family_name(there, params),
+            cells: column(cells.iter().copied())?,
+            axes,
+        })
+    };
+    order.iter().map(family).collect()
+}
+
+/// The place of each cell's value among those of a parameter; none where all are alike.
+fn axis<'d>(
+    board: &Board,
+    settings: &'d [Setting],
+    cells: &[usize],
+    param: usize,
+    list: &mut Param<'d>,
+) -> Option<Vec<usize>> {
+    let value = |cell: &usize| settings[board.cells[*cell].1].params[param].as_deref();
+    let mut values: Vec<&'d str> = Vec::new();
+    let mut last = None;
+    for found in cells.iter().filter_map(value) {
+        if last != Some(found) && !values.contains(&found) {
+            values.push(found);
+        }
+        last = Some(found);
+    }
+    if values.len() < 2 {
+        return None;
+    }
+    let number = |text: &&str| text.parse::<f64>().ok();
+    if values.iter().all(|text| number(text).is_some()) {
+        values.sort_by(|a, b| {
+            number(a)
+                .unwrap_or(0.0)
+                .total_cmp(&number(b).unwrap_or(0.0))
+        });
+    }
+    values.retain(|value| !list.values.contains(value));
+    list.values.extend(values);
+    let places: BTreeMap<&str, usize> = list
+        .values
+        .iter()
+        .enumerate()
+        .map(|(at, value)| (*value, at))
+        .collect();
+    Some(
+        cells
+            .iter()
+            .map(|cell| value(cell).map_or(0, |value| places[value]))
+            .collect(),
+    )
+}
+
+/// The members of the guard.
+fn family_name(there: &[usize], params: &[Param<'_>]) -> String {
+    let mut members: Vec<&str> = Vec::new();
+    for param in there {
+        let name = params[*param].name;
+        let member = name
+            .strip_suffix(short(name))
+            .map_or(name, |m| m.trim_end_matches('.'));
+        if !members.contains(&member) {
+            members.push(member);
+        }
+    }
+    members.join(" + ")
+}
+
+/// The counts of as many models as there is room for, and how many there is none for.
+fn models(board: &Board) -> std::io::Result<(Vec<Model<'_>>, usize)> {
+    let mut room = COUNTS;
+    let mut models = Vec::new();
+    for Counted { model, columns, .. } in &board.models {
+        let mut bytes = Vec::new();
+        columns
+            .iter()
+            .for_each(|column| bytes.extend(column.bytes()));
+        let counts = packed(&bytes)?;
+        // All models together are always there.
+        if counts.len() > room && !models.is_empty() {
+            break;
+        }
+        room = room.saturating_sub(counts.len());
+        models.push(Model {
+            name: model,
+            counts,
+        });
+    }
+    let out = board.models.len() - models.len();
+    Ok((models, out))
+}
+
+/// Chosen, current and named settings.
+fn bases(data: &ReportData, board: &Board) -> Vec<Base> {
+    let cell = |setting: usize| board.cells.iter().position(|(_, at)| *at == setting);
+    let base = |name: String, setting: usize| {
+        Some(Base {
+            name,
+            cell: cell(setting)?,
+        })
+    };
+    let chosen = data.pooled().and_then(|at| base("chosen".into(), at));
+    let with_role = |role: Role| {
+        let all = data.settings.iter().enumerate();
+        all.filter(move |(_, setting)| setting.role == role)
+    };
+    let current = with_role(Role::Current).filter_map(|(at, _)| base(data.describe(at), at));
+    let named = with_role(Role::Named).filter_map(|(at, _)| base(data.describe(at), at));
+    chosen.into_iter().chain(current).chain(named).collect()
+}
+
+/// Boxes of the blocks that settings with a name are in, then of the others, while there is room.
+fn boxes<'d>(data: &ReportData, board: &'d Board) -> std::io::Result<Boxes<'d>> {
+    let regions = &board.regions;
+    let holds = |block: &RegionBlock, number: usize| {
+        (block.first..block.first + block.cells).contains(&number)
+    };
+    let marked: Vec<usize> = bases(data, board)
+        .iter()
+        .map(|base| board.cells[base.cell].0)
+        .collect();
+    let mut order: Vec<usize> = (0..regions.blocks.len()).collect();
+    order.sort_by_key(|at| {
+        !marked
+            .iter()
+            .any(|number| holds(&regions.blocks[*at], *number))
+    });
+    let mut room = BOXES;
+    let mut packs: BTreeMap<usize, String> = BTreeMap::new();
+    for at in order {
+        let block = &regions.blocks[at];
+        let Some(numbers) = &block.boxes else {
+            continue;
+        };
+        let pack = packed(&flat(numbers, block.stride()))?;
+        if pack.len() <= room {
+            room -= pack.len();
+            packs.insert(at, pack);
+        }
+    }
+    let left_out = regions.blocks.len() - packs.len();
+    let blocks = regions.blocks.iter().enumerate().map(|(at, block)| {
+        Ok(BoxBlock {
+            first: block.first,
+            cells: block.cells,
+            shape: &block.shape,
+            possible: block.possible.clone().map(column).transpose()?,
+            boxes: packs.remove(&at),
+        })
+    });
+    let blocks = blocks.collect::<std::io::Result<_>>()?;
+    let verdicts = regions.head.verdicts.iter().map(|verdict| verdict.name());
+    let transcripts: Vec<_> = regions
+        .head
+        .transcripts
+        .iter()
+        .map(|t| (&t.id, &t.model, t.quiet.name(), t.onset))
+        .collect();
+    Ok(Boxes {
+        verdicts: verdicts.collect(),
+        transcripts: packed(&serde_json::to_vec(&transcripts)?)?,
+        blocks,
+        left_out,
+    })
+}
+
+/// Boxes as bytes: the transcript as the step from the one before, the upper ends as sizes.
+fn flat(numbers: &[u64], stride: usize) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let mut before = 0;
+    for one in numbers.chunks_exact(stride) {
+        let [transcript, verdict, alarm, along @ ..] = one else {
+            continue;
+        };
+        for n in [transcript.saturating_sub(before), *verdict, *alarm] {
+            varint(n, &mut bytes);
+        }
+        before = *transcript;
+        for pair in along.chunks_exact(2) {
+            varint(pair[0], &mut bytes);
+            varint(pair[1].saturating_sub(pair[0]), &mut bytes);
+        }
+    }
+    bytes
+}

@@ -1,0 +1,98 @@
+//! The Pareto front of recall, false alarms and delay: two of them are the axes, the third is the tint.
+
+use super::{Drawing, Entry, Sheet};
+use crate::data::{ReportData, Role};
+use crate::draw::{Axis, DrawError, Ink, Key, Legend, Mark, Panel, Place, SEQUENCE};
+use crate::numbers::{chars, decimal, percent};
+use crate::tables::front;
+
+pub(super) static ENTRY: Entry = Entry {
+    name: "pareto",
+    title: "The settings that no other one beats",
+    reading: "Each point is a setting of the grid such that no other has a higher recall, fewer false alarms and a \
+              shorter delay at once; the darker it is, the longer the delay (on dark paper, the lighter). What stands \
+              below and right of another point is there for its shorter delay.",
+    draw,
+};
+
+/// Tints of the delay, from short to long: the palest would hardly be seen.
+const TINTS: [Ink; 4] = [SEQUENCE[2], SEQUENCE[3], SEQUENCE[5], SEQUENCE[6]];
+
+fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
+    let cells = data
+        .settings
+        .iter()
+        .filter(|setting| setting.role == Role::Cell);
+    let front = front(data);
+    if cells.count() < 2 || front.len() < 2 {
+        return Ok(Drawing::Absent(
+            "it needs a grid of settings with labelled loops and clean text, and this folder lacks one of them",
+        ));
+    }
+    let points: Vec<(f64, f64, f64, usize)> = front
+        .iter()
+        .filter_map(|s| Some((s.fa.value?, s.recall.value?, s.delay.value?, s.setting)))
+        .collect();
+    let mut delays: Vec<f64> = points.iter().map(|point| point.2).collect();
+    delays.sort_by(f64::total_cmp);
+    let bounds: Vec<f64> = (1..TINTS.len())
+        .map(|n| delays[n * (delays.len() - 1) / TINTS.len()])
+        .collect();
+    let tint = |delay: f64| TINTS[bounds.iter().filter(|bound| delay > **bound).count()];
+    let legend = Legend::new(keys(&bounds), sheet.width - 8.0, 300.0);
+    let top = legend.height() + 40.0;
+    let plot = if sheet.narrow() { 270.0 } else { 360.0 };
+    let canvas = sheet.canvas(top + plot + 50.0);
+    legend.draw(&canvas, 4.0, 4.0)?;
+    let place = Place {
+        left: 50.0,
+        top,
+        right: sheet.width - 16.0,
+        bottom: top + plot,
+    };
+    let most = points.iter().map(|point| point.0).fold(1.0, f64::max);
+    let panel = Panel::new(
+        &canvas,
+        place,
+        Axis::symlog(0.3, most * 1.3),
+        Axis::share(5),
+    );
+    panel.axes("false alarms per million clean chars", "recall")?;
+    for (fa, recall, delay, setting) in points.iter().rev() {
+        let title = format!(
+            "{}: recall {}, {} false alarms per million clean chars, delay {}",
+            data.describe(*setting),
+            percent(Some(*recall)),
+            decimal(Some(*fa)),
+            chars(Some(*delay))
+        );
+        let (mark, radius) = match data.pooled() == Some(*setting) {
+            true => (Mark::Star, 8.0),
+            false => (Mark::Disc, 4.6),
+        };
+        let ink = if mark == Mark::Star {
+            Ink::Chosen
+        } else {
+            tint(*delay)
+        };
+        panel.title(title).mark((*fa, *recall), mark, radius, ink)?;
+    }
+    Ok(Drawing::Svg(canvas.finish()?))
+}
+
+fn keys(bounds: &[f64]) -> Vec<Key> {
+    let chars = |bound: f64| chars(Some(bound));
+    let name = |n: usize| match (n, bounds.get(n)) {
+        (0, Some(to)) => format!("delay to {}", chars(*to)),
+        (_, Some(to)) => format!("to {}", chars(*to)),
+        (_, None) => "longer".to_owned(),
+    };
+    let tints = TINTS.iter().enumerate();
+    tints
+        .map(|(n, ink)| Key {
+            name: name(n),
+            pen: None,
+            mark: Some((Mark::Disc, *ink)),
+        })
+        .collect()
+}

@@ -1,0 +1,84 @@
+//! What the page's sliders move over: the counts of every cell, and where each transcript's verdict changes.
+
+use deadloop_score::Regions;
+
+/// The counts that are embedded of a cell and model, in this order.
+pub const COUNTED: [&str; 17] = [
+    "hit",
+    "late",
+    "premature",
+    "stale",
+    "miss",
+    "false_alarm",
+    "quiet",
+    "transient_stop",
+    "exposure",
+    "saved_chars",
+    "loop_chars",
+    "delay_chars",
+    "lost_chars",
+    "latency_p50",
+    "latency_p90",
+    "within_1000",
+    "utility",
+];
+
+/// Everything that the sliders need.
+#[derive(Debug, Clone, Default)]
+pub struct Board {
+    /// The cells that are there, in the order of the plan: their numbers in it, and indices into
+    /// [`ReportData::settings`](crate::ReportData::settings). Those of the grids come first.
+    pub cells: Vec<(usize, usize)>,
+    /// How many of them are cells of a grid.
+    pub grid: usize,
+    /// The counts of each model; all models together first, then those with the most loops.
+    pub models: Vec<Counted>,
+    /// How many models have no counts here.
+    pub left_out: usize,
+    /// Values that were left out because the grid has too many cells: a parameter, and which.
+    pub thinned: Vec<(String, Vec<String>)>,
+    /// Where verdicts change.
+    pub regions: Regions,
+}
+
+/// The counts of a model.
+#[derive(Debug, Clone, Default)]
+pub struct Counted {
+    /// The model, or [`ALL_MODELS`](crate::ALL_MODELS).
+    pub model: String,
+    /// A column each of [`COUNTED`], a number for each cell.
+    pub columns: Vec<Column>,
+    /// The counts of wrong alarms that occur.
+    pub wrong: std::collections::BTreeSet<u64>,
+}
+
+/// Whole numbers, kept as their differences, a few bits each: there may be a hundred thousand cells.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Column {
+    last: i64,
+    bytes: Vec<u8>,
+}
+
+impl Column {
+    /// Adds a number.
+    pub fn push(&mut self, value: i64) {
+        let step = value.wrapping_sub(self.last);
+        self.last = value;
+        // Zigzag: small numbers of either sign are small.
+        varint(((step << 1) ^ (step >> 63)) as u64, &mut self.bytes);
+    }
+
+    /// The differences, seven bits a byte, the lowest first.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+/// Seven bits a byte, the lowest first; all but the last byte have their top bit set.
+pub(crate) fn varint(mut value: u64, bytes: &mut Vec<u8>) {
+    while value >= 0x80 {
+        bytes.push((value & 0x7f) as u8 | 0x80);
+        value >>= 7;
+    }
+    bytes.push(value as u8);
+}

@@ -1,0 +1,52 @@
+//! Text of strangers: nothing in it turns the reading around, and nothing in it is invisible.
+
+use regex::Regex;
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
+/// Control and format chars (escape codes, directions, joiners), private and unassigned ones, line and paragraph
+/// separators; none where the pattern could not be read, which a test would see.
+static HIDDEN: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"[\p{C}\p{Zl}\p{Zp}]").ok());
+
+/// A text with every hidden char written out. Line breaks are, too.
+pub(crate) fn visible(text: &str) -> Cow<'_, str> {
+    match HIDDEN.as_ref().filter(|hidden| hidden.is_match(text)) {
+        None => Cow::Borrowed(text),
+        Some(hidden) => hidden.replace_all(text, |found: &regex::Captures<'_>| {
+            found[0].chars().map(written).collect::<String>()
+        }),
+    }
+}
+
+fn written(c: char) -> String {
+    match c {
+        '\n' => "⏎".into(),
+        '\t' => "⇥".into(),
+        c => c.escape_unicode().collect(),
+    }
+}
+
+/// A char as it is shown in a text of several lines: line breaks stay.
+pub(crate) fn in_lines(c: char) -> Cow<'static, str> {
+    match c {
+        '\n' => Cow::Borrowed("⏎\n"),
+        ' '..='~' => Cow::Owned(c.into()),
+        c => Cow::Owned(visible(c.encode_utf8(&mut [0; 4])).into_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_hidden_and_nothing_else_is_changed() {
+        assert_eq!(
+            visible("a\u{202e}b\u{0}\u{200b}\n思é\u{301}"),
+            "a\\u{202e}b\\u{0}\\u{200b}⏎思é\u{301}"
+        );
+        assert_eq!(visible("<b>&amp;"), "<b>&amp;");
+        let lines: String = "a\n\u{2066}想".chars().map(in_lines).collect();
+        assert_eq!(lines, "a⏎\n\\u{2066}想");
+    }
+}

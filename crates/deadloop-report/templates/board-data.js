@@ -1,0 +1,107 @@
+// Reads back what src/board packed: deflate in base64, whole numbers as differences of seven bits a byte.
+const unpacked = async (text) => {
+  const raw = atob(text);
+  const bytes = new Uint8Array(raw.length);
+  for (let at = 0; at < raw.length; at++) bytes[at] = raw.charCodeAt(at);
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
+  return new Uint8Array(await new Response(stream).arrayBuffer());
+};
+class Numbers {
+  constructor(bytes) { this.bytes = bytes; this.at = 0; }
+  get done() { return this.at >= this.bytes.length; }
+  next() {
+    let byte = this.bytes[this.at++];
+    if (byte < 128) return byte;
+    let value = byte - 128, scale = 128;
+    do { byte = this.bytes[this.at++]; value += (byte & 127) * scale; scale *= 128; } while (byte > 127);
+    return value;
+  }
+  // So many numbers of a column.
+  column(length) {
+    const values = new Float64Array(length);
+    let last = 0;
+    for (let n = 0; n < length; n++) {
+      const step = this.next();
+      last += step % 2 ? -(step + 1) / 2 : step / 2;
+      values[n] = last;
+    }
+    return values;
+  }
+  // All numbers of a column.
+  rest() {
+    const values = [];
+    for (let last = 0; !this.done;) {
+      const step = this.next();
+      last += step % 2 ? -(step + 1) / 2 : step / 2;
+      values.push(last);
+    }
+    return values;
+  }
+}
+const columnOf = async (text) => new Numbers(await unpacked(text)).rest();
+
+const COUNTED = ["hit", "late", "premature", "stale", "miss", "falseAlarm", "quiet", "transientStop", "exposure", "saved", "loopChars", "delay", "lost", "p50", "p90", "within", "utility"];
+const countsOf = async (model, cells) => {
+  const numbers = new Numbers(await unpacked(model.counts));
+  return Object.fromEntries(COUNTED.map((name) => [name, numbers.column(cells)]));
+};
+
+// The scores of a cell from its counts, by the formulas of crates/deadloop-score/src/scores.rs.
+const scoresOf = (counts, cell, poisson) => {
+  const n = (name) => counts[name][cell];
+  const ratio = (part, whole) => (whole > 0 ? part / whole : null);
+  const latency = (value) => (value === -1 ? Infinity : value === -2 ? null : value);
+  const hit = n("hit"), wrong = n("falseAlarm") + n("premature") + n("stale");
+  const loops = hit + n("late") + n("premature") + n("stale") + n("miss");
+  const exposure = n("exposure"), bounds = poisson[wrong];
+  return {
+    loops, hit, wrong, exposure, clean: n("falseAlarm") + n("quiet"),
+    recall: ratio(hit, loops), recallEnds: wilson(hit, loops),
+    precision: ratio(hit, hit + wrong),
+    fa: exposure > 0 ? 1e6 * (wrong / exposure) : null,
+    faEnds: exposure > 0 && bounds ? bounds.map((events) => (1e6 * events) / exposure) : null,
+    delay: ratio(n("delay"), loops),
+    saved: ratio(n("saved"), n("loopChars")),
+    within: ratio(n("within"), loops),
+    p50: latency(n("p50")), p90: latency(n("p90")),
+  };
+};
+
+// Cells with the same parameters: the values along each axis, and which cell stands where.
+const familyOf = async (family, params) => {
+  const cells = await columnOf(family.cells);
+  const axes = [];
+  for (const [param, packed] of family.axes) {
+    const places = await columnOf(packed);
+    const { name, values: all } = params[param];
+    const used = [...new Set(places)];
+    const numeric = used.every((at) => all[at].trim() !== "" && Number.isFinite(Number(all[at])));
+    used.sort((a, b) => (numeric ? Number(all[a]) - Number(all[b]) : a - b));
+    const index = new Map(used.map((place, at) => [place, at]));
+    axes.push({ name, values: used.map((at) => all[at]), at: places.map((place) => index.get(place)) });
+  }
+  const strides = axes.map((_, axis) => axes.slice(axis + 1).reduce((n, { values }) => n * values.length, 1));
+  const keyOf = (at) => at.reduce((key, value, axis) => key + value * strides[axis], 0);
+  const nth = new Map();
+  for (let n = 0; n < cells.length; n++) {
+    let key = 0;
+    for (let axis = 0; axis < axes.length; axis++) key += axes[axis].at[n] * strides[axis];
+    nth.set(key, n);
+  }
+  const position = (n) => axes.map((axis) => axis.at[n]);
+  return {
+    name: family.name, axes, cells, position,
+    find: (at) => nth.get(keyOf(at)),
+    // The nearest that is there with the value `held` along one axis: not every combination was possible.
+    nearest(at, axisHeld) {
+      let best, least = Infinity;
+      for (let n = 0; n < cells.length; n++) {
+        if (axisHeld !== null && axes[axisHeld].at[n] !== at[axisHeld]) continue;
+        let far = 0;
+        for (let axis = 0; axis < axes.length; axis++) far += Math.abs(axes[axis].at[n] - at[axis]);
+        if (far < least) { least = far; best = n; }
+      }
+      return best;
+    },
+  };
+};

@@ -1,0 +1,212 @@
+// The sliders: the operating point, the models and the flipped transcripts of the cell that they stand at.
+const element = (name, attributes = {}, ...children) => {
+  const node = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) if (value !== undefined) node.setAttribute(key, value);
+  node.append(...children);
+  return node;
+};
+const byId = (id) => document.getElementById(id);
+const ROWS = 100;
+
+class Board {
+  async open(data) {
+    Object.assign(this, { data, counts: [], at: [], flips: null, wanted: new Set(Object.keys(WORDS)), shown: ROWS, turn: 0 });
+    this.plan = data.plan ? await columnOf(data.plan) : null;
+    this.counts = [await countsOf(data.models[0], data.cells)];
+    this.families = await Promise.all(data.families.map((family) => familyOf(family, data.params)));
+    const { families } = this;
+    byId("family").append(...families.map(({ name, cells }, n) => element("option", { value: n }, `${name} (${count(cells.length)} settings)`)));
+    byId("family-label").hidden = families.length < 2;
+    byId("base").append(...data.bases.map(({ name, cell }) => element("option", { value: cell }, name)));
+    byId("base-label").hidden = data.bases.length < 2;
+    byId("starts").append(...this.starts());
+    byId("family").addEventListener("change", (event) => this.enter(Number(event.target.value)));
+    byId("base").addEventListener("change", (event) => { this.base = Number(event.target.value); this.show(); });
+    addEventListener("resize", () => this.plot());
+    // The sliders stand at the choice, and are compared with what it would replace.
+    const start = data.bases[0]?.cell ?? families[0].cells[0];
+    this.base = (data.bases.find(({ cell }) => cell !== start) ?? data.bases[0])?.cell ?? start;
+    byId("base").value = this.base;
+    byId("board").hidden = false;
+    if (!this.fromLink() && !this.stand(start)) this.enter(0);
+    performance.mark("deadloop-ready");
+    document.documentElement.dataset.board = "ready";
+    // What the first look does not need.
+    for (let n = 1; n < data.models.length; n++) this.counts[n] = await countsOf(data.models[n], data.cells);
+    const transcripts = JSON.parse(new TextDecoder().decode(await unpacked(data.regions.transcripts)));
+    this.flips = new Flips(data.regions, transcripts, this.plan);
+    document.documentElement.dataset.board = "whole";
+    this.show();
+  }
+  // Buttons for the settings with a name that stand in a grid.
+  starts() {
+    const inGrid = this.data.bases.filter(({ cell }) => this.placeOf(cell));
+    const nodes = inGrid.slice(0, 6).map(({ name, cell }) => {
+      const button = element("button", { type: "button" }, name);
+      button.addEventListener("click", () => { this.touched = true; this.stand(cell); });
+      return button;
+    });
+    return nodes.length ? ["start from ", ...nodes] : [];
+  }
+  placeOf(cell) {
+    for (const [number, family] of this.families.entries()) {
+      const n = family.cells.indexOf(cell);
+      if (n >= 0) return { number, n };
+    }
+    return null;
+  }
+  // Puts the sliders at a cell; whether it is in a grid.
+  stand(cell) {
+    const place = this.placeOf(cell);
+    if (place) this.enter(place.number, this.families[place.number].position(place.n));
+    return Boolean(place);
+  }
+  fromLink() {
+    const link = /^#s=(\d+):([\d,]*)$/.exec(location.hash);
+    const family = link && this.families[Number(link[1])];
+    if (!family) return false;
+    const at = link[2] === "" ? [] : link[2].split(",").map(Number);
+    if (family.find(at) === undefined) return false;
+    this.enter(Number(link[1]), at);
+    return true;
+  }
+  enter(number, at) {
+    this.number = number;
+    this.family = this.families[number];
+    byId("family").value = number;
+    this.at = at ?? this.family.position(0);
+    this.sliders = this.family.axes.map((axis, n) => this.slider(axis, n));
+    byId("sliders").replaceChildren(...this.sliders.map(({ node }) => node));
+    this.specks = null;
+    this.show();
+  }
+  slider({ name, values }, n) {
+    const id = `slider-${n}`;
+    const input = element("input", { type: "range", id, min: 0, max: values.length - 1, step: 1, "data-param": name });
+    const output = element("output", { for: id });
+    const [member, param] = [name.slice(0, name.lastIndexOf(".")), name.slice(name.lastIndexOf(".") + 1)];
+    input.addEventListener("input", () => this.move(n, Number(input.value)));
+    const label = element("label", { for: id }, param, element("small", {}, member));
+    const node = element("div", { class: "slider" }, label, output, input);
+    const put = (at) => {
+      input.value = at;
+      input.setAttribute("aria-valuetext", values[at]);
+      output.textContent = values[at].length > 44 ? `${values[at].slice(0, 43)}…` : values[at];
+      output.title = values[at];
+    };
+    return { node, put };
+  }
+  move(axis, value) {
+    this.touched = true;
+    const at = this.at.slice();
+    at[axis] = value;
+    byId("hole").textContent = "";
+    if (this.family.find(at) === undefined) {
+      const n = this.family.nearest(at, axis);
+      const near = this.family.position(n);
+      const moved = near.flatMap((place, other) => (place === at[other] ? [] : [`${this.family.axes[other].name} to ${this.family.axes[other].values[place]}`]));
+      byId("hole").textContent = `That combination was not replayed; moved ${moved.join(", ")}.`;
+      this.at = near;
+    } else {
+      this.at = at;
+    }
+    this.shown = ROWS;
+    this.show();
+  }
+  get cell() { return this.family.cells[this.family.find(this.at)]; }
+  get baseName() { return this.data.bases.find(({ cell }) => cell === this.base)?.name ?? "the first"; }
+  scores(model, cell) { return scoresOf(this.counts[model], cell, this.data.poisson); }
+  show() {
+    this.sliders.forEach(({ put }, n) => put(this.at[n]));
+    const now = this.scores(0, this.cell), base = this.scores(0, this.base);
+    byId("board").dataset.cell = this.plan ? this.plan[this.cell] : this.cell;
+    this.figures(now, base);
+    this.plot();
+    this.models();
+    byId("told").textContent = `recall ${percent(now.recall)}, ${decimal(now.fa)} false alarms per million clean chars`;
+    this.flip();
+  }
+  figures(now, base) {
+    const limit = this.data.limit;
+    const list = [
+      ["recall", now.recall, percent, rangeOf(now.recallEnds, percent), difference(now.recall, base.recall, percent), `${count(now.hit)} of ${count(now.loops)} loops`],
+      ["false alarms per million clean chars", now.fa, decimal, rangeOf(now.faEnds, decimal), difference(now.fa, base.fa, decimal), `${count(now.wrong)} in ${count(now.exposure)} clean chars${limit !== null && now.fa > limit ? `; above the limit of ${limit}` : ""}`],
+      ["delay, chars", now.delay, chars, "", difference(now.delay, base.delay, chars), `median ${chars(now.p50)}, ${percent(now.within)} within 1${"\u202f"}000`],
+      ["looping chars saved", now.saved, percent, "", difference(now.saved, base.saved, percent), `precision ${percent(now.precision)}`],
+    ];
+    const figure = ([name, value, write, range, change, of]) => element("section", {}, element("h3", {}, name),
+      element("p", {}, element("b", { "data-v": value ?? "" }, write(value)), element("span", { class: "range" }, range),
+        element("span", { class: "of" }, change && this.base !== this.cell ? `${change} against ${this.baseName}` : ""), element("span", { class: "of" }, of)));
+    byId("figures").replaceChildren(...list.map(figure));
+  }
+  plot() {
+    const { counts: [{ exposure }], family } = this;
+    if (!this.specks) {
+      const place = (cell) => { const { fa, recall } = this.scores(0, cell); return [fa, recall]; };
+      const step = Math.ceil(family.cells.length / 20000);
+      this.specks = exposure.length ? family.cells.filter((_, n) => n % step === 0).map(place).filter(([fa, recall]) => fa !== null && recall !== null) : [];
+    }
+    const mark = (cell, name, role) => {
+      const { fa, recall } = this.scores(0, cell);
+      return fa === null || recall === null ? [] : [{ at: [fa, recall], name: `${name}: recall ${percent(recall)}, ${decimal(fa)} false alarms`, role }];
+    };
+    drawPlot(byId("plot"), this.specks, [...mark(this.base, "compared with", "base"), ...mark(this.cell, "the sliders", "now")], this.data.limit);
+  }
+  models() {
+    const cell = (text, small, value, kind = "") => element("td", { class: `n ${kind}`, "data-v": value }, text, ...(small ? [element("small", {}, small)] : []));
+    const row = ({ name }, n) => {
+      if (!this.counts[n]) return [];
+      const now = this.scores(n, this.cell), base = this.scores(n, this.base);
+      return [element("tr", { "data-model": name }, element("th", { scope: "row" }, name === "*" ? "all models" : visibleText(name)),
+        cell(count(now.loops)), cell(percent(now.recall), rangeOf(now.recallEnds, percent), now.recall ?? ""), cell(difference(now.recall, base.recall, percent), "", undefined, "change"),
+        cell(decimal(now.fa), rangeOf(now.faEnds, decimal), now.fa ?? ""), cell(difference(now.fa, base.fa, decimal), "", undefined, "change"),
+        cell(chars(now.delay), "", now.delay ?? ""), cell(percent(now.saved), "", now.saved ?? ""))];
+    };
+    byId("by-model").tBodies[0].replaceChildren(...this.data.models.flatMap(row));
+  }
+  async flip() {
+    const turn = ++this.turn, note = byId("flip-note");
+    if (this.touched) history.replaceState(null, "", `#s=${this.number}:${this.at.join(",")}`);
+    if (!this.flips) { note.textContent = "Reading where verdicts change…"; return; }
+    const { base, cell } = this;
+    if (![base, cell].every((one) => this.flips.knows(one))) {
+      this.flipRows([], null);
+      note.textContent = "Which transcripts flip is not in this page for these structural values: it was left out to bound the page's size. `deadloop replay` of both settings, then `deadloop compare`, lists them.";
+      return;
+    }
+    const flips = await this.flips.between(base, cell);
+    if (turn === this.turn) this.flipRows(flips, note);
+  }
+  flipRows(flips, note) {
+    const tallies = new Map(Object.keys(WORDS).map((kind) => [kind, 0]));
+    flips.forEach(({ kind }) => tallies.set(kind, tallies.get(kind) + 1));
+    if (note) note.textContent = flips.length ? `${count(flips.length)} of ${count(this.flips.transcripts.length)} transcripts get another verdict.` : "No transcript gets another verdict.";
+    const chip = ([kind, n]) => {
+      const on = this.wanted.has(kind);
+      const button = element("button", { type: "button", class: `chip ${kind}`, "aria-pressed": on, "data-kind": kind }, `${count(n)} ${WORDS[kind]}`);
+      button.addEventListener("click", () => { this.wanted[on ? "delete" : "add"](kind); this.flipRows(flips, note); byId("flip-kinds").querySelector(`[data-kind=${kind}]`)?.focus(); });
+      return button;
+    };
+    byId("flip-kinds").replaceChildren(...[...tallies].filter(([, n]) => n > 0).map(chip));
+    const list = flips.filter(({ kind }) => this.wanted.has(kind));
+    const outcome = ([verdict, alarm]) => `${verdict}${alarm ? ` at ${count(alarm - 1)}` : ""}`;
+    const row = ({ id, model, onset, kind, before, after }) => element("tr", { class: kind },
+      element("td", {}, transcriptLink(id)), element("td", {}, visibleText(model)),
+      element("td", { class: "n" }, isUndefined(onset) ? "–" : count(onset)), element("td", {}, outcome(before)), element("td", {}, outcome(after)));
+    byId("flips").hidden = flips.length === 0;
+    byId("flip-rows").replaceChildren(...list.slice(0, this.shown).map(row));
+    const more = byId("flip-more");
+    more.hidden = list.length <= this.shown;
+    more.textContent = `${count(list.length - this.shown)} more`;
+    more.onclick = () => { this.shown += 10 * ROWS; this.flipRows(flips, note); };
+  }
+}
+
+const boardData = byId("board-data");
+if (boardData) {
+  if (typeof DecompressionStream === "undefined") {
+    byId("no-board").hidden = false;
+  } else {
+    new Board().open(JSON.parse(boardData.textContent));
+  }
+}

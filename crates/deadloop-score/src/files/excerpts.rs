@@ -1,0 +1,111 @@
+//! `excerpts.jsonl.zst`: the transcripts that a report opens, worst first, with the text around their onset and alarm.
+//!
+//! The first line is [`ExcerptsHead`], each further one an [`Opened`] transcript. Without texts (`--no-excerpts`) the
+//! list is there all the same.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::store::{FileError, read_lines, write_lines};
+
+/// The file's name.
+const NAME: &str = "excerpts.jsonl.zst";
+
+/// Why a transcript is worth opening.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Group {
+    /// Healthy text was cut, the most of it first.
+    FalseAlarm,
+    /// A loop that was missed or found after the deadline, the longest first.
+    Miss,
+    /// A hit, the latest first.
+    LateHit,
+    /// Nobody labelled it, and it would have been cut.
+    Fired,
+}
+
+impl Group {
+    /// All of them, in the order in which they are shown.
+    pub const ALL: [Self; 4] = [Self::FalseAlarm, Self::Miss, Self::LateHit, Self::Fired];
+
+    /// How many transcripts of a group are opened at most.
+    pub fn most(self) -> usize {
+        match self {
+            Self::FalseAlarm => 200,
+            Self::Miss => 40,
+            Self::LateHit => 20,
+            Self::Fired => 100,
+        }
+    }
+}
+
+/// What was opened, and what was left out.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ExcerptsHead {
+    /// How many transcripts there are in each group, opened or not.
+    pub all: BTreeMap<Group, u64>,
+    /// Whether texts were wanted.
+    pub texts: bool,
+    /// Opened transcripts whose text was left out because all of it would be too much.
+    pub without_text: u64,
+}
+
+/// A transcript that is opened.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Opened {
+    /// Its id.
+    pub transcript: String,
+    /// Why it is opened.
+    pub group: Group,
+    /// The setting that is spoken of.
+    pub setting: String,
+    /// Its labels, a sentence each.
+    pub labels: Vec<String>,
+    /// Why the setting fires, or what came nearest.
+    pub why: String,
+    /// The text, in order.
+    pub parts: Vec<Part>,
+}
+
+/// A part of a channel's text.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Part {
+    /// The channel.
+    pub channel: String,
+    /// Its first char, counted from 0.
+    pub from: u64,
+    /// Chars of the whole channel.
+    pub of: u64,
+    /// The text.
+    pub text: String,
+    /// Where copies of the repeated unit stand, `[from, to)` in the channel.
+    pub copies: Vec<[u64; 2]>,
+    /// What happened at which char: the char, the position that is told, and the words.
+    pub marks: Vec<(u64, u64, String)>,
+}
+
+/// Writes `excerpts.jsonl.zst`.
+pub fn write_excerpts(dir: &Path, head: &ExcerptsHead, opened: &[Opened]) -> Result<(), FileError> {
+    let head = std::iter::once_with(|| serde_json::to_string(head));
+    let lines = opened.iter().map(serde_json::to_string);
+    write_lines(&dir.join(NAME), head.chain(lines))
+}
+
+/// Reads it; `None` where there is none.
+pub fn read_excerpts(dir: &Path) -> Result<Option<(ExcerptsHead, Vec<Opened>)>, FileError> {
+    let path = dir.join(NAME);
+    let (mut head, mut opened) = (ExcerptsHead::default(), Vec::new());
+    let found = read_lines(&path, |number, line| {
+        let bad = |e: serde_json::Error| FileError::at(&path, format!("line {number}: {e}"));
+        if number == 1 {
+            head = serde_json::from_str(line).map_err(bad)?;
+        } else {
+            opened.push(serde_json::from_str(line).map_err(bad)?);
+        }
+        Ok(())
+    })?;
+    Ok(found.then_some((head, opened)))
+}

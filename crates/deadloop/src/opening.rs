@@ -1,0 +1,255 @@
+//! The transcripts that a report opens: all false alarms, the worst misses, the latest hits, each with the text around
+//! its onset and alarm and why the setting fired. Written while the corpus is at hand, since a report has only files.
+
+use std::collections::{BTreeMap, HashMap};
+use std::ops::ControlFlow;
+
+use deadloop_corpus::{Entry, Problem};
+use deadloop_replay::{Interrupted, each};
+use deadloop_score::{
+    Case, Evidence, ExcerptsHead, Group, Opened, Outcome as Judged, Part, Verdict, write_excerpts,
+};
+
+use crate::commands::Named;
+use crate::exit::{Code, Outcome};
+use crate::explaining::{Fired, Question};
+use crate::progress::watched;
+use crate::replaying::Replayed;
+
+/// Chars before and after each mark.
+const CONTEXT: u64 = 240;
+/// Chars of text of one transcript, and of all of them.
+const MOST: (usize, usize) = (4_000, 800_000);
+/// Copies that are told apart in one part of a text.
+const COPIES: usize = 600;
+
+/// The setting that a transcript is seen through: its cell, its name and itself.
+pub(crate) type Focus = (usize, Named);
+
+/// What is opened, and how.
+pub(crate) struct Opening<'a> {
+    /// What every setting said.
+    pub(crate) evidence: &'a Evidence<'a>,
+    /// The setting of each model; that of `*` for all others.
+    pub(crate) focus: BTreeMap<String, Focus>,
+    /// As if all text had come in chunks of so many chars.
+    pub(crate) chunks: Option<std::num::NonZeroU64>,
+    /// Whether text of the transcripts is kept.
+    pub(crate) texts: bool,
+    pub(crate) quiet: bool,
+}
+
+/// A transcript that is to be opened: why, how bad it is, and which case it is.
+struct Picked {
+    group: Group,
+    badness: u64,
+    case: usize,
+}
+
+impl Opening<'_> {
+    /// Writes `excerpts.jsonl.zst` into the folder of a run.
+    pub(crate) fn write(&self, done: &Replayed) -> Outcome {
+        let (all, picked) = self.pick(done)?;
+        let mut texts = self.read(done, &picked)?;
+        let mut head = ExcerptsHead {
+            all,
+            texts: self.texts,
+            without_text: 0,
+        };
+        let mut room = MOST.1;
+        let mut opened = Vec::new();
+        for one in &picked {
+            let Some(mut it) = texts.remove(&self.evidence.cases[one.case].id) else {
+                continue;
+            };
+            let length: usize = it.parts.iter().map(|part| part.text.len()).sum();
+            match room.checked_sub(length) {
+                Some(rest) => room = rest,
+                None => {
+                    head.without_text += 1;
+                    it.parts.clear();
+                }
+            }
+            it.group = one.group;
+            opened.push(it);
+        }
+        Ok(write_excerpts(done.folder.path(), &head, &opened)?)
+    }
+
+    fn focus(&self, model: &str) -> Option<&Focus> {
+        self.focus.get(model).or_else(|| self.focus.get("*"))
+    }
+
+    /// How many there are of each group, and the worst of each.
+    fn pick(&self, done: &Replayed) -> Outcome<(BTreeMap<Group, u64>, Vec<Picked>)> {
+        let (mut all, mut picked) = (BTreeMap::new(), Vec::new());
+        let judged = self.judged(done);
+        for group in Group::ALL {
+            let badness = judged.iter().filter_map(|(case, judged, alarmed)| {
+                let badness = badness(group, judged, *alarmed)?;
+                let case = *case;
+                Some(Picked {
+                    group,
+                    badness,
+                    case,
+                })
+            });
+            let mut list: Vec<Picked> = badness.collect();
+            all.insert(group, list.len() as u64);
+            list.sort_by_key(|one| (std::cmp::Reverse(one.badness), one.case));
+            list.truncate(group.most());
+            picked.extend(list);
+        }
+        Ok((all, picked))
+    }
+
+    /// Each case under its model's setting, and whether there was an alarm.
+    fn judged(&self, done: &Replayed) -> Vec<(usize, Judged, bool)> {
+        let mut by_cell: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        for (model, cases) in self.evidence.models() {
+            if let Some((cell, _)) = self.focus(model) {
+                by_cell.entry(*cell).or_default().extend(cases);
+            }
+        }
+        let of_cell = |(cell, cases): (usize, Vec<usize>)| {
+            let judged = self.evidence.outcomes(cell, &cases, &done.judge);
+            let place = self.evidence.plan.cell(cell);
+            let one = move |(case, judged)| {
+                let decided = self.evidence.trial(place.block, case).decided;
+                (case, judged, decided.stop(&place.at).is_some())
+            };
+            cases.into_iter().zip(judged).map(one).collect::<Vec<_>>()
+        };
+        by_cell.into_iter().flat_map(of_cell).collect()
+    }
+
+    /// Reads the corpus once more and explains the transcripts that were picked.
+    fn read(&self, done: &Replayed, picked: &[Picked]) -> Outcome<HashMap<String, Opened>> {
+        let cases = &self.evidence.cases;
+        let wanted: HashMap<&str, usize> = picked
+            .iter()
+            .map(|one| (cases[one.case].id.as_str(), one.case))
+            .collect();
+        let mut found = HashMap::new();
+        if wanted.is_empty() {
+            return Ok(found);
+        }
+        let open = |entry: Result<Entry, Problem>, _| {
+            let entry = entry.ok()?;
+            let case = *wanted.get(entry.transcript.id.as_str())?;
+            self.open(&entry, case, done).transpose()
+        };
+        let read = watched("opening transcripts", self.quiet, |watch| {
+            let mut failed = None;
+            let pass = each(&done.surveyed.corpus, watch, open, |opened| {
+                match opened {
+                    Some(Ok(opened)) => {
+                        found.insert(opened.transcript.clone(), opened);
+                    }
+                    Some(Err(e)) => failed = Some(e),
+                    None => {}
+                }
+                ControlFlow::Continue(())
+            });
+            failed.map_or(Ok(pass), Err)
+        })?;
+        read.map_err(|Interrupted| {
+            Code::Interrupted.error(
+                "interrupted while transcripts were opened; the same command goes on from there",
+            )
+        })?;
+        Ok(found)
+    }
+
+    fn open(&self, entry: &Entry, case: usize, done: &Replayed) -> Outcome<Option<Opened>> {
+        let case_of: &Case = &self.evidence.cases[case];
+        let Some((cell, named)) = self.focus(&case_of.model) else {
+            return Ok(None);
+        };
+        let question = Question {
+            transcript: &entry.transcript,
+            case: case_of,
+            judge: done.judge,
+            chunks: self.chunks,
+            context: CONTEXT,
+        };
+        let mut explained = question.explain(std::slice::from_ref(named))?;
+        let labels = explained
+            .transcript
+            .labels
+            .iter()
+            .map(|label| label.words());
+        let labels: Vec<String> = labels.collect();
+        let Some(told) = explained.settings.first_mut() else {
+            return Ok(None);
+        };
+        let mut why = told.why();
+        if told.error.is_some() {
+            // A program is not asked again: what it said is known.
+            why = "the detector is a program: nothing is known of it but its verdict".into();
+            told.alarm = self.said(*cell, case);
+            explained.text = question.text(told);
+        }
+        let mut room = MOST.0;
+        let mut parts = Vec::new();
+        for excerpt in explained.text.iter().filter(|_| self.texts) {
+            let part = excerpt.part(room, COPIES);
+            room -= part.text.chars().count().min(room);
+            if !part.text.is_empty() {
+                parts.push(part);
+            }
+        }
+        Ok(Some(Opened {
+            transcript: case_of.id.clone(),
+            group: Group::Miss,
+            setting: self.evidence.plan.id(*cell),
+            labels,
+            why: if self.texts { why } else { String::new() },
+            parts,
+        }))
+    }
+
+    /// The alarm of a cell, as it is on record.
+    fn said(&self, cell: usize, case: usize) -> Option<Fired> {
+        let place = self.evidence.plan.cell(cell);
+        let decided = self.evidence.trial(place.block, case).decided;
+        decided.stop(&place.at).map(|stop| Fired {
+            member: String::new(),
+            channel: stop.channel,
+            kind: stop.kind,
+            exact: stop.exact.seen.of(stop.channel),
+            delivered: stop.delivered.seen.of(stop.channel),
+        })
+    }
+}
+
+/// How bad an outcome is among those of a group; none: it is not of the group.
+fn badness(group: Group, judged: &Judged, alarmed: bool) -> Option<u64> {
+    match group {
+        Group::FalseAlarm => judged.verdict.is_false().then_some(judged.lost),
+        Group::Miss => {
+            matches!(judged.verdict, Verdict::Miss | Verdict::Late).then_some(judged.delay)
+        }
+        Group::LateHit => judged.latency.filter(|_| judged.verdict == Verdict::Hit),
+        Group::Fired => (judged.verdict == Verdict::Unlabelled && alarmed).then_some(0),
+    }
+}
+
+impl crate::explaining::Excerpt {
+    /// At most so many chars and copies of it.
+    fn part(&self, chars: usize, copies: usize) -> Part {
+        let copies = self.copies.iter().take(copies);
+        let end = self.from + chars as u64;
+        let marks = self.marks.iter().filter(|mark| mark.at < end);
+        Part {
+            channel: self.channel.to_string(),
+            from: self.from,
+            of: self.of,
+            text: self.text.chars().take(chars).collect(),
+            copies: copies.map(|copy| [copy.start, copy.end]).collect(),
+            marks: marks
+                .map(|mark| (mark.at, mark.position, mark.what.into()))
+                .collect(),
+        }
+    }
+}

@@ -1,0 +1,127 @@
+// Moves the sliders of a report page and holds what it shows against scores.csv beside it.
+import { createReadStream, existsSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { createInterface } from "node:readline";
+
+const SAMPLES = 24;
+
+// One line of CSV; cells may be quoted.
+const cellsOf = (line) => {
+  const cells = [];
+  for (const [, quoted, plain] of line.matchAll(/(?:^|,)(?:"((?:[^"]|"")*)"|([^,]*))/g)) cells.push(quoted === undefined ? plain : quoted.replaceAll('""', '"'));
+  return cells;
+};
+
+// The rows of some cells (numbers in the plan) by model.
+const rowsOf = async (file, wanted) => {
+  let head = null, number = -1, rest = "";
+  const rows = new Map();
+  for await (const piece of createInterface({ input: createReadStream(file), crlfDelay: Infinity })) {
+    const line = rest === "" ? piece : `${rest}\n${piece}`;
+    // A line break inside quotes.
+    if ((line.split('"').length - 1) % 2 === 1) { rest = line; continue; }
+    rest = "";
+    const cells = cellsOf(line);
+    if (!head) { head = cells; continue; }
+    const row = Object.fromEntries(head.map((name, n) => [name, cells[n]]));
+    if (["never", "first-checkpoint", "random"].includes(row.setting)) continue;
+    if (row.model === "*") number++;
+    if (wanted.has(number)) rows.set(`${number} ${row.model}`, row);
+  }
+  return rows;
+};
+
+// Puts the sliders somewhere by turning one after the other, as a reader does, and reads what stands there.
+const moved = (page, seed) => page.evaluate(async (seed) => {
+  let state = seed;
+  const roll = (n) => { state = (state * 1103515245 + 12345) % 2147483648; return Math.floor((state / 2147483648) * n); };
+  const family = document.getElementById("family");
+  family.selectedIndex = roll(family.options.length);
+  family.dispatchEvent(new Event("change"));
+  for (const input of document.querySelectorAll("#sliders input")) {
+    input.value = roll(Number(input.max) + 1);
+    input.dispatchEvent(new Event("input"));
+  }
+  const shown = (row) => [...row.querySelectorAll("td[data-v]")].map((cell) => cell.dataset.v);
+  return {
+    cell: Number(document.getElementById("board").dataset.cell),
+    params: [...document.querySelectorAll(".slider")].map((slider) => [slider.querySelector("input").dataset.param, slider.querySelector("output").title]),
+    figures: [...document.querySelectorAll("#figures b")].map((b) => b.dataset.v),
+    models: [...document.querySelectorAll("#by-model tbody tr")].map((row) => [row.dataset.model, shown(row)]),
+  };
+}, seed);
+
+const same = (shown, written) => shown === written || (shown !== "" && written !== "" && Math.abs(Number(shown) - Number(written)) <= 1e-9 * Math.abs(Number(written)));
+
+// Keys alone reach a slider and turn it.
+const byKeyboard = async (page, where, say) => {
+  await page.evaluate(() => document.querySelector("#board select, #board input").focus());
+  for (let n = 0; n < 8 && !(await page.evaluate(() => document.activeElement.type === "range")); n++) await page.keyboard.press("Tab");
+  const [before, held] = await page.evaluate(() => [document.getElementById("board").dataset.cell, document.activeElement.value]);
+  await page.keyboard.press(held === "0" ? "ArrowRight" : "ArrowLeft");
+  if ((await page.evaluate(() => document.getElementById("board").dataset.cell)) === before) say(where, "a key on a slider moves nothing");
+};
+
+// The differences of what is shown to scores.csv go to `say`.
+export const checkSliders = async (page, path, where, say) => {
+  if (!(await page.locator("#board-data").count())) return;
+  await page.waitForFunction(() => document.documentElement.dataset.board === "whole", null, { timeout: 30000 }).catch(() => say(where, "the sliders never came"));
+  await byKeyboard(page, where, say);
+  const places = [];
+  for (let n = 1; n <= SAMPLES; n++) places.push(await moved(page, n * 7919));
+  const file = join(dirname(path), "scores.csv");
+  if (!existsSync(file)) return;
+  const rows = await rowsOf(file, new Set(places.map(({ cell }) => cell)));
+  let compared = 0;
+  for (const { cell, params, figures, models } of places) {
+    const together = rows.get(`${cell} *`);
+    if (!together) { say(where, `no row of cell ${cell}`); continue; }
+    for (const [name, value] of params) if (!same(value, together[`p.${name}`])) say(where, `cell ${cell}: ${name} is ${value} on the slider, ${together[`p.${name}`]} in scores.csv`);
+    ["recall", "fa_per_mchar", "delay", "saved"].forEach((name, n) => { if (!same(figures[n], together[name])) say(where, `cell ${cell}: ${name} ${figures[n]}, not ${together[name]}`); });
+    for (const [model, values] of models) {
+      const row = rows.get(`${cell} ${model}`);
+      ["recall", "fa_per_mchar", "delay", "saved"].forEach((name, n) => { compared++; if (!same(values[n], row?.[name])) say(where, `cell ${cell}, ${model}: ${name} ${values[n]}, not ${row?.[name]}`); });
+    }
+  }
+  if (!compared) say(where, "no number was compared");
+  console.log(`${where}: ${places.length} places of the sliders, ${compared} numbers as in scores.csv`);
+};
+
+// Filter, keys and links of the opened transcripts; hidden chars and markup of strangers.
+export const checkDrill = async (page, url, where, say) => {
+  const stray = await page.evaluate(() => {
+    const found = [...document.querySelectorAll("#drill :is(script, img, iframe, object, embed, form), a:not([href^='#'])")].map((node) => node.localName);
+    if (document.querySelectorAll("script:not([type='application/json'])").length !== 1) found.push("a script more");
+    if (/[\u202a-\u202e\u2066-\u2069\u0000\u001b\ufffd]/.test(document.body.textContent)) found.push("a hidden char");
+    return found;
+  });
+  stray.forEach((what) => say(where, `from a transcript: ${what}`));
+  const cases = page.locator("details.case");
+  const all = await cases.count();
+  if (all < 2) return;
+  const id = await cases.nth(1).getAttribute("id");
+  await page.goto("about:blank");
+  await page.goto(`${url}#${id}`);
+  if (!(await page.evaluate((id) => document.getElementById(id).open, id))) say(where, `the link #${id} opens nothing`);
+  await page.keyboard.press("j");
+  if (!(await page.evaluate(() => document.activeElement.localName === "summary"))) say(where, "the key j leads nowhere");
+  await page.keyboard.press("/");
+  await page.keyboard.type("no such text anywhere");
+  if (await page.evaluate(() => [...document.querySelectorAll("details.case")].some((one) => !one.hidden))) say(where, "the filter hides nothing");
+};
+
+// How soon a page can be used, ms, and how large it is.
+export const checkSpeed = async (page, bytes, where, say) => {
+  await page.waitForFunction(() => document.documentElement.dataset.board, null, { timeout: 30000 }).catch(() => {});
+  const ready = await page.evaluate(() => performance.getEntriesByName("deadloop-ready")[0]?.startTime);
+  const turned = await page.evaluate(() => {
+    const input = document.querySelector("#sliders input");
+    const before = performance.now();
+    for (const value of [input.max, input.min]) { input.value = value; input.dispatchEvent(new Event("input")); }
+    return (performance.now() - before) / 2;
+  });
+  console.log(`${where}: ${bytes} bytes, sliders after ${ready?.toFixed(0)} ms, a turn ${turned.toFixed(1)} ms`);
+  if (bytes > 10_000_000) say(where, `${bytes} bytes; expected less than 10 MB`);
+  // CI machines are busy: the second that a reader has is printed, and only five fail.
+  if (!(ready < 5000)) say(where, `sliders after ${ready} ms; expected less than a second on a quiet machine, five on any`);
+};
