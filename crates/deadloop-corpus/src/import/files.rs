@@ -10,6 +10,8 @@ use crate::{CorpusError, Place};
 /// The files in the order in which they are read.
 pub(super) struct Files {
     files: VecDeque<PathBuf>,
+    /// How often each was read.
+    read: HashMap<PathBuf, u64>,
     stems: HashMap<PathBuf, String>,
     /// What all files have in common.
     root: PathBuf,
@@ -22,13 +24,17 @@ pub(super) struct File {
     pub(super) path: Arc<PathBuf>,
     /// To be told of the bytes read.
     pub(super) progress: Progress,
+    /// How often it was read before.
+    again: u64,
     stem: String,
     folder_stem: String,
 }
 
 impl File {
-    pub(super) fn folder(&self) -> Option<&Path> {
-        self.path.parent()
+    /// Its folder; one that is read again is another.
+    pub(super) fn folder(&self) -> (u64, PathBuf) {
+        let folder = self.path.parent().unwrap_or(Path::new(""));
+        (self.again, folder.to_path_buf())
     }
 
     /// A line of it.
@@ -65,6 +71,7 @@ impl Files {
             root,
             progress: Progress::default(),
             total: files.iter().map(size).sum(),
+            read: HashMap::new(),
             files: files.into(),
         })
     }
@@ -79,12 +86,15 @@ impl Files {
 
     pub(super) fn next(&mut self) -> Option<File> {
         let path = self.files.pop_front()?;
+        let read = self.read.entry(path.clone()).or_default();
+        let again = std::mem::replace(read, *read + 1);
         let folder = path.parent().unwrap_or(Path::new(""));
         let folder = match folder == self.root {
             true => folder.file_name().map(Path::new).unwrap_or(folder),
             false => folder.strip_prefix(&self.root).unwrap_or(folder),
         };
         Some(File {
+            again,
             stem: self.stems.get(&path).cloned().unwrap_or_default(),
             folder_stem: name(folder),
             path: Arc::new(path),

@@ -116,7 +116,7 @@ struct Open {
     /// None once the file has ended.
     records: Option<Records>,
     /// Reader and names go on while files are of this folder; none: for one file.
-    folder: Option<PathBuf>,
+    folder: Option<(u64, PathBuf)>,
 }
 
 impl Import {
@@ -192,10 +192,8 @@ impl Import {
             return true;
         }
         let next = self.files.next();
-        let goes_on = |open: &Open| match (&open.folder, &next) {
-            (Some(folder), Some(file)) => file.folder() == Some(folder.as_path()),
-            _ => false,
-        };
+        let folder = next.as_ref().map(File::folder);
+        let goes_on = |open: &Open| open.folder.is_some() && open.folder == folder;
         if let Some(mut open) = self.open.take() {
             open.records = None;
             if goes_on(&open) {
@@ -233,13 +231,12 @@ impl Import {
             self.emit();
         }
         let whole = format.whole_folder && !several;
-        let folder = whole.then(|| file.folder().map(PathBuf::from));
         self.out.begin(format.name, file.stem(whole));
         self.open = Some(Open {
             format,
             reader: (format.reader)(),
             records: Some(records),
-            folder: folder.flatten(),
+            folder: whole.then(|| file.folder()),
         });
         Ok(())
     }
