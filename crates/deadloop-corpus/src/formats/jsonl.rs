@@ -71,8 +71,8 @@ impl Record for JsonLine {
 }
 
 /// What is kept is a little smaller than at the default level, and written still faster than most
-/// disks are; the highest levels would gain a third more at fifty times the time. What is waited for takes the
-/// lowest level, beside which reading JSON is the larger part.
+/// disks are; the highest levels would gain a third more at fifty times the time. What is waited for
+/// takes the lowest level.
 fn zstd_level(effort: Effort) -> i32 {
     match effort {
         Effort::Kept => 9,

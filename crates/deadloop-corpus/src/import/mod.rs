@@ -6,7 +6,7 @@
 //! | how the format is told from the beginning of a file | `head` |
 //! | how a file is cut into records: lines, one document, text, an archive | `cut` |
 //! | what a format makes of a record | `formats/foreign/<name>.rs` |
-//! | responses put together from the chunks of a stream | `streams` |
+//! | responses put together from the chunks of a stream | `streams`, `response`, `choice` |
 //! | what recorders wrap around an API's objects | `envelope` |
 //! | messages of a conversation as events | `conversation` |
 //! | what was left out, counted by name | `losses` |
@@ -19,6 +19,7 @@ use std::path::PathBuf;
 
 use crate::{Entry, Ids, Problem, ThinkOptions};
 
+mod choice;
 pub(crate) mod conversation;
 pub(crate) mod cut;
 pub(crate) mod envelope;
@@ -26,6 +27,7 @@ mod files;
 pub(crate) mod head;
 pub(crate) mod losses;
 pub(crate) mod reader;
+mod response;
 pub(crate) mod streams;
 pub(crate) mod take;
 pub(crate) mod time;
