@@ -18,7 +18,7 @@ use crate::{Entry, Place, Problem};
 
 pub(crate) mod foreign;
 pub(crate) mod jsonl;
-mod parquet;
+pub(crate) mod parquet;
 
 /// Every format that is read.
 pub(crate) const FORMATS: &[&Format] = &[&jsonl::ENTRY, &parquet::ENTRY];

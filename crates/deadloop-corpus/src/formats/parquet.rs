@@ -16,6 +16,8 @@ use super::{Effort, Format, Records, Sink, Source};
 mod groups;
 #[cfg(feature = "parquet")]
 mod rows;
+#[cfg(feature = "parquet")]
+pub(crate) use rows::{broken, guarded};
 
 /// The column of those fields of a transcript that have no column of their own, a JSON object.
 #[cfg(feature = "parquet")]
@@ -36,13 +38,14 @@ fn read(source: Source) -> Records {
 
 #[cfg(not(feature = "parquet"))]
 fn read(source: Source) -> Records {
-    let what = "this build cannot read Parquet";
+    Box::new(std::iter::once(Err(without().at(source.place(0)))))
+}
+
+/// Without the feature no Parquet file can be read.
+#[cfg(not(feature = "parquet"))]
+pub(crate) fn without() -> crate::wire::Fault {
     let expected = "a build with the feature `parquet`, or JSON lines";
-    Box::new(std::iter::once(Err(crate::Problem::new(
-        source.place(0),
-        what,
-        expected,
-    ))))
+    crate::wire::Fault::new("this build cannot read Parquet", expected)
 }
 
 #[cfg(feature = "parquet")]

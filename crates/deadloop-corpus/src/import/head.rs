@@ -5,7 +5,7 @@ use std::io::{self, BufRead, BufReader, Read};
 
 use serde_json::Value;
 
-use super::cut::{Records, Shape, members, records};
+use super::cut::{Content, Records, Shape, members, records, rows};
 use super::files::File;
 use super::reader::Foreign;
 use super::take::Object;
@@ -21,6 +21,7 @@ const HEAD: usize = 1 << 16;
 /// Most records that are looked at.
 const RECORDS: usize = 20;
 const ZIP: &[u8] = b"PK\x03\x04";
+const PARQUET: &[u8] = b"PAR1";
 
 /// How certain it is that a file is of a format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -171,6 +172,19 @@ fn tell(head: &[u8], file: &File) -> Result<Head, Fault> {
     };
     if head.starts_with(ZIP) {
         told.members = members(&file.path);
+        return Ok(told);
+    }
+    if head.starts_with(PARQUET) {
+        told.shape = Shape::Table;
+        for row in rows(file.place(0)).take(RECORDS) {
+            match row.map(|row| row.content) {
+                Ok(Content::Json(row)) => told.values.push(row),
+                Err(problem) if told.values.is_empty() => {
+                    return Err(Fault::new(problem.what, problem.expected));
+                }
+                _ => break,
+            }
+        }
         return Ok(told);
     }
     if head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff") {

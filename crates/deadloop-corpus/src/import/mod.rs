@@ -37,7 +37,7 @@ use files::{File, Files};
 pub use losses::{Loss, Losses};
 use reader::{Foreign, Out, Reader};
 
-use crate::formats::foreign::FOREIGN;
+use crate::formats::foreign::{FOREIGN, huggingface};
 
 /// What the caller asks for.
 #[derive(Clone, Debug, Default)]
@@ -124,7 +124,11 @@ impl Import {
     ///
     /// # Errors
     /// A format that does not exist, or a path where nothing is.
-    pub fn new(paths: &[PathBuf], options: ImportOptions) -> Result<Self, String> {
+    pub fn new(paths: &[PathBuf], mut options: ImportOptions) -> Result<Self, String> {
+        if options.text_field.is_some() && options.from.is_none() {
+            // The one format that has columns of any name.
+            options.from = Some(huggingface::ENTRY.name.to_owned());
+        }
         if let Some(name) = &options.from
             && !FOREIGN.iter().any(|format| format.name == name)
         {

@@ -14,6 +14,21 @@ pub(crate) fn millis(value: &Value) -> Option<f64> {
     }
 }
 
+/// Times since the first that is known.
+#[derive(Debug, Default)]
+pub(crate) struct Clock {
+    start: Option<f64>,
+}
+
+impl Clock {
+    /// Milliseconds since the first time that was asked for; 0 for an earlier one.
+    pub(crate) fn since(&mut self, stamp: Option<f64>) -> Option<f64> {
+        let stamp = stamp?;
+        let start = *self.start.get_or_insert(stamp);
+        Some((stamp - start).max(0.0))
+    }
+}
+
 fn iso(text: &str) -> Option<f64> {
     const NANOS: f64 = 1e6;
     let zoned = text.parse::<Timestamp>().ok();

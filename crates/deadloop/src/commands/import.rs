@@ -10,7 +10,8 @@ use std::sync::atomic::Ordering;
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use deadloop_corpus::{
-    Beside, CorpusWriter, Effort, ImportCounts, ImportOptions, Loss, Problem, Tally, import_formats,
+    Beside, CorpusWriter, Effort, ImportCounts, ImportOptions, Loss, Problem, Tally, ThinkOptions,
+    import_formats,
 };
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -38,6 +39,9 @@ pub(crate) struct Import {
     /// The field that holds the text, for tables with columns of any name, as data.output
     #[arg(long, value_name = "PATH")]
     text_field: Option<String>,
+    /// How thinking is told from the answer in texts that hold both: words as in `watch --think`
+    #[arg(long, value_name = "WORD", value_delimiter = ',')]
+    think: Vec<String>,
     /// A record that is bad: stop, or leave it out and list it in rejected.jsonl
     #[arg(long, value_enum, default_value_t = OnBad::Fail)]
     on_bad: OnBad,
@@ -67,11 +71,13 @@ struct Imported {
 
 pub(super) fn run(args: &Import, global: Global) -> Outcome {
     let target = Target::prepare(&args.out, args.force)?;
+    let words = args.think.iter().map(String::as_str);
+    let think = ThinkOptions::default().with_words(words);
     let options = ImportOptions {
+        think: think.map_err(|e| Code::Usage.error(format!("--think: {e}")))?,
         from: args.from.clone(),
         model: args.model.clone(),
         text_field: args.text_field.clone(),
-        ..ImportOptions::default()
     };
     let import = deadloop_corpus::Import::new(&args.files, options);
     let import = import.map_err(|e| Code::Usage.error(e))?;

@@ -9,7 +9,7 @@ use crate::import::cut::Record;
 use crate::import::head::{Certainty, Head};
 use crate::import::reader::{Foreign, Out, Reader, entry};
 use crate::import::take::{self, Object};
-use crate::import::time::millis;
+use crate::import::time::{Clock, millis};
 use crate::wire::Fault;
 use crate::{Body, Place};
 
@@ -44,8 +44,7 @@ struct Cline {
     conversation: Conversation,
     place: Option<Place>,
     model: String,
-    /// The time of the first message.
-    start: Option<f64>,
+    clock: Clock,
 }
 
 impl Reader for Cline {
@@ -94,8 +93,7 @@ impl Cline {
         if message.get("role").and_then(Value::as_str) == Some("tool") {
             message.insert("role".to_owned(), Value::String("user".to_owned()));
         }
-        let start = *self.start.get_or_insert(stamp.unwrap_or_default());
-        let t_ms = stamp.map(|stamp| stamp - start);
+        let t_ms = self.clock.since(stamp);
         let before = self.conversation.events.len();
         let think = out.options.think.clone();
         self.conversation

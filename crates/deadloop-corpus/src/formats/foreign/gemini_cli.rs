@@ -10,7 +10,7 @@ use crate::import::cut::Record;
 use crate::import::head::{Certainty, Head};
 use crate::import::reader::{Foreign, Out, Reader, entry};
 use crate::import::take::{self, Object};
-use crate::import::time::millis;
+use crate::import::time::{Clock, millis};
 use crate::wire::{Fault, kind};
 use crate::{Body, Event, Place, Transcript};
 
@@ -72,9 +72,9 @@ impl Reader for GeminiCli {
         let mut entry = entry(place, std::mem::take(&mut self.contents.events));
         let transcript = &mut entry.transcript;
         transcript.group = self.contents.group();
-        let mut start = None;
+        let mut clock = Clock::default();
         for (_, message) in self.messages.drain(..) {
-            said(transcript, message, &mut start, out);
+            said(transcript, message, &mut clock, out);
         }
         transcript.id = self.session.take().unwrap_or_else(|| out.stem().to_owned());
         out.emit(entry);
@@ -226,11 +226,10 @@ fn check(message: &Object) -> Result<(), Fault> {
 }
 
 /// The events of a message of a session.
-fn said(transcript: &mut Transcript, mut message: Object, start: &mut Option<f64>, out: &mut Out) {
+fn said(transcript: &mut Transcript, mut message: Object, clock: &mut Clock, out: &mut Out) {
     let stamp = take::any(&mut message, "timestamp");
     let stamp = stamp.as_ref().and_then(millis);
-    let start = *start.get_or_insert(stamp.unwrap_or_default());
-    let since = |stamp: Option<f64>| stamp.map(|stamp| stamp - start);
+    let t_ms = clock.since(stamp);
     let content = text(take::any(&mut message, "content").unwrap_or_default());
     let kind = take::any(&mut message, "type");
     let kind = kind.as_ref().and_then(Value::as_str).unwrap_or_default();
@@ -255,20 +254,20 @@ fn said(transcript: &mut Transcript, mut message: Object, start: &mut Option<f64
         };
         let text = [field("subject"), field("description")].join("\n");
         events.push(Event {
-            t_ms: since(thought.get("timestamp").and_then(millis)),
+            t_ms: clock.since(thought.get("timestamp").and_then(millis)),
             tokens: thinking,
             ..Event::of(Body::Reasoning(text.trim().to_owned()))
         });
     }
     if !content.is_empty() {
         events.push(Event {
-            t_ms: since(stamp),
+            t_ms,
             tokens: count("output"),
             ..Event::of(Body::Answer(content))
         });
     }
     for call in items(&mut message, "toolCalls") {
-        let t_ms = since(call.get("timestamp").and_then(millis));
+        let t_ms = clock.since(call.get("timestamp").and_then(millis));
         events.extend(called(&call).map(|body| Event {
             t_ms,
             ..Event::of(body)

@@ -10,7 +10,7 @@ mod anthropic;
 mod cline;
 mod deadloop;
 mod gemini_cli;
-mod huggingface;
+pub(crate) mod huggingface;
 mod inspect;
 mod lm_eval;
 mod ollama;

@@ -10,7 +10,7 @@ use crate::import::cut::Record;
 use crate::import::head::{Certainty, Head};
 use crate::import::reader::{Foreign, Out, Reader, entry, keep};
 use crate::import::take::{self, Object};
-use crate::import::time::millis;
+use crate::import::time::{Clock, millis};
 use crate::think::split_think;
 use crate::wire::Fault;
 use crate::{Body, Event, Place, Transcript};
@@ -38,8 +38,7 @@ fn knows(head: &Head) -> Certainty {
 struct OpenHands {
     place: Option<Place>,
     transcript: Transcript,
-    /// The time of the first event.
-    start: Option<f64>,
+    clock: Clock,
     /// The response that the last event of the model was read from.
     response: Option<String>,
     /// How the run ended, as far as it is known.
@@ -88,8 +87,7 @@ impl OpenHands {
             Some(kind) => self.sdk(&kind, &source, event, out)?,
             None => self.server(&source, event, out)?,
         };
-        let start = *self.start.get_or_insert(stamp.unwrap_or_default());
-        let t_ms = stamp.map(|stamp| stamp - start);
+        let t_ms = self.clock.since(stamp);
         let spoke = said
             .bodies
             .iter()
@@ -140,10 +138,11 @@ impl OpenHands {
                 out.losses.add(&format!("[] (action {action})"));
                 return Ok(said);
             }
-            self.model(&mut response, out)?;
             if said.response.is_none() || said.response != self.response {
                 said.bodies.extend(reasoning(&response));
             }
+            self.model(&mut response, out)?;
+            out.losses.rest("[].tool_call_metadata", &call);
             self.acted(&action, function, id, args, &mut said.bodies, out)?;
             return Ok(said);
         }
@@ -223,12 +222,10 @@ impl OpenHands {
             "usage",
             take::any(response, "usage"),
         );
-        for known in ["object", "created", "system_fingerprint"] {
-            if take::any(response, known).is_some() {
-                out.losses
-                    .add(&format!("[].tool_call_metadata.model_response.{known}"));
-            }
-        }
+        // What it said stands in the action too.
+        take::any(response, "choices");
+        out.losses
+            .rest("[].tool_call_metadata.model_response", response);
         Ok(())
     }
 
@@ -253,6 +250,10 @@ impl OpenHands {
                 said.bodies.extend(split(&thought, out));
                 let mut call = take::object(event, "tool_call")?.unwrap_or_default();
                 let arguments = take::any(&mut call, "arguments").map(parsed);
+                for repeated in ["id", "name"] {
+                    take::any(&mut call, repeated);
+                }
+                out.losses.rest("[].tool_call", &call);
                 // The same, once it was read.
                 let action = take::any(event, "action");
                 said.bodies.push(Body::ToolCall {

@@ -11,7 +11,7 @@ use crate::import::cut::Record;
 use crate::import::head::Certainty;
 use crate::import::reader::{Foreign, Out, Reader, entry, keep};
 use crate::import::take::{self, Object};
-use crate::import::time::millis;
+use crate::import::time::{Clock, millis};
 use crate::think::split_think;
 use crate::wire::Fault;
 use crate::{Body, Event, Transcript};
@@ -59,7 +59,7 @@ impl Reader for SweAgent {
 /// The messages of mini-swe-agent.
 fn messages(transcript: &mut Transcript, object: &mut Object, out: &mut Out) -> Result<(), Fault> {
     let mut conversation = Conversation::default();
-    let mut start = None;
+    let mut clock = Clock::default();
     for message in take::list(object, "messages")?.unwrap_or_default() {
         let mut message = take::as_object("messages[]", message)?;
         // Its last word is that it is over.
@@ -69,8 +69,7 @@ fn messages(transcript: &mut Transcript, object: &mut Object, out: &mut Out) -> 
         let stamp = take::any(&mut message, "timestamp")
             .as_ref()
             .and_then(millis);
-        let start = *start.get_or_insert(stamp.unwrap_or_default());
-        let t_ms = stamp.map(|stamp| stamp - start);
+        let t_ms = clock.since(stamp);
         let think = out.options.think.clone();
         conversation.message(message, "messages[]", t_ms, think, &mut out.losses)?;
     }

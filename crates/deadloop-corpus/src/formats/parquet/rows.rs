@@ -64,14 +64,14 @@ fn check_column(name: &str, kind: &DataType) -> Result<(), Fault> {
     ))
 }
 
-fn broken(error: impl std::fmt::Display) -> Fault {
+pub(crate) fn broken(error: impl std::fmt::Display) -> Fault {
     let text = error.to_string();
     let first = text.lines().next().unwrap_or_default();
     Fault::new(format!("broken Parquet: {first}"), "a whole Parquet file")
 }
 
 /// Runs something of polars, panics included.
-fn guarded<T>(work: impl FnOnce() -> Result<T, Fault>) -> Result<T, Fault> {
+pub(crate) fn guarded<T>(work: impl FnOnce() -> Result<T, Fault>) -> Result<T, Fault> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| Err(broken("the reader gave up")))
 }
 

@@ -12,6 +12,8 @@ use crate::{Place, Problem};
 mod archive;
 mod document;
 mod lines;
+#[cfg(feature = "parquet")]
+mod table;
 mod text;
 
 /// The records of a file in order.
@@ -63,6 +65,8 @@ pub(crate) enum Shape {
     Document,
     /// A zip archive: a record for each member that is JSON.
     Archive,
+    /// Parquet: a record for each row.
+    Table,
 }
 
 /// The records of a file. `bytes`: its text, unpacked (of an archive: the file as it is).
@@ -72,7 +76,20 @@ pub(super) fn records(shape: Shape, bytes: Box<dyn BufRead + Send>, place: Place
         Shape::Lines => Box::new(lines::records(bytes, place)),
         Shape::Document => Box::new(document::records(bytes, place)),
         Shape::Archive => archive::records(place),
+        Shape::Table => rows(place),
     }
+}
+
+/// The rows of a Parquet file.
+#[cfg(feature = "parquet")]
+pub(super) fn rows(place: Place) -> Records {
+    table::records(place)
+}
+
+#[cfg(not(feature = "parquet"))]
+pub(super) fn rows(place: Place) -> Records {
+    let fault = crate::formats::parquet::without();
+    Box::new(std::iter::once(Err(fault.at(place))))
 }
 
 /// The names of an archive's members, as far as they can be read.
