@@ -71,8 +71,8 @@ impl Record for JsonLine {
 }
 
 /// What is kept is a little smaller than at the default level, and written still faster than most
-/// disks are; the highest levels would gain a third more at fifty times the time. What is waited for takes the
-/// lowest level, beside which reading JSON is the larger part.
+/// disks are; the highest levels would gain a third more at fifty times the time. What is waited for
+/// takes the lowest level.
 fn zstd_level(effort: Effort) -> i32 {
     match effort {
         Effort::Kept => 9,
@@ -90,7 +90,15 @@ fn create(file: NamedTempFile, path: &Path, effort: Effort) -> io::Result<Box<dy
     } else {
         Packer::Plain(file)
     };
-    Ok(Box::new(packer))
+    let line = Vec::new();
+    Ok(Box::new(Written { packer, line }))
+}
+
+/// Lines on their way into a file.
+struct Written {
+    packer: Packer,
+    /// The line that is written: packers take one piece much faster than many small ones.
+    line: Vec<u8>,
 }
 
 /// The three ways to pack lines.
@@ -110,18 +118,19 @@ impl Packer {
     }
 }
 
-impl Sink for Packer {
+impl Sink for Written {
     fn write(&mut self, entry: &Entry) -> io::Result<()> {
-        let writer = self.writer();
-        serde_json::to_writer(&mut *writer, &Line(entry))?;
-        writer.write_all(b"\n")
+        self.line.clear();
+        serde_json::to_writer(&mut self.line, &Line(entry))?;
+        self.line.push(b'\n');
+        self.packer.writer().write_all(&self.line)
     }
 
     fn finish(self: Box<Self>) -> io::Result<NamedTempFile> {
-        let file = match *self {
-            Self::Plain(file) => file,
-            Self::Gzip(file) => file.finish()?,
-            Self::Zstd(file) => file.finish()?,
+        let file = match self.packer {
+            Packer::Plain(file) => file,
+            Packer::Gzip(file) => file.finish()?,
+            Packer::Zstd(file) => file.finish()?,
         };
         file.into_inner().map_err(io::IntoInnerError::into_error)
     }

@@ -2,8 +2,8 @@
 //! sets that write `from` and `value`.
 //!
 //! What the model said becomes events; each of its messages after the first is a turn. Of what was
-//! said to it the first text is the prompt, which gives the transcript its group; results of tools are events;
-//! all else is counted as left out.
+//! said to it the first text is the prompt, which gives the transcript its group, results of tools
+//! are events, and all else is counted as left out.
 
 use serde_json::Value;
 use sha2::{Digest, Sha256};

@@ -10,11 +10,9 @@ use crate::{CorpusError, Place};
 /// The files in the order in which they are read.
 pub(super) struct Files {
     files: VecDeque<PathBuf>,
+    /// How often each was read.
+    read: HashMap<PathBuf, u64>,
     stems: HashMap<PathBuf, String>,
-    /// Which files are the first of a folder that was asked for.
-    folders: Vec<usize>,
-    /// Files that were given.
-    given: usize,
     /// What all files have in common.
     root: PathBuf,
     progress: Progress,
@@ -26,15 +24,17 @@ pub(super) struct File {
     pub(super) path: Arc<PathBuf>,
     /// To be told of the bytes read.
     pub(super) progress: Progress,
-    /// Whether it is the first of a folder that was asked for.
-    pub(super) begins: bool,
+    /// How often it was read before.
+    again: u64,
     stem: String,
     folder_stem: String,
 }
 
 impl File {
-    pub(super) fn folder(&self) -> Option<&Path> {
-        self.path.parent()
+    /// Its folder; one that is read again is another.
+    pub(super) fn folder(&self) -> (u64, PathBuf) {
+        let folder = self.path.parent().unwrap_or(Path::new(""));
+        (self.again, folder.to_path_buf())
     }
 
     /// A line of it.
@@ -55,12 +55,10 @@ impl Files {
     /// Files named by `paths`, and all in folders but hidden ones.
     pub(super) fn find(paths: &[PathBuf]) -> Result<Self, String> {
         let mut files = Vec::new();
-        let mut folders = Vec::new();
         for path in paths {
             let data = path.metadata();
             let data = data.map_err(|e| CorpusError::unreadable(path, e).to_string())?;
             if data.is_dir() {
-                folders.push(files.len());
                 walk(path, &mut files)?;
             } else {
                 files.push(path.clone());
@@ -71,10 +69,9 @@ impl Files {
         Ok(Self {
             stems: stems(&files, &root),
             root,
-            folders,
-            given: 0,
             progress: Progress::default(),
             total: files.iter().map(size).sum(),
+            read: HashMap::new(),
             files: files.into(),
         })
     }
@@ -89,15 +86,15 @@ impl Files {
 
     pub(super) fn next(&mut self) -> Option<File> {
         let path = self.files.pop_front()?;
-        let begins = self.folders.contains(&self.given);
-        self.given += 1;
+        let read = self.read.entry(path.clone()).or_default();
+        let again = std::mem::replace(read, *read + 1);
         let folder = path.parent().unwrap_or(Path::new(""));
         let folder = match folder == self.root {
             true => folder.file_name().map(Path::new).unwrap_or(folder),
             false => folder.strip_prefix(&self.root).unwrap_or(folder),
         };
         Some(File {
-            begins,
+            again,
             stem: self.stems.get(&path).cloned().unwrap_or_default(),
             folder_stem: name(folder),
             path: Arc::new(path),

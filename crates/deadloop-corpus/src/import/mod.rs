@@ -6,7 +6,7 @@
 //! | how the format is told from the beginning of a file | `head` |
 //! | how a file is cut into records: lines, one document, text, an archive | `cut` |
 //! | what a format makes of a record | `formats/foreign/<name>.rs` |
-//! | responses put together from the chunks of a stream | `streams` |
+//! | responses put together from the chunks of a stream | `streams`, `response`, `choice` |
 //! | what recorders wrap around an API's objects | `envelope` |
 //! | messages of a conversation as events | `conversation` |
 //! | what was left out, counted by name | `losses` |
@@ -19,6 +19,7 @@ use std::path::PathBuf;
 
 use crate::{Entry, Ids, Problem, ThinkOptions};
 
+mod choice;
 pub(crate) mod conversation;
 pub(crate) mod cut;
 pub(crate) mod envelope;
@@ -26,6 +27,7 @@ mod files;
 pub(crate) mod head;
 pub(crate) mod losses;
 pub(crate) mod reader;
+mod response;
 pub(crate) mod streams;
 pub(crate) mod take;
 pub(crate) mod time;
@@ -114,7 +116,7 @@ struct Open {
     /// None once the file has ended.
     records: Option<Records>,
     /// Reader and names go on while files are of this folder; none: for one file.
-    folder: Option<PathBuf>,
+    folder: Option<(u64, PathBuf)>,
 }
 
 impl Import {
@@ -194,10 +196,8 @@ impl Import {
             return true;
         }
         let next = self.files.next();
-        let goes_on = |open: &Open| match (&open.folder, &next) {
-            (Some(folder), Some(file)) => file.folder() == Some(folder.as_path()) && !file.begins,
-            _ => false,
-        };
+        let folder = next.as_ref().map(File::folder);
+        let goes_on = |open: &Open| open.folder.is_some() && open.folder == folder;
         if let Some(mut open) = self.open.take() {
             open.records = None;
             if goes_on(&open) {
@@ -235,13 +235,12 @@ impl Import {
             self.emit();
         }
         let whole = format.whole_folder && !several;
-        let folder = whole.then(|| file.folder().map(PathBuf::from));
         self.out.begin(format.name, file.stem(whole));
         self.open = Some(Open {
             format,
             reader: (format.reader)(),
             records: Some(records),
-            folder: folder.flatten(),
+            folder: whole.then(|| file.folder()),
         });
         Ok(())
     }

@@ -97,9 +97,10 @@ fn data(value: &[u8], line: &[u8], whole: bool) -> Sign {
     if value.is_empty() {
         return waiting(Sign::Field, line, whole);
     }
-    if value.starts_with(b"{") || value == DONE.as_bytes() {
+    if value.starts_with(b"{") || (whole && value == DONE.as_bytes()) {
         return Sign::Format(StreamFormat::Sse);
     }
+    // More may follow even the whole word, and then it is none.
     if !whole && DONE.as_bytes().starts_with(value) {
         return Sign::Wait;
     }
@@ -177,6 +178,7 @@ mod tests {
             "data:",
             "data: ",
             "data: [D",
+            "data: [DONE]",
             "id: 7\n",
             ": keep-alive\n\n",
             "event: message_start\n",
@@ -191,7 +193,7 @@ mod tests {
         for head in [
             "data: {",
             "data:{",
-            "data: [DONE]",
+            "data: [DONE]\n",
             ": a\nevent: b\r\ndata: {",
         ] {
             assert_eq!(told(head), Some("sse"), "{head:?}");
@@ -235,6 +237,7 @@ mod tests {
             format!("{}data: {{", "\n".repeat(HEAD)),
             format!("{{{}\"type\":\"turn\"}}\n", " ".repeat(2 * KEY)),
             "{\"usage\":1,\"choices\":[]}\n".to_owned(),
+            "data:[DONE]🔁\r\ndata: []}".to_owned(),
             format!("{{\"{}\":1}}\n", "k".repeat(2 * KEY)),
         ];
         for head in heads {

@@ -1,4 +1,6 @@
-//! Chat completions of OpenAI and of the many servers that speak like it (vLLM, SGLang, llama.cpp, OpenRouter,n//! DeepSeek, …): responses, recorded streams (server-sent events or a chunk a line), batch output.
+//! Chat completions of OpenAI and of the many servers that speak like it (vLLM, SGLang, llama.cpp,
+//! OpenRouter, DeepSeek, …): responses, recorded streams (server-sent events or a chunk a line), and
+//! the output of batches.
 
 use crate::import::reader::Foreign;
 use crate::import::streams::{Streams, knows};

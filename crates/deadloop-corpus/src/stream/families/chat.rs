@@ -2,8 +2,8 @@
 //! text completions; a response that is not streamed is one chunk with a `message`.
 //!
 //! Thinking comes as `reasoning_content` (DeepSeek, SGLang, llama.cpp) or `reasoning` (OpenRouter,
-//! Groq, newer vLLM); a server that sends both sends the same text twice. Of several choices each is a stream
-//! of its own; only the first is watched.
+//! Groq, newer vLLM); a server that sends both sends the same text twice. Of several choices each is
+//! a stream of its own; only the first is watched.
 
 use serde_json::Value;
 

@@ -1,14 +1,14 @@
 //! What an import costs beside the parsing of the same bytes, and how much memory it takes.
 //!
 //! ```sh
-//! cargo bench --bench import            # 200 MB of each kind
-//! cargo bench --bench import -- 1000    # MB
+//! cargo run --release -p deadloop-corpus --no-default-features --example import_cost           # 200 MB of each kind
+//! cargo run --release -p deadloop-corpus --no-default-features --example import_cost -- 1000   # MB
 //! ```
 //!
 //! The data are OpenAI-style JSON lines made of the texts of the starter corpus: whole responses, and
-//! the chunks of streams. Both times are the processor's of one thread in one run, since the machine may have other
-//! work to do: `serde_json` reads every line into a `Value` and drops it; the import reads, maps,
-//! writes and packs a corpus. The ratio is what is claimed. Where there is no `/proc` there is no figure.
+//! the chunks of streams. Both times are the processor's of one thread in one run, since the machine
+//! may have other work to do: `serde_json` reads every line into a `Value` and drops it; the import
+//! reads, maps, writes and packs a corpus. The ratio is what is claimed. Needs `/proc`.
 
 use std::error::Error;
 use std::fs::File;
@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 use deadloop_corpus::{Corpus, CorpusWriter, Effort, Import, ImportOptions};
 use serde_json::{Value, json};
 
-const STARTER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../datasets/starter");
+const STARTER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../datasets/starter");
 const MEGABYTES: u64 = 200;
 
 /// Writes the lines of one response.

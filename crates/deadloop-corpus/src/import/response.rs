@@ -1,0 +1,172 @@
+//! One response on its way: the answers that it has, and what is said of it as a whole.
+//!
+//! One that ended without saying so is marked `meta.cut`, and one of which a chunk could not be read
+//! `meta.gaps`.
+
+use serde_json::{Map, Value};
+
+use super::choice::Choice;
+use super::envelope::Opened;
+use super::reader::{Out, entry};
+use crate::stream::said::{Part, Said, Tokens};
+use crate::{Body, Place};
+
+/// A response that has not ended.
+pub(super) struct Response {
+    /// As its chunks name it.
+    pub(super) name: Option<String>,
+    /// The id that the recorder gave it.
+    id: Option<String>,
+    model: Option<String>,
+    group: Option<String>,
+    /// Where it begins, and where it was spoken of last.
+    pub(super) place: Place,
+    last: Place,
+    pub(super) meta: Map<String, Value>,
+    tokens: Option<Tokens>,
+    /// When its first and its last object were made, and how long it took.
+    began: Option<f64>,
+    at: Option<f64>,
+    took: Option<f64>,
+    /// Records that could not be read while it was open.
+    pub(super) gaps: u64,
+    pub(super) ended: bool,
+    choices: Vec<Choice>,
+}
+
+impl Response {
+    /// The one that an object begins.
+    pub(super) fn new(said: &Said, place: &Place) -> Self {
+        Self {
+            name: said.response.clone(),
+            id: None,
+            model: said.model.clone(),
+            group: None,
+            place: place.clone(),
+            last: place.clone(),
+            meta: Map::new(),
+            tokens: None,
+            began: None,
+            at: None,
+            took: None,
+            gaps: 0,
+            ended: false,
+            choices: Vec::new(),
+        }
+    }
+
+    /// Whether an object speaks of this response: by its name, else by its model, where either
+    /// says one.
+    pub(super) fn is_of(&self, said: &Said) -> bool {
+        match (&said.response, &said.model) {
+            // One whose beginning was not recorded learns its name at its end.
+            (Some(name), _) => match &self.name {
+                Some(own) => own == name,
+                None => said.ends && !said.has_text(),
+            },
+            (None, Some(model)) => self.name.is_none() && self.model.as_ref() == Some(model),
+            (None, None) => true,
+        }
+    }
+
+    /// Whether it is finished and the object says more than what is said of a finished one.
+    pub(super) fn goes_on_without(&self, said: &Said) -> bool {
+        let new = |(index, part): &(u64, Part)| {
+            let finished = self.choices.iter().any(|c| c.index == *index && c.finished);
+            let text = match part {
+                Part::Event(event) => !matches!(event.body, Body::Finish { .. }),
+                Part::Call(_) => true,
+            };
+            finished && text
+        };
+        self.finished() && said.parts.iter().any(new)
+    }
+
+    /// Whether all of its answers are.
+    pub(super) fn finished(&self) -> bool {
+        !self.choices.is_empty() && self.choices.iter().all(|choice| choice.finished)
+    }
+
+    /// Takes what an object says, and what its envelope says.
+    pub(super) fn add(&mut self, said: Said, opened: Opened, place: &Place, out: &Out, tags: bool) {
+        self.last = place.clone();
+        self.name = self.name.take().or(said.response);
+        self.model = self.model.take().or(said.model).or(opened.model);
+        self.id = self.id.take().or(opened.id);
+        self.group = self.group.take().or(opened.group);
+        self.tokens = said.tokens.or(self.tokens);
+        self.took = said.took.or(self.took);
+        self.ended |= said.ends;
+        let at = opened.at.or(said.at);
+        self.began = self.began.or(at);
+        self.at = at.or(self.at);
+        let passed = self.began.and_then(|began| Some(at? - began));
+        let t_ms = opened.since.or(passed);
+        for (name, value) in said.about {
+            self.about(name, value);
+        }
+        for (index, part) in said.parts {
+            let choice = self.choice(index, out, tags);
+            match part {
+                Part::Event(event) => choice.event(event, t_ms, out),
+                Part::Call(call) => choice.call(call, t_ms, out),
+            }
+        }
+    }
+
+    /// What was said before is replaced; of usage only the counts that are said again.
+    fn about(&mut self, name: &'static str, value: Value) {
+        match (self.meta.get_mut(name), value) {
+            (Some(Value::Object(known)), Value::Object(more)) => known.extend(more),
+            (Some(known), value) => *known = value,
+            (None, value) => {
+                self.meta.insert(name.to_owned(), value);
+            }
+        }
+    }
+
+    fn choice(&mut self, index: u64, out: &Out, tags: bool) -> &mut Choice {
+        let found = self.choices.iter().position(|choice| choice.index == index);
+        let at = found.unwrap_or_else(|| {
+            let after = self.choices.partition_point(|choice| choice.index < index);
+            self.choices.insert(after, Choice::new(index, out, tags));
+            after
+        });
+        &mut self.choices[at]
+    }
+
+    /// Each choice is a transcript.
+    pub(super) fn emit(mut self, session: bool, out: &mut Out) {
+        if !self.ended && (session || !self.finished()) {
+            let expected = "a finish reason or [DONE]: taken as it is, marked meta.cut";
+            out.warn(&self.last, "the stream ends here", expected);
+            self.meta.insert("cut".to_owned(), Value::Bool(true));
+        }
+        if self.gaps > 0 {
+            self.meta.insert("gaps".to_owned(), self.gaps.into());
+        }
+        let shift = match (self.began, self.at, self.took) {
+            (Some(began), Some(at), Some(took)) => (began - (at - took)).max(0.0),
+            _ => 0.0,
+        };
+        let id = self.id.take().or(self.name.take());
+        let several = self.choices.len() > 1;
+        if self.choices.is_empty() {
+            self.choice(0, out, false);
+        }
+        for choice in std::mem::take(&mut self.choices) {
+            let index = choice.index;
+            let tokens = self.tokens.filter(|_| !several);
+            let mut entry = entry(self.place.clone(), choice.end(shift, tokens));
+            let transcript = &mut entry.transcript;
+            transcript.id = match &id {
+                Some(id) if several => format!("{id}/{index}"),
+                id => id.clone().unwrap_or_default(),
+            };
+            transcript.model = self.model.clone().unwrap_or_default();
+            transcript.group = self.group.clone();
+            transcript.meta = self.meta.clone();
+            out.emit(entry);
+        }
+    }
+}
