@@ -134,7 +134,10 @@ pub fn find(text: &str) -> Found {
     let (class, confidence) = match (&tail, spans.is_empty()) {
         (Some(tail), _) => (Class::Loop, tail.confidence),
         (None, false) => (Class::Transient, best(&spans)),
-        (None, true) => (Class::Clean, 1.0 - doubt.map_or(0.0, |c| c.confidence)),
+        (None, true) => (
+            Class::Clean,
+            1.0 - doubt.map_or(0.0, |c| c.confidence.min(LIKELY)),
+        ),
     };
     let doubt = doubt.filter(|_| class == Class::Clean);
     let doubt = doubt.map(|c| span(body, c));
@@ -208,22 +211,20 @@ fn body(text: &[char]) -> usize {
 /// sentence follow that sentence, even where the last copy happens to be followed by the same. Copies
 /// that differ begin with their sentence, not with the first n-gram that comes back.
 fn trimmed(text: &[char], mut stretch: Stretch) -> Stretch {
-    let unit = &text[stretch.start..stretch.onset];
-    let closes = |c: &&char| c.is_whitespace() || CLOSING.contains(**c);
     if stretch.view == View::Near {
         let since = |at: usize| {
-            (0..at)
-                .rev()
-                .take_while(|i| !ends_sentence(text, *i))
-                .count()
+            let before = (0..at).rev();
+            before.take_while(|i| !ends_sentence(text, *i)).count()
         };
-        let blanks = |at: usize| text[at..].iter().take_while(|c| c.is_whitespace()).count();
         let (first, second) = (since(stretch.start), since(stretch.onset));
         if first.abs_diff(second) <= ASIDE && 2 * second < stretch.period() {
-            stretch.start -= first - blanks(stretch.start - first).min(first);
-            stretch.onset -= second - blanks(stretch.onset - second).min(second);
+            stretch.start -= first;
+            stretch.onset -= second;
         }
-    } else if unit.iter().any(|c| c.is_alphanumeric()) {
+    }
+    let unit = &text[stretch.start..stretch.onset];
+    let closes = |c: &&char| c.is_whitespace() || CLOSING.contains(**c);
+    if unit.iter().any(|c| c.is_alphanumeric()) {
         let picked = unit.iter().take_while(closes).count();
         stretch.start += picked;
         stretch.onset += picked;
