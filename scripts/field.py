@@ -1,13 +1,17 @@
 """Tables of the field from result folders of `deadloop replay --presets`: field.py FOLDER... (to stdout).
 
-Run by scripts/field. Nothing is computed here but the choice and order of rows: every number is a cell of
-scores.csv or scores_by.csv.
+Run by scripts/field. Nothing is computed here but the choice and order of rows, and which are on the Pareto
+front: every number is a cell of scores.csv or scores_by.csv, or of reports/bench.md (cost).
 """
 
 import csv
 import json
 import pathlib
+import re
 import sys
+
+FLOORS = ("never", "first-checkpoint", "random")
+BENCH = pathlib.Path("reports/bench.md")
 
 
 def rows(path):
@@ -48,22 +52,47 @@ def recall_of(row):
     return float(row["recall"] or 0)
 
 
+def costs():
+    """CPU milliseconds per megabyte of each preset and of the recommended guard, as the benchmark measured them."""
+    text = BENCH.read_text(encoding="utf-8")
+    megabytes, chars = (float(n) for n in re.search(r"([\d.]+) MB, ([\d.]+) M chars", text).groups())
+    per_char = re.findall(r"^  \w+ +([\w-]+) +([\d.]+)$", text, re.M)
+    found = {name: float(ns) * chars / megabytes for name, ns in per_char}
+    found["recommended"] = 1000 * float(re.search(r"the recommended guard: ([\d.]+) s", text)[1]) / megabytes
+    return found
+
+
+def front(scored):
+    """The settings that no other one beats: recall, false alarms and delay together."""
+    def worth(row):
+        return recall_of(row), -float(row["fa_per_mchar"] or 0), -float(row["delay"] or 0)
+
+    real = [row for row in scored if row["setting"] not in FLOORS]
+    beaten = lambda a: any(all(x >= y for x, y in zip(worth(b), worth(a))) and worth(a) != worth(b) for b in real)
+    return {row["setting"] for row in real if not beaten(row)}
+
+
 def whole(folder, known):
     scored = [row for row in rows(folder / "scores.csv") if row["model"] == "*"]
     scored.sort(key=recall_of, reverse=True)
+    best, cost = front(scored), costs()
     lines = []
     for row in scored:
+        name = known.get(row["setting"], row["setting"])
+        took = next((cost[part] for part in name.split(" = ") if part in cost), None)
         lines.append([
-            known.get(row["setting"], row["setting"]),
+            name,
             interval(row, "recall", "recall_lo", "recall_hi"),
             percent(row["within_1000"]),
             number(row["delay"], 0),
             interval(row, "fa_per_mchar", "fa_lo", "fa_hi", 2),
             f"{row['false_alarm']} + {row['premature']}",
             row["errors"],
+            "yes" if row["setting"] in best else "",
+            f"{took:,.1f}" if took is not None else "",
         ])
     table(["guard", "recall (95 %)", "within 1,000", "delay, chars", "false alarms/Mchar (95 %)",
-           "false alarms + premature", "errors"], lines)
+           "false alarms + premature", "errors", "Pareto", "ms/MB"], lines)
     return [row["setting"] for row in scored]
 
 
@@ -112,8 +141,10 @@ def main():
     print("# The guards of the field, side by side\n")
     print("Made by `scripts/field`; what each number means: `METHOD.md`. `(program)` is the peer's own code, run as it")
     print("ships through `scripts/peers`; the others are presets of ours. `never`, `first-checkpoint` and `random` are")
-    print("floors. `delay`: what a loop costs in chars, misses included. Every corpus here is the")
-    print("development one: the recommended guard was chosen on `real`, so its row there is in-sample.\n")
+    print("floors. `delay`: what a loop costs in chars, misses included. `Pareto`: no other guard of the table is as")
+    print("good in recall, false alarms and delay and better in one. `ms/MB`: CPU time of one core per megabyte of text,")
+    print("from `bench.md`. Every corpus here is the development one: the recommended guard was chosen on `real`, so")
+    print("its row there is in-sample.\n")
     for folder in map(pathlib.Path, sys.argv[1:]):
         known = names(folder)
         manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))

@@ -15,6 +15,7 @@
 //! | the live guard and its alarm | [`Guard`], [`Alarm`] |
 
 mod alarm;
+mod decode;
 mod detectors;
 mod element;
 mod fact;

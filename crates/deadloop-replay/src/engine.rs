@@ -14,7 +14,7 @@ use crate::plan::Plan;
 use crate::program::Said;
 use crate::readings::Reading;
 use crate::record::{Decided, Record, Region, Stop};
-use crate::regions::{Span, Unclaimed};
+use crate::regions::{Claimed, Span};
 
 /// Replays one transcript through every setting of a plan. `chunks`: as if its text had come in
 /// chunks of so many chars, whatever was recorded.
@@ -174,12 +174,12 @@ fn steps(block: &Block, member: usize, fact: &Fact, first: u64) -> Vec<u64> {
 
 fn claim(block: &Block, candidates: Vec<Candidate>) -> Decided {
     let mut decided = Decided::default();
-    let mut unclaimed = Unclaimed::new(block);
+    let mut all = Claimed::new(block);
     for candidate in candidates {
-        if unclaimed.is_empty() {
+        if all.is_whole() {
             break;
         }
-        let claimed = unclaimed.claim(&candidate.span);
+        let claimed = all.claim(candidate.span);
         if claimed.is_empty() {
             continue;
         }

@@ -65,6 +65,17 @@ impl Span {
         Some(Self { lo, hi })
     }
 
+    /// Whether `other` lies inside this box.
+    fn holds(&self, other: &Self) -> bool {
+        let lows = self.lo.iter().zip(&other.lo).all(|(a, b)| a <= b);
+        lows && self.hi.iter().zip(&other.hi).all(|(a, b)| a >= b)
+    }
+
+    fn cells(&self) -> u64 {
+        let sides = self.lo.iter().zip(&self.hi);
+        sides.map(|(lo, hi)| u64::from(hi - lo)).product()
+    }
+
     /// What is left of this box without `inner`, which lies inside it: a slab below and a slab
     /// above along each axis, the rest cut down to `inner` on the axes before.
     fn without(mut self, inner: &Self, left: &mut Vec<Self>) {
@@ -85,37 +96,49 @@ impl Span {
     }
 }
 
-/// The cells that no fact has claimed yet.
-pub(crate) struct Unclaimed {
-    left: Vec<Span>,
+/// The cells that facts have claimed so far: boxes, of which none lies inside another.
+///
+/// Boxes of one growing fact lie in each other, so there are few; what a claim takes is cut out of
+/// its own box by them. Cutting up what is left over instead would shatter it.
+pub(crate) struct Claimed {
+    boxes: Vec<Span>,
+    /// How many cells are in none of them.
+    free: u64,
 }
 
-impl Unclaimed {
+impl Claimed {
     pub(crate) fn new(block: &Block) -> Self {
         Self {
-            left: vec![Span::all(block)],
+            boxes: Vec::new(),
+            free: Span::all(block).cells(),
         }
     }
 
     /// Whether every cell has been claimed.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.left.is_empty()
+    pub(crate) fn is_whole(&self) -> bool {
+        self.free == 0
     }
 
     /// Claims what is left of `span`: disjoint boxes.
-    pub(crate) fn claim(&mut self, span: &Span) -> Vec<Span> {
-        let mut claimed = Vec::new();
-        let mut left = Vec::with_capacity(self.left.len());
-        for free in self.left.drain(..) {
-            match free.overlap(span) {
-                Some(inner) => {
-                    free.without(&inner, &mut left);
-                    claimed.push(inner);
+    pub(crate) fn claim(&mut self, span: Span) -> Vec<Span> {
+        let mut parts = vec![span.clone()];
+        let mut cut = Vec::new();
+        // The last box is the likeliest to hold most of this one.
+        for taken in self.boxes.iter().rev() {
+            for part in parts.drain(..) {
+                match part.overlap(taken) {
+                    Some(inner) => part.without(&inner, &mut cut),
+                    None => cut.push(part),
                 }
-                None => left.push(free),
+            }
+            std::mem::swap(&mut parts, &mut cut);
+            if parts.is_empty() {
+                return parts;
             }
         }
-        self.left = left;
-        claimed
+        self.boxes.retain(|taken| !span.holds(taken));
+        self.boxes.push(span);
+        self.free -= parts.iter().map(Span::cells).sum::<u64>();
+        parts
     }
 }

@@ -50,7 +50,7 @@ impl Grams {
     /// Where in `before` a place is.
     #[inline]
     fn index(&self, want: &Want, place: u32) -> usize {
-        (place / want.enter) as usize & (self.before.len() - 1)
+        (place >> want.enter.trailing_zeros()) as usize & (self.before.len() - 1)
     }
 
     /// Takes the `seen`-th symbol. `true`: a lookup ended with it and none of its K-grams had been

@@ -9,7 +9,7 @@ use regex::Regex;
 use super::look::{Look, steps};
 use super::places::{Origin, Places};
 use super::runs::{Run, Runs};
-use super::symbols::{self, MOST, NUMBER, Symbols};
+use super::symbols::{self, MOST, NUMBER, Out, Symbols};
 use crate::fact::{Clock, Fact, Meter, Recipe, UNIT_CHARS};
 use crate::position::{Chars, Kind};
 use crate::repeated::{SHORT, kind};
@@ -48,49 +48,47 @@ impl PeriodicMeter {
 
     fn chars(&mut self, piece: &str) {
         let look = Arc::clone(&self.look);
-        let mut symbols = piece.chars().map(u32::from).peekable();
-        while symbols.peek().is_some() {
+        let mut rest = piece;
+        while let Some(first) = rest.chars().next() {
             if self.runs.room(&look.want) == 0 {
                 self.runs.forget(&look.want);
             }
-            self.runs
-                .add(symbols.by_ref().take(self.runs.room(&look.want)));
+            // So many bytes are no more chars.
+            let room = self.runs.room(&look.want);
+            let (block, after) =
+                rest.split_at(rest.floor_char_boundary(room).max(first.len_utf8()));
+            rest = after;
+            self.runs.add_chars(block);
             self.read(false);
         }
     }
 
     fn symbols(&mut self, piece: &str) {
         let look = Arc::clone(&self.look);
-        for c in piece.chars() {
-            let (fenced, markers) = (self.symbols.fenced(), self.symbols.markers());
-            if self.symbols.follow_fences() {
-                // What is before a fence is told before it turns.
-                self.read(fenced);
-            }
-            if self.runs.room(&look.want) < MOST {
+        let mut rest = piece;
+        while let Some(first) = rest.chars().next() {
+            let fenced = self.symbols.fenced();
+            let mut most = self.runs.room(&look.want).saturating_sub(MOST);
+            if most == 0 {
                 self.read(fenced);
                 self.tell_going_on(fenced);
                 self.forget();
+                most = self.runs.room(&look.want).saturating_sub(MOST);
             }
-            let Self {
-                symbols,
-                runs,
-                places,
-                ..
-            } = self;
-            if let Some(places) = places {
-                places.read(c);
+            if self.symbols.follow_fences() {
+                // What is before a fence is told before it turns.
+                self.read(fenced);
+                most = 0;
             }
-            let mut add = |symbol| {
-                runs.add(std::iter::once(symbol));
-                if let Some(places) = places {
-                    places.ends.push(places.read);
-                }
-            };
-            symbols.read(c, &mut add);
-            if let Some(places) = places.as_mut().filter(|_| symbols.markers() > markers) {
-                places.mark();
+            // So many bytes are no more chars, and those complete as many symbols but for MOST.
+            let cut = rest.floor_char_boundary(most).max(first.len_utf8());
+            let (block, after) = rest.split_at(cut);
+            rest = after;
+            if let Some(places) = &mut self.places {
+                places.note(block);
             }
+            let Self { runs, places, .. } = self;
+            self.symbols.read(block, &mut Taken { runs, places });
             if self.symbols.fenced() != fenced {
                 self.tell_going_on(fenced);
             }
@@ -268,6 +266,28 @@ impl PeriodicMeter {
     fn kind_of(&self, run: Run, text: &str) -> Kind {
         let elements = self.look.symbols.are_elements();
         kind(text, !elements && u64::from(run.lag) < SHORT)
+    }
+}
+
+/// Where symbols go.
+struct Taken<'a> {
+    runs: &'a mut Runs,
+    places: &'a mut Option<Places>,
+}
+
+impl Out for Taken<'_> {
+    #[inline]
+    fn symbol(&mut self, symbol: u32, at: u64) {
+        self.runs.add(symbol);
+        if let Some(places) = self.places {
+            places.ends.push(at);
+        }
+    }
+
+    fn marker(&mut self, at: u64) {
+        if let Some(places) = self.places {
+            places.mark(at);
+        }
     }
 }
 

@@ -9,8 +9,6 @@ use crate::repeated::Recent;
 /// Where symbols lie in the text.
 #[derive(Default)]
 pub(super) struct Places {
-    /// Chars read.
-    pub(super) read: u64,
     /// The chars that had been read when each kept symbol was complete.
     pub(super) ends: Vec<u64>,
     /// The last chars, where symbols are elements: what units are told from.
@@ -43,20 +41,19 @@ impl Places {
         }
     }
 
-    #[inline]
-    pub(super) fn read(&mut self, c: char) {
-        self.read += 1;
+    /// Keeps what is read.
+    pub(super) fn note(&mut self, text: &str) {
         if let Some(recent) = &mut self.recent {
-            recent.push(c);
+            recent.extend(text);
         }
     }
 
-    /// A list marker was left out.
-    pub(super) fn mark(&mut self) {
+    /// A list marker that was left out is complete, so many chars from the start.
+    pub(super) fn mark(&mut self, at: u64) {
         if self.markers.len() >= MARKERS {
             self.markers.pop_front();
         }
-        self.markers.push_back(self.read);
+        self.markers.push_back(at);
     }
 
     /// Whether a list marker was left out between these positions, as far as they are kept.

@@ -21,7 +21,8 @@
 //! have caught up.
 
 use super::grams::{Grams, place, roll};
-use super::want::{LOOK, Want};
+use super::want::{BANDS, LOOK, Want, band, longest};
+use crate::decode::append;
 
 /// A periodic tail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,6 +56,9 @@ pub(super) struct Runs {
     grams: Grams,
     /// For each lag, the count of symbols before which it need not be compared again.
     idle: Vec<u64>,
+    /// The same for bands of lags, as many as have so many bits: what need not even be walked. A tail
+    /// that is tracked keeps others out of it until it ends.
+    bands: [u64; BANDS],
     /// The count of symbols at which to scan next.
     next_scan: u64,
     tracked: Vec<Run>,
@@ -69,6 +73,7 @@ impl Runs {
             seen: 0,
             grams: Grams::new(want),
             idle: vec![0; want.matches.len()],
+            bands: [0; BANDS],
             next_scan: u64::from(want.quiet),
             tracked: Vec::new(),
             ended: Vec::new(),
@@ -100,10 +105,15 @@ impl Runs {
         (2 * want.keep).saturating_sub(self.kept.len())
     }
 
-    /// Adds symbols, to be [`read`](Self::read).
+    /// Adds a symbol, to be [`read`](Self::read).
     #[inline]
-    pub(super) fn add(&mut self, symbols: impl Iterator<Item = u32>) {
-        self.kept.extend(symbols);
+    pub(super) fn add(&mut self, symbol: u32) {
+        self.kept.push(symbol);
+    }
+
+    /// Adds chars, each its own symbol.
+    pub(super) fn add_chars(&mut self, text: &str) {
+        append(&mut self.kept, text);
     }
 
     /// Drops old symbols when all are read; gives back how many.
@@ -197,19 +207,25 @@ impl Runs {
         }
         let (read, seen) = (&self.kept[..self.read], self.seen);
         self.tracked.retain_mut(|run| {
-            if read[last - run.lag as usize] != symbol {
-                if run.whole {
-                    self.ended.push(*run);
-                }
+            let goes_on = read[last - run.lag as usize] == symbol;
+            if goes_on && (run.whole || seen < run.start + 2 * u64::from(run.lag)) {
+                return true;
+            }
+            if goes_on {
+                run.whole = is_primitive(&read[read.len() - run.lag as usize..]);
+            } else {
                 // Scans may have been left out while it lasted.
                 self.next_scan = self.next_scan.min(seen);
-                return false;
             }
-            if !run.whole && seen >= run.start + 2 * u64::from(run.lag) {
-                run.whole = is_primitive(&read[read.len() - run.lag as usize..]);
-                return run.whole;
+            if run.whole && !goes_on {
+                self.ended.push(*run);
             }
-            true
+            if !(run.whole && goes_on) {
+                // So may lags: any, or multiples that fit into it.
+                let multiples = band(run.lag)..=band(2 * run.lag);
+                self.bands[if run.whole { 0..=BANDS - 1 } else { multiples }].fill(0);
+            }
+            run.whole && goes_on
         });
     }
 
@@ -217,24 +233,37 @@ impl Runs {
     #[cold]
     fn scan(&mut self, want: &Want) {
         // A tail leaves no room for lags that fit into it twice but its multiples, whose tails are
-        // its own, and those that fit inside one of its units, which are too short to be wanted.
-        let covers = |run: &Run| {
-            let small = run.whole && run.lag <= want.least;
-            small.then(|| self.seen - run.start - u64::from(run.lag))
-        };
-        let covered = self.tracked.iter().filter_map(covers).max().unwrap_or(0);
+        // its own. Those that fit inside one of its units can be too short to be wanted.
+        let matches = |run: &Run| self.seen - run.start - u64::from(run.lag);
+        let whole = || self.tracked.iter().filter(|run| run.whole);
+        let small = whole().filter(|run| run.lag <= want.least);
+        let covered = small.map(matches).max().unwrap_or(0);
         if covered >= u64::from(want.max_lag) {
             self.next_scan = u64::MAX;
             return;
         }
-        for back in 0..want.enter as usize {
-            self.scan_at(want, back, covered);
-        }
+        let full = whole().filter(|run| matches(run) >= u64::from(want.max_lag));
+        let last = full.map(|run| run.lag).min().unwrap_or(want.max_lag);
         self.next_scan = self.seen + u64::from(want.stride);
+        let Some(due) = self.bands[..want.bands_from.len()]
+            .iter()
+            .rposition(|idle| *idle <= self.seen)
+        else {
+            return;
+        };
+        for (idle, from) in self.bands[..=due].iter_mut().zip(&want.bands_from) {
+            // A lag that is not met has fewer matches than one K-gram and S symbols.
+            let missing = from.saturating_sub(want.enter + want.gram as u32);
+            *idle = self.seen + u64::from(missing);
+        }
+        for back in 0..want.enter as usize {
+            self.scan_at(want, back, (covered, last.min(longest(due))));
+        }
     }
 
-    /// Considers the lags at which the K-gram that ended `back` symbols ago was seen before.
-    fn scan_at(&mut self, want: &Want, back: usize, covered: u64) {
+    /// Considers the lags above `covered`, to `last`, at which the K-gram that ended `back` symbols ago
+    /// was seen before.
+    fn scan_at(&mut self, want: &Want, back: usize, (covered, last): (u64, u32)) {
         let Some(end) = self.read.checked_sub(back).filter(|end| *end >= want.gram) else {
             return;
         };
@@ -248,11 +277,13 @@ impl Runs {
             // A place after `here`, which the K-gram of one of the last symbols left, is negative.
             let lag = here.wrapping_sub(there);
             let after = there.wrapping_sub(here) <= want.enter;
-            if !after && lag > want.max_lag {
+            if !after && lag > last {
                 return;
             }
             if !after && u64::from(lag) > covered {
-                self.consider(want, lag);
+                let idle = self.consider(want, lag);
+                let band = &mut self.bands[band(lag)];
+                *band = idle.min(*band);
             }
             let earlier = self.grams.earlier(want, there);
             // What was overwritten since is no earlier place.
@@ -263,28 +294,33 @@ impl Runs {
         }
     }
 
-    /// Tracks a lag if it is long enough, or notes when it can be.
-    fn consider(&mut self, want: &Want, lag: u32) {
+    /// Tracks a lag if it is long enough, or notes when it can be; the count of symbols before which it
+    /// need not be asked again.
+    fn consider(&mut self, want: &Want, lag: u32) -> u64 {
         let index = lag as usize - 1;
-        if self.idle[index] > self.seen || self.is_tracked(lag) {
-            return;
+        if self.idle[index] > self.seen {
+            return self.idle[index];
+        }
+        if self.is_tracked(lag) {
+            return u64::MAX;
         }
         let matches = self.matches(lag as usize);
         let from = u64::from(want.tracked_from(lag));
         if matches < from {
             self.idle[index] = self.seen + (from - matches);
-            return;
+            return self.idle[index];
         }
         let whole = matches >= u64::from(lag);
         if whole && !is_primitive(&self.kept[self.read - lag as usize..self.read]) {
             self.idle[index] = self.seen + u64::from(want.stride);
-            return;
+            return self.idle[index];
         }
         self.tracked.push(Run {
             lag,
             start: self.seen - matches - u64::from(lag),
             whole,
         });
+        u64::MAX
     }
 
     /// Whether the lag is tracked, or is a multiple of one that is and lies within its tail: then
@@ -379,7 +415,7 @@ mod tests {
             if runs.room(&want) < 7 {
                 runs.forget(&want);
             }
-            runs.add(piece.iter().copied());
+            piece.iter().for_each(|symbol| runs.add(*symbol));
             while runs.read(&want) {
                 let end = runs.seen() - 1;
                 runs.take_ended().into_iter().for_each(|run| add(run, end));

@@ -41,6 +41,8 @@ pub(super) struct Symbols {
     element: Element,
     /// Whether the element so far has a letter or a number.
     named: bool,
+    /// Chars read.
+    seen: u64,
 }
 
 /// A run of digits, as a symbol: past every char.
@@ -66,6 +68,7 @@ impl Symbols {
             in_number: false,
             element: Element::default(),
             named: false,
+            seen: 0,
         }
     }
 
@@ -99,9 +102,47 @@ impl Symbols {
         self.on != On::Chars
     }
 
-    /// Reads a char and tells of each symbol that it completes: [`MOST`] at most.
+    /// Reads text, and tells of each symbol that it completes: as many as it has chars and
+    /// [`MOST`] - 1 at most.
+    pub(super) fn read(&mut self, text: &str, out: &mut impl Out) {
+        let mut rest = text;
+        loop {
+            if self.are_elements() && !self.fences && (!self.fold() || self.marker.is_past()) {
+                rest = &rest[self.words(rest.as_bytes())..];
+            }
+            let Some(c) = rest.chars().next() else {
+                return;
+            };
+            rest = &rest[c.len_utf8()..];
+            self.seen += 1;
+            self.char(c, out);
+        }
+    }
+
+    /// Gathers ASCII that can neither end an element nor be a number, as [`char`](Self::char) would
+    /// one by one: most of what most texts are. Gives back how many bytes that was.
+    fn words(&mut self, bytes: &[u8]) -> usize {
+        let (mut element, mut named) = (self.element, self.named);
+        let mut read = 0;
+        for byte in bytes {
+            let class = CLASSES[usize::from(*byte)];
+            if class == Class::Other {
+                break;
+            }
+            named |= class == Class::Letter;
+            element.add(u32::from(*byte), class == Class::Blank);
+            read += 1;
+        }
+        if read > 0 {
+            (self.element, self.named) = (element, named);
+            self.in_number = false;
+            self.seen += read as u64;
+        }
+        read
+    }
+
     #[inline]
-    pub(super) fn read(&mut self, c: char, out: &mut impl FnMut(u32)) {
+    fn char(&mut self, c: char, out: &mut impl Out) {
         if self.fences {
             self.fence.step(c);
         }
@@ -112,21 +153,19 @@ impl Symbols {
             self.gather(c, out);
         } else if c != '\n' && self.marker.is_past() {
             self.number(c, out);
-        } else if let Step::Text(held) = self.marker.read(c) {
-            held.iter().for_each(|c| self.number(*c, out));
+        } else {
+            match self.marker.read(c) {
+                Step::Wait => {}
+                Step::Marker => out.marker(self.seen),
+                Step::Text(held) => held.iter().for_each(|c| self.number(*c, out)),
+            }
         }
-    }
-
-    /// How many list markers have been left out.
-    pub(super) fn markers(&self) -> u64 {
-        self.marker.count
     }
 
     /// Folds a number into one symbol.
     #[inline]
-    fn number(&mut self, c: char, out: &mut impl FnMut(u32)) {
-        let digit =
-            self.fold == Fold::Digits && (c.is_ascii_digit() || !c.is_ascii() && c.is_numeric());
+    fn number(&mut self, c: char, out: &mut impl Out) {
+        let digit = self.fold == Fold::Digits && is_digit(c);
         let going_on = digit && self.in_number;
         self.in_number = digit;
         if digit && !going_on {
@@ -137,7 +176,7 @@ impl Symbols {
     }
 
     #[inline]
-    fn gather(&mut self, c: char, out: &mut impl FnMut(u32)) {
+    fn gather(&mut self, c: char, out: &mut impl Out) {
         let ends = match self.on {
             On::Chars => false,
             On::Lines => c == '\n',
@@ -148,7 +187,7 @@ impl Symbols {
             // The high half of the hash holds every char.
             if let Some((hash, _)) = self.element.finish() {
                 let symbol = u32::try_from(hash >> 32).unwrap_or(u32::MAX);
-                out(symbol & !NAMED | if named { NAMED } else { 0 });
+                out.symbol(symbol & !NAMED | if named { NAMED } else { 0 }, self.seen);
             }
         } else {
             self.symbol(u32::from(c), c.is_whitespace(), out);
@@ -156,9 +195,9 @@ impl Symbols {
     }
 
     #[inline]
-    fn symbol(&mut self, symbol: u32, blank: bool, out: &mut impl FnMut(u32)) {
+    fn symbol(&mut self, symbol: u32, blank: bool, out: &mut impl Out) {
         match self.on {
-            On::Chars => out(symbol),
+            On::Chars => out.symbol(symbol, self.seen),
             _ => {
                 let named = |c: char| c.is_alphanumeric();
                 self.named =
@@ -169,13 +208,52 @@ impl Symbols {
     }
 }
 
+/// Whether a char is a digit of some script, or a number by itself.
+#[inline]
+fn is_digit(c: char) -> bool {
+    // Most of CJK is in no table of numbers, which are slow to ask.
+    let ideograph = ('\u{3400}'..='\u{9FFF}').contains(&c);
+    c.is_ascii_digit() || !c.is_ascii() && !ideograph && c.is_numeric()
+}
+
+/// What a byte is inside an element.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Class {
+    Letter,
+    Blank,
+    Sign,
+    /// Not ASCII, or something that has to be asked more.
+    Other,
+}
+
+static CLASSES: [Class; 256] = {
+    let mut classes = [Class::Other; 256];
+    let mut byte = 0_u8;
+    while byte.is_ascii() {
+        classes[byte as usize] = match byte {
+            b'.' | b';' | b'!' | b'?' | b'\n' | b'0'..=b'9' => Class::Other,
+            b' ' | b'\t' | 0x0B | 0x0C | b'\r' => Class::Blank,
+            b'a'..=b'z' | b'A'..=b'Z' => Class::Letter,
+            _ => Class::Sign,
+        };
+        byte += 1;
+    }
+    classes
+};
+
+/// What takes symbols. Positions are chars from the start of the stream.
+pub(super) trait Out {
+    /// A symbol that is complete with the `at`-th char.
+    fn symbol(&mut self, symbol: u32, at: u64);
+    /// A list marker that was left out, and is one by the `at`-th char.
+    fn marker(&mut self, at: u64);
+}
+
 /// Follows a line while its chars can be a list marker: `1.`, `1)`, `1、`, `(1)`, `Step 1:`, `第1步`,
 /// `**1.**`, blanks before and after.
 #[derive(Clone, Copy, Debug, Default)]
 struct Marker {
     state: At,
-    /// Markers left out.
-    count: u64,
     held: [char; HELD],
     len: usize,
 }
@@ -202,6 +280,8 @@ enum At {
 enum Step {
     /// Not known yet, or part of a marker.
     Wait,
+    /// It makes what waited a marker.
+    Marker,
     /// These are text.
     Text(Held),
 }
@@ -233,9 +313,9 @@ impl Marker {
         let next = next(self.state, c);
         match (self.state, next) {
             (_, At::After) => {
-                self.count += u64::from(self.state != At::After);
+                let first = self.state != At::After;
                 (self.state, self.len) = (At::After, 0);
-                Step::Wait
+                if first { Step::Marker } else { Step::Wait }
             }
             (_, At::Text) => self.text(c),
             (_, next) if self.len < HELD => {

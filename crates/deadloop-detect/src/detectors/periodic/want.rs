@@ -27,6 +27,21 @@ pub(super) struct Want {
     pub(super) keep: usize,
     /// log2 of the size of the table of K-grams.
     pub(super) table_bits: u32,
+    /// For each [`band`] of lags, the fewest matches from which one of them is tracked.
+    pub(super) bands_from: Vec<u32>,
+}
+
+/// Bands of lags: no period has more bits, nor its double.
+pub(super) const BANDS: usize = 18;
+
+/// The band of a lag: its bits but one.
+pub(super) fn band(lag: u32) -> usize {
+    lag.ilog2() as usize
+}
+
+/// The longest lag of a band.
+pub(super) fn longest(band: usize) -> u32 {
+    (2 << band) - 1
 }
 
 /// Matches from which a tail is known however long it has to be, if that is three copies.
@@ -49,7 +64,8 @@ impl Want {
         matches.reverse();
         let least = matches.iter().copied().min().unwrap_or(1);
         let gram = [16, 8, 4, 2, 1].into_iter().find(|k| 2 * k <= least);
-        let gram = gram.unwrap_or(1);
+        // Of few symbols, pairs are rare enough; single ones, blanks or braces, are not.
+        let gram = gram.filter(|k| *k > 1).unwrap_or(least.clamp(1, 2));
         let (enter, look) = if least >= gram + 4 * LOOK {
             (ENTER, LOOK)
         } else {
@@ -57,7 +73,8 @@ impl Want {
         };
         let quiet = least + 2 - (gram + enter);
         let longest = matches.last().map_or(0, |m| m + max_lag) as usize;
-        Self {
+        let mut want = Self {
+            bands_from: Vec::new(),
             matches,
             least,
             max_lag,
@@ -74,7 +91,14 @@ impl Want {
                 .next_power_of_two()
                 .ilog2()
                 .clamp(8, 16),
+        };
+        let mut bands = vec![u32::MAX; band(max_lag) + 1];
+        for lag in 1..=max_lag {
+            let from = &mut bands[band(lag)];
+            *from = want.tracked_from(lag).min(*from);
         }
+        want.bands_from = bands;
+        want
     }
 
     /// The matches from which a lag is tracked: it can be long enough before the next scan.

@@ -1,0 +1,116 @@
+//! What one live stream holds in memory: below a megabyte for every detector at its defaults and for
+//! the recommended guard, however long the stream is. With `--nocapture` the figures are printed, those
+//! of the presets too.
+//!
+//! ```sh
+//! cargo test --release -p deadloop-detect --test state -- --nocapture
+//! ```
+#![allow(clippy::unwrap_used)]
+
+use deadloop_detect::{DETECTORS, Settings, presets};
+use peak_alloc::PeakAlloc;
+
+#[global_allocator]
+static HEAP: PeakAlloc = PeakAlloc;
+
+/// Below this at defaults.
+const MOST: usize = 1_000_000;
+/// Chars of a text; the first half of it must already have taken what the whole takes.
+const CHARS: usize = 100_000;
+
+/// Texts that fill what a meter keeps: words that never come again, ideographs, noise over few and
+/// many chars, one char, lines that count.
+fn texts() -> Vec<String> {
+    let mut state = 1_u64;
+    let mut next = |n: u32| {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as u32 % n
+    };
+    let mut noise = |first: char, n: u32, word: u32| -> String {
+        let mut char_of = |i: usize| match word > 0 && i as u32 % word == word - 1 {
+            true if i as u32 % (9 * word) == word - 1 => '.',
+            true => ' ',
+            false => char::from_u32(u32::from(first) + next(n)).unwrap(),
+        };
+        (0..CHARS).map(&mut char_of).collect()
+    };
+    let lines = (0..CHARS / 20).map(|i| format!("{i}. the same once more\n"));
+    vec![
+        noise('a', 26, 6),
+        noise('一', 6000, 0),
+        noise('一', 300, 30),
+        noise('a', 2, 0),
+        noise('😀', 60, 7),
+        "a".repeat(CHARS),
+        lines.collect(),
+    ]
+}
+
+/// The most bytes that the meters of a guard hold after any chunk of a text.
+fn most(settings: &str, text: &str) -> usize {
+    let settings = Settings::parse(settings).unwrap();
+    let members = settings.guard().members.iter();
+    let recipes: Vec<_> = members.filter_map(|member| member.recipe()).collect();
+    let mut facts = Vec::new();
+    // Some patterns are compiled at their first use and shared by all streams.
+    let start = &text[..text.floor_char_boundary(20_000)];
+    recipes
+        .iter()
+        .for_each(|recipe| recipe.meter().push(start, &mut facts));
+    drop(facts);
+    let before = HEAP.current_usage();
+    let mut meters: Vec<_> = recipes.iter().map(|recipe| recipe.meter()).collect();
+    let mut rest = text;
+    let mut most = 0;
+    while !rest.is_empty() {
+        let (chunk, after) = rest.split_at(rest.floor_char_boundary(1000));
+        let mut facts = Vec::new();
+        meters.iter_mut().for_each(|m| m.push(chunk, &mut facts));
+        drop(facts);
+        most = most.max(HEAP.current_usage() - before);
+        rest = after;
+    }
+    most
+}
+
+/// Over all texts; and over their first halves.
+fn bytes(settings: &str, texts: &[String]) -> (usize, usize) {
+    let half = |text: &str| text[..text.floor_char_boundary(text.len() / 2)].to_owned();
+    let all = texts.iter().map(|text| most(settings, text)).max();
+    let halves = texts.iter().map(|text| most(settings, &half(text))).max();
+    (all.unwrap(), halves.unwrap())
+}
+
+#[test]
+fn a_stream_holds_less_than_a_megabyte_however_long_it_is() {
+    let texts = texts();
+    let recommended = bytes(deadloop_detect::RECOMMENDED, &texts);
+    println!("{:12} {:16} {:>9} bytes", "", "recommended", recommended.0);
+    let mut rows = vec![("the recommended guard", recommended)];
+    for detector in DETECTORS.iter().filter(|d| d.name != "command") {
+        let presets = presets(detector).unwrap();
+        let named = presets.iter().map(|preset| preset.name.as_str());
+        for preset in std::iter::once("").chain(named) {
+            let mut settings = format!("[[guard]]\ndetector = '{}'\n", detector.name);
+            if !preset.is_empty() {
+                settings += &format!("preset = '{preset}'\n");
+            }
+            let held = bytes(&settings, &texts);
+            let shown = if preset.is_empty() {
+                "defaults"
+            } else {
+                preset
+            };
+            println!("{:12} {shown:16} {:>9} bytes", detector.name, held.0);
+            if preset.is_empty() {
+                rows.push((detector.name, held));
+            }
+        }
+    }
+    for (name, (all, half)) in rows {
+        assert!(all <= half + half / 5, "{name} grows: {half}, then {all}");
+        assert!(all < MOST, "{name}: {all} bytes");
+    }
+}
