@@ -34,6 +34,8 @@ const END_MARKS: [&str; 6] = [
     "... (truncated)",
     "...(truncated)",
 ];
+/// Thrice the chars of a sentence that a stretch may have picked up before its first copy.
+const PICKED: usize = 48;
 /// Marks that close what stands before them.
 const CLOSING: &str = ".,;:!?。，、；：！？．…)）]】}」』”’";
 
@@ -208,7 +210,7 @@ fn body(text: &[char]) -> usize {
 }
 
 /// A stretch with its copies where a reader sees them begin. White space and marks that close a
-/// sentence follow that sentence, even where the last copy happens to be followed by the same. Copies
+/// sentence follow that sentence, and so do its last letters, even where the copies happen to end alike. Copies
 /// that differ begin with their sentence, not with the first n-gram that comes back.
 fn trimmed(text: &[char], mut stretch: Stretch) -> Stretch {
     if stretch.view == View::Near {
@@ -223,13 +225,27 @@ fn trimmed(text: &[char], mut stretch: Stretch) -> Stretch {
         }
     }
     let unit = &text[stretch.start..stretch.onset];
-    let closes = |c: &&char| c.is_whitespace() || CLOSING.contains(**c);
-    if unit.iter().any(|c| c.is_alphanumeric()) {
-        let picked = unit.iter().take_while(closes).count();
-        stretch.start += picked;
-        stretch.onset += picked;
+    if !unit.iter().any(|c| c.is_alphanumeric()) {
+        return stretch;
     }
+    let closes = |c: &&char| c.is_whitespace() || CLOSING.contains(**c);
+    let mut picked = 0;
+    if within_sentence(text, stretch.start) {
+        let near = unit.len().min(PICKED + 1) / 3;
+        let ends = |at: &usize| ends_sentence(text, stretch.start + at);
+        picked = (0..near).find(ends).unwrap_or(0);
+    }
+    picked += unit[picked..].iter().take_while(closes).count();
+    stretch.start += picked;
+    stretch.onset += picked;
     stretch
+}
+
+/// Whether what stands at `at` goes on with a sentence that has begun before.
+fn within_sentence(text: &[char], at: usize) -> bool {
+    let before = (0..at).rev().find(|i| !text[*i].is_whitespace());
+    let begins = at > 0 && text[at - 1] == '\n';
+    !begins && before.is_some_and(|i| !CLOSING.contains(text[i]))
 }
 
 fn ends(text: &[char], stretch: &Stretch) -> Ends {
