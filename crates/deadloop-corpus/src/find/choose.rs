@@ -34,6 +34,8 @@ const END_MARKS: [&str; 6] = [
     "... (truncated)",
     "...(truncated)",
 ];
+/// Thrice the chars of a sentence that a stretch may have picked up before its first copy.
+const PICKED: usize = 48;
 /// Marks that close what stands before them.
 const CLOSING: &str = ".,;:!?。，、；：！？．…)）]】}」』”’";
 
@@ -134,7 +136,10 @@ pub fn find(text: &str) -> Found {
     let (class, confidence) = match (&tail, spans.is_empty()) {
         (Some(tail), _) => (Class::Loop, tail.confidence),
         (None, false) => (Class::Transient, best(&spans)),
-        (None, true) => (Class::Clean, 1.0 - doubt.map_or(0.0, |c| c.confidence)),
+        (None, true) => (
+            Class::Clean,
+            1.0 - doubt.map_or(0.0, |c| c.confidence.min(LIKELY)),
+        ),
     };
     let doubt = doubt.filter(|_| class == Class::Clean);
     let doubt = doubt.map(|c| span(body, c));
@@ -205,30 +210,42 @@ fn body(text: &[char]) -> usize {
 }
 
 /// A stretch with its copies where a reader sees them begin. White space and marks that close a
-/// sentence follow that sentence, even where the last copy happens to be followed by the same. Copies
+/// sentence follow that sentence, and so do its last letters, even where the copies happen to end alike. Copies
 /// that differ begin with their sentence, not with the first n-gram that comes back.
 fn trimmed(text: &[char], mut stretch: Stretch) -> Stretch {
-    let unit = &text[stretch.start..stretch.onset];
-    let closes = |c: &&char| c.is_whitespace() || CLOSING.contains(**c);
     if stretch.view == View::Near {
         let since = |at: usize| {
-            (0..at)
-                .rev()
-                .take_while(|i| !ends_sentence(text, *i))
-                .count()
+            let before = (0..at).rev();
+            before.take_while(|i| !ends_sentence(text, *i)).count()
         };
-        let blanks = |at: usize| text[at..].iter().take_while(|c| c.is_whitespace()).count();
         let (first, second) = (since(stretch.start), since(stretch.onset));
         if first.abs_diff(second) <= ASIDE && 2 * second < stretch.period() {
-            stretch.start -= first - blanks(stretch.start - first).min(first);
-            stretch.onset -= second - blanks(stretch.onset - second).min(second);
+            stretch.start -= first;
+            stretch.onset -= second;
         }
-    } else if unit.iter().any(|c| c.is_alphanumeric()) {
-        let picked = unit.iter().take_while(closes).count();
-        stretch.start += picked;
-        stretch.onset += picked;
     }
+    let unit = &text[stretch.start..stretch.onset];
+    if !unit.iter().any(|c| c.is_alphanumeric()) {
+        return stretch;
+    }
+    let closes = |c: &&char| c.is_whitespace() || CLOSING.contains(**c);
+    let mut picked = 0;
+    if within_sentence(text, stretch.start) {
+        let near = unit.len().min(PICKED + 1) / 3;
+        let ends = |at: &usize| ends_sentence(text, stretch.start + at);
+        picked = (0..near).find(ends).unwrap_or(0);
+    }
+    picked += unit[picked..].iter().take_while(closes).count();
+    stretch.start += picked;
+    stretch.onset += picked;
     stretch
+}
+
+/// Whether what stands at `at` goes on with a sentence that has begun before.
+fn within_sentence(text: &[char], at: usize) -> bool {
+    let before = (0..at).rev().find(|i| !text[*i].is_whitespace());
+    let begins = at > 0 && text[at - 1] == '\n';
+    !begins && before.is_some_and(|i| !CLOSING.contains(text[i]))
 }
 
 fn ends(text: &[char], stretch: &Stretch) -> Ends {

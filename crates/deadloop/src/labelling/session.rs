@@ -131,6 +131,11 @@ impl Session {
         }
     }
 
+    /// The class that stands if the reviewer says nothing.
+    pub(super) fn class(&self) -> Option<Class> {
+        Some(main_of(&self.items.get(self.at)?.rows)?.class)
+    }
+
     /// How sure the proposal was; how many are answered, and how many there are.
     pub(super) fn progress(&self) -> (f64, usize, usize) {
         let sure = self.items.get(self.at).map_or(1.0, |item| item.confidence);

@@ -4,7 +4,7 @@
 use deadloop_corpus::Transcript;
 use deadloop_corpus::find::copies;
 use deadloop_detect::{Channel, Kind};
-use deadloop_score::LabelRow;
+use deadloop_score::{Class, LabelRow};
 
 use super::session::Session;
 use crate::explaining::{Excerpt, Mark, Source, painted, visible};
@@ -22,14 +22,17 @@ pub(super) fn page(
 ) -> String {
     let (sure, at, of) = session.progress();
     let rows = session.shown();
+    let class = session.class().map_or("", Class::name);
     let mut page = format!(
-        "{} of {of}   {}   {}   confidence {sure:.3}\n",
+        "{} of {of}   {}   {}   {class}, confidence {sure:.3}\n",
         at + 1,
         visible(&transcript.id),
         visible(&transcript.model)
     );
     for row in &rows {
-        page.push_str(&format!("  {}\n", said(row)));
+        let doubted = class == Class::Clean.name() && row.class != Class::Clean;
+        let lead = if doubted { "not believed: " } else { "" };
+        page.push_str(&format!("  {lead}{}\n", said(row)));
     }
     for excerpt in excerpts(transcript, rows.first().copied(), context) {
         page.push_str(&format!(
@@ -132,7 +135,6 @@ fn excerpts(transcript: &Transcript, row: Option<&LabelRow>, context: u64) -> Ve
 mod tests {
     use super::*;
     use deadloop_corpus::{Body, Event};
-    use deadloop_score::Class;
 
     fn transcript(text: &str) -> Transcript {
         Transcript {

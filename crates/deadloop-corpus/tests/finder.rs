@@ -1,0 +1,143 @@
+//! The offline loop finder on planted loops, where the truth is known to the char.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use deadloop_corpus::Corpus;
+use deadloop_corpus::find::{Class, Kind, find};
+use deadloop_corpus::plant::{Numbering, Plan, PlantKind, plant};
+use proptest::prelude::{prop, prop_assert_eq, proptest};
+
+fn starter() -> &'static Path {
+    Path::new(concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../datasets/starter"
+    ))
+}
+
+/// `(id, kind, channel, onset)` of the planted loops whose copies are alike, numbers of a list aside.
+fn planted_exactly() -> BTreeMap<String, (String, String, usize)> {
+    let mut rows = csv::Reader::from_path(starter().join("labels.csv")).unwrap();
+    let row = |row: Result<csv::StringRecord, csv::Error>| {
+        let row = row.unwrap();
+        let planted = &row[9] == "planted" && &row[2] != "near-repeat";
+        let told = || {
+            (
+                row[2].to_owned(),
+                row[3].to_owned(),
+                row[5].parse().unwrap(),
+            )
+        };
+        planted.then(|| (row[0].to_owned(), told()))
+    };
+    rows.records().filter_map(row).collect()
+}
+
+#[test]
+fn the_onset_of_every_loop_planted_in_the_starter_is_found_to_the_char() {
+    let mut planted = planted_exactly();
+    assert!(planted.len() >= 100, "{}", planted.len());
+    let corpus = Corpus::open(starter()).unwrap();
+    for raw in corpus.raws() {
+        let entry = corpus.parse(&raw.unwrap()).unwrap();
+        let t = &entry.transcript;
+        let Some((kind, channel, onset)) = planted.remove(&t.id) else {
+            continue;
+        };
+        let text = match channel.as_str() {
+            "reasoning" => t.reasoning(),
+            _ => t.answer(),
+        };
+        let found = find(&text);
+        assert_eq!(found.class, Class::Loop, "{}", t.id);
+        let span = found.spans.last().unwrap();
+        assert_eq!((span.onset, span.end), (onset, None), "{} {kind}", t.id);
+    }
+    assert!(planted.is_empty(), "{planted:?}");
+}
+
+#[test]
+fn a_repetition_that_ends_is_told_from_one_that_goes_on() {
+    let before = "The quick brown fox looks at a lazy dog, and says so at some length. ";
+    let unit = "Wait, let me check that again. ";
+    let goes_on = format!("{before}{}", unit.repeat(12));
+    let ends = format!("{goes_on}Good. It is seven, since nothing else divides it.");
+    let found = find(&goes_on);
+    assert_eq!((found.class, found.spans[0].end), (Class::Loop, None));
+    let found = find(&ends);
+    let end = (before.len() + 12 * unit.len(), Class::Transient);
+    assert_eq!((found.spans[0].end.unwrap(), found.class), end);
+    assert_eq!(found.spans[0].onset, before.len() + unit.len());
+    assert_eq!(find(before).class, Class::Clean);
+    assert_eq!(find("").class, Class::Clean);
+}
+
+#[test]
+fn a_list_that_counts_on_is_a_loop_and_rows_of_data_are_not() {
+    let list: String = (7..40)
+        .map(|n| format!("{n}. Consider the next case.\n"))
+        .collect();
+    let found = find(&format!("First some words.\n{list}"));
+    assert_eq!(found.class, Class::Loop);
+    let span = &found.spans[0];
+    assert_eq!(
+        (span.start, span.onset, span.kind),
+        (18, 45, Kind::OrderedList)
+    );
+    let row = |n: u32| {
+        format!(
+            "row {} has {} and {}\n",
+            n * 37 % 101,
+            n * n % 89,
+            n * 53 % 97
+        )
+    };
+    let data: String = (0..20).map(row).collect();
+    assert_eq!(
+        find(&format!("{data}That is all of it, more or less.")).class,
+        Class::Clean
+    );
+}
+
+#[test]
+fn a_flood_of_one_char_is_found_in_a_long_text_without_much_time_or_memory() {
+    let text = format!("So.{}", "\u{4e00}".repeat(1_000_000));
+    let found = find(&text);
+    assert_eq!(found.class, Class::Loop);
+    assert_eq!((found.spans[0].start, found.spans[0].period), (3, 1));
+}
+
+proptest! {
+    #[test]
+    fn planted_loops_are_found_to_the_char(
+        which in 0usize..3,
+        unit in "[a-z]{3,9} [a-z]{2,8} [a-z]{3,12}[.,] ",
+        onset in 300usize..900,
+        tail in 300usize..900,
+        numbering in prop::sample::select(vec![Numbering::Dot, Numbering::Bracket, Numbering::Chinese]),
+    ) {
+        let kind = [PlantKind::ShortSequence, PlantKind::Paragraph, PlantKind::OrderedList][which];
+        let letters = |n: u32| n.to_string().chars().map(|c| char::from(b'a' + c as u8 - b'0')).collect::<String>();
+        let sentence = |n: u32| format!("Sentence {} of these says {}.\n", letters(n * 7919), letters(n * n + 17));
+        let clean: String = (0..200).map(sentence).collect();
+        let plan = Plan {
+            kind, unit, fillers: Vec::new(), numbering, first_number: 1, onset, copies: 4, tail,
+        };
+        let planted = plant(&clean, &plan).unwrap();
+        let found = find(&planted.text);
+        let span = found.spans.last().map(|s| (s.start, s.onset));
+        prop_assert_eq!(span, Some((planted.start, planted.onset)));
+    }
+
+    #[test]
+    fn any_text_is_looked_through(text in "\\PC{0,300}") {
+        let found = find(&text);
+        let length = text.chars().count();
+        for span in &found.spans {
+            prop_assert_eq!(span.onset, span.start + span.period);
+            let end = span.end.unwrap_or(length);
+            prop_assert_eq!(span.onset < end && end <= length, true);
+            prop_assert_eq!(span.earliest.is_none_or(|at| at < span.onset), true);
+        }
+    }
+}
