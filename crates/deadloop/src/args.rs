@@ -5,8 +5,6 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use crate::commands::{Check, Stats};
-
 /// Offline evaluation and tuning harness for LLM dead-loop detectors.
 #[derive(Debug, Parser)]
 #[command(
@@ -70,12 +68,12 @@ pub(crate) enum Command {
     #[command(
         after_help = "Examples:\n  deadloop check recordings/\n  deadloop check datasets/starter --strict --json\n\nErrors are what keeps a corpus from being scored, each with its file and line: exit code 2. Warnings\nare what makes scores wrong: near-duplicates across splits or groups, labels that the text contradicts,\ntoo few labels. They fail with --strict alone. Notes are what the scores cannot say."
     )]
-    Check(Check),
+    Check(crate::commands::Check),
     /// What is in a corpus: models, loops, lengths, and what its labels can prove
     #[command(
         after_help = "Examples:\n  deadloop stats datasets/starter\n  deadloop stats datasets/starter --model 'smollm*' --json"
     )]
-    Stats(Stats),
+    Stats(crate::commands::Stats),
     /// Detectors, their parameters (S structural, T threshold), bounds, defaults and presets
     #[command(after_help = "Examples:\n  deadloop detectors\n  deadloop detectors --json")]
     Detectors,
