@@ -136,14 +136,15 @@ def record(model, prompt, profile):
     reason = {"cut_in_loop": "aborted"}.get(finish, finish)
     events.append({"type": "finish", "reason": reason})
 
-    sampling = {**PROFILES[profile], "repeat_penalty": 1.0, "seed": seed, "max_tokens": MOST_TOKENS, "n_ctx": CONTEXT}
+    fixed = {"repeat_penalty": 1.0, "seed": seed, "max_tokens": MOST_TOKENS, "n_ctx": CONTEXT}
+    drawn = {{"temp": "temperature"}.get(key, key): value for key, value in PROFILES[profile].items()}
     meta = {
         "source": "local-lm",
         "prompt": prompt["text"],
         "prefill": prompt.get("prefill", ""),
         "prompt_kind": prompt["kind"],
         "quant": QUANT,
-        "sampling": sampling,
+        "sampling": {**drawn, **fixed},
         "finish": finish,
     }
     head = {"id": name, "model": MODEL, "profile": profile, "group": prompt["id"], "lang": prompt["lang"]}

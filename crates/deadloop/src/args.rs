@@ -5,9 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use crate::commands;
-use crate::commands::synth;
-use crate::commands::{Check, Stats};
+use crate::commands::{self, synth};
 
 /// Offline evaluation and tuning harness for LLM dead-loop detectors.
 #[derive(Debug, Parser)]
@@ -69,7 +67,7 @@ pub(crate) enum Command {
     #[command(
         after_help = "Examples:\n  deadloop import recorded/ --out corpus\n  deadloop import batch_output.jsonl chat.sse --from openai-chat --out corpus --on-bad skip\n\nThe format of each file is told by its content. What a format's fields have no place for in a\ntranscript is counted and named at the end. Files may be packed with gzip or zstd."
     )]
-    Import(crate::commands::Import),
+    Import(commands::Import),
     /// How many loops and how much clean text a claim, or a difference, takes
     #[command(
         after_help = "Examples:\n  deadloop power --claim 'fa_per_mchar<=1' --claim 'recall>=0.9'\n  deadloop power --claim 'recall>=0.9' --truth 0.95\n  deadloop power --difference recall --from 0.80 --to 0.90\n\nAll of it is exact: binomial (Clopper-Pearson), Poisson, McNemar; no normal approximation."
@@ -84,17 +82,17 @@ pub(crate) enum Command {
     #[command(
         after_help = "Examples:\n  deadloop label recordings/                         proposes labels, writes recordings/labels.csv\n  deadloop label recordings/ --review                asks about them, the most uncertain first\n  deadloop label --agreement ann.csv bob.csv recordings/\n\nA proposed row has by = auto, a reviewed one by = review:NAME. A review saves after every answer and\ngoes on where it stopped. Where stdin is no terminal it reads keys from lines: l c t u (loop, clean,\ntransient, unsure), < > (onset by a char), [ ] (by a copy), z (undo), s (skip), q (quit)."
     )]
-    Label(crate::commands::Label),
+    Label(commands::Label),
     /// Whether a corpus is whole, and what in it makes numbers lie
     #[command(
         after_help = "Examples:\n  deadloop check recordings/\n  deadloop check datasets/starter --strict --json\n\nErrors are what keeps a corpus from being scored, each with its file and line: exit code 2. Warnings\nare what makes scores wrong: near-duplicates across splits or groups, labels that the text contradicts,\ntoo few labels. They fail with --strict alone. Notes are what the scores cannot say."
     )]
-    Check(Check),
+    Check(commands::Check),
     /// What is in a corpus: models, loops, lengths, and what its labels can prove
     #[command(
         after_help = "Examples:\n  deadloop stats datasets/starter\n  deadloop stats datasets/starter --model 'smollm*' --json"
     )]
-    Stats(Stats),
+    Stats(commands::Stats),
     /// A labelled corpus from a spec and a seed: loops planted into clean text, hard negatives
     #[command(after_help = synth::HELP)]
     Synth(synth::Synth),
@@ -102,22 +100,22 @@ pub(crate) enum Command {
     #[command(
         after_help = "Examples:\n  deadloop compare reports/baseline fresh\n  deadloop compare old.toml new.toml --corpus datasets/starter --out compared --markdown summary.md\n  deadloop compare document ts-3 --corpus datasets/starter --fail-on never\n\nWhat is no folder is replayed on the corpus; --set changes NEW. Recall and fpr are tested by exact McNemar, the others by a paired bootstrap over groups; p is after Holm's correction, over the metrics of all models together and over metrics x models. NEW has improved or regressed where that is significant and beyond the noise, is equivalent where the 95 % interval lies inside the noise, else nothing is concluded. Which setting of a folder is meant: the choice of tune, the current one of replay, or --base-setting and --new-setting.\n\nExit codes: 0 passed, 3 not comparable (other transcripts, texts or labels, an error), 4 nothing selected, 5 a gate could not be evaluated, 100 a gate failed."
     )]
-    Compare(crate::commands::Compare),
+    Compare(commands::Compare),
     /// Makes a result the baseline, after showing what that changes
     #[command(
         after_help = "Example:\n  deadloop replay datasets/starter --split dev --presets --csv --out fresh\n  deadloop bless fresh reports/baseline\n\nThe baseline keeps the tables (CSV, cases.jsonl, settings.toml), which are the same bytes for the same run, and no manifest and report. Without --yes it asks; where nobody can be asked nothing is changed, exit code 2."
     )]
-    Bless(crate::commands::Bless),
+    Bless(commands::Bless),
     /// Writes a pinned case from a recording, on stdout
     #[command(
         after_help = "Examples:\n  deadloop case recordings.jsonl t1 >> cases.toml\n  deadloop case recordings.jsonl t1 --redact --settings settings.toml >> cases.toml\n\nWhat is expected follows from the label: a loop has to be stopped within the latency that the settings have now, clean text left alone; where the settings are wrong on it the case is a todo. Without a label it pins what the settings say. --redact replaces words by words (equal ones by equal ones, letter by letter where that would move the alarm) and proves that the alarm stays; numbers below five digits stay, ids and metadata are left out, the model's name is not."
     )]
-    Case(crate::commands::WriteCase),
+    Case(commands::WriteCase),
     /// Pinned cases: texts with the answer beside them, held against settings
     #[command(
         after_help = "Example:\n  deadloop check-cases tests/cases/*.toml --settings settings.toml\n\nA case:\n  [[case]]\n  name = \"a menu that repeats\"\n  text = [\"Fine.\\n⟦onset⟧\", { repeat = \"Try again.\\n\", times = 90 }]\n  expect = { alarm = true, between = [\"onset\", \"onset+600\"], kind = \"short-sequence\" }\n\nor expect = { alarm = false }; with todo = \"reason\" it may fail, and is told once it holds.\n\nExit codes: 0 all hold, 4 there is none, 100 some do not."
     )]
-    CheckCases(crate::commands::CheckCases),
+    CheckCases(commands::CheckCases),
     /// Detectors, their parameters (S structural, T threshold), bounds, defaults and presets
     #[command(after_help = "Examples:\n  deadloop detectors\n  deadloop detectors --json")]
     Detectors,

@@ -166,13 +166,14 @@ pub(super) fn run(args: &Stats, global: Global) -> Outcome {
     }
     show::print(&heading(&found, &all))?;
     let models = &groups[0].1;
-    for part in [
+    let parts = [
         overview("model", models),
         kinds(models),
         origins(models),
         provable(models, &all),
         distributions(&all),
-    ] {
+    ];
+    for part in parts.iter().filter(|part| !part.is_empty()) {
         show::print(&format!("\n{part}"))?;
     }
     for (name, groups) in groups.iter().skip(1).filter(|(_, groups)| groups.len() > 1) {
@@ -264,6 +265,7 @@ fn overview(name: &str, groups: &Groups) -> String {
     show::table(&header, &rows, 1)
 }
 
+/// Empty where there is no loop.
 fn kinds(models: &Groups) -> String {
     let names: Vec<&str> = Kind::ALL
         .map(Kind::name)
@@ -272,6 +274,9 @@ fn kinds(models: &Groups) -> String {
         .collect();
     let there = |name: &&str| models.iter().any(|(_, c)| c.kinds.contains_key(*name));
     let names: Vec<&str> = names.into_iter().filter(there).collect();
+    if names.is_empty() {
+        return String::new();
+    }
     let header: Vec<&str> = ["loops by kind"].into_iter().chain(names.clone()).collect();
     let rows = rows(models, |c| {
         let count = |name: &&str| show::count(c.kinds.get(*name).copied().unwrap_or(0));
