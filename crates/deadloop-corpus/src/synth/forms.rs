@@ -15,7 +15,7 @@ use minijinja::{AutoEscape, Environment, Error, ErrorKind, UndefinedBehavior};
 use serde_json::Value as Json;
 
 use super::fields::{Fields, SpecError};
-use super::keys;
+use super::tables;
 use crate::plant::Rng;
 
 /// A file of forms.
@@ -46,7 +46,7 @@ impl Forms {
     /// # Errors
     /// The first thing that is wrong with it: as in a spec, or a text that is no template.
     pub fn parse(text: &str) -> Result<Self, SpecError> {
-        let fields = Fields::parse(text, keys::FORM_FILE)?;
+        let fields = Fields::parse(text, tables::FORM_FILE)?;
         let mut forms = Self {
             lists: fields.lists("lists"),
             forms: Vec::new(),

@@ -6,17 +6,22 @@
 //! later, `end` is where it stops, and every exact loop is checked to repeat from there to there, with
 //! no smaller period and from no earlier letter.
 
+mod card;
+mod checks;
 mod chunks;
+mod copies;
 mod cut;
 mod drift;
 mod fields;
 mod forms;
+mod healthy;
 mod keys;
 mod label;
 mod looped;
 mod reading;
 mod spec;
 mod stock;
+mod tables;
 mod tools;
 
 pub use fields::SpecError;
@@ -26,19 +31,16 @@ pub use label::{COLUMNS, Label};
 pub use spec::{Source, SourcePlace, Spec};
 pub use stock::{CleanText, Stock};
 
-use std::fmt::Write as _;
-
 use serde_json::{Map, Value as Json, json};
 use sha2::{Digest, Sha256};
 
 use crate::plant::Rng;
 use crate::{Body, Entry, Event, Place, Transcript};
 
-use fields::Bounds;
 use forms::Form;
 use looped::{Text, Wanted};
 use spec::{Item, Loop, What};
-use stock::{Clean, Deal, Split, pool};
+use stock::{Deal, Split, pool};
 
 /// Appended to the name of a model whose text a loop was planted into.
 const SUFFIX: &str = "+planted";
@@ -277,84 +279,6 @@ impl<'a> Synth<'a> {
         Err(self.failed(item, &frame.id, why))
     }
 
-    fn negative(&self, item: &'a Item, around: Bounds, job: &Job) -> Result<Made, SpecError> {
-        let What::Negatives { forms, .. } = &item.what else {
-            return Err(self.failed(item, &item.name, "no forms"));
-        };
-        let missing = || self.failed(item, &item.name, "no forms were read");
-        let file = self.stock.forms.get(forms).ok_or_else(missing)?;
-        let form = file.forms.get(job.form).ok_or_else(missing)?;
-        let names = file.forms.iter().map(|form| form.name.as_str());
-        let split = Deal::of(self.spec, forms, names).split(job.form);
-        let id = format!("{}/{}/{}", item.name, form.name, job.at);
-        let mut rng = Rng::new(seeded(self.spec.seed, &["item", &id]));
-        let frame = Frame {
-            item,
-            id,
-            lang: &form.lang,
-            split,
-        };
-        let mut prose: Vec<String> = self
-            .pool(&frame)
-            .iter()
-            .map(|text| text.text.clone())
-            .collect();
-        rng.shuffle(&mut prose);
-        let mut text = String::new();
-        let paragraphs = |rng: &mut Rng, prose: &mut Vec<String>| {
-            let rest = prose
-                .len()
-                .saturating_sub(if form.alone { 0 } else { around.draw(rng) });
-            prose.split_off(rest)
-        };
-        let before = paragraphs(&mut rng, &mut prose);
-        let after = paragraphs(&mut rng, &mut prose);
-        let block = file
-            .render(form, &mut rng, &prose)
-            .map_err(|why| self.failed(item, &frame.id, &why))?;
-        let parts = before
-            .iter()
-            .map(String::as_str)
-            .chain([block.trim_matches('\n')]);
-        for part in parts.chain(after.iter().map(String::as_str)) {
-            let gap = if text.is_empty() { "" } else { "\n\n" };
-            // Writing to a String cannot fail.
-            let _ = write!(text, "{gap}{part}");
-        }
-        let channel = item
-            .channels
-            .get(job.at % item.channels.len().max(1))
-            .unwrap_or(&form.channel);
-        let mut events = chunks::events(&text, channel, None, &mut rng);
-        events.push(finish("stop"));
-        let meta = json!({"source": "hard-negative", "tag": form.class, "item": item.name, "form": form.name});
-        let (group, label) = (format!("form/{}", form.name), Label::clean(channel));
-        Ok(self.entry(frame, None, group, meta, events, vec![label]))
-    }
-
-    fn clean(&self, item: &'a Item, chars: Bounds, at: usize) -> Result<Made, SpecError> {
-        let (mut rng, frame) = self.frame(item, at);
-        let channel = in_turn(&item.channels, at / item.langs.len());
-        let pool = self.pool(&frame);
-        let wanted = chars.draw(&mut rng);
-        let short = || self.failed(item, &frame.id, "too little clean text");
-        let mut clean = Clean::of(&pool, wanted, &mut rng);
-        let text: String = clean
-            .take(chars.low, wanted)
-            .ok_or_else(short)?
-            .iter()
-            .collect();
-        let first = clean.parts.first().ok_or_else(short)?;
-        let ids: Vec<&str> = clean.parts.iter().map(|part| part.id.as_str()).collect();
-        let meta = json!({"source": "clean", "tag": "clean", "item": item.name, "made": {"clean_text_of": ids}});
-        let mut events = chunks::events(&text, channel, item.chunks, &mut rng);
-        events.push(finish("stop"));
-        let group = first.group.clone().unwrap_or_else(|| first.id.clone());
-        let model = first.model.as_ref().map(|model| format!("{model}{SUFFIX}"));
-        let labels = vec![Label::clean(channel)];
-        Ok(self.entry(frame, model, group, meta, events, labels))
-    }
-
     fn entry(
         &self,
         frame: Frame<'_>,
@@ -421,31 +345,4 @@ fn seeded(seed: u64, name: &[&str]) -> u64 {
         .iter()
         .take(8)
         .fold(0, |all, byte| all << 8 | u64::from(*byte))
-}
-
-impl Spec {
-    /// The card of the corpus, dataset.toml: `from` names the spec.
-    pub fn card(&self, from: &str) -> String {
-        let mut card = toml::Table::new();
-        let how = format!(
-            "Made by `deadloop synth --spec {from}` from seed {}: the same spec, sources and seed give the same bytes. Planted loops are labelled by = planted, true by construction and checked; texts of forms and clean text by = construction.",
-            self.seed
-        );
-        let own = self
-            .card
-            .get("how")
-            .map_or(String::new(), |own| format!("{own}\n\n"));
-        card.insert("name".into(), self.name.clone().into());
-        card.insert(
-            "version".into(),
-            self.card.get("version").map_or("1", String::as_str).into(),
-        );
-        for key in ["licence", "description"] {
-            if let Some(text) = self.card.get(key) {
-                card.insert(key.into(), text.clone().into());
-            }
-        }
-        card.insert("how".into(), format!("{own}{how}\n").into());
-        card.to_string()
-    }
 }
