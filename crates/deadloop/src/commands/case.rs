@@ -12,6 +12,7 @@ use super::explain::the_one;
 use crate::args::{Global, OnBad};
 use crate::corpus::{Wanted, survey};
 use crate::exit::{Code, Outcome};
+use crate::explaining::escaped;
 use crate::pinning::{say, told};
 use crate::settings;
 use crate::show;
@@ -248,7 +249,8 @@ fn quoted(text: &str) -> String {
         '\n' => "\\n".into(),
         '\r' => "\\r".into(),
         '\t' => "\\t".into(),
-        _ if c.is_control() => format!("\\u{:04X}", u32::from(c)),
+        // What a terminal would obey, and what nobody could see.
+        _ if escaped(c).is_some() => format!("\\U{:08X}", u32::from(c)),
         _ => c.to_string(),
     };
     format!("\"{}\"", text.chars().map(one).collect::<String>())

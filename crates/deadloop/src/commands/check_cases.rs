@@ -36,6 +36,9 @@ pub(super) fn run(args: &CheckCases, global: Global) -> Outcome {
     };
     let cases = read(&args.files)?;
     let checked = check(&cases, (&name, &general), args.corpus.as_deref())?;
+    if checked.is_empty() {
+        return Err(Code::NothingSelected.error("the files hold no expectation"));
+    }
     let failed = checked
         .iter()
         .filter(|c| c.finding() == Finding::Fail)

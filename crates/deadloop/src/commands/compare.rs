@@ -8,6 +8,7 @@ use deadloop_score::{CompareOptions, Fails, NotComparable, Resampling, Side, com
 use crate::args::{Global, Judge, Select};
 use crate::comparing::{Compared, NoComparison, Out, Pins, Place, both, junit, markdown, words};
 use crate::exit::{Code, Outcome};
+use crate::explaining::visible;
 use crate::show;
 
 /// What is compared, and what has to hold.
@@ -192,7 +193,8 @@ fn refuse(
     if global.json {
         show::print(&refused.json().to_string())?;
     }
-    let problems = why.problems.join("\n  ");
+    let problems: Vec<String> = why.problems.iter().map(|what| visible(what)).collect();
+    let problems = problems.join("\n  ");
     Err(Code::NotComparable.error(format!(
         "not comparable: BASE is {} of {}, NEW is {} of {}\n  {problems}",
         base.name, base.source, new.name, new.source

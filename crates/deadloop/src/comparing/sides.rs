@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use deadloop_detect::Settings;
 use deadloop_replay::{Job, Plan, Programs, RunError, run};
-use deadloop_score::{About, Evidence, Side};
+use deadloop_score::{About, Evidence, JudgeOptions, Side};
 
 use crate::args::Global;
 use crate::commands::Compare;
@@ -77,6 +77,13 @@ fn folder(dir: &Path, wanted: Option<&str>, args: &Compare) -> Outcome<Side> {
         || select.sample.is_some()
     {
         let what = "results can be narrowed by --model and --split; --lang, --where, --limit and --sample are options of the replay";
+        return Err(Code::Usage.error(format!("{}: {what}", dir.display())));
+    }
+    let judge = args.judge.options();
+    let asked = judge != JudgeOptions::default() || args.judge.chunks.is_some();
+    let folders = args.base.is_dir() && args.new.is_dir();
+    if asked && folders {
+        let what = "was judged when it was replayed; give these options to replay";
         return Err(Code::Usage.error(format!("{}: {what}", dir.display())));
     }
     let mut side = Side::read(dir, wanted).map_err(|e| Code::Usage.because(e))?;

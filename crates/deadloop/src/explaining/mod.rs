@@ -25,7 +25,7 @@ mod words;
 use excerpt::Excerpt;
 use near::{Sight, nearest};
 pub(crate) use question::Question;
-pub(crate) use visible::visible;
+pub(crate) use visible::{escaped, visible};
 
 /// Everything that is told.
 #[derive(Debug, Serialize)]
