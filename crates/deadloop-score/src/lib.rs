@@ -61,7 +61,6 @@ pub use calibrate::{Calibration, Supported, calibrate};
 pub use cases::Case;
 pub use choice::{Choice, Choices, ChooseOptions, LeftOut, Why};
 pub use choose::choose;
-pub use choose::{Choice, Choices, ChooseOptions, Why, choose};
 pub use compare::{
     Bearing, Change, CompareOptions, Comparison, Direction, Fails, Flip, Gate, GateName, Noise,
     NotComparable, Row, Said, Side, SideError, Spot, Test, compare, holm, mcnemar, p_shown,
