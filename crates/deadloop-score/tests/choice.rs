@@ -125,6 +125,60 @@ fn models_with_data_get_their_own_setting_and_the_file_loads() {
 }
 
 #[test]
+fn models_that_are_alike_help_each_other_and_one_that_is_not_is_left_alone() {
+    let (plan, cells) = plan();
+    let alike = [
+        ("a", 40, 4, 1),
+        ("b", 40, 4, 1),
+        ("c", 40, 4, 1),
+        ("d", 40, 4, 1),
+    ];
+    let apart = [
+        ("a", 40, 6, 1),
+        ("b", 40, 2, 1),
+        ("c", 40, 4, 1),
+        ("d", 40, 1, 0),
+    ];
+    let loops = |models: &[(&str, usize, u16, u16)]| {
+        let (cases, records) = world(models);
+        let evidence = Evidence::new(&plan, &cases, &records).unwrap();
+        let choices = choose(&evidence, cells.clone(), None, &ChooseOptions::default()).unwrap();
+        choices.models[0].borrowing.unwrap().strength().0
+    };
+    let (same, different) = (loops(&alike), loops(&apart));
+    assert!(
+        (same - 120.0).abs() < 1e-9,
+        "all of the others' loops count: {same}"
+    );
+    assert!(different < 5.0, "{different}");
+}
+
+#[test]
+fn what_the_other_models_would_choose_is_scored_on_each() {
+    let (plan, cells) = plan();
+    let (cases, records) = world(&[("a", 60, 3, 1), ("b", 60, 5, 1), ("c", 60, 5, 1)]);
+    let evidence = Evidence::new(&plan, &cases, &records).unwrap();
+    let choices = choose(&evidence, cells.clone(), None, &ChooseOptions::default()).unwrap();
+    let left_out = choices.models[0].left_out.clone().unwrap();
+    // Without a, the strictest that still finds all: and on a that finds nothing.
+    assert_eq!(left_out.cell, 4);
+    assert_eq!(left_out.tally.get(deadloop_score::Count::Hit), 0);
+    assert_eq!(choices.pooled.left_out, None);
+    let one = choose(
+        &Evidence::new(&plan, &cases[..120], &records[..120]).unwrap(),
+        cells,
+        None,
+        &ChooseOptions::default(),
+    );
+    let one = one.unwrap();
+    assert_eq!(
+        (one.models.len(), one.models[0].left_out.clone()),
+        (1, None)
+    );
+    assert_eq!(one.models[0].borrowing, None);
+}
+
+#[test]
 fn the_current_setting_stays_unless_the_new_one_is_surely_better() {
     let (plan, cells) = plan();
     let (cases, records) = world(&[("m", 100, 5, 2)]);

@@ -50,7 +50,7 @@ impl Contest<'_> {
     /// Draws worlds until labels enough were seen.
     pub(crate) fn run(&self) -> Row {
         let labels: usize = self.sizes.iter().sum();
-        let worlds = (18_000 / labels).clamp(30, 300);
+        let worlds = (24_000 / labels).clamp(30, 400);
         let cases = cases(self.sizes);
         let mut draw = Draw(self.seed);
         let each = (0..worlds).filter_map(|_| self.world(&cases, &mut draw));

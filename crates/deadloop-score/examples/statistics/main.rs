@@ -1,0 +1,187 @@
+//! Answers questions about statistics, for `scripts/statistics.py`, which asks other people's
+//! libraries the same.
+//!
+//! A question is a line of JSON on stdin, the answer a line on stdout: `{"of": "wilson", "k": 5, "n":
+//! 10}` is answered by `[0.2366…, 0.7634…]`.
+
+mod coverage;
+
+use std::io::{BufRead, Write};
+
+use deadloop_score::power::{Claim, Discordant, binomial_at_most, poisson_at_most};
+use deadloop_score::{
+    BetaBinomial, Borrowing, GammaPoisson, Interval, Sizes, clopper_pearson, holm, mcnemar,
+    poisson, poisson_lower, poisson_upper, proportion_lower, proportion_upper, wilson,
+};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+/// Sizes of groups, and for each cell the count in each group.
+#[derive(Deserialize)]
+struct Groups {
+    sizes: Vec<u64>,
+    cells: Vec<Vec<u64>>,
+}
+
+impl Groups {
+    /// Calls `add` with the sum of k²/n and the sum of k of each cell.
+    fn each(&self, mut add: impl FnMut(f64, f64)) {
+        for cell in &self.cells {
+            let squares = cell
+                .iter()
+                .zip(&self.sizes)
+                .map(|(k, n)| (*k as f64).powi(2) / *n as f64);
+            add(squares.sum(), cell.iter().sum::<u64>() as f64);
+        }
+    }
+}
+
+/// One question; numbers as the published function takes them.
+#[derive(Deserialize)]
+#[serde(tag = "of", rename_all = "snake_case", deny_unknown_fields)]
+enum Question {
+    Wilson {
+        k: u64,
+        n: u64,
+    },
+    ClopperPearson {
+        k: u64,
+        n: u64,
+    },
+    ProportionLower {
+        k: u64,
+        n: u64,
+        alpha: f64,
+    },
+    ProportionUpper {
+        k: u64,
+        n: u64,
+        alpha: f64,
+    },
+    Poisson {
+        k: u64,
+    },
+    PoissonLower {
+        k: u64,
+        alpha: f64,
+    },
+    PoissonUpper {
+        k: u64,
+        alpha: f64,
+    },
+    Mcnemar {
+        b: u64,
+        c: u64,
+    },
+    Holm {
+        ps: Vec<f64>,
+    },
+    BinomialAtMost {
+        k: u64,
+        n: u64,
+        p: f64,
+    },
+    PoissonAtMost {
+        k: u64,
+        mean: f64,
+    },
+    McnemarPower {
+        gained: f64,
+        lost: f64,
+        n: u64,
+    },
+    RatePower {
+        gained: f64,
+        lost: f64,
+        mchars: f64,
+    },
+    ShareNeed {
+        bound: f64,
+        errors: u64,
+    },
+    Rho {
+        groups: Groups,
+    },
+    Phi {
+        groups: Groups,
+    },
+    /// What the other groups count for the first.
+    Weights {
+        rho: f64,
+        phi: f64,
+        sizes: Vec<u64>,
+        wrong: u64,
+    },
+    Coverage {
+        seed: u64,
+        worlds: u64,
+        groups: usize,
+    },
+}
+
+fn answer(question: Question) -> Value {
+    let pair = |interval: Interval| json!([interval.lo, interval.hi]);
+    match question {
+        Question::Wilson { k, n } => json!(wilson(k, n).map(pair)),
+        Question::ClopperPearson { k, n } => json!(clopper_pearson(k, n).map(pair)),
+        Question::ProportionLower { k, n, alpha } => json!(proportion_lower(k, n, alpha)),
+        Question::ProportionUpper { k, n, alpha } => json!(proportion_upper(k, n, alpha)),
+        Question::Poisson { k } => pair(poisson(k)),
+        Question::PoissonLower { k, alpha } => json!(poisson_lower(k, alpha)),
+        Question::PoissonUpper { k, alpha } => json!(poisson_upper(k, alpha)),
+        Question::Mcnemar { b, c } => json!(mcnemar(b, c)),
+        Question::Holm { ps } => json!(holm(&ps)),
+        Question::BinomialAtMost { k, n, p } => json!(binomial_at_most(k, n, p)),
+        Question::PoissonAtMost { k, mean } => json!(poisson_at_most(k, mean)),
+        Question::McnemarPower { gained, lost, n } => json!(Discordant { gained, lost }.power(n)),
+        Question::RatePower {
+            gained,
+            lost,
+            mchars,
+        } => {
+            json!(Discordant { gained, lost }.rate_power(mchars))
+        }
+        Question::ShareNeed { bound, errors } => json!(Claim::Share(bound).need(errors)),
+        Question::Rho { groups } => {
+            let mut moments = BetaBinomial::new(Sizes::of(groups.sizes.iter().copied()));
+            groups.each(|squares, sum| moments.add(squares, sum));
+            json!(moments.rho())
+        }
+        Question::Phi { groups } => {
+            let mut moments = GammaPoisson::new(Sizes::of(groups.sizes.iter().copied()));
+            groups.each(|squares, sum| moments.add(squares, sum));
+            json!(moments.phi())
+        }
+        Question::Weights {
+            rho,
+            phi,
+            sizes,
+            wrong,
+        } => {
+            let others = Sizes::of(sizes.iter().copied());
+            let others = others.without(sizes.first().copied().unwrap_or(0));
+            let borrowing = Borrowing {
+                rho,
+                phi,
+                loops: others,
+                chars: others,
+                all_chars: sizes.iter().sum::<u64>() as f64,
+            };
+            json!([borrowing.loop_weight(), borrowing.char_weight(wrong)])
+        }
+        Question::Coverage {
+            seed,
+            worlds,
+            groups,
+        } => coverage::coverage(seed, worlds, groups),
+    }
+}
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let mut out = std::io::stdout().lock();
+    for line in std::io::stdin().lock().lines() {
+        let question = serde_json::from_str(&line?)?;
+        writeln!(out, "{}", answer(question))?;
+    }
+    Ok(())
+}

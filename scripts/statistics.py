@@ -1,0 +1,205 @@
+#!/usr/bin/env python3
+"""Holds deadloop's statistics against other people's libraries.
+
+usage: python3 scripts/statistics.py [COMMAND…]     (pip install numpy scipy statsmodels)
+
+COMMAND answers questions, one a line of JSON (default: cargo run of the example `statistics` of
+deadloop-score). Intervals, bounds, exact tests, corrections and the moments of the beta-binomial and
+the gamma-Poisson are compared to a relative 1e-9; the coverage of the bootstrap's 95 % intervals is
+asserted within three standard errors of the simulation (seed and sizes are in this file). Prints
+what differs and exits with 1.
+"""
+import json
+import math
+import random
+import subprocess
+import sys
+
+import numpy as np
+from scipy import optimize, stats
+from statsmodels.stats.contingency_tables import mcnemar
+from statsmodels.stats.multitest import multipletests
+from statsmodels.stats.proportion import proportion_confint
+
+CARGO = ["cargo", "run", "--quiet", "--release", "-p", "deadloop-score", "--example", "statistics"]
+COVERAGE = {"of": "coverage", "seed": 20261122, "worlds": 1000, "groups": 200}
+
+
+def proportions():
+    pairs = [(k, n) for n in (1, 2, 7, 10, 59, 345, 5000) for k in sorted({0, 1, n // 3, n // 2, n - 1, n})]
+    for k, n in pairs:
+        yield {"of": "wilson", "k": k, "n": n}, proportion_confint(k, n, method="wilson")
+        yield {"of": "clopper_pearson", "k": k, "n": n}, proportion_confint(k, n, method="beta")
+        for alpha in (0.05, 0.01):
+            lower = test_bound(k, n, alpha, "greater").low
+            upper = test_bound(k, n, alpha, "less").high
+            yield {"of": "proportion_lower", "k": k, "n": n, "alpha": alpha}, lower
+            yield {"of": "proportion_upper", "k": k, "n": n, "alpha": alpha}, upper
+        for p in (0.01, 0.3, 0.5, 0.95):
+            yield {"of": "binomial_at_most", "k": k, "n": n, "p": p}, stats.binom.cdf(k, n, p)
+
+
+def test_bound(k, n, alpha, side):
+    return stats.binomtest(k, n, alternative=side).proportion_ci(1 - alpha, method="exact")
+
+
+def counts():
+    for k in (0, 1, 2, 3, 10, 47, 1000, 20000):
+        lo = stats.chi2.ppf(0.025, 2 * k) / 2 if k else 0.0
+        yield {"of": "poisson", "k": k}, (lo, stats.chi2.isf(0.025, 2 * k + 2) / 2)
+        for alpha in (0.05, 0.01):
+            lower = stats.gamma.ppf(alpha, k) if k else 0.0
+            yield {"of": "poisson_lower", "k": k, "alpha": alpha}, lower
+            yield {"of": "poisson_upper", "k": k, "alpha": alpha}, stats.gamma.isf(alpha, k + 1)
+        for mean in (0.1, 3.0, 50.0, 1000.0):
+            yield {"of": "poisson_at_most", "k": k, "mean": mean}, stats.poisson.cdf(k, mean)
+
+
+def tests(draw):
+    for b, c in [(0, 0), (0, 5), (0, 6), (1, 7), (3, 3), (2, 11), (40, 61), (5, 300), (1000, 1100)]:
+        want = mcnemar([[0, b], [c, 0]], exact=True).pvalue if b + c else 1.0
+        yield {"of": "mcnemar", "b": b, "c": c}, want
+    for n in (1, 2, 3, 8, 40):
+        ps = [draw.random() ** 3 for _ in range(n)]
+        yield {"of": "holm", "ps": ps}, multipletests(ps, method="holm")[1]
+    yield {"of": "holm", "ps": [0.01, 0.01, 0.5, 1.0]}, multipletests([0.01, 0.01, 0.5, 1.0], method="holm")[1]
+
+
+def found(d, share):
+    """P(exact McNemar is significant and the gain is larger | d discordant pairs)."""
+    gained = np.arange(d // 2 + 1, d + 1)
+    p = 2 * stats.binom.cdf(d - gained, d, 0.5)
+    return stats.binom.pmf(gained, d, share)[p <= 0.05].sum()
+
+
+def power():
+    for gained, lost, n in [(0.1, 0.0, 78), (0.18, 0.08, 215), (0.3, 0.1, 40), (0.02, 0.01, 900)]:
+        share = gained / (gained + lost)
+        d = np.arange(n + 1)
+        want = sum(stats.binom.pmf(d, n, gained + lost) * [found(i, share) for i in d])
+        yield {"of": "mcnemar_power", "gained": gained, "lost": lost, "n": n}, want
+    for gained, lost, mchars in [(1.0, 0.0, 7.9), (2.0, 1.0, 24.9)]:
+        mean, share = (gained + lost) * mchars, gained / (gained + lost)
+        d = np.arange(int(mean + 12 * math.sqrt(mean) + 30))
+        want = sum(stats.poisson.pmf(d, mean) * [found(i, share) for i in d])
+        yield {"of": "rate_power", "gained": gained, "lost": lost, "mchars": mchars}, want
+    for bound, errors in [(0.1, 0), (0.1, 3), (0.02, 1), (0.5, 4)]:
+        n = errors + 1
+        while stats.beta.isf(0.05, errors + 1, n - errors) > bound:
+            n += 1
+        yield {"of": "share_need", "bound": bound, "errors": errors}, n
+
+
+def variance_of_share(n, p, rho):
+    """Of k/n, from the moments of scipy's beta-binomial."""
+    if rho <= 0:
+        return stats.binom.var(n, p) / n**2
+    strength = (1 - rho) / rho
+    return stats.betabinom.var(n, p * strength, (1 - p) * strength) / n**2
+
+
+def variance_of_rate(exposure, rate, phi):
+    """Of k/E, from the moments of scipy's negative binomial (a gamma mixture of Poissons)."""
+    if phi <= 0:
+        return rate / exposure
+    mean = rate * exposure
+    return stats.nbinom.var(1 / phi, 1 / (1 + phi * mean)) / exposure**2
+
+
+def moments(draw):
+    """The estimate is where the expected spread between groups, summed over cells, is the seen one."""
+    for sizes, spread in [([40, 60, 25, 80], 0.3), ([10, 10, 12], 1.0), ([200, 5, 50, 20, 100, 10], 0.1)]:
+        cells = []
+        for _ in range(30):
+            middle = draw.gauss(0, 1.5)
+            shares = [1 / (1 + math.exp(-draw.gauss(middle, spread))) for _ in sizes]
+            cells.append([sum(draw.random() < p for _ in range(n)) for n, p in zip(sizes, shares)])
+        n, k = np.array(sizes, float), np.array(cells, float)
+        weight = n * (1 - n / n.sum())
+        p = k.sum(1) / n.sum()
+        seen = (n * (k / n - p[:, None]) ** 2).sum()
+
+        def expected(rho):
+            return sum(w * variance_of_share(m, q, rho) for q in p if 0 < q < 1 for w, m in zip(weight, n))
+
+        rho = root(lambda r: expected(r) - seen, 1 - 1e-9)
+        yield {"of": "rho", "groups": {"sizes": sizes, "cells": cells}}, rho
+        # Rates: exposures in thousands of chars, a dozen events a million.
+        exposures = [s * 20_000 for s in sizes]
+        cells = []
+        for _ in range(30):
+            rate = 2e-5 * math.exp(draw.gauss(0, 1))
+            each = [rate * math.exp(draw.gauss(0, spread * 2)) * e for e in exposures]
+            cells.append([poisson(draw, mean) for mean in each])
+        e, k = np.array(exposures, float), np.array(cells, float)
+        weight = e * (1 - e / e.sum())
+        rate = k.sum(1) / e.sum()
+        seen = sum((e * (row / e - r) ** 2).sum() / r for row, r in zip(k, rate) if r > 0)
+
+        def excess(phi):
+            cells = (sum(w * variance_of_rate(x, r, phi) for w, x in zip(weight, e)) / r for r in rate if r > 0)
+            return sum(cells) - seen
+
+        yield {"of": "phi", "groups": {"sizes": exposures, "cells": cells}}, root(excess, 1e6)
+        for rho, phi, wrong in [(0.0, 0.0, 3), (0.05, 0.5, 0), (0.3, 2.0, 7)]:
+            yield {"of": "weights", "rho": rho, "phi": phi, "sizes": sizes, "wrong": wrong}, weights(n, rho, phi, wrong)
+
+
+def poisson(draw, mean):
+    return int(stats.poisson.ppf(draw.random(), mean))
+
+
+def root(f, top):
+    if f(0.0) >= 0:
+        return 0.0
+    return optimize.brentq(f, 0.0, top, xtol=1e-15, rtol=1e-14)
+
+
+def weights(n, rho, phi, wrong):
+    """A prior as strong as the precision with which the others' mean foretells one more group's."""
+    others = n[1:]
+    total, p = others.sum(), 0.3
+    # One more group's own share or rate varies about the mean, and so does the others' mean.
+    own = rho * p * (1 - p)
+    mean = sum(m**2 * variance_of_share(m, p, rho) for m in others) / total**2
+    loops = (1 - rho) * p * (1 - p) / (own + mean) / total
+    rate = (wrong + 0.5) / n.sum()
+    own = phi * rate**2
+    mean = sum(m**2 * variance_of_rate(m, rate, phi) for m in others) / total**2
+    return loops, rate / (own + mean) / total
+
+
+def same(got, want):
+    got, want = np.atleast_1d(np.array(got, float)), np.atleast_1d(np.array(want, float))
+    return got.shape == want.shape and bool(np.all(np.abs(got - want) <= 1e-9 * np.maximum(np.abs(want), 1e-3)))
+
+
+def main():
+    draw = random.Random(5)
+    asked = [*proportions(), *counts(), *tests(draw), *power(), *moments(draw)]
+    questions = [question for question, _ in asked] + [COVERAGE]
+    lines = "".join(json.dumps(question) + "\n" for question in questions)
+    run = subprocess.run(sys.argv[1:] or CARGO, input=lines, capture_output=True, text=True)
+    if run.returncode:
+        sys.exit(run.stderr)
+    answers = [json.loads(line) for line in run.stdout.splitlines()]
+    bad, kinds = [], {}
+    if len(answers) != len(questions):
+        bad.append(f"{len(questions)} questions, {len(answers)} answers")
+    for (question, want), got in zip(asked, answers):
+        kinds[question["of"]] = kinds.get(question["of"], 0) + 1
+        if not same(got, want):
+            bad.append(f"{json.dumps(question)[:200]}: {got}, not {want}")
+    # A 95 % interval holds the truth in 95 % of worlds, give or take the error of the simulation.
+    error = 3 * math.sqrt(0.95 * 0.05 / COVERAGE["worlds"])
+    for name, share in answers[-1].items():
+        if abs(share - 0.95) > error:
+            bad.append(f"coverage of {name}: {share}, not 0.95 +- {error:.3f}")
+    print("\n".join(bad) if bad else "all agree to 1e-9")
+    print(", ".join(f"{n} {kind}" for kind, n in sorted(kinds.items())))
+    print(f"coverage of 95 % intervals in {COVERAGE['worlds']} worlds: {answers[-1]}, +- {error:.3f}")
+    sys.exit(1 if bad else 0)
+
+
+if __name__ == "__main__":
+    main()
