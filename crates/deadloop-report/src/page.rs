@@ -8,6 +8,7 @@ use crate::drill::{Drill, drill, texts_note};
 use crate::headline::{Headline, headline};
 use crate::numbers::count;
 use crate::tables::{Tables, tables};
+use crate::visible::visible;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use minijinja::Environment;
@@ -147,7 +148,7 @@ fn content<'d>(data: &'d ReportData, charts: &'d [Chart]) -> std::io::Result<Con
     let run = &data.run;
     let css = variables_css() + &chart_css() + include_str!("../templates/page.css");
     Ok(Content {
-        title: format!("deadloop {}: {}", run.command, run.corpus),
+        title: format!("deadloop {}: {}", run.command, visible(&run.corpus)),
         headline: headline(data),
         tables: tables(data),
         charts: drawn.collect(),

@@ -7,6 +7,7 @@
 
 use super::text::measure;
 use super::theme::{Dash, Ink};
+use crate::visible::visible;
 use plotters::style::text_anchor::{HPos, VPos};
 use plotters_backend::{
     BackendColor, BackendCoord, BackendStyle, BackendTextStyle, DrawingBackend, DrawingErrorKind,
@@ -113,7 +114,8 @@ fn point_list(points: impl IntoIterator<Item = BackendCoord>) -> String {
 /// Text safe inside XML: markup escaped, what XML cannot hold left out.
 pub(super) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
+    // Names come from strangers: nothing in them turns the reading around.
+    for c in visible(text).chars() {
         match c {
             '&' => out.push_str("&amp;"),
             '<' => out.push_str("&lt;"),
