@@ -309,7 +309,7 @@ proptest! {
     #[test]
     fn no_chunking_of_all_makes_a_difference(text in "(<<a>|<a>>|</<a>|</a>>|[< a>/]){0,3}[<>a]{0,3}") {
         let tags = Tags::new(&["<<a>".into(), "<a>>".into()]).unwrap();
-        let chars = text.chars().count().min(13) as u32;
+        let chars = text.chars().count().min(11) as u32;
         for options in every_option(&tags) {
             let whole = split_think(&text, options.clone());
             prop_assert_eq!(sides(&whole), oracle(&text, &options), "{:?}", options);
