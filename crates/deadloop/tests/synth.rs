@@ -44,6 +44,8 @@ fn planted_is_the_same_for_any_jobs_and_whole() {
         assert_eq!(run.status.code(), Some(0), "{}", stderr(&run));
     }
     assert_eq!(bytes(&one), bytes(&four));
+    let card = std::fs::read(spec("planted").with_file_name("dataset.toml"));
+    assert_eq!(bytes(&one)[2], card.expect("the card is committed"));
     let check = deadloop(&["check", &one.display().to_string()]);
     assert_eq!(check.status.code(), Some(0), "{}", stderr(&check));
     let again = synth(&spec("planted"), &one, &[]);
