@@ -155,9 +155,9 @@ fn one_match_less_fails_the_gate_as_it_is_by_default() {
 /// Some loops and some clean texts, with their labels; what `change` does to them.
 fn corpus(dir: &Path, name: &str, change: impl Fn(usize, &mut Value)) -> String {
     let mut lines = String::new();
-    for i in 0..20 {
+    for i in 0..20_usize {
         let start = format!("Text number {i}. ");
-        let loops = i % 2 == 0;
+        let loops = i.is_multiple_of(2);
         let (answer, labels) = if loops {
             let unit = format!("I should stop now, at {i}. ");
             let onset = start.len() + unit.len();
@@ -328,7 +328,7 @@ fn two_programs_are_compared_and_pinned_cases_gate_them() {
     let (few, many) = (settings("few.toml", 3), settings("many.toml", 40));
     let lines = corpus(dir.path(), "lines.jsonl", |i, line| {
         let text = format!("start {i}\n{}", "again\n".repeat(10));
-        let label = if i % 2 == 0 {
+        let label = if i.is_multiple_of(2) {
             json!({"class": "loop", "onset": 15})
         } else {
             json!({"class": "clean"})

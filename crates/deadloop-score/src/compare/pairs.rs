@@ -151,7 +151,8 @@ fn parted(a: &Value, b: &Value) -> String {
     }
     let fields = a.iter().zip(&b).flat_map(|(a, b)| {
         let fields = a.as_object().into_iter().flatten();
-        fields.filter_map(|(name, x)| (*x != b[name]).then(|| format!("{name} {x} → {}", b[name])))
+        let parted = fields.filter(|(name, x)| **x != b[name.as_str()]);
+        parted.map(|(name, x)| format!("{name} {x} → {}", b[name]))
     });
     fields.collect::<Vec<_>>().join(", ")
 }

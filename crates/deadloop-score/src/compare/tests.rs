@@ -87,7 +87,7 @@ fn row<'a>(comparison: &'a Comparison, metric: &str) -> &'a Row {
 }
 
 fn even(i: usize) -> Option<u64> {
-    (i % 2 == 0).then_some(200)
+    i.is_multiple_of(2).then_some(200)
 }
 
 #[test]
@@ -158,7 +158,7 @@ fn a_better_primary_does_not_pass_with_a_worse_guard() {
         (doubtful.verdict, doubtful.passed()),
         (Bearing::Inconclusive, Some(false))
     );
-    let many = side(40, |_| Some(200), |i| i % 2 == 0);
+    let many = side(40, |_| Some(200), |i| i.is_multiple_of(2));
     assert_eq!(compared(&base, &many).verdict, Bearing::Regressed);
     let lenient = CompareOptions {
         fail_on: vec![Fails::Regressed],

@@ -84,10 +84,11 @@ pub fn write_cases(dir: &Path, about: &About, cases: &[Case]) -> Result<(), File
     write_text(&path, &(text + "\n"))
 }
 
+/// The label of each transcript, by its id.
+pub(crate) type Labels = BTreeMap<String, Value>;
+
 /// Reads it: the first line, and the label of each transcript. `None` where there is no such file.
-pub(crate) fn read_cases(
-    dir: &Path,
-) -> Result<Option<(About, BTreeMap<String, Value>)>, FileError> {
+pub(crate) fn read_cases(dir: &Path) -> Result<Option<(About, Labels)>, FileError> {
     let path = dir.join(NAME);
     let text = match std::fs::read_to_string(&path) {
         Ok(text) => text,
