@@ -1,5 +1,7 @@
 //! The offline loop finder on planted loops, where the truth is known to the char.
 
+#![allow(clippy::unwrap_used, reason = "a test")]
+
 use std::collections::BTreeMap;
 use std::path::Path;
 

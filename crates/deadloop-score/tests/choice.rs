@@ -49,6 +49,14 @@ fn said(id: &str, cells: u16, place: u64) -> Record {
 /// `n` loops of each model that the first `found` settings find, `n` clean ones on which the first
 /// `fooled` alarm once in ten transcripts.
 fn world(models: &[(&str, usize, u16, u16)]) -> (Vec<Case>, Vec<Record>) {
+    world_where(models, |found, _| found)
+}
+
+/// The same where the `i`-th loop of a model is found by other cells.
+fn world_where(
+    models: &[(&str, usize, u16, u16)],
+    finds: impl Fn(u16, usize) -> u16,
+) -> (Vec<Case>, Vec<Record>) {
     let (mut cases, mut records) = (Vec::new(), Vec::new());
     for (model, n, found, fooled) in models {
         for i in 0..*n {
@@ -56,7 +64,7 @@ fn world(models: &[(&str, usize, u16, u16)]) -> (Vec<Case>, Vec<Record>) {
             let onset = 1000 + 10 * i as u64;
             let label = json!([{"class": "loop", "kind": "paragraph", "channel": "answer", "onset": onset}]);
             cases.push(case(&a, model, &format!("g{i}"), LENGTHS, label));
-            records.push(said(&a, *found, onset + 500));
+            records.push(said(&a, finds(*found, i), onset + 500));
             cases.push(case(
                 &b,
                 model,
@@ -140,7 +148,9 @@ fn models_that_are_alike_help_each_other_and_one_that_is_not_is_left_alone() {
         ("d", 40, 1, 0),
     ];
     let loops = |models: &[(&str, usize, u16, u16)]| {
-        let (cases, records) = world(models);
+        // Every second loop is found by half of the cells: where all or none is, nothing can be told.
+        let half = |found, i| if i % 2 == 0 { found } else { found / 2 };
+        let (cases, records) = world_where(models, half);
         let evidence = Evidence::new(&plan, &cases, &records).unwrap();
         let choices = choose(&evidence, cells.clone(), None, &ChooseOptions::default()).unwrap();
         choices.models[0].borrowing.unwrap().strength().0

@@ -9,8 +9,8 @@ use std::fs::File;
 use std::io::{Cursor, Read, Seek, SeekFrom};
 
 use polars_arrow::array::{
-    Array, BooleanArray, DictionaryArray, ListArray, PrimitiveArray, StructArray, Utf8Array,
-    Utf8ViewArray, get_display,
+    Array, BinaryArray, BinaryViewArray, BooleanArray, DictionaryArray, ListArray, PrimitiveArray,
+    StructArray, Utf8Array, Utf8ViewArray, get_display,
 };
 use polars_arrow::datatypes::{ArrowSchema, Field};
 use polars_buffer::Buffer;
@@ -174,6 +174,9 @@ fn value(array: &dyn Array, at: usize) -> Value {
         Value::from(texts.value(at))
     } else if let Some(texts) = any.downcast_ref::<Utf8Array<i64>>() {
         Value::from(texts.value(at))
+    } else if let Some(Ok(text)) = bytes(array, at).map(str::from_utf8) {
+        // The text of dictionary columns comes as bytes.
+        Value::from(text)
     } else if let Some(flags) = any.downcast_ref::<BooleanArray>() {
         Value::from(flags.value(at))
     } else if let Some(lists) = any.downcast_ref::<ListArray<i64>>() {
@@ -194,6 +197,14 @@ fn value(array: &dyn Array, at: usize) -> Value {
             shown.map_or(Value::Null, |()| Value::String(text))
         })
     }
+}
+
+fn bytes(array: &dyn Array, at: usize) -> Option<&[u8]> {
+    let any = array.as_any();
+    let viewed = any
+        .downcast_ref::<BinaryViewArray>()
+        .map(|all| all.value(at));
+    viewed.or_else(|| Some(any.downcast_ref::<BinaryArray<i64>>()?.value(at)))
 }
 
 fn number(array: &dyn Array, at: usize) -> Option<Value> {
