@@ -3,14 +3,15 @@
 
 usage: python3 scripts/statistics.py [COMMAND…]     (pip install numpy scipy statsmodels)
 
-COMMAND answers questions, one a line of JSON (default: cargo run of the example `statistics` of
-deadloop-score). Intervals, bounds, exact tests, corrections and the moments of the beta-binomial and
+COMMAND answers questions, one a line of JSON (default: the example `statistics` of deadloop-score, which is
+built with the whole workspace: built alone, its dependencies would have other features and be built again). Intervals, bounds, exact tests, corrections and the moments of the beta-binomial and
 the gamma-Poisson are compared to a relative 1e-9; the coverage of the bootstrap's 95 % intervals is
 asserted within three standard errors of the simulation (seed and sizes are in this file). Prints
 what differs and exits with 1.
 """
 import json
 import math
+import os
 import random
 import subprocess
 import sys
@@ -21,7 +22,8 @@ from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import proportion_confint
 
-CARGO = ["cargo", "run", "--quiet", "--release", "-p", "deadloop-score", "--example", "statistics"]
+BUILD = ["cargo", "build", "--quiet", "--release", "--workspace", "--example", "statistics"]
+TARGET = os.environ.get("CARGO_TARGET_DIR", "target")
 COVERAGE = {"of": "coverage", "seed": 20261122, "worlds": 1000, "groups": 200}
 
 
@@ -179,7 +181,11 @@ def main():
     asked = [*proportions(), *counts(), *tests(draw), *power(), *moments(draw)]
     questions = [question for question, _ in asked] + [COVERAGE]
     lines = "".join(json.dumps(question) + "\n" for question in questions)
-    run = subprocess.run(sys.argv[1:] or CARGO, input=lines, capture_output=True, text=True)
+    command = sys.argv[1:]
+    if not command:
+        subprocess.run(BUILD, check=True)
+        command = [os.path.join(TARGET, "release", "examples", "statistics")]
+    run = subprocess.run(command, input=lines, capture_output=True, text=True)
     if run.returncode:
         sys.exit(run.stderr)
     answers = [json.loads(line) for line in run.stdout.splitlines()]

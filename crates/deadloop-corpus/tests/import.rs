@@ -3,7 +3,7 @@
 //! anything fall over or get lost without being told. A new format is under all of it by its sample.
 //!
 //! `BLESS=1 cargo test … --test import` writes the expected transcripts anew.
-#![allow(clippy::unwrap_used, reason = "a test")]
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test")]
 
 mod kit;
 
@@ -120,7 +120,9 @@ fn samples() -> Vec<(&'static str, PathBuf)> {
             .map(|format| format.name)
             .filter(|format| of(format));
         let longest = formats.max_by_key(|format| format.len());
-        longest.unwrap_or_else(|| panic!("{name} begins with the name of no format"))
+        longest
+            .ok_or(name)
+            .expect("a sample begins with the name of its format")
     };
     paths
         .into_iter()
@@ -382,7 +384,7 @@ fn a_bad_line_costs_no_other() {
 fn ids_are_unique_over_all_files() {
     for (_, path) in samples() {
         let twice = import(&[path.clone(), path.clone()], None);
-        let once = import(&[path.clone()], None);
+        let once = import(std::slice::from_ref(&path), None);
         assert_eq!(
             twice.entries.len(),
             once.entries.len(),

@@ -275,8 +275,8 @@ pub(crate) struct Watch {
     #[arg(long, value_enum)]
     pub(crate) from: Option<From>,
     /// How thinking is told from the answer: open (the prompt opened the tag: the text begins as
-    /// thinking) or closed, first or all (blocks), off (no tags), or the tags that count, as <think>,
-    /// <|a|>...<|b|>, harmony [default: as [think] of the settings says]
+    /// thinking) or closed, first or all (blocks), off (no tags), or the tags that count, as `<think>`,
+    /// `<|a|>...<|b|>`, `harmony` [default: as the think table of the settings says]
     #[arg(long, value_name = "WORD", value_delimiter = ',', verbatim_doc_comment)]
     pub(crate) think: Vec<String>,
     /// Copy the stream to stdout as it arrives, up to the alarm; all else goes to stderr

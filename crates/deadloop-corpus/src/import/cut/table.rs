@@ -188,8 +188,8 @@ fn value(array: &dyn Array, at: usize) -> Value {
         let fields =
             fields.map(|(field, array)| (field.name.to_string(), value(array.as_ref(), at)));
         Value::Object(fields.collect())
-    } else if let Some(names) = any.downcast_ref::<DictionaryArray<u32>>() {
-        value(names.values().as_ref(), names.keys().value(at) as usize)
+    } else if let Some((values, key)) = entry(array, at) {
+        value(values, key)
     } else {
         number(array, at).unwrap_or_else(|| {
             let mut text = String::new();
@@ -197,6 +197,20 @@ fn value(array: &dyn Array, at: usize) -> Value {
             shown.map_or(Value::Null, |()| Value::String(text))
         })
     }
+}
+
+/// The values of a dictionary, and which of them a cell is.
+fn entry(array: &dyn Array, at: usize) -> Option<(&dyn Array, usize)> {
+    macro_rules! of {
+        ($($kind:ty),*) => {
+            $(if let Some(names) = array.as_any().downcast_ref::<DictionaryArray<$kind>>() {
+                let key = usize::try_from(names.keys().value(at)).ok()?;
+                return Some((names.values().as_ref(), key));
+            })*
+        };
+    }
+    of!(i8, i16, i32, i64, u8, u16, u32, u64);
+    None
 }
 
 fn bytes(array: &dyn Array, at: usize) -> Option<&[u8]> {
