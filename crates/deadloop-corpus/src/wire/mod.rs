@@ -20,7 +20,7 @@ use events::Events;
 pub(crate) use events::{EVENT_TYPES, event_of};
 pub(crate) use fields::{Fault, kind, utf8};
 use fields::{Fields, TWICE};
-pub(crate) use write::Line;
+pub(crate) use write::line;
 #[cfg(feature = "parquet")]
 pub(crate) use write::events_json;
 
