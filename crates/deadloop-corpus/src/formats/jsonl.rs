@@ -11,7 +11,7 @@ use super::{Effort, Format, Record, Records, Sink, Source};
 use crate::digest::RecordDigest;
 use crate::lines::{Lines, MAX_LINE, broken, unpack};
 use crate::raws::{Counted, Raw};
-use crate::wire::{Fault, Line, Wire, utf8};
+use crate::wire::{Fault, Wire, line, utf8};
 use crate::{Entry, Problem};
 
 pub(crate) const ENTRY: Format = Format {
@@ -121,7 +121,7 @@ impl Packer {
 impl Sink for Written {
     fn write(&mut self, entry: &Entry) -> io::Result<()> {
         self.line.clear();
-        serde_json::to_writer(&mut self.line, &Line(entry))?;
+        line(entry, &mut self.line)?;
         self.line.push(b'\n');
         self.packer.writer().write_all(&self.line)
     }

@@ -167,6 +167,10 @@ impl Opened {
 
 /// Takes the first of these fields that is a time.
 fn time(object: &mut Object, names: &[&str], read: fn(&Value) -> Option<f64>) -> Option<f64> {
+    // Nearly always there is none, which is seen without a look-up for each name.
+    if !object.keys().any(|key| names.contains(&key.as_str())) {
+        return None;
+    }
     let is_time = |name: &&&str| {
         object
             .get(**name)

@@ -62,7 +62,8 @@ impl Losses {
     /// What is left of an object whose known fields were taken out; `path`: where it stands, empty
     /// for the record itself. Values that say nothing (null, empty) are no loss.
     pub(crate) fn rest(&mut self, path: &str, object: &Map<String, Value>) {
-        for (name, value) in object {
+        // Servers write many fields as null: no path is made for those.
+        for (name, value) in object.iter().filter(|(_, value)| !value.is_null()) {
             let inner = match path {
                 "" => name.clone(),
                 path => format!("{path}.{name}"),

@@ -68,11 +68,12 @@ pub(crate) fn missing(name: &str, expected: &str) -> Fault {
 
 /// A name or id: a string, or a number as some servers write it. Anything else stays.
 pub(crate) fn label(object: &mut Object, name: &str) -> Option<String> {
-    let text = match object.get(name)? {
-        Value::String(text) => text.clone(),
-        Value::Number(number) => number.to_string(),
-        _ => return None,
+    if !matches!(object.get(name)?, Value::String(_) | Value::Number(_)) {
+        return None;
+    }
+    let text = match object.remove(name)? {
+        Value::String(text) => text,
+        number => number.to_string(),
     };
-    object.remove(name);
     Some(text).filter(|text| !text.is_empty())
 }

@@ -20,9 +20,9 @@ use events::Events;
 pub(crate) use events::{EVENT_TYPES, event_of};
 pub(crate) use fields::{Fault, kind, utf8};
 use fields::{Fields, TWICE};
-pub(crate) use write::Line;
 #[cfg(feature = "parquet")]
 pub(crate) use write::events_json;
+pub(crate) use write::line;
 
 const RECORD: [&str; 10] = [
     "id",
