@@ -10,20 +10,8 @@ use deadloop_replay::corpus::{Ids, Place, Problem};
 use crate::label::{Placed, Wire, push};
 use crate::label_rows::LabelRow;
 
-/// The columns that labels.csv has, in any order.
-pub const COLUMNS: [&str; 11] = [
-    "transcript",
-    "class",
-    "kind",
-    "channel",
-    "start",
-    "onset",
-    "earliest",
-    "end",
-    "period",
-    "by",
-    "note",
-];
+/// The columns that labels.csv has, here in any order.
+pub use deadloop_replay::corpus::synth::COLUMNS;
 
 /// The labels of a labels.csv, by transcript. They **replace** the labels inside the transcripts
 /// that they name.

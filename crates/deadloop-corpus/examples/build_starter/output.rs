@@ -4,6 +4,7 @@ use std::error::Error;
 use std::io::Write;
 use std::path::Path;
 
+use deadloop_corpus::synth::COLUMNS;
 use deadloop_corpus::{Beside, CorpusWriter};
 
 use crate::item::{Item, Label};
@@ -24,7 +25,7 @@ pub(crate) fn write(out: &Path, parts: &[(&str, Vec<Item>)]) -> Result<(), Box<d
     let items: Vec<&Item> = parts.iter().flat_map(|(_, items)| items).collect();
     table(
         &out.join("labels.csv"),
-        &LABELS,
+        &COLUMNS,
         items.iter().flat_map(|item| label_rows(item)),
     )?;
     table(
@@ -37,20 +38,6 @@ pub(crate) fn write(out: &Path, parts: &[(&str, Vec<Item>)]) -> Result<(), Box<d
     card.finish()?;
     Ok(())
 }
-
-const LABELS: [&str; 11] = [
-    "transcript",
-    "class",
-    "kind",
-    "channel",
-    "start",
-    "onset",
-    "earliest",
-    "end",
-    "period",
-    "by",
-    "note",
-];
 
 fn table(
     path: &Path,

@@ -73,12 +73,10 @@ pub(super) fn run(args: &Tune, global: Global) -> Outcome {
             &options,
         )),
     };
-    let chosen = choices
-        .iter()
-        .flatten()
-        .flat_map(|c| chosen_cells(c).into_values());
+    let chosen = choices.iter().flatten().next().map(chosen_cells);
+    let chosen = chosen.unwrap_or_default();
     let known = presets.iter().map(|(_, cell)| *cell).chain([current_cell]);
-    let reported: BTreeSet<usize> = chosen.chain(known).collect();
+    let reported: BTreeSet<usize> = chosen.values().copied().chain(known).collect();
     let reported: Vec<usize> = reported.into_iter().collect();
     let scored = done.score(
         &evidence,
@@ -88,8 +86,6 @@ pub(super) fn run(args: &Tune, global: Global) -> Outcome {
     )?;
     done.manifest.macro_means = intervals(&done, &evidence, &reported)?;
     done.manifest.models_left_out = scored.left_out;
-    let chosen = choices.iter().flatten().next().map(chosen_cells);
-    let chosen = chosen.unwrap_or_default();
     write_pareto(done.folder.path(), &evidence, &scored.fronts, &chosen)?;
     write_regions(
         done.folder.path(),
