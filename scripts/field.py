@@ -1,7 +1,8 @@
 """Tables of the field from result folders of `deadloop replay --presets`: field.py FOLDER... (to stdout).
 
 Run by scripts/field. Nothing is computed here but the choice and order of rows, and which are on the Pareto
-front: every number is a cell of scores.csv or scores_by.csv, or of reports/bench.md (cost).
+front: every number is a cell of scores.csv or scores_by.csv, or of reports/bench.md (cost); but for how often
+a preset and the peer of its name stop the same transcripts, which is counted from outcomes.csv.
 """
 
 import csv
@@ -11,6 +12,8 @@ import re
 import sys
 
 FLOORS = ("never", "first-checkpoint", "random")
+# A preset is made from a release that is not the peer's present one.
+PRESET_OF = {"qwen-code": "qwen-code-0.0.14"}
 BENCH = pathlib.Path("reports/bench.md")
 
 
@@ -130,6 +133,30 @@ def models(folder, known, order):
     table(["guard"] + [f"{model} ({weight[model]})" for model in values], lines)
 
 
+def agreement(folder, known):
+    """Peers beside our presets of their name, transcript by transcript: who alarms, and where."""
+    outcomes = folder / "outcomes.csv"
+    twins = [(setting, other) for setting, name in known.items() for other, program in known.items()
+             if program == f"{PRESET_OF.get(name, name)} (program)"]
+    if not twins or not outcomes.exists():
+        return
+    alarms = {}
+    for row in rows(outcomes):
+        alarms.setdefault(row["setting"], {})[row["transcript"]] = row["alarm_exact"] and int(row["alarm_exact"])
+    lines = []
+    for preset, program in sorted(twins, key=lambda twin: known[twin[0]]):
+        pairs = [(alarms[preset][id], at, id) for id, at in alarms[program].items()]
+        both = [at - ours for ours, at, _ in pairs if ours != "" and at != ""]
+        alone = [[id for *twin, id in pairs if twin[mine] != "" and twin[1 - mine] == ""] for mine in (0, 1)]
+        later = f"{sorted(both)[len(both) // 2]:+,}" if both else "n/a"
+        lines.append([known[preset], known[program], f"{len(pairs):,}", f"{len(both):,}", later]
+                     + [f"{len(ids)}" + (f" ({', '.join(sorted(ids)[:3])})" if ids else "") for ids in alone])
+    print("Our presets beside the peers themselves: how many transcripts both stop, how many chars later the program does (the")
+    print("median), and how many only one of them stops, with the first three by name. Why they differ stands beside each")
+    print("preset (`deadloop detectors --presets`, \"left out\"):\n")
+    table(["preset", "peer", "transcripts", "both stop", "later by", "only the preset", "only the peer"], lines)
+
+
 def heading(folder, manifest):
     """What was replayed, from the counts of the rows of all models together."""
     row = next(row for row in rows(folder / "scores.csv") if row["model"] == "*")
@@ -156,6 +183,7 @@ def main():
         broken_down(folder, known, order, "meta.tag", "False alarms per million clean chars by class of text (`meta.tag`):",
                     lambda row: number(row["fa_per_mchar"], 2))
         models(folder, known, order)
+        agreement(folder, known)
 
 
 main()

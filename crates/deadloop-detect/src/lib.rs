@@ -31,6 +31,7 @@ mod sentence;
 mod setting;
 mod settings;
 mod value;
+mod word;
 
 pub use alarm::{Alarm, Met};
 pub use detectors::{DETECTORS, Detector, Measure, Program, Refusal};

@@ -205,6 +205,59 @@ fn a_file_that_cannot_be_written_is_named_and_no_half_of_it_stays() {
     assert!(stopped_at.len() > 1, "at different files: {stopped_at:?}");
 }
 
+/// A disk that is really full, and has room again: the same command goes on and ends with the same
+/// bytes. The disk is a small one in memory, which only this test's own namespace sees.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_stops_it_and_it_goes_on_when_there_is_room() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let (disk, whole) = (dir.path().join("disk"), dir.path().join("whole"));
+    std::fs::create_dir(&disk).expect("a folder");
+    let script = r#"
+        mount -t tmpfs -o size=$1 none "$2" || exit 77
+        run() { "$0" replay "$1" --presets --csv -q --out "$2"; }
+        run "$3" "$2/out"; first=$?
+        mount -o remount,size=64m "$2" && run "$3" "$2/out" || exit 78
+        cp -r "$2/out" "$2.after"; exit $first
+    "#;
+    let on_small_disk = |size: &str| {
+        Command::new("unshare")
+            .args(["-rm", "sh", "-c", script, env!("CARGO_BIN_EXE_deadloop")])
+            .args([size, &disk.display().to_string(), STARTER])
+            .output()
+    };
+    match on_small_disk("4k") {
+        Ok(run) if code(&run) == Some(1) => {}
+        run => {
+            println!("skipped: no disk of one's own here: {run:?}");
+            return;
+        }
+    }
+    let run = deadloop(&[
+        "replay",
+        STARTER,
+        "--presets",
+        "--csv",
+        "-q",
+        "--out",
+        &whole.display().to_string(),
+    ]);
+    assert_eq!(code(&run), Some(0), "{}", stderr(&run));
+    for size in ["64k", "3m", "4m"] {
+        let after = dir.path().join("disk.after");
+        std::fs::remove_dir_all(&after).expect("what the run before left");
+        let run = on_small_disk(size).expect("it ran before");
+        assert_eq!(code(&run), Some(1), "{size}: {}", stderr(&run));
+        let said = stderr(&run);
+        assert!(said.contains("No space left on device"), "{size}: {said}");
+        assert!(said.contains(&disk.display().to_string()), "{size}: {said}");
+        for name in ["outcomes.csv", "scores.parquet", "report.html"] {
+            let read = |dir: &Path| std::fs::read(dir.join(name)).expect("it is written");
+            assert_eq!(read(&after), read(&whole), "{size}: {name}");
+        }
+    }
+}
+
 #[test]
 fn a_finished_folder_is_left_alone() {
     let dir = tempfile::tempdir().expect("a temporary folder");

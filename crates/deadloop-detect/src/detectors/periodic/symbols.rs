@@ -5,6 +5,7 @@
 
 use crate::element::{Element, ends_sentence};
 use crate::fence::Fence;
+use crate::word::{Marks, Word};
 
 /// What counts as equal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -123,16 +124,21 @@ impl Symbols {
     /// one by one: most of what most texts are. Gives back how many bytes that was.
     fn words(&mut self, bytes: &[u8]) -> usize {
         let (mut element, mut named) = (self.element, self.named);
-        let mut read = 0;
-        for byte in bytes {
-            let class = CLASSES[usize::from(*byte)];
-            if class == Class::Other {
+        let mut rest = bytes;
+        loop {
+            let word = Word::first(rest);
+            let word = word.before(ends_words(word));
+            if !element.add_word(word) {
+                let bytes = rest[..word.len].iter();
+                bytes.for_each(|byte| element.add(u32::from(*byte), *byte == b' '));
+            }
+            named = named || letters(word) != 0;
+            rest = &rest[word.len..];
+            if word.len < Word::MOST {
                 break;
             }
-            named |= class == Class::Letter;
-            element.add(u32::from(*byte), class == Class::Blank);
-            read += 1;
         }
+        let read = bytes.len() - rest.len();
         if read > 0 {
             (self.element, self.named) = (element, named);
             self.in_number = false;
@@ -157,7 +163,11 @@ impl Symbols {
             match self.marker.read(c) {
                 Step::Wait => {}
                 Step::Marker => out.marker(self.seen),
-                Step::Text(held) => held.iter().for_each(|c| self.number(*c, out)),
+                Step::Text => {
+                    let (held, len) = self.marker.take();
+                    held[..len].iter().for_each(|c| self.number(*c, out));
+                    self.number(c, out);
+                }
             }
         }
     }
@@ -216,30 +226,19 @@ fn is_digit(c: char) -> bool {
     c.is_ascii_digit() || !c.is_ascii() && !ideograph && c.is_numeric()
 }
 
-/// What a byte is inside an element.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Class {
-    Letter,
-    Blank,
-    Sign,
-    /// Not ASCII, or something that has to be asked more.
-    Other,
+/// What is not ASCII, can end an element or be a number, or is blank but for a space.
+#[inline]
+fn ends_words(word: Word) -> Marks {
+    let signs = [b'.', b';', b'!', b'?'].map(|sign| word.equal(sign));
+    let digits = word.within(b'0', b'9');
+    let others = word.foreign() | digits | word.within(0, b' ' - 1);
+    signs.into_iter().fold(others, |all, marks| all | marks)
 }
 
-static CLASSES: [Class; 256] = {
-    let mut classes = [Class::Other; 256];
-    let mut byte = 0_u8;
-    while byte.is_ascii() {
-        classes[byte as usize] = match byte {
-            b'.' | b';' | b'!' | b'?' | b'\n' | b'0'..=b'9' => Class::Other,
-            b' ' | b'\t' | 0x0B | 0x0C | b'\r' => Class::Blank,
-            b'a'..=b'z' | b'A'..=b'Z' => Class::Letter,
-            _ => Class::Sign,
-        };
-        byte += 1;
-    }
-    classes
-};
+#[inline]
+fn letters(word: Word) -> Marks {
+    word.within(b'a', b'z') | word.within(b'A', b'Z')
+}
 
 /// What takes symbols. Positions are chars from the start of the stream.
 pub(super) trait Out {
@@ -282,20 +281,8 @@ enum Step {
     Wait,
     /// It makes what waited a marker.
     Marker,
-    /// These are text.
-    Text(Held),
-}
-
-/// Up to [`HELD`] chars that had to wait, and one more.
-struct Held {
-    chars: [char; HELD + 1],
-    len: usize,
-}
-
-impl Held {
-    fn iter(&self) -> std::slice::Iter<'_, char> {
-        self.chars[..self.len].iter()
-    }
+    /// It is text, and so is what waited.
+    Text,
 }
 
 impl Marker {
@@ -305,40 +292,37 @@ impl Marker {
     }
 
     fn read(&mut self, c: char) -> Step {
-        if c == '\n' {
-            let step = self.text(c);
-            self.state = At::Start;
-            return step;
-        }
-        let next = next(self.state, c);
-        match (self.state, next) {
-            (_, At::After) => {
-                let first = self.state != At::After;
-                (self.state, self.len) = (At::After, 0);
-                if first { Step::Marker } else { Step::Wait }
+        let next = match c {
+            '\n' => At::Start,
+            _ => next(self.state, c),
+        };
+        let before = std::mem::replace(&mut self.state, next);
+        match next {
+            _ if c == '\n' => Step::Text,
+            At::After => {
+                self.len = 0;
+                if before == At::After {
+                    Step::Wait
+                } else {
+                    Step::Marker
+                }
             }
-            (_, At::Text) => self.text(c),
-            (_, next) if self.len < HELD => {
-                self.state = next;
+            At::Text => Step::Text,
+            _ if self.len < HELD => {
                 self.held[self.len] = c;
                 self.len += 1;
                 Step::Wait
             }
-            _ => self.text(c),
+            _ => {
+                self.state = At::Text;
+                Step::Text
+            }
         }
     }
 
-    /// What waited is text, and so is `c` and the rest of the line.
-    fn text(&mut self, c: char) -> Step {
-        let mut chars = ['\0'; HELD + 1];
-        chars[..self.len].copy_from_slice(&self.held[..self.len]);
-        chars[self.len] = c;
-        let held = Held {
-            chars,
-            len: self.len + 1,
-        };
-        (self.state, self.len) = (At::Text, 0);
-        Step::Text(held)
+    /// What waited, and how many chars of it there are.
+    fn take(&mut self) -> ([char; HELD], usize) {
+        (self.held, std::mem::take(&mut self.len))
     }
 }
 
