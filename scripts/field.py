@@ -170,8 +170,8 @@ def main():
     print("ships through `scripts/peers`; the others are presets of ours. `never`, `first-checkpoint` and `random` are")
     print("floors. `delay`: what a loop costs in chars, misses included. `Pareto`: no other guard of the table is as")
     print("good in recall, false alarms and delay and better in one. `ms/MB`: CPU time of one core per megabyte of text,")
-    print("from `bench.md`. Every corpus here is the development one: the recommended guard was chosen on `real`, so")
-    print("its row there is in-sample.\n")
+    print("from `bench.md`. Every corpus here is the development one, and the recommended guard was chosen on `real`:")
+    print("its row there is in-sample (held out: README). The test split of these recordings is sealed, and not opened.\n")
     for folder in map(pathlib.Path, sys.argv[1:]):
         known = names(folder)
         manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
