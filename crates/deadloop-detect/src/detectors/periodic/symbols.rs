@@ -5,6 +5,7 @@
 
 use crate::element::{Element, ends_sentence};
 use crate::fence::Fence;
+use crate::script::is_common;
 use crate::word::{Marks, Word};
 
 /// What counts as equal.
@@ -108,7 +109,9 @@ impl Symbols {
     pub(super) fn read(&mut self, text: &str, out: &mut impl Out) {
         let mut rest = text;
         loop {
-            if self.are_elements() && !self.fences && (!self.fold() || self.marker.is_past()) {
+            let plain = self.are_elements() && !self.fences;
+            let gathers = plain && (!self.fold() || self.marker.is_past());
+            if gathers && rest.bytes().next().is_some_and(begins_words) {
                 rest = &rest[self.words(rest.as_bytes())..];
             }
             let Some(c) = rest.chars().next() else {
@@ -116,14 +119,19 @@ impl Symbols {
             };
             rest = &rest[c.len_utf8()..];
             self.seen += 1;
-            self.char(c, out);
+            if gathers && is_common(c) {
+                self.letter(c);
+            } else {
+                self.char(c, out);
+            }
         }
     }
 
-    /// Gathers ASCII that can neither end an element nor be a number, as [`char`](Self::char) would
-    /// one by one: most of what most texts are. Gives back how many bytes that was.
+    /// Gathers ASCII that cannot end an element, as [`char`](Self::char) would one by one: most of
+    /// what most texts are. Gives back how many bytes that was.
     fn words(&mut self, bytes: &[u8]) -> usize {
         let (mut element, mut named) = (self.element, self.named);
+        let mut in_number = self.in_number;
         let mut rest = bytes;
         loop {
             let word = Word::first(rest);
@@ -133,18 +141,31 @@ impl Symbols {
                 bytes.for_each(|byte| element.add(u32::from(*byte), *byte == b' '));
             }
             named = named || letters(word) != 0;
+            in_number = in_number && word.len == 0;
             rest = &rest[word.len..];
-            if word.len < Word::MOST {
+            if word.len == Word::MOST {
+                continue;
+            }
+            let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+            if digits == 0 || self.fold != Fold::Digits {
                 break;
             }
+            if !in_number {
+                element.add(NUMBER, false);
+            }
+            (in_number, named) = (true, true);
+            rest = &rest[digits..];
         }
-        let read = bytes.len() - rest.len();
-        if read > 0 {
-            (self.element, self.named) = (element, named);
-            self.in_number = false;
-            self.seen += read as u64;
-        }
-        read
+        self.seen += (bytes.len() - rest.len()) as u64;
+        (self.element, self.named, self.in_number) = (element, named, in_number);
+        bytes.len() - rest.len()
+    }
+
+    /// Gathers a letter, as [`char`](Self::char) would.
+    #[inline]
+    fn letter(&mut self, c: char) {
+        (self.in_number, self.named) = (false, true);
+        self.element.add(u32::from(c), false);
     }
 
     #[inline]
@@ -221,9 +242,14 @@ impl Symbols {
 /// Whether a char is a digit of some script, or a number by itself.
 #[inline]
 fn is_digit(c: char) -> bool {
-    // Most of CJK is in no table of numbers, which are slow to ask.
-    let ideograph = ('\u{3400}'..='\u{9FFF}').contains(&c);
-    c.is_ascii_digit() || !c.is_ascii() && !ideograph && c.is_numeric()
+    c.is_ascii_digit() || !c.is_ascii() && !is_common(c) && c.is_numeric()
+}
+
+/// Whether words can begin with a byte: it is ASCII, and neither ends an element nor is blank but
+/// for a space.
+#[inline]
+fn begins_words(byte: u8) -> bool {
+    matches!(byte, b' '..0x80) && !matches!(byte, b'.' | b';' | b'!' | b'?')
 }
 
 /// What is not ASCII, can end an element or be a number, or is blank but for a space.
