@@ -17,8 +17,8 @@ use crate::wire::Fault;
 
 /// Most values of a column in one row group: many times what any tool writes.
 const MAX_VALUES: usize = 1 << 26;
-/// Most bytes of a page once it is unpacked. Parquet itself allows but twice as many.
-const MAX_PAGE: i32 = 1 << 30;
+/// Most bytes of a page once it is unpacked, where its column does not say that it has more.
+const MAX_PAGE: i64 = 64 << 20;
 
 /// Checks all that is said of the sizes of a row group.
 ///
@@ -66,8 +66,7 @@ fn check_column(
     }
     let mut left = values;
     while left > 0 {
-        let page = page(&mut bytes)?;
-        left -= page;
+        left -= page(&mut bytes, column.uncompressed_size().max(MAX_PAGE))?;
         if left < 0 {
             return Err(broken("pages with more values than their column"));
         }
@@ -75,8 +74,9 @@ fn check_column(
     Ok(())
 }
 
-/// Goes over a page. How many values of its column it has.
-fn page(bytes: &mut Cursor<Buffer<u8>>) -> Result<i64, Fault> {
+/// Goes over a page, which has at most so many bytes once it is unpacked. How many values of its
+/// column it has.
+fn page(bytes: &mut Cursor<Buffer<u8>>, most: i64) -> Result<i64, Fault> {
     let mut header = TCompactInputProtocol::new(&mut *bytes, MAX_PAGE as usize);
     let header = PageHeader::read_from_in_protocol(&mut header).map_err(broken)?;
     let end = bytes.position() + u64::try_from(header.compressed_page_size).map_err(broken)?;
@@ -84,13 +84,13 @@ fn page(bytes: &mut Cursor<Buffer<u8>>) -> Result<i64, Fault> {
         return Err(broken("a page that ends after its column"));
     }
     bytes.set_position(end);
-    let unpacked = header.uncompressed_page_size;
-    if !(0..=MAX_PAGE).contains(&unpacked) {
+    let unpacked = i64::from(header.uncompressed_page_size);
+    if !(0..=most).contains(&unpacked) {
         return Err(broken(format!("a page of {unpacked} bytes")));
     }
     let [values, nulls, entries] = counts(&header);
     // Even in the smallest dictionary an entry takes a bit.
-    let room = i64::from(unpacked) * 8;
+    let room = unpacked.saturating_mul(8);
     if values < 0 || !(0..=values).contains(&nulls) || !(0..=room).contains(&i64::from(entries)) {
         return Err(broken("a page with counts that cannot be"));
     }
