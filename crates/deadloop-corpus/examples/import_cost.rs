@@ -9,6 +9,9 @@
 //! the chunks of streams. Both times are the processor's of one thread in one run, since the machine
 //! may have other work to do: `serde_json` reads every line into a `Value` and drops it; the import
 //! reads, maps, writes and packs a corpus. The ratio is what is claimed. Needs `/proc`.
+//!
+//! `scripts/import-cost` measures the program itself; it has its data and its comparison from here:
+//! `import_cost write responses|chunks MB FILE` and `import_cost parse FILE`.
 
 use std::error::Error;
 use std::fs::File;
@@ -37,8 +40,25 @@ struct Texts {
 const KINDS: [Kind; 2] = [("responses", response), ("chunks", chunks)];
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let asked = std::env::args().skip(1).find_map(|arg| arg.parse().ok());
-    let bytes = asked.unwrap_or(MEGABYTES) * 1_000_000;
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    match args.as_slice() {
+        ["write", kind, megabytes, file] => {
+            let known = KINDS.iter().find(|(name, _)| name == kind);
+            let (_, lines) = known.ok_or("expected responses or chunks")?;
+            let bytes = megabytes.parse::<u64>()? * 1_000_000;
+            data(Path::new(file), bytes, &texts()?, *lines)?;
+            Ok(())
+        }
+        ["parse", file] => parse(Path::new(file)),
+        [] => compare(MEGABYTES * 1_000_000),
+        [megabytes] => compare(megabytes.parse::<u64>()? * 1_000_000),
+        _ => Err("expected nothing, megabytes, write or parse".into()),
+    }
+}
+
+/// Both ways over so many bytes of each kind.
+fn compare(bytes: u64) -> Result<(), Box<dyn Error>> {
     let texts = texts()?;
     let dir = tempfile::tempdir()?;
     for (name, lines) in KINDS {

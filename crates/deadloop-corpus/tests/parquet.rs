@@ -160,9 +160,7 @@ fn small() -> Vec<u8> {
     std::fs::read(path).unwrap()
 }
 
-/// A file that is cut short, at any place, is a problem. (Single spoilt bytes inside a page are not
-/// tested: on some of them polars panics while it unwinds, which ends the program and cannot be
-/// caught from here.)
+/// A file that is cut short, at any place, is a problem.
 #[test]
 fn a_file_that_is_cut_short_is_a_problem() {
     let bytes = small();
@@ -171,5 +169,22 @@ fn a_file_that_is_cut_short_is_a_problem() {
         let read: Vec<_> = Corpus::open(&path).unwrap().entries().take(100).collect();
         assert_eq!(read.len(), 1, "cut at {cut}");
         assert!(read[0].is_err(), "cut at {cut}");
+    }
+}
+
+/// Every byte of a file as several others: rows or a problem, and nothing that ends the program (as
+/// polars does where it makes room for as much as a spoilt file says).
+#[test]
+fn a_spoilt_byte_is_told_or_does_no_harm() {
+    let bytes = small();
+    let (_dir, path) = file("x.parquet", b"");
+    for at in 4..bytes.len() {
+        for byte in [0, 1, 0x15, 0x7f, 0x80, 0xff, bytes[at] ^ 0x08] {
+            let mut spoilt = bytes.clone();
+            spoilt[at] = byte;
+            std::fs::write(&path, spoilt).unwrap();
+            let entries = Corpus::open(&path).map(|corpus| corpus.entries().take(100).count());
+            assert_ne!(entries.ok(), Some(0), "{byte} at {at}");
+        }
     }
 }

@@ -100,6 +100,100 @@ fn nothing_is_overwritten_unless_forced_and_labels_stay() {
     assert_eq!(left, 2, "nothing half is left");
 }
 
+/// Imports a file with `--text-field`, leaving out what is bad: the counts, and the answer of each
+/// transcript.
+fn by_column(file: &Path, field: &str) -> (serde_json::Value, Vec<String>) {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let file = file.to_str().expect("a name that is text");
+    let args = [
+        "import", file, "--out", "corpus", "--json", "--on-bad", "skip",
+    ];
+    let run = deadloop(dir.path(), &[&args[..], &["--text-field", field]].concat());
+    assert_eq!(run.status.code(), Some(0), "{}", text(&run.stderr));
+    let told = serde_json::from_slice(&run.stdout).expect("it is JSON");
+    let corpus = deadloop_corpus::Corpus::open(&dir.path().join("corpus")).expect("a corpus");
+    let entries = corpus.entries().map(|entry| entry.expect("a transcript"));
+    (
+        told,
+        entries.map(|entry| entry.transcript.answer()).collect(),
+    )
+}
+
+#[test]
+fn the_text_may_be_in_any_column_of_json_lines() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let file = dir.path().join("runs.jsonl");
+    let lines = [
+        r#"{"id":"a","answer":"not this","data":{"output":"<think>hm</think>one"},"n":1}"#,
+        r#"{"id":"b","data":[{"output":"two"}]}"#,
+        r#"{"id":"c","data.output":"three","data":7}"#,
+        r#"{"id":"d","answer":"no such column"}"#,
+        r#"{"id":"e","data":{"output":7}}"#,
+        r#"{"id":"f","data":[{"output":"x"},{"output":"y"}]}"#,
+        r#"{"id":"g","data":{"output":null}}"#,
+    ];
+    std::fs::write(&file, lines.join("\n")).expect("it is writable");
+    let (told, answers) = by_column(&file, "data.output");
+    assert_eq!(answers, ["one", "two", "three"]);
+    let problems = told["problems"].as_array().expect("a list").iter();
+    let problems: Vec<_> = problems
+        .map(|problem| {
+            (
+                problem["line"].as_u64(),
+                problem["what"].as_str().unwrap_or(""),
+            )
+        })
+        .collect();
+    assert_eq!(
+        problems,
+        [
+            (Some(4), "no `data`"),
+            (Some(5), "`output` is a number"),
+            (Some(6), "`data` is a list of 2"),
+            (Some(7), "`output` is null"),
+        ]
+    );
+}
+
+#[test]
+fn the_text_may_be_in_any_column_of_parquet() {
+    let sample = Path::new(SAMPLES).join("huggingface-messages.parquet");
+    let (told, answers) = by_column(&sample, "source");
+    assert_eq!(answers, ["hand", "hand"]);
+    assert_eq!(told["transcripts"]["used"], 2);
+}
+
+#[test]
+fn a_text_field_is_for_formats_with_columns() {
+    let dir = recordings();
+    let from = |format| {
+        let args = [
+            "import",
+            "in/ollama.jsonl",
+            "--out",
+            "c",
+            "--text-field",
+            "x",
+            "--from",
+            format,
+        ];
+        let run = deadloop(dir.path(), &args);
+        (run.status.code(), text(&run.stderr))
+    };
+    let (code, said) = from("ollama");
+    assert_eq!(code, Some(2), "{said}");
+    assert!(
+        said.contains("expected none, or the format huggingface"),
+        "{said}"
+    );
+    let (code, said) = from("huggingface");
+    assert_eq!(code, Some(2), "{said}");
+    assert!(
+        said.contains("in/ollama.jsonl:1: no `x`; expected the column that --text-field names"),
+        "{said}"
+    );
+}
+
 #[test]
 fn wrong_usage_is_told() {
     let dir = recordings();

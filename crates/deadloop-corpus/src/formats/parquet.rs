@@ -15,6 +15,8 @@ use super::{Effort, Format, Records, Sink, Source};
 #[cfg(feature = "parquet")]
 mod groups;
 #[cfg(feature = "parquet")]
+pub(crate) mod pages;
+#[cfg(feature = "parquet")]
 mod rows;
 #[cfg(feature = "parquet")]
 pub(crate) use rows::{broken, guarded};

@@ -84,9 +84,7 @@ pub(crate) fn open(
     let mut object = object;
     for _ in 0..=DEPTH {
         if known(&object) {
-            // What recorders put among the fields of a chunk itself.
-            opened.since = opened.since.or(time(&mut object, &MILLIS, Value::as_f64));
-            opened.at = opened.at.or(time(&mut object, &["received_at"], millis));
+            opened.times(&mut object);
             opened.object = object;
             return Ok(opened);
         }
@@ -142,6 +140,21 @@ fn unknown(object: &Object) -> Fault {
 }
 
 impl Opened {
+    /// Of an object without an envelope; `rest`: its fields that no API has.
+    pub(crate) fn bare(rest: Option<&mut Object>) -> Self {
+        let mut opened = Self::default();
+        if let Some(rest) = rest {
+            opened.times(rest);
+        }
+        opened
+    }
+
+    /// What recorders put among the fields of a chunk itself.
+    fn times(&mut self, object: &mut Object) {
+        self.since = self.since.or(time(object, &MILLIS, Value::as_f64));
+        self.at = self.at.or(time(object, &["received_at"], millis));
+    }
+
     /// What the envelope itself says.
     fn note(
         &mut self,

@@ -13,7 +13,7 @@ use crate::Problem;
 use crate::formats::foreign::FOREIGN;
 use crate::lines::{BOM, broken, unpack};
 use crate::raws::Counted;
-use crate::stream::{Framed, Frames};
+use crate::stream::{Framed, Frames, object};
 use crate::wire::Fault;
 
 /// Bytes of a file that are looked at.
@@ -224,7 +224,8 @@ fn lines(head: &[u8]) -> Vec<Value> {
         let part = line.first().is_some_and(|byte| byte.is_ascii_whitespace());
         let blank = line.trim_ascii().is_empty();
         if (!part || blank)
-            && let Some(Ok(Framed::Object(object))) = frames.line(line)
+            && let Some(Ok(Framed::Object(text))) = frames.line(line)
+            && let Ok(object) = object(&text)
             && !object.is_empty()
         {
             values.push(Value::Object(object));

@@ -123,11 +123,19 @@ impl Import {
     /// Finds the files: those named, and all of those in folders, in the order of their names.
     ///
     /// # Errors
-    /// A format that does not exist, or a path where nothing is.
+    /// A format that does not exist, a text field for one that has no columns of any name, or a path
+    /// where nothing is.
     pub fn new(paths: &[PathBuf], mut options: ImportOptions) -> Result<Self, String> {
-        if options.text_field.is_some() && options.from.is_none() {
-            // The one format that has columns of any name.
-            options.from = Some(huggingface::ENTRY.name.to_owned());
+        // The one format that has columns of any name.
+        let columns = huggingface::ENTRY.name;
+        if let Some(field) = &options.text_field {
+            let from = options.from.get_or_insert_with(|| columns.to_owned());
+            if from != columns {
+                return Err(format!(
+                    "the text field {field:?} for the format {from}, whose texts have their places; \
+                     expected none, or the format {columns}"
+                ));
+            }
         }
         if let Some(name) = &options.from
             && !FOREIGN.iter().any(|format| format.name == name)

@@ -165,7 +165,10 @@ impl Response {
             };
             transcript.model = self.model.clone().unwrap_or_default();
             transcript.group = self.group.clone();
-            transcript.meta = self.meta.clone();
+            transcript.meta = match several {
+                true => self.meta.clone(),
+                false => std::mem::take(&mut self.meta),
+            };
             out.emit(entry);
         }
     }

@@ -11,6 +11,7 @@ use super::envelope::{self, Opened};
 use super::head::{Certainty, Head};
 use super::reader::{Out, Reader};
 use super::response::Response;
+use super::take::Object;
 use crate::Place;
 use crate::stream::families::{self, Family};
 use crate::stream::said::Said;
@@ -57,6 +58,21 @@ impl Streams {
             session: true,
             ..Self::of(family)
         }
+    }
+
+    /// Takes what an object says that may be in an envelope.
+    pub(crate) fn object(
+        &mut self,
+        object: Object,
+        place: &Place,
+        out: &mut Out,
+    ) -> Result<(), Fault> {
+        let known = |object: &_| (self.family.knows)(object);
+        let think = out.options.think.clone();
+        let mut opened = envelope::open(object, &known, think, &mut out.losses)?;
+        let said = (self.family.read)(std::mem::take(&mut opened.object))?;
+        self.said(said, opened, place, out);
+        Ok(())
     }
 
     /// Takes what an object says, and what its envelope says.
@@ -160,12 +176,14 @@ impl Reader for Streams {
             return Ok(());
         }
         let place = record.place.clone();
-        let known = |object: &_| (self.family.knows)(object);
-        let think = out.options.think.clone();
-        let mut opened = envelope::open(record.object()?, &known, think, &mut out.losses)?;
-        let said = (self.family.read)(std::mem::take(&mut opened.object))?;
-        self.said(said, opened, &place, out);
-        Ok(())
+        if let Content::Line(text) = &record.content
+            && let Some(mut said) = self.family.quick.and_then(|quick| quick(text))
+        {
+            let opened = Opened::bare(said.rest_of(""));
+            self.said(said, opened, &place, out);
+            return Ok(());
+        }
+        self.object(record.object()?, &place, out)
     }
 
     fn gap(&mut self) {

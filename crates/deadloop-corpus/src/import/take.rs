@@ -2,12 +2,43 @@
 //!
 //! Null counts as absent. A field of the wrong type is a fault of the record.
 
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::{Map, Value};
 
 use crate::wire::{Fault, kind};
 
 /// An object, of which fields are taken.
 pub(crate) type Object = Map<String, Value>;
+
+/// What an object has besides the fields that a typed reading names; nulls are left away.
+#[derive(Debug, Default)]
+pub(crate) struct Rest(pub(crate) Object);
+
+impl<'de> Deserialize<'de> for Rest {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Fields;
+        impl<'de> Visitor<'de> for Fields {
+            type Value = Rest;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a JSON object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Rest, A::Error> {
+                let mut rest = Object::new();
+                while let Some(name) = map.next_key::<String>()? {
+                    if let Some(value) = map.next_value::<Option<Value>>()? {
+                        rest.insert(name, value);
+                    }
+                }
+                Ok(Rest(rest))
+            }
+        }
+        deserializer.deserialize_map(Fields)
+    }
+}
 
 /// A field that is not null.
 pub(crate) fn any(object: &mut Object, name: &str) -> Option<Value> {

@@ -1,8 +1,12 @@
-//! Lines into JSON objects: bare ones, and the data of server-sent events.
+//! Lines into the texts of JSON objects: bare ones, and the data of server-sent events. Whether they
+//! are objects is for those to find who read them.
 //!
 //! A `data` line that is a whole object is passed on at once, without the blank line that ends its
 //! event: an alarm must not wait for it. Only an object that goes on in further `data` lines does.
 
+use std::borrow::Cow;
+
+use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
 
 use crate::wire::{Fault, kind, utf8};
@@ -13,12 +17,12 @@ pub(super) const DONE: &str = "[DONE]";
 pub(super) const FIELDS: [&str; 4] = ["data", "event", "id", "retry"];
 
 /// What a line completes, or what is wrong with it.
-pub(crate) type Frame = Result<Framed, Fault>;
+pub(crate) type Frame<'a> = Result<Framed<'a>, Fault>;
 
 /// What a line completes.
-pub(crate) enum Framed {
-    /// An object.
-    Object(Map<String, Value>),
+pub(crate) enum Framed<'a> {
+    /// The text of what should be an object, for [`object`].
+    Object(Cow<'a, str>),
     /// `[DONE]`.
     Done,
 }
@@ -42,7 +46,7 @@ impl Frames {
     }
 
     /// The next line, without its ending; what it completes.
-    pub(crate) fn line(&mut self, line: &[u8]) -> Option<Frame> {
+    pub(crate) fn line<'a>(&mut self, line: &'a [u8]) -> Option<Frame<'a>> {
         let line = match utf8(line) {
             Ok(line) => line,
             Err(fault) => return Some(Err(fault)),
@@ -56,19 +60,19 @@ impl Frames {
             return (name == "data").then(|| self.data(value.trim_ascii()))?;
         }
         let line = line.trim_ascii();
-        Some(match line {
-            DONE => Ok(Framed::Done),
-            line => object(line).map(Framed::Object),
-        })
+        Some(Ok(match line {
+            DONE => Framed::Done,
+            line => Framed::Object(line.into()),
+        }))
     }
 
     /// The event has ended: a blank line, or the end of the stream.
-    pub(crate) fn end(&mut self) -> Option<Frame> {
+    pub(crate) fn end(&mut self) -> Option<Frame<'static>> {
         let data = std::mem::take(&mut self.data);
-        (!data.is_empty()).then(|| object(&data).map(Framed::Object))
+        (!data.is_empty()).then_some(Ok(Framed::Object(data.into())))
     }
 
-    fn data(&mut self, value: &str) -> Option<Frame> {
+    fn data<'a>(&mut self, value: &'a str) -> Option<Frame<'a>> {
         if self.data.len() + value.len() > self.limit {
             self.data = String::new();
             let expected = format!("at most {} bytes", self.limit);
@@ -81,9 +85,9 @@ impl Frames {
             if value == DONE {
                 return Some(Ok(Framed::Done));
             }
-            match serde_json::from_str::<Value>(value) {
+            match serde_json::from_str::<IgnoredAny>(value) {
                 Err(e) if e.is_eof() => {}
-                parsed => return Some(whole(parsed).map(Framed::Object)),
+                _ => return Some(Ok(Framed::Object(value.into()))),
             }
         } else {
             self.data.push('\n');
@@ -99,13 +103,9 @@ fn field(line: &str) -> Option<(&str, &str)> {
     (name.is_empty() || FIELDS.contains(&name)).then_some((name, value))
 }
 
-/// A line that should be one JSON object.
-pub(super) fn object(text: &str) -> Result<Map<String, Value>, Fault> {
-    whole(serde_json::from_str(text))
-}
-
-fn whole(parsed: serde_json::Result<Value>) -> Result<Map<String, Value>, Fault> {
-    match parsed {
+/// A text that should be one JSON object.
+pub(crate) fn object(text: &str) -> Result<Map<String, Value>, Fault> {
+    match serde_json::from_str(text) {
         Ok(Value::Object(map)) => Ok(map),
         Ok(other) => Err(Fault::new(
             format!("{} alone", kind(&other)),
@@ -121,17 +121,18 @@ mod tests {
 
     fn frames(fields: bool, lines: &[&str]) -> Vec<Result<String, String>> {
         let mut frames = Frames::new(fields, 40);
-        let mut all: Vec<Frame> = lines
+        let mut all: Vec<Frame<'_>> = lines
             .iter()
             .filter_map(|l| frames.line(l.as_bytes()))
             .collect();
         all.extend(frames.end());
         all.into_iter()
             .map(|f| match f {
-                Ok(Framed::Object(map)) => Ok(Value::Object(map).to_string()),
+                Ok(Framed::Object(text)) => object(&text).map(|map| Value::Object(map).to_string()),
                 Ok(Framed::Done) => Ok(DONE.to_owned()),
-                Err(fault) => Err(fault.at(crate::Place::whole("x")).what),
+                Err(fault) => Err(fault),
             })
+            .map(|read| read.map_err(|fault| fault.at(crate::Place::whole("x")).what))
             .collect()
     }
 

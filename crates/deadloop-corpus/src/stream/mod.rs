@@ -25,7 +25,7 @@ mod objects;
 pub(crate) mod said;
 mod text;
 
-pub(crate) use frames::{Frame, Framed, Frames};
+pub(crate) use frames::{Framed, Frames, object};
 use objects::Objects;
 use text::Text;
 

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use serde_json::{Map, Value};
 
 use super::families::{self, Family};
-use super::frames::{Frame, Framed, Frames};
+use super::frames::{Frame, Framed, Frames, object};
 use super::lines::Lines;
 use super::said::Said;
 use super::{Arrival, Bad, StreamFormat};
@@ -78,25 +78,21 @@ impl Objects {
                 Ok(bytes) => self.frames.line(bytes),
                 Err(fault) => Some(Err(fault)),
             };
-            self.take(frame, out, bad);
+            let object = frame.and_then(read);
+            self.take(object, out, bad);
         }
         if out.is_empty() && std::mem::take(&mut self.ended) {
-            let last = self.frames.end();
+            let last = self.frames.end().and_then(read);
             self.take(last, out, bad);
             self.release(out);
         }
     }
 
-    fn take(&mut self, frame: Option<Frame>, out: &mut VecDeque<Arrival>, bad: &mut Bad) {
-        let object = match frame {
-            // What comes after [DONE], if anything does, is read on.
-            None | Some(Ok(Framed::Done)) => return,
-            Some(Ok(Framed::Object(object))) => Ok(object),
-            Some(Err(fault)) => Err(fault),
-        };
-        match object.and_then(events) {
-            Err(fault) => bad.note(self.line, fault),
-            Ok((family, said)) => {
+    fn take(&mut self, object: Option<Read>, out: &mut VecDeque<Arrival>, bad: &mut Bad) {
+        match object.map(|object| object.and_then(events)) {
+            None => {}
+            Some(Err(fault)) => bad.note(self.line, fault),
+            Some(Ok((family, said))) => {
                 for event in said.watched() {
                     self.event(family, event, out);
                 }
@@ -138,6 +134,18 @@ impl Objects {
                 out.push_back(Arrival { event, end });
             });
         }
+    }
+}
+
+/// An object, or what is wrong with it.
+type Read = Result<Map<String, Value>, Fault>;
+
+/// What comes after `[DONE]`, if anything does, is read on.
+fn read(frame: Frame<'_>) -> Option<Read> {
+    match frame {
+        Ok(Framed::Done) => None,
+        Ok(Framed::Object(text)) => Some(object(&text)),
+        Err(fault) => Some(Err(fault)),
     }
 }
 

@@ -103,6 +103,13 @@ impl Said {
         }
     }
 
+    /// What was left at a path.
+    pub(crate) fn rest_of(&mut self, path: &str) -> Option<&mut Object> {
+        let mut rests = self.rest.iter_mut();
+        let (_, rest) = rests.find(|(at, _)| *at == path)?;
+        Some(rest)
+    }
+
     /// What a live stream is watched for: the events of the first choice.
     pub(crate) fn watched(self) -> impl Iterator<Item = Event> {
         self.parts.into_iter().filter_map(|part| match part {

@@ -32,19 +32,16 @@ struct Own(Streams);
 
 impl Reader for Own {
     fn take(&mut self, record: Record, out: &mut Out) -> Result<(), Fault> {
-        let stream = match &record.content {
-            Content::Json(value) => value
-                .as_object()
-                .is_some_and(|object| (FAMILY.knows)(object)),
-            Content::Done => true,
-            Content::Text(_) => false,
-        };
-        if stream {
+        if matches!(record.content, Content::Done) {
             return self.0.take(record, out);
         }
         let place = record.place.clone();
+        let object = record.object()?;
+        if (FAMILY.knows)(&object) {
+            return self.0.object(object, &place, out);
+        }
         let think = out.options.think.clone();
-        let entry = Wire::of(record.object()?)?.entry(&place, |_| think.clone())?;
+        let entry = Wire::of(object)?.entry(&place, |_| think.clone())?;
         out.emit(entry);
         Ok(())
     }

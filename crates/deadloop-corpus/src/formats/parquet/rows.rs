@@ -12,7 +12,7 @@ use polars_io::parquet::read::{FileMetadata, ParallelStrategy, ParquetReader, in
 use polars_parquet::read::read_metadata;
 use serde_json::Value;
 
-use super::REST;
+use super::{REST, pages};
 use crate::digest::RecordDigest;
 use crate::formats::{Record, Records, Source};
 use crate::raws::Raw;
@@ -129,10 +129,8 @@ impl Rows {
     /// Reads one row group: polars is shown a file that has no other.
     fn load(&self, at: usize) -> Result<Group, Fault> {
         let group = self.footer.row_groups[at].clone();
-        let size = self.source.file.metadata().map_err(broken)?.len();
-        if group.byte_ranges_iter().any(|range| range.end > size) {
-            return Err(broken("a row group lies past the end"));
-        }
+        let mut file = self.source.file.try_clone().map_err(broken)?;
+        pages::check(&mut file, &group)?;
         let height = group.num_rows();
         let footer = FileMetadata {
             num_rows: height,
@@ -140,7 +138,6 @@ impl Rows {
             row_groups: vec![group],
             ..FileMetadata::clone(&self.footer)
         };
-        let file = self.source.file.try_clone().map_err(broken)?;
         let mut reader = ParquetReader::new(file).read_parallel(ParallelStrategy::None);
         reader.set_metadata(Arc::new(footer));
         let frame = reader.finish().map_err(broken)?;

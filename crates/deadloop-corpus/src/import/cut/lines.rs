@@ -2,11 +2,10 @@
 
 use std::io::BufRead;
 
-use serde_json::Value;
-
 use super::{Content, Record};
 use crate::lines::{Lines, MAX_LINE};
-use crate::stream::{Frame, Framed, Frames};
+use crate::stream::{Framed, Frames};
+use crate::wire::Fault;
 use crate::{Place, Problem};
 
 /// The records of a file; those over several `data` lines stand at the last of them.
@@ -28,16 +27,19 @@ pub(super) fn records(
 }
 
 impl<R: BufRead> Cut<R> {
-    fn frame(&mut self) -> Option<Frame> {
+    fn content(&mut self) -> Option<Result<Content, Fault>> {
         loop {
             let frame = match self.lines.next_line() {
                 Some(Ok(line)) => self.frames.line(line),
                 Some(Err(fault)) => Some(Err(fault)),
                 None if std::mem::replace(&mut self.ended, true) => return None,
-                None => return self.frames.end(),
+                None => Some(self.frames.end()?),
             };
-            if frame.is_some() {
-                return frame;
+            if let Some(frame) = frame {
+                return Some(frame.map(|framed| match framed {
+                    Framed::Object(text) => Content::Line(text.into_owned()),
+                    Framed::Done => Content::Done,
+                }));
             }
         }
     }
@@ -47,17 +49,14 @@ impl<R: BufRead> Iterator for Cut<R> {
     type Item = Result<Record, Problem>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let frame = self.frame()?;
+        let content = self.content()?;
         let place = self.lines.place().clone();
-        Some(match frame {
+        Some(match content {
             Err(fault) => Err(fault.at(place)),
-            Ok(framed) => Ok(Record {
+            Ok(content) => Ok(Record {
                 place,
                 member: String::new(),
-                content: match framed {
-                    Framed::Object(object) => Content::Json(Value::Object(object)),
-                    Framed::Done => Content::Done,
-                },
+                content,
             }),
         })
     }

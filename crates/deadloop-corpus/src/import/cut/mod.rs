@@ -6,6 +6,7 @@ use std::io::BufRead;
 use serde_json::Value;
 
 use super::take::{Object, as_object};
+use crate::stream::object;
 use crate::wire::Fault;
 use crate::{Place, Problem};
 
@@ -34,9 +35,10 @@ pub(crate) struct Record {
 
 /// What a record holds.
 pub(crate) enum Content {
-    /// A JSON object nearly always: a line, the data of an event, a document, an element of a
-    /// document that is a list.
+    /// A JSON object nearly always: a document, an element of one that is a list, a row.
     Json(Value),
+    /// The text of a line, or of an event's data, that should be a JSON object.
+    Line(String),
     /// `[DONE]`: the stream ends here.
     Done,
     /// All of a file of text.
@@ -48,6 +50,7 @@ impl Record {
     pub(crate) fn object(self) -> Result<Object, Fault> {
         match self.content {
             Content::Json(value) => as_object("record", value),
+            Content::Line(text) => object(&text),
             Content::Done => Err(Fault::new("[DONE] where no stream is", "one JSON object")),
             Content::Text(_) => Err(Fault::new("plain text", "one JSON object")),
         }

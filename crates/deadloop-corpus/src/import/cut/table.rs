@@ -6,14 +6,12 @@
 
 use std::collections::VecDeque;
 use std::fs::File;
-use std::io::{Cursor, Read, Seek, SeekFrom};
 
 use polars_arrow::array::{
     Array, BinaryArray, BinaryViewArray, BooleanArray, DictionaryArray, ListArray, PrimitiveArray,
     StructArray, Utf8Array, Utf8ViewArray, get_display,
 };
 use polars_arrow::datatypes::{ArrowSchema, Field};
-use polars_buffer::Buffer;
 use polars_parquet::read::{
     BasicDecompressor, ColumnChunkMetadata, FileMetadata, PageReader, RowGroupMetadata,
     column_iter_to_arrays, infer_schema, read_metadata,
@@ -21,7 +19,7 @@ use polars_parquet::read::{
 use serde_json::{Map, Value};
 
 use super::{Content, Record};
-use crate::formats::parquet::{broken, guarded};
+use crate::formats::parquet::{broken, guarded, pages};
 use crate::wire::Fault;
 use crate::{Place, Problem};
 
@@ -68,10 +66,7 @@ impl Table {
 
     fn load(&mut self, group: usize) -> Result<(), Fault> {
         let group = &self.footer.row_groups[group];
-        let size = self.file.metadata().map_err(broken)?.len();
-        if group.byte_ranges_iter().any(|range| range.end > size) {
-            return Err(broken("a row group lies past the end"));
-        }
+        pages::check(&mut self.file, group)?;
         let columns = self.schema.iter().map(|(name, field)| {
             let arrays = arrays(&mut self.file, group, name, field)?;
             let name = name.to_string();
@@ -149,11 +144,7 @@ fn arrays(
     let parts: Vec<&ColumnChunkMetadata> = parts.into_iter().flatten().collect();
     let mut pages = Vec::new();
     for part in &parts {
-        let range = part.byte_range();
-        let mut bytes = vec![0; (range.end - range.start) as usize];
-        file.seek(SeekFrom::Start(range.start)).map_err(broken)?;
-        file.read_exact(&mut bytes).map_err(broken)?;
-        let bytes = Cursor::new(Buffer::from(bytes));
+        let bytes = pages::bytes(file, part)?;
         let reader = PageReader::new(bytes, part, Vec::new(), usize::MAX);
         pages.push(BasicDecompressor::new(reader, Vec::new()));
     }

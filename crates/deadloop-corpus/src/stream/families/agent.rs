@@ -22,6 +22,7 @@ pub(crate) const ENTRY: Family = Family {
         named && object.contains_key("payload")
     },
     read,
+    quick: None,
 };
 
 const TEXTS: [&str; 5] = ["content", "text", "delta", "data", "message"];

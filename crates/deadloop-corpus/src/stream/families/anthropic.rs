@@ -34,6 +34,7 @@ pub(crate) const ENTRY: Family = Family {
     tags: true,
     knows: |object| TYPES.contains(&kind(object)) || whole(object),
     read,
+    quick: None,
 };
 
 /// A message that is not streamed.

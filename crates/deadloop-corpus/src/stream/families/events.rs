@@ -11,4 +11,5 @@ pub(crate) const ENTRY: Family = Family {
     tags: false,
     knows: |object| EVENT_TYPES.contains(&kind(object)),
     read: |object| event_of(object).map(|event| Said::of([event])),
+    quick: None,
 };

@@ -38,6 +38,9 @@ pub(crate) struct Family {
     pub(crate) knows: fn(&Map<String, Value>) -> bool,
     /// What such an object says.
     pub(crate) read: fn(Map<String, Value>) -> Result<Said, Fault>,
+    /// What the JSON text of such an object says, in a fraction of the time; none where it is no
+    /// such object or has to be looked at more closely. For families that come in great numbers.
+    pub(crate) quick: Option<fn(&str) -> Option<Said>>,
 }
 
 /// The family of an object.

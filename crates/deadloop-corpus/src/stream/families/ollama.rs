@@ -27,6 +27,7 @@ pub(crate) const ENTRY: Family = Family {
         chunk || (alone && error(object))
     },
     read,
+    quick: None,
 };
 
 /// Sent in place of a chunk.

@@ -27,6 +27,7 @@ pub(crate) const ENTRY: Family = Family {
     tags: true,
     knows: |object| kind(object).starts_with("response.") || whole(object),
     read,
+    quick: None,
 };
 
 /// A response that is not streamed.
