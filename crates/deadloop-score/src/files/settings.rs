@@ -48,7 +48,7 @@ pub fn settings_toml(plan: &Plan, choices: &Choices, options: &ChooseOptions) ->
     // Writing into a String cannot fail.
     let _ = writeln!(
         text,
-        "\n# every model that has no table below, also one that was not in the corpus: what is best on all\n# models together is what is known of it. {}",
+        "\n# every model that has no table below, also one that was not in the corpus: what is best on all\n# models together is all that is known of it\n# {}",
         figures(&choices.pooled, options)
     );
     guards(&mut text, "guard", &plan.setting(choices.pooled.cell));
