@@ -16,6 +16,9 @@ pub struct ChooseOptions {
     pub objective: Metric,
     /// Folds of the cross-validation, at least 2.
     pub folds: usize,
+    /// How many folds, from the first on, a race has looked at to leave settings out: they are never
+    /// held out. 0 without a race.
+    pub raced: usize,
     /// Seed of the folds.
     pub seed: u64,
     /// How alarms are judged.
@@ -28,8 +31,8 @@ pub struct ChooseOptions {
     pub min_clean_chars: u64,
     /// The current setting is left only for one that is better with this probability.
     pub sure: f64,
-    /// How many standard errors below the best a setting may be and still count as good as it; 0:
-    /// the best is taken.
+    /// How many standard errors below the best a setting may be and still count as good as it: of
+    /// those the pooled one is taken, or the most careful; 0: the best.
     pub errors: f64,
 }
 
@@ -44,6 +47,7 @@ impl Default for ChooseOptions {
             }],
             objective: Metric::Saved,
             folds: 5,
+            raced: 0,
             seed: 1,
             judge: JudgeOptions::default(),
             worth: Worth::default(),
@@ -108,6 +112,9 @@ pub struct Choice {
     pub tally: Tally,
     /// What `held_out` is computed from.
     pub held_out_tally: Tally,
+    /// The settings that were chosen without each fold, each on all folds: see
+    /// [`optimism`](Self::optimism).
+    pub looked_tally: Tally,
     /// In how many folds nothing was feasible; there the held-out figures are those of no detector.
     pub folds_without: usize,
     /// How each constraint stands, in their order, on the transcripts it is reported for.
@@ -131,17 +138,22 @@ pub struct LeftOut {
 }
 
 impl Choice {
-    /// How much better the setting looks on what it was chosen on; positive: the held-out figure is
-    /// worse.
-    pub fn optimism(&self, objective: Metric) -> Option<f64> {
+    /// How much better the setting looks on what it was chosen on than it is.
+    ///
+    /// It is measured on the settings that the folds chose: what each looks like on all transcripts,
+    /// less what it is on the fold left out. `in_sample` less `held_out` would be too large where
+    /// labels are few, since a fold chooses with fewer of them and so a little worse: Burman (1989),
+    /// "A comparative study of ordinary cross-validation, v-fold cross-validation and the repeated
+    /// learning-testing methods", corrects by just that. `in_sample` less the optimism is what to
+    /// expect.
+    pub fn optimism(&self, objective: Metric, worth: &Worth) -> Option<f64> {
         let sign = if objective.more_is_better() {
             1.0
         } else {
             -1.0
         };
-        self.in_sample
-            .zip(self.held_out)
-            .map(|(seen, unseen)| sign * (seen - unseen))
+        let looked = objective.value(&self.looked_tally, worth)?;
+        Some(sign * (looked - self.held_out?))
     }
 }
 

@@ -11,6 +11,7 @@ use std::ops::Range;
 use crate::board::{Board, Field};
 use crate::choice::{Choice, Choices, ChooseOptions, LeftOut, Why};
 use crate::constraint::{Constraint, Judge, Standing};
+use crate::cross::Cross;
 use crate::evidence::Evidence;
 use crate::folds::folds;
 use crate::infeasible::{ChooseError, NothingFeasible};
@@ -77,13 +78,6 @@ struct Chooser<'a> {
     options: &'a ChooseOptions,
 }
 
-/// A selection on some transcripts, and those of the folds.
-struct Cross {
-    selected: Selected,
-    /// The cell chosen without each fold; `None`: nothing was feasible.
-    without: Vec<Option<usize>>,
-}
-
 impl Chooser<'_> {
     fn selection<'b>(
         &'b self,
@@ -107,12 +101,7 @@ impl Chooser<'_> {
         pick: &[usize],
         rest: &[usize],
     ) -> Result<Cross, Box<NothingFeasible>> {
-        let selection = self.selection(voice, pick, rest);
-        let selected = selection.select(None)?;
-        let without = (0..self.field.fold_count)
-            .map(|fold| selection.select(Some(fold)).ok().map(|s| s.cell))
-            .collect();
-        Ok(Cross { selected, without })
+        Cross::of(&self.selection(voice, pick, rest), self.options.raced)
     }
 
     fn models(&self, pooled: &Cross) -> Vec<Choice> {
@@ -138,6 +127,7 @@ impl Chooser<'_> {
                     all: &self.all,
                     own: &board,
                     borrowing: help,
+                    pooled,
                 };
                 match self.trial(voice, pick, &rest) {
                     Ok(own) => {
@@ -215,7 +205,7 @@ impl Chooser<'_> {
         } = self.options;
         let evidence = self.field.evidence;
         let tally = evidence.tally(cell, pick, judge);
-        let held_out_tally = self.held_out(pick, cross);
+        let held_out_tally = cross.held_out(&self.field, pick);
         let quiet = evidence.quiet(cell, pick, judge);
         let mut by = Judge::default();
         let mut stand = |c: &Constraint| by.standing(c, &tally, &quiet, worth);
@@ -235,30 +225,12 @@ impl Chooser<'_> {
             current: current.and_then(|tally| objective.value(&tally, worth)),
             tally,
             held_out_tally,
-            folds_without: cross.without.iter().filter(|cell| cell.is_none()).count(),
+            looked_tally: cross.looked(&self.field, pick),
+            folds_without: cross.nothing(),
             standings,
             borrowing: None,
             left_out: None,
         }
-    }
-
-    /// Each fold under the cell that was chosen without it.
-    fn held_out(&self, pick: &[usize], cross: &Cross) -> Tally {
-        let Field {
-            evidence,
-            folds,
-            judge,
-            ..
-        } = self.field;
-        let fold = |(fold, cell): (usize, &Option<usize>)| {
-            let in_fold = |i: &usize| folds[*i] == fold;
-            let left: Vec<usize> = pick.iter().copied().filter(in_fold).collect();
-            match cell {
-                Some(cell) => evidence.tally(*cell, &left, judge),
-                None => self.field.quiet(&left),
-            }
-        };
-        cross.without.iter().enumerate().map(fold).sum()
     }
 
     /// Whether some constraint that has bounds has too little data for them.

@@ -30,6 +30,7 @@ mod choice;
 mod choose;
 mod compare;
 mod constraint;
+mod cross;
 mod evidence;
 mod files;
 mod floors;

@@ -7,6 +7,7 @@ use crate::board::{Board, Field, Place};
 use crate::careful::{copies, distance};
 use crate::choice::ChooseOptions;
 use crate::constraint::{Constraint, Judge};
+use crate::cross::Cross;
 use crate::infeasible::{NothingFeasible, Restrictive};
 use crate::metric::At;
 use crate::paired::{Difference, Pair, Paired};
@@ -33,6 +34,8 @@ pub(crate) enum Voice<'a> {
         own: &'a Board,
         /// How much the others help: without each fold, then with all.
         borrowing: &'a [Borrowing],
+        /// The choice for all models together.
+        pooled: &'a Cross,
     },
 }
 
@@ -146,11 +149,19 @@ impl Selection<'_> {
         found
     }
 
-    /// Among the feasible cells within one standard error of the best (of the paired difference):
-    /// fewest wrong alarms, then most copies asked for, then nearest to the current setting, then
-    /// first in the grid.
+    /// Among the feasible cells that are [`near`](Self::near) the best: for one model that of all
+    /// models together; then fewest wrong alarms, then most copies asked for, then nearest to the
+    /// current setting, then first in the grid.
+    ///
+    /// A model is less sure of its best than all models are of theirs, so more cells are near it, and
+    /// the most careful of them is stricter for that reason alone: where models do not differ, worse
+    /// than the pooled one (`reports/choosing.md`). So it is left only for a better one.
     fn most_careful(&self, best: Candidate, feasible: &[Candidate], sample: &Sample) -> usize {
         let near = self.near(best, feasible, sample);
+        let pooled = self.pooled(sample);
+        if let Some(same) = near.iter().find(|c| Some(c.cell) == pooled) {
+            return same.cell;
+        }
         let fewest = near.iter().map(|c| c.wrong).fold(f64::INFINITY, f64::min);
         let near: Vec<usize> = near
             .iter()
@@ -171,6 +182,16 @@ impl Selection<'_> {
         .unwrap_or(best.cell)
     }
 
+    /// What is chosen for all models together on the same transcripts.
+    fn pooled(&self, sample: &Sample) -> Option<usize> {
+        match self.voice {
+            Voice::Helped { pooled, .. } => pooled.cell(sample.without),
+            _ => None,
+        }
+    }
+
+    /// The feasible cells within so many standard errors of the best (of the paired difference), but
+    /// none with more wrong alarms than it has.
     fn near(&self, best: Candidate, feasible: &[Candidate], sample: &Sample) -> Vec<Candidate> {
         let ChooseOptions {
             objective,
@@ -178,6 +199,10 @@ impl Selection<'_> {
             errors,
             ..
         } = self.options;
+        if *errors == 0.0 {
+            let as_good = |c: &&Candidate| c.merit >= best.merit && c.wrong <= best.wrong;
+            return feasible.iter().filter(as_good).copied().collect();
+        }
         let counts = self.counts(best.cell, sample);
         let weighed = self.weighed(sample, counts.weights);
         let at = objective.at(&counts, worth);
@@ -189,7 +214,6 @@ impl Selection<'_> {
             let end = rest.partition_point(|c| c.cell < block.first() + block.len());
             let (here, later) = rest.split_at(end);
             rest = later;
-            // More wrong alarms than the best has are never preferred to it.
             let contends = |c: &&Candidate| c.wrong <= best.wrong;
             if !here.iter().any(|c| contends(&c)) {
                 continue;

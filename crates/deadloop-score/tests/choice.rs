@@ -100,7 +100,10 @@ fn among_equals_the_most_careful_is_chosen_and_few_labels_get_the_pooled_one() {
         choices.pooled.in_sample, choices.pooled.held_out,
         "every fold chooses the same"
     );
-    assert_eq!(choices.pooled.optimism(Metric::Saved), Some(0.0));
+    assert_eq!(
+        choices.pooled.optimism(Metric::Saved, &Worth::default()),
+        Some(0.0)
+    );
 }
 
 #[test]
@@ -129,6 +132,36 @@ fn models_with_data_get_their_own_setting_and_the_file_loads() {
         settings.for_model("axb").id(),
         choices.pooled.setting,
         "a star in a name is a star"
+    );
+}
+
+/// Fewer labels leave more settings within a standard error, and the most careful of those would be
+/// stricter for no other reason.
+#[test]
+fn a_model_keeps_the_pooled_setting_unless_its_own_is_better_by_an_error() {
+    let (plan, cells) = plan();
+    // Of many one loop in twenty is found by the first four alone, so that all together take the
+    // fourth; few are found by five at least, and half of them by all: the fifth is as good there.
+    let finds = |found: u16, i: usize| match (found, i) {
+        (5, i) if i % 20 == 0 => 4,
+        (6, i) if i % 2 == 0 => 5,
+        (found, _) => found,
+    };
+    let (cases, records) = world_where(&[("few", 20, 6, 1), ("many", 200, 5, 1)], finds);
+    let evidence = Evidence::new(&plan, &cases, &records).unwrap();
+    let choices = choose(&evidence, cells.clone(), None, &ChooseOptions::default()).unwrap();
+    let few = &choices.models[0];
+    assert!(
+        few.borrowing.unwrap().strength().0 < 20.0,
+        "they are unlike"
+    );
+    assert_eq!((choices.pooled.cell, few.cell, few.why), (3, 3, Why::Own));
+    let (own_cases, own_records) = (&cases[..40], &records[..40]);
+    let own = Evidence::new(&plan, own_cases, own_records).unwrap();
+    let own = choose(&own, cells, None, &ChooseOptions::default()).unwrap();
+    assert_eq!(
+        own.models[0].cell, 4,
+        "by itself it is the most careful one"
     );
 }
 

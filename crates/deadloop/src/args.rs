@@ -42,7 +42,7 @@ pub(crate) enum Command {
     #[command(
         after_help = "Examples:\n  deadloop tune datasets/starter\n  deadloop tune recordings.jsonl.zst --grid grid.toml --out tuned --constraint 'fa_per_mchar<=0.5'\n  deadloop tune clean.jsonl --budget 1/Mchar\n  deadloop tune recordings.jsonl.zst --grid huge.toml --search lhs --structures 40\n\nThe folder holds report.html, settings.toml (what production loads), choice.csv and every table. The same\ncommand resumes where it was interrupted."
     )]
-    Tune(Tune),
+    Tune(commands::Tune),
     /// Scores of every cell of a grid, no choice; resumes where it stopped
     #[command(
         after_help = "Example:\n  deadloop sweep datasets/starter --grid grid.toml --out swept"
@@ -119,84 +119,6 @@ pub(crate) enum Command {
     /// Detectors, their parameters (S structural, T threshold), bounds, defaults and presets
     #[command(after_help = "Examples:\n  deadloop detectors\n  deadloop detectors --json")]
     Detectors,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Tune {
-    /// A corpus: a folder, or one .jsonl or .parquet file
-    pub(crate) corpus: PathBuf,
-    /// The grid to search [default: a grid of every text detector]
-    #[arg(long, value_name = "FILE")]
-    pub(crate) grid: Option<PathBuf>,
-    /// The settings in use now, to compare with [default: the recommended guard]
-    #[arg(long, value_name = "FILE")]
-    pub(crate) settings: Option<PathBuf>,
-    /// What a setting has to meet: metric<=number or metric>=number; may be repeated
-    #[arg(
-        long = "constraint",
-        value_name = "EXPR",
-        default_value = "fa_per_mchar<=1"
-    )]
-    pub(crate) constraints: Vec<String>,
-    /// What it is to be best in
-    #[arg(long, value_name = "METRIC", default_value = "saved")]
-    pub(crate) objective: String,
-    /// False alarms that are allowed, as 1/Mchar: --constraint fa_per_mchar<=1. On a corpus without
-    /// loops: which settings its clean text supports, and how much is missing
-    #[arg(long, value_name = "N/Mchar", conflicts_with = "constraints", value_parser = budget)]
-    pub(crate) budget: Option<f64>,
-    /// Folds of the cross-validation
-    #[arg(long, value_name = "K", default_value_t = 5, value_parser = clap::value_parser!(u64).range(2..=100))]
-    pub(crate) folds: u64,
-    /// How many standard errors below the best a setting may be and still count as good as it: among
-    /// those the most careful is chosen; 0 takes the best
-    #[arg(long, value_name = "X", default_value_t = 1.0, value_parser = standard_errors)]
-    pub(crate) standard_errors: f64,
-    /// Fail (exit code 5) if some model has too few labels for a setting of its own
-    #[arg(long)]
-    pub(crate) require_own: bool,
-    /// Search this many drawn structures of the grid, not all; thresholds are always complete
-    #[arg(long, value_enum, value_name = "HOW")]
-    pub(crate) search: Option<Search>,
-    /// How many structures --search draws
-    #[arg(long, value_name = "N", default_value = "60", requires = "search")]
-    pub(crate) structures: NonZeroUsize,
-    #[command(flatten)]
-    pub(crate) select: Select,
-    #[command(flatten)]
-    pub(crate) judge: Judge,
-    #[command(flatten)]
-    pub(crate) output: Output,
-    /// Where the results go
-    #[arg(long, value_name = "DIR", default_value = "deadloop-tune")]
-    pub(crate) out: PathBuf,
-}
-
-/// How structures are drawn.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Search {
-    /// Each by itself
-    Random,
-    /// As a Latin hypercube: each value of a parameter about equally often
-    Lhs,
-}
-
-/// `1/Mchar`, `0.5/Mchar`, or the number alone.
-fn budget(text: &str) -> Result<f64, String> {
-    let number = text.strip_suffix("/Mchar").unwrap_or(text).trim();
-    let budget = number
-        .parse::<f64>()
-        .ok()
-        .filter(|n| *n > 0.0 && n.is_finite());
-    budget.ok_or_else(|| "expected a number above 0, as 1/Mchar".into())
-}
-
-fn standard_errors(text: &str) -> Result<f64, String> {
-    let errors = text
-        .parse::<f64>()
-        .ok()
-        .filter(|n| *n >= 0.0 && n.is_finite());
-    errors.ok_or_else(|| "expected a number from 0 on".into())
 }
 
 #[derive(Debug, Args)]

@@ -3,10 +3,10 @@
 
 use std::collections::HashSet;
 
+use clap::ValueEnum;
 use deadloop_replay::{Grid, Job, Plan, Record, run};
 use deadloop_score::{Case, ChooseOptions, Drawing, Drawn, Evidence, draw_structures, folds, race};
 
-use crate::args::Search;
 use crate::corpus::Surveyed;
 use crate::exit::{Code, Outcome};
 use crate::folder::Folder;
@@ -14,6 +14,15 @@ use crate::programs;
 use crate::progress::watched;
 use crate::replaying::{Request, failed, look};
 use crate::show;
+
+/// How structures are drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Search {
+    /// Each by itself
+    Random,
+    /// As a Latin hypercube: each value of a parameter about equally often
+    Lhs,
+}
 
 /// What to search.
 pub(crate) struct Wanted<'a> {
@@ -24,8 +33,18 @@ pub(crate) struct Wanted<'a> {
     pub(crate) options: &'a ChooseOptions,
 }
 
-/// The plan of the structures that are left, and in a sentence how they were found.
-pub(crate) fn search(request: &Request<'_>, wanted: &Wanted<'_>) -> Outcome<(Plan, String)> {
+/// What a search leaves.
+pub(crate) struct Found {
+    /// Of the structures that may still hold the best setting.
+    pub(crate) plan: Plan,
+    /// How they were found, in a sentence.
+    pub(crate) told: String,
+    /// On how many folds they were raced, the first ones: nothing is held out of those any more.
+    pub(crate) raced: usize,
+}
+
+/// Draws structures and races them.
+pub(crate) fn search(request: &Request<'_>, wanted: &Wanted<'_>) -> Outcome<Found> {
     let seed = wanted.options.seed;
     let (how, name) = match wanted.how {
         Search::Random => (Drawing::Random, "random"),
@@ -38,18 +57,29 @@ pub(crate) fn search(request: &Request<'_>, wanted: &Wanted<'_>) -> Outcome<(Pla
     Folder::prepare(request.out, request.output.force)?;
     let surveyed = look(request)?;
     surveyed.accept(request.select.on_bad, request.global.quiet)?;
-    let (left, raced) = raced(request, &surveyed, grids, wanted.options)?;
+    // Of everything nothing is left out: it is the full grid.
+    let (left, raced) = match possible as u128 == of {
+        true => (grids, 0),
+        false => raced(request, &surveyed, grids, wanted.options)?,
+    };
+    let race = match raced {
+        0 => "nothing raced".to_owned(),
+        _ => format!(
+            "{} left after racing on {raced} of {} folds, the others are held out",
+            left.len(),
+            wanted.options.folds
+        ),
+    };
     let told = format!(
-        "search {name}, seed {seed}: {possible} of {of} structures ({:.2} %), {cells} of {all} cells ({:.2} %); {} left after racing on {raced} of {} folds",
+        "search {name}, seed {seed}: {possible} of {of} structures ({:.2} %), {cells} of {all} cells ({:.2} %); {race}",
         100.0 * possible as f64 / of as f64,
         100.0 * cells as f64 / all as f64,
-        left.len(),
-        wanted.options.folds
     );
     if !request.global.quiet {
         eprintln!("{told}");
     }
-    Ok((planned(left)?.0, told))
+    let plan = planned(left)?.0;
+    Ok(Found { plan, told, raced })
 }
 
 /// The plan of grids with one structure each, and those of them that are possible: one block each.
@@ -84,8 +114,8 @@ const FEW: usize = 4;
 /// The structures that stay, and on how many folds they were raced: at most half of them, so that a
 /// race that tells nothing costs half a replay.
 ///
-/// The folds are those of the choice. What is left was seen to be good on them, so held-out figures
-/// of the raced folds are that much too good.
+/// The folds are those of the choice. What is left was seen to be good on the raced ones, so held-out
+/// figures are taken from the others alone.
 fn raced(
     request: &Request<'_>,
     surveyed: &Surveyed,

@@ -67,6 +67,15 @@ impl Contest<'_> {
         }
     }
 
+    /// For a choice of which only the pooled one counts: no fold, and no model on its own.
+    fn alone(&self) -> ChooseOptions {
+        ChooseOptions {
+            folds: 2,
+            min_loops: u64::MAX,
+            ..self.options()
+        }
+    }
+
     fn world(&self, cases: &[Case], draw: &mut Draw) -> Option<World> {
         let models: Vec<Model> = self
             .sizes
@@ -75,11 +84,11 @@ impl Contest<'_> {
             .collect();
         let records = records(&models, self.sizes, draw);
         let (plan, cells) = plan().ok()?;
-        let run = |cases: &[Case], records: &[Record]| {
+        let run = |cases: &[Case], records: &[Record], options: &ChooseOptions| {
             let evidence = Evidence::new(&plan, cases, records).ok()?;
-            choose(&evidence, cells.clone(), None, &self.options()).ok()
+            choose(&evidence, cells.clone(), None, options).ok()
         };
-        let together = run(cases, &records)?;
+        let together = run(cases, &records, &self.options())?;
         let mut world = World {
             regret: [0.0; 3],
             cuts: [0.0; 3],
@@ -89,7 +98,7 @@ impl Contest<'_> {
         for ((m, model), n) in models.iter().enumerate().zip(self.sizes) {
             let here = from..from + 2 * n;
             from = here.end;
-            let alone = run(&cases[here.clone()], &records[here])?;
+            let alone = run(&cases[here.clone()], &records[here], &self.alone())?;
             world.add(
                 &plan,
                 model,
@@ -122,7 +131,7 @@ impl World {
         if let (Why::Own, Some(seen), Some(reported)) = (
             choice.why,
             choice.in_sample,
-            choice.optimism(Metric::Utility),
+            choice.optimism(Metric::Utility, &WORTH),
         ) {
             self.optimism
                 .push((reported, seen - worth(plan, model, choice.cell)));
@@ -158,10 +167,7 @@ impl Mean {
 
 impl fmt::Display for Mean {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.mean.is_nan() {
-            true => write!(f, "n/a"),
-            false => write!(f, "{:.2} ± {:.2}", self.mean, self.error),
-        }
+        write!(f, "{:.2} ± {:.2}", self.mean, self.error)
     }
 }
 
@@ -193,9 +199,19 @@ impl Row {
         }
     }
 
-    /// Whether deadloop's choice is no worse than the better of the two, within the error.
+    /// Whether deadloop's choice is no worse than the better of the two, and the optimism that it
+    /// reports the true one, within the error. Where no model has a choice of its own no optimism is
+    /// compared.
     pub(crate) fn holds(&self) -> bool {
+        self.no_worse() && self.honest()
+    }
+
+    fn no_worse(&self) -> bool {
         self.behind.mean <= 3.0 * self.behind.error
+    }
+
+    fn honest(&self) -> bool {
+        self.gap.mean.is_nan() || self.gap.mean.abs() <= 3.0 * self.gap.error
     }
 }
 
@@ -207,27 +223,23 @@ impl fmt::Display for Row {
             deadloop,
             behind,
             cuts: [a, b, c],
-            ..
+            real,
+            reported,
+            gap,
         } = self;
-        let holds = if self.holds() { "holds" } else { "**fails**" };
-        let gap = if self.gap.mean.is_nan() {
-            "n/a".into()
-        } else {
-            format!("{:.2} ± {:.2}", self.gap.mean, self.gap.error)
-        };
-        let real = if self.real.mean.is_nan() {
-            "n/a".into()
-        } else {
-            format!("{:.2}", self.real.mean)
-        };
-        let reported = if self.reported.mean.is_nan() {
-            "n/a".into()
-        } else {
-            format!("{:.2}", self.reported.mean)
-        };
+        let told = |holds| if holds { "holds" } else { "**fails**" };
+        let (no_worse, honest) = (told(self.no_worse()), told(self.honest()));
         write!(
             f,
-            "| {own:.2} | {pooled:.2} | {deadloop:.2} | {behind} {holds} | {a:.2}, {b:.2}, {c:.2} | {real} | {reported} | {gap} |"
-        )
+            "| {own:.2} | {pooled:.2} | {deadloop:.2} | {behind} {no_worse} | {a:.2}, {b:.2}, {c:.2} | "
+        )?;
+        match gap.mean.is_nan() {
+            true => write!(f, "n/a | n/a | n/a |"),
+            false => write!(
+                f,
+                "{:.2} | {:.2} | {gap} {honest} |",
+                real.mean, reported.mean
+            ),
+        }
     }
 }

@@ -30,8 +30,8 @@ const HELD_OUT_BOUNDS: [&str; 4] = [
 
 /// Writes `choice.csv`: `*` first, then the models by name.
 ///
-/// `in_sample`, `held_out`, `optimism` and `current` are in the objective; the same pair stands for
-/// recall, precision, `fa_per_mchar`, delay and saved. `margins` says how far inside each
+/// `in_sample`, `held_out`, `optimism` (see [`Choice::optimism`]) and `current` are in the objective;
+/// the first two stand for recall, precision, `fa_per_mchar`, delay and saved as well. `margins` says how far inside each
 /// constraint the setting is on these transcripts, and whether a bound or the estimate was compared.
 /// Of the held-out recall and false alarms there are intervals too (Wilson, exact Poisson), and the
 /// healthy chars that were watched held out. `prior_…` is how much the other models helped, in loops
@@ -118,7 +118,7 @@ fn row(choice: &Choice, options: &ChooseOptions) -> Vec<Cell> {
         Cell::text(options.objective.name()),
         Cell::Float(choice.in_sample),
         Cell::Float(choice.held_out),
-        Cell::Float(choice.optimism(options.objective)),
+        Cell::Float(choice.optimism(options.objective, &options.worth)),
         Cell::Float(choice.current),
         Cell::count(choice.folds_without as u64),
         Cell::text(constraints.join("; ")),

@@ -11,8 +11,8 @@ use super::store::{FileError, write_text};
 use crate::choice::{Choice, Choices, ChooseOptions};
 use crate::metric::Metric;
 
-/// Writes `settings.toml`: the pooled setting for every model, then each model that has its own.
-/// Comments give the held-out figures.
+/// Writes `settings.toml`: the pooled setting for every model, known or not, then each model that has
+/// its own. Comments give the held-out figures.
 pub fn write_settings(
     dir: &Path,
     plan: &Plan,
@@ -48,7 +48,7 @@ pub fn settings_toml(plan: &Plan, choices: &Choices, options: &ChooseOptions) ->
     // Writing into a String cannot fail.
     let _ = writeln!(
         text,
-        "\n# all models: {}",
+        "\n# every model that has no table below, also one that was not in the corpus: what is best on all\n# models together is all that is known of it\n# {}",
         figures(&choices.pooled, options)
     );
     guards(&mut text, "guard", &plan.setting(choices.pooled.cell));

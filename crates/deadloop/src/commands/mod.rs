@@ -33,6 +33,7 @@ pub(crate) use label::Label;
 pub(crate) use power::Power;
 pub(crate) use replay::Named;
 pub(crate) use stats::Stats;
+pub(crate) use tune::Tune;
 
 /// Runs the command that was asked for.
 pub(crate) fn run(cli: &Cli) -> Outcome {

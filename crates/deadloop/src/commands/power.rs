@@ -78,37 +78,26 @@ const CHARS: Unit = Unit {
     errors: "wrong alarms",
 };
 
+const CLEAN: Unit = Unit {
+    things: "clean transcripts",
+    errors: "false alarms",
+};
+
 fn claimed(text: &str, args: &Power) -> Outcome<Answer> {
     let bad = |what: &str| Code::Usage.error(format!("--claim {text}: {what}"));
     let constraint: Constraint = text.parse().map_err(|e| bad(&format!("{e}")))?;
-    let Constraint {
-        metric,
-        at_most,
-        bound,
-    } = constraint;
-    let (unit, claim) = match (metric, at_most) {
-        (Metric::FaPerMchar, true) if bound > 0.0 => (CHARS, Claim::Rate(bound)),
-        (Metric::Fpr, true) if bound > 0.0 && bound < 1.0 => (of_clean(), Claim::Share(bound)),
-        (Metric::Recall | Metric::Within(_) | Metric::Precision, false)
-            if bound > 0.0 && bound < 1.0 =>
-        {
-            (of(metric), Claim::Share(1.0 - bound))
-        }
-        _ => {
-            return Err(bad(
-                "expected fa_per_mchar<=N, fpr<=P, recall>=P, within_N>=P or precision>=P, P between 0 and 1",
-            ));
-        }
-    };
-    let sizes = (0..=args.errors).filter_map(|errors| {
+    let (unit, claim) = claim(&constraint).ok_or_else(|| {
+        bad("expected fa_per_mchar<=N, fpr<=P, recall>=P, within_N>=P or precision>=P, P between 0 and 1")
+    })?;
+    let size = |errors| {
         let size = claim.need(errors)?;
         Some(Need {
             errors,
             size,
             power: None,
         })
-    });
-    let sizes: Vec<Need> = sizes.collect();
+    };
+    let sizes: Vec<Need> = (0..=args.errors).filter_map(size).collect();
     let row = |need: &Need| vec![show::count(need.errors), show::count(need.size)];
     let rows: Vec<Vec<String>> = sizes.iter().map(row).collect();
     let level = 100.0 * (1.0 - ALPHA);
@@ -118,35 +107,59 @@ fn claimed(text: &str, args: &Power) -> Outcome<Answer> {
         unit.errors,
         show::table(&[unit.errors, unit.things], &rows, 0)
     );
-    let truth = args
-        .truth
-        .map(|truth| (truth, in_errors(claim, at_most, truth)));
-    let need = truth.map(|(truth, errors)| (truth, claim.need_for(errors, args.power)));
-    if let Some((truth, need)) = &need {
-        text += &match need {
-            Some(Need {
-                errors,
-                size,
-                power,
-            }) => format!(
-                "\nIf {} is truly {truth}: {} {} show it with probability {:.3} (up to {errors} {}).",
-                metric.name(),
-                show::count(*size),
-                unit.things,
-                power.unwrap_or(f64::NAN),
-                unit.errors
-            ),
-            None => format!(
-                "\nIf {} is truly {truth}, no amount of data that anybody labels shows it.",
-                metric.name()
-            ),
-        };
+    let mut need = None;
+    if let Some(truth) = args.truth {
+        let errors = in_errors(claim, constraint.at_most, truth);
+        need = claim.need_for(errors, args.power);
+        text += &format!(
+            "\nIf {} is truly {truth}{}",
+            constraint.metric.name(),
+            shown_by(need.as_ref(), &unit)
+        );
     }
     let json = json!({
         "claim": constraint.to_string(), "alpha": ALPHA, "unit": unit.things, "errors": unit.errors,
-        "sizes": sizes, "truth": args.truth, "power": args.power, "need": need.and_then(|(_, n)| n),
+        "sizes": sizes, "truth": args.truth, "power": args.power, "need": need,
     });
     Ok(Answer { text, json })
+}
+
+/// What is counted for a claim, and the claim as one about errors; `None`: it is none that counts
+/// can show.
+fn claim(constraint: &Constraint) -> Option<(Unit, Claim)> {
+    let Constraint {
+        metric,
+        at_most,
+        bound,
+    } = *constraint;
+    let share = bound > 0.0 && bound < 1.0;
+    match (metric, at_most) {
+        (Metric::FaPerMchar, true) if bound > 0.0 => Some((CHARS, Claim::Rate(bound))),
+        (Metric::Fpr, true) if share => Some((CLEAN, Claim::Share(bound))),
+        (Metric::Recall | Metric::Within(_) | Metric::Precision, false) if share => {
+            Some((of(metric), Claim::Share(1.0 - bound)))
+        }
+        _ => None,
+    }
+}
+
+/// The end of the sentence that says how much data shows a claim.
+fn shown_by(need: Option<&Need>, unit: &Unit) -> String {
+    let Some(Need {
+        errors,
+        size,
+        power,
+    }) = need
+    else {
+        return ", no amount of data that anybody labels shows it.".into();
+    };
+    format!(
+        ": {} {} show it with probability {:.3} (up to {errors} {}).",
+        show::count(*size),
+        unit.things,
+        power.unwrap_or(f64::NAN),
+        unit.errors
+    )
 }
 
 /// The true frequency of errors.
@@ -154,13 +167,6 @@ fn in_errors(claim: Claim, at_most: bool, truth: f64) -> f64 {
     match claim {
         Claim::Share(_) if !at_most => 1.0 - truth,
         _ => truth,
-    }
-}
-
-fn of_clean() -> Unit {
-    Unit {
-        things: "clean transcripts",
-        errors: "false alarms",
     }
 }
 
@@ -180,69 +186,31 @@ fn of(metric: Metric) -> Unit {
 fn differs(name: &str, from: f64, to: f64, power: f64) -> Outcome<Answer> {
     let bad = |what: &str| Code::Usage.error(format!("--difference {name}: {what}"));
     let metric: Metric = name.parse().map_err(|e| bad(&format!("{e}")))?;
-    let share = |x: f64| (0.0..=1.0).contains(&x);
-    let rate = metric == Metric::FaPerMchar;
-    let known = matches!(metric, Metric::Recall | Metric::Within(_) | Metric::Fpr);
-    if !(rate && from >= 0.0 && to >= 0.0 || known && share(from) && share(to)) {
-        return Err(bad(
-            "expected recall, within_N or fpr, with --from and --to from 0 to 1, or fa_per_mchar",
-        ));
-    }
-    let better = if metric.more_is_better() {
-        to > from
-    } else {
-        to < from
+    let ([nested, independent], unit) = ways(metric, from, to).ok_or_else(|| {
+        bad("expected recall, within_N or fpr, with --from and --to from 0 to 1, or fa_per_mchar")
+    })?;
+    let better = match metric.more_is_better() {
+        true => to > from,
+        false => to < from,
     };
     if !better {
         return Err(bad("expected --to to be better than --from"));
     }
-    // Shares of right answers; of alarms at a rate: those that only one of the two gives.
-    let (ways, unit) = match metric {
-        Metric::FaPerMchar => {
-            let apart = Discordant {
-                gained: from,
-                lost: to,
-            };
-            ([Discordant::nested(to, from), apart], CHARS)
-        }
-        Metric::Fpr => {
-            let (from, to) = (1.0 - from, 1.0 - to);
-            (
-                [
-                    Discordant::nested(from, to),
-                    Discordant::independent(from, to),
-                ],
-                of_clean(),
-            )
-        }
-        _ => (
-            [
-                Discordant::nested(from, to),
-                Discordant::independent(from, to),
-            ],
-            of(metric),
-        ),
+    let size = |way: Discordant| match metric {
+        Metric::FaPerMchar => way.chars(power),
+        _ => way.pairs(power),
     };
-    let size = |way: &Discordant| {
-        if rate {
-            way.chars(power)
-        } else {
-            way.pairs(power)
-        }
-    };
-    let [least, most] = ways.map(|way| size(&way));
+    let (least, most) = (size(nested), size(independent));
     let shown = |n: Option<u64>| n.map_or_else(|| "more than a billion".into(), show::count);
+    let row = |how: &str, n| vec![how.to_owned(), shown(n)];
     let text = format!(
         "{name} from {from} to {to}, exact McNemar (two-sided, {:.0} %), found with probability {power}:\n{}",
         100.0 * ALPHA,
         show::table(
             &["how the two settings err", unit.things],
             &[
-                vec![
-                    "the new one errs only where the old one does".into(),
-                    shown(least)
-                ],
-                vec!["independently of each other".into(), shown(most)],
+                row("the new one errs only where the old one does", least),
+                row("independently of each other", most),
             ],
             1
         )
@@ -252,4 +220,31 @@ fn differs(name: &str, from: f64, to: f64, power: f64) -> Outcome<Answer> {
         "unit": unit.things, "nested": least, "independent": most,
     });
     Ok(Answer { text, json })
+}
+
+/// How many transcripts, or alarms a million chars, only one of the two settings has right: if the
+/// new one errs only where the old one does, and if they err independently. `None`: not a metric, or
+/// not values of it, for which that can be said.
+fn ways(metric: Metric, from: f64, to: f64) -> Option<([Discordant; 2], Unit)> {
+    let both = |from, to| {
+        [
+            Discordant::nested(from, to),
+            Discordant::independent(from, to),
+        ]
+    };
+    let share = |x: f64| (0.0..=1.0).contains(&x);
+    match metric {
+        Metric::FaPerMchar if from >= 0.0 && to >= 0.0 => {
+            let apart = Discordant {
+                gained: from,
+                lost: to,
+            };
+            Some(([Discordant::nested(to, from), apart], CHARS))
+        }
+        Metric::Fpr if share(from) && share(to) => Some((both(1.0 - from, 1.0 - to), CLEAN)),
+        Metric::Recall | Metric::Within(_) if share(from) && share(to) => {
+            Some((both(from, to), of(metric)))
+        }
+        _ => None,
+    }
 }

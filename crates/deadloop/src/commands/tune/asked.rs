@@ -1,0 +1,156 @@
+//! What was asked of `tune`: its options, and what is made of them before anything is replayed.
+
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+use clap::Args;
+use deadloop_detect::Settings;
+use deadloop_score::{ChooseOptions, Constraint, Metric};
+
+use super::SEALED;
+use crate::args::{Global, Judge, Output, Select};
+use crate::exit::{Code, Outcome};
+use crate::replaying::Request;
+use crate::searching::Search;
+
+#[derive(Debug, Args)]
+pub(crate) struct Tune {
+    /// A corpus: a folder, or one .jsonl or .parquet file
+    pub(crate) corpus: PathBuf,
+    /// The grid to search [default: a grid of every text detector]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) grid: Option<PathBuf>,
+    /// The settings in use now, to compare with [default: the recommended guard]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) settings: Option<PathBuf>,
+    /// What a setting has to meet: metric<=number or metric>=number; may be repeated
+    #[arg(
+        long = "constraint",
+        value_name = "EXPR",
+        default_value = "fa_per_mchar<=1"
+    )]
+    pub(crate) constraints: Vec<String>,
+    /// What it is to be best in
+    #[arg(long, value_name = "METRIC", default_value = "saved")]
+    pub(crate) objective: String,
+    /// False alarms that are allowed, as 1/Mchar: --constraint fa_per_mchar<=1. On a corpus without
+    /// loops: which settings its clean text supports, and how much is missing
+    #[arg(long, value_name = "N/Mchar", conflicts_with = "constraints", value_parser = budget)]
+    pub(crate) budget: Option<f64>,
+    /// Folds of the cross-validation
+    #[arg(long, value_name = "K", default_value_t = 5, value_parser = clap::value_parser!(u64).range(2..=100))]
+    pub(crate) folds: u64,
+    /// How many standard errors below the best a setting may be and still count as good as it: of
+    /// those a model takes the one of all models, or the most careful; 0 takes the best
+    #[arg(long, value_name = "X", default_value_t = 1.0, value_parser = standard_errors)]
+    pub(crate) standard_errors: f64,
+    /// Fail (exit code 5) if some model has too few labels for a setting of its own
+    #[arg(long)]
+    pub(crate) require_own: bool,
+    /// Search this many drawn structures of the grid, not all; thresholds are always complete
+    #[arg(long, value_enum, value_name = "HOW")]
+    pub(crate) search: Option<Search>,
+    /// How many structures --search draws
+    #[arg(long, value_name = "N", default_value = "60", requires = "search")]
+    pub(crate) structures: NonZeroUsize,
+    #[command(flatten)]
+    pub(crate) select: Select,
+    #[command(flatten)]
+    pub(crate) judge: Judge,
+    #[command(flatten)]
+    pub(crate) output: Output,
+    /// Where the results go
+    #[arg(long, value_name = "DIR", default_value = "deadloop-tune")]
+    pub(crate) out: PathBuf,
+}
+
+/// `1/Mchar`, `0.5/Mchar`, or the number alone.
+fn budget(text: &str) -> Result<f64, String> {
+    let number = text.strip_suffix("/Mchar").unwrap_or(text).trim();
+    let budget = number
+        .parse::<f64>()
+        .ok()
+        .filter(|n| *n > 0.0 && n.is_finite());
+    budget.ok_or_else(|| "expected a number above 0, as 1/Mchar".into())
+}
+
+fn standard_errors(text: &str) -> Result<f64, String> {
+    let errors = text
+        .parse::<f64>()
+        .ok()
+        .filter(|n| *n >= 0.0 && n.is_finite());
+    errors.ok_or_else(|| "expected a number from 0 on".into())
+}
+
+impl Tune {
+    /// How the choice is made.
+    pub(super) fn options(&self, current: &Settings) -> Outcome<ChooseOptions> {
+        let constraint = |text: &String| {
+            text.parse::<Constraint>()
+                .map_err(|e| Code::Usage.error(format!("--constraint {text}: {e}")))
+        };
+        let constraints = self.constraints();
+        Ok(ChooseOptions {
+            constraints: constraints.iter().map(constraint).collect::<Outcome<_>>()?,
+            objective: self.objective()?,
+            folds: usize::try_from(self.folds).unwrap_or(usize::MAX),
+            seed: self.select.seed,
+            judge: self.judge.options(),
+            worth: self.judge.worth(current),
+            errors: self.standard_errors,
+            ..ChooseOptions::default()
+        })
+    }
+
+    /// What a setting has to meet, as text.
+    pub(super) fn constraints(&self) -> Vec<String> {
+        match self.budget {
+            Some(budget) => vec![format!("fa_per_mchar<={budget}")],
+            None => self.constraints.clone(),
+        }
+    }
+
+    fn objective(&self) -> Outcome<Metric> {
+        let wrong =
+            |what: String| Code::Usage.error(format!("--objective {}: {what}", self.objective));
+        let objective: Metric = self.objective.parse().map_err(|e| wrong(format!("{e}")))?;
+        match objective.can_be_objective() {
+            true => Ok(objective),
+            false => Err(wrong(
+                "it cannot be compared from transcript to transcript".into(),
+            )),
+        }
+    }
+
+    /// What is replayed, and what a folder that is there has to be of.
+    pub(super) fn request(&self, global: Global, grid: String, current: &Settings) -> Request<'_> {
+        let mut inputs = vec![
+            current.id(),
+            format!(
+                "{:?} {:?} {} {} {} {}",
+                self.constraints,
+                self.budget,
+                self.objective,
+                self.folds,
+                self.standard_errors,
+                self.require_own
+            ),
+        ];
+        inputs.extend(
+            self.search
+                .map(|how| format!("{how:?} {}", self.structures)),
+        );
+        Request {
+            command: "tune",
+            corpus: &self.corpus,
+            out: &self.out,
+            select: &self.select,
+            judge: &self.judge,
+            output: &self.output,
+            global,
+            inputs,
+            grid: Some(grid),
+            sealed: Some(SEALED),
+        }
+    }
+}

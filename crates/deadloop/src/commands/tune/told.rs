@@ -1,0 +1,78 @@
+//! What `tune` says on stdout once it has chosen.
+
+use deadloop_score::{Choice, Choices, Evidence, Why};
+use serde_json::json;
+
+use crate::args::Global;
+use crate::commands::replay::ratio;
+use crate::exit::Outcome;
+use crate::replaying::Replayed;
+use crate::show;
+
+/// The choice for each model that has one of its own, and the pooled one.
+pub(super) fn summary(
+    done: &Replayed,
+    evidence: &Evidence<'_>,
+    choices: &Choices,
+    current: usize,
+    global: Global,
+) -> Outcome {
+    let own: Vec<&Choice> = choices
+        .models
+        .iter()
+        .filter(|c| c.why == Why::Own)
+        .collect();
+    if global.json {
+        let row = |c: &Choice| json!({"model": c.model, "setting": c.setting, "why": c.why.name()});
+        let rows: Vec<_> = std::iter::once(&choices.pooled)
+            .chain(own)
+            .map(row)
+            .collect();
+        return show::print(&json!({"out": done.folder.path(), "chosen": rows}).to_string());
+    }
+    if global.quiet {
+        return Ok(());
+    }
+    let now = evidence.tally(current, &evidence.all(), &done.judge);
+    let mut rows = vec![vec![
+        "current".into(),
+        evidence.plan.id(current),
+        String::new(),
+        show::percent(ratio(&now)),
+        show::number(deadloop_score::fa_per_mchar(&now), 2),
+        show::number(deadloop_score::delay(&now), 0),
+        show::percent(deadloop_score::saved(&now)),
+    ]];
+    rows.extend(std::iter::once(&choices.pooled).chain(own).map(row));
+    let header = [
+        "model",
+        "setting",
+        "why",
+        "recall",
+        "false alarms/Mchar",
+        "delay, chars",
+        "saved",
+    ];
+    show::print(&show::table(&header, &rows, 3))?;
+    let pooled = choices.models.len() - (rows.len() - 2);
+    show::print(&format!(
+        "{pooled} models take the pooled setting (*). Chosen rows are held-out figures: see choice.csv for why."
+    ))
+}
+
+fn row(choice: &Choice) -> Vec<String> {
+    let t = &choice.held_out_tally;
+    vec![
+        choice.model.clone(),
+        choice.setting.clone(),
+        format!(
+            "{}{}",
+            choice.why.name(),
+            if choice.thin { ", thin" } else { "" }
+        ),
+        show::percent(ratio(t)),
+        show::number(deadloop_score::fa_per_mchar(t), 2),
+        show::number(deadloop_score::delay(t), 0),
+        show::percent(deadloop_score::saved(t)),
+    ]
+}

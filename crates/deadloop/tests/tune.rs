@@ -1,0 +1,509 @@
+//! `tune` and `power` from outside: what each option promises, on a small corpus whose answer is
+//! known.
+
+#![allow(clippy::expect_used, reason = "a test that cannot go on says why")]
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+use serde_json::{Value, json};
+
+fn deadloop(args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_deadloop"))
+        .args(args)
+        .output()
+        .expect("it starts")
+}
+
+fn code(output: &Output) -> Option<i32> {
+    output.status.code()
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+fn stdout_json(output: &Output) -> Value {
+    serde_json::from_slice(&output.stdout).expect("--json prints JSON")
+}
+
+/// Healthy prose of so many words, another one for each seed.
+fn prose(seed: u64, words: usize) -> String {
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let mut next = |n: u64| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state % n
+    };
+    let mut text = String::new();
+    for i in 0..words {
+        let length = 3 + next(6);
+        text.extend((0..length).map(|_| char::from(b'a' + next(26) as u8)));
+        text.push_str(if i % 12 == 11 { ".\n" } else { " " });
+    }
+    text
+}
+
+/// What is in a corpus: so many loops and clean transcripts of each model, in one split.
+struct Corpus<'a> {
+    models: &'a [(&'a str, usize)],
+    loops: bool,
+    split: &'a str,
+}
+
+impl Corpus<'_> {
+    /// The lines of its file: a loop is prose, then one sentence again and again.
+    fn lines(&self) -> String {
+        let mut lines = String::new();
+        for (m, (model, n)) in self.models.iter().enumerate() {
+            for i in 0..*n {
+                let seed = 1 + (m * 1000 + i) as u64 + 7919 * self.split.len() as u64;
+                let row = |kind: &str, answer: String, label: Value| {
+                    json!({"id": format!("{model}/{}/{kind}{i}", self.split), "model": model,
+                           "answer": answer, "labels": [label]})
+                };
+                let clean = row("clean", prose(seed, 2500), json!({"class": "clean"}));
+                writeln!(lines, "{clean}").expect("a string grows");
+                if self.loops {
+                    let (start, unit) = (prose(seed + 1_000_000, 300), prose(seed + 2_000_000, 12));
+                    let onset = start.chars().count() + unit.chars().count();
+                    let label = json!({"class": "loop", "kind": "paragraph", "channel": "answer", "onset": onset});
+                    let text = start + &unit.repeat(100);
+                    writeln!(lines, "{}", row("loop", text, label)).expect("a string grows");
+                }
+            }
+        }
+        lines
+    }
+}
+
+const MODELS: [(&str, usize); 2] = [("big", 20), ("small", 4)];
+
+/// A folder for a test, and its corpus.
+struct Bench {
+    dir: tempfile::TempDir,
+    corpus: String,
+}
+
+impl Bench {
+    fn new(lines: &str) -> Self {
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        let corpus = dir.path().join("corpus.jsonl");
+        std::fs::write(&corpus, lines).expect("it is writable");
+        let corpus = corpus.display().to_string();
+        Self { dir, corpus }
+    }
+
+    fn looping() -> Self {
+        let corpus = Corpus {
+            models: &MODELS,
+            loops: true,
+            split: "dev",
+        };
+        Self::new(&corpus.lines())
+    }
+
+    /// A corpus in a folder, whose `splits.csv` says which lines are of which split.
+    fn split(dev: &str, test: &str) -> Self {
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        let corpus = dir.path().join("corpus");
+        let transcripts = corpus.join("transcripts");
+        std::fs::create_dir_all(&transcripts).expect("it can be made");
+        let mut splits = "transcript,split\n".to_owned();
+        for (split, lines) in [("dev", dev), ("test", test)] {
+            let file = transcripts.join(format!("{split}.jsonl"));
+            std::fs::write(file, lines).expect("it is writable");
+            for line in lines.lines() {
+                let row: Value = serde_json::from_str(line).expect("it is JSON");
+                let id = row["id"].as_str().expect("it has one");
+                writeln!(splits, "{id},{split}").expect("a string grows");
+            }
+        }
+        std::fs::write(corpus.join("splits.csv"), splits).expect("it is writable");
+        let corpus = corpus.display().to_string();
+        Self { dir, corpus }
+    }
+
+    fn path(&self, name: &str) -> String {
+        self.dir.path().join(name).display().to_string()
+    }
+
+    fn write(&self, name: &str, text: &str) -> String {
+        let path = self.path(name);
+        std::fs::write(&path, text).expect("it is writable");
+        path
+    }
+
+    fn read(&self, name: &str) -> String {
+        std::fs::read_to_string(self.path(name)).expect("it was written")
+    }
+
+    /// A grid of eight structures, three thresholds each.
+    fn grid(&self) -> String {
+        let text = "[[guard]]\ndetector = \"checkpoint\"\n[guard.params]\n\
+            checkpoints = [[1000, 2000, 4000], [2000, 4000]]\nevery = [0, 500, 1000, 2000]\nmin_matches = [3, 4, 6]\n";
+        self.write("grid.toml", text)
+    }
+
+    fn tune(&self, out: &str, more: &[&str]) -> Output {
+        let (grid, out) = (self.grid(), self.path(out));
+        let args = ["tune", &self.corpus, "--grid", &grid, "--out", &out];
+        deadloop(&[&args, more].concat())
+    }
+
+    /// What `tune` wrote, but what says when and how long.
+    fn tables(&self, out: &str) -> BTreeMap<String, Vec<u8>> {
+        let folder = std::fs::read_dir(self.path(out)).expect("it was written");
+        let files = folder.flatten().filter(|entry| entry.path().is_file());
+        let named = files.map(|entry| {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            (name, std::fs::read(entry.path()).expect("it is a file"))
+        });
+        named
+            .filter(|(name, _)| name != "manifest.json" && name != "report.html")
+            .collect()
+    }
+
+    fn manifest(&self, out: &str) -> Value {
+        serde_json::from_str(&self.read(&format!("{out}/manifest.json"))).expect("it is JSON")
+    }
+
+    fn choice(&self, out: &str) -> Vec<BTreeMap<String, String>> {
+        let path = self.path(&format!("{out}/choice.csv"));
+        rows(Path::new(&path))
+    }
+}
+
+fn rows(path: &Path) -> Vec<BTreeMap<String, String>> {
+    let mut reader = csv::Reader::from_path(path).expect("it was written");
+    reader
+        .deserialize()
+        .map(|row| row.expect("it is whole"))
+        .collect()
+}
+
+#[test]
+fn power_says_what_a_claim_and_a_difference_take() {
+    let ask = |args: &[&str]| stdout_json(&deadloop(&[&["power", "--json"], args].concat()));
+    let claims = ask(&["--claim", "fa_per_mchar<=1", "--claim", "recall>=0.9"]);
+    // -ln 0.05 events in 10^-6 chars each; 0.9^28 > 0.05 > 0.9^29.
+    assert_eq!(
+        claims[0]["sizes"][0],
+        json!({"errors": 0, "size": 2_995_733, "power": null})
+    );
+    assert_eq!(claims[1]["sizes"][0]["size"], 29);
+    assert_eq!(claims[1]["sizes"].as_array().map(Vec::len), Some(6));
+    let one = ask(&[
+        "--claim",
+        "recall>=0.9",
+        "--errors",
+        "0",
+        "--truth",
+        "0.99",
+        "--power",
+        "0.7",
+    ]);
+    // Without an error 29 loops do: 0.99^29 = 0.747.
+    assert_eq!(one[0]["sizes"].as_array().map(Vec::len), Some(1));
+    assert_eq!(one[0]["need"]["size"], 29, "{one}");
+    let more = ask(&["--difference", "recall", "--from", "0.8", "--to", "0.9"]);
+    let [nested, independent] = ["nested", "independent"].map(|how| more[0][how].as_u64());
+    assert!(nested.expect("it can be found") < independent.expect("it can be found"));
+    let text = deadloop(&["power", "--claim", "fa_per_mchar<=1"]);
+    let text = String::from_utf8_lossy(&text.stdout).into_owned();
+    let digits: String = text.split_whitespace().collect();
+    assert!(digits.contains("2995733"), "{text}");
+    for (wrong, said) in [
+        (&["--claim", "recall<=0.9"][..], "expected fa_per_mchar<=N"),
+        (&["--claim", "speed<=1"], "unknown metric"),
+        (
+            &["--difference", "recall", "--from", "0.9", "--to", "0.8"],
+            "--to to be better",
+        ),
+        (
+            &["--difference", "delay", "--from", "9", "--to", "8"],
+            "expected recall, within_N or fpr",
+        ),
+        (&["--difference", "recall"], "--from"),
+        (&[], "--claim"),
+    ] {
+        let run = deadloop(&[&["power"], wrong].concat());
+        assert_eq!(code(&run), Some(2), "{wrong:?}");
+        assert!(stderr(&run).contains(said), "{wrong:?}: {}", stderr(&run));
+    }
+}
+
+#[test]
+fn clean_text_alone_supports_what_its_length_allows() {
+    let corpus = Corpus {
+        models: &MODELS,
+        loops: false,
+        split: "dev",
+    };
+    let bench = Bench::new(&corpus.lines());
+    let without = bench.tune("without", &[]);
+    assert_eq!(
+        code(&without),
+        Some(5),
+        "a choice takes loops: {}",
+        stderr(&without)
+    );
+    // About 400,000 clean chars: three events in so many are 7.5 a million.
+    let few = bench.tune("few", &["--budget", "1/Mchar"]);
+    assert_eq!(code(&few), Some(5), "{}", stderr(&few));
+    let said = stderr(&few);
+    assert!(
+        said.contains("are too few") && said.contains("more are missing"),
+        "{said}"
+    );
+    assert!(!Path::new(&bench.path("few/settings.toml")).exists());
+    let enough = bench.tune("enough", &["--budget", "20/Mchar", "--json"]);
+    assert_eq!(code(&enough), Some(0), "{}", stderr(&enough));
+    let chosen = &stdout_json(&enough)["chosen"];
+    let (wrong, exposure) = (
+        &chosen["wrong"],
+        chosen["exposure"].as_f64().expect("a count"),
+    );
+    let bound = chosen["fa_bound"].as_f64().expect("a number");
+    assert_eq!(wrong, 0);
+    assert!(
+        (bound - 2.995_732_273_554e6 / exposure).abs() < 1e-9,
+        "{chosen}"
+    );
+    assert!(rows(Path::new(&bench.path("enough/budget.csv"))).len() > 1);
+    let settings = bench.path("enough/settings.toml");
+    let out = bench.path("seen");
+    let replay = deadloop(&[
+        "replay",
+        &bench.corpus,
+        "--settings",
+        &settings,
+        "--out",
+        &out,
+    ]);
+    assert_eq!(code(&replay), Some(0), "{}", stderr(&replay));
+}
+
+#[test]
+fn a_search_of_everything_is_the_full_grid() {
+    let bench = Bench::looping();
+    let full = bench.tune("full", &["-q"]);
+    assert_eq!(code(&full), Some(0), "{}", stderr(&full));
+    for how in ["random", "lhs"] {
+        let all = bench.tune(how, &["--search", how, "--structures", "8"]);
+        assert_eq!(code(&all), Some(0), "{}", stderr(&all));
+        let said = stderr(&all);
+        let covered = "8 of 8 structures (100.00 %), 24 of 24 cells (100.00 %); nothing raced";
+        assert!(said.contains(covered), "{said}");
+        assert_eq!(bench.tables(how), bench.tables("full"), "{how}");
+    }
+}
+
+#[test]
+fn a_search_is_the_same_for_one_seed_and_holds_out_what_its_race_has_not_seen() {
+    let bench = Bench::looping();
+    let search = |out: &str, more: &[&str]| {
+        let args = ["--search", "lhs", "--structures", "6"];
+        let run = bench.tune(out, &[&args, more].concat());
+        assert_eq!(code(&run), Some(0), "{}", stderr(&run));
+        bench.tables(out)
+    };
+    let one = search("one", &["--jobs", "1"]);
+    assert_eq!(search("two", &["--jobs", "2"]), one);
+    assert_ne!(
+        search("other", &["--seed", "2"]),
+        one,
+        "another seed draws others"
+    );
+    let told = bench.manifest("one")["search"].to_string();
+    assert!(
+        told.contains("seed 1: 6 of 8 structures (75.00 %), 18 of 24 cells"),
+        "{told}"
+    );
+    let raced: u64 = told
+        .split("racing on ")
+        .nth(1)
+        .and_then(|rest| rest.split(' ').next()?.parse().ok())
+        .expect("it says on how many folds");
+    assert!(raced > 0, "{told}");
+    let full = bench.tune("full", &["-q"]);
+    assert_eq!(code(&full), Some(0), "{}", stderr(&full));
+    let held_out = |out: &str| -> f64 {
+        let chars = bench.choice(out)[0]["held_out_exposure"].parse::<f64>();
+        chars.expect("a count")
+    };
+    let share = held_out("one") / held_out("full");
+    assert!(
+        (0.3..0.9).contains(&share),
+        "the raced folds are not held out: {share}"
+    );
+}
+
+#[test]
+fn a_model_that_should_have_its_own_and_cannot_ends_with_its_code() {
+    let bench = Bench::looping();
+    let run = bench.tune("out", &["--require-own"]);
+    assert_eq!(code(&run), Some(5), "{}", stderr(&run));
+    let said = stderr(&run);
+    assert!(
+        said.contains("small: 4 loops, fewer than 10") && !said.contains("big:"),
+        "{said}"
+    );
+    for file in ["settings.toml", "choice.csv"] {
+        assert!(!Path::new(&bench.path("out")).join(file).exists(), "{file}");
+    }
+    let run = bench.tune("big", &["--require-own", "--model", "big"]);
+    assert_eq!(code(&run), Some(0), "{}", stderr(&run));
+}
+
+#[test]
+fn a_constraint_that_nothing_meets_names_the_nearest_setting() {
+    let bench = Bench::looping();
+    let run = bench.tune(
+        "out",
+        &["--constraint", "delay<=10", "--constraint", "recall>=0.5"],
+    );
+    assert_eq!(code(&run), Some(6), "{}", stderr(&run));
+    let said = stderr(&run);
+    for part in [
+        "no setting satisfies delay<=10, recall>=0.5",
+        "delay<=10 is the most restrictive: 0 of 24 settings",
+    ] {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+    let nearest = said
+        .split("the nearest setting is ")
+        .nth(1)
+        .expect("it is named");
+    let nearest = nearest.split(',').next().expect("a name");
+    let scored = rows(Path::new(&bench.path("out/pareto.csv")));
+    assert!(!nearest.is_empty() && !scored.is_empty());
+    assert_eq!(
+        bench.manifest("out")["infeasible"]["nearest"],
+        json!(nearest)
+    );
+    assert!(!Path::new(&bench.path("out/settings.toml")).exists());
+}
+
+#[test]
+fn the_sealed_split_is_never_chosen_on_and_its_openings_are_counted() {
+    let [dev, test] = ["dev", "test"].map(|split| {
+        let corpus = Corpus {
+            models: &MODELS,
+            loops: true,
+            split,
+        };
+        corpus.lines()
+    });
+    let bench = Bench::split(&dev, &test);
+    let run = bench.tune("out", &[]);
+    assert_eq!(code(&run), Some(0), "{}", stderr(&run));
+    let choice = bench.choice("out");
+    assert_eq!(choice[0]["transcripts"], "48", "those of dev");
+    let openings = || -> Vec<String> {
+        let rows = bench.choice("out").into_iter();
+        rows.map(|row| row["test_openings"].clone()).collect()
+    };
+    assert_eq!(openings(), ["0", "0", "0"]);
+    let settings = bench.path("out/settings.toml");
+    let replay = |split: &str| {
+        let out = bench.path("seen");
+        let split = ["--split", split, "--out", &out, "--force"];
+        deadloop(
+            &[
+                &["replay", &bench.corpus, "--settings", &settings],
+                &split[..],
+            ]
+            .concat(),
+        )
+    };
+    assert_eq!(code(&replay("dev")), Some(0));
+    assert_eq!(openings(), ["0", "0", "0"], "dev is not sealed");
+    for time in ["1", "2"] {
+        let run = replay("test");
+        assert_eq!(code(&run), Some(0), "{}", stderr(&run));
+        assert!(
+            stderr(&run).contains(&format!("split test, time {time}")),
+            "{}",
+            stderr(&run)
+        );
+        assert_eq!(openings(), [time, time, time]);
+    }
+}
+
+#[test]
+fn the_file_has_a_setting_for_models_that_were_not_in_the_corpus() {
+    let bench = Bench::looping();
+    // The current setting never alarms, so another one is chosen.
+    let current = bench.write(
+        "now.toml",
+        "[[guard]]\ndetector = \"checkpoint\"\n[guard.params]\nmin_repeats = 500\n",
+    );
+    let grid = bench.write(
+        "periodic.toml",
+        "[[guard]]\ndetector = \"periodic\"\n[guard.params]\nmin_copies = [3, 4]\n",
+    );
+    let out = bench.path("out");
+    let options = ["--grid", &grid, "--settings", &current, "--out", &out];
+    let run = deadloop(&[&["tune", &bench.corpus], &options[..]].concat());
+    assert_eq!(code(&run), Some(0), "{}", stderr(&run));
+    let text = bench.read("out/settings.toml");
+    let pooled = &bench.choice("out")[0]["setting"];
+    let why = "# every model that has no table below, also one that was not in the corpus:";
+    assert!(text.contains(why) && text.contains(pooled), "{text}");
+    let unknown = Corpus {
+        models: &[("unknown", 2)],
+        loops: true,
+        split: "dev",
+    };
+    let unknown = bench.write("unknown.jsonl", &unknown.lines());
+    let (settings, out) = (bench.path("out/settings.toml"), bench.path("seen"));
+    let replay = deadloop(&[
+        "replay",
+        &unknown,
+        "--settings",
+        &settings,
+        "--csv",
+        "--out",
+        &out,
+        "-q",
+    ]);
+    assert_eq!(code(&replay), Some(0), "{}", stderr(&replay));
+    let outcomes = rows(Path::new(&bench.path("seen/outcomes.csv")));
+    let verdicts: Vec<&str> = outcomes.iter().map(|row| row["verdict"].as_str()).collect();
+    assert_eq!(
+        verdicts.iter().filter(|v| **v == "hit").count(),
+        2,
+        "{verdicts:?}"
+    );
+    let looping = outcomes
+        .iter()
+        .find(|row| row["verdict"] == "hit")
+        .expect("there are two");
+    let stream = prose(1, 300) + &prose(2, 12).repeat(100);
+    let mut watch = Command::new(env!("CARGO_BIN_EXE_deadloop"))
+        .args([
+            "watch",
+            "--settings",
+            &settings,
+            "--model",
+            &looping["model"],
+            "-q",
+        ])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("it starts");
+    // It may end before it has read all: after an alarm nothing is waited for.
+    let _ = watch
+        .stdin
+        .take()
+        .expect("it reads")
+        .write_all(stream.as_bytes());
+    assert_eq!(watch.wait().expect("it ends").code(), Some(10));
+}
