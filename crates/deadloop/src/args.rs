@@ -304,6 +304,9 @@ pub(crate) struct Report {
     /// Show what changed: a folder that deadloop compare --out left
     #[arg(long, value_name = "DIR")]
     pub(crate) comparison: Option<PathBuf>,
+    /// Also draw each chart as PNG (charts/*.png), with the fonts of this system
+    #[arg(long)]
+    pub(crate) png: bool,
     /// Open the page when it is there
     #[arg(long)]
     pub(crate) open: bool,

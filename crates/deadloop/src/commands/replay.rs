@@ -72,6 +72,7 @@ pub(super) fn run(args: &Replay, global: Global) -> Outcome {
     .write(&done)?;
     summary(&done, &evidence, &named, &cells, global)?;
     done.manifest.models_left_out = scored.left_out;
+    done.manifest.beside_floors = scored.beside_floors;
     done.manifest.macro_means = means;
     done.finish(global)
 }

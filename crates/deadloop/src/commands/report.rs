@@ -15,6 +15,7 @@ pub(super) fn run(args: &Report, global: Global) -> Outcome {
     let options = Options {
         redact: args.redact,
         comparison: args.comparison.clone(),
+        png: args.png,
     };
     render(&args.dir, &options, global)?;
     if args.open {

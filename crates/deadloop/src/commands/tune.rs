@@ -86,6 +86,7 @@ pub(super) fn run(args: &Tune, global: Global) -> Outcome {
     )?;
     done.manifest.macro_means = intervals(&done, &evidence, &reported)?;
     done.manifest.models_left_out = scored.left_out;
+    done.manifest.beside_floors = scored.beside_floors;
     write_pareto(done.folder.path(), &evidence, &scored.fronts, &chosen)?;
     write_regions(
         done.folder.path(),
