@@ -239,18 +239,18 @@ impl ReportData {
             .or_else(|| self.pooled())
     }
 
-    /// Settings with a name: the one in use (or the first) before the others, those that are worth the most first. So
-    /// what is shown of many is the best of them.
+    /// Settings with a name: the one in use (or the first) before the others, those with the highest F1 first. F1 only
+    /// orders them: so that what is shown of many are those that find much and cut little, whatever a false alarm costs.
     pub fn leading(&self) -> &[usize] {
         self.leading.get_or_init(|| {
             let named = |at: &usize| matches!(self.settings[*at].role, Role::Current | Role::Named);
             let mut list: Vec<usize> = (0..self.settings.len()).filter(named).collect();
             let first = self.current().or(list.first().copied());
-            let utilities: BTreeMap<usize, f64> = self
+            let scores: BTreeMap<usize, f64> = self
                 .together()
-                .filter_map(|score| Some((score.setting, score.utility?)))
+                .filter_map(|score| Some((score.setting, score.f1?)))
                 .collect();
-            let worth = |at: &usize| utilities.get(at).copied().unwrap_or(f64::NEG_INFINITY);
+            let worth = |at: &usize| scores.get(at).copied().unwrap_or(f64::NEG_INFINITY);
             list.sort_by(|a, b| {
                 let later = |at: &usize| Some(*at) != first;
                 let rank = later(a).cmp(&later(b));

@@ -80,15 +80,9 @@ fn measured(data: &ReportData) -> String {
         .chain(data.outcomes.iter().map(|row| row.model.as_str()))
         .filter(|model| *model != crate::data::ALL_MODELS)
         .collect();
-    let settings = if cells == 1 {
-        "setting".to_owned()
-    } else {
-        format!("{} settings", count(cells))
-    };
-    let settings = if cells == 1 {
-        format!("one {settings}")
-    } else {
-        settings
+    let settings = match cells {
+        1 => "one setting".to_owned(),
+        cells => format!("{} settings", count(cells)),
     };
     let labelled = |score: &Score| {
         let clean = decimal(Some(clean_chars(data) as f64 / 1e6));

@@ -36,7 +36,7 @@ impl Look {
     pub(crate) const DISTINCT: usize = 7;
 
     /// The look of a setting that is not shown as the choice. Where none is in use, the first one takes its look; the
-    /// others have theirs by what they are worth, so that those that charts show are told apart.
+    /// others have theirs by their F1, so that those that charts show are told apart.
     pub(crate) fn of(data: &ReportData, setting: usize) -> Self {
         match data.leading().iter().position(|at| *at == setting) {
             Some(0) => Self::CURRENT,

@@ -17,7 +17,7 @@ pub(crate) struct Series<'d> {
     pub(crate) rows: Vec<&'d Outcome>,
 }
 
-/// Current first, then the choice (each model with its own), then the other named settings that are worth the most: at
+/// Current first, then the choice (each model with its own), then the other named settings with the highest F1: at
 /// most `limit`.
 pub(crate) fn series(data: &ReportData, limit: usize) -> Vec<Series<'_>> {
     // A sweep has none, and may have a hundred thousand settings.

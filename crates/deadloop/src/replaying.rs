@@ -355,12 +355,20 @@ fn alarms(tally: &Tally) -> u64 {
 const UNWRITABLE: usize = 20;
 
 /// Writes the report of a folder from its files.
-pub(crate) fn render(dir: &Path, options: &deadloop_report::Options, global: Global) -> Outcome {
+pub(crate) fn render(
+    dir: &Path,
+    options: &deadloop_report::Options,
+    global: Global,
+) -> Outcome<deadloop_report::Report> {
     let report = deadloop_report::render(dir, options)?;
     if !global.quiet {
         eprintln!("report: {}", dir.join("report.html").display());
-        for (chart, why) in report.absent {
-            eprintln!("no chart {chart}: {why}");
+        let absent: Vec<&str> = report.absent.iter().map(|(chart, _)| *chart).collect();
+        if !absent.is_empty() {
+            eprintln!(
+                "no data for the charts {}; the report says why",
+                absent.join(", ")
+            );
         }
         if !report.unwritable.is_empty() {
             let chars: String = report.unwritable.iter().take(UNWRITABLE).collect();
@@ -375,7 +383,7 @@ pub(crate) fn render(dir: &Path, options: &deadloop_report::Options, global: Glo
             );
         }
     }
-    Ok(())
+    Ok(report)
 }
 
 /// Every preset of every detector, as a setting with a name.

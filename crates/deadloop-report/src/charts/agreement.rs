@@ -105,7 +105,7 @@ fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
     Ok(Drawing::Shown(canvas.finish()?, numbers.collect()))
 }
 
-/// The choice first, then the others in the order of the folder.
+/// The choice first, then the leading settings.
 fn rows(data: &ReportData) -> Vec<Row<'_>> {
     let of = |setting: usize| Row {
         setting,
@@ -119,16 +119,12 @@ fn rows(data: &ReportData) -> Vec<Row<'_>> {
             })
             .collect(),
     };
-    let mut settings: Vec<usize> = data.pooled().into_iter().chain(data.current()).collect();
-    for one in &data.beside_floors {
-        let is_named = data
-            .settings
-            .get(one.setting)
-            .is_some_and(|s| s.label.is_some());
-        if is_named && !settings.contains(&one.setting) {
-            settings.push(one.setting);
-        }
-    }
+    let mut settings: Vec<usize> = data.pooled().into_iter().collect();
+    let others = data
+        .leading()
+        .iter()
+        .filter(|at| data.pooled() != Some(**at));
+    settings.extend(others);
     let rows = settings
         .into_iter()
         .map(of)

@@ -8,11 +8,13 @@ use crate::draw::{
 use crate::numbers::{Interval, decimal, percent};
 use crate::points::Rows as Data;
 use deadloop_score::Cell;
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
 
 pub(super) static ENTRY: Entry = Entry {
     name: "dumbbells",
     title: "Base and new",
-    reading: "A row per model: the disc is the base, the star the new result; to the right is better for recall, to \
+    reading: "A row per model, those of which most transcripts flipped first: the disc is the base, the star the new result; to the right is better for recall, to \
               the left for false alarms. Intervals of the differences stand in the table.",
     columns: &[
         ("model", "the model, * for all together"),
@@ -142,10 +144,17 @@ fn most(comparison: &Comparison) -> f64 {
     rates.fold(1.0, f64::max)
 }
 
-/// The models in the order of the comparison.
+/// All models together, then those of which most transcripts flipped.
 fn models(comparison: &Comparison) -> Vec<&str> {
+    let mut flips: BTreeMap<&str, usize> = BTreeMap::new();
+    for flip in comparison.flips.iter().filter(|flip| flip.change == "flip") {
+        *flips.entry(&flip.model).or_default() += 1;
+    }
     let rows = comparison.rows.iter().filter(|row| row.metric == "recall");
-    rows.map(|row| row.model.as_str()).take(MODELS).collect()
+    let mut models: Vec<&str> = rows.map(|row| row.model.as_str()).collect();
+    models.sort_by_key(|model| (*model != ALL_MODELS, Reverse(flips.get(model).copied())));
+    models.truncate(MODELS);
+    models
 }
 
 fn row<'c>(comparison: &'c Comparison, model: &str, metric: &str) -> Option<&'c Difference> {

@@ -32,7 +32,7 @@ pub(super) static ENTRY: Entry = Entry {
 
 /// How many models are drawn; the table has them all.
 const MODELS: usize = 20;
-/// How many settings stand in a row where none is in use or chosen.
+/// How many settings stand in a row where none is chosen.
 const NAMED: usize = 3;
 
 /// The dots of one model.
@@ -140,7 +140,7 @@ struct Contestant {
     look: (Mark, Ink),
 }
 
-/// The setting in use and the pooled choice; without either, the leading ones.
+/// The setting in use and the pooled choice; without a choice, the leading ones.
 fn contestants(data: &ReportData) -> Vec<Contestant> {
     let current = data
         .current()
@@ -149,9 +149,13 @@ fn contestants(data: &ReportData) -> Vec<Contestant> {
         .pooled()
         .map(|at| (at, "chosen, pooled".to_owned(), Look::CHOSEN));
     let mut list: Vec<_> = current.into_iter().chain(pooled).collect();
-    if list.is_empty() {
-        let named = data.leading().iter().take(NAMED);
-        list.extend(named.map(|at| (*at, data.describe(*at), Look::of(data, *at))));
+    if data.pooled().is_none() {
+        let others = data
+            .leading()
+            .iter()
+            .filter(|at| data.current() != Some(**at));
+        let others = others.map(|at| (*at, data.describe(*at), Look::of(data, *at)));
+        list.extend(others.take(NAMED - list.len()));
     }
     let contestant = |(setting, name, look): (usize, String, Look)| Contestant {
         name,

@@ -3,8 +3,8 @@
 use super::{Drawing, Entry, Sheet};
 use crate::data::{ALL_MODELS, ReportData, Role, Score};
 use crate::draw::{
-    Anchor, Axis, Canvas, Dash, DrawError, Ink, Key, Label, Legend, Mark, Panel, Pen, Place, elide,
-    measure,
+    Anchor, Axis, Canvas, Dash, DrawError, Ink, Key, Label, Legend, Mark, Panel, Pen, Place,
+    names_beside,
 };
 use crate::look::Look;
 use crate::numbers::{decimal, percent};
@@ -113,7 +113,14 @@ fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
             .title(format!("{}: {}", point.name, told(point.at)))
             .mark(point.at, point.mark, point.radius, point.ink)?;
     }
-    names(&panel, &canvas, &points)?;
+    let named: Vec<_> = points
+        .iter()
+        .map(|point| {
+            let name = point.beside.then_some(point.name.as_str());
+            (panel.at(point.at.0, point.at.1), name)
+        })
+        .collect();
+    names_beside(&canvas, &named)?;
     Ok(Drawing::Shown(
         canvas.finish()?,
         rows(data, (&curves, &own, &points)),
@@ -249,112 +256,77 @@ fn envelope(data: &ReportData, model: &str) -> Vec<((f64, f64), Option<usize>)> 
     best
 }
 
-/// Current, chosen, other named settings and floors, of all models together.
+/// Current, chosen, other named settings and floors, of all models together. Those that are more than a legend can tell
+/// apart are small and have their names beside them.
 fn points(data: &ReportData) -> Vec<Point> {
-    let pooled = data.pooled();
-    let mut points: Vec<Point> = Vec::new();
-    for score in data.together() {
-        let (Some(at), Some(setting)) = (place(score), data.settings.get(score.setting)) else {
-            continue;
-        };
-        if pooled == Some(score.setting) {
-            points.push(Point {
-                role: "chosen",
-                setting: score.setting,
-                name: "chosen".into(),
-                at,
-                mark: Mark::Star,
-                ink: Ink::Chosen,
-                radius: 7.0,
-                beside: false,
-            });
-        }
-        match setting.role {
-            Role::Floor => {
-                let mark = floor_mark(&setting.id);
-                points.push(Point {
-                    role: "floor",
-                    setting: score.setting,
-                    name: format!("floor: {}", setting.id),
-                    at,
-                    mark,
-                    ink: Ink::Muted,
-                    radius: 5.0,
-                    beside: false,
-                });
-            }
-            Role::Current | Role::Named => {
-                let look = Look::of(data, score.setting);
-                points.push(Point {
-                    role: match setting.role {
-                        Role::Current => "current",
-                        _ => "named",
-                    },
-                    setting: score.setting,
-                    name: data.describe(score.setting),
-                    at,
-                    mark: look.mark,
-                    ink: look.ink(),
-                    radius: 5.8,
-                    beside: false,
-                });
-            }
-            Role::Cell => {}
-        }
-    }
+    let mut points: Vec<Point> = data
+        .together()
+        .filter_map(|score| Some((score.setting, place(score)?)))
+        .flat_map(|(setting, at)| marks(data, setting, at))
+        .collect();
     let rank = |point: &Point| {
         let leading = data.leading().iter().position(|at| *at == point.setting);
         (point.role != "chosen", point.role == "floor", leading)
     };
     points.sort_by_key(rank);
-    for point in points
-        .iter_mut()
-        .filter(|point| rank(point).2 >= Some(Look::DISTINCT))
-    {
-        (point.mark, point.ink, point.radius) = (Mark::Disc, Ink::Axis, 4.0);
-        point.beside = point.role != "chosen";
+    for point in &mut points {
+        if point.role != "chosen" && rank(point).2 >= Some(Look::DISTINCT) {
+            (point.mark, point.ink, point.radius) = (Mark::Disc, Ink::Axis, 4.0);
+            point.beside = true;
+        }
     }
     points
 }
 
-/// Names beside the marks that have none in the legend, where there is room: right of the mark, else left of it, else
-/// nowhere (the title has it).
-fn names(panel: &Panel<'_>, canvas: &Canvas, points: &[Point]) -> Result<(), DrawError> {
-    const SIZE: f64 = 12.0;
-    // Left, right, top, bottom of what is taken.
-    let mut taken: Vec<[f64; 4]> = points
-        .iter()
-        .map(|point| {
-            let (x, y) = panel.at(point.at.0, point.at.1);
-            [x - 7.0, x + 7.0, y - 7.0, y + 7.0]
-        })
-        .collect();
-    for point in points.iter().filter(|point| point.beside) {
-        let (x, y) = panel.at(point.at.0, point.at.1);
-        let name = elide(&point.name, 150.0, SIZE);
-        let width = measure(&name, SIZE);
-        let sides = [(x + 8.0, Anchor::Start), (x - 8.0, Anchor::End)];
-        let free = sides.into_iter().find_map(|(at, anchor)| {
-            let left = if anchor == Anchor::Start {
-                at
-            } else {
-                at - width
-            };
-            let wanted = [left, left + width, y - 7.5, y + 7.5];
-            let inside = left > 52.0 && left + width < canvas.width() - 4.0;
-            let clear = taken.iter().all(|other| apart(wanted, *other));
-            (inside && clear).then_some((wanted, at, anchor))
-        });
-        if let Some((wanted, at, anchor)) = free {
-            taken.push(wanted);
-            canvas.text((at, y), &name, Label::new(Ink::Muted, anchor).size(SIZE))?;
-        }
+/// The marks of a setting: one as the choice, one as itself.
+fn marks(data: &ReportData, setting: usize, at: (f64, f64)) -> Vec<Point> {
+    let point = |role, name: String, mark, ink, radius| Point {
+        role,
+        setting,
+        name,
+        at,
+        mark,
+        ink,
+        radius,
+        beside: false,
+    };
+    let mut marks = Vec::new();
+    if data.pooled() == Some(setting) {
+        marks.push(point(
+            "chosen",
+            "chosen".into(),
+            Mark::Star,
+            Ink::Chosen,
+            7.0,
+        ));
     }
-    Ok(())
-}
-
-fn apart(a: [f64; 4], b: [f64; 4]) -> bool {
-    a[1] <= b[0] || b[1] <= a[0] || a[3] <= b[2] || b[3] <= a[2]
+    let Some(this) = data.settings.get(setting) else {
+        return marks;
+    };
+    let look = || Look::of(data, setting);
+    let itself = match this.role {
+        Role::Cell => return marks,
+        Role::Floor => {
+            let name = format!("floor: {}", this.id);
+            point("floor", name, floor_mark(&this.id), Ink::Muted, 5.0)
+        }
+        Role::Current => point(
+            "current",
+            data.describe(setting),
+            look().mark,
+            look().ink(),
+            5.8,
+        ),
+        Role::Named => point(
+            "named",
+            data.describe(setting),
+            look().mark,
+            look().ink(),
+            5.8,
+        ),
+    };
+    marks.push(itself);
+    marks
 }
 
 fn floor_mark(id: &str) -> Mark {

@@ -46,11 +46,7 @@ fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
         .iter()
         .filter_map(|s| Some((s.fa.value?, s.recall.value?, s.delay.value?, s.setting)))
         .collect();
-    let mut delays: Vec<f64> = points.iter().map(|point| point.2).collect();
-    delays.sort_by(f64::total_cmp);
-    let bounds: Vec<f64> = (1..TINTS.len())
-        .map(|n| delays[n * (delays.len() - 1) / TINTS.len()])
-        .collect();
+    let bounds = bounds(points.iter().map(|point| point.2).collect());
     let tint = |delay: f64| TINTS[bounds.iter().filter(|bound| delay > **bound).count()];
     let legend = Legend::new(keys(&bounds), sheet.width - 8.0, 300.0);
     let top = legend.height() + 40.0;
@@ -104,6 +100,13 @@ fn rows(data: &ReportData, points: &[(f64, f64, f64, usize)]) -> Rows {
             .collect()
     };
     points.iter().map(row).collect()
+}
+
+/// Where one tint ends and the next begins: as many points in each.
+fn bounds(mut delays: Vec<f64>) -> Vec<f64> {
+    delays.sort_by(f64::total_cmp);
+    let at = |n: usize| delays.get(n * delays.len().saturating_sub(1) / TINTS.len());
+    (1..TINTS.len()).filter_map(|n| at(n).copied()).collect()
 }
 
 fn keys(bounds: &[f64]) -> Vec<Key> {

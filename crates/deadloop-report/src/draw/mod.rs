@@ -14,9 +14,11 @@
 //! | `panel.rs` | a pair of axes on a sheet: grid, tick labels, marks in data coordinates |
 //! | `rows.rs` | named rows with points and intervals |
 //! | `legend.rs` | keys that wrap |
+//! | `beside.rs` | names beside points, where there is room |
 
 mod axis;
 mod backend;
+mod beside;
 mod canvas;
 mod fonts;
 mod legend;
@@ -29,6 +31,7 @@ mod text;
 mod theme;
 
 pub(crate) use axis::Axis;
+pub(crate) use beside::names_beside;
 pub(crate) use canvas::{Anchor, Canvas, Label, Mark, Pen};
 pub(crate) use fonts::Fonts;
 pub use fonts::NoFont;

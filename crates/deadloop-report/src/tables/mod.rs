@@ -60,7 +60,7 @@ pub(crate) struct Column {
 pub(crate) struct Row {
     /// A cell for each column.
     pub(crate) cells: Vec<Cell>,
-    /// `current`, `chosen`, `floor` or nothing.
+    /// `current`, `chosen`, `floor`, `better`, `worse` or nothing.
     pub(crate) role: &'static str,
 }
 
@@ -238,10 +238,8 @@ impl Cell {
 
     /// The same with a second line.
     fn with(self, small: impl Into<String>) -> Self {
-        Self {
-            small: small.into(),
-            ..self
-        }
+        let small = Self::text(small).text;
+        Self { small, ..self }
     }
 }
 

@@ -3,6 +3,7 @@
 use super::{Cell, Column, Row, Table, number, role, words};
 use crate::data::{ALL_MODELS, By, ReportData, Role, Score};
 use crate::numbers::{chars, decimal, percent};
+use std::collections::BTreeMap;
 
 /// The longest Pareto front that is shown.
 const FRONT: usize = 40;
@@ -16,11 +17,15 @@ pub(super) fn side_by_side(data: &ReportData) -> Option<Table> {
     if !data.has_labels() {
         return None;
     }
-    let rank = |score: &Score| match role(data, score.setting) {
-        "current" => 0,
-        "chosen" => 1,
-        "floor" => 3,
-        _ => 2,
+    let rank = |score: &&Score| {
+        let rank = match role(data, score.setting) {
+            "current" => 0,
+            "chosen" => 1,
+            "floor" => 3,
+            _ => 2,
+        };
+        let leading = data.leading().iter();
+        (rank, leading.take_while(|at| **at != score.setting).count())
     };
     let is_named = |score: &&Score| {
         data.settings
@@ -29,12 +34,12 @@ pub(super) fn side_by_side(data: &ReportData) -> Option<Table> {
             || data.pooled() == Some(score.setting)
     };
     let mut scores: Vec<&Score> = data.together().filter(is_named).collect();
-    scores.sort_by_key(|score| rank(score));
+    scores.sort_by_cached_key(rank);
     let rows = scores
         .into_iter()
         .map(|score| with_means(row(data, score, label(data, score)), score))
         .collect();
-    let note = "All models together. A setting that does not beat the floors (never alarm, always alarm at the first \
+    let note = "All models together; the one in use, the chosen one, then those with the highest F1 first. A setting that does not beat the floors (never alarm, always alarm at the first \
                 checkpoint, alarm at random as often) is worth nothing. Of a tuned setting these are in-sample figures; \
                 the table of choices has the held-out ones. “Models” is the mean over models, each counting the same.";
     let mut columns = columns("setting");
@@ -177,25 +182,27 @@ pub(super) fn by_model(data: &ReportData) -> Option<Table> {
         score.model != ALL_MODELS && score.loops + score.clean > 0 && shown.contains(&score.setting)
     };
     let mut scores: Vec<&Score> = data.scores.iter().filter(of_model).collect();
-    scores.sort_by(|a, b| {
-        b.loops
-            .cmp(&a.loops)
-            .then_with(|| a.model.cmp(&b.model))
-            .then(a.setting.cmp(&b.setting))
+    // Settings differ a little in how many loops count (one that ends by itself does not): a model's rows stay together.
+    let mut loops: BTreeMap<&str, u64> = BTreeMap::new();
+    for score in &scores {
+        let most = loops.entry(&score.model).or_default();
+        *most = score.loops.max(*most);
+    }
+    scores.sort_by_cached_key(|score| {
+        let place = shown.iter().position(|at| *at == score.setting);
+        let model = score.model.as_str();
+        (std::cmp::Reverse(loops.get(model)), model, place)
     });
     let describe = |score: &&Score| {
-        row(
-            data,
-            score,
-            Cell::model(&score.model).with(data.describe(score.setting)),
-        )
+        let first = Cell::model(&score.model).with(data.describe(score.setting));
+        row(data, score, first)
     };
     let rows = scores.iter().map(describe).collect();
     let mut note =
         "Each model seen through each setting, those with the most loops first.".to_owned();
     if named.len() > NAMED {
         note = format!(
-            "Each model seen through the first setting and the {} others of {} that are worth the most, those with the most loops first; scores.parquet has them all.",
+            "Each model seen through the first setting and those {} of {} with the highest F1; models with the most loops first. scores.parquet has all of it.",
             NAMED - 1,
             named.len()
         );
