@@ -8,7 +8,7 @@ import { accessSync, constants, mkdirSync, mkdtempSync, readdirSync, rmSync, sta
 import { tmpdir } from "node:os";
 import { basename, delimiter, dirname, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import { checkDrill, checkSliders, checkSpeed } from "./sliders.mjs";
+import { checkDrill, checkNumbers, checkSliders, checkSpeed } from "./sliders.mjs";
 
 const WIDTHS = [1280, 400];
 const SCHEMES = ["light", "dark"];
@@ -130,6 +130,7 @@ const checkUse = async (browser, path) => {
     await checkSpeed(page, statSync(path).size, where, say);
     await checkSliders(page, resolve(path), where, say);
   }
+  await checkNumbers(page, resolve(path), where, say);
   await checkDrill(page, url, where, say);
   await context.close();
 };

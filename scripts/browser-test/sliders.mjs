@@ -1,5 +1,5 @@
 // Moves the sliders of a report page and holds what it shows against scores.csv beside it.
-import { createReadStream, existsSync } from "node:fs";
+import { createReadStream, existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 
@@ -87,10 +87,37 @@ export const checkSliders = async (page, path, where, say) => {
   console.log(`${where}: ${places.length} places of the sliders, ${compared} numbers as in scores.csv`);
 };
 
+// The folds below the charts: the first rows of the CSV files that they name, and each place on the page that a link leads to.
+export const checkNumbers = async (page, path, where, say) => {
+  const folds = await page.evaluate(() => [...document.querySelectorAll("figure")].map((figure) => ({
+    id: figure.id,
+    href: figure.querySelector(".numbers a")?.getAttribute("href"),
+    head: [...figure.querySelectorAll(".numbers thead th")].map((th) => th.textContent),
+    rows: [...figure.querySelectorAll(".numbers tbody tr")].map((row) => [...row.cells].map((cell) => cell.dataset.s ?? cell.firstChild?.textContent ?? "")),
+    described: figure.querySelectorAll(".columns dt").length,
+  })));
+  let compared = 0;
+  for (const { id, href, head, rows, described } of folds) {
+    if (href !== `charts/${id}.csv`) { say(where, `${id}: no numbers`); continue; }
+    const lines = readFileSync(join(dirname(path), href), "utf8").trimEnd().split("\n").map(cellsOf);
+    if (head.join() !== lines[0].join() || described !== head.length) say(where, `${id}: columns ${head}, in the file ${lines[0]}`);
+    if (rows.length !== Math.min(lines.length - 1, 40)) say(where, `${id}: ${rows.length} rows of ${lines.length - 1}`);
+    // Names of strangers are written out in the page, so only numbers are compared.
+    rows.forEach((row, n) => row.forEach((cell, at) => {
+      if (!/^-?[\d.]+$/.test(cell)) return;
+      compared++;
+      if (!same(cell, lines[n + 1][at])) say(where, `${id}, row ${n + 1}, ${head[at]}: ${cell}, in the file ${lines[n + 1][at]}`);
+    }));
+  }
+  const dead = await page.evaluate(() => [...document.querySelectorAll("nav a")].map((a) => a.hash.slice(1)).filter((id) => !document.getElementById(id)));
+  dead.forEach((id) => say(where, `a link leads to ${id}, which is not there`));
+  console.log(`${where}: ${folds.length} charts with their numbers, ${compared} as in the files`);
+};
+
 // Filter, keys and links of the opened transcripts; hidden chars and markup of strangers.
 export const checkDrill = async (page, url, where, say) => {
   const stray = await page.evaluate(() => {
-    const found = [...document.querySelectorAll("#drill :is(script, img, iframe, object, embed, form), a:not([href^='#'])")].map((node) => node.localName);
+    const found = [...document.querySelectorAll("#drill :is(script, img, iframe, object, embed, form), a:not([href^='#'], figure a[href^='charts/'])")].map((node) => node.localName);
     if (document.querySelectorAll("script:not([type='application/json'])").length !== 1) found.push("a script more");
     if (/[\u202a-\u202e\u2066-\u2069\u0000\u001b\ufffd]/.test(document.body.textContent)) found.push("a hidden char");
     return found;

@@ -5,16 +5,19 @@
 mod board;
 mod comparison;
 mod outcome;
+mod run;
 
 pub(crate) use board::varint;
 pub use board::{Board, COUNTED, Column, Counted};
 pub use comparison::{Became, Comparison, Difference, Flip, Gate, Side};
 pub use deadloop_score::Verdict;
 pub use outcome::Outcome;
+pub use run::{Nothing, Objective, Restrictive, Run};
+use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
-use crate::numbers::{Interval, decimal, percent};
-use deadloop_score::{ExcerptsHead, Opened};
+use crate::numbers::Interval;
+use deadloop_score::{Consistency, ExcerptsHead, Opened};
 
 /// The name under which the rows of all models together stand.
 pub const ALL_MODELS: &str = "*";
@@ -39,6 +42,8 @@ pub struct ReportData {
     pub outcomes: Vec<Outcome>,
     /// Scores of the named and chosen settings by a field of the transcripts.
     pub by: Vec<By>,
+    /// How often named and chosen settings are right where floors are, all models together.
+    pub beside_floors: Vec<BesideFloor>,
     /// What the sliders move over, where a grid was searched.
     pub board: Option<Board>,
     /// The transcripts that are opened, and what was left out; none where no outcomes were written.
@@ -52,98 +57,8 @@ pub struct ReportData {
     /// Which of the parameters differ between cells: worked out when it is first asked for, since there may be a
     /// hundred thousand settings to look through.
     pub varying: OnceLock<Vec<bool>>,
-}
-
-/// How the numbers were made.
-#[derive(Debug, Clone, Default)]
-pub struct Run {
-    /// The command that made the folder.
-    pub command: String,
-    /// The name of the corpus.
-    pub corpus: String,
-    /// The last part of its path, for commands that can be copied.
-    pub corpus_file: String,
-    /// What tells this corpus from another of the same name.
-    pub corpus_hash: Option<String>,
-    /// Programs and versions, as they introduce themselves.
-    pub versions: Vec<(String, String)>,
-    /// The share of production's transcripts that loop, and what a false alarm costs (lambda).
-    pub worth: Option<(f64, f64)>,
-    /// The seed of every random draw.
-    pub seed: Option<u64>,
-    /// How an alarm was judged.
-    pub judge: Vec<(String, String)>,
-    /// What a chosen setting has to meet, as text.
-    pub constraints: Vec<String>,
-    /// The upper limit on `fa_per_mchar` among them, which charts draw.
-    pub limit: Option<f64>,
-    /// What settings are compared by along the grid.
-    pub objective: Objective,
-    /// Counts of what was read and left out, in the order in which they are shown.
-    pub counts: Vec<(String, u64)>,
-    /// Why nothing was chosen, where no setting satisfies the constraints.
-    pub nothing: Option<Nothing>,
-}
-
-/// No setting satisfies the constraints.
-#[derive(Debug, Clone)]
-pub struct Nothing {
-    /// All of them, as text.
-    pub constraints: String,
-    /// The one that fewest settings meet.
-    pub restrictive: Option<Restrictive>,
-    /// How many settings there are.
-    pub cells: u64,
-    /// Index into [`ReportData::settings`] of the setting that violates them least.
-    pub nearest: usize,
-}
-
-/// The constraint that fewest settings meet.
-#[derive(Debug, Clone)]
-pub struct Restrictive {
-    /// As text.
-    pub constraint: String,
-    /// How many settings meet it.
-    pub met: u64,
-    /// What was compared with its bound for the nearest setting: a confidence bound, or the estimate.
-    pub compared: Option<f64>,
-}
-
-/// A column of the scores by which settings are compared.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Objective {
-    /// The column's name.
-    pub name: String,
-    /// Whether more of it is better.
-    pub more_is_better: bool,
-    /// Whether it is a share, from 0 to 1.
-    pub is_share: bool,
-}
-
-impl Default for Objective {
-    fn default() -> Self {
-        Self {
-            name: "saved".into(),
-            more_is_better: true,
-            is_share: true,
-        }
-    }
-}
-
-impl Objective {
-    /// A value with more always better.
-    pub fn merit(&self, value: f64) -> f64 {
-        if self.more_is_better { value } else { -value }
-    }
-
-    /// A value as it is written.
-    pub(crate) fn write(&self, value: f64) -> String {
-        if self.is_share {
-            percent(Some(value))
-        } else {
-            decimal(Some(value))
-        }
-    }
+    /// Settings with a name in the order in which they are worth looking at: worked out when it is first asked for.
+    pub leading: OnceLock<Vec<usize>>,
 }
 
 /// What a setting is to the reader.
@@ -249,6 +164,17 @@ pub struct By {
     pub score: Score,
 }
 
+/// A setting beside a floor, all models together.
+#[derive(Debug, Clone)]
+pub struct BesideFloor {
+    /// Index into [`ReportData::settings`].
+    pub setting: usize,
+    /// The floor.
+    pub floor: String,
+    /// Who was right: the one is the setting, the other the floor.
+    pub counts: Consistency,
+}
+
 /// Why a model got its setting.
 #[derive(Debug, Clone, Default)]
 pub struct Choice {
@@ -311,6 +237,27 @@ impl ReportData {
         let own = self.choices.iter().find(|choice| choice.model == model);
         own.and_then(|choice| choice.setting)
             .or_else(|| self.pooled())
+    }
+
+    /// Settings with a name: the one in use (or the first) before the others, those with the highest F1 first. F1 only
+    /// orders them: so that what is shown of many are those that find much and cut little, whatever a false alarm costs.
+    pub fn leading(&self) -> &[usize] {
+        self.leading.get_or_init(|| {
+            let named = |at: &usize| matches!(self.settings[*at].role, Role::Current | Role::Named);
+            let mut list: Vec<usize> = (0..self.settings.len()).filter(named).collect();
+            let first = self.current().or(list.first().copied());
+            let scores: BTreeMap<usize, f64> = self
+                .together()
+                .filter_map(|score| Some((score.setting, score.f1?)))
+                .collect();
+            let worth = |at: &usize| scores.get(at).copied().unwrap_or(f64::NEG_INFINITY);
+            list.sort_by(|a, b| {
+                let later = |at: &usize| Some(*at) != first;
+                let rank = later(a).cmp(&later(b));
+                rank.then(worth(b).total_cmp(&worth(a))).then(a.cmp(b))
+            });
+            list
+        })
     }
 
     /// Whether any loop is labelled.

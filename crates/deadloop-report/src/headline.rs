@@ -11,6 +11,8 @@ pub(crate) struct Headline {
     pub(crate) measured: String,
     /// What came out, in a sentence or two.
     pub(crate) verdict: String,
+    /// What was chosen and what to do with it.
+    pub(crate) next: Option<String>,
     /// The figures behind it.
     pub(crate) figures: Vec<Figure>,
 }
@@ -47,7 +49,7 @@ struct Line {
     held_out: bool,
 }
 
-/// How many named settings are told of where none is in use or chosen.
+/// How many named settings are told of where none is chosen: the one in use, and the best of the others.
 const NAMED: usize = 3;
 
 /// Builds the headline.
@@ -56,6 +58,7 @@ pub(crate) fn headline(data: &ReportData) -> Headline {
     Headline {
         measured: measured(data),
         verdict: verdict(data, &lines),
+        next: next(data),
         figures: figures(&lines),
     }
 }
@@ -77,15 +80,9 @@ fn measured(data: &ReportData) -> String {
         .chain(data.outcomes.iter().map(|row| row.model.as_str()))
         .filter(|model| *model != crate::data::ALL_MODELS)
         .collect();
-    let settings = if cells == 1 {
-        "setting".to_owned()
-    } else {
-        format!("{} settings", count(cells))
-    };
-    let settings = if cells == 1 {
-        format!("one {settings}")
-    } else {
-        settings
+    let settings = match cells {
+        1 => "one setting".to_owned(),
+        cells => format!("{} settings", count(cells)),
     };
     let labelled = |score: &Score| {
         let clean = decimal(Some(clean_chars(data) as f64 / 1e6));
@@ -114,6 +111,50 @@ fn measured(data: &ReportData) -> String {
         "deadloop {} measured {settings} on the corpus {}{of}.",
         data.run.command, data.run.corpus
     )
+}
+
+/// Where the choice stands, on what grounds it was made, and who has another; without one, what makes it.
+fn next(data: &ReportData) -> Option<String> {
+    let pooled = data.pooled();
+    if pooled.is_none() {
+        let tells = data.has_loops() && data.run.nothing.is_none();
+        return tells.then(|| {
+            format!(
+                "Nothing was chosen here; deadloop tune {} chooses, and says how the choice does on transcripts that it was not made on.",
+                data.run.corpus_file
+            )
+        });
+    }
+    let models = data.choices.len() as u64 - 1;
+    let is_own = |choice: &&crate::data::Choice| {
+        choice.model != crate::data::ALL_MODELS && choice.setting != pooled
+    };
+    let own = data.choices.iter().filter(is_own).count() as u64;
+    let subject = match data.run.constraints.as_slice() {
+        [] => String::new(),
+        list => format!(" subject to {}", list.join(", ")),
+    };
+    let who = match own {
+        0 => format!("all {} models have the same setting", count(models)),
+        own => format!(
+            "{} of {} models have labels enough for a setting of their own, the others share one",
+            count(own),
+            count(models)
+        ),
+    };
+    let kept = data
+        .choices
+        .iter()
+        .any(|choice| choice.setting == pooled && choice.kept);
+    let kept = if kept {
+        "; the setting in use was kept, no other is surely better"
+    } else {
+        ""
+    };
+    Some(format!(
+        "Chosen for the best {}{subject}: {who}{kept}. Ship settings.toml, which lies beside this page.",
+        data.run.objective.name
+    ))
 }
 
 /// The most clean chars that any setting watched: `never` watches them all.
@@ -157,18 +198,15 @@ fn lines(data: &ReportData) -> Vec<Line> {
         let of = format!("nearest: {}", data.describe(why.nearest));
         Some(of_score(together(why.nearest)?, of, "nearest"))
     });
+    let nearest_is_none = nearest.is_none();
     lines.extend(nearest);
-    if lines.is_empty() {
-        let named = data
-            .settings
+    if data.choices.is_empty() && nearest_is_none {
+        let others = data
+            .leading()
             .iter()
-            .enumerate()
-            .filter(|(_, setting)| setting.role == Role::Named);
-        lines.extend(
-            named
-                .filter_map(|(at, _)| Some(of_score(together(at)?, data.describe(at), "")))
-                .take(NAMED),
-        );
+            .filter(|at| data.current() != Some(**at));
+        let others = others.filter_map(|at| Some(of_score(together(*at)?, data.describe(*at), "")));
+        lines.extend(others.take(NAMED - lines.len()));
     }
     if lines.is_empty() {
         let best = best_cell(data)

@@ -8,6 +8,7 @@
 //! | `load` | that data from the files of a folder |
 //! | `tables` | rows, built once for both pages |
 //! | `charts` | one file a chart, and their registry |
+//! | `points` | the numbers behind a chart, as CSV and for the page |
 //! | `draw` | the kit that charts are drawn with, over plotters |
 //! | `series`, `grid` | outcomes and scores, arranged for comparing |
 //! | `board` | what the page's sliders move over, packed |
@@ -30,6 +31,7 @@ mod load;
 mod look;
 mod numbers;
 mod page;
+mod points;
 mod series;
 mod tables;
 mod visible;
@@ -37,12 +39,13 @@ mod write;
 
 pub use charts::{CHARTS, Chart, Entry, Layouts, draw_all};
 pub use data::{
-    ALL_MODELS, Became, Board, By, COUNTED, Choice, Column, Comparison, Counted, Difference, Flip,
-    Gate, Nothing, Objective, Outcome, ReportData, Restrictive, Role, Run, Score, Setting, Side,
-    Verdict, WITHIN,
+    ALL_MODELS, Became, BesideFloor, Board, By, COUNTED, Choice, Column, Comparison, Counted,
+    Difference, Flip, Gate, Nothing, Objective, Outcome, ReportData, Restrictive, Role, Run, Score,
+    Setting, Side, Verdict, WITHIN,
 };
-pub use draw::DrawError;
+pub use draw::{DrawError, NoFont};
 pub use load::{LoadError, load};
 pub use numbers::Interval;
 pub use page::{PageError, Pages, pages};
+pub use points::Column as ChartColumn;
 pub use write::{Options, Report, ReportError, render, write};

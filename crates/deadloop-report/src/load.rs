@@ -9,7 +9,8 @@ mod settings;
 mod thin;
 
 use crate::data::{
-    ALL_MODELS, Board, By, Choice, Nothing, Outcome, ReportData, Restrictive, Role, Verdict,
+    ALL_MODELS, BesideFloor, Board, By, Choice, Nothing, Outcome, ReportData, Restrictive, Role,
+    Verdict,
 };
 use crate::numbers::Interval;
 use board::Source;
@@ -72,6 +73,7 @@ pub fn load(dir: &Path) -> Result<ReportData, LoadError> {
         cells: why.cells as u64,
         nearest: settings.at(&why.nearest),
     });
+    data.beside_floors = beside_floors(&results, &mut settings);
     data.by = results
         .scores_by
         .as_ref()
@@ -112,6 +114,21 @@ fn board(
         marked: &marked,
     };
     source.board(regions)
+}
+
+fn beside_floors(results: &Results, settings: &mut Settings) -> Vec<BesideFloor> {
+    let mut list = Vec::new();
+    for (id, floors) in &results.manifest.beside_floors {
+        let setting = settings.at(id);
+        list.extend(floors.iter().map(|(floor, counts)| BesideFloor {
+            setting,
+            floor: floor.clone(),
+            counts: *counts,
+        }));
+    }
+    // In the order of the folder's settings, not of their hashes.
+    list.sort_by_key(|one| one.setting);
+    list
 }
 
 fn restrictive(by: &deadloop_score::Restrictive) -> Restrictive {

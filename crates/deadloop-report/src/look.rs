@@ -1,6 +1,6 @@
 //! How a setting looks: the same shape, ink and line in every chart.
 
-use crate::data::{ReportData, Role};
+use crate::data::ReportData;
 use crate::draw::{Dash, Ink, Mark, Pen, SERIES};
 
 /// The look of a setting.
@@ -32,18 +32,16 @@ impl Look {
         },
     };
 
-    /// The look of a setting that is not shown as the choice. Where none is in use, the first one takes its look.
+    /// How many settings have a look that no other one has.
+    pub(crate) const DISTINCT: usize = 7;
+
+    /// The look of a setting that is not shown as the choice. Where none is in use, the first one takes its look; the
+    /// others have theirs by their F1, so that those that charts show are told apart.
     pub(crate) fn of(data: &ReportData, setting: usize) -> Self {
-        let named = data
-            .settings
-            .iter()
-            .take(setting)
-            .filter(|other| other.role == Role::Named)
-            .count();
-        match data.settings.get(setting).map(|setting| setting.role) {
-            Some(Role::Current) => Self::CURRENT,
-            Some(Role::Named) if named == 0 && data.current().is_none() => Self::CURRENT,
-            _ => Self::other(named),
+        match data.leading().iter().position(|at| *at == setting) {
+            Some(0) => Self::CURRENT,
+            Some(n) => Self::other(n - 1),
+            None => Self::other(0),
         }
     }
 

@@ -7,7 +7,8 @@ use crate::draw::{chart_css, variables_css};
 use crate::drill::{Drill, drill, texts_note};
 use crate::headline::{Headline, headline};
 use crate::numbers::count;
-use crate::tables::{Tables, tables};
+use crate::points::Column;
+use crate::tables::{Table, Tables, behind, tables};
 use crate::visible::visible;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -32,7 +33,7 @@ struct Content<'d> {
     title: String,
     headline: Headline,
     tables: Tables,
-    charts: Vec<Picture<'d>>,
+    charts: Vec<Picture>,
     absent: Vec<Absent>,
     settings_toml: Option<&'d str>,
     constraints: &'d [String],
@@ -82,12 +83,15 @@ pub enum PageError {
 
 /// A chart that was drawn.
 #[derive(Serialize)]
-struct Picture<'d> {
+struct Picture {
     name: &'static str,
     title: &'static str,
     reading: &'static str,
-    wide: &'d str,
-    narrow: &'d str,
+    wide: String,
+    narrow: String,
+    /// The numbers behind it.
+    table: Option<Table>,
+    columns: &'static [Column],
 }
 
 /// A chart that was left out.
@@ -128,14 +132,17 @@ fn content<'d>(data: &'d ReportData, charts: &'d [Chart]) -> std::io::Result<Con
             name,
             title,
             reading,
+            columns,
             ..
         } = *chart.entry;
         Some(Picture {
             name,
             title,
             reading,
-            wide: &layouts.wide,
-            narrow: &layouts.narrow,
+            wide: layouts.wide(),
+            narrow: layouts.narrow(),
+            table: behind(columns, &layouts.rows),
+            columns,
         })
     });
     let asked = |chart: &&Chart| chart.drawn.as_ref().err() != Some(&NOT_ASKED);

@@ -17,7 +17,8 @@ pub(crate) struct Series<'d> {
     pub(crate) rows: Vec<&'d Outcome>,
 }
 
-/// Current first, then the choice (each model with its own), then the other named settings: at most `limit`.
+/// Current first, then the choice (each model with its own), then the other named settings with the highest F1: at
+/// most `limit`.
 pub(crate) fn series(data: &ReportData, limit: usize) -> Vec<Series<'_>> {
     // A sweep has none, and may have a hundred thousand settings.
     if data.outcomes.is_empty() {
@@ -41,7 +42,11 @@ pub(crate) fn series(data: &ReportData, limit: usize) -> Vec<Series<'_>> {
     };
     let mut list: Vec<Series<'_>> = with_role(Role::Current).collect();
     list.extend(chosen(data));
-    list.extend(with_role(Role::Named));
+    let others = data
+        .leading()
+        .iter()
+        .filter(|at| Some(**at) != data.current());
+    list.extend(others.map(|at| of_setting(*at)));
     if list.iter().all(|series| series.rows.is_empty()) {
         list.extend(with_role(Role::Cell));
     }

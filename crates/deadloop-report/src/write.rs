@@ -1,12 +1,13 @@
 //! The report's files, each written beside its name and renamed, so that a kill leaves no half of one.
 
-use crate::charts::{NOT_ASKED, draw_all};
+use crate::charts::{Chart, NOT_ASKED, draw_all};
 use crate::data::{Comparison, ReportData};
-use crate::draw::DrawError;
+use crate::draw::{DrawError, Fonts, NoFont};
 use crate::drill::redact;
 use crate::load::{LoadError, load};
 use crate::page::{PageError, pages};
-use deadloop_score::{FileError, write_text};
+use deadloop_score::{FileError, write_bytes};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// Why a report could not be made.
@@ -24,6 +25,9 @@ pub enum ReportError {
     /// The pages could not be made.
     #[error(transparent)]
     Page(#[from] PageError),
+    /// A PNG was asked for and there is nothing to write on it with.
+    #[error(transparent)]
+    Font(#[from] NoFont),
 }
 
 /// What was written.
@@ -33,6 +37,8 @@ pub struct Report {
     pub files: Vec<PathBuf>,
     /// The charts that the folder has no data for, and why.
     pub absent: Vec<(&'static str, &'static str)>,
+    /// Chars of labels that no font of this system has: they are left out of the PNG files.
+    pub unwritable: BTreeSet<char>,
 }
 
 /// How a report is made.
@@ -42,6 +48,8 @@ pub struct Options {
     pub comparison: Option<PathBuf>,
     /// Whether letters and digits of the transcripts are hidden.
     pub redact: bool,
+    /// Whether each chart is drawn as PNG too, with the fonts of this system.
+    pub png: bool,
 }
 
 /// Reads a result folder and writes its report into it. Nothing is replayed.
@@ -53,7 +61,7 @@ pub fn render(dir: &Path, options: &Options) -> Result<Report, ReportError> {
     if options.redact {
         redact(&mut data);
     }
-    write(&data, dir)
+    write(&data, dir, options.png)
 }
 
 /// What `deadloop compare` wrote.
@@ -65,38 +73,63 @@ fn comparison(path: &Path) -> Result<Comparison, FileError> {
     serde_json::from_str(&text).map_err(wrong)
 }
 
-/// Writes `report.html`, `report.md` and `charts/*.svg` into `dir`; charts of an earlier report that there is no data
-/// for any more are removed.
-pub fn write(data: &ReportData, dir: &Path) -> Result<Report, ReportError> {
+/// Writes `report.html`, `report.md`, `charts/*.svg`, `charts/*.csv` and, where `png` asks for them, `charts/*.png`
+/// into `dir`; files of an earlier report that this one has no data for, or was not asked for, are removed.
+pub fn write(data: &ReportData, dir: &Path, png: bool) -> Result<Report, ReportError> {
     let charts = draw_all(data)?;
     let pages = pages(data, &charts)?;
+    let fonts = png.then(Fonts::of_the_system).transpose()?;
     let folder = dir.join("charts");
     std::fs::create_dir_all(&folder).map_err(|e| FileError::at(&folder, e))?;
     let mut report = Report {
         files: Vec::new(),
         absent: Vec::new(),
+        unwritable: BTreeSet::new(),
     };
     for chart in &charts {
-        let path = folder.join(format!("{}.svg", chart.entry.name));
-        match &chart.drawn {
-            Ok(layouts) => put(&mut report, path, &layouts.file())?,
-            Err(why) => {
-                remove(&path)?;
-                if *why != NOT_ASKED {
-                    report.absent.push((chart.entry.name, why));
-                }
-            }
-        }
+        report.chart(chart, &folder, fonts.as_ref())?;
     }
-    put(&mut report, dir.join("report.md"), &pages.markdown)?;
-    put(&mut report, dir.join("report.html"), &pages.html)?;
+    report.put(dir.join("report.md"), pages.markdown.as_bytes())?;
+    report.put(dir.join("report.html"), pages.html.as_bytes())?;
     Ok(report)
 }
 
-fn put(report: &mut Report, path: PathBuf, text: &str) -> Result<(), FileError> {
-    write_text(&path, text)?;
-    report.files.push(path);
-    Ok(())
+impl Report {
+    /// The files of one chart; those that it does not have now go.
+    fn chart(
+        &mut self,
+        chart: &Chart,
+        folder: &Path,
+        fonts: Option<&Fonts>,
+    ) -> Result<(), FileError> {
+        let name = chart.entry.name;
+        let [svg, csv, png] =
+            ["svg", "csv", "png"].map(|ending| folder.join(format!("{name}.{ending}")));
+        let layouts = match &chart.drawn {
+            Ok(layouts) => layouts,
+            Err(why) => {
+                if *why != NOT_ASKED {
+                    self.absent.push((name, why));
+                }
+                return [svg, csv, png].iter().try_for_each(|path| remove(path));
+            }
+        };
+        self.put(svg, layouts.file().as_bytes())?;
+        let numbers = chart.csv().map_err(|e| FileError::at(&csv, e))?;
+        self.put(csv, &numbers.unwrap_or_default())?;
+        let Some(fonts) = fonts else {
+            return remove(&png);
+        };
+        self.unwritable.extend(layouts.unwritable(fonts));
+        let pixels = layouts.png(fonts).map_err(|e| FileError::at(&png, e))?;
+        self.put(png, &pixels)
+    }
+
+    fn put(&mut self, path: PathBuf, bytes: &[u8]) -> Result<(), FileError> {
+        write_bytes(&path, bytes)?;
+        self.files.push(path);
+        Ok(())
+    }
 }
 
 fn remove(path: &Path) -> Result<(), FileError> {

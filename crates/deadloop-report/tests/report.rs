@@ -4,7 +4,10 @@
 
 mod fixture;
 
-use deadloop_report::{Chart, Nothing, Pages, ReportData, Restrictive, draw_all, pages, write};
+use deadloop_report::{
+    ALL_MODELS, Chart, Nothing, Pages, ReportData, Restrictive, draw_all, pages, write,
+};
+use std::collections::{BTreeMap, BTreeSet};
 
 fn all() -> Vec<(&'static str, ReportData)> {
     vec![
@@ -78,7 +81,7 @@ fn every_chart_is_well_formed_and_finite() {
     for (kind, data) in all() {
         for chart in drawn(&data).0 {
             let Ok(layouts) = chart.drawn else { continue };
-            for svg in [layouts.file(), layouts.narrow] {
+            for svg in [layouts.file(), layouts.narrow()] {
                 assert_well_formed(&svg);
                 for attribute in svg.split('"').skip(1).step_by(2) {
                     let bad = ["NaN", "inf"].iter().any(|word| {
@@ -101,6 +104,7 @@ fn each_folder_gets_the_charts_that_it_has_data_for() {
         "cost",
         "latency",
         "breakdown",
+        "agreement",
         "forest",
         "heatmap",
         "marginal",
@@ -119,7 +123,14 @@ fn each_folder_gets_the_charts_that_it_has_data_for() {
     );
     assert_eq!(
         names(&fixture::replay()),
-        ["operating", "cost", "latency", "breakdown", "forest"]
+        [
+            "operating",
+            "cost",
+            "latency",
+            "breakdown",
+            "agreement",
+            "forest"
+        ]
     );
     assert!(names(&fixture::unlabelled()).is_empty());
     assert!(names(&fixture::degenerate()).is_empty());
@@ -277,20 +288,172 @@ fn many_models_are_folded_away() {
     assert!(
         pages
             .markdown
-            .contains("1\u{202f}501 more models with fewer than 10 loops each")
+            .contains("300 more rows; the other 1\u{202f}195 are in choice.csv"),
     );
+    assert!(pages.html.len() < 3_000_000, "{} bytes", pages.html.len());
+}
+
+/// The rows of a chart's CSV file, by the names of the columns.
+fn numbers(chart: &Chart) -> Vec<BTreeMap<String, String>> {
+    let bytes = chart.csv().unwrap().unwrap();
+    let mut reader = csv::Reader::from_reader(&bytes[..]);
+    reader.deserialize().map(Result::unwrap).collect()
+}
+
+#[test]
+fn every_chart_has_its_numbers_in_documented_columns() {
+    for (kind, data) in all() {
+        for chart in drawn(&data).0 {
+            let name = chart.entry.name;
+            if chart.drawn.is_err() {
+                assert!(chart.csv().unwrap().is_none(), "{kind} {name}");
+                continue;
+            }
+            let bytes = chart.csv().unwrap().unwrap();
+            let head = String::from_utf8(bytes).unwrap();
+            let columns: Vec<&str> = chart.entry.columns.iter().map(|column| column.0).collect();
+            assert_eq!(head.lines().next().unwrap(), columns.join(","), "{name}");
+            assert!(
+                chart
+                    .entry
+                    .columns
+                    .iter()
+                    .all(|column| !column.1.is_empty())
+            );
+            let rows = numbers(&chart);
+            assert!(
+                !rows.is_empty() && rows.iter().all(|row| row.len() == columns.len()),
+                "{name}"
+            );
+        }
+    }
+}
+
+/// Every figure that stands beside a setting is the one of the scores, to the last digit.
+#[test]
+fn numbers_behind_charts_are_those_of_the_scores() {
+    let data = fixture::tune();
+    let written = |value: Option<f64>| value.map(|value| value.to_string()).unwrap_or_default();
+    let mut compared = 0;
+    for chart in drawn(&data).0 {
+        for row in numbers(&chart) {
+            let own = row
+                .get("name")
+                .is_some_and(|name| name.contains("held out"));
+            let Some(id) = row.get("setting").filter(|id| !id.is_empty() && !own) else {
+                continue;
+            };
+            let at = data
+                .settings
+                .iter()
+                .position(|setting| setting.id == *id)
+                .unwrap();
+            let model = row.get("model").map_or(ALL_MODELS, String::as_str);
+            let score = data.score(at, model).unwrap();
+            let wanted = [
+                ("recall", score.recall.value),
+                ("recall_lo", score.recall.low),
+                ("fa_per_mchar", score.fa.value),
+                ("fa_hi", score.fa.high),
+                ("delay", score.delay.value),
+                ("objective", score.objective),
+                ("best", score.objective),
+                ("best_fa_per_mchar", score.fa.value),
+            ];
+            for (column, value) in wanted {
+                if let Some(found) = row.get(column) {
+                    assert_eq!(*found, written(value), "{} {column}", chart.entry.name);
+                    compared += 1;
+                }
+            }
+        }
+    }
+    assert!(compared > 1000, "{compared} numbers");
+}
+
+/// The marks of a chart are the rows of its file: every point that is pointed at has the figures of a row.
+#[test]
+fn what_is_drawn_is_what_is_written() {
+    let data = fixture::tune();
+    let charts = drawn(&data).0;
+    let chart = |name: &str| {
+        charts
+            .iter()
+            .find(|chart| chart.entry.name == name)
+            .unwrap()
+    };
+    let titles = |name: &str, part: &str| {
+        let svg = chart(name).drawn.as_ref().unwrap().wide();
+        svg.matches(part).count()
+    };
+    assert_eq!(
+        titles("pareto", "<title>") - 1,
+        numbers(chart("pareto")).len()
+    );
+    let marked = numbers(chart("operating"))
+        .iter()
+        .filter(|row| row["mark"] != "best")
+        .count();
+    assert_eq!(
+        titles("operating", "</title></circle>")
+            + titles("operating", "</title></polygon>")
+            + titles("operating", "</title></polyline>")
+            - curves(chart("operating")),
+        marked
+    );
+    let fields = numbers(chart("heatmap")).len();
+    assert_eq!(titles("heatmap", "</title></rect>"), fields);
+}
+
+/// How many lines an operating chart has.
+fn curves(chart: &Chart) -> usize {
+    let rows = numbers(chart);
+    let lines = rows.iter().filter(|row| row["mark"] == "best");
+    lines
+        .map(|row| &row["model"])
+        .collect::<BTreeSet<_>>()
+        .len()
+}
+
+#[test]
+fn charts_are_drawn_as_pixels_where_there_is_a_font() {
+    let dir = tempfile::tempdir().unwrap();
+    match write(&fixture::tune(), dir.path(), true) {
+        Err(error) => assert!(
+            error.to_string().starts_with("no font was found"),
+            "{error}"
+        ),
+        Ok(report) => {
+            let pixels = report
+                .files
+                .iter()
+                .filter(|file| file.extension().is_some_and(|e| e == "png"));
+            assert_eq!(pixels.clone().count(), 9);
+            for file in pixels {
+                let bytes = std::fs::read(file).unwrap();
+                let side = |at: usize| u32::from_be_bytes(bytes[at..at + 4].try_into().unwrap());
+                assert!(bytes.starts_with(b"\x89PNG") && side(16) == 1920 && side(20) > 300);
+            }
+        }
+    }
 }
 
 #[test]
 fn charts_of_an_earlier_report_do_not_stay() {
     let dir = tempfile::tempdir().unwrap();
-    let report = write(&fixture::tune(), dir.path()).unwrap();
-    assert_eq!((report.files.len(), report.absent.len()), (10, 0));
-    let report = write(&fixture::sweep(), dir.path()).unwrap();
+    let report = write(&fixture::tune(), dir.path(), false).unwrap();
+    assert_eq!((report.files.len(), report.absent.len()), (20, 0));
+    std::fs::write(dir.path().join("charts/heatmap.png"), "an earlier one").unwrap();
+    let report = write(&fixture::sweep(), dir.path(), false).unwrap();
     assert!(report.absent.iter().any(|absent| absent.0 == "latency"));
     assert!(
         !dir.path().join("charts/latency.svg").exists()
             && dir.path().join("charts/heatmap.svg").exists()
+    );
+    assert!(
+        !dir.path().join("charts/latency.csv").exists()
+            && !dir.path().join("charts/heatmap.png").exists(),
+        "they would show other numbers"
     );
 }
 

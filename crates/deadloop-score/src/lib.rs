@@ -29,6 +29,7 @@ mod cases;
 mod choice;
 mod choose;
 mod compare;
+mod consistency;
 mod constraint;
 mod cross;
 mod evidence;
@@ -70,6 +71,7 @@ pub use compare::{
     NotComparable, Row, Said, Side, SideError, Spot, Test, compare, holm, mcnemar, p_shown,
     student,
 };
+pub use consistency::Consistency;
 pub use constraint::{Constraint, Judge, Standing};
 pub use deadloop_replay as replay;
 pub use evidence::{Evidence, Mismatch};
@@ -84,8 +86,10 @@ pub use files::outcomes::write_outcomes;
 pub use files::regions::{RegionBlock, Regions, RegionsHead, Watched, write_regions};
 pub use files::results::{Results, ScoresFile, macro_means};
 pub use files::settings::{settings_toml, write_setting, write_settings};
-pub use files::store::{FileError, temporary_prefix, write_text};
-pub use files::sweep::{CSV_ROWS, MAX_ROWS, Scored, Scoring, write_pareto, write_scores};
+pub use files::store::{FileError, temporary_prefix, write_bytes, write_text};
+pub use files::sweep::{
+    CSV_ROWS, MAX_ROWS, Scored, Scoring, beside_floors, write_pareto, write_scores,
+};
 pub use files::table::{Cell, Cells, Table, Type};
 pub use floors::Floor;
 pub use folds::folds;

@@ -75,7 +75,7 @@ pub(crate) enum Command {
     Power(commands::Power),
     /// Renders the report of a result folder again; runs nothing
     #[command(
-        after_help = "Examples:\n  deadloop report tuned --open\n  deadloop report tuned --redact\n  deadloop report tuned --comparison compared"
+        after_help = "Examples:\n  deadloop report tuned --open\n  deadloop report tuned --redact\n  deadloop report tuned --comparison compared\n  deadloop report tuned --png\n\nWrites report.html, report.md and, for each chart, charts/NAME.svg and charts/NAME.csv with its numbers. --png adds charts/NAME.png, written with the fonts in this system's font folders (/usr/share/fonts, /usr/local/share/fonts, ~/.fonts, ~/.local/share/fonts; those of macOS and Windows): each char by the first font that has it. Chinese, Japanese and Korean names need such a font (Debian: fonts-noto-cjk); chars that no font has are left out and named. SVG and page need none of this: there the viewer's fonts are used. Charts of an earlier report are replaced, PNG files that are not asked for again are removed."
     )]
     Report(Report),
     /// Labels: proposed by the offline loop finder, reviewed on a terminal, compared
@@ -226,6 +226,9 @@ pub(crate) struct Report {
     /// Show what changed: a folder that deadloop compare --out left
     #[arg(long, value_name = "DIR")]
     pub(crate) comparison: Option<PathBuf>,
+    /// Also draw each chart as PNG (charts/*.png), with the fonts of this system
+    #[arg(long)]
+    pub(crate) png: bool,
     /// Open the page when it is there
     #[arg(long)]
     pub(crate) open: bool,

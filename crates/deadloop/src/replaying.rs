@@ -9,7 +9,7 @@ use deadloop_detect::{DETECTORS, Detector, Params, Setting, Settings, presets};
 use deadloop_replay::{Job, Journal, JournalError, Plan, Programs, Ran, Record, RunError, run};
 use deadloop_score::{
     About, ChooseOptions, CorpusInfo, Evidence, Floor, JudgeOptions, Manifest, Scored, Scoring,
-    Tally, Worth, write_cases, write_outcomes, write_scores, write_scores_by,
+    Tally, Worth, beside_floors, write_cases, write_outcomes, write_scores, write_scores_by,
 };
 
 use crate::args::{self, Global, Judge, Output, Select};
@@ -298,7 +298,8 @@ impl Replayed {
             enough: (enough.min_loops, enough.min_clean_chars),
         };
         let dir = self.folder.path();
-        let scored = write_scores(dir, &scoring)?;
+        let mut scored = write_scores(dir, &scoring)?;
+        scored.beside_floors = beside_floors(&scoring, reported);
         if !reported.is_empty() {
             write_scores_by(dir, &scoring, reported, by)?;
             write_outcomes(dir, evidence, reported, &self.judge, csv)?;
@@ -350,16 +351,39 @@ fn alarms(tally: &Tally) -> u64 {
     stops.into_iter().map(|count| tally.get(count)).sum()
 }
 
+/// How many chars without a font are named.
+const UNWRITABLE: usize = 20;
+
 /// Writes the report of a folder from its files.
-pub(crate) fn render(dir: &Path, options: &deadloop_report::Options, global: Global) -> Outcome {
+pub(crate) fn render(
+    dir: &Path,
+    options: &deadloop_report::Options,
+    global: Global,
+) -> Outcome<deadloop_report::Report> {
     let report = deadloop_report::render(dir, options)?;
     if !global.quiet {
         eprintln!("report: {}", dir.join("report.html").display());
-        for (chart, why) in report.absent {
-            eprintln!("no chart {chart}: {why}");
+        let absent: Vec<&str> = report.absent.iter().map(|(chart, _)| *chart).collect();
+        if !absent.is_empty() {
+            eprintln!(
+                "no data for the charts {}; the report says why",
+                absent.join(", ")
+            );
+        }
+        if !report.unwritable.is_empty() {
+            let chars: String = report.unwritable.iter().take(UNWRITABLE).collect();
+            eprintln!(
+                "no font of this system has {chars}{}: left out of charts/*.png (Debian: fonts-noto-cjk has \
+                 Chinese, Japanese and Korean)",
+                if report.unwritable.len() > UNWRITABLE {
+                    " …"
+                } else {
+                    ""
+                }
+            );
         }
     }
-    Ok(())
+    Ok(report)
 }
 
 /// Every preset of every detector, as a setting with a name.

@@ -4,13 +4,28 @@ use super::{Drawing, Entry, Sheet};
 use crate::data::ReportData;
 use crate::draw::{Anchor, Axis, Canvas, Dot, DrawError, Ink, Key, Label, Legend, Place, Rows};
 use crate::numbers::{percent, range};
+use crate::points::{Rows as Data, ends};
 use crate::series::{Breakdown, Series, series};
+use deadloop_score::Cell;
 
 pub(super) static ENTRY: Entry = Entry {
     name: "breakdown",
     title: "Recall by onset and by kind",
     reading: "A dot is the share of loops found, its line the 95 % Wilson interval; n is how many loops there are. A \
               detector that stops looking somewhere shows here as a recall of 0 from that onset on.",
+    columns: &[
+        ("by", "onset or kind"),
+        (
+            "value",
+            "chars from the start of the transcript, or the kind of the loop",
+        ),
+        ("name", "the setting, or the choice of each model"),
+        ("loops", "loops with that value"),
+        ("hit", "of which found"),
+        ("recall", "hit / loops"),
+        ("recall_lo", "lower end of the 95 % Wilson interval"),
+        ("recall_hi", "upper end of it"),
+    ],
     draw,
 };
 
@@ -63,7 +78,22 @@ fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
             left += width
         }
     }
-    Ok(Drawing::Svg(canvas.finish()?))
+    let rows = parts.iter().flat_map(|part| rows(part, &list));
+    Ok(Drawing::Shown(canvas.finish()?, rows.collect()))
+}
+
+fn rows(part: &Breakdown, list: &[Series<'_>]) -> Data {
+    let row = |(at, series): (usize, &Series<'_>)| {
+        let found = part.recall(series, at);
+        let names = [part.title, &part.parts[at], &series.name].map(Cell::text);
+        let counts = [found.of, found.hits].map(Cell::count);
+        let names = names.into_iter().chain(counts);
+        names.chain(ends(found.share())).collect()
+    };
+    (0..part.parts.len())
+        .flat_map(|at| list.iter().map(move |series| (at, series)))
+        .map(row)
+        .collect()
 }
 
 fn panel(

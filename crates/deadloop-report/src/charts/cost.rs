@@ -5,6 +5,8 @@ use crate::data::{ReportData, Role, Score};
 use crate::draw::{Anchor, Axis, Dash, DrawError, Ink, Key, Label, Legend, Panel, Pen, Place};
 use crate::look::Look;
 use crate::numbers::decimal;
+use crate::points::{Rows, setting};
+use deadloop_score::Cell;
 
 pub(super) static ENTRY: Entry = Entry {
     name: "cost",
@@ -12,6 +14,15 @@ pub(super) static ENTRY: Entry = Entry {
     reading: "Lambda is the cost of one cut healthy transcript in looping ones saved whole (interactive use 10, batch \
               3, test runs 1). 100 is an alarm at every onset and no other; below 0 it is better to have no detector. \
               The highest line at your lambda is the setting to take.",
+    columns: &[
+        ("setting", "its id, as in scores.csv"),
+        ("name", "what it is called"),
+        ("lambda", "what a cut healthy transcript costs"),
+        (
+            "utility",
+            "0 no detector, 100 an alarm at every onset; a straight line in lambda",
+        ),
+    ],
     draw,
 };
 
@@ -24,6 +35,7 @@ const WORST: f64 = -100.0;
 
 /// A setting whose utility falls with lambda in a straight line.
 struct Line {
+    setting: usize,
     name: String,
     look: Look,
     at_zero: f64,
@@ -71,7 +83,26 @@ fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
         );
         panel.title(title).line(&curve(line), line.look.pen)?;
     }
-    Ok(Drawing::Svg(canvas.finish()?))
+    Ok(Drawing::Shown(canvas.finish()?, rows(data, &lines)))
+}
+
+/// Each line at the marks of the axis and where the run stands.
+fn rows(data: &ReportData, lines: &[Line]) -> Rows {
+    let mut lambdas = MARKED.to_vec();
+    lambdas.extend(data.run.worth.map(|(_, lambda)| lambda));
+    lambdas.sort_by(f64::total_cmp);
+    lambdas.dedup();
+    let row = |line: &Line, lambda: f64| {
+        let [id, _] = setting(data, line.setting);
+        let utility = line.at_zero + line.slope * lambda;
+        let figures = [lambda, utility].map(|figure| Cell::Float(Some(figure)));
+        let name = Cell::text(line.name.as_str());
+        [id, name].into_iter().chain(figures).collect()
+    };
+    let lines = lines.iter();
+    lines
+        .flat_map(|line| lambdas.iter().map(move |lambda| row(line, *lambda)))
+        .collect()
 }
 
 fn at(line: &Line, lambda: f64) -> String {
@@ -111,6 +142,7 @@ fn lines(data: &ReportData) -> Vec<Line> {
             };
             let (at_zero, slope) = straight(data, score)?;
             let line = Line {
+                setting: score.setting,
                 name,
                 look,
                 at_zero,

@@ -1,22 +1,97 @@
 //! Base and new side by side: recall and false alarms of each model, joined by a line.
 
 use super::{Drawing, Entry, NOT_ASKED, Sheet};
-use crate::data::{ALL_MODELS, Comparison, ReportData};
-use crate::draw::{Anchor, Axis, Dot, DrawError, Ink, Key, Label, Legend, Mark, Place, Rows};
+use crate::data::{ALL_MODELS, Comparison, Difference, ReportData};
+use crate::draw::{
+    Anchor, Axis, Canvas, Dot, DrawError, Ink, Key, Label, Legend, Mark, Place, Rows,
+};
 use crate::numbers::{Interval, decimal, percent};
+use crate::points::Rows as Data;
+use deadloop_score::Cell;
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
 
 pub(super) static ENTRY: Entry = Entry {
     name: "dumbbells",
     title: "Base and new",
-    reading: "A row per model: the disc is the base, the star the new result; to the right is better for recall, to \
-              the left for false alarms. Intervals of the differences stand in the table below.",
+    reading: "A row per model, those of which most transcripts flipped first: the disc is the base, the star the new result; to the right is better for recall, to \
+              the left for false alarms. Intervals of the differences stand in the table.",
+    columns: &[
+        ("model", "the model, * for all together"),
+        ("metric", "recall or fa_per_mchar"),
+        ("base", "its value before"),
+        ("new", "its value after"),
+        ("difference", "new less base"),
+        ("difference_lo", "lower end of its 95 % interval"),
+        ("difference_hi", "upper end of it"),
+    ],
     draw,
 };
 
 /// How many models are drawn; the table has them all.
 const MODELS: usize = 20;
+const METRICS: [&str; 2] = ["recall", "fa_per_mchar"];
 const BASE: (Mark, Ink) = (Mark::Disc, Ink::Current);
 const NEW: (Mark, Ink) = (Mark::Star, Ink::Chosen);
+
+/// Where the rows stand on their sheet.
+struct Frame<'m> {
+    models: Vec<&'m str>,
+    top: f64,
+    bottom: f64,
+    /// The height of a row, and how much of it the model's name takes from above.
+    row: (f64, f64),
+    /// Left ends of the two panels.
+    left: [f64; 2],
+    /// Right ends of them.
+    right: [f64; 2],
+    narrow: bool,
+}
+
+impl<'m> Frame<'m> {
+    fn new(models: Vec<&'m str>, top: f64, sheet: &Sheet<'_>) -> Self {
+        let (row, start, split) = match sheet.narrow() {
+            true => ((52.0, 20.0), 16.0, 0.58),
+            false => ((34.0, 0.0), 250.0, 0.66),
+        };
+        let middle = sheet.width * split;
+        Self {
+            bottom: top + models.len() as f64 * row.0,
+            models,
+            top,
+            row,
+            left: [start, middle + 20.0],
+            right: [middle - 20.0, sheet.width - 14.0],
+            narrow: sheet.narrow(),
+        }
+    }
+
+    fn place(&self, panel: usize) -> Place {
+        Place {
+            left: self.left[panel],
+            top: self.top,
+            right: self.right[panel],
+            bottom: self.bottom,
+        }
+    }
+
+    fn name(&self, canvas: &Canvas, model: &str, middle: f64) -> Result<(), DrawError> {
+        let name = if model == ALL_MODELS {
+            "all models"
+        } else {
+            model
+        };
+        let (x, y, room) = match self.narrow {
+            true => (
+                10.0,
+                middle - self.row.0 / 2.0 + 11.0,
+                canvas.width() - 28.0,
+            ),
+            false => (4.0, middle, 238.0),
+        };
+        canvas.text_within((x, y), name, room, Label::new(Ink::Text, Anchor::Start))
+    }
+}
 
 fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
     let Some(comparison) = data
@@ -26,7 +101,6 @@ fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
     else {
         return Ok(Drawing::Absent(NOT_ASKED));
     };
-    let models = models(comparison);
     let keys = [(&comparison.base.name, BASE), (&comparison.new.name, NEW)];
     let key = |(name, look): (&String, (Mark, Ink))| Key {
         name: name.clone(),
@@ -34,75 +108,72 @@ fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
         mark: Some(look),
     };
     let legend = Legend::new(keys.map(key).to_vec(), sheet.width - 8.0, 300.0);
-    let top = legend.height() + 34.0;
-    let per_row = if sheet.narrow() { 52.0 } else { 34.0 };
-    let bottom = top + models.len() as f64 * per_row;
-    let canvas = sheet.canvas(bottom + 48.0);
+    let frame = Frame::new(models(comparison), legend.height() + 34.0, &sheet);
+    let canvas = sheet.canvas(frame.bottom + 48.0);
     legend.draw(&canvas, 4.0, 4.0)?;
-    let (start, split, lead) = match sheet.narrow() {
-        true => (16.0, 0.58, 20.0),
-        false => (250.0, 0.66, 0.0),
+    let (parts, fa_name) = match sheet.narrow() {
+        true => (2, "false alarms / Mchar"),
+        false => (5, "false alarms per million clean chars"),
     };
-    let middle = sheet.width * split;
-    let place = |left: f64, right: f64| Place {
-        left,
-        top,
-        right,
-        bottom,
-    };
-    let parts = if sheet.narrow() { 2 } else { 5 };
-    let fa_name = if sheet.narrow() {
-        "false alarms / Mchar"
-    } else {
-        "false alarms per million clean chars"
-    };
-    let most = comparison
+    let count = frame.models.len();
+    let recall = Rows::new(&canvas, frame.place(0), Axis::share(parts), count, "recall")?;
+    let rates = Axis::symlog(1.0, most(comparison) * 1.2);
+    let fa = Rows::new(&canvas, frame.place(1), rates, count, fa_name)?;
+    for (n, model) in frame.models.iter().enumerate() {
+        recall.dumbbell(n, &pair(comparison, model, "recall", percent), frame.row.1)?;
+        fa.dumbbell(
+            n,
+            &pair(comparison, model, "fa_per_mchar", decimal),
+            frame.row.1,
+        )?;
+        frame.name(&canvas, model, recall.middle(n))?;
+    }
+    Ok(Drawing::Shown(
+        canvas.finish()?,
+        numbers(comparison, &frame.models),
+    ))
+}
+
+/// The highest rate of false alarms, 1 at least.
+fn most(comparison: &Comparison) -> f64 {
+    let rows = comparison
         .rows
         .iter()
         .filter(|row| row.metric == "fa_per_mchar");
-    let most = most
-        .flat_map(|row| [row.base, row.new])
-        .flatten()
-        .fold(1.0, f64::max);
-    let recall = Rows::new(
-        &canvas,
-        place(start, middle - 20.0),
-        Axis::share(parts),
-        models.len(),
-        "recall",
-    )?;
-    let fa = Rows::new(
-        &canvas,
-        place(middle + 20.0, sheet.width - 14.0),
-        Axis::symlog(1.0, most * 1.2),
-        models.len(),
-        fa_name,
-    )?;
-    for (n, model) in models.iter().enumerate() {
-        recall.dumbbell(n, &pair(comparison, model, "recall", percent), lead)?;
-        fa.dumbbell(n, &pair(comparison, model, "fa_per_mchar", decimal), lead)?;
-        let name = if *model == ALL_MODELS {
-            "all models"
-        } else {
-            model
-        };
-        let (x, y, room) = match sheet.narrow() {
-            true => (
-                10.0,
-                recall.middle(n) - per_row / 2.0 + 11.0,
-                sheet.width - 28.0,
-            ),
-            false => (4.0, recall.middle(n), 238.0),
-        };
-        canvas.text_within((x, y), name, x + room, Label::new(Ink::Text, Anchor::Start))?;
-    }
-    Ok(Drawing::Svg(canvas.finish()?))
+    let rates = rows.flat_map(|row| [row.base, row.new]).flatten();
+    rates.fold(1.0, f64::max)
 }
 
-/// The models in the order of the comparison.
+/// All models together, then those of which most transcripts flipped.
 fn models(comparison: &Comparison) -> Vec<&str> {
+    let mut flips: BTreeMap<&str, usize> = BTreeMap::new();
+    for flip in comparison.flips.iter().filter(|flip| flip.change == "flip") {
+        *flips.entry(&flip.model).or_default() += 1;
+    }
     let rows = comparison.rows.iter().filter(|row| row.metric == "recall");
-    rows.map(|row| row.model.as_str()).take(MODELS).collect()
+    let mut models: Vec<&str> = rows.map(|row| row.model.as_str()).collect();
+    models.sort_by_key(|model| (*model != ALL_MODELS, Reverse(flips.get(model).copied())));
+    models.truncate(MODELS);
+    models
+}
+
+fn row<'c>(comparison: &'c Comparison, model: &str, metric: &str) -> Option<&'c Difference> {
+    let mut rows = comparison.rows.iter();
+    rows.find(|row| row.model == model && row.metric == metric)
+}
+
+fn numbers(comparison: &Comparison, models: &[&str]) -> Data {
+    let line = |(model, metric): (&str, &str)| {
+        let row = row(comparison, model, metric)?;
+        let figures = [row.base, row.new, row.difference, row.lo, row.hi];
+        let names = [model, metric].map(Cell::text).into_iter();
+        Some(names.chain(figures.map(Cell::Float)).collect())
+    };
+    let pairs = models.iter();
+    pairs
+        .flat_map(|model| METRICS.map(|metric| (*model, metric)))
+        .filter_map(line)
+        .collect()
 }
 
 fn pair(
@@ -111,10 +182,7 @@ fn pair(
     metric: &str,
     write: fn(Option<f64>) -> String,
 ) -> [Dot; 2] {
-    let row = comparison
-        .rows
-        .iter()
-        .find(|row| row.model == model && row.metric == metric);
+    let row = row(comparison, model, metric);
     let dot = |name: &str, value: Option<f64>, (mark, ink): (Mark, Ink)| Dot {
         title: format!("{name}: {}", write(value)),
         at: Interval {

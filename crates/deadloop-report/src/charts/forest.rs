@@ -1,24 +1,38 @@
 //! A row per model: recall and false alarms of the current, the pooled and the model's own setting.
 
 use super::{Drawing, Entry, Sheet};
-use crate::data::{ALL_MODELS, Choice, ReportData, Role, Score};
+use crate::data::{ALL_MODELS, Choice, ReportData, Score};
 use crate::draw::{
     Anchor, Axis, Canvas, Dot, DrawError, Ink, Key, Label, Legend, Mark, Place, Rows,
 };
 use crate::look::Look;
 use crate::numbers::{Interval, count, decimal, percent, range};
+use crate::points::{Rows as Data, ends, setting};
+use deadloop_score::Cell;
 
 pub(super) static ENTRY: Entry = Entry {
     name: "forest",
     title: "Recall and false alarms of each model",
     reading: "A row per model, those with the most loops first: a dot with its 95 % interval for the setting in use, \
               the one pooled over all models, and the model's own where it has loops enough (own: held out).",
+    columns: &[
+        ("model", "the model"),
+        ("loops", "its labelled loops"),
+        ("setting", "its id, as in scores.csv"),
+        ("name", "what it is called; own choices are held out"),
+        ("recall", "share of the loops that are found"),
+        ("recall_lo", "lower end of its 95 % interval"),
+        ("recall_hi", "upper end of it"),
+        ("fa_per_mchar", "false alarms per million clean chars"),
+        ("fa_lo", "lower end of its 95 % interval"),
+        ("fa_hi", "upper end of it"),
+    ],
     draw,
 };
 
 /// How many models are drawn; the table has them all.
 const MODELS: usize = 20;
-/// How many settings stand in a row where none is in use or chosen.
+/// How many settings stand in a row where none is chosen.
 const NAMED: usize = 3;
 
 /// The dots of one model.
@@ -27,6 +41,8 @@ struct Row<'d> {
     loops: u64,
     recall: Vec<Dot>,
     fa: Vec<Dot>,
+    /// Of each pair of dots: whose they are, and their numbers.
+    shown: Vec<(usize, String, Interval, Interval)>,
 }
 
 fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
@@ -85,7 +101,23 @@ fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
         };
         name(&canvas, row, y, sheet.narrow())?;
     }
-    Ok(Drawing::Svg(canvas.finish()?))
+    let numbers = rows.iter().flat_map(|row| numbers(data, row));
+    Ok(Drawing::Shown(canvas.finish()?, numbers.collect()))
+}
+
+fn numbers(data: &ReportData, row: &Row<'_>) -> Data {
+    let line = |(at, name, recall, fa): &(usize, String, Interval, Interval)| {
+        let [id, _] = setting(data, *at);
+        let names = [
+            Cell::text(row.model),
+            Cell::count(row.loops),
+            id,
+            Cell::text(name.as_str()),
+        ];
+        let names = names.into_iter().chain(ends(*recall));
+        names.chain(ends(*fa)).collect()
+    };
+    row.shown.iter().map(line).collect()
 }
 
 fn name(canvas: &Canvas, row: &Row<'_>, y: f64, narrow: bool) -> Result<(), DrawError> {
@@ -108,7 +140,7 @@ struct Contestant {
     look: (Mark, Ink),
 }
 
-/// The setting in use and the pooled choice; without either, the first named ones.
+/// The setting in use and the pooled choice; without a choice, the leading ones.
 fn contestants(data: &ReportData) -> Vec<Contestant> {
     let current = data
         .current()
@@ -117,17 +149,13 @@ fn contestants(data: &ReportData) -> Vec<Contestant> {
         .pooled()
         .map(|at| (at, "chosen, pooled".to_owned(), Look::CHOSEN));
     let mut list: Vec<_> = current.into_iter().chain(pooled).collect();
-    if list.is_empty() {
-        let named = data
-            .settings
+    if data.pooled().is_none() {
+        let others = data
+            .leading()
             .iter()
-            .enumerate()
-            .filter(|(_, setting)| setting.role == Role::Named);
-        list.extend(
-            named
-                .take(NAMED)
-                .map(|(at, _)| (at, data.describe(at), Look::of(data, at))),
-        );
+            .filter(|at| data.current() != Some(**at));
+        let others = others.map(|at| (*at, data.describe(*at), Look::of(data, *at)));
+        list.extend(others.take(NAMED - list.len()));
     }
     let contestant = |(setting, name, look): (usize, String, Look)| Contestant {
         name,
@@ -163,6 +191,7 @@ fn row<'d>(data: &'d ReportData, list: &[Contestant], score: &'d Score) -> Row<'
         loops: score.loops,
         recall: Vec::new(),
         fa: Vec::new(),
+        shown: Vec::new(),
     };
     for Contestant {
         name,
@@ -171,21 +200,28 @@ fn row<'d>(data: &'d ReportData, list: &[Contestant], score: &'d Score) -> Row<'
     } in list
     {
         if let Some(score) = data.score(*setting, model) {
-            row.add(name, *look, score.recall, score.fa);
+            row.add((*setting, name), *look, score.recall, score.fa);
         }
     }
-    if let Some(own) = data
+    let own = data
         .choices
         .iter()
-        .find(|choice| choice.model == model && is_own(data, choice))
-    {
-        row.add(OWN.0, OWN.1, own.recall, own.fa);
+        .find(|choice| choice.model == model && is_own(data, choice));
+    if let Some((own, setting)) = own.and_then(|own| Some((own, own.setting?))) {
+        row.add((setting, OWN.0), OWN.1, own.recall, own.fa);
     }
     row
 }
 
 impl Row<'_> {
-    fn add(&mut self, name: &str, look: (Mark, Ink), recall: Interval, fa: Interval) {
+    fn add(
+        &mut self,
+        (setting, name): (usize, &str),
+        look: (Mark, Ink),
+        recall: Interval,
+        fa: Interval,
+    ) {
+        self.shown.push((setting, name.to_owned(), recall, fa));
         self.recall.push(dot(name, look, recall, percent));
         self.fa.push(dot(name, look, fa, decimal));
     }

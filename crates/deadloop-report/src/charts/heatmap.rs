@@ -5,12 +5,28 @@ use crate::data::{Objective, ReportData, short};
 use crate::draw::{Anchor, Canvas, Dash, DrawError, Ink, Label, Pen, SEQUENCE, measure};
 use crate::grid::{Grid, Worth};
 use crate::numbers::{decimal, percent};
+use crate::points::{Rows, setting};
+use deadloop_score::Cell;
 
 pub(super) static ENTRY: Entry = Entry {
     name: "heatmap",
     title: "The objective over pairs of parameters",
     reading: "Each field is the best setting with those two values, whatever the other parameters; hatched: no such \
               setting meets the limit on false alarms.",
+    columns: &[
+        ("parameter_1", "up the side"),
+        ("value_1", "of that parameter"),
+        ("parameter_2", "along the bottom"),
+        ("value_2", "of that parameter"),
+        (
+            "setting",
+            "the best one with both values that meets the limit; none: none does",
+        ),
+        ("name", "what it is called"),
+        ("objective", "its objective"),
+        ("recall", "its recall"),
+        ("fa_per_mchar", "its false alarms per million clean chars"),
+    ],
     draw,
 };
 
@@ -69,7 +85,31 @@ fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
         }
         top += height;
     }
-    Ok(Drawing::Svg(canvas.finish()?))
+    let numbers = maps.iter().flat_map(|map| numbers(data, &grid, map));
+    Ok(Drawing::Shown(canvas.finish()?, numbers.collect()))
+}
+
+fn numbers(data: &ReportData, grid: &Grid<'_>, map: &Map<'_>) -> Rows {
+    let (x, y) = (&grid.dimensions[map.x], &grid.dimensions[map.y]);
+    let row = |(up, along): (usize, usize)| {
+        let best = map.fields[up][along].best;
+        let value = y.values[y.values.len() - 1 - up];
+        let names = [y.name, value, x.name, x.values[along]].map(Cell::text);
+        let which = best.map_or([Cell::Text(None), Cell::Text(None)], |best| {
+            setting(data, best.0.setting)
+        });
+        let figures = [
+            best.map(|best| best.1),
+            best.and_then(|best| best.0.recall.value),
+            best.and_then(|best| best.0.fa.value),
+        ];
+        let named = names.into_iter().chain(which);
+        named.chain(figures.map(Cell::Float)).collect()
+    };
+    (0..map.fields.len())
+        .flat_map(|up| (0..x.values.len()).map(move |along| (up, along)))
+        .map(row)
+        .collect()
 }
 
 /// The pairs of the parameters with the largest effect; the one with the longer values goes up the side.

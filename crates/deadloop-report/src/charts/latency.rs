@@ -5,13 +5,20 @@ use crate::data::ReportData;
 use crate::draw::{Axis, DrawError, Key, Legend, Panel, Place};
 use crate::look::Look;
 use crate::numbers::percent;
+use crate::points::Rows;
 use crate::series::{Series, series};
+use deadloop_score::Cell;
 
 pub(super) static ENTRY: Entry = Entry {
     name: "latency",
     title: "How soon after its onset a loop is found",
     reading: "The line's height at N is the share of all loops found within N characters of their onset; misses stay \
               in the denominator, so that each line ends at its recall. Measured on all of the transcripts, those the choice was made on included.",
+    columns: &[
+        ("name", "the setting, or the choice of each model"),
+        ("chars", "after the onset"),
+        ("found", "share of all loops found within so many chars"),
+    ],
     draw,
 };
 
@@ -54,16 +61,30 @@ fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
         Axis::share(5),
     );
     panel.axes("chars after the onset", "share of all loops found")?;
-    for series in list.iter().rev() {
-        let curve = incidence(series, longest);
+    let curves: Vec<_> = list
+        .iter()
+        .map(|series| (series, incidence(series, longest)))
+        .collect();
+    for (series, curve) in curves.iter().rev() {
         let Look { mark, pen } = series.look;
-        panel.title(series.name.as_str()).steps(&curve, pen)?;
+        panel.title(series.name.as_str()).steps(curve, pen)?;
         if let Some(&end) = curve.last() {
             let title = format!("{}: recall {}", series.name, percent(Some(end.1)));
             panel.title(title).mark(end, mark, 5.5, pen.ink)?;
         }
     }
-    Ok(Drawing::Svg(canvas.finish()?))
+    let rows = curves
+        .iter()
+        .flat_map(|(series, curve)| rows(series, curve));
+    Ok(Drawing::Shown(canvas.finish()?, rows.collect()))
+}
+
+fn rows(series: &Series<'_>, curve: &[(f64, f64)]) -> Rows {
+    let row = |(chars, found): &(f64, f64)| {
+        let name = Cell::text(series.name.as_str());
+        vec![name, Cell::Float(Some(*chars)), Cell::Float(Some(*found))]
+    };
+    curve.iter().map(row).collect()
 }
 
 /// The share found by each latency, from the axis' start to its end.

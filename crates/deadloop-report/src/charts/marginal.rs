@@ -8,6 +8,8 @@ use crate::draw::{
 };
 use crate::grid::{Grid, Worth};
 use crate::numbers::decimal;
+use crate::points::{Rows, setting};
+use deadloop_score::Cell;
 
 pub(super) static ENTRY: Entry = Entry {
     name: "marginal",
@@ -15,6 +17,28 @@ pub(super) static ENTRY: Entry = Entry {
     reading: "For each value of a parameter: the best setting with that value that meets the limit, and the median of \
               all settings with it; below, their false alarms per million clean characters. A flat line means that the \
               parameter does not matter here.",
+    columns: &[
+        ("parameter", "whose values are gone through"),
+        ("value", "of the parameter"),
+        (
+            "setting",
+            "the best one with that value that meets the limit; none: none does",
+        ),
+        ("name", "what it is called"),
+        ("best", "its objective"),
+        (
+            "best_fa_per_mchar",
+            "its false alarms per million clean chars",
+        ),
+        (
+            "median",
+            "the median objective of all settings with that value",
+        ),
+        (
+            "median_fa_per_mchar",
+            "their median false alarms per million clean chars",
+        ),
+    ],
     draw,
 };
 
@@ -64,7 +88,28 @@ fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
         );
         block(&canvas, slice, corner, width, &axes, &data.run.objective)?;
     }
-    Ok(Drawing::Svg(canvas.finish()?))
+    let rows = slices.iter().flat_map(|slice| rows(data, slice));
+    Ok(Drawing::Shown(canvas.finish()?, rows.collect()))
+}
+
+fn rows(data: &ReportData, slice: &Slice<'_, '_>) -> Rows {
+    let row = |(value, worth): (&&str, &Worth<'_>)| {
+        let names = [slice.name, value].map(Cell::text);
+        let which = worth
+            .best
+            .map_or([Cell::Text(None), Cell::Text(None)], |best| {
+                setting(data, best.0.setting)
+            });
+        let figures = [
+            worth.best.map(|best| best.1),
+            worth.best.and_then(|best| best.0.fa.value),
+            worth.median,
+            worth.median_fa,
+        ];
+        let named = names.into_iter().chain(which);
+        named.chain(figures.map(Cell::Float)).collect()
+    };
+    slice.values.iter().zip(&slice.worths).map(row).collect()
 }
 
 /// Three in a row, unless that leaves a single one in the last.

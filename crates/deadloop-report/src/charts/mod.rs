@@ -3,6 +3,7 @@
 //! A chart is drawn for a width, so that a phone gets its own layout and not a shrunk one. What a folder has no data
 //! for is left out with a reason, never shown as an empty frame.
 
+mod agreement;
 mod breakdown;
 mod cost;
 mod dumbbells;
@@ -14,7 +15,8 @@ mod operating;
 mod pareto;
 
 use crate::data::ReportData;
-use crate::draw::{DrawError, stand_alone};
+use crate::draw::{DrawError, Fonts, Picture};
+use crate::points::{Column, Rows, csv};
 
 /// Every chart, in the order of the page. A test fails for a file that is not listed.
 pub static CHARTS: &[&Entry] = &[
@@ -24,6 +26,7 @@ pub static CHARTS: &[&Entry] = &[
     &cost::ENTRY,
     &latency::ENTRY,
     &breakdown::ENTRY,
+    &agreement::ENTRY,
     &forest::ENTRY,
     &heatmap::ENTRY,
     &marginal::ENTRY,
@@ -32,12 +35,14 @@ pub static CHARTS: &[&Entry] = &[
 /// A chart of the registry.
 #[derive(Debug)]
 pub struct Entry {
-    /// The name of its file, without `.svg`.
+    /// The name of its files, without `.svg`, `.csv`, `.png`.
     pub name: &'static str,
     /// Its title on the page.
     pub title: &'static str,
     /// One sentence: how to read it.
     pub reading: &'static str,
+    /// The columns of its CSV file.
+    pub columns: &'static [Column],
     draw: fn(&ReportData, Sheet<'_>) -> Result<Drawing, DrawError>,
 }
 
@@ -66,8 +71,8 @@ impl Sheet<'_> {
 
 /// The outcome of drawing.
 enum Drawing {
-    /// The chart.
-    Svg(String),
+    /// The chart, and the numbers that it shows.
+    Shown(Picture, Rows),
     /// The folder has no data for it: why; [`NOT_ASKED`] where nobody misses it.
     Absent(&'static str),
 }
@@ -81,19 +86,51 @@ pub struct Chart {
     pub drawn: Result<Layouts, &'static str>,
 }
 
-/// One chart for two widths: SVG without a style of its own, to stand inside the page.
+/// One chart for two widths, and the numbers behind it.
 #[derive(Debug, Clone)]
 pub struct Layouts {
-    /// For screens and paper.
-    pub wide: String,
-    /// For phones.
-    pub narrow: String,
+    wide: Picture,
+    narrow: Picture,
+    pub(crate) rows: Rows,
 }
 
 impl Layouts {
+    /// For screens and paper: SVG without a style of its own, to stand inside the page.
+    pub fn wide(&self) -> String {
+        self.wide.svg()
+    }
+
+    /// The same for phones.
+    pub fn narrow(&self) -> String {
+        self.narrow.svg()
+    }
+
     /// The wide chart as a file of its own, light or dark by itself.
     pub fn file(&self) -> String {
-        stand_alone(&self.wide)
+        self.wide.stand_alone()
+    }
+
+    /// The wide chart as PNG.
+    pub(crate) fn png(&self, fonts: &Fonts) -> std::io::Result<Vec<u8>> {
+        self.wide.png(fonts)
+    }
+
+    /// Chars of the chart that are not in the PNG.
+    pub(crate) fn unwritable(&self, fonts: &Fonts) -> Vec<char> {
+        self.wide.unwritable(fonts)
+    }
+}
+
+impl Chart {
+    /// The numbers behind the chart as CSV; none where it is left out.
+    ///
+    /// # Errors
+    /// It could not be put together in memory.
+    pub fn csv(&self) -> std::io::Result<Option<Vec<u8>>> {
+        let drawn = self.drawn.as_ref().ok();
+        drawn
+            .map(|layouts| csv(self.entry.columns, &layouts.rows))
+            .transpose()
     }
 }
 
@@ -126,9 +163,10 @@ impl Entry {
         };
         Ok(match layout(WIDE, "wide")? {
             Drawing::Absent(why) => Err(why),
-            Drawing::Svg(wide) => match layout(NARROW, "narrow")? {
+            // What a layout has no room for, the other has: the numbers are those of the wide one.
+            Drawing::Shown(wide, rows) => match layout(NARROW, "narrow")? {
                 Drawing::Absent(why) => Err(why),
-                Drawing::Svg(narrow) => Ok(Layouts { wide, narrow }),
+                Drawing::Shown(narrow, _) => Ok(Layouts { wide, narrow, rows }),
             },
         })
     }

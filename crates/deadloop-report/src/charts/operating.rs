@@ -4,9 +4,12 @@ use super::{Drawing, Entry, Sheet};
 use crate::data::{ALL_MODELS, ReportData, Role, Score};
 use crate::draw::{
     Anchor, Axis, Canvas, Dash, DrawError, Ink, Key, Label, Legend, Mark, Panel, Pen, Place,
+    names_beside,
 };
 use crate::look::Look;
 use crate::numbers::{decimal, percent};
+use crate::points::{Rows, setting};
+use deadloop_score::Cell;
 
 pub(super) static ENTRY: Entry = Entry {
     name: "operating",
@@ -14,6 +17,20 @@ pub(super) static ENTRY: Entry = Entry {
     reading: "Up and left is better: each step of a line is the highest recall (share of loops found) that any setting \
               reaches with at most that many false alarms per million clean characters. Large marks are all models \
               together; small ones, in a line's colour, that model's current (disc) and chosen (star) setting.",
+    columns: &[
+        (
+            "mark",
+            "best: a step of the model's line; else what the setting is",
+        ),
+        ("model", "the model, * for all together"),
+        (
+            "setting",
+            "its id, as in scores.csv; none where the line begins",
+        ),
+        ("name", "what it is called"),
+        ("recall", "share of the loops that are found"),
+        ("fa_per_mchar", "false alarms per million clean chars"),
+    ],
     draw,
 };
 
@@ -34,15 +51,22 @@ struct Curve<'d> {
     model: &'d str,
     pen: Pen,
     points: Vec<(f64, f64)>,
+    /// The setting of each point; none where the line begins.
+    settings: Vec<Option<usize>>,
 }
 
 /// A setting that is marked.
 struct Point {
+    /// What it is: `chosen`, `current`, `named`, `floor`.
+    role: &'static str,
+    setting: usize,
     name: String,
     at: (f64, f64),
     mark: Mark,
     ink: Ink,
     radius: f64,
+    /// Whether its name stands beside it: there are more settings than shapes that a legend can tell apart.
+    beside: bool,
 }
 
 fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
@@ -75,33 +99,83 @@ fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
     for curve in curves.iter().rev() {
         panel.title(curve.model).steps(&curve.points, curve.pen)?;
     }
-    curves
+    let own: Vec<Own<'_>> = curves
         .iter()
-        .try_for_each(|curve| own_points(data, &panel, curve))?;
+        .flat_map(|curve| own_points(data, curve))
+        .collect();
+    for one in &own {
+        let title = format!("{}, {}: {}", one.curve.model, one.role, told(one.at));
+        let ink = one.curve.pen.ink;
+        panel.title(title).mark(one.at, one.mark, one.radius, ink)?;
+    }
     for point in points.iter().rev() {
         panel
             .title(format!("{}: {}", point.name, told(point.at)))
             .mark(point.at, point.mark, point.radius, point.ink)?;
     }
-    Ok(Drawing::Svg(canvas.finish()?))
+    let named: Vec<_> = points
+        .iter()
+        .map(|point| {
+            let name = point.beside.then_some(point.name.as_str());
+            (panel.at(point.at.0, point.at.1), name)
+        })
+        .collect();
+    names_beside(&canvas, &named)?;
+    Ok(Drawing::Shown(
+        canvas.finish()?,
+        rows(data, (&curves, &own, &points)),
+    ))
+}
+
+fn rows(data: &ReportData, (curves, own, points): (&[Curve<'_>], &[Own<'_>], &[Point])) -> Rows {
+    let row = |mark: &str, model: &str, at: Option<usize>, (fa, recall): (f64, f64)| {
+        let which = at.map_or([Cell::Text(None), Cell::Text(None)], |at| setting(data, at));
+        let names = [mark, model].map(Cell::text).into_iter().chain(which);
+        names
+            .chain([recall, fa].map(|figure| Cell::Float(Some(figure))))
+            .collect()
+    };
+    let steps = curves.iter().flat_map(|curve| {
+        let steps = curve.points.iter().zip(&curve.settings);
+        steps.map(move |(at, setting)| row("best", curve.model, *setting, *at))
+    });
+    let own = own
+        .iter()
+        .map(|one| row(one.role, one.curve.model, Some(one.setting), one.at));
+    let marks = points
+        .iter()
+        .map(|point| row(point.role, ALL_MODELS, Some(point.setting), point.at));
+    marks.chain(own).chain(steps).collect()
+}
+
+/// A model's own setting, marked on its line.
+struct Own<'c> {
+    curve: &'c Curve<'c>,
+    role: &'static str,
+    setting: usize,
+    at: (f64, f64),
+    mark: Mark,
+    radius: f64,
 }
 
 /// Small marks on a model's line: its current and its chosen setting, in the shapes of the large ones.
-fn own_points(data: &ReportData, panel: &Panel<'_>, curve: &Curve<'_>) -> Result<(), DrawError> {
+fn own_points<'c>(data: &ReportData, curve: &'c Curve<'c>) -> Vec<Own<'c>> {
     let settings = [
         ("current", data.current(), Mark::Disc, 3.2),
         ("chosen", data.chosen_for(curve.model), Mark::Star, 4.4),
     ];
-    for (name, setting, mark, radius) in settings {
-        let score = setting
-            .filter(|_| curve.model != ALL_MODELS)
-            .and_then(|at| data.score(at, curve.model));
-        if let Some(at) = score.and_then(place) {
-            let title = format!("{}, {name}: {}", curve.model, told(at));
-            panel.title(title).mark(at, mark, radius, curve.pen.ink)?;
-        }
-    }
-    Ok(())
+    let own = |(role, setting, mark, radius): (&'static str, Option<usize>, Mark, f64)| {
+        let setting = setting.filter(|_| curve.model != ALL_MODELS)?;
+        Some(Own {
+            curve,
+            role,
+            setting,
+            at: place(data.score(setting, curve.model)?)?,
+            mark,
+            radius,
+        })
+    };
+    settings.into_iter().filter_map(own).collect()
 }
 
 fn told((fa, recall): (f64, f64)) -> String {
@@ -142,17 +216,22 @@ fn curves(data: &ReportData) -> Vec<Curve<'_>> {
         .map(|(n, (model, _))| (model, pen(n)));
     std::iter::once((ALL_MODELS, Pen::solid(Ink::Text, 2.8)))
         .chain(own)
-        .map(|(model, pen)| Curve {
-            model,
-            pen,
-            points: envelope(data, model),
+        .map(|(model, pen)| {
+            let (points, settings) = envelope(data, model).into_iter().unzip();
+            Curve {
+                model,
+                pen,
+                points,
+                settings,
+            }
         })
         .filter(|curve| curve.points.len() > 1)
         .collect()
 }
 
-/// The highest recall at each rate of false alarms, rising; it starts at (0, 0), where `never` stands.
-fn envelope(data: &ReportData, model: &str) -> Vec<(f64, f64)> {
+/// The highest recall at each rate of false alarms, rising, each with its setting; it starts at (0, 0), where `never`
+/// stands.
+fn envelope(data: &ReportData, model: &str) -> Vec<((f64, f64), Option<usize>)> {
     let usable = |score: &&Score| {
         score.model == model
             && data
@@ -160,74 +239,94 @@ fn envelope(data: &ReportData, model: &str) -> Vec<(f64, f64)> {
                 .get(score.setting)
                 .is_some_and(|setting| setting.role != Role::Floor)
     };
-    let mut all: Vec<(f64, f64)> = data
-        .scores
-        .iter()
-        .filter(usable)
-        .filter_map(place)
+    let scores = data.scores.iter().filter(usable);
+    let mut all: Vec<((f64, f64), Option<usize>)> = scores
+        .filter_map(|score| Some((place(score)?, Some(score.setting))))
         .collect();
-    all.sort_by(|a, b| a.0.total_cmp(&b.0).then(b.1.total_cmp(&a.1)));
+    all.sort_by(|(a, _), (b, _)| a.0.total_cmp(&b.0).then(b.1.total_cmp(&a.1)));
     if all.is_empty() {
         return Vec::new();
     }
-    let mut best = vec![(0.0, 0.0)];
-    for point in all {
-        if best.last().is_some_and(|last| point.1 > last.1) {
-            best.push(point);
+    let mut best = vec![((0.0, 0.0), None)];
+    for (point, setting) in all {
+        if best.last().is_some_and(|(last, _)| point.1 > last.1) {
+            best.push((point, setting));
         }
     }
     best
 }
 
-/// Current, chosen, other named settings and floors, of all models together.
+/// Current, chosen, other named settings and floors, of all models together. Those that are more than a legend can tell
+/// apart are small and have their names beside them.
 fn points(data: &ReportData) -> Vec<Point> {
-    let pooled = data.pooled();
-    let mut points: Vec<Point> = Vec::new();
-    for score in data.together() {
-        let (Some(at), Some(setting)) = (place(score), data.settings.get(score.setting)) else {
-            continue;
-        };
-        if pooled == Some(score.setting) {
-            points.push(Point {
-                name: "chosen".into(),
-                at,
-                mark: Mark::Star,
-                ink: Ink::Chosen,
-                radius: 7.0,
-            });
-        }
-        match setting.role {
-            Role::Floor => {
-                let mark = floor_mark(&setting.id);
-                points.push(Point {
-                    name: format!("floor: {}", setting.id),
-                    at,
-                    mark,
-                    ink: Ink::Muted,
-                    radius: 5.0,
-                });
-            }
-            Role::Current | Role::Named => {
-                let look = Look::of(data, score.setting);
-                points.push(Point {
-                    name: data.describe(score.setting),
-                    at,
-                    mark: look.mark,
-                    ink: look.ink(),
-                    radius: 5.8,
-                });
-            }
-            Role::Cell => {}
+    let mut points: Vec<Point> = data
+        .together()
+        .filter_map(|score| Some((score.setting, place(score)?)))
+        .flat_map(|(setting, at)| marks(data, setting, at))
+        .collect();
+    let rank = |point: &Point| {
+        let leading = data.leading().iter().position(|at| *at == point.setting);
+        (point.role != "chosen", point.role == "floor", leading)
+    };
+    points.sort_by_key(rank);
+    for point in &mut points {
+        if point.role != "chosen" && rank(point).2 >= Some(Look::DISTINCT) {
+            (point.mark, point.ink, point.radius) = (Mark::Disc, Ink::Axis, 4.0);
+            point.beside = true;
         }
     }
-    points.sort_by_key(|point| {
-        (
-            point.name != "chosen",
-            point.ink != Ink::Current,
-            point.ink == Ink::Muted,
-        )
-    });
     points
+}
+
+/// The marks of a setting: one as the choice, one as itself.
+fn marks(data: &ReportData, setting: usize, at: (f64, f64)) -> Vec<Point> {
+    let point = |role, name: String, mark, ink, radius| Point {
+        role,
+        setting,
+        name,
+        at,
+        mark,
+        ink,
+        radius,
+        beside: false,
+    };
+    let mut marks = Vec::new();
+    if data.pooled() == Some(setting) {
+        marks.push(point(
+            "chosen",
+            "chosen".into(),
+            Mark::Star,
+            Ink::Chosen,
+            7.0,
+        ));
+    }
+    let Some(this) = data.settings.get(setting) else {
+        return marks;
+    };
+    let look = || Look::of(data, setting);
+    let itself = match this.role {
+        Role::Cell => return marks,
+        Role::Floor => {
+            let name = format!("floor: {}", this.id);
+            point("floor", name, floor_mark(&this.id), Ink::Muted, 5.0)
+        }
+        Role::Current => point(
+            "current",
+            data.describe(setting),
+            look().mark,
+            look().ink(),
+            5.8,
+        ),
+        Role::Named => point(
+            "named",
+            data.describe(setting),
+            look().mark,
+            look().ink(),
+            5.8,
+        ),
+    };
+    marks.push(itself);
+    marks
 }
 
 fn floor_mark(id: &str) -> Mark {
@@ -251,11 +350,14 @@ fn keys(curves: &[Curve<'_>], points: &[Point]) -> Vec<Key> {
         pen: Some(curve.pen),
         mark: None,
     });
-    let marks = points.iter().map(|point| Key {
-        name: point.name.clone(),
-        pen: None,
-        mark: Some((point.mark, point.ink)),
-    });
+    let marks = points
+        .iter()
+        .filter(|point| !point.beside)
+        .map(|point| Key {
+            name: point.name.clone(),
+            pen: None,
+            mark: Some((point.mark, point.ink)),
+        });
     marks.chain(lines).collect()
 }
 

@@ -4,7 +4,9 @@ use super::{Drawing, Entry, Sheet};
 use crate::data::{ReportData, Role};
 use crate::draw::{Axis, DrawError, Ink, Key, Legend, Mark, Panel, Place, SEQUENCE};
 use crate::numbers::{chars, decimal, percent};
+use crate::points::{Rows, setting};
 use crate::tables::front;
+use deadloop_score::Cell;
 
 pub(super) static ENTRY: Entry = Entry {
     name: "pareto",
@@ -12,6 +14,17 @@ pub(super) static ENTRY: Entry = Entry {
     reading: "Each point is a setting of the grid such that no other has a higher recall, fewer false alarms and a \
               shorter delay at once; the darker it is, the longer the delay (on dark paper, the lighter). What stands \
               below and right of another point is there for its shorter delay.",
+    columns: &[
+        ("setting", "its id, as in scores.csv"),
+        ("name", "what it is called"),
+        ("recall", "share of the loops that are found"),
+        ("fa_per_mchar", "false alarms per million clean chars"),
+        (
+            "delay",
+            "mean chars of a loop before it is cut, a miss costing all of it",
+        ),
+        ("chosen", "1 for the choice for all models together"),
+    ],
     draw,
 };
 
@@ -33,11 +46,7 @@ fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
         .iter()
         .filter_map(|s| Some((s.fa.value?, s.recall.value?, s.delay.value?, s.setting)))
         .collect();
-    let mut delays: Vec<f64> = points.iter().map(|point| point.2).collect();
-    delays.sort_by(f64::total_cmp);
-    let bounds: Vec<f64> = (1..TINTS.len())
-        .map(|n| delays[n * (delays.len() - 1) / TINTS.len()])
-        .collect();
+    let bounds = bounds(points.iter().map(|point| point.2).collect());
     let tint = |delay: f64| TINTS[bounds.iter().filter(|bound| delay > **bound).count()];
     let legend = Legend::new(keys(&bounds), sheet.width - 8.0, 300.0);
     let top = legend.height() + 40.0;
@@ -77,7 +86,27 @@ fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
         };
         panel.title(title).mark((*fa, *recall), mark, radius, ink)?;
     }
-    Ok(Drawing::Svg(canvas.finish()?))
+    Ok(Drawing::Shown(canvas.finish()?, rows(data, &points)))
+}
+
+fn rows(data: &ReportData, points: &[(f64, f64, f64, usize)]) -> Rows {
+    let row = |(fa, recall, delay, at): &(f64, f64, f64, usize)| {
+        let figures = [*recall, *fa, *delay].map(|figure| Cell::Float(Some(figure)));
+        let chosen = Cell::count(u64::from(data.pooled() == Some(*at)));
+        setting(data, *at)
+            .into_iter()
+            .chain(figures)
+            .chain([chosen])
+            .collect()
+    };
+    points.iter().map(row).collect()
+}
+
+/// Where one tint ends and the next begins: as many points in each.
+fn bounds(mut delays: Vec<f64>) -> Vec<f64> {
+    delays.sort_by(f64::total_cmp);
+    let at = |n: usize| delays.get(n * delays.len().saturating_sub(1) / TINTS.len());
+    (1..TINTS.len()).filter_map(|n| at(n).copied()).collect()
 }
 
 fn keys(bounds: &[f64]) -> Vec<Key> {

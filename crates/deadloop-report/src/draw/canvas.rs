@@ -1,7 +1,8 @@
 //! One sheet of a chart: a drawing area of plotters, addressed in pixels.
 
 use super::DrawError;
-use super::backend::{Backend, FINE, SharedSheet, escape};
+use super::backend::{Backend, SharedSheet};
+use super::picture::{FINE, Picture};
 use super::text::elide;
 use super::theme::{Dash, Ink};
 use plotters::coord::Shift;
@@ -52,7 +53,7 @@ impl Pen {
     pub(super) fn style(self) -> ShapeStyle {
         let width = (self.width * FINE).round() as u32;
         ShapeStyle {
-            color: self.ink.color(self.dash, 1.0),
+            color: self.ink.color(self.dash),
             filled: false,
             stroke_width: width,
         }
@@ -186,7 +187,7 @@ impl Canvas {
             Anchor::Middle => HPos::Center,
             Anchor::End => HPos::Right,
         };
-        let color = label.ink.color(Dash::Solid, 1.0);
+        let color = label.ink.color(Dash::Solid);
         let style = TextStyle::from(font)
             .color(&color)
             .pos(Pos::new(across, VPos::Center));
@@ -303,25 +304,22 @@ impl Canvas {
             .draw(&Polygon::new(corners.collect::<Vec<_>>(), fill(ink)))?)
     }
 
-    /// The finished SVG.
-    pub(crate) fn finish(self) -> Result<String, DrawError> {
+    /// The finished picture.
+    pub(crate) fn finish(self) -> Result<Picture, DrawError> {
         self.root.present()?;
-        let sheet = self.sheet.borrow();
-        Ok(format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"chart\" viewBox=\"0 0 {w} {h}\" role=\"img\" \
-             aria-labelledby=\"{id}\">\n<title id=\"{id}\">{caption}</title>\n{body}</svg>\n",
-            w = self.width,
-            h = self.height,
-            id = escape(&self.name),
-            caption = escape(&self.caption),
-            body = sheet.body,
-        ))
+        Ok(Picture {
+            name: self.name,
+            caption: self.caption,
+            width: self.width,
+            height: self.height,
+            shapes: std::mem::take(&mut self.sheet.borrow_mut().shapes),
+        })
     }
 }
 
 fn fill(ink: Ink) -> ShapeStyle {
     ShapeStyle {
-        color: ink.color(Dash::Solid, 1.0),
+        color: ink.color(Dash::Solid),
         filled: true,
         stroke_width: 0,
     }

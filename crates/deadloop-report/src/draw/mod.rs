@@ -2,7 +2,11 @@
 //!
 //! | file | what lives there |
 //! |---|---|
-//! | `backend.rs` | a plotters backend that writes SVG with theme classes, hover titles, dashes and hatching |
+//! | `backend.rs` | a plotters backend that gathers shapes with inks, hover titles and dashes |
+//! | `picture.rs` | those shapes: what a chart consists of |
+//! | `svg.rs` | a picture as SVG with theme classes |
+//! | `pixels.rs` | a picture as PNG |
+//! | `fonts.rs` | the system's fonts, for PNG: which one has a char, and its outline |
 //! | `theme.rs` | the inks (a light and a dark colour each) and the CSS made from them |
 //! | `text.rs` | how wide a text is, and how a long one is cut in the middle |
 //! | `axis.rs` | scales and their ticks |
@@ -10,23 +14,33 @@
 //! | `panel.rs` | a pair of axes on a sheet: grid, tick labels, marks in data coordinates |
 //! | `rows.rs` | named rows with points and intervals |
 //! | `legend.rs` | keys that wrap |
+//! | `beside.rs` | names beside points, where there is room |
 
 mod axis;
 mod backend;
+mod beside;
 mod canvas;
+mod fonts;
 mod legend;
 mod panel;
+mod picture;
+mod pixels;
 mod rows;
+mod svg;
 mod text;
 mod theme;
 
 pub(crate) use axis::Axis;
+pub(crate) use beside::names_beside;
 pub(crate) use canvas::{Anchor, Canvas, Label, Mark, Pen};
+pub(crate) use fonts::Fonts;
+pub use fonts::NoFont;
 pub(crate) use legend::{Key, Legend};
 pub(crate) use panel::{Panel, Place};
+pub(crate) use picture::Picture;
 pub(crate) use rows::{Dot, Rows};
 pub(crate) use text::{elide, measure};
-pub(crate) use theme::{Dash, Ink, SEQUENCE, SERIES, chart_css, stand_alone, variables_css};
+pub(crate) use theme::{Dash, Ink, SEQUENCE, SERIES, chart_css, variables_css};
 
 /// Why a chart could not be drawn.
 #[derive(Debug, thiserror::Error)]

@@ -2,8 +2,9 @@
 
 use super::DrawError;
 use super::axis::Axis;
-use super::backend::{Backend, FINE};
+use super::backend::Backend;
 use super::canvas::{Anchor, Canvas, Label, Mark, Pen};
+use super::picture::FINE;
 use super::text::measure;
 use super::theme::Ink;
 use plotters::coord::cartesian::Cartesian2d;

@@ -2,7 +2,7 @@
 //!
 //! Charts never name a colour. They name an [`Ink`]; the SVG carries the light colour as an attribute (for viewers
 //! without CSS) and a class, and the CSS made here gives the class its colour from the page's theme. So one SVG works
-//! embedded, where it follows the page's toggle, and stand-alone, where [`stand_alone`] puts the same CSS inside it.
+//! embedded, where it follows the page's toggle, and stand-alone, with the same CSS inside it.
 //! The series inks are in the manner of Okabe and Ito, darkened or lightened until each has a contrast of 3:1 or more
 //! against its paper; no chart relies on them alone.
 
@@ -87,13 +87,13 @@ pub(crate) enum Dash {
 impl Dash {
     const ALL: [Self; 4] = [Self::Solid, Self::Dashed, Self::Dotted, Self::Alternating];
 
-    /// The value of `stroke-dasharray`, if any.
-    pub(crate) fn pattern(self) -> Option<&'static str> {
+    /// The lengths of dashes and gaps in turn, in pixels, if any.
+    pub(super) fn pattern(self) -> Option<&'static [f32]> {
         match self {
             Self::Solid => None,
-            Self::Dashed => Some("6 4"),
-            Self::Dotted => Some("1.5 3.5"),
-            Self::Alternating => Some("8 3 1.5 3"),
+            Self::Dashed => Some(&[6.0, 4.0]),
+            Self::Dotted => Some(&[1.5, 3.5]),
+            Self::Alternating => Some(&[8.0, 3.0, 1.5, 3.0]),
         }
     }
 
@@ -106,8 +106,8 @@ impl Dash {
 impl Ink {
     /// This ink as what plotters takes for a colour: the numbers of the ink and of the dash stand where red and green
     /// would be, and [`Ink::of`] reads them back in the backend.
-    pub(crate) fn color(self, dash: Dash, opacity: f64) -> RGBAColor {
-        RGBAColor(self as u8, dash as u8, 0, opacity)
+    pub(crate) fn color(self, dash: Dash) -> RGBAColor {
+        RGBAColor(self as u8, dash as u8, 0, 1.0)
     }
 
     /// The ink and dash behind a plotters colour made by [`Ink::color`].
@@ -155,18 +155,4 @@ pub(crate) fn chart_css() -> String {
             css
         },
     )
-}
-
-/// The chart as a file of its own: the theme's CSS and the paper go inside.
-pub(crate) fn stand_alone(svg: &str) -> String {
-    let inside = format!(
-        "<style>\n{}{}</style>\n<rect class=\"f-paper\" width=\"100%\" height=\"100%\" fill=\"{}\"/>\n",
-        variables_css(),
-        chart_css(),
-        Ink::Paper.light()
-    );
-    match svg.find('\n') {
-        Some(first) => format!("{}{}{}", &svg[..=first], inside, &svg[first + 1..]),
-        None => svg.to_owned(),
-    }
 }

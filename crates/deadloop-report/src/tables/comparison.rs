@@ -1,18 +1,20 @@
-//! What changed against a base: gates, metrics, and every transcript by name.
+//! What changed against a base: metrics, gates, and every transcript by name.
 
 use super::{Cell, Row, Table, number, words};
-use crate::data::{Became, Comparison, Difference, Flip, Gate, ReportData};
+use crate::data::{ALL_MODELS, Became, Comparison, Difference, Flip, Gate, ReportData};
 use crate::numbers::{UNDEFINED, count, decimal, percent};
 
-/// How many transcripts a table holds.
-const ROWS: usize = 300;
+/// How many rows of single models, and how many flips, are shown before the rest is folded away.
+const SHOWN: usize = 40;
+/// How many reasons are written out.
+const REASONS: usize = 3;
 
 /// None without a second result.
 pub(super) fn tables(data: &ReportData) -> Vec<Table> {
     let Some(comparison) = &data.comparison else {
         return Vec::new();
     };
-    [gates(comparison), metrics(comparison), flips(comparison)]
+    [metrics(comparison), gates(comparison), flips(comparison)]
         .into_iter()
         .flatten()
         .collect()
@@ -33,29 +35,46 @@ fn gates(comparison: &Comparison) -> Option<Table> {
     };
     let columns = vec![words("gate"), words("result"), words("why")];
     let rows = comparison.gates.iter().map(row).collect();
-    Table::new("Gates", comparison.why.join(" "), columns, rows)
+    let mut reasons = comparison.why[..comparison.why.len().min(REASONS)].join("; ");
+    if comparison.why.len() > REASONS {
+        let more = count((comparison.why.len() - REASONS) as u64);
+        reasons = format!("{reasons}; and {more} more, which stand in the table above");
+    }
+    Table::new("Gates", reasons, columns, rows)
 }
 
+/// All models together, then what is significant of single models, then what might be; the rest is counted.
 fn metrics(comparison: &Comparison) -> Option<Table> {
-    let row = |row: &Difference| {
-        let share = matches!(row.metric.as_str(), "recall" | "fpr" | "saved");
-        let write = if share { percent } else { decimal };
-        let ends = match (row.lo, row.hi) {
-            (Some(_), Some(_)) => format!("{} to {}", write(row.lo), write(row.hi)),
-            _ => String::new(),
-        };
-        Row {
-            cells: vec![
-                Cell::model(&row.model),
-                Cell::text(row.metric.as_str()),
-                Cell::figure(row.base, write),
-                Cell::figure(row.new, write),
-                Cell::figure(row.difference, write).with(ends),
-                Cell::text(row.verdict.as_deref().unwrap_or(UNDEFINED)),
-            ],
-            role: "",
-        }
+    let is_sure =
+        |row: &Difference| matches!(row.verdict.as_deref(), Some("improved" | "regressed"));
+    let rank = |row: &&Difference| match row.verdict.as_deref() {
+        _ if row.model == ALL_MODELS => 0,
+        Some("regressed") => 1,
+        Some("improved") => 2,
+        _ => 3,
     };
+    let tells = |row: &&Difference| {
+        let moved = row.difference.is_some_and(|difference| difference != 0.0);
+        row.model == ALL_MODELS || is_sure(row) || moved
+    };
+    let mut rows: Vec<&Difference> = comparison.rows.iter().filter(tells).collect();
+    rows.sort_by_key(rank);
+    let sure = rows.iter().take_while(|row| rank(row) < 3).count();
+    let flips = |direction: &str| {
+        let of = |flip: &&Flip| flip.change == "flip" && flip.direction == direction;
+        count(comparison.flips.iter().filter(of).count() as u64)
+    };
+    let note = format!(
+        "{} against {}: {}. Verdicts that changed: {} for the worse, {} for the better, {} neither. All models together, \
+         then single models with a significant difference, then others; {} rows without a difference are left out.",
+        comparison.new.name,
+        comparison.base.name,
+        comparison.verdict,
+        flips("worse"),
+        flips("better"),
+        flips("neutral"),
+        count((comparison.rows.len() - rows.len()) as u64),
+    );
     let columns = vec![
         words("model"),
         words("metric"),
@@ -64,16 +83,47 @@ fn metrics(comparison: &Comparison) -> Option<Table> {
         number("difference"),
         words("verdict"),
     ];
-    let note = format!(
-        "{} against {}: {}.",
-        comparison.new.name, comparison.base.name, comparison.verdict
-    );
-    Table::new(
-        "What changed",
-        note,
-        columns,
-        comparison.rows.iter().map(row).collect(),
-    )
+    let rows = rows.into_iter().map(difference).collect();
+    let table = Table::new("What changed", note, columns, rows)?;
+    Some(table.cut(sure.clamp(5, 5 + SHOWN), "comparison.json"))
+}
+
+fn difference(row: &Difference) -> Row {
+    let share = matches!(row.metric.as_str(), "recall" | "fpr" | "saved");
+    let write = if share { percent } else { decimal };
+    let signed = |value: Option<f64>| match value {
+        Some(value) if value > 0.0 => format!("+{}", write(Some(value))),
+        value => write(value),
+    };
+    let ends = match (row.lo, row.hi) {
+        (Some(_), Some(_)) => format!("{} to {}", signed(row.lo), signed(row.hi)),
+        _ => String::new(),
+    };
+    let metric = match row.metric.as_str() {
+        "fpr" => "clean texts cut",
+        "fa_per_mchar" => "false alarms / Mchar",
+        "delay" => "delay, chars",
+        metric => metric,
+    };
+    let change = Cell {
+        text: signed(row.difference),
+        ..Cell::figure(row.difference, write)
+    };
+    Row {
+        cells: vec![
+            Cell::model(&row.model),
+            Cell::text(metric),
+            Cell::figure(row.base, write),
+            Cell::figure(row.new, write),
+            change.with(ends),
+            Cell::text(row.verdict.as_deref().unwrap_or(UNDEFINED)),
+        ],
+        role: match row.verdict.as_deref() {
+            Some("improved") => "better",
+            Some("regressed") => "worse",
+            _ => "",
+        },
+    }
 }
 
 fn flips(comparison: &Comparison) -> Option<Table> {
@@ -83,41 +133,34 @@ fn flips(comparison: &Comparison) -> Option<Table> {
     };
     let row = |flip: &Flip| Row {
         cells: vec![
-            Cell::text(flip.transcript.as_str()),
+            Cell::text(flip.transcript.as_str()).with(flip.explain.as_deref().unwrap_or_default()),
             Cell::model(&flip.model),
             Cell::text(flip.direction.as_str()),
             Cell::position(flip.onset),
             Cell::text(became(&flip.base)),
             Cell::text(became(&flip.new)),
-            Cell::text(flip.explain.as_deref().unwrap_or("–")),
         ],
-        role: "",
+        role: match flip.direction.as_str() {
+            "better" => "better",
+            "worse" => "worse",
+            _ => "",
+        },
     };
     let columns = vec![
         words("transcript"),
         words("model"),
-        words("direction"),
+        words("new is"),
         number("onset"),
         words("base"),
         words("new"),
-        words("explain it"),
     ];
     let flipped: Vec<&Flip> = comparison
         .flips
         .iter()
         .filter(|flip| flip.change == "flip")
         .collect();
-    let mut note = "Every transcript that gets another verdict, with both alarms.".to_owned();
-    if flipped.len() > ROWS {
-        note = format!(
-            "{note} The first {ROWS} of {}; flips.csv has them all.",
-            count(flipped.len() as u64)
-        );
-    }
-    Table::new(
-        "Transcripts that flip",
-        note,
-        columns,
-        flipped.into_iter().take(ROWS).map(row).collect(),
-    )
+    let note = "Every transcript that gets another verdict, with both alarms and the command that explains it.";
+    let rows = flipped.into_iter().map(row).collect();
+    let table = Table::new("Transcripts that flip", note, columns, rows)?;
+    Some(table.cut(SHOWN, "flips.csv"))
 }

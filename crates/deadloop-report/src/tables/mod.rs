@@ -2,6 +2,7 @@
 //!
 //! A builder returns `None` where the folder has no data for its table.
 
+mod behind;
 mod breakdown;
 mod cases;
 mod choice;
@@ -13,9 +14,13 @@ use crate::data::ReportData;
 use crate::draw::elide;
 use crate::numbers;
 use crate::visible::visible;
+pub(crate) use behind::behind;
 use serde::Serialize;
 pub(crate) use settings::front;
 use std::borrow::Cow;
+
+/// How many rows a fold holds: a page of a thousand models stays light, and the files have the rest.
+const FOLDED: usize = 300;
 
 /// A table.
 #[derive(Debug, Clone, Serialize)]
@@ -55,7 +60,7 @@ pub(crate) struct Column {
 pub(crate) struct Row {
     /// A cell for each column.
     pub(crate) cells: Vec<Cell>,
-    /// `current`, `chosen`, `floor` or nothing.
+    /// `current`, `chosen`, `floor`, `better`, `worse` or nothing.
     pub(crate) role: &'static str,
 }
 
@@ -123,6 +128,22 @@ impl Table {
             rows,
             folded: None,
         })
+    }
+
+    /// Folds away what comes after so many rows, and leaves out what a page cannot hold; `file` has it.
+    fn cut(mut self, shown: usize, file: &str) -> Self {
+        let mut rest = self.rows.split_off(self.rows.len().min(shown));
+        let all = rest.len() as u64;
+        rest.truncate(FOLDED);
+        let title = match all.checked_sub(FOLDED as u64) {
+            None | Some(0) => format!("{} more rows", numbers::count(all)),
+            Some(out) => format!(
+                "{FOLDED} more rows; the other {} are in {file}",
+                numbers::count(out)
+            ),
+        };
+        self.folded = (!rest.is_empty()).then_some(Folded { title, rows: rest });
+        self
     }
 }
 
@@ -217,10 +238,8 @@ impl Cell {
 
     /// The same with a second line.
     fn with(self, small: impl Into<String>) -> Self {
-        Self {
-            small: small.into(),
-            ..self
-        }
+        let small = Self::text(small).text;
+        Self { small, ..self }
     }
 }
 

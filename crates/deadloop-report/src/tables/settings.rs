@@ -1,24 +1,31 @@
 //! Settings side by side: the named ones with the floors, the Pareto front, and each model by itself.
 
-use super::{Cell, Column, Folded, Row, Table, number, role, words};
+use super::{Cell, Column, Row, Table, number, role, words};
 use crate::data::{ALL_MODELS, By, ReportData, Role, Score};
 use crate::numbers::{chars, decimal, percent};
+use std::collections::BTreeMap;
 
 /// The longest Pareto front that is shown.
 const FRONT: usize = 40;
-/// How many models are shown before the rest is folded away.
-const MODELS: usize = 25;
+/// How many rows of models, or of values of a field, are shown before the rest is folded away.
+const SHOWN: usize = 25;
+/// How many settings each model is seen through.
+const NAMED: usize = 3;
 
 /// Current, chosen, other named settings, floors; all models together.
 pub(super) fn side_by_side(data: &ReportData) -> Option<Table> {
     if !data.has_labels() {
         return None;
     }
-    let rank = |score: &Score| match role(data, score.setting) {
-        "current" => 0,
-        "chosen" => 1,
-        "floor" => 3,
-        _ => 2,
+    let rank = |score: &&Score| {
+        let rank = match role(data, score.setting) {
+            "current" => 0,
+            "chosen" => 1,
+            "floor" => 3,
+            _ => 2,
+        };
+        let leading = data.leading().iter();
+        (rank, leading.take_while(|at| **at != score.setting).count())
     };
     let is_named = |score: &&Score| {
         data.settings
@@ -27,12 +34,12 @@ pub(super) fn side_by_side(data: &ReportData) -> Option<Table> {
             || data.pooled() == Some(score.setting)
     };
     let mut scores: Vec<&Score> = data.together().filter(is_named).collect();
-    scores.sort_by_key(|score| rank(score));
+    scores.sort_by_cached_key(rank);
     let rows = scores
         .into_iter()
         .map(|score| with_means(row(data, score, label(data, score)), score))
         .collect();
-    let note = "All models together. A setting that does not beat the floors (never alarm, always alarm at the first \
+    let note = "All models together; the one in use, the chosen one, then those with the highest F1 first. A setting that does not beat the floors (never alarm, always alarm at the first \
                 checkpoint, alarm at random as often) is worth nothing. Of a tuned setting these are in-sample figures; \
                 the table of choices has the held-out ones. “Models” is the mean over models, each counting the same.";
     let mut columns = columns("setting");
@@ -58,12 +65,9 @@ pub(super) fn by_field(data: &ReportData) -> Vec<Table> {
             Cell::name(by.value.as_deref().unwrap_or("–")).with(data.describe(by.score.setting))
         };
         let rows = rows.map(|by| row(data, &by.score, name(by))).collect();
-        Table::new(
-            &format!("By {field}"),
-            "All models together.",
-            columns("value"),
-            rows,
-        )
+        let title = format!("By {field}");
+        let table = Table::new(&title, "All models together.", columns("value"), rows)?;
+        Some(table.cut(SHOWN, "scores_by.csv"))
     };
     fields.into_iter().filter_map(table).collect()
 }
@@ -125,36 +129,19 @@ fn row(data: &ReportData, score: &Score, first: Cell) -> Row {
 
 /// Settings that no other one beats on recall, false alarms and delay at once, by their rate of false alarms.
 pub(super) fn pareto(data: &ReportData) -> Option<Table> {
-    let mut front = front(data);
-    if data
-        .settings
-        .iter()
-        .filter(|setting| setting.role == Role::Cell)
-        .count()
-        < 2
-    {
+    let is_cell = |setting: &&crate::data::Setting| setting.role == Role::Cell;
+    if data.settings.iter().filter(is_cell).count() < 2 {
         return None;
     }
-    let folded = front.split_off(front.len().min(FRONT));
-    let describe = |score: &&Score| {
-        row(
-            data,
-            score,
-            Cell::text(data.describe(score.setting)).with(id(data, score)),
-        )
+    let describe = |score: &Score| {
+        let first = Cell::text(data.describe(score.setting)).with(id(data, score));
+        row(data, score, first)
     };
-    let rows = front.iter().map(describe).collect();
+    let rows = front(data).into_iter().map(describe).collect();
     let note = "No setting of the grid has a higher recall, fewer false alarms and a shorter delay than one of these. \
                 In-sample figures; each is named by what it changes.";
     let table = Table::new("Pareto front", note, columns("setting"), rows)?;
-    let more = Folded {
-        title: format!("{} more", folded.len()),
-        rows: folded.iter().map(describe).collect(),
-    };
-    Some(Table {
-        folded: (!more.rows.is_empty()).then_some(more),
-        ..table
-    })
+    Some(table.cut(FRONT, "pareto.csv"))
 }
 
 fn id<'d>(data: &'d ReportData, score: &Score) -> &'d str {
@@ -187,42 +174,39 @@ pub(crate) fn front(data: &ReportData) -> Vec<&Score> {
     kept.into_iter().map(|(score, _)| score).collect()
 }
 
-/// Each model with each named setting, where nothing was chosen.
+/// Each model with the first named settings, where nothing was chosen.
 pub(super) fn by_model(data: &ReportData) -> Option<Table> {
+    let named = data.leading();
+    let shown = &named[..named.len().min(NAMED)];
     let of_model = |score: &&Score| {
-        score.model != ALL_MODELS
-            && score.loops + score.clean > 0
-            && data.settings[score.setting].role != Role::Cell
-            && data.settings[score.setting].role != Role::Floor
+        score.model != ALL_MODELS && score.loops + score.clean > 0 && shown.contains(&score.setting)
     };
     let mut scores: Vec<&Score> = data.scores.iter().filter(of_model).collect();
-    scores.sort_by(|a, b| {
-        b.loops
-            .cmp(&a.loops)
-            .then_with(|| a.model.cmp(&b.model))
-            .then(a.setting.cmp(&b.setting))
+    // Settings differ a little in how many loops count (one that ends by itself does not): a model's rows stay together.
+    let mut loops: BTreeMap<&str, u64> = BTreeMap::new();
+    for score in &scores {
+        let most = loops.entry(&score.model).or_default();
+        *most = score.loops.max(*most);
+    }
+    scores.sort_by_cached_key(|score| {
+        let place = shown.iter().position(|at| *at == score.setting);
+        let model = score.model.as_str();
+        (std::cmp::Reverse(loops.get(model)), model, place)
     });
-    let folded = scores.split_off(scores.len().min(MODELS));
     let describe = |score: &&Score| {
-        row(
-            data,
-            score,
-            Cell::model(&score.model).with(data.describe(score.setting)),
-        )
+        let first = Cell::model(&score.model).with(data.describe(score.setting));
+        row(data, score, first)
     };
     let rows = scores.iter().map(describe).collect();
-    let table = Table::new(
-        "Models",
-        "Each model seen through each setting, those with the most loops first.",
-        columns("model"),
-        rows,
-    )?;
-    let more = Folded {
-        title: format!("{} more rows", folded.len()),
-        rows: folded.iter().map(describe).collect(),
-    };
-    Some(Table {
-        folded: (!more.rows.is_empty()).then_some(more),
-        ..table
-    })
+    let mut note =
+        "Each model seen through each setting, those with the most loops first.".to_owned();
+    if named.len() > NAMED {
+        note = format!(
+            "Each model seen through the first setting and those {} of {} with the highest F1; models with the most loops first. scores.parquet has all of it.",
+            NAMED - 1,
+            named.len()
+        );
+    }
+    let table = Table::new("Models", note, columns("model"), rows)?;
+    Some(table.cut(SHOWN, "scores.parquet"))
 }

@@ -7,6 +7,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::store::{FileError, write_text};
+use crate::consistency::Consistency;
 use crate::infeasible::NothingFeasible;
 use crate::judging::JudgeOptions;
 use crate::scores::Worth;
@@ -60,6 +61,9 @@ pub struct Manifest {
     /// Mean over models of a setting's scores: setting, then metric; a model for which the score is
     /// n/a does not count.
     pub macro_means: BTreeMap<String, BTreeMap<String, f64>>,
+    /// How often a reported setting (the one) is right where a floor (the other) is: setting, then floor.
+    #[serde(default)]
+    pub beside_floors: BTreeMap<String, BTreeMap<String, Consistency>>,
     /// When it was made, RFC 3339.
     pub time: String,
     /// How long it took, seconds.

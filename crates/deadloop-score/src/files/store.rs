@@ -149,9 +149,13 @@ pub(crate) fn write_csv(
 
 /// Writes a text file: beside its name, renamed when it is whole.
 pub fn write_text(path: &Path, text: &str) -> Result<(), FileError> {
+    write_bytes(path, text.as_bytes())
+}
+
+/// Writes a file: beside its name, renamed when it is whole.
+pub fn write_bytes(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
     let mut file = beside(path)?;
-    file.write_all(text.as_bytes())
-        .map_err(|e| FileError::at(path, e))?;
+    file.write_all(bytes).map_err(|e| FileError::at(path, e))?;
     persist(file, path)
 }
 

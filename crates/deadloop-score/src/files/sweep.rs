@@ -8,6 +8,7 @@ use deadloop_replay::Block;
 use super::scores::{self, ParamColumns};
 use super::store::{FileError, TableWriter, write_csv};
 use super::table::{Cell, Schema, Type, named};
+use crate::consistency::Consistency;
 use crate::evidence::Evidence;
 use crate::floors::Floor;
 use crate::intervals::PoissonCache;
@@ -49,6 +50,8 @@ pub struct Scored {
     pub left_out: Vec<String>,
     /// The Pareto front of each model, `*` among them.
     pub fronts: BTreeMap<String, Vec<Point>>,
+    /// How often the reported settings are right where the floors are: setting, then floor.
+    pub beside_floors: BTreeMap<String, BTreeMap<String, Consistency>>,
 }
 
 /// Writes `scores.parquet`, and `scores.csv` up to [`CSV_ROWS`] rows: settings in the order of the
@@ -87,6 +90,7 @@ pub fn write_scores(dir: &Path, scoring: &Scoring) -> Result<Scored, FileError> 
         rows: sweep.writer.finish()?,
         left_out,
         fronts,
+        beside_floors: BTreeMap::new(),
     })
 }
 
@@ -129,6 +133,28 @@ pub(crate) fn floor_outcomes(scoring: &Scoring, floor: Floor, pick: &[usize]) ->
         )
     };
     pick.iter().map(outcome).collect()
+}
+
+/// How often each of `cells` is right where each floor is, all models together: setting, then floor.
+pub fn beside_floors(
+    scoring: &Scoring,
+    cells: &[usize],
+) -> BTreeMap<String, BTreeMap<String, Consistency>> {
+    let evidence = scoring.evidence;
+    let all = evidence.all();
+    let floors: Vec<(&str, Vec<Outcome>)> = scoring
+        .floors
+        .iter()
+        .map(|floor| (floor.name(), floor_outcomes(scoring, *floor, &all)))
+        .collect();
+    let beside = |cell: &usize| {
+        let own = evidence.outcomes(*cell, &all, scoring.judge);
+        let counts = floors
+            .iter()
+            .map(|(name, outcomes)| ((*name).to_owned(), Consistency::of(&own, outcomes)));
+        (evidence.plan.id(*cell), counts.collect())
+    };
+    cells.iter().map(beside).collect()
 }
 
 /// The scores of a few outcomes.

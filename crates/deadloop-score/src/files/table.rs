@@ -24,17 +24,17 @@ pub enum Cell {
 
 impl Cell {
     /// A text.
-    pub(crate) fn text(text: impl Into<String>) -> Self {
+    pub fn text(text: impl Into<String>) -> Self {
         Self::Text(Some(text.into()))
     }
 
     /// A text, or nothing.
-    pub(crate) fn maybe<T: ToString>(text: Option<T>) -> Self {
+    pub fn maybe<T: ToString>(text: Option<T>) -> Self {
         Self::Text(text.map(|t| t.to_string()))
     }
 
     /// A count.
-    pub(crate) fn count(n: u64) -> Self {
+    pub fn count(n: u64) -> Self {
         Self::Int(i64::try_from(n).ok())
     }
 
@@ -53,7 +53,7 @@ impl Cell {
     }
 
     /// As it stands in a CSV file: numbers as short as they can be and read back exactly.
-    pub(crate) fn csv(&self) -> String {
+    pub fn csv(&self) -> String {
         match self {
             Self::Text(text) => text.clone().unwrap_or_default(),
             Self::Int(n) => n.map(|n| n.to_string()).unwrap_or_default(),

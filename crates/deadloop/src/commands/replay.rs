@@ -72,6 +72,7 @@ pub(super) fn run(args: &Replay, global: Global) -> Outcome {
     .write(&done)?;
     summary(&done, &evidence, &named, &cells, global)?;
     done.manifest.models_left_out = scored.left_out;
+    done.manifest.beside_floors = scored.beside_floors;
     done.manifest.macro_means = means;
     done.finish(global)
 }
@@ -198,8 +199,25 @@ fn summary(
             show::percent(deadloop_score::saved(tally)),
         ]
     };
-    let rows: Vec<Vec<String>> = rows.iter().map(row).collect();
-    show::print(&show::table(&header, &rows, 1))
+    let cells: Vec<Vec<String>> = rows.iter().map(row).collect();
+    show::print(&show::table(&header, &cells, 1))?;
+    best(&rows).map_or(Ok(()), |line| show::print(&line))
+}
+
+/// Which of many settings a reader looks for in the table: the one that saves the most of those that cut little.
+fn best(rows: &[(String, Tally)]) -> Option<String> {
+    const MOST: f64 = 1.0;
+    let calm = rows.iter().filter_map(|(label, tally)| {
+        let rate = deadloop_score::fa_per_mchar(tally).filter(|rate| *rate <= MOST);
+        rate.and(deadloop_score::saved(tally))
+            .map(|saved| (label, saved))
+    });
+    let best = calm.reduce(|a, b| if b.1 > a.1 { b } else { a });
+    let (label, saved) = best.filter(|_| rows.len() > 2)?;
+    Some(format!(
+        "\n{label} saves the most ({}) of those with at most {MOST} false alarm per Mchar",
+        show::percent(Some(saved))
+    ))
 }
 
 pub(super) fn ratio(tally: &Tally) -> Option<f64> {

@@ -4,7 +4,10 @@ use crate::args::{Global, Report};
 use crate::exit::{Code, Outcome};
 use crate::interrupt;
 use crate::replaying::render;
+use crate::show;
 use deadloop_report::Options;
+use serde_json::json;
+use std::collections::BTreeMap;
 
 pub(super) fn run(args: &Report, global: Global) -> Outcome {
     if !args.dir.join("manifest.json").is_file() {
@@ -15,8 +18,18 @@ pub(super) fn run(args: &Report, global: Global) -> Outcome {
     let options = Options {
         redact: args.redact,
         comparison: args.comparison.clone(),
+        png: args.png,
     };
-    render(&args.dir, &options, global)?;
+    let report = render(&args.dir, &options, global)?;
+    if global.json {
+        let files: Vec<String> = report
+            .files
+            .iter()
+            .map(|f| f.display().to_string())
+            .collect();
+        let absent: BTreeMap<_, _> = report.absent.into_iter().collect();
+        show::print(&json!({"files": files, "absent": absent}).to_string())?;
+    }
     if args.open {
         open(&args.dir.join("report.html"))?;
     }

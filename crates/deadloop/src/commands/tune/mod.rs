@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use deadloop_detect::Settings;
 use deadloop_score::{
-    Choices, ChooseError, ChooseOptions, Evidence, Why, choose, write_choice, write_pareto,
+    Choices, ChooseError, ChooseOptions, Evidence, Scored, Why, choose, write_choice, write_pareto,
     write_regions, write_settings,
 };
 
@@ -54,7 +54,9 @@ pub(super) fn run(args: &Tune, global: Global) -> Outcome {
     let choices = work.choose();
     let chosen = chosen_cells(&choices);
     let reported = planned.reported(&chosen);
-    done.manifest.models_left_out = work.write(&done, &chosen, &reported)?;
+    let scored = work.write(&done, &chosen, &reported)?;
+    done.manifest.models_left_out = scored.left_out;
+    done.manifest.beside_floors = scored.beside_floors;
     done.manifest.macro_means = intervals(&done, &evidence, &reported)?;
     // Nothing feasible: the scores are written and say how far it was; nothing is chosen.
     let result = match choices {
@@ -106,14 +108,13 @@ impl Work<'_> {
         ))
     }
 
-    /// Everything that is written whether or not something was chosen; gives back the models that
-    /// the scores leave out.
+    /// Everything that is written whether or not something was chosen.
     fn write(
         &self,
         done: &Replayed,
         chosen: &BTreeMap<String, usize>,
         reported: &[usize],
-    ) -> Outcome<Vec<String>> {
+    ) -> Outcome<Scored> {
         let Self {
             args,
             planned,
@@ -134,7 +135,7 @@ impl Work<'_> {
             quiet: self.global.quiet,
         }
         .write(done)?;
-        Ok(scored.left_out)
+        Ok(scored)
     }
 
     /// The files of a choice, and what is said of it; gives back the pooled cell. Nothing is written

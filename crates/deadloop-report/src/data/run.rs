@@ -1,0 +1,95 @@
+//! How the numbers of a report were made.
+
+use crate::numbers::{decimal, percent};
+
+/// How the numbers were made.
+#[derive(Debug, Clone, Default)]
+pub struct Run {
+    /// The command that made the folder.
+    pub command: String,
+    /// The name of the corpus.
+    pub corpus: String,
+    /// The last part of its path, for commands that can be copied.
+    pub corpus_file: String,
+    /// What tells this corpus from another of the same name.
+    pub corpus_hash: Option<String>,
+    /// Programs and versions, as they introduce themselves.
+    pub versions: Vec<(String, String)>,
+    /// The share of production's transcripts that loop, and what a false alarm costs (lambda).
+    pub worth: Option<(f64, f64)>,
+    /// The seed of every random draw.
+    pub seed: Option<u64>,
+    /// How an alarm was judged.
+    pub judge: Vec<(String, String)>,
+    /// What a chosen setting has to meet, as text.
+    pub constraints: Vec<String>,
+    /// The upper limit on `fa_per_mchar` among them, which charts draw.
+    pub limit: Option<f64>,
+    /// What settings are compared by along the grid.
+    pub objective: Objective,
+    /// Counts of what was read and left out, in the order in which they are shown.
+    pub counts: Vec<(String, u64)>,
+    /// Why nothing was chosen, where no setting satisfies the constraints.
+    pub nothing: Option<Nothing>,
+}
+
+/// No setting satisfies the constraints.
+#[derive(Debug, Clone)]
+pub struct Nothing {
+    /// All of them, as text.
+    pub constraints: String,
+    /// The one that fewest settings meet.
+    pub restrictive: Option<Restrictive>,
+    /// How many settings there are.
+    pub cells: u64,
+    /// Index into [`ReportData::settings`](crate::ReportData::settings) of the setting that violates them least.
+    pub nearest: usize,
+}
+
+/// The constraint that fewest settings meet.
+#[derive(Debug, Clone)]
+pub struct Restrictive {
+    /// As text.
+    pub constraint: String,
+    /// How many settings meet it.
+    pub met: u64,
+    /// What was compared with its bound for the nearest setting: a confidence bound, or the estimate.
+    pub compared: Option<f64>,
+}
+
+/// A column of the scores by which settings are compared.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Objective {
+    /// The column's name.
+    pub name: String,
+    /// Whether more of it is better.
+    pub more_is_better: bool,
+    /// Whether it is a share, from 0 to 1.
+    pub is_share: bool,
+}
+
+impl Default for Objective {
+    fn default() -> Self {
+        Self {
+            name: "saved".into(),
+            more_is_better: true,
+            is_share: true,
+        }
+    }
+}
+
+impl Objective {
+    /// A value with more always better.
+    pub fn merit(&self, value: f64) -> f64 {
+        if self.more_is_better { value } else { -value }
+    }
+
+    /// A value as it is written.
+    pub(crate) fn write(&self, value: f64) -> String {
+        if self.is_share {
+            percent(Some(value))
+        } else {
+            decimal(Some(value))
+        }
+    }
+}

@@ -1,0 +1,228 @@
+//! One transcript as the page shows it: a strip of time, the alarm of every setting, and what explains it.
+
+use super::text::{self, Shown};
+use crate::data::{Outcome, ReportData, Role};
+use crate::numbers::count;
+use crate::visible::visible;
+use deadloop_score::{Group, Opened, Verdict};
+use serde::Serialize;
+
+/// One transcript.
+#[derive(Debug, Clone, Serialize)]
+pub(super) struct Open {
+    id: String,
+    /// As it is called in links.
+    link: String,
+    model: String,
+    verdict: &'static str,
+    kind: String,
+    /// How bad it is, in words and as a number.
+    badness: (String, u64),
+    channel: String,
+    length: String,
+    /// Where the loop begins, or the alarm came; to sort by.
+    onset: u64,
+    /// What the strip shows, for those who do not see it.
+    strip: String,
+    /// The labelled span, in thousandths of the strip: from, how wide.
+    span: Option<(f64, f64)>,
+    /// Checkpoints of the setting.
+    checkpoints: Vec<f64>,
+    ticks: Vec<Tick>,
+    /// Settings that never alarm on it.
+    silent: Vec<String>,
+    labels: Vec<String>,
+    why: String,
+    parts: Vec<Shown>,
+    command: String,
+}
+
+/// An alarm on the strip.
+#[derive(Debug, Clone, Serialize)]
+struct Tick {
+    at: f64,
+    position: String,
+    name: String,
+    role: &'static str,
+}
+
+/// A transcript while it is made ready: its row under the setting that it is looked at through, and where positions
+/// stand on its strip.
+struct View<'d> {
+    data: &'d ReportData,
+    row: &'d Outcome,
+    length: u64,
+}
+
+impl Open {
+    /// A transcript seen through every setting that has a row of it; none without one of the setting in question.
+    pub(super) fn of(data: &ReportData, one: &Opened, rows: &[&Outcome]) -> Option<Self> {
+        let is_asked = |row: &&&Outcome| {
+            let setting = data.settings.get(row.setting);
+            setting.is_some_and(|setting| setting.id == one.setting)
+        };
+        let row: &Outcome = rows.iter().find(is_asked)?;
+        let length = row.length.unwrap_or(0).max(1);
+        let view = View { data, row, length };
+        let kind = row.kind.clone().or(row.alarm_kind.clone());
+        let shown = |text: &String| visible(text).into_owned();
+        Some(Self {
+            id: shown(&row.transcript),
+            link: link(&row.transcript),
+            model: shown(&row.model),
+            verdict: row.verdict.name(),
+            kind: kind.unwrap_or_default(),
+            badness: badness(one.group, row),
+            channel: row.channel.clone().unwrap_or_default(),
+            length: count(length),
+            onset: row.onset.or(row.alarm_at).unwrap_or(0),
+            strip: strip(row),
+            span: view.span(),
+            checkpoints: view.checkpoints(),
+            ticks: view.ticks(rows),
+            silent: view.silent(rows),
+            labels: one.labels.iter().map(shown).collect(),
+            why: shown(&one.why),
+            parts: one.parts.iter().map(text::shown).collect(),
+            command: command(data, row),
+        })
+    }
+}
+
+impl View<'_> {
+    /// A position in thousandths of the strip.
+    fn place(&self, at: u64) -> f64 {
+        (at.min(self.length) as f64 / self.length as f64 * 10_000.0).round() / 10.0
+    }
+
+    fn span(&self) -> Option<(f64, f64)> {
+        let from = self.place(self.row.onset?);
+        let to = self.place(self.row.end.unwrap_or(self.length));
+        Some((from, (to - from).max(1.0)))
+    }
+
+    fn checkpoints(&self) -> Vec<f64> {
+        let all = checkpoints(self.data, self.row.setting).into_iter();
+        all.filter(|at| *at < self.length)
+            .map(|at| self.place(at))
+            .collect()
+    }
+
+    /// The alarm of every setting that has one, from left to right.
+    fn ticks(&self, rows: &[&Outcome]) -> Vec<Tick> {
+        let tick = |other: &&Outcome| {
+            let at = other.alarm_at?;
+            let elsewhere = other.channel != self.row.channel;
+            let of = if elsewhere { " in another channel" } else { "" };
+            Some(Tick {
+                at: self.place(at),
+                position: count(at) + of,
+                name: self.name(other),
+                role: role(self.data, other, self.row),
+            })
+        };
+        let mut ticks: Vec<Tick> = rows.iter().filter_map(tick).collect();
+        ticks.sort_by(|a, b| a.at.total_cmp(&b.at).then_with(|| a.name.cmp(&b.name)));
+        ticks
+    }
+
+    fn silent(&self, rows: &[&Outcome]) -> Vec<String> {
+        let without = rows.iter().filter(|row| row.alarm_at.is_none());
+        without.map(|row| self.name(row)).collect()
+    }
+
+    fn name(&self, row: &Outcome) -> String {
+        match self.data.chosen_for(&self.row.model) == Some(row.setting) {
+            true => "chosen".to_owned(),
+            false => visible(&self.data.describe(row.setting)).into_owned(),
+        }
+    }
+}
+
+/// The strip in words.
+fn strip(row: &Outcome) -> String {
+    let onset = row.onset.map(|at| format!("onset {}", count(at)));
+    let alarm = row.alarm_at.map_or_else(
+        || "no alarm".to_owned(),
+        |at| format!("alarm {}", count(at)),
+    );
+    let length = format!("length {}", count(row.length.unwrap_or(0)));
+    let parts: Vec<String> = onset.into_iter().chain([alarm, length]).collect();
+    parts.join(", ")
+}
+
+fn role(data: &ReportData, other: &Outcome, focus: &Outcome) -> &'static str {
+    match data.settings.get(other.setting).map(|setting| setting.role) {
+        _ if other.setting == focus.setting => "focus",
+        Some(Role::Current) => "current",
+        _ => "",
+    }
+}
+
+fn badness(group: Group, row: &Outcome) -> (String, u64) {
+    let number = match group {
+        Group::FalseAlarm => row.lost.unwrap_or(0),
+        Group::LateHit => row.latency.unwrap_or(0.0) as u64,
+        Group::Fired => row.alarm_at.unwrap_or(0),
+        Group::Miss => {
+            let end = row.alarm_at.filter(|_| row.verdict == Verdict::Late);
+            let end = end.or(row.end).or(row.length).unwrap_or(0);
+            end.saturating_sub(row.onset.unwrap_or(end))
+        }
+    };
+    let what = match group {
+        Group::FalseAlarm => "lost",
+        Group::Miss => "wasted",
+        Group::LateHit => "late by",
+        Group::Fired => "cut at",
+    };
+    (format!("{what} {}", count(number)), number)
+}
+
+/// The checkpoints among the values of a setting.
+fn checkpoints(data: &ReportData, setting: usize) -> Vec<u64> {
+    let Some(setting) = data.settings.get(setting) else {
+        return Vec::new();
+    };
+    let named = data.parameters.iter().zip(&setting.params);
+    let lists = named.filter(|(name, _)| name.ends_with(".checkpoints"));
+    let text: String = lists.filter_map(|(_, value)| value.clone()).collect();
+    text.split(|c: char| !c.is_ascii_digit())
+        .filter_map(|digits| digits.parse().ok())
+        .collect()
+}
+
+/// An id as it stands in a link: letters, digits and a few more, all else as `%` and its bytes.
+fn link(id: &str) -> String {
+    let byte = |b: u8| match b {
+        b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => char::from(b).into(),
+        b => format!("%{b:02X}"),
+    };
+    id.bytes().map(byte).collect::<String>()
+}
+
+/// What explains it, ready to be copied where the corpus and the settings lie.
+fn command(data: &ReportData, row: &Outcome) -> String {
+    let quoted = |text: &str| format!("'{}'", visible(text).replace('\'', "'\\''"));
+    let label = data.settings.get(row.setting).and_then(|s| s.label.clone());
+    let settings = match (data.settings_toml.is_some(), label.as_deref()) {
+        (true, _) => " --settings settings.toml".to_owned(),
+        (false, None | Some("recommended" | "current")) => String::new(),
+        (false, Some(label)) => format!(" --settings {}", quoted(&format!("{label}.toml"))),
+    };
+    let corpus = quoted(&data.run.corpus_file);
+    format!(
+        "deadloop explain {corpus} {}{settings}",
+        quoted(&row.transcript)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_hold_nothing_that_markup_knows() {
+        assert_eq!(link("a/b <想>"), "a%2Fb%20%3C%E6%83%B3%3E");
+    }
+}

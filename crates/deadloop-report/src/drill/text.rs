@@ -1,0 +1,138 @@
+//! The text of a transcript, cut where something begins or ends, with nothing hidden in it.
+
+use crate::data::ReportData;
+use crate::numbers::count;
+use crate::visible::in_lines;
+use deadloop_score::Part;
+use serde::Serialize;
+
+/// A part of the text.
+#[derive(Debug, Clone, Serialize)]
+pub(super) struct Shown {
+    place: String,
+    runs: Vec<Run>,
+}
+
+/// Text that looks alike.
+#[derive(Debug, Clone, Default, Serialize)]
+pub(super) struct Run {
+    /// What is pointed at before it.
+    pins: Vec<String>,
+    /// `a`, `b` for copies in turn, or nothing.
+    tint: &'static str,
+    text: String,
+}
+
+/// A part of the text, cut where something begins or ends.
+pub(super) fn shown(part: &Part) -> Shown {
+    let mut runs: Vec<Run> = Vec::new();
+    let mut copy = 0;
+    for (at, c) in (part.from..).zip(part.text.chars()) {
+        while part.copies.get(copy).is_some_and(|range| range[1] <= at) {
+            copy += 1;
+        }
+        let inside = part.copies.get(copy).is_some_and(|range| range[0] <= at);
+        let tint = match (inside, copy % 2) {
+            (false, _) => "",
+            (true, 0) => "a",
+            (true, _) => "b",
+        };
+        let here = part.marks.iter().filter(|mark| mark.0 == at);
+        let pins: Vec<String> = here
+            .map(|(_, position, what)| format!("{what} {}", count(*position)))
+            .collect();
+        let starts = part.copies.get(copy).is_some_and(|range| range[0] == at);
+        match runs
+            .last_mut()
+            .filter(|run| run.tint == tint && pins.is_empty() && !starts)
+        {
+            Some(run) => run.text.push_str(&in_lines(c)),
+            None => runs.push(Run {
+                pins,
+                tint,
+                text: in_lines(c).into_owned(),
+            }),
+        }
+    }
+    let end = part.from + part.text.chars().count() as u64;
+    Shown {
+        place: format!(
+            "{}, chars {} to {} of {}",
+            part.channel,
+            count(part.from),
+            count(end),
+            count(part.of)
+        ),
+        runs,
+    }
+}
+
+/// Hides what transcripts say: letters become `x`, digits `0`; white space, punctuation and the copies stay.
+pub(crate) fn redact(data: &mut ReportData) {
+    data.redacted = true;
+    let Some((_, opened)) = &mut data.opened else {
+        return;
+    };
+    let hidden = |c: char| match c {
+        c if c.is_numeric() => '0',
+        c if c.is_uppercase() => 'X',
+        c if c.is_alphabetic() => 'x',
+        c => c,
+    };
+    for part in opened.iter_mut().flat_map(|one| &mut one.parts) {
+        part.text = part.text.chars().map(hidden).collect();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use deadloop_score::{Group, Opened};
+
+    fn part(text: &str) -> Part {
+        Part {
+            channel: "answer".into(),
+            from: 10,
+            of: 99,
+            text: text.into(),
+            copies: vec![[11, 13], [13, 15]],
+            marks: vec![(13, 14, "second copy".into())],
+        }
+    }
+
+    #[test]
+    fn copies_alternate_and_pins_stand_before_their_char() {
+        let shown = shown(&part("xababy\u{202e}"));
+        let runs: Vec<(&str, &str, usize)> = shown
+            .runs
+            .iter()
+            .map(|run| (run.tint, run.text.as_str(), run.pins.len()))
+            .collect();
+        assert_eq!(
+            runs,
+            [
+                ("", "x", 0),
+                ("a", "ab", 0),
+                ("b", "ab", 1),
+                ("", "y\\u{202e}", 0)
+            ]
+        );
+        assert_eq!(shown.place, "answer, chars 10 to 17 of 99");
+    }
+
+    #[test]
+    fn redaction_keeps_the_structure() {
+        let mut data = ReportData::default();
+        let opened = Opened {
+            transcript: "t".into(),
+            group: Group::Miss,
+            setting: String::new(),
+            labels: Vec::new(),
+            why: String::new(),
+            parts: vec![part("1. Ab想, cd\n")],
+        };
+        data.opened = Some((Default::default(), vec![opened]));
+        redact(&mut data);
+        assert_eq!(data.opened.unwrap().1[0].parts[0].text, "0. Xxx, xx\n");
+    }
+}

@@ -1,0 +1,35 @@
+//! The numbers behind a chart: rows of cells, written as CSV and shown in a fold below it.
+//!
+//! A chart's draw function makes them from what it has just drawn, so that the two cannot part.
+
+use crate::data::ReportData;
+use crate::numbers::Interval;
+use deadloop_score::Cell;
+
+/// A column: its name, as in scores.csv where the number is from there, and what it means.
+pub type Column = (&'static str, &'static str);
+
+/// The rows of a chart.
+pub(crate) type Rows = Vec<Vec<Cell>>;
+
+/// As a CSV file: numbers as short as they can be and read back exactly, what is undefined as nothing.
+pub(crate) fn csv(columns: &[Column], rows: &Rows) -> std::io::Result<Vec<u8>> {
+    let mut file = csv::Writer::from_writer(Vec::new());
+    file.write_record(columns.iter().map(|column| column.0))?;
+    for row in rows {
+        file.write_record(row.iter().map(Cell::csv))?;
+    }
+    file.into_inner()
+        .map_err(|e| std::io::Error::other(e.to_string()))
+}
+
+/// The id of a setting, as in scores.csv, and what it is called.
+pub(crate) fn setting(data: &ReportData, at: usize) -> [Cell; 2] {
+    let id = data.settings.get(at).map(|setting| &setting.id);
+    [Cell::maybe(id), Cell::text(data.describe(at))]
+}
+
+/// An estimate and the ends of its interval.
+pub(crate) fn ends(interval: Interval) -> [Cell; 3] {
+    [interval.value, interval.low, interval.high].map(Cell::Float)
+}

@@ -1,0 +1,55 @@
+//! The numbers behind a chart, as a table in a fold below it.
+
+use super::{Cell, Column, Row, Table};
+use crate::numbers::count;
+use crate::points::{Column as Named, Rows};
+use deadloop_score::Cell as Number;
+
+/// How many rows stand in the page; the CSV file has them all.
+const ROWS: usize = 40;
+
+/// The first rows of a chart's numbers.
+pub(crate) fn behind(columns: &[Named], rows: &Rows) -> Option<Table> {
+    let is_number = |at: usize| {
+        let first = rows.first().and_then(|row| row.get(at));
+        !matches!(first, None | Some(Number::Text(_)))
+    };
+    let head = columns.iter().enumerate().map(|(at, (name, _))| Column {
+        name,
+        number: is_number(at),
+    });
+    let shown = rows.iter().take(ROWS).map(|row| Row {
+        cells: row.iter().map(cell).collect(),
+        role: "",
+    });
+    let note = match rows.len() > ROWS {
+        false => String::new(),
+        true => format!(
+            "The first {ROWS} of {} rows; the file has them all.",
+            count(rows.len() as u64)
+        ),
+    };
+    Table::new("", note, head.collect(), shown.collect())
+}
+
+/// Numbers with four digits behind the point at most: the file has the rest.
+fn cell(number: &Number) -> Cell {
+    match number {
+        Number::Text(text) => Cell::text(text.as_deref().unwrap_or("")),
+        Number::Int(value) => Cell {
+            text: value.map(|value| value.to_string()).unwrap_or_default(),
+            sort: value.map(|value| value as f64),
+            ..Cell::default()
+        },
+        Number::Float(Some(value)) if value.is_finite() => {
+            let short = format!("{value:.4}");
+            let short = short.trim_end_matches('0').trim_end_matches('.');
+            Cell {
+                text: short.replace('-', "−"),
+                sort: Some(*value),
+                ..Cell::default()
+            }
+        }
+        Number::Float(_) => Cell::text(number.csv()),
+    }
+}
