@@ -8,15 +8,17 @@ use crate::text::{chars, chunks, text};
 
 /// Every kind of tag: with the slash after the first char, of two names, of no letter.
 const TAGS: [&str; 8] = [
+    "harmony",
     "<think>",
     "<thinking>",
+    "<reasoning>",
     "[THINK]",
     "◁think▷",
     "<|begin|>...<|end_of_thought|>",
-    "«x»...»",
-    "```r```",
-    "harmony",
+    "«x»...```r»",
 ];
+/// How many of them count where nothing is said.
+const DEFAULT: usize = 6;
 
 /// What texts are made of: marks, whole, cut and wrong.
 const MARKS: [&str; 18] = [
@@ -47,15 +49,11 @@ pub fn splitter(data: &[u8]) {
     };
     let text = marked(&text(rest));
     strips(&text);
+    let names = if *names == 0 { (1 << DEFAULT) - 1 } else { *names };
     let chosen = TAGS.iter().enumerate().filter(|(i, _)| names >> i & 1 == 1);
     let chosen: Vec<String> = chosen.map(|(_, name)| (*name).to_owned()).collect();
-    let tags = match names {
-        0 => Tags::default(),
-        _ => match Tags::new(&chosen) {
-            Ok(tags) => tags,
-            Err(_) => return,
-        },
-    };
+    // Of tags that can be told apart nothing is refused, and these can.
+    let tags = Tags::new(&chosen).expect("tags");
     let options = ThinkOptions {
         blocks: [Blocks::First, Blocks::All][usize::from(flags & 1)],
         tags,
@@ -65,12 +63,7 @@ pub fn splitter(data: &[u8]) {
     for chunks in [chunks(&text, *chunking), chars(&text)] {
         assert_eq!(split(&chunks, &options), whole, "{chunks:?}");
     }
-    let names = if chosen.is_empty() {
-        TAGS.map(str::to_owned).to_vec()
-    } else {
-        chosen
-    };
-    only_marks_are_dropped(&text, &options, &names);
+    only_marks_are_dropped(&text, &options, &chosen);
 }
 
 /// A text with marks for the bytes that stand for them.

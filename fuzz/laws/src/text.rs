@@ -1,7 +1,7 @@
 //! Texts that repeat themselves, and the chunks that they come in.
 
 /// Longest text, in chars.
-const LONGEST: usize = 6000;
+const LONGEST: usize = 3000;
 
 /// A text written down as a fuzzer can: the bytes are the text, but for those below 8, which are
 /// orders with operands of one byte each. What is not UTF-8 is replaced.
