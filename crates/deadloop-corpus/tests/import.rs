@@ -444,6 +444,40 @@ fn a_folder_is_walked() {
     );
 }
 
+/// Arguments may be JSON in a string, as deep as JSON is read: with a transcript around them they
+/// would be too deep to be read again.
+#[test]
+fn what_is_too_deep_to_be_read_again_is_kept_as_text() {
+    for (depth, kept) in [(120, false), (121, true), (127, true)] {
+        let deep = "[".repeat(depth) + &"]".repeat(depth);
+        let call = format!(r#"{{"id":"c","function":{{"name":"f","arguments":"{deep}"}}}}"#);
+        let line = format!(
+            r#"{{"id":"a","choices":[{{"index":0,"message":{{"role":"assistant","content":null,"tool_calls":[{call}]}},"finish_reason":"tool_calls"}}]}}"#
+        );
+        let (dir, file) = kit::file("a.json", line.as_bytes());
+        let there = import(&[file], None);
+        let arguments = there.entries[0]
+            .transcript
+            .events
+            .iter()
+            .find_map(|e| match &e.body {
+                deadloop_corpus::Body::ToolCall { arguments, .. } => Some(arguments),
+                _ => None,
+            });
+        assert_eq!(arguments.unwrap().is_string(), kept, "{depth}");
+        let out = dir.path().join("x.jsonl");
+        let mut writer = CorpusWriter::create(&out, false).unwrap();
+        writer.write(&there.entries[0]).unwrap();
+        writer.finish().unwrap();
+        let read: Vec<Entry> = Corpus::open(&out)
+            .unwrap()
+            .entries()
+            .map(Result::unwrap)
+            .collect();
+        assert_eq!(read[0].transcript, there.entries[0].transcript);
+    }
+}
+
 /// What a session log says where its end was not recorded, or a chunk of it cannot be read.
 #[test]
 fn a_stream_without_its_end_or_with_a_gap_is_marked() {

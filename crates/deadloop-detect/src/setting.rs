@@ -227,6 +227,24 @@ impl Setting {
         names
     }
 
+    /// The setting as it stands in a settings file: a `[[table]]` a member, all parameters said.
+    pub fn to_toml(&self, table: &str) -> String {
+        let mut text = String::new();
+        for member in &self.members {
+            // Writing into a String cannot fail.
+            let _ = writeln!(text, "[[{table}]]\ndetector = \"{}\"", member.detector.name);
+            if let Some(channel) = member.channel {
+                let _ = writeln!(text, "channel = \"{channel}\"");
+            }
+            let _ = writeln!(text, "[{table}.params]");
+            for (name, value) in member.params.iter() {
+                let _ = writeln!(text, "{name} = {value}");
+            }
+            text.push('\n');
+        }
+        text
+    }
+
     /// Everything that tells this setting from another, one fact a line.
     fn canonical(&self) -> String {
         let mut text = String::new();

@@ -67,14 +67,14 @@ impl fmt::Display for SettingsError {
 impl std::error::Error for SettingsError {}
 
 impl SettingsError {
-    /// An error at a byte range of `text`.
+    /// An error at a byte range of `text`. Of what it quotes, line ends and the like are escaped.
     pub fn at(text: &str, span: Range<usize>, what: impl Into<String>) -> Self {
         let before = text.get(..span.start).unwrap_or(text);
         let line_start = before.rfind('\n').map_or(0, |i| i + 1);
         Self {
             line: before.matches('\n').count() + 1,
             column: before[line_start..].chars().count() + 1,
-            what: what.into(),
+            what: one_line(&what.into()),
         }
     }
 
@@ -83,6 +83,14 @@ impl SettingsError {
         let what = error.message().trim().replace('\n', ", ");
         Self::at(text, error.span().unwrap_or(0..0), what)
     }
+}
+
+fn one_line(text: &str) -> String {
+    let one = |c: char| match c.is_control() {
+        true => c.escape_default().collect(),
+        false => String::from(c),
+    };
+    text.chars().map(one).collect()
 }
 
 /// The guard that deadloop recommends, on every model and both text channels, as a settings file.

@@ -136,7 +136,7 @@ impl Choice {
             event.t_ms = event
                 .t_ms
                 .filter(|_| timed)
-                .map(|t_ms| micros(t_ms + shift));
+                .and_then(|t_ms| micros(t_ms + shift));
         }
         if let Some(tokens) = tokens {
             count(&mut self.events, tokens);
@@ -146,8 +146,9 @@ impl Choice {
 }
 
 /// Differences of times on a clock are known to the microsecond.
-fn micros(t_ms: f64) -> f64 {
-    (t_ms.max(0.0) * 1e3).round() / 1e3
+fn micros(t_ms: f64) -> Option<f64> {
+    let micros = (t_ms.max(0.0) * 1e3).round() / 1e3;
+    micros.is_finite().then_some(micros)
 }
 
 /// The tokens of texts that came in one piece each.

@@ -8,7 +8,7 @@ use super::cut::{Record, Shape};
 use super::head::{Certainty, Head};
 use super::{ImportOptions, Losses};
 use crate::wire::Fault;
-use crate::{Entry, Event, Place, Problem, Transcript};
+use crate::{Body, Entry, Event, Place, Problem, Transcript};
 
 /// A foreign format.
 pub(crate) struct Foreign {
@@ -89,6 +89,7 @@ impl Out {
     /// has no model it gets the one that was asked for.
     pub(crate) fn emit(&mut self, mut entry: Entry) {
         self.number += 1;
+        entry.values().for_each(flatten);
         let transcript = &mut entry.transcript;
         if transcript.id.is_empty() {
             transcript.id = format!("{}/{}", self.stem, self.number);
@@ -107,6 +108,43 @@ impl Out {
             let problem = Problem::new(place.clone(), what, expected);
             self.warnings.push(problem);
         }
+    }
+}
+
+impl Entry {
+    /// The values of any shape in it.
+    fn values(&mut self) -> impl Iterator<Item = &mut Value> {
+        let transcript = &mut self.transcript;
+        let events = transcript.events.iter_mut().flat_map(|event| {
+            let arguments = match &mut event.body {
+                Body::ToolCall { arguments, .. } => Some(arguments),
+                _ => None,
+            };
+            arguments.into_iter().chain(event.rest.values_mut())
+        });
+        let meta = transcript.meta.values_mut();
+        let rest = self.rest.values_mut().chain(&mut self.labels);
+        events.chain(meta).chain(rest)
+    }
+}
+
+/// Lists and objects in each other that a value may be made of: a line of a corpus has some around
+/// it, and JSON of more than 127 is not read.
+const DEEPEST: usize = 120;
+
+/// Keeps a value that a corpus could not hold as its JSON text.
+fn flatten(value: &mut Value) {
+    if deeper(value, DEEPEST) {
+        *value = Value::String(value.to_string());
+    }
+}
+
+fn deeper(value: &Value, than: usize) -> bool {
+    match (value, than.checked_sub(1)) {
+        (Value::Array(_) | Value::Object(_), None) => true,
+        (Value::Array(items), Some(than)) => items.iter().any(|item| deeper(item, than)),
+        (Value::Object(fields), Some(than)) => fields.values().any(|item| deeper(item, than)),
+        _ => false,
     }
 }
 

@@ -12,7 +12,8 @@
 //!
 //! | to find | look in |
 //! |---|---|
-//! | which marks there are, how they are named and found | `tags` |
+//! | which tags there are, how they are named and found | `tags` |
+//! | the messages of the harmony format | `harmony` |
 //! | which count for which model | `rules` |
 //! | the design document's function | `strip` |
 
@@ -20,6 +21,7 @@ use serde::Deserialize;
 
 use crate::Body;
 
+mod harmony;
 mod rules;
 mod strip;
 mod tags;
@@ -28,7 +30,8 @@ pub use rules::{ModelThink, ThinkRules};
 pub use strip::strip_think_tags;
 pub use tags::Tags;
 
-use tags::{ENDS, Look, find, header, tag};
+use harmony::{ENDS, header};
+use tags::{Look, find, tag};
 
 /// How texts are split.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

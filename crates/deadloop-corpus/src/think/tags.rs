@@ -1,12 +1,12 @@
-//! What marks thinking in a text: pairs of tags, and the channels of the harmony format.
+//! The tags that mark thinking in a text: how they are named, and where one may be.
 
 use std::str::FromStr;
 use std::sync::{Arc, LazyLock};
 
-use aho_corasick::AhoCorasick;
+use aho_corasick::{AhoCorasick, MatchKind};
 use serde::Deserialize;
 
-use super::Side;
+use super::harmony::{ENDS, PARTS, in_header};
 
 /// A pair of tags.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -141,7 +141,10 @@ impl Stems {
                 pair[0], pair[1]
             ));
         }
-        let finder = AhoCorasick::new(marks.iter().map(|mark| stem(mark)));
+        // Leftmost first: only for that does it look for all the stems at once.
+        let finder = AhoCorasick::builder()
+            .match_kind(MatchKind::LeftmostFirst)
+            .build(marks.iter().map(|mark| stem(mark)));
         let mut leads: Vec<char> = marks
             .iter()
             .filter_map(|mark| mark.chars().next())
@@ -266,57 +269,9 @@ pub(super) fn tag<T>(tag: &str, text: &str, then: T) -> Look<T> {
     }
 }
 
-/// What ends a message of the harmony format.
-pub(super) const ENDS: [&str; 3] = ["<|end|>", "<|return|>", "<|call|>"];
-
-/// The parts of the header of such a message, each followed by a few words of [`in_header`]. It begins with one
-/// of the first two and ends with the last.
-const PARTS: [&str; 4] = ["<|start|>", "<|channel|>", "<|constrain|>", MESSAGE];
-const MESSAGE: &str = "<|message|>";
-const CHANNEL: usize = 1;
-/// Longest header, in bytes: a role, a channel and the name of a tool.
-pub(super) const HEADER: usize = 256;
-
-/// What roles, channels and names of tools are made of.
-fn in_header(c: char) -> bool {
-    c.is_ascii_alphanumeric() || " _-.=/:".contains(c)
-}
-
-/// Looks for the header of a message: `<|start|>assistant<|channel|>final<|message|>`, with or
-/// without the role. Thinking is what comes in the channel `analysis`.
-pub(super) fn header(text: &str) -> Look<Side> {
-    let seen = &text[..text.floor_char_boundary(HEADER)];
-    let cut = match text.len() < HEADER {
-        true => Look::Cut,
-        false => Look::Nothing,
-    };
-    let (mut rest, mut side) = (seen, Side::Answer);
-    let mut parts = 0..2;
-    loop {
-        let mut left = parts.clone();
-        let Some(part) = left.find(|part| rest.starts_with(PARTS[*part])) else {
-            let begun = parts.into_iter().any(|part| PARTS[part].starts_with(rest));
-            return if begun { cut } else { Look::Nothing };
-        };
-        rest = &rest[PARTS[part].len()..];
-        if PARTS[part] == MESSAGE {
-            return Look::Mark(seen.len() - rest.len(), side);
-        }
-        if part == CHANNEL && rest.starts_with("analysis") {
-            side = Side::Reasoning;
-        }
-        rest = rest.trim_start_matches(in_header);
-        if rest.is_empty() {
-            return cut;
-        }
-        parts = part + 1..PARTS.len();
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use proptest::prelude::*;
 
     fn tags(names: &[&str]) -> Result<Tags, String> {
         Tags::new(
@@ -371,69 +326,5 @@ mod tests {
             );
         }
         assert!(tags(&["<x>...<y>", "<z>...<y>", "harmony", "harmony"]).is_ok());
-    }
-
-    #[test]
-    fn the_headers_that_the_format_describes() {
-        let side = |text: &str| match header(text) {
-            Look::Mark(length, side) if length == text.len() => Some(side),
-            _ => None,
-        };
-        for (text, expected) in [
-            ("<|channel|>analysis<|message|>", Side::Reasoning),
-            (
-                "<|start|>assistant<|channel|>analysis<|message|>",
-                Side::Reasoning,
-            ),
-            (
-                "<|start|>assistant<|channel|>final<|message|>",
-                Side::Answer,
-            ),
-            ("<|start|>assistant<|message|>", Side::Answer),
-            (
-                "<|channel|>commentary to=functions.f <|constrain|>json<|message|>",
-                Side::Answer,
-            ),
-            (
-                "<|start|>assistant to=functions.f<|channel|>analysis<|constrain|>json<|message|>",
-                Side::Reasoning,
-            ),
-        ] {
-            assert_eq!(side(text), Some(expected), "{text}");
-        }
-        for text in [
-            "<|message|>",
-            "<|channel|>a<|channel|>b<|message|>",
-            "<|channel|>a<|start|>b<|message|>",
-            "<|channel|>a<b<|message|>",
-            "<|channel|>a<|end|><|message|>",
-        ] {
-            assert_eq!(header(text), Look::Nothing, "{text}");
-        }
-    }
-
-    proptest! {
-        /// A header is what this pattern says, of at most so many bytes; it is cut where more text
-        /// can make one of it.
-        #[test]
-        fn a_header_is_what_a_pattern_says(text in "(<\\|(start|channel|constrain|message|end)\\|>|a|analysis|é|<|<\\|){0,8}", long in 0..300_usize) {
-            let text = text.replacen('a', &"a".repeat(long), 1);
-            let pattern = regex::RegexBuilder::new(
-                r"^(?:<\|start\|>[\w ./:=-]*)?(?:<\|channel\|>([\w ./:=-]*))?(?:<\|constrain\|>[\w ./:=-]*)?<\|message\|>",
-            ).unicode(false).build().unwrap();
-            let found = pattern.captures(&text).filter(|found| {
-                found[0].len() <= HEADER && (found[0].starts_with(PARTS[0]) || found[0].starts_with(PARTS[1]))
-            });
-            match header(&text) {
-                Look::Mark(length, side) => {
-                    let found = found.expect("a pattern that matches");
-                    prop_assert_eq!(length, found[0].len());
-                    let channel = found.get(1).map_or("", |channel| channel.as_str());
-                    prop_assert_eq!(side == Side::Reasoning, channel.starts_with("analysis"));
-                }
-                Look::Nothing => prop_assert!(found.is_none()),
-                Look::Cut => prop_assert!(found.is_none() && text.len() < HEADER),
-            }
-        }
     }
 }

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use regex::Regex;
 use serde_json::{Value, json};
 
-use super::tags::HEADER;
+use super::harmony::HEADER;
 use super::*;
 
 /// What stands on each side.

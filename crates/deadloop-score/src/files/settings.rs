@@ -28,7 +28,7 @@ pub fn write_settings(
 /// Writes `settings.toml` with one setting for all models, and a line on where it comes from.
 pub fn write_setting(dir: &Path, plan: &Plan, cell: usize, comment: &str) -> Result<(), FileError> {
     let mut text = format!("# {}\n", one_line(comment));
-    guards(&mut text, "guard", &plan.setting(cell));
+    text += &plan.setting(cell).to_toml("guard");
     write_text(&dir.join("settings.toml"), &text)
 }
 
@@ -51,7 +51,7 @@ pub fn settings_toml(plan: &Plan, choices: &Choices, options: &ChooseOptions) ->
         "\n# every model that has no table below, also one that was not in the corpus: what is best on all\n# models together is all that is known of it\n# {}",
         figures(&choices.pooled, options)
     );
-    guards(&mut text, "guard", &plan.setting(choices.pooled.cell));
+    text += &plan.setting(choices.pooled.cell).to_toml("guard");
     // A model that takes the pooled setting has no table of its own: choice.csv says why. Where that
     // is a settings file with guards for particular models, those are written out.
     let pooled = plan.setting(choices.pooled.cell);
@@ -64,7 +64,7 @@ pub fn settings_toml(plan: &Plan, choices: &Choices, options: &ChooseOptions) ->
         let glob = toml::Value::from(escaped(&choice.model));
         let _ = writeln!(text, "\n# {name}: {}", figures(choice, options));
         let _ = writeln!(text, "[[model]]\nmatch = {glob}\n");
-        guards(&mut text, "model.guard", &own);
+        text += &own.to_toml("model.guard");
     }
     text
 }
@@ -72,9 +72,8 @@ pub fn settings_toml(plan: &Plan, choices: &Choices, options: &ChooseOptions) ->
 /// A setting of a plan as a settings file. Guards for particular models are written for those of
 /// `models`, by their names: that is all that a run over them can tell.
 pub(crate) fn setting_toml(plan: &Plan, cell: usize, models: &BTreeSet<&str>) -> String {
-    let mut text = String::new();
     let general = plan.setting(cell);
-    guards(&mut text, "guard", &general);
+    let mut text = general.to_toml("guard");
     let block = plan.blocks().get(plan.cell(cell).block);
     let Some(file) = block.filter(|block| block.axes().is_empty()) else {
         return text;
@@ -85,7 +84,7 @@ pub(crate) fn setting_toml(plan: &Plan, cell: usize, models: &BTreeSet<&str>) ->
             let glob = toml::Value::from(escaped(model));
             // Writing into a String cannot fail.
             let _ = writeln!(text, "[[model]]\nmatch = {glob}\n");
-            guards(&mut text, "model.guard", own);
+            text += &own.to_toml("model.guard");
         }
     }
     text
@@ -122,28 +121,6 @@ fn figures(choice: &Choice, options: &ChooseOptions) -> String {
         "{setting} ({why}{thin}: {reason}); held out: {}",
         held_out.join(", ")
     )
-}
-
-fn guards(text: &mut String, table: &str, setting: &Setting) {
-    for member in &setting.members {
-        let _ = writeln!(
-            text,
-            "[[{table}]]\ndetector = {}",
-            quoted(member.detector.name)
-        );
-        if let Some(channel) = member.channel {
-            let _ = writeln!(text, "channel = {}", quoted(channel.name()));
-        }
-        let _ = writeln!(text, "[{table}.params]");
-        for (name, value) in member.params.iter() {
-            let _ = writeln!(text, "{name} = {value}");
-        }
-        text.push('\n');
-    }
-}
-
-fn quoted(word: &str) -> toml::Value {
-    toml::Value::from(word)
 }
 
 /// A model's name as a glob that matches nothing else.

@@ -120,7 +120,7 @@ impl Written<'_> {
             "[[case]]\nname = {}\nwhy = \"recorded; label: {class}; when it was written: {fired}\"\nmodel = {model}\ntext = [\n{}]\nexpect = {}\n",
             quoted(self.name),
             parts.concat(),
-            self.expect()
+            self.expected()
         ))
     }
 
@@ -157,7 +157,7 @@ impl Written<'_> {
     }
 
     /// What is right by the label; without one, what was said.
-    fn expect(&self) -> String {
+    fn expected(&self) -> String {
         let todo = |wrong: bool, what: &str| match wrong {
             true => format!(", todo = {}", quoted(what)),
             false => String::new(),

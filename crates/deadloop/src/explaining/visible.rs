@@ -6,12 +6,8 @@ use regex::Regex;
 
 /// What a terminal obeys or does not show: control and format chars (escape codes, directions,
 /// joiners), private and unassigned ones, line and paragraph separators.
-#[allow(
-    clippy::expect_used,
-    reason = "a constant pattern; every test would see it fail"
-)]
-static HIDDEN: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r"^[\p{C}\p{Zl}\p{Zp}]$").expect("a pattern"));
+static HIDDEN: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r"^[\p{C}\p{Zl}\p{Zp}]$").ok());
 
 /// A char as it can be shown; `None`: as it is.
 pub(crate) fn escaped(c: char) -> Option<String> {
@@ -19,9 +15,15 @@ pub(crate) fn escaped(c: char) -> Option<String> {
         ' '..='~' => None,
         '\n' => Some("⏎".into()),
         '\t' | '\r' => Some(c.escape_default().collect()),
-        _ if HIDDEN.is_match(c.encode_utf8(&mut [0; 4])) => Some(c.escape_unicode().collect()),
+        _ if is_hidden(c) => Some(c.escape_unicode().collect()),
         _ => None,
     }
+}
+
+/// Without the pattern, which is a constant, nothing would be shown as it is.
+fn is_hidden(c: char) -> bool {
+    let hidden = HIDDEN.as_ref();
+    hidden.is_none_or(|hidden| hidden.is_match(c.encode_utf8(&mut [0; 4])))
 }
 
 /// A text as it can be shown, on one line.

@@ -1,0 +1,93 @@
+//! Every registered detector that reads text, at parameters and on a text that the bytes say:
+//! `detector, chunking, length of what the parameters are drawn from, that, the text`.
+
+use deadloop_corpus::{Body, Event, Transcript};
+use deadloop_detect::{
+    Alarm, Channel, Chars, DETECTORS, Detector, Guard, Measure, Member, Setting, UNIT_CHARS,
+};
+use deadloop_replay::{Plan, decide};
+
+use crate::drawn::member;
+use crate::text::{chars, chunks, text};
+
+/// The detector that the first byte picks, or the one that `DEADLOOP_DETECTOR` names.
+pub fn detectors(data: &[u8]) {
+    let all = text_detectors();
+    let picked = match std::env::var("DEADLOOP_DETECTOR") {
+        Ok(name) => Detector::find(&name).expect("DEADLOOP_DETECTOR names a detector"),
+        Err(_) => all[usize::from(data.first().copied().unwrap_or(0)) % all.len()],
+    };
+    detector(picked, data);
+}
+
+/// The detectors that have a meter.
+pub fn text_detectors() -> Vec<&'static Detector> {
+    let reads = |detector: &&'static Detector| matches!(detector.measure, Measure::Text(_));
+    DETECTORS.iter().copied().filter(reads).collect()
+}
+
+/// The laws of one detector.
+pub fn detector(detector: &'static Detector, data: &[u8]) {
+    let [_, chunking, length, rest @ ..] = data else {
+        return;
+    };
+    let (params, rest) = rest.split_at(rest.len().min(usize::from(*length)));
+    let Some(member) = member(detector, params) else {
+        return;
+    };
+    let (member, text) = (&member, text(rest));
+    let whole = live(member, &[&text]);
+    assert_eq!(live(member, &chunks(&text, *chunking)), whole, "in chunks");
+    let by_char = live(member, &chars(&text));
+    assert_eq!(by_char, whole, "char by char");
+    assert_eq!(
+        replayed(member, &text),
+        whole.map(|alarm| (alarm.exact, alarm.kind))
+    );
+}
+
+/// What a live guard says of chunks, but for where the chunk ended.
+fn live(member: &Member, chunks: &[&str]) -> Option<Alarm> {
+    let mut guard = Guard::new(&Setting {
+        members: vec![member.clone()],
+    });
+    let mut before = Chars(0);
+    for (i, chunk) in chunks.iter().enumerate() {
+        let after = before + Chars::of(chunk);
+        if let Some(alarm) = guard.push(Channel::Answer, chunk) {
+            assert!(
+                before < alarm.exact && alarm.exact <= after,
+                "{alarm:?} in {before}..{after}"
+            );
+            assert_eq!(alarm.delivered, after);
+            assert!(alarm.onset <= alarm.exact, "{alarm:?}");
+            assert!(alarm.unit.chars().count() <= UNIT_CHARS, "{alarm:?}");
+            let mut later = chunks[i..].iter().take(3);
+            assert!(
+                later.all(|more| guard.push(Channel::Answer, more).is_none()),
+                "one alarm"
+            );
+            return Some(Alarm {
+                delivered: alarm.exact,
+                ..alarm
+            });
+        }
+        before = after;
+    }
+    None
+}
+
+/// What a replay says.
+fn replayed(member: &Member, text: &str) -> Option<(Chars, deadloop_detect::Kind)> {
+    let mut plan = Plan::default();
+    plan.add_setting(&Setting {
+        members: vec![member.clone()],
+    });
+    let transcript = Transcript {
+        events: vec![Event::of(Body::Answer(text.to_owned()))],
+        ..Transcript::default()
+    };
+    let record = decide(&plan, &transcript, None);
+    let stop = record.blocks[0].stop(&[])?;
+    Some((stop.exact.seen.answer, stop.kind))
+}

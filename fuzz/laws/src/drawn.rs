@@ -1,0 +1,108 @@
+//! Members of a guard, drawn from bytes by the bounds of the registry: a new detector is drawn
+//! without a change here.
+
+use arbitrary::{Result, Unstructured};
+use deadloop_detect::{Detector, Domain, Member, Params, Value};
+
+/// A member of a detector; parameters for which no bytes are left have their defaults. None: its
+/// parameters are impossible together.
+pub(crate) fn member(detector: &'static Detector, bytes: &[u8]) -> Option<Member> {
+    let mut bytes = Unstructured::new(bytes);
+    let mut params = Params::defaults(detector);
+    for param in detector.params {
+        if bytes.ratio(1, 2).ok()? {
+            params.set(param.name, value(param.domain, &mut bytes).ok()?);
+        }
+    }
+    let member = Member {
+        detector,
+        channel: None,
+        params,
+    };
+    member.check().is_ok().then_some(member)
+}
+
+/// A value of a domain. Texts here are short, so that most numbers are near the least.
+fn value(domain: Domain, bytes: &mut Unstructured) -> Result<Value> {
+    Ok(match domain {
+        Domain::Int { min, max } => Value::Int(int(min, max, bytes)?),
+        Domain::Float { min, max } => {
+            Value::Float(min + (max - min) * f64::from(bytes.arbitrary::<u8>()?) / 255.0)
+        }
+        Domain::Word(words) => word(words, bytes)?,
+        Domain::WordOrInt { words, min, max } => match bytes.arbitrary()? {
+            true => word(words, bytes)?,
+            false => Value::Int(int(min, max, bytes)?),
+        },
+        Domain::Words(words) => {
+            let bits: u32 = bytes.arbitrary()?;
+            let chosen = words
+                .iter()
+                .enumerate()
+                .filter(|(i, _)| bits >> (i % 32) & 1 == 1);
+            Value::List(
+                chosen
+                    .map(|(_, word)| Value::Text((*word).into()))
+                    .collect(),
+            )
+        }
+        Domain::Rising { min, max } => {
+            let mut numbers: Vec<i64> = Vec::new();
+            for _ in 0..bytes.int_in_range(1..=4)? {
+                numbers.push(int(min, max, bytes)?);
+            }
+            numbers.sort_unstable();
+            numbers.dedup();
+            Value::List(numbers.into_iter().map(Value::Int).collect())
+        }
+        Domain::CharSet => word(&["。.；;！!？?\n", ".", "\n", "ab ", "x。"], bytes)?,
+        Domain::Regex => word(PATTERNS, bytes)?,
+        Domain::Regexes => {
+            let several = 0..bytes.int_in_range(0..=2)?;
+            Value::List(
+                several
+                    .map(|_| word(PATTERNS, bytes))
+                    .collect::<Result<_>>()?,
+            )
+        }
+        Domain::Rows(fields) => {
+            let several = 0..bytes.int_in_range(0..=3)?;
+            Value::List(several.map(|_| row(fields, bytes)).collect::<Result<_>>()?)
+        }
+        // Of detectors that are programs, which no live guard runs.
+        Domain::Program | Domain::Free => Value::List(Vec::new()),
+    })
+}
+
+const PATTERNS: &[&str] = &[
+    r"^\s*\d+\.\s*",
+    "^-",
+    "a+",
+    "^x|y$",
+    "",
+    ".*",
+    r"\b",
+    "[^ab]*$",
+];
+
+fn word(words: &[&str], bytes: &mut Unstructured) -> Result<Value> {
+    Ok(Value::Text((*bytes.choose(words)?).to_owned()))
+}
+
+fn int(min: i64, max: i64, bytes: &mut Unstructured) -> Result<i64> {
+    let least = |span: i64| max.min(min.saturating_add(span));
+    match bytes.int_in_range(0..=9)? {
+        0..=4 => bytes.int_in_range(min..=least(30)),
+        5..=7 => bytes.int_in_range(min..=least(300)),
+        8 => bytes.int_in_range(min..=least(5000)),
+        _ => bytes.int_in_range(min..=max),
+    }
+}
+
+fn row(fields: &[&str], bytes: &mut Unstructured) -> Result<Value> {
+    let number = |bytes: &mut Unstructured| Ok(Value::Int(int(1, i64::from(u32::MAX), bytes)?));
+    let named = fields
+        .iter()
+        .map(|field| Ok(((*field).to_owned(), number(bytes)?)));
+    Ok(Value::Table(named.collect::<Result<_>>()?))
+}

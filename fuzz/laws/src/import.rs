@@ -1,0 +1,114 @@
+//! Import: `format (0: told by the content), options, the file`.
+
+use std::path::{Path, PathBuf};
+
+use deadloop_corpus::{
+    Corpus, CorpusWriter, Entry, Import, ImportCounts, ImportOptions, Problem, import_formats,
+};
+
+/// Stands between the files of a folder.
+const NEXT_FILE: u8 = 0x1e;
+
+/// The laws of import.
+pub fn import(data: &[u8]) {
+    let [format, flags, file @ ..] = data else {
+        return;
+    };
+    let dir = tempfile::tempdir().expect("a folder for the file");
+    let folder = dir.path().join("in");
+    std::fs::create_dir(&folder).expect("a folder");
+    for (i, file) in file.split(|byte| *byte == NEXT_FILE).enumerate().take(4) {
+        std::fs::write(folder.join(format!("{i}.json")), file).expect("a file is written");
+    }
+    let names: Vec<&str> = import_formats().map(|format| format.name).collect();
+    let from = usize::from(*format) % (names.len() + 1);
+    let options = ImportOptions {
+        from: from.checked_sub(1).map(|from| names[from].to_owned()),
+        model: (flags & 1 == 1).then(|| "m".to_owned()),
+        text_field: (flags & 2 == 2).then(|| "a.b".to_owned()),
+        ..ImportOptions::default()
+    };
+    let told = read(&folder, &options);
+    comes_back(&told, &dir.path().join("out.jsonl"));
+    if let (None, [format]) = (&options.from, told.formats.as_slice())
+        && told.counts.files.rejected == 0
+    {
+        let from = Some((*format).to_owned());
+        let asked = read(&folder, &ImportOptions { from, ..options });
+        assert_eq!(
+            transcripts(&asked),
+            transcripts(&told),
+            "told and asked for: {format}"
+        );
+    }
+}
+
+/// What an import came to.
+struct Imported {
+    entries: Vec<Entry>,
+    counts: ImportCounts,
+    formats: Vec<&'static str>,
+}
+
+/// Reads all of it: what came in is used or rejected, and every rejection is told once.
+fn read(folder: &Path, options: &ImportOptions) -> Imported {
+    let mut import =
+        Import::new(&[folder.to_path_buf()], options.clone()).expect("a folder and a format");
+    let (mut entries, mut problems) = (Vec::new(), Vec::<Problem>::new());
+    for item in import.by_ref() {
+        match item {
+            Ok(entry) => entries.push(entry),
+            Err(problem) => problems.push(problem),
+        }
+    }
+    let counts = import.counts();
+    let rejected = [counts.files, counts.records, counts.transcripts].map(|tally| tally.rejected);
+    assert_eq!(
+        rejected.iter().sum::<u64>(),
+        problems.len() as u64,
+        "{problems:?}"
+    );
+    assert_eq!(counts.transcripts.used(), entries.len() as u64);
+    for problem in &problems {
+        assert!(
+            !problem.what.is_empty() && !problem.expected.is_empty(),
+            "{problem}"
+        );
+        assert!(!problem.to_string().contains('\n'), "{problem:?}");
+    }
+    Imported {
+        counts,
+        formats: import.formats().map(|(name, _)| name).collect(),
+        entries,
+    }
+}
+
+/// What is written is read again.
+fn comes_back(imported: &Imported, path: &PathBuf) {
+    let mut writer = CorpusWriter::create(path, true).expect("a file");
+    imported
+        .entries
+        .iter()
+        .for_each(|entry| writer.write(entry).expect("a line is written"));
+    writer.finish().expect("a whole file");
+    let corpus = Corpus::open(path).expect("a corpus");
+    let again: Result<Vec<Entry>, Problem> = corpus.entries().collect();
+    let again = again.unwrap_or_else(|problem| panic!("written and not read: {problem}"));
+    let known = |entry: &Entry| {
+        (
+            entry.transcript.clone(),
+            entry.labels.clone(),
+            entry.rest.clone(),
+        )
+    };
+    let (again, written) = (again.iter().map(known), imported.entries.iter().map(known));
+    assert_eq!(again.collect::<Vec<_>>(), written.collect::<Vec<_>>());
+}
+
+fn transcripts(imported: &Imported) -> Vec<&deadloop_corpus::Transcript> {
+    imported
+        .entries
+        .iter()
+        .map(|entry| &entry.transcript)
+        .collect()
+}

@@ -1,0 +1,42 @@
+//! What holds for any bytes: the bodies of the fuzz targets. Each takes what a fuzzer made up, and
+//! panics where a law is broken.
+//!
+//! `scripts/fuzz` runs them; the test beside this runs them on all seeds and on all that they have
+//! ever found.
+//!
+//! | to find | look in |
+//! |---|---|
+//! | recordings of every format | `import` |
+//! | thinking told from the answer | `splitter` |
+//! | what production loads | `settings` |
+//! | every registered detector that reads text | `detectors`, its parameters in `drawn` |
+//! | texts that repeat themselves, and chunks | `text` |
+
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a broken law ends the run: that is how a fuzzer is told"
+)]
+
+mod detectors;
+mod drawn;
+mod import;
+mod settings;
+mod splitter;
+mod text;
+
+pub use detectors::{detector, detectors, text_detectors};
+pub use import::import;
+pub use settings::settings;
+pub use splitter::splitter;
+
+/// A fuzz target.
+pub type Target = fn(&[u8]);
+
+/// Every target, by the name of its folders of seeds and finds.
+pub const TARGETS: [(&str, Target); 4] = [
+    ("import", import),
+    ("splitter", splitter),
+    ("settings", settings),
+    ("detectors", detectors),
+];

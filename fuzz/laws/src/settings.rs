@@ -1,0 +1,86 @@
+//! Settings: TOML in; what is accepted is written and read again the same, and guards.
+
+use deadloop_corpus::{ThinkRules, split_think};
+use deadloop_detect::{Channel, Guard, Setting, Settings, SettingsError};
+use serde::Deserialize;
+
+/// The rules of the splitter that stand in settings, as the program reads them.
+#[derive(Deserialize)]
+struct Think {
+    #[serde(default)]
+    think: ThinkRules,
+}
+
+/// The laws of settings.
+pub fn settings(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else {
+        return;
+    };
+    match Settings::parse(text) {
+        Err(error) => is_told(&error, text),
+        Ok(settings) => {
+            let guards = settings.overrides().map(|(_, guard)| guard);
+            guards
+                .chain([settings.guard(), settings.for_model("m")])
+                .for_each(watch);
+            same_again(&settings);
+        }
+    }
+    if let Ok(Think { think }) = toml::from_str(text) {
+        let pieces = split_think(
+            "<think>a</think>b<|channel|>analysis<|message|>c",
+            think.options("m"),
+        );
+        assert!(pieces.iter().all(|(_, piece)| !piece.is_empty()));
+    }
+}
+
+/// An error stands in the text and says something, on one line.
+fn is_told(error: &SettingsError, text: &str) {
+    let line = text.split('\n').nth(error.line.saturating_sub(1));
+    let line = line.unwrap_or_else(|| panic!("{error}: there is no such line"));
+    assert!(
+        error.column <= line.chars().count() + 1,
+        "{error}: not in {line:?}"
+    );
+    assert!(
+        !error.what.trim().is_empty() && !error.what.contains('\n'),
+        "{error:?}"
+    );
+}
+
+/// A guard is made, and reads a text that loops.
+fn watch(setting: &Setting) {
+    let text = "1. the same. 思考\n\n```\nx```\n".repeat(60) + &"ab".repeat(300);
+    let mut guard = Guard::new(setting);
+    let alarms = [Channel::Reasoning, Channel::Answer, Channel::Answer]
+        .map(|channel| guard.push(channel, &text));
+    assert!(alarms.iter().flatten().count() <= 1);
+}
+
+fn same_again(settings: &Settings) {
+    let text = written(settings);
+    if !text.contains("[[") {
+        return; // every guard is switched off, and a file without one is refused
+    }
+    let again = Settings::parse(&text).unwrap_or_else(|e| panic!("{e} in:\n{text}"));
+    assert_eq!(written(&again), text);
+    assert_eq!(again.id(), settings.id(), "{text}");
+}
+
+/// Settings as the program writes them.
+fn written(settings: &Settings) -> String {
+    let mut text = format!(
+        "deployment_loop_rate = {:?}\n",
+        settings.deployment_loop_rate
+    );
+    text += &settings.guard().to_toml("guard");
+    for (glob, guard) in settings.overrides() {
+        text += &format!(
+            "[[model]]\nmatch = {}\n",
+            toml::Value::from(glob.glob().glob())
+        );
+        text += &guard.to_toml("model.guard");
+    }
+    text
+}

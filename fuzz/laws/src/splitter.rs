@@ -1,0 +1,174 @@
+//! The splitter: `options, tags, chunking, the text`, in which bytes from 14 to 31 stand for marks.
+
+use deadloop_corpus::{
+    Blocks, Side, Tags, ThinkOptions, ThinkSplitter, split_think, strip_think_tags,
+};
+
+use crate::text::{chars, chunks, text};
+
+/// Every kind of tag: with the slash after the first char, of two names, of no letter.
+const TAGS: [&str; 8] = [
+    "harmony",
+    "<think>",
+    "<thinking>",
+    "<reasoning>",
+    "[THINK]",
+    "◁think▷",
+    "<|begin|>...<|end_of_thought|>",
+    "«x»...```r»",
+];
+/// How many of them count where nothing is said.
+const DEFAULT: usize = 6;
+
+/// What texts are made of: marks, whole, cut and wrong.
+const MARKS: [&str; 18] = [
+    "<think>",
+    "</think>",
+    "</thinking>",
+    "<thinking>",
+    "[THINK]",
+    "[/THINK]",
+    "◁think▷",
+    "◁/think▷",
+    "<|begin|>",
+    "<|end_of_thought|>",
+    "«x»",
+    "<|start|>assistant",
+    "<|channel|>analysis",
+    "<|channel|>final",
+    "<|constrain|>json",
+    "<|message|>",
+    "<|end|>",
+    "<|",
+];
+
+/// The laws of the splitter.
+pub fn splitter(data: &[u8]) {
+    let [flags, names, chunking, rest @ ..] = data else {
+        return;
+    };
+    let text = marked(&text(rest));
+    strips(&text);
+    let names = if *names == 0 { (1 << DEFAULT) - 1 } else { *names };
+    let chosen = TAGS.iter().enumerate().filter(|(i, _)| names >> i & 1 == 1);
+    let chosen: Vec<String> = chosen.map(|(_, name)| (*name).to_owned()).collect();
+    // Of tags that can be told apart nothing is refused, and these can.
+    let tags = Tags::new(&chosen).expect("tags");
+    let options = ThinkOptions {
+        blocks: [Blocks::First, Blocks::All][usize::from(flags & 1)],
+        tags,
+        opened: flags & 2 == 2,
+    };
+    let whole = split_think(&text, options.clone());
+    for chunks in [chunks(&text, *chunking), chars(&text)] {
+        assert_eq!(split(&chunks, &options), whole, "{chunks:?}");
+    }
+    only_marks_are_dropped(&text, &options, &chosen);
+}
+
+/// A text with marks for the bytes that stand for them.
+fn marked(text: &str) -> String {
+    let mark = |c: char| match u32::from(c) {
+        code @ 14..32 => MARKS[code as usize - 14].to_owned(),
+        _ => c.to_string(),
+    };
+    text.chars().map(mark).collect()
+}
+
+fn split(chunks: &[&str], options: &ThinkOptions) -> Vec<(Side, String)> {
+    let mut pieces: Vec<(Side, String)> = Vec::new();
+    let mut take = |side, piece: &str| {
+        assert!(!piece.is_empty());
+        match pieces.last_mut() {
+            Some((last, text)) if *last == side => text.push_str(piece),
+            _ => pieces.push((side, piece.to_owned())),
+        }
+    };
+    let mut splitter = ThinkSplitter::new(options.clone());
+    chunks
+        .iter()
+        .for_each(|chunk| splitter.push(chunk, &mut take));
+    splitter.finish(&mut take);
+    pieces
+}
+
+/// What is given out stands in the text in this order, and what is left of that is marks.
+fn only_marks_are_dropped(text: &str, options: &ThinkOptions, names: &[String]) {
+    let (mut rest, mut dropped) = (text, Vec::new());
+    let mut splitter = ThinkSplitter::new(options.clone());
+    // Of a text that comes whole, each piece is a part of that text: its place says what was left out.
+    splitter.push(text, &mut |_, piece| {
+        let gap = piece.as_ptr() as usize - rest.as_ptr() as usize;
+        dropped.push(&rest[..gap]);
+        rest = &rest[gap + piece.len()..];
+    });
+    splitter.finish(&mut |_, held| {
+        assert!(rest.ends_with(held));
+        rest = &rest[..rest.len() - held.len()];
+    });
+    dropped.push(rest);
+    for mut marks in dropped {
+        while !marks.is_empty() {
+            let mark = mark(marks, names).unwrap_or_else(|| panic!("{marks:?} was left out"));
+            marks = &marks[mark..];
+        }
+    }
+}
+
+/// The length of the mark at the start of a text.
+fn mark(text: &str, names: &[String]) -> Option<usize> {
+    let slashed = |open: &str| {
+        open.chars()
+            .next()
+            .map(|first| format!("{first}/{}", &open[first.len_utf8()..]))
+    };
+    for name in names {
+        let (open, close) = match name.split_once("...") {
+            Some((open, close)) => (open, Some(close.to_owned())),
+            None => (name.as_str(), slashed(name)),
+        };
+        let found = [Some(open), close.as_deref()]
+            .into_iter()
+            .flatten()
+            .find(|tag| text.starts_with(tag));
+        if let Some(tag) = found {
+            return Some(tag.len());
+        }
+    }
+    let ends = ["<|end|>", "<|return|>", "<|call|>"];
+    let header = || {
+        ["<|start|>", "<|channel|>"]
+            .iter()
+            .any(|begin| text.starts_with(begin))
+    };
+    let end = ends
+        .iter()
+        .find(|end| text.starts_with(**end))
+        .map(|end| end.len());
+    end.or_else(|| {
+        text.find("<|message|>")
+            .filter(|_| header())
+            .map(|at| at + "<|message|>".len())
+    })
+}
+
+/// The document's function takes off the first block at the start, and blanks, and nothing else.
+fn strips(text: &str) {
+    let left = strip_think_tags(text);
+    let taken = text.strip_suffix(left).expect("the end of the text");
+    if taken.is_empty() {
+        let block = text.strip_prefix("<think>");
+        assert!(
+            block.is_none_or(|body| !body.contains("</think>")),
+            "{text:?}"
+        );
+        return;
+    }
+    let (block, blanks) = taken.split_once("</think>").expect("a whole block");
+    let blank = |c: char| c.is_whitespace() || ('\u{1c}'..='\u{1f}').contains(&c);
+    assert!(
+        block.starts_with("<think>") && blanks.chars().all(blank),
+        "{taken:?}"
+    );
+    assert!(!left.starts_with(blank), "{left:?}");
+}
