@@ -9,8 +9,11 @@ use super::views::{Numbers, Stretch, View, seen_as};
 /// Symbols of an n-gram. Shorter ones come back in any text, longer ones are broken by every word
 /// that changes.
 const GRAM: usize = 12;
-/// N-grams in a row that have to come back from the same distance for two copies to be compared.
-const SEED: usize = 4;
+/// N-grams in a row that have to come back from the same distance for two copies to be compared: so many,
+/// and one more for so many symbols of the distance, for what is far apart is easily alike by chance.
+const SEED: (usize, usize) = (4, 16);
+/// At most so many more.
+const MORE: usize = 20;
 /// Symbols with which a copy has to begin and end like the one after it.
 const ANCHOR: usize = 3;
 /// Symbols that a copy which the end of the text cuts may end in and that differ: a word or two.
@@ -66,8 +69,9 @@ fn seeds(symbols: &[u32]) -> Vec<(usize, usize)> {
             (same, count) if same == gap => (gap, count + 1),
             _ => (gap, 1),
         };
-        if row.1 == SEED && gap >= GRAM {
-            found.push((at + 1 - SEED, gap));
+        let seed = SEED.0 + (gap / SEED.1).min(MORE);
+        if row.1 == seed && gap >= GRAM {
+            found.push((at + 1 - seed, gap));
         }
     }
     found
