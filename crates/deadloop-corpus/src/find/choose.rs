@@ -3,9 +3,10 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
+use super::begins::trimmed;
 use super::evidence::{Ends, confidence, confidence_near};
 use super::recycled::recycled;
-use super::views::{EXACT, Stretch, View, ends_sentence, list_number, stretches};
+use super::views::{EXACT, Stretch, View, list_number, stretches};
 
 /// Chars that a stretch has to have to be looked at.
 const MIN_CHARS: usize = 100;
@@ -21,8 +22,8 @@ const SLACK: usize = 8;
 const LEAD: usize = 20;
 /// One that is seen more sharply may be so many times shorter than the longest.
 const MOST: usize = 4;
-/// Chars by which the beginnings of two copies that differ may differ.
-const ASIDE: usize = 12;
+/// Fewer copies at the end than this may be alike by chance.
+const FEW: f64 = 8.0;
 /// From this period on, in chars, the unit is a paragraph.
 const PARAGRAPH: usize = 40;
 /// What stands at the end of recordings and is not the model's text.
@@ -34,10 +35,6 @@ const END_MARKS: [&str; 6] = [
     "... (truncated)",
     "...(truncated)",
 ];
-/// Thrice the chars of a sentence that a stretch may have picked up before its first copy.
-const PICKED: usize = 48;
-/// Marks that close what stands before them.
-const CLOSING: &str = ".,;:!?。，、；：！？．…)）]】}」』”’";
 
 /// What a text is, seen as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -158,8 +155,8 @@ struct Candidate {
     /// Whether it reaches the end of the text.
     reaches: bool,
     confidence: f64,
-    /// Share of n-grams that have stood before; 1 where copies are alike in their view.
-    share: f64,
+    /// Share of a copy that the one before it has too; 1 where copies are alike in their view.
+    alike: f64,
 }
 
 fn candidates(text: &[char]) -> Vec<Candidate> {
@@ -174,20 +171,22 @@ fn candidates(text: &[char]) -> Vec<Candidate> {
             stretch,
             reaches: ends != Ends::Before,
             confidence,
-            share: 1.0,
+            alike: 1.0,
         }
     });
-    let near = recycled(text, NEAR_CHARS).into_iter().map(|mut near| {
-        near.stretch = trimmed(text, near.stretch);
-        let ends = ends(text, &near.stretch);
-        let confidence = confidence_near(text, &near, ends);
-        Candidate {
-            stretch: near.stretch,
-            reaches: ends != Ends::Before,
-            confidence,
-            share: near.share,
-        }
-    });
+    let near = recycled(text, MIN_COPIES, NEAR_CHARS)
+        .into_iter()
+        .map(|mut near| {
+            near.stretch = trimmed(text, near.stretch);
+            let ends = ends(text, &near.stretch);
+            let confidence = confidence_near(text, &near, ends);
+            Candidate {
+                stretch: near.stretch,
+                reaches: ends != Ends::Before,
+                confidence,
+                alike: near.alike,
+            }
+        });
     exact.chain(near).collect()
 }
 
@@ -207,45 +206,6 @@ fn body(text: &[char]) -> usize {
             None => return end,
         }
     }
-}
-
-/// A stretch with its copies where a reader sees them begin. White space and marks that close a
-/// sentence follow that sentence, and so do its last letters, even where the copies happen to end alike. Copies
-/// that differ begin with their sentence, not with the first n-gram that comes back.
-fn trimmed(text: &[char], mut stretch: Stretch) -> Stretch {
-    if stretch.view == View::Near {
-        let since = |at: usize| {
-            let before = (0..at).rev();
-            before.take_while(|i| !ends_sentence(text, *i)).count()
-        };
-        let (first, second) = (since(stretch.start), since(stretch.onset));
-        if first.abs_diff(second) <= ASIDE && 2 * second < stretch.period() {
-            stretch.start -= first;
-            stretch.onset -= second;
-        }
-    }
-    let unit = &text[stretch.start..stretch.onset];
-    if !unit.iter().any(|c| c.is_alphanumeric()) {
-        return stretch;
-    }
-    let closes = |c: &&char| c.is_whitespace() || CLOSING.contains(**c);
-    let mut picked = 0;
-    if within_sentence(text, stretch.start) {
-        let near = unit.len().min(PICKED + 1) / 3;
-        let ends = |at: &usize| ends_sentence(text, stretch.start + at);
-        picked = (0..near).find(ends).unwrap_or(0);
-    }
-    picked += unit[picked..].iter().take_while(closes).count();
-    stretch.start += picked;
-    stretch.onset += picked;
-    stretch
-}
-
-/// Whether what stands at `at` goes on with a sentence that has begun before.
-fn within_sentence(text: &[char], at: usize) -> bool {
-    let before = (0..at).rev().find(|i| !text[*i].is_whitespace());
-    let begins = at > 0 && text[at - 1] == '\n';
-    !begins && before.is_some_and(|i| !CLOSING.contains(text[i]))
 }
 
 fn ends(text: &[char], stretch: &Stretch) -> Ends {
@@ -275,9 +235,9 @@ fn tail(text: &[char], candidates: &[Candidate]) -> Option<Span> {
     let longest = exact().map(|c| c.stretch.length()).max().unwrap_or(0);
     let most = exact().filter(|c| c.stretch.length() * MOST >= longest);
     let best = most.min_by_key(|c| (c.stretch.view, c.stretch.start));
+    let list = |c: &Candidate| kind(text, &c.stretch) == Kind::OrderedList;
     let best = match (best, near) {
-        // Copies that take turns in how they differ are exact again after a few.
-        (Some(best), Some(near)) if turns(&best.stretch, &near.stretch) => near,
+        (Some(best), Some(near)) if !list(best) && mostly(&near.stretch, &best.stretch) => near,
         (Some(best), _) => best,
         (None, near) => near?,
     };
@@ -287,10 +247,15 @@ fn tail(text: &[char], candidates: &[Candidate]) -> Option<Span> {
     Some(span)
 }
 
-/// Whether the copies of `exact` are several of `near`, from where it begins on.
-fn turns(exact: &Stretch, near: &Stretch) -> bool {
-    let begins = near.start + exact.period() > exact.start && near.onset < exact.onset;
-    begins && near.copies >= 1.9 * exact.copies && exact.copies < 8.0
+/// Whether copies at the end that are alike are the smaller part of a repetition whose copies differ: a few
+/// are alike by chance, and those that take turns in how they differ are alike again after a few. So many
+/// that this is the loop by itself have what goes before as their lead-in.
+fn mostly(near: &Stretch, alike: &Stretch) -> bool {
+    let before = alike.onset.saturating_sub(near.onset);
+    let turns = near.start + alike.period() > alike.start && near.copies >= 1.9 * alike.copies;
+    // A view that leaves out what differs may see the first copy too late.
+    let late = alike.view != View::Chars && near.start + 2 * alike.period() > alike.start;
+    before > 0 && (alike.copies < FEW && (turns || before > alike.length()) || late)
 }
 
 /// Where a repetition begins that leads into another one.
@@ -300,7 +265,7 @@ fn lead(candidates: &[Candidate], into: &Stretch) -> Option<usize> {
         let touches = s.end + SLACK >= into.start && s.onset + LEAD <= into.onset;
         // What leads into it repeats by itself, before it.
         let before = (into.onset - s.onset.min(into.onset)) as f64;
-        touches && c.share >= 0.9 && c.confidence >= 0.4 && before >= s.period() as f64
+        touches && c.alike >= 0.9 && c.confidence >= 0.4 && before >= s.period() as f64
     };
     candidates
         .iter()

@@ -28,9 +28,9 @@ pub(super) fn confidence(text: &[char], stretch: &Stretch, ends: Ends) -> f64 {
 /// The confidence in a stretch of copies that differ.
 pub(super) fn confidence_near(text: &[char], near: &Recycled, ends: Ends) -> f64 {
     let stretch = &near.stretch;
-    // Any long text on one thing comes to share 0.8 of its n-grams with what stood before.
-    let shared = 25.0 * (near.share - 0.94);
-    certain(amount(stretch).min(4.0) + shared - 2.6 + what(text, stretch, ends) + ending(ends))
+    // What fills a form, and what is asked for item by item, differs in more than that.
+    let alike = 15.0 * (near.alike - 0.92);
+    certain(amount(stretch).min(4.0) + alike - 2.6 + what(text, stretch, ends) + ending(ends))
 }
 
 fn certain(weight: f64) -> f64 {

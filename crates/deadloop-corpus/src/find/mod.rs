@@ -1,5 +1,7 @@
 //! The offline loop finder: what repeats in a whole text, told with knowledge that no detector has:
 //! all of the text, and so the future. It shares no code with the detectors, which is its worth.
+mod aligned;
+mod begins;
 mod choose;
 mod evidence;
 mod places;

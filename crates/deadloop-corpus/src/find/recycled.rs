@@ -1,95 +1,186 @@
-//! Copies that differ a little: stretches in which nearly every n-gram has stood in the text before.
+//! Copies that differ a little: each is laid beside the one before it, from where an n-gram comes back
+//! for as far as both are alike.
 
 use std::collections::HashMap;
 
+use super::aligned::{Limits, Reach, reach};
 use super::views::{Numbers, Stretch, View, seen_as};
 
 /// Symbols of an n-gram. Shorter ones come back in any text, longer ones are broken by every word
 /// that changes.
 const GRAM: usize = 12;
-/// What a new n-gram takes from a stretch, where one that comes back adds 1: the share of new ones
-/// that a stretch bears is 1 in so many and one.
-const NEW: i64 = 5;
+/// N-grams in a row that have to come back from the same distance for two copies to be compared: so many,
+/// and one more for so many symbols of the distance, for what is far apart is easily alike by chance.
+const SEED: (usize, usize) = (4, 16);
+/// At most so many more.
+const MORE: usize = 20;
+/// Symbols with which a copy has to begin and end like the one after it.
+const ANCHOR: usize = 3;
+/// Symbols that a copy which the end of the text cuts may end in and that differ: a word or two.
+const TORN: usize = 16;
 
-/// A stretch of n-grams that come back.
+/// Copies that differ a little.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Recycled {
     pub(super) stretch: Stretch,
-    /// Share of its n-grams that have stood before.
-    pub(super) share: f64,
+    /// Share of the symbols of a copy that the one before it has too, in their order.
+    pub(super) alike: f64,
 }
 
-/// The stretches of at least `length` chars in which n-grams come back, disjoint, in their order.
-pub(super) fn recycled(text: &[char], length: usize) -> Vec<Recycled> {
+/// The stretches of at least `length` chars and `copies` copies that differ a little, disjoint, in
+/// their order.
+pub(super) fn recycled(text: &[char], copies: f64, length: usize) -> Vec<Recycled> {
     let (symbols, starts) = seen_as(View::Near, text);
-    let gaps = gaps(&symbols);
+    let reversed: Vec<u32> = symbols.iter().rev().copied().collect();
+    let place = |index: usize| starts.get(index).copied().unwrap_or(text.len());
     let mut found = Vec::new();
-    let mut from = 0;
-    while from < gaps.len() {
-        if gaps[from] == 0 {
-            from += 1;
+    // Up to where was looked, and up to where for which distance.
+    let (mut over, mut tried) = (0, (0, 0));
+    for (second, gap) in seeds(&symbols) {
+        let again = second < tried.0 && gap.abs_diff(tried.1) <= band(gap);
+        if second < over || again {
             continue;
         }
-        let to = best_end(&gaps, from);
-        let start = starts[from];
-        let last = to - 1 + GRAM;
-        let end = starts.get(last).copied().unwrap_or(text.len());
-        if end - start >= length {
-            found.extend(measured(&gaps, (from, to), |index| starts[index], end));
+        let beside = Beside::of(&symbols, &reversed, (second - gap, second));
+        tried = (beside.second.1, gap);
+        let recycled = beside.recycled(place);
+        let s = &recycled.stretch;
+        if s.length() >= length && s.copies >= copies {
+            over = beside.second.1;
+            found.push(recycled);
         }
-        from = to;
     }
     found
 }
 
-/// For each n-gram, how many symbols before it stood last; 0: it is new.
-fn gaps(symbols: &[u32]) -> Vec<usize> {
-    let mut last: HashMap<&[u32], usize> = HashMap::new();
-    let gap = |(at, gram)| last.insert(gram, at).map_or(0, |before| at - before);
-    symbols.windows(GRAM).enumerate().map(gap).collect()
+/// By how much the length of copies that are so far apart may change, in symbols.
+fn band(gap: usize) -> usize {
+    (gap / 3).min(100)
 }
 
-/// Where the stretch that begins at `from` ends: at its best sum, once new n-grams have eaten it.
-fn best_end(gaps: &[usize], from: usize) -> usize {
-    let (mut sum, mut best) = (0, (0, from + 1));
-    for (at, gap) in gaps.iter().enumerate().skip(from) {
-        sum += if *gap == 0 { -NEW } else { 1 };
-        if sum > best.0 {
-            best = (sum, at + 1);
-        }
-        if sum < 0 || best.0 - sum > PATIENCE {
-            break;
+/// Where n-grams begin to come back from one distance: the place, and the distance.
+fn seeds(symbols: &[u32]) -> Vec<(usize, usize)> {
+    let mut last: HashMap<&[u32], usize> = HashMap::new();
+    let mut found = Vec::new();
+    let mut row = (0, 0);
+    for (at, gram) in symbols.windows(GRAM).enumerate() {
+        let gap = last.insert(gram, at).map_or(0, |before| at - before);
+        row = match row {
+            (same, count) if same == gap => (gap, count + 1),
+            _ => (gap, 1),
+        };
+        let seed = SEED.0 + (gap / SEED.1).min(MORE);
+        if row.1 == seed && gap >= GRAM {
+            found.push((at + 1 - seed, gap));
         }
     }
-    best.1
+    found
 }
 
-/// How much a stretch may lose before it is over: some 30 new n-grams in a row, about two words
-/// changed at one place.
-const PATIENCE: i64 = 60 * NEW;
+/// A text laid beside itself: what each side takes up, in symbols.
+struct Beside {
+    first: (usize, usize),
+    second: (usize, usize),
+    differences: usize,
+}
 
-fn measured(
-    gaps: &[usize],
-    (from, to): (usize, usize),
-    start: impl Fn(usize) -> usize,
-    end: usize,
-) -> Option<Recycled> {
-    let mut known: Vec<usize> = gaps[from..to].iter().copied().filter(|g| *g > 0).collect();
-    let share = known.len() as f64 / (to - from) as f64;
-    let high = known.len() * 3 / 4;
-    let period = *known.select_nth_unstable(high).1;
-    // Before the repetition begins, single n-grams come back from afar.
-    let near = |at: &usize| gaps[*at] > 0 && gaps[*at] <= 2 * period;
-    let from = (from..to).find(near)?;
-    Some(Recycled {
-        stretch: Stretch {
-            view: View::Near,
-            start: start(from.checked_sub(gaps[from])?),
-            onset: start(from),
-            end,
-            copies: (to - from) as f64 / period as f64 + 1.0,
-            numbers: Numbers::Same,
-        },
-        share,
-    })
+impl Beside {
+    /// From two places on that are alike, to both sides.
+    fn of(symbols: &[u32], reversed: &[u32], (first, second): (usize, usize)) -> Self {
+        let gap = second - first;
+        let limits = Limits {
+            drop: (gap as i64).clamp(40, 80),
+            band: band(gap),
+            anchor: ANCHOR,
+        };
+        let ahead: Reach = reach(&symbols[first..], &symbols[second..], limits);
+        let before = |at: usize| &reversed[symbols.len() - at..];
+        let back = reach(before(first), before(second), limits);
+        let mut end = second + ahead.b;
+        if ahead.cut && symbols.len() - end <= TORN {
+            end = symbols.len();
+        }
+        Self {
+            first: (first - back.a, first + ahead.a),
+            second: (second - back.b, end),
+            differences: back.differences + ahead.differences,
+        }
+    }
+
+    fn recycled(&self, place: impl Fn(usize) -> usize) -> Recycled {
+        let symbols = self.second.1 - self.second.0;
+        let (begins, ends) = (self.second.0 - self.first.0, self.second.1 - self.first.1);
+        let period = begins.midpoint(ends).max(1);
+        Recycled {
+            stretch: Stretch {
+                view: View::Near,
+                start: place(self.first.0),
+                onset: place(self.second.0),
+                end: place(self.second.1),
+                copies: symbols as f64 / period as f64 + 1.0,
+                numbers: Numbers::Same,
+            },
+            alike: 1.0 - (self.differences as f64 / symbols.max(1) as f64).min(1.0),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BEFORE: &str = "The lighthouse was sold to a painter, who never went up. ";
+
+    fn of(text: &str) -> Vec<Recycled> {
+        let chars: Vec<char> = text.chars().collect();
+        recycled(&chars, 2.5, 100)
+    }
+
+    fn suspects(names: &[&str]) -> String {
+        let say =
+            |name: &&str| format!("Suppose {name} took the key; then the note was left here. ");
+        names.iter().map(say).collect()
+    }
+
+    #[test]
+    fn copies_that_differ_in_a_name_are_one_stretch_to_the_end() {
+        let names = [
+            "Mira",
+            "the gardener",
+            "Tom",
+            "old Mrs Lund",
+            "Tom",
+            "her brother",
+        ];
+        let text = format!("{BEFORE}{}Suppose the car", suspects(&names));
+        let found = of(&text);
+        let [one] = &found[..] else {
+            panic!("{found:?}")
+        };
+        let s = &one.stretch;
+        assert!(s.start.abs_diff(BEFORE.len()) <= 2, "{s:?}");
+        assert!(
+            (5.5..=7.5).contains(&s.copies) && s.end == text.len(),
+            "{s:?}"
+        );
+        assert!((0.75..0.95).contains(&one.alike), "{one:?}");
+    }
+
+    #[test]
+    fn it_ends_where_the_text_goes_on_to_something_else() {
+        let names = ["Mira", "Tom", "Lund", "Kim", "Ana"];
+        let after = "Nobody had seen the second boat, which is why it was still there in spring.";
+        let looped = suspects(&names);
+        let found = of(&format!("{BEFORE}{looped}{after}"));
+        assert_eq!(found.len(), 1, "{found:?}");
+        let end = BEFORE.len() + looped.len();
+        assert!(found[0].stretch.end.abs_diff(end) <= 2, "{found:?}");
+    }
+
+    #[test]
+    fn what_is_said_once_and_what_is_short_is_none() {
+        assert!(of("").is_empty());
+        assert!(of(BEFORE).is_empty());
+        assert!(of(&suspects(&["Mira", "Tom"])).is_empty());
+    }
 }

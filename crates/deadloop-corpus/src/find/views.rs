@@ -18,7 +18,8 @@ pub enum View {
     Lines,
     /// Its sentences, likewise.
     Sentences,
-    /// Which of its n-grams stood in it before: copies that differ a little.
+    /// Its chars with numbers folded, in one case and with white space and marks squeezed: copies that
+    /// differ by more are laid beside one another.
     Near,
 }
 
@@ -180,16 +181,15 @@ fn folded(text: &[char]) -> Symbols {
     seen
 }
 
-/// The folded chars, a row of white space or of one mark being one symbol too: what pads a table.
+/// The folded chars in one case, a row of white space or of one mark being one symbol too: what pads a table.
 fn squeezed(text: &[char]) -> Symbols {
     let all = folded(text);
     let mut seen = Symbols::default();
     for (symbol, start) in all.symbols.iter().zip(&all.starts) {
         let c = char::from_u32(*symbol).unwrap_or(' ');
-        let symbol = if c.is_whitespace() {
-            u32::from(' ')
-        } else {
-            *symbol
+        let symbol = match c {
+            c if c.is_whitespace() => u32::from(' '),
+            c => c.to_lowercase().next().map_or(*symbol, u32::from),
         };
         if c.is_alphanumeric() || seen.symbols.last() != Some(&symbol) {
             seen.push(symbol, *start, *start + 1);

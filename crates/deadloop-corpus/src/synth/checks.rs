@@ -4,9 +4,9 @@
 use std::collections::BTreeSet;
 
 use super::fields::{Bounds, Fields, SpecError};
+use super::items::ITEM;
 use super::keys::Key;
 use super::spec::{Loop, Spec};
-use super::tables;
 use crate::plant::PlantKind;
 
 impl Spec {
@@ -145,11 +145,7 @@ pub(super) fn named<'a>(
 /// Refuses keys that the kind does not have.
 pub(super) fn allowed(table: &Fields, kind: &str) -> Result<(), SpecError> {
     let has = |key: &&Key| key.kinds.is_empty() || key.kinds.contains(&kind);
-    let known: Vec<&str> = tables::ITEM
-        .iter()
-        .filter(has)
-        .map(|key| key.name)
-        .collect();
+    let known: Vec<&str> = ITEM.iter().filter(has).map(|key| key.name).collect();
     let without = table.given().filter(|name| !known.contains(name));
     match without.min_by_key(|name| table.line_of(name)) {
         None => Ok(()),

@@ -1,8 +1,9 @@
 //! Every key of a spec: its bounds, default and meaning. The reader ([`super::fields`]) checks by
-//! the tables in [`super::tables`] and `deadloop synth --keys` prints them, so that what is documented
+//! the tables in [`super::tables`] and [`super::items`], and `deadloop synth --keys` prints them, so that what is documented
 //! is what is read.
 
-use super::tables::{CHARS, CHUNKS, DRIFT, FORM, FORM_FILE, FORMS, ITEM, SOURCE, SPEC, TOOL, UNIT};
+use super::items::{CHARS, CHUNKS, DRIFT, ITEM};
+use super::tables::{FORM, FORM_FILE, FORMS, SOURCE, SPEC, TOOL, UNIT};
 
 /// What a key may hold.
 #[derive(Clone, Copy, Debug)]

@@ -40,86 +40,106 @@ const SHORT: Failed = "too little clean text for the wanted onset";
 
 /// One draw.
 pub(super) fn looped(wanted: &Wanted<'_>, rng: &mut Rng) -> Result<Text, Failed> {
-    let l = wanted.looped;
-    let after = l.after.draw(rng);
+    let after = wanted.looped.after.draw(rng);
     let mut clean = Clean::of(wanted.pool, wanted.onset.high + after, rng);
     let first = *clean.parts.first().ok_or(SHORT)?;
-    let others = clean.others.clone();
-    let vocabulary = vocabulary(&clean);
-    let maker = Maker {
-        wanted,
-        texts: &others,
-        words: Words {
-            others: &vocabulary,
-            paraphrase: &wanted.spec.paraphrase,
-        },
-    };
-    let unit = maker.unit(rng)?;
-    let lead = maker.lead(&unit, rng)?;
-    let body = maker.body(&unit, rng)?;
-    let starts: Vec<Copies> = (0..l.false_starts.draw(rng))
-        .map(|_| maker.false_start(rng))
-        .collect::<Result<_, _>>()?;
-    let planted = lead.chars.len()
-        + starts
-            .iter()
-            .map(|copies| copies.chars.len())
-            .sum::<usize>();
-    let before = unit.first.len() + planted;
-    let high = wanted
-        .onset
-        .high
-        .checked_sub(before)
-        .ok_or("a unit longer than the wanted onset")?;
-    let low = wanted.onset.low.saturating_sub(before);
-    let room = Bounds::new(low, low.max(Bounds::new(low, high).draw(rng)));
-
-    let mut text = Assembled {
-        chars: Vec::new(),
-        list: l.kind == PlantKind::OrderedList,
-    };
-    let mut transient = Vec::new();
-    for (at, copies) in starts.iter().enumerate() {
-        let have = room.high * (at + 1) / (starts.len() + 1);
-        text.clean(
-            &mut clean,
-            0,
-            have.saturating_sub(text.clean_so_far(&transient)),
-        )?;
-        transient.push(text.plant(copies));
-        text.chars.push('\n');
-    }
-    let so_far = text.clean_so_far(&transient);
-    text.clean(
-        &mut clean,
-        room.low.saturating_sub(so_far),
-        room.high.saturating_sub(so_far),
-    )?;
-    let lead_at = text.plant(&lead);
-    let at = text.plant(&body);
-    if after > 0 {
-        text.chars.extend(['\n', '\n']);
-        text.clean(&mut clean, l.after.low, after)?;
-    }
-    let made = Spans {
-        transient,
-        lead: lead_at,
-        lead_first: lead.first,
-        body: at,
-    };
-    let labels = labels(wanted, &unit, &text.chars, &made)?;
-    let prefix: String = text.chars[..lead_at.start].iter().collect();
+    let planted = Planted::draw(wanted, &clean, rng)?;
+    let room = planted.room(wanted.onset, rng)?;
+    let (chars, at) = planted.assembled(wanted.looped, &mut clean, room, after)?;
+    let unit = planted.unit;
+    let labels = labels(wanted, &unit, &chars, &at)?;
+    let prefix: String = chars[..at.lead.start].iter().collect();
     if unit.first.len() >= 20 && prefix.contains(unit.plan.unit.trim()) {
         return Err("clean text that already says what is to be repeated");
     }
     Ok(Text {
-        text: text.chars.iter().collect(),
+        text: chars.iter().collect(),
         labels,
         model: first.model.clone(),
         parts: clean.parts.iter().map(|part| part.id.clone()).collect(),
         unit: unit.name,
         group: first.group.clone().unwrap_or_else(|| first.id.clone()),
     })
+}
+
+/// What is put into clean text.
+struct Planted {
+    unit: Unit,
+    lead: Copies,
+    body: Copies,
+    /// Repetitions before the loop that end by themselves.
+    starts: Vec<Copies>,
+}
+
+impl Planted {
+    fn draw(wanted: &Wanted<'_>, clean: &Clean<'_>, rng: &mut Rng) -> Result<Self, Failed> {
+        let vocabulary = vocabulary(clean);
+        let maker = Maker {
+            wanted,
+            texts: &clean.others,
+            words: Words {
+                others: &vocabulary,
+                paraphrase: &wanted.spec.paraphrase,
+            },
+        };
+        let unit = maker.unit(rng)?;
+        Ok(Self {
+            lead: maker.lead(&unit, rng)?,
+            body: maker.body(&unit, rng)?,
+            starts: (0..wanted.looped.false_starts.draw(rng))
+                .map(|_| maker.false_start(rng))
+                .collect::<Result<_, _>>()?,
+            unit,
+        })
+    }
+
+    /// How much clean text may stand before the loop, for its onset to be where it is wanted.
+    fn room(&self, onset: Bounds, rng: &mut Rng) -> Result<Bounds, Failed> {
+        let starts: usize = self.starts.iter().map(|copies| copies.chars.len()).sum();
+        let before = self.unit.first.len() + self.lead.chars.len() + starts;
+        let high = onset.high.checked_sub(before);
+        let high = high.ok_or("a unit longer than the wanted onset")?;
+        let low = onset.low.saturating_sub(before);
+        Ok(Bounds::new(low, low.max(Bounds::new(low, high).draw(rng))))
+    }
+
+    /// Clean text with everything in it: the false starts apart by it, the loop, and what comes after.
+    fn assembled(
+        &self,
+        looped: &Loop,
+        clean: &mut Clean<'_>,
+        room: Bounds,
+        after: usize,
+    ) -> Result<(Vec<char>, Spans), Failed> {
+        let mut text = Assembled {
+            chars: Vec::new(),
+            list: looped.kind == PlantKind::OrderedList,
+        };
+        let mut transient = Vec::new();
+        for (at, copies) in self.starts.iter().enumerate() {
+            let have = room.high * (at + 1) / (self.starts.len() + 1);
+            let so_far = text.clean_so_far(&transient);
+            text.clean(clean, 0, have.saturating_sub(so_far))?;
+            transient.push(text.plant(copies));
+            text.chars.push('\n');
+        }
+        let so_far = text.clean_so_far(&transient);
+        let left = |chars: usize| chars.saturating_sub(so_far);
+        text.clean(clean, left(room.low), left(room.high))?;
+        let lead = text.plant(&self.lead);
+        let body = text.plant(&self.body);
+        if after > 0 {
+            text.chars.extend(['\n', '\n']);
+            text.clean(clean, looped.after.low, after)?;
+        }
+        let spans = Spans {
+            transient,
+            lead,
+            lead_first: self.lead.first,
+            body,
+        };
+        Ok((text.chars, spans))
+    }
 }
 
 /// Where everything was planted.

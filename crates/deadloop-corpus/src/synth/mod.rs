@@ -15,6 +15,7 @@ mod drift;
 mod fields;
 mod forms;
 mod healthy;
+mod items;
 mod keys;
 mod label;
 mod looped;

@@ -3,6 +3,7 @@
 use deadloop_score::{Class, Span};
 
 use super::{Check, Exhibit, Find, Severity, finish};
+use crate::labelling::BY_ITSELF;
 use crate::show;
 
 pub(super) static ENTRY: Check = Check {
@@ -13,9 +14,6 @@ pub(super) static ENTRY: Check = Check {
     advice: "look at them: transient, clean, a loop with an `end`, or a recording that was cut before the model got out",
     find: Find::Text(finished),
 };
-
-/// The words with which APIs say that the model stopped by itself.
-const BY_ITSELF: [&str; 5] = ["stop", "end_turn", "eos", "eos_token", "completed"];
 
 fn finished(exhibit: &Exhibit<'_>) -> Option<String> {
     let reason = finish(exhibit.entry)?;

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | from a transcript to rows of a labels.csv | `proposing` |
 //! | a review as keys in and rows out | `session` |
+//! | what the rows of one transcript say together | `rows` |
 //! | what a reviewer sees of a transcript | `view` |
 //! | the terminal, or lines of keys in its place | `desk` |
 //! | how far two labellings agree, in words | `agreeing` |
@@ -11,9 +12,10 @@
 mod agreeing;
 mod desk;
 mod proposing;
+mod rows;
 mod session;
 mod view;
 
 pub(crate) use agreeing::{Labelled, words};
 pub(crate) use desk::{Review, review};
-pub(crate) use proposing::{DOUBTFUL, Proposal, propose};
+pub(crate) use proposing::{BY_ITSELF, DOUBTFUL, Proposal, propose};

@@ -11,6 +11,8 @@ pub(crate) const DOUBTFUL: f64 = 0.75;
 /// How much of the confidence in a loop is left where the model went on in another channel: it broke
 /// off, or was made to.
 const BROKEN_OFF: f64 = 0.8;
+/// The words with which APIs say that the model stopped by itself.
+pub(crate) const BY_ITSELF: [&str; 5] = ["stop", "end_turn", "eos", "eos_token", "completed"];
 
 /// The rows proposed for one transcript.
 #[derive(Debug, PartialEq)]
@@ -29,9 +31,11 @@ impl Proposal {
     }
 }
 
-/// Looks through the text channels of a transcript. Its labels are not known here.
+/// Looks through the text channels of a transcript. Its labels are not known here. What repeats to the end
+/// of a channel is no loop where the model got out: it went on in another channel, or stopped by itself.
 pub(crate) fn propose(transcript: &Transcript) -> Proposal {
     let last = transcript.events.iter().rev().find_map(last_channel);
+    let stopped = stopped(transcript);
     let channels = [
         (Channel::Reasoning, transcript.reasoning()),
         (Channel::Answer, transcript.answer()),
@@ -43,12 +47,12 @@ pub(crate) fn propose(transcript: &Transcript) -> Proposal {
         .collect();
     let mut rows = Vec::new();
     for (channel, found) in &found {
-        let open = last.is_none_or(|last| last == *channel);
+        let open = !stopped && last.is_none_or(|last| last == *channel);
         let row = |span| row(&transcript.id, *channel, span, open);
         rows.extend(found.spans.iter().map(row));
     }
     let classes = found.iter().map(|(channel, found)| {
-        let left = last.is_some_and(|last| last != *channel);
+        let left = stopped || last.is_some_and(|last| last != *channel);
         match (found.class, left) {
             (Looks::Loop, true) => (Class::Transient, BROKEN_OFF * found.confidence),
             (Looks::Loop, false) => (Class::Loop, found.confidence),
@@ -79,6 +83,17 @@ fn last_channel(event: &deadloop_corpus::Event) -> Option<Channel> {
     }
     let (channel, text) = text_of(event)?;
     (!text.trim().is_empty()).then_some(channel)
+}
+
+/// Whether the stream says that the model ended it.
+fn stopped(transcript: &Transcript) -> bool {
+    let reason = transcript.events.iter().rev().find_map(|e| match &e.body {
+        Body::Finish { reason } => Some(reason.as_deref()),
+        _ => None,
+    });
+    reason
+        .flatten()
+        .is_some_and(|reason| BY_ITSELF.contains(&reason))
 }
 
 /// The class of a transcript from those of its channels: a loop before a passing repetition before
@@ -186,6 +201,24 @@ mod tests {
         assert_eq!(found.rows[0].channel, Some(Channel::Reasoning));
         let blank = vec![Body::Reasoning(looping()), Body::Answer(" \n".into())];
         assert_eq!(propose(&transcript(blank)).class, Class::Loop);
+    }
+
+    #[test]
+    fn a_model_that_stopped_by_itself_got_out_and_one_that_was_cut_did_not() {
+        let ended = |reason: &str| {
+            let reason = Some(reason.to_owned());
+            propose(&transcript(vec![
+                Body::Answer(looping()),
+                Body::Finish { reason },
+            ]))
+        };
+        let found = ended("stop");
+        assert_eq!(
+            (found.class, found.rows[0].class),
+            (Class::Transient, Class::Transient)
+        );
+        assert_eq!(found.rows[0].onset, Some(42));
+        assert_eq!(ended("length").class, Class::Loop);
     }
 
     #[test]

@@ -1,0 +1,210 @@
+//! How far two texts stay alike from their starts on, when a copy may leave out, put in or change a
+//! symbol here and there: the greedy alignment of Z. Zhang and others, "A greedy algorithm for
+//! aligning DNA sequences" (2000), which is over once too many differences come close together.
+
+/// What a difference costs, where a symbol on either side that is in the alignment is worth 1: two
+/// symbols that match bring 2, two that do not cost 2, one too many costs 3.
+const DIFFERENCE: i64 = 4;
+
+/// Bounds of an alignment.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Limits {
+    /// What it may lose, against the best so far, before it is over.
+    pub(super) drop: i64,
+    /// How far the two sides may get out of step, in symbols.
+    pub(super) band: usize,
+    /// Symbols that have to match before it may end: fewer match by chance.
+    pub(super) anchor: usize,
+}
+
+/// How far an alignment goes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Reach {
+    /// Symbols of the first text.
+    pub(super) a: usize,
+    /// Symbols of the second.
+    pub(super) b: usize,
+    /// Symbols that differ: changed, left out or put in.
+    pub(super) differences: usize,
+    /// Whether the second text was at its end before the alignment was over.
+    pub(super) cut: bool,
+}
+
+impl Reach {
+    fn score(&self) -> i64 {
+        (self.a + self.b) as i64 - DIFFERENCE * self.differences as i64
+    }
+}
+
+/// The alignment of beginnings of `a` and `b` that is worth most.
+pub(super) fn reach(a: &[u32], b: &[u32], limits: Limits) -> Reach {
+    let mut best = Reach::default();
+    let mut front = Front {
+        // In the middle neither side is further.
+        low: limits.band,
+        furthest: vec![Some(0)],
+    };
+    for differences in 0.. {
+        front.slide(a, b, limits, differences, &mut best);
+        if front.furthest.is_empty() {
+            break;
+        }
+        front = front.next(limits.band, (a.len(), b.len()));
+    }
+    best
+}
+
+/// For each diagonal from `low` on (how much further the first text is, and the band more), the furthest
+/// place in the first text that so many differences lead to; none: there is none worth going on from.
+struct Front {
+    low: usize,
+    furthest: Vec<Option<usize>>,
+}
+
+impl Front {
+    /// Goes on from each place for as long as the texts match, and leaves those that have lost too much.
+    fn slide(
+        &mut self,
+        a: &[u32],
+        b: &[u32],
+        limits: Limits,
+        differences: usize,
+        best: &mut Reach,
+    ) {
+        for (at, furthest) in self.furthest.iter_mut().enumerate() {
+            let Some(first) = *furthest else { continue };
+            let second = first + limits.band - (self.low + at);
+            let both = a[first..].iter().zip(&b[second..]);
+            let matched = both.take_while(|(x, y)| x == y).count();
+            let here = Reach {
+                a: first + matched,
+                b: second + matched,
+                differences,
+                cut: best.cut,
+            };
+            if matched >= limits.anchor && here.score() > best.score() {
+                *best = here;
+            }
+            let goes_on = here.score() + limits.drop >= best.score();
+            best.cut |= goes_on && here.b == b.len();
+            *furthest = goes_on.then_some(here.a);
+        }
+        let alive = |furthest: &Option<usize>| furthest.is_some();
+        let end = self
+            .furthest
+            .iter()
+            .rposition(alive)
+            .map_or(0, |last| last + 1);
+        let start = self.furthest.iter().position(alive).unwrap_or(0);
+        self.furthest.truncate(end);
+        self.furthest.drain(..start);
+        self.low += start;
+    }
+
+    /// The places with one difference more.
+    fn next(&self, band: usize, (a, b): (usize, usize)) -> Self {
+        let low = self.low.saturating_sub(1);
+        let high = (self.low + self.furthest.len()).min(2 * band);
+        let at = |diagonal: usize| {
+            let at = diagonal.checked_sub(self.low)?;
+            self.furthest.get(at).copied().flatten()
+        };
+        let furthest = (low..=high).map(|diagonal| {
+            let inside =
+                |at: &usize| *at <= a && at + band >= diagonal && at + band - diagonal <= b;
+            let ways = [
+                diagonal.checked_sub(1).and_then(at).map(|at| at + 1),
+                at(diagonal).map(|at| at + 1),
+                at(diagonal + 1),
+            ];
+            ways.into_iter().flatten().filter(inside).max()
+        });
+        Self {
+            low,
+            furthest: furthest.collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::{prop, prop_assert, prop_assert_eq, proptest};
+
+    const FREE: Limits = Limits {
+        drop: 1 << 40,
+        band: 1 << 20,
+        anchor: 0,
+    };
+
+    /// The best score of any two beginnings, by their edit distance.
+    fn twin(a: &[u32], b: &[u32]) -> i64 {
+        let mut best = 0;
+        let mut above: Vec<usize> = (0..=b.len()).collect();
+        for i in 0..=a.len() {
+            let mut row = vec![i];
+            for j in 0..=b.len() {
+                if j > 0 && i > 0 {
+                    let changed = above[j - 1] + usize::from(a[i - 1] != b[j - 1]);
+                    row.push(changed.min(above[j] + 1).min(row[j - 1] + 1));
+                } else if j > 0 {
+                    row.push(j);
+                }
+                let score = (i + j) as i64 - DIFFERENCE * row[j] as i64;
+                best = best.max(score);
+            }
+            above = row;
+        }
+        best
+    }
+
+    fn of(a: &str, b: &str, limits: Limits) -> Reach {
+        let symbols = |text: &str| text.chars().map(u32::from).collect::<Vec<_>>();
+        reach(&symbols(a), &symbols(b), limits)
+    }
+
+    #[test]
+    fn a_changed_a_missing_and_an_added_word_are_gone_over() {
+        let a = "Suppose Mira took the key; then the note was written by him.";
+        let b = "Suppose the gardener took the key; then note was written by him.";
+        let found = of(a, b, FREE);
+        assert_eq!((found.a, found.b), (a.len(), b.len()));
+        assert_eq!(of("abc", "abc", FREE).differences, 0);
+        assert_eq!(of("", "abc", FREE), Reach::default());
+    }
+
+    #[test]
+    fn it_ends_where_the_texts_part_and_not_at_a_chance_match() {
+        let limits = Limits {
+            drop: 20,
+            band: 10,
+            anchor: 4,
+        };
+        let found = of("The same words. Xqe?", "The same words. Zqe!", limits);
+        assert_eq!((found.a, found.b), (16, 16));
+        let far = "1234567890123456789012";
+        let found = of(&format!("same{far}same"), "samesame", limits);
+        assert_eq!((found.a, found.b), (4, 4));
+    }
+
+    proptest! {
+        #[test]
+        fn none_is_worth_more(
+            a in prop::collection::vec(0u32..4, 0..40), b in prop::collection::vec(0u32..4, 0..40),
+        ) {
+            let found = reach(&a, &b, FREE);
+            prop_assert_eq!(found.score(), twin(&a, &b));
+            prop_assert!(found.a <= a.len() && found.b <= b.len());
+        }
+
+        #[test]
+        fn bounds_only_take_away(
+            a in prop::collection::vec(0u32..3, 0..40), b in prop::collection::vec(0u32..3, 0..40),
+            drop in 0i64..40, band in 0usize..10, anchor in 0usize..5,
+        ) {
+            let found = reach(&a, &b, Limits { drop, band, anchor });
+            prop_assert!(found.score() <= twin(&a, &b) && found.score() >= 0);
+            prop_assert!(found.a.abs_diff(found.b) <= band);
+        }
+    }
+}

@@ -1,0 +1,288 @@
+//! The keys of an item: what is made, how often, and how its copies differ and arrive.
+
+use super::keys::{Domain, Key};
+use super::tables::{REQUIRED, key};
+
+/// Most chars of anything: what a recording can be expected to hold.
+pub(super) const CHARS: u64 = 10_000_000;
+
+/// The kinds of an item.
+const KINDS: &[&str] = &[
+    "short-sequence",
+    "paragraph",
+    "ordered-list",
+    "near-repeat",
+    "tool-repeat",
+    "tool-cycle",
+    "clean",
+];
+const TEXT: &[&str] = &["short-sequence", "paragraph", "ordered-list", "near-repeat"];
+const EXACT: &[&str] = &["short-sequence", "paragraph"];
+const LOOPS: &[&str] = &[
+    "short-sequence",
+    "paragraph",
+    "ordered-list",
+    "near-repeat",
+    "tool-repeat",
+    "tool-cycle",
+];
+const TOOLS: &[&str] = &["tool-repeat", "tool-cycle"];
+const CYCLE: &[&str] = &[
+    "short-sequence",
+    "paragraph",
+    "ordered-list",
+    "near-repeat",
+    "tool-cycle",
+];
+const CLEAN: &[&str] = &["clean"];
+const WRITTEN: &[&str] = &[
+    "short-sequence",
+    "paragraph",
+    "ordered-list",
+    "near-repeat",
+    "clean",
+];
+
+const fn of(kinds: &'static [&'static str], key: Key) -> Key {
+    Key { kinds, ..key }
+}
+
+/// `[[item]]`.
+pub(crate) const ITEM: &[Key] = &[
+    key(
+        "name",
+        Domain::Text,
+        REQUIRED,
+        "its transcripts are <name>/000, <name>/001, …; with the spec's seed it seeds them, so items do not disturb each other",
+    ),
+    key(
+        "kind",
+        Domain::Word(KINDS),
+        REQUIRED,
+        "the loop's kind, or clean",
+    ),
+    key(
+        "count",
+        Domain::Whole(1, 100_000),
+        REQUIRED,
+        "transcripts; with forms: of each form",
+    ),
+    key(
+        "source",
+        Domain::Texts,
+        "all",
+        "names of the [[source]]s of its clean text",
+    ),
+    key(
+        "lang",
+        Domain::Texts,
+        "en; of forms: all",
+        "languages, dealt in turn; of forms: which of them",
+    ),
+    of(
+        WRITTEN,
+        key(
+            "channel",
+            Domain::Words(&["answer", "reasoning"]),
+            "answer; a form's own",
+            "channels, dealt in turn",
+        ),
+    ),
+    of(
+        TEXT,
+        key(
+            "unit",
+            Domain::Text,
+            "cut from clean text",
+            "name of the [[unit]] whose texts are repeated",
+        ),
+    ),
+    of(
+        CYCLE,
+        key(
+            "period",
+            Domain::Range(1, CHARS),
+            "short-sequence 2 to 40, ordered-list 10 to 400, tool-cycle 2 to 4, else 40 to 600",
+            "length of one copy, in chars or calls",
+        ),
+    ),
+    of(
+        LOOPS,
+        key(
+            "copies",
+            Domain::Range(2, 1_000_000),
+            "4 to 12; tools 3 to 8",
+            "at least so many copies",
+        ),
+    ),
+    of(
+        TEXT,
+        key(
+            "length",
+            Domain::Range(0, CHARS),
+            "700 to 2600",
+            "at least so many chars from the first copy on",
+        ),
+    ),
+    of(
+        LOOPS,
+        key(
+            "onset",
+            Domain::Ranges(1, CHARS),
+            "700 to 6000; tools 3 to 20",
+            "where the second copy begins, in chars or calls; several ranges are dealt in turn",
+        ),
+    ),
+    of(
+        LOOPS,
+        key(
+            "after",
+            Domain::Range(0, CHARS),
+            "0",
+            "clean chars or calls after the loop; 0: it goes on to the end",
+        ),
+    ),
+    of(
+        LOOPS,
+        key(
+            "class",
+            Domain::Word(&["loop", "transient"]),
+            "loop",
+            "what the label says of a loop; transient needs after",
+        ),
+    ),
+    of(
+        TEXT,
+        key(
+            "truncate",
+            Domain::Flag,
+            "true",
+            "the last copy is cut somewhere, as at a token limit",
+        ),
+    ),
+    of(
+        TEXT,
+        key(
+            "drift",
+            Domain::Table(DRIFT),
+            "none",
+            "how copies differ; near-repeat needs it, others only with lead",
+        ),
+    ),
+    of(
+        EXACT,
+        key(
+            "lead",
+            Domain::Range(0, 1000),
+            "0",
+            "copies that drift before the exact ones; the label's earliest is the second of them",
+        ),
+    ),
+    of(
+        EXACT,
+        key(
+            "nested",
+            Domain::Range(2, 100),
+            "none",
+            "a copy begins with a smaller unit so many times over; the first such run is labelled transient",
+        ),
+    ),
+    of(
+        TEXT,
+        key(
+            "false_starts",
+            Domain::Range(0, 20),
+            "0",
+            "repetitions of 2 or 3 copies before the loop that end by themselves, labelled transient",
+        ),
+    ),
+    of(
+        TEXT,
+        key(
+            "chunks",
+            Domain::Table(CHUNKS),
+            "one event",
+            "how the text is cut into events",
+        ),
+    ),
+    of(
+        CLEAN,
+        key(
+            "forms",
+            Domain::Text,
+            "none",
+            "name of the [[forms]]: hard negatives; without: clean text alone",
+        ),
+    ),
+    of(
+        CLEAN,
+        key(
+            "chars",
+            Domain::Range(1, CHARS),
+            "1000 to 6000",
+            "length of clean text without forms",
+        ),
+    ),
+    of(
+        CLEAN,
+        key(
+            "around",
+            Domain::Range(0, 100),
+            "1 to 3",
+            "paragraphs of clean text before a form and after it",
+        ),
+    ),
+    of(
+        TOOLS,
+        key(
+            "tools",
+            Domain::Texts,
+            "all",
+            "names of the [[tool]]s called",
+        ),
+    ),
+];
+
+/// `item.drift`.
+pub(crate) const DRIFT: &[Key] = &[
+    key(
+        "kind",
+        Domain::Word(super::drift::KINDS),
+        REQUIRED,
+        "counter: a number counts the copies; fill: {} is filled from fillers; word: a word becomes another; paraphrase: words become their like; case, space: noise",
+    ),
+    key(
+        "rate",
+        Domain::Share,
+        "1",
+        "share of the copies after the first that differ; counter and fill: always all",
+    ),
+    key(
+        "counter",
+        Domain::Text,
+        "Attempt {}: or 第{}次：",
+        "what stands before a copy without {}",
+    ),
+];
+
+/// `item.chunks`.
+pub(crate) const CHUNKS: &[Key] = &[
+    key(
+        "by",
+        Domain::Word(&["chars", "tokens"]),
+        REQUIRED,
+        "tokens: pieces of words, counted in each event's tokens",
+    ),
+    key(
+        "size",
+        Domain::Range(1, 100_000),
+        "1",
+        "chars or tokens of an event",
+    ),
+    key(
+        "ms",
+        Domain::Range(0, 600_000),
+        "no times",
+        "milliseconds from an event to the next; marked as made in meta.times",
+    ),
+];

@@ -1,0 +1,44 @@
+//! What the rows of one transcript say together: which of them a review is about, and how sure they are.
+
+use deadloop_score::{Class, LabelRow};
+
+use super::proposing::confidence;
+
+/// What every reviewed row's `by` begins with.
+pub(super) const REVIEW: &str = "review";
+
+/// The row that a review is about: the loop, else the longest repetition, else the first.
+pub(super) fn main_of(rows: &[LabelRow]) -> Option<&LabelRow> {
+    let length = |row: &LabelRow| {
+        row.end
+            .unwrap_or(u64::MAX)
+            .saturating_sub(row.onset.unwrap_or(0))
+    };
+    let longest = |row: &&LabelRow| (row.class == Class::Loop, length(row));
+    let spans = rows.iter().filter(|row| row.onset.is_some());
+    spans.max_by_key(longest).or(rows.first())
+}
+
+/// How sure the proposal of a transcript's class was: as sure as its surest row.
+pub(super) fn sure(rows: &[LabelRow]) -> f64 {
+    let class = main_of(rows).map(|row| row.class);
+    let rows = rows.iter().filter(|row| Some(row.class) == class);
+    rows.filter_map(confidence).reduce(f64::max).unwrap_or(1.0)
+}
+
+/// What stood there before the review.
+pub(super) fn was(rows: &[LabelRow]) -> String {
+    match main_of(rows) {
+        Some(row) if row.by.starts_with(REVIEW) => row.note.clone(),
+        Some(row) => {
+            let onset = row.onset.map(|at| format!(" at {at}")).unwrap_or_default();
+            let note = if row.note.is_empty() {
+                String::new()
+            } else {
+                format!(", {}", row.note)
+            };
+            format!("was {}{onset} by {}{note}", row.class.name(), row.by)
+        }
+        None => String::new(),
+    }
+}
