@@ -73,8 +73,9 @@ impl Record for JsonLine {
 /// What is kept is a little smaller than at the default level, and written still faster than most
 /// disks are; the highest levels would gain a third more at fifty times the time.
 const KEPT: i32 = 9;
-/// What is waited for takes the lowest level.
-const QUICK: i32 = 1;
+/// What is waited for takes a level below the lowest, at which text itself is left as it is and only
+/// what is said again is packed: a sixth larger, in a fifth less time.
+const QUICK: i32 = -1;
 
 fn create(file: NamedTempFile, path: &Path, effort: Effort) -> io::Result<Box<dyn Sink>> {
     let file = BufWriter::new(file);

@@ -1,5 +1,6 @@
 //! Writing a transcript back: known fields in a fixed order, what was kept after them.
 
+use memchr::memchr3;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Map, Value};
 
@@ -53,21 +54,27 @@ fn go_on(out: &mut Vec<u8>, more: &impl Serialize) -> serde_json::Result<()> {
     Ok(())
 }
 
-/// Bytes that are looked at together.
-const RUN: usize = 16;
+/// Most bytes that are looked through at once, so that none is looked at often.
+const RUN: usize = 256;
 
 /// Writes what stands between the quotes of a JSON string, as the JSON writer does.
 fn escape(mut text: &[u8], out: &mut Vec<u8>) {
-    let special = |byte: u8| (byte < 0x20) | (byte == b'"') | (byte == b'\\');
+    let control = |byte: u8| byte < 0x20;
     while !text.is_empty() {
-        let runs = text.chunks_exact(RUN);
-        let plain = |run: &&[u8]| !run.iter().fold(false, |any, byte| any | special(*byte));
-        let from = runs.take_while(plain).count() * RUN;
-        let rest = text[from..].iter().position(|byte| special(*byte));
-        let (plain, after) = text.split_at(rest.map_or(text.len(), |at| from + at));
-        out.extend_from_slice(plain);
-        let Some((byte, after)) = after.split_first() else {
-            return;
+        let run = &text[..text.len().min(RUN)];
+        let mut plain = memchr3(b'"', b'\\', b'\n', run).unwrap_or(run.len());
+        // Other control chars are rare: whether there is one is found faster than where.
+        if run[..plain]
+            .iter()
+            .fold(false, |any, byte| any | control(*byte))
+        {
+            let first = run.iter().position(|byte| control(*byte));
+            plain = first.unwrap_or(plain);
+        }
+        out.extend_from_slice(&run[..plain]);
+        let Some(byte) = run.get(plain) else {
+            text = &text[plain..];
+            continue;
         };
         match byte {
             b'"' => out.extend_from_slice(b"\\\""),
@@ -79,7 +86,7 @@ fn escape(mut text: &[u8], out: &mut Vec<u8>) {
             0x0c => out.extend_from_slice(b"\\f"),
             other => out.extend_from_slice(format!("\\u{other:04x}").as_bytes()),
         }
-        text = after;
+        text = &text[plain + 1..];
     }
 }
 
@@ -228,6 +235,7 @@ mod tests {
     #[test]
     fn every_char_is_escaped_as_the_json_writer_does() {
         let text: String = (0..0x250).filter_map(char::from_u32).collect();
+        let text = text.clone() + &"long ".repeat(100) + &text;
         let event = Event::of(Body::Answer(text));
         assert_eq!(written(&event), serde_json::to_string(&event).unwrap());
     }
