@@ -200,7 +200,7 @@ pub struct Choice {
     pub fa: Interval,
     /// Delay on those folds.
     pub delay: Option<f64>,
-    /// In-sample minus held-out objective.
+    /// How much better the objective looks in sample than it is.
     pub optimism: Option<f64>,
 }
 
