@@ -2,6 +2,7 @@
 
 use crate::data::{Nothing, ReportData, Role, Score, Verdict};
 use crate::numbers::{Interval, chars, count, decimal, percent, range};
+use crate::tables::told;
 use serde::Serialize;
 
 /// The top of the page.
@@ -55,9 +56,13 @@ const NAMED: usize = 3;
 /// Builds the headline.
 pub(crate) fn headline(data: &ReportData) -> Headline {
     let lines = lines(data);
+    let verdict = verdict(data, &lines);
     Headline {
         measured: measured(data),
-        verdict: verdict(data, &lines),
+        verdict: match &data.comparison {
+            Some(comparison) => format!("{} {verdict}", told(comparison)),
+            None => verdict,
+        },
         next: next(data),
         figures: figures(&lines),
     }
@@ -127,7 +132,9 @@ fn next(data: &ReportData) -> Option<String> {
     }
     let models = data.choices.len() as u64 - 1;
     let is_own = |choice: &&crate::data::Choice| {
-        choice.model != crate::data::ALL_MODELS && choice.setting != pooled
+        choice.model != crate::data::ALL_MODELS
+            && choice.setting.is_some()
+            && choice.setting != pooled
     };
     let own = data.choices.iter().filter(is_own).count() as u64;
     let subject = match data.run.constraints.as_slice() {

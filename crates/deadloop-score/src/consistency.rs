@@ -60,7 +60,7 @@ impl Consistency {
             share(self.both_right + self.only_one),
             share(self.both_right + self.only_other),
         );
-        (scored > 0).then(|| one * other + (1.0 - one) * (1.0 - other))
+        (scored > 0).then_some(one * other + (1.0 - one) * (1.0 - other))
     }
 
     /// Cohen's kappa of being right: agreement beyond chance, 1 where they always agree, 0 where they do as often as

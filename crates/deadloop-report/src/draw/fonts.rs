@@ -72,8 +72,8 @@ impl Fonts {
                 .filter(|face| face.style == Style::Normal)
                 .collect();
             faces.sort_by_cached_key(|face| {
-                let named = |family: &&str| face.families.iter().any(|own| own.0 == **family);
-                let first = FIRST.iter().position(|family| named(&family));
+                let named = |family: &str| face.families.iter().any(|own| own.0 == family);
+                let first = FIRST.iter().position(|family| named(family));
                 (
                     first.unwrap_or(FIRST.len()),
                     face.monospaced,

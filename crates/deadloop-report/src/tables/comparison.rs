@@ -3,6 +3,7 @@
 use super::{Cell, Row, Table, number, words};
 use crate::data::{ALL_MODELS, Became, Comparison, Difference, Flip, Gate, ReportData};
 use crate::numbers::{UNDEFINED, count, decimal, percent};
+use crate::visible::visible;
 
 /// How many rows of single models, and how many flips, are shown before the rest is folded away.
 const SHOWN: usize = 40;
@@ -18,6 +19,23 @@ pub(super) fn tables(data: &ReportData) -> Vec<Table> {
         .into_iter()
         .flatten()
         .collect()
+}
+
+/// What came out, in a sentence.
+pub(crate) fn told(comparison: &Comparison) -> String {
+    let flips = |direction: &str| {
+        let of = |flip: &&Flip| flip.change == "flip" && flip.direction == direction;
+        count(comparison.flips.iter().filter(of).count() as u64)
+    };
+    format!(
+        "{} against {}: {}. Verdicts changed on {} transcripts for the worse, on {} for the better, on {} neither way.",
+        comparison.new.name,
+        comparison.base.name,
+        comparison.verdict,
+        flips("worse"),
+        flips("better"),
+        flips("neutral"),
+    )
 }
 
 fn gates(comparison: &Comparison) -> Option<Table> {
@@ -60,24 +78,14 @@ fn metrics(comparison: &Comparison) -> Option<Table> {
     let mut rows: Vec<&Difference> = comparison.rows.iter().filter(tells).collect();
     rows.sort_by_key(rank);
     let sure = rows.iter().take_while(|row| rank(row) < 3).count();
-    let flips = |direction: &str| {
-        let of = |flip: &&Flip| flip.change == "flip" && flip.direction == direction;
-        count(comparison.flips.iter().filter(of).count() as u64)
-    };
     let note = format!(
-        "{} against {}: {}. Verdicts that changed: {} for the worse, {} for the better, {} neither. All models together, \
-         then single models with a significant difference, then others; {} rows without a difference are left out.",
-        comparison.new.name,
-        comparison.base.name,
-        comparison.verdict,
-        flips("worse"),
-        flips("better"),
-        flips("neutral"),
+        "{} All models together, then single models with a significant difference, then others; {} rows without a \
+         difference are left out.",
+        told(comparison),
         count((comparison.rows.len() - rows.len()) as u64),
     );
     let columns = vec![
-        words("model"),
-        words("metric"),
+        words("model, metric"),
         number("base"),
         number("new"),
         number("difference"),
@@ -111,8 +119,7 @@ fn difference(row: &Difference) -> Row {
     };
     Row {
         cells: vec![
-            Cell::model(&row.model),
-            Cell::text(metric),
+            Cell::model(&row.model).with(metric),
             Cell::figure(row.base, write),
             Cell::figure(row.new, write),
             change.with(ends),
@@ -133,7 +140,7 @@ fn flips(comparison: &Comparison) -> Option<Table> {
     };
     let row = |flip: &Flip| Row {
         cells: vec![
-            Cell::text(flip.transcript.as_str()).with(flip.explain.as_deref().unwrap_or_default()),
+            Cell::text(flip.transcript.as_str()),
             Cell::model(&flip.model),
             Cell::text(flip.direction.as_str()),
             Cell::position(flip.onset),
@@ -154,12 +161,20 @@ fn flips(comparison: &Comparison) -> Option<Table> {
         words("base"),
         words("new"),
     ];
-    let flipped: Vec<&Flip> = comparison
+    let mut flipped: Vec<&Flip> = comparison
         .flips
         .iter()
         .filter(|flip| flip.change == "flip")
         .collect();
-    let note = "Every transcript that gets another verdict, with both alarms and the command that explains it.";
+    flipped.sort_by_key(|flip| flip.direction != "worse");
+    let explain = flipped.iter().find_map(|flip| flip.explain.as_deref());
+    let explain = explain.map_or_else(String::new, |command| {
+        format!(" What explains one stands in flips.csv, as this: {command}")
+    });
+    let note = format!(
+        "Every transcript that gets another verdict, with both alarms; those for the worse first.{}",
+        visible(&explain)
+    );
     let rows = flipped.into_iter().map(row).collect();
     let table = Table::new("Transcripts that flip", note, columns, rows)?;
     Some(table.cut(SHOWN, "flips.csv"))

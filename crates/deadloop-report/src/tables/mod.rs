@@ -15,6 +15,7 @@ use crate::draw::elide;
 use crate::numbers;
 use crate::visible::visible;
 pub(crate) use behind::behind;
+pub(crate) use comparison::told;
 use serde::Serialize;
 pub(crate) use settings::front;
 use std::borrow::Cow;
