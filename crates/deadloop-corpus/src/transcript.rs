@@ -159,14 +159,23 @@ pub struct Problem {
 }
 
 impl Problem {
-    /// What is wrong at `place`, and what was expected there.
+    /// What is wrong at `place`, and what was expected there. Of names that they quote from a
+    /// file, line ends and whatever else a terminal obeys are escaped.
     pub fn new(place: Place, what: impl Into<String>, expected: impl Into<String>) -> Self {
         Self {
             place,
-            what: what.into(),
-            expected: expected.into(),
+            what: one_line(&what.into()),
+            expected: one_line(&expected.into()),
         }
     }
+}
+
+fn one_line(text: &str) -> String {
+    let one = |c: char| match c.is_control() {
+        true => c.escape_default().collect(),
+        false => String::from(c),
+    };
+    text.chars().map(one).collect()
 }
 
 impl fmt::Display for Problem {

@@ -1,6 +1,6 @@
 //! Import: `format (0: told by the content), options, the file`.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use deadloop_corpus::{
     Corpus, CorpusWriter, Entry, Import, ImportCounts, ImportOptions, Problem, import_formats,
@@ -84,7 +84,7 @@ fn read(folder: &Path, options: &ImportOptions) -> Imported {
 }
 
 /// What is written is read again.
-fn comes_back(imported: &Imported, path: &PathBuf) {
+fn comes_back(imported: &Imported, path: &Path) {
     let mut writer = CorpusWriter::create(path, true).expect("a file");
     imported
         .entries
