@@ -5,6 +5,11 @@
 //! that (MinHash; Broder 1997), and texts whose sketches agree in a band of rows are worth a look
 //! ([`alike`]; locality-sensitive hashing, Indyk and Motwani 1998). So the time grows with the
 //! corpus, not with its square.
+//!
+//! A text that is wholly part of a longer one is not found, unless the longer one is little longer: what both
+//! have is little of what either has. Containment would find it, but buckets of sketches do not: a sketch says how
+//! alike two sets are, and two texts of one prompt at two token limits, which is where containment comes from, have one
+//! group as a rule, so that folds and splits keep them together.
 
 use std::collections::BTreeMap;
 
