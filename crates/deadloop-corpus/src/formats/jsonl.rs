@@ -139,8 +139,8 @@ impl Sink for Written {
     }
 }
 
-/// zstd in pieces that are packed at once, a frame each: twice as fast as the packing of a stream,
-/// which has to look for what was said before in two places.
+/// zstd in pieces that are packed at once, a frame each: faster than the packing of a stream, which has
+/// to look for what was said before in two places.
 struct Pieces {
     zstd: zstd::bulk::Compressor<'static>,
     /// Bytes of the next piece.
