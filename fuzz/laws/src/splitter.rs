@@ -49,7 +49,11 @@ pub fn splitter(data: &[u8]) {
     };
     let text = marked(&text(rest));
     strips(&text);
-    let names = if *names == 0 { (1 << DEFAULT) - 1 } else { *names };
+    let names = if *names == 0 {
+        (1 << DEFAULT) - 1
+    } else {
+        *names
+    };
     let chosen = TAGS.iter().enumerate().filter(|(i, _)| names >> i & 1 == 1);
     let chosen: Vec<String> = chosen.map(|(_, name)| (*name).to_owned()).collect();
     // Of tags that can be told apart nothing is refused, and these can.
