@@ -25,7 +25,8 @@ pub fn import(data: &[u8]) {
     let options = ImportOptions {
         from: from.checked_sub(1).map(|from| names[from].to_owned()),
         model: (flags & 1 == 1).then(|| "m".to_owned()),
-        text_field: (flags & 2 == 2).then(|| "a.b".to_owned()),
+        // With a format it is refused, but for the one format that has columns of any name.
+        text_field: (flags & 2 == 2 && from == 0).then(|| "a.b".to_owned()),
         ..ImportOptions::default()
     };
     let told = read(&folder, &options);
