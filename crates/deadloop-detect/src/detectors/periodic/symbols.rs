@@ -242,7 +242,9 @@ impl Symbols {
 /// Whether a char is a digit of some script, or a number by itself.
 #[inline]
 fn is_digit(c: char) -> bool {
-    c.is_ascii_digit() || !c.is_ascii() && !is_common(c) && c.is_numeric()
+    // Quotes, dashes and the like are no numbers either, and stand in every text.
+    let sign = matches!(c, '\u{2010}'..='\u{205F}');
+    c.is_ascii_digit() || !c.is_ascii() && !is_common(c) && !sign && c.is_numeric()
 }
 
 /// Whether words can begin with a byte: it is ASCII, and neither ends an element nor is blank but
