@@ -87,7 +87,7 @@ const checkControls = async (page, where) => {
   const before = await background(page);
   await page.click("#theme");
   if ((await background(page)) === before) say(where, "the theme button changes nothing");
-  const head = page.locator("thead th:not(.still)").first();
+  const head = page.locator("thead th:not(.still):visible").first(); // others wait in folds
   if (await head.count()) {
     await head.click();
     if ((await head.getAttribute("aria-sort")) !== "ascending") say(where, "a click on a column does not sort");

@@ -69,9 +69,10 @@ fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
         mark: Some((mark, ink)),
     });
     let legend = Legend::new(keys.to_vec(), sheet.width - 8.0, 300.0);
-    let (height, start, split, lead) = match sheet.narrow() {
-        true => (62.0, 16.0, 0.5, 20.0),
-        false => (36.0, 250.0, 0.63, 0.0),
+    // Between the two stand the last number of one axis and the first of the other.
+    let (height, start, split, gap, lead) = match sheet.narrow() {
+        true => (62.0, 16.0, 0.5, 18.0, 20.0),
+        false => (36.0, 250.0, 0.63, 30.0, 0.0),
     };
     let top = legend.height() + 34.0;
     let bottom = top + rows.len() as f64 * height;
@@ -85,8 +86,8 @@ fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
         bottom,
     };
     let (left, right) = (
-        place(start, middle - 18.0),
-        place(middle + 18.0, sheet.width - 16.0),
+        place(start, middle - gap),
+        place(middle + gap, sheet.width - 16.0),
     );
     let parts = if sheet.narrow() { 2 } else { 4 };
     let shares = Rows::new(&canvas, left, Axis::share(parts), rows.len(), "agreement")?;
