@@ -109,13 +109,18 @@ pub struct Decided {
 impl Decided {
     /// The stop of the cell whose value along axis `i` is the `at[i]`-th.
     pub fn stop(&self, at: &[u16]) -> Option<&Stop> {
+        self.region(at).map(|r| &self.stops[r.stop])
+    }
+
+    /// The region that such a cell is in.
+    pub fn region(&self, at: &[u16]) -> Option<&Region> {
         let holds = |r: &&Region| {
             at.iter()
                 .zip(&r.lo)
                 .zip(&r.hi)
                 .all(|((x, lo), hi)| lo <= x && x < hi)
         };
-        self.regions.iter().find(holds).map(|r| &self.stops[r.stop])
+        self.regions.iter().find(holds)
     }
 }
 

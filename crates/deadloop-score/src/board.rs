@@ -2,10 +2,11 @@
 
 use std::ops::Range;
 
-use deadloop_replay::Block;
+use deadloop_replay::{Block, Plan};
 
 use crate::evidence::Evidence;
 use crate::judging::JudgeOptions;
+use crate::ledger::Ledger;
 use crate::sheet::{Sheet, tallies};
 use crate::tally::{Count, Tally};
 
@@ -13,6 +14,7 @@ use crate::tally::{Count, Tally};
 #[derive(Clone, Copy)]
 pub(crate) struct Field<'a> {
     pub(crate) evidence: &'a Evidence<'a>,
+    pub(crate) ledger: &'a Ledger,
     pub(crate) candidates: &'a Range<usize>,
     pub(crate) folds: &'a [usize],
     pub(crate) fold_count: usize,
@@ -22,30 +24,37 @@ pub(crate) struct Field<'a> {
 impl<'a> Field<'a> {
     /// The blocks that have candidates, with their index.
     pub(crate) fn blocks(&self) -> impl Iterator<Item = (usize, &'a Block)> + use<'a> {
-        let Range { start, end } = *self.candidates;
-        let has = move |b: &Block| b.first() < end && start < b.first() + b.len();
-        let blocks = self.evidence.plan.blocks().iter().enumerate();
-        blocks.filter(move |(_, block)| has(block))
+        blocks(self.evidence.plan, self.candidates)
     }
 
-    /// Calls `visit` with each candidate: its place among them, its block's place among the blocks
-    /// that have candidates, its cell and its value indices.
-    pub(crate) fn each(&self, mut visit: impl FnMut(Place<'_>)) {
-        let mut nth = 0;
+    /// Calls `visit` with each candidate.
+    pub(crate) fn each(&self, mut visit: impl FnMut(&Place)) {
         for (slot, (_, block)) in self.blocks().enumerate() {
             let first = block.first();
             let from = self.candidates.start.max(first);
             for cell in from..self.candidates.end.min(first + block.len()) {
-                let at = &block.at(cell - first);
-                visit(Place {
-                    nth,
-                    slot,
-                    cell,
-                    at,
-                });
-                nth += 1;
+                visit(&self.place(slot, block, cell));
             }
         }
+    }
+
+    fn place(&self, slot: usize, block: &Block, cell: usize) -> Place {
+        Place {
+            // Blocks lie one behind the other.
+            nth: cell - self.candidates.start,
+            slot,
+            cell,
+            at: block.at(cell - block.first()),
+        }
+    }
+
+    /// Where a candidate is.
+    pub(crate) fn find(&self, cell: usize) -> Option<Place> {
+        let holds = |block: &Block| (block.first()..block.first() + block.len()).contains(&cell);
+        let mut blocks = self.blocks().enumerate();
+        let (slot, (_, block)) = blocks.find(|(_, (_, block))| holds(block))?;
+        let place = || self.place(slot, block, cell);
+        self.candidates.contains(&cell).then(place)
     }
 
     /// Those of `pick` that are not in the fold `without`.
@@ -56,17 +65,30 @@ impl<'a> Field<'a> {
 
     /// The tally of a setting that never alarms, on some transcripts.
     pub(crate) fn quiet(&self, pick: &[usize]) -> Tally {
-        self.evidence.quiet(self.candidates.start, pick, self.judge)
+        self.ledger.quiet.over(pick)
     }
 }
 
+/// The blocks of a plan that have candidates, with their index.
+pub(crate) fn blocks<'a>(
+    plan: &'a Plan,
+    candidates: &Range<usize>,
+) -> impl Iterator<Item = (usize, &'a Block)> + use<'a> {
+    let Range { start, end } = *candidates;
+    let has = move |b: &Block| b.first() < end && start < b.first() + b.len();
+    let blocks = plan.blocks().iter().enumerate();
+    blocks.filter(move |(_, block)| has(block))
+}
+
 /// Where a candidate is.
-#[derive(Clone, Copy)]
-pub(crate) struct Place<'a> {
+pub(crate) struct Place {
+    /// Among the candidates.
     pub(crate) nth: usize,
+    /// Its block, among those that have candidates.
     pub(crate) slot: usize,
     pub(crate) cell: usize,
-    pub(crate) at: &'a [u16],
+    /// The index of its value along each axis of the block.
+    pub(crate) at: Vec<u16>,
 }
 
 /// The tallies of all candidates on some transcripts.
@@ -74,6 +96,7 @@ pub(crate) struct Place<'a> {
 /// Memory: a [`Sheet`] for each block and fold, and a tally for each candidate. Each transcript is
 /// judged once for all selections.
 pub(crate) struct Board {
+    pub(crate) pick: Vec<usize>,
     /// For each block that has candidates, a sheet for each fold.
     sheets: Vec<Vec<Sheet>>,
     /// Over all folds.
@@ -102,17 +125,21 @@ impl Board {
         let mut totals = Vec::new();
         field.each(|place| {
             let folds = &sheets[place.slot];
-            totals.push(folds.iter().map(|sheet| sheet.tally(place.at)).sum());
+            totals.push(folds.iter().map(|sheet| sheet.tally(&place.at)).sum());
         });
-        Self { sheets, totals }
+        Self {
+            pick: pick.to_vec(),
+            sheets,
+            totals,
+        }
     }
 
     /// The tally of a candidate on all transcripts, or on all but those of one fold.
-    pub(crate) fn tally(&self, place: Place<'_>, without: Option<usize>) -> Tally {
+    pub(crate) fn tally(&self, place: &Place, without: Option<usize>) -> Tally {
         let total = self.totals[place.nth];
         match without {
             None => total,
-            Some(fold) => total - self.sheets[place.slot][fold].tally(place.at),
+            Some(fold) => total - self.sheets[place.slot][fold].tally(&place.at),
         }
     }
 }

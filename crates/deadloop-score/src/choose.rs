@@ -15,8 +15,9 @@ use crate::cross::Cross;
 use crate::evidence::Evidence;
 use crate::folds::folds;
 use crate::infeasible::{ChooseError, NothingFeasible};
+use crate::ledger::{Ledger, REFERENCES};
 use crate::pooling::Borrowing;
-use crate::select::{Selected, Selection, Voice};
+use crate::select::{References, Selected, Selection, Voice};
 use crate::spread::borrowings;
 use crate::tally::{Count, Tally};
 
@@ -38,8 +39,10 @@ pub fn choose(
     }
     let fold_count = options.folds.max(2);
     let folds = folds(evidence.cases, fold_count, options.seed);
+    let ledger = Ledger::new(evidence, &candidates, current, options);
     let field = Field {
         evidence,
+        ledger: &ledger,
         candidates: &candidates,
         folds: &folds,
         fold_count,
@@ -53,6 +56,7 @@ pub fn choose(
     }
     let chooser = Chooser {
         all: Board::new(&field, &picked, &Count::ALL),
+        references: References::new(REFERENCES * evidence.plan.blocks().len()),
         picked,
         field,
         current,
@@ -74,6 +78,7 @@ struct Chooser<'a> {
     field: Field<'a>,
     picked: Vec<usize>,
     all: Board,
+    references: References,
     current: Option<usize>,
     options: &'a ChooseOptions,
 }
@@ -118,7 +123,7 @@ impl Chooser<'_> {
         let others = |i: &usize| cases[*i].model != model;
         let rest: Vec<usize> = self.picked.iter().copied().filter(others).collect();
         let board = Board::new(&self.field, pick, &Count::ALL);
-        let left_out = self.left_out(&board, pick, &rest);
+        let left_out = self.left_out(&board, &rest);
         let quiet = self.field.quiet(pick);
         let choice = match self.too_few(&quiet) {
             Some(reason) => self.report(model, pick, pooled, Why::FewLabels, reason),
@@ -150,7 +155,7 @@ impl Chooser<'_> {
     }
 
     /// What the choice of the other models does on this one.
-    fn left_out(&self, own: &Board, pick: &[usize], rest: &[usize]) -> Option<LeftOut> {
+    fn left_out(&self, own: &Board, rest: &[usize]) -> Option<LeftOut> {
         let quiet = self.field.quiet(rest);
         if quiet.loops() == 0 || quiet.clean() == 0 {
             return None;
@@ -158,13 +163,14 @@ impl Chooser<'_> {
         let voice = Voice::Others {
             all: &self.all,
             own,
+            references: &self.references,
         };
         let cell = self.selection(voice, rest, &[]).select(None).ok()?.cell;
         let evidence = self.field.evidence;
         Some(LeftOut {
             cell,
             setting: evidence.plan.id(cell),
-            tally: evidence.tally(cell, pick, self.field.judge),
+            tally: evidence.tally(cell, &own.pick, self.field.judge),
         })
     }
 

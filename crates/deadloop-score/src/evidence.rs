@@ -110,12 +110,22 @@ impl<'a> Evidence<'a> {
 
     /// The tally of a setting that watches what `cell` watches and never alarms.
     pub(crate) fn quiet(&self, cell: usize, pick: &[usize], options: &JudgeOptions) -> Tally {
+        self.quiet_each(cell, pick, options).into_iter().sum()
+    }
+
+    /// The same, transcript by transcript.
+    pub(crate) fn quiet_each(
+        &self,
+        cell: usize,
+        pick: &[usize],
+        options: &JudgeOptions,
+    ) -> Vec<Tally> {
         let block = self.plan.cell(cell).block;
         let outcome = |i: &usize| {
             let watch = self.watch(block, *i);
             judge(&self.cases[*i], watch, None, options)
         };
-        pick.iter().map(|i| Tally::of(&outcome(i))).sum()
+        pick.iter().map(|i| Tally::of(&outcome(i))).collect()
     }
 
     /// Their tally.

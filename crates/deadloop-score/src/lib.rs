@@ -43,6 +43,7 @@ mod label;
 mod label_rows;
 mod labels_csv;
 mod latency;
+mod ledger;
 mod metric;
 mod paint;
 mod paired;

@@ -43,6 +43,13 @@ type Part = (f64, f64);
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct At([Part; 2]);
 
+/// What one transcript adds to the numerators and the denominators of a score's ratios, n, d, n, d:
+/// the score's linear form is a sum of these, each times its slope.
+pub(crate) type Terms = [f64; TERMS];
+
+/// How many there are.
+pub(crate) const TERMS: usize = 4;
+
 /// What a ratio is of: it says how far other models may speak for one.
 #[derive(Clone, Copy, Debug)]
 enum Kind {
@@ -235,22 +242,35 @@ impl Metric {
         At([part(0), part(1)])
     }
 
+    /// What one transcript adds.
+    pub(crate) fn terms(self, one: &Tally, worth: &Worth) -> Terms {
+        let [(a, b), (c, d)] = self.parts(one, worth);
+        [a, b, c, d]
+    }
+
+    /// How much one more of each term changes the score near `at`: for a ratio N/D, 1/D of n and
+    /// -N/D² of d. More is always better.
+    pub(crate) fn slopes(self, at: &At) -> Terms {
+        let sign = if self.more_is_better() { 1.0 } else { -1.0 };
+        let of = |(num, den): Part| match den > 0.0 {
+            true => [sign / den, -sign * (num / den) / den],
+            false => [0.0; 2],
+        };
+        let [[a, b], [c, d]] = at.0.map(of);
+        [a, b, c, d]
+    }
+
     /// What one transcript contributes to the score near `at` (the infinitesimal jackknife): for a
     /// ratio N/D, (n - (N/D)·d) / D. Differences of these sums are differences of the score, to
     /// first order; their variance is the score's. More is always better.
     pub(crate) fn influence(self, one: &Tally, at: &At, worth: &Worth) -> f64 {
-        let own = self.parts(one, worth);
-        let whole = at.0;
-        let part = |((n, d), (num, den)): (Part, Part)| {
-            if den > 0.0 {
-                (n - num / den * d) / den
-            } else {
-                0.0
-            }
-        };
-        let sum: f64 = own.into_iter().zip(whole).map(part).sum();
-        if self.more_is_better() { sum } else { -sum }
+        linear(&self.terms(one, worth), &self.slopes(at))
     }
+}
+
+/// The sum of the terms, each times its slope.
+pub(crate) fn linear(terms: &Terms, slopes: &Terms) -> f64 {
+    terms.iter().zip(slopes).map(|(x, slope)| x * slope).sum()
 }
 
 impl FromStr for Metric {

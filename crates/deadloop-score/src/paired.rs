@@ -5,14 +5,14 @@
 //! Where a group's transcripts agree with each other, the standard error is too small; the bootstrap
 //! of the reported settings resamples groups and shows by how much.
 
+use std::ops::Sub;
+
 use deadloop_replay::Region;
 use statrs::function::erf::erfc;
 
-use crate::judging::JudgeOptions;
+use crate::ledger::Added;
+use crate::metric::{TERMS, Terms};
 use crate::paint::{Canvas, Painter};
-use crate::sheet::Trial;
-use crate::tally::Tally;
-use crate::verdict::{Outcome, judge};
 
 /// A difference of two scores and its standard error.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -62,112 +62,171 @@ impl Difference {
     }
 }
 
-/// The squared differences of every cell of a block to one reference setting.
-pub(crate) struct Paired {
-    base: i64,
-    unit: f64,
-    canvas: Canvas,
-    painter: Painter,
-}
-
-/// Steps between 0 and the largest contribution. Squares of differences stay below 2^42, so two
-/// million transcripts fit into 64 bits.
-const STEPS: f64 = 1_048_576.0;
-
-/// One transcript against a block, and what it is paired with.
+/// One transcript against a block, and what it is paired with: what it adds to the score without an
+/// alarm, under each stop, and under the reference setting.
 pub(crate) struct Pair<'a> {
-    pub(crate) trial: Trial<'a>,
-    /// What it contributes under the reference setting.
-    pub(crate) reference: f64,
+    pub(crate) regions: &'a [Region],
+    pub(crate) added: Added<'a>,
+    pub(crate) reference: Terms,
     /// The root of its weight.
     pub(crate) root: f64,
 }
 
-/// What a transcript contributes: without an alarm, and under each stop; scaled by the root of its
-/// weight, so that squares are weighted.
-struct Contribution<'a> {
-    reference: f64,
-    quiet: f64,
-    boxes: Vec<(&'a Region, f64)>,
+/// For every cell of a block, the [`Moments`] of its differences to one reference setting.
+///
+/// What the moments weigh depends on the counts near which the score is taken, they do not: so those
+/// of all transcripts, less those of one model, serve the choice without that model.
+pub(crate) struct Paired {
+    base: Moments,
+    /// The products that are painted; the others are 0.
+    painted: Vec<usize>,
+    canvas: Canvas,
+    painter: Painter,
+}
+
+/// The terms of each product of two.
+const PRODUCTS: [(usize, usize); 10] = {
+    let mut all = [(0, 0); 10];
+    let (mut at, mut i) = (0, 0);
+    while i < TERMS {
+        let mut j = i;
+        while j < TERMS {
+            all[at] = (i, j);
+            (at, j) = (at + 1, j + 1);
+        }
+        i += 1;
+    }
+    all
+};
+
+/// Weighted sums over transcripts of the products of two terms' differences, in steps.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Moments([i64; PRODUCTS.len()]);
+
+impl Moments {
+    fn of(d: &[i64; TERMS]) -> Self {
+        Self(PRODUCTS.map(|(i, j)| d[i] * d[j]))
+    }
+
+    fn zip(self, other: Self, of: impl Fn(i64, i64) -> i64) -> Self {
+        Self(std::array::from_fn(|i| of(self.0[i], other.0[i])))
+    }
+
+    /// The sum of the squared differences of the score, near the counts that `slopes` are of.
+    pub(crate) fn squares(&self, slopes: &Terms, steps: &Steps) -> f64 {
+        let slope = |i: usize| slopes[i] * steps.0[i];
+        let terms = PRODUCTS.iter().zip(self.0).map(|((i, j), sum)| {
+            let twice = if i == j { 1.0 } else { 2.0 };
+            twice * slope(*i) * slope(*j) * sum as f64
+        });
+        terms.sum()
+    }
+}
+
+impl Sub for Moments {
+    type Output = Self;
+    fn sub(self, other: Self) -> Self {
+        self.zip(other, |a, b| a - b)
+    }
+}
+
+/// What a step of each term is, so that sums are exact: in any order, and less one another.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Steps(Terms);
+
+impl Steps {
+    /// A millionth of the largest. Squares of differences stay below 2^42, so two million
+    /// transcripts fit into 64 bits.
+    pub(crate) fn of(largest: &Terms) -> Self {
+        Self(largest.map(|x| if x > 0.0 { x / 1_048_576.0 } else { 1.0 }))
+    }
+
+    fn difference(&self, a: &Terms, b: &Terms, root: f64) -> [i64; TERMS] {
+        let steps = |x: f64, i: usize| (root * x / self.0[i]).round() as i64;
+        std::array::from_fn(|i| steps(a[i], i) - steps(b[i], i))
+    }
+}
+
+/// The differences of one transcript to its reference: without an alarm, and under each stop.
+struct Differences<'a> {
+    regions: &'a [Region],
+    quiet: [i64; TERMS],
+    stops: Vec<[i64; TERMS]>,
 }
 
 impl Paired {
-    /// Pairs the cells of a block with a reference. `contribution` is what a transcript with this
-    /// tally contributes.
+    /// Pairs the cells of a block with a reference.
     pub(crate) fn new<'a>(
         shape: &[usize],
         pairs: impl Iterator<Item = Pair<'a>>,
-        options: &JudgeOptions,
-        contribution: impl Fn(&Tally) -> f64,
+        steps: &Steps,
     ) -> Self {
-        let of = |pair| contributions(pair, options, &contribution);
-        let all: Vec<Contribution> = pairs.map(of).collect();
-        let each = || {
-            all.iter()
-                .flat_map(|c| c.boxes.iter().map(|b| b.1).chain([c.quiet, c.reference]))
+        let of = |pair: Pair<'a>| {
+            let to = |terms: &Terms| steps.difference(terms, &pair.reference, pair.root);
+            Differences {
+                regions: pair.regions,
+                quiet: to(pair.added.quiet),
+                stops: pair.added.stops.iter().map(to).collect(),
+            }
         };
-        let largest = each().fold(0.0, |m: f64, x| m.max(x.abs()));
-        let unit = if largest > 0.0 { largest / STEPS } else { 1.0 };
-        let canvas = Canvas::new(shape, all.iter().flat_map(|c| c.boxes.iter().map(|b| b.0)));
+        let all: Vec<Differences> = pairs.map(of).collect();
+        let painted = changing(&all);
+        let canvas = Canvas::new(shape, all.iter().flat_map(|d| d.regions));
         let mut painter = Painter::default();
-        painter.start(&canvas, 1);
-        let mut base = 0;
-        for c in &all {
-            let steps = |x: f64| (x / unit).round() as i64;
-            let squared = |x: f64| (steps(x) - steps(c.reference)).pow(2);
-            let quiet = squared(c.quiet);
-            base += quiet;
-            for (region, x) in &c.boxes {
-                painter.add(&canvas, region, &[(0, squared(*x) - quiet)]);
+        painter.start(&canvas, painted.len());
+        let mut base = Moments::default();
+        for Differences {
+            regions,
+            quiet,
+            stops,
+        } in &all
+        {
+            let quiet = Moments::of(quiet);
+            base = base.zip(quiet, |a, b| a + b);
+            let change = |stop| {
+                let change = Moments::of(stop) - quiet;
+                let amounts = painted.iter().map(|product| change.0[*product]);
+                amounts.enumerate().collect()
+            };
+            let changes: Vec<Vec<(usize, i64)>> = stops.iter().map(change).collect();
+            for region in *regions {
+                painter.add(&canvas, region, &changes[region.stop]);
             }
         }
         painter.finish(&canvas);
         Self {
             base,
-            unit,
+            painted,
             canvas,
             painter,
         }
     }
 
-    /// The weighted sum of squared differences to the reference.
-    pub(crate) fn squares(&self, at: &[u16]) -> f64 {
-        let sum = self.base + self.painter.cell(self.canvas.index(at))[0];
-        sum as f64 * self.unit * self.unit
+    /// Those of one cell.
+    pub(crate) fn moments(&self, at: &[u16]) -> Moments {
+        let mut moments = self.base;
+        let painted = self.painter.cell(self.canvas.index(at));
+        for (product, sum) in self.painted.iter().zip(painted) {
+            moments.0[*product] += sum;
+        }
+        moments
     }
 }
 
-fn contributions<'a>(
-    pair: Pair<'a>,
-    options: &JudgeOptions,
-    contribution: &impl Fn(&Tally) -> f64,
-) -> Contribution<'a> {
-    let Pair {
-        trial: Trial {
-            case,
-            decided,
-            watch,
-        },
-        reference,
-        root,
-    } = pair;
-    let of = |outcome: &Outcome| root * contribution(&Tally::of(outcome));
-    let reference = root * reference;
-    if decided.error.is_some() {
-        return Contribution {
-            reference,
-            quiet: of(&Outcome::error()),
-            boxes: Vec::new(),
-        };
+/// The products that some stop changes. Most scores change in one term: what they are shares of is
+/// there whatever a setting does.
+fn changing(all: &[Differences<'_>]) -> Vec<usize> {
+    let mut terms = [false; TERMS];
+    for d in all {
+        for stop in &d.stops {
+            (0..TERMS).for_each(|i| terms[i] |= stop[i] != 0 || d.quiet[i] != 0);
+        }
     }
-    let under = |stop| of(&judge(case, watch, stop, options));
-    let stops: Vec<f64> = decided.stops.iter().map(|s| under(Some(s))).collect();
-    let boxes = decided.regions.iter().map(|r| (r, stops[r.stop])).collect();
-    Contribution {
-        reference,
-        quiet: under(None),
-        boxes,
-    }
+    let changes = |product: &usize| {
+        let (i, j) = PRODUCTS[*product];
+        terms[i] && terms[j]
+    };
+    (0..PRODUCTS.len()).filter(changes).collect()
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! One selection: the best feasible cell, the most careful one that is as good, or the current one.
 
 use std::cmp::Ordering;
+use std::rc::Rc;
 
 use crate::blend::{Blend, Weights};
 use crate::board::{Board, Field, Place};
@@ -9,8 +10,9 @@ use crate::choice::ChooseOptions;
 use crate::constraint::{Constraint, Judge};
 use crate::cross::Cross;
 use crate::infeasible::{NothingFeasible, Restrictive};
-use crate::metric::At;
-use crate::paired::{Difference, Pair, Paired};
+use crate::ledger::Memo;
+use crate::metric::linear;
+use crate::paired::{Difference, Moments, Pair, Paired};
 use crate::pooling::Borrowing;
 use crate::tally::Tally;
 
@@ -25,6 +27,8 @@ pub(crate) enum Voice<'a> {
         all: &'a Board,
         /// Of the one.
         own: &'a Board,
+        /// What pairs all with a setting.
+        references: &'a References,
     },
     /// Those of one model, helped by the others.
     Helped {
@@ -37,6 +41,24 @@ pub(crate) enum Voice<'a> {
         /// The choice for all models together.
         pooled: &'a Cross,
     },
+}
+
+/// Each block with all transcripts paired with a setting that was the best without some model:
+/// mostly one and the same, so that leaving out each of a thousand models does not pair all
+/// transcripts each time.
+pub(crate) type References = Memo<(usize, usize), Paired>;
+
+/// The cells of a block paired with a reference, on some transcripts but not on others.
+struct Pairing {
+    on: Rc<Paired>,
+    but: Option<Paired>,
+}
+
+impl Pairing {
+    fn moments(&self, at: &[u16]) -> Moments {
+        let on = self.on.moments(at);
+        self.but.as_ref().map_or(on, |but| on - but.moments(at))
+    }
 }
 
 /// A selection that is to be made.
@@ -104,26 +126,30 @@ impl Selection<'_> {
 
     /// Calls `visit` with each candidate cell and its counts.
     fn each(&self, sample: &Sample, mut visit: impl FnMut(usize, Blend)) {
-        let without = sample.without;
-        self.field.each(|place: Place<'_>| {
-            let blend = match self.voice {
-                Voice::All(board) => Blend::whole(&board.tally(place, without)),
-                Voice::Others { all, own } => {
-                    Blend::whole(&(all.tally(place, without) - own.tally(place, without)))
-                }
-                Voice::Helped { all, own, .. } => {
-                    let own = own.tally(place, without);
-                    sample.blend(own, all.tally(place, without) - own)
-                }
-            };
-            visit(place.cell, blend);
-        });
+        self.field
+            .each(|place| visit(place.cell, self.blend(place, sample)));
     }
 
-    /// The counts of one cell, which need not be a candidate.
+    /// The counts of a candidate.
+    fn blend(&self, place: &Place, sample: &Sample) -> Blend {
+        let without = sample.without;
+        match self.voice {
+            Voice::All(board) => Blend::whole(&board.tally(place, without)),
+            Voice::Others { all, own, .. } => {
+                Blend::whole(&(all.tally(place, without) - own.tally(place, without)))
+            }
+            Voice::Helped { all, own, .. } => {
+                let own = own.tally(place, without);
+                sample.blend(own, all.tally(place, without) - own)
+            }
+        }
+    }
+
+    /// The counts of a candidate by its number.
     fn counts(&self, cell: usize, sample: &Sample) -> Blend {
-        let tally = |pick: &[usize]| self.field.evidence.tally(cell, pick, self.field.judge);
-        sample.blend(tally(&sample.own), tally(&sample.rest))
+        let place = self.field.find(cell);
+        let none = || Blend::whole(&Tally::default());
+        place.map_or_else(none, |place| self.blend(&place, sample))
     }
 
     fn feasible(&self, sample: &Sample) -> Vec<Candidate> {
@@ -204,10 +230,9 @@ impl Selection<'_> {
             return feasible.iter().filter(as_good).copied().collect();
         }
         let counts = self.counts(best.cell, sample);
-        let weighed = self.weighed(sample, counts.weights);
-        let at = objective.at(&counts, worth);
-        let reference = self.contributions(best.cell, &weighed, &at);
-        let n: f64 = weighed.iter().map(|(_, weight)| weight).sum();
+        let transcripts = self.weighed(sample, counts.weights);
+        let slopes = objective.slopes(&objective.at(&counts, worth));
+        let n: f64 = transcripts.iter().map(|(_, weight)| weight).sum();
         let mut near = Vec::new();
         let mut rest = feasible;
         for (index, block) in self.field.blocks() {
@@ -218,24 +243,58 @@ impl Selection<'_> {
             if !here.iter().any(|c| contends(&c)) {
                 continue;
             }
-            let pairs = weighed
-                .iter()
-                .zip(&reference)
-                .map(|((i, weight), reference)| Pair {
-                    trial: self.field.evidence.trial(index, *i),
-                    reference: *reference,
-                    root: weight.sqrt(),
-                });
-            let influence = |tally: &Tally| objective.influence(tally, &at, worth);
-            let paired = Paired::new(&block.shape(), pairs, self.field.judge, influence);
+            let pairing = self.pairing(best.cell, index, &transcripts);
             near.extend(here.iter().filter(contends).filter(|c| {
-                let squares = paired.squares(&block.at(c.cell - block.first()));
+                let moments = pairing.moments(&block.at(c.cell - block.first()));
+                let squares = moments.squares(&slopes, &self.field.ledger.steps);
                 let error = Difference::of(best.merit - c.merit, squares, n).error;
                 // n/a is never near; with an error of 0 only equals are.
                 c.merit >= best.merit - errors * error
             }));
         }
         near
+    }
+
+    /// Pairs a block with a reference cell on the transcripts of a selection.
+    fn pairing(&self, reference: usize, block: usize, transcripts: &[(usize, f64)]) -> Pairing {
+        let of = |transcripts: &mut dyn Iterator<Item = (usize, f64)>| {
+            self.paired(reference, block, transcripts)
+        };
+        let unit = |i: &usize| (*i, 1.0);
+        match self.voice {
+            Voice::Others {
+                all,
+                own,
+                references,
+            } => Pairing {
+                on: references.get((reference, block), || of(&mut all.pick.iter().map(unit))),
+                but: Some(of(&mut own.pick.iter().map(unit))),
+            },
+            _ => Pairing {
+                on: Rc::new(of(&mut transcripts.iter().copied())),
+                but: None,
+            },
+        }
+    }
+
+    fn paired(
+        &self,
+        reference: usize,
+        block: usize,
+        transcripts: &mut dyn Iterator<Item = (usize, f64)>,
+    ) -> Paired {
+        let Field {
+            evidence, ledger, ..
+        } = self.field;
+        let under = ledger.under(evidence, reference);
+        let pair = |(i, weight): (usize, f64)| Pair {
+            regions: &evidence.records[i].blocks[block].regions,
+            added: ledger.added(block, i),
+            reference: under[i],
+            root: weight.sqrt(),
+        };
+        let shape = evidence.plan.blocks()[block].shape();
+        Paired::new(&shape, transcripts.map(pair), &ledger.steps)
     }
 
     /// The transcripts that count, each with its weight.
@@ -246,19 +305,6 @@ impl Selection<'_> {
             (*i, self.options.objective.weight(&quiet, weights))
         };
         own.chain(sample.rest.iter().map(weight)).collect()
-    }
-
-    /// What each transcript contributes to the objective under a cell, near `at`.
-    fn contributions(&self, cell: usize, weighed: &[(usize, f64)], at: &At) -> Vec<f64> {
-        let ChooseOptions {
-            objective, worth, ..
-        } = self.options;
-        let pick: Vec<usize> = weighed.iter().map(|(i, _)| *i).collect();
-        let outcomes = self.field.evidence.outcomes(cell, &pick, self.field.judge);
-        outcomes
-            .iter()
-            .map(|o| objective.influence(&Tally::of(o), at, worth))
-            .collect()
     }
 
     /// Keeps the current setting unless the new one is better with the asked-for probability, or
@@ -272,24 +318,25 @@ impl Selection<'_> {
             };
         };
         let ChooseOptions {
-            constraints,
             objective,
             worth,
             sure,
             ..
         } = self.options;
         let counts = self.counts(new, sample);
-        let weighed = self.weighed(sample, counts.weights);
-        let at = objective.at(&counts, worth);
-        let [a, b] = [new, current].map(|cell| self.contributions(cell, &weighed, &at));
-        let weights: Vec<f64> = weighed.iter().map(|(_, weight)| *weight).collect();
+        let transcripts = self.weighed(sample, counts.weights);
+        let slopes = objective.slopes(&objective.at(&counts, worth));
+        let Field {
+            evidence, ledger, ..
+        } = self.field;
+        let [a, b] = [new, current].map(|cell| {
+            let under = ledger.under(evidence, cell);
+            let one = |(i, _): &(usize, f64)| linear(&under[*i], &slopes);
+            transcripts.iter().map(one).collect::<Vec<f64>>()
+        });
+        let weights: Vec<f64> = transcripts.iter().map(|(_, weight)| *weight).collect();
         let probability = Difference::between(&a, &b, &weights).probability();
-        let now = self.counts(current, sample);
-        let quiet = self.quiet(current, &now, sample);
-        let mut by = Judge::default();
-        let meets = |c: &Constraint| by.stands(c, &now, &quiet, worth).met;
-        let allowed = constraints.iter().all(meets);
-        let kept = new == current || (allowed && probability < *sure);
+        let kept = new == current || (self.allowed(sample) && probability < *sure);
         let cell = if kept { current } else { new };
         Selected {
             cell,
@@ -298,15 +345,23 @@ impl Selection<'_> {
         }
     }
 
-    /// The counts of a setting that watches what `cell` watches and never alarms, beside those of
-    /// `cell`.
-    fn quiet(&self, cell: usize, counts: &Blend, sample: &Sample) -> Blend {
-        let of = |pick: &[usize]| self.field.evidence.quiet(cell, pick, self.field.judge);
-        Blend {
-            own: of(&sample.own),
-            rest: of(&sample.rest),
-            weights: counts.weights,
-        }
+    /// Whether the current setting meets the constraints.
+    fn allowed(&self, sample: &Sample) -> bool {
+        let ChooseOptions {
+            constraints, worth, ..
+        } = self.options;
+        let Some((current, quiet)) = &self.field.ledger.current else {
+            return false;
+        };
+        let now = sample.blend(current.over(&sample.own), current.over(&sample.rest));
+        let quiet = Blend {
+            own: quiet.over(&sample.own),
+            rest: quiet.over(&sample.rest),
+            weights: now.weights,
+        };
+        let mut by = Judge::default();
+        let meets = |c: &Constraint| by.stands(c, &now, &quiet, worth).met;
+        constraints.iter().all(meets)
     }
 
     /// Why nothing is feasible.

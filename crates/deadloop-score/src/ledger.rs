@@ -1,0 +1,180 @@
+//! [`Ledger`]: what every transcript adds under every stop, judged once for all the selections of a
+//! choice, which ask for it again and again.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::rc::Rc;
+
+use deadloop_replay::Record;
+
+use crate::board::blocks;
+use crate::choice::ChooseOptions;
+use crate::evidence::Evidence;
+use crate::metric::{TERMS, Terms};
+use crate::paired::Steps;
+use crate::tally::Tally;
+use crate::verdict::{Outcome, judge};
+
+/// What every transcript adds.
+///
+/// Memory: 32 bytes for each distinct stop of each transcript and block that has candidates, and
+/// three tallies and a kilobyte a transcript.
+pub(crate) struct Ledger {
+    /// Under a setting that never alarms.
+    pub(crate) quiet: Column,
+    /// Under the current setting, and one that watches what it watches and never alarms.
+    pub(crate) current: Option<(Column, Column)>,
+    /// For each block of the plan; empty where none of its settings is asked for.
+    blocks: Vec<Entries>,
+    /// What a step of each term is.
+    pub(crate) steps: Steps,
+    /// What every transcript adds under the settings that were asked for last.
+    asked: Memo<usize, Vec<Terms>>,
+}
+
+/// What was computed last, for keys that come again and again.
+pub(crate) struct Memo<K, V> {
+    known: RefCell<BTreeMap<K, Rc<V>>>,
+    most: usize,
+}
+
+impl<K: Ord, V> Memo<K, V> {
+    /// Keeps so many at most.
+    pub(crate) fn new(most: usize) -> Self {
+        Self {
+            known: RefCell::default(),
+            most,
+        }
+    }
+
+    /// What `make` makes for a key; `make` may not ask this memo for another.
+    pub(crate) fn get(&self, key: K, make: impl FnOnce() -> V) -> Rc<V> {
+        let mut known = self.known.borrow_mut();
+        if known.len() >= self.most && !known.contains_key(&key) {
+            known.clear();
+        }
+        Rc::clone(known.entry(key).or_insert_with(|| Rc::new(make())))
+    }
+}
+
+/// Settings that others are compared with, kept for the next selection: the best one is mostly the
+/// same whatever is left out.
+pub(crate) const REFERENCES: usize = 32;
+
+/// The tally of each transcript under one setting.
+pub(crate) struct Column(Vec<Tally>);
+
+impl Column {
+    /// The tally of some.
+    pub(crate) fn over(&self, pick: &[usize]) -> Tally {
+        pick.iter().map(|i| self.0[*i]).sum()
+    }
+}
+
+/// The terms of each transcript under the stops of one block.
+#[derive(Default)]
+struct Entries {
+    /// Where each transcript's begin, and where the last one's end.
+    starts: Vec<usize>,
+    /// Of each transcript: without an alarm, then under each stop.
+    terms: Vec<Terms>,
+}
+
+/// What one transcript adds to the score: without an alarm, and under each stop of a block.
+#[derive(Clone, Copy)]
+pub(crate) struct Added<'a> {
+    pub(crate) quiet: &'a Terms,
+    pub(crate) stops: &'a [Terms],
+}
+
+impl Ledger {
+    /// Judges every case under every stop of the blocks that have candidates or the current setting.
+    pub(crate) fn new(
+        evidence: &Evidence<'_>,
+        candidates: &Range<usize>,
+        current: Option<usize>,
+        options: &ChooseOptions,
+    ) -> Self {
+        let all = evidence.all();
+        let mut entries: Vec<Entries> = Vec::new();
+        entries.resize_with(evidence.plan.blocks().len(), Entries::default);
+        let candidates_in = blocks(evidence.plan, candidates).map(|(index, _)| index);
+        let current_in = current.map(|cell| evidence.plan.cell(cell).block);
+        let mut largest = [0.0_f64; TERMS];
+        for index in candidates_in.chain(current_in) {
+            if entries[index].starts.is_empty() {
+                entries[index] = Entries::of(evidence, index, &all, options);
+            }
+            for terms in &entries[index].terms {
+                (0..TERMS).for_each(|i| largest[i] = largest[i].max(terms[i].abs()));
+            }
+        }
+        let quiet = |cell| Column(evidence.quiet_each(cell, &all, &options.judge));
+        let under = |cell| {
+            let outcomes = evidence.outcomes(cell, &all, &options.judge);
+            Column(outcomes.iter().map(Tally::of).collect())
+        };
+        Self {
+            quiet: quiet(candidates.start),
+            current: current.map(|cell| (under(cell), quiet(cell))),
+            blocks: entries,
+            steps: Steps::of(&largest),
+            asked: Memo::new(REFERENCES),
+        }
+    }
+
+    /// What one transcript adds under the stops of one block.
+    pub(crate) fn added(&self, block: usize, case: usize) -> Added<'_> {
+        let Entries { starts, terms } = &self.blocks[block];
+        let of_case = &terms[starts[case]..starts[case + 1]];
+        Added {
+            quiet: &of_case[0],
+            stops: &of_case[1..],
+        }
+    }
+
+    /// What every transcript adds under a candidate or the current setting.
+    pub(crate) fn under(&self, evidence: &Evidence<'_>, cell: usize) -> Rc<Vec<Terms>> {
+        let find = || {
+            let place = evidence.plan.cell(cell);
+            let one = |(case, record): (usize, &Record)| {
+                let added = self.added(place.block, case);
+                let region = record.blocks[place.block].region(&place.at);
+                region.map_or(*added.quiet, |region| added.stops[region.stop])
+            };
+            evidence.records.iter().enumerate().map(one).collect()
+        };
+        self.asked.get(cell, find)
+    }
+}
+
+impl Entries {
+    fn of(evidence: &Evidence<'_>, block: usize, all: &[usize], options: &ChooseOptions) -> Self {
+        let ChooseOptions {
+            objective,
+            worth,
+            judge: how,
+            ..
+        } = options;
+        let mut entries = Self::default();
+        for case in all {
+            entries.starts.push(entries.terms.len());
+            let trial = evidence.trial(block, *case);
+            let mut add = |outcome: &Outcome| {
+                let terms = objective.terms(&Tally::of(outcome), worth);
+                entries.terms.push(terms);
+            };
+            if trial.decided.error.is_some() {
+                add(&Outcome::error());
+                continue;
+            }
+            let stops = trial.decided.stops.iter().map(Some);
+            for stop in [None].into_iter().chain(stops) {
+                add(&judge(trial.case, trial.watch, stop, how));
+            }
+        }
+        entries.starts.push(entries.terms.len());
+        entries
+    }
+}
