@@ -231,7 +231,10 @@ fn changing(all: &[Differences<'_>]) -> Vec<usize> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+    use crate::metric::linear;
 
     #[test]
     fn the_probability_is_the_normal_one() {
@@ -252,5 +255,81 @@ mod tests {
         let twice = Difference::between(&new, &old, &[1.0, 1.0, 1.0, 2.0]);
         let (new, old) = ([2.0, 4.0, 6.0, 12.0, 12.0], [1.0, 2.0, 3.0, 6.0, 6.0]);
         assert_eq!(twice, Difference::between(&new, &old, &[1.0; 5]));
+    }
+
+    /// One transcript of a generated block: its regions, what it adds, which stop its reference has.
+    #[derive(Clone, Debug)]
+    struct Made {
+        regions: Vec<Region>,
+        quiet: Terms,
+        stops: Vec<Terms>,
+        reference: Terms,
+    }
+
+    /// One axis of 6 values, cut in up to three pieces.
+    fn made() -> impl Strategy<Value = Made> {
+        let terms = || prop::array::uniform4(-50_i8..50).prop_map(|t| t.map(f64::from));
+        let cuts = prop::collection::btree_set(0_u16..=6, 0..4);
+        let stops = prop::collection::vec(terms(), 4);
+        (cuts, terms(), stops, terms()).prop_map(|(cuts, quiet, stops, reference)| {
+            let cuts: Vec<u16> = cuts.into_iter().collect();
+            let region = |(stop, pair): (usize, &[u16])| Region {
+                lo: vec![pair[0]],
+                hi: vec![pair[1]],
+                stop,
+            };
+            let regions = cuts.windows(2).enumerate().map(region).collect();
+            Made {
+                regions,
+                quiet,
+                stops,
+                reference,
+            }
+        })
+    }
+
+    fn paired(all: &[Made], steps: &Steps) -> Paired {
+        let pairs = all.iter().map(|made| Pair {
+            regions: &made.regions,
+            added: Added {
+                quiet: &made.quiet,
+                stops: &made.stops,
+            },
+            reference: made.reference,
+            root: 1.0,
+        });
+        Paired::new(&[6], pairs, steps)
+    }
+
+    /// The squares of a cell, the slow way.
+    fn squares(all: &[Made], at: u16, slopes: &Terms) -> f64 {
+        let one = |made: &Made| {
+            let holds = |r: &&Region| r.lo[0] <= at && at < r.hi[0];
+            let region = made.regions.iter().find(holds);
+            let terms = region.map_or(&made.quiet, |r| &made.stops[r.stop]);
+            (linear(terms, slopes) - linear(&made.reference, slopes)).powi(2)
+        };
+        all.iter().map(one).sum()
+    }
+
+    proptest! {
+        #[test]
+        fn the_squares_are_those_of_the_differences(
+            all in prop::collection::vec(made(), 1..20),
+            own in 0_usize..20,
+            slopes in prop::array::uniform4(-3_i8..3).prop_map(|s| s.map(f64::from)),
+        ) {
+            let steps = Steps::of(&[50.0; TERMS]);
+            let own = own.min(all.len());
+            let [on, but] = [&all[..], &all[..own]].map(|some| paired(some, &steps));
+            for at in 0..6 {
+                let moments = on.moments(&[at]) - but.moments(&[at]);
+                let (got, want) = (moments.squares(&slopes, &steps), squares(&all[own..], at, &slopes));
+                prop_assert!((got - want).abs() <= 1e-4 * want + 0.02, "{got} is not {want}");
+                if own == all.len() {
+                    prop_assert_eq!(got, 0.0, "what is taken away leaves nothing");
+                }
+            }
+        }
     }
 }
