@@ -1,7 +1,7 @@
 //! The same text three ways: live, replayed, as a cell of a sweep.
 
 use deadloop_corpus::{Body, Event, Transcript};
-use deadloop_detect::{Channel, Guard, Setting};
+use deadloop_detect::{Alarm, Channel, Guard, Setting};
 use deadloop_replay::{Plan, Record, Stop, decide};
 
 /// What an alarm says, however it was reached.
@@ -52,6 +52,16 @@ pub fn transcript(pieces: &[(Channel, String)]) -> Transcript {
 
 /// Through the live guard, in chunks of `size` chars.
 pub fn live(setting: &Setting, pieces: &[(Channel, String)], size: usize) -> Option<Seen> {
+    alarm(setting, pieces, size).map(|alarm| Seen {
+        channel: alarm.channel,
+        at: alarm.exact.0,
+        kind: alarm.kind.name(),
+        member: alarm.member,
+    })
+}
+
+/// The whole alarm of the live guard, as if it had been told at once: what no chunk changes.
+pub fn alarm(setting: &Setting, pieces: &[(Channel, String)], size: usize) -> Option<Alarm> {
     let mut guard = Guard::new(setting);
     for (channel, text) in pieces {
         let chars: Vec<char> = text.chars().collect();
@@ -60,12 +70,9 @@ pub fn live(setting: &Setting, pieces: &[(Channel, String)], size: usize) -> Opt
             if let Some(a) = guard.push(*channel, &chunk) {
                 assert!(a.exact <= a.delivered && a.delivered.0 - a.exact.0 < size as u64);
                 assert_eq!(guard.push(*channel, &chunk), None, "one alarm a guard");
-                let (channel, at, kind) = (a.channel, a.exact.0, a.kind.name());
-                return Some(Seen {
-                    channel,
-                    at,
-                    kind,
-                    member: a.member,
+                return Some(Alarm {
+                    delivered: a.exact,
+                    ..a
                 });
             }
         }

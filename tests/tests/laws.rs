@@ -6,10 +6,12 @@
     reason = "in the helpers of tests as in tests"
 )]
 
-use deadloop_detect::{Channel, DETECTORS, Detector, Guard, Measure, Meter, Params, Setting};
+use deadloop_detect::{
+    Channel, DETECTORS, Detector, Guard, Measure, Meter, Params, Setting, Settings,
+};
 use deadloop_replay::{Plan, decide};
 use deadloop_tests::generate;
-use deadloop_tests::replayed::{cell_of, live, replay, transcript};
+use deadloop_tests::replayed::{alarm, cell_of, live, replay, transcript};
 use proptest::prelude::*;
 
 proptest! {
@@ -22,10 +24,10 @@ proptest! {
         pieces in generate::pieces(),
         size in 1..60_usize,
     ) {
-        let whole = live(&setting, &pieces, usize::MAX);
-        prop_assert_eq!(&live(&setting, &pieces, size), &whole);
-        prop_assert_eq!(&live(&setting, &pieces, 1), &whole);
-        prop_assert_eq!(&replay(&setting, &pieces), &whole);
+        let whole = alarm(&setting, &pieces, usize::MAX);
+        prop_assert_eq!(&alarm(&setting, &pieces, size), &whole);
+        prop_assert_eq!(&alarm(&setting, &pieces, 1), &whole);
+        prop_assert_eq!(replay(&setting, &pieces), live(&setting, &pieces, usize::MAX));
     }
 
     /// Law 2: each cell of a sweep is the live guard with that cell's setting.
@@ -85,6 +87,34 @@ proptest! {
             let longer = [(Channel::Answer, text + &more)];
             prop_assert_eq!(replay(&setting, &longer), Some(seen));
         }
+    }
+}
+
+/// Copies that differ in what is folded, in blanks and in what ends them have one text and one
+/// period in an alarm, whichever was read last when it was told.
+#[test]
+fn what_is_folded_away_does_not_show_in_an_alarm() {
+    let text: String = (1..90)
+        .map(|n| {
+            let end = [".", "!", " ;\n", ".  "][n % 4];
+            format!(
+                " Step  {} of  many:{}once more{end}",
+                n * n,
+                " ".repeat(n % 5 + 1)
+            )
+        })
+        .collect();
+    let pieces = [(Channel::Answer, text)];
+    let settings = Settings::parse(
+        "[[guard]]\ndetector = 'periodic'\n[guard.params]\nfold = 'digits'\non = 'sentences'\n\
+         min_copies = 3\nmin_chars = 200\n",
+    )
+    .expect("settings");
+    let whole = alarm(settings.guard(), &pieces, usize::MAX).expect("an alarm");
+    assert_eq!(whole.unit, "Step # of many: once more.");
+    for size in [1, 7, 40, 1000] {
+        let told = alarm(settings.guard(), &pieces, size);
+        assert_eq!(told.as_ref(), Some(&whole), "chunks of {size}");
     }
 }
 

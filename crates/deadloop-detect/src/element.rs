@@ -61,6 +61,12 @@ impl Element {
         true
     }
 
+    /// Whether a blank waits for what follows.
+    #[inline]
+    pub(crate) fn owes_blank(&self) -> bool {
+        self.blank
+    }
+
     /// Whether it has nothing but blanks.
     pub(crate) fn is_empty(&self) -> bool {
         self.chars == 0

@@ -5,7 +5,6 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use crate::decode::append;
 use crate::position::Kind;
 
 /// The last chars of a stream: what units are told from.
@@ -25,21 +24,6 @@ impl Recent {
         self.drop_old();
         self.read += 1;
         self.chars.push(c);
-    }
-
-    /// Reads text; what is kept is the same for any chunks.
-    pub(crate) fn extend(&mut self, text: &str) {
-        let mut rest = text;
-        while let Some(first) = rest.chars().next() {
-            self.drop_old();
-            let room = 2 * KEPT - self.chars.len();
-            let cut = rest.floor_char_boundary(room).max(first.len_utf8());
-            let (block, after) = rest.split_at(cut);
-            let before = self.chars.len();
-            append(&mut self.chars, block);
-            self.read += (self.chars.len() - before) as u64;
-            rest = after;
-        }
     }
 
     fn drop_old(&mut self) {

@@ -3,8 +3,10 @@
 //! Each thing knows how far before and after it the same thing stands, so that one look-up when it
 //! comes and one at most when it goes are all that counting costs, whatever window and stride are.
 
-use std::collections::{HashMap, VecDeque};
-use std::hash::{BuildHasherDefault, Hasher};
+use std::collections::VecDeque;
+
+use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
 
 use super::tokens::Token;
 
@@ -29,8 +31,9 @@ pub(super) struct Recent {
     first: u32,
     /// How many of `items` belong to the history.
     history: usize,
-    /// The number of the last one with each hash.
-    latest: HashMap<u64, u32, BuildHasherDefault<Spread>>,
+    /// The number of the last one with each hash, which stands in `items`: a quarter of what a map
+    /// that holds the hashes too would take. Hashes are well spread, and are taken as they are.
+    latest: HashTable<u32>,
     /// Different ones in the window.
     in_window: u64,
     /// Those of them that the history does not hold.
@@ -40,10 +43,18 @@ pub(super) struct Recent {
 impl Recent {
     /// Adds a thing to the window.
     pub(super) fn push(&mut self, Token { hash, start }: Token) {
-        let index = self.items.len();
-        let number = self.number(index);
-        let before = self.latest.insert(hash, number);
-        let before = before.map(|n| n.wrapping_sub(self.first) as usize);
+        let number = self.number(self.items.len());
+        let (items, first) = (&self.items, self.first);
+        let hash_of = |n: &u32| items[n.wrapping_sub(first) as usize].hash;
+        let same = |n: &u32| hash_of(n) == hash;
+        let before = match self.latest.entry(hash, same, hash_of) {
+            Entry::Occupied(mut latest) => Some(std::mem::replace(latest.get_mut(), number)),
+            Entry::Vacant(none) => {
+                none.insert(number);
+                None
+            }
+        };
+        let before = before.map(|n| n.wrapping_sub(first) as usize);
         let back = match before {
             Some(i) => number.wrapping_sub(self.number(i)),
             None => 0,
@@ -79,8 +90,10 @@ impl Recent {
         let Some(item) = self.items.pop_front() else {
             return;
         };
-        if item.on == 0 {
-            self.latest.remove(&item.hash);
+        if item.on == 0
+            && let Ok(latest) = self.latest.find_entry(item.hash, |n| *n == self.first)
+        {
+            latest.remove();
         }
         self.new += u64::from(item.on as usize >= self.history && item.on > 0);
         self.first = self.first.wrapping_add(1);
@@ -117,25 +130,5 @@ impl Recent {
         let mut all: Vec<u64> = last.filter_map(distance).collect();
         all.sort_unstable();
         all.get(all.len() / 2).copied().unwrap_or(0)
-    }
-}
-
-/// Hashes that are well spread are taken as they are.
-#[derive(Default)]
-struct Spread(u64);
-
-impl Hasher for Spread {
-    fn write(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.0 = self.0.rotate_left(8) ^ u64::from(*byte);
-        }
-    }
-
-    fn write_u64(&mut self, hash: u64) {
-        self.0 = hash;
-    }
-
-    fn finish(&self) -> u64 {
-        self.0
     }
 }

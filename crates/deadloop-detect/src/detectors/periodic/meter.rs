@@ -9,6 +9,7 @@ use regex::Regex;
 use super::look::{Look, steps};
 use super::places::{Origin, Places};
 use super::runs::{Run, Runs};
+use super::shown::Shown;
 use super::symbols::{self, MOST, NUMBER, Out, Symbols};
 use crate::fact::{Clock, Fact, Meter, Recipe, UNIT_CHARS};
 use crate::position::{Chars, Kind};
@@ -28,6 +29,8 @@ struct PeriodicMeter {
     runs: Runs,
     /// Where the symbols lie in the text, where they are not its chars.
     places: Option<Places>,
+    /// What the kept symbols say, where they are elements.
+    shown: Shown,
     /// Steps whose facts have been told.
     told: u64,
     /// Facts of the piece that is read, with their lags.
@@ -39,7 +42,8 @@ impl PeriodicMeter {
         Self {
             symbols: look.symbols,
             runs: Runs::new(&look.want),
-            places: (!look.symbols.are_chars()).then(|| Places::new(look.symbols.are_elements())),
+            places: (!look.symbols.are_chars()).then(Places::default),
+            shown: Shown::default(),
             told: 0,
             found: Vec::new(),
             look,
@@ -84,11 +88,14 @@ impl PeriodicMeter {
             let cut = rest.floor_char_boundary(most).max(first.len_utf8());
             let (block, after) = rest.split_at(cut);
             rest = after;
-            if let Some(places) = &mut self.places {
-                places.note(block);
-            }
-            let Self { runs, places, .. } = self;
-            self.symbols.read(block, &mut Taken { runs, places });
+            self.symbols.read(
+                block,
+                &mut Taken {
+                    runs: &mut self.runs,
+                    places: &mut self.places,
+                    shown: &mut self.shown,
+                },
+            );
             if self.symbols.fenced() != fenced {
                 self.tell_going_on(fenced);
             }
@@ -113,6 +120,7 @@ impl PeriodicMeter {
             places.origins = origins;
             places.ends.drain(..old);
         }
+        self.shown.forget(old);
     }
 
     fn tell_ended(&mut self, fenced: bool) {
@@ -142,7 +150,6 @@ impl PeriodicMeter {
         let single = chars && run.lag == 1 || !self.is_named(run, until, &unit);
         let origin = self.origin(run);
         let fenced = look.fenced_copies.filter(|_| fenced).unwrap_or(0);
-        let (from, to) = self.last_copy(run, until);
         for ask in look.asks(run.lag, single) {
             let need = look.need(run.lag, ask).max(fenced * u64::from(run.lag));
             let first = (run.start + need).max(self.told + 1);
@@ -157,7 +164,7 @@ impl PeriodicMeter {
                 bounds: look.bounds(run, origin.start, (ask, single)),
                 check: "periodic",
                 onset: origin.onset,
-                period: to - from,
+                period: origin.onset - origin.start,
                 copies: steps(run.start, run.lag),
                 unit: unit.chars().take(UNIT_CHARS).collect(),
             };
@@ -216,36 +223,34 @@ impl PeriodicMeter {
         Chars(index.and_then(|i| places.ends.get(i)).copied().unwrap_or(0))
     }
 
-    /// Where the last whole copy of a tail's unit begins and ends.
-    fn last_copy(&self, run: Run, until: u64) -> (Chars, Chars) {
-        let (from, to) = run.last_copy(until);
-        (self.end_of(from), self.end_of(to))
-    }
-
-    /// The last whole copy of a tail's unit; a number that was folded is a `#`.
+    /// A tail's unit; a number that was folded is a `#`. The last copy says it, and says what any would.
     fn unit(&self, run: Run, until: u64) -> String {
-        let (from, to) = self.last_copy(run, until);
-        let text = self.places.as_ref().and_then(|p| p.text(from.0, to.0));
-        text.unwrap_or_else(|| {
-            let char_of = |s: &u32| match *s {
-                NUMBER => Some('#'),
-                symbol => char::from_u32(symbol),
-            };
-            self.copy(run, until).iter().filter_map(char_of).collect()
-        })
+        let copy = self.copy(run, until);
+        if self.look.symbols.are_elements() {
+            return self.shown.unit(copy, self.look.symbols.are_lines());
+        }
+        let char_of = |s: &u32| match *s {
+            NUMBER => Some('#'),
+            symbol => char::from_u32(symbol),
+        };
+        self.symbols_of(copy).iter().filter_map(char_of).collect()
     }
 
-    /// The symbols of the last whole copy.
-    fn copy(&self, run: Run, until: u64) -> &[u32] {
+    /// Where the last whole copy lies among the kept symbols.
+    fn copy(&self, run: Run, until: u64) -> (usize, usize) {
         let (from, to) = run.last_copy(until);
-        let (kept, base) = self.runs.kept();
+        let base = self.runs.base();
         let index = |at: u64| usize::try_from(at.saturating_sub(base)).unwrap_or(0);
-        &kept[index(from)..index(to)]
+        (index(from), index(to))
+    }
+
+    fn symbols_of(&self, (from, to): (usize, usize)) -> &[u32] {
+        &self.runs.kept()[from..to]
     }
 
     /// Whether the unit has a letter or a number.
     fn is_named(&self, run: Run, until: u64, unit: &str) -> bool {
-        let mut symbols = self.copy(run, until).iter();
+        let mut symbols = self.symbols_of(self.copy(run, until)).iter();
         if self.look.symbols.are_elements() {
             return symbols.any(|symbol| symbol & symbols::NAMED != 0);
         }
@@ -273,6 +278,7 @@ impl PeriodicMeter {
 struct Taken<'a> {
     runs: &'a mut Runs,
     places: &'a mut Option<Places>,
+    shown: &'a mut Shown,
 }
 
 impl Out for Taken<'_> {
@@ -288,6 +294,11 @@ impl Out for Taken<'_> {
         if let Some(places) = self.places {
             places.mark(at);
         }
+    }
+
+    #[inline]
+    fn shown(&mut self) -> &mut Shown {
+        self.shown
     }
 }
 

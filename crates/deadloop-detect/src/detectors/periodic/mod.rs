@@ -11,7 +11,7 @@
 //! | chars to symbols: list markers, numbers, sentences, code | `symbols` |
 //! | which lags a sequence repeats at: the algorithm | `runs`, with `want`, `grams` |
 //! | what is asked of a repetition | `look` |
-//! | from repetitions to facts | `meter`, `places` |
+//! | from repetitions to facts | `meter`, `places`, `shown` |
 //!
 //! With `fold` the text is compared, and `min_chars` counted, without what is folded away; with `on`
 //! periods are counted in sentences or lines, `min_chars` in chars. Positions are always those of
@@ -27,6 +27,7 @@ mod look;
 mod meter;
 mod places;
 mod runs;
+mod shown;
 mod symbols;
 mod want;
 

@@ -90,9 +90,9 @@ impl Runs {
         self.tracked.iter().copied().filter(|run| run.whole)
     }
 
-    /// The last symbols that were read, and the number of the first of them.
-    pub(super) fn kept(&self) -> (&[u32], u64) {
-        (&self.kept[..self.read], self.base())
+    /// The last symbols that were read.
+    pub(super) fn kept(&self) -> &[u32] {
+        &self.kept[..self.read]
     }
 
     /// The number of the first symbol that is kept.
@@ -102,7 +102,7 @@ impl Runs {
 
     /// How many symbols can be added before old ones have to be dropped.
     pub(super) fn room(&self, want: &Want) -> usize {
-        (2 * want.keep).saturating_sub(self.kept.len())
+        (want.keep + want.keep / 2).saturating_sub(self.kept.len())
     }
 
     /// Adds a symbol, to be [`read`](Self::read).

@@ -3,6 +3,7 @@
 //! Three stages, each char by char: code fences are told apart, markers and numbers are folded,
 //! chars are gathered into sentences or lines where those are compared.
 
+use super::shown::Shown;
 use crate::element::{Element, ends_sentence};
 use crate::fence::Fence;
 use crate::script::is_common;
@@ -99,6 +100,11 @@ impl Symbols {
         self.fences && self.fence.is_inside()
     }
 
+    /// Whether symbols are lines.
+    pub(super) fn are_lines(&self) -> bool {
+        self.on == On::Lines
+    }
+
     /// Whether symbols are elements of several chars.
     pub(super) fn are_elements(&self) -> bool {
         self.on != On::Chars
@@ -112,7 +118,7 @@ impl Symbols {
             let plain = self.are_elements() && !self.fences;
             let gathers = plain && (!self.fold() || self.marker.is_past());
             if gathers && rest.bytes().next().is_some_and(begins_words) {
-                rest = &rest[self.words(rest.as_bytes())..];
+                rest = &rest[self.words(rest.as_bytes(), out.shown())..];
             }
             let Some(c) = rest.chars().next() else {
                 return;
@@ -120,7 +126,7 @@ impl Symbols {
             rest = &rest[c.len_utf8()..];
             self.seen += 1;
             if gathers && is_common(c) {
-                self.letter(c);
+                self.letter(c, out.shown());
             } else {
                 self.char(c, out);
             }
@@ -129,16 +135,19 @@ impl Symbols {
 
     /// Gathers ASCII that cannot end an element, as [`char`](Self::char) would one by one: most of
     /// what most texts are. Gives back how many bytes that was.
-    fn words(&mut self, bytes: &[u8]) -> usize {
+    fn words(&mut self, bytes: &[u8], shown: &mut Shown) -> usize {
         let (mut element, mut named) = (self.element, self.named);
         let mut in_number = self.in_number;
         let mut rest = bytes;
         loop {
             let word = Word::first(rest);
             let word = word.before(ends_words(word));
-            if !element.add_word(word) {
+            let space = element.owes_blank();
+            if element.add_word(word) {
+                shown.word(space, word);
+            } else {
                 let bytes = rest[..word.len].iter();
-                bytes.for_each(|byte| element.add(u32::from(*byte), *byte == b' '));
+                bytes.for_each(|byte| add(&mut element, shown, u32::from(*byte), *byte == b' '));
             }
             named = named || letters(word) != 0;
             in_number = in_number && word.len == 0;
@@ -151,7 +160,7 @@ impl Symbols {
                 break;
             }
             if !in_number {
-                element.add(NUMBER, false);
+                add(&mut element, shown, NUMBER, false);
             }
             (in_number, named) = (true, true);
             rest = &rest[digits..];
@@ -163,9 +172,9 @@ impl Symbols {
 
     /// Gathers a letter, as [`char`](Self::char) would.
     #[inline]
-    fn letter(&mut self, c: char) {
+    fn letter(&mut self, c: char, shown: &mut Shown) {
         (self.in_number, self.named) = (false, true);
-        self.element.add(u32::from(c), false);
+        add(&mut self.element, shown, u32::from(c), false);
     }
 
     #[inline]
@@ -217,6 +226,7 @@ impl Symbols {
             let named = std::mem::take(&mut self.named);
             // The high half of the hash holds every char.
             if let Some((hash, _)) = self.element.finish() {
+                out.shown().end();
                 let symbol = u32::try_from(hash >> 32).unwrap_or(u32::MAX);
                 out.symbol(symbol & !NAMED | if named { NAMED } else { 0 }, self.seen);
             }
@@ -233,10 +243,19 @@ impl Symbols {
                 let named = |c: char| c.is_alphanumeric();
                 self.named =
                     self.named || symbol == NUMBER || char::from_u32(symbol).is_some_and(named);
-                self.element.add(symbol, blank);
+                add(&mut self.element, out.shown(), symbol, blank);
             }
         }
     }
+}
+
+/// Adds a symbol to an element, and to what is shown of it.
+#[inline]
+fn add(element: &mut Element, shown: &mut Shown, symbol: u32, blank: bool) {
+    if !blank {
+        shown.symbol(element.owes_blank(), symbol);
+    }
+    element.add(symbol, blank);
 }
 
 /// Whether a char is a digit of some script, or a number by itself.
@@ -274,6 +293,8 @@ pub(super) trait Out {
     fn symbol(&mut self, symbol: u32, at: u64);
     /// A list marker that was left out, and is one by the `at`-th char.
     fn marker(&mut self, at: u64);
+    /// Where what elements say goes.
+    fn shown(&mut self) -> &mut Shown;
 }
 
 /// Follows a line while its chars can be a list marker: `1.`, `1)`, `1、`, `(1)`, `Step 1:`, `第1步`,
