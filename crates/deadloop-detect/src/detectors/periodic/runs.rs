@@ -18,7 +18,7 @@
 //!
 //! Scans are `stride` symbols apart, `stride` a share of the matches that the shortest tail needs, so
 //! that a symbol pays for little of one; a lag that fell short is not compared again before it can
-//! have caught up.
+//! nearly have caught up, and a band of lags not walked before one of them can.
 
 use super::grams::{Grams, place, roll};
 use super::want::{BANDS, LOOK, Want, band, longest};
@@ -64,6 +64,10 @@ pub(super) struct Runs {
     tracked: Vec<Run>,
     ended: Vec<Run>,
 }
+
+/// A lag that is met is compared when what it needs is but this part of it away: else some lag of a
+/// band is due at each scan, and all of them are walked for it.
+const EARLY: u64 = 2;
 
 impl Runs {
     pub(super) fn new(want: &Want) -> Self {
@@ -298,14 +302,14 @@ impl Runs {
     /// need not be asked again.
     fn consider(&mut self, want: &Want, lag: u32) -> u64 {
         let index = lag as usize - 1;
-        if self.idle[index] > self.seen {
+        let from = u64::from(want.tracked_from(lag));
+        if self.idle[index] > self.seen + from / EARLY {
             return self.idle[index];
         }
         if self.is_tracked(lag) {
             return u64::MAX;
         }
         let matches = self.matches(lag as usize);
-        let from = u64::from(want.tracked_from(lag));
         if matches < from {
             self.idle[index] = self.seen + (from - matches);
             return self.idle[index];
