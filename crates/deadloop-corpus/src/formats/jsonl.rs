@@ -109,23 +109,18 @@ enum Packer {
     Pieces(Pieces),
 }
 
-impl Packer {
-    fn writer(&mut self) -> &mut dyn Write {
-        match self {
-            Self::Plain(file) => file,
-            Self::Gzip(file) => file,
-            Self::Zstd(file) => file,
-            Self::Pieces(file) => file,
-        }
-    }
-}
-
 impl Sink for Written {
     fn write(&mut self, entry: &Entry) -> io::Result<()> {
+        let file: &mut dyn Write = match &mut self.packer {
+            Packer::Plain(file) => file,
+            Packer::Gzip(file) => file,
+            Packer::Zstd(file) => file,
+            Packer::Pieces(pieces) => return pieces.line(entry),
+        };
         self.line.clear();
         line(entry, &mut self.line)?;
         self.line.push(b'\n');
-        self.packer.writer().write_all(&self.line)
+        file.write_all(&self.line)
     }
 
     fn finish(self: Box<Self>) -> io::Result<NamedTempFile> {
@@ -161,6 +156,15 @@ impl Pieces {
         })
     }
 
+    fn line(&mut self, entry: &Entry) -> io::Result<()> {
+        line(entry, &mut self.piece)?;
+        self.piece.push(b'\n');
+        match self.piece.len() >= PIECE {
+            true => self.pack(),
+            false => Ok(()),
+        }
+    }
+
     fn pack(&mut self) -> io::Result<()> {
         let packed = self.zstd.compress(&self.piece)?;
         self.piece.clear();
@@ -171,19 +175,5 @@ impl Pieces {
     fn finish(mut self) -> io::Result<BufWriter<NamedTempFile>> {
         self.pack()?;
         Ok(self.file)
-    }
-}
-
-impl Write for Pieces {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.piece.extend_from_slice(bytes);
-        if self.piece.len() >= PIECE {
-            self.pack()?;
-        }
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.file.flush()
     }
 }

@@ -56,7 +56,7 @@ impl Fault {
 
 /// The text of a line.
 pub(crate) fn utf8(line: &[u8]) -> Result<&str, Fault> {
-    std::str::from_utf8(line).map_err(|e| {
+    simdutf8::compat::from_utf8(line).map_err(|e| {
         let what = format!("not UTF-8 at byte {}", e.valid_up_to() + 1);
         Fault::new(what, "UTF-8 text")
     })
