@@ -2,22 +2,17 @@
 
 #![allow(clippy::expect_used, reason = "a test that cannot go on says why")]
 
+mod program;
+
+use program::deadloop;
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::process::{Command, Output};
 
 const STARTER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../datasets/starter");
 const GRID: &str = "[[guard]]\ndetector = \"periodic\"\n[guard.params]\nmin_copies = [3, 4, 6]\n\
                     min_chars = [100, 500, 1000]\n";
 
 type Rows = Vec<BTreeMap<String, String>>;
-
-fn deadloop(args: &[&str]) -> Output {
-    let run = Command::new(env!("CARGO_BIN_EXE_deadloop"))
-        .args(args)
-        .output();
-    run.expect("it starts")
-}
 
 fn done(args: &[&str]) {
     let run = deadloop(args);

@@ -6,35 +6,19 @@
     reason = "a test that cannot go on says why"
 )]
 
+mod program;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use program::{code, deadloop, stderr, stdout};
 use serde_json::{Value, json};
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
 fn root(path: &str) -> String {
     format!("{ROOT}/{path}")
-}
-
-fn deadloop(args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_deadloop"))
-        .args(args)
-        .output()
-        .expect("it starts")
-}
-
-fn code(output: &Output) -> Option<i32> {
-    output.status.code()
-}
-
-fn stderr(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
-}
-
-fn stdout(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
 fn parsed(output: &Output) -> Value {

@@ -2,9 +2,12 @@
 
 #![allow(clippy::expect_used, reason = "a test that cannot go on says why")]
 
+mod program;
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use program::stderr;
 use serde_json::{Value, json};
 
 /// A corpus of one file, and settings.
@@ -50,10 +53,6 @@ impl Place {
 fn stdout(output: &Output) -> String {
     assert_eq!(output.status.code(), Some(0), "{}", stderr(output));
     String::from_utf8_lossy(&output.stdout).into_owned()
-}
-
-fn stderr(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
 fn json(output: &Output) -> Value {

@@ -2,19 +2,12 @@
 
 #![allow(clippy::expect_used, reason = "a test that cannot go on says why")]
 
+mod program;
+
+use program::deadloop_in;
 use std::path::Path;
-use std::process::{Command, Output};
 
 const SAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/formats/import");
-
-fn deadloop(dir: &Path, args: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_deadloop"));
-    command
-        .current_dir(dir)
-        .args(args)
-        .output()
-        .expect("it starts")
-}
 
 fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
@@ -36,7 +29,7 @@ fn recordings() -> tempfile::TempDir {
 #[test]
 fn bad_recordings_stop_it_and_nothing_is_left() {
     let dir = recordings();
-    let run = deadloop(dir.path(), &["import", "in", "--out", "corpus"]);
+    let run = deadloop_in(dir.path(), &["import", "in", "--out", "corpus"]);
     assert_eq!(run.status.code(), Some(2));
     let said = text(&run.stderr);
     let names = [
@@ -52,7 +45,7 @@ fn bad_recordings_stop_it_and_nothing_is_left() {
 #[test]
 fn bad_recordings_are_left_out_listed_and_counted() {
     let dir = recordings();
-    let run = deadloop(
+    let run = deadloop_in(
         dir.path(),
         &[
             "import", "in", "--out", "corpus", "--on-bad", "skip", "--json",
@@ -72,7 +65,7 @@ fn bad_recordings_are_left_out_listed_and_counted() {
     assert_eq!(told["models"]["qwen3-8b"], 3);
     let rejected = std::fs::read_to_string(dir.path().join("corpus/rejected.jsonl"));
     assert_eq!(rejected.expect("it is there").lines().count(), 2);
-    let check = deadloop(dir.path(), &["check", "corpus"]);
+    let check = deadloop_in(dir.path(), &["check", "corpus"]);
     assert_eq!(check.status.code(), Some(0), "{}", text(&check.stderr));
 }
 
@@ -80,10 +73,10 @@ fn bad_recordings_are_left_out_listed_and_counted() {
 fn nothing_is_overwritten_unless_forced_and_labels_stay() {
     let dir = recordings();
     let args = ["import", "in/ollama.jsonl", "--out", "corpus"];
-    assert_eq!(deadloop(dir.path(), &args).status.code(), Some(0));
+    assert_eq!(deadloop_in(dir.path(), &args).status.code(), Some(0));
     let labels = dir.path().join("corpus/labels.csv");
     std::fs::write(&labels, "transcript,class\nollama/1,clean\n").expect("it is writable");
-    let again = deadloop(dir.path(), &args);
+    let again = deadloop_in(dir.path(), &args);
     assert_eq!(again.status.code(), Some(2));
     assert!(
         text(&again.stderr).contains("is there already"),
@@ -92,7 +85,7 @@ fn nothing_is_overwritten_unless_forced_and_labels_stay() {
     );
     let card = || std::fs::read(dir.path().join("corpus/dataset.toml")).expect("the card");
     let first = card();
-    let forced = deadloop(dir.path(), &[args.as_slice(), &["--force"]].concat());
+    let forced = deadloop_in(dir.path(), &[args.as_slice(), &["--force"]].concat());
     assert_eq!(forced.status.code(), Some(0), "{}", text(&forced.stderr));
     assert_eq!(card(), first, "the same bytes");
     assert!(labels.exists());
@@ -108,7 +101,7 @@ fn by_column(file: &Path, field: &str) -> (serde_json::Value, Vec<String>) {
     let args = [
         "import", file, "--out", "corpus", "--json", "--on-bad", "skip",
     ];
-    let run = deadloop(dir.path(), &[&args[..], &["--text-field", field]].concat());
+    let run = deadloop_in(dir.path(), &[&args[..], &["--text-field", field]].concat());
     assert_eq!(run.status.code(), Some(0), "{}", text(&run.stderr));
     let told = serde_json::from_slice(&run.stdout).expect("it is JSON");
     let corpus = deadloop_corpus::Corpus::open(&dir.path().join("corpus")).expect("a corpus");
@@ -177,7 +170,7 @@ fn a_text_field_is_for_formats_with_columns() {
             "--from",
             format,
         ];
-        let run = deadloop(dir.path(), &args);
+        let run = deadloop_in(dir.path(), &args);
         (run.status.code(), text(&run.stderr))
     };
     let (code, said) = from("ollama");
@@ -197,7 +190,7 @@ fn a_text_field_is_for_formats_with_columns() {
 #[test]
 fn wrong_usage_is_told() {
     let dir = recordings();
-    let code = |args: &[&str]| deadloop(dir.path(), args).status.code();
+    let code = |args: &[&str]| deadloop_in(dir.path(), args).status.code();
     assert_eq!(code(&["import", "absent", "--out", "c"]), Some(2));
     assert_eq!(
         code(&["import", "in", "--out", "c", "--from", "telepathy"]),
@@ -210,7 +203,7 @@ fn wrong_usage_is_told() {
     );
     std::fs::create_dir(dir.path().join("empty")).expect("it is writable");
     assert_eq!(code(&["import", "empty", "--out", "c"]), Some(4));
-    let help = deadloop(dir.path(), &["import", "--help"]);
+    let help = deadloop_in(dir.path(), &["import", "--help"]);
     assert!(
         text(&help.stdout).contains("openai-chat"),
         "{}",

@@ -2,9 +2,10 @@
 
 #![allow(clippy::expect_used, reason = "a test that cannot go on says why")]
 
+mod program;
+
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::process::Command;
 
 use deadloop_score::{Cells, RegionBlock, Regions, Results, Table, Verdict};
 
@@ -14,12 +15,8 @@ const GRID: &str = "[[guard]]\ndetector = \"checkpoint\"\n[guard.params]\nevery 
                     [[guard]]\ndetector = \"periodic\"\n[guard.params]\nmin_copies = [3, 6]\n";
 
 fn deadloop(args: &[&str]) {
-    let run = Command::new(env!("CARGO_BIN_EXE_deadloop"))
-        .args(args)
-        .output()
-        .expect("it starts");
-    let said = String::from_utf8_lossy(&run.stderr);
-    assert!(run.status.success(), "{args:?}: {said}");
+    let run = program::deadloop(args);
+    assert!(run.status.success(), "{args:?}: {}", program::stderr(&run));
 }
 
 fn path(dir: &Path, name: &str) -> String {

@@ -2,6 +2,9 @@
 
 #![allow(clippy::expect_used, reason = "a test that cannot go on says why")]
 
+mod program;
+
+use program::{deadloop_in, stderr};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -27,15 +30,7 @@ for raw in sys.stdin.buffer:
 "#;
 
 fn deadloop(args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_deadloop"))
-        .current_dir(ROOT)
-        .args(args)
-        .output()
-        .expect("it starts")
-}
-
-fn stderr(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
+    deadloop_in(Path::new(ROOT), args)
 }
 
 fn says(run: &Output, exit: i32, words: &[&str]) {

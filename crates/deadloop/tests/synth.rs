@@ -3,21 +3,13 @@
 
 #![allow(clippy::expect_used, reason = "a test that cannot go on says why")]
 
+mod program;
+
+use program::{deadloop, stderr};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Output;
 
 const DATASETS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../datasets");
-
-fn deadloop(args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_deadloop"))
-        .args(args)
-        .output()
-        .expect("it starts")
-}
-
-fn stderr(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
-}
 
 fn synth(spec: &Path, out: &Path, more: &[&str]) -> Output {
     let (spec, out) = (spec.display().to_string(), out.display().to_string());

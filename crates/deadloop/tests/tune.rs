@@ -3,28 +3,16 @@
 
 #![allow(clippy::expect_used, reason = "a test that cannot go on says why")]
 
+mod program;
+
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
+use program::{code, deadloop, stderr};
 use serde_json::{Value, json};
-
-fn deadloop(args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_deadloop"))
-        .args(args)
-        .output()
-        .expect("it starts")
-}
-
-fn code(output: &Output) -> Option<i32> {
-    output.status.code()
-}
-
-fn stderr(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
-}
 
 fn stdout_json(output: &Output) -> Value {
     serde_json::from_slice(&output.stdout).expect("--json prints JSON")

@@ -1,4 +1,4 @@
-//! Answers questions about statistics, for `scripts/statistics.py`, which asks other people's
+//! Answers questions about statistics, for `scripts/references.py`, which asks other people's
 //! libraries the same.
 //!
 //! A question is a line of JSON on stdin, the answer a line on stdout: `{"of": "wilson", "k": 5, "n":

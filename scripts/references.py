@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Holds deadloop's statistics against other people's libraries.
 
-usage: python3 scripts/statistics.py [COMMAND…]     (pip install numpy scipy statsmodels)
+usage: python3 scripts/references.py [COMMAND…]     (pip install numpy scipy statsmodels)
 
 COMMAND answers questions, one a line of JSON (default: the example `statistics` of deadloop-score, which is
 built with the whole workspace: built alone, its dependencies would have other features and be built again). Intervals, bounds, exact tests, corrections and the moments of the beta-binomial and
