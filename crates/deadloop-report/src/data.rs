@@ -13,7 +13,7 @@ pub use comparison::{Became, Comparison, Difference, Flip, Gate, Side};
 pub use deadloop_score::Verdict;
 pub use outcome::Outcome;
 pub use run::{Nothing, Objective, Restrictive, Run};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
 
 use crate::numbers::Interval;
@@ -313,8 +313,9 @@ impl ReportData {
     }
 
     /// `parameter=value` for each value in which a setting differs from the current one; without a current one, for
-    /// each that is not the same in all cells.
-    pub fn differences(&self, setting: usize) -> Vec<String> {
+    /// each that is not the same in all cells. Where there are several members, the first of each says whose it is; one
+    /// that the current setting has beside one in common is `no member`.
+    fn differences(&self, setting: usize) -> Vec<String> {
         let Some(this) = self.settings.get(setting) else {
             return Vec::new();
         };
@@ -323,21 +324,35 @@ impl ReportData {
             Some(base) => base.params.get(at) != this.params.get(at),
             None => self.varying().get(at) == Some(&true),
         };
-        let named = self
-            .parameters
-            .iter()
-            .enumerate()
-            .filter(|(at, _)| differs(*at));
-        named
-            .filter_map(|(at, name)| {
-                Some(format!(
-                    "{}={}",
-                    short(name),
-                    this.params.get(at)?.as_ref()?
-                ))
-            })
-            .collect()
+        let several = self.parameters.iter().map(|name| member(name));
+        let several = several.collect::<BTreeSet<&str>>().len() > 1;
+        let both = |(a, b): (&Option<String>, &Option<String>)| a.is_some() && b.is_some();
+        let akin = base.is_some_and(|base| base.params.iter().zip(&this.params).any(both));
+        let mut told = None;
+        let mut all = Vec::new();
+        for (at, name) in self.parameters.iter().enumerate() {
+            if !differs(at) {
+                continue;
+            }
+            let member = member(name);
+            let first = told.replace(member) != Some(member);
+            match this.params.get(at).and_then(Option::as_ref) {
+                Some(value) if several && first => {
+                    all.push(format!("{member}: {}={value}", short(name)));
+                }
+                Some(value) => all.push(format!("{}={value}", short(name))),
+                None if several && first && akin => all.push(format!("no {member}")),
+                None => {}
+            }
+        }
+        all
     }
+}
+
+/// The member of a guard that a parameter is of, as `p.MEMBER.NAME` says.
+fn member(parameter: &str) -> &str {
+    let guard = parameter.rsplit_once('.').map_or("", |(guard, _)| guard);
+    guard.rsplit('.').next().unwrap_or(guard)
 }
 
 /// A parameter's name without its guard.

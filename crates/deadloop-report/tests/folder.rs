@@ -125,6 +125,31 @@ fn write_folder(dir: &Path) {
 }
 
 #[test]
+fn a_setting_of_several_members_says_whose_each_value_is() {
+    let dir = tempfile::tempdir().unwrap();
+    write_folder(dir.path());
+    let each = |of| [Some(of); 3];
+    parquet(
+        dir.path(),
+        "scores.parquet",
+        vec![
+            words("setting", &[Some("aa"), Some("bb"), Some("cc")]),
+            words("model", &each(ALL_MODELS)),
+            counts("p.periodic.min_copies", &[Some(3), Some(4), None]),
+            counts("p.periodic-2.min_copies", &[Some(5), None, None]),
+            counts("p.novelty.stride", &[None, None, Some(7)]),
+            counts("p.novelty.hold", &[None, None, Some(8)]),
+            counts("transcripts", &each(6)),
+            counts("loops", &each(4)),
+            counts("clean", &each(2)),
+        ],
+    );
+    let data = load(dir.path()).unwrap();
+    assert_eq!(data.describe(1), "periodic: min_copies=4, no periodic-2");
+    assert_eq!(data.describe(2), "novelty: stride=7, hold=8");
+}
+
+#[test]
 fn a_folder_is_read_as_the_contract_says() {
     let dir = tempfile::tempdir().unwrap();
     write_folder(dir.path());
