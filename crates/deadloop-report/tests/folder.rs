@@ -128,20 +128,19 @@ fn write_folder(dir: &Path) {
 fn a_setting_of_several_members_says_whose_each_value_is() {
     let dir = tempfile::tempdir().unwrap();
     write_folder(dir.path());
-    let each = |of| [Some(of); 3];
     parquet(
         dir.path(),
         "scores.parquet",
         vec![
             words("setting", &[Some("aa"), Some("bb"), Some("cc")]),
-            words("model", &each(ALL_MODELS)),
+            words("model", &[Some(ALL_MODELS); 3]),
             counts("p.periodic.min_copies", &[Some(3), Some(4), None]),
             counts("p.periodic-2.min_copies", &[Some(5), None, None]),
             counts("p.novelty.stride", &[None, None, Some(7)]),
             counts("p.novelty.hold", &[None, None, Some(8)]),
-            counts("transcripts", &each(6)),
-            counts("loops", &each(4)),
-            counts("clean", &each(2)),
+            counts("transcripts", &[Some(6); 3]),
+            counts("loops", &[Some(4); 3]),
+            counts("clean", &[Some(2); 3]),
         ],
     );
     let data = load(dir.path()).unwrap();
