@@ -14,6 +14,8 @@ pub(super) struct Shown {
     text: Vec<u8>,
     /// Where each begins; the one in the making last.
     starts: Vec<usize>,
+    /// How long `text` is when no more of the one in the making is kept.
+    full: usize,
 }
 
 /// Bytes of an element that are kept: few chars but emoji have more than three.
@@ -29,6 +31,7 @@ impl Default for Shown {
         Self {
             text: Vec::new(),
             starts: vec![0],
+            full: MOST,
         }
     }
 }
@@ -37,7 +40,7 @@ impl Shown {
     /// Adds a symbol to the element in the making, after a space if it owes one.
     #[inline]
     pub(super) fn symbol(&mut self, space: bool, symbol: u32) {
-        if !self.takes() {
+        if self.text.len() >= self.full {
             return;
         }
         if space {
@@ -56,7 +59,7 @@ impl Shown {
     /// Adds chars of which each is one byte, but for a space at their end.
     #[inline]
     pub(super) fn word(&mut self, space: bool, word: Word) {
-        if !self.takes() || word.len == 0 {
+        if self.text.len() >= self.full || word.len == 0 {
             return;
         }
         if space {
@@ -65,19 +68,8 @@ impl Shown {
         let bytes = word.bytes.to_le_bytes();
         let len = word.len - usize::from(bytes[word.len - 1] == b' ');
         let end = self.text.len() + len;
-        self.text.extend(bytes);
+        self.text.extend_from_slice(&bytes);
         self.text.truncate(end);
-    }
-
-    /// Whether more of this element is kept; then there is room for it.
-    #[inline]
-    fn takes(&mut self) -> bool {
-        let begun = self.starts.last().copied().unwrap_or(0);
-        let takes = self.text.len() < begun + MOST;
-        if takes && self.text.capacity() - self.text.len() < 2 * Word::MOST {
-            self.text.reserve_exact(STEP);
-        }
-        takes
     }
 
     /// Ends an element.
@@ -90,6 +82,10 @@ impl Shown {
             .find(|at| self.text.get(*at).is_none_or(|byte| byte & 0xC0 != 0x80));
         self.text.truncate(whole.unwrap_or(end));
         self.starts.push(self.text.len());
+        self.full = self.text.len() + MOST;
+        if self.text.capacity() < self.full + 2 * Word::MOST {
+            self.text.reserve_exact(STEP);
+        }
     }
 
     /// Forgets the first elements.
@@ -100,6 +96,7 @@ impl Shown {
         self.text.drain(..until);
         self.starts.drain(..count);
         self.starts.iter_mut().for_each(|start| *start -= until);
+        self.full -= until;
     }
 
     /// The elements from number `from` to `to` of those that are kept, each ended as sentences are, or
