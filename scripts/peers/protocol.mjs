@@ -105,7 +105,7 @@ function* pieces(event, size) {
 }
 
 const alarm = (slot, reason) => ({
-  event: slot.event, at: slot.at, kind: reason.kind ?? 'other', detail: wellFormed(reason.detail ?? String(reason)),
+  event: slot.event, at: slot.at, kind: reason.kind ?? 'other', detail: String(reason.detail ?? reason).toWellFormed(),
 });
 
 /** One transcript: a fresh watch for each channel, and the first alarm of any of them. */
