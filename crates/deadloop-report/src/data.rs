@@ -13,7 +13,7 @@ pub use comparison::{Became, Comparison, Difference, Flip, Gate, Side};
 pub use deadloop_score::Verdict;
 pub use outcome::Outcome;
 pub use run::{Nothing, Objective, Restrictive, Run};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 use crate::numbers::Interval;
@@ -324,8 +324,8 @@ impl ReportData {
             Some(base) => base.params.get(at) != this.params.get(at),
             None => self.varying().get(at) == Some(&true),
         };
-        let several = self.parameters.iter().map(|name| member(name));
-        let several = several.collect::<BTreeSet<&str>>().len() > 1;
+        let mut neighbours = self.parameters.windows(2);
+        let several = neighbours.any(|two| member(&two[0]) != member(&two[1]));
         let both = |(a, b): (&Option<String>, &Option<String>)| a.is_some() && b.is_some();
         let akin = base.is_some_and(|base| base.params.iter().zip(&this.params).any(both));
         let mut told = None;
@@ -349,10 +349,9 @@ impl ReportData {
     }
 }
 
-/// The member of a guard that a parameter is of, as `p.MEMBER.NAME` says.
-fn member(parameter: &str) -> &str {
-    let guard = parameter.rsplit_once('.').map_or("", |(guard, _)| guard);
-    guard.rsplit('.').next().unwrap_or(guard)
+/// The member of a guard that a parameter is of.
+pub(crate) fn member(parameter: &str) -> &str {
+    parameter.rsplit_once('.').map_or("", |(member, _)| member)
 }
 
 /// A parameter's name without its guard.

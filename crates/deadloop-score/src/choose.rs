@@ -16,8 +16,9 @@ use crate::evidence::Evidence;
 use crate::folds::folds;
 use crate::infeasible::{ChooseError, NothingFeasible};
 use crate::ledger::{Ledger, REFERENCES};
+use crate::pairing::References;
 use crate::pooling::Borrowing;
-use crate::select::{References, Selected, Selection, Voice};
+use crate::select::{Selected, Selection, Voice};
 use crate::spread::borrowings;
 use crate::tally::{Count, Tally};
 

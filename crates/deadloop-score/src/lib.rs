@@ -47,6 +47,7 @@ mod ledger;
 mod metric;
 mod paint;
 mod paired;
+mod pairing;
 mod pareto;
 mod pinned;
 mod pooling;

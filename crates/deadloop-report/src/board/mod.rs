@@ -5,7 +5,7 @@
 
 mod pack;
 
-use crate::data::{Board, Column, Counted, ReportData, Role, Setting, short, varint};
+use crate::data::{Board, Column, Counted, ReportData, Role, Setting, member, varint};
 use deadloop_score::{PoissonCache, RegionBlock};
 use pack::packed;
 use serde::Serialize;
@@ -221,10 +221,7 @@ fn axis<'d>(
 fn family_name(there: &[usize], params: &[Param<'_>]) -> String {
     let mut members: Vec<&str> = Vec::new();
     for param in there {
-        let name = params[*param].name;
-        let member = name
-            .strip_suffix(short(name))
-            .map_or(name, |m| m.trim_end_matches('.'));
+        let member = member(params[*param].name);
         if !members.contains(&member) {
             members.push(member);
         }

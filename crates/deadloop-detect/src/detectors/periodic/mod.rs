@@ -8,7 +8,7 @@
 //! |---|---|
 //! | parameters, and which are refused together | here |
 //! | presets and where they come from | `presets.toml` |
-//! | chars to symbols: list markers, numbers, sentences, code | `symbols` |
+//! | chars to symbols: list markers, numbers, sentences, code | `symbols`, `marker` |
 //! | which lags a sequence repeats at: the algorithm | `runs`, with `want`, `grams` |
 //! | what is asked of a repetition | `look` |
 //! | from repetitions to facts | `meter`, `places`, `shown` |
@@ -24,6 +24,7 @@ use crate::value::{Literal, Value};
 
 mod grams;
 mod look;
+mod marker;
 mod meter;
 mod places;
 mod runs;

@@ -1,0 +1,103 @@
+//! [`Marker`]: whether a line begins as an item of a list does.
+
+/// Follows a line while its chars can be a list marker: `1.`, `1)`, `1、`, `(1)`, `Step 1:`, `第1步`,
+/// `**1.**`, blanks before and after.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Marker {
+    state: At,
+    held: [char; HELD],
+    len: usize,
+}
+
+/// Longer than this no marker is.
+pub(super) const HELD: usize = 24;
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum At {
+    /// Blanks, stars and what else can stand before the number.
+    #[default]
+    Start,
+    /// In the word "Step": so many of its letters.
+    Word(u8),
+    /// After the word, an opening bracket or 第: the number must follow.
+    Before,
+    Number,
+    /// After the number's closing sign: more signs and blanks.
+    After,
+    Text,
+}
+
+/// What a char of a line is.
+pub(super) enum Step {
+    /// Not known yet, or part of a marker.
+    Wait,
+    /// It makes what waited a marker.
+    Marker,
+    /// It is text, and so is what waited.
+    Text,
+}
+
+impl Marker {
+    /// Whether the rest of the line is text.
+    pub(super) fn is_past(&self) -> bool {
+        self.state == At::Text
+    }
+
+    pub(super) fn read(&mut self, c: char) -> Step {
+        let next = match c {
+            '\n' => At::Start,
+            _ => next(self.state, c),
+        };
+        let before = std::mem::replace(&mut self.state, next);
+        match next {
+            _ if c == '\n' => Step::Text,
+            At::After => {
+                self.len = 0;
+                if before == At::After {
+                    Step::Wait
+                } else {
+                    Step::Marker
+                }
+            }
+            At::Text => Step::Text,
+            _ if self.len < HELD => {
+                self.held[self.len] = c;
+                self.len += 1;
+                Step::Wait
+            }
+            _ => {
+                self.state = At::Text;
+                Step::Text
+            }
+        }
+    }
+
+    /// What waited, and how many chars of it there are.
+    pub(super) fn take(&mut self) -> ([char; HELD], usize) {
+        (self.held, std::mem::take(&mut self.len))
+    }
+}
+
+fn next(at: At, c: char) -> At {
+    const WORD: [char; 4] = ['s', 't', 'e', 'p'];
+    let blank = c.is_whitespace();
+    match (at, c) {
+        (At::Start, _) if blank => At::Start,
+        (At::Start, '*') => At::Start,
+        (At::Start, '(' | '（' | '[' | '第') => At::Before,
+        (At::Start, 'S' | 's') => At::Word(1),
+        (At::Word(n), _) if n < 4 && c.to_ascii_lowercase() == WORD[usize::from(n)] => {
+            At::Word(n + 1)
+        }
+        (At::Word(4), _) if blank => At::Before,
+        (At::Start | At::Before | At::Number, _) if c.is_numeric() => At::Number,
+        (At::Before, _) if blank => At::Before,
+        (At::Before | At::Number, _) if "一二三四五六七八九十百".contains(c) => {
+            At::Number
+        }
+        (At::Number, '.' | ')' | '、' | '）' | ']' | ':' | '：' | '步' | '．') => At::After,
+        (At::After, '*' | ':' | '：' | '.' | ')' | '）') => At::After,
+        (At::After, _) if blank => At::After,
+        _ => At::Text,
+    }
+}
