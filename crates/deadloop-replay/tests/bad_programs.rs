@@ -5,7 +5,6 @@
 mod kit;
 
 use std::sync::atomic::AtomicBool;
-use std::time::{Duration, Instant};
 
 use deadloop_replay::{Programs, RunError, StartError};
 use kit::{How, NEVER, Place, error, guard, no_python, plan, run};
@@ -73,13 +72,13 @@ bad.get(transcript, lambda: verdict(transcript, alarm))()
         ("half", "it ended (exit status: 0)"),
         (
             "hangs",
-            "no answer within 1500 ms; its stderr ends: |about hangs",
+            "no answer within 5000 ms; its stderr ends: |about hangs",
         ),
         ("chatty", ""),
         ("fine-4", ""),
     ];
     let corpus = place.ids(&expected.map(|(id, _)| id));
-    let plan = plan(&guard(&program, "timeout_ms = 1500\nmax_errors = 50"));
+    let plan = plan(&guard(&program, "timeout_ms = 5000\nmax_errors = 50"));
     for threads in [1, 8] {
         let how = How {
             threads,
@@ -120,9 +119,12 @@ for message in told():
     elif message["type"] == "start":
         transcript = message["transcript"]
         got[transcript] = 0
-        verdict(transcript, None)
+        # The run may end with the last verdict, and the program with it: the file is written first.
         if transcript == "b":
             open(sys.argv[0] + ".got", "w").write(str(got["a"]))
+        verdict(transcript, None)
+        # Nothing is read meanwhile: what still comes is what the pipe held.
+        time.sleep(2)
     else:
         got[transcript] += 1
 "#,
@@ -138,11 +140,9 @@ for message in told():
     assert!(got.parse::<usize>().unwrap() < 10_000, "{got} events came");
 
     let deaf = place.program("deaf.py", "ready()\ntime.sleep(100)\n");
-    let began = Instant::now();
     let plan = plan(&guard(&deaf, "timeout_ms = 300"));
     let records = run(&corpus, &plan, &one).unwrap();
     assert!(records.iter().all(|r| error(r).contains("within 300 ms")));
-    assert!(began.elapsed() < Duration::from_secs(20));
 }
 
 #[test]
@@ -151,7 +151,7 @@ fn a_slow_start_is_no_error_and_a_second_answer_later_is_one() {
         return;
     }
     let place = Place::new();
-    let body = "time.sleep(2)\n";
+    let body = "time.sleep(6)\n";
     let slow = place.server("slow.py", "verdict(transcript)");
     let text = std::fs::read_to_string(&slow).unwrap();
     std::fs::write(
@@ -162,7 +162,7 @@ fn a_slow_start_is_no_error_and_a_second_answer_later_is_one() {
     let corpus = place.ids(&["a", "b", "c", "d"]);
     let records = run(
         &corpus,
-        &plan(&guard(&slow, "timeout_ms = 1500")),
+        &plan(&guard(&slow, "timeout_ms = 5000")),
         &How::default(),
     );
     assert!(records.unwrap().iter().all(|r| error(r).is_empty()));

@@ -20,7 +20,7 @@ const TAIL_BYTES: usize = 2 << 10;
 /// How often a wait looks whether it is to stop.
 const LOOK: Duration = Duration::from_millis(50);
 /// How long a program that is over may take to be gone, and its last words to arrive.
-const LAST_WORDS: Duration = Duration::from_millis(300);
+const LAST_WORDS: Duration = Duration::from_secs(1);
 
 /// A running program; dropping it kills it, and what it started.
 pub(super) struct Process {
