@@ -15,6 +15,7 @@
 //! | the live guard and its alarm | [`Guard`], [`Alarm`] |
 
 mod alarm;
+mod class;
 mod decode;
 mod detectors;
 mod element;
@@ -31,7 +32,6 @@ mod sentence;
 mod setting;
 mod settings;
 mod value;
-mod word;
 
 pub use alarm::{Alarm, Met};
 pub use detectors::{DETECTORS, Detector, Measure, Program, Refusal};

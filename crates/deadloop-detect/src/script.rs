@@ -1,4 +1,4 @@
-//! Which scripts write without blanks between words, and their commonest letters.
+//! Which scripts write without blanks between words.
 
 /// Ideographs, kana and hangul: scripts in which a char says as much as a word, or nearly.
 pub(crate) fn is_unspaced(c: char) -> bool {
@@ -11,28 +11,9 @@ pub(crate) fn is_unspaced(c: char) -> bool {
         | '\u{FF66}'..='\u{FFDC}' | '\u{1B000}'..='\u{1B16F}' | '\u{20000}'..='\u{3FFFF}')
 }
 
-/// What most text without blanks is made of: ideographs, kana and hangul of the first plane. All are
-/// letters, which tables tell more slowly.
-#[inline]
-pub(crate) fn is_common(c: char) -> bool {
-    matches!(c,
-        '\u{4E00}'..='\u{9FFF}' | '\u{AC00}'..='\u{D7A3}' | '\u{3041}'..='\u{3096}'
-        | '\u{30A1}'..='\u{30FA}' | '\u{3400}'..='\u{4DBF}')
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn common_ones_are_letters() {
-        for c in ('\0'..=char::MAX).filter(|c| is_common(*c)) {
-            assert!(
-                c.is_alphabetic() && !c.is_numeric() && is_unspaced(c),
-                "{c:?}"
-            );
-        }
-    }
 
     #[test]
     fn scripts_without_blanks() {

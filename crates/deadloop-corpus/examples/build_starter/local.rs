@@ -9,7 +9,7 @@ use deadloop_corpus::plant::Rng;
 use serde_json::Value;
 
 use crate::item::{Item, Label, Splits};
-use crate::sources::{self, Correction};
+use crate::sources::{self, Correction, Corrections, LeftOut};
 
 /// Reads all of them.
 pub(crate) fn read(path: &Path, rng: &mut Rng) -> Result<Vec<Item>, Box<dyn Error>> {
@@ -21,8 +21,14 @@ pub(crate) fn read(path: &Path, rng: &mut Rng) -> Result<Vec<Item>, Box<dyn Erro
         meta.insert("source".to_owned(), Value::from("local-lm"));
         items.push(Item { entry, labels });
     }
-    correct(&mut items)?;
+    let Corrections {
+        correction,
+        left_out,
+    } = sources::corrections()?;
+    correct(&mut items, correction)?;
+    // Dealt before any is left out: no other one moves.
     split(&mut items, rng);
+    leave_out(&mut items, &left_out)?;
     Ok(items)
 }
 
@@ -53,8 +59,21 @@ fn label(value: &Value) -> Label {
     }
 }
 
-fn correct(items: &mut [Item]) -> Result<(), Box<dyn Error>> {
-    let corrections = sources::corrections()?.into_iter();
+/// Takes out what says the same as another recording.
+fn leave_out(items: &mut Vec<Item>, left_out: &[LeftOut]) -> Result<(), Box<dyn Error>> {
+    for out in left_out {
+        let is_other = |item: &Item| item.entry.transcript.id != out.transcript;
+        let before = items.len();
+        items.retain(is_other);
+        if items.len() == before {
+            return Err(format!("{}: left out, but no recording", out.transcript).into());
+        }
+    }
+    Ok(())
+}
+
+fn correct(items: &mut [Item], corrections: Vec<Correction>) -> Result<(), Box<dyn Error>> {
+    let corrections = corrections.into_iter();
     let mut corrections: BTreeMap<_, _> = corrections.map(|c| (c.transcript.clone(), c)).collect();
     for item in items {
         let id = &item.entry.transcript.id;

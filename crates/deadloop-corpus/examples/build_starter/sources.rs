@@ -80,11 +80,21 @@ pub(crate) struct Correction {
     pub(crate) note: String,
 }
 
-/// All corrections.
-pub(crate) fn corrections() -> Result<Vec<Correction>, toml::de::Error> {
-    #[derive(Deserialize)]
-    struct File {
-        correction: Vec<Correction>,
-    }
-    toml::from_str(CORRECTIONS).map(|file: File| file.correction)
+/// What `corrections.toml` says of the recordings.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Corrections {
+    pub(crate) left_out: Vec<LeftOut>,
+    pub(crate) correction: Vec<Correction>,
+}
+
+/// A recording that says what others say, in another split.
+#[derive(Deserialize)]
+pub(crate) struct LeftOut {
+    pub(crate) transcript: String,
+}
+
+/// All that is known of single recordings.
+pub(crate) fn corrections() -> Result<Corrections, toml::de::Error> {
+    toml::from_str(CORRECTIONS)
 }

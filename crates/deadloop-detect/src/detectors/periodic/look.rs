@@ -19,6 +19,8 @@ pub(super) struct Look {
     /// `min_chars` for a single char and for units without letters or numbers; 0: as for others.
     min_single: u64,
     pub(super) start_after: u64,
+    /// 0: recycled elements are not asked.
+    pub(super) min_recycled: u64,
     /// `min_copies` inside code fences.
     pub(super) fenced_copies: Option<u64>,
     rows: Vec<Row>,
@@ -56,6 +58,7 @@ impl Look {
             min_chars,
             min_single: params.count("min_single"),
             start_after: params.count("start_after"),
+            min_recycled: params.count("min_recycled"),
             fenced_copies,
             rows: params.items("rules").iter().map(row).collect(),
         };
@@ -135,7 +138,16 @@ impl Look {
             chars,
             single,
             Bound::Chars { from: Chars(0) },
+            always,
         ]
+    }
+
+    /// What a recycled stretch that begins there asks of each threshold.
+    pub(super) fn recycled_bounds(start: Chars) -> Vec<Bound> {
+        let always = Bound::Fixed(Threshold::AT_MOST.always());
+        let read = Bound::Chars { from: Chars(0) };
+        let grows = Bound::Chars { from: start };
+        vec![always, always, always, always, read, grows]
     }
 }
 

@@ -46,6 +46,8 @@ impl Marker {
     pub(super) fn read(&mut self, c: char) -> Step {
         let next = match c {
             '\n' => At::Start,
+            // How most lines begin: with a letter that no marker does.
+            'a'..='r' | 't'..='z' | 'A'..='R' | 'T'..='Z' if self.state == At::Start => At::Text,
             _ => next(self.state, c),
         };
         let before = std::mem::replace(&mut self.state, next);
@@ -72,9 +74,10 @@ impl Marker {
         }
     }
 
-    /// What waited, and how many chars of it there are.
-    pub(super) fn take(&mut self) -> ([char; HELD], usize) {
-        (self.held, std::mem::take(&mut self.len))
+    /// What waited, if anything did, and how many chars of it there are.
+    #[inline]
+    pub(super) fn take(&mut self) -> Option<([char; HELD], usize)> {
+        (self.len > 0).then(|| (self.held, std::mem::take(&mut self.len)))
     }
 }
 

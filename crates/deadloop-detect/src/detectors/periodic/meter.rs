@@ -6,12 +6,13 @@ use std::sync::{Arc, LazyLock};
 
 use regex::Regex;
 
+use super::elements::{Elements, NAMED};
 use super::look::{Look, steps};
 use super::places::{Origin, Places};
+use super::recycled::{Recycled, Stretch};
 use super::runs::{Run, Runs};
-use super::shown::Shown;
-use super::symbols::{self, MOST, NUMBER, Out, Symbols};
-use crate::fact::{Clock, Fact, Meter, Recipe, UNIT_CHARS};
+use super::symbols::{MOST, NUMBER, Out, Symbols};
+use crate::fact::{Bound, Clock, Fact, Meter, Recipe, UNIT_CHARS};
 use crate::position::{Chars, Kind};
 use crate::repeated::{SHORT, kind};
 use crate::setting::Params;
@@ -29,8 +30,12 @@ struct PeriodicMeter {
     runs: Runs,
     /// Where the symbols lie in the text, where they are not its chars.
     places: Option<Places>,
-    /// What the kept symbols say, where they are elements.
-    shown: Shown,
+    /// What the kept symbols are, where they are elements.
+    elements: Elements,
+    /// Where that is asked.
+    recycled: Option<Recycled>,
+    /// The first element of the recycled stretch that goes on, once it is not kept, and its number.
+    first: (u64, String),
     /// Steps whose facts have been told.
     told: u64,
     /// Facts of the piece that is read, with their lags.
@@ -43,7 +48,9 @@ impl PeriodicMeter {
             symbols: look.symbols,
             runs: Runs::new(&look.want),
             places: (!look.symbols.are_chars()).then(Places::default),
-            shown: Shown::default(),
+            elements: Elements::default(),
+            recycled: (look.min_recycled > 0).then(Recycled::default),
+            first: (0, String::new()),
             told: 0,
             found: Vec::new(),
             look,
@@ -93,7 +100,9 @@ impl PeriodicMeter {
                 &mut Taken {
                     runs: &mut self.runs,
                     places: &mut self.places,
-                    shown: &mut self.shown,
+                    elements: &mut self.elements,
+                    recycled: &mut self.recycled,
+                    max_period: u64::from(look.want.max_lag),
                 },
             );
             if self.symbols.fenced() != fenced {
@@ -115,12 +124,15 @@ impl PeriodicMeter {
     fn forget(&mut self) {
         let all: Vec<Run> = self.runs.going_on().collect();
         let origins = all.into_iter().map(|run| (run, self.origin(run))).collect();
+        if let Some(stretch) = self.recycled.as_ref().and_then(Recycled::going_on) {
+            self.first = (stretch.first, self.first_of(stretch));
+        }
         let old = self.runs.forget(&self.look.want);
         if let Some(places) = &mut self.places {
             places.origins = origins;
             places.ends.drain(..old);
         }
-        self.shown.forget(old);
+        self.elements.forget(old);
     }
 
     fn tell_ended(&mut self, fenced: bool) {
@@ -136,7 +148,54 @@ impl PeriodicMeter {
         for run in all {
             self.tell(run, until, fenced);
         }
+        self.tell_recycled(until);
         self.told = until;
+    }
+
+    fn tell_recycled(&mut self, until: u64) {
+        let Some(recycled) = &mut self.recycled else {
+            return;
+        };
+        let going_on = recycled.going_on().map(|stretch| (stretch, until));
+        let all = recycled.take_ended().into_iter().chain(going_on);
+        for (stretch, until) in all.collect::<Vec<_>>() {
+            let Stretch { first, before, at } = stretch;
+            let [oldest, onset, start] = at.map(Chars);
+            let from = self.look.start_after.max(start.0 + self.look.min_recycled);
+            let steps = ((first + 1).max(self.told + 1), until);
+            let Some((at, clock)) = self.clock_from(from, steps) else {
+                continue;
+            };
+            // From one to the next of the first three.
+            let per = ((first - before[0]) / 2).max(1);
+            let fact = Fact {
+                at,
+                until,
+                clock,
+                kind: Kind::NearRepeat,
+                bounds: Look::recycled_bounds(start),
+                check: "recycled",
+                onset,
+                period: Chars((start - oldest).0 / 2),
+                copies: Bound::Steps {
+                    from: before[0],
+                    per,
+                },
+                unit: self.first_of(stretch).chars().take(UNIT_CHARS).collect(),
+            };
+            self.found.push((u32::MAX, fact));
+        }
+    }
+
+    /// The first element of a recycled stretch.
+    fn first_of(&self, stretch: Stretch) -> String {
+        let kept = stretch.first.checked_sub(self.runs.base());
+        let lines = self.look.symbols.are_lines();
+        match kept.and_then(|index| usize::try_from(index).ok()) {
+            Some(index) => self.elements.unit((index, index + 1), lines),
+            None if self.first.0 == stretch.first => self.first.1.clone(),
+            None => String::new(),
+        }
     }
 
     /// Tells of a tail whose last symbol is number `until`, from where it was told last.
@@ -174,15 +233,19 @@ impl PeriodicMeter {
 
     /// The steps from `first` to `until` that the loosest setting accepts, and where they lie.
     fn clock(&self, run: Run, (first, until): (u64, u64), chars: u64) -> Option<(u64, Clock)> {
-        let look = &self.look;
-        let Some(places) = &self.places else {
-            let first = first.max(look.start_after);
-            return (first <= until).then_some((first, Clock::Chars));
-        };
-        let mut from = look.start_after;
-        if look.symbols.are_elements() {
+        let mut from = self.look.start_after;
+        if self.look.symbols.are_elements() {
             from = from.max(self.origin(run).start.0 + chars);
         }
+        self.clock_from(from, (first, until))
+    }
+
+    /// Those of the steps from `first` to `until` at which `from` chars had been read, and where they lie.
+    fn clock_from(&self, from: u64, (first, until): (u64, u64)) -> Option<(u64, Clock)> {
+        let Some(places) = &self.places else {
+            let first = first.max(from);
+            return (first <= until).then_some((first, Clock::Chars));
+        };
         let base = self.runs.base();
         let index = |step: u64| usize::try_from(step.saturating_sub(base)).unwrap_or(0);
         // Step n is complete with symbol number n-1.
@@ -213,21 +276,15 @@ impl PeriodicMeter {
 
     /// The chars that had been read with the first `count` symbols.
     fn end_of(&self, count: u64) -> Chars {
-        let Some(places) = &self.places else {
-            return Chars(count);
-        };
-        let base = self.runs.base();
-        let index = count
-            .checked_sub(base + 1)
-            .and_then(|i| usize::try_from(i).ok());
-        Chars(index.and_then(|i| places.ends.get(i)).copied().unwrap_or(0))
+        let end_of = |places: &Places| places.end_of(self.runs.base(), count);
+        Chars(self.places.as_ref().map_or(count, end_of))
     }
 
     /// A tail's unit; a number that was folded is a `#`. The last copy says it, and says what any would.
     fn unit(&self, run: Run, until: u64) -> String {
         let copy = self.copy(run, until);
         if self.look.symbols.are_elements() {
-            return self.shown.unit(copy, self.look.symbols.are_lines());
+            return self.elements.unit(copy, self.look.symbols.are_lines());
         }
         let char_of = |s: &u32| match *s {
             NUMBER => Some('#'),
@@ -252,9 +309,9 @@ impl PeriodicMeter {
     fn is_named(&self, run: Run, until: u64, unit: &str) -> bool {
         let mut symbols = self.symbols_of(self.copy(run, until)).iter();
         if self.look.symbols.are_elements() {
-            return symbols.any(|symbol| symbol & symbols::NAMED != 0);
+            return symbols.any(|symbol| symbol & NAMED != 0);
         }
-        NAMED.is_match(unit) || symbols.any(|symbol| *symbol == NUMBER)
+        LETTER.is_match(unit) || symbols.any(|symbol| *symbol == NUMBER)
     }
 
     /// A list where its numbers stand in the unit, or were left out of the first copy; else short or
@@ -278,15 +335,22 @@ impl PeriodicMeter {
 struct Taken<'a> {
     runs: &'a mut Runs,
     places: &'a mut Option<Places>,
-    shown: &'a mut Shown,
+    elements: &'a mut Elements,
+    recycled: &'a mut Option<Recycled>,
+    max_period: u64,
 }
 
 impl Out for Taken<'_> {
     #[inline]
     fn symbol(&mut self, symbol: u32, at: u64) {
         self.runs.add(symbol);
-        if let Some(places) = self.places {
-            places.ends.push(at);
+        let Some(places) = self.places else {
+            return;
+        };
+        places.ends.push(at);
+        if let Some(recycled) = self.recycled {
+            let start = |number| places.end_of(self.runs.base(), number);
+            recycled.add(symbol, self.max_period, start);
         }
     }
 
@@ -297,8 +361,8 @@ impl Out for Taken<'_> {
     }
 
     #[inline]
-    fn shown(&mut self) -> &mut Shown {
-        self.shown
+    fn elements(&mut self) -> &mut Elements {
+        self.elements
     }
 }
 
@@ -307,7 +371,7 @@ impl Out for Taken<'_> {
     clippy::expect_used,
     reason = "a constant pattern; every test would see it fail"
 )]
-static NAMED: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"[\p{L}\p{N}]").expect("a pattern"));
+static LETTER: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"[\p{L}\p{N}]").expect("a pattern"));
 
 impl Meter for PeriodicMeter {
     fn push(&mut self, piece: &str, facts: &mut Vec<Fact>) {

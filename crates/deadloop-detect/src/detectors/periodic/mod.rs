@@ -8,10 +8,11 @@
 //! |---|---|
 //! | parameters, and which are refused together | here |
 //! | presets and where they come from | `presets.toml` |
-//! | chars to symbols: list markers, numbers, sentences, code | `symbols`, `marker` |
+//! | chars to symbols: list markers, numbers, sentences, code | `symbols`, `marker`, `elements` |
 //! | which lags a sequence repeats at: the algorithm | `runs`, with `want`, `grams` |
 //! | what is asked of a repetition | `look` |
-//! | from repetitions to facts | `meter`, `places`, `shown` |
+//! | what comes back in no order | `recycled` |
+//! | from repetitions to facts | `meter`, `places` |
 //!
 //! With `fold` the text is compared, and `min_chars` counted, without what is folded away; with `on`
 //! periods are counted in sentences or lines, `min_chars` in chars. Positions are always those of
@@ -22,13 +23,14 @@ use crate::param::{Domain, Mark, Param, Threshold, Zero};
 use crate::setting::Params;
 use crate::value::{Literal, Value};
 
+mod elements;
 mod grams;
 mod look;
 mod marker;
 mod meter;
 mod places;
+mod recycled;
 mod runs;
-mod shown;
 mod symbols;
 mod want;
 
@@ -136,6 +138,20 @@ static PARAMS: &[Param] = &[
         doc: "no alarm before so many chars",
     },
     Param {
+        name: "min_recycled",
+        mark: Mark::Threshold(Threshold {
+            zero: Zero::Elsewhere,
+            ..Threshold::AT_MOST
+        }),
+        default: Literal::Int(0),
+        domain: Domain::Int {
+            min: 0,
+            max: MAX_COUNT,
+        },
+        unit: "chars",
+        doc: "fires too where so many chars hold no sentence or line that is not among the max_period before it, in whatever order; 0: never",
+    },
+    Param {
         name: "code",
         mark: Mark::Structural,
         default: Literal::Text("check"),
@@ -165,6 +181,12 @@ fn check(params: &Params) -> Result<(), Refusal> {
         return refuse(
             "max_period",
             format!("{max} is below min_period {min}: it can never fire"),
+        );
+    }
+    if params.text("on") == "chars" && params.int("min_recycled") > 0 {
+        return refuse(
+            "min_recycled",
+            "it counts sentences or lines, and on = \"chars\": it can never fire".into(),
         );
     }
     let field = |row: &Value, name| row.field(name).and_then(Value::as_int).unwrap_or(0);

@@ -31,6 +31,14 @@ pub(super) struct Origin {
 const MARKERS: usize = 4096;
 
 impl Places {
+    /// The chars that had been read with the first `count` symbols, of which those but the first
+    /// `base` are kept.
+    pub(super) fn end_of(&self, base: u64, count: u64) -> u64 {
+        let index = count.checked_sub(base + 1);
+        let index = index.and_then(|index| usize::try_from(index).ok());
+        index.and_then(|i| self.ends.get(i)).copied().unwrap_or(0)
+    }
+
     /// A list marker that was left out is complete, so many chars from the start.
     pub(super) fn mark(&mut self, at: u64) {
         if self.markers.len() >= MARKERS {

@@ -120,7 +120,7 @@ impl Symbols {
         if self.element.is_empty() && !blank {
             self.start = at;
         }
-        self.element.add(u32::from(c), blank);
+        self.element.add(c, blank);
     }
 
     fn finish(&mut self) -> Option<Symbol> {

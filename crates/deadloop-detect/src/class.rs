@@ -1,0 +1,72 @@
+//! [`Classes`]: what a char is, from one table: the standard library's own answers each cost a search.
+
+use std::sync::LazyLock;
+
+use crate::element::ends_sentence;
+
+/// What a char is: some of the bits below.
+pub(crate) type Class = u8;
+
+/// White space.
+pub(crate) const BLANK: Class = 1;
+/// A letter or a number.
+pub(crate) const NAMED: Class = 2;
+/// A digit of some script, or a number by itself.
+pub(crate) const NUMBER: Class = 4;
+/// A sentence ends with it.
+pub(crate) const ENDS: Class = 8;
+
+/// The classes of the chars of the first two planes, which nearly all text is made of.
+#[derive(Clone, Copy)]
+pub(crate) struct Classes(&'static [Class]);
+
+static TABLE: LazyLock<Vec<Class>> = LazyLock::new(|| {
+    let chars = (0..0x2_0000).map(|c| char::from_u32(c).map_or(0, class));
+    chars.collect()
+});
+
+impl Classes {
+    /// The table, which all share.
+    pub(crate) fn new() -> Self {
+        Self(&TABLE)
+    }
+
+    /// What a char is.
+    #[inline]
+    pub(crate) fn of(self, c: char) -> Class {
+        self.0.get(c as usize).copied().unwrap_or_else(|| class(c))
+    }
+}
+
+fn class(c: char) -> Class {
+    let classes = [
+        (c.is_whitespace(), BLANK),
+        (c.is_alphanumeric(), NAMED),
+        (c.is_numeric(), NUMBER),
+        (ends_sentence(c), ENDS),
+    ];
+    let held = classes.into_iter().filter(|(is, _)| *is);
+    held.fold(0, |all, (_, class)| all | class)
+}
+
+impl std::fmt::Debug for Classes {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Classes")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_says_what_each_char_says() {
+        for c in '\0'..=char::MAX {
+            let of = Classes::new().of(c);
+            assert_eq!(of & BLANK != 0, c.is_whitespace(), "{c:?}");
+            assert_eq!(of & NAMED != 0, c.is_alphanumeric(), "{c:?}");
+            assert_eq!(of & NUMBER != 0, c.is_numeric(), "{c:?}");
+            assert_eq!(of & ENDS != 0, ends_sentence(c), "{c:?}");
+        }
+    }
+}
