@@ -49,7 +49,7 @@ impl PeriodicMeter {
             runs: Runs::new(&look.want),
             places: (!look.symbols.are_chars()).then(Places::default),
             elements: Elements::default(),
-            recycled: (look.min_recycled > 0).then(Recycled::default),
+            recycled: (look.min_recycled > 0).then(|| Recycled::new(look.want.max_lag)),
             first: (0, String::new()),
             told: 0,
             found: Vec::new(),
@@ -102,7 +102,6 @@ impl PeriodicMeter {
                     places: &mut self.places,
                     elements: &mut self.elements,
                     recycled: &mut self.recycled,
-                    max_period: u64::from(look.want.max_lag),
                 },
             );
             if self.symbols.fenced() != fenced {
@@ -337,7 +336,6 @@ struct Taken<'a> {
     places: &'a mut Option<Places>,
     elements: &'a mut Elements,
     recycled: &'a mut Option<Recycled>,
-    max_period: u64,
 }
 
 impl Out for Taken<'_> {
@@ -350,7 +348,7 @@ impl Out for Taken<'_> {
         places.ends.push(at);
         if let Some(recycled) = self.recycled {
             let start = |number| places.end_of(self.runs.base(), number);
-            recycled.add(symbol, self.max_period, start);
+            recycled.add(symbol, start);
         }
     }
 

@@ -7,20 +7,18 @@
 //! on, and a recycled one need not have a period. Once before is not enough: a draft that is
 //! written again, or code that is given whole after a change, says everything twice.
 
-use hashbrown::HashTable;
-use hashbrown::hash_table::Entry;
-
 use super::elements::NAMED;
 
 /// How often a recycled element stood before.
 const BEFORE: usize = 2;
 
 /// What stood when, and the stretch that goes on.
-#[derive(Default)]
 pub(super) struct Recycled {
-    /// For each element how many had been read with it the last times, the last one last; 0: never.
-    /// Old ones are dropped now and then.
-    last: HashTable<(u32, [u64; BEFORE])>,
+    max_period: u64,
+    /// For each hash of a symbol how many elements had been read with the last one that has it; 0: none.
+    last: Vec<u64>,
+    /// For each of the last elements the same of the one before it with its hash, and its symbol.
+    kept: Vec<(u64, u32)>,
     /// Elements read.
     seen: u64,
     going_on: Option<Stretch>,
@@ -39,18 +37,29 @@ pub(super) struct Stretch {
 }
 
 impl Recycled {
+    /// Nothing read yet.
+    pub(super) fn new(max_period: u32) -> Self {
+        let kept = (max_period as usize + 1).next_power_of_two();
+        Self {
+            max_period: u64::from(max_period),
+            last: vec![0; (2 * kept).clamp(1 << 8, 1 << 16)],
+            kept: vec![(0, 0); kept],
+            seen: 0,
+            going_on: None,
+            ended: Vec::new(),
+        }
+    }
+
     /// Takes the next element. `start`: the chars before an element, which is this one or one of the
     /// `max_period` before it.
     #[inline]
-    pub(super) fn add(&mut self, symbol: u32, max_period: u64, start: impl Fn(u64) -> u64) {
+    pub(super) fn add(&mut self, symbol: u32, start: impl Fn(u64) -> u64) {
         let number = self.seen;
-        self.seen += 1;
+        let last = self.enter(symbol);
         if symbol & NAMED == 0 {
             return;
         }
-        let since = number.saturating_sub(max_period);
-        let last = self.replace(symbol);
-        if last[0] <= since {
+        if last[0] == 0 {
             let ended = self.going_on.take().map(|stretch| (stretch, number));
             self.ended.extend(ended);
         } else if self.going_on.is_none() {
@@ -61,29 +70,33 @@ impl Recycled {
                 at: [start(before[0]), start(before[1]), start(number)],
             });
         }
-        if self.last.len() as u64 > 2 * max_period {
-            self.last.retain(|(_, last)| last[BEFORE - 1] > since);
-        }
     }
 
-    /// Notes when an element is read; when it was the last times.
-    fn replace(&mut self, symbol: u32) -> [u64; BEFORE] {
-        let seen = self.seen;
-        let hash = |symbol: u32| u64::from(symbol).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        let same = |(other, _): &(u32, _)| *other == symbol;
-        match self
-            .last
-            .entry(hash(symbol), same, |(other, _)| hash(*other))
-        {
-            Entry::Occupied(mut entry) => {
-                let last = &mut entry.get_mut().1;
-                std::mem::replace(last, [last[1], seen])
+    /// Enters an element; how many had been read with the last ones that equal it, the last one last, as
+    /// far as they are near enough: else 0.
+    #[inline]
+    fn enter(&mut self, symbol: u32) -> [u64; BEFORE] {
+        let index = |number: u64| number as usize & (self.kept.len() - 1);
+        // The high bits of a symbol are those of its hash.
+        let slot = (symbol >> 16) as usize & (self.last.len() - 1);
+        let since = self.seen.saturating_sub(self.max_period);
+        let nearest = self.last[slot];
+        let mut found = [0; BEFORE];
+        let mut missing = BEFORE;
+        let mut seen = nearest;
+        while seen > since && missing > 0 {
+            let (before, other) = self.kept[index(seen - 1)];
+            if other == symbol {
+                missing -= 1;
+                found[missing] = seen;
             }
-            Entry::Vacant(entry) => {
-                entry.insert((symbol, [0, seen]));
-                [0; BEFORE]
-            }
+            seen = before;
         }
+        let here = index(self.seen);
+        self.seen += 1;
+        self.kept[here] = (nearest, symbol);
+        self.last[slot] = self.seen;
+        found
     }
 
     /// The stretch that goes on.
@@ -117,17 +130,22 @@ mod tests {
         (0..symbols.len()).map(first).collect()
     }
 
+    /// Few of them, of which some have one hash.
+    fn symbol() -> impl Strategy<Value = u32> {
+        (0..3_u32, 0..6_u32).prop_map(|(high, low)| high << 30 | low)
+    }
+
     proptest! {
         #[test]
         fn every_stretch_and_no_other(
-            symbols in prop::collection::vec(0..16_u32, 0..200),
+            symbols in prop::collection::vec(symbol(), 0..200),
             max_period in 1..30_usize,
         ) {
             let slow = slow(&symbols, max_period);
-            let mut recycled = Recycled::default();
+            let mut recycled = Recycled::new(max_period as u32);
             for (i, symbol) in symbols.iter().enumerate() {
                 let before = recycled.going_on();
-                recycled.add(*symbol, max_period as u64, |number| 10 * number);
+                recycled.add(*symbol, |number| 10 * number);
                 let now = recycled.going_on();
                 prop_assert_eq!(now.map(|stretch| stretch.first as usize), slow[i]);
                 if let Some(Stretch { first, before, at }) = now {
@@ -137,7 +155,6 @@ mod tests {
                 }
                 let ended = before.filter(|_| now.is_none()).map(|stretch| (stretch, i as u64));
                 prop_assert_eq!(recycled.take_ended(), Vec::from_iter(ended));
-                prop_assert!(recycled.last.len() <= 2 * max_period + 1);
             }
         }
     }
