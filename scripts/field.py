@@ -1,6 +1,7 @@
 """Tables of the field from result folders of `deadloop replay --presets`: field.py FOLDER... (to stdout).
 
-Run by scripts/field. Nothing is computed here but the choice and order of rows, and which are on the Pareto
+Run by scripts/field. The peers' own programs stand beside the presets where FOLDER-peers has them, on the same
+transcripts. Nothing is computed here but the choice and order of rows, and which are on the Pareto
 front: every number is a cell of scores.csv or scores_by.csv, or of reports/bench.md (cost); but for how often
 a preset and the peer of its name stop the same transcripts, which is counted from outcomes.csv.
 """
@@ -35,12 +36,35 @@ def interval(row, metric, low, high, digits=None):
     return f"{show(row[metric])} ({show(row[low])} to {show(row[high])})"
 
 
+def peers(folder):
+    """Where the peers' own programs ran on the same transcripts; none: nowhere."""
+    beside = folder.with_name(folder.name + "-peers")
+    return [beside] if beside.exists() else []
+
+
+def programs(folder):
+    return {row["setting"] for row in rows(folder / "scores.csv") if row.get("p.command.command")}
+
+
 def names(folder):
     """What each setting is called; a program is told from the preset of its name."""
-    manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
-    programs = {row["setting"] for row in rows(folder / "scores.csv") if row.get("p.command.command")}
-    mark = {setting: " (program)" for setting in programs}
-    return {setting: " = ".join(labels) + mark.get(setting, "") for setting, labels in manifest["settings"].items()}
+    settings = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))["settings"]
+    mark = {setting: " (program)" for setting in programs(folder)}
+    named = {setting: " = ".join(labels) + mark.get(setting, "") for setting, labels in settings.items()}
+    for beside in peers(folder):
+            # The first of them is the current one there.
+        theirs = {setting: name.replace(" = current", "") for setting, name in names(beside).items()}
+        named |= {setting: name for setting, name in theirs.items() if name.endswith(" (program)")}
+    return named
+
+
+def scores(folder, name):
+    """The rows of a table of scores, and those of the peers' programs."""
+    own, others = rows(folder / name), []
+    for beside in peers(folder):
+        theirs = programs(beside)
+        others += [row for row in rows(beside / name) if row["setting"] in theirs]
+    return own + others
 
 
 def table(header, lines):
@@ -76,7 +100,9 @@ def front(scored):
 
 
 def whole(folder, known):
-    scored = [row for row in rows(folder / "scores.csv") if row["model"] == "*"]
+    scored = [row for row in scores(folder, "scores.csv") if row["model"] == "*"]
+    if len({row["transcripts"] for row in scored}) > 1:
+        sys.exit(f"{folder}: the peers' programs did not run on the same transcripts")
     scored.sort(key=recall_of, reverse=True)
     best, cost = front(scored), costs()
     lines = []
@@ -100,7 +126,7 @@ def whole(folder, known):
 
 
 def broken_down(folder, known, order, by, title, metric):
-    found = [row for row in rows(folder / "scores_by.csv") if row["by"] == by and row["model"] == "*"]
+    found = [row for row in scores(folder, "scores_by.csv") if row["by"] == by and row["model"] == "*"]
     if not found:
         return
     weight = {}
@@ -121,7 +147,7 @@ def broken_down(folder, known, order, by, title, metric):
 
 
 def models(folder, known, order):
-    scored = rows(folder / "scores.csv")
+    scored = scores(folder, "scores.csv")
     weight = {row["model"]: int(row["loops"]) for row in scored if row["model"] != "*" and row["setting"] in order}
     values = sorted(weight, key=lambda model: (-weight[model], model))[:8]
     cells = {(row["setting"], row["model"]): row for row in scored}
@@ -133,9 +159,10 @@ def models(folder, known, order):
     table(["guard"] + [f"{model} ({weight[model]})" for model in values], lines)
 
 
-def agreement(folder, known):
+def agreement(folder):
     """Peers beside our presets of their name, transcript by transcript: who alarms, and where."""
     outcomes = folder / "outcomes.csv"
+    known = names(folder)
     twins = [(setting, other) for setting, name in known.items() for other, program in known.items()
              if program == f"{PRESET_OF.get(name, name)} (program)"]
     if not twins or not outcomes.exists():
@@ -183,7 +210,8 @@ def main():
         broken_down(folder, known, order, "meta.tag", "False alarms per million clean chars by class of text (`meta.tag`):",
                     lambda row: number(row["fa_per_mchar"], 2))
         models(folder, known, order)
-        agreement(folder, known)
+        for beside in peers(folder):
+            agreement(beside)
 
 
 main()
