@@ -1,4 +1,5 @@
-//! Import: `format (0: told by the content), options, the file`.
+//! Import: `format (0: told by the content), options, the file`; and a file that is told to be Parquet by
+//! its name.
 
 use std::path::Path;
 
@@ -44,6 +45,21 @@ pub fn import(data: &[u8]) {
     }
 }
 
+/// The laws of reading Parquet, as an import and as a corpus.
+pub fn parquet(file: &[u8]) {
+    let dir = tempfile::tempdir().expect("a folder for the file");
+    let folder = dir.path().join("in");
+    std::fs::create_dir(&folder).expect("a folder");
+    let path = folder.join("0.parquet");
+    std::fs::write(&path, file).expect("a file is written");
+    let told = read(&folder, &ImportOptions::default());
+    comes_back(&told, &dir.path().join("out.jsonl"));
+    if let Ok(corpus) = Corpus::open(&path) {
+        let problems = corpus.entries().filter_map(Result::err);
+        problems.for_each(|problem| check(&problem));
+    }
+}
+
 /// What an import came to.
 struct Imported {
     entries: Vec<Entry>,
@@ -70,18 +86,19 @@ fn read(folder: &Path, options: &ImportOptions) -> Imported {
         "{problems:?}"
     );
     assert_eq!(counts.transcripts.used(), entries.len() as u64);
-    for problem in &problems {
-        assert!(
-            !problem.what.is_empty() && !problem.expected.is_empty(),
-            "{problem}"
-        );
-        assert!(!problem.to_string().contains('\n'), "{problem:?}");
-    }
+    problems.iter().for_each(check);
     Imported {
         counts,
         formats: import.formats().map(|(name, _)| name).collect(),
         entries,
     }
+}
+
+/// A problem says what is wrong and what was expected, on one line.
+fn check(problem: &Problem) {
+    let whole = !problem.what.is_empty() && !problem.expected.is_empty();
+    assert!(whole, "{problem}");
+    assert!(!problem.to_string().contains('\n'), "{problem:?}");
 }
 
 /// What is written is read again.

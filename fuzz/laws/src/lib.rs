@@ -26,7 +26,7 @@ mod splitter;
 mod text;
 
 pub use detectors::{detector, detectors, text_detectors};
-pub use import::import;
+pub use import::{import, parquet};
 pub use settings::settings;
 pub use splitter::splitter;
 
@@ -34,8 +34,9 @@ pub use splitter::splitter;
 pub type Target = fn(&[u8]);
 
 /// Every target, by the name of its folders of seeds and finds.
-pub const TARGETS: [(&str, Target); 4] = [
+pub const TARGETS: [(&str, Target); 5] = [
     ("import", import),
+    ("parquet", parquet),
     ("splitter", splitter),
     ("settings", settings),
     ("detectors", detectors),

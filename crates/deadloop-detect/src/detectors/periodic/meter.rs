@@ -48,7 +48,7 @@ impl PeriodicMeter {
             symbols: look.symbols,
             runs: Runs::new(&look.want),
             places: (!look.symbols.are_chars()).then(Places::default),
-            elements: Elements::default(),
+            elements: Elements::new(look.symbols.are_elements()),
             recycled: (look.min_recycled > 0).then(|| Recycled::new(look.want.max_lag)),
             first: (0, String::new()),
             told: 0,
