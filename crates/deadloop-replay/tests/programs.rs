@@ -268,6 +268,8 @@ fn an_interruption_waits_for_no_program_and_nothing_is_left_running() {
         let asked = || std::fs::read_to_string(&pids).is_ok_and(|all| all.lines().count() >= 2);
         until(asked);
         cancel.store(true, Ordering::Relaxed);
+        // The program would take longer than this waits.
+        until(|| run.is_finished());
         run.join().unwrap()
     });
     assert!(matches!(
