@@ -52,7 +52,7 @@ def names(folder):
     mark = {setting: " (program)" for setting in programs(folder)}
     named = {setting: " = ".join(labels) + mark.get(setting, "") for setting, labels in settings.items()}
     for beside in peers(folder):
-            # The first of them is the current one there.
+        # The first of them is the current one there.
         theirs = {setting: name.replace(" = current", "") for setting, name in names(beside).items()}
         named |= {setting: name for setting, name in theirs.items() if name.endswith(" (program)")}
     return named

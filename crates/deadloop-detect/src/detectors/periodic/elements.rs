@@ -153,13 +153,13 @@ impl Elements {
     /// blank that counts for nothing; how many bytes.
     #[inline]
     pub(super) fn words(&mut self, text: &[u8]) -> usize {
-        let mut read = 0;
-        // At the beginning a blank counts for nothing.
-        let mut waits = self.blank || self.is_empty();
         let (mut blank, mut named, mut len) = (self.blank, self.named, self.len);
+        let leading = |text: &[u8]| text.iter().take_while(|byte| **byte == b' ').count();
+        // At the beginning a blank counts for nothing.
+        let mut read = if self.is_empty() { leading(text) } else { 0 };
         loop {
-            while waits && text.get(read) == Some(&b' ') {
-                read += 1;
+            if blank {
+                read += leading(&text[read..]);
             }
             let bytes = Bytes::first(&text[read..]);
             let spaces = bytes.equal(b' ');
@@ -175,7 +175,6 @@ impl Elements {
             self.making[len..len + Bytes::MOST as usize].copy_from_slice(&bytes.0);
             // The last blank waits for what follows.
             blank = spaces >> (count - 1) & 1 != 0;
-            waits = blank;
             len += count - usize::from(blank);
             if len >= BLOCK {
                 self.len = len;

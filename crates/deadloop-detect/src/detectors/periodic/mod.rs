@@ -48,6 +48,12 @@ pub(super) static ENTRY: Detector = Detector {
 /// Counts stop here: memory is bounded by the parameters, so these are bounded too.
 const MAX_COUNT: i64 = 1_000_000;
 
+/// A threshold of its own kind of fact; 0: other thresholds decide alone.
+const OR_NOT: Mark = Mark::Threshold(Threshold {
+    zero: Zero::Elsewhere,
+    ..Threshold::AT_MOST
+});
+
 static PARAMS: &[Param] = &[
     Param {
         name: "fold",
@@ -114,10 +120,7 @@ static PARAMS: &[Param] = &[
     },
     Param {
         name: "min_single",
-        mark: Mark::Threshold(Threshold {
-            zero: Zero::Elsewhere,
-            ..Threshold::AT_MOST
-        }),
+        mark: OR_NOT,
         default: Literal::Int(0),
         domain: Domain::Int {
             min: 0,
@@ -139,17 +142,14 @@ static PARAMS: &[Param] = &[
     },
     Param {
         name: "min_recycled",
-        mark: Mark::Threshold(Threshold {
-            zero: Zero::Elsewhere,
-            ..Threshold::AT_MOST
-        }),
+        mark: OR_NOT,
         default: Literal::Int(0),
         domain: Domain::Int {
             min: 0,
             max: MAX_COUNT,
         },
         unit: "chars",
-        doc: "fires too where so many chars hold no sentence or line that is not among the max_period before it, in whatever order; 0: never",
+        doc: "fires too after so many chars in which each sentence or line stood twice among the max_period before it, in whatever order; 0: never",
     },
     Param {
         name: "code",

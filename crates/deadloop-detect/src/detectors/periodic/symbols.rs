@@ -195,11 +195,13 @@ impl Symbols {
 
     #[inline]
     fn gather(&mut self, c: char, out: &mut impl Out) {
+        if self.on == On::Chars {
+            return out.symbol(u32::from(c), self.seen);
+        }
         let class = self.classes.of(c);
         let ends = match self.on {
-            On::Chars => return out.symbol(u32::from(c), self.seen),
             On::Lines => c == '\n',
-            On::Sentences => class & class::ENDS != 0,
+            _ => class & class::ENDS != 0,
         };
         if !ends {
             out.elements().char(c, class);
