@@ -94,41 +94,16 @@ pub fn calibrate(
     };
     let all = evidence.all();
     let now = of(current, &all);
-    let mut loosest = Vec::new();
-    let mut supported = Vec::new();
-    let mut nearest: Option<Supported> = None;
-    for (index, block) in evidence.plan.blocks().iter().enumerate() {
-        let first = block.first();
-        let range = candidates.start.max(first)..candidates.end.min(first + block.len());
-        if range.is_empty() {
-            continue;
-        }
-        let trials = all.iter().map(|i| evidence.trial(index, *i));
-        let sheet = tallies(&block.shape(), trials, options, &Count::ALL);
-        let each = range.map(|cell| {
-            let at = block.at(cell - first);
-            (Supported::of(evidence, cell, &sheet.tally(&at), budget), at)
-        });
-        let each: Vec<(Supported, Vec<u16>)> = each.collect();
-        for (one, _) in &each {
-            if nearest.as_ref().is_none_or(|n| one.missing < n.missing) {
-                nearest = Some(one.clone());
-            }
-        }
-        let holds = each.iter().filter(|(one, _)| one.holds());
-        let held: HashSet<&[u16]> = holds.clone().map(|(_, at)| at.as_slice()).collect();
-        let ends = holds
-            .clone()
-            .filter(|(_, at)| !has_looser(block, at, &held));
-        loosest.extend(ends.map(|(one, _)| one.clone()));
-        supported.extend(holds.map(|(one, _)| one.cell));
+    let mut held = Held::default();
+    for index in 0..evidence.plan.blocks().len() {
+        held.add(evidence, index, &candidates, budget, options);
     }
     let chosen = match now.holds() {
         true => Some(now.clone()),
         false => {
             let from = evidence.plan.setting(current).columns();
             let far = |cell: &usize| distance(&evidence.plan.setting(*cell).columns(), &from);
-            let near = supported.iter().min_by_key(|cell| (far(cell), **cell));
+            let near = held.supported.iter().min_by_key(|cell| (far(cell), **cell));
             near.map(|cell| of(*cell, &all))
         }
     };
@@ -138,10 +113,60 @@ pub fn calibrate(
     Calibration {
         current: now,
         chosen,
-        loosest,
-        supported: supported.len(),
-        nearest,
+        loosest: held.loosest,
+        supported: held.supported.len(),
+        nearest: held.nearest,
         models: models.collect(),
+    }
+}
+
+/// What holding candidates against the budget gave so far.
+#[derive(Default)]
+struct Held {
+    supported: Vec<usize>,
+    loosest: Vec<Supported>,
+    nearest: Option<Supported>,
+}
+
+impl Held {
+    /// Holds those candidates against it that stand in block `index` of the plan.
+    fn add(
+        &mut self,
+        evidence: &Evidence<'_>,
+        index: usize,
+        candidates: &Range<usize>,
+        budget: f64,
+        options: &JudgeOptions,
+    ) {
+        let block = &evidence.plan.blocks()[index];
+        let first = block.first();
+        let range = candidates.start.max(first)..candidates.end.min(first + block.len());
+        if range.is_empty() {
+            return;
+        }
+        let trials = (0..evidence.cases.len()).map(|i| evidence.trial(index, i));
+        let sheet = tallies(&block.shape(), trials, options, &Count::ALL);
+        let each = range.map(|cell| {
+            let at = block.at(cell - first);
+            (Supported::of(evidence, cell, &sheet.tally(&at), budget), at)
+        });
+        let each: Vec<(Supported, Vec<u16>)> = each.collect();
+        for (one, _) in &each {
+            if self
+                .nearest
+                .as_ref()
+                .is_none_or(|n| one.missing < n.missing)
+            {
+                self.nearest = Some(one.clone());
+            }
+        }
+        let holds = each.iter().filter(|(one, _)| one.holds());
+        let at: HashSet<&[u16]> = holds.clone().map(|(_, at)| at.as_slice()).collect();
+        let ends = holds
+            .clone()
+            .filter(|(_, one)| !has_looser(block, one, &at));
+        self.loosest.extend(ends.map(|(one, _)| one.clone()));
+        self.supported.extend(holds.map(|(one, _)| one.cell));
     }
 }
 

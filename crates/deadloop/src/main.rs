@@ -18,6 +18,7 @@ mod opening;
 mod pinning;
 mod programs;
 mod progress;
+mod rendering;
 mod replaying;
 mod searching;
 mod settings;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Instant;
 
-use deadloop_detect::{DETECTORS, Detector, Params, Setting, Settings, presets};
+use deadloop_detect::{DETECTORS, Settings};
 use deadloop_replay::{Job, Journal, JournalError, Plan, Programs, Ran, Record, RunError, run};
 use deadloop_score::{
     About, ChooseOptions, CorpusInfo, Evidence, Floor, JudgeOptions, Manifest, Scored, Scoring,
@@ -18,6 +18,7 @@ use crate::exit::{Code, Failure, Outcome};
 use crate::folder::{Folder, State, fingerprint};
 use crate::programs;
 use crate::progress::watched;
+use crate::rendering::render;
 
 /// What a command asks for.
 pub(crate) struct Request<'a> {
@@ -349,67 +350,6 @@ fn alarms(tally: &Tally) -> u64 {
         Count::TransientStop,
     ];
     stops.into_iter().map(|count| tally.get(count)).sum()
-}
-
-/// How many chars without a font are named.
-const UNWRITABLE: usize = 20;
-
-/// Writes the report of a folder from its files.
-pub(crate) fn render(
-    dir: &Path,
-    options: &deadloop_report::Options,
-    global: Global,
-) -> Outcome<deadloop_report::Report> {
-    let report = deadloop_report::render(dir, options)?;
-    if !global.quiet {
-        eprintln!("report: {}", dir.join("report.html").display());
-        let absent: Vec<&str> = report.absent.iter().map(|(chart, _)| *chart).collect();
-        if !absent.is_empty() {
-            eprintln!(
-                "no data for the charts {}; the report says why",
-                absent.join(", ")
-            );
-        }
-        if !report.unwritable.is_empty() {
-            let chars: String = report.unwritable.iter().take(UNWRITABLE).collect();
-            eprintln!(
-                "no font of this system has {chars}{}: left out of charts/*.png (Debian: fonts-noto-cjk has \
-                 Chinese, Japanese and Korean)",
-                if report.unwritable.len() > UNWRITABLE {
-                    " …"
-                } else {
-                    ""
-                }
-            );
-        }
-    }
-    Ok(report)
-}
-
-/// Every preset of every detector, as a setting with a name.
-pub(crate) fn all_presets() -> Outcome<Vec<(String, Setting)>> {
-    let mut all = Vec::new();
-    for detector in DETECTORS.iter().copied() {
-        for preset in presets(detector).map_err(|e| Code::Unexpected.error(e))? {
-            all.push((preset.name.clone(), preset_setting(detector, &preset)));
-        }
-    }
-    Ok(all)
-}
-
-fn preset_setting(detector: &'static Detector, preset: &deadloop_detect::Preset) -> Setting {
-    let mut params = Params::defaults(detector);
-    preset
-        .params
-        .iter()
-        .for_each(|(name, value)| params.set(name, value.clone()));
-    Setting {
-        members: vec![deadloop_detect::Member {
-            detector,
-            channel: None,
-            params,
-        }],
-    }
 }
 
 /// Names for the cells of settings: a cell may have several.

@@ -1,9 +1,13 @@
-//! Settings and grids from files, with `--set` applied; every error names the file and the place.
+//! Settings and grids: from files, with `--set` applied, where every error names the file and the place;
+//! and what deadloop ships.
 
 use std::path::Path;
 
 use deadloop_corpus::ThinkRules;
-use deadloop_detect::{RECOMMENDED, Settings, SettingsError};
+use deadloop_detect::{
+    DETECTORS, Detector, Member, Params, Preset, RECOMMENDED, Setting, Settings, SettingsError,
+    presets,
+};
 use deadloop_replay::Grid;
 use serde::Deserialize;
 
@@ -65,6 +69,32 @@ pub(crate) fn default_grids() -> Outcome<(Vec<Grid>, String)> {
     let grid = |text: &&str| Grid::parse(text).map_err(|e| bad("a default grid", &e));
     let grids = DEFAULT_GRIDS.iter().map(grid).collect::<Outcome<_>>()?;
     Ok((grids, DEFAULT_GRIDS.join("\n")))
+}
+
+/// Every preset of every detector, as a setting with a name.
+pub(crate) fn all_presets() -> Outcome<Vec<(String, Setting)>> {
+    let mut all = Vec::new();
+    for detector in DETECTORS.iter().copied() {
+        for preset in presets(detector).map_err(|e| Code::Unexpected.error(e))? {
+            all.push((preset.name.clone(), preset_setting(detector, &preset)));
+        }
+    }
+    Ok(all)
+}
+
+fn preset_setting(detector: &'static Detector, preset: &Preset) -> Setting {
+    let mut params = Params::defaults(detector);
+    preset
+        .params
+        .iter()
+        .for_each(|(name, value)| params.set(name, value.clone()));
+    Setting {
+        members: vec![Member {
+            detector,
+            channel: None,
+            params,
+        }],
+    }
 }
 
 fn read(path: &Path) -> Outcome<String> {

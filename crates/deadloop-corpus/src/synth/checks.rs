@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 
+use super::drift::Drift;
 use super::fields::{Bounds, Fields, SpecError};
 use super::items::ITEM;
 use super::keys::Key;
@@ -17,75 +18,69 @@ impl Spec {
         l: &Loop,
         langs: &[String],
     ) -> Result<(), SpecError> {
-        let refuse = |key: &str, what: String, expected: &str| {
-            Err(SpecError::at(table.line_of(key), what, expected))
-        };
         room(table, &l.onsets, l.period, "chars")?;
         ends(table, l.transient, l.after)?;
-        if let Some(name) = &l.unit {
-            named(table, "unit", name, self.units.iter().map(|u| &u.name))?;
-            let of = |lang: &&String| !self.units.iter().any(|u| u.is(name, lang));
-            if let Some(lang) = langs.iter().find(of) {
-                return refuse(
-                    "unit",
-                    format!("unit {name} has no texts in {lang}"),
-                    "a [[unit]] of that name and language",
-                );
-            }
+        self.unit_possible(table, l, langs)?;
+        self.drift_possible(table, l, langs)?;
+        match l.nested {
+            Some(times) if times.high + 1 > l.period.high => Err(SpecError::at(
+                table.line_of("nested"),
+                format!("{} times a unit in {} chars", times.high, l.period),
+                "a longer period",
+            )),
+            _ => Ok(()),
         }
-        let near = l.kind == PlantKind::NearRepeat;
-        let fills = l.drift.as_ref().is_some_and(|drift| drift.fills() && near);
-        let named = || {
-            langs
-                .iter()
-                .filter_map(|lang| self.units(l.unit.as_deref()?, lang))
+    }
+
+    /// Refuses a unit that there is not, or whose texts have places that nothing fills.
+    fn unit_possible(&self, table: &Fields, l: &Loop, langs: &[String]) -> Result<(), SpecError> {
+        let Some(name) = &l.unit else {
+            return Ok(());
         };
-        if !fills && named().any(|unit| unit.texts.iter().any(|text| text.contains("{}"))) {
-            let expected = "near-repeat with drift fill or counter, or texts without {}";
+        let refuse = |what, expected| Err(SpecError::at(table.line_of("unit"), what, expected));
+        named(table, "unit", name, self.units.iter().map(|u| &u.name))?;
+        let without = |lang: &&String| !self.units.iter().any(|u| u.is(name, lang));
+        if let Some(lang) = langs.iter().find(without) {
             return refuse(
-                "unit",
-                format!("{} of texts with {{}} in them", l.kind),
-                expected,
+                format!("unit {name} has no texts in {lang}"),
+                "a [[unit]] of that name and language",
             );
         }
-        match &l.drift {
-            None if near => {
-                return refuse(
-                    "kind",
-                    "near-repeat without drift".into(),
-                    "drift = { kind = … }: how the copies differ",
-                );
-            }
-            None if l.lead.high > 0 => {
-                return refuse(
-                    "lead",
-                    "lead without drift".into(),
-                    "drift = { kind = … }: how those copies differ",
-                );
-            }
-            Some(_) if !near && l.lead.low == 0 => {
-                let what = format!("{} whose copies differ", l.kind);
-                return refuse(
-                    "drift",
-                    what,
-                    "kind = \"near-repeat\", or lead of 1 and more: copies that drift before exact ones",
-                );
-            }
-            Some(drift) => drift.possible(table, l, self, langs)?,
-            None => {}
-        }
-        if l.nested.is_some_and(|times| times.high + 1 > l.period.high) {
+        let fills = l.kind == PlantKind::NearRepeat && l.drift.as_ref().is_some_and(Drift::fills);
+        let mut units = langs.iter().filter_map(|lang| self.units(name, lang));
+        if !fills && units.any(|unit| unit.texts.iter().any(|text| text.contains("{}"))) {
             return refuse(
-                "nested",
-                format!(
-                    "{} times a unit in {} chars",
-                    l.nested.map_or(0, |n| n.high),
-                    l.period
-                ),
-                "a longer period",
+                format!("{} of texts with {{}} in them", l.kind),
+                "near-repeat with drift fill or counter, or texts without {}",
             );
         }
         Ok(())
+    }
+
+    /// Refuses copies that should differ and do not say how, or say how and should not differ.
+    fn drift_possible(&self, table: &Fields, l: &Loop, langs: &[String]) -> Result<(), SpecError> {
+        let near = l.kind == PlantKind::NearRepeat;
+        let refuse =
+            |key, what: String, expected| Err(SpecError::at(table.line_of(key), what, expected));
+        match &l.drift {
+            None if near => refuse(
+                "kind",
+                "near-repeat without drift".into(),
+                "drift = { kind = … }: how the copies differ",
+            ),
+            None if l.lead.high > 0 => refuse(
+                "lead",
+                "lead without drift".into(),
+                "drift = { kind = … }: how those copies differ",
+            ),
+            Some(_) if !near && l.lead.low == 0 => refuse(
+                "drift",
+                format!("{} whose copies differ", l.kind),
+                "kind = \"near-repeat\", or lead of 1 and more: copies that drift before exact ones",
+            ),
+            Some(drift) => drift.possible(table, l, self, langs),
+            None => Ok(()),
+        }
     }
 }
 

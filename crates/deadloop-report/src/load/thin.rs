@@ -20,60 +20,88 @@ pub(super) fn thinned(
     marked: &[usize],
     most: usize,
 ) -> Thinned {
-    let params = |cell: &usize| settings.get(*cell).map_or(&[][..], |s| s.params.as_slice());
-    let mut values: BTreeMap<usize, Vec<String>> = BTreeMap::new();
-    let mut stays: BTreeSet<(usize, String)> = BTreeSet::new();
-    if cells.len() > most {
+    let mut kept = vec![true; cells.len()];
+    if cells.len() <= most {
+        return Thinned {
+            kept,
+            left_out: Vec::new(),
+        };
+    }
+    let mut grid = Grid::of(cells, settings, marked);
+    let mut left_out: BTreeMap<usize, Vec<String>> = BTreeMap::new();
+    while kept.iter().filter(|kept| **kept).count() > most {
+        let Some((param, dropped)) = grid.halve() else {
+            break;
+        };
+        for (cell, kept) in cells.iter().zip(&mut kept) {
+            let value = params(settings, *cell).get(param).and_then(Option::as_ref);
+            *kept &= value.is_none_or(|value| !dropped.contains(value));
+        }
+        left_out.entry(param).or_default().extend(dropped);
+    }
+    for values in left_out.values_mut() {
+        values.sort();
+    }
+    Thinned {
+        kept,
+        left_out: left_out.into_iter().collect(),
+    }
+}
+
+fn params(settings: &[Setting], cell: usize) -> &[Option<String>] {
+    settings.get(cell).map_or(&[], |s| s.params.as_slice())
+}
+
+/// The values that are left.
+struct Grid {
+    /// Of each parameter that may lose some, in the order of the cells.
+    values: BTreeMap<usize, Vec<String>>,
+    /// Values of the marked settings: parameter, value.
+    stays: BTreeSet<(usize, String)>,
+}
+
+impl Grid {
+    fn of(cells: &[usize], settings: &[Setting], marked: &[usize]) -> Self {
+        let mut values: BTreeMap<usize, Vec<String>> = BTreeMap::new();
         for cell in cells {
-            for (param, value) in params(cell).iter().enumerate() {
+            for (param, value) in params(settings, *cell).iter().enumerate() {
                 let list = values.entry(param).or_default();
                 if let Some(value) = value.as_ref().filter(|value| !list.contains(value)) {
                     list.push(value.clone());
                 }
             }
         }
-        let of = |cell: &usize| params(cell).iter().cloned().enumerate().collect::<Vec<_>>();
+        let of = |cell: &usize| params(settings, *cell).iter().cloned().enumerate();
         let all = marked.iter().flat_map(of);
-        stays.extend(all.filter_map(|(param, value)| Some((param, value?))));
+        let stays = all.filter_map(|(param, value)| Some((param, value?)));
+        Self {
+            stays: stays.collect(),
+            values,
+        }
     }
-    let mut kept = vec![true; cells.len()];
-    let mut gone: BTreeSet<(usize, String)> = BTreeSet::new();
-    while kept.iter().filter(|kept| **kept).count() > most {
-        let longest = values
-            .iter()
-            .max_by_key(|(param, list)| (list.len(), usize::MAX - **param));
-        let Some((&param, list)) = longest.filter(|(_, list)| list.len() > 2) else {
-            break;
-        };
-        let last = list.len() - 1;
-        let drop = |(at, value): &(usize, &String)| {
-            at % 2 == 1 && *at != last && !stays.contains(&(param, (*value).clone()))
-        };
-        let dropped: Vec<String> = list
-            .iter()
-            .enumerate()
-            .filter(drop)
-            .map(|(_, v)| v.clone())
-            .collect();
-        if dropped.is_empty() {
-            values.remove(&param);
-            continue;
+
+    /// Takes every other value from the parameter with the most: which one, and its values that went.
+    /// First and last stay. `None`: no parameter can lose any.
+    fn halve(&mut self) -> Option<(usize, Vec<String>)> {
+        loop {
+            let of_most =
+                |(param, list): &(&usize, &mut Vec<String>)| (list.len(), usize::MAX - **param);
+            let (&param, list) = self.values.iter_mut().max_by_key(of_most)?;
+            if list.len() <= 2 {
+                return None;
+            }
+            let last = list.len() - 1;
+            let mut at = 0..;
+            let goes = |value: &mut String| {
+                let at = at.next().unwrap_or(last);
+                at % 2 == 1 && at != last && !self.stays.contains(&(param, value.clone()))
+            };
+            let dropped: Vec<String> = list.extract_if(.., goes).collect();
+            if !dropped.is_empty() {
+                return Some((param, dropped));
+            }
+            self.values.remove(&param);
         }
-        if let Some(list) = values.get_mut(&param) {
-            list.retain(|value| !dropped.contains(value));
-        }
-        for (cell, kept) in cells.iter().zip(&mut kept) {
-            let value = params(cell).get(param).and_then(Option::as_ref);
-            *kept &= value.is_none_or(|value| !dropped.contains(value));
-        }
-        gone.extend(dropped.into_iter().map(|value| (param, value)));
-    }
-    let mut left_out: BTreeMap<usize, Vec<String>> = BTreeMap::new();
-    gone.into_iter()
-        .for_each(|(param, value)| left_out.entry(param).or_default().push(value));
-    Thinned {
-        kept,
-        left_out: left_out.into_iter().collect(),
     }
 }
 

@@ -16,7 +16,7 @@ use super::tune::SEALED;
 use crate::args::{Global, Replay};
 use crate::exit::Outcome;
 use crate::opening::Opening;
-use crate::replaying::{Replayed, Request, all_presets, name, replay};
+use crate::replaying::{Replayed, Request, name, replay};
 use crate::settings;
 use crate::show;
 
@@ -106,7 +106,7 @@ pub(super) fn named(
         named.push(("recommended".into(), settings::settings(None, set)?));
     }
     if with_presets {
-        let all = all_presets()?.into_iter();
+        let all = settings::all_presets()?.into_iter();
         named.extend(all.map(|(name, s)| (name, Settings::of(s))));
     }
     Ok(named)

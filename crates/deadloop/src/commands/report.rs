@@ -3,7 +3,7 @@
 use crate::args::{Global, Report};
 use crate::exit::{Code, Outcome};
 use crate::interrupt;
-use crate::replaying::render;
+use crate::rendering::render;
 use crate::show;
 use deadloop_report::Options;
 use serde_json::json;

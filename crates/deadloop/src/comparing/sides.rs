@@ -13,7 +13,6 @@ use crate::corpus::{Surveyed, Wanted, survey};
 use crate::exit::{Code, Outcome};
 use crate::programs;
 use crate::progress::watched;
-use crate::replaying::all_presets;
 use crate::settings;
 
 /// What an argument names.
@@ -56,7 +55,9 @@ fn input(path: &Path, set: &[String]) -> Outcome<Input> {
     if name == "recommended" {
         return read(settings::settings(None, set)?);
     }
-    let preset = all_presets()?.into_iter().find(|(known, _)| *known == name);
+    let preset = settings::all_presets()?
+        .into_iter()
+        .find(|(known, _)| *known == name);
     match preset {
         Some((_, setting)) if set.is_empty() => read(Settings::of(setting)),
         Some(_) => Err(Code::Usage.error(format!(

@@ -1,9 +1,11 @@
 //! What a reviewer sees of a transcript: what the rows say of it, and the text around where it begins
 //! to repeat and where it stops, its copies in alternating tint.
 
+use std::ops::Range;
+
 use deadloop_corpus::Transcript;
 use deadloop_corpus::find::copies;
-use deadloop_detect::{Channel, Kind};
+use deadloop_detect::{Channel, Chars, Kind};
 use deadloop_score::{Class, LabelRow};
 
 use super::session::Session;
@@ -78,57 +80,76 @@ fn excerpts(transcript: &Transcript, row: Option<&LabelRow>, context: u64) -> Ve
         Channel::Answer => transcript.answer(),
         Channel::Tools => return Vec::new(),
     };
-    let chars: Vec<char> = text.chars().collect();
-    let length = chars.len() as u64;
-    let span = row.and_then(|row| Some((row.onset?, row)));
-    let mark = |position: u64, what| Mark {
-        at: position.min(length.saturating_sub(1)),
-        position,
-        what,
+    let length = Chars::of(&text).0;
+    let source = Source {
+        channel,
+        text: &text,
+        marks: marks(row, length),
+        sight: None,
+        span: None,
     };
-    let end = span.and_then(|(_, row)| row.end).unwrap_or(length);
-    let mut marks = vec![mark(
-        end,
-        if end < length {
+    let places = row.map_or(Vec::new(), |row| copies_of(row, &text, length));
+    let mut excerpts = source.excerpts(context);
+    for excerpt in &mut excerpts {
+        let to = excerpt.from + Chars::of(&excerpt.text).0;
+        let seen = places
+            .iter()
+            .filter(|place| place.start < to && excerpt.from < place.end);
+        excerpt.copies = seen.cloned().collect();
+    }
+    excerpts
+}
+
+/// The positions that a row names, and the end of what repeats or of the text.
+fn marks(row: Option<&LabelRow>, length: u64) -> Vec<Mark> {
+    let last = length.saturating_sub(1);
+    let looped = row.and_then(|row| Some((row.onset?, row)));
+    let end = looped.and_then(|(_, row)| row.end).unwrap_or(length);
+    let mut marks = vec![Mark {
+        // The char before: an end is the first that does not belong.
+        at: end.saturating_sub(1).min(last),
+        position: end,
+        what: if end < length {
             "end"
         } else {
             "end of the text"
         },
-    )];
-    if let Some((onset, row)) = span {
-        marks.push(mark(onset, "onset"));
-        marks.extend(row.start.map(|at| mark(at, "start")));
-        marks.extend(row.earliest.map(|at| mark(at, "earliest")));
+    }];
+    if let Some((onset, row)) = looped {
+        let named = [
+            ("onset", Some(onset)),
+            ("start", row.start),
+            ("earliest", row.earliest),
+        ];
+        let mark = |(what, position): (&'static str, Option<u64>)| {
+            let position = position?;
+            Some(Mark {
+                at: position.min(last),
+                position,
+                what,
+            })
+        };
+        marks.extend(named.into_iter().filter_map(mark));
     }
     marks
-        .iter_mut()
-        .filter(|m| m.what.starts_with("end"))
-        .for_each(|m| {
-            m.at = m.position.saturating_sub(1).min(length.saturating_sub(1));
-        });
-    let source = Source {
-        channel,
-        text: &text,
-        marks,
-        sight: None,
-        span: None,
+}
+
+/// Where the copies of a labelled loop stand in the text.
+fn copies_of(row: &LabelRow, text: &str, length: u64) -> Vec<Range<u64>> {
+    let found = row.onset.and_then(|onset| {
+        let start = row.start.or(onset.checked_sub(row.period?))?;
+        Some((start, onset))
+    });
+    let Some((start, onset)) = found else {
+        return Vec::new();
     };
     let index = |at: u64| usize::try_from(at).unwrap_or(usize::MAX);
-    let start = span.and_then(|(onset, row)| row.start.or(onset.checked_sub(row.period?)));
-    let places = match (span, start) {
-        (Some((onset, _)), Some(start)) => copies(&chars, index(start), index(onset), index(end)),
-        _ => Vec::new(),
-    };
-    let mut excerpts = source.excerpts(context);
-    for excerpt in &mut excerpts {
-        let to = excerpt.from + excerpt.text.chars().count() as u64;
-        let places = places
-            .iter()
-            .map(|place| place.start as u64..place.end as u64);
-        let seen = places.filter(|place| place.start < to && excerpt.from < place.end);
-        excerpt.copies = seen.collect();
-    }
-    excerpts
+    let chars: Vec<char> = text.chars().collect();
+    let end = row.end.unwrap_or(length);
+    let places = copies(&chars, index(start), index(onset), index(end)).into_iter();
+    places
+        .map(|place| place.start as u64..place.end as u64)
+        .collect()
 }
 
 #[cfg(test)]

@@ -237,66 +237,85 @@ impl OpenHands {
         event: &mut Object,
         out: &mut Out,
     ) -> Result<Said, Fault> {
-        let mut said = Said {
-            bodies: Vec::new(),
-            response: take::string(event, "llm_response_id")?,
-        };
+        let response = take::string(event, "llm_response_id")?;
         let id = take::string(event, "tool_call_id")?;
         let name = take::string(event, "tool_name")?;
-        match kind {
-            "ActionEvent" => {
-                said.bodies.extend(thinking(event)?);
-                let thought = words(take::any(event, "thought"));
-                said.bodies.extend(split(&thought, out));
-                let mut call = take::object(event, "tool_call")?.unwrap_or_default();
-                let arguments = take::any(&mut call, "arguments").map(parsed);
-                for repeated in ["id", "name"] {
-                    take::any(&mut call, repeated);
-                }
-                out.losses.rest("[].tool_call", &call);
-                // The same, once it was read.
-                let action = take::any(event, "action");
-                said.bodies.push(Body::ToolCall {
-                    id,
-                    name: name.unwrap_or_default(),
-                    arguments: arguments.or(action).unwrap_or_default(),
-                });
-            }
-            "ObservationEvent" => {
-                let mut observation = take::object(event, "observation")?.unwrap_or_default();
-                let error = take::any(&mut observation, "is_error") == Some(Value::Bool(true));
-                let content = ["content", "output"]
-                    .into_iter()
-                    .find_map(|f| take::any(&mut observation, f));
-                let content = words(content);
-                said.bodies.push(Body::ToolResult { id, content, error });
-                out.losses.rest("[].observation", &observation);
-            }
-            "AgentErrorEvent" => said.bodies.push(Body::ToolResult {
+        let bodies = match kind {
+            "ActionEvent" => action(event, id, name.unwrap_or_default(), out)?,
+            "ObservationEvent" => vec![observation(event, id, out)?],
+            "AgentErrorEvent" => vec![Body::ToolResult {
                 id,
                 content: take::string(event, "error")?.unwrap_or_default(),
                 error: true,
-            }),
-            "MessageEvent" => {
-                let mut message = take::object(event, "llm_message")?.unwrap_or_default();
-                let text = words(take::any(&mut message, "content"));
-                take::any(&mut message, "role");
-                match source {
-                    "agent" => {
-                        said.bodies.extend(thinking(&mut message)?);
-                        said.bodies.extend(split(&text, out));
-                    }
-                    _ => self.told(&text, out),
-                }
-                out.losses.rest("[].llm_message", &message);
-            }
+            }],
+            "MessageEvent" => self.message(source, event, out)?,
             other => {
                 out.losses.add(&format!("[] ({other})"));
                 event.clear();
+                Vec::new()
             }
-        }
-        Ok(said)
+        };
+        Ok(Said { bodies, response })
     }
+
+    /// What the agent said, or what it was told.
+    fn message(
+        &mut self,
+        source: &str,
+        event: &mut Object,
+        out: &mut Out,
+    ) -> Result<Vec<Body>, Fault> {
+        let mut message = take::object(event, "llm_message")?.unwrap_or_default();
+        let text = words(take::any(&mut message, "content"));
+        take::any(&mut message, "role");
+        let mut bodies = Vec::new();
+        if source == "agent" {
+            bodies.extend(thinking(&mut message)?);
+            bodies.extend(split(&text, out));
+        } else {
+            self.told(&text, out);
+        }
+        out.losses.rest("[].llm_message", &message);
+        Ok(bodies)
+    }
+}
+
+/// What the agent thought and the tool that it then called.
+fn action(
+    event: &mut Object,
+    id: Option<String>,
+    name: String,
+    out: &mut Out,
+) -> Result<Vec<Body>, Fault> {
+    let mut bodies = Vec::from_iter(thinking(event)?);
+    let thought = words(take::any(event, "thought"));
+    bodies.extend(split(&thought, out));
+    let mut call = take::object(event, "tool_call")?.unwrap_or_default();
+    let arguments = take::any(&mut call, "arguments").map(parsed);
+    for repeated in ["id", "name"] {
+        take::any(&mut call, repeated);
+    }
+    out.losses.rest("[].tool_call", &call);
+    // The same, once it was read.
+    let action = take::any(event, "action");
+    bodies.push(Body::ToolCall {
+        id,
+        name,
+        arguments: arguments.or(action).unwrap_or_default(),
+    });
+    Ok(bodies)
+}
+
+/// What a tool gave back.
+fn observation(event: &mut Object, id: Option<String>, out: &mut Out) -> Result<Body, Fault> {
+    let mut observation = take::object(event, "observation")?.unwrap_or_default();
+    let error = take::any(&mut observation, "is_error") == Some(Value::Bool(true));
+    let content = ["content", "output"]
+        .into_iter()
+        .find_map(|f| take::any(&mut observation, f));
+    let content = words(content);
+    out.losses.rest("[].observation", &observation);
+    Ok(Body::ToolResult { id, content, error })
 }
 
 /// What a model thought before an event of the SDK.

@@ -36,19 +36,37 @@ fn whole(object: &Object) -> bool {
         && object.get("output").is_some_and(Value::is_array)
 }
 
-fn read(mut object: Object) -> Result<Said, Fault> {
+fn read(object: Object) -> Result<Said, Fault> {
     if whole(&object) {
-        let mut said = Said {
-            begins: true,
-            ..Said::default()
-        };
-        let output = take::list(&mut object, "output")?.unwrap_or_default();
-        for item in output {
-            read_item(take::as_object("output[]", item)?, &mut said)?;
-        }
-        end(object, &mut said)?;
-        return Ok(said);
+        read_whole(object)
+    } else {
+        read_event(object)
     }
+}
+
+fn read_whole(mut object: Object) -> Result<Said, Fault> {
+    let mut said = Said {
+        begins: true,
+        ..Said::default()
+    };
+    let output = take::list(&mut object, "output")?.unwrap_or_default();
+    for item in output {
+        read_item(take::as_object("output[]", item)?, &mut said)?;
+    }
+    end(object, &mut said)?;
+    Ok(said)
+}
+
+/// Where in the response an event belongs: it is told by the order too.
+const PLACES: [&str; 5] = [
+    "item_id",
+    "output_index",
+    "content_index",
+    "summary_index",
+    "obfuscation",
+];
+
+fn read_event(mut object: Object) -> Result<Said, Fault> {
     let mut said = Said::default();
     let kind = take::string(&mut object, "type")?.unwrap_or_default();
     take::any(&mut object, "sequence_number");
@@ -69,11 +87,9 @@ fn read(mut object: Object) -> Result<Said, Fault> {
             added(item, &mut said)?;
         }
         "response.function_call_arguments.delta" => {
-            let key = take::string(&mut object, "item_id")?.unwrap_or_default();
-            let arguments = take::string(&mut object, "delta")?.unwrap_or_default();
             let call = Call {
-                key,
-                arguments,
+                key: take::string(&mut object, "item_id")?.unwrap_or_default(),
+                arguments: take::string(&mut object, "delta")?.unwrap_or_default(),
                 ..Call::default()
             };
             said.parts.push((0, Part::Call(call)));
@@ -91,13 +107,7 @@ fn read(mut object: Object) -> Result<Said, Fault> {
             return Ok(said);
         }
     }
-    for place in [
-        "item_id",
-        "output_index",
-        "content_index",
-        "summary_index",
-        "obfuscation",
-    ] {
+    for place in PLACES {
         take::any(&mut object, place);
     }
     said.left("", object);

@@ -4,9 +4,12 @@
 //!
 //! | to find | look in |
 //! |---|---|
-//! | parameters, and which are refused together | here |
+//! | parameters | here |
+//! | which are refused together | `reach` |
 //! | presets and where they come from | `presets.toml` |
+//! | what is looked at, and where | `look` |
 //! | what is kept of the stream, and when it is looked at | `meter` |
+//! | what is seen at a checkpoint, as facts | `facts` |
 //! | units that stand several times in a row | `short` |
 //! | the period check on blocks and lines | `period` |
 //! | cutting a segment into blocks and lines, code fences | `segment`, `fence` |
@@ -14,14 +17,16 @@
 //! The document's worked examples do not agree with its rule (they count elements, not matches, and
 //! stay below the threshold); the rule is what stands here, the examples are cases in `tests/`.
 
-use crate::detectors::{Detector, Measure, Refusal};
+use crate::detectors::{Detector, Measure};
 use crate::fact::Bound;
 use crate::param::{Domain, Mark, Param, Threshold, Zero};
-use crate::setting::Params;
 use crate::value::Literal;
 
+mod facts;
+mod look;
 mod meter;
 mod period;
+mod reach;
 mod segment;
 mod short;
 
@@ -32,7 +37,7 @@ pub(super) static ENTRY: Detector = Detector {
     about: "the design document's detector: looks at the text when its length reaches a checkpoint",
     params: PARAMS,
     presets: include_str!("presets.toml"),
-    check,
+    check: reach::check,
     measure: Measure::Text(meter::recipe),
 };
 
@@ -57,7 +62,7 @@ const fn at_least(zero_is_none: bool) -> Mark {
     })
 }
 
-/// The thresholds, in the order of [`PARAMS`]; `period` and `short` build bounds from it.
+/// The thresholds, in the order of [`PARAMS`]; `facts` builds bounds from it.
 #[derive(Clone, Copy)]
 struct Bounds {
     min_unit: i64,
@@ -317,103 +322,3 @@ static PARAMS: &[Param] = &[
         doc: "white list: a block or line that matches one of these is left out",
     },
 ];
-
-/// Refuses settings in which the unit's bounds exclude each other, or no check can ever fire.
-fn check(params: &Params) -> Result<(), Refusal> {
-    let (min, max) = (params.int("min_unit"), params.int("max_unit"));
-    if max != 0 && max < min {
-        let reason = format!("{max} is below min_unit {min}: no unit is allowed");
-        return Err(Refusal {
-            param: "max_unit",
-            reason,
-        });
-    }
-    let (short, period) = (short_unreachable(params), period_unreachable(params));
-    match (short, period) {
-        (Some(short), Some(period)) => {
-            let reason = format!(
-                "this setting can never fire: {}; {}",
-                short.reason, period.reason
-            );
-            Err(Refusal {
-                param: short.param,
-                reason,
-            })
-        }
-        _ => Ok(()),
-    }
-}
-
-/// Why the short-sequence check can never fire.
-fn short_unreachable(params: &Params) -> Option<Refusal> {
-    let last = if params.text("short_at") == "first" {
-        params.items("checkpoints").first()
-    } else {
-        params.items("checkpoints").last()
-    };
-    let last = last.and_then(crate::Value::as_int).unwrap_or(0);
-    let endless = params.text("short_at") == "all" && params.int("every") > 0;
-    let window = params.int("window");
-    let room = if endless { window } else { window.min(last) };
-    // One char repeated is no unit of one char, so the shortest that can fire has two.
-    let unit = params
-        .int("min_unit")
-        .max(if params.text("one_char") == "skip" {
-            2
-        } else {
-            1
-        });
-    let max = params.int("max_unit");
-    let copies = params.int("min_repeats");
-    let reason = if max != 0 && max < unit {
-        format!("one char repeated is skipped and max_unit {max} allows no longer unit")
-    } else if unit * copies > room {
-        format!(
-            "{copies} copies of {unit} chars do not fit the {room} chars that the short-sequence check reads"
-        )
-    } else {
-        return None;
-    };
-    Some(Refusal {
-        param: "window",
-        reason,
-    })
-}
-
-/// Why the period check can never fire.
-fn period_unreachable(params: &Params) -> Option<Refusal> {
-    let checkpoints: Vec<i64> = params
-        .items("checkpoints")
-        .iter()
-        .filter_map(crate::Value::as_int)
-        .collect();
-    let every = params.int("every");
-    let gaps = checkpoints.windows(2).map(|pair| pair[1] - pair[0]);
-    let Some(gap) = gaps.chain((every > 0).then_some(every)).max() else {
-        let reason = "the period check runs from the second checkpoint on, and there is one".into();
-        return Some(Refusal {
-            param: "checkpoints",
-            reason,
-        });
-    };
-    let longest = match params.get("segment").and_then(crate::Value::as_int) {
-        Some(n) if every > 0 => n,
-        Some(n) => n.min(checkpoints.last().copied().unwrap_or(0)),
-        None => gap,
-    };
-    // n chars hold at most n + 1 lines, all of them empty but for the line breaks between them.
-    let lines = longest + i64::from(params.text("partial_tail") == "keep");
-    let matches = params.int("min_matches").max(params.int("min_cycles") - 1);
-    let fenced = params
-        .get("code")
-        .and_then(crate::Value::as_int)
-        .unwrap_or(matches);
-    if lines > matches.min(fenced) {
-        return None;
-    }
-    let reason = format!("{matches} matches need more elements than {longest} chars can hold");
-    Some(Refusal {
-        param: "min_matches",
-        reason,
-    })
-}

@@ -11,8 +11,9 @@ use deadloop_score::{ChooseOptions, Manifest};
 use super::asked::Tune;
 use crate::commands::sweep::tell_refused;
 use crate::exit::{Code, Outcome};
-use crate::replaying::{Request, all_presets, name};
+use crate::replaying::{Request, name};
 use crate::searching::{Found, Wanted, search, tell_size};
+use crate::settings;
 
 pub(super) struct Planned {
     pub(super) plan: Plan,
@@ -55,7 +56,7 @@ impl Planned {
         let candidates = 0..plan.cells();
         tell_refused(&plan, request.global);
         tell_size(&plan, request.global.quiet);
-        let presets = all_presets()?.into_iter();
+        let presets = settings::all_presets()?.into_iter();
         let presets = presets.map(|(name, setting)| (name, plan.add_setting(&setting)));
         Ok(Self {
             candidates,

@@ -1,0 +1,171 @@
+//! What is seen at a checkpoint, as facts: runs of short units in the window, periods of blocks and of
+//! lines in the segment.
+
+use super::Bounds;
+use super::look::{Code, Look, Order};
+use super::period::{Match, matches};
+use super::segment::{Cut, Elements, Segment};
+use super::short::{Run, runs};
+use crate::fact::{Bound, Clock, Fact, UNIT_CHARS};
+use crate::position::{Chars, Kind};
+
+impl Look {
+    /// The runs of short units in the window.
+    pub(super) fn short(&self, window: &Segment<'_>, facts: &mut Vec<Fact>) {
+        for (part, _) in &window.parts {
+            let chars: Vec<char> = window.text[part.clone()].chars().collect();
+            let start = window.start + Chars::of(&window.text[..part.start]).0;
+            let at = Chars(window.start + Chars::of(window.text).0);
+            let fact = |run| short_fact(run, &chars, start, at);
+            facts.extend(runs(&chars, self.units).into_iter().map(fact));
+        }
+    }
+
+    /// The periods of blocks and of lines in the segment, in the order in which a setting tries them.
+    pub(super) fn periods(&self, segment: &Segment<'_>, facts: &mut Vec<Fact>) {
+        let at = Chars(segment.start + Chars::of(segment.text).0);
+        let drop_tail = self.drop_tail;
+        let block = Cut {
+            marker: None,
+            ignore: &self.ignore,
+            drop_blank: true,
+            drop_tail,
+        };
+        let line = Cut {
+            marker: self.marker.as_ref(),
+            drop_blank: self.drop_blank_lines,
+            ..block
+        };
+        let blocks = segment.cut(|c| self.delimiters.hold(c), &block);
+        let lines = segment.cut(|c| c == '\n', &line);
+        let paragraphs = self.found(&blocks, (Kind::Paragraph, "paragraph", at));
+        let lists = self.found(&lines, (Kind::OrderedList, "ordered-list", at));
+        facts.extend(
+            ordered(paragraphs, lists, self.order)
+                .into_iter()
+                .map(|f| f.fact()),
+        );
+    }
+
+    /// Each period of these elements that some setting may accept, shortest first.
+    fn found(
+        &self,
+        elements: &Elements<'_>,
+        (kind, check, at): (Kind, &'static str, Chars),
+    ) -> Vec<Found> {
+        let with = |m: Match| {
+            let tail = elements.tail(m.tail, m.period);
+            let bounds = Bounds {
+                min_matches: self.matches_bound(m, elements.last_fenced)?,
+                min_cycles: to_i64(m.cycles),
+                max_period: to_i64(m.period),
+                ..Bounds::ALWAYS
+            };
+            Some(Found {
+                bounds,
+                marked: tail.marked,
+                fact: Fact {
+                    at: at.0,
+                    until: at.0,
+                    clock: Clock::Chars,
+                    kind,
+                    bounds: Vec::new(),
+                    check,
+                    onset: Chars(tail.onset),
+                    period: Chars(tail.period),
+                    copies: Bound::Fixed(to_i64(m.cycles)),
+                    unit: tail.unit,
+                },
+            })
+        };
+        matches(&elements.ids, self.stepped)
+            .into_iter()
+            .filter_map(with)
+            .collect()
+    }
+
+    /// The bound on `min_matches`; `None`: inside a fence, and below the number asked for there.
+    fn matches_bound(&self, m: Match, fenced: bool) -> Option<i64> {
+        match self.code {
+            Code::Matches(n) if fenced => (to_i64(m.matches) >= n).then_some(i64::MAX),
+            _ => Some(to_i64(m.matches)),
+        }
+    }
+}
+
+/// A fact before its bounds are final.
+#[derive(Clone)]
+struct Found {
+    bounds: Bounds,
+    marked: bool,
+    fact: Fact,
+}
+
+impl Found {
+    fn fact(self) -> Fact {
+        Fact {
+            bounds: self.bounds.to_vec(),
+            ..self.fact
+        }
+    }
+}
+
+/// Puts what both period checks found at one checkpoint in the order in which a setting is to try
+/// it, so that the first one it accepts carries the right kind.
+///
+/// With [`Order::Marker`] a list whose repeated part had no marker gives way to a paragraph that
+/// fires too: "this list and that paragraph" is accepted by the settings that accept both, so it is
+/// a fact of its own, with the stricter of each pair of bounds, and stands before the list.
+fn ordered(paragraphs: Vec<Found>, lists: Vec<Found>, order: Order) -> Vec<Found> {
+    match order {
+        Order::Paragraph => [paragraphs, lists].concat(),
+        Order::List => [lists, paragraphs].concat(),
+        Order::Marker => {
+            let both = |list: &Found| {
+                let with = |p: &Found| Found {
+                    bounds: p.bounds.both(list.bounds),
+                    ..p.clone()
+                };
+                let yields = if list.marked {
+                    &[][..]
+                } else {
+                    &paragraphs[..]
+                };
+                let mut found: Vec<Found> = yields.iter().map(with).collect();
+                found.push(list.clone());
+                found
+            };
+            let mut all: Vec<Found> = lists.iter().flat_map(both).collect();
+            all.extend(paragraphs);
+            all
+        }
+    }
+}
+
+fn short_fact(run: Run, chars: &[char], start: u64, at: Chars) -> Fact {
+    let bounds = Bounds {
+        min_unit: to_i64(run.unit),
+        max_unit: to_i64(run.unit),
+        min_repeats: to_i64(run.copies),
+        ..Bounds::ALWAYS
+    };
+    Fact {
+        at: at.0,
+        until: at.0,
+        clock: Clock::Chars,
+        kind: Kind::ShortSequence,
+        bounds: bounds.to_vec(),
+        check: "short-sequence",
+        onset: Chars(start + (run.start + run.unit) as u64),
+        period: Chars(run.unit as u64),
+        copies: Bound::Fixed(to_i64(run.copies)),
+        unit: chars[run.start..run.start + run.unit]
+            .iter()
+            .take(UNIT_CHARS)
+            .collect(),
+    }
+}
+
+fn to_i64(n: usize) -> i64 {
+    i64::try_from(n).unwrap_or(i64::MAX)
+}

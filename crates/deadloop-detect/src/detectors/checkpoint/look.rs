@@ -1,0 +1,163 @@
+//! What is looked at, and where: the structural parameters, ready to be asked while text comes in.
+
+use regex::Regex;
+
+use super::short::Units;
+use crate::setting::Params;
+
+/// What is looked at, and where, from the structural parameters.
+pub(super) struct Look {
+    checkpoints: Vec<u64>,
+    every: u64,
+    /// For each listed checkpoint and the first after them: the first char that it or a later one
+    /// reads.
+    keep_from: Vec<u64>,
+    pub(super) window: u64,
+    short_at_all: bool,
+    pub(super) units: Units,
+    /// `None`: from the previous checkpoint.
+    segment: Option<u64>,
+    pub(super) stepped: bool,
+    pub(super) drop_tail: bool,
+    pub(super) delimiters: Delimiters,
+    pub(super) marker: Option<Regex>,
+    pub(super) drop_blank_lines: bool,
+    pub(super) order: Order,
+    pub(super) code: Code,
+    pub(super) ignore: Vec<Regex>,
+}
+
+/// A set of chars, asked for every char of the text.
+pub(super) struct Delimiters {
+    ascii: [bool; 128],
+    other: Vec<char>,
+}
+
+impl Delimiters {
+    fn new(chars: &str) -> Self {
+        let ascii = std::array::from_fn(|byte| chars.bytes().any(|b| usize::from(b) == byte));
+        let other = chars.chars().filter(|c| !c.is_ascii()).collect();
+        Self { ascii, other }
+    }
+
+    pub(super) fn hold(&self, c: char) -> bool {
+        let ascii = self.ascii.get(c as usize).copied();
+        ascii.unwrap_or_else(|| self.other.contains(&c))
+    }
+}
+
+/// The kind where both period checks fire.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Order {
+    /// The list's where a marker was removed in the repeated part, else the paragraph's.
+    Marker,
+    Paragraph,
+    List,
+}
+
+/// What is done with text in code fences.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Code {
+    Check,
+    Skip,
+    /// A `min_matches` of its own.
+    Matches(i64),
+}
+
+impl Look {
+    pub(super) fn new(params: &Params) -> Self {
+        let regex = |value: &crate::Value| value.as_text().and_then(|text| Regex::new(text).ok());
+        let word = |name, word| params.text(name) == word;
+        let listed = params
+            .items("checkpoints")
+            .iter()
+            .filter_map(crate::Value::as_int);
+        let look = Self {
+            checkpoints: listed.map(i64::unsigned_abs).collect(),
+            every: params.count("every"),
+            keep_from: Vec::new(),
+            window: params.count("window"),
+            short_at_all: word("short_at", "all"),
+            units: Units {
+                aligned: word("short_align", "end"),
+                cjk: word("unit_script", "cjk"),
+                one_char: word("one_char", "count"),
+            },
+            segment: params
+                .get("segment")
+                .and_then(crate::Value::as_int)
+                .map(i64::unsigned_abs),
+            stepped: word("period_step", "period"),
+            drop_tail: word("partial_tail", "drop"),
+            delimiters: Delimiters::new(params.text("delimiters")),
+            marker: params.get("list_marker").and_then(regex),
+            drop_blank_lines: word("blank_lines", "drop"),
+            order: match params.text("order") {
+                "paragraph" => Order::Paragraph,
+                "list" => Order::List,
+                _ => Order::Marker,
+            },
+            code: match params.get("code").and_then(crate::Value::as_int) {
+                Some(n) => Code::Matches(n),
+                None if word("code", "skip") => Code::Skip,
+                None => Code::Check,
+            },
+            ignore: params.items("ignore").iter().filter_map(regex).collect(),
+        };
+        Self {
+            keep_from: look.all_keep_from(),
+            ..look
+        }
+    }
+
+    fn all_keep_from(&self) -> Vec<u64> {
+        let last = self.checkpoints.len();
+        let mut all: Vec<u64> = (0..=last).map(|i| self.reads_from(i)).collect();
+        for i in (0..last).rev() {
+            all[i] = all[i].min(all[i + 1]);
+        }
+        all
+    }
+
+    pub(super) fn segment_start(&self, at: u64, previous: u64) -> u64 {
+        self.segment.map_or(previous, |n| at.saturating_sub(n))
+    }
+
+    /// The position of checkpoint number `index`, if there is one.
+    pub(super) fn checkpoint(&self, index: usize) -> Option<u64> {
+        let last = self.checkpoints.last()?;
+        match self.checkpoints.get(index) {
+            Some(at) => Some(*at),
+            None if self.every == 0 => None,
+            None => Some(last + self.every * (index + 1 - self.checkpoints.len()) as u64),
+        }
+    }
+
+    pub(super) fn previous(&self, index: usize) -> u64 {
+        let before = index.checked_sub(1);
+        before.and_then(|i| self.checkpoint(i)).unwrap_or(0)
+    }
+
+    /// The first char that checkpoint number `index` reads.
+    fn reads_from(&self, index: usize) -> u64 {
+        let Some(at) = self.checkpoint(index) else {
+            return u64::MAX;
+        };
+        let short = self
+            .looks_for_short(index)
+            .then(|| at.saturating_sub(self.window));
+        let period = (index > 0).then(|| self.segment_start(at, self.previous(index)));
+        short.into_iter().chain(period).min().unwrap_or(at)
+    }
+
+    /// The first char that checkpoint number `index` or a later one reads. Past the listed ones each
+    /// reads from further on than the one before, so the next decides.
+    pub(super) fn keep_from(&self, index: usize) -> u64 {
+        let listed = self.keep_from.get(index).copied();
+        listed.unwrap_or_else(|| self.reads_from(index))
+    }
+
+    pub(super) fn looks_for_short(&self, index: usize) -> bool {
+        index == 0 || self.short_at_all
+    }
+}

@@ -1,0 +1,137 @@
+//! The corpus that is made: a folder beside its name, which gets that name when it is whole.
+
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use deadloop_corpus::{Beside, CorpusWriter, Effort, Problem};
+use tempfile::TempDir;
+
+use super::Imported;
+use super::told::told;
+use crate::exit::{Code, Outcome};
+
+/// The folder to be, under another name.
+pub(super) struct Target {
+    out: PathBuf,
+    new: TempDir,
+}
+
+const TRANSCRIPTS: &str = "transcripts";
+const CARD: &str = "dataset.toml";
+const REJECTED: &str = "rejected.jsonl";
+
+impl Target {
+    pub(super) fn prepare(out: &Path, force: bool) -> Outcome<Self> {
+        let refuse = |what: String| Code::Usage.error(format!("--out {}: {what}", out.display()));
+        if out.exists() && !force {
+            return Err(refuse(
+                "is there already; choose another name, or --force".into(),
+            ));
+        }
+        if out.exists() && !out.is_dir() {
+            return Err(refuse("is a file; expected the name of a folder".into()));
+        }
+        let parent = out.parent().filter(|parent| !parent.as_os_str().is_empty());
+        let parent = parent.unwrap_or(Path::new("."));
+        std::fs::create_dir_all(parent).map_err(|e| refuse(format!("cannot be made: {e}")))?;
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(".deadloop-");
+        #[cfg(unix)]
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o777));
+        let new = builder.tempdir_in(parent);
+        let new = new.map_err(|e| refuse(format!("cannot be written to: {e}")))?;
+        std::fs::create_dir(new.path().join(TRANSCRIPTS))?;
+        Ok(Self {
+            out: out.to_path_buf(),
+            new,
+        })
+    }
+
+    pub(super) fn writer(&self) -> Outcome<CorpusWriter> {
+        let path = self.new.path().join(TRANSCRIPTS).join("imported.jsonl.zst");
+        Ok(CorpusWriter::create_with(&path, false, Effort::Quick)?)
+    }
+
+    /// Where problems are listed.
+    pub(super) fn rejected(&self) -> Rejected {
+        Rejected {
+            path: self.new.path().join(REJECTED),
+            file: None,
+        }
+    }
+
+    /// Writes the card: where the transcripts come from.
+    pub(super) fn card(&self, imported: &Imported) -> Outcome {
+        let name = self
+            .out
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
+        let models = imported
+            .models
+            .keys()
+            .map(|model| toml::toml! { name = (model.as_str()) });
+        let mut card = toml::Table::new();
+        let how = format!("deadloop import: {}", imported.sums());
+        for (key, value) in [
+            ("name", name.as_str()),
+            ("version", "1"),
+            ("licence", "not stated"),
+            ("description", "Recordings that were imported"),
+            ("how", how.as_str()),
+        ] {
+            card.insert(key.into(), value.into());
+        }
+        card.insert(
+            "models".into(),
+            models.map(toml::Value::Table).collect::<Vec<_>>().into(),
+        );
+        let mut file = Beside::create(&self.new.path().join(CARD), false)?;
+        file.write_all(toml::to_string(&card)?.as_bytes())?;
+        Ok(file.finish()?)
+    }
+
+    /// Gives the folder its name; of a corpus that is there the parts that were made anew.
+    pub(super) fn finish(self) -> Outcome {
+        if !self.out.exists() {
+            // From here on it is no temporary folder.
+            return Ok(std::fs::rename(self.new.keep(), &self.out)?);
+        }
+        let old = self.new.path().join("old");
+        std::fs::create_dir(&old)?;
+        for part in [TRANSCRIPTS, CARD, REJECTED] {
+            let (new, there) = (self.new.path().join(part), self.out.join(part));
+            if there.exists() {
+                std::fs::rename(&there, old.join(part))?;
+            }
+            if new.exists() {
+                std::fs::rename(new, there)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// `rejected.jsonl`, which is there only where something was rejected.
+pub(super) struct Rejected {
+    path: PathBuf,
+    file: Option<BufWriter<Beside>>,
+}
+
+impl Rejected {
+    pub(super) fn add(&mut self, problem: &Problem) -> Outcome {
+        let file = match &mut self.file {
+            Some(file) => file,
+            none => none.insert(BufWriter::new(Beside::create(&self.path, false)?)),
+        };
+        Ok(writeln!(file, "{}", told(problem))?)
+    }
+
+    pub(super) fn finish(self) -> Outcome {
+        if let Some(file) = self.file {
+            file.into_inner().map_err(|e| e.into_error())?.finish()?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,130 @@
+//! What is said of an import, for people and for programs.
+
+use std::path::Path;
+
+use deadloop_corpus::{Problem, Tally};
+use serde_json::{Value, json};
+
+use super::Imported;
+use crate::show;
+
+/// Most losses and most warnings that are listed for people.
+const SHOWN: usize = 20;
+
+impl Imported {
+    /// Every problem, a line each.
+    pub(super) fn listing(&self) -> String {
+        let lines: Vec<String> = self.problems.iter().map(ToString::to_string).collect();
+        let counts = [
+            self.counts.files,
+            self.counts.records,
+            self.counts.transcripts,
+        ];
+        let all: u64 = counts.iter().map(|tally| tally.rejected).sum();
+        let more = all.saturating_sub(lines.len() as u64);
+        let more = if more > 0 {
+            format!("\nand {more} more")
+        } else {
+            String::new()
+        };
+        format!(
+            "not all could be imported: {all} problem{}\n{}{more}\n\
+             nothing was written; mend them, or leave them out with --on-bad skip\n{}",
+            if all == 1 { "" } else { "s" },
+            lines.join("\n"),
+            self.summary()
+        )
+    }
+
+    /// What came in and what became of it, for people.
+    pub(super) fn summary(&self) -> String {
+        self.sums() + &self.worth_knowing() + &self.left_out()
+    }
+
+    pub(super) fn sums(&self) -> String {
+        let counts = &self.counts;
+        let formats: Vec<String> = self
+            .formats
+            .iter()
+            .map(|(name, n)| format!("{name} {n}"))
+            .collect();
+        format!(
+            "{} transcripts of {} models\n files        {}: {}\n records      {}\n transcripts  {}",
+            show::count(counts.transcripts.used()),
+            self.models.len(),
+            sum(counts.files),
+            formats.join(", "),
+            sum(counts.records),
+            sum(counts.transcripts),
+        )
+    }
+
+    fn worth_knowing(&self) -> String {
+        if self.warned == 0 {
+            return String::new();
+        }
+        let lines = self
+            .warnings
+            .iter()
+            .take(SHOWN)
+            .map(|warning| format!("\n {warning}"));
+        let more = self.warned.saturating_sub(SHOWN as u64);
+        let more = if more > 0 {
+            format!("\n and {more} more")
+        } else {
+            String::new()
+        };
+        format!("\nworth knowing:{}{more}", lines.collect::<String>())
+    }
+
+    fn left_out(&self) -> String {
+        if self.losses.is_empty() {
+            return String::new();
+        }
+        let mut losses: Vec<_> = self.losses.iter().collect();
+        losses.sort_by_key(|(_, _, count)| std::cmp::Reverse(*count));
+        let row = |(format, path, count): &&(&str, String, u64)| {
+            vec![(*format).to_owned(), path.clone(), show::count(*count)]
+        };
+        let rows: Vec<Vec<String>> = losses.iter().take(SHOWN).map(row).collect();
+        let table = show::table(&["format", "field", "times"], &rows, 2);
+        let more = match losses.len().saturating_sub(SHOWN) {
+            0 => String::new(),
+            more => format!("\n and {more} more fields (--json lists all)"),
+        };
+        format!("\nleft out, for want of a place in a transcript:\n{table}{more}")
+    }
+
+    pub(super) fn json(&self, out: &Path) -> Value {
+        let tally = |t: Tally| json!({"in": t.seen, "used": t.used(), "rejected": t.rejected});
+        let loss = |(format, path, count): &(_, String, u64)| json!({"format": format, "field": path, "count": count});
+        json!({
+            "out": out.display().to_string(),
+            "files": tally(self.counts.files),
+            "records": tally(self.counts.records),
+            "transcripts": tally(self.counts.transcripts),
+            "formats": self.formats,
+            "models": self.models,
+            "left_out": self.losses.iter().map(loss).collect::<Vec<_>>(),
+            "warned": self.warned,
+            "warnings": self.warnings.iter().map(told).collect::<Vec<_>>(),
+            "problems": self.problems.iter().map(told).collect::<Vec<_>>(),
+        })
+    }
+}
+
+fn sum(tally: Tally) -> String {
+    format!(
+        "{} in = {} used + {} rejected",
+        show::count(tally.seen),
+        show::count(tally.used()),
+        show::count(tally.rejected)
+    )
+}
+
+pub(super) fn told(problem: &Problem) -> Value {
+    json!({
+        "file": problem.place.file.display().to_string(), "line": problem.place.line,
+        "what": problem.what, "expected": problem.expected,
+    })
+}

@@ -1,0 +1,39 @@
+//! The report of a result folder, and what is said of it on the terminal.
+
+use std::path::Path;
+
+use deadloop_report::{Options, Report};
+
+use crate::args::Global;
+use crate::exit::Outcome;
+
+/// How many chars without a font are named.
+const UNWRITABLE: usize = 20;
+
+/// Writes the report of a folder from its files.
+pub(crate) fn render(dir: &Path, options: &Options, global: Global) -> Outcome<Report> {
+    let report = deadloop_report::render(dir, options)?;
+    if !global.quiet {
+        eprintln!("report: {}", dir.join("report.html").display());
+        let absent: Vec<&str> = report.absent.iter().map(|(chart, _)| *chart).collect();
+        if !absent.is_empty() {
+            eprintln!(
+                "no data for the charts {}; the report says why",
+                absent.join(", ")
+            );
+        }
+        if !report.unwritable.is_empty() {
+            let chars: String = report.unwritable.iter().take(UNWRITABLE).collect();
+            eprintln!(
+                "no font of this system has {chars}{}: left out of charts/*.png (Debian: fonts-noto-cjk has \
+                 Chinese, Japanese and Korean)",
+                if report.unwritable.len() > UNWRITABLE {
+                    " …"
+                } else {
+                    ""
+                }
+            );
+        }
+    }
+    Ok(report)
+}
