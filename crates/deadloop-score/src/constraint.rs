@@ -7,7 +7,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use crate::blend::Blend;
-use crate::intervals::{events_upper, share_lower};
+use crate::intervals::{events_upper, poisson_lower, share_lower};
 use crate::metric::{GoalError, Metric};
 use crate::scores::Worth;
 use crate::tally::Tally;
@@ -165,6 +165,36 @@ impl Judge {
         }
     }
 
+    /// Whether a model's own `tally` speaks against a setting with which all models together meet
+    /// `constraint`. Where its text is enough for a bound to decide, that does, as always. Where it is
+    /// thin, the bound on the *other* side has to violate the constraint: one false alarm in 0.3 million
+    /// chars is 3 per million by the point estimate, and no sign of more than one per million.
+    pub(crate) fn refutes(
+        &mut self,
+        constraint: &Constraint,
+        tally: &Tally,
+        quiet: &Tally,
+        worth: &Worth,
+    ) -> bool {
+        let standing = self.standing(constraint, tally, quiet, worth);
+        if standing.met || standing.by_bound || !constraint.has_bound() {
+            return !standing.met;
+        }
+        let best = self.other_bound(constraint, tally);
+        best.is_some_and(|bound| !constraint.admits(bound))
+    }
+
+    /// The confidence bound on the side away from the constraint.
+    fn other_bound(&mut self, constraint: &Constraint, tally: &Tally) -> Option<f64> {
+        let counts = Blend::whole(tally);
+        if constraint.metric == Metric::FaPerMchar {
+            let exposure = counts.exposure();
+            return (exposure > 0.0).then(|| 1e6 * poisson_lower(tally.wrong(), ALPHA) / exposure);
+        }
+        let (k, n) = constraint.metric.smoothed_proportion(&counts)?;
+        self.share(k, n, !constraint.at_most)
+    }
+
     /// Whether the data would be enough for the bound to meet the constraint at best.
     pub fn can_decide(&mut self, constraint: &Constraint, quiet: &Tally) -> bool {
         self.could_decide(constraint, &Blend::whole(quiet))
@@ -228,6 +258,40 @@ mod tests {
         let mut tally = Tally::default();
         counts.iter().for_each(|(count, n)| tally[*count] = *n);
         tally
+    }
+
+    #[test]
+    fn thin_text_speaks_against_a_setting_only_beyond_chance() {
+        let one: Constraint = "fa_per_mchar<=1".parse().unwrap();
+        let half: Constraint = "recall>=0.5".parse().unwrap();
+        let worth = Worth::default();
+        let mut judge = Judge::default();
+        let text = |alarms, chars| tally(&[(Count::FalseAlarm, alarms), (Count::Exposure, chars)]);
+        // The 5 % lower bound of one event is 0.0513, of three 0.818, of twelve 6.92.
+        for (alarms, chars, against) in [
+            (1, 300_000, false),
+            (1, 51_000, true),
+            (3, 800_000, true),
+            (3, 830_000, false),
+            (0, 0, false),
+            // Text enough to decide: the upper bound does.
+            (12, 12_000_000, true),
+            (5, 12_000_000, false),
+        ] {
+            let tally = text(alarms, chars);
+            let refuted = judge.refutes(&one, &tally, &text(0, chars), &worth);
+            assert_eq!(refuted, against, "{alarms} in {chars}");
+        }
+        // 4 loops could not show a recall of a half; none of them hit is no more than bad luck, of 5 it is.
+        let loops = |hit, miss| tally(&[(Count::Hit, hit), (Count::Miss, miss)]);
+        assert!(!judge.refutes(&half, &loops(0, 4), &loops(0, 4), &worth));
+        assert!(judge.refutes(&half, &loops(0, 5), &loops(0, 5), &worth));
+        assert!(judge.refutes(
+            &"delay>=10".parse().unwrap(),
+            &loops(0, 5),
+            &loops(0, 5),
+            &worth
+        ));
     }
 
     #[test]

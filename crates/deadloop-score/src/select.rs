@@ -133,6 +133,9 @@ impl Selection<'_> {
         place.map_or_else(none, |place| self.blend(&place, sample))
     }
 
+    /// The cells that meet the constraints. For one model also that of all models together, unless its
+    /// own text [speaks against it](Judge::refutes): were one false alarm in thin text enough to drop it,
+    /// what is left would be settings that hardly ever alarm, chosen for that alone.
     fn feasible(&self, sample: &Sample) -> Vec<Candidate> {
         let ChooseOptions {
             constraints,
@@ -141,10 +144,15 @@ impl Selection<'_> {
             ..
         } = self.options;
         let mut judge = Judge::default();
+        let pooled = self.pooled(sample);
         let mut found = Vec::new();
         self.each(sample, |cell, blend| {
             let quiet = sample.quiet_beside(&blend);
-            let meets = |c: &Constraint| judge.stands(c, &blend, &quiet, worth).met;
+            let meets = |c: &Constraint| {
+                judge.stands(c, &blend, &quiet, worth).met
+                    || Some(cell) == pooled
+                        && !judge.refutes(c, &blend.own, &sample.quiet[0], worth)
+            };
             if constraints.iter().all(meets) {
                 found.push(Candidate {
                     cell,
