@@ -62,7 +62,7 @@ pub fn live(setting: &Setting, pieces: &[(Channel, String)], size: usize) -> Opt
 
 /// The whole alarm of the live guard, as if it had been told at once: what no chunk changes.
 pub fn alarm(setting: &Setting, pieces: &[(Channel, String)], size: usize) -> Option<Alarm> {
-    let mut guard = Guard::new(setting);
+    let mut guard = Guard::new(setting).expect("it reads text");
     for (channel, text) in pieces {
         let chars: Vec<char> = text.chars().collect();
         for chunk in chars.chunks(size.max(1)) {

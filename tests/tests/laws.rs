@@ -63,7 +63,7 @@ proptest! {
     /// Law 4: any text, empty chunks too, no panic; a guard goes quiet after its alarm.
     #[test]
     fn total(setting in generate::setting(), chunks in prop::collection::vec("\\PC{0,30}|\\s{0,9}", 0..20)) {
-        let mut guard = Guard::new(&setting);
+        let mut guard = Guard::new(&setting).expect("it reads text");
         let alarms = chunks.iter().filter_map(|c| guard.push(Channel::Reasoning, c)).count();
         prop_assert!(alarms <= 1);
     }

@@ -205,7 +205,8 @@ fn guard(params: &Params, text: &str, size: usize) -> Option<Said> {
     };
     let mut guard = Guard::new(&Setting {
         members: vec![member],
-    });
+    })
+    .expect("it reads text");
     let chars: Vec<char> = text.chars().collect();
     chars.chunks(size).find_map(|chunk| {
         let a = guard.push(Channel::Answer, &chunk.iter().collect::<String>())?;

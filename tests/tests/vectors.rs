@@ -58,7 +58,7 @@ fn what_an_alarm_tells() {
         };
         for size in [1, 5, usize::MAX] {
             let chars: Vec<char> = vector.text.chars().collect();
-            let mut guard = Guard::new(&vector.setting(detector));
+            let mut guard = Guard::new(&vector.setting(detector)).expect("it reads text");
             let chunks = chars.chunks(size.min(chars.len()));
             let alarm = chunks
                 .map(String::from_iter)

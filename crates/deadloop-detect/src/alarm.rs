@@ -1,6 +1,8 @@
 //! [`Alarm`]: what a live guard hands to the program that streams, with all that its log and its
 //! user need to know.
 
+use std::borrow::Cow;
+
 use serde::Serialize;
 
 use crate::fact::{Bound, Fact};
@@ -22,7 +24,8 @@ pub struct Alarm {
     pub kind: Kind,
     /// The check that decided.
     pub check: &'static str,
-    /// The thresholds that were met, in the order of the detector's parameters.
+    /// The thresholds that were met, in the order of the detector's parameters; after them what structural
+    /// parameters asked ([`Asked`](crate::Asked)).
     pub thresholds: Vec<Met>,
     /// The chars after which a detector that sees one char at a time knows.
     pub exact: Chars,
@@ -41,8 +44,8 @@ pub struct Alarm {
 /// A threshold of the setting, and the bound of the fact that satisfied it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Met {
-    /// The parameter.
-    pub param: &'static str,
+    /// The parameter, and where in it: `min_copies`, `rules[0].min_copies`.
+    pub param: Cow<'static, str>,
     /// Its value in the setting.
     pub value: Value,
     /// What was measured.
@@ -81,14 +84,13 @@ impl Alarm {
             .map(|m| format!("{} {} (measured {})", m.param, m.value, m.measured))
             .collect();
         format!(
-            "dead loop: {} in {}, chars {}..{} (known at {}), {} copies of {} chars: {:?}; {}/{}: {}",
+            "dead loop: {} in {}, chars {}..{} (known at {}), {}: {:?}; {}/{}: {}",
             self.kind,
             self.channel,
             self.onset,
             self.delivered,
             self.exact,
-            self.copies,
-            self.period,
+            self.what(),
             self.unit,
             self.detector,
             self.check,
@@ -96,7 +98,16 @@ impl Alarm {
         )
     }
 
-    /// A sentence for the person who waits for the answer.
+    /// What repeats, in numbers, as far as the detector counts copies: `7 copies of 36 chars`.
+    pub fn what(&self) -> String {
+        match self.period.0 {
+            0 => "no exact copies".into(),
+            period => format!("{} copies of {period} chars", self.copies),
+        }
+    }
+
+    /// A sentence for the person who waits for the answer, in English; what comes next (another attempt, or
+    /// none) is for the product to say. For other languages, make one from `channel` and `kind`.
     pub fn user_message(&self) -> String {
         let what = match self.channel {
             Channel::Reasoning => "thinking",
@@ -104,21 +115,28 @@ impl Alarm {
             Channel::Tools => "tool calls",
         };
         format!(
-            "The model was repeating itself in its {what} and could not get out of it, so the response was stopped. Please try again."
+            "The model was repeating itself in its {what} and could not get out of it, so the response was stopped."
         )
     }
 }
 
-/// The thresholds that bounded this fact; those that it has no bound for decided nothing.
+/// The thresholds that bounded this fact; those that it has no bound for, and those that ask for nothing,
+/// decided nothing.
 fn met(member: &Member, fact: &Fact) -> Vec<Met> {
     let all = member.detector.thresholds().zip(&fact.bounds);
     let decided = all.filter(|((_, threshold), bound)| **bound != Bound::Fixed(threshold.always()));
     let met = |((param, threshold), bound): ((&'static Param, Threshold), &Bound)| {
-        Some(Met {
-            param: param.name,
-            value: member.params.get(param.name)?.clone(),
+        let value = member.params.get(param.name)?;
+        (!threshold.is_idle(value)).then(|| Met {
+            param: param.name.into(),
+            value: value.clone(),
             measured: threshold.written(fact.value(*bound, fact.at)),
         })
     };
-    decided.filter_map(met).collect()
+    let asked = fact.asked.iter().map(|asked| Met {
+        param: asked.param.clone().into(),
+        value: Value::Int(asked.least),
+        measured: Value::Int(fact.value(asked.bound, fact.at)),
+    });
+    decided.filter_map(met).chain(asked).collect()
 }

@@ -25,6 +25,8 @@ pub struct Fact {
     /// One bound for each threshold of the detector, in the order of its parameters; a setting
     /// accepts the fact from the first step on at which each of its thresholds accepts its bound.
     pub bounds: Vec<Bound>,
+    /// What structural parameters asked of it, where some do.
+    pub asked: Vec<Asked>,
     /// The check that saw it.
     pub check: &'static str,
     /// Where the second copy begins, as far as the meter can see.
@@ -35,6 +37,18 @@ pub struct Fact {
     pub copies: Bound,
     /// The repeated unit, cut to [`UNIT_CHARS`].
     pub unit: String,
+}
+
+/// What a structural parameter asked of a fact: a row of `rules`, or the copies wanted in a code fence. The
+/// meter tells of the fact only where it is met; an alarm names it beside the thresholds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Asked {
+    /// The parameter, and where in it: `rules[0].min_copies`.
+    pub param: String,
+    /// The least that it wants.
+    pub least: i64,
+    /// What there is.
+    pub bound: Bound,
 }
 
 /// Where the steps of a fact lie in the text.
@@ -118,6 +132,12 @@ impl Fact {
             _ => Bound::Fixed(fact.value(bound, step)),
         };
         self.bounds = self.bounds.iter().map(|b| freeze(&self, *b)).collect();
+        let asked = self.asked.iter().map(|asked| freeze(&self, asked.bound));
+        let asked: Vec<Bound> = asked.collect();
+        self.asked
+            .iter_mut()
+            .zip(asked)
+            .for_each(|(asked, bound)| asked.bound = bound);
         self.copies = freeze(&self, self.copies);
         self.clock = Clock::At(vec![self.position(step)]);
         (self.at, self.until) = (step, step);

@@ -135,6 +135,11 @@ impl Threshold {
         }
     }
 
+    /// Whether a written value asks for nothing: a 0 that is no bound, or that anything reaches.
+    pub fn is_idle(self, written: &Value) -> bool {
+        *written == Value::Int(0) && (self.zero != Zero::Number || self.side == Side::AtMost)
+    }
+
     /// Whether a setting's (effective) value accepts a fact with this bound.
     pub fn accepts(self, value: i64, bound: i64) -> bool {
         match self.side {
@@ -305,15 +310,17 @@ impl fmt::Display for Domain {
                 .join(" | ")
         };
         match self {
-            Self::Int { min, max } => write!(f, "{min}..{max}"),
+            Self::Int { min, max } => write!(f, "a whole number, {min}..{max}"),
             Self::Word(words) => f.write_str(&quoted(words)),
-            Self::WordOrInt { words, min, max } => write!(f, "{} | {min}..{max}", quoted(words)),
+            Self::WordOrInt { words, min, max } => {
+                write!(f, "{} | a whole number, {min}..{max}", quoted(words))
+            }
             Self::Words(words) => write!(f, "a list of {}", quoted(words)),
-            Self::Rising { min, max } => write!(f, "rising numbers of {min}..{max}"),
+            Self::Rising { min, max } => write!(f, "rising whole numbers, {min}..{max}"),
             Self::CharSet => f.write_str("a text of at least one char"),
             Self::Regex => f.write_str("a regular expression"),
             Self::Regexes => f.write_str("a list of regular expressions"),
-            Self::Float { min, max } => write!(f, "{min:?}..{max:?}"),
+            Self::Float { min, max } => write!(f, "a number, {min:?}..{max:?}"),
             Self::Rows(fields) => write!(f, "a list of tables {{ {} }}", fields.join(", ")),
             Self::Program => f.write_str("a list: a program and its arguments"),
             Self::Free => f.write_str("a table"),

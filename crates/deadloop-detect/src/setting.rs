@@ -183,16 +183,6 @@ impl Setting {
         short_hash(&self.canonical())
     }
 
-    /// Whether a live [`Guard`](crate::Guard) can run it: ask this where settings for a live stream
-    /// are read.
-    ///
-    /// # Errors
-    /// A member is a program.
-    pub fn live(&self) -> Result<(), NotLive> {
-        let program = self.members.iter().find(|m| m.program().is_some());
-        program.map_or(Ok(()), |m| Err(NotLive(m.detector.name)))
-    }
-
     /// Whether a member reads `channel`.
     pub fn watches(&self, channel: Channel) -> bool {
         self.members.iter().any(|m| m.watches(channel))
@@ -227,9 +217,13 @@ impl Setting {
         names
     }
 
-    /// The setting as it stands in a settings file: a `[[table]]` a member, all parameters said.
+    /// The setting as it stands in a settings file: a `[[table]]` a member, all parameters said; of no
+    /// member, one that is switched off.
     pub fn to_toml(&self, table: &str) -> String {
         let mut text = String::new();
+        if self.members.is_empty() {
+            text = format!("[[{table}]]\ndetector = \"periodic\"\nenabled = false\n\n");
+        }
         for member in &self.members {
             // Writing into a String cannot fail.
             let _ = writeln!(text, "[[{table}]]\ndetector = \"{}\"", member.detector.name);

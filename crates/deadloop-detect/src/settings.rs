@@ -44,8 +44,9 @@ pub struct Settings {
     pub deployment_loop_rate: f64,
 }
 
-/// Where nothing is said: the upper end of what ordinary traffic of the recorded models showed.
-const DEPLOYMENT_LOOP_RATE: f64 = 0.003;
+/// The [rate](Settings::deployment_loop_rate) where nothing is said: the upper end of what ordinary
+/// traffic of the recorded models showed.
+pub const DEPLOYMENT_LOOP_RATE: f64 = 0.003;
 
 /// What is wrong with a settings file, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -170,6 +171,11 @@ impl Settings {
             ));
         }
         let model = |table: &ModelTable| {
+            if table.guard.is_empty() {
+                let what = "no [[model.guard]]: nothing would watch this model; to switch a guard off \
+                            write it with enabled = false";
+                return Err(SettingsError::at(text, table.r#match.span(), what));
+            }
             let glob = Glob::new(table.r#match.get_ref()).map_err(|e| {
                 SettingsError::at(text, table.r#match.span(), format!("match is no glob: {e}"))
             })?;
@@ -182,10 +188,18 @@ impl Settings {
         })
     }
 
-    /// The guard of a model: of the first `[[model]]` that matches, else the general one.
+    /// The guard of a model: of the first `[[model]]` that matches, else the general one. The glob has to
+    /// match the whole name, in its case: `deepseek-*` is neither `DeepSeek-R1` nor `org/deepseek-r1`.
     pub fn for_model(&self, model: &str) -> &Setting {
-        let own = self.models.iter().find(|(glob, _)| glob.is_match(model));
-        own.map_or(&self.guard, |(_, setting)| setting)
+        let own = self.override_of(model);
+        own.map_or(&self.guard, |i| &self.models[i].1)
+    }
+
+    /// Which of the [overrides](Self::overrides) is for this model.
+    pub(crate) fn override_of(&self, model: &str) -> Option<usize> {
+        self.models
+            .iter()
+            .position(|(glob, _)| glob.is_match(model))
     }
 
     /// The general guard.
@@ -226,11 +240,14 @@ fn loop_rate(rate: Option<Spanned<f64>>, text: &str) -> Result<f64, SettingsErro
 }
 
 fn setting(tables: &[GuardTable], text: &str) -> Result<Setting, SettingsError> {
-    let on = tables.iter().filter(|table| table.enabled);
+    // What is switched off is checked too: it must still be a guard when it is switched on.
+    let all = tables
+        .iter()
+        .map(|table| Ok((table.enabled, member(table, text)?)));
+    let all: Vec<(bool, Member)> = all.collect::<Result<_, _>>()?;
+    let on = all.into_iter().filter(|(enabled, _)| *enabled);
     Ok(Setting {
-        members: on
-            .map(|table| member(table, text))
-            .collect::<Result<_, _>>()?,
+        members: on.map(|(_, member)| member).collect(),
     })
 }
 

@@ -9,7 +9,7 @@ mod client;
 mod script;
 
 use client::{Client, Desk, Event, GaveUp, STREAMING_FAILED};
-use deadloop_detect::{Channel, Chars, Kind, Settings};
+use deadloop_detect::{Channel, Chars, Guards, Kind, Settings};
 use script::{CHUNK, Played, SETTINGS, Scripted, healthy, looping};
 
 const UNIT: &str = "again ";
@@ -40,7 +40,7 @@ struct Run {
 
 fn run(model: &str, retries: u32, scripts: impl IntoIterator<Item = Vec<Event>>) -> Run {
     let client = Client {
-        settings: Settings::parse(SETTINGS).unwrap(),
+        guards: Guards::new(&Settings::parse(SETTINGS).unwrap()).unwrap(),
         retries,
     };
     let mut provider = Scripted::new(scripts);

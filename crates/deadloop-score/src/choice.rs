@@ -68,6 +68,8 @@ pub enum Why {
     Pooled,
     /// Chosen on all transcripts, since its own are too few.
     FewLabels,
+    /// Not one choice: the settings of all models together, as they are shipped.
+    Shipped,
 }
 
 impl Why {
@@ -77,6 +79,7 @@ impl Why {
             Self::Own => "own",
             Self::Pooled => "pooled",
             Self::FewLabels => "few labels",
+            Self::Shipped => "shipped",
         }
     }
 }
@@ -94,6 +97,9 @@ pub struct Choice {
     pub why: Why,
     /// The same in a sentence, with the numbers that decided.
     pub reason: String,
+    /// How each constraint stood, in their order, where it was decided: on its own counts helped by those
+    /// of the other models if `why` is [`Why::Own`], else on all transcripts.
+    pub decided: Vec<Standing>,
     /// Whether some constraint was decided by its point estimate, for want of text.
     pub thin: bool,
     /// Whether it is the current setting, kept.
@@ -164,6 +170,9 @@ pub struct Choices {
     pub pooled: Choice,
     /// For each model.
     pub models: Vec<Choice>,
+    /// What the settings file does on these transcripts, each model under its own setting: what is shipped,
+    /// where `pooled` is what to expect of a model that the file does not name. `None` where it names none.
+    pub shipped: Option<Choice>,
     /// The fold of each case.
     pub folds: Vec<usize>,
 }

@@ -8,11 +8,14 @@
 
 use std::ops::Range;
 
+use deadloop_replay::detect::Settings;
+
 use crate::board::{Board, Field};
 use crate::choice::{Choice, Choices, ChooseOptions, LeftOut, Why};
 use crate::constraint::{Constraint, Judge, Standing};
 use crate::cross::Cross;
 use crate::evidence::Evidence;
+use crate::files::settings::settings_toml;
 use crate::folds::folds;
 use crate::infeasible::{ChooseError, NothingFeasible};
 use crate::ledger::{Ledger, REFERENCES};
@@ -67,11 +70,14 @@ pub fn choose(
     let reason = format!("chosen on all {} transcripts", chooser.picked.len());
     let pooled = chooser.report("*", &chooser.picked, &trial, Why::Pooled, reason);
     let models = chooser.models(&trial);
-    Ok(Choices {
+    let mut choices = Choices {
         pooled,
         models,
+        shipped: None,
         folds,
-    })
+    };
+    choices.shipped = shipped(evidence, &choices, options);
+    Ok(choices)
 }
 
 /// What stays the same while choices are made.
@@ -138,7 +144,10 @@ impl Chooser<'_> {
                 match self.trial(voice, pick, &rest) {
                     Ok(own) => {
                         let borrowing = help.last().copied().filter(|_| !rest.is_empty());
-                        let reason = own_reason(&quiet, borrowing.as_ref());
+                        let mut reason = own_reason(&quiet, borrowing.as_ref());
+                        if own.selected.decided.iter().any(|standing| !standing.met) {
+                            reason += "; too little text to speak against the pooled setting";
+                        }
                         let choice = self.report(model, pick, &own, Why::Own, reason);
                         Choice {
                             borrowing,
@@ -202,7 +211,7 @@ impl Chooser<'_> {
             cell,
             kept,
             probability,
-            ..
+            ref decided,
         } = cross.selected;
         let ChooseOptions {
             objective,
@@ -224,7 +233,8 @@ impl Chooser<'_> {
             setting: evidence.plan.id(cell),
             why,
             reason,
-            thin: self.thin(&quiet),
+            decided: decided.clone(),
+            thin: thin(&self.options.constraints, decided),
             kept,
             probability,
             in_sample: objective.value(&tally, worth),
@@ -239,17 +249,55 @@ impl Chooser<'_> {
             left_out: None,
         }
     }
+}
 
-    /// Whether some constraint that has bounds has too little data for them.
-    fn thin(&self, quiet: &Tally) -> bool {
-        let mut judge = Judge::default();
-        let bounded = |c: &&Constraint| c.has_bound();
-        self.options
-            .constraints
-            .iter()
-            .filter(bounded)
-            .any(|c| !judge.can_decide(c, quiet))
+/// Whether some constraint that has bounds was decided without, for want of data.
+fn thin(constraints: &[Constraint], decided: &[Standing]) -> bool {
+    let mut pairs = constraints.iter().zip(decided);
+    pairs.any(|(constraint, standing)| constraint.has_bound() && !standing.by_bound)
+}
+
+/// What the settings file does: every model under what it says for that model.
+fn shipped(evidence: &Evidence, choices: &Choices, options: &ChooseOptions) -> Option<Choice> {
+    let Choices { pooled, models, .. } = choices;
+    let (same, own): (Vec<&Choice>, Vec<&Choice>) =
+        models.iter().partition(|choice| choice.cell == pooled.cell);
+    if own.is_empty() {
+        return None;
     }
+    let file = Settings::parse(&settings_toml(evidence.plan, choices, options)).ok()?;
+    let sum = |of: fn(&Choice) -> Tally| models.iter().map(of).sum::<Tally>();
+    let (tally, held_out_tally) = (sum(|c| c.tally), sum(|c| c.held_out_tally));
+    let ChooseOptions {
+        objective, worth, ..
+    } = options;
+    let quiet = evidence.quiet(pooled.cell, &evidence.all(), &options.judge);
+    let mut by = Judge::default();
+    let stand = |c: &Constraint| by.standing(c, &tally, &quiet, worth);
+    let standings: Vec<Standing> = options.constraints.iter().map(stand).collect();
+    Some(Choice {
+        model: "settings.toml".into(),
+        setting: file.id(),
+        why: Why::Shipped,
+        reason: format!(
+            "{} models with a setting of their own, {} with the pooled one",
+            own.len(),
+            same.len()
+        ),
+        kept: models.iter().all(|choice| choice.kept),
+        probability: None,
+        in_sample: objective.value(&tally, worth),
+        held_out: objective.value(&held_out_tally, worth),
+        looked_tally: sum(|c| c.looked_tally),
+        folds_without: models.iter().map(|c| c.folds_without).max().unwrap_or(0),
+        tally,
+        held_out_tally,
+        thin: thin(&options.constraints, &standings),
+        decided: standings.clone(),
+        standings,
+        left_out: None,
+        ..pooled.clone()
+    })
 }
 
 fn own_reason(quiet: &Tally, borrowing: Option<&Borrowing>) -> String {

@@ -196,12 +196,7 @@ impl Judge {
     }
 
     /// Whether the data would be enough for the bound to meet the constraint at best.
-    pub fn can_decide(&mut self, constraint: &Constraint, quiet: &Tally) -> bool {
-        self.could_decide(constraint, &Blend::whole(quiet))
-    }
-
-    /// The same from smoothed counts.
-    pub(crate) fn could_decide(&mut self, constraint: &Constraint, quiet: &Blend) -> bool {
+    fn could_decide(&mut self, constraint: &Constraint, quiet: &Blend) -> bool {
         let best = match constraint.metric {
             Metric::FaPerMchar => {
                 let reached = 1e6 * self.events(0.0) <= constraint.bound * quiet.exposure();

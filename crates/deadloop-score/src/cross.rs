@@ -9,7 +9,8 @@ use crate::tally::Tally;
 /// A selection on some transcripts, and those without each fold.
 pub(crate) struct Cross {
     pub(crate) selected: Selected,
-    /// Each fold that can be held out, and the cell chosen without it; `None`: nothing was feasible.
+    /// Each fold that can be held out, and the cell chosen without it: for one model the pooled one where
+    /// none of its own was feasible, as it is on all transcripts. `None`: nothing was feasible.
     without: Vec<(usize, Option<usize>)>,
 }
 
@@ -23,7 +24,10 @@ impl Cross {
         selection: &Selection<'_>,
         raced: usize,
     ) -> Result<Self, Box<NothingFeasible>> {
-        let without = |fold| (fold, selection.select(Some(fold)).ok().map(|s| s.cell));
+        let without = |fold| {
+            let own = selection.select(Some(fold)).ok().map(|s| s.cell);
+            (fold, own.or_else(|| selection.pooled(Some(fold))))
+        };
         Ok(Self {
             selected: selection.select(None)?,
             without: (raced..selection.field.fold_count).map(without).collect(),

@@ -1,6 +1,6 @@
 //! Folds for cross-validation: grouped, stratified, the same on every machine.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use crate::cases::Case;
 use crate::label::Class;
@@ -11,16 +11,13 @@ type Stratum<'a> = (&'a str, Option<Class>);
 
 /// The fold of each case, from 0 to `k` - 1.
 ///
-/// Cases with one `group` are in one fold; a case without a group is its own. Groups are dealt out
+/// Cases with one `group` are in one fold; a case without a group is its own. Groups that share a text of
+/// 200 chars and more are one: what was chosen on a text is not held out on its copy. Groups are dealt out
 /// one by one, the largest first and equal ones in the order of a seeded hash of their names, each
 /// to the fold that has least of what the group holds (by model and class), then to the smallest
 /// fold. So the folds depend on names and the seed, not on the order of the corpus.
 pub fn folds(cases: &[Case], k: usize, seed: u64) -> Vec<usize> {
-    let mut groups: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
-    for (i, case) in cases.iter().enumerate() {
-        groups.entry(case.cluster()).or_default().push(i);
-    }
-    let mut order: Vec<(&str, Vec<usize>)> = groups.into_iter().collect();
+    let mut order = together(cases);
     order.sort_by_key(|(name, members)| {
         (
             usize::MAX - members.len(),
@@ -38,6 +35,51 @@ pub fn folds(cases: &[Case], k: usize, seed: u64) -> Vec<usize> {
         members.iter().for_each(|i| folds[*i] = fold);
     }
     folds
+}
+
+/// Shorter texts are alike by chance, as empty answers are, and would tie everything to everything.
+const COPIED_CHARS: u64 = 200;
+
+fn chars(case: &Case) -> u64 {
+    let length = case.timeline.length();
+    length.reasoning.0 + length.answer.0
+}
+
+/// The cases that belong together, under the first of their groups' names.
+fn together(cases: &[Case]) -> Vec<(&str, Vec<usize>)> {
+    let mut groups: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    for (i, case) in cases.iter().enumerate() {
+        groups.entry(case.cluster()).or_default().push(i);
+    }
+    // Each group's link to one that it shares a text with, nearer to the first of them all.
+    let groups: Vec<(&str, Vec<usize>)> = groups.into_iter().collect();
+    let mut link: Vec<usize> = (0..groups.len()).collect();
+    let mut texts: HashMap<&str, usize> = HashMap::new();
+    for (at, (_, members)) in groups.iter().enumerate() {
+        let long = members
+            .iter()
+            .filter(|i| chars(&cases[**i]) >= COPIED_CHARS);
+        for text in long.map(|i| cases[*i].text.as_str()) {
+            let (a, b) = (first(&mut link, at), *texts.entry(text).or_insert(at));
+            let b = first(&mut link, b);
+            link[a.max(b)] = a.min(b);
+        }
+    }
+    let mut all: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    for (at, (_, members)) in groups.iter().enumerate() {
+        all.entry(first(&mut link, at)).or_default().extend(members);
+    }
+    let named = all.into_iter().map(|(at, members)| (groups[at].0, members));
+    named.collect()
+}
+
+/// The end of the links from `at`, which then lead there more directly.
+fn first(link: &mut [usize], mut at: usize) -> usize {
+    while link[at] != at {
+        link[at] = link[link[at]];
+        at = link[at];
+    }
+    at
 }
 
 /// What each fold has so far.
@@ -70,6 +112,7 @@ mod tests {
     use super::*;
     use crate::label::Truth;
     use crate::timeline::Timeline;
+    use deadloop_replay::corpus::{Body, Event};
 
     fn case(i: usize, group: Option<usize>) -> Case {
         let class = if i.is_multiple_of(3) {
@@ -85,13 +128,13 @@ mod tests {
             lang: None,
             split: None,
             by: Vec::new(),
-            timeline: Timeline::default(),
+            timeline: Timeline::of(&[Event::of(Body::Answer("x".repeat(300)))]),
             timed: false,
             truth: Some(Truth {
                 class,
                 spans: Vec::new(),
             }),
-            text: String::new(),
+            text: format!("text {i}"),
         }
     }
 
@@ -105,6 +148,28 @@ mod tests {
             }
         }
         assert!((0..5).all(|fold| folds.contains(&fold)));
+    }
+
+    #[test]
+    fn copies_of_a_text_stay_together_and_draw_their_groups_together() {
+        let mut cases: Vec<Case> = (0..300).map(|i| case(i, Some(i / 2))).collect();
+        // Text n of the first hundred comes back in the group that holds case 299 - n: a chain of pairs.
+        for i in 0..100 {
+            cases[299 - i].text = cases[i].text.clone();
+        }
+        let alone = folds(
+            &(0..300).map(|i| case(i, Some(i / 2))).collect::<Vec<_>>(),
+            5,
+            1,
+        );
+        let folds = folds(&cases, 5, 1);
+        let split = |folds: &[usize]| (0..100).filter(|i| folds[*i] != folds[299 - i]).count();
+        assert!(split(&alone) > 50);
+        assert_eq!(split(&folds), 0);
+        assert!(
+            (0..300).all(|i| folds[i] == folds[i / 2 * 2]),
+            "groups stay whole"
+        );
     }
 
     #[test]

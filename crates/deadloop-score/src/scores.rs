@@ -10,6 +10,7 @@ use crate::blend::Blend;
 use crate::intervals::{Interval, PoissonCache, wilson};
 use crate::latency::Quantiles;
 use crate::tally::{Count, SHARE, Tally, WITHIN};
+use deadloop_replay::detect::DEPLOYMENT_LOOP_RATE;
 
 /// What an error costs, and how often production loops.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -39,7 +40,7 @@ impl Worth {
 impl Default for Worth {
     fn default() -> Self {
         Self {
-            pi: 0.01,
+            pi: DEPLOYMENT_LOOP_RATE,
             lambda: 10.0,
         }
     }

@@ -6,7 +6,7 @@ use crate::blend::{Blend, Weights};
 use crate::board::{Board, Field, Place};
 use crate::careful::{copies, distance};
 use crate::choice::ChooseOptions;
-use crate::constraint::{Constraint, Judge};
+use crate::constraint::{Constraint, Judge, Standing};
 use crate::cross::Cross;
 use crate::infeasible::{NothingFeasible, Restrictive};
 use crate::metric::linear;
@@ -55,12 +55,18 @@ pub(crate) struct Selection<'a> {
 }
 
 /// What a selection ended with.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Selected {
     pub(crate) cell: usize,
     pub(crate) kept: bool,
     pub(crate) probability: Option<f64>,
+    /// How each constraint stood.
+    pub(crate) decided: Vec<Standing>,
 }
+
+/// Where a single transcript differs, its difference *is* the standard error: what is known of either to
+/// some 5 digits (see [`Steps`](crate::paired::Steps)) must not decide whether it lies within.
+const ROUNDING: f64 = 1e-3;
 
 /// A candidate that is feasible.
 #[derive(Clone, Copy, Debug)]
@@ -84,7 +90,13 @@ impl Selection<'_> {
             return Err(self.nothing(&sample));
         };
         let cell = self.most_careful(best, &feasible, &sample);
-        Ok(self.or_current(cell, &sample))
+        let (cell, kept, probability) = self.or_current(cell, &sample);
+        Ok(Selected {
+            cell,
+            kept,
+            probability,
+            decided: self.standings(cell, &sample),
+        })
     }
 
     /// What is left when a fold is.
@@ -144,7 +156,7 @@ impl Selection<'_> {
             ..
         } = self.options;
         let mut judge = Judge::default();
-        let pooled = self.pooled(sample);
+        let pooled = self.pooled(sample.without);
         let mut found = Vec::new();
         self.each(sample, |cell, blend| {
             let quiet = sample.quiet_beside(&blend);
@@ -173,7 +185,7 @@ impl Selection<'_> {
     /// than the pooled one (`reports/choosing.md`). So it is left only for a better one.
     fn most_careful(&self, best: Candidate, feasible: &[Candidate], sample: &Sample) -> usize {
         let near = self.near(best, feasible, sample);
-        let pooled = self.pooled(sample);
+        let pooled = self.pooled(sample.without);
         if let Some(same) = near.iter().find(|c| Some(c.cell) == pooled) {
             return same.cell;
         }
@@ -198,9 +210,9 @@ impl Selection<'_> {
     }
 
     /// What is chosen for all models together on the same transcripts.
-    fn pooled(&self, sample: &Sample) -> Option<usize> {
+    pub(crate) fn pooled(&self, without: Option<usize>) -> Option<usize> {
         match self.voice {
-            Voice::Helped { pooled, .. } => pooled.cell(sample.without),
+            Voice::Helped { pooled, .. } => pooled.cell(without),
             _ => None,
         }
     }
@@ -238,7 +250,7 @@ impl Selection<'_> {
                 let squares = moments.squares(&slopes, &self.field.ledger.steps);
                 let error = Difference::of(best.merit - c.merit, squares, n).error;
                 // n/a is never near; with an error of 0 only equals are.
-                c.merit >= best.merit - errors * error
+                c.merit >= best.merit - errors * error * (1.0 + ROUNDING)
             }));
         }
         near
@@ -256,13 +268,9 @@ impl Selection<'_> {
 
     /// Keeps the current setting unless the new one is better with the asked-for probability, or
     /// the current one does not meet the constraints.
-    fn or_current(&self, new: usize, sample: &Sample) -> Selected {
+    fn or_current(&self, new: usize, sample: &Sample) -> (usize, bool, Option<f64>) {
         let Some(current) = self.current else {
-            return Selected {
-                cell: new,
-                kept: false,
-                probability: None,
-            };
+            return (new, false, None);
         };
         let ChooseOptions {
             objective,
@@ -284,31 +292,44 @@ impl Selection<'_> {
         let weights: Vec<f64> = transcripts.iter().map(|(_, weight)| *weight).collect();
         let probability = Difference::between(&a, &b, &weights).probability();
         let kept = new == current || (self.allowed(sample) && probability < *sure);
-        let cell = if kept { current } else { new };
-        Selected {
-            cell,
-            kept,
-            probability: Some(probability),
-        }
+        (if kept { current } else { new }, kept, Some(probability))
     }
 
     /// Whether the current setting meets the constraints.
     fn allowed(&self, sample: &Sample) -> bool {
+        let stands = self.counts_of_current(sample).map(|of| self.stand(&of));
+        stands.is_some_and(|all| all.iter().all(|standing| standing.met))
+    }
+
+    /// How the constraints stand for a candidate, or for the current setting.
+    fn standings(&self, cell: usize, sample: &Sample) -> Vec<Standing> {
+        let candidate = self.field.find(cell).map(|place| {
+            let counts = self.blend(&place, sample);
+            (counts, sample.quiet_beside(&counts))
+        });
+        let of = candidate.or_else(|| self.counts_of_current(sample));
+        of.map_or(Vec::new(), |of| self.stand(&of))
+    }
+
+    fn stand(&self, (counts, quiet): &(Blend, Blend)) -> Vec<Standing> {
         let ChooseOptions {
             constraints, worth, ..
         } = self.options;
-        let Some((current, quiet)) = &self.field.ledger.current else {
-            return false;
-        };
+        let mut by = Judge::default();
+        let stand = |c| by.stands(c, counts, quiet, worth);
+        constraints.iter().map(stand).collect()
+    }
+
+    /// The counts of the current setting, and those of one that never alarms beside it.
+    fn counts_of_current(&self, sample: &Sample) -> Option<(Blend, Blend)> {
+        let (current, quiet) = self.field.ledger.current.as_ref()?;
         let now = sample.blend(current.over(&sample.own), current.over(&sample.rest));
         let quiet = Blend {
             own: quiet.over(&sample.own),
             rest: quiet.over(&sample.rest),
             weights: now.weights,
         };
-        let mut by = Judge::default();
-        let meets = |c: &Constraint| by.stands(c, &now, &quiet, worth).met;
-        constraints.iter().all(meets)
+        Some((now, quiet))
     }
 
     /// Why nothing is feasible.

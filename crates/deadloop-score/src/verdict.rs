@@ -9,7 +9,7 @@
 //!   a question of what had arrived, which [`Seen`] answers for every channel at once.
 //! - `early` and `grace` widen loops only; a transient span is taken literally.
 
-use deadloop_replay::detect::{Channel, Chars};
+use deadloop_replay::detect::Chars;
 use deadloop_replay::{Moment, Seen, Stop};
 use serde::{Deserialize, Serialize};
 
@@ -203,10 +203,11 @@ impl Alarm<'_> {
         self.stop.channel == span.channel && lo <= self.at().0 && self.at().0 <= hi
     }
 
-    /// Whether `span` becomes detectable only later, given the tolerance.
+    /// Whether `span` becomes detectable only later, given the tolerance, which is one of positions in
+    /// the span's own channel.
     fn precedes(&self, span: &Span, early: u64) -> bool {
-        if Channel::TEXT.contains(&span.channel) {
-            self.moment.seen.of(span.channel).0 + early < span.earliest.0
+        if self.stop.channel == span.channel {
+            self.at().0 + early < span.earliest.0
         } else {
             total(self.moment.seen) <= total(span.seen)
         }

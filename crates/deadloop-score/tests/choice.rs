@@ -115,6 +115,14 @@ fn models_with_data_get_their_own_setting_and_the_file_loads() {
     let choices = choose(&evidence, cells, None, &options).unwrap();
     let of: Vec<usize> = choices.models.iter().map(|c| c.cell).collect();
     assert_eq!(of, [2, 5]);
+    // What is shipped is each model under its own, held out too.
+    let shipped = choices.shipped.as_ref().unwrap();
+    let held_out: Tally = choices.models.iter().map(|c| c.held_out_tally).sum();
+    assert_eq!(
+        (shipped.why, shipped.held_out_tally),
+        (Why::Shipped, held_out)
+    );
+    assert!(shipped.held_out > choices.pooled.held_out);
     let text = settings_toml(&plan, &choices, &options);
     let settings = deadloop_score::replay::detect::Settings::parse(&text).expect(&text);
     for (model, choice) in [
@@ -128,6 +136,7 @@ fn models_with_data_get_their_own_setting_and_the_file_loads() {
             "{model}\n{text}"
         );
     }
+    assert_eq!(shipped.setting, settings.id());
     assert_eq!(
         settings.for_model("axb").id(),
         choices.pooled.setting,
@@ -163,6 +172,28 @@ fn a_model_keeps_the_pooled_setting_unless_its_own_is_better_by_an_error() {
         own.models[0].cell, 4,
         "by itself it is the most careful one"
     );
+}
+
+/// Where one transcript differs its difference is the standard error, so "within one" is not for the last
+/// digits to say.
+#[test]
+fn a_single_flip_is_within_a_standard_error_whatever_the_lengths() {
+    let (plan, cells) = plan();
+    for length in (3000..3400).step_by(7) {
+        let (mut cases, mut records) = (Vec::new(), Vec::new());
+        for i in 0..20 {
+            let (a, b) = (format!("loop{i}"), format!("clean{i}"));
+            let label = json!([{"class": "loop", "channel": "answer", "onset": 1000}]);
+            cases.push(case(&a, "m", "", (0, length), label));
+            // The strictest setting misses the first loop.
+            records.push(said(&a, if i == 0 { 5 } else { 6 }, 1500));
+            cases.push(case(&b, "m", "", (0, length), json!([{"class": "clean"}])));
+            records.push(said(&b, 0, 0));
+        }
+        let evidence = Evidence::new(&plan, &cases, &records).unwrap();
+        let choices = choose(&evidence, cells.clone(), None, &ChooseOptions::default()).unwrap();
+        assert_eq!(choices.pooled.cell, 5, "{length}");
+    }
 }
 
 #[test]

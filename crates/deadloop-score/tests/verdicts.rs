@@ -102,6 +102,26 @@ fn early_deadline_grace_and_horizon_widen_or_narrow() {
     assert_eq!(at(&case, 1501, &capped).delay, 300);
 }
 
+/// In another channel than the loop's an alarm has no position to be tolerant about: what counts is
+/// what had arrived.
+#[test]
+fn before_a_loop_of_another_channel_an_alarm_is_premature_however_near_its_onset() {
+    let early = |early| JudgeOptions {
+        early,
+        ..JudgeOptions::default()
+    };
+    for onset in [0, 30, 60, 1000] {
+        let case = case(
+            json!([{"class": "loop", "channel": "answer", "onset": onset.max(1), "earliest": onset}]),
+        );
+        for tolerance in [0, 50] {
+            let stop = stop(Channel::Reasoning, 50, Kind::Paragraph, LENGTHS);
+            let outcome = judge(&case, BOTH, Some(&stop), &early(tolerance));
+            assert_eq!(outcome.verdict.name(), "premature", "{onset} {tolerance}");
+        }
+    }
+}
+
 #[test]
 fn an_alarm_before_the_onset_that_is_a_hit_has_no_latency_and_saves_no_more_than_the_loop() {
     let case =

@@ -8,8 +8,9 @@ use std::time::Instant;
 use deadloop_detect::{DETECTORS, Settings};
 use deadloop_replay::{Job, Journal, JournalError, Plan, Programs, Ran, Record, RunError, run};
 use deadloop_score::{
-    About, ChooseOptions, CorpusInfo, Evidence, Floor, JudgeOptions, Manifest, Scored, Scoring,
-    Tally, Worth, beside_floors, write_cases, write_outcomes, write_scores, write_scores_by,
+    About, ChooseOptions, CorpusInfo, Count, Evidence, Floor, JudgeOptions, Manifest, Scored,
+    Scoring, Tally, Worth, beside_floors, write_cases, write_outcomes, write_scores,
+    write_scores_by,
 };
 
 use crate::args::{self, Global, Judge, Output, Select};
@@ -271,8 +272,12 @@ impl Replayed {
             },
         ];
         if let Some(current) = current {
-            let alarms = alarms(&evidence.tally(current, &evidence.all(), &self.judge));
-            let rate = alarms as f64 / self.surveyed.cases.len().max(1) as f64;
+            let tally = evidence.tally(current, &evidence.all(), &self.judge);
+            // Of the transcripts that are scored: alarms on others are not among these.
+            let scored = tally.get(Count::Transcripts)
+                - tally.get(Count::Unlabelled)
+                - tally.get(Count::Errors);
+            let rate = alarms(&tally) as f64 / scored.max(1) as f64;
             floors.push(Floor::Random {
                 rate,
                 seed: self.manifest.seed,
@@ -340,7 +345,6 @@ impl Replayed {
 const FIRST_CHECKPOINT: u64 = 2000;
 
 fn alarms(tally: &Tally) -> u64 {
-    use deadloop_score::Count;
     let stops = [
         Count::Hit,
         Count::Late,

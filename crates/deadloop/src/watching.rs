@@ -188,7 +188,7 @@ mod tests {
     fn watch(bytes: &[u8], size: usize) -> (Seen, Vec<u8>) {
         let shared = Shared::default();
         let reader = StreamReader::new("x", None, ThinkOptions::default());
-        let guard = Guard::new(Settings::default().guard());
+        let guard = Guard::new(Settings::default().guard()).unwrap();
         let mut copy = Vec::new();
         let pipe = Pipe {
             bytes,

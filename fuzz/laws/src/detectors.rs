@@ -50,7 +50,8 @@ pub fn detector(detector: &'static Detector, data: &[u8]) {
 fn live(member: &Member, chunks: &[&str]) -> Option<Alarm> {
     let mut guard = Guard::new(&Setting {
         members: vec![member.clone()],
-    });
+    })
+    .expect("it reads text");
     let mut before = Chars(0);
     for (i, chunk) in chunks.iter().enumerate() {
         let after = before + Chars::of(chunk);

@@ -32,7 +32,7 @@ pub(crate) fn time_per_pair(
     // a setting, and a request begins with a fresh one.
     let made = |(cell, _): (usize, usize)| {
         let setting = plan.setting(cell);
-        let guard = Guard::new(&setting);
+        let guard = Guard::new(&setting).expect("it reads text");
         (setting, guard)
     };
     let made: Vec<(Setting, Guard)> = pairs().map(made).collect();

@@ -1,6 +1,6 @@
 //! A streaming client with a guard in its loop: everything that an integration has to do.
 //!
-//! 1. a fresh [`Guard`] for each request: that is the reset;
+//! 1. a fresh [guard](deadloop_detect::Guard) for each request: that is the reset;
 //! 2. each chunk into the guard, before it is shown;
 //! 3. on an alarm: an error line for the log, an abort with a reason, a sentence for the user;
 //! 4. another attempt, a limited number of times.
@@ -10,7 +10,7 @@
 
 use std::fmt;
 
-use deadloop_detect::{Alarm, Channel, Guard, Settings};
+use deadloop_detect::{Alarm, Channel, Guards};
 
 /// Why a stream is cut: what the document's `abortStream` calls it.
 pub(crate) const STREAMING_FAILED: &str = "streaming_failed";
@@ -49,8 +49,8 @@ pub(crate) trait Desk {
 
 /// How the client behaves.
 pub(crate) struct Client {
-    /// Which guard watches which model.
-    pub(crate) settings: Settings,
+    /// Which guard watches which model: compiled once, when the settings are read.
+    pub(crate) guards: Guards,
     /// How often a request is sent again after an alarm.
     pub(crate) retries: u32,
 }
@@ -109,7 +109,7 @@ impl Client {
         desk: &mut impl Desk,
         model: &str,
     ) -> Result<String, Box<Alarm>> {
-        let mut guard = Guard::new(self.settings.for_model(model));
+        let mut guard = self.guards.guard(model);
         let mut answer = String::new();
         while let Some(event) = stream.next() {
             let alarm = match &event {

@@ -14,7 +14,7 @@ mod client;
 mod script;
 
 use client::{Client, Desk};
-use deadloop_detect::{Settings, SettingsError};
+use deadloop_detect::{Guards, Settings};
 use script::{SETTINGS, Scripted, healthy, looping};
 
 /// Reports on the terminal.
@@ -30,9 +30,9 @@ impl Desk for Terminal {
     }
 }
 
-fn main() -> Result<(), SettingsError> {
+fn main() -> Result<(), Box<dyn std::error::Error>> {
     let client = Client {
-        settings: Settings::parse(SETTINGS)?,
+        guards: Guards::new(&Settings::parse(SETTINGS)?)?,
         retries: 2,
     };
     let answer = "Start in the north and go round the lake.";

@@ -113,16 +113,9 @@ mod tests {
         assert_eq!(program.params.to_string(), "{ lines = 3 }");
         assert_eq!((program.timeout_ms, program.max_errors), (10_000, 10));
         assert!(guard.members[0].recipe().is_none());
-        assert!(
-            guard
-                .live()
-                .unwrap_err()
-                .to_string()
-                .contains("\"command\"")
-        );
-        let mut never = crate::Guard::new(guard);
-        assert!(never.push(crate::Channel::Answer, "x").is_none());
-        assert_eq!(Settings::default().guard().live(), Ok(()));
+        let refused = crate::Guard::new(guard).unwrap_err();
+        assert!(refused.to_string().contains("\"command\""));
+        assert_eq!(crate::Guards::new(&settings).unwrap_err(), refused);
     }
 
     #[test]

@@ -43,7 +43,7 @@ pub(crate) fn alarm(member: &Member, text: &str, chunk: usize) -> Option<Alarm> 
     let setting = Setting {
         members: vec![member.clone()],
     };
-    let mut guard = Guard::new(&setting);
+    let mut guard = Guard::new(&setting).expect("it reads text");
     let chars: Vec<char> = text.chars().collect();
     let mut chunks = chars.chunks(chunk.clamp(1, chars.len().max(1)));
     chunks.find_map(|c| guard.push(Channel::Answer, &c.iter().collect::<String>()))

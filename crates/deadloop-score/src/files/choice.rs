@@ -28,11 +28,13 @@ const HELD_OUT_BOUNDS: [&str; 4] = [
     "held_out_fa_hi",
 ];
 
-/// Writes `choice.csv`: `*` first, then the models by name.
+/// Writes `choice.csv`: `*` first, then what the settings file does as a whole, where it names a model
+/// (`model` is `settings.toml`, `why` is `shipped`), then the models by name.
 ///
 /// `in_sample`, `held_out`, `optimism` (see [`Choice::optimism`]) and `current` are in the objective;
 /// the first two stand for recall, precision, `fa_per_mchar`, delay and saved as well. `margins` says how far inside each
-/// constraint the setting is on these transcripts, and whether a bound or the estimate was compared.
+/// constraint the setting is on these transcripts, and whether a bound or the estimate was compared;
+/// `decided` says it for the counts that decided (see [`Choice::decided`]).
 /// Of the held-out recall and false alarms there are intervals too (Wilson, exact Poisson), and the
 /// healthy chars that were watched held out. `prior_…` is how much the other models helped, in loops
 /// and healthy chars; `left_out…` is what the choice of the other models alone does on this model.
@@ -43,7 +45,8 @@ pub fn write_choice(
     choices: &Choices,
     options: &ChooseOptions,
 ) -> Result<(), FileError> {
-    let all = std::iter::once(&choices.pooled).chain(&choices.models);
+    let first = std::iter::once(&choices.pooled).chain(&choices.shipped);
+    let all = first.chain(&choices.models);
     write_csv(
         dir,
         "choice",
@@ -73,6 +76,7 @@ fn schema() -> Schema {
         ("folds_without", Type::Int),
         ("constraints", Type::Text),
         ("margins", Type::Text),
+        ("decided", Type::Text),
     ];
     let mut schema: Schema = lead
         .into_iter()
@@ -101,8 +105,11 @@ fn row(choice: &Choice, options: &ChooseOptions) -> Vec<Cell> {
         .iter()
         .map(ToString::to_string)
         .collect();
-    let stand = options.constraints.iter().zip(&choice.standings);
-    let margins: Vec<String> = stand.map(|(c, s)| margin(c, s)).collect();
+    let margins = |standings: &[Standing]| {
+        let stand = options.constraints.iter().zip(standings);
+        let margins: Vec<String> = stand.map(|(c, s)| margin(c, s)).collect();
+        Cell::text(margins.join("; "))
+    };
     let mut row = vec![
         Cell::text(choice.model.clone()),
         Cell::text(choice.setting.clone()),
@@ -122,7 +129,8 @@ fn row(choice: &Choice, options: &ChooseOptions) -> Vec<Cell> {
         Cell::Float(choice.current),
         Cell::count(choice.folds_without as u64),
         Cell::text(constraints.join("; ")),
-        Cell::text(margins.join("; ")),
+        margins(&choice.standings),
+        margins(&choice.decided),
     ];
     for metric in SHOWN {
         row.push(Cell::Float(metric.value(&choice.tally, &options.worth)));

@@ -8,7 +8,11 @@ use serde_json::Value;
 
 /// A transcript of `reasoning` chars, then `answer` chars.
 pub(crate) fn case(id: &str, model: &str, group: &str, lengths: (u64, u64), labels: Value) -> Case {
-    let text = |n: u64| "x".repeat(n as usize);
+    // Of its own: copies of a text are held out together.
+    let text = |n: u64| -> String {
+        let chars = id.chars().chain(std::iter::repeat('x'));
+        chars.take(n as usize).collect()
+    };
     let event = |body| Event {
         body,
         ..Event::default()

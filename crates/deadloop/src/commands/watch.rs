@@ -34,7 +34,7 @@ pub(super) fn run(args: &Watch, global: Global) -> Outcome {
     let rules = settings::think(args.settings.as_deref())?.options(&args.model);
     let think = rules.with_words(args.think.iter().map(String::as_str));
     let think = think.map_err(|e| Code::Usage.error(format!("--think: {e}")))?;
-    setting.live().map_err(|e| Code::Usage.because(e))?;
+    let guard = Guard::new(&setting).map_err(|e| Code::Usage.because(e))?;
     if setting.members.is_empty() && !global.quiet {
         eprintln!(
             "deadloop: no guard is switched on for the model {:?}: nothing can alarm",
@@ -45,7 +45,7 @@ pub(super) fn run(args: &Watch, global: Global) -> Outcome {
     let (send, ends) = channel();
     let interrupted = send.clone();
     interrupt::also(move || drop(interrupted.send(End::Interrupted)));
-    start(args, global, (setting.clone(), think), &shared, send);
+    start(args, global, (guard, think), &shared, send);
     let end = ends.recv()?;
     let told = Told {
         seen: shared.seen(),
@@ -66,7 +66,7 @@ pub(super) fn run(args: &Watch, global: Global) -> Outcome {
 fn start(
     args: &Watch,
     global: Global,
-    (setting, think): (Setting, ThinkOptions),
+    (guard, think): (Guard, ThinkOptions),
     shared: &Arc<Shared>,
     send: Sender<End>,
 ) {
@@ -75,7 +75,7 @@ fn start(
     std::thread::spawn(move || {
         let watch = || {
             let reader = StreamReader::new("stdin", from, think);
-            let watching = Watching::new(Guard::new(&setting), reader, &shared);
+            let watching = Watching::new(guard, reader, &shared);
             let told = |problems: &[Problem]| {
                 if !global.quiet {
                     problems.iter().for_each(|p| eprintln!("deadloop: {p}"));

@@ -6,6 +6,7 @@
 //! two; that of a fact is the largest among the thresholds that refuse it. What is measured of a
 //! stretch that grows is what it had grown to at its end.
 
+use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::ops::Range;
 
@@ -40,7 +41,7 @@ pub(crate) struct Sight {
 /// What a threshold wanted of a fact, and what it got.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Asked {
-    pub(crate) param: &'static str,
+    pub(crate) param: Cow<'static, str>,
     pub(crate) wanted: Value,
     pub(crate) measured: Value,
     /// Whether it accepts the fact.
@@ -178,7 +179,7 @@ impl Sight {
             let from = fact.accepted(term.threshold, term.number, *bound);
             let measured = fact.value(*bound, step);
             let asked = Asked {
-                param: term.param.name,
+                param: term.param.name.into(),
                 wanted: term.wanted.clone(),
                 measured: term.threshold.written(measured),
                 met: from.is_some(),
@@ -189,7 +190,21 @@ impl Sight {
             };
             (!asked.met || !term.is_lax()).then_some(asked)
         });
-        let mut thresholds: Vec<Asked> = held.collect();
+        let structural = fact.asked.iter().map(|asked| {
+            let from = fact.accepted(Threshold::AT_MOST, asked.least, asked.bound);
+            let measured = fact.value(asked.bound, step);
+            Asked {
+                param: asked.param.clone().into(),
+                wanted: Value::Int(asked.least),
+                measured: Value::Int(measured),
+                met: from.is_some(),
+                decided: alarm.is_some() && from == alarm && step > fact.at,
+                gap: gap(measured, asked.least),
+                side: Side::AtMost,
+                repeats: !asked.param.ends_with("min_chars"),
+            }
+        });
+        let mut thresholds: Vec<Asked> = held.chain(structural).collect();
         if alarm.is_some() && !thresholds.iter().any(|asked| asked.decided) {
             let spare = |asked: &&mut Asked| (!asked.repeats, asked.gap);
             let by = |a: &(bool, f64), b: &(bool, f64)| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1));
@@ -301,7 +316,7 @@ mod tests {
         ] {
             let fired = telling(&sights(&member("periodic", params), &text), 3, None).remove(0);
             let decided = fired.thresholds.iter().filter(|a| a.decided);
-            let decided: Vec<_> = decided.map(|a| a.param).collect();
+            let decided: Vec<_> = decided.map(|a| a.param.as_ref()).collect();
             assert_eq!((fired.position, fired.accepted), (Chars(at), true));
             assert_eq!(decided, [by]);
             let measured: Vec<_> = fired.thresholds.iter().map(|a| &a.measured).collect();
@@ -320,7 +335,7 @@ mod tests {
             (Chars(2000), "short-sequence")
         );
         let decided: Vec<_> = fired.thresholds.iter().filter(|a| a.decided).collect();
-        assert_eq!((decided.len(), decided[0].param), (1, "min_repeats"));
+        assert_eq!((decided.len(), decided[0].param.as_ref()), (1, "min_repeats"));
     }
 
     /// `n` chars from `first` on, `copies` times.
@@ -337,7 +352,7 @@ mod tests {
         // 3 of 4 copies; 30 of 200 chars; 2 of 4 copies and 120 of 200 chars.
         assert_eq!(periods(&telling(&all, 3, None)), [100, 6, 60]);
         let nearest = nearest(&all).unwrap();
-        let refusing: Vec<_> = nearest.refusing().map(|a| (a.param, &a.measured)).collect();
+        let refusing: Vec<_> = nearest.refusing().map(|a| (a.param.as_ref(), &a.measured)).collect();
         assert_eq!(refusing, [("min_copies", &Value::Int(3))]);
         // What lies in the labelled loop is told even where others came nearer.
         assert_eq!(periods(&telling(&all, 1, Some(&(60..120)))), [100, 60]);
@@ -352,7 +367,7 @@ mod tests {
             ("min_single = 300", "min_single"),
         ] {
             let told = telling(&sights(&member("periodic", params), &text), 3, None);
-            let refusing: Vec<_> = told[0].refusing().map(|a| a.param).collect();
+            let refusing: Vec<_> = told[0].refusing().map(|a| a.param.as_ref()).collect();
             assert_eq!((told.len(), refusing), (1, vec![by]), "{params}");
         }
     }
@@ -364,13 +379,13 @@ mod tests {
             .map(|i| unit('一', 80, 1) + &unit(char::from_u32(0xac00 + 64 * i).unwrap(), 20, 1))
             .collect();
         let told = telling(&sights(&member, &parts.concat()), 1, None);
-        let asked: Vec<_> = told[0].refusing().map(|a| (a.param, &a.measured)).collect();
+        let asked: Vec<_> = told[0].refusing().map(|a| (a.param.as_ref(), &a.measured)).collect();
         assert_eq!(asked, [("min_count", &Value::Int(5))]);
         let told = telling(&sights(&member, &unit('一', 80, 9)), 1, None);
         let decided = told[0].thresholds.iter().find(|a| a.decided).unwrap();
         assert!(told[0].accepted);
         assert_eq!(
-            (decided.param, &decided.measured),
+            (decided.param.as_ref(), &decided.measured),
             ("min_count", &Value::Int(7))
         );
     }

@@ -6,7 +6,7 @@ use super::look::{Code, Look, Order};
 use super::period::{Match, matches};
 use super::segment::{Cut, Elements, Segment};
 use super::short::{Run, runs};
-use crate::fact::{Bound, Clock, Fact, UNIT_CHARS};
+use crate::fact::{Asked, Bound, Clock, Fact, UNIT_CHARS};
 use crate::position::{Chars, Kind};
 
 impl Look {
@@ -55,8 +55,18 @@ impl Look {
     ) -> Vec<Found> {
         let with = |m: Match| {
             let tail = elements.tail(m.tail, m.period);
+            let asked = self.asked_in_fence(m, elements.last_fenced);
+            if asked
+                .as_ref()
+                .is_some_and(|asked| to_i64(m.matches) < asked.least)
+            {
+                return None;
+            }
             let bounds = Bounds {
-                min_matches: self.matches_bound(m, elements.last_fenced)?,
+                min_matches: match asked {
+                    Some(_) => i64::MAX,
+                    None => to_i64(m.matches),
+                },
                 min_cycles: to_i64(m.cycles),
                 max_period: to_i64(m.period),
                 ..Bounds::ALWAYS
@@ -70,6 +80,7 @@ impl Look {
                     clock: Clock::Chars,
                     kind,
                     bounds: Vec::new(),
+                    asked: asked.into_iter().collect(),
                     check,
                     onset: Chars(tail.onset),
                     period: Chars(tail.period),
@@ -84,11 +95,15 @@ impl Look {
             .collect()
     }
 
-    /// The bound on `min_matches`; `None`: inside a fence, and below the number asked for there.
-    fn matches_bound(&self, m: Match, fenced: bool) -> Option<i64> {
+    /// What `code` asks in the place of `min_matches`, inside a fence.
+    fn asked_in_fence(&self, m: Match, fenced: bool) -> Option<Asked> {
         match self.code {
-            Code::Matches(n) if fenced => (to_i64(m.matches) >= n).then_some(i64::MAX),
-            _ => Some(to_i64(m.matches)),
+            Code::Matches(least) if fenced => Some(Asked {
+                param: "code".into(),
+                least,
+                bound: Bound::Fixed(to_i64(m.matches)),
+            }),
+            _ => None,
         }
     }
 }
@@ -155,6 +170,7 @@ fn short_fact(run: Run, chars: &[char], start: u64, at: Chars) -> Fact {
         clock: Clock::Chars,
         kind: Kind::ShortSequence,
         bounds: bounds.to_vec(),
+        asked: Vec::new(),
         check: "short-sequence",
         onset: Chars(start + (run.start + run.unit) as u64),
         period: Chars(run.unit as u64),

@@ -33,7 +33,7 @@ mod short;
 /// The registry entry.
 pub(super) static ENTRY: Detector = Detector {
     name: "checkpoint",
-    version: 1,
+    version: 2,
     about: "the design document's detector: looks at the text when its length reaches a checkpoint",
     params: PARAMS,
     presets: include_str!("presets.toml"),
@@ -138,7 +138,7 @@ static PARAMS: &[Param] = &[
         default: Literal::Int(200),
         domain: Domain::Int {
             min: 1,
-            max: 100_000,
+            max: 10_000,
         },
         unit: "chars",
         doc: "how far back from the checkpoint the short-sequence check reads",

@@ -4,13 +4,35 @@ use crate::detectors::Refusal;
 use crate::setting::Params;
 use crate::value::Value;
 
-/// Refuses settings in which the unit's bounds exclude each other, or no check can ever fire.
+/// How many chars may be read again for each new one.
+const REREAD: i64 = 1000;
+
+/// Refuses settings in which the unit's bounds exclude each other, or no check can ever fire, and those
+/// that read so much again so often that a stream would wait for them.
 pub(super) fn check(params: &Params) -> Result<(), Refusal> {
     let (min, max) = (params.int("min_unit"), params.int("max_unit"));
     if max != 0 && max < min {
         let reason = format!("{max} is below min_unit {min}: no unit is allowed");
         return Err(Refusal {
             param: "max_unit",
+            reason,
+        });
+    }
+    let every = params.int("every");
+    let short = if params.text("short_at") == "all" {
+        params.int("window")
+    } else {
+        0
+    };
+    let segment = params.get("segment").and_then(Value::as_int).unwrap_or(0);
+    let read = short.max(segment);
+    if every > 0 && read / every > REREAD {
+        let reason = format!(
+            "{read} chars would be read again each {every}: expected at least {}",
+            (read + REREAD - 1) / REREAD
+        );
+        return Err(Refusal {
+            param: "every",
             reason,
         });
     }

@@ -74,7 +74,9 @@ impl<'a> Segment<'a> {
             for piece in text.split(&ends) {
                 let end = byte + piece.len();
                 let open = end == self.text.len();
-                if !(open && cut.drop_tail) && cut.keeps(piece) {
+                // What is left of a part that ended with its element, where another part follows.
+                let nothing = piece.is_empty() && end == part.end && !open;
+                if !nothing && !(open && cut.drop_tail) && cut.keeps(piece) {
                     elements.push(cut.compared(piece), piece, byte, &mut ids);
                     elements.last_fenced = *fenced;
                 }

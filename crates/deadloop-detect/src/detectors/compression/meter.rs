@@ -147,6 +147,7 @@ impl CompressionMeter {
             clock: Clock::Chars,
             kind: Kind::NearRepeat,
             bounds: vec![Bound::Fixed(-highest), Bound::Fixed(count)],
+            asked: Vec::new(),
             check: "compression",
             onset: Chars(first.saturating_sub(self.look.window)),
             // A size does not tell what comes back, nor how often.

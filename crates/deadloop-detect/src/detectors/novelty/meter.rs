@@ -129,6 +129,7 @@ impl NoveltyMeter {
             clock: Clock::Chars,
             kind: Kind::NearRepeat,
             bounds: vec![novelty, fixed(samples), symbols, grams],
+            asked: Vec::new(),
             check: "novelty",
             onset: Chars(onset),
             period: Chars(period),

@@ -3,7 +3,7 @@
 use super::runs::Run;
 use super::symbols::{Fold, On, Symbols};
 use super::want::Want;
-use crate::fact::Bound;
+use crate::fact::{Asked, Bound};
 use crate::param::Threshold;
 use crate::position::Chars;
 use crate::setting::Params;
@@ -26,9 +26,10 @@ pub(super) struct Look {
     rows: Vec<Row>,
 }
 
-/// A row of `rules`.
+/// A row of `rules`: which, and what it says.
 #[derive(Clone, Copy)]
 pub(super) struct Row {
+    index: usize,
     max_period: u32,
     min_copies: u64,
     min_chars: u64,
@@ -60,7 +61,7 @@ impl Look {
             start_after: params.count("start_after"),
             min_recycled: params.count("min_recycled"),
             fenced_copies,
-            rows: params.items("rules").iter().map(row).collect(),
+            rows: params.items("rules").iter().enumerate().map(row).collect(),
         };
         let max_period = small(params.count("max_period"));
         Self {
@@ -116,10 +117,7 @@ impl Look {
     /// What a tail that is accepted in this way asks of each threshold.
     pub(super) fn bounds(&self, run: Run, start: Chars, (ask, single): (Ask, bool)) -> Vec<Bound> {
         let always = Bound::Fixed(Threshold::AT_MOST.always());
-        let grows = match self.symbols.are_elements() {
-            true => Bound::Chars { from: start },
-            false => steps(run.start, 1),
-        };
+        let grows = self.chars_since(run, start);
         let copies = steps(run.start, run.lag);
         // A single is held to what others need only where `min_single` is 0.
         let zero = match single {
@@ -140,6 +138,39 @@ impl Look {
             Bound::Chars { from: Chars(0) },
             always,
         ]
+    }
+
+    /// What structural parameters ask of a tail that is accepted in this way; `fenced`: the copies wanted in
+    /// a code fence, 0 outside.
+    pub(super) fn asked(&self, run: Run, start: Chars, (ask, fenced): (Ask, u64)) -> Vec<Asked> {
+        let copies = steps(run.start, run.lag);
+        let of = |param: String, least: u64, bound| Asked {
+            param,
+            least: i64::try_from(least).unwrap_or(i64::MAX),
+            bound,
+        };
+        let mut asked = Vec::new();
+        if let Ask::Row(row) = ask {
+            let rule = |name| format!("rules[{}].{name}", row.index);
+            asked.push(of(rule("min_copies"), row.min_copies, copies));
+            asked.push(of(
+                rule("min_chars"),
+                row.min_chars,
+                self.chars_since(run, start),
+            ));
+        }
+        if fenced > 0 {
+            asked.push(of("code".into(), fenced, copies));
+        }
+        asked
+    }
+
+    /// The chars of a tail as it grows: those that are compared, or, of elements, all.
+    fn chars_since(&self, run: Run, start: Chars) -> Bound {
+        match self.symbols.are_elements() {
+            true => Bound::Chars { from: start },
+            false => steps(run.start, 1),
+        }
     }
 
     /// What a recycled stretch that begins there asks of each threshold.
@@ -167,7 +198,7 @@ pub(super) enum Ask {
     Single,
 }
 
-fn row(row: &Value) -> Row {
+fn row((index, row): (usize, &Value)) -> Row {
     let field = |name| {
         row.field(name)
             .and_then(Value::as_int)
@@ -175,6 +206,7 @@ fn row(row: &Value) -> Row {
             .unsigned_abs()
     };
     Row {
+        index,
         max_period: small(field("max_period")),
         min_copies: field("min_copies"),
         min_chars: field("min_chars"),

@@ -173,7 +173,8 @@ static PARAMS: &[Param] = &[
     },
 ];
 
-/// Refuses ranges of periods with nothing in them, and rows that no period reaches.
+/// Refuses ranges of periods with nothing in them, and rows that stand behind a longer one. A row for
+/// periods above `max_period` is none that is wrong: a grid may set that lower.
 fn check(params: &Params) -> Result<(), Refusal> {
     let refuse = |param, reason| Err(Refusal { param, reason });
     let (min, max) = (params.int("min_period"), params.int("max_period"));

@@ -165,6 +165,7 @@ impl RecurrenceMeter {
                 bound(seen.mean(seen.symbols)),
                 bound(seen.distinct as u64),
             ],
+            asked: Vec::new(),
             check: "recurrence",
             onset: Chars(second),
             period: Chars(period),

@@ -25,6 +25,7 @@ pub(super) fn summary(
     if global.json {
         let row = |c: &Choice| json!({"model": c.model, "setting": c.setting, "why": c.why.name()});
         let rows: Vec<_> = std::iter::once(&choices.pooled)
+            .chain(&choices.shipped)
             .chain(own)
             .map(row)
             .collect();
@@ -43,7 +44,9 @@ pub(super) fn summary(
         show::number(deadloop_score::delay(&now), 0),
         show::percent(deadloop_score::saved(&now)),
     ]];
-    rows.extend(std::iter::once(&choices.pooled).chain(own).map(row));
+    let pooled = choices.models.len() - own.len();
+    let chosen = std::iter::once(&choices.pooled).chain(&choices.shipped);
+    rows.extend(chosen.chain(own).map(row));
     let header = [
         "model",
         "setting",
@@ -54,9 +57,9 @@ pub(super) fn summary(
         "saved",
     ];
     show::print(&show::table(&header, &rows, 3))?;
-    let pooled = choices.models.len() - (rows.len() - 2);
     show::print(&format!(
-        "{pooled} models take the pooled setting (*). Chosen rows are held-out figures: see choice.csv for why."
+        "{pooled} models take the pooled setting (*); settings.toml is each model under its own. Chosen rows are \
+         held-out figures: see choice.csv for why."
     ))
 }
 
