@@ -4,7 +4,7 @@
 //! for what was missing after an interruption. A line that a kill cut short is dropped when the
 //! journal is opened again.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, BufRead, BufReader, BufWriter, Seek, Write};
 use std::path::{Path, PathBuf};
 
@@ -34,6 +34,9 @@ pub enum JournalError {
         .0.display()
     )]
     OtherInputs(PathBuf),
+    /// Another run holds it.
+    #[error("{}: another run writes to this folder; wait for it, or choose another --out", .0.display())]
+    Busy(PathBuf),
     /// The file system refuses.
     #[error("{}: {}", .0.display(), .1)]
     Io(PathBuf, io::Error),
@@ -63,6 +66,12 @@ impl Journal {
                 .open(path)
         };
         let mut file = open().map_err(io)?;
+        // Held until the file is closed, however the run ends.
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) => return Err(JournalError::Busy(path.to_path_buf())),
+            // A file system without locks is none that two runs were seen on.
+            Ok(()) | Err(TryLockError::Error(_)) => {}
+        }
         let mut reader = BufReader::new(&mut file);
         let mut first = String::new();
         // A header cut short, or bytes that are no text, are a journal with nothing in it.

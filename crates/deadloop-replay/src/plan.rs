@@ -4,7 +4,7 @@
 //! and a cell is one point of them. Cells have numbers: block after block, and inside a block in
 //! the order of a nested loop with the last axis innermost. The order depends on the grid alone.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 use deadloop_detect::{Member, Setting, Settings, Value};
 
@@ -16,7 +16,8 @@ use crate::readings::{Readings, Sources};
 #[derive(Clone, Debug, Default)]
 pub struct Plan {
     blocks: Vec<Block>,
-    refused: Vec<Refused>,
+    /// By parameter and reason, its digits left out.
+    refused: BTreeMap<(&'static str, String), Refused>,
     readings: Readings,
 }
 
@@ -34,7 +35,7 @@ pub struct Cell {
 pub struct Refused {
     /// The parameter to change.
     pub param: &'static str,
-    /// The reason, with the values of the first such cell.
+    /// The reason, with the values of the first such cell: reasons that differ in numbers alone are one.
     pub reason: String,
     /// How many cells it holds for.
     pub cells: usize,
@@ -64,7 +65,7 @@ impl Plan {
         if self.cells() == first {
             return Err(PlanError::NothingPossible {
                 cells: total,
-                refused: self.refused.clone(),
+                refused: self.refused().into_iter().cloned().collect(),
             });
         }
         Ok(first..self.cells())
@@ -116,8 +117,10 @@ impl Plan {
     }
 
     /// The cells that were left out, by reason, most first.
-    pub fn refused(&self) -> &[Refused] {
-        &self.refused
+    pub fn refused(&self) -> Vec<&Refused> {
+        let mut all: Vec<&Refused> = self.refused.values().collect();
+        all.sort_by_key(|refused| std::cmp::Reverse(refused.cells));
+        all
     }
 
     /// How many cells there are in all blocks.
@@ -214,18 +217,14 @@ impl Plan {
         let Err(refusal) = setting.members.iter().try_for_each(check) else {
             return true;
         };
-        let known = |r: &&mut Refused| r.param == refusal.param && r.reason == refusal.reason;
-        match self.refused.iter_mut().find(known) {
-            Some(refused) => refused.cells += 1,
-            None => {
-                let (param, reason) = (refusal.param, refusal.reason);
-                self.refused.push(Refused {
-                    param,
-                    reason,
-                    cells: 1,
-                });
-            }
-        }
+        let words = refusal.reason.replace(|c: char| c.is_ascii_digit(), "");
+        let refused = self.refused.entry((refusal.param, words));
+        let first = || Refused {
+            param: refusal.param,
+            reason: refusal.reason,
+            cells: 0,
+        };
+        refused.or_insert_with(first).cells += 1;
         false
     }
 }
@@ -277,4 +276,27 @@ fn reasons(refused: &[Refused]) -> String {
         .map(reason)
         .collect::<Vec<_>>()
         .join("; ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn refused_cells_are_counted_by_rule_most_first() {
+        // min_unit above max_unit is one rule, whatever the numbers; so is a window too small for the copies.
+        let grid = "[[guard]]\ndetector = \"checkpoint\"\n[guard.params]\ncheckpoints = [[2000]]\n\
+                    min_unit = { from = 2, to = 60, step = 1 }\nmax_unit = { from = 1, to = 60, step = 1 }\n";
+        let mut plan = Plan::default();
+        let cells = plan.add_grid(&Grid::parse(grid).unwrap()).unwrap();
+        let refused = plan.refused();
+        let all: usize = refused.iter().map(|r| r.cells).sum();
+        assert_eq!(all + cells.len(), 59 * 60);
+        assert!((1..=3).contains(&refused.len()), "{refused:?}");
+        assert!(refused.is_sorted_by_key(|r| std::cmp::Reverse(r.cells)));
+        assert_eq!(
+            refused[0].reason,
+            "1 is below min_unit 2: no unit is allowed"
+        );
+    }
 }

@@ -267,7 +267,10 @@ mod tests {
             tally,
             none,
             none,
-            &Worth::default(),
+            &Worth {
+                pi: 0.01,
+                lambda: 10.0,
+            },
             &mut PoissonCache::default(),
         )
     }

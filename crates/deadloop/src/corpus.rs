@@ -14,6 +14,8 @@ use deadloop_score::{Case, LabelsFile, write_text};
 use crate::args::{OnBad, Select};
 use crate::exit::{Code, Outcome};
 use crate::progress::watched;
+use crate::show;
+use crate::stamps::Stamps;
 
 /// A corpus that was looked through.
 pub(crate) struct Surveyed {
@@ -29,6 +31,8 @@ pub(crate) struct Surveyed {
     pub(crate) filtered: u64,
     /// The transcript that was asked for, with its text.
     pub(crate) entry: Option<Box<Entry>>,
+    /// Its files as they were.
+    pub(crate) stamps: Stamps,
 }
 
 /// One record, on its way from the threads to the survey.
@@ -139,6 +143,7 @@ pub(crate) fn survey_with<T: Send>(
     wanted: Wanted<'_>,
     look: impl Fn(&Entry, &Case) -> T + Sync,
 ) -> Outcome<(Surveyed, Vec<T>)> {
+    let stamps = Stamps::of(&corpus);
     let labels = corpus.labels_csv().map(LabelsFile::read);
     let (labels, problems) = labels.map_or((None, Vec::new()), |(file, p)| (Some(file), p));
     let find = |entry: Result<Entry, Problem>, raw: Option<Raw>| {
@@ -187,6 +192,7 @@ pub(crate) fn survey_with<T: Send>(
         hash,
         filtered: found.filtered,
         entry: found.entry,
+        stamps,
     };
     Ok((surveyed, seen))
 }
@@ -240,7 +246,10 @@ impl Surveyed {
             (0, _) => {}
             (_, OnBad::Fail) => return Err(Code::Usage.error(self.listing())),
             (n, OnBad::Skip) if !quiet => {
-                eprintln!("{n} problems skipped, see rejected.jsonl in the results")
+                eprintln!(
+                    "{} skipped, see rejected.jsonl in the results",
+                    show::several(n as u64, "problem")
+                )
             }
             (_, OnBad::Skip) => {}
         }

@@ -23,6 +23,7 @@ mod replaying;
 mod searching;
 mod settings;
 mod show;
+mod stamps;
 mod watching;
 
 use clap::Parser;

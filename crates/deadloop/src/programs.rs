@@ -47,6 +47,18 @@ pub(crate) fn described(programs: &Programs) -> Vec<ProgramInfo> {
     info.collect()
 }
 
+/// What to say where detectors failed on every transcript, so that nothing could be scored.
+pub(crate) fn failed_on_all(records: &[Record]) -> Option<String> {
+    let errors = |r: &Record| r.blocks.iter().all(|b| b.error.is_some());
+    let first = records.first()?.blocks.first()?.error.clone()?;
+    records.iter().all(errors).then(|| {
+        format!(
+            "the detector failed on all {} transcripts, so nothing is scored; on the first: {first}",
+            records.len()
+        )
+    })
+}
+
 /// Says on how many transcripts a detector failed, and how on the first.
 pub(crate) fn tell_errors(records: &[Record], quiet: bool) {
     let error = |r: &Record| r.blocks.iter().find_map(|b| b.error.clone());

@@ -20,6 +20,7 @@ use crate::folder::{Folder, State, fingerprint};
 use crate::programs;
 use crate::progress::watched;
 use crate::rendering::render;
+use crate::show;
 
 /// What a command asks for.
 pub(crate) struct Request<'a> {
@@ -49,6 +50,8 @@ pub(crate) struct Replayed {
     chunks: Option<u64>,
     journal: Option<Journal>,
     began: Instant,
+    /// Why nothing could be scored, where the detectors failed on every transcript.
+    failed: Option<String>,
 }
 
 impl Judge {
@@ -107,6 +110,14 @@ pub(crate) fn replay(
     }
     surveyed.accept(request.select.on_bad, request.global.quiet)?;
     let Ran { records, journal } = records(request, given, (&folder, &inputs))?;
+    if let Some(file) = surveyed.stamps.changed() {
+        let what = format!(
+            "the corpus changed while it was read: {} was written to",
+            file.display()
+        );
+        return Err(Code::Usage.error(what));
+    }
+    let failed = programs::failed_on_all(&records);
     folder.begin()?;
     surveyed.write_rejected(folder.path())?;
     let manifest = Manifest {
@@ -124,6 +135,7 @@ pub(crate) fn replay(
         chunks: request.judge.chunks.map(u64::from),
         journal,
         began,
+        failed,
     }))
 }
 
@@ -195,7 +207,7 @@ fn records(
     };
     let opened = Journal::open(&folder.journal(), inputs, folder.force());
     let journal = opened.map_err(|e| match e {
-        JournalError::OtherInputs(_) => Code::Usage.because(e),
+        JournalError::OtherInputs(_) | JournalError::Busy(_) => Code::Usage.because(e),
         JournalError::Io(..) => Code::Unexpected.because(e),
     })?;
     let ran = watched("replaying", request.global.quiet, |watch| {
@@ -235,7 +247,9 @@ fn manifest(
             .map(|d| (d.name.into(), u64::from(d.version)))
             .collect(),
         command: request.command.into(),
-        args: std::env::args().collect(),
+        args: std::env::args_os()
+            .map(|arg| arg.to_string_lossy().into_owned())
+            .collect(),
         corpus: CorpusInfo {
             path: request.corpus.display().to_string(),
             name: surveyed.corpus.card().and_then(|card| card.name.clone()),
@@ -337,7 +351,18 @@ impl Replayed {
         if let Some(journal) = self.journal {
             journal.remove()?;
         }
-        Ok(())
+        let rejected = self.manifest.corpus.rejected;
+        if rejected > 0 && !global.quiet && !global.json {
+            show::print(&format!(
+                "{} rejected: see {}",
+                show::several(rejected, "problem"),
+                self.folder.path().join("rejected.jsonl").display()
+            ))?;
+        }
+        match self.failed {
+            Some(what) => Err(Code::Unexpected.error(what)),
+            None => Ok(()),
+        }
     }
 }
 

@@ -42,6 +42,12 @@ pub(crate) fn number(x: Option<f64>, decimals: usize) -> String {
     x.map_or_else(|| "n/a".into(), |x| format!("{x:.decimals$}"))
 }
 
+/// So many of something that takes an s: `1 problem`, `1 200 problems`.
+pub(crate) fn several(n: u64, what: &str) -> String {
+    let s = if n == 1 { "" } else { "s" };
+    format!("{} {what}{s}", count(n))
+}
+
 /// A count with its thousands apart.
 pub(crate) fn count(n: u64) -> String {
     let digits = n.to_string();

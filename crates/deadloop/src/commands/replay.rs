@@ -14,7 +14,7 @@ use serde_json::json;
 use super::sweep::already_done;
 use super::tune::SEALED;
 use crate::args::{Global, Replay};
-use crate::exit::Outcome;
+use crate::exit::{Code, Outcome};
 use crate::opening::Opening;
 use crate::replaying::{Replayed, Request, name, replay};
 use crate::settings;
@@ -25,6 +25,13 @@ pub(crate) type Named = (String, Settings);
 
 pub(super) fn run(args: &Replay, global: Global) -> Outcome {
     let named = named((&args.settings, args.presets), &args.judge.set)?;
+    for (name, settings) in &named {
+        let mut guards = settings.overrides().map(|(_, guard)| guard);
+        if settings.guard().members.is_empty() && guards.all(|guard| guard.members.is_empty()) {
+            let what = format!("{name}: every guard is switched off: nothing can alarm");
+            return Err(Code::Usage.error(what));
+        }
+    }
     let mut plan = Plan::default();
     let cells: Vec<usize> = named.iter().map(|(_, s)| plan.add_settings(s)).collect();
     let request = Request {
@@ -100,10 +107,24 @@ pub(super) fn named(
     (files, with_presets): (&[PathBuf], bool),
     set: &[String],
 ) -> Outcome<Vec<Named>> {
+    let stems: Vec<String> = files.iter().map(|file| stem(file)).collect();
+    let label = |path: &PathBuf| {
+        let stem = stem(path);
+        let namesakes = stems.iter().filter(|other| **other == stem).count();
+        changed(
+            if namesakes > 1 {
+                path.display().to_string()
+            } else {
+                stem
+            },
+            set,
+        )
+    };
     let file = |path: &PathBuf| Ok((label(path), settings::settings(Some(path), set)?));
     let mut named: Vec<Named> = files.iter().map(file).collect::<Outcome<_>>()?;
     if named.is_empty() {
-        named.push(("recommended".into(), settings::settings(None, set)?));
+        let name = changed("recommended".into(), set);
+        named.push((name, settings::settings(None, set)?));
     }
     if with_presets {
         let all = settings::all_presets()?.into_iter();
@@ -112,8 +133,16 @@ pub(super) fn named(
     Ok(named)
 }
 
+/// What was changed on the way is part of the name.
+fn changed(name: String, set: &[String]) -> String {
+    match set {
+        [] => name,
+        _ => format!("{name} with {}", set.join(", ")),
+    }
+}
+
 /// What a settings file is called: its name without the ending.
-fn label(path: &Path) -> String {
+fn stem(path: &Path) -> String {
     path.file_stem()
         .unwrap_or(path.as_os_str())
         .to_string_lossy()
@@ -165,14 +194,18 @@ fn summary(
     if global.json {
         let row = |((label, tally), cell): (&(String, Tally), &usize)| {
             json!({
-                "name": label, "setting": evidence.plan.id(*cell), "loops": tally.loops(),
+                "name": label, "setting": evidence.plan.id(*cell),
+                "transcripts": tally.get(Count::Transcripts), "loops": tally.loops(),
+                "unlabelled": tally.get(Count::Unlabelled), "errors": tally.get(Count::Errors),
                 "hit": tally.get(Count::Hit), "wrong": tally.wrong(),
                 "exposure": tally.get(Count::Exposure), "recall": ratio(tally),
                 "fa_per_mchar": deadloop_score::fa_per_mchar(tally),
             })
         };
         let rows: Vec<_> = rows.iter().zip(cells).map(row).collect();
-        return show::print(&json!({"out": done.folder.path(), "settings": rows}).to_string());
+        let rejected = done.surveyed.problems.len();
+        let said = json!({"out": done.folder.path(), "rejected": rejected, "settings": rows});
+        return show::print(&said.to_string());
     }
     if global.quiet {
         return Ok(());

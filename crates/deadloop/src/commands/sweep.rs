@@ -54,12 +54,13 @@ pub(super) fn run(args: &Sweep, global: Global) -> Outcome {
 
 /// Says which cells were left out, and why.
 pub(super) fn tell_refused(plan: &Plan, global: Global) {
-    if global.quiet || plan.refused().is_empty() {
+    let refused = plan.refused();
+    if global.quiet || refused.is_empty() {
         return;
     }
-    let all: usize = plan.refused().iter().map(|r| r.cells).sum();
+    let all: usize = refused.iter().map(|r| r.cells).sum();
     eprintln!("{all} cells left out, {} remain:", plan.cells());
-    for refused in plan.refused().iter().take(10) {
+    for refused in refused.iter().take(10) {
         eprintln!(
             "  {} cells: {}: {}",
             refused.cells, refused.param, refused.reason

@@ -121,7 +121,18 @@ impl Told<'_> {
     }
 
     fn end(&self) -> Outcome {
-        self.say("end", || format!("no alarm: {}", self.summary()))
+        self.say("end", || format!("no alarm: {}", self.summary()))?;
+        let seen = &self.seen;
+        if seen.bad_lines > 0 && seen.reasoning.0 + seen.answer.0 == 0 {
+            let format = seen.format.map_or("text", StreamFormat::name);
+            let what = format!(
+                "nothing could be read as {format}: {}",
+                show::several(seen.bad_lines, "line")
+            );
+            let first = seen.problems.first().map(|p| format!("; the first: {p}"));
+            return Err(Code::Usage.error(what + &first.unwrap_or_default()));
+        }
+        Ok(())
     }
 
     fn interrupted(&self) -> Outcome {
@@ -171,7 +182,7 @@ impl Told<'_> {
         let format = seen.format.map_or("nothing came", StreamFormat::name);
         let bad = match seen.bad_lines {
             0 => String::new(),
-            n => format!(", {} that could not be read", lines(n)),
+            n => format!(", {} that could not be read", show::several(n, "line")),
         };
         format!(
             "{} chars of reasoning and {} of answer ({format}{bad})",
@@ -182,17 +193,18 @@ impl Told<'_> {
 
     fn rows(&self, alarm: &Alarm) -> Vec<Vec<String>> {
         let chars = |at: Chars| format!("{} chars", show::count(at.0));
-        let copies = format!(
-            "{} copies of {}: {:?}",
-            show::count(alarm.copies),
-            chars(alarm.period),
-            alarm.unit
-        );
+        let begins = match alarm.period.0 {
+            0 => "repeats from about",
+            _ => "second copy at",
+        };
         let rows = [
             ("known after", chars(alarm.exact)),
             ("arrived by", chars(alarm.delivered)),
-            ("second copy at", chars(alarm.onset)),
-            ("what repeats", copies),
+            (begins, chars(alarm.onset)),
+            (
+                "what repeats",
+                format!("{}: {:?}", alarm.what(), alarm.unit),
+            ),
             ("seen", self.summary()),
         ];
         rows.map(|(name, value)| vec![name.into(), value]).into()
@@ -204,11 +216,4 @@ fn title(alarm: &Alarm) -> String {
         "{} in {}, by {}/{}",
         alarm.kind, alarm.channel, alarm.detector, alarm.check
     )
-}
-
-fn lines(n: u64) -> String {
-    match n {
-        1 => "1 line".into(),
-        n => format!("{} lines", show::count(n)),
-    }
 }

@@ -53,11 +53,13 @@ fn alike(text: &[char], sight: &Sight, end: u64) -> Vec<Range<u64>> {
     let Some(pattern) = pattern(&sight.unit) else {
         return Vec::new();
     };
-    let chars = |bytes: usize| from + stretch[..bytes].chars().count() as u64;
-    let starts: Vec<u64> = pattern
-        .find_iter(&stretch)
-        .map(|m| chars(m.start()))
-        .collect();
+    let (mut at, mut counted) = (from, 0);
+    let start = |found: regex::Match<'_>| {
+        at += Chars::of(&stretch[counted..found.start()]).0;
+        counted = found.start();
+        at
+    };
+    let starts: Vec<u64> = pattern.find_iter(&stretch).map(start).collect();
     let ends = starts.iter().skip(1).copied().chain([u64::MAX]);
     let length = sight.period.0.max(Chars::of(&sight.unit).0);
     let copy = |(start, next): (&u64, u64)| {

@@ -335,7 +335,10 @@ mod tests {
             (Chars(2000), "short-sequence")
         );
         let decided: Vec<_> = fired.thresholds.iter().filter(|a| a.decided).collect();
-        assert_eq!((decided.len(), decided[0].param.as_ref()), (1, "min_repeats"));
+        assert_eq!(
+            (decided.len(), decided[0].param.as_ref()),
+            (1, "min_repeats")
+        );
     }
 
     /// `n` chars from `first` on, `copies` times.
@@ -352,7 +355,10 @@ mod tests {
         // 3 of 4 copies; 30 of 200 chars; 2 of 4 copies and 120 of 200 chars.
         assert_eq!(periods(&telling(&all, 3, None)), [100, 6, 60]);
         let nearest = nearest(&all).unwrap();
-        let refusing: Vec<_> = nearest.refusing().map(|a| (a.param.as_ref(), &a.measured)).collect();
+        let refusing: Vec<_> = nearest
+            .refusing()
+            .map(|a| (a.param.as_ref(), &a.measured))
+            .collect();
         assert_eq!(refusing, [("min_copies", &Value::Int(3))]);
         // What lies in the labelled loop is told even where others came nearer.
         assert_eq!(periods(&telling(&all, 1, Some(&(60..120)))), [100, 60]);
@@ -379,7 +385,10 @@ mod tests {
             .map(|i| unit('一', 80, 1) + &unit(char::from_u32(0xac00 + 64 * i).unwrap(), 20, 1))
             .collect();
         let told = telling(&sights(&member, &parts.concat()), 1, None);
-        let asked: Vec<_> = told[0].refusing().map(|a| (a.param.as_ref(), &a.measured)).collect();
+        let asked: Vec<_> = told[0]
+            .refusing()
+            .map(|a| (a.param.as_ref(), &a.measured))
+            .collect();
         assert_eq!(asked, [("min_count", &Value::Int(5))]);
         let told = telling(&sights(&member, &unit('一', 80, 9)), 1, None);
         let decided = told[0].thresholds.iter().find(|a| a.decided).unwrap();

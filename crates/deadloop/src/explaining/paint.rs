@@ -114,7 +114,12 @@ fn bracketed(excerpt: &Excerpt) -> Vec<Range<u64>> {
 
 fn cells(excerpt: &Excerpt, copies: &[Range<u64>], tinted: bool) -> Vec<Cell> {
     let cell = |(at, c): (u64, char)| {
-        let copy = copies.iter().position(|copy| copy.contains(&at));
+        // They stand one behind the other.
+        let next = copies.partition_point(|copy| copy.end <= at);
+        let copy = copies
+            .get(next)
+            .filter(|copy| copy.contains(&at))
+            .map(|_| next);
         let edge =
             |is: fn(&Range<u64>, u64) -> bool| !tinted && copy.is_some_and(|i| is(&copies[i], at));
         let escape = escaped(c);
