@@ -1,0 +1,168 @@
+//! What a settings file may say, what it may not, and what an alarm says of the settings that decided.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use deadloop_detect::{Alarm, Channel, DETECTORS, Guard, Settings, Value};
+
+fn refused(text: &str) -> String {
+    Settings::parse(text).unwrap_err().to_string()
+}
+
+fn guard(detector: &str, params: &str) -> String {
+    format!("[[guard]]\ndetector = \"{detector}\"\n[guard.params]\n{params}\n")
+}
+
+fn alarm(settings: &str, text: &str) -> Alarm {
+    let settings = Settings::parse(settings).unwrap();
+    let mut guard = Guard::new(settings.guard()).unwrap();
+    guard.push(Channel::Answer, text).expect("it alarms")
+}
+
+/// Name, value and measure of each threshold that an alarm tells of.
+fn told(alarm: &Alarm) -> Vec<(String, String, Value)> {
+    let each = alarm.thresholds.iter();
+    let one =
+        |m: &deadloop_detect::Met| (m.param.to_string(), m.value.to_string(), m.measured.clone());
+    each.map(one).collect()
+}
+
+#[test]
+fn a_guard_that_is_off_is_checked_like_any_other() {
+    for wrong in [
+        "detector = \"perodic\"",
+        "detector = \"periodic\"\npreset = \"none\"",
+        "detector = \"periodic\"\nparams = { min_copies = -5 }",
+        "detector = \"periodic\"\nparams = { nonsense = 1 }",
+    ] {
+        let text = format!("[[guard]]\nenabled = false\n{wrong}\n");
+        assert!(
+            refused(&text).starts_with("3:") || refused(&text).starts_with("4:"),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn a_model_without_a_guard_is_no_override() {
+    let text = "[[guard]]\ndetector = \"periodic\"\n[[model]]\nmatch = \"a*\"\n[[guard]]\ndetector = \"periodic\"\n";
+    let said = refused(text);
+    assert!(
+        said.starts_with("4:9: no [[model.guard]]") && said.contains("enabled = false"),
+        "{said}"
+    );
+}
+
+#[test]
+fn guards_that_are_off_are_written_and_read_again() {
+    let text = "[[guard]]\ndetector = \"periodic\"\n[[model]]\nmatch = \"a*\"\n\
+                [[model.guard]]\ndetector = \"checkpoint\"\nenabled = false\n";
+    let settings = Settings::parse(text).unwrap();
+    let off = settings.for_model("abc");
+    assert!(off.members.is_empty());
+    let again = Settings::parse(&off.to_toml("guard")).unwrap();
+    assert_eq!(again.guard(), off);
+}
+
+#[test]
+fn what_is_expected_of_a_number_says_which_numbers() {
+    for (value, detector) in [
+        ("4.0", "periodic"),
+        ("\"4\"", "periodic"),
+        ("1", "periodic"),
+    ] {
+        let said = refused(&guard(detector, &format!("min_copies = {value}")));
+        assert!(said.contains("expected a whole number, 2.."), "{said}");
+    }
+    for detector in DETECTORS {
+        for param in detector.params {
+            assert!(!param.domain.to_string().is_empty(), "{}", param.name);
+        }
+    }
+}
+
+#[test]
+fn settings_that_would_stall_a_stream_are_refused() {
+    let said = refused(&guard("checkpoint", "every = 1\nsegment = 10_000_000"));
+    assert!(said.contains("expected at least 10000"), "{said}");
+    Settings::parse(&guard("checkpoint", "every = 10_000\nsegment = 10_000_000")).unwrap();
+}
+
+#[test]
+fn an_alarm_names_the_row_that_decided_and_no_threshold_that_asks_nothing() {
+    let rules = "rules = [{ max_period = 3, min_copies = 9, min_chars = 9 }, \
+                 { max_period = 40, min_copies = 4, min_chars = 50 }]";
+    let alarm = alarm(
+        &guard("periodic", rules),
+        &"one two three four. ".repeat(20),
+    );
+    let by = |name: &str| told(&alarm).into_iter().find(|(param, ..)| param == name);
+    let row = |name: &str, value: &str, measured| {
+        Some((name.to_owned(), value.to_owned(), Value::Int(measured)))
+    };
+    assert_eq!(
+        by("rules[1].min_copies"),
+        row("rules[1].min_copies", "4", 4)
+    );
+    assert_eq!(
+        by("rules[1].min_chars"),
+        row("rules[1].min_chars", "50", 80)
+    );
+    for idle in ["start_after", "min_single", "min_recycled"] {
+        assert_eq!(by(idle), None);
+    }
+    assert!(
+        alarm
+            .log_line()
+            .contains("rules[1].min_copies 4 (measured 4)"),
+        "{}",
+        alarm.log_line()
+    );
+}
+
+#[test]
+fn an_alarm_in_a_code_fence_names_what_was_asked_there() {
+    let text = "```\n".to_owned() + &"let total = total + 1;\n".repeat(60);
+    for detector in ["periodic", "checkpoint"] {
+        let params = "code = 12";
+        let params = match detector {
+            "checkpoint" => format!("{params}\ncheckpoints = [500, 900]\nwindow = 7"),
+            _ => params.to_owned(),
+        };
+        let alarm = alarm(&guard(detector, &params), &text);
+        let code = told(&alarm).into_iter().find(|(param, ..)| param == "code");
+        let (_, value, measured) = code.expect(detector);
+        assert_eq!(value, "12");
+        assert!(
+            matches!(measured, Value::Int(n) if n >= 12),
+            "{detector}: {measured}"
+        );
+    }
+}
+
+/// What stands between fences is what is left, and nothing more: no empty line where one was cut out.
+#[test]
+fn a_fence_that_is_skipped_leaves_no_line_behind() {
+    let item = "- the same item, word for word\n";
+    let fence = |n: usize| format!("```\nstep {n} of {}\n```\n", n * 7);
+    // Six lines, five matches: with an empty line for each fence there would be more.
+    let text: String = (0..6).map(|n| item.to_owned() + &fence(n)).collect();
+    let length = text.chars().count();
+    let settings = |code: &str| {
+        let params =
+            format!("checkpoints = [1, {length}]\ncode = \"{code}\"\npartial_tail = \"drop\"");
+        Settings::parse(&guard("checkpoint", &params)).unwrap()
+    };
+    let fires = |code: &str, text: &str| {
+        let mut guard = Guard::new(settings(code).guard()).unwrap();
+        guard.push(Channel::Answer, text).is_some()
+    };
+    assert!(!fires("skip", &text));
+    // Eight of them are enough, fences or none between them.
+    let enough: String = (0..8).map(|n| item.to_owned() + &fence(n)).collect();
+    let long = enough.chars().count();
+    let params = format!("checkpoints = [1, {long}]\ncode = \"skip\"\npartial_tail = \"drop\"");
+    let alarm = alarm(&guard("checkpoint", &params), &enough);
+    assert_eq!(
+        alarm.period.0,
+        item.chars().count() as u64 + fence(0).chars().count() as u64
+    );
+}
