@@ -218,7 +218,17 @@ fn what_is_not_of_the_same_thing_is_not_comparable() {
     assert!(e.contains("judged by other rules"), "{e}");
     let wrong = "[[guard]]\ndetector = \"command\"\n[guard.params]\ncommand = [\"sh\", \"-c\", \"read x; echo '{\\\"type\\\":\\\"ready\\\",\\\"name\\\":\\\"x\\\",\\\"version\\\":\\\"1\\\"}'; while read x; do case $x in *end*) echo nonsense;; esac; done\"]\nmax_errors = 1000\n";
     let wrong = file(dir.path(), "wrong.toml", wrong);
-    let e = against("error", &|_, _| (), &["--settings", &wrong]);
+    let out = at("error");
+    let run = deadloop(&["replay", &plain, "--out", &out, "--settings", &wrong, "-q"]);
+    assert_eq!(code(&run), Some(1), "{}", stderr(&run));
+    assert!(
+        stderr(&run).contains("failed on all 20 transcripts"),
+        "{}",
+        stderr(&run)
+    );
+    let run = deadloop(&["compare", &at("base"), &out]);
+    assert_eq!(code(&run), Some(3), "{}", stderr(&run));
+    let e = stderr(&run);
     assert!(e.contains("on which the detector of NEW failed"), "{e}");
     let same = deadloop(&["compare", &at("base"), &at("base"), "-q"]);
     assert_eq!(code(&same), Some(0), "{}", stderr(&same));

@@ -24,12 +24,18 @@ pub(crate) fn read(path: &Path, rng: &mut Rng) -> Result<Vec<Item>, Box<dyn Erro
     let Corrections {
         correction,
         left_out,
+        ..
     } = sources::corrections()?;
     correct(&mut items, correction)?;
     // Dealt before any is left out: no other one moves.
     split(&mut items, rng);
     leave_out(&mut items, &left_out)?;
     Ok(items)
+}
+
+/// Puts in the labels that came into doubt after loops had been planted into these texts.
+pub(crate) fn doubt(items: &mut [Item]) -> Result<(), Box<dyn Error>> {
+    correct(items, sources::corrections()?.doubted)
 }
 
 fn labels(value: Option<Value>) -> Result<Vec<Label>, Box<dyn Error>> {

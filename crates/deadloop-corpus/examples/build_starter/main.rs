@@ -31,8 +31,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let mut rng = Rng::new(SEED);
     let loops = sources::loops()?;
-    let local = local::read(&recordings, &mut rng)?;
+    let mut local = local::read(&recordings, &mut rng)?;
     let planted = planted::build(&local, &loops, &mut rng);
+    local::doubt(&mut local)?;
     let mut handmade = handmade::hard_negatives(&mut rng);
     handmade.extend(handmade::loops(&loops, &mut rng));
     let parts = [

@@ -86,6 +86,7 @@ pub(crate) struct Correction {
 pub(crate) struct Corrections {
     pub(crate) left_out: Vec<LeftOut>,
     pub(crate) correction: Vec<Correction>,
+    pub(crate) doubted: Vec<Correction>,
 }
 
 /// A recording that says what others say, in another split.
