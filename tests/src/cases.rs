@@ -7,7 +7,8 @@ use deadloop_score::{Expect, Fired, Marks, Pinned, Subject, parse_pinned};
 
 use crate::replayed::{Seen, live, replay};
 
-/// Runs every case of every file in `tests/cases/`; gives back how many expectations there were.
+/// Runs every case of every file in `tests/cases/`, at least one each; gives back how many
+/// expectations there were.
 pub fn run_all() -> usize {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("cases");
     let mut paths: Vec<_> = std::fs::read_dir(folder)
@@ -20,6 +21,7 @@ pub fn run_all() -> usize {
     for path in paths {
         let text = std::fs::read_to_string(&path).expect("readable");
         let cases = parse_pinned(&text).unwrap_or_else(|e| panic!("{}:{e}", path.display()));
+        assert!(!cases.is_empty(), "{}: no case", path.display());
         for case in &cases {
             let Subject::Text(pieces, marks) = &case.subject else {
                 panic!("{}: a case of the kit has a text", case.name);

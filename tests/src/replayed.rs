@@ -62,7 +62,15 @@ pub fn live(setting: &Setting, pieces: &[(Channel, String)], size: usize) -> Opt
 
 /// The whole alarm of the live guard, as if it had been told at once: what no chunk changes.
 pub fn alarm(setting: &Setting, pieces: &[(Channel, String)], size: usize) -> Option<Alarm> {
-    let mut guard = Guard::new(setting).expect("it reads text");
+    alarm_of(
+        &mut Guard::new(setting).expect("it reads text"),
+        pieces,
+        size,
+    )
+}
+
+/// The same of this guard.
+pub fn alarm_of(guard: &mut Guard, pieces: &[(Channel, String)], size: usize) -> Option<Alarm> {
     for (channel, text) in pieces {
         let chars: Vec<char> = text.chars().collect();
         for chunk in chars.chunks(size.max(1)) {

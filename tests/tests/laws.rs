@@ -7,11 +7,11 @@
 )]
 
 use deadloop_detect::{
-    Channel, DETECTORS, Detector, Guard, Measure, Meter, Params, Setting, Settings,
+    Channel, DETECTORS, Detector, Guard, Measure, Member, Meter, Params, Setting, Settings,
 };
 use deadloop_replay::{Plan, decide};
 use deadloop_tests::generate;
-use deadloop_tests::replayed::{alarm, cell_of, live, replay, transcript};
+use deadloop_tests::replayed::{alarm, alarm_of, cell_of, live, replay, transcript};
 use proptest::prelude::*;
 
 proptest! {
@@ -68,11 +68,16 @@ proptest! {
         prop_assert!(alarms <= 1);
     }
 
-    /// Law 5: a fresh guard is the reset; nothing is shared between two of them.
+    /// Law 5: a fresh guard is the reset, whatever the guard that it comes from has read.
     #[test]
-    fn a_fresh_guard_remembers_nothing(setting in generate::setting(), pieces in generate::pieces()) {
-        let first = live(&setting, &pieces, 5);
-        prop_assert_eq!(live(&setting, &pieces, 5), first);
+    fn a_fresh_guard_remembers_nothing(
+        setting in generate::setting(),
+        before in generate::pieces(),
+        pieces in generate::pieces(),
+    ) {
+        let mut used = Guard::new(&setting).expect("it reads text");
+        alarm_of(&mut used, &before, 5);
+        prop_assert_eq!(alarm_of(&mut used.fresh(), &pieces, 5), alarm(&setting, &pieces, 5));
     }
 
     /// The exact position is all a meter may know: text after the alarm changes nothing.
@@ -118,6 +123,28 @@ fn what_is_folded_away_does_not_show_in_an_alarm() {
     }
 }
 
+/// Law 5, at every default and preset: after an alarm too.
+#[test]
+fn a_fresh_guard_alarms_as_a_new_one() {
+    for (detector, params) in every_preset() {
+        let channel = None;
+        let member = Member {
+            detector,
+            channel,
+            params,
+        };
+        let members = vec![member];
+        let setting = Setting { members };
+        let mut used = Guard::new(&setting).expect("it reads text");
+        let before = "It counts: one and two, three and four. ".repeat(300);
+        alarm_of(&mut used, &[(Channel::Answer, before)], 100);
+        let pieces = [(Channel::Answer, plain_loops())];
+        let told = alarm_of(&mut used.fresh(), &pieces, 100);
+        assert!(told.is_some(), "{} sees plain loops", detector.name);
+        assert_eq!(told, alarm(&setting, &pieces, 100), "{}", detector.name);
+    }
+}
+
 /// Law 3: facts per char and their size are bounded on the worst texts, at every default and preset.
 #[test]
 fn work_is_bounded_on_adversarial_text() {
@@ -156,6 +183,12 @@ fn work_is_bounded_on_adversarial_text() {
     }
 }
 
+/// Some presets compare nothing but whole sentences, or long units.
+fn plain_loops() -> String {
+    let sentence = "\nI will not output any more text since I am done.";
+    "思考".repeat(9000) + &sentence.repeat(200)
+}
+
 fn meter(detector: &'static Detector, params: &Params) -> Box<dyn Meter> {
     match detector.measure {
         Measure::Text(recipe) => recipe(params).meter(),
@@ -169,7 +202,7 @@ fn meter(detector: &'static Detector, params: &Params) -> Box<dyn Meter> {
 fn the_registry_is_whole() {
     for (detector, params) in every_preset() {
         let setting = Setting {
-            members: vec![deadloop_detect::Member {
+            members: vec![Member {
                 detector,
                 channel: None,
                 params: params.clone(),
@@ -177,10 +210,7 @@ fn the_registry_is_whole() {
         };
         assert_eq!(setting.members[0].check(), Ok(()), "{}", detector.name);
         let mut facts = Vec::new();
-        // Some presets compare nothing but whole sentences, or long units.
-        let sentence = "\nI will not output any more text since I am done.";
-        let loops = "思考".repeat(9000) + &sentence.repeat(200);
-        meter(detector, &params).push(&loops, &mut facts);
+        meter(detector, &params).push(&plain_loops(), &mut facts);
         assert!(!facts.is_empty(), "{} sees plain loops", detector.name);
         assert!(
             facts

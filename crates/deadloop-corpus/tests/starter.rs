@@ -1,5 +1,5 @@
 //! The starter corpus is whole, its planted loops are where its labels say, and it keeps to
-//! `datasets/POLICY.md`.
+//! `datasets/POLICY.md`; the cards of all corpora count what is in their files.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -11,12 +11,16 @@ fn datasets() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../datasets")
 }
 
-fn starter() -> (Corpus, Vec<Entry>) {
-    let corpus = Corpus::open(&datasets().join("starter")).unwrap();
+fn read(name: &str) -> (Corpus, Vec<Entry>) {
+    let corpus = Corpus::open(&datasets().join(name)).unwrap();
     let mut entries = corpus.entries();
     let all: Vec<_> = entries.by_ref().map(Result::unwrap).collect();
     assert_eq!(corpus.split_problems(entries.ids()), []);
     (corpus, all)
+}
+
+fn starter() -> (Corpus, Vec<Entry>) {
+    read("starter")
 }
 
 fn rows(corpus: &Corpus) -> Vec<HashMap<String, String>> {
@@ -118,4 +122,59 @@ fn every_class_of_the_policy_is_there_and_no_other() {
         .filter_map(|entry| field(entry, "meta.tag"))
         .collect();
     assert_eq!(there, named);
+}
+
+#[test]
+fn cards_count_what_is_in_the_files() {
+    for name in ["starter", "negatives", "local-lm"] {
+        let (corpus, entries) = read(name);
+        let mut of_model: BTreeMap<&str, i64> = BTreeMap::new();
+        for entry in &entries {
+            let model = entry.transcript.model.as_str();
+            *of_model
+                .entry(model.trim_end_matches("+planted"))
+                .or_default() += 1;
+        }
+        let card = corpus.card().unwrap();
+        for model in &card.models {
+            let there = of_model.remove(model.name.as_str());
+            let told = model
+                .rest
+                .get("transcripts")
+                .and_then(toml::Value::as_integer);
+            assert!(
+                there.is_some() && told.is_none_or(|n| there == Some(n)),
+                "{name}: {model:?}"
+            );
+        }
+        assert!(
+            card.models.is_empty() || of_model.is_empty(),
+            "{name}: {of_model:?}"
+        );
+
+        let recorded = |entry: &&Entry| field(entry, "meta.source").as_deref() == Some("local-lm");
+        let recorded: Vec<&Entry> = entries.iter().filter(recorded).collect();
+        let prompts: BTreeSet<_> = recorded.iter().map(|e| &e.transcript.group).collect();
+        let how = card.how.as_ref().unwrap();
+        let told = format!(" {} prompts ", prompts.len());
+        assert!(
+            prompts.is_empty() || how.contains(&told),
+            "{name}: {told:?}"
+        );
+        if name == "local-lm" {
+            let loops = rows(&corpus)
+                .into_iter()
+                .filter(|row| row["class"] == "loop");
+            let loops: BTreeSet<_> = loops.map(|row| row["transcript"].clone()).collect();
+            let told = card.description.as_ref().unwrap();
+            assert!(
+                told.starts_with(&format!("{} streamed ", entries.len())),
+                "{told}"
+            );
+            assert!(
+                told.contains(&format!("; {} fall into a loop", loops.len())),
+                "{told}"
+            );
+        }
+    }
 }

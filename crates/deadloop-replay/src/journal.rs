@@ -136,3 +136,33 @@ fn whole_records(mut reader: impl BufRead, header: usize) -> (Vec<Record>, u64) 
     }
     (records, end)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Wherever it is cut: also where only the end of the line is missing.
+    #[test]
+    fn a_torn_last_line_is_no_record() {
+        let line = |id: &str| {
+            let record = Record {
+                transcript: id.into(),
+                blocks: Vec::new(),
+            };
+            serde_json::to_string(&record).expect("plain data") + "\n"
+        };
+        let (first, last) = (line("first"), line("last"));
+        let text = format!("header\n{first}{last}");
+        let end = text.len() - last.len();
+        for cut in 0..=last.len() {
+            let (header, rest) = text[..text.len() - cut].split_at("header\n".len());
+            let (records, whole) = whole_records(rest.as_bytes(), header.len());
+            let ids: Vec<&str> = records.iter().map(|r| r.transcript.as_str()).collect();
+            let wanted = match cut {
+                0 => (vec!["first", "last"], text.len()),
+                _ => (vec!["first"], end),
+            };
+            assert_eq!((ids, whole), (wanted.0, wanted.1 as u64), "{cut} cut");
+        }
+    }
+}

@@ -263,13 +263,3 @@ fn a_folder_without_results_is_an_error_with_its_name() {
     let error = Results::read(dir.path()).unwrap_err().to_string();
     assert!(error.contains("manifest.json"), "{error}");
 }
-
-/// Leaves a run where `scripts/recompute.py` can be pointed at it: `RECOMPUTE_DIR=… cargo test`.
-#[test]
-fn a_run_can_be_kept_for_the_independent_check() {
-    let kept = std::env::var_os("RECOMPUTE_DIR");
-    let dir = tempfile::tempdir().unwrap();
-    let path = kept.as_deref().map_or(dir.path(), Path::new);
-    write_all(path);
-    assert!(path.join("outcomes.csv").exists() && path.join("scores.csv").exists());
-}

@@ -4,11 +4,10 @@
 
 mod program;
 
-use program::deadloop;
+use program::{STARTER, deadloop, stderr};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-const STARTER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../datasets/starter");
 const GRID: &str = "[[guard]]\ndetector = \"periodic\"\n[guard.params]\nmin_copies = [3, 4, 6]\n\
                     min_chars = [100, 500, 1000]\n";
 
@@ -16,7 +15,7 @@ type Rows = Vec<BTreeMap<String, String>>;
 
 fn done(args: &[&str]) {
     let run = deadloop(args);
-    let said = String::from_utf8_lossy(&run.stderr);
+    let said = stderr(&run);
     assert!(run.status.success(), "{args:?}: {said}");
 }
 
@@ -100,7 +99,7 @@ fn beside_never(folder: &Path) {
 /// `report --png` draws the same charts again, or says why it cannot.
 fn pixels(out: &str) {
     let run = deadloop(&["report", out, "--png", "-q"]);
-    let said = String::from_utf8_lossy(&run.stderr);
+    let said = stderr(&run);
     let charts = Path::new(out).join("charts");
     if run.status.success() {
         let svg = charts.join("operating.svg");

@@ -3,10 +3,13 @@
 
 #![allow(clippy::expect_used, reason = "a test that cannot go on says why")]
 
+mod program;
+
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::Output;
 
+use program::{deadloop, stderr, stdout};
 use serde_json::{Value, json};
 
 /// A corpus as it is written to disk.
@@ -171,12 +174,7 @@ fn id(transcript: &Value) -> String {
 }
 
 fn check(dir: &Path, options: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_deadloop"))
-        .arg("check")
-        .arg(dir)
-        .args(options)
-        .output()
-        .expect("it starts")
+    deadloop(&[&["check", &dir.display().to_string()], options].concat())
 }
 
 #[track_caller]
@@ -504,15 +502,13 @@ fn warnings_fail_where_that_is_asked_for_and_all_are_shown() {
     }
     let dir = tempfile::tempdir().expect("a temporary folder");
     corpus.write(dir.path());
-    let text = |output: &Output| String::from_utf8_lossy(&output.stdout).into_owned();
     let few = check(dir.path(), &[]);
     assert_eq!(few.status.code(), Some(0));
-    assert_eq!(text(&few).matches("came at 9 ms").count(), 5);
-    assert!(text(&few).contains("… and 2 more (--all)"));
-    assert!(text(&few).ends_with("0 errors, 7 warnings, 0 notes\n"));
+    assert_eq!(stdout(&few).matches("came at 9 ms").count(), 5);
+    assert!(stdout(&few).contains("… and 2 more (--all)"));
+    assert!(stdout(&few).ends_with("0 errors, 7 warnings, 0 notes\n"));
     let all = check(dir.path(), &["--all", "--strict"]);
     assert_eq!(all.status.code(), Some(2));
-    assert_eq!(text(&all).matches("came at 9 ms").count(), 7);
-    let error = String::from_utf8_lossy(&all.stderr).into_owned();
-    assert_eq!(error, "deadloop: 7 warnings (--strict)\n");
+    assert_eq!(stdout(&all).matches("came at 9 ms").count(), 7);
+    assert_eq!(stderr(&all), "deadloop: 7 warnings (--strict)\n");
 }

@@ -5,18 +5,14 @@
 
 mod program;
 
-use program::{code, deadloop, stderr};
+use program::{STARTER, code, deadloop, file, started, stderr, until};
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
-use std::time::Duration;
+use std::process::{Command, Output};
 
-const STARTER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../datasets/starter");
-
-fn file(dir: &Path, name: &str, text: &str) -> String {
-    let path = dir.join(name);
-    std::fs::write(&path, text).expect("a temporary folder is writable");
-    path.display().to_string()
-}
+#[cfg(unix)]
+use nix::sys::signal::Signal;
 
 fn grid(dir: &Path) -> String {
     let text = "[[guard]]\ndetector = \"checkpoint\"\n[guard.params]\nevery = [0, 1000]\n\
@@ -24,56 +20,114 @@ fn grid(dir: &Path) -> String {
     file(dir, "grid.toml", text)
 }
 
-fn tables(dir: &Path) -> Vec<(PathBuf, Vec<u8>)> {
-    let names = ["scores.parquet", "scores.csv", "pareto.csv"];
-    names
-        .map(|n| {
-            (
-                n.into(),
-                std::fs::read(dir.join(n)).expect("the sweep wrote it"),
-            )
-        })
-        .to_vec()
+/// Every file of a result folder, but the manifest: it says when and with how many threads.
+fn files(dir: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut all = BTreeMap::new();
+    for entry in std::fs::read_dir(dir).expect("a folder").flatten() {
+        let (name, path) = (PathBuf::from(entry.file_name()), entry.path());
+        if path.is_dir() {
+            let inside = files(&path).into_iter();
+            all.extend(inside.map(|(file, bytes)| (name.join(file), bytes)));
+        } else if name != Path::new("manifest.json") {
+            all.insert(name, std::fs::read(path).expect("it is a file"));
+        }
+    }
+    all
+}
+
+#[track_caller]
+fn same(one: &Path, other: &Path) {
+    let (one, other) = (files(one), files(other));
+    assert!(one.keys().eq(other.keys()), "other files");
+    for (name, bytes) in &one {
+        assert!(other[name] == *bytes, "{} differs", name.display());
+    }
 }
 
 #[test]
-fn threads_and_interruptions_do_not_change_a_byte() {
+fn the_number_of_threads_does_not_change_a_byte() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let grid = grid(dir.path());
-    let out = |name: &str| dir.path().join(name).display().to_string();
-    let sweep = |name: &str, jobs: &str| {
-        let out = out(name);
-        let run = deadloop(&[
-            "sweep", STARTER, "--grid", &grid, "--out", &out, "--jobs", jobs, "-q",
-        ]);
-        assert_eq!(code(&run), Some(0), "{}", stderr(&run));
-        tables(&dir.path().join(name))
-    };
-    let one = sweep("one", "1");
-    assert_eq!(sweep("eight", "8"), one);
-    // A journal cut in the middle of a line, as a kill leaves it.
-    let mut killed = Command::new(env!("CARGO_BIN_EXE_deadloop"))
-        .args([
-            "sweep",
-            STARTER,
-            "--grid",
-            &grid,
-            "--out",
-            &out("killed"),
-            "--jobs",
-            "1",
-            "-q",
-        ])
-        .spawn()
-        .expect("it starts");
-    let journal = dir.path().join("killed/.journal.jsonl");
-    while killed.try_wait().expect("it can be asked").is_none() {
-        if std::fs::metadata(&journal).is_ok_and(|m| m.len() > 20_000) {
-            killed.kill().expect("it can be killed");
-        }
+    let constraint = ["--constraint", "fa_per_mchar<=100"];
+    for (command, more) in [
+        ("sweep", &["--grid", &grid][..]),
+        ("tune", &[&["--grid", &grid], &constraint[..]].concat()),
+        ("replay", &[]),
+    ] {
+        let run = |jobs: &str| {
+            let out = dir.path().join(format!("{command}-{jobs}"));
+            let shown = out.display().to_string();
+            let fixed = [command, STARTER, "--csv", "-q", "--out", &shown];
+            let run = deadloop(&[&fixed, more, &["--jobs", jobs]].concat());
+            assert_eq!(code(&run), Some(0), "{command}: {}", stderr(&run));
+            out
+        };
+        let one = run("1");
+        same(&one, &run("8"));
+        assert!(files(&one).len() > 5, "{command} leaves more");
     }
-    assert_eq!(sweep("killed", "2"), one);
+}
+
+/// The journal is read through a second name: the sweep takes the first away when it is done.
+#[cfg(unix)]
+#[test]
+fn a_killed_sweep_goes_on_and_decides_nothing_twice() {
+    use std::os::unix::process::ExitStatusExt as _;
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let grid = grid(dir.path());
+    let (whole, cut) = (dir.path().join("whole"), dir.path().join("cut"));
+    let args = |out: &Path| {
+        let out = out.display().to_string();
+        let args = ["sweep", STARTER, "--grid", &grid, "--out", &out, "-q"];
+        args.map(str::to_owned)
+    };
+    let run = |out: &Path| {
+        let run = deadloop(&args(out).each_ref().map(String::as_str));
+        assert_eq!(code(&run), Some(0), "{}", stderr(&run));
+    };
+    run(&whole);
+    let mut killed = started(&args(&cut).each_ref().map(String::as_str));
+    let (journal, kept) = (cut.join(".journal.jsonl"), dir.path().join("kept"));
+    let length = || std::fs::metadata(&journal).map_or(0, |about| about.len());
+    until(|| {
+        let ended = killed.try_wait().expect("it can be asked");
+        assert_eq!(ended, None, "it ended before it was killed");
+        length() > 20_000
+    });
+    killed.kill().expect("it can be killed");
+    let status = killed.wait().expect("it ends");
+    assert_eq!(status.signal(), Some(Signal::SIGKILL as i32));
+
+    // The last line is torn, wherever the kill left its end.
+    let file = std::fs::File::options().write(true).open(&journal);
+    let file = file.expect("a journal is left");
+    file.set_len(length() - 7).expect("it can be cut");
+    let torn = std::fs::read(&journal).expect("a journal is left");
+    assert!(!torn.ends_with(b"\n"), "a record is longer than that");
+    let end = torn
+        .iter()
+        .rposition(|byte| *byte == b'\n')
+        .map(|at| at + 1);
+    let before = &torn[..end.expect("whole lines before it")];
+    std::fs::hard_link(&journal, &kept).expect("a second name");
+    run(&cut);
+    same(&cut, &whole);
     assert!(!journal.exists(), "what is finished needs no journal");
+
+    let kept = std::fs::read(kept).expect("it has a second name");
+    assert!(kept.starts_with(before), "whole records stay");
+    let lines = kept.split(|byte| *byte == b'\n').filter(|l| !l.is_empty());
+    let records: Vec<serde_json::Value> = lines
+        .skip(1)
+        .map(|line| serde_json::from_slice(line).expect("a record"))
+        .collect();
+    let ids: BTreeSet<&str> = records
+        .iter()
+        .filter_map(|r| r["transcript"].as_str())
+        .collect();
+    assert_eq!(ids.len(), records.len(), "none was decided twice");
+    let first = before.iter().filter(|byte| **byte == b'\n').count() - 1;
+    assert!(0 < first && first < records.len(), "{first} were there");
 }
 
 /// Whether the folder holds an entry whose name begins so.
@@ -84,22 +138,17 @@ fn holds(dir: &Path, begin: &str) -> bool {
         .any(|name| name.starts_with(begin))
 }
 
-/// Sends SIGTERM as soon as `dir` holds a name that begins so; the exit code.
-fn interrupted(args: &[&str], dir: &Path, begin: &str) -> Option<i32> {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_deadloop"))
-        .args(args)
-        .stderr(Stdio::null())
-        .stdout(Stdio::null())
-        .spawn()
-        .expect("it starts");
-    while !holds(dir, begin) {
+/// Sends the signal as soon as `dir` holds a name that begins so; the exit code.
+#[cfg(unix)]
+fn interrupted(args: &[&str], dir: &Path, (begin, signal): (&str, Signal)) -> Option<i32> {
+    let mut child = started(args);
+    until(|| {
         let ended = child.try_wait().expect("it can be asked");
         assert_eq!(ended, None, "it ended before {begin} was there");
-        std::thread::sleep(Duration::from_millis(2));
-    }
-    let kill = Command::new("kill").arg(child.id().to_string()).status();
-    assert!(kill.is_ok_and(|s| s.success()), "kill is there");
-    child.wait().expect("it ends").code()
+        holds(dir, begin)
+    });
+    program::send(&child, signal);
+    program::ended(&mut child).code()
 }
 
 /// While reading, replaying, choosing and scoring, and drawing: the marks are what the folder holds
@@ -128,10 +177,16 @@ fn a_signal_ends_it_and_the_same_command_goes_on() {
         assert_eq!(code(&run), Some(0), "{}", stderr(&run));
     };
     run(&whole);
-    for mark in [".journal", ".deadloop-", "scores.parquet", "manifest.json"] {
+    for (mark, signal) in [
+        (".journal", Signal::SIGINT),
+        (".deadloop-", Signal::SIGTERM),
+        ("scores.parquet", Signal::SIGINT),
+        ("manifest.json", Signal::SIGTERM),
+    ] {
         let args = args(&cut);
         let args: Vec<&str> = args.iter().map(String::as_str).collect();
-        assert_eq!(interrupted(&args, &cut, mark), Some(130), "at {mark}");
+        let code = interrupted(&args, &cut, (mark, signal));
+        assert_eq!(code, Some(130), "{signal} at {mark}");
         assert!(!holds(&cut, ".deadloop-"), "half a file is left at {mark}");
         assert!(!holds(&cut.join("charts"), ".deadloop-"), "at {mark}");
         assert!(holds(&cut, ".journal"), "at {mark}");
@@ -197,6 +252,14 @@ fn a_full_disk_stops_it_and_it_goes_on_when_there_is_room() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let (disk, whole) = (dir.path().join("disk"), dir.path().join("whole"));
     std::fs::create_dir(&disk).expect("a folder");
+    if let Some(why) = no_disk_of_ones_own(&disk) {
+        // Past what a test's harness keeps to itself: in CI this should be known.
+        let _ = writeln!(
+            std::io::stderr(),
+            "skipped: no disk of one's own here: {why}"
+        );
+        return;
+    }
     let script = r#"
         mount -t tmpfs -o size=$1 none "$2" || exit 77
         run() { "$0" replay "$1" --presets --csv -q --out "$2"; }
@@ -209,14 +272,8 @@ fn a_full_disk_stops_it_and_it_goes_on_when_there_is_room() {
             .args(["-rm", "sh", "-c", script, env!("CARGO_BIN_EXE_deadloop")])
             .args([size, &disk.display().to_string(), STARTER])
             .output()
+            .expect("it ran before")
     };
-    match on_small_disk("4k") {
-        Ok(run) if code(&run) == Some(1) => {}
-        run => {
-            println!("skipped: no disk of one's own here: {run:?}");
-            return;
-        }
-    }
     let run = deadloop(&[
         "replay",
         STARTER,
@@ -227,11 +284,10 @@ fn a_full_disk_stops_it_and_it_goes_on_when_there_is_room() {
         &whole.display().to_string(),
     ]);
     assert_eq!(code(&run), Some(0), "{}", stderr(&run));
-    for size in ["64k", "3m", "4m"] {
-        let after = dir.path().join("disk.after");
-        std::fs::remove_dir_all(&after).expect("what the run before left");
-        let run = on_small_disk(size).expect("it ran before");
+    for size in ["4k", "64k", "3m", "4m"] {
+        let run = on_small_disk(size);
         assert_eq!(code(&run), Some(1), "{size}: {}", stderr(&run));
+        let after = dir.path().join("disk.after");
         let said = stderr(&run);
         assert!(said.contains("No space left on device"), "{size}: {said}");
         assert!(said.contains(&disk.display().to_string()), "{size}: {said}");
@@ -239,6 +295,17 @@ fn a_full_disk_stops_it_and_it_goes_on_when_there_is_room() {
             let read = |dir: &Path| std::fs::read(dir.join(name)).expect("it is written");
             assert_eq!(read(&after), read(&whole), "{size}: {name}");
         }
+        std::fs::remove_dir_all(&after).expect("it can be removed");
+    }
+}
+
+/// Why no disk can be mounted here; none where it can.
+#[cfg(target_os = "linux")]
+fn no_disk_of_ones_own(disk: &Path) -> Option<String> {
+    let mount = ["-rm", "mount", "-t", "tmpfs", "-o", "size=4k", "none"];
+    match Command::new("unshare").args(mount).arg(disk).output() {
+        Ok(run) => (!run.status.success()).then(|| stderr(&run)),
+        Err(e) => Some(format!("unshare: {e}")),
     }
 }
 
@@ -357,24 +424,5 @@ fn bad_input_is_named_and_ends_with_its_code() {
         deadloop(&["tune", STARTER, "--split", "test", "--out", &out, "--force"]),
         2,
         &["never looks"],
-    );
-}
-
-#[test]
-fn no_loop_or_no_clean_transcript_is_not_zero() {
-    let dir = tempfile::tempdir().expect("a temporary folder");
-    let out = dir.path().join("out").display().to_string();
-    let clean = file(
-        dir.path(),
-        "c.jsonl",
-        "{\"id\":\"a\",\"answer\":\"fine\",\"labels\":[{\"class\":\"clean\"}]}\n",
-    );
-    let run = deadloop(&["replay", &clean, "--out", &out]);
-    assert_eq!(code(&run), Some(0), "{}", stderr(&run));
-    let shown = String::from_utf8_lossy(&run.stdout).into_owned();
-    assert!(shown.contains("n/a"), "{shown}");
-    assert_eq!(
-        code(&deadloop(&["tune", &clean, "--out", &out, "--force"])),
-        Some(5)
     );
 }

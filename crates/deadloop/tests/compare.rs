@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use program::{code, deadloop, stderr, stdout};
+use program::{code, deadloop, file, stderr, stdout};
 use serde_json::{Value, json};
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
@@ -27,12 +27,6 @@ fn parsed(output: &Output) -> Value {
 
 fn temporary() -> tempfile::TempDir {
     tempfile::tempdir().expect("a temporary folder")
-}
-
-fn file(dir: &Path, name: &str, text: &str) -> String {
-    let path = dir.join(name);
-    std::fs::write(&path, text).expect("a temporary folder is writable");
-    path.display().to_string()
 }
 
 fn inside(dir: &Path, name: &str) -> String {

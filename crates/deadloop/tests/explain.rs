@@ -5,9 +5,9 @@
 mod program;
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Output;
 
-use program::stderr;
+use program::{command, stderr};
 use serde_json::{Value, json};
 
 /// A corpus of one file, and settings.
@@ -40,9 +40,8 @@ impl Place {
     }
 
     fn explain_with(&self, args: &[&str], env: &[(&str, &str)]) -> Output {
-        Command::new(env!("CARGO_BIN_EXE_deadloop"))
+        command(&["explain", "corpus.jsonl"])
             .current_dir(self.dir.path())
-            .args(["explain", "corpus.jsonl"])
             .args(args)
             .envs(env.iter().copied())
             .output()
@@ -52,7 +51,7 @@ impl Place {
 
 fn stdout(output: &Output) -> String {
     assert_eq!(output.status.code(), Some(0), "{}", stderr(output));
-    String::from_utf8_lossy(&output.stdout).into_owned()
+    program::stdout(output)
 }
 
 fn json(output: &Output) -> Value {

@@ -4,14 +4,10 @@
 
 mod program;
 
-use program::deadloop_in;
+use program::{deadloop_in, stderr, stdout};
 use std::path::Path;
 
 const SAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/formats/import");
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
-}
 
 /// A folder with good and bad recordings.
 fn recordings() -> tempfile::TempDir {
@@ -31,7 +27,7 @@ fn bad_recordings_stop_it_and_nothing_is_left() {
     let dir = recordings();
     let run = deadloop_in(dir.path(), &["import", "in", "--out", "corpus"]);
     assert_eq!(run.status.code(), Some(2));
-    let said = text(&run.stderr);
+    let said = stderr(&run);
     let names = [
         "in/bad.jsonl:2: ",
         "in/bad.jsonl:3: not JSON",
@@ -51,7 +47,7 @@ fn bad_recordings_are_left_out_listed_and_counted() {
             "import", "in", "--out", "corpus", "--on-bad", "skip", "--json",
         ],
     );
-    assert_eq!(run.status.code(), Some(0), "{}", text(&run.stderr));
+    assert_eq!(run.status.code(), Some(0), "{}", stderr(&run));
     let told: serde_json::Value = serde_json::from_slice(&run.stdout).expect("it is JSON");
     assert_eq!(
         told["files"],
@@ -66,7 +62,7 @@ fn bad_recordings_are_left_out_listed_and_counted() {
     let rejected = std::fs::read_to_string(dir.path().join("corpus/rejected.jsonl"));
     assert_eq!(rejected.expect("it is there").lines().count(), 2);
     let check = deadloop_in(dir.path(), &["check", "corpus"]);
-    assert_eq!(check.status.code(), Some(0), "{}", text(&check.stderr));
+    assert_eq!(check.status.code(), Some(0), "{}", stderr(&check));
 }
 
 #[test]
@@ -79,14 +75,14 @@ fn nothing_is_overwritten_unless_forced_and_labels_stay() {
     let again = deadloop_in(dir.path(), &args);
     assert_eq!(again.status.code(), Some(2));
     assert!(
-        text(&again.stderr).contains("is there already"),
+        stderr(&again).contains("is there already"),
         "{}",
-        text(&again.stderr)
+        stderr(&again)
     );
     let card = || std::fs::read(dir.path().join("corpus/dataset.toml")).expect("the card");
     let first = card();
     let forced = deadloop_in(dir.path(), &[args.as_slice(), &["--force"]].concat());
-    assert_eq!(forced.status.code(), Some(0), "{}", text(&forced.stderr));
+    assert_eq!(forced.status.code(), Some(0), "{}", stderr(&forced));
     assert_eq!(card(), first, "the same bytes");
     assert!(labels.exists());
     let left = std::fs::read_dir(dir.path()).expect("it is there").count();
@@ -102,7 +98,7 @@ fn by_column(file: &Path, field: &str) -> (serde_json::Value, Vec<String>) {
         "import", file, "--out", "corpus", "--json", "--on-bad", "skip",
     ];
     let run = deadloop_in(dir.path(), &[&args[..], &["--text-field", field]].concat());
-    assert_eq!(run.status.code(), Some(0), "{}", text(&run.stderr));
+    assert_eq!(run.status.code(), Some(0), "{}", stderr(&run));
     let told = serde_json::from_slice(&run.stdout).expect("it is JSON");
     let corpus = deadloop_corpus::Corpus::open(&dir.path().join("corpus")).expect("a corpus");
     let entries = corpus.entries().map(|entry| entry.expect("a transcript"));
@@ -171,7 +167,7 @@ fn a_text_field_is_for_formats_with_columns() {
             format,
         ];
         let run = deadloop_in(dir.path(), &args);
-        (run.status.code(), text(&run.stderr))
+        (run.status.code(), stderr(&run))
     };
     let (code, said) = from("ollama");
     assert_eq!(code, Some(2), "{said}");
@@ -204,9 +200,5 @@ fn wrong_usage_is_told() {
     std::fs::create_dir(dir.path().join("empty")).expect("it is writable");
     assert_eq!(code(&["import", "empty", "--out", "c"]), Some(4));
     let help = deadloop_in(dir.path(), &["import", "--help"]);
-    assert!(
-        text(&help.stdout).contains("openai-chat"),
-        "{}",
-        text(&help.stdout)
-    );
+    assert!(stdout(&help).contains("openai-chat"), "{}", stdout(&help));
 }

@@ -2,10 +2,13 @@
 
 #![allow(clippy::expect_used, reason = "a test that cannot go on says why")]
 
+mod program;
+
 use std::io::Write;
 use std::path::PathBuf;
-use std::process::{Command, Output, Stdio};
+use std::process::{Output, Stdio};
 
+use program::{command, stderr, stdout};
 use serde_json::{Value, json};
 
 struct Place {
@@ -46,8 +49,7 @@ impl Place {
     }
 
     fn label(&self, args: &[&str], keys: &str) -> Output {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_deadloop"))
-            .arg("label")
+        let mut child = command(&["label"])
             .args(args)
             .current_dir(self.dir.path())
             .stdin(Stdio::piped())
@@ -62,14 +64,10 @@ impl Place {
     }
 }
 
-fn text(output: &[u8]) -> String {
-    String::from_utf8_lossy(output).into_owned()
-}
-
 #[track_caller]
 fn fine(output: &Output) -> String {
-    assert!(output.status.success(), "{}", text(&output.stderr));
-    text(&output.stdout)
+    assert!(output.status.success(), "{}", stderr(output));
+    stdout(output)
 }
 
 /// The cells of the first row of a transcript.
@@ -112,7 +110,7 @@ fn proposals_are_written_beside_the_corpus_and_nothing_is_overwritten() {
 
     let again = place.label(&["c.jsonl"], "");
     assert_eq!(again.status.code(), Some(2));
-    assert!(text(&again.stderr).contains("--force"));
+    assert!(stderr(&again).contains("--force"));
     fine(&place.label(&["c.jsonl", "--force", "--jobs", "1"], ""));
     assert_eq!(
         place.read("c.labels.csv"),
@@ -187,7 +185,7 @@ fn agreement_of_two_files_and_of_a_corpus_with_one() {
     place.file("bad.csv", "transcript,class\n");
     let bad = place.label(&["--agreement", "a.csv", "bad.csv"], "");
     assert_eq!(bad.status.code(), Some(2));
-    assert!(text(&bad.stderr).contains("bad.csv:1: no column"));
+    assert!(stderr(&bad).contains("bad.csv:1: no column"));
 }
 
 #[test]
@@ -203,7 +201,7 @@ fn wrong_usage_is_told() {
     );
     let bad = place.label(&["bad.jsonl"], "");
     assert_eq!(bad.status.code(), Some(2));
-    assert!(text(&bad.stderr).contains("bad.jsonl:1:"));
+    assert!(stderr(&bad).contains("bad.jsonl:1:"));
     assert!(!place.path("bad.labels.csv").exists());
     fine(&place.label(&["bad.jsonl", "--on-bad", "skip"], ""));
     assert!(place.path("bad.labels.csv").exists());

@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use deadloop_score::{Cells, RegionBlock, Regions, Results, Table, Verdict};
+use program::STARTER;
 
-const STARTER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../datasets/starter");
 const GRID: &str = "[[guard]]\ndetector = \"checkpoint\"\n[guard.params]\nevery = [0, 1000]\n\
                     min_repeats = [3, 4, 8]\nmin_matches = [3, 6]\n\
                     [[guard]]\ndetector = \"periodic\"\n[guard.params]\nmin_copies = [3, 6]\n";

@@ -4,10 +4,11 @@
 
 mod program;
 
-use program::{deadloop_in, stderr};
+use program::{deadloop_in, file, no_python, stderr};
+#[cfg(target_os = "linux")]
+use program::{ended, until};
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
-use std::time::{Duration, Instant};
+use std::process::Output;
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
@@ -39,21 +40,6 @@ fn says(run: &Output, exit: i32, words: &[&str]) {
     words
         .iter()
         .for_each(|word| assert!(said.contains(word), "{word:?} in {said}"));
-}
-
-fn no_python() -> bool {
-    let found = Command::new("python3").arg("--version").output();
-    let missing = !found.is_ok_and(|out| out.status.success());
-    if missing {
-        eprintln!("skipped: the test's programs need python3");
-    }
-    missing
-}
-
-fn file(dir: &Path, name: &str, text: &str) -> String {
-    let path = dir.join(name);
-    std::fs::write(&path, text).expect("a temporary folder is writable");
-    path.display().to_string()
 }
 
 /// The program, and settings that run it, with more lines.
@@ -216,34 +202,13 @@ fn an_interrupted_replay_leaves_no_program() {
         &out,
         "-q",
     ];
-    let mut child = Command::new(env!("CARGO_BIN_EXE_deadloop"))
-        .args(args)
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .expect("it starts");
-    let program = dir.path().join("mine.py").display().to_string();
-    until(|| running(&program) >= 1);
-    let kill = Command::new("kill").arg(child.id().to_string()).status();
-    assert!(kill.is_ok_and(|s| s.success()), "kill is there");
+    let mut child = program::started(&args);
+    let mine = dir.path().join("mine.py").display().to_string();
+    until(|| running(&mine) >= 1);
+    program::send(&child, nix::sys::signal::Signal::SIGTERM);
     // The program would take longer than this waits.
-    let mut status = None;
-    until(|| {
-        status = child.try_wait().expect("it can be asked");
-        status.is_some()
-    });
-    assert_eq!(status.and_then(|status| status.code()), Some(130));
-    until(|| running(&program) == 0);
-}
-
-/// Waits until this is so. The limit is for a test that would hang; it measures nothing.
-#[cfg(target_os = "linux")]
-fn until(mut so: impl FnMut() -> bool) {
-    let began = Instant::now();
-    while !so() {
-        assert!(began.elapsed() < Duration::from_secs(40), "it never is so");
-        std::thread::sleep(Duration::from_millis(10));
-    }
+    assert_eq!(ended(&mut child).code(), Some(130));
+    until(|| running(&mine) == 0);
 }
 
 /// How many processes have this among their words.

@@ -2,9 +2,12 @@
 
 #![allow(clippy::expect_used, reason = "a test that cannot go on says why")]
 
-use std::path::Path;
-use std::process::{Command, Output};
+mod program;
 
+use std::path::Path;
+use std::process::Output;
+
+use program::{deadloop, file, stderr, stdout};
 use serde_json::{Value, json};
 
 const LINES: &str = r#"{"id":"a","model":"m","lang":"en","events":[{"type":"answer","text":"aaaaaaaaaa"},{"type":"finish","reason":"length"}],"labels":[{"class":"loop","kind":"short-sequence","onset":1,"period":1}]}
@@ -14,14 +17,8 @@ const LINES: &str = r#"{"id":"a","model":"m","lang":"en","events":[{"type":"answ
 "#;
 
 fn stats(dir: &Path, lines: &str, options: &[&str]) -> Output {
-    let path = dir.join("x.jsonl");
-    std::fs::write(&path, lines).expect("a temporary folder is writable");
-    Command::new(env!("CARGO_BIN_EXE_deadloop"))
-        .arg("stats")
-        .arg(path)
-        .args(options)
-        .output()
-        .expect("it starts")
+    let path = file(dir, "x.jsonl", lines);
+    deadloop(&[&["stats", &path], options].concat())
 }
 
 #[test]
@@ -69,7 +66,7 @@ fn everything_is_counted_by_model() {
 fn people_see_tables_and_bars() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let output = stats(dir.path(), LINES, &[]);
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let text = stdout(&output);
     for words in [
         "4 transcripts, 29 chars, 1 loops, 1 clean",
         "loops by kind  short-sequence",
@@ -92,7 +89,7 @@ fn what_was_left_out_is_said() {
     assert_eq!(refused.status.code(), Some(2));
     let output = stats(dir.path(), &lines, &["--on-bad", "skip"]);
     assert_eq!(output.status.code(), Some(0));
-    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    let told = stderr(&output);
     assert!(told.contains("1 problem skipped"), "{told}");
     assert!(told.contains("x.jsonl:5: not JSON"), "{told}");
     assert!(!told.contains("rejected.jsonl"), "{told}");

@@ -9,9 +9,9 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Output, Stdio};
 
-use program::{code, deadloop, stderr};
+use program::{code, command, deadloop, stderr, stdout};
 use serde_json::{Value, json};
 
 fn stdout_json(output: &Output) -> Value {
@@ -201,8 +201,7 @@ fn power_says_what_a_claim_and_a_difference_take() {
     let more = ask(&["--difference", "recall", "--from", "0.8", "--to", "0.9"]);
     let [nested, independent] = ["nested", "independent"].map(|how| more[0][how].as_u64());
     assert!(nested.expect("it can be found") < independent.expect("it can be found"));
-    let text = deadloop(&["power", "--claim", "fa_per_mchar<=1"]);
-    let text = String::from_utf8_lossy(&text.stdout).into_owned();
+    let text = stdout(&deadloop(&["power", "--claim", "fa_per_mchar<=1"]));
     let digits: String = text.split_whitespace().collect();
     assert!(digits.contains("2995733"), "{text}");
     for (wrong, said) in [
@@ -473,15 +472,8 @@ fn the_file_has_a_setting_for_models_that_were_not_in_the_corpus() {
         .find(|row| row["verdict"] == "hit")
         .expect("there are two");
     let stream = prose(1, 300) + &prose(2, 12).repeat(100);
-    let mut watch = Command::new(env!("CARGO_BIN_EXE_deadloop"))
-        .args([
-            "watch",
-            "--settings",
-            &settings,
-            "--model",
-            &looping["model"],
-            "-q",
-        ])
+    let model = &looping["model"];
+    let mut watch = command(&["watch", "--settings", &settings, "--model", model, "-q"])
         .stdin(Stdio::piped())
         .stdout(Stdio::null())
         .stderr(Stdio::null())

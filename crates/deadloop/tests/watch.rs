@@ -3,15 +3,17 @@
 
 #![allow(clippy::expect_used, reason = "a test that cannot go on says why")]
 
+mod program;
+
 use std::io::{Read, Write};
-use std::process::{Child, Command, ExitStatus, Output, Stdio};
-use std::time::{Duration, Instant};
+use std::process::{Child, Output, Stdio};
+use std::time::Duration;
 
 use deadloop_detect::{Alarm, Channel, Guard, Settings};
+#[cfg(unix)]
+use nix::sys::signal::Signal;
+use program::{command, ended, stderr};
 use serde_json::{Value, json};
-
-/// Nothing here takes a tenth of it; what hangs is a failure and not a stop of the tests.
-const PATIENCE: Duration = Duration::from_secs(60);
 
 type Chunk = (Channel, String);
 /// How a chunk stands in a stream.
@@ -96,8 +98,7 @@ fn expected(settings: &Settings, model: &str, chunks: &[Chunk]) -> Option<(Alarm
 }
 
 fn start(args: &[&str]) -> Child {
-    Command::new(env!("CARGO_BIN_EXE_deadloop"))
-        .arg("watch")
+    command(&["watch"])
         .args(args)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -118,36 +119,8 @@ fn watch(args: &[&str], stream: &str) -> Output {
     output
 }
 
-fn ended(child: &mut Child) -> ExitStatus {
-    let since = Instant::now();
-    loop {
-        if let Some(status) = child.try_wait().expect("it can be asked") {
-            return status;
-        }
-        let late = since.elapsed() > PATIENCE;
-        if late {
-            child.kill().expect("it can be killed");
-        }
-        assert!(!late, "it did not end");
-        std::thread::sleep(Duration::from_millis(5));
-    }
-}
-
-fn interrupt(child: &Child) {
-    let pid = child.id().to_string();
-    let sent = Command::new("kill")
-        .args(["-INT", &pid])
-        .status()
-        .expect("there is kill");
-    assert!(sent.success());
-}
-
 fn parsed(output: &[u8]) -> Value {
     serde_json::from_slice(output).expect("it is one JSON object")
-}
-
-fn said(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
 #[test]
@@ -155,7 +128,7 @@ fn a_loop_in_each_format_is_the_alarm_that_the_guard_gives() {
     let (alarm, chunks) = expected(&Settings::default(), "m", &looping()).expect("it loops");
     for (format, writer) in FORMATS {
         let run = watch(&["--json"], &write(&looping(), writer));
-        assert_eq!(run.status.code(), Some(10), "{format}: {}", said(&run));
+        assert_eq!(run.status.code(), Some(10), "{format}: {}", stderr(&run));
         let told = parsed(&run.stdout);
         assert_eq!(
             told["alarm"],
@@ -170,14 +143,15 @@ fn a_loop_in_each_format_is_the_alarm_that_the_guard_gives() {
             (&json!(format), &json!(0))
         );
         assert!(
-            said(&run).contains(&alarm.log_line()) && said(&run).contains(&alarm.user_message())
+            stderr(&run).contains(&alarm.log_line())
+                && stderr(&run).contains(&alarm.user_message())
         );
         let copied = watch(&["--passthrough", "--quiet"], &write(&looping(), writer));
         assert_eq!(
             copied.status.code(),
             Some(10),
             "{format}: {}",
-            said(&copied)
+            stderr(&copied)
         );
         let prefix = write(&looping()[..chunks], writer);
         assert_eq!(String::from_utf8_lossy(&copied.stdout), prefix, "{format}");
@@ -189,13 +163,13 @@ fn a_loop_in_text_ends_the_copy_at_its_char() {
     let thought: String = looping().into_iter().map(|(_, text)| text).collect();
     let (alarm, _) = expected(&Settings::default(), "m", &looping()).expect("it loops");
     let run = watch(&["--passthrough", "--json"], &format!("<think>{thought}"));
-    assert_eq!(run.status.code(), Some(10), "{}", said(&run));
+    assert_eq!(run.status.code(), Some(10), "{}", stderr(&run));
     let chars: String = thought.chars().take(alarm.exact.0 as usize).collect();
     assert_eq!(
         String::from_utf8_lossy(&run.stdout),
         format!("<think>{chars}")
     );
-    let told = said(&run);
+    let told = stderr(&run);
     let told = parsed(
         told.lines()
             .next()
@@ -216,15 +190,15 @@ fn a_healthy_stream_of_each_format_is_copied_whole() {
     for (format, writer) in FORMATS {
         let stream = write(&healthy(), writer);
         let run = watch(&["--passthrough"], &stream);
-        assert_eq!(run.status.code(), Some(0), "{format}: {}", said(&run));
+        assert_eq!(run.status.code(), Some(0), "{format}: {}", stderr(&run));
         assert!(String::from_utf8_lossy(&run.stdout) == stream, "{format}");
-        assert!(said(&run).contains("no alarm: "), "{}", said(&run));
+        assert!(stderr(&run).contains("no alarm: "), "{}", stderr(&run));
     }
     let run = watch(&[], "<think>So.</think>\nForty-two.");
     assert_eq!(run.status.code(), Some(0));
     let words = "no alarm: 3 chars of reasoning and 11 of answer (text)\n";
     assert_eq!(String::from_utf8_lossy(&run.stdout), words);
-    assert_eq!(said(&run), "");
+    assert_eq!(stderr(&run), "");
 }
 
 #[test]
@@ -248,9 +222,9 @@ fn the_settings_of_the_model_watch() {
     let other = watch(&["--settings", &path, "--model", "calm"], &stream);
     assert_eq!(other.status.code(), Some(0));
     assert!(
-        said(&other).contains("no guard is switched on"),
+        stderr(&other).contains("no guard is switched on"),
         "{}",
-        said(&other)
+        stderr(&other)
     );
     let set = ["--set", "model.guard.params.checkpoints=[400, 600]"];
     let set = watch(
@@ -265,7 +239,7 @@ fn the_settings_of_the_model_watch() {
         parsed(&set.stdout)["alarm"]["exact"],
         json!(400),
         "{}",
-        said(&set)
+        stderr(&set)
     );
     let wrong = watch(
         &[
@@ -286,9 +260,9 @@ fn bad_lines_are_told_and_passed_over() {
     assert_eq!(run.status.code(), Some(10));
     assert_eq!(parsed(&run.stdout)["bad_lines"], json!(1));
     assert!(
-        said(&run).contains("deadloop: stdin:41: not JSON"),
+        stderr(&run).contains("deadloop: stdin:41: not JSON"),
         "{}",
-        said(&run)
+        stderr(&run)
     );
     let forced = watch(&["--from", "jsonl"], &stream);
     assert_eq!(forced.status.code(), Some(0));
@@ -323,6 +297,7 @@ fn nothing_is_waited_for() {
     drop(stdin);
 }
 
+#[cfg(unix)]
 #[test]
 fn an_interruption_ends_it_while_the_stream_stands_still() {
     let mut child = start(&["--passthrough"]);
@@ -330,7 +305,7 @@ fn an_interruption_ends_it_while_the_stream_stands_still() {
     let mut stdout = child.stdout.take().expect("it is piped");
     stdin.write_all(b"So far.").expect("it reads");
     stdout.read_exact(&mut [0; 7]).expect("it copies");
-    interrupt(&child);
+    program::send(&child, Signal::SIGINT);
     assert_eq!(ended(&mut child).code(), Some(130));
     let mut told = String::new();
     let mut stderr = child.stderr.take().expect("it is piped");
@@ -342,6 +317,7 @@ fn an_interruption_ends_it_while_the_stream_stands_still() {
     drop(stdin);
 }
 
+#[cfg(unix)]
 #[test]
 fn an_interruption_ends_it_while_the_client_does_not_read() {
     let mut child = start(&["--passthrough", "--quiet"]);
@@ -353,7 +329,7 @@ fn an_interruption_ends_it_while_the_client_does_not_read() {
     let mut stdout = child.stdout.take().expect("it is piped");
     stdout.read_exact(&mut [0; 7]).expect("it copies");
     std::thread::sleep(Duration::from_millis(300));
-    interrupt(&child);
+    program::send(&child, Signal::SIGINT);
     assert_eq!(ended(&mut child).code(), Some(130));
     feeding.join().expect("the pipe is closed");
 }
@@ -374,7 +350,7 @@ fn a_client_that_stops_reading_ends_it_quietly() {
 /// Thinking and answer that a stream of text was split into.
 fn split(args: &[&str], stream: &str) -> Value {
     let run = watch(&[args, &["--json"]].concat(), stream);
-    assert_eq!(run.status.code(), Some(0), "{}", said(&run));
+    assert_eq!(run.status.code(), Some(0), "{}", stderr(&run));
     parsed(&run.stdout)["seen"].clone()
 }
 
@@ -408,9 +384,9 @@ fn a_word_or_a_rule_that_is_none_is_wrong_usage() {
     let run = watch(&["--think", "opened"], "");
     assert_eq!(run.status.code(), Some(2));
     assert!(
-        said(&run).contains("--think: \"opened\" is no tag"),
+        stderr(&run).contains("--think: \"opened\" is no tag"),
         "{}",
-        said(&run)
+        stderr(&run)
     );
     let folder = tempfile::tempdir().expect("there is room");
     let settings = folder.path().join("s.toml");
@@ -422,8 +398,8 @@ fn a_word_or_a_rule_that_is_none_is_wrong_usage() {
     let run = watch(&["--settings", settings.to_str().expect("it is text")], "");
     assert_eq!(run.status.code(), Some(2));
     assert!(
-        said(&run).contains("s.toml:4:8: \"x\" is no tag"),
+        stderr(&run).contains("s.toml:4:8: \"x\" is no tag"),
         "{}",
-        said(&run)
+        stderr(&run)
     );
 }

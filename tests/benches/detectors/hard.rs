@@ -4,8 +4,8 @@
 pub(crate) const CHARS: usize = 1_000_000;
 
 /// Each text and its name.
-pub(crate) fn texts() -> Vec<(&'static str, String)> {
-    vec![
+pub(crate) fn texts() -> [(&'static str, [String; 1]); 9] {
+    let texts = [
         ("one char", "a".repeat(CHARS)),
         ("Fibonacci word", fibonacci()),
         ("Thue-Morse word", thue_morse()),
@@ -15,7 +15,8 @@ pub(crate) fn texts() -> Vec<(&'static str, String)> {
         ("random over eight 4-byte chars", random(8, '😀')),
         ("runs of one char of many lengths", runs("a", 'b')),
         ("runs of two chars of many lengths", runs("ab", 'c')),
-    ]
+    ];
+    texts.map(|(name, text)| (name, [text]))
 }
 
 fn fibonacci() -> String {

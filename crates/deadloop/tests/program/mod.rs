@@ -3,7 +3,18 @@
 #![allow(dead_code, reason = "no test asks for all of it")]
 
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::{Child, Command, ExitStatus, Output, Stdio};
+use std::time::{Duration, Instant};
+
+/// The recordings that most tests read.
+pub(crate) const STARTER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../datasets/starter");
+
+/// The program with its words, to be run in a way of one's own.
+pub(crate) fn command(args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_deadloop"));
+    command.args(args);
+    command
+}
 
 /// Runs the program.
 pub(crate) fn deadloop(args: &[&str]) -> Output {
@@ -12,9 +23,42 @@ pub(crate) fn deadloop(args: &[&str]) -> Output {
 
 /// Runs the program in a folder.
 pub(crate) fn deadloop_in(folder: &Path, args: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_deadloop"));
-    let run = command.current_dir(folder).args(args).output();
+    let run = command(args).current_dir(folder).output();
     run.expect("it starts")
+}
+
+/// Starts the program and hears nothing of it.
+pub(crate) fn started(args: &[&str]) -> Child {
+    let mut command = command(args);
+    let unheard = command.stdout(Stdio::null()).stderr(Stdio::null());
+    unheard.spawn().expect("it starts")
+}
+
+/// Sends it a signal.
+#[cfg(unix)]
+pub(crate) fn send(child: &Child, signal: nix::sys::signal::Signal) {
+    let id = i32::try_from(child.id()).expect("a number of a process");
+    let id = nix::unistd::Pid::from_raw(id);
+    nix::sys::signal::kill(id, signal).expect("it is there");
+}
+
+/// How it ended.
+pub(crate) fn ended(child: &mut Child) -> ExitStatus {
+    let mut status = None;
+    until(|| {
+        status = child.try_wait().expect("it can be asked");
+        status.is_some()
+    });
+    status.expect("it ended")
+}
+
+/// Waits until this is so. The limit is for a test that would hang; it measures nothing.
+pub(crate) fn until(mut so: impl FnMut() -> bool) {
+    let began = Instant::now();
+    while !so() {
+        assert!(began.elapsed() < Duration::from_secs(300), "it never is so");
+        std::thread::sleep(Duration::from_millis(2));
+    }
 }
 
 /// Its exit code; none where a signal ended it.
@@ -30,4 +74,22 @@ pub(crate) fn stderr(output: &Output) -> String {
 /// Its answer.
 pub(crate) fn stdout(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+/// Writes a file; its path as a word for the program.
+pub(crate) fn file(dir: &Path, name: &str, text: &str) -> String {
+    let path = dir.join(name);
+    std::fs::write(&path, text).expect("a temporary folder is writable");
+    path.display().to_string()
+}
+
+/// Whether there is no Python; says so, and in CI fails, where everything is installed.
+pub(crate) fn no_python() -> bool {
+    let found = Command::new("python3").arg("--version").output();
+    let missing = !found.is_ok_and(|out| out.status.success());
+    if missing {
+        assert!(std::env::var_os("CI").is_none(), "CI has python3");
+        eprintln!("skipped: the test's programs need python3");
+    }
+    missing
 }
