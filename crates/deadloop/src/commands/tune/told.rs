@@ -43,6 +43,10 @@ pub(super) fn summary(
         show::number(deadloop_score::delay(&now), 0),
         show::percent(deadloop_score::saved(&now)),
     ]];
+    // The row of an only model would say the same again.
+    let is_other =
+        |choice: &&Choice| choices.models.len() > 1 || choice.setting != choices.pooled.setting;
+    let own = own.into_iter().filter(is_other);
     rows.extend(std::iter::once(&choices.pooled).chain(own).map(row));
     let header = [
         "model",
@@ -54,9 +58,14 @@ pub(super) fn summary(
         "saved",
     ];
     show::print(&show::table(&header, &rows, 3))?;
-    let pooled = choices.models.len() - (rows.len() - 2);
+    let takes = |choice: &&Choice| choice.setting == choices.pooled.setting;
+    let who = match choices.models.iter().filter(takes).count() {
+        0 => "No model takes".to_owned(),
+        1 => "1 model takes".to_owned(),
+        n => format!("{n} models take"),
+    };
     show::print(&format!(
-        "{pooled} models take the pooled setting (*). Chosen rows are held-out figures: see choice.csv for why."
+        "{who} the pooled setting (*). Chosen rows are held-out figures: see choice.csv for why."
     ))
 }
 
