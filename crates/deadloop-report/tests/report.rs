@@ -277,7 +277,7 @@ fn a_choice_that_is_worth_less_than_nothing_is_called_so() {
     assert!(
         pages
             .markdown
-            .contains("its utility in-sample is −12.5: the setting in use is better, with 25"),
+            .contains("its utility in-sample is −12.5: the setting in use is better, with 26.1"),
         "{}",
         &pages.markdown[..2000]
     );
@@ -585,7 +585,7 @@ fn opened_transcripts_are_text_and_stand_in_the_page_without_scripts() {
     assert!(!page.contains(['\u{202e}', '\u{2066}', '\u{0}', '\u{1b}']));
     assert!(page.contains("\\u{202e}txt.exe") && page.contains("12 worst of"));
     let plain = page.replace("&#x2f;", "/").replace("&#x27;", "'");
-    let command = "deadloop explain 'datasets/starter &lt;sample&gt;' deepseek-r1-distill-qwen-7b/";
+    let command = "deadloop explain 'datasets/starter &lt;sample&gt;' deepseek-r1-distill-qwen/";
     assert!(plain.contains(command), "as typed where tune ran");
     assert!(plain.contains(" --settings tuned/settings.toml<"));
     // Ids are called in links by nothing that markup knows, and each once.
