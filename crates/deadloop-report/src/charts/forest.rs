@@ -70,25 +70,8 @@ fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
         "the others are in forest.csv",
     )?;
     legend.draw(&canvas, 4.0, 4.0)?;
-    let (start, split, lead) = if sheet.narrow() {
-        (16.0, 0.58, 20.0)
-    } else {
-        (NAMES + 8.0, 0.7, 0.0)
-    };
-    let middle = sheet.width * split;
-    let gap = if sheet.narrow() { 17.0 } else { 24.0 };
-    let left = Place {
-        left: start,
-        top,
-        right: middle - gap,
-        bottom,
-    };
-    let right = Place {
-        left: middle + gap,
-        top,
-        right: sheet.width - 14.0,
-        bottom,
-    };
+    let (left, right) = places(&sheet, top, bottom);
+    let lead = if sheet.narrow() { 20.0 } else { 0.0 };
     let recall = Rows::new(
         &canvas,
         left,
@@ -118,6 +101,23 @@ fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
     }
     let numbers = all.iter().flat_map(|row| numbers(data, row));
     Ok(Drawing::Shown(canvas.finish()?, numbers.collect()))
+}
+
+/// Where the recall stands, and the false alarms.
+fn places(sheet: &Sheet<'_>, top: f64, bottom: f64) -> (Place, Place) {
+    let (start, split, gap) = match sheet.narrow() {
+        true => (16.0, 0.58, 17.0),
+        false => (NAMES + 8.0, 0.7, 24.0),
+    };
+    let middle = sheet.width * split;
+    let place = |left, right| Place {
+        left,
+        top,
+        right,
+        bottom,
+    };
+    let right = place(middle + gap, sheet.width - 14.0);
+    (place(start, middle - gap), right)
 }
 
 fn numbers(data: &ReportData, row: &Row<'_>) -> Data {

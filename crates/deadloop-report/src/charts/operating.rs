@@ -103,12 +103,8 @@ fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
         right: sheet.width - 16.0,
         bottom: top + plot,
     };
-    let panel = Panel::new(
-        &canvas,
-        place,
-        x_axis(data, &curves, &points),
-        Axis::share(5),
-    );
+    let x = x_axis(data, &curves, &points);
+    let panel = Panel::new(&canvas, place, x, Axis::share(5));
     panel.axes("false alarms per million clean chars", "recall")?;
     limit(data, &canvas, &panel)?;
     for curve in curves.iter().rev() {
@@ -131,8 +127,8 @@ fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
     names_beside(&canvas, &named, limit)?;
     let models = models(data);
     let drawn = curves.iter().filter(|curve| curve.shape.is_some()).count();
+    let others = "the marks of the others are in operating.csv";
     if drawn > 0 {
-        let others = "the marks of the others are in operating.csv";
         left_out(&canvas, top + plot + 58.0, (drawn, models.len()), others)?;
     }
     let own: Vec<Own<'_>> = models

@@ -163,18 +163,7 @@ fn summary(
         .map(|((label, _), cell)| (label.clone(), evidence.tally(*cell, &all, &done.judge)))
         .collect();
     if global.json {
-        let row = |((label, tally), cell): (&(String, Tally), &usize)| {
-            let (would_cut, would_cut_per_mchar) = would_cut(done, evidence, *cell);
-            json!({
-                "name": label, "setting": evidence.plan.id(*cell), "loops": tally.loops(),
-                "hit": tally.get(Count::Hit), "wrong": tally.wrong(),
-                "exposure": tally.get(Count::Exposure), "recall": ratio(tally),
-                "fa_per_mchar": deadloop_score::fa_per_mchar(tally),
-                "would_cut": would_cut, "would_cut_per_mchar": would_cut_per_mchar,
-            })
-        };
-        let rows: Vec<_> = rows.iter().zip(cells).map(row).collect();
-        return show::print(&json!({"out": done.folder.path(), "settings": rows}).to_string());
+        return json(done, evidence, &rows, cells);
     }
     if global.quiet {
         return Ok(());
@@ -208,16 +197,38 @@ fn summary(
     };
     let mut table: Vec<Vec<String>> = rows.iter().map(row).collect();
     for (row, cell) in table.iter_mut().zip(cells).filter(|_| unlabelled) {
-        let (cut, rate) = would_cut(done, evidence, *cell);
-        row.push(format!(
-            "{} of {} ({} per Mchar)",
-            show::count(cut),
-            show::count(all.len() as u64),
-            show::number(rate, 2)
-        ));
+        row.push(cut(done, evidence, *cell));
     }
     show::print(&show::table(&header, &table, 1))?;
     best(&rows).map_or(Ok(()), |line| show::print(&line))
+}
+
+/// The same as one object.
+fn json(
+    done: &Replayed,
+    evidence: &Evidence<'_>,
+    rows: &[(String, Tally)],
+    cells: &[usize],
+) -> Outcome {
+    let row = |((label, tally), cell): (&(String, Tally), &usize)| {
+        let (would_cut, would_cut_per_mchar) = would_cut(done, evidence, *cell);
+        json!({
+            "name": label, "setting": evidence.plan.id(*cell), "loops": tally.loops(),
+            "hit": tally.get(Count::Hit), "wrong": tally.wrong(),
+            "exposure": tally.get(Count::Exposure), "recall": ratio(tally),
+            "fa_per_mchar": deadloop_score::fa_per_mchar(tally),
+            "would_cut": would_cut, "would_cut_per_mchar": would_cut_per_mchar,
+        })
+    };
+    let rows: Vec<_> = rows.iter().zip(cells).map(row).collect();
+    show::print(&json!({"out": done.folder.path(), "settings": rows}).to_string())
+}
+
+/// `19 of 60 (4.75 per Mchar)`.
+fn cut(done: &Replayed, evidence: &Evidence<'_>, cell: usize) -> String {
+    let (cut, rate) = would_cut(done, evidence, cell);
+    let (cut, all) = (show::count(cut), show::count(evidence.cases.len() as u64));
+    format!("{cut} of {all} ({} per Mchar)", show::number(rate, 2))
 }
 
 /// How many transcripts a setting alarms on, labelled or not, and for each million chars of the corpus.
