@@ -55,7 +55,7 @@ const same = (shown, written) => shown === written || (shown !== "" && written !
 
 // Keys alone reach a slider and turn it.
 const byKeyboard = async (page, where, say) => {
-  await page.evaluate(() => document.querySelector("#board select, #board input").focus());
+  await page.evaluate(() => [...document.querySelectorAll("#board select, #board input")].find((node) => node.getClientRects().length).focus());
   for (let n = 0; n < 8 && !(await page.evaluate(() => document.activeElement.type === "range")); n++) await page.keyboard.press("Tab");
   const [before, held] = await page.evaluate(() => [document.getElementById("board").dataset.cell, document.activeElement.value]);
   await page.keyboard.press(held === "0" ? "ArrowRight" : "ArrowLeft");
