@@ -8,7 +8,7 @@ import { accessSync, constants, mkdirSync, mkdtempSync, readdirSync, rmSync, sta
 import { tmpdir } from "node:os";
 import { basename, delimiter, dirname, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import { checkDrill, checkNumbers, checkSliders, checkSpeed } from "./sliders.mjs";
+import { checkDrill, checkNumbers, checkRounding, checkSliders, checkSpeed } from "./sliders.mjs";
 
 const WIDTHS = [1280, 400];
 const SCHEMES = ["light", "dark"];
@@ -55,6 +55,9 @@ const inspect = () => {
       }
     }
   }
+  // The first table, of the choices: model, recall and false alarms without scrolling.
+  const third = document.querySelector("#models thead th:nth-child(3)");
+  if (third && third.getBoundingClientRect().right > width) problems.push(`the table of models shows less than three columns in ${width} px`);
   if (document.querySelector("script[src], link[rel=stylesheet], img, iframe, object, embed")) problems.push("the page names an outside file");
   return { problems, charts: figures.length };
 };
@@ -167,6 +170,7 @@ mkdirSync(shots, { recursive: true });
 const profile = mkdtempSync(join(tmpdir(), "deadloop-browser-"));
 const browser = await chromium.launch({ executablePath, args: ["--no-sandbox", ...FLAGS], env: { ...process.env, HOME: profile } });
 try {
+  checkRounding(say);
   for (const report of reports) {
     await checkReport(browser, report, shots);
     await checkUse(browser, report);

@@ -55,7 +55,7 @@ const same = (shown, written) => shown === written || (shown !== "" && written !
 
 // Keys alone reach a slider and turn it.
 const byKeyboard = async (page, where, say) => {
-  await page.evaluate(() => document.querySelector("#board select, #board input").focus());
+  await page.evaluate(() => [...document.querySelectorAll("#board select, #board input")].find((node) => node.getClientRects().length).focus());
   for (let n = 0; n < 8 && !(await page.evaluate(() => document.activeElement.type === "range")); n++) await page.keyboard.press("Tab");
   const [before, held] = await page.evaluate(() => [document.getElementById("board").dataset.cell, document.activeElement.value]);
   await page.keyboard.press(held === "0" ? "ArrowRight" : "ArrowLeft");
@@ -130,11 +130,27 @@ export const checkDrill = async (page, url, where, say) => {
   await page.goto("about:blank");
   await page.goto(`${url}#${id}`);
   if (!(await page.evaluate((id) => document.getElementById(id).open, id))) say(where, `the link #${id} opens nothing`);
+  const unseen = await page.evaluate((id) => [...document.getElementById(id).querySelectorAll(".text")].filter((box) => {
+    const pin = box.querySelector(".pin")?.getBoundingClientRect(), at = box.getBoundingClientRect();
+    return pin && (pin.top < at.top || pin.bottom > at.bottom);
+  }).length, id);
+  if (unseen) say(where, `${unseen} boxes of text do not show their first pin`);
   await page.keyboard.press("j");
   if (!(await page.evaluate(() => document.activeElement.localName === "summary"))) say(where, "the key j leads nowhere");
   await page.keyboard.press("/");
   await page.keyboard.type("no such text anywhere");
   if (await page.evaluate(() => [...document.querySelectorAll("details.case")].some((one) => !one.hidden))) say(where, "the filter hides nothing");
+};
+
+// Numbers are rounded as src/numbers.rs rounds them: its test has the same cases.
+export const checkRounding = (say) => {
+  const script = readFileSync(new URL("../../crates/deadloop-report/templates/numbers.js", import.meta.url), "utf8");
+  const { percent, decimal, chars, difference } = new Function(`${script}; return { percent, decimal, chars, difference };`)();
+  const cases = [
+    [percent(0.985), "99 %"], [percent(0.125), "13 %"], [decimal(0.125), "0.13"], [decimal(-12.25), "−12.3"], [chars(1002.5), "1\u202f003"],
+    [decimal(0.1249), "0.12"], [difference(0.79, 0.6, percent), "+19.0 points"], [difference(0.5, 0.5, percent), "±0"],
+  ];
+  for (const [shown, wanted] of cases) if (shown !== wanted) say("numbers.js", `${shown}, expected ${wanted}`);
 };
 
 // How soon a page can be used, ms, and how large it is.

@@ -4,6 +4,7 @@
 
 mod board;
 mod comparison;
+mod naming;
 mod outcome;
 mod run;
 
@@ -11,8 +12,9 @@ pub(crate) use board::varint;
 pub use board::{Board, COUNTED, Column, Counted};
 pub use comparison::{Became, Comparison, Difference, Flip, Gate, Side};
 pub use deadloop_score::Verdict;
+pub(crate) use naming::{member, short};
 pub use outcome::Outcome;
-pub use run::{Nothing, Objective, Restrictive, Run};
+pub use run::{Nothing, Objective, Over, Restrictive, Run};
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
@@ -59,6 +61,8 @@ pub struct ReportData {
     pub varying: OnceLock<Vec<bool>>,
     /// Settings with a name in the order in which they are worth looking at: worked out when it is first asked for.
     pub leading: OnceLock<Vec<usize>>,
+    /// The best setting of a search: worked out when it is first asked for.
+    pub best: OnceLock<Option<usize>>,
 }
 
 /// What a setting is to the reader.
@@ -202,6 +206,8 @@ pub struct Choice {
     pub delay: Option<f64>,
     /// How much better the objective looks in sample than it is.
     pub optimism: Option<f64>,
+    /// Limits that the setting does not keep on the model's own transcripts.
+    pub over: Vec<Over>,
 }
 
 impl ReportData {
@@ -271,90 +277,28 @@ impl ReportData {
         self.has_loops() || self.scores.iter().any(|score| score.clean > 0)
     }
 
-    /// What a setting is called: its label, or the values in which it differs from the current one, or its id.
-    pub fn describe(&self, setting: usize) -> String {
-        let Some(this) = self.settings.get(setting) else {
-            return String::new();
-        };
-        if let Some(label) = &this.label {
-            let beside =
-                this.role == Role::Current && label != "current" && self.settings.len() > 1;
-            return if beside {
-                format!("current ({label})")
-            } else {
-                label.clone()
-            };
-        }
-        let differences = self.differences(setting);
-        if differences.is_empty() {
-            this.id.clone()
-        } else {
-            differences.join(", ")
-        }
-    }
-
-    fn varying(&self) -> &[bool] {
-        self.varying.get_or_init(|| {
-            let mut cells = self
-                .settings
-                .iter()
-                .filter(|setting| setting.role == Role::Cell);
-            let Some(first) = cells.next() else {
-                return Vec::new();
-            };
-            let mut varying = vec![false; self.parameters.len()];
-            for cell in cells {
-                for (at, varies) in varying.iter_mut().enumerate() {
-                    *varies |= cell.params.get(at) != first.params.get(at);
-                }
+    /// Where a grid was searched and nothing was chosen, nor given up: the setting with the best objective of those
+    /// that meet the limit, the first of equals.
+    pub fn best(&self) -> Option<usize> {
+        *self.best.get_or_init(|| {
+            if !self.searched() {
+                return None;
             }
-            varying
+            let meets =
+                |score: &&Score| score.meets && self.settings[score.setting].role != Role::Floor;
+            let merit =
+                |score: &Score| Some((score.setting, self.run.objective.merit(score.objective?)));
+            let best = self.together().filter(meets).filter_map(merit);
+            let best = best.reduce(|a, b| if b.1 > a.1 { b } else { a });
+            best.map(|best| best.0)
         })
     }
 
-    /// `parameter=value` for each value in which a setting differs from the current one; without a current one, for
-    /// each that is not the same in all cells. Where there are several members, the first of each says whose it is; one
-    /// that the current setting has beside one in common is `no member`.
-    fn differences(&self, setting: usize) -> Vec<String> {
-        let Some(this) = self.settings.get(setting) else {
-            return Vec::new();
-        };
-        let base = self.current().and_then(|at| self.settings.get(at));
-        let differs = |at: usize| match base {
-            Some(base) => base.params.get(at) != this.params.get(at),
-            None => self.varying().get(at) == Some(&true),
-        };
-        let mut neighbours = self.parameters.windows(2);
-        let several = neighbours.any(|two| member(&two[0]) != member(&two[1]));
-        let both = |(a, b): (&Option<String>, &Option<String>)| a.is_some() && b.is_some();
-        let akin = base.is_some_and(|base| base.params.iter().zip(&this.params).any(both));
-        let mut told = None;
-        let mut all = Vec::new();
-        for (at, name) in self.parameters.iter().enumerate() {
-            if !differs(at) {
-                continue;
-            }
-            let member = member(name);
-            let first = told.replace(member) != Some(member);
-            match this.params.get(at).and_then(Option::as_ref) {
-                Some(value) if several && first => {
-                    all.push(format!("{member}: {}={value}", short(name)));
-                }
-                Some(value) => all.push(format!("{}={value}", short(name))),
-                None if several && first && akin => all.push(format!("no {member}")),
-                None => {}
-            }
-        }
-        all
+    /// Whether cells of a grid were replayed and nothing was chosen among them, nor given up.
+    pub(crate) fn searched(&self) -> bool {
+        let mut settings = self.settings.iter();
+        self.choices.is_empty()
+            && self.run.nothing.is_none()
+            && settings.any(|setting| setting.role == Role::Cell)
     }
-}
-
-/// The member of a guard that a parameter is of.
-pub(crate) fn member(parameter: &str) -> &str {
-    parameter.rsplit_once('.').map_or("", |(member, _)| member)
-}
-
-/// A parameter's name without its guard.
-pub(crate) fn short(parameter: &str) -> &str {
-    parameter.rsplit('.').next().unwrap_or(parameter)
 }

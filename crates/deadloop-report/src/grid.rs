@@ -11,7 +11,7 @@ pub(crate) struct Dimension<'d> {
     pub(crate) param: usize,
     /// Its name.
     pub(crate) name: &'d str,
-    /// Its values, rising.
+    /// Its values: numbers rising, words as in the grid.
     pub(crate) values: Vec<&'d str>,
 }
 
@@ -151,11 +151,20 @@ fn dimension<'d>(data: &'d ReportData, family: &[bool], param: usize) -> Option<
         .settings
         .iter()
         .filter(|setting| setting.role == Role::Cell && mask(setting) == family);
-    let values: BTreeSet<&str> = cells
-        .filter_map(|cell| cell.params.get(param)?.as_deref())
-        .collect();
-    let mut values: Vec<&str> = values.into_iter().collect();
-    values.sort_by(|a, b| by_number(a, b));
+    let mut values: Vec<&str> = Vec::new();
+    let mut seen: BTreeSet<&str> = BTreeSet::new();
+    for value in cells.filter_map(|cell| cell.params.get(param)?.as_deref()) {
+        if seen.insert(value) {
+            values.push(value);
+        }
+    }
+    // Words stay in the order of the grid.
+    if values
+        .iter()
+        .all(|value| value.contains(|c: char| c.is_ascii_digit()))
+    {
+        values.sort_by(|a, b| by_number(a, b));
+    }
     let name = data.parameters.get(param)?;
     (values.len() > 1).then_some(Dimension {
         param,
@@ -164,7 +173,7 @@ fn dimension<'d>(data: &'d ReportData, family: &[bool], param: usize) -> Option<
     })
 }
 
-/// Numbers and lists of numbers by value, other texts by letters.
+/// Numbers and lists of numbers by value.
 fn by_number(a: &str, b: &str) -> Ordering {
     let numbers = |text: &str| -> Vec<f64> {
         text.split(|c: char| !(c.is_ascii_digit() || c == '.' || c == '-'))

@@ -1,8 +1,11 @@
 //! What is said first: what was measured, the verdict in a sentence, three figures.
 
-use crate::data::{Nothing, ReportData, Role, Score, Verdict};
+mod next;
+
+use crate::data::{ALL_MODELS, Nothing, Over, ReportData, Role, Score, Verdict};
 use crate::numbers::{Interval, chars, count, decimal, percent, range};
 use crate::tables::told;
+use next::{next, subject};
 use serde::Serialize;
 
 /// The top of the page.
@@ -69,10 +72,6 @@ pub(crate) fn headline(data: &ReportData) -> Headline {
 }
 
 fn measured(data: &ReportData) -> String {
-    let first = data
-        .together()
-        .find(|score| score.loops + score.clean > 0)
-        .or_else(|| data.together().next());
     let cells = data
         .settings
         .iter()
@@ -83,34 +82,27 @@ fn measured(data: &ReportData) -> String {
         .iter()
         .map(|score| score.model.as_str())
         .chain(data.outcomes.iter().map(|row| row.model.as_str()))
-        .filter(|model| *model != crate::data::ALL_MODELS)
+        .filter(|model| *model != ALL_MODELS)
         .collect();
     let settings = match cells {
         1 => "one setting".to_owned(),
         cells => format!("{} settings", count(cells)),
     };
-    let labelled = |score: &Score| {
-        let clean = decimal(Some(clean_chars(data) as f64 / 1e6));
-        if data.has_labels() {
-            format!(
-                "{} of which loop; {clean} million clean chars",
-                count(score.loops)
-            )
-        } else {
-            "none of them labelled".into()
-        }
+    let labelled = if data.has_labels() {
+        let clean = decimal(Some(most(data, |score| score.exposure) as f64 / 1e6));
+        let loops = count(most(data, |score| score.loops));
+        format!("{loops} of which loop; {clean} million clean chars")
+    } else {
+        "none of them labelled".into()
     };
-    let of = first.map_or_else(String::new, |score| {
+    let of = data.together().next().map_or_else(String::new, |_| {
         let models = format!(
             "{} model{}",
             count(models.len() as u64),
             if models.len() == 1 { "" } else { "s" }
         );
-        format!(
-            ": {} transcripts of {models}, {}",
-            count(score.transcripts),
-            labelled(score)
-        )
+        let transcripts = count(most(data, |score| score.transcripts));
+        format!(": {transcripts} transcripts of {models}, {labelled}")
     });
     format!(
         "deadloop {} measured {settings} on the corpus {}{of}.",
@@ -118,58 +110,9 @@ fn measured(data: &ReportData) -> String {
     )
 }
 
-/// Where the choice stands, on what grounds it was made, and who has another; without one, what makes it.
-fn next(data: &ReportData) -> Option<String> {
-    let pooled = data.pooled();
-    if pooled.is_none() {
-        let tells = data.has_loops() && data.run.nothing.is_none();
-        return tells.then(|| {
-            format!(
-                "Nothing was chosen here; deadloop tune {} chooses, and says how the choice does on transcripts that it was not made on.",
-                data.run.corpus_file
-            )
-        });
-    }
-    let models = data.choices.len() as u64 - 1;
-    let is_own = |choice: &&crate::data::Choice| {
-        choice.model != crate::data::ALL_MODELS
-            && choice.setting.is_some()
-            && choice.setting != pooled
-    };
-    let own = data.choices.iter().filter(is_own).count() as u64;
-    let subject = match data.run.constraints.as_slice() {
-        [] => String::new(),
-        list => format!(" subject to {}", list.join(", ")),
-    };
-    let who = match own {
-        0 => format!("all {} models have the same setting", count(models)),
-        own => format!(
-            "{} of {} models have labels enough for a setting of their own, the others share one",
-            count(own),
-            count(models)
-        ),
-    };
-    let kept = data
-        .choices
-        .iter()
-        .any(|choice| choice.setting == pooled && choice.kept);
-    let kept = if kept {
-        "; the setting in use was kept, no other is surely better"
-    } else {
-        ""
-    };
-    Some(format!(
-        "Chosen for the best {}{subject}: {who}{kept}. Ship settings.toml, which lies beside this page.",
-        data.run.objective.name
-    ))
-}
-
-/// The most clean chars that any setting watched: `never` watches them all.
-fn clean_chars(data: &ReportData) -> u64 {
-    data.together()
-        .map(|score| score.exposure)
-        .max()
-        .unwrap_or(0)
+/// The most that any setting has of a count: `never` watches every clean char and stops before no loop.
+fn most(data: &ReportData, of: fn(&Score) -> u64) -> u64 {
+    data.together().map(of).max().unwrap_or(0)
 }
 
 fn lines(data: &ReportData) -> Vec<Line> {
@@ -181,14 +124,14 @@ fn lines(data: &ReportData) -> Vec<Line> {
         delay: score.delay,
         held_out: false,
     };
-    let together = |setting: usize| data.score(setting, crate::data::ALL_MODELS);
+    let together = |setting: usize| data.score(setting, ALL_MODELS);
     let current = data
         .current()
         .and_then(|at| Some(of_score(together(at)?, data.describe(at), "current")));
     let choice = data
         .choices
         .iter()
-        .find(|choice| choice.model == crate::data::ALL_MODELS && choice.setting.is_some());
+        .find(|choice| choice.model == ALL_MODELS && choice.setting.is_some());
     let chosen = choice.map(|choice| Line {
         of: "chosen".into(),
         role: "chosen",
@@ -202,7 +145,11 @@ fn lines(data: &ReportData) -> Vec<Line> {
     });
     let mut lines: Vec<Line> = current.into_iter().chain(chosen).collect();
     let nearest = data.run.nothing.as_ref().and_then(|why| {
-        let of = format!("nearest: {}", data.describe(why.nearest));
+        let id = data
+            .settings
+            .get(why.nearest)
+            .map_or("", |setting| &setting.id);
+        let of = format!("nearest: {id}");
         Some(of_score(together(why.nearest)?, of, "nearest"))
     });
     let nearest_is_none = nearest.is_none();
@@ -215,25 +162,10 @@ fn lines(data: &ReportData) -> Vec<Line> {
         let others = others.filter_map(|at| Some(of_score(together(*at)?, data.describe(*at), "")));
         lines.extend(others.take(NAMED - lines.len()));
     }
-    if lines.is_empty() {
-        let best = best_cell(data)
-            .and_then(|at| Some(of_score(together(at)?, "best in-sample".into(), "chosen")));
-        lines.extend(best);
+    if let Some(at) = data.best() {
+        lines.extend(together(at).map(|score| of_score(score, data.described(at), "best")));
     }
     lines
-}
-
-/// The cell with the best objective that meets the limit.
-fn best_cell(data: &ReportData) -> Option<usize> {
-    let cells = data
-        .together()
-        .filter(|score| data.settings[score.setting].role != Role::Floor);
-    let feasible = cells.filter(|score| score.meets);
-    let valued = feasible
-        .filter_map(|score| Some((score.setting, data.run.objective.merit(score.objective?))));
-    valued
-        .reduce(|a, b| if b.1 > a.1 { b } else { a })
-        .map(|best| best.0)
 }
 
 fn verdict(data: &ReportData, lines: &[Line]) -> String {
@@ -243,7 +175,7 @@ fn verdict(data: &ReportData, lines: &[Line]) -> String {
     if !data.has_loops() {
         return "No transcript is labelled as a loop, so recall and delay are n/a; only false alarms could be counted.".into();
     }
-    let mut sentences: Vec<String> = lines.iter().map(sentence).collect();
+    let mut sentences: Vec<String> = lines.iter().map(|line| sentence(data, line)).collect();
     if let Some(why) = &data.run.nothing {
         // Before the figures of the nearest setting, which stand last.
         sentences.insert(sentences.len().saturating_sub(1), nothing(data, why));
@@ -251,29 +183,39 @@ fn verdict(data: &ReportData, lines: &[Line]) -> String {
     sentences.join(" ")
 }
 
-/// Which constraint restricts, and which setting comes nearest.
+/// Which constraint restricts, which setting comes nearest, and what it violates.
 fn nothing(data: &ReportData, why: &Nothing) -> String {
-    let nearest = data.describe(why.nearest);
     let by = why.restrictive.as_ref().map_or_else(String::new, |by| {
         format!(
-            " {} is the most restrictive constraint: {} of {} settings meet it; for the nearest setting, {nearest}, {} was compared with it.",
+            " {} is the most restrictive constraint: {} of {} settings meet it.",
             by.constraint,
             count(by.met),
             count(why.cells),
-            decimal(by.compared),
         )
     });
+    let violated: Vec<String> = why.violated.iter().map(Over::told).collect();
+    let violated = match violated.as_slice() {
+        [] => String::new(),
+        list => format!(", violates: {}", list.join("; ")),
+    };
     format!(
-        "No setting of the grid satisfies {}: nothing was chosen.{by}",
-        why.constraints
+        "No setting of the grid satisfies {}: nothing was chosen.{by} The nearest setting, {}{violated}.",
+        why.constraints,
+        data.described(why.nearest)
     )
 }
 
-fn sentence(line: &Line) -> String {
+fn sentence(data: &ReportData, line: &Line) -> String {
     let held_out = if line.held_out { ", held out," } else { "" };
     let of = match line.role {
         "chosen" => format!("The {} setting", line.of),
-        "nearest" => "The nearest setting".into(),
+        "best" => format!(
+            "The setting with the best {}{}, {}, in-sample,",
+            data.run.objective.name,
+            subject(data),
+            line.of
+        ),
+        "nearest" => "It".into(),
         "" => line.of.clone(),
         _ => format!(
             "The setting in use, {},",
@@ -334,7 +276,10 @@ fn unlabelled(data: &ReportData) -> String {
 
 fn figures(lines: &[Line]) -> Vec<Figure> {
     let value = |line: &Line, text: String, range: String| Value {
-        of: line.of.clone(),
+        of: match line.role {
+            "best" => "best in-sample".into(),
+            _ => line.of.clone(),
+        },
         role: line.role,
         text,
         range,

@@ -9,8 +9,8 @@ mod settings;
 mod thin;
 
 use crate::data::{
-    ALL_MODELS, BesideFloor, Board, By, Choice, Nothing, Outcome, ReportData, Restrictive, Role,
-    Verdict,
+    ALL_MODELS, BesideFloor, Board, By, Choice, Nothing, Outcome, Over, ReportData, Restrictive,
+    Role, Verdict,
 };
 use crate::numbers::Interval;
 use board::Source;
@@ -72,6 +72,7 @@ pub fn load(dir: &Path) -> Result<ReportData, LoadError> {
         restrictive: why.restrictive.as_ref().map(restrictive),
         cells: why.cells as u64,
         nearest: settings.at(&why.nearest),
+        violated: reader.violated.clone(),
     });
     data.beside_floors = beside_floors(&results, &mut settings);
     data.by = results
@@ -86,30 +87,31 @@ pub fn load(dir: &Path) -> Result<ReportData, LoadError> {
         data.outcomes = outcomes(table, &mut settings)?;
     }
     data.opened = read_excerpts(dir)?;
+    data.settings = settings.list;
     data.board = match Regions::read(dir)? {
-        Some(regions) => board(&results, (&overview, &settings, &data), regions)?,
+        Some(regions) => board(&results, (&overview, &settings.index, &data), regions)?,
         None => None,
     };
-    data.settings = settings.list;
     Ok(data)
 }
 
 fn board(
     results: &Results,
-    (overview, settings, data): (&Overview, &Settings, &ReportData),
+    (overview, index, data): (&Overview, &BTreeMap<String, usize>, &ReportData),
     regions: Regions,
 ) -> Result<Option<Board>, LoadError> {
     let chosen = data.choices.iter().filter_map(|choice| choice.setting);
-    let named = |at: &usize| matches!(settings.list[*at].role, Role::Current | Role::Named);
-    let marked: Vec<usize> = (0..settings.list.len())
+    let named = |at: &usize| matches!(data.settings[*at].role, Role::Current | Role::Named);
+    let marked: Vec<usize> = (0..data.settings.len())
         .filter(named)
         .chain(chosen)
+        .chain(data.best())
         .collect();
     let source = Source {
         scores: &results.scores,
         models: &overview.ranked,
-        index: &settings.index,
-        settings: &settings.list,
+        index,
+        settings: &data.settings,
         parameters: &data.parameters,
         marked: &marked,
     };
@@ -222,9 +224,24 @@ fn choices(table: &Table, settings: &mut Settings) -> Vec<Choice> {
             fa: held_out("fa_per_mchar", "fa"),
             delay: rows.number("held_out_delay", row),
             optimism: rows.number("optimism", row),
+            over: over(rows.text("margins", row).unwrap_or_default()),
         }
     };
     (0..table.rows()).map(choice).collect()
+}
+
+/// The limits with a negative margin: `fa_per_mchar<=1: -0.1235 (bound 1.1235); …`.
+fn over(margins: &str) -> Vec<Over> {
+    let one = |margin: &str| {
+        let (constraint, rest) = margin.rsplit_once(": ")?;
+        let (margin, compared) = rest.split_once(" (")?;
+        let (_, compared) = compared.trim_end_matches(')').split_once(' ')?;
+        (margin.parse::<f64>().ok()? < 0.0).then_some(Over {
+            constraint: constraint.to_owned(),
+            compared: compared.parse().ok(),
+        })
+    };
+    margins.split("; ").filter_map(one).collect()
 }
 
 fn outcomes(table: &Table, settings: &mut Settings) -> Result<Vec<Outcome>, LoadError> {

@@ -46,7 +46,7 @@ impl Look {
     }
 
     /// The n-th of the others; the first two inks belong to current and chosen.
-    fn other(n: usize) -> Self {
+    pub(crate) fn other(n: usize) -> Self {
         let marks = [
             Mark::Triangle,
             Mark::Diamond,

@@ -46,12 +46,39 @@ pub(crate) fn decimal(value: Option<f64>) -> String {
         Some(0.0) => "0".to_owned(),
         Some(value) if value.abs() < 0.995 => signed(value, 2),
         Some(value) if value.abs() < 99.5 => signed(value, 1),
-        Some(value) => group(&format!("{value:.0}")),
+        Some(value) => group(&fixed(value, 0)),
     }
 }
 
+/// So many decimals; what lies in the middle goes away from 0, as in templates/numbers.js: a number must not be written
+/// in two ways on one page. (Rust's own way is to the even digit.)
+fn fixed(value: f64, decimals: usize) -> String {
+    // An odd number of halves of the last power of two that these decimals can tell apart: exactly in the middle.
+    let halves = value.abs() * 2f64.powi(decimals as i32 + 1);
+    let is_middle = halves.is_finite() && halves.fract() == 0.0 && halves % 2.0 == 1.0;
+    let value = if is_middle {
+        value * (1.0 + f64::EPSILON)
+    } else {
+        value
+    };
+    format!("{value:.decimals$}")
+}
+
 fn signed(value: f64, decimals: usize) -> String {
-    format!("{value:.decimals$}").replace('-', "−")
+    fixed(value, decimals).replace('-', "−")
+}
+
+/// A number with at most so many decimals and no needless digits, its thousands parted.
+pub(crate) fn plain(value: f64, decimals: usize) -> String {
+    let text = fixed(value, decimals);
+    let text = match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.'),
+        false => &text,
+    };
+    match text.split_once('.') {
+        Some((whole, rest)) => format!("{}.{rest}", group(whole)),
+        None => group(text),
+    }
 }
 
 /// A share as per cent: `82 %`; a decimal where it is below 10 % or above 99 %.
@@ -67,14 +94,14 @@ pub(crate) fn percent(value: Option<f64>) -> String {
     }
 }
 
-/// A difference of shares, in points, with its sign.
+/// A difference of shares, in points, with its sign: `+19.0 points`.
 pub(crate) fn points(value: Option<f64>) -> String {
     match value.filter(|value| value.is_finite()) {
         None => UNDEFINED.to_owned(),
         Some(value) => {
             let rounded = (value * 1000.0).round() / 10.0;
             let sign = if rounded > 0.0 { "+" } else { "" };
-            format!("{sign}{}", signed(rounded + 0.0, 1))
+            format!("{sign}{} points", signed(rounded + 0.0, 1))
         }
     }
 }
@@ -83,7 +110,7 @@ pub(crate) fn points(value: Option<f64>) -> String {
 pub(crate) fn chars(value: Option<f64>) -> String {
     match value {
         Some(value) if value.is_infinite() => "never".to_owned(),
-        Some(value) if value.is_finite() => group(&format!("{value:.0}")),
+        Some(value) if value.is_finite() => group(&fixed(value, 0)),
         _ => UNDEFINED.to_owned(),
     }
 }
@@ -130,8 +157,21 @@ mod tests {
         assert_eq!(decimal(Some(0.128)), "0.13");
         assert_eq!(percent(Some(0.1799)), "18 %");
         assert_eq!(percent(Some(0.0312)), "3.1 %");
-        assert_eq!(points(Some(-0.0312)), "−3.1");
+        assert_eq!(points(Some(-0.0312)), "−3.1 points");
+        assert_eq!(points(Some(0.19)), "+19.0 points");
         assert_eq!(group("-1234"), "−1\u{202f}234");
+    }
+
+    /// templates/numbers.js has the same cases in scripts/browser-test/sliders.mjs.
+    #[test]
+    fn what_lies_in_the_middle_goes_away_from_zero() {
+        assert_eq!(percent(Some(0.985)), "99 %");
+        assert_eq!(percent(Some(0.125)), "13 %");
+        assert_eq!(decimal(Some(0.125)), "0.13");
+        assert_eq!(decimal(Some(-12.25)), "−12.3");
+        assert_eq!(chars(Some(1002.5)), "1\u{202f}003");
+        assert_eq!(decimal(Some(0.1249)), "0.12", "not in the middle");
+        assert_eq!(plain(-12.5, 4), "−12.5");
     }
 
     #[test]

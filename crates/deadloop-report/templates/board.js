@@ -19,6 +19,7 @@ class Board {
     byId("family-label").hidden = families.length < 2;
     byId("base").append(...data.bases.map(({ name, cell }) => element("option", { value: cell }, name)));
     byId("base-label").hidden = data.bases.length < 2;
+    byId("no-base").hidden = data.bases.length > 1;
     byId("starts").append(...this.starts());
     byId("family").addEventListener("change", (event) => this.enter(Number(event.target.value)));
     byId("base").addEventListener("change", (event) => { this.base = Number(event.target.value); this.show(); });
@@ -130,7 +131,7 @@ class Board {
     const limit = this.data.limit;
     const list = [
       ["recall", now.recall, percent, rangeOf(now.recallEnds, percent), difference(now.recall, base.recall, percent), `${count(now.hit)} of ${count(now.loops)} loops`],
-      ["false alarms per million clean chars", now.fa, decimal, rangeOf(now.faEnds, decimal), difference(now.fa, base.fa, decimal), `${count(now.wrong)} in ${count(now.exposure)} clean chars${limit !== null && now.fa > limit ? `; above the limit of ${limit}` : ""}`],
+      ["false alarms per million clean chars", now.fa, decimal, rangeOf(now.faEnds, decimal), difference(now.fa, base.fa, decimal), `${count(now.wrong)} in ${count(now.exposure)} clean chars${limit !== null && now.fa > limit ? `; above the limit of ${grouped(String(limit))}` : ""}`],
       ["delay, chars", now.delay, chars, "", difference(now.delay, base.delay, chars), `median ${chars(now.p50)}, ${percent(now.within)} within 1${"\u202f"}000`],
       ["looping chars saved", now.saved, percent, "", difference(now.saved, base.saved, percent), `precision ${percent(now.precision)}`],
     ];

@@ -42,6 +42,13 @@ if (drill) {
   sort.addEventListener("change", () => {
     for (const list of drill.querySelectorAll(".cases")) list.append(...[...list.children].sort(orders[sort.value]));
   });
+  // Each box of text stands where something happens.
+  const toPins = (one) => {
+    for (const box of one.querySelectorAll(".text")) {
+      const pin = box.querySelector(".pin");
+      if (pin) box.scrollTop = pin.getBoundingClientRect().top - box.getBoundingClientRect().top + box.scrollTop - box.clientHeight / 3;
+    }
+  };
   const open = (one) => {
     one.hidden = false;
     one.open = true;
@@ -54,7 +61,11 @@ if (drill) {
   };
   addEventListener("hashchange", follow);
   // Where the reader is stands in the address, so that it can be sent on.
-  drill.addEventListener("toggle", ({ target }) => { if (target.open && target.id) history.replaceState(null, "", `#${target.id}`); }, true);
+  drill.addEventListener("toggle", ({ target }) => {
+    if (!target.open || !target.id) return;
+    history.replaceState(null, "", `#${target.id}`);
+    toPins(target);
+  }, true);
   addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName)) return;
     if (event.key === "/") { event.preventDefault(); text.focus(); return; }

@@ -18,10 +18,12 @@ const percent = (value) => {
   return `${hundred.toFixed(whole ? 0 : 1).replace("-", "−")} %`;
 };
 const rangeOf = (ends, write) => (ends ? `${write(ends[0]).replace(" %", "")}–${write(ends[1])}` : "");
+// Of shares in points: 79 % is 19 points more than 60 %.
+const points = (share) => `${(share * 100).toFixed(1)} points`;
 const difference = (now, base, write) => {
   if (isUndefined(now) || isUndefined(base) || !Number.isFinite(now - base)) return "";
-  const written = write(Math.abs(now - base));
-  return /^[0.]+( %)?$/.test(written) ? "±0" : `${now > base ? "+" : "−"}${written}`;
+  const written = (write === percent ? points : write)(Math.abs(now - base));
+  return /^[0.]+( points)?$/.test(written) ? "±0" : `${now > base ? "+" : "−"}${written}`;
 };
 const Z = 1.959963984540054;
 const wilson = (hits, of) => {

@@ -21,7 +21,7 @@ const drawPlot = (svg, points, marks, limit) => {
   let free = -Infinity;
   for (const rate of [0, 0.1, 1, 10, 100, 1000, 10000].filter((rate) => rate <= most)) {
     svg.append(svgNode("path", { d: `M${x(rate)} ${top}V${bottom}`, class: "s-grid" }));
-    if (x(rate) > free) { label([x(rate), bottom + 16], String(rate), "middle"); free = x(rate) + 26; }
+    if (x(rate) > free) { label([x(rate), bottom + 16], grouped(String(rate)), "middle"); free = x(rate) + 26; }
   }
   for (const recall of [0, 0.25, 0.5, 0.75, 1]) {
     svg.append(svgNode("path", { d: `M${left} ${y(recall)}H${right}`, class: "s-grid" }));

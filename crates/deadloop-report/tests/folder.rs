@@ -118,8 +118,8 @@ fn write_folder(dir: &Path) {
             counts("latency", &[None, Some(690)]),
         ],
     );
-    let choice = "model,setting,why,reason,thin,loops,exposure,held_out_recall,held_out_fa_per_mchar,held_out_delay,optimism,held_out_exposure,held_out_fa_lo,held_out_fa_hi\n\
-                  *,bb,pooled,because,1,4,4000000,0.5,0,812.5,0.2,3000000,0,1.2296\n";
+    let choice = "model,setting,why,reason,thin,loops,exposure,held_out_recall,held_out_fa_per_mchar,held_out_delay,optimism,held_out_exposure,held_out_fa_lo,held_out_fa_hi,margins\n\
+                  *,bb,pooled,because,1,4,4000000,0.5,0,812.5,0.2,3000000,0,1.2296,fa_per_mchar<=1: -23.9526 (estimate 24.9526); recall>=0.1: 0.4 (bound 0.5)\n";
     std::fs::write(dir.join("choice.csv"), choice).unwrap();
     std::fs::write(dir.join("settings.toml"), "[[guard]]\n").unwrap();
 }
@@ -136,16 +136,20 @@ fn a_setting_of_several_members_says_whose_each_value_is() {
             words("model", &[Some(ALL_MODELS); 3]),
             counts("p.periodic.min_copies", &[Some(3), Some(4), None]),
             counts("p.periodic-2.min_copies", &[Some(5), None, None]),
-            counts("p.novelty.stride", &[None, None, Some(7)]),
-            counts("p.novelty.hold", &[None, None, Some(8)]),
+            counts("p.novelty.stride", &[None, None, Some(250)]),
+            counts("p.novelty.hold", &[None, None, Some(99)]),
             counts("transcripts", &[Some(6); 3]),
             counts("loops", &[Some(4); 3]),
             counts("clean", &[Some(2); 3]),
         ],
     );
     let data = load(dir.path()).unwrap();
-    assert_eq!(data.describe(1), "periodic: min_copies=4, no periodic-2");
-    assert_eq!(data.describe(2), "novelty: stride=7, hold=8");
+    assert_eq!(data.describe(1), "periodic: min_copies=4");
+    assert_eq!(
+        data.describe(2),
+        "novelty: hold=99",
+        "a stride of 250 is the detector's default"
+    );
 }
 
 #[test]
@@ -196,6 +200,8 @@ fn a_folder_is_read_as_the_contract_says() {
         (Some(1.2296), 3_000_000),
         "held out, not in sample"
     );
+    let over = &data.choices[0].over;
+    assert_eq!((over.len(), over[0].compared), (1, Some(24.9526)));
     assert_eq!(data.outcomes[1].verdict, Verdict::Hit);
 }
 

@@ -5,7 +5,8 @@
 mod fixture;
 
 use deadloop_report::{
-    ALL_MODELS, Chart, Nothing, Pages, ReportData, Restrictive, draw_all, pages, write,
+    ALL_MODELS, Chart, Nothing, Over, Pages, ReportData, Restrictive, Role, Score, draw_all, pages,
+    write,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -222,13 +223,23 @@ fn nothing_feasible_is_said() {
         }),
         cells: 500,
         nearest: 1,
+        violated: vec![
+            Over {
+                constraint: "recall>=0.9".into(),
+                compared: Some(0.75),
+            },
+            Over {
+                constraint: "fa_per_mchar<=1".into(),
+                compared: Some(2.5),
+            },
+        ],
     });
     let (_, pages) = drawn(&data);
     let words = [
         "No setting of the grid satisfies recall>=0.9, fa_per_mchar<=1",
         "recall>=0.9 is the most restrictive constraint: 3 of 500 settings meet it",
-        "for the nearest setting, ts-1, 0.75 was compared",
-        "The nearest setting finds 34 % of the loops",
+        "The nearest setting, ts-1 (b2c3d4), violates: recall 0.75 where 0.9 is asked for; fa_per_mchar 2.5 where 1 is allowed.",
+        "It finds 34 % of the loops",
     ];
     let verdict = pages
         .markdown
@@ -238,7 +249,74 @@ fn nothing_feasible_is_said() {
     for word in words {
         assert!(verdict.contains(word), "{word:?} in {verdict}");
     }
-    assert!(pages.html.contains("nearest: ts-1"), "its figures");
+    assert!(pages.html.contains("nearest: b2c3d4"), "its figures");
+}
+
+#[test]
+fn a_model_over_the_limit_is_marked_and_counted() {
+    let (_, pages) = drawn(&fixture::tune());
+    let html = pages.html.replace("&lt;", "<");
+    for word in [
+        "over the limit: fa_per_mchar 12.5 where 1 is allowed",
+        "1 model is over the limit on its own transcripts",
+    ] {
+        assert!(html.contains(word), "{word}");
+    }
+}
+
+#[test]
+fn a_choice_that_is_worth_less_than_nothing_is_called_so() {
+    let mut data = fixture::tune();
+    let said = |data: &ReportData| drawn(data).1.markdown.contains("its utility in-sample is");
+    assert!(!said(&data), "it is worth something");
+    let chosen = data.choices[0].setting.unwrap();
+    let mut scores = data.scores.iter_mut();
+    let together = |score: &&mut Score| score.setting == chosen && score.model == ALL_MODELS;
+    scores.find(together).unwrap().utility = Some(-12.5);
+    let (_, pages) = drawn(&data);
+    assert!(
+        pages
+            .markdown
+            .contains("its utility in-sample is −12.5: the setting in use is better, with 26.1"),
+        "{}",
+        &pages.markdown[..2000]
+    );
+}
+
+#[test]
+fn a_sweep_names_and_shows_its_best_setting() {
+    let mut data = fixture::sweep();
+    let (_, pages) = drawn(&data);
+    let best = data.best().unwrap();
+    let id = data.settings[best].id.clone();
+    assert_eq!(data.settings[best].role, Role::Cell);
+    let verdict = pages
+        .markdown
+        .lines()
+        .find(|l| l.starts_with("**"))
+        .unwrap();
+    assert!(
+        verdict.contains("The setting with the best saved") && verdict.contains(&id),
+        "{verdict}"
+    );
+    assert!(
+        pages.markdown.contains("| best in-sample ("),
+        "in the table"
+    );
+    // The fixture's settings without a name alone.
+    data.best.take();
+    data.leading.take();
+    for setting in &mut data.settings {
+        if setting.role != Role::Floor {
+            (setting.role, setting.label) = (Role::Cell, None);
+        }
+    }
+    let (_, pages) = drawn(&data);
+    assert!(
+        pages
+            .markdown
+            .contains("There is no setting in use, and no preset, to compare with.")
+    );
 }
 
 #[test]
@@ -266,6 +344,15 @@ fn an_unlabelled_replay_lists_what_would_have_fired() {
         pages
             .markdown
             .contains("document would have cut 19 of 60 transcripts")
+    );
+    let table = pages
+        .markdown
+        .split("## What each setting would cut")
+        .nth(1)
+        .unwrap();
+    assert!(
+        table.contains("| document (f00d) | 19 | 60 | 4.8 |"),
+        "{table}"
     );
 }
 
@@ -387,10 +474,13 @@ fn what_is_drawn_is_what_is_written() {
         svg.matches(part).count()
     };
     assert_eq!(titles("pareto", "<title>"), numbers(chart("pareto")).len());
-    let marked = numbers(chart("operating"))
-        .iter()
-        .filter(|row| row["mark"] != "best")
-        .count();
+    let rows = numbers(chart("operating"));
+    let best = rows.iter().filter(|row| row["mark"] == "best");
+    let drawn: BTreeSet<&String> = best.map(|row| &row["model"]).collect();
+    let marks = rows.iter().filter(|row| row["mark"] != "best");
+    let (marked, others): (Vec<_>, Vec<_>) = marks.partition(|row| drawn.contains(&row["model"]));
+    assert_eq!(others.len(), 2, "the eighth model has no line");
+    let marked = marked.len();
     assert_eq!(
         titles("operating", "</title></circle>")
             + titles("operating", "</title></polygon>")
@@ -494,6 +584,10 @@ fn opened_transcripts_are_text_and_stand_in_the_page_without_scripts() {
     assert!(!page.contains("<img") && !page.contains("<script>alert"));
     assert!(!page.contains(['\u{202e}', '\u{2066}', '\u{0}', '\u{1b}']));
     assert!(page.contains("\\u{202e}txt.exe") && page.contains("12 worst of"));
+    let plain = page.replace("&#x2f;", "/").replace("&#x27;", "'");
+    let command = "deadloop explain 'datasets/starter &lt;sample&gt;' deepseek-r1-distill-qwen/";
+    assert!(plain.contains(command), "as typed where tune ran");
+    assert!(plain.contains(" --settings tuned/settings.toml<"));
     // Ids are called in links by nothing that markup knows, and each once.
     let ids: Vec<&str> = page
         .split("id=\"t=")

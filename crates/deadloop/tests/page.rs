@@ -154,3 +154,25 @@ fn text_of_strangers_stays_text_and_can_be_hidden_or_left_out() {
     let packed = std::fs::read(Path::new(&bare).join("excerpts.jsonl.zst")).expect("it is there");
     assert!(packed.len() < 2_000, "{} bytes without text", packed.len());
 }
+
+#[test]
+fn an_unlabelled_replay_says_what_would_be_cut_and_how_to_explain_it() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let (corpus, out) = (path(dir.path(), "c.jsonl"), path(dir.path(), "out"));
+    let line = |id: &str, text: String| format!("{{\"id\": \"{id}\", \"text\": \"{text}\"}}\n");
+    let loops = line("loops", "I will try again now. ".repeat(200));
+    let fine = line("fine", "One sentence, and the end.".into());
+    std::fs::write(&corpus, loops + &fine).expect("it is writable");
+    let run = program::deadloop(&["replay", &corpus, "--out", &out]);
+    let told = String::from_utf8_lossy(&run.stdout).into_owned();
+    assert!(
+        told.contains("would cut") && told.contains("1 of 2 ("),
+        "{told}"
+    );
+    let page = html(&out).replace("&#x2f;", "/");
+    assert!(page.contains("What each setting would cut"));
+    // As it was typed: what is shown works from the folder in which the run was started.
+    let command = format!("deadloop explain {corpus} loops<");
+    assert!(page.contains(&command), "{command}");
+    deadloop(&["explain", &corpus, "loops"]);
+}

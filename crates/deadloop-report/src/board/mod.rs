@@ -253,7 +253,7 @@ fn models(board: &Board) -> std::io::Result<(Vec<Model<'_>>, usize)> {
     Ok((models, out))
 }
 
-/// Chosen, current and named settings.
+/// The chosen or best setting, then current and named ones.
 fn bases(data: &ReportData, board: &Board) -> Vec<Base> {
     let cell = |setting: usize| board.cells.iter().position(|(_, at)| *at == setting);
     let base = |name: String, setting: usize| {
@@ -263,13 +263,18 @@ fn bases(data: &ReportData, board: &Board) -> Vec<Base> {
         })
     };
     let chosen = data.pooled().and_then(|at| base("chosen".into(), at));
+    let best = data
+        .best()
+        .filter(|at| data.settings[*at].role == Role::Cell);
+    let best = best.and_then(|at| base("best in-sample".into(), at));
     let with_role = |role: Role| {
         let all = data.settings.iter().enumerate();
         all.filter(move |(_, setting)| setting.role == role)
     };
     let current = with_role(Role::Current).filter_map(|(at, _)| base(data.describe(at), at));
     let named = with_role(Role::Named).filter_map(|(at, _)| base(data.describe(at), at));
-    chosen.into_iter().chain(current).chain(named).collect()
+    let first = chosen.or(best).into_iter();
+    first.chain(current).chain(named).collect()
 }
 
 /// Boxes of the blocks that settings with a name are in, then of the others, while there is room.

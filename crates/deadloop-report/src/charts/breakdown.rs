@@ -2,8 +2,10 @@
 
 use super::{Drawing, Entry, Sheet};
 use crate::data::ReportData;
-use crate::draw::{Anchor, Axis, Canvas, Dot, DrawError, Ink, Key, Label, Legend, Place, Rows};
-use crate::numbers::{percent, range};
+use crate::draw::{
+    Anchor, Axis, Canvas, Dot, DrawError, Ink, Key, Label, Legend, Place, Rows, measure,
+};
+use crate::numbers::{count, percent, range};
 use crate::points::{Rows as Data, ends};
 use crate::series::{Breakdown, Series, series};
 use deadloop_score::Cell;
@@ -11,7 +13,8 @@ use deadloop_score::Cell;
 pub(super) static ENTRY: Entry = Entry {
     name: "breakdown",
     title: "Recall by onset and by kind",
-    reading: "A dot is the share of loops found, its line the 95 % Wilson interval; n is how many loops there are. A \
+    reading: "A dot is the share of loops found, its line the 95 % Wilson interval; n is how many loops there are, for the first and the second \
+              setting where they differ. A \
               detector that stops looking somewhere shows here as a recall of 0 from that onset on.",
     columns: &[
         ("by", "onset or kind"),
@@ -32,6 +35,8 @@ pub(super) static ENTRY: Entry = Entry {
 /// How many settings stand in a row.
 const SETTINGS: usize = 2;
 const HEAD: f64 = 26.0;
+/// The width of the names and counts.
+const LABELS: f64 = 208.0;
 
 fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
     let list: Vec<Series<'_>> = series(data, SETTINGS)
@@ -66,7 +71,7 @@ fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
     };
     for (part, height) in parts.iter().zip(&heights) {
         let place = Place {
-            left: left + 166.0,
+            left: left + LABELS,
             top: top + HEAD,
             right: left + width - 24.0,
             bottom: top + height - 50.0,
@@ -102,7 +107,7 @@ fn panel(
     part: &Breakdown,
     list: &[Series<'_>],
 ) -> Result<(), DrawError> {
-    let edge = place.left - 162.0;
+    let edge = place.left - LABELS + 4.0;
     let title = Label::new(Ink::Text, Anchor::Start).bold();
     canvas.text(
         (edge, place.top - 13.0),
@@ -118,13 +123,9 @@ fn panel(
     )?;
     for (row, name) in part.parts.iter().enumerate() {
         let y = rows.middle(row);
-        canvas.text((edge, y), name, Label::new(Ink::Text, Anchor::Start))?;
-        let loops = list
-            .iter()
-            .map(|series| part.recall(series, row).of)
-            .max()
-            .unwrap_or(0);
-        let n = format!("n = {}", crate::numbers::count(loops));
+        let n = loops(part, row, list);
+        let room = place.left - 20.0 - edge - measure(&n, 12.0);
+        canvas.text_within((edge, y), name, room, Label::new(Ink::Text, Anchor::Start))?;
         canvas.text(
             (place.left - 8.0, y),
             &n,
@@ -134,6 +135,17 @@ fn panel(
         rows.dots(row, &dots, 0.0)?;
     }
     Ok(())
+}
+
+/// How many loops there are, for each setting where they differ: `n = 79 / 77`.
+fn loops(part: &Breakdown, row: usize, list: &[Series<'_>]) -> String {
+    let mut counts: Vec<u64> = list
+        .iter()
+        .map(|series| part.recall(series, row).of)
+        .collect();
+    counts.dedup();
+    let counts: Vec<String> = counts.into_iter().map(count).collect();
+    format!("n = {}", counts.join(" / "))
 }
 
 fn dot(part: &Breakdown, row: usize, series: &Series<'_>) -> Dot {

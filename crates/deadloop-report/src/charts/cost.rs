@@ -2,7 +2,10 @@
 
 use super::{Drawing, Entry, Sheet};
 use crate::data::{ReportData, Role, Score};
-use crate::draw::{Anchor, Axis, Dash, DrawError, Ink, Key, Label, Legend, Panel, Pen, Place};
+use crate::draw::{
+    Anchor, Axis, Canvas, Dash, DrawError, Ink, Key, Label, Legend, Mark, Panel, Pen, Place,
+    SERIES, names_beside,
+};
 use crate::look::Look;
 use crate::numbers::decimal;
 use crate::points::{Rows, setting};
@@ -12,11 +15,16 @@ pub(super) static ENTRY: Entry = Entry {
     name: "cost",
     title: "What each setting is worth, by what a false alarm costs",
     reading: "Lambda is the cost of one cut healthy transcript in looping ones saved whole (interactive use 10, batch \
-              3, test runs 1). 100 is an alarm at every onset and no other; below 0 it is better to have no detector. \
-              The highest line at your lambda is the setting to take.",
+              3, test runs 1). 100 is an alarm at every onset and no other; below 0 it is better to have no detector. For \
+              each mark of the axis, and this run's lambda, the setting of all replayed that is worth most there has a \
+              line: the highest line at your lambda is the setting to take, whatever limit the run was given. In-sample \
+              figures.",
     columns: &[
         ("setting", "its id, as in scores.csv"),
-        ("name", "what it is called"),
+        (
+            "name",
+            "what it is called, by what it changes where it has no name",
+        ),
         ("lambda", "what a cut healthy transcript costs"),
         (
             "utility",
@@ -26,8 +34,8 @@ pub(super) static ENTRY: Entry = Entry {
     draw,
 };
 
-/// How many settings get a line.
-const LINES: usize = 7;
+/// How many settings get a line because of who they are.
+const NAMED: usize = 7;
 const LAMBDAS: (f64, f64) = (0.1, 100.0);
 const MARKED: [f64; 7] = [0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0];
 /// Below this it does not matter any more how bad it is.
@@ -38,8 +46,25 @@ struct Line {
     setting: usize,
     name: String,
     look: Look,
+    worth: Worth,
+}
+
+/// Utility as a straight line in lambda.
+#[derive(Clone, Copy)]
+struct Worth {
     at_zero: f64,
     slope: f64,
+}
+
+impl Worth {
+    fn at(self, lambda: f64) -> f64 {
+        self.at_zero + self.slope * lambda
+    }
+
+    /// Where it falls below what is drawn, if it does.
+    fn leaves(self) -> Option<f64> {
+        (self.at(LAMBDAS.1) < WORST).then(|| ((WORST - self.at_zero) / self.slope).max(LAMBDAS.0))
+    }
 }
 
 fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
@@ -83,20 +108,17 @@ fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
         );
         panel.title(title).line(&curve(line), line.look.pen)?;
     }
+    below(data, (&canvas, &panel), &lines)?;
     Ok(Drawing::Shown(canvas.finish()?, rows(data, &lines)))
 }
 
 /// Each line at the marks of the axis and where the run stands.
 fn rows(data: &ReportData, lines: &[Line]) -> Rows {
-    let mut lambdas = MARKED.to_vec();
-    lambdas.extend(data.run.worth.map(|(_, lambda)| lambda));
-    lambdas.sort_by(f64::total_cmp);
-    lambdas.dedup();
+    let lambdas = lambdas(data);
     let row = |line: &Line, lambda: f64| {
         let [id, _] = setting(data, line.setting);
-        let utility = line.at_zero + line.slope * lambda;
-        let figures = [lambda, utility].map(|figure| Cell::Float(Some(figure)));
-        let name = Cell::text(line.name.as_str());
+        let figures = [lambda, line.worth.at(lambda)].map(|figure| Cell::Float(Some(figure)));
+        let name = Cell::text(data.describe(line.setting));
         [id, name].into_iter().chain(figures).collect()
     };
     let lines = lines.iter();
@@ -106,7 +128,47 @@ fn rows(data: &ReportData, lines: &[Line]) -> Rows {
 }
 
 fn at(line: &Line, lambda: f64) -> String {
-    decimal(Some(line.at_zero + line.slope * lambda))
+    decimal(Some(line.worth.at(lambda)))
+}
+
+/// The marks of the axis, and where the run stands.
+fn lambdas(data: &ReportData) -> Vec<f64> {
+    let mut lambdas = MARKED.to_vec();
+    lambdas.extend(data.run.worth.map(|(_, lambda)| lambda));
+    lambdas.sort_by(f64::total_cmp);
+    lambdas.dedup();
+    lambdas
+}
+
+/// A line that leaves the plot before the run's lambda: what it is worth there, where it leaves.
+fn below(
+    data: &ReportData,
+    (canvas, panel): (&Canvas, &Panel<'_>),
+    lines: &[Line],
+) -> Result<(), DrawError> {
+    let Some((_, lambda)) = data.run.worth else {
+        return Ok(());
+    };
+    let mut named = Vec::new();
+    for line in lines {
+        let Some(leaves) = line.worth.leaves().filter(|leaves| *leaves < lambda) else {
+            continue;
+        };
+        let told = format!("{} at {lambda}", at(line, lambda));
+        panel.title(format!("{}: {told}", line.name)).mark(
+            (leaves, WORST),
+            Mark::TriangleDown,
+            4.6,
+            line.look.ink(),
+        )?;
+        let (x, y) = panel.at(leaves, WORST);
+        named.push(((x, y - 8.0), told));
+    }
+    let named: Vec<_> = named
+        .iter()
+        .map(|(at, told)| (*at, Some(told.as_str())))
+        .collect();
+    names_beside(canvas, &named, Some(panel.at(lambda, 0.0).0))
 }
 
 /// The line as far as it is not worse than the worst that is drawn.
@@ -115,7 +177,7 @@ fn curve(line: &Line) -> Vec<(f64, f64)> {
     let ratio = LAMBDAS.1 / LAMBDAS.0;
     let point = |n: i32| {
         let lambda = LAMBDAS.0 * ratio.powf(f64::from(n) / f64::from(steps));
-        (lambda, line.at_zero + line.slope * lambda)
+        (lambda, line.worth.at(lambda))
     };
     (0..=steps)
         .map(point)
@@ -123,12 +185,17 @@ fn curve(line: &Line) -> Vec<(f64, f64)> {
         .collect()
 }
 
-/// Chosen and current settings, then the named ones that are worth most where the run stands.
+/// Chosen and current settings, the named ones that are worth most where the run stands, and what is best somewhere.
 fn lines(data: &ReportData) -> Vec<Line> {
-    let mut list: Vec<(u8, f64, Line)> = data
+    let all: Vec<(&Score, Worth)> = data
         .together()
-        .filter_map(|score| {
-            let setting = data.settings.get(score.setting)?;
+        .filter(|score| data.settings[score.setting].role != Role::Floor)
+        .filter_map(|score| Some((score, straight(data, score)?)))
+        .collect();
+    let mut list: Vec<(u8, f64, Line)> = all
+        .iter()
+        .filter_map(|(score, worth)| {
+            let setting = &data.settings[score.setting];
             let chosen = data.pooled() == Some(score.setting);
             let rank = match setting.role {
                 _ if chosen => 0,
@@ -140,32 +207,79 @@ fn lines(data: &ReportData) -> Vec<Line> {
                 true => ("chosen".to_owned(), Look::CHOSEN),
                 false => (data.describe(score.setting), Look::of(data, score.setting)),
             };
-            let (at_zero, slope) = straight(data, score)?;
             let line = Line {
                 setting: score.setting,
                 name,
                 look,
-                at_zero,
-                slope,
+                worth: *worth,
             };
             Some((rank, -score.utility?, line))
         })
         .collect();
     list.sort_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
-    list.into_iter()
+    let mut lines: Vec<Line> = list
+        .into_iter()
         .map(|(_, _, line)| line)
-        .take(LINES)
-        .collect()
+        .take(NAMED)
+        .collect();
+    for (n, (setting, worth, from, to)) in best(data, &all).into_iter().enumerate() {
+        if lines.iter().any(|line| line.setting == setting) {
+            continue;
+        }
+        let at = match from < to {
+            true => format!("{from} to {to}"),
+            false => from.to_string(),
+        };
+        lines.push(Line {
+            setting,
+            name: format!("best at lambda {at}"),
+            look: unused(&lines, n),
+            worth,
+        });
+    }
+    lines
+}
+
+/// A look whose ink no line has yet, as long as there is one.
+fn unused(lines: &[Line], n: usize) -> Look {
+    let is_free = |look: &Look| lines.iter().all(|line| line.look.ink() != look.ink());
+    let free = (0..SERIES.len() - 2).map(Look::other).find(is_free);
+    free.unwrap_or_else(|| Look::other(lines.len() + n))
+}
+
+/// The setting that is worth most at each of the lambdas, and from which to which; none where no detector is better.
+fn best(data: &ReportData, all: &[(&Score, Worth)]) -> Vec<(usize, Worth, f64, f64)> {
+    let mut list: Vec<(usize, Worth, f64, f64)> = Vec::new();
+    for lambda in lambdas(data) {
+        let most = all.iter().reduce(|a, b| {
+            if b.1.at(lambda) > a.1.at(lambda) {
+                b
+            } else {
+                a
+            }
+        });
+        let Some((score, worth)) = most.filter(|most| most.1.at(lambda) > 0.0) else {
+            continue;
+        };
+        match list.last_mut().filter(|last| last.0 == score.setting) {
+            Some(last) => last.3 = lambda,
+            None => list.push((score.setting, *worth, lambda, lambda)),
+        }
+    }
+    list
 }
 
 /// Utility as a straight line in lambda: its value at 0 and its slope (scoring.md: only what is cut wrongly costs).
-fn straight(data: &ReportData, score: &Score) -> Option<(f64, f64)> {
+fn straight(data: &ReportData, score: &Score) -> Option<Worth> {
     let (pi, lambda) = data.run.worth?;
     let share = |part: u64, whole: u64| (whole > 0).then(|| part as f64 / whole as f64);
     let cut = share(score.premature + score.stale, score.loops)?;
     let fpr = share(score.false_alarm, score.clean)?;
     let slope = -100.0 * (cut + (1.0 - pi) / pi * fpr);
-    Some((score.utility? - slope * lambda, slope))
+    Some(Worth {
+        at_zero: score.utility? - slope * lambda,
+        slope,
+    })
 }
 
 fn key(line: &Line) -> Key {
@@ -200,7 +314,41 @@ mod tests {
             run,
             ..ReportData::default()
         };
-        let (at_zero, slope) = straight(&data, &score).unwrap();
-        assert!((at_zero + slope - 35.5).abs() < 1e-9, "{at_zero} {slope}");
+        let worth = straight(&data, &score).unwrap();
+        assert!((worth.at(1.0) - 35.5).abs() < 1e-9);
+    }
+
+    #[test]
+    fn the_highest_line_at_every_mark_is_drawn() {
+        let cell = |setting, false_alarm, utility| Score {
+            setting,
+            model: crate::data::ALL_MODELS.into(),
+            loops: 10,
+            clean: 100,
+            false_alarm,
+            utility: Some(utility),
+            ..Score::default()
+        };
+        let setting = |id: &str| crate::data::Setting {
+            id: id.into(),
+            label: None,
+            role: Role::Cell,
+            params: Vec::new(),
+        };
+        let data = ReportData {
+            run: Run {
+                worth: Some((0.5, 1.0)),
+                ..Run::default()
+            },
+            settings: ["careful", "eager", "worse"].map(setting).to_vec(),
+            // At lambda 1; the second loses 10 for each lambda and the third is below it everywhere.
+            scores: vec![cell(0, 0, 40.0), cell(1, 10, 60.0), cell(2, 10, 50.0)],
+            ..ReportData::default()
+        };
+        let names: Vec<String> = lines(&data).into_iter().map(|line| line.name).collect();
+        assert_eq!(
+            names,
+            ["best at lambda 0.1 to 1", "best at lambda 3 to 100"]
+        );
     }
 }

@@ -1,9 +1,9 @@
 //! A row per model: recall and false alarms of the current, the pooled and the model's own setting.
 
-use super::{Drawing, Entry, Sheet};
+use super::{Drawing, Entry, LEFT_OUT, Sheet, left_out};
 use crate::data::{ALL_MODELS, Choice, ReportData, Score};
 use crate::draw::{
-    Anchor, Axis, Canvas, Dot, DrawError, Ink, Key, Label, Legend, Mark, Place, Rows,
+    Anchor, Axis, Canvas, Dot, DrawError, Ink, Key, Label, Legend, Mark, Place, Rows, elide_apart,
 };
 use crate::look::Look;
 use crate::numbers::{Interval, count, decimal, percent, range};
@@ -14,7 +14,8 @@ pub(super) static ENTRY: Entry = Entry {
     name: "forest",
     title: "Recall and false alarms of each model",
     reading: "A row per model, those with the most loops first: a dot with its 95 % interval for the setting in use, \
-              the one pooled over all models, and the model's own where it has loops enough (own: held out).",
+              the one pooled over all models, and the model's own where it has loops enough (own: held out). An arrow: \
+              the interval goes on. The dashed line is the limit of the run.",
     columns: &[
         ("model", "the model"),
         ("loops", "its labelled loops"),
@@ -30,10 +31,13 @@ pub(super) static ENTRY: Entry = Entry {
     draw,
 };
 
-/// How many models are drawn; the table has them all.
+/// How many models are drawn; the file has them all.
 const MODELS: usize = 20;
 /// How many settings stand in a row where none is chosen.
 const NAMED: usize = 3;
+/// The width of a name with its count beside the rows, and of the count alone.
+const NAMES: f64 = 322.0;
+const COUNT: f64 = 62.0;
 
 /// The dots of one model.
 struct Row<'d> {
@@ -47,7 +51,8 @@ struct Row<'d> {
 
 fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
     let list = contestants(data);
-    let rows = rows(data, &list);
+    let all = rows(data, &list);
+    let rows = &all[..all.len().min(MODELS)];
     if rows.is_empty() {
         return Ok(Drawing::Absent(
             "it compares models, and this folder has no scores of a model with labelled loops",
@@ -57,27 +62,16 @@ fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
     let top = legend.height() + 34.0;
     let per_row = if sheet.narrow() { 66.0 } else { 48.0 };
     let bottom = top + rows.len() as f64 * per_row;
-    let canvas = sheet.canvas(bottom + 48.0);
+    let canvas = sheet.canvas(bottom + 48.0 + LEFT_OUT);
+    left_out(
+        &canvas,
+        bottom + 56.0,
+        (rows.len(), all.len()),
+        "the others are in forest.csv",
+    )?;
     legend.draw(&canvas, 4.0, 4.0)?;
-    let (start, split, lead) = if sheet.narrow() {
-        (16.0, 0.58, 20.0)
-    } else {
-        (250.0, 0.68, 0.0)
-    };
-    let middle = sheet.width * split;
-    let gap = if sheet.narrow() { 17.0 } else { 24.0 };
-    let left = Place {
-        left: start,
-        top,
-        right: middle - gap,
-        bottom,
-    };
-    let right = Place {
-        left: middle + gap,
-        top,
-        right: sheet.width - 14.0,
-        bottom,
-    };
+    let (left, right) = places(&sheet, top, bottom);
+    let lead = if sheet.narrow() { 20.0 } else { 0.0 };
     let recall = Rows::new(
         &canvas,
         left,
@@ -90,8 +84,12 @@ fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
     } else {
         "false alarms per million clean chars"
     };
-    let fa = Rows::new(&canvas, right, fa_axis(&rows), rows.len(), fa_name)?;
-    for (n, row) in rows.iter().enumerate() {
+    let fa = Rows::new(&canvas, right, fa_axis(data, rows), rows.len(), fa_name)?;
+    data.run.limit.map_or(Ok(()), |limit| fa.limit(limit))?;
+    let models: Vec<&str> = rows.iter().map(|row| row.model).collect();
+    let (from, to) = name_ends(&canvas, sheet.narrow());
+    let names = elide_apart(&models, to - from - COUNT, 13.0);
+    for (n, (row, shown)) in rows.iter().zip(&names).enumerate() {
         recall.dots(n, &row.recall, lead)?;
         fa.dots(n, &row.fa, lead)?;
         let y = if sheet.narrow() {
@@ -99,10 +97,27 @@ fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
         } else {
             recall.middle(n)
         };
-        name(&canvas, row, y, sheet.narrow())?;
+        name(&canvas, (row, shown), y, (from, to))?;
     }
-    let numbers = rows.iter().flat_map(|row| numbers(data, row));
+    let numbers = all.iter().flat_map(|row| numbers(data, row));
     Ok(Drawing::Shown(canvas.finish()?, numbers.collect()))
+}
+
+/// Where the recall stands, and the false alarms.
+fn places(sheet: &Sheet<'_>, top: f64, bottom: f64) -> (Place, Place) {
+    let (start, split, gap) = match sheet.narrow() {
+        true => (16.0, 0.58, 17.0),
+        false => (NAMES + 8.0, 0.7, 24.0),
+    };
+    let middle = sheet.width * split;
+    let place = |left, right| Place {
+        left,
+        top,
+        right,
+        bottom,
+    };
+    let right = place(middle + gap, sheet.width - 14.0);
+    (place(start, middle - gap), right)
 }
 
 fn numbers(data: &ReportData, row: &Row<'_>) -> Data {
@@ -120,17 +135,26 @@ fn numbers(data: &ReportData, row: &Row<'_>) -> Data {
     row.shown.iter().map(line).collect()
 }
 
-fn name(canvas: &Canvas, row: &Row<'_>, y: f64, narrow: bool) -> Result<(), DrawError> {
+/// Where names begin, and counts end.
+fn name_ends(canvas: &Canvas, narrow: bool) -> (f64, f64) {
+    match narrow {
+        true => (10.0, canvas.width() - 18.0),
+        false => (4.0, NAMES),
+    }
+}
+
+fn name(
+    canvas: &Canvas,
+    (row, shown): (&Row<'_>, &str),
+    y: f64,
+    (from, to): (f64, f64),
+) -> Result<(), DrawError> {
+    if shown != row.model {
+        canvas.title(row.model);
+    }
+    canvas.text((from, y), shown, Label::new(Ink::Text, Anchor::Start))?;
     let n = format!("n = {}", count(row.loops));
-    let start = if narrow { 10.0 } else { 4.0 };
-    let end = if narrow { canvas.width() - 18.0 } else { 242.0 };
-    canvas.text_within(
-        (start, y),
-        row.model,
-        end - start - 62.0,
-        Label::new(Ink::Text, Anchor::Start),
-    )?;
-    canvas.text((end, y), &n, Label::new(Ink::Muted, Anchor::End).size(12.0))
+    canvas.text((to, y), &n, Label::new(Ink::Muted, Anchor::End).size(12.0))
 }
 
 /// A setting that every row shows.
@@ -177,7 +201,6 @@ fn rows<'d>(data: &'d ReportData, list: &[Contestant]) -> Vec<Row<'d>> {
     };
     let mut scores: Vec<&Score> = data.scores.iter().filter(is_model).collect();
     scores.sort_by(|a, b| b.loops.cmp(&a.loops).then(a.model.cmp(&b.model)));
-    scores.truncate(MODELS);
     scores
         .into_iter()
         .map(|score| row(data, list, score))
@@ -264,7 +287,7 @@ fn keys(data: &ReportData, list: &[Contestant]) -> Vec<Key> {
 }
 
 /// From 0 to the largest upper end, but not past thirty times the largest rate: an interval may be very wide.
-fn fa_axis(rows: &[Row<'_>]) -> Axis {
+fn fa_axis(data: &ReportData, rows: &[Row<'_>]) -> Axis {
     let ends = |of: fn(&Interval) -> Option<f64>| {
         rows.iter()
             .flat_map(|row| &row.fa)
@@ -272,5 +295,9 @@ fn fa_axis(rows: &[Row<'_>]) -> Axis {
             .filter(|end| end.is_finite())
             .fold(1.0, f64::max)
     };
-    Axis::symlog(1.0, ends(|at| at.high).min(ends(|at| at.value) * 30.0))
+    let most = ends(|at| at.high).min(ends(|at| at.value) * 30.0);
+    Axis::symlog(
+        1.0,
+        data.run.limit.map_or(most, |limit| most.max(limit * 1.3)),
+    )
 }

@@ -1,7 +1,7 @@
 //! The marginal effect of each parameter: what the objective and the false alarms do along its values.
 
 use super::{Drawing, Entry, Sheet};
-use crate::data::{Objective, ReportData, short};
+use crate::data::{ReportData, Run, short};
 use crate::draw::{
     Anchor, Axis, Canvas, Dash, DrawError, Ink, Key, Label, Legend, Mark, Panel, Pen, Place,
     measure,
@@ -15,7 +15,7 @@ pub(super) static ENTRY: Entry = Entry {
     name: "marginal",
     title: "What each parameter does",
     reading: "For each value of a parameter: the best setting with that value that meets the limit, and the median of \
-              all settings with it; below, their false alarms per million clean characters. A flat line means that the \
+              all settings with it; below, their false alarms per million clean characters and, dashed, the limit. A flat line means that the \
               parameter does not matter here.",
     columns: &[
         ("parameter", "whose values are gone through"),
@@ -80,13 +80,13 @@ fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
     let top = legend.height() + 8.0;
     let canvas = sheet.canvas(top + slices.len().div_ceil(columns) as f64 * BLOCK);
     legend.draw(&canvas, 4.0, 4.0)?;
-    let axes = (objective_axis(data, &slices), fa_axis(&slices));
+    let axes = (objective_axis(data, &slices), fa_axis(data, &slices));
     for (n, slice) in slices.iter().enumerate() {
         let corner = (
             (n % columns) as f64 * width,
             top + (n / columns) as f64 * BLOCK,
         );
-        block(&canvas, slice, corner, width, &axes, &data.run.objective)?;
+        block(&canvas, slice, corner, width, &axes, &data.run)?;
     }
     let rows = slices.iter().flat_map(|slice| rows(data, slice));
     Ok(Drawing::Shown(canvas.finish()?, rows.collect()))
@@ -140,7 +140,7 @@ fn block(
     (left, top): (f64, f64),
     width: f64,
     (objective, fa): &(Axis, Axis),
-    shown: &Objective,
+    run: &Run,
 ) -> Result<(), DrawError> {
     let title = Label::new(Ink::Text, Anchor::Start).bold();
     canvas.text_within(
@@ -164,13 +164,17 @@ fn block(
     };
     let slots = Axis::slots(slice.values.len());
     let panel = Panel::new(canvas, upper, slots.clone(), objective.clone());
-    panel.axes("", &shown.name)?;
-    let write = |value| shown.write(value);
+    panel.axes("", &run.objective.name)?;
+    let write = |value| run.objective.write(value);
     curve(&panel, slice, |worth| worth.median, median_look(), &write)?;
     let best = |worth: &Worth<'_>| worth.best.map(|best| best.1);
     curve(&panel, slice, best, best_look(), &write)?;
     let panel = Panel::new(canvas, lower, slots, fa.clone());
     panel.axes("", "false alarms")?;
+    if let Some(limit) = run.limit {
+        let ends = [(-0.5, limit), (slice.values.len() as f64 - 0.5, limit)];
+        panel.line(&ends, Pen::dashed(Ink::Limit, 1.4, Dash::Dashed))?;
+    }
     let write = |value| decimal(Some(value));
     curve(
         &panel,
@@ -268,10 +272,10 @@ fn objective_axis(data: &ReportData, slices: &[Slice<'_, '_>]) -> Axis {
     )
 }
 
-fn fa_axis(slices: &[Slice<'_, '_>]) -> Axis {
+fn fa_axis(data: &ReportData, slices: &[Slice<'_, '_>]) -> Axis {
     let worths = slices.iter().flat_map(|slice| &slice.worths);
     let rates = worths
         .flat_map(|worth| [worth.median_fa, worth.best.and_then(|best| best.0.fa.value)])
         .flatten();
-    Axis::from_zero(rates.fold(0.0, f64::max), 2)
+    Axis::rates(rates.chain(data.run.limit))
 }

@@ -69,6 +69,30 @@ impl Sheet<'_> {
     }
 }
 
+/// Below a chart: how many models it shows, and where the others are.
+fn left_out(
+    canvas: &crate::draw::Canvas,
+    y: f64,
+    (shown, all): (usize, usize),
+    others: &str,
+) -> Result<(), DrawError> {
+    use crate::draw::{Anchor, Ink, Label};
+    if shown >= all {
+        return Ok(());
+    }
+    let [shown, all] = [shown, all].map(|n| crate::numbers::count(n as u64));
+    let what = format!("{shown} of {all} models, those with the most loops;");
+    let label = Label::new(Ink::Muted, Anchor::Start).size(12.0);
+    if canvas.width() < 600.0 {
+        canvas.text((4.0, y), &what, label)?;
+        return canvas.text((4.0, y + 16.0), others, label);
+    }
+    canvas.text((4.0, y), &format!("{what} {others}"), label)
+}
+
+/// How much room [`left_out`] takes.
+const LEFT_OUT: f64 = 32.0;
+
 /// The outcome of drawing.
 enum Drawing {
     /// The chart, and the numbers that it shows.

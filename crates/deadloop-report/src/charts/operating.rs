@@ -1,6 +1,8 @@
 //! The operating curve: recall against false alarms per million clean chars, a line per model.
 
-use super::{Drawing, Entry, Sheet};
+mod own;
+
+use super::{Drawing, Entry, LEFT_OUT, Sheet, left_out};
 use crate::data::{ALL_MODELS, ReportData, Role, Score};
 use crate::draw::{
     Anchor, Axis, Canvas, Dash, DrawError, Ink, Key, Label, Legend, Mark, Panel, Pen, Place,
@@ -10,13 +12,14 @@ use crate::look::Look;
 use crate::numbers::{decimal, percent};
 use crate::points::{Rows, setting};
 use deadloop_score::Cell;
+use own::{Own, models, own_marks, own_points};
 
 pub(super) static ENTRY: Entry = Entry {
     name: "operating",
     title: "Recall against false alarms",
     reading: "Up and left is better: each step of a line is the highest recall (share of loops found) that any setting \
               reaches with at most that many false alarms per million clean characters. Large marks are all models \
-              together; small ones, in a line's colour, that model's current (disc) and chosen (star) setting.",
+              together; small ones, in the colour and shape of a model's line, its current (hollow) and chosen (filled) setting.",
     columns: &[
         (
             "mark",
@@ -34,8 +37,18 @@ pub(super) static ENTRY: Entry = Entry {
     draw,
 };
 
-/// How many models get a line of their own.
+/// How many models get a line of their own; the file has the marks of all.
 const MODELS: usize = 7;
+/// Their shapes: with the ink no two models look alike.
+const SHAPES: [Mark; MODELS] = [
+    Mark::Square,
+    Mark::Triangle,
+    Mark::Diamond,
+    Mark::TriangleDown,
+    Mark::Pentagon,
+    Mark::Disc,
+    Mark::Star,
+];
 /// Inks of the models; the first two of the series belong to current and chosen.
 const INKS: [Ink; 6] = [
     Ink::Third,
@@ -50,6 +63,8 @@ const INKS: [Ink; 6] = [
 struct Curve<'d> {
     model: &'d str,
     pen: Pen,
+    /// The shape of its marks; none for all models together.
+    shape: Option<Mark>,
     points: Vec<(f64, f64)>,
     /// The setting of each point; none where the line begins.
     settings: Vec<Option<usize>>,
@@ -57,7 +72,7 @@ struct Curve<'d> {
 
 /// A setting that is marked.
 struct Point {
-    /// What it is: `chosen`, `current`, `named`, `floor`.
+    /// What it is: `chosen`, `best in-sample`, `current`, `named`, `floor`.
     role: &'static str,
     setting: usize,
     name: String,
@@ -80,7 +95,7 @@ fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
     let legend = Legend::new(keys(&curves, &points), sheet.width - 8.0, 300.0);
     let top = legend.height() + 40.0;
     let plot = if sheet.narrow() { 290.0 } else { 400.0 };
-    let canvas = sheet.canvas(top + plot + 50.0);
+    let canvas = sheet.canvas(top + plot + 50.0 + LEFT_OUT);
     legend.draw(&canvas, 4.0, 4.0)?;
     let place = Place {
         left: 50.0,
@@ -88,26 +103,14 @@ fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
         right: sheet.width - 16.0,
         bottom: top + plot,
     };
-    let panel = Panel::new(
-        &canvas,
-        place,
-        x_axis(data, &curves, &points),
-        Axis::share(5),
-    );
+    let x = x_axis(data, &curves, &points);
+    let panel = Panel::new(&canvas, place, x, Axis::share(5));
     panel.axes("false alarms per million clean chars", "recall")?;
     limit(data, &canvas, &panel)?;
     for curve in curves.iter().rev() {
         panel.title(curve.model).steps(&curve.points, curve.pen)?;
     }
-    let own: Vec<Own<'_>> = curves
-        .iter()
-        .flat_map(|curve| own_points(data, curve))
-        .collect();
-    for one in &own {
-        let title = format!("{}, {}: {}", one.curve.model, one.role, told(one.at));
-        let ink = one.curve.pen.ink;
-        panel.title(title).mark(one.at, one.mark, one.radius, ink)?;
-    }
+    own_marks(data, (&canvas, &panel), &curves)?;
     for point in points.iter().rev() {
         panel
             .title(format!("{}: {}", point.name, told(point.at)))
@@ -120,7 +123,19 @@ fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
             (panel.at(point.at.0, point.at.1), name)
         })
         .collect();
-    names_beside(&canvas, &named)?;
+    let limit = data.run.limit.map(|limit| panel.at(limit, 0.0).0);
+    names_beside(&canvas, &named, limit)?;
+    let models = models(data);
+    let drawn = curves.iter().filter(|curve| curve.shape.is_some()).count();
+    let others = "the marks of the others are in operating.csv";
+    if drawn > 0 {
+        left_out(&canvas, top + plot + 58.0, (drawn, models.len()), others)?;
+    }
+    let own: Vec<Own<'_>> = models
+        .into_iter()
+        .filter(|_| drawn > 0)
+        .flat_map(|model| own_points(data, model))
+        .collect();
     Ok(Drawing::Shown(
         canvas.finish()?,
         rows(data, (&curves, &own, &points)),
@@ -141,41 +156,11 @@ fn rows(data: &ReportData, (curves, own, points): (&[Curve<'_>], &[Own<'_>], &[P
     });
     let own = own
         .iter()
-        .map(|one| row(one.role, one.curve.model, Some(one.setting), one.at));
+        .map(|one| row(one.role, one.model, Some(one.setting), one.at));
     let marks = points
         .iter()
         .map(|point| row(point.role, ALL_MODELS, Some(point.setting), point.at));
     marks.chain(own).chain(steps).collect()
-}
-
-/// A model's own setting, marked on its line.
-struct Own<'c> {
-    curve: &'c Curve<'c>,
-    role: &'static str,
-    setting: usize,
-    at: (f64, f64),
-    mark: Mark,
-    radius: f64,
-}
-
-/// Small marks on a model's line: its current and its chosen setting, in the shapes of the large ones.
-fn own_points<'c>(data: &ReportData, curve: &'c Curve<'c>) -> Vec<Own<'c>> {
-    let settings = [
-        ("current", data.current(), Mark::Disc, 3.2),
-        ("chosen", data.chosen_for(curve.model), Mark::Star, 4.4),
-    ];
-    let own = |(role, setting, mark, radius): (&'static str, Option<usize>, Mark, f64)| {
-        let setting = setting.filter(|_| curve.model != ALL_MODELS)?;
-        Some(Own {
-            curve,
-            role,
-            setting,
-            at: place(data.score(setting, curve.model)?)?,
-            mark,
-            radius,
-        })
-    };
-    settings.into_iter().filter_map(own).collect()
 }
 
 fn told((fa, recall): (f64, f64)) -> String {
@@ -200,27 +185,20 @@ fn curves(data: &ReportData) -> Vec<Curve<'_>> {
     {
         return Vec::new();
     }
-    let mut models: Vec<(&str, u64)> = Vec::new();
-    for score in data.scores.iter().filter(|score| score.model != ALL_MODELS) {
-        match models.iter_mut().find(|model| model.0 == score.model) {
-            Some(model) => model.1 = model.1.max(score.loops),
-            None => models.push((&score.model, score.loops)),
-        }
-    }
-    models.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(b.0)));
     let pen = |n: usize| Pen::dashed(INKS[n % INKS.len()], 1.8, Dash::nth(n + n / INKS.len()));
-    let own = models
+    let own = models(data)
         .into_iter()
-        .take(MODELS)
+        .zip(SHAPES)
         .enumerate()
-        .map(|(n, (model, _))| (model, pen(n)));
-    std::iter::once((ALL_MODELS, Pen::solid(Ink::Text, 2.8)))
+        .map(|(n, (model, shape))| (model, pen(n), Some(shape)));
+    std::iter::once((ALL_MODELS, Pen::solid(Ink::Text, 2.8), None))
         .chain(own)
-        .map(|(model, pen)| {
+        .map(|(model, pen, shape)| {
             let (points, settings) = envelope(data, model).into_iter().unzip();
             Curve {
                 model,
                 pen,
+                shape,
                 points,
                 settings,
             }
@@ -266,16 +244,21 @@ fn points(data: &ReportData) -> Vec<Point> {
         .collect();
     let rank = |point: &Point| {
         let leading = data.leading().iter().position(|at| *at == point.setting);
-        (point.role != "chosen", point.role == "floor", leading)
+        (!is_star(point), point.role == "floor", leading)
     };
     points.sort_by_key(rank);
     for point in &mut points {
-        if point.role != "chosen" && rank(point).2 >= Some(Look::DISTINCT) {
+        if !is_star(point) && rank(point).2 >= Some(Look::DISTINCT) {
             (point.mark, point.ink, point.radius) = (Mark::Disc, Ink::Axis, 4.0);
             point.beside = true;
         }
     }
     points
+}
+
+/// The choice, or the best of a search.
+fn is_star(point: &Point) -> bool {
+    matches!(point.role, "chosen" | "best in-sample")
 }
 
 /// The marks of a setting: one as the choice, one as itself.
@@ -299,6 +282,10 @@ fn marks(data: &ReportData, setting: usize, at: (f64, f64)) -> Vec<Point> {
             Ink::Chosen,
             7.0,
         ));
+    }
+    if data.best() == Some(setting) {
+        let name = "best in-sample".into();
+        marks.push(point("best in-sample", name, Mark::Star, Ink::Chosen, 7.0));
     }
     let Some(this) = data.settings.get(setting) else {
         return marks;
@@ -348,7 +335,7 @@ fn keys(curves: &[Curve<'_>], points: &[Point]) -> Vec<Key> {
     let lines = curves.iter().map(|curve| Key {
         name: name(curve.model),
         pen: Some(curve.pen),
-        mark: None,
+        mark: curve.shape.map(|shape| (shape, curve.pen.ink)),
     });
     let marks = points
         .iter()
@@ -376,21 +363,11 @@ fn limit(data: &ReportData, canvas: &Canvas, panel: &Panel<'_>) -> Result<(), Dr
     )
 }
 
-/// From 0 past everything that is drawn; the even part ends at the power of ten below the smallest rate.
+/// From 0 past everything that is drawn.
 fn x_axis(data: &ReportData, curves: &[Curve<'_>], points: &[Point]) -> Axis {
     let rates = curves
         .iter()
         .flat_map(|curve| &curve.points)
         .chain(points.iter().map(|point| &point.at));
-    let positive: Vec<f64> = rates.map(|at| at.0).filter(|&rate| rate > 0.0).collect();
-    let least = positive.iter().copied().fold(1.0, f64::min);
-    let most = positive
-        .iter()
-        .copied()
-        .chain(data.run.limit)
-        .fold(1.0, f64::max);
-    Axis::symlog(
-        10f64.powf(least.log10().floor()).clamp(0.1, 1.0),
-        most * 1.3,
-    )
+    Axis::rates(rates.map(|at| at.0).chain(data.run.limit))
 }

@@ -13,7 +13,8 @@ pub(super) static ENTRY: Entry = Entry {
     title: "The settings that no other one beats",
     reading: "Each point is a setting of the grid such that no other has a higher recall, fewer false alarms and a \
               shorter delay at once; the darker it is, the longer the delay (on dark paper, the lighter). What stands \
-              below and right of another point is there for its shorter delay.",
+              below and right of another point is there for its shorter delay. The axis of recall shows no more than the \
+              range that there is.",
     columns: &[
         ("setting", "its id, as in scores.csv"),
         ("name", "what it is called"),
@@ -48,7 +49,9 @@ fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
         .collect();
     let bounds = bounds(points.iter().map(|point| point.2).collect());
     let tint = |delay: f64| TINTS[bounds.iter().filter(|bound| delay > **bound).count()];
-    let legend = Legend::new(keys(&bounds), sheet.width - 8.0, 300.0);
+    let is_chosen = |at: usize| data.pooled() == Some(at);
+    let has_chosen = points.iter().any(|point| is_chosen(point.3));
+    let legend = Legend::new(keys(&bounds, has_chosen), sheet.width - 8.0, 300.0);
     let top = legend.height() + 40.0;
     let plot = if sheet.narrow() { 270.0 } else { 360.0 };
     let canvas = sheet.canvas(top + plot + 50.0);
@@ -59,15 +62,16 @@ fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
         right: sheet.width - 16.0,
         bottom: top + plot,
     };
-    let most = points.iter().map(|point| point.0).fold(1.0, f64::max);
     let panel = Panel::new(
         &canvas,
         place,
-        Axis::symlog(0.3, most * 1.3),
-        Axis::share(5),
+        Axis::rates(points.iter().map(|point| point.0)),
+        Axis::shares_of(points.iter().map(|point| point.1), 5),
     );
     panel.axes("false alarms per million clean chars", "recall")?;
-    for (fa, recall, delay, setting) in points.iter().rev() {
+    let others = points.iter().rev().filter(|point| !is_chosen(point.3));
+    let chosen = points.iter().filter(|point| is_chosen(point.3));
+    for (fa, recall, delay, setting) in others.chain(chosen) {
         let title = format!(
             "{}: recall {}, {} false alarms per million clean chars, delay {}",
             data.describe(*setting),
@@ -75,14 +79,9 @@ fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
             decimal(Some(*fa)),
             chars(Some(*delay))
         );
-        let (mark, radius) = match data.pooled() == Some(*setting) {
-            true => (Mark::Star, 8.0),
-            false => (Mark::Disc, 4.6),
-        };
-        let ink = if mark == Mark::Star {
-            Ink::Chosen
-        } else {
-            tint(*delay)
+        let (mark, radius, ink) = match is_chosen(*setting) {
+            true => (Mark::Star, 8.0, Ink::Chosen),
+            false => (Mark::Disc, 4.6, tint(*delay)),
         };
         panel.title(title).mark((*fa, *recall), mark, radius, ink)?;
     }
@@ -109,19 +108,23 @@ fn bounds(mut delays: Vec<f64>) -> Vec<f64> {
     (1..TINTS.len()).filter_map(|n| at(n).copied()).collect()
 }
 
-fn keys(bounds: &[f64]) -> Vec<Key> {
+/// The tints, and the choice where it is among the points.
+fn keys(bounds: &[f64], has_chosen: bool) -> Vec<Key> {
     let chars = |bound: f64| chars(Some(bound));
     let name = |n: usize| match (n, bounds.get(n)) {
         (0, Some(to)) => format!("delay to {}", chars(*to)),
         (_, Some(to)) => format!("to {}", chars(*to)),
         (_, None) => "longer".to_owned(),
     };
+    let key = |name: String, mark| Key {
+        name,
+        pen: None,
+        mark: Some(mark),
+    };
     let tints = TINTS.iter().enumerate();
+    let chosen = has_chosen.then(|| key("chosen".into(), (Mark::Star, Ink::Chosen)));
     tints
-        .map(|(n, ink)| Key {
-            name: name(n),
-            pen: None,
-            mark: Some((Mark::Disc, *ink)),
-        })
+        .map(|(n, ink)| key(name(n), (Mark::Disc, *ink)))
+        .chain(chosen)
         .collect()
 }

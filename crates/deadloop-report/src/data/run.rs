@@ -9,8 +9,12 @@ pub struct Run {
     pub command: String,
     /// The name of the corpus.
     pub corpus: String,
-    /// The last part of its path, for commands that can be copied.
-    pub corpus_file: String,
+    /// Where it lay, as seen from where the command ran.
+    pub corpus_path: String,
+    /// What `explain` is told there to see a transcript through the setting that it is opened with.
+    pub explain: Vec<String>,
+    /// Its chars.
+    pub chars: u64,
     /// What tells this corpus from another of the same name.
     pub corpus_hash: Option<String>,
     /// Programs and versions, as they introduce themselves.
@@ -44,6 +48,39 @@ pub struct Nothing {
     pub cells: u64,
     /// Index into [`ReportData::settings`](crate::ReportData::settings) of the setting that violates them least.
     pub nearest: usize,
+    /// Those that it violates.
+    pub violated: Vec<Over>,
+}
+
+/// A limit that a setting does not keep.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Over {
+    /// The limit, as text: `fa_per_mchar<=1`.
+    pub constraint: String,
+    /// What was compared with it: a confidence bound, or the estimate; none where it is n/a.
+    pub compared: Option<f64>,
+}
+
+impl Over {
+    /// `fa_per_mchar 25.0 where 10 is allowed`.
+    pub(crate) fn told(&self) -> String {
+        let parts = self
+            .constraint
+            .split_once("<=")
+            .map(|parts| (parts, "allowed"));
+        let asked = || {
+            self.constraint
+                .split_once(">=")
+                .map(|parts| (parts, "asked for"))
+        };
+        match parts.or_else(asked) {
+            Some(((metric, bound), verb)) => {
+                let compared = decimal(self.compared);
+                format!("{metric} {compared} where {bound} is {verb}")
+            }
+            None => self.constraint.clone(),
+        }
+    }
 }
 
 /// The constraint that fewest settings meet.

@@ -42,9 +42,29 @@ impl Axis {
         }
     }
 
-    /// From 0 to `high`, which is rounded up, with about `count` round ticks.
-    pub(crate) fn from_zero(high: f64, count: usize) -> Self {
-        Self::nice(0.0, high, count)
+    /// Shares over the range of `values` and a little more, with about `count` ticks.
+    pub(crate) fn shares_of(values: impl Iterator<Item = f64>, count: usize) -> Self {
+        let (low, high) = values.fold((1.0, 0.0), |(low, high): (f64, f64), value| {
+            (low.min(value), high.max(value))
+        });
+        let pad = ((high - low) * 0.06).max(0.01);
+        let (low, high) = ((low - pad).max(0.0), (high + pad).min(1.0));
+        let mut axis = Self::nice(low * 100.0, high * 100.0, count);
+        for (at, text) in &mut axis.ticks {
+            *at /= 100.0;
+            text.push_str(" %");
+        }
+        (axis.low, axis.high) = (axis.low / 100.0, axis.high / 100.0);
+        axis
+    }
+
+    /// Rates from 0 past the largest; the even part ends at the power of ten below the smallest that is not 0.
+    pub(crate) fn rates(rates: impl Iterator<Item = f64>) -> Self {
+        let positive: Vec<f64> = rates.filter(|&rate| rate > 0.0).collect();
+        let least = positive.iter().copied().fold(1.0, f64::min);
+        let most = positive.iter().copied().fold(1.0, f64::max);
+        let linear = 10f64.powf(least.log10().floor()).clamp(0.1, 1.0);
+        Self::symlog(linear, most * 1.3)
     }
 
     /// From `low` to `high`, both rounded outwards to ticks, of which there are about `count`.
@@ -114,6 +134,11 @@ impl Axis {
         self.low
     }
 
+    /// The highest value.
+    pub(crate) fn high(&self) -> f64 {
+        self.high
+    }
+
     /// Where `value` lies, 0 at the low end and 1 at the high end; values outside are moved to the end.
     pub(crate) fn place(&self, value: f64) -> f64 {
         let bend = |v: f64| match self.scale {
@@ -138,13 +163,7 @@ fn round_step(wish: f64) -> f64 {
 
 /// A tick's number: no exponent, no needless digits.
 fn plain(value: f64) -> String {
-    let text = format!("{value:.3}");
-    let text = text.trim_end_matches('0').trim_end_matches('.');
-    let (whole, rest) = text
-        .split_once('.')
-        .map_or((text, None), |(w, r)| (w, Some(r)));
-    let grouped = crate::numbers::group(whole);
-    rest.map_or(grouped.clone(), |rest| format!("{grouped}.{rest}"))
+    crate::numbers::plain(value, 3)
 }
 
 impl Ranged for Axis {
@@ -197,7 +216,7 @@ mod tests {
 
     #[test]
     fn nice_ends_are_ticks() {
-        let axis = Axis::from_zero(870.0, 4);
+        let axis = Axis::nice(0.0, 870.0, 4);
         assert_eq!(labels(&axis), ["0", "250", "500", "750", "1\u{202f}000"]);
     }
 }

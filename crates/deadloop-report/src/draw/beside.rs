@@ -16,13 +16,16 @@ const EDGES: (f64, f64) = (52.0, 4.0);
 /// Left, right, top, bottom of what is taken.
 type Taken = [f64; 4];
 
-/// Writes the names of those points that have one, each where it covers no point and no other name.
+/// Writes the names of those points that have one, each where it covers no point, no other name and not the upright
+/// line at `blocked`.
 pub(crate) fn names_beside(
     canvas: &Canvas,
     points: &[(At, Option<&str>)],
+    blocked: Option<f64>,
 ) -> Result<(), DrawError> {
     let around = |((x, y), _): &(At, Option<&str>)| [x - HALF, x + HALF, y - HALF, y + HALF];
     let mut taken: Vec<Taken> = points.iter().map(around).collect();
+    taken.extend(blocked.map(|x| [x - 3.0, x + 3.0, f64::NEG_INFINITY, f64::INFINITY]));
     for ((x, y), name) in points {
         let Some(name) = name.map(|name| elide(name, LONGEST, SIZE)) else {
             continue;
@@ -63,7 +66,7 @@ mod tests {
     fn a_name_without_room_is_not_written() {
         let written = |points: &[(At, Option<&str>)]| {
             let canvas = Canvas::new("t", "t", 200.0, 60.0);
-            names_beside(&canvas, points).unwrap();
+            names_beside(&canvas, points, None).unwrap();
             canvas.finish().unwrap().svg().matches("<text").count()
         };
         let free = ((100.0, 30.0), Some("name"));

@@ -125,6 +125,8 @@ pub(crate) enum Mark {
     Cross,
     /// A star with five points.
     Star,
+    /// Five corners.
+    Pentagon,
 }
 
 impl Mark {
@@ -136,6 +138,7 @@ impl Mark {
             Self::Triangle => vec![(0.0, -1.15), (1.1, 0.85), (-1.1, 0.85)],
             Self::TriangleDown => vec![(0.0, 1.15), (1.1, -0.85), (-1.1, -0.85)],
             Self::Star => (0..10).map(star_corner).collect(),
+            Self::Pentagon => (0..5).map(pentagon_corner).collect(),
             Self::Disc | Self::Ring | Self::Cross => Vec::new(),
         }
     }
@@ -145,6 +148,11 @@ fn star_corner(n: u32) -> At {
     let radius = if n.is_multiple_of(2) { 1.45 } else { 0.62 };
     let angle = f64::from(n) * std::f64::consts::PI / 5.0 - std::f64::consts::FRAC_PI_2;
     (radius * angle.cos(), radius * angle.sin())
+}
+
+fn pentagon_corner(n: u32) -> At {
+    let angle = f64::from(n) * std::f64::consts::PI * 0.4 - std::f64::consts::FRAC_PI_2;
+    (1.1 * angle.cos(), 1.1 * angle.sin())
 }
 
 impl Canvas {
@@ -288,6 +296,25 @@ impl Canvas {
             }
         }
         Ok(())
+    }
+
+    /// A point with nothing inside; not for rings and crosses.
+    pub(crate) fn hollow(
+        &self,
+        at: At,
+        mark: Mark,
+        radius: f64,
+        ink: Ink,
+    ) -> Result<(), DrawError> {
+        let title = self.sheet.borrow_mut().title.take();
+        self.mark(at, mark, radius, ink)?;
+        self.restore(title);
+        let inner = radius * 0.5;
+        if mark == Mark::Disc {
+            let circle = Circle::new(fine(at), steps(inner), fill(Ink::Paper));
+            return Ok(self.root.draw(&circle)?);
+        }
+        self.polygon(at, mark, inner, Ink::Paper)
     }
 
     fn restore(&self, title: Option<String>) {

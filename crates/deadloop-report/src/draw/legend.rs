@@ -2,7 +2,7 @@
 
 use super::DrawError;
 use super::canvas::{Anchor, Canvas, Label, Mark, Pen};
-use super::text::{elide, measure};
+use super::text::{elide_apart, measure};
 use super::theme::Ink;
 
 /// One entry of a legend.
@@ -27,12 +27,13 @@ const SWATCH: f64 = 30.0;
 const SIZE: f64 = 13.0;
 
 impl Legend {
-    /// Lays `keys` out in rows of `width` pixels; names longer than `longest` pixels are cut in the middle.
+    /// Lays `keys` out in rows of `width` pixels; names longer than `longest` pixels are cut.
     pub(crate) fn new(keys: Vec<Key>, width: f64, longest: f64) -> Self {
         let (mut x, mut y) = (0.0, ROW / 2.0);
         let mut placed = Vec::with_capacity(keys.len());
-        for key in keys {
-            let name = elide(&key.name, longest.min(width - SWATCH), SIZE);
+        let names: Vec<&str> = keys.iter().map(|key| key.name.as_str()).collect();
+        let names = elide_apart(&names, longest.min(width - SWATCH), SIZE);
+        for (key, name) in keys.into_iter().zip(names) {
             let takes = SWATCH + measure(&name, SIZE) + 18.0;
             if x > 0.0 && x + takes - 18.0 > width {
                 (x, y) = (0.0, y + ROW);

@@ -8,7 +8,7 @@
 //! | `pixels.rs` | a picture as PNG |
 //! | `fonts.rs` | the system's fonts, for PNG: which one has a char, and its outline |
 //! | `theme.rs` | the inks (a light and a dark colour each) and the CSS made from them |
-//! | `text.rs` | how wide a text is, and how a long one is cut in the middle |
+//! | `text.rs` | how wide a text is, and how long ones are cut and stay apart |
 //! | `axis.rs` | scales and their ticks |
 //! | `canvas.rs` | one sheet: text, lines, marks in pixels |
 //! | `panel.rs` | a pair of axes on a sheet: grid, tick labels, marks in data coordinates |
@@ -39,7 +39,7 @@ pub(crate) use legend::{Key, Legend};
 pub(crate) use panel::{Panel, Place};
 pub(crate) use picture::Picture;
 pub(crate) use rows::{Dot, Rows};
-pub(crate) use text::{elide, measure};
+pub(crate) use text::{elide, elide_apart, measure};
 pub(crate) use theme::{Dash, Ink, SEQUENCE, SERIES, chart_css, variables_css};
 
 /// Why a chart could not be drawn.

@@ -97,15 +97,20 @@ impl<'c> Panel<'c> {
     }
 
     /// Horizontal grid lines and what stands left of them; the name stands above the axis, so that it need not be
-    /// read sideways.
+    /// read sideways. Labels that would touch the one below are left out.
     pub(crate) fn y_axis(&self, name: &str) -> Result<(), DrawError> {
         let Place {
             left, top, right, ..
         } = self.place;
+        let mut free_below = f64::INFINITY;
         for (at, text) in self.y.ticks() {
             let y = self.at(self.x.low(), *at).1;
             self.canvas
                 .line(&[(left, y), (right, y)], Pen::solid(Ink::Grid, 1.0))?;
+            if y > free_below {
+                continue;
+            }
+            free_below = y - 14.0;
             self.canvas.text(
                 (left - 7.0, y),
                 text,

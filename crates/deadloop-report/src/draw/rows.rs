@@ -4,6 +4,7 @@ use super::DrawError;
 use super::axis::Axis;
 use super::canvas::{Anchor, Canvas, Label, Mark, Pen};
 use super::panel::{Panel, Place};
+use super::text::measure;
 use super::theme::{Dash, Ink};
 use crate::numbers::Interval;
 
@@ -26,6 +27,8 @@ pub(crate) struct Rows<'c> {
     place: Place,
     panel: Panel<'c>,
     count: usize,
+    /// Where the axis ends: an interval that goes on has an arrow there.
+    high: f64,
 }
 
 impl<'c> Rows<'c> {
@@ -37,12 +40,14 @@ impl<'c> Rows<'c> {
         count: usize,
         name: &str,
     ) -> Result<Self, DrawError> {
+        let high = x.high();
         let panel = Panel::new(canvas, place, x, Axis::slots(count));
         let rows = Self {
             canvas,
             place,
             panel,
             count,
+            high,
         };
         for row in (0..count).step_by(2) {
             let (top, bottom) = rows.edges(row);
@@ -50,6 +55,19 @@ impl<'c> Rows<'c> {
         }
         rows.panel.x_axis(name)?;
         Ok(rows)
+    }
+
+    /// A line through all rows at the value that is not to be passed.
+    pub(crate) fn limit(&self, at: f64) -> Result<(), DrawError> {
+        let x = self.panel.at(at, 0.0).0;
+        let ends = [(x, self.place.top), (x, self.place.bottom)];
+        let pen = Pen::dashed(Ink::Limit, 1.6, Dash::Dashed);
+        self.canvas.line(&ends, pen)?;
+        let half = measure(&format!("limit: {at}"), 12.0) / 2.0;
+        let x = x.clamp(self.place.left + half, self.place.right - half);
+        let label = Label::new(Ink::Limit, Anchor::Middle).size(12.0);
+        let text = format!("limit: {at}");
+        self.canvas.text((x, self.place.top - 10.0), &text, label)
     }
 
     /// The upper and lower edge of a row.
@@ -110,6 +128,11 @@ impl<'c> Rows<'c> {
             self.canvas
                 .title(dot.title.as_str())
                 .line(&[(x(low), y), (x(high), y)], pen)?;
+            if high > self.high {
+                let tip = x(high);
+                let arrow = [(tip - 5.0, y - 4.0), (tip, y), (tip - 5.0, y + 4.0)];
+                self.canvas.line(&arrow, pen)?;
+            }
         }
         self.canvas
             .title(dot.title.as_str())

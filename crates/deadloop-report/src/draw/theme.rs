@@ -4,7 +4,7 @@
 //! without CSS) and a class, and the CSS made here gives the class its colour from the page's theme. So one SVG works
 //! embedded, where it follows the page's toggle, and stand-alone, with the same CSS inside it.
 //! The series inks are in the manner of Okabe and Ito, darkened or lightened until each has a contrast of 3:1 or more
-//! against its paper; no chart relies on them alone.
+//! against its paper (so has the hatching on what it covers); no chart relies on them alone.
 
 use plotters::style::RGBAColor;
 use std::fmt::Write as _;
@@ -36,7 +36,7 @@ inks! {
     Seventh, "seventh", "#565656", "#c2c2c2";
     Eighth, "eighth", "#8c1d18", "#ff9c94";
     Limit, "limit", "#b3261e", "#f28b82";
-    Hatch, "hatch", "#c2c8cf", "#4b545f";
+    Hatch, "hatch", "#848d97", "#667280";
     Void, "void", "#f7f8f9", "#1a1e23";
     OnHigh, "onhigh", "#ffffff", "#0c151d";
     Sequence0, "q0", "#eef4fa", "#1b2530";
@@ -155,4 +155,37 @@ pub(crate) fn chart_css() -> String {
             css
         },
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn luminance(color: &str) -> f64 {
+        let part = |at: usize| {
+            let part = f64::from(u8::from_str_radix(&color[at..at + 2], 16).unwrap()) / 255.0;
+            if part <= 0.04045 {
+                part / 12.92
+            } else {
+                ((part + 0.055) / 1.055).powf(2.4)
+            }
+        };
+        0.2126 * part(1) + 0.7152 * part(3) + 0.0722 * part(5)
+    }
+
+    fn contrast(a: &str, b: &str) -> f64 {
+        let (a, b) = (luminance(a), luminance(b));
+        (a.max(b) + 0.05) / (a.min(b) + 0.05)
+    }
+
+    #[test]
+    fn series_and_hatching_are_seen_in_both_themes() {
+        let of = |ink: Ink| (INKS[ink as usize].2, INKS[ink as usize].3);
+        let pairs = SERIES.map(|ink| (ink, Ink::Paper)).into_iter();
+        for (ink, ground) in pairs.chain([(Ink::Limit, Ink::Paper), (Ink::Hatch, Ink::Void)]) {
+            let (light, dark) = (of(ink), of(ground));
+            assert!(contrast(light.0, dark.0) >= 3.0, "{ink:?} on light");
+            assert!(contrast(light.1, dark.1) >= 3.0, "{ink:?} on dark");
+        }
+    }
 }

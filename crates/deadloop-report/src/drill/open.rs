@@ -201,20 +201,21 @@ fn link(id: &str) -> String {
     id.bytes().map(byte).collect::<String>()
 }
 
-/// What explains it, ready to be copied where the corpus and the settings lie.
+/// What explains it, ready to be copied where the run was started.
 fn command(data: &ReportData, row: &Outcome) -> String {
-    let quoted = |text: &str| format!("'{}'", visible(text).replace('\'', "'\\''"));
-    let label = data.settings.get(row.setting).and_then(|s| s.label.clone());
-    let settings = match (data.settings_toml.is_some(), label.as_deref()) {
-        (true, _) => " --settings settings.toml".to_owned(),
-        (false, None | Some("recommended" | "current")) => String::new(),
-        (false, Some(label)) => format!(" --settings {}", quoted(&format!("{label}.toml"))),
-    };
-    let corpus = quoted(&data.run.corpus_file);
-    format!(
-        "deadloop explain {corpus} {}{settings}",
-        quoted(&row.transcript)
-    )
+    let words = [&data.run.corpus_path, &row.transcript];
+    let words = words.into_iter().chain(&data.run.explain);
+    let words: Vec<String> = words.map(|word| quoted(&visible(word))).collect();
+    format!("deadloop explain {}", words.join(" "))
+}
+
+/// A word for a POSIX shell.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:@%=".contains(c);
+    match !word.is_empty() && word.chars().all(plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', "'\\''")),
+    }
 }
 
 #[cfg(test)]

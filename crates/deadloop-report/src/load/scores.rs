@@ -2,9 +2,9 @@
 
 use super::rows::Rows;
 use super::run::constraints;
-use crate::data::{ALL_MODELS, Score, WITHIN};
+use crate::data::{ALL_MODELS, Over, Score, WITHIN};
 use crate::numbers::Interval;
-use deadloop_score::{Constraint, Count, Judge, Manifest, Metric, Tally, Worth};
+use deadloop_score::{Constraint, Count, Judge, Manifest, Metric, Standing, Tally, Worth};
 
 /// Reads rows of `scores.parquet` or `scores_by.parquet`.
 pub(super) struct ScoreReader {
@@ -14,6 +14,10 @@ pub(super) struct ScoreReader {
     /// What a setting that never alarms leaves of all models together: how much text there is.
     quiet: Tally,
     judge: Judge,
+    /// The id of the setting that violates the constraints least, where none meets them.
+    nearest: Option<String>,
+    /// The constraints that it violates, once its row was read.
+    pub(super) violated: Vec<Over>,
 }
 
 /// Columns that a tally is made of again, for the constraints.
@@ -83,6 +87,8 @@ impl ScoreReader {
             worth: manifest.worth,
             quiet,
             judge: Judge::default(),
+            nearest: manifest.infeasible.as_ref().map(|why| why.nearest.clone()),
+            violated: Vec::new(),
         }
     }
 
@@ -100,6 +106,10 @@ impl ScoreReader {
         model: &str,
     ) -> Score {
         let meets = model == ALL_MODELS && self.meets(rows, row);
+        let id = rows.text("setting", row);
+        if model == ALL_MODELS && id.is_some() && id == self.nearest.as_deref() {
+            self.violated = self.over(rows, row);
+        }
         let count = |name: &str| rows.count(name, row);
         let number = |name: &str| rows.number(name, row);
         let interval = |value: &str, low: &str, high: &str| Interval {
@@ -144,29 +154,53 @@ impl ScoreReader {
     /// Whether all constraints are met, as the choice decided it: by bounds where the metric has one.
     fn meets(&mut self, rows: &Rows<'_>, row: usize) -> bool {
         let tally = tally(rows, row);
-        let Self {
-            constraints,
-            worth,
-            quiet,
-            judge,
-            ..
-        } = self;
+        let constraints = 0..self.constraints.len();
         constraints
-            .iter()
-            .all(|constraint| match constraint.metric {
-                Metric::FaPerMchar
-                | Metric::Recall
-                | Metric::Precision
-                | Metric::Fpr
-                | Metric::KindAccuracy => judge.standing(constraint, &tally, quiet, worth).met,
-                metric => rows.number(&metric.name(), row).is_some_and(|value| {
-                    if constraint.at_most {
-                        value <= constraint.bound
-                    } else {
-                        value >= constraint.bound
-                    }
-                }),
-            })
+            .into_iter()
+            .all(|n| self.stands(n, &tally, rows, row).met)
+    }
+
+    /// The constraints that are not met.
+    fn over(&mut self, rows: &Rows<'_>, row: usize) -> Vec<Over> {
+        let tally = tally(rows, row);
+        let mut list = Vec::new();
+        for n in 0..self.constraints.len() {
+            let standing = self.stands(n, &tally, rows, row);
+            if !standing.met {
+                list.push(Over {
+                    constraint: self.constraints[n].to_string(),
+                    compared: standing.compared,
+                });
+            }
+        }
+        list
+    }
+
+    /// How a constraint stands.
+    fn stands(&mut self, n: usize, tally: &Tally, rows: &Rows<'_>, row: usize) -> Standing {
+        let constraint = &self.constraints[n];
+        match constraint.metric {
+            Metric::FaPerMchar
+            | Metric::Recall
+            | Metric::Precision
+            | Metric::Fpr
+            | Metric::KindAccuracy => {
+                let (quiet, worth) = (&self.quiet, &self.worth);
+                self.judge.standing(constraint, tally, quiet, worth)
+            }
+            metric => {
+                let compared = rows.number(&metric.name(), row);
+                let keeps = |value: f64| match constraint.at_most {
+                    true => value <= constraint.bound,
+                    false => value >= constraint.bound,
+                };
+                Standing {
+                    compared,
+                    by_bound: false,
+                    met: compared.is_some_and(keeps),
+                }
+            }
+        }
     }
 }
 

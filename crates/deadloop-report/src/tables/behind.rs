@@ -1,7 +1,7 @@
 //! The numbers behind a chart, as a table in a fold below it.
 
 use super::{Cell, Column, Row, Table};
-use crate::numbers::count;
+use crate::numbers::{count, group, plain};
 use crate::points::{Column as Named, Rows};
 use deadloop_score::Cell as Number;
 
@@ -37,19 +37,17 @@ fn cell(number: &Number) -> Cell {
     match number {
         Number::Text(text) => Cell::text(text.as_deref().unwrap_or("")),
         Number::Int(value) => Cell {
-            text: value.map(|value| value.to_string()).unwrap_or_default(),
+            text: value
+                .map(|value| group(&value.to_string()))
+                .unwrap_or_default(),
             sort: value.map(|value| value as f64),
             ..Cell::default()
         },
-        Number::Float(Some(value)) if value.is_finite() => {
-            let short = format!("{value:.4}");
-            let short = short.trim_end_matches('0').trim_end_matches('.');
-            Cell {
-                text: short.replace('-', "−"),
-                sort: Some(*value),
-                ..Cell::default()
-            }
-        }
+        Number::Float(Some(value)) if value.is_finite() => Cell {
+            text: plain(*value, 4),
+            sort: Some(*value),
+            ..Cell::default()
+        },
         Number::Float(_) => Cell::text(number.csv()),
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{Cell, Column, Row, Table, number, words};
 use crate::data::{ALL_MODELS, Choice, ReportData};
-use crate::numbers::{chars, decimal, percent, points};
+use crate::numbers::{chars, decimal, group, percent, points};
 
 /// How many models with the setting of all models are shown before the rest is folded away.
 const SHOWN: usize = 12;
@@ -12,6 +12,11 @@ pub(super) fn table(data: &ReportData) -> Option<Table> {
     let pooled = data.pooled();
     let own = |choice: &Choice| choice.setting.is_some() && choice.setting != pooled;
     let mut choices: Vec<&Choice> = data.choices.iter().collect();
+    // The row of an only model would say the same again.
+    let single = choices.iter().filter(|choice| choice.model != ALL_MODELS);
+    if single.count() == 1 {
+        choices.retain(|choice| choice.model == ALL_MODELS || own(choice));
+    }
     choices.sort_by_cached_key(|choice| {
         let rank = (choice.model != ALL_MODELS, !own(choice));
         (rank, std::cmp::Reverse(choice.loops), choice.model.as_str())
@@ -22,9 +27,10 @@ pub(super) fn table(data: &ReportData) -> Option<Table> {
         .count();
     let rows = choices.iter().map(|choice| row(data, choice)).collect();
     let note = "Recall, false alarms and delay are held out: measured on the folds that the selection did not see. \
-                Optimism is how much better the selection looked on what it was made on, in points. “thin”: too \
-                little clean text for the upper bound of the false alarms to decide, the point estimate did. Models \
-                with a setting of their own come first.";
+                Optimism is how much better the selection looked on what it was made on. “thin”: too \
+                little clean text for the upper bound of the false alarms to decide, the point estimate did. “Over the limit”: what \
+                the setting does on all transcripts of this model, not held out, is outside a limit. Models with a \
+                setting of their own come first.";
     let table = Table::new("Chosen setting per model", note, columns(), rows)?;
     Some(table.cut(first + SHOWN, "choice.csv"))
 }
@@ -32,12 +38,12 @@ pub(super) fn table(data: &ReportData) -> Option<Table> {
 fn columns() -> Vec<Column> {
     vec![
         words("model"),
+        number("recall"),
+        number("false alarms / Mchar"),
         words("setting"),
         words("why"),
         number("loops"),
         number("clean Mchar"),
-        number("recall"),
-        number("false alarms / Mchar"),
         number("upper bound"),
         number("delay, chars"),
         number("optimism"),
@@ -46,17 +52,37 @@ fn columns() -> Vec<Column> {
 
 /// In a word, with the reason and what has to be known about it below.
 fn why(choice: &Choice) -> Cell {
+    let over = choice
+        .over
+        .iter()
+        .map(|over| format!("over the limit: {}", over.told()));
+    let reason = grouped(&choice.reason);
     let marks = [
-        (!choice.reason.is_empty(), choice.reason.as_str()),
+        (!choice.reason.is_empty(), reason.as_str()),
         (choice.thin, "thin"),
         (choice.kept, "current kept"),
     ];
-    let marks: Vec<&str> = marks
-        .into_iter()
-        .filter(|mark| mark.0)
-        .map(|mark| mark.1)
-        .collect();
+    let marks = marks.into_iter().filter(|mark| mark.0);
+    let marks: Vec<String> = marks.map(|mark| mark.1.to_owned()).chain(over).collect();
     Cell::text(choice.why.as_str()).with(marks.join("; "))
+}
+
+/// A sentence with the thousands of its whole numbers parted.
+fn grouped(text: &str) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some(from) = rest.find(|c: char| c.is_ascii_digit()) {
+        let digits = rest[from..].find(|c: char| !c.is_ascii_digit());
+        let to = digits.map_or(rest.len(), |digits| from + digits);
+        let decimals = rest[..from].ends_with('.');
+        out.push_str(&rest[..from]);
+        match decimals {
+            true => out.push_str(&rest[from..to]),
+            false => out.push_str(&group(&rest[from..to])),
+        }
+        rest = &rest[to..];
+    }
+    out + rest
 }
 
 /// What it is called and its id; of a model without one of its own, that it is the one of all models.
@@ -78,12 +104,12 @@ fn setting(data: &ReportData, choice: &Choice) -> Cell {
 fn row(data: &ReportData, choice: &Choice) -> Row {
     let cells = vec![
         Cell::model(&choice.model),
+        Cell::interval(choice.recall, percent),
+        Cell::figure(choice.fa.value, decimal),
         setting(data, choice),
         why(choice),
         Cell::count(choice.loops),
         Cell::figure(Some(choice.clean_chars as f64 / 1e6), decimal),
-        Cell::interval(choice.recall, percent),
-        Cell::figure(choice.fa.value, decimal),
         Cell::figure(choice.fa.high, decimal),
         Cell::figure(choice.delay, chars),
         Cell::figure(

@@ -2,7 +2,7 @@
 
 use super::{Cell, Row, Table, number, words};
 use crate::data::{ALL_MODELS, Became, Comparison, Difference, Flip, Gate, ReportData};
-use crate::numbers::{UNDEFINED, count, decimal, percent};
+use crate::numbers::{UNDEFINED, count, decimal, percent, points};
 use crate::visible::visible;
 
 /// How many rows of single models, and how many flips, are shown before the rest is folded away.
@@ -100,11 +100,15 @@ fn difference(row: &Difference) -> Row {
     let share = matches!(row.metric.as_str(), "recall" | "fpr" | "saved");
     let write = if share { percent } else { decimal };
     let signed = |value: Option<f64>| match value {
-        Some(value) if value > 0.0 => format!("+{}", write(Some(value))),
-        value => write(value),
+        value if share => points(value),
+        Some(value) if value > 0.0 => format!("+{}", decimal(Some(value))),
+        value => decimal(value),
     };
     let ends = match (row.lo, row.hi) {
-        (Some(_), Some(_)) => format!("{} to {}", signed(row.lo), signed(row.hi)),
+        (Some(_), Some(_)) => {
+            let low = signed(row.lo).replace(" points", "");
+            format!("{low} to {}", signed(row.hi))
+        }
         _ => String::new(),
     };
     let metric = match row.metric.as_str() {

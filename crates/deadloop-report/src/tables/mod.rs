@@ -11,7 +11,7 @@ mod members;
 mod settings;
 
 use crate::data::ReportData;
-use crate::draw::elide;
+use crate::draw::{elide, elide_apart};
 use crate::numbers;
 use crate::visible::visible;
 pub(crate) use behind::behind;
@@ -19,7 +19,11 @@ pub(crate) use comparison::told;
 use serde::Serialize;
 pub(crate) use settings::front;
 use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
 
+/// How wide a name in a table may be, and its font size, in any unit.
+const ROOM: f64 = 46.0;
+const SIZE: f64 = 1.6;
 /// How many rows a fold holds: a page of a thousand models stays light, and the files have the rest.
 const FOLDED: usize = 300;
 
@@ -61,7 +65,7 @@ pub(crate) struct Column {
 pub(crate) struct Row {
     /// A cell for each column.
     pub(crate) cells: Vec<Cell>,
-    /// `current`, `chosen`, `floor`, `better`, `worse` or nothing.
+    /// `current`, `chosen`, `best`, `floor`, `better`, `worse` or nothing.
     pub(crate) role: &'static str,
 }
 
@@ -99,7 +103,7 @@ pub(crate) struct Tables {
 
 /// Builds every table.
 pub(crate) fn tables(data: &ReportData) -> Tables {
-    Tables {
+    let mut tables = Tables {
         models: choice::table(data).or_else(|| settings::by_model(data)),
         settings: settings::side_by_side(data),
         pareto: settings::pareto(data),
@@ -111,6 +115,39 @@ pub(crate) fn tables(data: &ReportData) -> Tables {
         cases: cases::tables(data),
         changes: comparison::tables(data),
         errors: cases::errors(data),
+    };
+    tables.keep_apart();
+    tables
+}
+
+impl Tables {
+    /// Names that were cut and look alike are cut elsewhere.
+    fn keep_apart(&mut self) {
+        let single = [
+            &mut self.models,
+            &mut self.settings,
+            &mut self.pareto,
+            &mut self.errors,
+        ];
+        let lists = [&mut self.breakdowns, &mut self.cases, &mut self.changes];
+        let tables = single.into_iter().flatten();
+        let tables = tables.chain(lists.into_iter().flatten());
+        let rows = tables.flat_map(|table| {
+            let folded = table.folded.iter_mut().flat_map(|folded| &mut folded.rows);
+            table.rows.iter_mut().chain(folded)
+        });
+        let cells = rows.flat_map(|row| &mut row.cells);
+        let mut cut: Vec<&mut Cell> = cells.filter(|cell| cell.whole.is_some()).collect();
+        let names: BTreeSet<String> = cut.iter().filter_map(|cell| cell.whole.clone()).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let shown = elide_apart(&names, ROOM, SIZE);
+        let shown: BTreeMap<&str, String> = names.into_iter().zip(shown).collect();
+        for cell in &mut cut {
+            let name = cell.whole.as_deref().and_then(|whole| shown.get(whole));
+            if let Some(name) = name {
+                cell.text.clone_from(name);
+            }
+        }
     }
 }
 
@@ -174,10 +211,10 @@ impl Cell {
         }
     }
 
-    /// A name, cut in the middle where it is very long.
+    /// A name, cut where it is very long.
     fn name(name: &str) -> Self {
         let name = &*visible(name);
-        let text = elide(name, 46.0, 1.6);
+        let text = elide(name, ROOM, SIZE);
         let whole = (text != name).then(|| name.to_owned());
         Self {
             text,
@@ -244,13 +281,14 @@ impl Cell {
     }
 }
 
-/// `current`, `chosen`, `floor` or nothing.
+/// `current`, `chosen`, `best`, `floor` or nothing.
 fn role(data: &ReportData, setting: usize) -> &'static str {
     use crate::data::Role;
     match data.settings.get(setting).map(|setting| setting.role) {
         _ if data.pooled() == Some(setting) => "chosen",
         Some(Role::Current) => "current",
         Some(Role::Floor) => "floor",
+        Some(_) if data.best() == Some(setting) => "best",
         _ => "",
     }
 }

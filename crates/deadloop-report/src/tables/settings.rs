@@ -1,7 +1,7 @@
 //! Settings side by side: the named ones with the floors, the Pareto front, and each model by itself.
 
 use super::{Cell, Column, Row, Table, number, role, words};
-use crate::data::{ALL_MODELS, By, ReportData, Role, Score};
+use crate::data::{ALL_MODELS, By, ReportData, Role, Score, Verdict};
 use crate::numbers::{chars, decimal, percent};
 use std::collections::BTreeMap;
 
@@ -15,12 +15,12 @@ const NAMED: usize = 3;
 /// Current, chosen, other named settings, floors; all models together.
 pub(super) fn side_by_side(data: &ReportData) -> Option<Table> {
     if !data.has_labels() {
-        return None;
+        return would_cut(data);
     }
     let rank = |score: &&Score| {
         let rank = match role(data, score.setting) {
             "current" => 0,
-            "chosen" => 1,
+            "chosen" | "best" => 1,
             "floor" => 3,
             _ => 2,
         };
@@ -32,19 +32,92 @@ pub(super) fn side_by_side(data: &ReportData) -> Option<Table> {
             .get(score.setting)
             .is_some_and(|setting| setting.role != Role::Cell)
             || data.pooled() == Some(score.setting)
+            || data.best() == Some(score.setting)
     };
     let mut scores: Vec<&Score> = data.together().filter(is_named).collect();
     scores.sort_by_cached_key(rank);
-    let rows = scores
-        .into_iter()
-        .map(|score| with_means(row(data, score, label(data, score)), score))
-        .collect();
-    let note = "All models together; the one in use, the chosen one, then those with the highest F1 first. A setting that does not beat the floors (never alarm, always alarm at the first \
-                checkpoint, alarm at random as often) is worth nothing. Of a tuned setting these are in-sample figures; \
+    let floor = floor(data);
+    let rows = scores.into_iter().map(|score| {
+        let first = label(
+            data,
+            score,
+            floor.filter(|floor| !beats(data, score, floor)),
+        );
+        with_means(row(data, score, first), score)
+    });
+    let rows = rows.collect();
+    let note = "All models together; the one in use, the chosen or best one, then those with the highest F1 first. A setting that does not beat the floors (never alarm, always alarm at the first \
+                checkpoint, alarm at random as often) is worth nothing. “Does not beat” a floor: its utility at this \
+                run's lambda and share of loops is at or below that of the best floor; where utility is n/a, its \
+                objective. Of a tuned setting these are in-sample figures; \
                 the table of choices has the held-out ones. “Models” is the mean over models, each counting the same.";
     let mut columns = columns("setting");
     columns.extend([number("recall, models"), number("false alarms, models")]);
     Table::new("Settings and floors side by side", note, columns, rows)
+}
+
+/// Without labels: how often each setting would have fired.
+fn would_cut(data: &ReportData) -> Option<Table> {
+    let mut all: BTreeMap<usize, (u64, u64)> = BTreeMap::new();
+    for row in &data.outcomes {
+        let counts = all.entry(row.setting).or_default();
+        counts.0 += u64::from(row.alarm_at.is_some() && row.verdict != Verdict::Error);
+        counts.1 += 1;
+    }
+    let row = |(at, (cut, of)): (usize, (u64, u64))| {
+        let id = data.settings.get(at).map_or("", |setting| &setting.id);
+        let name = data.describe(at);
+        let small = if name == id { "" } else { id };
+        let rate = (data.run.chars > 0).then(|| cut as f64 * 1e6 / data.run.chars as f64);
+        Row {
+            cells: vec![
+                Cell::text(name.as_str()).with(small),
+                Cell::count(cut),
+                Cell::count(of),
+                Cell::figure(rate, decimal),
+            ],
+            role: role(data, at),
+        }
+    };
+    let columns = vec![
+        words("setting"),
+        number("would cut"),
+        number("transcripts"),
+        number("per Mchar"),
+    ];
+    let note = "Transcripts that each setting would have cut, and for each million chars of the corpus. Nothing is \
+                labelled: whether rightly, only a label can tell.";
+    let rows = all.into_iter().map(row).collect();
+    Table::new("What each setting would cut", note, columns, rows)
+}
+
+/// The floor that is worth most: by its utility, or its objective where that is n/a.
+fn floor(data: &ReportData) -> Option<&Score> {
+    let floors = data
+        .together()
+        .filter(|score| data.settings[score.setting].role == Role::Floor);
+    let worth = |score: &Score| {
+        let merit = |value| data.run.objective.merit(value);
+        score.utility.or(score.objective.map(merit))
+    };
+    let valued = floors.filter_map(|score| Some((score, worth(score)?)));
+    let best = valued.reduce(|a, b| if b.1 > a.1 { b } else { a });
+    best.map(|best| best.0)
+}
+
+/// Whether a setting is worth more than a floor; so is one that cannot be compared, and a floor itself.
+fn beats(data: &ReportData, score: &Score, floor: &Score) -> bool {
+    if data.settings[score.setting].role == Role::Floor {
+        return true;
+    }
+    let merit = |value: f64| data.run.objective.merit(value);
+    match (score.utility, floor.utility) {
+        (Some(own), Some(floor)) => own > floor,
+        _ => match (score.objective, floor.objective) {
+            (Some(own), Some(floor)) => merit(own) > merit(floor),
+            _ => true,
+        },
+    }
 }
 
 /// The means over models behind the other cells.
@@ -72,17 +145,24 @@ pub(super) fn by_field(data: &ReportData) -> Vec<Table> {
     fields.into_iter().filter_map(table).collect()
 }
 
-fn label(data: &ReportData, score: &Score) -> Cell {
+/// What a setting is called, its id, and the floor that it does not beat.
+fn label(data: &ReportData, score: &Score, above: Option<&Score>) -> Cell {
     let setting = &data.settings[score.setting];
-    match role(data, score.setting) {
-        "chosen" => Cell::text("chosen (pooled)").with(data.describe(score.setting)),
-        "floor" => Cell::text(setting.id.as_str()).with("floor"),
-        _ => Cell::text(data.describe(score.setting)).with(if setting.label.is_some() {
-            setting.id.as_str()
-        } else {
-            ""
-        }),
-    }
+    let name = data.describe(score.setting);
+    let id = if name == setting.id { "" } else { &setting.id };
+    let (name, small) = match role(data, score.setting) {
+        "chosen" => ("chosen (pooled)".to_owned(), data.described(score.setting)),
+        "best" => ("best in-sample".to_owned(), data.described(score.setting)),
+        "floor" => (setting.id.clone(), "floor".to_owned()),
+        _ => (name, id.to_owned()),
+    };
+    let beaten = above.map(|floor| format!("does not beat {}", data.describe(floor.setting)));
+    let small: Vec<String> = [small]
+        .into_iter()
+        .filter(|small| !small.is_empty())
+        .collect();
+    let small: Vec<String> = small.into_iter().chain(beaten).collect();
+    Cell::text(name).with(small.join("; "))
 }
 
 fn columns(first: &'static str) -> Vec<Column> {
@@ -94,7 +174,7 @@ fn columns(first: &'static str) -> Vec<Column> {
         "F1",
         "delay, chars",
         "median latency",
-        "within 1000",
+        "within 1\u{202f}000",
         "saved",
         "lost / Mchar",
         "right kind",

@@ -192,25 +192,15 @@ fn summary(
         .map(|((label, _), cell)| (label.clone(), evidence.tally(*cell, &all, &done.judge)))
         .collect();
     if global.json {
-        let row = |((label, tally), cell): (&(String, Tally), &usize)| {
-            json!({
-                "name": label, "setting": evidence.plan.id(*cell),
-                "transcripts": tally.get(Count::Transcripts), "loops": tally.loops(),
-                "unlabelled": tally.get(Count::Unlabelled), "errors": tally.get(Count::Errors),
-                "hit": tally.get(Count::Hit), "wrong": tally.wrong(),
-                "exposure": tally.get(Count::Exposure), "recall": ratio(tally),
-                "fa_per_mchar": deadloop_score::fa_per_mchar(tally),
-            })
-        };
-        let rows: Vec<_> = rows.iter().zip(cells).map(row).collect();
-        let rejected = done.surveyed.problems.len();
-        let said = json!({"out": done.folder.path(), "rejected": rejected, "settings": rows});
-        return show::print(&said.to_string());
+        return json(done, evidence, &rows, cells);
     }
     if global.quiet {
         return Ok(());
     }
-    let header = [
+    let unlabelled = rows
+        .iter()
+        .all(|(_, tally)| tally.loops() + tally.clean() == 0);
+    let mut header = vec![
         "setting",
         "loops",
         "hit",
@@ -220,6 +210,8 @@ fn summary(
         "delay, chars",
         "saved",
     ];
+    // All that can be said without labels.
+    header.extend(unlabelled.then_some("would cut"));
     let row = |(label, tally): &(String, Tally)| {
         vec![
             label.clone(),
@@ -232,9 +224,56 @@ fn summary(
             show::percent(deadloop_score::saved(tally)),
         ]
     };
-    let cells: Vec<Vec<String>> = rows.iter().map(row).collect();
-    show::print(&show::table(&header, &cells, 1))?;
+    let mut table: Vec<Vec<String>> = rows.iter().map(row).collect();
+    for (row, cell) in table.iter_mut().zip(cells).filter(|_| unlabelled) {
+        row.push(cut(done, evidence, *cell));
+    }
+    show::print(&show::table(&header, &table, 1))?;
     best(&rows).map_or(Ok(()), |line| show::print(&line))
+}
+
+/// The same as one object.
+fn json(
+    done: &Replayed,
+    evidence: &Evidence<'_>,
+    rows: &[(String, Tally)],
+    cells: &[usize],
+) -> Outcome {
+    let row = |((label, tally), cell): (&(String, Tally), &usize)| {
+        let (would_cut, would_cut_per_mchar) = would_cut(done, evidence, *cell);
+        json!({
+            "name": label, "setting": evidence.plan.id(*cell),
+            "transcripts": tally.get(Count::Transcripts), "loops": tally.loops(),
+            "unlabelled": tally.get(Count::Unlabelled), "errors": tally.get(Count::Errors),
+            "hit": tally.get(Count::Hit), "wrong": tally.wrong(),
+            "exposure": tally.get(Count::Exposure), "recall": ratio(tally),
+            "fa_per_mchar": deadloop_score::fa_per_mchar(tally),
+            "would_cut": would_cut, "would_cut_per_mchar": would_cut_per_mchar,
+        })
+    };
+    let rows: Vec<_> = rows.iter().zip(cells).map(row).collect();
+    let rejected = done.surveyed.problems.len();
+    let said = json!({"out": done.folder.path(), "rejected": rejected, "settings": rows});
+    show::print(&said.to_string())
+}
+
+/// `19 of 60 (4.75 per Mchar)`.
+fn cut(done: &Replayed, evidence: &Evidence<'_>, cell: usize) -> String {
+    let (cut, rate) = would_cut(done, evidence, cell);
+    let (cut, all) = (show::count(cut), show::count(evidence.cases.len() as u64));
+    format!("{cut} of {all} ({} per Mchar)", show::number(rate, 2))
+}
+
+/// How many transcripts a setting alarms on, labelled or not, and for each million chars of the corpus.
+fn would_cut(done: &Replayed, evidence: &Evidence<'_>, cell: usize) -> (u64, Option<f64>) {
+    let place = evidence.plan.cell(cell);
+    let alarms = |case: &usize| {
+        let decided = evidence.trial(place.block, *case).decided;
+        decided.stop(&place.at).is_some()
+    };
+    let cut = (0..evidence.cases.len()).filter(alarms).count() as u64;
+    let chars = done.manifest.corpus.chars;
+    (cut, (chars > 0).then(|| cut as f64 * 1e6 / chars as f64))
 }
 
 /// Which of many settings a reader looks for in the table: the one that saves the most of those that cut little.

@@ -20,10 +20,28 @@ pub(crate) fn copies(text: &[char], sight: &Sight, end: u64) -> Vec<Range<u64>> 
     if even.len() >= 2 {
         return even;
     }
-    // What is told of a unit that never comes back like this is not known here.
-    Some(alike(text, sight, end))
-        .filter(|alike| alike.len() >= 2)
-        .unwrap_or_default()
+    let alike = alike(text, sight, end);
+    if alike.len() >= 2 {
+        return alike;
+    }
+    told(sight, end)
+}
+
+/// As many copies of the period as the fact tells of, one after the other: borders are only near where what is folded
+/// away is not of one length. None where they would not end about where the fact was seen: its copies lie scattered.
+fn told(sight: &Sight, end: u64) -> Vec<Range<u64>> {
+    let (onset, period) = (sight.onset.0, sight.period.0);
+    let (start, count) = (
+        onset.saturating_sub(period),
+        sight.copies.max(0).unsigned_abs(),
+    );
+    let stop = start.saturating_add(period.saturating_mul(count));
+    if count < 2 || period == 0 || stop.abs_diff(sight.position.0) > period {
+        return Vec::new();
+    }
+    let starts = (0..count).map(|n| start + n * period);
+    let copy = |from: u64| from..(from + period).min(end);
+    starts.take_while(|from| *from < end).map(copy).collect()
 }
 
 /// Exact copies of the `period` chars at `start`, one after the other; the last one may be cut.
@@ -135,6 +153,28 @@ mod tests {
             let one = |c: &String| c.matches("Check").count() == 1;
             assert!(copies.iter().all(one), "{params}: {copies:?}");
         }
+    }
+
+    #[test]
+    fn what_no_unit_finds_again_is_told_by_onset_period_and_copies() {
+        // The fact's unit is cut where a number begins a new line.
+        let item =
+            |n: u32| format!("Step one is to look at it.\n{n}. Step two, and so on for ever.\n");
+        let text: String = (1..9).map(item).collect();
+        let toml =
+            "[[guard]]\ndetector = \"periodic\"\n[guard.params]\nfold = \"lists\"\nmin_chars = 60";
+        let settings = Settings::parse(toml).unwrap();
+        let mut sights = sights(&settings.guard().members[0], &text);
+        let sight = sights.iter_mut().find(|s| s.accepted).unwrap();
+        sight.unit = "a unit that is written otherwise".into();
+        let chars: Vec<char> = text.chars().collect();
+        let found = copies(&chars, sight, chars.len() as u64);
+        assert_eq!(found.len() as i64, sight.copies, "{found:?}");
+        assert!(found.windows(2).all(|pair| pair[0].end == pair[1].start));
+        assert_eq!(found[1].start, sight.onset.0);
+        // Copies that lie scattered are not tinted.
+        sight.position.0 += 5 * sight.period.0;
+        assert!(copies(&chars, sight, chars.len() as u64).is_empty());
     }
 
     #[test]

@@ -44,9 +44,16 @@ pub(super) fn summary(
         show::number(deadloop_score::delay(&now), 0),
         show::percent(deadloop_score::saved(&now)),
     ]];
-    let pooled = choices.models.len() - own.len();
-    let chosen = std::iter::once(&choices.pooled).chain(&choices.shipped);
-    rows.extend(chosen.chain(own).map(row));
+    // The row of an only model would say the same again.
+    let is_other =
+        |choice: &&Choice| choices.models.len() > 1 || choice.setting != choices.pooled.setting;
+    let own = own.into_iter().filter(is_other);
+    rows.extend(
+        std::iter::once(&choices.pooled)
+            .chain(&choices.shipped)
+            .chain(own)
+            .map(row),
+    );
     let header = [
         "model",
         "setting",
@@ -57,8 +64,14 @@ pub(super) fn summary(
         "saved",
     ];
     show::print(&show::table(&header, &rows, 3))?;
+    let takes = |choice: &&Choice| choice.setting == choices.pooled.setting;
+    let who = match choices.models.iter().filter(takes).count() {
+        0 => "No model takes".to_owned(),
+        1 => "1 model takes".to_owned(),
+        n => format!("{n} models take"),
+    };
     show::print(&format!(
-        "{pooled} models take the pooled setting (*); settings.toml is each model under its own. Chosen rows are \
+        "{who} the pooled setting (*); settings.toml is each model under its own. Chosen rows are \
          held-out figures: see choice.csv for why."
     ))
 }

@@ -1,0 +1,140 @@
+//! What a setting is called.
+
+use super::{ReportData, Role, Setting};
+use deadloop_score::replay::detect::{Detector, Value};
+use std::collections::BTreeSet;
+
+impl ReportData {
+    /// What a setting is called: its label, or the values in which it differs from the current one, or its id.
+    pub fn describe(&self, setting: usize) -> String {
+        let Some(this) = self.settings.get(setting) else {
+            return String::new();
+        };
+        if let Some(label) = &this.label {
+            let beside =
+                this.role == Role::Current && label != "current" && self.settings.len() > 1;
+            return if beside {
+                format!("current ({label})")
+            } else {
+                label.clone()
+            };
+        }
+        let differences = self.differences(this);
+        if differences.is_empty() {
+            this.id.clone()
+        } else {
+            differences.join(", ")
+        }
+    }
+
+    /// What a setting is called and its id, where that is not the same.
+    pub(crate) fn described(&self, setting: usize) -> String {
+        let name = self.describe(setting);
+        match self.settings.get(setting) {
+            Some(this) if this.id != name => format!("{name} ({})", this.id),
+            _ => name,
+        }
+    }
+
+    fn varying(&self) -> &[bool] {
+        self.varying.get_or_init(|| {
+            let mut cells = self
+                .settings
+                .iter()
+                .filter(|setting| setting.role == Role::Cell);
+            let Some(first) = cells.next() else {
+                return Vec::new();
+            };
+            let mut varying = vec![false; self.parameters.len()];
+            for cell in cells {
+                for (at, varies) in varying.iter_mut().enumerate() {
+                    *varies |= cell.params.get(at) != first.params.get(at);
+                }
+            }
+            varying
+        })
+    }
+
+    /// The members that a setting has.
+    fn members(&self, setting: &Setting) -> BTreeSet<&str> {
+        let values = self.parameters.iter().zip(&setting.params);
+        let there = values.filter(|(_, value)| value.is_some());
+        there.map(|(name, _)| member(name)).collect()
+    }
+
+    /// `parameter=value` for each value in which a setting differs from the current one, or from the detector's default
+    /// where the current one lacks the member; without a current one, for each that is not the same in all cells. Where
+    /// there are several members, the first of each says whose it is. A setting that is the current one without some of
+    /// its members is `only` the others.
+    fn differences(&self, this: &Setting) -> Vec<String> {
+        let base = self.current().and_then(|at| self.settings.get(at));
+        let (own, old) = (self.members(this), base.map(|base| self.members(base)));
+        let differs = |at: usize, name: &str, value: &str| match (base, &old) {
+            (Some(base), Some(old)) if old.contains(member(name)) => {
+                base.params.get(at).and_then(Option::as_deref) != Some(value)
+            }
+            (Some(_), _) => !is_default(name, value),
+            (None, _) => self.varying().get(at) == Some(&true),
+        };
+        let several = self.members_of_all() > 1;
+        let mut all = Vec::new();
+        for name in &own {
+            let before = all.len();
+            for (at, parameter) in self.parameters.iter().enumerate() {
+                let value = this.params.get(at).and_then(Option::as_deref);
+                let Some(value) = value.filter(|_| member(parameter) == *name) else {
+                    continue;
+                };
+                if differs(at, parameter, value) {
+                    let whose = match several && all.len() == before {
+                        true => format!("{name}: "),
+                        false => String::new(),
+                    };
+                    all.push(format!("{whose}{}={value}", short(parameter)));
+                }
+            }
+            let is_new = old.as_ref().is_some_and(|old| !old.contains(name));
+            if is_new && all.len() == before {
+                all.push((*name).to_owned());
+            }
+        }
+        if all.is_empty() && old.is_some_and(|old| own.len() < old.len() && !own.is_empty()) {
+            let own: Vec<&str> = own.into_iter().collect();
+            all.push(format!("only {}", own.join(" + ")));
+        }
+        all
+    }
+
+    fn members_of_all(&self) -> usize {
+        let members: BTreeSet<&str> = self.parameters.iter().map(|name| member(name)).collect();
+        members.len()
+    }
+}
+
+/// Whether a value, as the scores write it, is the default of the detector's parameter.
+fn is_default(parameter: &str, value: &str) -> bool {
+    // The second of the same detector is called `periodic-2`.
+    let member = member(parameter);
+    let name = match member.rsplit_once('-') {
+        Some((name, n)) if n.parse::<usize>().is_ok() => name,
+        _ => member,
+    };
+    let param = Detector::find(name).and_then(|detector| detector.param(short(parameter)));
+    param.is_some_and(|param| match Value::from(param.default) {
+        Value::Text(text) => text == value,
+        other => match other.as_number() {
+            Some(number) => value.parse() == Ok(number),
+            None => other.to_string() == value,
+        },
+    })
+}
+
+/// The member of a guard that a parameter is of.
+pub(crate) fn member(parameter: &str) -> &str {
+    parameter.rsplit_once('.').map_or("", |(member, _)| member)
+}
+
+/// A parameter's name without its guard.
+pub(crate) fn short(parameter: &str) -> &str {
+    parameter.rsplit('.').next().unwrap_or(parameter)
+}
