@@ -40,6 +40,9 @@ pub struct ReportData {
     pub scores: Vec<Score>,
     /// The choice for each model, and for all together where the model is [`ALL_MODELS`].
     pub choices: Vec<Choice>,
+    /// What `settings.toml` does, each model under its own setting; `None` where it names no model. It is no
+    /// setting of the list.
+    pub shipped: Option<Choice>,
     /// A row for each transcript and setting that was written out.
     pub outcomes: Vec<Outcome>,
     /// Scores of the named and chosen settings by a field of the transcripts.

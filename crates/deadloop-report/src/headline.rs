@@ -128,12 +128,15 @@ fn lines(data: &ReportData) -> Vec<Line> {
     let current = data
         .current()
         .and_then(|at| Some(of_score(together(at)?, data.describe(at), "current")));
-    let choice = data
-        .choices
-        .iter()
-        .find(|choice| choice.model == ALL_MODELS && choice.setting.is_some());
-    let chosen = choice.map(|choice| Line {
-        of: "chosen".into(),
+    let pooled = || {
+        let mut choices = data.choices.iter();
+        choices.find(|choice| choice.model == ALL_MODELS && choice.setting.is_some())
+    };
+    let chosen = data.shipped.as_ref().or_else(pooled).map(|choice| Line {
+        of: match data.shipped {
+            Some(_) => "shipped".into(),
+            None => "chosen".into(),
+        },
         role: "chosen",
         recall: choice.recall,
         fa: choice.fa,
@@ -208,7 +211,10 @@ fn nothing(data: &ReportData, why: &Nothing) -> String {
 fn sentence(data: &ReportData, line: &Line) -> String {
     let held_out = if line.held_out { ", held out," } else { "" };
     let of = match line.role {
-        "chosen" => format!("The {} setting", line.of),
+        "chosen" if data.shipped.is_some() => {
+            "settings.toml, each model under its own setting".into()
+        }
+        "chosen" => "The chosen setting".into(),
         "best" => format!(
             "The setting with the best {}{}, {}, in-sample,",
             data.run.objective.name,

@@ -14,7 +14,7 @@ use crate::data::{
 };
 use crate::numbers::Interval;
 use board::Source;
-use deadloop_score::{FileError, Regions, Results, Table, read_excerpts};
+use deadloop_score::{FileError, Regions, Results, Table, Why, read_excerpts};
 use parts::{Overview, Parts};
 use rows::Rows;
 use run::run;
@@ -79,10 +79,9 @@ pub fn load(dir: &Path) -> Result<ReportData, LoadError> {
         .scores_by
         .as_ref()
         .map_or_else(Vec::new, |table| by(table, &mut reader, &mut settings));
-    data.choices = results
-        .choice
-        .as_ref()
-        .map_or_else(Vec::new, |table| choices(table, &mut settings));
+    if let Some(table) = &results.choice {
+        (data.choices, data.shipped) = choices(table, &mut settings);
+    }
     if let Some(table) = &results.outcomes {
         data.outcomes = outcomes(table, &mut settings)?;
     }
@@ -202,10 +201,12 @@ fn by(table: &Table, reader: &mut ScoreReader, settings: &mut Settings) -> Vec<B
     list
 }
 
-fn choices(table: &Table, settings: &mut Settings) -> Vec<Choice> {
+/// The choices, and what is shipped.
+fn choices(table: &Table, settings: &mut Settings) -> (Vec<Choice>, Option<Choice>) {
     let rows = Rows::new(table);
     let text = |name: &str, row: usize| rows.text(name, row).unwrap_or_default().to_owned();
-    let choice = |row: usize| {
+    let is_shipped = |row: &usize| rows.text("why", *row) == Some(Why::Shipped.name());
+    let mut choice = |row: usize| {
         let held_out = |value: &str, bounds: &str| Interval {
             value: rows.number(&format!("held_out_{value}"), row),
             low: rows.number(&format!("held_out_{bounds}_lo"), row),
@@ -213,7 +214,10 @@ fn choices(table: &Table, settings: &mut Settings) -> Vec<Choice> {
         };
         Choice {
             model: text("model", row),
-            setting: rows.text("setting", row).map(|id| settings.at(id)),
+            setting: rows
+                .text("setting", row)
+                .filter(|_| !is_shipped(&row))
+                .map(|id| settings.at(id)),
             why: text("why", row),
             reason: text("reason", row),
             kept: rows.count("kept_current", row) > 0,
@@ -227,7 +231,9 @@ fn choices(table: &Table, settings: &mut Settings) -> Vec<Choice> {
             over: over(rows.text("margins", row).unwrap_or_default()),
         }
     };
-    (0..table.rows()).map(choice).collect()
+    let (shipped, chosen): (Vec<usize>, Vec<usize>) = (0..table.rows()).partition(is_shipped);
+    let chosen = chosen.into_iter().map(&mut choice).collect();
+    (chosen, shipped.into_iter().map(choice).next())
 }
 
 /// The limits with a negative margin: `fa_per_mchar<=1: -0.1235 (bound 1.1235); …`.

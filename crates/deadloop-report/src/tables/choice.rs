@@ -1,5 +1,7 @@
 //! The chosen setting of each model: the table that the reader came for.
 
+use deadloop_score::Why;
+
 use super::{Cell, Column, Row, Table, number, words};
 use crate::data::{ALL_MODELS, Choice, ReportData};
 use crate::numbers::{chars, decimal, group, percent, points};
@@ -7,7 +9,7 @@ use crate::numbers::{chars, decimal, group, percent, points};
 /// How many models with the setting of all models are shown before the rest is folded away.
 const SHOWN: usize = 12;
 
-/// All models together first, then those with a setting of their own, then the others by their loops.
+/// What is shipped first, where models differ, and all models together; then those with a setting of their own, then the others by their loops.
 pub(super) fn table(data: &ReportData) -> Option<Table> {
     let pooled = data.pooled();
     let own = |choice: &Choice| choice.setting.is_some() && choice.setting != pooled;
@@ -24,13 +26,16 @@ pub(super) fn table(data: &ReportData) -> Option<Table> {
     let first = choices
         .iter()
         .take_while(|choice| choice.model == ALL_MODELS || own(choice))
-        .count();
-    let rows = choices.iter().map(|choice| row(data, choice)).collect();
+        .count()
+        + usize::from(data.shipped.is_some());
+    let all = data.shipped.iter().chain(choices);
+    let rows = all.map(|choice| row(data, choice)).collect();
     let note = "Recall, false alarms and delay are held out: measured on the folds that the selection did not see. \
                 Optimism is how much better the selection looked on what it was made on. “thin”: too \
                 little clean text for the upper bound of the false alarms to decide, the point estimate did. “Over the limit”: what \
                 the setting does on all transcripts of this model, not held out, is outside a limit. Models with a \
-                setting of their own come first.";
+                setting of their own come first; settings.toml is all models together, each under the setting that the \
+                file has for it, and “all models” what to expect of a model that the file does not name.";
     let table = Table::new("Chosen setting per model", note, columns(), rows)?;
     Some(table.cut(first + SHOWN, "choice.csv"))
 }
@@ -88,7 +93,10 @@ fn grouped(text: &str) -> String {
 /// What it is called and its id; of a model without one of its own, that it is the one of all models.
 fn setting(data: &ReportData, choice: &Choice) -> Cell {
     let Some(at) = choice.setting else {
-        return Cell::text("none met the limit");
+        return Cell::text(match choice.why == Why::Shipped.name() {
+            true => "each model its own",
+            false => "none met the limit",
+        });
     };
     if choice.model != ALL_MODELS && data.pooled() == Some(at) {
         return Cell::text("as all models");
@@ -123,7 +131,7 @@ fn row(data: &ReportData, choice: &Choice) -> Row {
     ];
     Row {
         cells,
-        role: if choice.model == ALL_MODELS {
+        role: if choice.model == ALL_MODELS || choice.why == Why::Shipped.name() {
             "chosen"
         } else {
             ""
