@@ -162,7 +162,8 @@ pub(crate) struct Replay {
 
 #[derive(Debug, Args)]
 pub(crate) struct Explain {
-    /// A corpus: a folder, or one .jsonl or .parquet file
+    /// A corpus: a folder, or one .jsonl or .parquet file; or the folder of a result: its corpus, seen
+    /// through its settings and judged by its rules
     pub(crate) corpus: PathBuf,
     /// The id of a transcript
     pub(crate) transcript: String,

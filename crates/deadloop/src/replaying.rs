@@ -250,6 +250,8 @@ fn manifest(
         args: std::env::args_os()
             .map(|arg| arg.to_string_lossy().into_owned())
             .collect(),
+        started_in: std::env::current_dir()
+            .map_or_else(|_| String::new(), |dir| dir.display().to_string()),
         corpus: CorpusInfo {
             path: request.corpus.display().to_string(),
             name: surveyed.corpus.card().and_then(|card| card.name.clone()),

@@ -163,7 +163,8 @@ fn an_unlabelled_replay_says_what_would_be_cut_and_how_to_explain_it() {
     let loops = line("loops", "I will try again now. ".repeat(200));
     let fine = line("fine", "One sentence, and the end.".into());
     std::fs::write(&corpus, loops + &fine).expect("it is writable");
-    let run = program::deadloop(&["replay", &corpus, "--out", &out]);
+    let set = "guard.params.min_copies=4";
+    let run = program::deadloop(&["replay", &corpus, "--out", &out, "--set", set]);
     let told = String::from_utf8_lossy(&run.stdout).into_owned();
     assert!(
         told.contains("would cut") && told.contains("1 of 2 ("),
@@ -171,8 +172,12 @@ fn an_unlabelled_replay_says_what_would_be_cut_and_how_to_explain_it() {
     );
     let page = html(&out).replace("&#x2f;", "/");
     assert!(page.contains("What each setting would cut"));
-    // As it was typed: what is shown works from the folder in which the run was started.
-    let command = format!("deadloop explain {corpus} loops<");
-    assert!(page.contains(&command), "{command}");
-    deadloop(&["explain", &corpus, "loops"]);
+    // Where the corpus lies, and what was changed on the way, is known to the folder: the page names no path.
+    assert!(page.contains("deadloop explain . loops<"));
+    let run = program::deadloop(&["explain", &out, "loops"]);
+    let told = String::from_utf8_lossy(&run.stdout).into_owned();
+    assert!(
+        told.contains("recommended with guard.params.min_copies=4"),
+        "{told}"
+    );
 }

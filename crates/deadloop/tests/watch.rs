@@ -265,8 +265,13 @@ fn bad_lines_are_told_and_passed_over() {
         stderr(&run)
     );
     let forced = watch(&["--from", "jsonl"], &stream);
-    assert_eq!(forced.status.code(), Some(0));
+    assert_eq!(forced.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&forced.stdout).contains("lines that could not be read"));
+    assert!(
+        stderr(&forced).contains("nothing could be read as jsonl"),
+        "{}",
+        stderr(&forced)
+    );
 }
 
 /// An event is copied and judged as soon as its line is whole, and after an alarm a stream that goes

@@ -1,7 +1,7 @@
 //! Settings: TOML in; what is accepted is written and read again the same, and guards.
 
 use deadloop_corpus::{ThinkRules, split_think};
-use deadloop_detect::{Channel, Guard, Setting, Settings, SettingsError};
+use deadloop_detect::{Channel, Guard, Member, Setting, Settings, SettingsError};
 use serde::Deserialize;
 
 /// The rules of the splitter that stand in settings, as the program reads them.
@@ -52,7 +52,14 @@ fn is_told(error: &SettingsError, text: &str) {
 /// A guard is made, and reads a text that loops.
 fn watch(setting: &Setting) {
     let text = "1. the same. 思考\n\n```\nx```\n".repeat(60) + &"ab".repeat(300);
-    let mut guard = Guard::new(setting).expect("it reads text");
+    let Ok(mut guard) = Guard::new(setting) else {
+        let program = |member: &Member| member.program().is_some();
+        assert!(
+            setting.members.iter().any(program),
+            "only programs are refused"
+        );
+        return;
+    };
     let alarms = [Channel::Reasoning, Channel::Answer, Channel::Answer]
         .map(|channel| guard.push(channel, &text));
     assert!(alarms.iter().flatten().count() <= 1);

@@ -21,10 +21,18 @@ pub(super) fn trimmed(text: &[char], mut stretch: Stretch) -> Stretch {
         return at_sentences(text, stretch);
     }
     let ends = sentence_ends(text, stretch.start, unit.len());
-    let after = &text[stretch.start + ends..stretch.onset];
-    let picked = ends + after.iter().take_while(closes).count();
-    stretch.start += picked;
-    stretch.onset += picked;
+    // Where blanks are seen as one, there may be more of them before one copy than before the other.
+    let begins = |from: usize, to: usize| {
+        let after = text.get(from + ends..to).unwrap_or_default();
+        from + ends + after.iter().take_while(closes).count()
+    };
+    let (start, onset) = (
+        begins(stretch.start, stretch.onset),
+        begins(stretch.onset, stretch.end),
+    );
+    if start < onset && onset < stretch.end {
+        (stretch.start, stretch.onset) = (start, onset);
+    }
     stretch
 }
 

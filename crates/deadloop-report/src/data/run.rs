@@ -9,10 +9,8 @@ pub struct Run {
     pub command: String,
     /// The name of the corpus.
     pub corpus: String,
-    /// Where it lay, as seen from where the command ran.
-    pub corpus_path: String,
-    /// What `explain` is told there to see a transcript through the setting that it is opened with.
-    pub explain: Vec<String>,
+    /// The name of its folder or file: where that lies is not said, reports are the same on every machine.
+    pub corpus_file: String,
     /// Its chars.
     pub chars: u64,
     /// What tells this corpus from another of the same name.

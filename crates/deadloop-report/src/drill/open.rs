@@ -84,7 +84,7 @@ impl Open {
             labels: one.labels.iter().map(shown).collect(),
             why: shown(&one.why),
             parts: one.parts.iter().map(text::shown).collect(),
-            command: command(data, row),
+            command: command(row),
         })
     }
 }
@@ -201,12 +201,10 @@ fn link(id: &str) -> String {
     id.bytes().map(byte).collect::<String>()
 }
 
-/// What explains it, ready to be copied where the run was started.
-fn command(data: &ReportData, row: &Outcome) -> String {
-    let words = [&data.run.corpus_path, &row.transcript];
-    let words = words.into_iter().chain(&data.run.explain);
-    let words: Vec<String> = words.map(|word| quoted(&visible(word))).collect();
-    format!("deadloop explain {}", words.join(" "))
+/// What explains it, ready to be copied in the folder of the page: where the corpus lies, and through which
+/// settings it was seen, stands in the manifest there.
+fn command(row: &Outcome) -> String {
+    format!("deadloop explain . {}", quoted(&visible(&row.transcript)))
 }
 
 /// A word for a POSIX shell.

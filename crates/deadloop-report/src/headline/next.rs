@@ -46,7 +46,7 @@ fn unchosen(data: &ReportData) -> Option<String> {
     }
     sentences.push(format!(
         "Nothing was chosen here; deadloop tune {} chooses, and says how the choice does on transcripts that it was not made on.",
-        data.run.corpus_path
+        data.run.corpus_file
     ));
     Some(sentences.join(" "))
 }

@@ -32,8 +32,7 @@ pub(super) fn run(manifest: &Manifest, unlabelled: u64, errors: u64) -> Run {
     Run {
         command: manifest.command.clone(),
         corpus: corpus.name.clone().unwrap_or_else(&of_path),
-        corpus_path: corpus.path.clone(),
-        explain: explain(manifest),
+        corpus_file: of_path(),
         chars: corpus.chars,
         corpus_hash: Some(corpus.hash.clone()).filter(|hash| !hash.is_empty()),
         versions: std::iter::once(("deadloop".to_owned(), manifest.deadloop.clone()))
@@ -51,37 +50,6 @@ pub(super) fn run(manifest: &Manifest, unlabelled: u64, errors: u64) -> Run {
         counts: counts(manifest, unlabelled, errors),
         nothing: None,
     }
-}
-
-/// The settings that `tune` left, or the first that `replay` was given, with what it changed in them.
-fn explain(manifest: &Manifest) -> Vec<String> {
-    let values = |option: &str| -> Vec<String> {
-        let mut args = manifest.args.iter();
-        let mut values = Vec::new();
-        while let Some(arg) = args.next() {
-            let joined = arg
-                .strip_prefix(option)
-                .and_then(|rest| rest.strip_prefix('='));
-            match joined {
-                Some(value) => values.push(value.to_owned()),
-                None if arg == option => values.extend(args.next().cloned()),
-                None => {}
-            }
-        }
-        values
-    };
-    let with = |option: &str, value: String| [option.to_owned(), value];
-    if manifest.command == "tune" {
-        let out = values("--out").pop();
-        let file = out.map(|out| Path::new(&out).join("settings.toml").display().to_string());
-        return file.map_or_else(Vec::new, |file| with("--settings", file).to_vec());
-    }
-    let settings = values("--settings").into_iter().take(1);
-    let settings = settings.flat_map(|file| with("--settings", file));
-    let set = values("--set").into_iter();
-    settings
-        .chain(set.flat_map(|value| with("--set", value)))
-        .collect()
 }
 
 fn objective(name: &str) -> Objective {

@@ -23,6 +23,9 @@ pub struct Manifest {
     pub command: String,
     /// Its arguments as they were given.
     pub args: Vec<String>,
+    /// The folder that it was started in, to which its paths are relative.
+    #[serde(default)]
+    pub started_in: String,
     /// A short hash of everything that the other files depend on: the same request into the same
     /// folder is done already.
     pub inputs: String,

@@ -1,13 +1,15 @@
-//! `deadloop explain`: one transcript and one setting, or several.
+//! `deadloop explain`: one transcript and one setting, or several; of a corpus, or of a result.
 
 use std::io::Write;
+use std::path::{Path, PathBuf};
 
 use anstream::{AutoStream, ColorChoice};
+use clap::Parser;
 use deadloop_corpus::{Entry, Selection};
-use deadloop_score::Case;
+use deadloop_score::{Case, Manifest};
 
 use super::replay::named;
-use crate::args::{Explain, Global, OnBad};
+use crate::args::{Cli, Command, Explain, Global, Judge, OnBad};
 use crate::corpus::{Surveyed, Wanted, survey};
 use crate::exit::{Code, Failure, Outcome};
 use crate::explaining::{Question, visible};
@@ -17,9 +19,14 @@ use crate::show;
 const SUGGESTED: usize = 10;
 
 pub(super) fn run(args: &Explain, global: Global) -> Outcome {
-    let named = named((&args.settings, args.presets), &args.judge.set)?;
+    let of_run = Made::read(&args.corpus)?;
+    let made = of_run.as_ref();
+    let settings = made.filter(|_| args.settings.is_empty());
+    let settings = settings.map_or(&args.settings, |made| &made.settings);
+    let judge = made.map_or(&args.judge, |made| &made.judge);
+    let named = named((settings, args.presets), &judge.set)?;
     let found = survey(Wanted {
-        path: &args.corpus,
+        path: made.map_or(&args.corpus, |made| &made.corpus),
         selection: Selection::default(),
         by: &[],
         entry: Some(&args.transcript),
@@ -29,8 +36,8 @@ pub(super) fn run(args: &Explain, global: Global) -> Outcome {
     let question = Question {
         transcript: &entry.transcript,
         case,
-        judge: args.judge.options(),
-        chunks: args.judge.chunks,
+        judge: judge.options(),
+        chunks: judge.chunks,
         context: args.context,
     };
     let explained = question.explain(&named)?;
@@ -46,6 +53,61 @@ pub(super) fn run(args: &Explain, global: Global) -> Outcome {
         "{}",
         explained.words(tinted).trim_end()
     )?)
+}
+
+/// What a result was made from.
+struct Made {
+    corpus: PathBuf,
+    settings: Vec<PathBuf>,
+    judge: Judge,
+}
+
+impl Made {
+    /// From the manifest of a folder of results; `None` where it is none.
+    fn read(dir: &Path) -> Outcome<Option<Self>> {
+        if !dir.join("manifest.json").is_file() {
+            return Ok(None);
+        }
+        let manifest = Manifest::read(dir)?;
+        let from = |path: &Path| Path::new(&manifest.started_in).join(path);
+        let cli = Cli::try_parse_from(&manifest.args).map_err(|e| {
+            let what = format!(
+                "{}: cannot be read: {e}",
+                dir.join("manifest.json").display()
+            );
+            Code::Usage.error(what)
+        })?;
+        let (settings, judge) = match cli.command {
+            Command::Replay(replay) => {
+                let files = replay.settings.iter().map(|file| from(file));
+                (files.collect(), replay.judge)
+            }
+            Command::Tune(tune) => (
+                chosen(dir),
+                Judge {
+                    set: Vec::new(),
+                    ..tune.judge
+                },
+            ),
+            Command::Sweep(sweep) => (Vec::new(), sweep.judge),
+            _ => return Ok(None),
+        };
+        Ok(Some(Self {
+            corpus: from(Path::new(&manifest.corpus.path)),
+            settings,
+            judge,
+        }))
+    }
+}
+
+/// What `tune` chose, where it chose anything.
+fn chosen(dir: &Path) -> Vec<PathBuf> {
+    let file = dir.join("settings.toml");
+    if file.is_file() {
+        vec![file]
+    } else {
+        Vec::new()
+    }
 }
 
 /// The transcript that was asked for, in a corpus that is whole.
