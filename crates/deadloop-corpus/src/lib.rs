@@ -6,6 +6,7 @@
 //! here: [`Entry::labels`] is carried, never read.
 mod card;
 mod corpus;
+mod csv_rows;
 mod digest;
 pub mod find;
 mod formats;
@@ -27,6 +28,7 @@ mod writer;
 
 pub use card::{Card, CardModel};
 pub use corpus::{Corpus, CorpusError};
+pub use csv_rows::{CsvRow, csv_rows};
 pub use digest::{CorpusHash, CorpusHasher, RecordDigest, text_hash};
 pub use formats::Effort;
 pub use ids::Ids;

@@ -112,6 +112,9 @@ pub(crate) struct Wire {
     /// Free text, likewise.
     #[serde(rename = "note")]
     pub(crate) _note: Option<String>,
+    /// Whether there is an onset that cannot be read, which was told already.
+    #[serde(skip)]
+    pub(crate) onset_told: bool,
 }
 
 impl Wire {
@@ -136,7 +139,7 @@ impl Wire {
             place,
             problems,
         );
-        if class == Some(Class::Loop) && self.onset.is_none() {
+        if class == Some(Class::Loop) && self.onset.is_none() && !self.onset_told {
             let what = "a loop without an onset";
             push(problems, place, what, "the first char of the second copy");
         }

@@ -38,6 +38,8 @@ struct Found<T> {
     seen: Option<T>,
     /// What is wrong with its labels.
     problems: Vec<Problem>,
+    /// Whether something is, told here or when labels.csv was read.
+    bad: bool,
     digest: Option<deadloop_corpus::RecordDigest>,
     /// All of it, where it is the one that was asked for.
     entry: Option<Box<Entry>>,
@@ -116,11 +118,10 @@ impl<T> Findings<T> {
             self.ids.insert(&case.id, &place)?;
             Ok(case)
         });
-        let broken = !found.problems.is_empty();
         self.problems.extend(found.problems);
         match (unique, found.seen) {
             (Err(problem), _) => self.problems.push(problem),
-            (Ok(case), Some(seen)) if !broken => self.cases.push((case, seen)),
+            (Ok(case), Some(seen)) if !found.bad => self.cases.push((case, seen)),
             (Ok(_), Some(_)) => {}
             (Ok(_), None) => self.filtered += 1,
         }
@@ -143,6 +144,8 @@ pub(crate) fn survey_with<T: Send>(
     let (labels, problems) = labels.map_or((None, Vec::new()), |(file, p)| (Some(file), p));
     let find = |entry: Result<Entry, Problem>, raw: Option<Raw>| {
         let asked = |e: &&Entry| wanted.entry == Some(e.transcript.id.as_str());
+        let id = entry.as_ref().map(|e| e.transcript.id.as_str());
+        let of_bad_row = id.is_ok_and(|id| labels.as_ref().is_some_and(|file| file.is_bad(id)));
         let kept = entry.as_ref().ok().filter(asked).cloned().map(Box::new);
         let (case, problems, seen) = match entry {
             Err(problem) => (Err(problem), Vec::new(), None),
@@ -156,6 +159,7 @@ pub(crate) fn survey_with<T: Send>(
         Found {
             case,
             seen,
+            bad: of_bad_row || !problems.is_empty(),
             problems,
             digest: raw.map(|raw| raw.digest()),
             entry: kept,
@@ -173,6 +177,9 @@ pub(crate) fn survey_with<T: Send>(
     if let Some(labels) = &labels {
         found.problems.extend(labels.orphans(&found.ids));
     }
+    if let Some(file) = corpus.labels_csv() {
+        found.problems = labels_first(found.problems, file);
+    }
     let hash = format!(
         "{}{}",
         found.hasher.finish(),
@@ -189,6 +196,16 @@ pub(crate) fn survey_with<T: Send>(
         entry: found.entry,
     };
     Ok((surveyed, seen))
+}
+
+/// Those of labels.csv in the order of its lines, then all others as they were found: those that need
+/// the transcript are found long after those that do not.
+fn labels_first(problems: Vec<Problem>, file: &Path) -> Vec<Problem> {
+    let is_label = |problem: &Problem| problem.place.file.as_path() == file;
+    let (mut first, others): (Vec<_>, Vec<_>) = problems.into_iter().partition(is_label);
+    first.sort_by_key(|problem| problem.place.line);
+    first.extend(others);
+    first
 }
 
 /// `--limit`, then `--sample`.
