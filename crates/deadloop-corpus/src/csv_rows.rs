@@ -91,8 +91,15 @@ fn row_end(text: &[u8]) -> (usize, Option<(&'static str, &'static str)>) {
 /// Where the line of a byte ends: after a line feed, a carriage return or both.
 fn line_end(text: &[u8], from: usize) -> usize {
     let (_, rest) = text.split_at(from);
-    let length = rest.iter().take_while(|byte| !b"\r\n".contains(byte)).count();
-    let ending = if rest[length..].starts_with(b"\r\n") { 2 } else { 1 };
+    let length = rest
+        .iter()
+        .take_while(|byte| !b"\r\n".contains(byte))
+        .count();
+    let ending = if rest[length..].starts_with(b"\r\n") {
+        2
+    } else {
+        1
+    };
     (from + length + ending).min(text.len())
 }
 
@@ -134,7 +141,9 @@ mod tests {
     fn told(text: &[u8]) -> Vec<String> {
         let row = |row: CsvRow| {
             let cells: Vec<&str> = row.cells.iter().collect();
-            let bad = row.bad.map_or(String::new(), |(what, _)| format!(" ({what})"));
+            let bad = row
+                .bad
+                .map_or(String::new(), |(what, _)| format!(" ({what})"));
             format!("{}: {}{bad}", row.line, cells.join("|"))
         };
         csv_rows(text).map(row).collect()
@@ -144,7 +153,10 @@ mod tests {
     fn rows_are_cut_where_they_end() {
         let text = b"\xef\xbb\xbfa,b\r\n\n\"x, \"\"y\"\"\nz\",1\r\n \nq\"q,\"\"";
         assert_eq!(told(text), ["1: a|b", "3: x, \"y\"\nz|1", "6: q\"q|"]);
-        assert_eq!(told(b"a,b\r\"1\r2\",3\r4,5"), ["1: a|b", "2: 1\r2|3", "4: 4|5"]);
+        assert_eq!(
+            told(b"a,b\r\"1\r2\",3\r4,5"),
+            ["1: a|b", "2: 1\r2|3", "4: 4|5"]
+        );
         assert_eq!(told(b""), [""; 0]);
     }
 

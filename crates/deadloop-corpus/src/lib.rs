@@ -39,11 +39,11 @@ pub use lines::MAX_LINE;
 pub use near::{Cluster, Pair, Shingles, Sketch, alike, clusters};
 pub use raws::{Entries, Raw, Raws};
 pub use redact::{LONGEST as LONGEST_WORD, RedactBy, Redactor};
-pub use select::{Draw, Drawn, ModelGlob, Sample, Selection, field, parse_where};
+pub use select::{Draw, Drawn, ModelGlob, Sample, Selection, field, fields, parse_where};
 pub use stream::{Arrival, StreamFormat, StreamReader};
 pub use think::{
     Blocks, ModelThink, Side, Tags, ThinkOptions, ThinkRules, ThinkSplitter, split_think,
     strip_think_tags,
 };
 pub use transcript::{Body, Entry, Event, Place, Problem, Transcript};
-pub use writer::{Beside, CorpusWriter, WriteError};
+pub use writer::{Beside, CorpusWriter, WriteError, sweep, temporary_prefix};

@@ -94,9 +94,9 @@ pub(crate) struct Label {
     pub(crate) period: Option<u64>,
 }
 
-/// One label as it is written, in JSON or in a row of labels.csv.
+/// One label as it is written, in JSON or in a row of labels.csv. Fields of JSON that are not known are
+/// kept with the transcript, as all of its are.
 #[derive(Clone, Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub(crate) struct Wire {
     pub(crate) class: String,
     pub(crate) kind: Option<String>,

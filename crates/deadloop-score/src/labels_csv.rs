@@ -93,9 +93,10 @@ impl LabelsFile {
         self.named.entry(transcript).or_insert(place);
     }
 
-    /// The good rows, in the order of the file.
-    pub fn into_rows(self) -> Vec<LabelRow> {
-        self.all
+    /// The rows of transcripts that have no bad one, in the order of the file.
+    pub fn rows(&self) -> impl Iterator<Item = &LabelRow> {
+        let good = |row: &&LabelRow| !self.is_bad(&row.transcript);
+        self.all.iter().filter(good)
     }
 
     /// Whether a row of a transcript is bad: it must not be scored by its other rows.
@@ -176,9 +177,11 @@ impl Cells<'_> {
     /// The label that the row is. What is wrong with the row as a whole is all that is said of it.
     fn label(&self, row: &CsvRow, place: &Place, problems: &mut Vec<Problem>) -> Option<Label> {
         let columns = self.header.len();
-        let broken = self.header.iter().zip(self.row).find(|(column, cell)| {
-            *column != "note" && cell.contains(['\n', '\r'])
-        });
+        let broken = self
+            .header
+            .iter()
+            .zip(self.row)
+            .find(|(column, cell)| *column != "note" && cell.contains(['\n', '\r']));
         if let Some((what, expected)) = &row.bad {
             push(problems, place, what.as_ref(), expected);
         } else if let Some((column, _)) = broken {

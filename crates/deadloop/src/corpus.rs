@@ -1,12 +1,12 @@
 //! The first pass over a corpus: is it whole, what is in it, which transcripts are meant. Nothing
 //! is replayed before this is known.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::ops::ControlFlow;
 use std::path::Path;
 
 use deadloop_corpus::{
-    Corpus, CorpusHasher, Draw, Entry, Ids, ModelGlob, Problem, Raw, Sample, Selection,
+    Corpus, CorpusHasher, Draw, Entry, Ids, ModelGlob, Problem, Raw, Sample, Selection, fields,
 };
 use deadloop_replay::{Interrupted, each};
 use deadloop_score::{Case, LabelsFile, write_text};
@@ -14,6 +14,9 @@ use deadloop_score::{Case, LabelsFile, write_text};
 use crate::args::{OnBad, Select};
 use crate::exit::{Code, Outcome};
 use crate::progress::watched;
+
+/// Transcripts whose fields are named where one is asked for that none has.
+const NAMED_OF: usize = 1000;
 
 /// A corpus that was looked through.
 pub(crate) struct Surveyed {
@@ -126,6 +129,20 @@ impl<T> Findings<T> {
             (Ok(_), None) => self.filtered += 1,
         }
     }
+
+    /// What only all transcripts together can tell. The problems of labels.csv come first, in the order
+    /// of its lines: those that need the transcript were found long after those that do not.
+    fn end(&mut self, corpus: &Corpus, labels: Option<&LabelsFile>) {
+        self.problems.extend(corpus.split_problems(&self.ids));
+        let orphans = labels.map(|labels| labels.orphans(&self.ids));
+        self.problems.extend(orphans.unwrap_or_default());
+        let file = corpus.labels_csv();
+        let line = |problem: &Problem| match file {
+            Some(file) if problem.place.file.as_path() == file => problem.place.line,
+            _ => u64::MAX,
+        };
+        self.problems.sort_by_key(line);
+    }
 }
 
 /// Reads the whole corpus once.
@@ -173,13 +190,7 @@ pub(crate) fn survey_with<T: Send>(
         })
     })
     .map_err(|Interrupted| Code::Interrupted.error("interrupted while the corpus was read"))?;
-    found.problems.extend(corpus.split_problems(&found.ids));
-    if let Some(labels) = &labels {
-        found.problems.extend(labels.orphans(&found.ids));
-    }
-    if let Some(file) = corpus.labels_csv() {
-        found.problems = labels_first(found.problems, file);
-    }
+    found.end(&corpus, labels.as_ref());
     let hash = format!(
         "{}{}",
         found.hasher.finish(),
@@ -196,16 +207,6 @@ pub(crate) fn survey_with<T: Send>(
         entry: found.entry,
     };
     Ok((surveyed, seen))
-}
-
-/// Those of labels.csv in the order of its lines, then all others as they were found: those that need
-/// the transcript are found long after those that do not.
-fn labels_first(problems: Vec<Problem>, file: &Path) -> Vec<Problem> {
-    let is_label = |problem: &Problem| problem.place.file.as_path() == file;
-    let (mut first, others): (Vec<_>, Vec<_>) = problems.into_iter().partition(is_label);
-    first.sort_by_key(|problem| problem.place.line);
-    first.extend(others);
-    first
 }
 
 /// `--limit`, then `--sample`.
@@ -269,6 +270,22 @@ impl Surveyed {
             return Err(Code::NothingSelected.error(what));
         }
         Ok(())
+    }
+
+    /// Refuses fields of a further breakdown that no transcript has.
+    pub(crate) fn has_fields(&self, by: &[String]) -> Outcome {
+        let has = |place: usize| self.cases.iter().any(|case| case.by[place].is_some());
+        let Some((_, name)) = by.iter().enumerate().find(|(place, _)| !has(*place)) else {
+            return Ok(());
+        };
+        let some = self.corpus.entries().take(NAMED_OF).flatten();
+        let there: BTreeSet<String> = some.flat_map(|entry| fields(&entry)).collect();
+        let there: Vec<String> = there.into_iter().collect();
+        let what = format!(
+            "no transcript has the field; there are {}",
+            there.join(", ")
+        );
+        Err(Code::Usage.error(format!("--by {name}: {what}")))
     }
 
     /// Writes `rejected.jsonl`: what `--on-bad skip` left out, and why. None where nothing was.

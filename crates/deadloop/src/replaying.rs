@@ -106,6 +106,7 @@ pub(crate) fn replay(
         return Ok(None);
     }
     surveyed.accept(request.select.on_bad, request.global.quiet)?;
+    surveyed.has_fields(&request.output.by)?;
     let Ran { records, journal } = records(request, given, (&folder, &inputs))?;
     folder.begin()?;
     surveyed.write_rejected(folder.path())?;

@@ -49,8 +49,7 @@ impl Reader for Own {
         if (FAMILY.knows)(&object) {
             return self.0.object(object, &place, out);
         }
-        let think = out.options.think.clone();
-        let entry = Wire::of(object)?.entry(&place, |_| think.clone())?;
+        let entry = Wire::of(object)?.entry(&place, |model| out.think(model))?;
         out.emit(entry);
         Ok(())
     }

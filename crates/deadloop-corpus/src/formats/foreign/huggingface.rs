@@ -21,9 +21,8 @@ pub(crate) const ENTRY: Foreign = Foreign {
     help: "Hugging Face data sets: messages, prompt and completion, or a column of text",
     knows: |head| {
         let messages = head.any(|object| messages_of(object).is_some());
-        let pair = head.any(|object| {
-            PROMPTS.iter().any(|p| object.contains_key(*p)) && says(object)
-        });
+        let pair =
+            head.any(|object| PROMPTS.iter().any(|p| object.contains_key(*p)) && says(object));
         let text = head.any(says);
         match (messages || pair, text) {
             (true, _) => Certainty::Likely,
@@ -75,7 +74,9 @@ fn says(object: &Object) -> bool {
 
 /// Whether there is a column of a data set besides `answer` and `text`.
 pub(super) fn has_more(object: &Object) -> bool {
-    let texts = TEXTS.iter().filter(|name| !["answer", "text"].contains(name));
+    let texts = TEXTS
+        .iter()
+        .filter(|name| !["answer", "text"].contains(name));
     let mut names = MESSAGES.iter().chain(&PROMPTS).chain(texts);
     names.any(|name| object.contains_key(*name))
 }
