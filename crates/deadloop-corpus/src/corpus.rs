@@ -179,7 +179,7 @@ impl Corpus {
         }
     }
 
-    fn think(&self, model: &str) -> ThinkOptions {
+    pub(crate) fn think(&self, model: &str) -> ThinkOptions {
         let card = self.card.as_ref();
         card.map_or_else(ThinkOptions::default, |card| card.think.options(model))
     }
@@ -202,7 +202,8 @@ fn transcripts(folder: &Path) -> Result<Vec<PathBuf>, CorpusError> {
         std::fs::read_dir(&inner).and_then(|entries| entries.collect::<Result<Vec<_>, _>>());
     let entries = listed.map_err(|e| CorpusError::unreadable(&inner, e))?;
     let mut files: Vec<_> = entries.into_iter().map(|entry| entry.path()).collect();
-    files.retain(|file| formats::is_transcripts(file) && file.is_file());
+    // Whatever has such a name is meant: what cannot be read is told where it is opened.
+    files.retain(|file| formats::is_transcripts(file));
     files.sort();
     if files.is_empty() {
         Err(none())

@@ -6,6 +6,7 @@
 //! here: [`Entry::labels`] is carried, never read.
 mod card;
 mod corpus;
+mod csv_rows;
 mod digest;
 pub mod find;
 mod formats;
@@ -27,6 +28,7 @@ mod writer;
 
 pub use card::{Card, CardModel};
 pub use corpus::{Corpus, CorpusError};
+pub use csv_rows::{CsvRow, csv_rows};
 pub use digest::{CorpusHash, CorpusHasher, RecordDigest, text_hash};
 pub use formats::Effort;
 pub use ids::Ids;
@@ -37,11 +39,11 @@ pub use lines::MAX_LINE;
 pub use near::{Cluster, Pair, Shingles, Sketch, alike, clusters};
 pub use raws::{Entries, Raw, Raws};
 pub use redact::{LONGEST as LONGEST_WORD, RedactBy, Redactor};
-pub use select::{Draw, Drawn, ModelGlob, Sample, Selection, field, parse_where};
+pub use select::{Draw, Drawn, ModelGlob, Sample, Selection, field, fields, parse_where};
 pub use stream::{Arrival, StreamFormat, StreamReader};
 pub use think::{
     Blocks, ModelThink, Side, Tags, ThinkOptions, ThinkRules, ThinkSplitter, split_think,
     strip_think_tags,
 };
 pub use transcript::{Body, Entry, Event, Place, Problem, Transcript};
-pub use writer::{Beside, CorpusWriter, WriteError};
+pub use writer::{Beside, CorpusWriter, WriteError, sweep, temporary_prefix};

@@ -124,6 +124,18 @@ pub fn field(entry: &Entry, key: &str) -> Option<String> {
     }
 }
 
+/// The names that [`field`] has a value for, those of nested objects aside.
+pub fn fields(entry: &Entry) -> Vec<String> {
+    let transcript = &entry.transcript;
+    let own = ["id", "model", "profile", "group", "lang", "split"].map(String::from);
+    let meta = transcript.meta.keys().map(|key| format!("meta.{key}"));
+    let all = own
+        .into_iter()
+        .chain(meta)
+        .chain(entry.rest.keys().cloned());
+    all.filter(|name| field(entry, name).is_some()).collect()
+}
+
 fn other<'a>(entry: &'a Entry, key: &str) -> Option<&'a Value> {
     let (meta, rest) = (&entry.transcript.meta, &entry.rest);
     let in_meta = key.strip_prefix("meta.").and_then(|key| lookup(meta, key));

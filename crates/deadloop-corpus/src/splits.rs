@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
+use crate::csv_rows::csv_rows;
 use crate::{CorpusError, Ids, Place, Problem};
 
 const COLUMNS: &str = "the columns transcript,split";
@@ -19,12 +20,10 @@ impl Splits {
     /// Reads the file. A bad row is kept as a problem; only a file that cannot be read, or has not
     /// the two columns, is an error.
     pub(crate) fn read(path: &Path) -> Result<Self, CorpusError> {
-        let mut reader = csv::ReaderBuilder::new()
-            .flexible(true)
-            .from_path(path)
-            .map_err(|e| unreadable(path, e))?;
+        let text = std::fs::read(path).map_err(|e| CorpusError::unreadable(path, e))?;
         let file = Arc::new(path.to_path_buf());
-        let header = reader.headers().map_err(|e| unreadable(path, e))?;
+        let mut rows = csv_rows(&text);
+        let header = rows.next().map(|row| row.cells).unwrap_or_default();
         let column = |name| header.iter().position(|column| column.trim() == name);
         let (Some(transcript), Some(split)) = (column("transcript"), column("split")) else {
             let what = format!(
@@ -34,27 +33,16 @@ impl Splits {
             return Err(Problem::new(Place::new(file, 1), what, COLUMNS).into());
         };
         let mut splits = Self::default();
-        for (row, record) in reader.records().enumerate() {
-            match record {
-                Err(e) => splits.unread(&file, row, &e),
-                Ok(record) => {
-                    let line = record.position().map_or(0, csv::Position::line);
-                    let place = Place::new(Arc::clone(&file), line);
-                    splits.add(record.get(transcript), record.get(split), place);
+        for row in rows {
+            let place = Place::new(Arc::clone(&file), row.line);
+            match row.bad {
+                Some((what, expected)) => {
+                    splits.problems.push(Problem::new(place, what, expected));
                 }
+                None => splits.add(row.cells.get(transcript), row.cells.get(split), place),
             }
         }
         Ok(splits)
-    }
-
-    fn unread(&mut self, file: &Arc<std::path::PathBuf>, row: usize, error: &csv::Error) {
-        let line = error.position().map_or(row as u64 + 2, csv::Position::line);
-        let place = Place::new(Arc::clone(file), line);
-        self.problems.push(Problem::new(
-            place,
-            error.to_string(),
-            "a row of UTF-8 text",
-        ));
     }
 
     fn add(&mut self, transcript: Option<&str>, split: Option<&str>, place: Place) {
@@ -94,10 +82,6 @@ fn filled(cell: Option<&str>) -> Option<&str> {
     cell.map(str::trim).filter(|cell| !cell.is_empty())
 }
 
-fn unreadable(path: &Path, error: csv::Error) -> CorpusError {
-    CorpusError::unreadable(path, std::io::Error::other(error))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -126,6 +110,14 @@ mod tests {
         );
         assert!(told[1].1.contains("again"), "{told:?}");
         assert!(told[2].1.contains("no transcript"), "{told:?}");
+    }
+
+    #[test]
+    fn a_quote_that_is_never_closed_hides_no_other_row() {
+        let splits = read(b"transcript,split\na,\"dev\nb,test\n").unwrap();
+        assert_eq!((splits.get("a"), splits.get("b")), (None, Some("test")));
+        assert_eq!(splits.problems.len(), 1);
+        assert_eq!(splits.problems[0].what, "a quote that is never closed");
     }
 
     #[test]

@@ -43,6 +43,22 @@ impl Transcript {
         })
     }
 
+    /// Why the stream ended, where the recording says: the reason of the last finish that has one. What
+    /// was said or called after it ended for a reason that nobody wrote down.
+    pub fn finish_reason(&self) -> Option<&str> {
+        let ends = self
+            .events
+            .iter()
+            .rev()
+            .map_while(|event| match &event.body {
+                Body::Reasoning(text) | Body::Answer(text) if text.is_empty() => Some(None),
+                Body::Reasoning(_) | Body::Answer(_) | Body::ToolCall { .. } => None,
+                Body::Finish { reason } => Some(reason.as_deref()),
+                Body::ToolResult { .. } | Body::Turn => Some(None),
+            });
+        ends.flatten().next()
+    }
+
     fn concat(&self, pick: impl Fn(&Body) -> Option<&String>) -> String {
         self.events
             .iter()
@@ -203,4 +219,31 @@ pub struct Entry {
     pub split: Option<String>,
     /// Where it stands.
     pub place: Place,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stream_ended_as_the_last_finish_with_a_reason_says() {
+        let finish = |reason: Option<&str>| Body::Finish {
+            reason: reason.map(str::to_owned),
+        };
+        let said = || Body::Answer("x".into());
+        let ended = |bodies: Vec<Body>| {
+            let transcript = Transcript {
+                events: bodies.into_iter().map(Event::of).collect(),
+                ..Transcript::default()
+            };
+            transcript.finish_reason().map(str::to_owned)
+        };
+        let (stop, length) = (finish(Some("stop")), finish(Some("length")));
+        let one = |reason: &str| Some(reason.to_owned());
+        assert_eq!(ended(vec![said(), stop.clone(), length]), one("length"));
+        assert_eq!(ended(vec![said(), stop.clone(), finish(None)]), one("stop"));
+        assert_eq!(ended(vec![said(), finish(None)]), None);
+        assert_eq!(ended(vec![stop.clone(), Body::Turn, said()]), None);
+        assert_eq!(ended(vec![stop, said(), finish(None)]), None);
+    }
 }

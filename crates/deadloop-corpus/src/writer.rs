@@ -1,6 +1,7 @@
 //! Writing: a file beside its name, renamed when it is whole, and never over what is there unless
 //! told to.
 
+use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -32,6 +33,42 @@ pub enum WriteError {
         /// Why.
         source: io::Error,
     },
+}
+
+/// What the names of unfinished files and folders begin with, while this process writes them.
+pub fn temporary_prefix() -> String {
+    format!("{PREFIX}{}-", std::process::id())
+}
+
+const PREFIX: &str = ".deadloop-";
+
+/// Removes what processes that are gone have left unfinished in a folder, and with `own` what this one
+/// has; what cannot be removed stays. Which processes are there is known on Linux alone.
+pub fn sweep(folder: &Path, own: bool) {
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let Some(writer) = writer_of(&name) else {
+            continue;
+        };
+        if gone(writer) || (own && writer == std::process::id()) {
+            let path = entry.path();
+            let _ = match entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                true => std::fs::remove_dir_all(path),
+                false => std::fs::remove_file(path),
+            };
+        }
+    }
+}
+
+/// The process that writes a file of this name; none where the file is not ours.
+fn writer_of(name: &str) -> Option<u32> {
+    let (process, _) = name.strip_prefix(PREFIX)?.split_once('-')?;
+    process.parse().ok()
+}
+
+fn gone(process: u32) -> bool {
+    let processes = Path::new("/proc");
+    processes.join("self").exists() && !processes.join(process.to_string()).exists()
 }
 
 /// A file being written under another name in its folder. [`Beside::finish`] gives it its name; if
@@ -97,12 +134,21 @@ impl Beside {
             .parent()
             .filter(|folder| !folder.as_os_str().is_empty());
         let mut builder = tempfile::Builder::new();
-        builder.prefix(".deadloop-");
+        let prefix = temporary_prefix();
+        builder.prefix(&prefix);
         #[cfg(unix)]
         builder.permissions(permissions());
         let file = builder.tempfile_in(folder.unwrap_or(Path::new(".")));
         let file = file.map_err(|e| target.io(e))?;
         Ok(Self { file, target })
+    }
+
+    /// Another handle to it, for what has to own its file.
+    ///
+    /// # Errors
+    /// The system has no further handle.
+    pub fn reopen(&self) -> Result<File, WriteError> {
+        self.file.reopen().map_err(|e| self.target.io(e))
     }
 
     /// Gives the file its name.
@@ -178,5 +224,41 @@ impl CorpusWriter {
     pub fn finish(self) -> Result<(), WriteError> {
         let file = self.sink.finish().map_err(|e| self.target.io(e))?;
         self.target.persist(file)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn what_processes_that_are_gone_have_left_is_removed_and_nothing_else() {
+        let mut child = std::process::Command::new("true").spawn().unwrap();
+        child.wait().unwrap();
+        let dir = tempfile::tempdir().unwrap();
+        let left = format!(".deadloop-{}-", child.id());
+        std::fs::create_dir(dir.path().join(left.clone() + "folder")).unwrap();
+        let own = temporary_prefix() + "x";
+        let others = [
+            ".deadloop-1-x",
+            ".deadloop-AbCdEf",
+            ".deadloop-notes-x",
+            "x",
+        ];
+        for name in others.iter().copied().chain([&*own, &*left]) {
+            std::fs::write(dir.path().join(name), "").unwrap();
+        }
+        let names = || {
+            let entries = std::fs::read_dir(dir.path()).unwrap();
+            let names = entries.map(|e| e.unwrap().file_name().into_string().unwrap());
+            names.collect::<std::collections::BTreeSet<String>>()
+        };
+        sweep(dir.path(), false);
+        let stays: Vec<String> = names().into_iter().filter(|name| *name != own).collect();
+        assert_eq!(stays, others);
+        assert!(names().contains(&own));
+        sweep(dir.path(), true);
+        assert!(names().into_iter().eq(others.map(String::from)));
     }
 }

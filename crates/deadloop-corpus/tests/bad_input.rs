@@ -122,11 +122,16 @@ fn events_that_say_nothing_or_something_wrong() {
 
 #[test]
 fn lone_surrogates_and_nul_bytes() {
-    says(r#"{"id":"x","text":"\ud83d"}"#, "not JSON");
     says(
-        r#"{"id":"x","text":"\udc00"}"#,
-        "not JSON: lone leading surrogate",
+        r#"{"id":"x","text":"\\ud800 \ud83d\ude00 \ud800"}"#,
+        r"lone surrogate \ud800; expected Unicode text",
     );
+    says(r#"{"id":"x","text":"\udc00"}"#, r"lone surrogate \udc00;");
+    says(
+        r#"{"id":"x","text":"\ud83d\u0041"}"#,
+        r"lone surrogate \ud83d;",
+    );
+    says(r#"{"id":"x","text":"\u12"}"#, "not JSON");
     says(
         "{\"id\":\"x\",\"text\":\"a\0b\"}",
         "not JSON: control character",

@@ -130,6 +130,46 @@ fn missing_and_mistyped_columns() {
     );
 }
 
+fn written_elsewhere(name: &str) -> Vec<Result<deadloop_corpus::Entry, deadloop_corpus::Problem>> {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/formats/parquet");
+    read(&Path::new(folder).join(name))
+}
+
+/// Of a file that polars for Python wrote, with categories, dates and whatever else it has types for.
+#[test]
+fn columns_of_any_type_are_kept() {
+    let all: Vec<_> = written_elsewhere("types.parquet")
+        .into_iter()
+        .map(Result::unwrap)
+        .collect();
+    let transcript = &all[0].transcript;
+    assert_eq!(
+        (transcript.model.as_str(), transcript.lang.as_deref()),
+        ("m1", Some("en"))
+    );
+    assert_eq!(all[2].transcript.model, "unknown");
+    let expected = json!({
+        "quality": "good", "at": "2025-01-02T03:04:05", "at_ns": "2025-01-02T03:04:05",
+        "at_utc": "2025-01-02T03:04:05+00:00", "at_paris": "2025-01-02T03:04:05 CET",
+        "day": "2025-01-02", "clock": "03:04:05", "took": "61005000us", "tags": ["x", "y"],
+        "who": {"n": 1, "s": "p"}, "raw": "ab", "u": 1, "f": 1.5, "ok": true,
+    });
+    assert_eq!(json!(all[0].rest), expected);
+    assert_eq!(all[1].rest["at"], "2025-01-02T03:04:05.250");
+}
+
+#[test]
+fn a_type_that_cannot_be_kept_is_named_with_its_column() {
+    let told: Vec<_> = written_elsewhere("array.parquet")
+        .into_iter()
+        .map(tell)
+        .collect();
+    assert_eq!(
+        told,
+        ["0: the column `arr` is of type fixedsizelist; expected text (JSON)"]
+    );
+}
+
 #[test]
 fn a_name_that_promises_parquet_and_a_file_that_is_cut() {
     let (_dir, path) = file("x.parquet", b"{}");

@@ -40,8 +40,8 @@ impl Case {
     /// The case of a transcript. `labels` is the corpus's labels.csv, whose rows replace the labels
     /// inside the transcripts that it names; `by` names fields such as `meta.source` or `lang`.
     ///
-    /// Every problem with its labels is given back. A transcript with one has no truth: it must not
-    /// be scored by half of its labels.
+    /// Every problem with its labels is given back, but for those that the reading of labels.csv has
+    /// told. A transcript with one has no truth: it must not be scored by half of its labels.
     pub fn of(entry: &Entry, labels: Option<&LabelsFile>, by: &[String]) -> (Self, Vec<Problem>) {
         let t = &entry.transcript;
         let mut problems = Vec::new();
@@ -49,6 +49,7 @@ impl Case {
             Some(rows) => rows.to_vec(),
             None => inside(entry, &mut problems),
         };
+        let bad = labels.is_some_and(|file| file.is_bad(&t.id));
         let timeline = Timeline::of(&t.events);
         let truth = truth(&placed, &t.events, &timeline, &mut problems);
         let case = Self {
@@ -61,7 +62,7 @@ impl Case {
             by: by.iter().map(|name| field(entry, name)).collect(),
             timeline,
             timed: t.events.iter().any(|event| event.t_ms.is_some()),
-            truth: truth.filter(|_| problems.is_empty()),
+            truth: truth.filter(|_| problems.is_empty() && !bad),
             text: text_hash(t),
         };
         (case, problems)
@@ -166,6 +167,12 @@ fn span(
         return None;
     }
     let earliest = label.earliest.unwrap_or(onset);
+    if earliest > length {
+        let what = format!("earliest {earliest} is past the end of {channel}");
+        let expected = format!("an earliest of at most its length, {length}");
+        push(problems, place, what, &expected);
+        return None;
+    }
     let clock = clock(events, channel, onset);
     Some(Span {
         class: label.class,
@@ -286,21 +293,24 @@ mod tests {
             {"class": "loop", "channel": "reasoning", "onset": 8},
             {"class": "loop", "channel": "answer", "onset": 3, "end": 11},
             {"class": "loop", "onset": 3},
+            {"class": "loop", "channel": "answer", "onset": 3, "earliest": 11},
         ]));
         assert_eq!(bad.truth, None);
-        assert_eq!(problems.len(), 3, "{problems:?}");
+        assert_eq!(problems.len(), 4, "{problems:?}");
         assert!(problems[0].starts_with("a.jsonl:7: onset 8 is past the end of reasoning"));
         assert!(problems[1].contains("end 11 is past the end of answer"));
         assert!(problems[2].contains("a label without a channel"));
+        assert!(problems[3].contains("earliest 11 is past the end of answer"));
     }
 
     #[test]
-    fn contradictions_and_unknown_fields_are_problems() {
+    fn contradictions_are_problems_and_unknown_fields_are_none() {
         let clean_and_loop = json!([{"class": "clean"},
             {"class": "loop", "channel": "answer", "onset": 3}]);
         assert!(case(clean_and_loop).1[0].contains("labelled clean and loop"));
         let typo = case(json!([{"class": "loop", "onest": 3}])).1;
-        assert!(typo[0].contains("unknown field `onest`"), "{typo:?}");
+        assert!(typo[0].contains("a loop without an onset"), "{typo:?}");
+        assert_eq!(case(json!([{"class": "clean", "sure": 0.9}])).1, [""; 0]);
         assert!(case(json!("loop")).1[0].contains("not a list"));
     }
 

@@ -94,9 +94,9 @@ pub(crate) struct Label {
     pub(crate) period: Option<u64>,
 }
 
-/// One label as it is written, in JSON or in a row of labels.csv.
+/// One label as it is written, in JSON or in a row of labels.csv. Fields of JSON that are not known are
+/// kept with the transcript, as all of its are.
 #[derive(Clone, Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub(crate) struct Wire {
     pub(crate) class: String,
     pub(crate) kind: Option<String>,
@@ -112,6 +112,9 @@ pub(crate) struct Wire {
     /// Free text, likewise.
     #[serde(rename = "note")]
     pub(crate) _note: Option<String>,
+    /// Whether there is an onset that cannot be read, which was told already.
+    #[serde(skip)]
+    pub(crate) onset_told: bool,
 }
 
 impl Wire {
@@ -136,7 +139,7 @@ impl Wire {
             place,
             problems,
         );
-        if class == Some(Class::Loop) && self.onset.is_none() {
+        if class == Some(Class::Loop) && self.onset.is_none() && !self.onset_told {
             let what = "a loop without an onset";
             push(problems, place, what, "the first char of the second copy");
         }

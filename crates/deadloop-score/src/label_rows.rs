@@ -76,7 +76,7 @@ impl LabelRow {
     pub fn read(path: &Path) -> Result<Vec<Self>, Vec<Problem>> {
         let (file, problems) = LabelsFile::read(path);
         if problems.is_empty() {
-            Ok(file.into_rows())
+            Ok(file.rows().cloned().collect())
         } else {
             Err(problems)
         }

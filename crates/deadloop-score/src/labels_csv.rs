@@ -1,13 +1,13 @@
 //! labels.csv: labels kept apart from the recordings, because they are revised and those are not.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
 use csv::StringRecord;
-use deadloop_replay::corpus::{Ids, Place, Problem};
+use deadloop_replay::corpus::{CsvRow, Ids, Place, Problem, csv_rows};
 
-use crate::label::{Placed, Wire, push};
+use crate::label::{Label, Placed, Wire, push};
 use crate::label_rows::LabelRow;
 
 /// The columns that labels.csv has, here in any order.
@@ -20,13 +20,15 @@ pub struct LabelsFile {
     rows: BTreeMap<String, Vec<Placed>>,
     /// Where each transcript is named first, bad rows included: they are reported once, as bad.
     named: BTreeMap<String, Place>,
+    /// The transcripts of bad rows.
+    bad: BTreeSet<String>,
     /// The good rows as they stand.
     all: Vec<LabelRow>,
 }
 
 impl LabelsFile {
     /// Reads a labels.csv. Every problem of every row is given back; a row with a problem labels
-    /// nothing. A file that cannot be read is one problem.
+    /// nothing, and its transcript is bad. A file that cannot be read is one problem.
     pub fn read(path: &Path) -> (Self, Vec<Problem>) {
         let file = Arc::new(path.to_path_buf());
         let mut labels = Self::default();
@@ -35,8 +37,8 @@ impl LabelsFile {
             file: Arc::clone(&file),
             line,
         };
-        match csv::ReaderBuilder::new().flexible(true).from_path(path) {
-            Ok(mut reader) => labels.fill(&mut reader, &place, &mut problems),
+        match std::fs::read(path) {
+            Ok(text) => labels.fill(&text, &place, &mut problems),
             Err(error) => push(
                 &mut problems,
                 &place(0),
@@ -47,73 +49,59 @@ impl LabelsFile {
         (labels, problems)
     }
 
-    fn fill(
-        &mut self,
-        reader: &mut csv::Reader<std::fs::File>,
-        place: &impl Fn(u64) -> Place,
-        problems: &mut Vec<Problem>,
-    ) {
-        let header = match reader.headers() {
-            Ok(header) => header.clone(),
-            Err(error) => return push(problems, &place(1), error.to_string(), "a header"),
-        };
-        if !check_header(&header, &place(1), problems) {
-            return;
+    fn fill(&mut self, text: &[u8], place: &impl Fn(u64) -> Place, problems: &mut Vec<Problem>) {
+        let mut rows = csv_rows(text);
+        let header = rows.next().map(|row| row.cells).unwrap_or_default();
+        if let Some(what) = wrong_header(&header) {
+            return push(problems, &place(1), what, &COLUMNS.join(","));
         }
-        for row in reader.records() {
-            match row {
-                Ok(row) => {
-                    let line = row.position().map_or(0, csv::Position::line);
-                    self.row(&header, &row, place(line), problems);
-                }
-                Err(error) => {
-                    let line = error.position().map_or(0, csv::Position::line);
-                    push(
-                        problems,
-                        &place(line),
-                        error.to_string(),
-                        "a row of UTF-8 text",
-                    );
-                }
-            }
+        for row in rows {
+            self.row(&header, &row, place(row.line), problems);
         }
     }
 
     fn row(
         &mut self,
         header: &StringRecord,
-        row: &StringRecord,
+        row: &CsvRow,
         place: Place,
         problems: &mut Vec<Problem>,
     ) {
-        if row.len() != header.len() {
-            let what = format!("{} fields", row.len());
-            return push(problems, &place, what, &format!("{} fields", header.len()));
-        }
-        let cells = Cells { header, row };
-        let Some(transcript) = cells.text("transcript") else {
-            return push(problems, &place, "no transcript", "the id of a transcript");
+        let cells = Cells {
+            header,
+            row: &row.cells,
         };
-        self.named
-            .entry(transcript.clone())
-            .or_insert_with(|| place.clone());
+        let transcript = cells.text("transcript");
         let before = problems.len();
-        let wire = cells.wire(&place, problems);
-        let label = wire.check(&place, problems);
+        let label = cells.label(row, &place, problems);
+        let Some(transcript) = transcript else {
+            return;
+        };
         if let Some(label) = label.filter(|_| problems.len() == before) {
             let text = |column| cells.text(column).unwrap_or_default();
             let row = LabelRow::new(&transcript, &label, text("by"), text("note"));
             self.all.push(row);
-            self.rows
-                .entry(transcript)
-                .or_default()
-                .push((place, label));
+            let rows = self.rows.entry(transcript.clone()).or_default();
+            rows.push((place.clone(), label));
+        } else {
+            self.bad.insert(transcript.clone());
+            // The cells of a broken row may be out of their places, and name nothing.
+            if row.bad.is_some() || row.cells.len() != header.len() {
+                return;
+            }
         }
+        self.named.entry(transcript).or_insert(place);
     }
 
-    /// The good rows, in the order of the file.
-    pub(crate) fn into_rows(self) -> Vec<LabelRow> {
-        self.all
+    /// The rows of transcripts that have no bad one, in the order of the file.
+    pub fn rows(&self) -> impl Iterator<Item = &LabelRow> {
+        let good = |row: &&LabelRow| !self.is_bad(&row.transcript);
+        self.all.iter().filter(good)
+    }
+
+    /// Whether a row of a transcript is bad: it must not be scored by its other rows.
+    pub fn is_bad(&self, transcript: &str) -> bool {
+        self.bad.contains(transcript)
     }
 
     /// The labels of a transcript; `None` where the file does not name it.
@@ -122,8 +110,8 @@ impl LabelsFile {
         Some(self.rows.get(transcript).map_or(&[], Vec::as_slice))
     }
 
-    /// A problem for each label of a transcript that is not among `ids`: those of the whole corpus,
-    /// before any filter.
+    /// A problem for each label of a transcript that is not among `ids`, in the order of the file:
+    /// those of the whole corpus, before any filter.
     pub fn orphans(&self, ids: &Ids) -> Vec<Problem> {
         let unknown = self.named.iter().filter(|(id, _)| !ids.contains(id));
         let mut problems = Vec::new();
@@ -136,34 +124,24 @@ impl LabelsFile {
                 "the id of a transcript of this corpus",
             );
         }
+        problems.sort();
         problems
     }
 }
 
-fn check_header(header: &StringRecord, place: &Place, problems: &mut Vec<Problem>) -> bool {
-    let before = problems.len();
-    let expected = COLUMNS.join(",");
+/// All that is wrong with a header, in one sentence.
+fn wrong_header(header: &StringRecord) -> Option<String> {
+    let mut wrong = Vec::new();
     for name in COLUMNS {
         match header.iter().filter(|h| *h == name).count() {
-            0 => push(problems, place, format!("no column {name:?}"), &expected),
+            0 => wrong.push(format!("no column {name:?}")),
             1 => {}
-            _ => push(
-                problems,
-                place,
-                format!("column {name:?} stands twice"),
-                &expected,
-            ),
+            _ => wrong.push(format!("column {name:?} stands twice")),
         }
     }
-    for name in header.iter().filter(|h| !COLUMNS.contains(h)) {
-        push(
-            problems,
-            place,
-            format!("unknown column {name:?}"),
-            &expected,
-        );
-    }
-    problems.len() == before
+    let unknown = header.iter().filter(|h| !COLUMNS.contains(h));
+    wrong.extend(unknown.map(|name| format!("unknown column {name:?}")));
+    (!wrong.is_empty()).then(|| wrong.join(", "))
 }
 
 /// One row under its header.
@@ -184,7 +162,7 @@ impl Cells<'_> {
 
     fn number(&self, column: &str, place: &Place, problems: &mut Vec<Problem>) -> Option<u64> {
         let text = self.text(column)?;
-        let number = text.trim().parse().ok();
+        let number = whole(text.trim());
         if number.is_none() {
             push(
                 problems,
@@ -196,11 +174,37 @@ impl Cells<'_> {
         number
     }
 
+    /// The label that the row is. What is wrong with the row as a whole is all that is said of it.
+    fn label(&self, row: &CsvRow, place: &Place, problems: &mut Vec<Problem>) -> Option<Label> {
+        let columns = self.header.len();
+        let broken = self
+            .header
+            .iter()
+            .zip(self.row)
+            .find(|(column, cell)| *column != "note" && cell.contains(['\n', '\r']));
+        if let Some((what, expected)) = &row.bad {
+            push(problems, place, what.as_ref(), expected);
+        } else if let Some((column, _)) = broken {
+            let what = format!("a line break in {column}");
+            push(problems, place, what, "one line; a quote may be missing");
+        } else if self.row.len() != columns {
+            let what = format!("{} fields", self.row.len());
+            push(problems, place, what, &format!("{columns} fields"));
+        } else if self.text("transcript").is_none() {
+            push(problems, place, "no transcript", "the id of a transcript");
+        } else {
+            return self.wire(place, problems).check(place, problems);
+        }
+        None
+    }
+
     fn wire(&self, place: &Place, problems: &mut Vec<Problem>) -> Wire {
         let mut number = |column| self.number(column, place, problems);
+        let onset = number("onset");
         Wire {
             start: number("start"),
-            onset: number("onset"),
+            onset,
+            onset_told: onset.is_none() && self.text("onset").is_some(),
             earliest: number("earliest"),
             end: number("end"),
             period: number("period"),
@@ -210,6 +214,13 @@ impl Cells<'_> {
             ..Wire::default()
         }
     }
+}
+
+/// A whole number, also as `12.0`, which is how pandas writes those of a column with gaps.
+fn whole(text: &str) -> Option<u64> {
+    let zeros = |rest: &&str| !rest.is_empty() && rest.bytes().all(|digit| digit == b'0');
+    let rounded = text.split_once('.').filter(|(_, rest)| zeros(rest));
+    rounded.map_or(text, |(number, _)| number).parse().ok()
 }
 
 #[cfg(test)]
@@ -269,7 +280,6 @@ mod tests {
                 "4: earliest 8 is greater than end 3",
                 "5: 2 fields",
                 "6: onset \"-1\"",
-                "6: a loop without an onset",
                 "7: no transcript",
             ]
         );
@@ -283,19 +293,47 @@ mod tests {
     #[test]
     fn a_wrong_header_is_said_once_and_no_row_is_read() {
         let (labels, problems) = read("transcript,class,kynd\na,clean,\n");
-        assert!(
-            problems
-                .iter()
-                .any(|p| p.starts_with("1: unknown column \"kynd\"")),
-            "{problems:?}"
-        );
-        assert!(
-            problems
-                .iter()
-                .any(|p| p.starts_with("1: no column \"onset\"")),
-            "{problems:?}"
-        );
+        let [problem] = &problems[..] else {
+            panic!("{problems:?}");
+        };
+        assert!(problem.starts_with("1: no column \"kind\", no column \"channel\", "));
+        assert!(problem.contains(", unknown column \"kynd\"; expected transcript,class,kind"));
         assert!(labels.of("a").is_none());
+    }
+
+    #[test]
+    fn a_quote_that_is_never_closed_hides_no_other_row() {
+        let (labels, problems) = read(&format!(
+            "{HEADER}\na,clean,,,,,,,,me,\"half a note\nb,clean,,,,,,,,,\nc,lop,,,,,,,,,\n"
+        ));
+        assert_eq!(problems.len(), 2, "{problems:?}");
+        assert!(problems[0].starts_with("2: a quote that is never closed; expected"));
+        assert!(problems[1].starts_with("4: unknown class"));
+        assert_eq!(labels.of("b").unwrap().len(), 1);
+        assert!(labels.is_bad("a") && labels.is_bad("c") && !labels.is_bad("b"));
+    }
+
+    #[test]
+    fn a_line_break_is_for_notes() {
+        let (labels, problems) = read(&format!(
+            "{HEADER}\na,clean,,,,,,,,\"me\nb,clean,,,,,,,,you\",\nc,clean,,,,,,,,,\"two\nlines\"\n"
+        ));
+        assert_eq!(
+            problems,
+            ["2: a line break in by; expected one line; a quote may be missing"]
+        );
+        assert_eq!(labels.of("c").unwrap().len(), 1);
+    }
+
+    #[test]
+    fn whole_numbers_may_be_written_as_pandas_writes_them() {
+        let (labels, problems) = read(&format!(
+            "{HEADER}\na,loop,,answer,2.0,12.00,,,,,\nb,loop,,answer,,12.5,,,,,\n"
+        ));
+        assert_eq!(problems.len(), 1, "{problems:?}");
+        assert!(problems[0].starts_with("3: onset \"12.5\""));
+        let label = &labels.of("a").unwrap()[0].1;
+        assert_eq!((label.start, label.onset), (Some(2), Some(12)));
     }
 
     #[test]

@@ -341,7 +341,7 @@ pub(crate) struct Output {
     /// A further breakdown of the scores by a field, as meta.source; may be repeated
     #[arg(long = "by", value_name = "FIELD")]
     pub(crate) by: Vec<String>,
-    /// Also outcomes.csv
+    /// Also outcomes.csv (not of a sweep, which has no outcomes)
     #[arg(long)]
     pub(crate) csv: bool,
     /// Keep no text of the transcripts in the folder: for corpora that are private

@@ -1,12 +1,12 @@
 //! The first pass over a corpus: is it whole, what is in it, which transcripts are meant. Nothing
 //! is replayed before this is known.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::ops::ControlFlow;
 use std::path::Path;
 
 use deadloop_corpus::{
-    Corpus, CorpusHasher, Draw, Entry, Ids, ModelGlob, Problem, Raw, Sample, Selection,
+    Corpus, CorpusHasher, Draw, Entry, Ids, ModelGlob, Problem, Raw, Sample, Selection, fields,
 };
 use deadloop_replay::{Interrupted, each};
 use deadloop_score::{Case, LabelsFile, write_text};
@@ -16,6 +16,9 @@ use crate::exit::{Code, Outcome};
 use crate::progress::watched;
 use crate::show;
 use crate::stamps::Stamps;
+
+/// Transcripts whose fields are named where one is asked for that none has.
+const NAMED_OF: usize = 1000;
 
 /// A corpus that was looked through.
 pub(crate) struct Surveyed {
@@ -42,6 +45,8 @@ struct Found<T> {
     seen: Option<T>,
     /// What is wrong with its labels.
     problems: Vec<Problem>,
+    /// Whether something is, told here or when labels.csv was read.
+    bad: bool,
     digest: Option<deadloop_corpus::RecordDigest>,
     /// All of it, where it is the one that was asked for.
     entry: Option<Box<Entry>>,
@@ -120,14 +125,27 @@ impl<T> Findings<T> {
             self.ids.insert(&case.id, &place)?;
             Ok(case)
         });
-        let broken = !found.problems.is_empty();
         self.problems.extend(found.problems);
         match (unique, found.seen) {
             (Err(problem), _) => self.problems.push(problem),
-            (Ok(case), Some(seen)) if !broken => self.cases.push((case, seen)),
+            (Ok(case), Some(seen)) if !found.bad => self.cases.push((case, seen)),
             (Ok(_), Some(_)) => {}
             (Ok(_), None) => self.filtered += 1,
         }
+    }
+
+    /// What only all transcripts together can tell. The problems of labels.csv come first, in the order
+    /// of its lines: those that need the transcript were found long after those that do not.
+    fn end(&mut self, corpus: &Corpus, labels: Option<&LabelsFile>) {
+        self.problems.extend(corpus.split_problems(&self.ids));
+        let orphans = labels.map(|labels| labels.orphans(&self.ids));
+        self.problems.extend(orphans.unwrap_or_default());
+        let file = corpus.labels_csv();
+        let line = |problem: &Problem| match file {
+            Some(file) if problem.place.file.as_path() == file => problem.place.line,
+            _ => u64::MAX,
+        };
+        self.problems.sort_by_key(line);
     }
 }
 
@@ -148,6 +166,8 @@ pub(crate) fn survey_with<T: Send>(
     let (labels, problems) = labels.map_or((None, Vec::new()), |(file, p)| (Some(file), p));
     let find = |entry: Result<Entry, Problem>, raw: Option<Raw>| {
         let asked = |e: &&Entry| wanted.entry == Some(e.transcript.id.as_str());
+        let id = entry.as_ref().map(|e| e.transcript.id.as_str());
+        let of_bad_row = id.is_ok_and(|id| labels.as_ref().is_some_and(|file| file.is_bad(id)));
         let kept = entry.as_ref().ok().filter(asked).cloned().map(Box::new);
         let (case, problems, seen) = match entry {
             Err(problem) => (Err(problem), Vec::new(), None),
@@ -161,6 +181,7 @@ pub(crate) fn survey_with<T: Send>(
         Found {
             case,
             seen,
+            bad: of_bad_row || !problems.is_empty(),
             problems,
             digest: raw.map(|raw| raw.digest()),
             entry: kept,
@@ -174,10 +195,7 @@ pub(crate) fn survey_with<T: Send>(
         })
     })
     .map_err(|Interrupted| Code::Interrupted.error("interrupted while the corpus was read"))?;
-    found.problems.extend(corpus.split_problems(&found.ids));
-    if let Some(labels) = &labels {
-        found.problems.extend(labels.orphans(&found.ids));
-    }
+    found.end(&corpus, labels.as_ref());
     let hash = format!(
         "{}{}",
         found.hasher.finish(),
@@ -261,6 +279,22 @@ impl Surveyed {
             return Err(Code::NothingSelected.error(what));
         }
         Ok(())
+    }
+
+    /// Refuses fields of a further breakdown that no transcript has.
+    pub(crate) fn has_fields(&self, by: &[String]) -> Outcome {
+        let has = |place: usize| self.cases.iter().any(|case| case.by[place].is_some());
+        let Some((_, name)) = by.iter().enumerate().find(|(place, _)| !has(*place)) else {
+            return Ok(());
+        };
+        let some = self.corpus.entries().take(NAMED_OF).flatten();
+        let there: BTreeSet<String> = some.flat_map(|entry| fields(&entry)).collect();
+        let there: Vec<String> = there.into_iter().collect();
+        let what = format!(
+            "no transcript has the field; there are {}",
+            there.join(", ")
+        );
+        Err(Code::Usage.error(format!("--by {name}: {what}")))
     }
 
     /// Writes `rejected.jsonl`: what `--on-bad skip` left out, and why. None where nothing was.

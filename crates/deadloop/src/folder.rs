@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use deadloop_score::temporary_prefix;
+use deadloop_corpus::temporary_prefix;
 use sha2::{Digest, Sha256};
 
 use crate::exit::{Code, Outcome};

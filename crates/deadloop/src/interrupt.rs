@@ -11,7 +11,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use deadloop_score::temporary_prefix;
+use deadloop_corpus::sweep;
 
 use crate::exit::{Code, Outcome};
 
@@ -38,8 +38,7 @@ pub(crate) fn heed() -> Outcome {
             std::thread::sleep(GRACE);
         }
         if let Some(folder) = FOLDER.get() {
-            sweep_up(folder);
-            sweep_up(&folder.join("charts"));
+            sweep_up(folder, true);
         }
         eprintln!("deadloop: interrupted; what was finished stays");
         std::process::exit(i32::from(Code::Interrupted as u8));
@@ -61,18 +60,15 @@ pub(crate) fn heeding<T>(pass: impl FnOnce(&AtomicBool) -> T) -> T {
     result
 }
 
-/// Unfinished files in `folder` are removed when the program is interrupted. A program writes to one
-/// folder: the first that is named.
+/// Unfinished files in `folder` are removed when the program is interrupted, and at once those that
+/// others left there. A program writes to one folder: the first that is named.
 pub(crate) fn sweeps(folder: &Path) {
-    FOLDER.get_or_init(|| folder.to_path_buf());
+    sweep_up(FOLDER.get_or_init(|| folder.to_path_buf()), false);
 }
 
-/// The process ends here, so what cannot be removed stays.
-fn sweep_up(folder: &Path) {
-    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    let prefix = temporary_prefix();
-    let ours = entries.filter(|e| e.file_name().to_string_lossy().starts_with(&prefix));
-    for entry in ours {
-        let _ = std::fs::remove_file(entry.path());
+/// Sweeps a folder and those in it that files are written to.
+fn sweep_up(folder: &Path, own: bool) {
+    for part in [folder, &folder.join("charts"), &folder.join("transcripts")] {
+        sweep(part, own);
     }
 }

@@ -254,7 +254,7 @@ fn everything_that_is_bad_is_told_at_once() {
         "151:\"not JSON",
         "152:\"no `id`",
         "153:\"the id \\\"clean0\\\" was used before",
-        "154:\"not JSON",
+        "154:\"lone surrogate",
         "155:\"not JSON",
         "156:\"unknown kind",
         "157:\"onset 7 is past the end",
@@ -269,6 +269,47 @@ fn everything_that_is_bad_is_told_at_once() {
         );
     }
     assert_eq!((code, &report["errors"]), (Some(2), &json!(expected.len())));
+}
+
+#[test]
+fn an_earliest_after_the_onset() {
+    let mut corpus = Corpus::sound();
+    let label = &mut corpus.at("loop0")["labels"][0];
+    label["earliest"] = json!(label["onset"].as_u64().expect("a number") + 9);
+    says(&corpus.only("late-earliest"), "earliest is 7");
+}
+
+#[test]
+fn a_label_with_a_field_that_is_misspelt() {
+    let mut corpus = Corpus::sound();
+    corpus.at("loop0")["labels"][0]["earlest"] = json!(700);
+    says(&corpus.only("label-fields"), "\"earlest\"");
+}
+
+/// What cannot be read has such a name, so it is missed where nobody says so.
+#[cfg(unix)]
+#[test]
+fn transcripts_that_are_no_files() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    Corpus::sound().write(dir.path());
+    let inner = dir.path().join("transcripts");
+    std::fs::create_dir(inner.join("folder.jsonl")).expect("it is writable");
+    std::os::unix::fs::symlink("gone", inner.join("link.jsonl")).expect("likewise");
+    let pipe = Command::new("mkfifo")
+        .arg(inner.join("pipe.jsonl"))
+        .status();
+    assert!(pipe.is_ok_and(|status| status.success()), "mkfifo is there");
+    let run = check(dir.path(), &["--quiet"]);
+    let said = String::from_utf8_lossy(&run.stderr).into_owned();
+    assert_eq!(run.status.code(), Some(2), "{said}");
+    for words in [
+        "folder.jsonl: cannot be read; expected a readable file",
+        "link.jsonl: cannot be read: No such file",
+        "pipe.jsonl: cannot be read; expected a readable file",
+        "3 problems",
+    ] {
+        assert!(said.contains(words), "{words:?} in {said}");
+    }
 }
 
 #[test]

@@ -426,3 +426,117 @@ fn bad_input_is_named_and_ends_with_its_code() {
         &["never looks"],
     );
 }
+
+/// A corpus of three transcripts in a folder, with rows of labels.
+fn labelled(dir: &Path, rows: &str) -> String {
+    let inner = dir.join("corpus/transcripts");
+    std::fs::create_dir_all(&inner).expect("a temporary folder is writable");
+    let lines = ["a", "b", "c"].map(|id| {
+        format!("{{\"id\":\"{id}\",\"answer\":\"one two\",\"meta\":{{\"source\":\"web\"}}}}\n")
+    });
+    file(&inner, "all.jsonl", &lines.concat());
+    let header = "transcript,class,kind,channel,start,onset,earliest,end,period,by,note";
+    file(
+        &dir.join("corpus"),
+        "labels.csv",
+        &format!("{header}\n{rows}"),
+    );
+    dir.join("corpus").display().to_string()
+}
+
+#[test]
+fn the_transcript_of_a_bad_row_is_not_scored_by_its_other_rows() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let rows =
+        "a,clean,,,,,,,,,\nb,clean,,,,,,,,,\nb,lop,,answer,,3,,,,,\nc,loop,,answer,,99,,,,,\n";
+    let corpus = labelled(dir.path(), rows);
+    let out = dir.path().join("out").display().to_string();
+    let args = ["replay", &corpus, "--out", &out, "--csv"];
+    let run = deadloop(&args);
+    let said = stderr(&run);
+    assert_eq!(code(&run), Some(2), "{said}");
+    let at = |line: &str| said.find(line).expect(line);
+    assert!(at("labels.csv:4: unknown class") < at("labels.csv:5: onset 99"));
+    let run = deadloop(&[&args[..], &["--on-bad", "skip"]].concat());
+    assert_eq!(code(&run), Some(0), "{}", stderr(&run));
+    let outcomes = std::fs::read_to_string(format!("{out}/outcomes.csv")).expect("it is written");
+    let ids: Vec<&str> = outcomes.lines().skip(1).map(|row| &row[..2]).collect();
+    assert!(
+        !ids.is_empty() && ids.iter().all(|id| *id == "a,"),
+        "{outcomes}"
+    );
+}
+
+#[test]
+fn what_cannot_be_written_or_is_not_there_is_refused() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let corpus = labelled(dir.path(), "a,clean,,,,,,,,,\n");
+    let out = dir.path().join("out").display().to_string();
+    let run = deadloop(&["replay", &corpus, "--out", &out, "--by", "meta.sorce"]);
+    assert_eq!(code(&run), Some(2), "{}", stderr(&run));
+    let words = "--by meta.sorce: no transcript has the field; there are id, meta.source, model";
+    assert!(stderr(&run).contains(words), "{}", stderr(&run));
+    let grid = grid(dir.path());
+    let run = deadloop(&["sweep", &corpus, "--grid", &grid, "--out", &out, "--csv"]);
+    assert_eq!(code(&run), Some(2), "{}", stderr(&run));
+    assert!(stderr(&run).contains("a sweep keeps no outcomes"));
+}
+
+/// What a process left that was killed is in nobody's way.
+#[cfg(target_os = "linux")]
+#[test]
+fn leftovers_of_processes_that_are_gone_are_swept() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let corpus = labelled(dir.path(), "a,clean,,,,,,,,,\n");
+    let mut gone = Command::new("true").spawn().expect("it starts");
+    gone.wait().expect("it ends");
+    let out = dir.path().join("out");
+    std::fs::create_dir(&out).expect("it is writable");
+    file(&out, &format!(".deadloop-{}-x", gone.id()), "half");
+    let run = deadloop(&["replay", &corpus, "--out", &out.display().to_string()]);
+    assert_eq!(code(&run), Some(0), "{}", stderr(&run));
+    assert!(!holds(&out, ".deadloop-"));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_signal_leaves_nothing_of_a_corpus_that_is_made() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let spec = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../datasets/planted/spec.toml"
+    );
+    let out = dir.path().join("made");
+    let args = [
+        "synth",
+        "--spec",
+        spec,
+        "-q",
+        "--out",
+        &out.display().to_string(),
+    ]
+    .map(String::from);
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    let transcripts = out.join("transcripts");
+    assert_eq!(interrupted(&args, &transcripts, ".deadloop-"), Some(130));
+    assert!(!holds(&transcripts, ".") && !holds(&out, ".deadloop-"));
+}
+
+#[test]
+fn no_loop_or_no_clean_transcript_is_not_zero() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let out = dir.path().join("out").display().to_string();
+    let clean = file(
+        dir.path(),
+        "c.jsonl",
+        "{\"id\":\"a\",\"answer\":\"fine\",\"labels\":[{\"class\":\"clean\"}]}\n",
+    );
+    let run = deadloop(&["replay", &clean, "--out", &out]);
+    assert_eq!(code(&run), Some(0), "{}", stderr(&run));
+    let shown = String::from_utf8_lossy(&run.stdout).into_owned();
+    assert!(shown.contains("n/a"), "{shown}");
+    assert_eq!(
+        code(&deadloop(&["tune", &clean, "--out", &out, "--force"])),
+        Some(5)
+    );
+}

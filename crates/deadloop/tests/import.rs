@@ -89,6 +89,82 @@ fn nothing_is_overwritten_unless_forced_and_labels_stay() {
     assert_eq!(left, 2, "nothing half is left");
 }
 
+/// A corpus with all that may stand in one.
+fn corpus(dir: &Path, labels: &str) {
+    let folder = dir.join("old");
+    std::fs::create_dir_all(folder.join("transcripts")).expect("it is writable");
+    let write = |name: &str, text: &str| {
+        std::fs::write(folder.join(name), text).expect("it is writable");
+    };
+    write("README.md", "What this is.\n");
+    write(
+        "dataset.toml",
+        "name = \"old\"\n[think]\nopened_in_prompt = [\"r1*\"]\n",
+    );
+    let header = "transcript,class,kind,channel,start,onset,earliest,end,period,by,note";
+    write("labels.csv", &format!("{header}\n{labels}"));
+    write("splits.csv", "transcript,split\na,dev\nb,test\n");
+    write(
+        "transcripts/all.jsonl",
+        "{\"id\":\"a\",\"model\":\"r1\",\"text\":\"Hm.</think>Yes.\"}\n{\"id\":\"b\",\"answer\":\"two two\"}\n",
+    );
+}
+
+#[test]
+fn of_a_corpus_labels_splits_and_card_come_along() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    corpus(
+        dir.path(),
+        "a,clean,,,,,,,,me,\nb,loop,other,answer,0,4,,,4,you,\"two\nlines\"\n",
+    );
+    let run = deadloop_in(dir.path(), &["import", "old", "--out", "new"]);
+    assert_eq!(run.status.code(), Some(0), "{}", text(&run.stderr));
+    let said = text(&run.stdout);
+    assert!(said.contains("2 rows of labels, 2 of splits"), "{said}");
+    for name in ["labels.csv", "splits.csv", "dataset.toml"] {
+        let read = |folder: &str| {
+            std::fs::read_to_string(dir.path().join(folder).join(name)).expect("it is there")
+        };
+        assert_eq!(read("new"), read("old"), "{name}");
+    }
+    let new = deadloop_corpus::Corpus::open(&dir.path().join("new")).expect("a corpus");
+    let entries: Vec<_> = new
+        .entries()
+        .map(|entry| entry.expect("a transcript"))
+        .collect();
+    assert_eq!(entries.len(), 2);
+    let first = &entries[0].transcript;
+    assert_eq!(
+        (first.reasoning().as_str(), first.answer().as_str()),
+        ("Hm.", "Yes.")
+    );
+}
+
+#[test]
+fn the_transcript_of_a_bad_label_does_not_come_along() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let rows = "a,clean,,,,,,,,,\nb,clean,,,,,,,,,\nb,lop,,answer,,4,,,,,\nghost,clean,,,,,,,,,\n";
+    corpus(dir.path(), rows);
+    let args = ["import", "old", "--out", "new"];
+    let run = deadloop_in(dir.path(), &args);
+    let said = text(&run.stderr);
+    assert_eq!(run.status.code(), Some(2), "{said}");
+    for words in [
+        "2 problems",
+        "labels.csv:4: unknown class",
+        "labels.csv:5: a label for no",
+    ] {
+        assert!(said.contains(words), "{words:?} in {said}");
+    }
+    let run = deadloop_in(dir.path(), &[&args[..], &["--on-bad", "skip"]].concat());
+    assert_eq!(run.status.code(), Some(0), "{}", text(&run.stderr));
+    let labels = std::fs::read_to_string(dir.path().join("new/labels.csv")).expect("it is there");
+    let rows: Vec<&str> = labels.lines().skip(1).collect();
+    assert_eq!(rows, ["a,clean,,,,,,,,,"]);
+    let check = deadloop_in(dir.path(), &["check", "new"]);
+    assert_eq!(check.status.code(), Some(0), "{}", text(&check.stderr));
+}
+
 /// Imports a file with `--text-field`, leaving out what is bad: the counts, and the answer of each
 /// transcript.
 fn by_column(file: &Path, field: &str) -> (serde_json::Value, Vec<String>) {

@@ -58,7 +58,8 @@ struct JsonLine(Vec<u8>);
 
 impl Record for JsonLine {
     fn decode(&self) -> Result<Wire, Fault> {
-        serde_json::from_str(utf8(&self.0)?).map_err(|e| Fault::json(&e))
+        let text = utf8(&self.0)?;
+        serde_json::from_str(text).map_err(|e| Fault::json(&e, text))
     }
 
     fn digest(&self) -> RecordDigest {

@@ -101,6 +101,11 @@ pub(crate) fn open(path: &Arc<PathBuf>, progress: Progress) -> Result<Records, P
         let place = Place::new(Arc::clone(path), 0);
         Problem::new(place, format!("cannot be read: {e}"), "a readable file")
     };
+    // To open a pipe would wait for somebody to write to it.
+    if path.metadata().is_ok_and(|data| !data.is_file()) {
+        let place = Place::new(Arc::clone(path), 0);
+        return Err(Problem::new(place, "cannot be read", "a readable file"));
+    }
     let mut file = File::open(path.as_path()).map_err(unreadable)?;
     let mut head = Vec::with_capacity(8);
     file.by_ref()

@@ -1,6 +1,7 @@
 //! Parquet: one transcript a row. `id`, `model`, `profile`, `group`, `lang` and the short forms of
 //! the text are columns of text; `events`, `labels`, `meta` and `deadloop_rest` (the fields of a
-//! line that have no column) are JSON in columns of text. Other columns of text are kept as fields.
+//! line that have no column) are JSON in columns of text. Text may be categorical. Other columns are kept
+//! as fields, dates and times as text.
 //!
 //! A row group at a time is held in memory. Without the feature `parquet` every such file is one
 //! problem.
@@ -13,11 +14,15 @@ use tempfile::NamedTempFile;
 use super::{Effort, Format, Records, Sink, Source};
 
 #[cfg(feature = "parquet")]
+mod columns;
+#[cfg(feature = "parquet")]
 mod groups;
 #[cfg(feature = "parquet")]
-pub(crate) mod pages;
+mod pages;
 #[cfg(feature = "parquet")]
 mod rows;
+#[cfg(feature = "parquet")]
+pub(crate) use columns::Columns;
 #[cfg(feature = "parquet")]
 pub(crate) use rows::{broken, guarded};
 

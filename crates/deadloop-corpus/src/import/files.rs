@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::raws::Progress;
-use crate::{CorpusError, Place};
+use crate::{Corpus, CorpusError, Place};
 
 /// The files in the order in which they are read.
 pub(super) struct Files {
@@ -17,6 +17,8 @@ pub(super) struct Files {
     root: PathBuf,
     progress: Progress,
     total: u64,
+    /// The corpora among the folders, and where they are.
+    corpora: Vec<(PathBuf, Arc<Corpus>)>,
 }
 
 /// One of them.
@@ -24,6 +26,8 @@ pub(super) struct File {
     pub(super) path: Arc<PathBuf>,
     /// To be told of the bytes read.
     pub(super) progress: Progress,
+    /// The corpus that it is a part of.
+    pub(super) corpus: Option<Arc<Corpus>>,
     /// How often it was read before.
     again: u64,
     stem: String,
@@ -52,14 +56,14 @@ impl File {
 }
 
 impl Files {
-    /// Files named by `paths`, and all in folders but hidden ones.
+    /// Files named by `paths`, and all in folders but hidden ones; of a corpus its transcripts.
     pub(super) fn find(paths: &[PathBuf]) -> Result<Self, String> {
-        let mut files = Vec::new();
+        let (mut files, mut corpora) = (Vec::new(), Vec::new());
         for path in paths {
             let data = path.metadata();
             let data = data.map_err(|e| CorpusError::unreadable(path, e).to_string())?;
             if data.is_dir() {
-                walk(path, &mut files)?;
+                walk(path, &mut files, &mut corpora)?;
             } else {
                 files.push(path.clone());
             }
@@ -73,7 +77,12 @@ impl Files {
             total: files.iter().map(size).sum(),
             read: HashMap::new(),
             files: files.into(),
+            corpora,
         })
+    }
+
+    pub(super) fn corpora(&self) -> &[(PathBuf, Arc<Corpus>)] {
+        &self.corpora
     }
 
     pub(super) fn bytes_read(&self) -> u64 {
@@ -93,7 +102,10 @@ impl Files {
             true => folder.file_name().map(Path::new).unwrap_or(folder),
             false => folder.strip_prefix(&self.root).unwrap_or(folder),
         };
+        let mut corpora = self.corpora.iter();
+        let corpus = corpora.find(|(folder, _)| path.starts_with(folder));
         Some(File {
+            corpus: corpus.map(|(_, corpus)| Arc::clone(corpus)),
             again,
             stem: self.stems.get(&path).cloned().unwrap_or_default(),
             folder_stem: name(folder),
@@ -104,7 +116,16 @@ impl Files {
 }
 
 /// The files of a folder and of those in it, numbers in names in their order.
-fn walk(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), String> {
+fn walk(
+    folder: &Path,
+    files: &mut Vec<PathBuf>,
+    corpora: &mut Vec<(PathBuf, Arc<Corpus>)>,
+) -> Result<(), String> {
+    if let Some(corpus) = corpus(folder)? {
+        files.extend_from_slice(corpus.files());
+        corpora.push((folder.to_path_buf(), Arc::new(corpus)));
+        return Ok(());
+    }
     let listed =
         std::fs::read_dir(folder).and_then(|entries| entries.collect::<Result<Vec<_>, _>>());
     let entries = listed.map_err(|e| CorpusError::unreadable(folder, e).to_string())?;
@@ -115,12 +136,21 @@ fn walk(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), String> {
         // A link to a folder may lead round in a circle.
         let is_folder = path.symlink_metadata().is_ok_and(|data| data.is_dir());
         match is_folder {
-            true => walk(&path, files)?,
+            true => walk(&path, files, corpora)?,
             false if path.is_dir() => {}
             false => files.push(path),
         }
     }
     Ok(())
+}
+
+/// The corpus that a folder is.
+fn corpus(folder: &Path) -> Result<Option<Corpus>, String> {
+    match Corpus::open(folder) {
+        Ok(corpus) => Ok(Some(corpus)),
+        Err(CorpusError::NoTranscripts { .. }) => Ok(None),
+        Err(error) => Err(error.to_string()),
+    }
 }
 
 fn hidden(path: &Path) -> bool {

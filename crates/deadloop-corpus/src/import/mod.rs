@@ -15,9 +15,10 @@
 //! given out or rejected, and every rejection is one [`Problem`] with its place.
 
 use std::collections::VecDeque;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use crate::{Entry, Ids, Problem, ThinkOptions};
+use crate::{Corpus, Entry, Ids, Problem, ThinkOptions};
 
 mod choice;
 pub(crate) mod conversation;
@@ -183,6 +184,13 @@ impl Import {
         met.map(|(name, files)| (*name, *files))
     }
 
+    /// The corpora among what is imported, and where they are: of those only the transcripts are
+    /// recordings. What stands beside them is for the caller.
+    pub fn corpora(&self) -> impl Iterator<Item = (&Path, &Arc<Corpus>)> {
+        let corpora = self.files.corpora().iter();
+        corpora.map(|(path, corpus)| (path.as_path(), corpus))
+    }
+
     /// Bytes read from disk so far, as they lie there (compressed).
     pub fn bytes_read(&self) -> u64 {
         self.files.bytes_read()
@@ -243,7 +251,8 @@ impl Import {
             self.emit();
         }
         let whole = format.whole_folder && !several;
-        self.out.begin(format.name, file.stem(whole));
+        self.out
+            .begin(format.name, file.stem(whole), file.corpus.clone());
         self.open = Some(Open {
             format,
             reader: (format.reader)(),

@@ -1,6 +1,7 @@
 //! What a format has to say about itself, and what it gives its transcripts to.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
@@ -8,7 +9,7 @@ use super::cut::{Record, Shape};
 use super::head::{Certainty, Head};
 use super::{ImportOptions, Losses};
 use crate::wire::Fault;
-use crate::{Body, Entry, Event, Place, Problem, Transcript};
+use crate::{Body, Corpus, Entry, Event, Place, Problem, ThinkOptions, Transcript};
 
 /// A foreign format.
 pub(crate) struct Foreign {
@@ -55,6 +56,8 @@ pub(crate) struct Out {
     pub(super) found: Vec<Entry>,
     /// How many files of each format there were.
     pub(super) formats: BTreeMap<&'static str, u64>,
+    /// The corpus that the file is a part of.
+    corpus: Option<Arc<Corpus>>,
     stem: String,
     number: u64,
 }
@@ -68,14 +71,21 @@ impl Out {
             warned: 0,
             found: Vec::new(),
             formats: BTreeMap::new(),
+            corpus: None,
             stem: String::new(),
             number: 0,
         }
     }
 
     /// A new file (or folder), whose transcripts are called after `stem`.
-    pub(super) fn begin(&mut self, format: &'static str, stem: String) {
+    pub(super) fn begin(
+        &mut self,
+        format: &'static str,
+        stem: String,
+        corpus: Option<Arc<Corpus>>,
+    ) {
         self.losses.begin(format);
+        self.corpus = corpus;
         self.stem = stem;
         self.number = 0;
     }
@@ -85,8 +95,15 @@ impl Out {
         &self.stem
     }
 
+    /// How the text of a model is split: as was asked for, or else as its corpus says.
+    pub(crate) fn think(&self, model: &str) -> ThinkOptions {
+        let asked = self.options.think != ThinkOptions::default();
+        let corpus = self.corpus.as_ref().filter(|_| !asked);
+        corpus.map_or_else(|| self.options.think.clone(), |corpus| corpus.think(model))
+    }
+
     /// A transcript is whole. Where it has no id it is called after its file and numbered; where it
-    /// has no model it gets the one that was asked for.
+    /// has no model it gets the one that was asked for. Its split is that of its corpus.
     pub(crate) fn emit(&mut self, mut entry: Entry) {
         self.number += 1;
         entry.values().for_each(flatten);
@@ -98,6 +115,11 @@ impl Out {
             let model = self.options.model.as_deref();
             transcript.model = model.unwrap_or("unknown").to_owned();
         }
+        let split = self
+            .corpus
+            .as_ref()
+            .map(|corpus| corpus.split(&transcript.id));
+        entry.split = split.flatten().map(str::to_owned);
         self.found.push(entry);
     }
 

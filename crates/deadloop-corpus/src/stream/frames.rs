@@ -111,7 +111,7 @@ pub(crate) fn object(text: &str) -> Result<Map<String, Value>, Fault> {
             format!("{} alone", kind(&other)),
             "one JSON object",
         )),
-        Err(e) => Err(Fault::json(&e)),
+        Err(e) => Err(Fault::json(&e, text)),
     }
 }
 

@@ -35,9 +35,14 @@ impl Fault {
         Self::new(format!("`{name}` is {}", kind(value)), expected)
     }
 
-    /// From the JSON reader's own words: syntax errors, and the few types it checks itself.
-    pub(crate) fn json(error: &serde_json::Error) -> Self {
+    /// From the JSON reader's own words on a source: syntax errors, and the few types it checks itself.
+    pub(crate) fn json(error: &serde_json::Error, source: &str) -> Self {
         let text = error.to_string();
+        if text.contains("hex escape")
+            && let Some(escape) = lone_surrogate(source)
+        {
+            return Self::new(format!("lone surrogate {escape}"), "Unicode text");
+        }
         let suffix = format!(" at line {} column {}", error.line(), error.column());
         let text = text.strip_suffix(&suffix).unwrap_or(&text);
         let column = error.column();
@@ -52,6 +57,39 @@ impl Fault {
             None => Self::new(format!("{text} (column {column})"), "a transcript"),
         }
     }
+}
+
+/// The first escape that is half of a char: its other half does not follow, or nothing precedes it.
+fn lone_surrogate(source: &str) -> Option<&str> {
+    let mut rest = source;
+    while let Some((_, escape)) = rest.split_once('\\') {
+        let unit = |escape: &str| {
+            let digits = escape.strip_prefix('u')?.get(..4)?;
+            u32::from_str_radix(digits, 16).ok()
+        };
+        let first = unit(escape);
+        let pair = match first {
+            Some(0xd800..=0xdbff) => {
+                let second = escape.get(5..).and_then(|next| next.strip_prefix('\\'));
+                second
+                    .and_then(unit)
+                    .is_some_and(|low| (0xdc00..=0xdfff).contains(&low))
+            }
+            Some(0xdc00..=0xdfff) => false,
+            _ => {
+                let mut chars = escape.chars();
+                chars.next();
+                rest = chars.as_str();
+                continue;
+            }
+        };
+        if !pair {
+            let at = source.len() - escape.len() - 1;
+            return source.get(at..at + 6);
+        }
+        rest = escape.get(11..)?;
+    }
+    None
 }
 
 /// The text of a line.

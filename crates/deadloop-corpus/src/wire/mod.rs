@@ -85,7 +85,7 @@ impl Wire {
     /// Sets the events from their JSON text.
     #[cfg(feature = "parquet")]
     pub(crate) fn put_events(&mut self, json: &str) -> Result<(), Fault> {
-        let events: Events = serde_json::from_str(json).map_err(|e| Fault::json(&e))?;
+        let events: Events = serde_json::from_str(json).map_err(|e| Fault::json(&e, json))?;
         self.events = events.0;
         Ok(())
     }

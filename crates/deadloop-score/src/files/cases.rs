@@ -99,7 +99,7 @@ pub(crate) fn read_cases(dir: &Path) -> Result<Option<(About, Labels)>, FileErro
     let mut lines = text.lines();
     let first = lines.next().unwrap_or_default();
     let about = serde_json::from_str(first).map_err(|e| failed(1, e))?;
-    let read = |(i, line): (usize, &str)| {
+    let read = |(i, line): (usize, &str)| -> Result<_, FileError> {
         let line: Line = serde_json::from_str(line).map_err(|e| failed(i + 2, e))?;
         Ok((line.transcript, line.label))
     };

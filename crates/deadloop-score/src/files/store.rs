@@ -4,11 +4,11 @@ use std::fs::File;
 use std::io::{self, BufRead, Write};
 use std::path::{Path, PathBuf};
 
+use deadloop_replay::corpus::{Beside, WriteError};
 use polars::prelude::{Column, DataFrame, DataType, NamedFrom, Series};
 use polars_io::SerReader;
 use polars_io::parquet::read::ParquetReader;
 use polars_io::parquet::write::{BatchedWriter, ParquetCompression, ParquetWriter};
-use tempfile::NamedTempFile;
 
 use super::table::{Cell, Cells, Schema, Table, Type};
 
@@ -32,6 +32,16 @@ impl FileError {
     }
 }
 
+impl From<WriteError> for FileError {
+    fn from(error: WriteError) -> Self {
+        match error {
+            WriteError::Io { path, source } => Self::at(&path, source),
+            WriteError::Exists { path } => Self::at(&path, "is there already"),
+            WriteError::Ending { path } => Self::at(&path, "unknown ending"),
+        }
+    }
+}
+
 /// Small files, written once: a level that takes no time to speak of.
 const ZSTD_LEVEL: i32 = 9;
 
@@ -43,8 +53,8 @@ pub(crate) struct TableWriter {
     schema: Schema,
     buffer: Table,
     rows: usize,
-    parquet: (PathBuf, NamedTempFile, BatchedWriter<File>),
-    csv: Option<(PathBuf, csv::Writer<NamedTempFile>)>,
+    parquet: (PathBuf, Beside, BatchedWriter<File>),
+    csv: Option<(PathBuf, csv::Writer<Beside>)>,
 }
 
 impl TableWriter {
@@ -60,8 +70,7 @@ impl TableWriter {
             .iter()
             .map(|(name, of)| (name.as_str().into(), data_type(*of)))
             .collect();
-        let handle = file.reopen().map_err(|e| FileError::at(&path, e))?;
-        let writer = ParquetWriter::new(handle)
+        let writer = ParquetWriter::new(file.reopen()?)
             .with_compression(ParquetCompression::Zstd(None))
             .set_parallel(false)
             .batched(&types)
@@ -110,12 +119,12 @@ impl TableWriter {
         }
         let (path, file, writer) = self.parquet;
         writer.finish().map_err(|e| unwritten(&path, &e))?;
-        persist(file, &path)?;
+        file.finish()?;
         if let Some((path, csv)) = self.csv {
             let file = csv
                 .into_inner()
                 .map_err(|e| FileError::at(&path, e.error()))?;
-            persist(file, &path)?;
+            file.finish()?;
         }
         Ok(self.rows)
     }
@@ -144,7 +153,7 @@ pub(crate) fn write_csv(
     let file = csv
         .into_inner()
         .map_err(|e| FileError::at(&path, e.error()))?;
-    persist(file, &path)
+    Ok(file.finish()?)
 }
 
 /// Writes a text file: beside its name, renamed when it is whole.
@@ -156,7 +165,7 @@ pub fn write_text(path: &Path, text: &str) -> Result<(), FileError> {
 pub fn write_bytes(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
     let mut file = beside(path)?;
     file.write_all(bytes).map_err(|e| FileError::at(path, e))?;
-    persist(file, path)
+    Ok(file.finish()?)
 }
 
 /// Writes lines, packed with zstd: beside its name, renamed when it is whole.
@@ -172,7 +181,7 @@ pub(crate) fn write_lines(
         writeln!(packed, "{line}").map_err(|e| failed(&e))?;
     }
     packed.finish().map_err(|e| failed(&e))?;
-    persist(file, path)
+    Ok(file.finish()?)
 }
 
 /// Hands out the lines of such a file with their numbers, the first being 1; whether there is one.
@@ -268,7 +277,7 @@ fn csv_writer(
     dir: &Path,
     name: &str,
     schema: &Schema,
-) -> Result<(PathBuf, csv::Writer<NamedTempFile>), FileError> {
+) -> Result<(PathBuf, csv::Writer<Beside>), FileError> {
     let path = dir.join(format!("{name}.csv"));
     let mut csv = csv::Writer::from_writer(beside(&path)?);
     let header = schema.iter().map(|(name, _)| name);
@@ -277,33 +286,9 @@ fn csv_writer(
     Ok((path, csv))
 }
 
-/// What the names of unfinished files begin with, while this process writes them.
-pub fn temporary_prefix() -> String {
-    format!(".deadloop-{}-", std::process::id())
-}
-
-/// A file in the folder of `path` that becomes it. Readable as any new file is: a temporary one is
-/// private unless told otherwise.
-fn beside(path: &Path) -> Result<NamedTempFile, FileError> {
-    let dir = path
-        .parent()
-        .filter(|d| !d.as_os_str().is_empty())
-        .unwrap_or(Path::new("."));
-    let mut builder = tempfile::Builder::new();
-    let prefix = temporary_prefix();
-    builder.prefix(&prefix);
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    builder.tempfile_in(dir).map_err(|e| FileError::at(path, e))
-}
-
-fn persist(file: NamedTempFile, path: &Path) -> Result<(), FileError> {
-    file.as_file()
-        .sync_all()
-        .map_err(|e| FileError::at(path, e))?;
-    file.persist(path)
-        .map(drop)
-        .map_err(|e| FileError::at(path, e.error))
+/// A file in the folder of `path` that becomes it.
+fn beside(path: &Path) -> Result<Beside, FileError> {
+    Ok(Beside::create(path, true)?)
 }
 
 fn data_type(of: Type) -> DataType {

@@ -2,7 +2,7 @@
 
 use deadloop_score::{Class, Span};
 
-use super::{Check, Exhibit, Find, Severity, finish};
+use super::{Check, Exhibit, Find, Severity};
 use crate::labelling::BY_ITSELF;
 use crate::show;
 
@@ -16,7 +16,7 @@ pub(super) static ENTRY: Check = Check {
 };
 
 fn finished(exhibit: &Exhibit<'_>) -> Option<String> {
-    let reason = finish(exhibit.entry)?;
+    let reason = exhibit.entry.transcript.finish_reason()?;
     let open = |span: &&Span| span.class == Class::Loop && span.open;
     let span = exhibit.case.truth.as_ref()?.spans.iter().find(open)?;
     BY_ITSELF.contains(&reason).then(|| {

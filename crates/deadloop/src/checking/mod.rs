@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use deadloop_corpus::{Body, Cluster, Entry, Place, Problem, Sketch};
+use deadloop_corpus::{Cluster, Entry, Place, Problem, Sketch};
 use deadloop_detect::Channel;
 use deadloop_score::Case;
 
@@ -15,6 +15,8 @@ mod copies;
 mod duplicates;
 mod finished;
 mod gaps;
+mod label_fields;
+mod late_earliest;
 mod lead_in;
 mod listing;
 mod one_class;
@@ -28,13 +30,14 @@ pub(crate) use duplicates::near_duplicates;
 pub(crate) use listing::{count, json, listing};
 
 /// The registry, worst first.
-static CHECKS: [&Check; 18] = [
+static CHECKS: [&Check; 20] = [
     &whole::ENTRY,
     &torn::ENTRY,
     &duplicates::ACROSS_SPLITS,
     &duplicates::ACROSS_GROUPS,
     &onset::ENTRY,
     &lead_in::ENTRY,
+    &late_earliest::ENTRY,
     &clean::ENTRY,
     &finished::ENTRY,
     &clock::ENTRY,
@@ -43,6 +46,7 @@ static CHECKS: [&Check; 18] = [
     &one_class::ENTRY,
     &duplicates::IN_A_GROUP,
     &wordless::ENTRY,
+    &label_fields::ENTRY,
     &gaps::UNLABELLED,
     &gaps::UNGROUPED,
     &gaps::UNSPLIT,
@@ -203,13 +207,4 @@ impl Seen {
             .map(|(case, what)| self.about(case, what.clone()))
             .collect()
     }
-}
-
-/// Why the stream ended, where the recording says.
-pub(crate) fn finish(entry: &Entry) -> Option<&str> {
-    let mut events = entry.transcript.events.iter().rev();
-    events.find_map(|event| match &event.body {
-        Body::Finish { reason } => reason.as_deref(),
-        _ => None,
-    })
 }

@@ -93,7 +93,7 @@ fn prove_writable(labels: &Path) -> Outcome {
     let dir = dir.unwrap_or(Path::new("."));
     interrupt::sweeps(dir);
     let made = tempfile::Builder::new()
-        .prefix(&deadloop_score::temporary_prefix())
+        .prefix(&deadloop_corpus::temporary_prefix())
         .tempfile_in(dir);
     let refuse = |e| format!("{} cannot be written to: {e}", dir.display());
     made.map(drop).map_err(|e| Code::Usage.error(refuse(e)))

@@ -10,7 +10,6 @@ use deadloop_score::{Case, Class};
 use serde_json::{Map, Value, json};
 
 use crate::args::{Global, Select};
-use crate::checking::finish;
 use crate::corpus::{Surveyed, Wanted, open, survey_with};
 use crate::evidence::Evidence;
 use crate::exit::Outcome;
@@ -151,7 +150,7 @@ pub(super) fn run(args: &Stats, global: Global) -> Outcome {
         quiet: global.quiet,
     };
     let (found, finishes) = survey_with(open(&args.corpus)?, wanted, |entry, _| {
-        finish(entry).unwrap_or(NONE).to_owned()
+        entry.transcript.finish_reason().unwrap_or(NONE).to_owned()
     })?;
     found.accept(args.select.on_bad, true)?;
     if !global.quiet {

@@ -12,6 +12,11 @@ use crate::settings;
 use crate::show;
 
 pub(super) fn run(args: &Sweep, global: Global) -> Outcome {
+    if args.output.csv {
+        let what = "a sweep keeps no outcomes, and its scores are in scores.csv anyway";
+        let rather = "replay a setting with --csv for outcomes.csv";
+        return Err(Code::Usage.error(format!("--csv: {what}; {rather}")));
+    }
     let (grid, text) = settings::grid(&args.grid)?;
     let mut plan = Plan::default();
     plan.add_grid(&grid)
@@ -33,7 +38,7 @@ pub(super) fn run(args: &Sweep, global: Global) -> Outcome {
         return already_done(&args.out, global);
     };
     let evidence = Evidence::new(&plan, &done.surveyed.cases, &done.records)?;
-    let scored = done.score(&evidence, None, &[], (&args.output.by, args.output.csv))?;
+    let scored = done.score(&evidence, None, &[], (&args.output.by, false))?;
     done.manifest.models_left_out = scored.left_out;
     write_pareto(
         done.folder.path(),

@@ -3,7 +3,8 @@
 
 use std::path::{Path, PathBuf};
 
-use deadloop_score::{Change, Comparison, Manifest, Said, Side, temporary_prefix, write_text};
+use deadloop_corpus::temporary_prefix;
+use deadloop_score::{Change, Comparison, Manifest, Said, Side, write_text};
 use serde::Serialize;
 use serde_json::{Value, json};
 

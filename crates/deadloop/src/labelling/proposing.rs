@@ -87,13 +87,8 @@ fn last_channel(event: &deadloop_corpus::Event) -> Option<Channel> {
 
 /// Whether the stream says that the model ended it.
 fn stopped(transcript: &Transcript) -> bool {
-    let reason = transcript.events.iter().rev().find_map(|e| match &e.body {
-        Body::Finish { reason } => Some(reason.as_deref()),
-        _ => None,
-    });
-    reason
-        .flatten()
-        .is_some_and(|reason| BY_ITSELF.contains(&reason))
+    let reason = transcript.finish_reason();
+    reason.is_some_and(|reason| BY_ITSELF.contains(&reason))
 }
 
 /// The class of a transcript from those of its channels: a loop before a passing repetition before

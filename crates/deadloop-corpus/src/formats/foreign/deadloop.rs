@@ -3,6 +3,7 @@
 
 use serde_json::Value;
 
+use super::huggingface::has_more;
 use crate::import::cut::{Content, Record};
 use crate::import::head::Certainty;
 use crate::import::reader::{Foreign, Out, Reader};
@@ -23,9 +24,17 @@ pub(crate) const ENTRY: Foreign = Foreign {
     reader: || Box::new(Own(Streams::of(&FAMILY))),
 };
 
+/// An id, and the text in one of the ways of a transcript. A data set may have texts beside an id too:
+/// one that says what was asked, or holds another text, is left to those unless it is marked as ours.
 fn is_transcript(object: &Object) -> bool {
+    let string = |name: &&str| object.get(*name).is_some_and(Value::is_string);
+    let labels = object.get("labels").and_then(Value::as_array);
+    let marked = ["group", "profile"].iter().any(string)
+        || labels.is_some_and(|labels| labels.iter().all(Value::is_object));
     let events = object.get("events").is_some_and(Value::is_array);
-    events && object.get("id").is_some_and(Value::is_string)
+    let parts = ["reasoning", "answer"].iter().any(string);
+    let text = string(&"text") && marked;
+    string(&"id") && (events || text || (parts && (marked || !has_more(object))))
 }
 
 struct Own(Streams);
@@ -40,8 +49,7 @@ impl Reader for Own {
         if (FAMILY.knows)(&object) {
             return self.0.object(object, &place, out);
         }
-        let think = out.options.think.clone();
-        let entry = Wire::of(object)?.entry(&place, |_| think.clone())?;
+        let entry = Wire::of(object)?.entry(&place, |model| out.think(model))?;
         out.emit(entry);
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! Data sets as Hugging Face holds them, in JSON lines or Parquet: `messages` (or `conversations`)
 //! of role and content; `prompt` with `completion`, each a text or messages; a column of text, under
-//! one of the usual names or the one that `--text-field` says.
+//! one of the usual names or the one that `--text-field` says, with the thinking in `reasoning` or not.
 //!
 //! Other columns that hold a number, a truth value or a short text are kept in `meta`.
 
@@ -14,17 +14,16 @@ use crate::import::reader::{Foreign, Out, Reader, entry};
 use crate::import::take::{self, Object};
 use crate::think::split_think;
 use crate::wire::{Fault, kind};
-use crate::{Event, Transcript};
+use crate::{Body, Event, Transcript};
 
 pub(crate) const ENTRY: Foreign = Foreign {
     name: "huggingface",
     help: "Hugging Face data sets: messages, prompt and completion, or a column of text",
     knows: |head| {
         let messages = head.any(|object| messages_of(object).is_some());
-        let pair = head.any(|object| {
-            PROMPTS.iter().any(|p| object.contains_key(*p)) && text_of(object).is_some()
-        });
-        let text = head.any(|object| text_of(object).is_some());
+        let pair =
+            head.any(|object| PROMPTS.iter().any(|p| object.contains_key(*p)) && says(object));
+        let text = head.any(says);
         match (messages || pair, text) {
             (true, _) => Certainty::Likely,
             (false, text) => Certainty::Fallback.when(text),
@@ -34,6 +33,9 @@ pub(crate) const ENTRY: Foreign = Foreign {
     whole_folder: false,
     reader: || Box::new(HuggingFace),
 };
+
+/// The column of what was thought before the text.
+const REASONING: &str = "reasoning";
 
 const MESSAGES: [&str; 2] = ["messages", "conversations"];
 const PROMPTS: [&str; 4] = ["prompt", "instruction", "question", "input"];
@@ -66,6 +68,19 @@ fn text_of(object: &Object) -> Option<&'static str> {
     TEXTS.iter().find(said).copied()
 }
 
+fn says(object: &Object) -> bool {
+    text_of(object).is_some() || object.get(REASONING).is_some_and(Value::is_string)
+}
+
+/// Whether there is a column of a data set besides `answer` and `text`.
+pub(super) fn has_more(object: &Object) -> bool {
+    let texts = TEXTS
+        .iter()
+        .filter(|name| !["answer", "text"].contains(name));
+    let mut names = MESSAGES.iter().chain(&PROMPTS).chain(texts);
+    names.any(|name| object.contains_key(*name))
+}
+
 struct HuggingFace;
 
 impl Reader for HuggingFace {
@@ -75,7 +90,7 @@ impl Reader for HuggingFace {
         let transcript = &mut entry.transcript;
         if let Some(path) = out.options.text_field.clone() {
             let text = column(&mut object, &path)?;
-            transcript.events = split(&text, out);
+            transcript.events = thought(&mut object, split(&text, out))?;
             prompt(transcript, &mut object)?;
         } else if let Some(field) = messages_of(&object) {
             let messages = take::list(&mut object, field)?.unwrap_or_default();
@@ -91,9 +106,14 @@ impl Reader for HuggingFace {
                     messages.extend(completion);
                     told(transcript, messages, field, out)?;
                 }
-                Some(Value::String(text)) => transcript.events = split(&text, out),
+                Some(Value::String(text)) => {
+                    transcript.events = thought(&mut object, split(&text, out))?;
+                }
                 _ => {}
             }
+            prompt(transcript, &mut object)?;
+        } else if says(&object) {
+            transcript.events = thought(&mut object, Vec::new())?;
             prompt(transcript, &mut object)?;
         } else {
             let expected =
@@ -137,6 +157,17 @@ fn split(text: &str, out: &Out) -> Vec<Event> {
     pieces
         .map(|(side, text)| Event::of(side.body(text)))
         .collect()
+}
+
+/// What was thought in a column of its own, and then what was said.
+fn thought(object: &mut Object, said: Vec<Event>) -> Result<Vec<Event>, Fault> {
+    let reasoning = match object.get(REASONING) {
+        Some(Value::String(_)) => take::string(object, REASONING)?,
+        _ => None,
+    };
+    let reasoning = reasoning.filter(|text| !text.is_empty());
+    let reasoning = reasoning.map(|text| Event::of(Body::Reasoning(text)));
+    Ok(reasoning.into_iter().chain(said).collect())
 }
 
 /// The text at a path of fields. Where it is not there the record is of no use.

@@ -1,18 +1,16 @@
-//! Reading Parquet with polars, a row group at a time.
+//! Reading Parquet, a row group at a time.
 //!
 //! polars panics on some broken files: a panic inside it is caught and told as a problem.
 
 use std::fs::File;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
 
-use polars::prelude::{AnyValue, Column, DataType};
-use polars_io::SerReader;
-use polars_io::parquet::read::{FileMetadata, ParallelStrategy, ParquetReader, infer_schema};
-use polars_parquet::read::read_metadata;
+use polars_arrow::datatypes::{ArrowDataType, ArrowSchema};
+use polars_parquet::read::{FileMetadata, infer_schema, read_metadata};
 use serde_json::Value;
 
-use super::{REST, pages};
+use super::REST;
+use super::columns::{self, Columns, is_kept, is_text};
 use crate::digest::RecordDigest;
 use crate::formats::{Record, Records, Source};
 use crate::raws::Raw;
@@ -22,46 +20,57 @@ use crate::{Place, Problem};
 /// The rows of a file, or the one problem that it has as a whole.
 pub(super) fn read(mut source: Source) -> Records {
     match guarded(|| footer(&mut source.file)) {
-        Ok(footer) => Box::new(Rows {
+        Ok((footer, schema)) => Box::new(Rows {
             source,
-            footer: Arc::new(footer),
+            footer,
+            schema,
             next_group: 0,
             line: 0,
-            group: None,
+            group: Columns::default(),
         }),
         Err(fault) => Box::new(std::iter::once(Err(fault.at(source.place(0))))),
     }
 }
 
 /// The file's own description, its columns checked.
-fn footer(file: &mut File) -> Result<FileMetadata, Fault> {
+fn footer(file: &mut File) -> Result<(FileMetadata, ArrowSchema), Fault> {
     let footer = read_metadata(file).map_err(broken)?;
     let schema = infer_schema(&footer).map_err(broken)?;
     if !schema.contains("id") {
         return Err(Fault::new("no column `id`", "a column `id` of text"));
     }
     for (name, field) in schema.iter() {
-        check_column(name, &DataType::from_arrow_field(field))?;
+        check_column(name, field.dtype())?;
     }
-    Ok(footer)
+    Ok((footer, schema))
 }
 
-fn check_column(name: &str, kind: &DataType) -> Result<(), Fault> {
-    let text = *kind == DataType::String;
-    let simple = text || kind.is_primitive_numeric() || kind.is_bool() || kind.is_null();
-    if text || (simple && !wire::is_known(name) && name != REST) {
+fn check_column(name: &str, kind: &ArrowDataType) -> Result<(), Fault> {
+    let known = wire::is_known(name) || name == REST;
+    // A column without any value has no type of its own.
+    let empty = *kind == ArrowDataType::Null && name != "id";
+    if is_text(kind) || empty || (is_kept(kind) && !known) {
         return Ok(());
     }
-    let what = format!("the column `{name}` is of type {kind}");
-    let json = ["events", "labels", "meta", REST].contains(&name);
-    Err(Fault::new(
-        what,
-        if json || !simple {
-            "text (JSON)"
-        } else {
-            "text"
-        },
-    ))
+    let what = format!("the column `{name}` is of type {}", in_words(kind));
+    let json = !known || ["events", "labels", "meta", REST].contains(&name);
+    Err(Fault::new(what, if json { "text (JSON)" } else { "text" }))
+}
+
+/// A type as polars and others call it.
+fn in_words(kind: &ArrowDataType) -> String {
+    let name = format!("{kind:?}");
+    let name = name.split(['(', '{', ' ']).next().unwrap_or_default();
+    match (
+        name.strip_prefix("Int"),
+        name.strip_prefix("UInt"),
+        name.strip_prefix("Float"),
+    ) {
+        (Some(bits), ..) => format!("i{bits}"),
+        (_, Some(bits), _) => format!("u{bits}"),
+        (_, _, Some(bits)) => format!("f{bits}"),
+        _ => name.to_lowercase(),
+    }
 }
 
 pub(crate) fn broken(error: impl std::fmt::Display) -> Fault {
@@ -77,18 +86,12 @@ pub(crate) fn guarded<T>(work: impl FnOnce() -> Result<T, Fault>) -> Result<T, F
 
 struct Rows {
     source: Source,
-    footer: Arc<FileMetadata>,
+    footer: FileMetadata,
+    schema: ArrowSchema,
     next_group: usize,
     /// The row read last, from 1.
     line: u64,
-    group: Option<Group>,
-}
-
-/// A row group in memory.
-struct Group {
-    columns: Vec<(Arc<str>, Column)>,
-    height: usize,
-    next: usize,
+    group: Columns,
 }
 
 impl Iterator for Rows {
@@ -96,18 +99,17 @@ impl Iterator for Rows {
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
-            if let Some(row) = self.group.as_mut().and_then(Group::row) {
+            if let Some(row) = self.group.row() {
                 self.line += 1;
                 return Some(self.raw(row));
             }
-            let footer = Arc::clone(&self.footer);
-            let group = footer.row_groups.get(self.next_group)?;
+            let group = self.footer.row_groups.get(self.next_group)?;
             self.next_group += 1;
             self.source.progress.add(group.compressed_size() as u64);
-            match guarded(|| self.load(self.next_group - 1)) {
-                Ok(group) => self.group = Some(group),
+            let file = &mut self.source.file;
+            match guarded(|| Columns::read(file, group, &self.schema)) {
+                Ok(group) => self.group = group,
                 Err(fault) => {
-                    self.group = None;
                     let place = self.source.place(self.line + 1);
                     self.line += group.num_rows() as u64;
                     return Some(Err(fault.at(place)));
@@ -118,81 +120,17 @@ impl Iterator for Rows {
 }
 
 impl Rows {
-    fn raw(&self, row: Result<Row, Fault>) -> Result<Raw, Problem> {
+    fn raw(&self, row: Result<columns::Row, Fault>) -> Result<Raw, Problem> {
         let place: Place = self.source.place(self.line);
         match row {
-            Ok(row) => Ok(Raw::new(place, Box::new(row))),
+            Ok(row) => Ok(Raw::new(place, Box::new(Row(row)))),
             Err(fault) => Err(fault.at(place)),
         }
     }
-
-    /// Reads one row group: polars is shown a file that has no other.
-    fn load(&self, at: usize) -> Result<Group, Fault> {
-        let group = self.footer.row_groups[at].clone();
-        let mut file = self.source.file.try_clone().map_err(broken)?;
-        pages::check(&mut file, &group)?;
-        let height = group.num_rows();
-        let footer = FileMetadata {
-            num_rows: height,
-            max_row_group_height: height,
-            row_groups: vec![group],
-            ..FileMetadata::clone(&self.footer)
-        };
-        let mut reader = ParquetReader::new(file).read_parallel(ParallelStrategy::None);
-        reader.set_metadata(Arc::new(footer));
-        let frame = reader.finish().map_err(broken)?;
-        let height = frame.height();
-        let columns = frame.into_columns().into_iter();
-        let columns = columns.map(|column| (Arc::from(column.name().as_str()), column));
-        Ok(Group {
-            columns: columns.collect(),
-            height,
-            next: 0,
-        })
-    }
 }
 
-impl Group {
-    fn row(&mut self) -> Option<Result<Row, Fault>> {
-        if self.next == self.height {
-            return None;
-        }
-        let at = self.next;
-        self.next += 1;
-        let cells = self.columns.iter();
-        let cells = cells.map(|(name, column)| Ok((Arc::clone(name), cell(column, at)?)));
-        Some(cells.collect::<Result<_, _>>().map(Row))
-    }
-}
-
-fn cell(column: &Column, at: usize) -> Result<Value, Fault> {
-    let value = column.get(at).map_err(broken)?;
-    // A column of one row holds its text another way than others; `get_str` knows both.
-    if let Some(text) = value.get_str() {
-        return Ok(Value::from(text));
-    }
-    match value {
-        AnyValue::Null => Ok(Value::Null),
-        AnyValue::Boolean(value) => Ok(Value::from(value)),
-        number => Ok(whole(&number).unwrap_or_else(|| fraction(&number))),
-    }
-}
-
-fn whole(number: &AnyValue<'_>) -> Option<Value> {
-    if number.dtype().is_float() {
-        return None;
-    }
-    let unsigned = number.extract::<u64>().map(Value::from);
-    unsigned.or_else(|| number.extract::<i64>().map(Value::from))
-}
-
-/// A float that JSON cannot say becomes null.
-fn fraction(number: &AnyValue<'_>) -> Value {
-    number.extract::<f64>().map_or(Value::Null, Value::from)
-}
-
-/// A row: its cells in the order of the columns.
-struct Row(Vec<(Arc<str>, Value)>);
+/// A row.
+struct Row(columns::Row);
 
 impl Record for Row {
     fn decode(&self) -> Result<Wire, Fault> {
@@ -232,7 +170,7 @@ fn put(wire: &mut Wire, name: &str, text: &str) -> Result<(), Fault> {
 }
 
 fn json(name: &str, text: &str) -> Result<Value, Fault> {
-    serde_json::from_str(text).map_err(|e| Fault::json(&e).inside(&format!("`{name}`")))
+    serde_json::from_str(text).map_err(|e| Fault::json(&e, text).inside(&format!("`{name}`")))
 }
 
 fn rest(wire: &mut Wire, value: Value) -> Result<(), Fault> {

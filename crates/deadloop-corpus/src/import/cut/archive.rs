@@ -92,5 +92,5 @@ fn read(archive: &mut Archive, name: &str) -> Result<Content, (u64, Fault)> {
     let text = utf8(&bytes).map_err(|fault| (1, fault))?;
     serde_json::from_str(text)
         .map(Content::Json)
-        .map_err(|e| (e.line() as u64, Fault::json(&e)))
+        .map_err(|e| (e.line() as u64, Fault::json(&e, text)))
 }

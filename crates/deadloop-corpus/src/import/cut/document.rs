@@ -174,7 +174,7 @@ impl<R: BufRead> Cut<R> {
         let value = serde_json::from_str(text.trim_ascii());
         value.map(Content::Json).map_err(|e| {
             let line = piece.line + (e.line() as u64).saturating_sub(1);
-            (line, Fault::json(&e))
+            (line, Fault::json(&e, text))
         })
     }
 }

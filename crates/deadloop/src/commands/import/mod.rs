@@ -7,22 +7,27 @@ use std::sync::atomic::Ordering;
 
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser};
-use deadloop_corpus::{ImportCounts, ImportOptions, Loss, Problem, ThinkOptions, import_formats};
+use deadloop_corpus::{
+    CorpusWriter, Entry, ImportCounts, ImportOptions, Loss, Problem, ThinkOptions, import_formats,
+};
 
 use crate::args::{Global, OnBad};
 use crate::exit::{Code, Outcome};
 use crate::progress::watched;
 use crate::show;
 
+mod carried;
 mod target;
 mod told;
 
-use target::Target;
+use carried::Carried;
+use target::{Rejected, Target};
 
 /// What `deadloop import` takes.
 #[derive(Debug, Args)]
 pub(crate) struct Import {
-    /// Recordings: files, or folders with all that is in them
+    /// Recordings: files, or folders with all that is in them; of a corpus its transcripts, labels
+    /// and splits, and its card where it is the only one
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
     /// The format of all files [default: told by the content of each]
@@ -44,6 +49,7 @@ pub(crate) struct Import {
     #[arg(long, value_enum, default_value_t = OnBad::Fail)]
     on_bad: OnBad,
     /// Replace the transcripts and the card of a corpus that is there; its labels and splits stay
+    /// where no others come along
     #[arg(long)]
     force: bool,
 }
@@ -65,6 +71,9 @@ struct Imported {
     warnings: Vec<Problem>,
     warned: u64,
     losses: Vec<(&'static str, String, u64)>,
+    carried: Carried,
+    /// How many problems the labels and splits of corpora have.
+    beside: u64,
 }
 
 pub(super) fn run(args: &Import, global: Global) -> Outcome {
@@ -87,7 +96,11 @@ pub(super) fn run(args: &Import, global: Global) -> Outcome {
         let what = "no transcript was found in what was to be imported";
         return Err(Code::NothingSelected.error(format!("{what}\n{}", imported.summary())));
     }
-    target.card(&imported)?;
+    match imported.carried.card(&args.files) {
+        Some(card) => target.copy_card(&card)?,
+        None => target.card(&imported)?,
+    }
+    target.beside(&imported.carried)?;
     target.finish()?;
     if global.json {
         return show::print(&imported.json(&args.out).to_string());
@@ -98,6 +111,46 @@ pub(super) fn run(args: &Import, global: Global) -> Outcome {
     Ok(())
 }
 
+/// What is written while all is read.
+struct Writing {
+    on_bad: OnBad,
+    writer: CorpusWriter,
+    rejected: Rejected,
+    models: BTreeMap<String, u64>,
+    problems: Vec<Problem>,
+    carried: Carried,
+}
+
+impl Writing {
+    fn refuse(&mut self, problem: Problem) -> Outcome {
+        self.rejected.add(&problem)?;
+        if self.problems.len() < LISTED {
+            self.problems.push(problem);
+        }
+        Ok(())
+    }
+
+    fn refuse_all(&mut self, problems: Vec<Problem>) -> Outcome<u64> {
+        let count = problems.len() as u64;
+        problems.into_iter().try_for_each(|p| self.refuse(p))?;
+        Ok(count)
+    }
+
+    fn take(&mut self, entry: Entry) -> Outcome {
+        match self.carried.takes(&entry) {
+            Err(problem) => return self.refuse(problem),
+            Ok(false) => return Ok(()),
+            Ok(true) => {}
+        }
+        // What is not whole is not written, only looked through.
+        if self.on_bad == OnBad::Skip || self.problems.is_empty() {
+            self.writer.write(&entry)?;
+            *self.models.entry(entry.transcript.model).or_default() += 1;
+        }
+        Ok(())
+    }
+}
+
 /// Reads all, writing transcripts and what was rejected.
 fn read(
     mut import: deadloop_corpus::Import,
@@ -105,10 +158,16 @@ fn read(
     on_bad: OnBad,
     quiet: bool,
 ) -> Outcome<Imported> {
-    let mut writer = target.writer()?;
-    let mut rejected = target.rejected();
-    let mut models: BTreeMap<String, u64> = BTreeMap::new();
-    let mut problems = Vec::new();
+    let (carried, of_labels) = Carried::read(&import);
+    let mut writing = Writing {
+        on_bad,
+        writer: target.writer()?,
+        rejected: target.rejected(),
+        models: BTreeMap::new(),
+        problems: Vec::new(),
+        carried,
+    };
+    let mut beside = writing.refuse_all(of_labels)?;
     let total = import.total_bytes();
     watched("importing", quiet, |watch| {
         while let Some(item) = import.next() {
@@ -117,40 +176,29 @@ fn read(
             }
             (watch.progress)(import.bytes_read(), total);
             match item {
-                // What is not whole is not written, only looked through.
-                Ok(_) if on_bad == OnBad::Fail && !problems.is_empty() => {}
-                Ok(entry) => {
-                    writer.write(&entry)?;
-                    *models.entry(entry.transcript.model).or_default() += 1;
-                }
-                Err(problem) => {
-                    rejected.add(&problem)?;
-                    if problems.len() < LISTED {
-                        problems.push(problem);
-                    }
-                }
+                Ok(entry) => writing.take(entry)?,
+                Err(problem) => writing.refuse(problem)?,
             }
         }
         Ok(())
     })?;
-    writer.finish()?;
-    rejected.finish()?;
+    beside += writing.refuse_all(writing.carried.problems())?;
+    writing.writer.finish()?;
+    writing.rejected.finish()?;
     let losses = import.losses().iter();
+    let mut counts = import.counts();
+    counts.transcripts.rejected += writing.carried.left_out;
     Ok(Imported {
-        counts: import.counts(),
+        counts,
         formats: import.formats().collect(),
-        models,
-        problems,
+        models: writing.models,
+        problems: writing.problems,
         warnings: import.warnings().to_vec(),
         warned: import.warned(),
         losses: losses
-            .map(
-                |Loss {
-                     format,
-                     path,
-                     count,
-                 }| (format, path.to_owned(), count),
-            )
+            .map(|loss: Loss<'_>| (loss.format, loss.path.to_owned(), loss.count))
             .collect(),
+        carried: writing.carried,
+        beside,
     })
 }

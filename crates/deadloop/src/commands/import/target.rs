@@ -3,12 +3,15 @@
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use deadloop_corpus::{Beside, CorpusWriter, Effort, Problem};
+use deadloop_corpus::{Beside, CorpusWriter, Effort, Problem, temporary_prefix};
+use deadloop_score::write_labels;
 use tempfile::TempDir;
 
 use super::Imported;
+use super::carried::Carried;
 use super::told::told;
 use crate::exit::{Code, Outcome};
+use crate::interrupt;
 
 /// The folder to be, under another name.
 pub(super) struct Target {
@@ -18,6 +21,8 @@ pub(super) struct Target {
 
 const TRANSCRIPTS: &str = "transcripts";
 const CARD: &str = "dataset.toml";
+const LABELS: &str = "labels.csv";
+const SPLITS: &str = "splits.csv";
 const REJECTED: &str = "rejected.jsonl";
 
 impl Target {
@@ -34,8 +39,10 @@ impl Target {
         let parent = out.parent().filter(|parent| !parent.as_os_str().is_empty());
         let parent = parent.unwrap_or(Path::new("."));
         std::fs::create_dir_all(parent).map_err(|e| refuse(format!("cannot be made: {e}")))?;
+        interrupt::sweeps(parent);
         let mut builder = tempfile::Builder::new();
-        builder.prefix(".deadloop-");
+        let prefix = temporary_prefix();
+        builder.prefix(&prefix);
         #[cfg(unix)]
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o777));
         let new = builder.tempdir_in(parent);
@@ -92,6 +99,32 @@ impl Target {
         Ok(file.finish()?)
     }
 
+    /// Takes over the card of a corpus.
+    pub(super) fn copy_card(&self, card: &Path) -> Outcome {
+        let mut file = Beside::create(&self.new.path().join(CARD), false)?;
+        file.write_all(&std::fs::read(card)?)?;
+        Ok(file.finish()?)
+    }
+
+    /// Writes the labels and splits that come along, where there are any.
+    pub(super) fn beside(&self, carried: &Carried) -> Outcome {
+        let labels = carried.labels();
+        if !labels.is_empty() {
+            write_labels(&self.new.path().join(LABELS), &labels)?;
+        }
+        if !carried.splits.is_empty() {
+            let file = Beside::create(&self.new.path().join(SPLITS), false)?;
+            let mut writer = csv::Writer::from_writer(file);
+            writer.write_record(["transcript", "split"])?;
+            for row in &carried.splits {
+                writer.write_record(row)?;
+            }
+            let file = writer.into_inner().map_err(|e| e.into_error())?;
+            file.finish()?;
+        }
+        Ok(())
+    }
+
     /// Gives the folder its name; of a corpus that is there the parts that were made anew.
     pub(super) fn finish(self) -> Outcome {
         if !self.out.exists() {
@@ -107,6 +140,12 @@ impl Target {
             }
             if new.exists() {
                 std::fs::rename(new, there)?;
+            }
+        }
+        for part in [LABELS, SPLITS] {
+            let new = self.new.path().join(part);
+            if new.exists() {
+                std::fs::rename(new, self.out.join(part))?;
             }
         }
         Ok(())

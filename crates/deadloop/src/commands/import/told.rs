@@ -20,7 +20,9 @@ impl Imported {
             self.counts.records,
             self.counts.transcripts,
         ];
+        // Transcripts that bad labels take with them are no problems of their own.
         let all: u64 = counts.iter().map(|tally| tally.rejected).sum();
+        let all = all + self.beside - self.carried.left_out;
         let more = all.saturating_sub(lines.len() as u64);
         let more = if more > 0 {
             format!("\nand {more} more")
@@ -38,7 +40,7 @@ impl Imported {
 
     /// What came in and what became of it, for people.
     pub(super) fn summary(&self) -> String {
-        self.sums() + &self.worth_knowing() + &self.left_out()
+        self.sums() + &self.came_along() + &self.worth_knowing() + &self.left_out()
     }
 
     pub(super) fn sums(&self) -> String {
@@ -57,6 +59,17 @@ impl Imported {
             sum(counts.records),
             sum(counts.transcripts),
         )
+    }
+
+    fn came_along(&self) -> String {
+        match (self.carried.labels().len(), self.carried.splits.len()) {
+            (0, 0) => String::new(),
+            (labels, splits) => format!(
+                "\n came along   {} rows of labels, {} of splits",
+                show::count(labels as u64),
+                show::count(splits as u64),
+            ),
+        }
     }
 
     fn worth_knowing(&self) -> String {
