@@ -295,7 +295,7 @@ fn transcripts_that_are_no_files() {
     let inner = dir.path().join("transcripts");
     std::fs::create_dir(inner.join("folder.jsonl")).expect("it is writable");
     std::os::unix::fs::symlink("gone", inner.join("link.jsonl")).expect("likewise");
-    let pipe = Command::new("mkfifo")
+    let pipe = std::process::Command::new("mkfifo")
         .arg(inner.join("pipe.jsonl"))
         .status();
     assert!(pipe.is_ok_and(|status| status.success()), "mkfifo is there");

@@ -518,7 +518,10 @@ fn a_signal_leaves_nothing_of_a_corpus_that_is_made() {
     .map(String::from);
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
     let transcripts = out.join("transcripts");
-    assert_eq!(interrupted(&args, &transcripts, ".deadloop-"), Some(130));
+    assert_eq!(
+        interrupted(&args, &transcripts, (".deadloop-", Signal::SIGINT)),
+        Some(130)
+    );
     assert!(!holds(&transcripts, ".") && !holds(&out, ".deadloop-"));
 }
 

@@ -118,8 +118,8 @@ fn of_a_corpus_labels_splits_and_card_come_along() {
         "a,clean,,,,,,,,me,\nb,loop,other,answer,0,4,,,4,you,\"two\nlines\"\n",
     );
     let run = deadloop_in(dir.path(), &["import", "old", "--out", "new"]);
-    assert_eq!(run.status.code(), Some(0), "{}", text(&run.stderr));
-    let said = text(&run.stdout);
+    assert_eq!(run.status.code(), Some(0), "{}", stderr(&run));
+    let said = stdout(&run);
     assert!(said.contains("2 rows of labels, 2 of splits"), "{said}");
     for name in ["labels.csv", "splits.csv", "dataset.toml"] {
         let read = |folder: &str| {
@@ -147,7 +147,7 @@ fn the_transcript_of_a_bad_label_does_not_come_along() {
     corpus(dir.path(), rows);
     let args = ["import", "old", "--out", "new"];
     let run = deadloop_in(dir.path(), &args);
-    let said = text(&run.stderr);
+    let said = stderr(&run);
     assert_eq!(run.status.code(), Some(2), "{said}");
     for words in [
         "2 problems",
@@ -157,12 +157,12 @@ fn the_transcript_of_a_bad_label_does_not_come_along() {
         assert!(said.contains(words), "{words:?} in {said}");
     }
     let run = deadloop_in(dir.path(), &[&args[..], &["--on-bad", "skip"]].concat());
-    assert_eq!(run.status.code(), Some(0), "{}", text(&run.stderr));
+    assert_eq!(run.status.code(), Some(0), "{}", stderr(&run));
     let labels = std::fs::read_to_string(dir.path().join("new/labels.csv")).expect("it is there");
     let rows: Vec<&str> = labels.lines().skip(1).collect();
     assert_eq!(rows, ["a,clean,,,,,,,,,"]);
     let check = deadloop_in(dir.path(), &["check", "new"]);
-    assert_eq!(check.status.code(), Some(0), "{}", text(&check.stderr));
+    assert_eq!(check.status.code(), Some(0), "{}", stderr(&check));
 }
 
 /// Imports a file with `--text-field`, leaving out what is bad: the counts, and the answer of each

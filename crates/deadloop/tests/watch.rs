@@ -92,7 +92,7 @@ fn write(chunks: &[Chunk], writer: Writer) -> String {
 
 /// The alarm that a guard of these settings gives, and how many chunks it took.
 fn expected(settings: &Settings, model: &str, chunks: &[Chunk]) -> Option<(Alarm, usize)> {
-    let mut guard = Guard::new(settings.for_model(model)).unwrap();
+    let mut guard = Guard::new(settings.for_model(model)).expect("it reads text");
     let mut all = chunks.iter().enumerate();
     all.find_map(|(i, (channel, text))| Some((guard.push(*channel, text)?, i + 1)))
 }

@@ -32,10 +32,10 @@ pub(crate) fn time_per_pair(
     // a setting, and a request begins with a fresh one.
     let made = |(cell, _): (usize, usize)| {
         let setting = plan.setting(cell);
-        let guard = Guard::new(&setting).expect("it reads text");
-        (setting, guard)
+        let guard = Guard::new(&setting).map_err(|e| e.to_string())?;
+        Ok((setting, guard))
     };
-    let made: Vec<(Setting, Guard)> = pairs().map(made).collect();
+    let made: Vec<(Setting, Guard)> = pairs().map(made).collect::<Result<_, String>>()?;
     let start = Instant::now();
     let mut tally = Tally::default();
     let mut alarms = Vec::with_capacity(PAIRS);

@@ -76,7 +76,8 @@ impl<'a> Segment<'a> {
                 let open = end == self.text.len();
                 // What is left of a part that ended with its element, where another part follows.
                 let nothing = piece.is_empty() && end == part.end && !open;
-                if !nothing && !(open && cut.drop_tail) && cut.keeps(piece) {
+                let left_out = nothing || open && cut.drop_tail;
+                if !left_out && cut.keeps(piece) {
                     elements.push(cut.compared(piece), piece, byte, &mut ids);
                     elements.last_fenced = *fenced;
                 }
