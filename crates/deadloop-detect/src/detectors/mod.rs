@@ -50,7 +50,7 @@ pub enum Measure {
     /// is measured; a meter may leave out what these thresholds, or more careful ones, cannot accept.
     Text(fn(&Params) -> Recipe),
     /// A program outside reads whole transcripts and answers. It is replayed; it cannot watch a live
-    /// stream ([`Setting::live`](crate::Setting::live)).
+    /// stream ([`Guard::new`](crate::Guard::new) refuses it).
     Program(fn(&Params) -> Program),
 }
 
