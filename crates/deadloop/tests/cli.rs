@@ -468,7 +468,7 @@ fn the_transcript_of_a_bad_row_is_not_scored_by_its_other_rows() {
 }
 
 #[test]
-fn what_cannot_be_written_or_is_not_there_is_refused() {
+fn a_field_that_no_transcript_has_is_refused() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let corpus = labelled(dir.path(), "a,clean,,,,,,,,,\n");
     let out = dir.path().join("out").display().to_string();
@@ -476,10 +476,6 @@ fn what_cannot_be_written_or_is_not_there_is_refused() {
     assert_eq!(code(&run), Some(2), "{}", stderr(&run));
     let words = "--by meta.sorce: no transcript has the field; there are id, meta.source, model";
     assert!(stderr(&run).contains(words), "{}", stderr(&run));
-    let grid = grid(dir.path());
-    let run = deadloop(&["sweep", &corpus, "--grid", &grid, "--out", &out, "--csv"]);
-    assert_eq!(code(&run), Some(2), "{}", stderr(&run));
-    assert!(stderr(&run).contains("a sweep keeps no outcomes"));
 }
 
 /// What a process left that was killed is in nobody's way.

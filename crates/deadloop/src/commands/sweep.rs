@@ -12,10 +12,11 @@ use crate::settings;
 use crate::show;
 
 pub(super) fn run(args: &Sweep, global: Global) -> Outcome {
-    if args.output.csv {
-        let what = "a sweep keeps no outcomes, and its scores are in scores.csv anyway";
-        let rather = "replay a setting with --csv for outcomes.csv";
-        return Err(Code::Usage.error(format!("--csv: {what}; {rather}")));
+    if args.output.csv && !global.quiet {
+        eprintln!(
+            "--csv changes nothing here: a sweep keeps no outcomes, and scores.csv is written anyway; \
+             replay a setting with --csv for its outcomes.csv"
+        );
     }
     let (grid, text) = settings::grid(&args.grid)?;
     let mut plan = Plan::default();
