@@ -34,8 +34,11 @@ pub(super) fn table(data: &ReportData) -> Option<Table> {
                 Optimism is how much better the selection looked on what it was made on. “thin”: too \
                 little clean text for the upper bound of the false alarms to decide, the point estimate did. “Over the limit”: what \
                 the setting does on all transcripts of this model, not held out, is outside a limit. Models with a \
-                setting of their own come first; settings.toml is all models together, each under the setting that the \
-                file has for it, and “all models” what to expect of a model that the file does not name.";
+                setting of their own come first.";
+    let shipped = " settings.toml is all models together, each under the setting that the file has for it; “all \
+                   models” is what to expect of a model that the file does not name.";
+    let shipped = data.shipped.as_ref().map_or("", |_| shipped);
+    let note = format!("{note}{shipped}");
     let table = Table::new("Chosen setting per model", note, columns(), rows)?;
     Some(table.cut(first + SHOWN, "choice.csv"))
 }

@@ -64,16 +64,25 @@ pub(super) fn summary(
         "saved",
     ];
     show::print(&show::table(&header, &rows, 3))?;
+    show::print(&format!(
+        "{}. Chosen rows are held-out figures: see choice.csv for why.",
+        shared(choices)
+    ))
+}
+
+/// How many models share the pooled setting, and what the row of the file is.
+fn shared(choices: &Choices) -> String {
     let takes = |choice: &&Choice| choice.setting == choices.pooled.setting;
     let who = match choices.models.iter().filter(takes).count() {
         0 => "No model takes".to_owned(),
         1 => "1 model takes".to_owned(),
         n => format!("{n} models take"),
     };
-    show::print(&format!(
-        "{who} the pooled setting (*); settings.toml is each model under its own. Chosen rows are \
-         held-out figures: see choice.csv for why."
-    ))
+    let shipped = match choices.shipped {
+        Some(_) => "; settings.toml is each model under its own",
+        None => "",
+    };
+    format!("{who} the pooled setting (*){shipped}")
 }
 
 fn row(choice: &Choice) -> Vec<String> {
