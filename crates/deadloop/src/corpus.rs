@@ -281,20 +281,23 @@ impl Surveyed {
         Ok(())
     }
 
-    /// Refuses fields of a further breakdown that no transcript has.
-    pub(crate) fn has_fields(&self, by: &[String]) -> Outcome {
+    /// Says which fields of a further breakdown no transcript has: one breakdown may be asked of many
+    /// corpora.
+    pub(crate) fn tell_absent(&self, by: &[String]) {
         let has = |place: usize| self.cases.iter().any(|case| case.by[place].is_some());
-        let Some((_, name)) = by.iter().enumerate().find(|(place, _)| !has(*place)) else {
-            return Ok(());
-        };
+        let absent = by.iter().enumerate().filter(|(place, _)| !has(*place));
+        let absent: Vec<&str> = absent.map(|(_, name)| name.as_str()).collect();
+        if absent.is_empty() {
+            return;
+        }
         let some = self.corpus.entries().take(NAMED_OF).flatten();
         let there: BTreeSet<String> = some.flat_map(|entry| fields(&entry)).collect();
         let there: Vec<String> = there.into_iter().collect();
-        let what = format!(
-            "no transcript has the field; there are {}",
+        eprintln!(
+            "deadloop: --by {}: no transcript has the field; there are {}",
+            absent.join(", "),
             there.join(", ")
         );
-        Err(Code::Usage.error(format!("--by {name}: {what}")))
     }
 
     /// Writes `rejected.jsonl`: what `--on-bad skip` left out, and why. None where nothing was.

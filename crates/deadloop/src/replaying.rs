@@ -109,7 +109,9 @@ pub(crate) fn replay(
         return Ok(None);
     }
     surveyed.accept(request.select.on_bad, request.global.quiet)?;
-    surveyed.has_fields(&request.output.by)?;
+    if !request.global.quiet {
+        surveyed.tell_absent(&request.output.by);
+    }
     let Ran { records, journal } = records(request, given, (&folder, &inputs))?;
     if let Some(file) = surveyed.stamps.changed() {
         let what = format!(
