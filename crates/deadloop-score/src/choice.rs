@@ -121,7 +121,8 @@ pub struct Choice {
     /// The settings that were chosen without each fold, each on all folds: see
     /// [`optimism`](Self::optimism).
     pub looked_tally: Tally,
-    /// In how many folds nothing was feasible; there the held-out figures are those of no detector.
+    /// In how many folds nothing was feasible, for a model not even for all models together; there the
+    /// held-out figures are those of no detector.
     pub folds_without: usize,
     /// How each constraint stands, in their order, on the transcripts it is reported for.
     pub standings: Vec<Standing>,

@@ -203,6 +203,19 @@ fn an_unknown_id_is_code_4_and_a_bad_corpus_code_2() {
     assert!(stdout(&run).contains("transcript  runs/loop"));
 }
 
+/// A corpus folder may hold a manifest of somebody else's: it is no result for that.
+#[test]
+fn a_corpus_with_a_manifest_beside_its_transcripts_is_a_corpus() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let inner = dir.path().join("transcripts");
+    std::fs::create_dir(&inner).expect("it is writable");
+    program::file(&inner, "all.jsonl", &looping().to_string());
+    program::file(dir.path(), "manifest.json", "not deadloop's");
+    let corpus = dir.path().display().to_string();
+    let run = program::deadloop(&["explain", &corpus, "runs/loop"]);
+    assert!(stdout(&run).contains("transcript  runs/loop"));
+}
+
 #[test]
 fn hostile_text_is_escaped_with_and_without_colours() {
     let text = "\u{1b}[2J\u{1b}]0;owned\u{7}\u{9b}31m\u{202e}x\r".repeat(200);

@@ -63,9 +63,10 @@ struct Made {
 }
 
 impl Made {
-    /// From the manifest of a folder of results; `None` where it is none.
+    /// From the manifest of a folder of results; `None` where it is none. A corpus may have a file of that
+    /// name beside its transcripts, which a result never has.
     fn read(dir: &Path) -> Outcome<Option<Self>> {
-        if !dir.join("manifest.json").is_file() {
+        if !dir.join("manifest.json").is_file() || dir.join("transcripts").is_dir() {
             return Ok(None);
         }
         let manifest = Manifest::read(dir)?;
