@@ -46,4 +46,7 @@ pub use think::{
     strip_think_tags,
 };
 pub use transcript::{Body, Entry, Event, Place, Problem, Transcript};
-pub use writer::{Beside, CorpusWriter, WriteError, sweep, temporary_prefix};
+pub use writer::{
+    Beside, CorpusWriter, Standstill, WriteError, prove_writable, standstill, sweep,
+    unfinished_folder,
+};

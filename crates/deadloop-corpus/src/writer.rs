@@ -4,8 +4,9 @@
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use tempfile::NamedTempFile;
+use tempfile::{NamedTempFile, TempDir};
 
 use crate::Entry;
 use crate::formats::{self, Effort, Sink};
@@ -35,12 +36,66 @@ pub enum WriteError {
     },
 }
 
-/// What the names of unfinished files and folders begin with, while this process writes them.
-pub fn temporary_prefix() -> String {
+/// What the names of unfinished files and folders begin with; then comes the process that writes them.
+const PREFIX: &str = ".deadloop-";
+
+fn prefix() -> String {
     format!("{PREFIX}{}-", std::process::id())
 }
 
-const PREFIX: &str = ".deadloop-";
+/// Read by whoever makes an unfinished file, or opens or names one; written by who wants it to stay as
+/// it is.
+static FILES: RwLock<()> = RwLock::new(());
+
+fn changing() -> RwLockReadGuard<'static, ()> {
+    FILES.read().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// While this is held no other thread makes an unfinished file or folder, nor gives one its name: they
+/// wait. For a last sweep before the program ends, after which nothing may come up.
+#[derive(Debug)]
+pub struct Standstill {
+    _files: RwLockWriteGuard<'static, ()>,
+}
+
+/// Waits until no unfinished file is being made, and holds it so.
+pub fn standstill() -> Standstill {
+    Standstill {
+        _files: FILES.write().unwrap_or_else(PoisonError::into_inner),
+    }
+}
+
+/// A new folder in `parent` to make something in, removed with all that is in it when it is dropped.
+///
+/// # Errors
+/// The folder cannot be written to.
+pub fn unfinished_folder(parent: &Path) -> io::Result<TempDir> {
+    let prefix = prefix();
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(&prefix);
+    #[cfg(unix)]
+    builder.permissions(permissions(0o777));
+    let _files = changing();
+    builder.tempdir_in(parent)
+}
+
+/// Makes a file in a folder and removes it: whether files can be made there.
+///
+/// # Errors
+/// The folder cannot be written to.
+pub fn prove_writable(folder: &Path) -> io::Result<()> {
+    unfinished_file(folder).map(drop)
+}
+
+fn unfinished_file(folder: &Path) -> io::Result<NamedTempFile> {
+    let prefix = prefix();
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(&prefix);
+    #[cfg(unix)]
+    builder.permissions(permissions(0o666));
+    let _files = changing();
+    builder.tempfile_in(folder)
+}
 
 /// Removes what processes that are gone have left unfinished in a folder, and with `own` what this one
 /// has; what cannot be removed stays. Which processes are there is known on Linux alone.
@@ -96,6 +151,7 @@ impl Target {
     /// Gives the file its name. Without `force` a file that came up meanwhile is not overwritten.
     fn persist(&self, file: NamedTempFile) -> Result<(), WriteError> {
         file.as_file().sync_all().map_err(|e| self.io(e))?;
+        let _files = changing();
         if self.force {
             file.persist(&self.path)
                 .map(drop)
@@ -133,12 +189,7 @@ impl Beside {
         let folder = path
             .parent()
             .filter(|folder| !folder.as_os_str().is_empty());
-        let mut builder = tempfile::Builder::new();
-        let prefix = temporary_prefix();
-        builder.prefix(&prefix);
-        #[cfg(unix)]
-        builder.permissions(permissions());
-        let file = builder.tempfile_in(folder.unwrap_or(Path::new(".")));
+        let file = unfinished_file(folder.unwrap_or(Path::new(".")));
         let file = file.map_err(|e| target.io(e))?;
         Ok(Self { file, target })
     }
@@ -148,6 +199,7 @@ impl Beside {
     /// # Errors
     /// The system has no further handle.
     pub fn reopen(&self) -> Result<File, WriteError> {
+        let _files = changing();
         self.file.reopen().map_err(|e| self.target.io(e))
     }
 
@@ -160,11 +212,11 @@ impl Beside {
     }
 }
 
-/// As any program would create the file, not for its owner alone as temporary files are; the umask
-/// still applies.
+/// As any program would create it, not for its owner alone as temporary files are; the umask still
+/// applies.
 #[cfg(unix)]
-fn permissions() -> std::fs::Permissions {
-    std::os::unix::fs::PermissionsExt::from_mode(0o666)
+fn permissions(mode: u32) -> std::fs::Permissions {
+    std::os::unix::fs::PermissionsExt::from_mode(mode)
 }
 
 impl Write for Beside {
@@ -229,6 +281,8 @@ impl CorpusWriter {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
     use super::*;
 
     #[cfg(target_os = "linux")]
@@ -239,7 +293,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let left = format!(".deadloop-{}-", child.id());
         std::fs::create_dir(dir.path().join(left.clone() + "folder")).unwrap();
-        let own = temporary_prefix() + "x";
+        let own = prefix() + "x";
         let others = [
             ".deadloop-1-x",
             ".deadloop-AbCdEf",
@@ -260,5 +314,48 @@ mod tests {
         assert!(names().contains(&own));
         sweep(dir.path(), true);
         assert!(names().into_iter().eq(others.map(String::from)));
+    }
+    /// Threads that write files without end, as a report does, and a sweep in the middle of it: as long
+    /// as it is held nothing unfinished comes up, and after it all goes on.
+    #[test]
+    fn in_a_standstill_nothing_unfinished_comes_up() {
+        let dir = tempfile::tempdir().unwrap();
+        let unfinished = || {
+            let entries = std::fs::read_dir(dir.path()).unwrap();
+            let mut names = entries.map(|e| e.unwrap().file_name().into_string().unwrap());
+            names.any(|name| name.starts_with(PREFIX))
+        };
+        let (ended, named) = (AtomicBool::new(false), AtomicUsize::new(0));
+        let write = |name: &str| {
+            while !ended.load(Ordering::SeqCst) {
+                prove_writable(dir.path()).unwrap();
+                drop(unfinished_folder(dir.path()).unwrap());
+                let mut file = Beside::create(&dir.path().join(name), true).unwrap();
+                file.write_all(b"whole").unwrap();
+                // What a sweep took away cannot get its name; a program that sweeps has ended by then.
+                let whole = file.finish().is_ok();
+                named.fetch_add(usize::from(whole), Ordering::SeqCst);
+            }
+        };
+        let quiet = std::thread::scope(|scope| {
+            let writers = [scope.spawn(|| write("a")), scope.spawn(|| write("b"))];
+            let mut quiet = true;
+            for _ in 0..200 {
+                let before = named.load(Ordering::SeqCst);
+                while named.load(Ordering::SeqCst) == before && !writers[0].is_finished() {
+                    std::thread::yield_now();
+                }
+                let still = standstill();
+                sweep(dir.path(), true);
+                for _ in 0..50 {
+                    quiet &= !unfinished();
+                    std::thread::yield_now();
+                }
+                drop(still);
+            }
+            ended.store(true, Ordering::SeqCst);
+            quiet
+        });
+        assert!(quiet);
     }
 }

@@ -51,6 +51,13 @@ impl Code {
     }
 }
 
+impl Failure {
+    /// Whether it is one that is not told apart.
+    pub(crate) fn is_unexpected(&self) -> bool {
+        self.code == Code::Unexpected as u8
+    }
+}
+
 /// What is not told apart is unexpected: a file that cannot be written, a table that cannot be read.
 impl<E: Into<anyhow::Error>> From<E> for Failure {
     fn from(error: E) -> Self {

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use deadloop_corpus::temporary_prefix;
+use deadloop_corpus::prove_writable;
 use sha2::{Digest, Sha256};
 
 use crate::exit::{Code, Outcome};
@@ -53,10 +53,7 @@ impl Folder {
         };
         std::fs::create_dir_all(path).map_err(|e| refuse("cannot be made", e))?;
         interrupt::sweeps(path);
-        tempfile::Builder::new()
-            .prefix(&temporary_prefix())
-            .tempfile_in(path)
-            .map_err(|e| refuse("cannot be written to", e))?;
+        prove_writable(path).map_err(|e| refuse("cannot be written to", e))?;
         Ok(Self {
             path: path.to_path_buf(),
             force,

@@ -11,9 +11,9 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use deadloop_corpus::sweep;
+use deadloop_corpus::{standstill, sweep};
 
-use crate::exit::{Code, Outcome};
+use crate::exit::{Code, Failure, Outcome};
 
 /// Raised to end a pass over a corpus.
 static CANCEL: AtomicBool = AtomicBool::new(false);
@@ -37,6 +37,8 @@ pub(crate) fn heed() -> Outcome {
             // Who heeds it has ended the program before this is over.
             std::thread::sleep(GRACE);
         }
+        // Held until the process is gone: the other threads work on until then.
+        let _still = standstill();
         if let Some(folder) = FOLDER.get() {
             sweep_up(folder, true);
         }
@@ -44,6 +46,16 @@ pub(crate) fn heed() -> Outcome {
         std::process::exit(i32::from(Code::Interrupted as u8));
     };
     Ok(ctrlc::set_handler(stop)?)
+}
+
+/// What a command has ended with. While the program is being interrupted an error may be that of a file
+/// which was swept away under it: then the interruption is what ends it.
+pub(crate) fn outlasted(outcome: Outcome) -> Outcome {
+    let error = outcome.as_ref().is_err_and(Failure::is_unexpected);
+    if error && CANCEL.load(Ordering::SeqCst) {
+        std::thread::sleep(2 * GRACE);
+    }
+    outcome
 }
 
 /// An interruption also calls `tell`, on a thread of its own, and leaves the command a moment to end

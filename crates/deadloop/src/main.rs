@@ -30,5 +30,5 @@ use clap::Parser;
 
 fn main() -> std::process::ExitCode {
     let cli = args::Cli::parse();
-    exit::report(commands::run(&cli))
+    exit::report(interrupt::outlasted(commands::run(&cli)))
 }

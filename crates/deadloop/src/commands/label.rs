@@ -92,11 +92,8 @@ fn prove_writable(labels: &Path) -> Outcome {
     let dir = labels.parent().filter(|dir| !dir.as_os_str().is_empty());
     let dir = dir.unwrap_or(Path::new("."));
     interrupt::sweeps(dir);
-    let made = tempfile::Builder::new()
-        .prefix(&deadloop_corpus::temporary_prefix())
-        .tempfile_in(dir);
     let refuse = |e| format!("{} cannot be written to: {e}", dir.display());
-    made.map(drop).map_err(|e| Code::Usage.error(refuse(e)))
+    deadloop_corpus::prove_writable(dir).map_err(|e| Code::Usage.error(refuse(e)))
 }
 
 /// A proposal for every transcript that is meant, in the order of the corpus.

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use deadloop_corpus::temporary_prefix;
+use deadloop_corpus::prove_writable;
 use deadloop_score::{Change, Comparison, Manifest, Said, Side, write_text};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -60,11 +60,8 @@ fn writable(option: &str, path: &Path, force: bool) -> Outcome {
         return Err(refuse("is there already; --force to overwrite it"));
     }
     let dir = path.parent().filter(|d| !d.as_os_str().is_empty());
-    tempfile::Builder::new()
-        .prefix(&temporary_prefix())
-        .tempfile_in(dir.unwrap_or(Path::new(".")))
-        .map_err(|e| refuse(&format!("cannot be written: {e}")))?;
-    Ok(())
+    prove_writable(dir.unwrap_or(Path::new(".")))
+        .map_err(|e| refuse(&format!("cannot be written: {e}")))
 }
 
 /// The document of `--json` and `comparison.json`.

@@ -3,7 +3,7 @@
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use deadloop_corpus::{Beside, CorpusWriter, Effort, Problem, temporary_prefix};
+use deadloop_corpus::{Beside, CorpusWriter, Effort, Problem, unfinished_folder};
 use deadloop_score::write_labels;
 use tempfile::TempDir;
 
@@ -40,13 +40,8 @@ impl Target {
         let parent = parent.unwrap_or(Path::new("."));
         std::fs::create_dir_all(parent).map_err(|e| refuse(format!("cannot be made: {e}")))?;
         interrupt::sweeps(parent);
-        let mut builder = tempfile::Builder::new();
-        let prefix = temporary_prefix();
-        builder.prefix(&prefix);
-        #[cfg(unix)]
-        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o777));
-        let new = builder.tempdir_in(parent);
-        let new = new.map_err(|e| refuse(format!("cannot be written to: {e}")))?;
+        let new =
+            unfinished_folder(parent).map_err(|e| refuse(format!("cannot be written to: {e}")))?;
         std::fs::create_dir(new.path().join(TRANSCRIPTS))?;
         Ok(Self {
             out: out.to_path_buf(),
