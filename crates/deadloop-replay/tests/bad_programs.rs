@@ -39,6 +39,8 @@ bad = {
     "flood": lambda: (sys.stdout.write("x" * 10**7), sys.stdout.flush()),
     "half": lambda: (sys.stdout.write('{"type":'), sys.stdout.flush(), os._exit(0)),
     "hangs": lambda: time.sleep(100),
+    "fine-short": lambda: say({"alarm": alarm}),
+    "typeless": lambda: say({"transcript": transcript}),
     "chatty": lambda: (sys.stderr.write("noise\n" * 10**6), verdict(transcript)),
 }
 bad.get(transcript, lambda: verdict(transcript, alarm))()
@@ -74,6 +76,8 @@ bad.get(transcript, lambda: verdict(transcript, alarm))()
             "hangs",
             "no answer within 5000 ms; its stderr ends: |about hangs",
         ),
+        ("fine-short", ""),
+        ("typeless", "missing field `type`"),
         ("chatty", ""),
         ("fine-4", ""),
     ];

@@ -65,12 +65,12 @@ pub fn render(dir: &Path, options: &Options) -> Result<Report, ReportError> {
 }
 
 /// What `deadloop compare` wrote.
-fn comparison(path: &Path) -> Result<Comparison, FileError> {
+fn comparison(path: &Path) -> Result<Comparison, LoadError> {
     let text = std::fs::read_to_string(path).map_err(|e| FileError::at(path, e))?;
     let wrong = |e: serde_json::Error| {
         FileError::at(path, format!("{e}; expected what deadloop compare wrote"))
     };
-    serde_json::from_str(&text).map_err(wrong)
+    Ok(serde_json::from_str(&text).map_err(wrong)?)
 }
 
 /// Writes `report.html`, `report.md`, `charts/*.svg`, `charts/*.csv` and, where `png` asks for them, `charts/*.png`

@@ -2,17 +2,20 @@
 
 use std::path::Path;
 
-use deadloop_report::{Options, Report};
+use deadloop_report::{Options, Report, ReportError};
 
 use crate::args::Global;
-use crate::exit::Outcome;
+use crate::exit::{Code, Outcome};
 
 /// How many chars without a font are named.
 const UNWRITABLE: usize = 20;
 
 /// Writes the report of a folder from its files.
 pub(crate) fn render(dir: &Path, options: &Options, global: Global) -> Outcome<Report> {
-    let report = deadloop_report::render(dir, options)?;
+    let report = deadloop_report::render(dir, options).map_err(|e| match e {
+        ReportError::Load(_) => Code::Usage.because(e),
+        _ => Code::Unexpected.because(e),
+    })?;
     if !global.quiet {
         eprintln!("report: {}", dir.join("report.html").display());
         let absent: Vec<&str> = report.absent.iter().map(|(chart, _)| *chart).collect();

@@ -468,6 +468,30 @@ fn the_transcript_of_a_bad_row_is_not_scored_by_its_other_rows() {
 }
 
 #[test]
+fn a_broken_result_is_named_and_is_no_accident() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let corpus = labelled(dir.path(), "a,clean,,,,,,,,,\n");
+    let out = dir.path().join("out");
+    let shown = out.display().to_string();
+    let run = deadloop(&["replay", &corpus, "--out", &shown, "-q"]);
+    assert_eq!(code(&run), Some(0), "{}", stderr(&run));
+    let report = |more: &[&str]| deadloop(&[&["report", &shown, "-q"], more].concat());
+    let run = report(&["--comparison", &shown]);
+    assert_eq!(code(&run), Some(2), "{}", stderr(&run));
+    assert!(stderr(&run).contains("comparison.json"), "{}", stderr(&run));
+    for name in ["outcomes.parquet", "scores.parquet", "manifest.json"] {
+        let path = out.join(name);
+        let whole = std::fs::read(&path).expect("it is there");
+        std::fs::write(&path, &whole[..whole.len() / 2]).expect("it is writable");
+        let run = report(&[]);
+        assert_eq!(code(&run), Some(2), "{name}: {}", stderr(&run));
+        assert!(stderr(&run).contains(name), "{}", stderr(&run));
+        std::fs::write(&path, whole).expect("it is writable");
+    }
+    assert_eq!(code(&report(&[])), Some(0));
+}
+
+#[test]
 fn a_field_that_no_transcript_has_is_told() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let corpus = labelled(dir.path(), "a,clean,,,,,,,,,\n");

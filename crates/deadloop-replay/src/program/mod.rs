@@ -254,8 +254,11 @@ fn ready(program: &Program, stop: &dyn Fn() -> bool) -> Result<(Process, Ready),
 fn verdict(line: &[u8], script: &Script) -> Result<Option<Heard>, String> {
     match Answer::read(line)? {
         Answer::Ready(_) => Err("its answer is no verdict".into()),
-        Answer::Verdict { transcript, .. } if transcript != script.transcript => Err(format!(
-            "its verdict is of {transcript:?}, {:?} was asked",
+        Answer::Verdict {
+            transcript: Some(of),
+            ..
+        } if of != script.transcript => Err(format!(
+            "its verdict is of {of:?}, {:?} was asked",
             script.transcript
         )),
         Answer::Verdict { alarm, .. } => alarm.map(|cry| script.heard(&cry)).transpose(),

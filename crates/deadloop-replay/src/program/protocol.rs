@@ -42,9 +42,9 @@ pub(super) fn line(message: &impl Serialize, to: &mut Vec<u8>) -> Result<(), Str
 pub(super) enum Answer {
     /// To `hello`.
     Ready(Ready),
-    /// To a transcript.
+    /// To a transcript: to the last that was begun where it names none.
     Verdict {
-        transcript: String,
+        transcript: Option<String>,
         // `null` is an answer, nothing at all is not.
         #[serde(deserialize_with = "Option::deserialize")]
         alarm: Option<Cry>,
@@ -75,9 +75,17 @@ pub(super) struct Cry {
 const QUOTED: usize = 200;
 
 impl Answer {
-    /// Reads a line.
+    /// Reads a line. `{"alarm": …}` alone is a verdict too: the contract shows an alarm so.
     pub(super) fn read(line: &[u8]) -> Result<Self, String> {
-        serde_json::from_slice(line).map_err(|e| {
+        let read = serde_json::from_slice::<serde_json::Value>(line).and_then(|mut message| {
+            if let Some(fields) = message.as_object_mut()
+                && fields.contains_key("alarm")
+            {
+                fields.entry("type").or_insert("verdict".into());
+            }
+            serde_json::from_value(message)
+        });
+        read.map_err(|e| {
             let said = String::from_utf8_lossy(line);
             let said: String = said.chars().take(QUOTED).collect();
             format!("its answer is not of the protocol: {e}: {said:?}")
