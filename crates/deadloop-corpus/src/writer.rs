@@ -26,6 +26,12 @@ pub enum WriteError {
         /// The file.
         path: PathBuf,
     },
+    /// What stands at the name is no file: a folder, a device, a pipe, a link to nothing.
+    #[error("{}: is there and is no file; expected a new name, or that of a file", path.display())]
+    NoFile {
+        /// The name.
+        path: PathBuf,
+    },
     /// The disk said no.
     #[error("{}: cannot be written: {source}", path.display())]
     Io {
@@ -137,10 +143,34 @@ pub struct Beside {
 #[derive(Clone, Debug)]
 struct Target {
     path: PathBuf,
+    /// Where the file is: not the same where the name is that of a link.
+    place: PathBuf,
     force: bool,
 }
 
 impl Target {
+    /// Refuses what is taken. The file behind a link is written, and the link stays one.
+    fn of(path: &Path, force: bool) -> Result<Self, WriteError> {
+        let mut target = Self {
+            path: path.to_path_buf(),
+            place: path.to_path_buf(),
+            force,
+        };
+        let Ok(about) = path.symlink_metadata() else {
+            return Ok(target);
+        };
+        if !force {
+            return Err(WriteError::Exists { path: target.path });
+        }
+        if !path.is_file() {
+            return Err(WriteError::NoFile { path: target.path });
+        }
+        if about.is_symlink() {
+            target.place = path.canonicalize().map_err(|e| target.io(e))?;
+        }
+        Ok(target)
+    }
+
     fn io(&self, source: io::Error) -> WriteError {
         WriteError::Io {
             path: self.path.clone(),
@@ -153,11 +183,11 @@ impl Target {
         file.as_file().sync_all().map_err(|e| self.io(e))?;
         let _files = changing();
         if self.force {
-            file.persist(&self.path)
+            file.persist(&self.place)
                 .map(drop)
                 .map_err(|e| self.io(e.error))
         } else {
-            file.persist_noclobber(&self.path)
+            file.persist_noclobber(&self.place)
                 .map(drop)
                 .map_err(|e| self.taken(e.error))
         }
@@ -177,16 +207,12 @@ impl Beside {
     /// Begins a file; its folder must be there.
     ///
     /// # Errors
-    /// Something is there already and `force` is false, or the folder cannot be written to.
+    /// Something is there already and `force` is false, or is no file, or the folder cannot be written
+    /// to.
     pub fn create(path: &Path, force: bool) -> Result<Self, WriteError> {
-        let target = Target {
-            path: path.to_path_buf(),
-            force,
-        };
-        if !force && path.exists() {
-            return Err(WriteError::Exists { path: target.path });
-        }
-        let folder = path
+        let target = Target::of(path, force)?;
+        let folder = target
+            .place
             .parent()
             .filter(|folder| !folder.as_os_str().is_empty());
         let file = unfinished_file(folder.unwrap_or(Path::new(".")));

@@ -48,7 +48,9 @@ impl<'a> Arrivals<'a> {
             let text = text_of(event);
             // Only what the model wrote has tokens; a tool's result has none and hides none.
             if text.is_some() || matches!(event.body, Body::ToolCall { .. }) {
-                tokens = tokens.zip(event.tokens).map(|(sum, n)| sum + n);
+                tokens = tokens
+                    .zip(event.tokens)
+                    .map(|(sum, n): (u64, u64)| sum.saturating_add(n));
             }
             let Some((channel, text)) = text.filter(|(_, text)| !text.is_empty()) else {
                 continue;

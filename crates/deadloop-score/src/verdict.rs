@@ -207,7 +207,7 @@ impl Alarm<'_> {
     /// the span's own channel.
     fn precedes(&self, span: &Span, early: u64) -> bool {
         if self.stop.channel == span.channel {
-            self.at().0 + early < span.earliest.0
+            self.at().0.saturating_add(early) < span.earliest.0
         } else {
             total(self.moment.seen) <= total(span.seen)
         }
@@ -264,7 +264,7 @@ impl<'a> Hearing<'a> {
         };
         let inside = |span: &Span| {
             let lo = span.earliest.0.saturating_sub(self.options.early);
-            alarm.within(span, lo, span.end.0 + self.options.grace)
+            alarm.within(span, lo, span.end.0.saturating_add(self.options.grace))
         };
         if let Some((index, span)) = self.loops().find(|(_, span)| inside(span)) {
             return self.found(&alarm, index, span);

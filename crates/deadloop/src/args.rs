@@ -50,7 +50,7 @@ pub(crate) enum Command {
     Sweep(Sweep),
     /// One setting, or several files of settings: what fires where, and how good that is
     #[command(
-        after_help = "Examples:\n  deadloop replay datasets/starter --settings tuned/settings.toml --split test --out tested\n  deadloop replay recordings.jsonl --out seen --set guard.params.every=1000"
+        after_help = "Examples:\n  deadloop replay datasets/starter --settings tuned/settings.toml --split test --out tested\n  deadloop replay recordings.jsonl --out seen --set guard.params.min_copies=8"
     )]
     Replay(Replay),
     /// One transcript: what each check saw, where, and which threshold decided

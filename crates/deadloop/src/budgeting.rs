@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use deadloop_score::{Calibration, Evidence, Supported, calibrate, write_budget, write_setting};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::args::Global;
 use crate::exit::{Code, Outcome};
@@ -22,13 +22,13 @@ pub(crate) struct Asked {
 }
 
 /// Holds all settings against the budget, writes `budget.csv`, and `settings.toml` where a setting
-/// is supported; gives back the chosen cell.
+/// is supported; gives back the chosen cell, and what `--json` says of it.
 pub(crate) fn calibrated(
     done: &Replayed,
     evidence: &Evidence<'_>,
     asked: &Asked,
     global: Global,
-) -> Outcome<usize> {
+) -> Outcome<(usize, Value)> {
     let Asked {
         candidates,
         current,
@@ -47,8 +47,8 @@ pub(crate) fn calibrated(
         chosen.exposure
     );
     write_setting(dir, evidence.plan, chosen.cell, &comment)?;
-    summary(&found, chosen, candidates.len(), global)?;
-    Ok(chosen.cell)
+    let summary = summary(&found, chosen, candidates.len(), global)?;
+    Ok((chosen.cell, summary))
 }
 
 /// No setting is supported: for want of text, or because all of them alarm.
@@ -73,20 +73,26 @@ fn none(found: &Calibration, budget: f64) -> crate::exit::Failure {
     ))
 }
 
-fn summary(found: &Calibration, chosen: &Supported, candidates: usize, global: Global) -> Outcome {
-    if global.json {
-        let one = |s: &Supported| {
-            json!({"setting": s.setting, "wrong": s.wrong, "exposure": s.exposure,
-                   "fa_bound": s.bound, "missing_chars": s.missing})
-        };
-        let summary = json!({
-            "current": one(&found.current), "chosen": one(chosen), "candidates": candidates,
-            "supported": found.supported, "loosest": found.loosest.iter().map(one).collect::<Vec<_>>(),
-        });
-        return show::print(&summary.to_string());
-    }
-    if global.quiet {
-        return Ok(());
+fn json(found: &Calibration, chosen: &Supported, candidates: usize) -> Value {
+    let one = |s: &Supported| {
+        json!({"setting": s.setting, "wrong": s.wrong, "exposure": s.exposure,
+               "fa_bound": s.bound, "missing_chars": s.missing})
+    };
+    json!({
+        "current": one(&found.current), "chosen": one(chosen), "candidates": candidates,
+        "supported": found.supported, "loosest": found.loosest.iter().map(one).collect::<Vec<_>>(),
+    })
+}
+
+fn summary(
+    found: &Calibration,
+    chosen: &Supported,
+    candidates: usize,
+    global: Global,
+) -> Outcome<Value> {
+    let summary = json(found, chosen, candidates);
+    if global.json || global.quiet {
+        return Ok(summary);
     }
     let row = |(name, s): (&str, &Supported)| {
         vec![
@@ -118,5 +124,6 @@ fn summary(found: &Calibration, chosen: &Supported, candidates: usize, global: G
         show::count(found.supported as u64),
         show::count(candidates as u64),
         found.loosest.len()
-    ))
+    ))?;
+    Ok(summary)
 }

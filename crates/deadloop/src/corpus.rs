@@ -263,7 +263,7 @@ impl Surveyed {
         match (self.problems.len(), on_bad) {
             (0, _) => {}
             (_, OnBad::Fail) => return Err(Code::Usage.error(self.listing())),
-            (n, OnBad::Skip) if !quiet => {
+            (n, OnBad::Skip) if !quiet && !self.cases.is_empty() => {
                 eprintln!(
                     "{} skipped, see rejected.jsonl in the results",
                     show::several(n as u64, "problem")
@@ -273,6 +273,9 @@ impl Surveyed {
         }
         if self.cases.is_empty() {
             let what = match self.filtered {
+                0 if !self.problems.is_empty() => {
+                    format!("no transcript is left: all are bad\n{}", self.lines())
+                }
                 0 => "the corpus has no transcripts".to_owned(),
                 n => format!("no transcript is selected: the filters left out all {n}"),
             };
@@ -329,15 +332,18 @@ impl Surveyed {
         }
     }
 
-    /// Every problem, a line each.
+    /// Every problem, a line each, and what to do.
     pub(crate) fn listing(&self) -> String {
-        let lines: Vec<String> = self.problems.iter().map(ToString::to_string).collect();
-        let n = lines.len();
+        let problems = show::several(self.problems.len() as u64, "problem");
         let hint = "nothing was scored; mend them, or leave them out with --on-bad skip";
         format!(
-            "the corpus is not whole: {n} problem{}\n{}\n{hint}",
-            if n == 1 { "" } else { "s" },
-            lines.join("\n")
+            "the corpus is not whole: {problems}\n{}\n{hint}",
+            self.lines()
         )
+    }
+
+    fn lines(&self) -> String {
+        let lines: Vec<String> = self.problems.iter().map(ToString::to_string).collect();
+        lines.join("\n")
     }
 }

@@ -3,6 +3,10 @@
 use std::fmt::Display;
 use std::process::ExitCode;
 
+use deadloop_score::Ended;
+
+use crate::explaining::visible_lines;
+
 /// An error, and the exit code that it means.
 #[derive(Debug)]
 pub(crate) struct Failure {
@@ -52,6 +56,30 @@ impl Code {
 }
 
 impl Failure {
+    /// The exit code, and what is said on stderr.
+    pub(crate) fn ended(&self) -> Ended {
+        Ended {
+            exit: self.code,
+            reason: self.said(),
+        }
+    }
+
+    /// The failure that a finished run has ended with.
+    pub(crate) fn again(ended: &Ended) -> Self {
+        Self {
+            code: ended.exit,
+            error: anyhow::anyhow!("{}", ended.reason),
+        }
+    }
+
+    /// The chain of causes.
+    fn said(&self) -> String {
+        let chain = self.error.chain().map(ToString::to_string);
+        let mut chain = chain.collect::<Vec<_>>();
+        chain.dedup();
+        chain.join(": ")
+    }
+
     /// Whether it is one that is not told apart.
     pub(crate) fn is_unexpected(&self) -> bool {
         self.code == Code::Unexpected as u8
@@ -70,17 +98,11 @@ pub(crate) fn report(outcome: Outcome) -> ExitCode {
     let Err(failure) = outcome else {
         return ExitCode::SUCCESS;
     };
-    let mut chain = failure
-        .error
-        .chain()
-        .map(ToString::to_string)
-        .collect::<Vec<_>>();
-    chain.dedup();
     let pipe = failure.error.downcast_ref::<std::io::Error>();
     // Whoever reads our output may stop reading: that is not an error of ours.
     if pipe.is_some_and(|e| e.kind() == std::io::ErrorKind::BrokenPipe) {
         return ExitCode::SUCCESS;
     }
-    eprintln!("deadloop: {}", chain.join(": "));
+    eprintln!("deadloop: {}", visible_lines(&failure.said()));
     ExitCode::from(failure.code)
 }

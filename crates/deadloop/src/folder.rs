@@ -1,12 +1,15 @@
 //! The result folder: proven writable before any work, never overwritten without being told to.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use deadloop_corpus::prove_writable;
+use deadloop_score::Manifest;
 use sha2::{Digest, Sha256};
 
 use crate::exit::{Code, Outcome};
 use crate::interrupt;
+use crate::outputs::apart;
 
 /// The folder that a command writes to.
 pub(crate) struct Folder {
@@ -16,6 +19,9 @@ pub(crate) struct Folder {
 
 /// The journal of unfinished work.
 const JOURNAL: &str = ".journal.jsonl";
+
+/// A folder with one holds a finished result.
+const MANIFEST: &str = "manifest.json";
 
 /// The files of a result, those of the report aside: it is written whole each time.
 const RESULT: [&str; 16] = [
@@ -34,24 +40,31 @@ const RESULT: [&str; 16] = [
     "scores_by.csv",
     "scores_by.parquet",
     "settings.toml",
-    "manifest.json",
+    MANIFEST,
 ];
+
+/// The files of the report, the charts aside.
+const REPORT: [&str; 2] = ["report.html", "report.md"];
 
 /// What is in the folder already.
 pub(crate) enum State {
     /// Nothing, or unfinished work.
     Free,
     /// The finished results of these very inputs.
-    Done,
+    Done(Box<Manifest>),
 }
 
 impl Folder {
-    /// Makes the folder if it is not there and proves that files can be written in it.
-    pub(crate) fn prepare(path: &Path, force: bool) -> Outcome<Self> {
+    /// Makes the folder if it is not there and proves that files can be written in it, none of them over
+    /// what is read.
+    pub(crate) fn prepare(path: &Path, force: bool, read: &[&Path]) -> Outcome<Self> {
         let refuse = |what: &str, e: std::io::Error| {
             Code::Usage.error(format!("--out {}: {what}: {e}", path.display()))
         };
         std::fs::create_dir_all(path).map_err(|e| refuse("cannot be made", e))?;
+        let files = RESULT.into_iter().chain(REPORT);
+        let files: Vec<_> = files.map(|name| ("--out", path.join(name))).collect();
+        apart(&files, read)?;
         interrupt::sweeps(path);
         prove_writable(path).map_err(|e| refuse("cannot be written to", e))?;
         Ok(Self {
@@ -72,10 +85,11 @@ impl Folder {
         if self.force || self.journal().exists() {
             return Ok(State::Free);
         }
-        if let Ok(manifest) = deadloop_score::Manifest::read(&self.path)
+        if let Ok(manifest) = Manifest::read(&self.path)
             && manifest.inputs == inputs
         {
-            return Ok(State::Done);
+            self.whole(&manifest)?;
+            return Ok(State::Done(Box::new(manifest)));
         }
         let mut entries = std::fs::read_dir(&self.path)?;
         let foreign = entries.find_map(|entry| Some(entry.ok()?.file_name()));
@@ -89,10 +103,34 @@ impl Folder {
         }
     }
 
+    /// The files of the result that are there, with their sizes in bytes.
+    pub(crate) fn files(&self) -> BTreeMap<String, u64> {
+        let files = RESULT.iter().filter(|name| **name != MANIFEST);
+        let size = |name: &&str| Some((name.to_string(), self.size(name)?));
+        files.filter_map(size).collect()
+    }
+
+    fn size(&self, name: &str) -> Option<u64> {
+        let about = std::fs::metadata(self.path.join(name)).ok()?;
+        Some(about.len())
+    }
+
+    /// Whether the files of a finished result are as they were left.
+    fn whole(&self, manifest: &Manifest) -> Outcome {
+        let other = |(name, bytes): &(&String, &u64)| self.size(name) != Some(**bytes);
+        let Some((name, _)) = manifest.files.iter().find(other) else {
+            return Ok(());
+        };
+        Err(Code::Usage.error(format!(
+            "--out {}: holds these results, but {name} is not what was written; --force makes all of them anew",
+            self.path.display(),
+        )))
+    }
+
     /// Removes an earlier result before the first file of a new one is written, so that no report
     /// is made from both. A folder with a manifest is a result; the manifest goes last.
     pub(crate) fn begin(&self) -> Outcome {
-        if !self.path.join("manifest.json").exists() {
+        if !self.path.join(MANIFEST).exists() {
             return Ok(());
         }
         for name in RESULT {

@@ -15,6 +15,7 @@ mod histogram;
 mod interrupt;
 mod labelling;
 mod opening;
+mod outputs;
 mod pinning;
 mod programs;
 mod progress;

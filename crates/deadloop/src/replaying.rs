@@ -31,12 +31,22 @@ pub(crate) struct Request<'a> {
     pub(crate) judge: &'a Judge,
     pub(crate) output: &'a Output,
     pub(crate) global: Global,
+    /// The files that are read besides the corpus.
+    pub(crate) read: Vec<&'a Path>,
     /// Whatever else the result depends on.
     pub(crate) inputs: Vec<String>,
     /// The text of the grid, where there is one.
     pub(crate) grid: Option<String>,
     /// Splits that must not be looked at.
     pub(crate) sealed: Option<&'static str>,
+}
+
+impl Request<'_> {
+    /// The folder, proven writable.
+    pub(crate) fn folder(&self) -> Outcome<Folder> {
+        let read = std::iter::once(self.corpus).chain(self.read.iter().copied());
+        Folder::prepare(self.out, self.output.force, &read.collect::<Vec<_>>())
+    }
 }
 
 /// A request that was carried out: everything but the scoring.
@@ -51,7 +61,7 @@ pub(crate) struct Replayed {
     journal: Option<Journal>,
     began: Instant,
     /// Why nothing could be scored, where the detectors failed on every transcript.
-    failed: Option<String>,
+    failed: Option<Failure>,
 }
 
 impl Judge {
@@ -91,22 +101,22 @@ impl Judge {
 }
 
 /// Checks everything, proves the folder writable, reads the corpus, replays it through the plan.
-/// `None`: the folder holds the result of the same request already.
+/// `None`: the folder holds the result of the same request already, and what it says was said again.
 pub(crate) fn replay(
     request: &Request<'_>,
     plan: &Plan,
     current: &Settings,
 ) -> Outcome<Option<Replayed>> {
     let began = Instant::now();
-    let folder = Folder::prepare(request.out, request.output.force)?;
+    let folder = request.folder()?;
     let surveyed = look(request)?;
     let judge = request.judge.options();
     let worth = request.judge.worth(current);
     let running = programs::start(plan)?;
     let given = (plan, &running, &surveyed);
     let inputs = fingerprint(&inputs(request, given, &judge, &worth));
-    if let State::Done = folder.state(&inputs)? {
-        return Ok(None);
+    if let State::Done(manifest) = folder.state(&inputs)? {
+        return already_done(&folder, &manifest, request.global).map(|()| None);
     }
     surveyed.accept(request.select.on_bad, request.global.quiet)?;
     if !request.global.quiet {
@@ -120,7 +130,7 @@ pub(crate) fn replay(
         );
         return Err(Code::Usage.error(what));
     }
-    let failed = programs::failed_on_all(&records);
+    let failed = programs::failed_on_all(&records).map(|what| Code::Unexpected.error(what));
     folder.begin()?;
     surveyed.write_rejected(folder.path())?;
     let manifest = Manifest {
@@ -140,6 +150,39 @@ pub(crate) fn replay(
         began,
         failed,
     }))
+}
+
+/// The same request was carried out before, into the same folder: it says the same, and ends the same
+/// way. A report that is gone is made again.
+fn already_done(folder: &Folder, manifest: &Manifest, global: Global) -> Outcome {
+    let dir = folder.path();
+    if !global.quiet {
+        let dir = dir.display();
+        eprintln!("{dir}: already holds these results; nothing to do (--force makes them anew)");
+    }
+    if !dir.join("report.html").is_file() {
+        render(dir, &deadloop_report::Options::default(), global)?;
+    }
+    say(dir, manifest, global)?;
+    match &manifest.ended {
+        Some(ended) => Err(Failure::again(ended)),
+        None => Ok(()),
+    }
+}
+
+/// What `--json` says of a result.
+fn say(dir: &Path, manifest: &Manifest, global: Global) -> Outcome {
+    if !global.json {
+        return Ok(());
+    }
+    let mut said = serde_json::Map::new();
+    said.insert("out".into(), dir.display().to_string().into());
+    said.extend(manifest.summary.clone());
+    if let Some(ended) = &manifest.ended {
+        said.insert("exit".into(), ended.exit.into());
+        said.insert("reason".into(), ended.reason.clone().into());
+    }
+    show::print(&serde_json::Value::from(said).to_string())
 }
 
 /// The transcripts that are meant, without those that are sealed.
@@ -339,8 +382,19 @@ impl Replayed {
         Ok(scored)
     }
 
+    /// What `--json` will say, besides the folder.
+    pub(crate) fn sum_up(&mut self, summary: serde_json::Value) {
+        if let serde_json::Value::Object(summary) = summary {
+            self.manifest.summary = summary;
+        }
+    }
+
     /// The manifest last: a folder with one is finished. Then the report, and the journal goes.
-    pub(crate) fn finish(mut self, global: Global) -> Outcome {
+    /// `result`: how the command has ended but for that.
+    pub(crate) fn finish(mut self, result: Outcome, global: Global) -> Outcome {
+        let result = result.and(self.failed.map_or(Ok(()), Err));
+        self.manifest.ended = result.as_ref().err().map(Failure::ended);
+        self.manifest.files = self.folder.files();
         self.manifest.seconds = self.began.elapsed().as_secs_f64();
         let now = humantime::format_rfc3339_seconds(std::time::SystemTime::now());
         self.manifest.time = now.to_string();
@@ -364,10 +418,8 @@ impl Replayed {
                 self.folder.path().join("rejected.jsonl").display()
             ))?;
         }
-        match self.failed {
-            Some(what) => Err(Code::Unexpected.error(what)),
-            None => Ok(()),
-        }
+        say(self.folder.path(), &self.manifest, global)?;
+        result
     }
 }
 

@@ -9,7 +9,6 @@ use deadloop_score::{Case, ChooseOptions, Drawing, Drawn, Evidence, draw_structu
 
 use crate::corpus::Surveyed;
 use crate::exit::{Code, Outcome};
-use crate::folder::Folder;
 use crate::programs;
 use crate::progress::watched;
 use crate::replaying::{Request, failed, look};
@@ -54,7 +53,7 @@ pub(crate) fn search(request: &Request<'_>, wanted: &Wanted<'_>) -> Outcome<Foun
     let (cells, all) = (cells(&grids), cells(wanted.grids));
     let drawn = grids.len();
     let (grids, possible) = (planned(grids)?.1, drawn);
-    Folder::prepare(request.out, request.output.force)?;
+    request.folder()?;
     let surveyed = look(request)?;
     surveyed.accept(request.select.on_bad, request.global.quiet)?;
     // Of everything nothing is left out: it is the full grid.

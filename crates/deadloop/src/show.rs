@@ -5,6 +5,7 @@ use std::io::Write;
 use comfy_table::{CellAlignment, Table, presets};
 
 use crate::exit::Outcome;
+use crate::explaining::visible_lines;
 
 /// A table that reads at a glance: no rules, numbers to the right. `numbers`: the
 /// columns from this one on hold numbers.
@@ -14,7 +15,8 @@ pub(crate) fn table(header: &[&str], rows: &[Vec<String>], numbers: usize) -> St
         .load_style(presets::NOTHING)
         .set_header(header.to_vec());
     for row in rows {
-        table.add_row(row.clone());
+        // Names in it are a stranger's.
+        table.add_row(row.iter().map(|cell| visible_lines(cell)));
     }
     for column in table.column_iter_mut().skip(numbers) {
         column.set_cell_alignment(CellAlignment::Right);

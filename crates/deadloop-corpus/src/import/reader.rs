@@ -111,7 +111,8 @@ impl Out {
         if transcript.id.is_empty() {
             transcript.id = format!("{}/{}", self.stem, self.number);
         }
-        if transcript.model.is_empty() {
+        // In a corpus `*` would be all models together.
+        if ["", "*"].contains(&transcript.model.as_str()) {
             let model = self.options.model.as_deref();
             transcript.model = model.unwrap_or("unknown").to_owned();
         }

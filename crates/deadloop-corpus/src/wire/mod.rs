@@ -105,6 +105,12 @@ impl Wire {
         }
         let model = self.fields.take_string("model")?;
         let model = model.unwrap_or_else(|| "unknown".to_owned());
+        if model == "*" {
+            return Err(Fault::new(
+                "`model` is \"*\", which stands for all models together",
+                "the name of a model",
+            ));
+        }
         let events = self.take_events(think(&model))?;
         let fields = &mut self.fields;
         let transcript = Transcript {

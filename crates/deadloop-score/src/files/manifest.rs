@@ -53,6 +53,15 @@ pub struct Manifest {
     pub search: Option<String>,
     /// Why nothing was chosen, where no setting satisfies the constraints.
     pub infeasible: Option<NothingFeasible>,
+    /// How it ended, where nothing was chosen or scored: the same request again ends the same way.
+    #[serde(default)]
+    pub ended: Option<Ended>,
+    /// What the command said of it with `--json`; the same request again says the same.
+    #[serde(default)]
+    pub summary: serde_json::Map<String, serde_json::Value>,
+    /// The files of the result with their sizes in bytes, those of the report aside.
+    #[serde(default)]
+    pub files: BTreeMap<String, u64>,
     /// Names for settings: `document`, `current`, `chosen`, … A setting may have several.
     pub settings: BTreeMap<String, Vec<String>>,
     /// Cells that were replayed.
@@ -75,6 +84,15 @@ pub struct Manifest {
     pub cores: u64,
     /// See `cores`.
     pub threads: u64,
+}
+
+/// A failure that is a result all the same.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ended {
+    /// The exit code.
+    pub exit: u8,
+    /// What was said.
+    pub reason: String,
 }
 
 /// What was replayed.

@@ -37,6 +37,7 @@ impl From<WriteError> for FileError {
         match error {
             WriteError::Io { path, source } => Self::at(&path, source),
             WriteError::Exists { path } => Self::at(&path, "is there already"),
+            WriteError::NoFile { path } => Self::at(&path, "is there and is no file"),
             WriteError::Ending { path } => Self::at(&path, "unknown ending"),
         }
     }

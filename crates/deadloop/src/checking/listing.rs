@@ -6,6 +6,7 @@ use anstyle::{AnsiColor, Style};
 use serde_json::{Value, json};
 
 use super::{Check, Finding, Severity};
+use crate::explaining::visible;
 use crate::show;
 
 /// Findings of a kind that are shown, unless all are asked for.
@@ -58,7 +59,7 @@ fn line(finding: &Finding) -> String {
     let place = finding.place.as_ref().map(ToString::to_string);
     let transcript = place.as_ref().and(finding.transcripts.first().cloned());
     let parts = [place, transcript, Some(finding.what.clone())];
-    parts.into_iter().flatten().collect::<Vec<_>>().join(": ")
+    visible(&parts.into_iter().flatten().collect::<Vec<_>>().join(": "))
 }
 
 /// How much of each severity there is.

@@ -5,6 +5,7 @@ use std::io::{BufRead, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use deadloop_corpus::prove_writable;
 use deadloop_score::{CompareOptions, Side, compare, write_text};
 use serde_json::json;
 
@@ -41,11 +42,17 @@ pub(crate) struct Bless {
 
 pub(super) fn run(args: &Bless, global: Global) -> Outcome {
     let new = tables(&args.result)?;
-    if !new.contains_key("outcomes.csv") || !new.contains_key("cases.jsonl") {
+    if !is_result(&new) {
         let what = "holds no outcomes.csv and cases.jsonl; expected a result of replay --csv";
         return Err(Code::Usage.error(format!("{}: {what}", args.result.display())));
     }
     let old = tables(&args.baseline)?;
+    if let (Some(name), false) = (old.keys().next(), is_result(&old)) {
+        return Err(Code::Usage.error(format!(
+            "{}: holds {name} and is no baseline; choose another folder",
+            args.baseline.display()
+        )));
+    }
     let changes = changes(&old, &new);
     if global.json {
         let row = |c: &Change| json!({"file": c.file, "lines": c.lines, "added": c.added, "removed": c.removed});
@@ -58,7 +65,10 @@ pub(super) fn run(args: &Bless, global: Global) -> Outcome {
         return Ok(());
     }
     agree(args)?;
-    std::fs::create_dir_all(&args.baseline)?;
+    let refuse = |e| format!("{}: cannot be written to: {e}", args.baseline.display());
+    std::fs::create_dir_all(&args.baseline)
+        .and_then(|()| prove_writable(&args.baseline))
+        .map_err(|e| Code::Usage.error(refuse(e)))?;
     for (name, text) in &new {
         write_text(&args.baseline.join(name), text)?;
     }
@@ -66,6 +76,11 @@ pub(super) fn run(args: &Bless, global: Global) -> Outcome {
         std::fs::remove_file(args.baseline.join(name))?;
     }
     Ok(())
+}
+
+/// What every result of `replay --csv` has, and so every baseline.
+fn is_result(tables: &Tables) -> bool {
+    tables.contains_key("outcomes.csv") && tables.contains_key("cases.jsonl")
 }
 
 type Tables = BTreeMap<&'static str, String>;

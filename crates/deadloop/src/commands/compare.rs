@@ -105,6 +105,10 @@ pub(crate) enum FailOn {
 
 impl GateArgs {
     fn options(&self, seed: u64) -> Outcome<CompareOptions> {
+        if !(self.margin >= 0.0 && self.margin.is_finite()) {
+            let what = "expected a number from 0, false alarms per million chars";
+            return Err(Code::Usage.error(format!("--margin {}: {what}", self.margin)));
+        }
         let mut options = CompareOptions {
             resampling: Resampling {
                 seed,
@@ -144,7 +148,7 @@ impl FailOn {
 pub(super) fn run(args: &Compare, global: Global) -> Outcome {
     let options = args.gate.options(args.select.seed)?;
     let pins = Pins::read(&args.gate.cases)?;
-    let out = Out::prepare(&args.write)?;
+    let out = Out::prepare(&args.write, &read(args))?;
     let (base, new) = both(args, global)?;
     let place = Place::of(args, (&base, &new));
     match compare(&base, &new, &options) {
@@ -156,6 +160,15 @@ pub(super) fn run(args: &Compare, global: Global) -> Outcome {
         }
         Err(why) => refuse(args, global, (&base, &new), &why),
     }
+}
+
+/// The files and corpora that are read.
+fn read(args: &Compare) -> Vec<&Path> {
+    let named = [&args.base, &args.new].into_iter().chain(&args.corpus);
+    named
+        .chain(&args.gate.cases)
+        .map(PathBuf::as_path)
+        .collect()
 }
 
 /// All that was asked for, then the exit code.

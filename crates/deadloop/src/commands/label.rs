@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use deadloop_corpus::{Corpus, Draw, Entry, Ids, Problem, Selection};
+use deadloop_corpus::{Beside, Corpus, Draw, Entry, Ids, Problem, Selection};
 use deadloop_detect::Kind;
 use deadloop_replay::{Interrupted, each};
 use deadloop_score::{Class, LabelRow, agreement, write_labels};
@@ -15,6 +15,7 @@ use crate::corpus::open;
 use crate::exit::{Code, Outcome};
 use crate::interrupt;
 use crate::labelling::{DOUBTFUL, Labelled, Proposal, Review, propose, review, words};
+use crate::outputs::apart;
 use crate::progress::watched;
 use crate::show;
 
@@ -68,6 +69,7 @@ pub(super) fn run(args: &Label, global: Global) -> Outcome {
         return Err(Code::Usage.error(what));
     }
     prove_writable(&labels)?;
+    apart(&[("--out", labels.clone())], &corpus_files(&corpus))?;
     let proposals = proposals(args, global, &corpus)?;
     let rows: Vec<LabelRow> = proposals.iter().flat_map(|p| p.rows.clone()).collect();
     write_labels(&labels, &rows)?;
@@ -75,6 +77,10 @@ pub(super) fn run(args: &Label, global: Global) -> Outcome {
         return ask(args, global, &corpus, &labels);
     }
     tell(&proposals, &labels, global)
+}
+
+fn corpus_files(corpus: &Corpus) -> Vec<&Path> {
+    corpus.files().iter().map(PathBuf::as_path).collect()
 }
 
 /// `labels.csv` in a corpus's folder; of a corpus of one file, `<its name>.labels.csv` beside it.
@@ -92,8 +98,8 @@ fn prove_writable(labels: &Path) -> Outcome {
     let dir = labels.parent().filter(|dir| !dir.as_os_str().is_empty());
     let dir = dir.unwrap_or(Path::new("."));
     interrupt::sweeps(dir);
-    let refuse = |e| format!("{} cannot be written to: {e}", dir.display());
-    deadloop_corpus::prove_writable(dir).map_err(|e| Code::Usage.error(refuse(e)))
+    let made = Beside::create(labels, true).map(drop);
+    made.map_err(|e| Code::Usage.error(e))
 }
 
 /// A proposal for every transcript that is meant, in the order of the corpus.

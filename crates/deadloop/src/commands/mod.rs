@@ -35,10 +35,14 @@ pub(crate) use replay::Named;
 pub(crate) use stats::Stats;
 pub(crate) use tune::Tune;
 
+/// More would wait for each other longer than they work.
+const MOST_THREADS: usize = 256;
+
 /// Runs the command that was asked for.
 pub(crate) fn run(cli: &Cli) -> Outcome {
     interrupt::heed()?;
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(cli.global.jobs.map_or(0, usize::from));
+    let threads = cli.global.jobs.map_or(0, usize::from).min(MOST_THREADS);
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
     pool.build_global()
         .map_err(|e| Code::Unexpected.because(e))?;
     match &cli.command {

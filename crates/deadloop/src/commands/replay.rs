@@ -11,7 +11,6 @@ use deadloop_score::{
 };
 use serde_json::json;
 
-use super::sweep::already_done;
 use super::tune::SEALED;
 use crate::args::{Global, Replay};
 use crate::exit::{Code, Outcome};
@@ -42,6 +41,7 @@ pub(super) fn run(args: &Replay, global: Global) -> Outcome {
         judge: &args.judge,
         output: &args.output,
         global,
+        read: args.settings.iter().map(PathBuf::as_path).collect(),
         inputs: named
             .iter()
             .map(|(name, s)| format!("{name} {}", s.id()))
@@ -50,7 +50,7 @@ pub(super) fn run(args: &Replay, global: Global) -> Outcome {
         sealed: None,
     };
     let Some(mut done) = replay(&request, &plan, &named[0].1)? else {
-        return already_done(&args.out, global);
+        return Ok(());
     };
     count_openings(args, &done, global)?;
     for ((label, _), cell) in named.iter().zip(&cells) {
@@ -77,11 +77,12 @@ pub(super) fn run(args: &Replay, global: Global) -> Outcome {
         quiet: global.quiet,
     }
     .write(&done)?;
-    summary(&done, &evidence, &named, &cells, global)?;
+    let summary = summary(&done, &evidence, &named, &cells, global)?;
+    done.sum_up(summary);
     done.manifest.models_left_out = scored.left_out;
     done.manifest.beside_floors = scored.beside_floors;
     done.manifest.macro_means = means;
-    done.finish(global)
+    done.finish(Ok(()), global)
 }
 
 /// Where transcripts of the sealed split are scored with what `tune` chose, its folder counts it.
@@ -184,18 +185,16 @@ fn summary(
     named: &[Named],
     cells: &[usize],
     global: Global,
-) -> Outcome {
+) -> Outcome<serde_json::Value> {
     let all = evidence.all();
     let rows: Vec<(String, Tally)> = named
         .iter()
         .zip(cells)
         .map(|((label, _), cell)| (label.clone(), evidence.tally(*cell, &all, &done.judge)))
         .collect();
-    if global.json {
-        return json(done, evidence, &rows, cells);
-    }
-    if global.quiet {
-        return Ok(());
+    let summary = json(done, evidence, &rows, cells);
+    if global.quiet || global.json {
+        return Ok(summary);
     }
     let unlabelled = rows
         .iter()
@@ -229,7 +228,8 @@ fn summary(
         row.push(cut(done, evidence, *cell));
     }
     show::print(&show::table(&header, &table, 1))?;
-    best(&rows).map_or(Ok(()), |line| show::print(&line))
+    best(&rows).map_or(Ok(()), |line| show::print(&line))?;
+    Ok(summary)
 }
 
 /// The same as one object.
@@ -238,7 +238,7 @@ fn json(
     evidence: &Evidence<'_>,
     rows: &[(String, Tally)],
     cells: &[usize],
-) -> Outcome {
+) -> serde_json::Value {
     let row = |((label, tally), cell): (&(String, Tally), &usize)| {
         let (would_cut, would_cut_per_mchar) = would_cut(done, evidence, *cell);
         json!({
@@ -253,8 +253,7 @@ fn json(
     };
     let rows: Vec<_> = rows.iter().zip(cells).map(row).collect();
     let rejected = done.surveyed.problems.len();
-    let said = json!({"out": done.folder.path(), "rejected": rejected, "settings": rows});
-    show::print(&said.to_string())
+    json!({"rejected": rejected, "settings": rows})
 }
 
 /// `19 of 60 (4.75 per Mchar)`.

@@ -31,12 +31,13 @@ pub(super) fn run(args: &Sweep, global: Global) -> Outcome {
         judge: &args.judge,
         output: &args.output,
         global,
+        read: vec![&args.grid],
         inputs: Vec::new(),
         grid: Some(text),
         sealed: None,
     };
     let Some(mut done) = replay(&request, &plan, &Settings::default())? else {
-        return already_done(&args.out, global);
+        return Ok(());
     };
     let evidence = Evidence::new(&plan, &done.surveyed.cases, &done.records)?;
     let scored = done.score(&evidence, None, &[], (&args.output.by, false))?;
@@ -49,13 +50,11 @@ pub(super) fn run(args: &Sweep, global: Global) -> Outcome {
     )?;
     let folder = done.folder.path();
     write_regions(folder, &evidence, plan.cells(), &[], &done.judge)?;
-    if global.json {
-        let summary = json!({"cells": plan.cells(), "rows": scored.rows, "out": args.out});
-        show::print(&summary.to_string())?;
-    } else if let (Some(front), false) = (scored.fronts.get("*"), global.quiet) {
+    done.sum_up(json!({"cells": plan.cells(), "rows": scored.rows}));
+    if let (Some(front), false) = (scored.fronts.get("*"), global.quiet || global.json) {
         show::print(&front_table(&plan, front))?;
     }
-    done.finish(global)
+    done.finish(Ok(()), global)
 }
 
 /// Says which cells were left out, and why.
@@ -72,17 +71,6 @@ pub(super) fn tell_refused(plan: &Plan, global: Global) {
             refused.cells, refused.param, refused.reason
         );
     }
-}
-
-/// The same request was carried out before, into the same folder.
-pub(super) fn already_done(out: &std::path::Path, global: Global) -> Outcome {
-    if !global.quiet {
-        eprintln!(
-            "{}: already holds these results; nothing to do",
-            out.display()
-        );
-    }
-    Ok(())
 }
 
 fn front_table(plan: &Plan, front: &[Point]) -> String {

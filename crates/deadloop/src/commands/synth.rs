@@ -316,7 +316,10 @@ impl Counts {
                 (name.clone(), counts.into())
             };
             let items: serde_json::Map<_, _> = self.items.iter().map(item).collect();
-            return show::print(&json!({"name": name, "out": out, "items": items}).to_string());
+            return show::print(
+                &json!({"name": name, "out": out.display().to_string(), "items": items})
+                    .to_string(),
+            );
         }
         if global.quiet {
             return Ok(());

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use deadloop_corpus::prove_writable;
+use deadloop_corpus::{Beside, WriteError};
 use deadloop_score::{Change, Comparison, Manifest, Said, Side, write_text};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -12,13 +12,15 @@ use super::{Compared, Pin};
 use crate::commands::{Compare, CompareWrite};
 use crate::exit::{Code, Outcome};
 use crate::interrupt;
+use crate::outputs::apart;
 
 /// Where the files go.
 pub(crate) struct Out(Option<PathBuf>);
 
 impl Out {
     /// Proves that everything can be written, and that nothing of the user's is overwritten.
-    pub(crate) fn prepare(args: &CompareWrite) -> Outcome<Self> {
+    pub(crate) fn prepare(args: &CompareWrite, read: &[&Path]) -> Outcome<Self> {
+        apart(&written(args), read)?;
         let files = [("--markdown", &args.markdown), ("--junit", &args.junit)];
         for (option, path) in files {
             if let Some(path) = path {
@@ -31,7 +33,9 @@ impl Out {
             };
             std::fs::create_dir_all(dir).map_err(refuse)?;
             interrupt::sweeps(dir);
-            writable("--out", &dir.join("comparison.json"), args.force)?;
+            for name in FILES {
+                writable("--out", &dir.join(name), args.force)?;
+            }
         }
         Ok(Self(args.out.clone()))
     }
@@ -53,15 +57,29 @@ impl Out {
     }
 }
 
+/// What a folder gets.
+const FILES: [&str; 4] = ["comparison.json", "flips.csv", "base.toml", "new.toml"];
+
+/// All that is written, by option.
+fn written(args: &CompareWrite) -> Vec<(&'static str, PathBuf)> {
+    let files = [("--markdown", &args.markdown), ("--junit", &args.junit)];
+    let files = files.into_iter();
+    let files = files.filter_map(|(option, path)| Some((option, path.clone()?)));
+    let dir = args.out.iter();
+    let inner = dir.flat_map(|dir| FILES.map(|name| ("--out", dir.join(name))));
+    files.chain(inner).collect()
+}
+
 /// Proves that a file can be written, without writing it.
 fn writable(option: &str, path: &Path, force: bool) -> Outcome {
-    let refuse = |what: &str| Code::Usage.error(format!("{option} {}: {what}", path.display()));
-    if path.exists() && !force {
-        return Err(refuse("is there already; --force to overwrite it"));
-    }
-    let dir = path.parent().filter(|d| !d.as_os_str().is_empty());
-    prove_writable(dir.unwrap_or(Path::new(".")))
-        .map_err(|e| refuse(&format!("cannot be written: {e}")))
+    let refuse = |e: WriteError| match e {
+        WriteError::Exists { path } => Code::Usage.error(format!(
+            "{option} {}: is there already; --force to overwrite it",
+            path.display()
+        )),
+        other => Code::Usage.error(format!("{option} {other}")),
+    };
+    Beside::create(path, force).map(drop).map_err(refuse)
 }
 
 /// The document of `--json` and `comparison.json`.

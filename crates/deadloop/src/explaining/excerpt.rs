@@ -56,7 +56,8 @@ impl Source<'_> {
         marks.dedup();
         let mut parts: Vec<(Range<u64>, Vec<Mark>)> = Vec::new();
         for mark in marks {
-            let around = mark.at.saturating_sub(context)..(mark.at + context + 1).min(length);
+            let end = mark.at.saturating_add(context).saturating_add(1);
+            let around = mark.at.saturating_sub(context)..end.min(length);
             match parts
                 .last_mut()
                 .filter(|(part, _)| around.start <= part.end)

@@ -26,7 +26,7 @@ pub(crate) use excerpt::{Excerpt, Mark, Source};
 use near::{Sight, nearest};
 pub(crate) use paint::painted;
 pub(crate) use question::Question;
-pub(crate) use visible::{escaped, visible};
+pub(crate) use visible::{escaped, visible, visible_lines};
 
 /// Everything that is told.
 #[derive(Debug, Serialize)]

@@ -32,6 +32,11 @@ pub(crate) fn visible(text: &str) -> String {
     text.chars().map(shown).collect()
 }
 
+/// The same of a text that has lines.
+pub(crate) fn visible_lines(text: &str) -> String {
+    text.split('\n').map(visible).collect::<Vec<_>>().join("\n")
+}
+
 /// The start of a text in quotes, `most` chars of it.
 pub(crate) fn quoted(text: &str, most: usize) -> String {
     let start: String = text.chars().take(most).collect();

@@ -33,8 +33,8 @@ impl Target {
                 "is there already; choose another name, or --force".into(),
             ));
         }
-        if out.exists() && !out.is_dir() {
-            return Err(refuse("is a file; expected the name of a folder".into()));
+        if out.symlink_metadata().is_ok() && !out.is_dir() {
+            return Err(refuse("is no folder; expected the name of one".into()));
         }
         let parent = out.parent().filter(|parent| !parent.as_os_str().is_empty());
         let parent = parent.unwrap_or(Path::new("."));

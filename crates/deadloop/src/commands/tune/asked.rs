@@ -35,7 +35,7 @@ pub(crate) struct Tune {
     pub(crate) objective: String,
     /// False alarms that are allowed, as 1/Mchar: --constraint fa_per_mchar<=1. On a corpus without
     /// loops: which settings its clean text supports, and how much is missing
-    #[arg(long, value_name = "N/Mchar", conflicts_with = "constraints", value_parser = budget)]
+    #[arg(long, value_name = "N/Mchar", conflicts_with = "constraints", value_parser = budget, allow_negative_numbers = true)]
     pub(crate) budget: Option<f64>,
     /// Folds of the cross-validation
     #[arg(long, value_name = "K", default_value_t = 5, value_parser = clap::value_parser!(u64).range(2..=100))]
@@ -148,6 +148,12 @@ impl Tune {
             judge: &self.judge,
             output: &self.output,
             global,
+            read: self
+                .settings
+                .iter()
+                .chain(&self.grid)
+                .map(PathBuf::as_path)
+                .collect(),
             inputs,
             grid: Some(grid),
             sealed: Some(SEALED),

@@ -10,9 +10,9 @@ use deadloop_score::{
     Choices, ChooseError, ChooseOptions, Evidence, Scored, Why, choose, write_choice, write_pareto,
     write_regions, write_settings,
 };
+use serde_json::Value;
 
 use super::replay::intervals;
-use super::sweep::already_done;
 use crate::args::Global;
 use crate::budgeting::{self, Asked};
 use crate::exit::{Code, Failure, Outcome};
@@ -40,7 +40,7 @@ pub(super) fn run(args: &Tune, global: Global) -> Outcome {
     let request = args.request(global, text, &current);
     let planned = Planned::new(args, &request, &grids, current, &mut options)?;
     let Some(mut done) = replay(&request, &planned.plan, &planned.settings)? else {
-        return already_done(&args.out, global);
+        return Ok(());
     };
     planned.describe(&mut done.manifest, args);
     let evidence = Evidence::new(&planned.plan, &done.surveyed.cases, &done.records)?;
@@ -69,11 +69,11 @@ pub(super) fn run(args: &Tune, global: Global) -> Outcome {
         }
         None => work.calibrate(&done),
     };
-    if let Ok(cell) = &result {
-        name(&mut done.manifest, &planned.plan, *cell, "chosen");
-    }
-    done.finish(global)?;
-    result.map(|_| ())
+    let result = result.map(|(cell, summary)| {
+        name(&mut done.manifest, &planned.plan, cell, "chosen");
+        done.sum_up(summary);
+    });
+    done.finish(result, global)
 }
 
 /// What was asked, and what every setting said.
@@ -138,9 +138,9 @@ impl Work<'_> {
         Ok(scored)
     }
 
-    /// The files of a choice, and what is said of it; gives back the pooled cell. Nothing is written
+    /// The files of a choice; gives back the pooled cell, and what `--json` says. Nothing is written
     /// where some model should have a setting of its own and has too few labels.
-    fn conclude(&self, done: &Replayed, choices: &Choices) -> Outcome<usize> {
+    fn conclude(&self, done: &Replayed, choices: &Choices) -> Outcome<(usize, Value)> {
         let few = choices.models.iter().filter(|c| c.why == Why::FewLabels);
         let few: Vec<String> = few.map(|c| format!("{}: {}", c.model, c.reason)).collect();
         if self.args.require_own && !few.is_empty() {
@@ -150,18 +150,18 @@ impl Work<'_> {
         let dir = done.folder.path();
         write_choice(dir, choices, self.options)?;
         write_settings(dir, self.evidence.plan, choices, self.options)?;
-        told::summary(
+        let summary = told::summary(
             done,
             self.evidence,
             choices,
             self.planned.current,
             self.global,
         )?;
-        Ok(choices.pooled.cell)
+        Ok((choices.pooled.cell, summary))
     }
 
     /// What the clean text alone supports.
-    fn calibrate(&self, done: &Replayed) -> Outcome<usize> {
+    fn calibrate(&self, done: &Replayed) -> Outcome<(usize, Value)> {
         let asked = Asked {
             candidates: self.planned.candidates.clone(),
             current: self.planned.current,

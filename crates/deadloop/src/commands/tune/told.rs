@@ -1,7 +1,7 @@
 //! What `tune` says on stdout once it has chosen.
 
 use deadloop_score::{Choice, Choices, Evidence, Why};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::args::Global;
 use crate::commands::replay::ratio;
@@ -9,30 +9,28 @@ use crate::exit::Outcome;
 use crate::replaying::Replayed;
 use crate::show;
 
-/// The choice for each model that has one of its own, and the pooled one.
+/// The choice for each model that has one of its own, and the pooled one; gives back what `--json` says.
 pub(super) fn summary(
     done: &Replayed,
     evidence: &Evidence<'_>,
     choices: &Choices,
     current: usize,
     global: Global,
-) -> Outcome {
+) -> Outcome<Value> {
     let own: Vec<&Choice> = choices
         .models
         .iter()
         .filter(|c| c.why == Why::Own)
         .collect();
-    if global.json {
-        let row = |c: &Choice| json!({"model": c.model, "setting": c.setting, "why": c.why.name()});
-        let rows: Vec<_> = std::iter::once(&choices.pooled)
-            .chain(&choices.shipped)
-            .chain(own)
-            .map(row)
-            .collect();
-        return show::print(&json!({"out": done.folder.path(), "chosen": rows}).to_string());
-    }
-    if global.quiet {
-        return Ok(());
+    let json = |c: &Choice| json!({"model": c.model, "setting": c.setting, "why": c.why.name()});
+    let chosen: Vec<Value> = std::iter::once(&choices.pooled)
+        .chain(&choices.shipped)
+        .chain(own.clone())
+        .map(json)
+        .collect();
+    let summary = json!({"chosen": chosen});
+    if global.json || global.quiet {
+        return Ok(summary);
     }
     let now = evidence.tally(current, &evidence.all(), &done.judge);
     let mut rows = vec![vec![
@@ -67,7 +65,8 @@ pub(super) fn summary(
     show::print(&format!(
         "{}. Chosen rows are held-out figures: see choice.csv for why.",
         shared(choices)
-    ))
+    ))?;
+    Ok(summary)
 }
 
 /// How many models share the pooled setting, and what the row of the file is.
