@@ -47,9 +47,11 @@ fn slow(member: &Member, text: &str) -> Option<u64> {
     for (i, (element, end)) in elements.iter().enumerate() {
         let recent = &elements[i.saturating_sub(period)..i];
         let before = recent.iter().filter(|(other, _)| other == element).count();
-        if element.contains(char::is_alphanumeric) {
-            let begins = i.checked_sub(1).map_or(0, |last| elements[last].1);
-            start = (before >= 2).then(|| start.unwrap_or(begins));
+        let begins = i.checked_sub(1).map_or(0, |last| elements[last].1);
+        if before < 2 {
+            start = None;
+        } else if element.contains(char::is_alphanumeric) {
+            start = start.or(Some(begins));
         }
         if start.is_some_and(|start| *end >= start + least) && *end >= after {
             return Some(*end as u64);
@@ -131,4 +133,21 @@ fn generated_texts_often_alarm() {
     };
     let alarms = (0..300).filter(|i| draw(*i)).count();
     assert!((40..260).contains(&alarms), "{alarms} of 300");
+}
+
+/// Drawings hold no word that could be new: they go on with nothing that was said before.
+#[test]
+fn lines_without_a_word_are_new_like_others() {
+    let mut dice = common::Dice(3);
+    let signs = ["#", "/", "\\", "|", "_", "~", "^", "⣿", "⠛", "═"];
+    let mut line = || {
+        let signs: String = (0..40).map(|_| dice.pick(&signs)).collect();
+        signs + "\n"
+    };
+    let drawing: String = (0..300).map(|_| line()).collect();
+    let text = format!("Yes.\nLook at it.\nYes.\nNow I draw.\nYes.\n{drawing}");
+    for on in ["sentences", "lines"] {
+        let params = [("on", word(on)), ("min_recycled", Value::Int(1000))];
+        assert_eq!(fires(&member("periodic", &params), &text), None, "{on}");
+    }
 }

@@ -26,12 +26,15 @@ struct Lane<'a> {
 struct Arrived {
     /// Position of its last char plus one.
     end: Chars,
+    /// Its length.
+    chars: Chars,
     /// Everything that had arrived with it.
     seen: Seen,
     /// Where the uninterrupted stretch of this channel that it belongs to begins.
     stretch: Chars,
     t_ms: Option<f64>,
-    tokens: Option<u64>,
+    /// The tokens before it, and its own.
+    tokens: Option<(u64, u64)>,
 }
 
 impl<'a> Arrivals<'a> {
@@ -41,16 +44,22 @@ impl<'a> Arrivals<'a> {
             chunks,
             lanes: Default::default(),
         };
-        let mut tokens = Some(0);
+        let mut before = Some(0);
         let mut seen = Seen::default();
         let mut last = None;
         for event in &transcript.events {
             let text = text_of(event);
+            let tokens = before.zip(event.tokens);
             // Only what the model wrote has tokens; a tool's result has none and hides none.
             if text.is_some() || matches!(event.body, Body::ToolCall { .. }) {
-                tokens = tokens
-                    .zip(event.tokens)
-                    .map(|(sum, n): (u64, u64)| sum.saturating_add(n));
+                before = tokens.map(|(sum, n): (u64, u64)| sum.saturating_add(n));
+            }
+            if matches!(
+                event.body,
+                Body::ToolCall { .. } | Body::ToolResult { .. } | Body::Turn
+            ) {
+                // What comes after it was not there before it: no chunk holds both.
+                last = None;
             }
             let Some((channel, text)) = text.filter(|(_, text)| !text.is_empty()) else {
                 continue;
@@ -88,11 +97,15 @@ impl<'a> Arrivals<'a> {
                 tokens: None,
             };
         };
-        let seen = arrived.seen.minus(channel, arrived.end.saturating_sub(at));
+        let missing = arrived.end.saturating_sub(at);
+        let chars = arrived.chars.0;
+        let read = chars.saturating_sub(missing.0);
         Moment {
-            seen,
+            seen: arrived.seen.minus(channel, missing),
             t_ms: arrived.t_ms,
-            tokens: arrived.tokens,
+            tokens: arrived
+                .tokens
+                .map(|counted| tokens_at(counted, (read, chars))),
         }
     }
 
@@ -107,8 +120,10 @@ impl<'a> Arrivals<'a> {
         };
         match self.chunks {
             Some(size) => {
-                let into = at.saturating_sub(arrived.stretch).0.div_ceil(size.get()) * size.get();
-                (arrived.stretch + Chars(into)).min(lane.stretch_end(arrived.stretch))
+                let chunks = at.saturating_sub(arrived.stretch).0.div_ceil(size.get());
+                let into = chunks.saturating_mul(size.get());
+                let end = Chars(arrived.stretch.0.saturating_add(into));
+                end.min(lane.stretch_end(arrived.stretch))
             }
             None if lane.timed => arrived.end,
             None => at,
@@ -132,7 +147,7 @@ impl<'a> Lane<'a> {
         text: &'a str,
         event: &Event,
         seen: Seen,
-        (end, stretch, tokens): (Chars, Option<Chars>, Option<u64>),
+        (end, stretch, tokens): (Chars, Option<Chars>, Option<(u64, u64)>),
     ) {
         let going_on = self.arrived.last().map_or(Chars(0), |last| last.stretch);
         let stretch = stretch.unwrap_or(going_on);
@@ -140,6 +155,7 @@ impl<'a> Lane<'a> {
         self.timed |= event.t_ms.is_some();
         self.arrived.push(Arrived {
             end,
+            chars: Chars::of(text),
             seen,
             stretch,
             t_ms: event.t_ms,
@@ -159,6 +175,14 @@ impl<'a> Lane<'a> {
             .and_then(|i| self.arrived.get(i))
             .map_or(stretch, |a| a.end)
     }
+}
+
+/// The tokens at a position inside an event: `before` it, and its `own` by share, for `read` of its `of`
+/// chars; to the nearest. A recording counts tokens by event, and one event may be a whole answer.
+pub fn tokens_at((before, own): (u64, u64), (read, of): (u64, u64)) -> u64 {
+    let [own, read, of] = [own, read, of].map(u128::from);
+    let share = (own * read + of / 2) / of.max(1);
+    before.saturating_add(u64::try_from(share).unwrap_or(u64::MAX))
 }
 
 /// The channel and the text of an event that carries some.
@@ -211,6 +235,42 @@ mod tests {
         );
         assert_eq!((moment.t_ms, moment.tokens), (Some(3.0), Some(3)));
         assert_eq!(arrivals.text(Channel::Reasoning), "思考xyzuv");
+    }
+
+    /// A recording that was not streamed is one event.
+    #[test]
+    fn an_event_has_its_tokens_by_share() {
+        let mut whole = event(Body::Answer("x".repeat(1000)), None);
+        whole.tokens = Some(300);
+        let t = Transcript {
+            events: vec![event(Body::Reasoning("思考".into()), None), whole],
+            ..Transcript::default()
+        };
+        let arrivals = Arrivals::of(&t, None);
+        let tokens = |at| arrivals.moment(Channel::Answer, Chars(at)).tokens;
+        assert_eq!([1, 500, 1000].map(tokens), [1, 151, 301].map(Some));
+        assert_eq!(tokens_at((u64::MAX, u64::MAX), (3, 3)), u64::MAX);
+        assert_eq!(tokens_at((5, 7), (0, 0)), 5);
+    }
+
+    #[test]
+    fn no_chunk_holds_what_stands_before_and_after_a_tool_call() {
+        let call = Body::ToolCall {
+            id: None,
+            name: "search".into(),
+            arguments: serde_json::Value::Null,
+        };
+        let t = Transcript {
+            events: vec![
+                event(Body::Answer("a".repeat(5)), None),
+                event(call, None),
+                event(Body::Answer("b".repeat(6)), None),
+            ],
+            ..Transcript::default()
+        };
+        let arrivals = Arrivals::of(&t, NonZeroU64::new(4));
+        let at = |at| arrivals.delivered(Channel::Answer, Chars(at)).0;
+        assert_eq!([3, 5, 6, 10].map(at), [4, 5, 9, 11]);
     }
 
     #[test]

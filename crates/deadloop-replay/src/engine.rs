@@ -20,8 +20,8 @@ use crate::regions::{Claimed, Span};
 /// chunks of so many chars, whatever was recorded.
 ///
 /// Each distinct meter of the plan reads its channel once; memory is that of the transcript and of
-/// the facts that are seen in it. A setting with a program is an error here: [`run`](crate::run)
-/// asks programs.
+/// the facts that are seen in it. A setting with a program is an error here:
+/// [`Programs::decide`](crate::Programs::decide) asks them.
 pub fn decide(plan: &Plan, transcript: &Transcript, chunks: Option<NonZeroU64>) -> Record {
     decide_with(plan, transcript, chunks, &[])
 }

@@ -25,7 +25,7 @@ mod record;
 mod regions;
 mod run;
 
-pub use arrivals::text_of;
+pub use arrivals::{text_of, tokens_at};
 pub use block::{Axis, Block};
 pub use deadloop_corpus as corpus;
 pub use deadloop_detect as detect;

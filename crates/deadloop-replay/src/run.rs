@@ -7,7 +7,6 @@ use std::ops::ControlFlow;
 use deadloop_corpus::{Corpus, Entry, Problem, Transcript};
 
 use crate::each::{Interrupted, Watch, each, each_few};
-use crate::engine::decide_with;
 use crate::journal::{Journal, JournalError};
 use crate::plan::Plan;
 use crate::program::Programs;
@@ -113,8 +112,9 @@ fn step(job: &Job<'_>, done: &HashSet<String>, t: &Transcript, watch: &Watch<'_>
     if done.contains(&t.id) {
         return Step::Known(t.id.clone());
     }
-    match job.programs.ask(job.plan, t, job.chunks, watch.cancel) {
-        Ok(said) => Step::New(decide_with(job.plan, t, job.chunks, &said)),
+    let decided = job.programs.decide(job.plan, t, job.chunks, watch.cancel);
+    match decided {
+        Ok(record) => Step::New(record),
         Err(Interrupted) => Step::Stopped,
     }
 }
@@ -157,6 +157,10 @@ impl Taking {
                     self.failed = journal.push(&record);
                 }
                 self.records.push(record);
+                if self.failed.is_err() {
+                    // All would be lost in the end.
+                    return ControlFlow::Break(());
+                }
             }
             Step::Stopped => return ControlFlow::Break(()),
         }

@@ -22,6 +22,8 @@ pub(crate) struct Grid<'d> {
     pub(crate) dimensions: Vec<Dimension<'d>>,
     /// For each cell its score and the index of its value in each dimension.
     pub(crate) cells: Vec<(&'d Score, Vec<usize>)>,
+    /// For each dimension and value the cells that have it: a chart asks for every pair of values.
+    having: Vec<Vec<Vec<usize>>>,
 }
 
 /// What the cells with one value (or one pair of values) are worth.
@@ -55,23 +57,30 @@ impl<'d> Grid<'d> {
             (setting.role != Role::Floor).then_some((score, at?))
         };
         let cells: Vec<_> = data.together().filter_map(place).collect();
+        let having = |(i, dimension): (usize, &Dimension<'_>)| {
+            let mut having = vec![Vec::new(); dimension.values.len()];
+            for (cell, (_, at)) in cells.iter().enumerate() {
+                having[at[i]].push(cell);
+            }
+            having
+        };
+        let having = dimensions.iter().enumerate().map(having).collect();
         (!dimensions.is_empty() && cells.len() > 1).then_some(Self {
             data,
             dimensions,
             cells,
+            having,
         })
     }
 
     /// What the cells at `wanted` (dimension, value) are worth.
     pub(crate) fn worth(&self, wanted: &[(usize, usize)]) -> Worth<'d> {
-        let here: Vec<&'d Score> = self
-            .cells
-            .iter()
-            .filter(|(_, at)| {
-                wanted
-                    .iter()
-                    .all(|&(dimension, value)| at[dimension] == value)
-            })
+        let having = wanted.iter().map(|&(at, value)| &self.having[at][value]);
+        let fewest = having.min_by_key(|cells| cells.len());
+        let cells = fewest.into_iter().flatten().map(|cell| &self.cells[*cell]);
+        let all = |at: &[usize]| wanted.iter().all(|&(i, value)| at[i] == value);
+        let here: Vec<&'d Score> = cells
+            .filter(|(_, at)| all(at))
             .map(|(score, _)| *score)
             .collect();
         let objective = |score: &Score| score.objective.filter(|value| value.is_finite());

@@ -2,7 +2,7 @@
 
 use deadloop_replay::corpus::{Body, Event};
 use deadloop_replay::detect::{Channel, Chars};
-use deadloop_replay::{Seen, text_of};
+use deadloop_replay::{Seen, text_of, tokens_at};
 
 /// The lengths of a transcript's channels and the order in which they were filled. Neighbouring
 /// events of one channel are one stretch, so a million chunks of an answer take one entry.
@@ -118,24 +118,27 @@ impl Timeline {
     }
 }
 
-/// The clock at the event that holds unit `at` (from 0) of `channel`. Tokens are summed over all
-/// channels, up to and including that event, and known only where every event that carries
-/// generated output (text, a tool call) has a count.
+/// The clock at unit `at` (from 0) of `channel`: the time of the event that holds it, and the tokens
+/// before it, summed over all channels; those of that event by share. Known only where every event
+/// that carries generated output (text, a tool call) has a count.
 pub(crate) fn clock(events: &[Event], channel: Channel, at: u64) -> Clock {
     let mut own = 0;
     let mut tokens = Some(0);
     for event in events {
         let Some((c, n)) = units(event) else { continue };
-        tokens = tokens.zip(event.tokens).map(|(sum, n)| sum + n);
+        if c == channel && at < own + n {
+            let counted = tokens.zip(event.tokens);
+            return Clock {
+                t_ms: event.t_ms,
+                tokens: counted.map(|counted| tokens_at(counted, (at - own, n))),
+            };
+        }
         if c == channel {
             own += n;
-            if at < own {
-                return Clock {
-                    t_ms: event.t_ms,
-                    tokens,
-                };
-            }
         }
+        tokens = tokens
+            .zip(event.tokens)
+            .map(|(sum, n): (u64, u64)| sum.saturating_add(n));
     }
     Clock::default()
 }
@@ -220,7 +223,9 @@ mod tests {
     fn the_clock_is_that_of_the_event_that_holds_the_char() {
         let events = interleaved();
         let at = clock(&events, Channel::Answer, 3);
-        assert_eq!((at.t_ms, at.tokens), (Some(4.0), Some(7)));
+        assert_eq!((at.t_ms, at.tokens), (Some(4.0), Some(6)));
+        // Of an event with three tokens for three chars, one is before the second char.
+        assert_eq!(clock(&events, Channel::Reasoning, 5).tokens, Some(4));
         assert_eq!(clock(&events, Channel::Answer, 5), Clock::default());
     }
 
@@ -228,7 +233,7 @@ mod tests {
     fn tokens_are_unknown_once_a_text_event_has_no_count() {
         let mut events = interleaved();
         events[1].tokens = None;
-        assert_eq!(clock(&events, Channel::Reasoning, 0).tokens, Some(2));
+        assert_eq!(clock(&events, Channel::Reasoning, 0).tokens, Some(0));
         assert_eq!(clock(&events, Channel::Reasoning, 6).tokens, None);
     }
 }

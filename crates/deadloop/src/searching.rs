@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 
 use clap::ValueEnum;
-use deadloop_replay::{Grid, Job, Plan, Record, run};
+use deadloop_replay::{Grid, Job, Plan, Record, RunError, run};
 use deadloop_score::{Case, ChooseOptions, Drawing, Drawn, Evidence, draw_structures, folds, race};
 
 use crate::corpus::Surveyed;
@@ -173,7 +173,12 @@ fn replayed(
     let ran = watched("racing", request.global.quiet, |watch| {
         run(&job, None, watch)
     });
-    Ok(ran.map_err(failed)?.records)
+    let ran = ran.map_err(|error| match error {
+        RunError::Interrupted { .. } => Code::Interrupted
+            .error("interrupted while structures were raced; nothing was written yet"),
+        other => failed(other),
+    });
+    Ok(ran?.records)
 }
 
 /// How many structures a grid has: what a user compares --structures with.

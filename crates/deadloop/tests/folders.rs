@@ -209,6 +209,8 @@ fn numbers_of_any_size_and_names_of_any_kind_are_no_panic() {
         ["--grace", &most],
         ["--early", &most],
         ["--deadline", &most],
+        ["--chunks", &most],
+        ["--chunks", &most],
     ] {
         let fixed = ["replay", &corpus, "--out", &out, "--force"];
         let run = deadloop(&[&fixed[..], &more].concat());

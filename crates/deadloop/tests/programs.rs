@@ -221,3 +221,26 @@ fn running(word: &str) -> usize {
         .filter(|line| line.split(|b| *b == 0).any(|w| w == word.as_bytes()))
         .count()
 }
+
+/// What a program says is asked again, not guessed.
+#[test]
+fn an_alarm_of_a_program_is_explained_as_it_was_replayed() {
+    if no_python() {
+        return;
+    }
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let (settings, corpus) = (
+        settings(dir.path(), ""),
+        corpus(dir.path(), &["loop-1", "dies"]),
+    );
+    let explain = |id: &str| {
+        let run = deadloop(&["explain", &corpus, id, "--settings", &settings, "--json"]);
+        assert_eq!(run.status.code(), Some(0), "{}", stderr(&run));
+        serde_json::from_slice::<serde_json::Value>(&run.stdout).expect("one object")
+    };
+    let told = explain("loop-1");
+    assert_eq!(told["settings"][0]["verdict"], "hit", "{told}");
+    let told = explain("dies");
+    assert_eq!(told["settings"][0]["verdict"], "error", "{told}");
+    assert!(told.to_string().contains("I cannot"), "{told}");
+}

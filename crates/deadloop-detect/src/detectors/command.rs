@@ -18,6 +18,7 @@ pub(super) static ENTRY: Detector = Detector {
     version: 1,
     about: "any program as a detector, replayed only: JSON lines on its stdin (hello; then start, \
             events, end of each transcript) and stdout (ready; then one verdict for each)",
+    exactly: "",
     params: PARAMS,
     presets: "",
     check,

@@ -33,6 +33,8 @@ pub struct Detector {
     pub version: u32,
     /// What it does, in one line.
     pub about: &'static str,
+    /// What it does exactly, in Markdown: enough to write it again; empty for a program.
+    pub exactly: &'static str,
     /// Its parameters, in the order of listings, grids and [bounds](crate::Fact::bounds).
     pub params: &'static [Param],
     /// Its presets, as TOML; read with [`crate::presets`].

@@ -21,8 +21,10 @@ use deadloop_detect::{Channel, Program};
 use rayon::prelude::*;
 
 use crate::each::Interrupted;
+use crate::engine::decide_with;
 use crate::plan::Plan;
 use crate::readings::Listener;
+use crate::record::Record;
 
 mod process;
 mod protocol;
@@ -143,10 +145,26 @@ impl Programs {
         self.pools.is_empty()
     }
 
+    /// Replays one transcript through every setting of `plan`, as [`run`](crate::run) does; the programs
+    /// were started for that plan. `chunks` as in [`decide`](crate::decide).
+    ///
+    /// # Errors
+    /// `cancel` was raised while a program was waited for.
+    pub fn decide(
+        &self,
+        plan: &Plan,
+        transcript: &Transcript,
+        chunks: Option<NonZeroU64>,
+        cancel: &AtomicBool,
+    ) -> Result<Record, Interrupted> {
+        let said = self.ask(plan, transcript, chunks, cancel)?;
+        Ok(decide_with(plan, transcript, chunks, &said))
+    }
+
     /// What each program of `plan`, which is the one they were started for, says about a transcript,
     /// in the plan's order; one that the model's guards do not have is not asked. `chunks` as in
     /// [`decide`](crate::decide).
-    pub(crate) fn ask(
+    fn ask(
         &self,
         plan: &Plan,
         transcript: &Transcript,

@@ -23,8 +23,9 @@ pub(super) fn table(data: &ReportData) -> Option<Table> {
         number("on clean"),
         number("elsewhere"),
     ];
-    let note = "The first alarm ends a transcript, so each is counted for one member of a guard. “In loops”: on \
-                transcripts labelled as loops, wherever the alarm came; “elsewhere”: on transient and unlabelled ones.";
+    let note = "The first alarm ends a transcript, so each is counted for one member of a guard. “In loops”: \
+                hits, and alarms that came too late, too early or outside of the loop; “elsewhere”: in repetitions that \
+                ended by themselves, and on unlabelled transcripts.";
     Table::new("Who fired first", note, columns, rows)
 }
 

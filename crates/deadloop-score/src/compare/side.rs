@@ -137,6 +137,7 @@ impl Side {
             None => read_csv(dir, "outcomes")?,
         };
         let table = outcomes.ok_or_else(|| SideError::NoOutcomes(source.clone()))?;
+        sound(&table).map_err(|what| FileError::at(&dir.join("outcomes"), what))?;
         let (about, labels) = read_cases(dir)?.ok_or_else(|| SideError::NoCases(source.clone()))?;
         let meant = Meant::find(dir, wanted, &about)?;
         let is_meant = |i: &usize| {
@@ -237,6 +238,40 @@ fn no_setting(dir: &Path, wanted: Option<&str>, about: &About) -> SideError {
         from: dir.display().to_string(),
         what,
         there: there.join(", "),
+    }
+}
+
+/// What a comparison reads of a row, names and texts of cells that may be empty aside.
+const READ: [&str; 10] = [
+    "verdict",
+    "transcript",
+    "model",
+    "setting",
+    "latency",
+    "saved",
+    "lost",
+    "exposure",
+    "loop_chars",
+    "delay",
+];
+
+/// Refuses a table that lacks what is read, or has verdicts that nobody gives: it would be compared as
+/// if it said 0, or had failed.
+fn sound(table: &Table) -> Result<(), String> {
+    if let Some(name) = READ.iter().find(|name| table.column(name).is_none()) {
+        return Err(format!(
+            "no column {name:?}; expected outcomes of this version: replay it again"
+        ));
+    }
+    let verdict = |i: &usize| table.text("verdict", *i).unwrap_or_default();
+    let unknown = |i: &usize| Verdict::parse(verdict(i)).is_none();
+    match (0..table.rows()).find(unknown) {
+        Some(i) => Err(format!(
+            "row {}: verdict {:?}; expected hit, miss, quiet, false-alarm, …",
+            i + 1,
+            verdict(&i)
+        )),
+        None => Ok(()),
     }
 }
 

@@ -9,7 +9,6 @@ use super::store::{FileError, TableWriter, write_csv};
 use super::sweep::{Scoring, scores_of};
 use super::table::{Cell, Schema, Type, named};
 use crate::bootstrap::{Resampling, bootstrap};
-use crate::cases::Case;
 use crate::evidence::Evidence;
 use crate::intervals::{Interval, PoissonCache, clopper_pearson};
 use crate::metric::Metric;
@@ -19,8 +18,8 @@ use crate::verdict::Outcome;
 
 /// Writes `scores_by.parquet` and `.csv`: the columns of scores.parquet after `by, value`, for each
 /// of `cells` and each value of a field, all models together. `fields` are the names of
-/// [`Case::by`], in its order; `kind` (of a case's first loop) is always there, before them, and
-/// `value` is empty where a case has none.
+/// [`Case::by`], in its order; `kind` (as in outcomes.csv: that of the span that was judged) is always there,
+/// before them, and `value` is empty where a case has none.
 pub fn write_scores_by(
     dir: &Path,
     scoring: &Scoring,
@@ -40,12 +39,18 @@ pub fn write_scores_by(
         };
         let id = block.id(&place.at);
         let params = params.of_cell(block, &place.at);
+        let mut write = |by: &str, value: Option<&String>, outcomes: &[Outcome]| {
+            let scores = scores_of(outcomes, scoring.worth, &mut cache);
+            let mut row = vec![Cell::text(by), Cell::maybe(value)];
+            row.extend(scores::row(&id, "*", params.clone(), &scores));
+            writer.push(row)
+        };
+        for (kind, outcomes) in by_kind(scoring, *cell) {
+            write("kind", Some(&kind), &outcomes)?;
+        }
         for (by, value, pick) in &groups {
             let outcomes = evidence.outcomes(*cell, pick, scoring.judge);
-            let scores = scores_of(&outcomes, scoring.worth, &mut cache);
-            let mut row = vec![Cell::text(*by), Cell::maybe(value.as_ref())];
-            row.extend(scores::row(&id, "*", params.clone(), &scores));
-            writer.push(row)?;
+            write(by, value.as_ref(), &outcomes)?;
         }
     }
     writer.finish()
@@ -55,34 +60,34 @@ pub fn write_scores_by(
 type Group<'a> = (&'a str, Option<String>, Vec<usize>);
 
 fn groups<'a>(evidence: &Evidence, fields: &'a [String]) -> Vec<Group<'a>> {
-    let by = |value: &dyn Fn(&Case) -> Option<String>| {
+    let of = |(i, name): (usize, &'a String)| {
         let mut groups: BTreeMap<Option<String>, Vec<usize>> = BTreeMap::new();
-        for (i, case) in evidence.cases.iter().enumerate() {
-            groups.entry(value(case)).or_default().push(i);
+        for (case, about) in evidence.cases.iter().enumerate() {
+            let value = about.by.get(i).cloned().flatten();
+            groups.entry(value).or_default().push(case);
         }
-        groups
+        let named = move |(value, pick)| (name.as_str(), value, pick);
+        groups.into_iter().map(named).collect::<Vec<_>>()
     };
-    let with = |name: &'a str, groups: BTreeMap<Option<String>, Vec<usize>>| {
-        groups
-            .into_iter()
-            .map(move |(value, pick)| (name, value, pick))
-            .collect::<Vec<_>>()
-    };
-    let mut kinds = by(&kind);
-    kinds.remove(&None);
-    let mut all = with("kind", kinds);
-    for (i, name) in fields.iter().enumerate() {
-        all.extend(with(
-            name,
-            by(&|case: &Case| case.by.get(i).cloned().flatten()),
-        ));
-    }
-    all
+    fields.iter().enumerate().flat_map(of).collect()
 }
 
-fn kind(case: &Case) -> Option<String> {
-    let kind = case.truth.as_ref()?.first_loop()?.kind?;
-    Some(kind.name().to_owned())
+/// What came of the cases of each kind: of a case with several loops that of the one which was judged.
+fn by_kind(scoring: &Scoring, cell: usize) -> BTreeMap<String, Vec<Outcome>> {
+    let evidence = scoring.evidence;
+    let outcomes = evidence.outcomes(cell, &evidence.all(), scoring.judge);
+    let mut kinds: BTreeMap<String, Vec<Outcome>> = BTreeMap::new();
+    for (case, outcome) in evidence.cases.iter().zip(outcomes) {
+        let mut spans = case.truth.iter().flat_map(|truth| &truth.spans);
+        let span = spans.nth(outcome.span.unwrap_or(0));
+        if let Some(kind) = span.and_then(|span| span.kind) {
+            kinds
+                .entry(kind.name().to_owned())
+                .or_default()
+                .push(outcome);
+        }
+    }
+    kinds
 }
 
 /// Writes `intervals.csv`: `setting, model, metric, estimate, lo, hi, method`, 95 %, for each of

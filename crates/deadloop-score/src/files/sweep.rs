@@ -57,8 +57,7 @@ pub struct Scored {
 /// Writes `scores.parquet`, and `scores.csv` up to [`CSV_ROWS`] rows: settings in the order of the
 /// plan, then the floors; for each, `*` first, then models by name.
 ///
-/// Memory: the tallies of one block for all models at a time: at most 27 numbers of 8 bytes a row
-/// of that block.
+/// Memory: the tallies of one block for all models at a time: about 0.4 kB a row of that block.
 pub fn write_scores(dir: &Path, scoring: &Scoring) -> Result<Scored, FileError> {
     let evidence = scoring.evidence;
     let (subjects, left_out) = subjects(scoring);

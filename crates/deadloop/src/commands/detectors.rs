@@ -49,6 +49,10 @@ fn listing(detector: &Detector, presets: &[Preset]) -> String {
         &rows,
         9,
     );
+    let exactly = match detector.exactly {
+        "" => String::new(),
+        text => format!("{text}\n"),
+    };
     let preset = |p: &Preset| {
         let changes: Vec<String> = p
             .params
@@ -72,8 +76,8 @@ fn listing(detector: &Detector, presets: &[Preset]) -> String {
         false => format!("\n\npresets\n{}", presets.join("\n")),
     };
     format!(
-        "{} (version {}): {}\n\n{params}\n\nS changes what is measured, T only what is accepted.{presets}",
-        detector.name, detector.version, detector.about,
+        "{} (version {}): {}\n\n{}{params}\n\nS changes what is measured, T only what is accepted.{presets}",
+        detector.name, detector.version, detector.about, exactly,
     )
 }
 
@@ -95,6 +99,7 @@ fn as_json(detector: &Detector, presets: &[Preset]) -> Json {
     };
     json!({
         "name": detector.name, "version": detector.version, "about": detector.about,
+        "exactly": detector.exactly,
         "live": matches!(detector.measure, Measure::Text(_)),
         "params": detector.params.iter().map(param).collect::<Vec<_>>(),
         "presets": presets.iter().map(preset).collect::<Vec<_>>(),

@@ -5,14 +5,16 @@ use std::ops::Range;
 
 use deadloop_corpus::Transcript;
 use deadloop_detect::{Channel, Chars, Domain, Mark, Member, Param, Setting, Value};
-use deadloop_replay::{Plan, Stop, decide};
+use deadloop_replay::{Interrupted, Plan, Stop};
 use deadloop_score::{Case, Evidence, JudgeOptions, Span};
 
 use super::excerpt::{Excerpt, Mark as Point, Source};
 use super::near::{Sight, sights, telling};
 use super::{Explained, Fired, Head, Label, Reading, Seat, Told};
 use crate::commands::Named;
-use crate::exit::Outcome;
+use crate::exit::{Code, Outcome};
+use crate::interrupt::heeding;
+use crate::programs;
 
 /// Near misses that are told of a member and channel.
 const NEAREST: usize = 3;
@@ -31,7 +33,10 @@ impl Question<'_> {
     pub(crate) fn explain(&self, named: &[Named]) -> Outcome<Explained> {
         let mut plan = Plan::default();
         let cells: Vec<usize> = named.iter().map(|(_, s)| plan.add_settings(s)).collect();
-        let records = [decide(&plan, self.transcript, self.chunks)];
+        let programs = programs::start(&plan)?;
+        let decided =
+            heeding(|cancel| programs.decide(&plan, self.transcript, self.chunks, cancel));
+        let records = [decided.map_err(|Interrupted| Code::Interrupted.error("interrupted"))?];
         let evidence = Evidence::new(&plan, std::slice::from_ref(self.case), &records)?;
         let told = named.iter().zip(&cells);
         let settings: Vec<Told> = told

@@ -14,6 +14,8 @@
 //! | the period check on blocks and lines | `period` |
 //! | cutting a segment into blocks and lines, code fences | `segment`, `fence` |
 //!
+//! What it does exactly stands in `exactly.md`, which `deadloop detectors` shows.
+//!
 //! The document's worked examples do not agree with its rule (they count elements, not matches, and
 //! stay below the threshold); the rule is what stands here, the examples are cases in `tests/`.
 
@@ -35,6 +37,7 @@ pub(super) static ENTRY: Detector = Detector {
     name: "checkpoint",
     version: 2,
     about: "the design document's detector: looks at the text when its length reaches a checkpoint",
+    exactly: include_str!("exactly.md"),
     params: PARAMS,
     presets: include_str!("presets.toml"),
     check: reach::check,

@@ -12,10 +12,8 @@
 //! | presets and where they come from | `presets.toml` |
 //! | text to ratios, ratios to facts | `meter` |
 //!
-//! What is counted: bytes of UTF-8 (Chinese takes 3 a char, and so reaches higher ratios), and the
-//! bytes of a whole zlib stream, its 6 bytes of wrapper included, as whisper counts them (without
-//! them against history). Sizes are those of this library's deflate: another one's differ by some
-//! per cent.
+//! What it does exactly stands in `exactly.md`, which `deadloop detectors` shows. Chinese takes 3 bytes a
+//! char, and so reaches higher ratios; the wrapper of zlib is counted as whisper counts it.
 //!
 //! What it costs: a window deflated every `stride` chars; against history that and twice the
 //! history as well, which is many times more. 0.3 MB of tables a stream.
@@ -33,6 +31,7 @@ pub(super) static ENTRY: Detector = Detector {
     name: "compression",
     version: 1,
     about: "deflate ratio of the last chars, in themselves or against the text before",
+    exactly: include_str!("exactly.md"),
     params: PARAMS,
     presets: include_str!("presets.toml"),
     check,
@@ -80,7 +79,7 @@ static PARAMS: &[Param] = &[
             max: 32_768,
         },
         unit: "chars",
-        doc: "the text just before the window, for against; with the window at most 32,768 bytes of it",
+        doc: "the text just before the window, for against; with the window at most 32,768 bytes, so a window of more (Chinese: 10,923 chars) never fires",
     },
     Param {
         name: "min_chars",

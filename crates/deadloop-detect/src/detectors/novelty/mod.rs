@@ -13,10 +13,7 @@
 //! | counting what comes and goes | `recent` |
 //! | samples, and from samples to facts | `meter` |
 //!
-//! What is counted: an n-gram belongs to the window or to the history by its first char; one that
-//! occurs often counts once. The first sample is taken at the first multiple of `stride` at which
-//! the window is full and the history holds as many chars again (or all that it can hold, if that
-//! is less). A window without an n-gram shows nothing and ends a row of samples.
+//! What it does exactly stands in `exactly.md`, which `deadloop detectors` shows.
 //!
 //! What it costs: two look-ups a token when it comes and two at most when it goes, and in a low
 //! stretch up to 50 steps a sample, each of them a fact while the shares still fall. Nothing else
@@ -39,6 +36,7 @@ pub(super) static ENTRY: Detector = Detector {
     name: "novelty",
     version: 1,
     about: "share of new n-grams in a window, against the text before it: templates, counters, near-copies",
+    exactly: include_str!("exactly.md"),
     params: PARAMS,
     presets: include_str!("presets.toml"),
     check,

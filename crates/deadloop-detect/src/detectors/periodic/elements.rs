@@ -214,6 +214,13 @@ impl Elements {
         Some(symbol | named)
     }
 
+    /// Drops the one in the making.
+    pub(super) fn abandon(&mut self) {
+        self.text.truncate(self.begun());
+        (self.len, self.hash) = (0, 0);
+        (self.blank, self.named) = (false, false);
+    }
+
     /// Where the one in the making begins.
     fn begun(&self) -> usize {
         self.starts.last().copied().unwrap_or(0)

@@ -14,9 +14,8 @@
 //! | what comes back in no order | `recycled` |
 //! | from repetitions to facts | `meter`, `places` |
 //!
-//! With `fold` the text is compared, and `min_chars` counted, without what is folded away; with `on`
-//! periods are counted in sentences or lines, `min_chars` in chars. Positions are always those of
-//! the text as it came.
+//! What it does exactly stands in `exactly.md`, which `deadloop detectors` shows. Positions are always
+//! those of the text as it came.
 
 use crate::detectors::{Detector, Measure, Refusal};
 use crate::param::{Domain, Mark, Param, Threshold, Zero};
@@ -37,8 +36,9 @@ mod want;
 /// The registry entry.
 pub(super) static ENTRY: Detector = Detector {
     name: "periodic",
-    version: 1,
+    version: 2,
     about: "exact tail periodicity: copies of one unit at the end of the text, any time, any period",
+    exactly: include_str!("exactly.md"),
     params: PARAMS,
     presets: include_str!("presets.toml"),
     check,
@@ -116,7 +116,7 @@ static PARAMS: &[Param] = &[
             max: MAX_COUNT,
         },
         unit: "chars",
-        doc: "length of all copies together",
+        doc: "length of all copies together: of what is compared; with on, of all text from the first copy on",
     },
     Param {
         name: "min_single",
@@ -127,7 +127,7 @@ static PARAMS: &[Param] = &[
             max: MAX_COUNT,
         },
         unit: "chars",
-        doc: "min_chars for one repeated char, and for units without a letter or number; 0: min_chars",
+        doc: "min_chars for one repeated char, and with on for units without a letter or number, with min_copies whatever rules say; 0: as for others",
     },
     Param {
         name: "start_after",
@@ -149,7 +149,7 @@ static PARAMS: &[Param] = &[
             max: MAX_COUNT,
         },
         unit: "chars",
-        doc: "fires too after so many chars in which each sentence or line stood twice among the max_period before it, in whatever order; 0: never",
+        doc: "fires too after so many chars in which each sentence or line stood twice among the max_period before it, in whatever order, the first of them with a letter or number; 0: never",
     },
     Param {
         name: "code",
@@ -161,7 +161,7 @@ static PARAMS: &[Param] = &[
             max: MAX_COUNT,
         },
         unit: "copies",
-        doc: "text inside ``` fences: as any other, left out, or with this min_copies",
+        doc: "text between lines that begin with ```: as any other, left out, or with so many copies where that is more than min_copies",
     },
     Param {
         name: "rules",

@@ -2,8 +2,8 @@
 //! time: no copy follows another, and yet nothing is said that was not said before.
 //!
 //! An element is recycled if equal ones stood [`BEFORE`] times at least among the `max_period` before
-//! it. A stretch is recycled if all its elements are; those without a letter or number (rulers, braces)
-//! neither begin nor end one. So a tail that repeats with a period is recycled from its third copy
+//! it. A stretch is recycled if all its elements are, and begins with one that has a letter or number:
+//! rulers and braces come back in any text. So a tail that repeats with a period is recycled from its third copy
 //! on, and a recycled one need not have a period. Once before is not enough: a draft that is
 //! written again, or code that is given whole after a change, says everything twice.
 
@@ -56,13 +56,10 @@ impl Recycled {
     pub(super) fn add(&mut self, symbol: u32, start: impl Fn(u64) -> u64) {
         let number = self.seen;
         let last = self.enter(symbol);
-        if symbol & NAMED == 0 {
-            return;
-        }
         if last[0] == 0 {
             let ended = self.going_on.take().map(|stretch| (stretch, number));
             self.ended.extend(ended);
-        } else if self.going_on.is_none() {
+        } else if self.going_on.is_none() && symbol & NAMED != 0 {
             let before = last.map(|seen| seen - 1);
             self.going_on = Some(Stretch {
                 first: number,
@@ -124,7 +121,7 @@ mod tests {
             before.filter(|symbol| **symbol == symbols[i]).count() >= BEFORE
         };
         let first = |last: usize| {
-            let stretch = (0..=last).rev().take_while(|i| !named(*i) || recycled(*i));
+            let stretch = (0..=last).rev().take_while(|i| recycled(*i));
             stretch.filter(|i| named(*i)).last()
         };
         (0..symbols.len()).map(first).collect()

@@ -156,7 +156,12 @@ impl Symbols {
     #[inline]
     fn char(&mut self, c: char, out: &mut impl Out) {
         if self.fences {
+            let was = self.fence.is_line();
             self.fence.step(c);
+            if self.skip_code && self.are_elements() && !was && self.fence.is_line() {
+                // Its first two backticks were taken for text.
+                out.elements().abandon();
+            }
         }
         if self.skip_code && self.fence.is_inside() {
             return;

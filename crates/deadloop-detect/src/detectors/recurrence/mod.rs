@@ -1,28 +1,12 @@
 //! `recurrence`: an n-gram that keeps coming back, with or without other text between.
 //!
-//! The text is read as symbols (`by`): chars, words, sentences or lines. Each time an n-gram of `n`
-//! of them is complete, its occurrences that lie whole within the last `window` symbols (or chars)
-//! are counted, this one included, overlapping ones too. It fires where there are `min_count`, and
-//! over the last `min_count` of them
-//!
-//! - the mean gap, (last - first) / (`min_count` - 1), is at most `max_gap` symbols, and
-//! - the texts between them, each from the beginning of one occurrence to the beginning of the next,
-//!   are at most `max_distinct` different ones.
-//!
-//! So an exact loop of period p fires when p·(`min_count` - 1) + `n` symbols of it have been read.
-//!
-//! **Symbols.** A word is a run of alphanumeric chars, in lower case, complete with the next char;
-//! an ideograph, kana or hangul is a word of its own. A sentence ends at one of `。.；;！!？?\n`, a line at
-//! `\n`; what has not ended is not counted. Blanks around them are left out, blanks inside are taken
-//! together, empty ones are no symbols; `min_len` and `max_len` leave out others by their length, and
-//! gaps do not count what is left out.
+//! What it does exactly stands in `exactly.md`, which `deadloop detectors` shows.
 //!
 //! **Equality** is that of 61-bit hashes (64-bit ones for elements): two different n-grams of n
 //! symbols are taken for one once in 2^61 / n pairs.
 //!
-//! **Resets.** A structure that `reset_on` names forgets all that was read when it shows at the start
-//! of a line (gemini-cli's rules, which take the start of a chunk for the start of a line as well, so
-//! that a reset there depends on the provider's chunks). The char that shows it is not counted.
+//! **Resets** are gemini-cli's rules, which take the start of a chunk for the start of a line as well, so
+//! that a reset there depends on the provider's chunks; here it does not.
 //!
 //! | to find | look in |
 //! |---|---|
@@ -50,8 +34,9 @@ mod symbols;
 /// The registry entry.
 pub(super) static ENTRY: Detector = Detector {
     name: "recurrence",
-    version: 1,
+    version: 2,
     about: "an n-gram of chars, words, sentences or lines that keeps coming back within a window",
+    exactly: include_str!("exactly.md"),
     params: PARAMS,
     presets: include_str!("presets.toml"),
     check,
@@ -100,7 +85,7 @@ static PARAMS: &[Param] = &[
             max: MAX_WINDOW,
         },
         unit: "symbols, or chars with window_in",
-        doc: "how far back occurrences count",
+        doc: "how far back occurrences count, each whole",
     },
     Param {
         name: "window_in",
@@ -133,7 +118,7 @@ static PARAMS: &[Param] = &[
             max: MAX_WINDOW,
         },
         unit: "symbols",
-        doc: "mean distance between the last min_count occurrences; 0: no bound",
+        doc: "mean distance between the last min_count occurrences, from beginning to beginning; 0: no bound",
     },
     Param {
         name: "max_distinct",

@@ -66,7 +66,12 @@ impl Symbols {
     pub(super) fn read(&mut self, c: char, at: u64) -> Step {
         let was_fence = self.fence.is_line();
         self.fence.step(c);
-        let fence = !was_fence && self.fence.is_line() && self.reset_on.meet(Structures::FENCE);
+        let begins = !was_fence && self.fence.is_line();
+        if begins && self.skip_code {
+            // Its first two backticks were taken for text.
+            self.element = Element::default();
+        }
+        let fence = begins && self.reset_on.meet(Structures::FENCE);
         let skipped = self.skip_code && self.fence.is_inside();
         if fence || !skipped && self.line.step(c).meet(self.reset_on) {
             self.element = Element::default();
