@@ -7,6 +7,7 @@ mod comparison;
 mod naming;
 mod outcome;
 mod run;
+mod written;
 
 pub(crate) use board::varint;
 pub use board::{Board, COUNTED, Column, Counted};
@@ -207,10 +208,27 @@ pub struct Choice {
     pub fa: Interval,
     /// Delay on those folds.
     pub delay: Option<f64>,
+    /// The objective on those folds.
+    pub held_out: Option<f64>,
+    /// What the choice of the other models alone does on this one.
+    pub left_out: LeftOut,
     /// How much better the objective looks in sample than it is.
     pub optimism: Option<f64>,
     /// Limits that the setting does not keep on the model's own transcripts.
     pub over: Vec<Over>,
+    /// How each limit stood on the counts that decided.
+    pub decided: Vec<Over>,
+}
+
+/// What a setting that was chosen on the other models does on one: held out as a whole.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct LeftOut {
+    /// The objective.
+    pub objective: Option<f64>,
+    /// Recall.
+    pub recall: Option<f64>,
+    /// False alarms per million clean chars.
+    pub fa: Option<f64>,
 }
 
 impl ReportData {
@@ -246,6 +264,16 @@ impl ReportData {
         let own = self.choices.iter().find(|choice| choice.model == model);
         own.and_then(|choice| choice.setting)
             .or_else(|| self.pooled())
+    }
+
+    /// How many loops of each model are labelled, the most that any setting has: `never` stops before none.
+    pub(crate) fn labelled_loops(&self) -> BTreeMap<&str, u64> {
+        let mut loops: BTreeMap<&str, u64> = BTreeMap::new();
+        for score in &self.scores {
+            let most = loops.entry(&score.model).or_default();
+            *most = score.loops.max(*most);
+        }
+        loops
     }
 
     /// Settings with a name: the one in use (or the first) before the others, those with the highest F1 first. F1 only

@@ -33,6 +33,10 @@ pub struct Run {
     pub counts: Vec<(String, u64)>,
     /// Why nothing was chosen, where no setting satisfies the constraints.
     pub nothing: Option<Nothing>,
+    /// The constraints that the setting in use does not meet, as the choice decides it.
+    pub current_over: Vec<Over>,
+    /// Whether a choice was asked for without saying which settings are in use: the recommended guard stood in.
+    pub stood_in: bool,
 }
 
 /// No setting satisfies the constraints.
@@ -50,13 +54,15 @@ pub struct Nothing {
     pub violated: Vec<Over>,
 }
 
-/// A limit that a setting does not keep.
+/// A limit, and what was held against it; most often one that is not kept.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Over {
     /// The limit, as text: `fa_per_mchar<=1`.
     pub constraint: String,
     /// What was compared with it: a confidence bound, or the estimate; none where it is n/a.
     pub compared: Option<f64>,
+    /// Whether that is a bound.
+    pub by_bound: bool,
 }
 
 impl Over {

@@ -49,7 +49,16 @@ pub(super) fn run(manifest: &Manifest, unlabelled: u64, errors: u64) -> Run {
             .map_or_else(Objective::default, objective),
         counts: counts(manifest, unlabelled, errors),
         nothing: None,
+        current_over: Vec::new(),
+        stood_in: stood_in(manifest),
     }
+}
+
+/// Only `tune` compares with settings that nobody named.
+fn stood_in(manifest: &Manifest) -> bool {
+    let mut args = manifest.args.iter();
+    let is_tune = manifest.command == "tune" && !manifest.args.is_empty();
+    is_tune && !args.any(|arg| arg == "--settings" || arg.starts_with("--settings="))
 }
 
 fn objective(name: &str) -> Objective {

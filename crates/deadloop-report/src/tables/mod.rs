@@ -38,6 +38,8 @@ pub(crate) struct Table {
     pub(crate) columns: Vec<Column>,
     /// Its rows.
     pub(crate) rows: Vec<Row>,
+    /// How many of the first rows stay first however the table is sorted.
+    pub(crate) pinned: usize,
     /// Rows that are folded away, and under which words.
     pub(crate) folded: Option<Folded>,
 }
@@ -55,7 +57,7 @@ pub(crate) struct Folded {
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Column {
     /// Its name.
-    pub(crate) name: &'static str,
+    pub(crate) name: Cow<'static, str>,
     /// Whether it holds numbers, which are aligned to the right.
     pub(crate) number: bool,
 }
@@ -164,6 +166,7 @@ impl Table {
             note,
             columns,
             rows,
+            pinned: 0,
             folded: None,
         })
     }
@@ -186,16 +189,19 @@ impl Table {
 }
 
 /// A column of words.
-fn words(name: &'static str) -> Column {
+fn words(name: impl Into<Cow<'static, str>>) -> Column {
     Column {
-        name,
+        name: name.into(),
         number: false,
     }
 }
 
 /// A column of numbers.
-fn number(name: &'static str) -> Column {
-    Column { name, number: true }
+fn number(name: impl Into<Cow<'static, str>>) -> Column {
+    Column {
+        name: name.into(),
+        number: true,
+    }
 }
 
 impl Cell {
