@@ -1,5 +1,6 @@
 //! What is said first: what was measured, the verdict in a sentence, three figures.
 
+mod budget;
 mod doubts;
 mod next;
 
@@ -78,7 +79,7 @@ pub(crate) fn headline(data: &ReportData) -> Headline {
             Some(comparison) => format!("{} {verdict}", told(comparison)),
             None => verdict,
         },
-        next: next(data),
+        next: budget::next(data).or_else(|| next(data)),
         figures: figures(&lines),
         current: in_use(data),
     }
@@ -222,6 +223,9 @@ fn lines(data: &ReportData) -> Vec<Line> {
 fn verdict(data: &ReportData, lines: &[Line]) -> String {
     if !data.has_labels() {
         return unlabelled(data);
+    }
+    if let Some(told) = budget::verdict(data) {
+        return told;
     }
     if !data.has_loops() {
         return "No transcript is labelled as a loop, so recall and delay are n/a; only false alarms could be counted.".into();

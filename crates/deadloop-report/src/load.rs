@@ -1,6 +1,7 @@
 //! The report's data from the files of a result folder: the only place that knows their columns.
 
 mod board;
+mod budget;
 mod parts;
 mod rows;
 mod run;
@@ -82,6 +83,9 @@ pub fn load(dir: &Path) -> Result<ReportData, LoadError> {
         .map_or_else(Vec::new, |table| by(table, &mut reader, &mut settings));
     if let Some(table) = &results.choice {
         (data.choices, data.shipped) = choices(table, &mut settings);
+    }
+    if let Some(table) = &results.budget {
+        data.budget = budget::budget(table, &mut settings);
     }
     if let Some(table) = &results.outcomes {
         data.outcomes = outcomes(table, &mut settings)?;

@@ -101,23 +101,23 @@ fn every_chart_is_well_formed_and_finite() {
 fn each_folder_gets_the_charts_that_it_has_data_for() {
     let every = [
         "operating",
+        "forest",
         "pareto",
         "cost",
         "latency",
         "breakdown",
-        "agreement",
-        "forest",
         "heatmap",
         "marginal",
+        "agreement",
     ];
     assert_eq!(names(&fixture::tune()), every);
     assert_eq!(
         names(&fixture::sweep()),
         [
             "operating",
+            "forest",
             "pareto",
             "cost",
-            "forest",
             "heatmap",
             "marginal"
         ]
@@ -126,11 +126,11 @@ fn each_folder_gets_the_charts_that_it_has_data_for() {
         names(&fixture::replay()),
         [
             "operating",
+            "forest",
             "cost",
             "latency",
             "breakdown",
-            "agreement",
-            "forest"
+            "agreement"
         ]
     );
     assert!(names(&fixture::unlabelled()).is_empty());
@@ -247,7 +247,7 @@ fn nothing_feasible_is_said() {
         .markdown
         .replace("&gt;", ">")
         .replace("&lt;", "<")
-        .replace('\\', "");
+        .replace(['\\', '`'], "");
     for word in words {
         assert!(verdict.contains(word), "{word:?} in {verdict}");
     }
@@ -287,7 +287,7 @@ fn a_choice_that_is_worth_less_than_nothing_is_called_so() {
 
 /// The paragraph behind the verdict.
 fn advice(data: &ReportData) -> String {
-    let markdown = drawn(data).1.markdown.replace('\\', "");
+    let markdown = drawn(data).1.markdown.replace(['\\', '`'], "");
     let mut lines = markdown.lines();
     let told = lines.find(|line| line.starts_with("Chosen for")).unwrap();
     told.replace("&lt;", "<")

@@ -31,6 +31,8 @@ pub struct Run {
     pub objective: Objective,
     /// Counts of what was read and left out, in the order in which they are shown.
     pub counts: Vec<(String, u64)>,
+    /// How many models have no scores of their own: those of so many settings would be too large.
+    pub models_left_out: u64,
     /// Why nothing was chosen, where no setting satisfies the constraints.
     pub nothing: Option<Nothing>,
     /// The constraints that the setting in use does not meet, as the choice decides it.

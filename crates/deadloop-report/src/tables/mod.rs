@@ -4,6 +4,7 @@
 
 mod behind;
 mod breakdown;
+mod budget;
 mod cases;
 mod choice;
 mod comparison;
@@ -89,6 +90,8 @@ pub(crate) struct Cell {
 pub(crate) struct Tables {
     /// The chosen setting of each model, or the scores of each model.
     pub(crate) models: Option<Table>,
+    /// What clean text alone supports.
+    pub(crate) budget: Option<Table>,
     /// Current, chosen, named settings and floors side by side.
     pub(crate) settings: Option<Table>,
     /// The settings that no other beats on recall, false alarms and delay at once.
@@ -107,6 +110,7 @@ pub(crate) struct Tables {
 pub(crate) fn tables(data: &ReportData) -> Tables {
     let mut tables = Tables {
         models: choice::table(data).or_else(|| settings::by_model(data)),
+        budget: budget::table(data),
         settings: settings::side_by_side(data),
         pareto: settings::pareto(data),
         breakdowns: breakdown::tables(data)
@@ -127,6 +131,7 @@ impl Tables {
     fn keep_apart(&mut self) {
         let single = [
             &mut self.models,
+            &mut self.budget,
             &mut self.settings,
             &mut self.pareto,
             &mut self.errors,
