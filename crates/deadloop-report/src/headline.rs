@@ -5,7 +5,7 @@ mod doubts;
 mod next;
 
 use crate::data::{ALL_MODELS, Nothing, Over, ReportData, Role, Score, Verdict};
-use crate::numbers::{Interval, chars, count, decimal, percent, range};
+use crate::numbers::{Interval, UNDEFINED, chars, count, decimal, percent, range};
 use crate::tables::told;
 use next::{next, subject};
 use serde::Serialize;
@@ -353,7 +353,7 @@ fn figures(lines: &[Line]) -> Vec<Figure> {
     {
         return Vec::new();
     }
-    vec![
+    let all = vec![
         Figure {
             name: "recall: loops found",
             values: lines
@@ -375,5 +375,10 @@ fn figures(lines: &[Line]) -> Vec<Figure> {
                 .map(|line| ranged(line, line.delay, chars))
                 .collect(),
         },
-    ]
+    ];
+    let is_there = |figure: &Figure| {
+        let mut values = figure.values.iter();
+        values.any(|value| value.text != UNDEFINED)
+    };
+    all.into_iter().filter(is_there).collect()
 }

@@ -228,11 +228,7 @@ fn markdown_text(text: &str) -> String {
             out.push(' ');
         }
         let core = word.trim_matches(|c: char| "(),;:.".contains(c));
-        let of_code = |c: char| c.is_ascii_alphanumeric() || "_.<>=".contains(c);
-        if core.contains(['_', '<', '>'])
-            && core.contains(|c: char| c.is_ascii_lowercase())
-            && core.chars().all(of_code)
-        {
+        if is_code(core) {
             let (before, after) = word.split_once(core).unwrap_or_default();
             out += &format!("{}`{core}`{}", escaped(before), escaped(after));
         } else {
@@ -240,6 +236,15 @@ fn markdown_text(text: &str) -> String {
         }
     }
     out
+}
+
+/// `fa_per_mchar`, `recall>=0.9`.
+fn is_code(word: &str) -> bool {
+    let bare = word.replace("<=", "").replace(">=", "");
+    let is_part = |c: char| c.is_ascii_alphanumeric() || "_.=".contains(c);
+    (bare.len() < word.len() || word.contains('_'))
+        && word.starts_with(|c: char| c.is_ascii_lowercase())
+        && bare.chars().all(is_part)
 }
 
 fn escaped(text: &str) -> String {
@@ -273,6 +278,10 @@ mod tests {
         assert_eq!(
             markdown_text("a|b<script>\n`x`"),
             "a\\|b&lt;script&gt; \\`x\\`"
+        );
+        assert_eq!(
+            markdown_text("best saved (fa_per_mchar<=1), a_`b` <x>"),
+            "best saved (`fa_per_mchar<=1`), a\\_\\`b\\` &lt;x&gt;"
         );
         assert!(fence("a ```` b").starts_with("`````toml\n"));
     }

@@ -398,7 +398,80 @@ fn the_table_of_choices_says_what_decided_and_what_else_there_is() {
             few["decided on"].as_str(),
             few["without it: recall"].as_str()
         ),
-        ("as all models", "–")
+        ("–", "–")
+    );
+}
+
+#[test]
+fn charts_name_the_member_of_a_parameter_where_a_guard_has_several() {
+    let svg = |data: &ReportData, name: &str| {
+        let charts = drawn(data).0;
+        let chart = charts.iter().find(|chart| chart.entry.name == name);
+        chart.unwrap().drawn.as_ref().unwrap().wide()
+    };
+    let mut data = fixture::tune();
+    let alone = svg(&data, "heatmap");
+    assert!(alone.contains(">current</text>") && !alone.contains("checkpoint.min_repeats"));
+    // The setting in use is of another guard: it has no place among these cells.
+    data.parameters.push("periodic.min_copies".into());
+    for (at, setting) in data.settings.iter_mut().enumerate() {
+        setting.params.push((at == 0).then(|| "3".into()));
+    }
+    let map = svg(&data, "heatmap");
+    assert!(map.contains("checkpoint.min_repeats") && !map.contains(">current</text>"));
+    assert!(svg(&data, "marginal").contains(">checkpoint.min_repeats</text>"));
+}
+
+#[test]
+fn models_without_scores_are_counted_below_the_charts() {
+    let mut data = fixture::tune();
+    data.run.models_left_out = 1_679;
+    let (charts, pages) = drawn(&data);
+    assert!(pages.html.contains("of 1\u{202f}687 models"));
+    // The loops of each setting, not those of the last.
+    data.scores[1].loops -= 1;
+    let charts = [charts, drawn(&data).0].map(|charts| {
+        let forest = charts.iter().find(|chart| chart.entry.name == "forest");
+        numbers(forest.unwrap())
+    });
+    let loops = |at: usize| charts[at][0]["loops"].parse::<u64>().unwrap();
+    assert_eq!(loops(0), loops(1) + 1);
+    assert_eq!(charts[0][1]["loops"], charts[1][1]["loops"]);
+}
+
+#[test]
+fn a_budget_leads_with_what_the_clean_text_supports() {
+    let mut data = fixture::tune();
+    data.choices.clear();
+    data.outcomes.clear();
+    for score in &mut data.scores {
+        (score.loops, score.hit) = (0, 0);
+        (score.recall, score.f1, score.objective) = (Default::default(), None, None);
+        score.meets = score.setting > 500;
+    }
+    let row = |what: &str, setting, bound, holds| deadloop_report::Supported {
+        model: ALL_MODELS.into(),
+        what: what.into(),
+        setting,
+        wrong: 2,
+        exposure: 1_400_000,
+        bound: Some(bound),
+        holds,
+        missing: 0,
+    };
+    data.budget = vec![row("current", 0, 4.5, false), row("chosen", 505, 0.9, true)];
+    let page = drawn(&data).1;
+    let told = page.markdown.replace(['\\', '`'], "");
+    for words in [
+        "makes at most 0.90 false alarms per million clean chars (2 in 1\u{202f}400\u{202f}000 chars; 95 % upper bound). The budget is 1. 5 of 503 settings are within it.",
+        "The setting in use is not within the budget: it may make 4.5",
+        "## What the clean text supports",
+        "with the fewest false alarms first",
+    ] {
+        assert!(told.contains(words), "{words:?} in {}", &told[..3000]);
+    }
+    assert!(
+        page.html.contains("<a href=\"#budget\">") && !page.html.contains(">chosen settings</a>")
     );
 }
 

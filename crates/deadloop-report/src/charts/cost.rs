@@ -45,6 +45,8 @@ const WORST: f64 = -100.0;
 struct Line {
     setting: usize,
     name: String,
+    /// The name on a phone.
+    brief: String,
     look: Look,
     worth: Worth,
 }
@@ -74,7 +76,9 @@ fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
             "it needs the utility of settings, that is labelled loops and labelled clean text, and this folder lacks one of them",
         ));
     }
-    let legend = Legend::new(lines.iter().map(key).collect(), sheet.width - 8.0, 300.0);
+    let keys = lines.iter().map(|line| key(line, sheet.narrow()));
+    let widest = if sheet.narrow() { 330.0 } else { 700.0 };
+    let legend = Legend::new(keys.collect(), sheet.width - 8.0, widest);
     let top = legend.height() + 40.0;
     let plot = if sheet.narrow() { 260.0 } else { 340.0 };
     let canvas = sheet.canvas(top + plot + 50.0);
@@ -209,6 +213,7 @@ fn lines(data: &ReportData) -> Vec<Line> {
             };
             let line = Line {
                 setting: score.setting,
+                brief: name.clone(),
                 name,
                 look,
                 worth: *worth,
@@ -238,6 +243,7 @@ fn lines(data: &ReportData) -> Vec<Line> {
         lines.push(Line {
             setting,
             name: format!("best at lambda {at}: {}", called(data, setting)),
+            brief: format!("best at lambda {at}: {}", id(data, setting)),
             look: unused(&lines),
             worth,
         });
@@ -247,11 +253,15 @@ fn lines(data: &ReportData) -> Vec<Line> {
 
 /// The id of a setting, and its name where that is another.
 fn called(data: &ReportData, setting: usize) -> String {
-    let id = data.settings.get(setting).map_or("", |one| &one.id);
+    let id = id(data, setting);
     match data.describe(setting) {
         name if name == id => name,
         name => format!("{id}, {name}"),
     }
+}
+
+fn id(data: &ReportData, setting: usize) -> &str {
+    data.settings.get(setting).map_or("", |one| &one.id)
 }
 
 fn looks_like(a: &Look, b: &Look) -> bool {
@@ -309,9 +319,10 @@ fn straight(data: &ReportData, score: &Score) -> Option<Worth> {
     })
 }
 
-fn key(line: &Line) -> Key {
+fn key(line: &Line, narrow: bool) -> Key {
+    let name = if narrow { &line.brief } else { &line.name };
     Key {
-        name: line.name.clone(),
+        name: name.clone(),
         pen: Some(line.look.pen),
         mark: None,
     }
@@ -355,10 +366,10 @@ mod tests {
                 at_zero: 0.0,
                 slope: 0.0,
             };
-            let name = String::new();
             lines.push(Line {
                 setting,
-                name,
+                name: String::new(),
+                brief: String::new(),
                 look,
                 worth,
             });

@@ -28,9 +28,10 @@ pub(super) fn next(data: &ReportData) -> Option<String> {
     sentences.extend(over(data));
     let doubts = doubts(data);
     let worth = worth(data, pooled);
-    sentences.push(advice(&doubts, worth.as_ref()));
+    let advice = advice(&doubts, worth.as_ref());
     sentences.extend(doubts);
     sentences.extend(worth.map(|worth| worth.told));
+    sentences.push(advice);
     Some(sentences.join(" "))
 }
 

@@ -10,7 +10,7 @@ const SHOWN: usize = 12;
 /// The rows of budget.csv.
 pub(super) fn table(data: &ReportData) -> Option<Table> {
     let columns = vec![
-        words("setting of"),
+        words("model"),
         words("setting"),
         number("false alarms"),
         number("clean Mchar"),
@@ -36,7 +36,7 @@ fn row(data: &ReportData, one: &Supported) -> Row {
         ALL_MODELS => Cell::text(match one.what.as_str() {
             "current" => "all models, in use",
             "chosen" => "all models, chosen",
-            _ => "loosest",
+            _ => "all models, loosest",
         }),
         model => Cell::name(model).with("the chosen setting"),
     };

@@ -78,7 +78,6 @@ fn columns(data: &ReportData) -> Vec<Column> {
         words("setting"),
         words("why"),
         number("loops"),
-        number("clean Mchar"),
         number("decided on"),
         number("delay, chars"),
         number(format!("optimism, {}", data.run.objective.name)),
@@ -174,11 +173,10 @@ fn row(data: &ReportData, choice: &Choice, loops: &BTreeMap<&str, u64>) -> Row {
         setting(data, choice),
         why(data, choice),
         labelled(choice, loops.get(model).copied()),
-        Cell::figure(Some(choice.clean_chars as f64 / 1e6), decimal),
         if own || together {
             decided(choice)
         } else {
-            Cell::text("as all models")
+            Cell::text("–")
         },
         Cell::figure(choice.delay, chars),
         Cell::figure(
