@@ -5,10 +5,10 @@ const sortKey = (row, column) => {
 };
 const sortOrder = (a, b) => {
   if (typeof a === "number" && typeof b === "number") return a - b;
-  if (typeof a === "number") return -1;
-  if (typeof b === "number") return 1;
-  return a.localeCompare(b);
+  return String(a).localeCompare(String(b));
 };
+// What is n/a comes last, up and down.
+const undefinedLast = (a, b) => (typeof a === typeof b ? 0 : typeof a === "number" ? -1 : 1);
 // The table bodies that hold the rows of one table: the shown one, and the folded one.
 const bodiesOf = (table) => {
   const rows = table.closest(".rows");
@@ -33,7 +33,7 @@ for (const head of document.querySelectorAll("thead th:not(.still)")) {
     const shown = bodies[0].rows.length;
     const all = bodies.flatMap((body) => [...body.rows]);
     const rows = all.filter((row) => !pinned.has(row)).map((row, at) => [sortKey(row, column), at, row]);
-    rows.sort((a, b) => (up ? sortOrder(a[0], b[0]) : sortOrder(b[0], a[0])) || a[1] - b[1]);
+    rows.sort((a, b) => undefinedLast(a[0], b[0]) || (up ? sortOrder(a[0], b[0]) : sortOrder(b[0], a[0])) || a[1] - b[1]);
     const sorted = [...all.filter((row) => pinned.has(row)), ...rows.map((row) => row[2])];
     bodies[0].append(...sorted.slice(0, shown));
     bodies[1]?.append(...sorted.slice(shown));

@@ -50,7 +50,7 @@ fn note(data: &ReportData) -> String {
                 limit. Loops are those that are labelled; “left”: those that count for the setting, since an alarm in a \
                 repetition that ends by itself takes the transcript out of them. The recall is of those left to the settings of the \
                 folds. Optimism is how much better the selection looked on what it was made on.";
-    let current = " “In use”: the setting in use, which was not chosen here, on all transcripts of the model.";
+    let current = " “In use”: the setting in use, which was not chosen here, on all transcripts of the model; below its recall its false alarms.";
     let own = " “Without it”: what the other models alone choose does on a model with a setting of its own, held out as a whole. \
                Models with a setting of their own come first, then those over the limit.";
     let shipped = " settings.toml is all models together, each under the setting that the file has for it; “all \
@@ -254,7 +254,7 @@ fn labelled(choice: &Choice, loops: Option<u64>) -> Cell {
 fn beside(recall: Option<f64>, fa: Option<f64>) -> Cell {
     let cell = Cell::figure(recall, percent);
     match fa {
-        Some(_) => cell.with(format!("{} false alarms / Mchar", decimal(fa))),
+        Some(_) => cell.with(format!("{} / Mchar", decimal(fa))),
         None => cell,
     }
 }
