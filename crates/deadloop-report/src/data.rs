@@ -3,13 +3,16 @@
 //! An undefined number is `None`; a latency that is never reached is infinite.
 
 mod board;
+mod budget;
 mod comparison;
 mod naming;
 mod outcome;
 mod run;
+mod written;
 
 pub(crate) use board::varint;
 pub use board::{Board, COUNTED, Column, Counted};
+pub use budget::Supported;
 pub use comparison::{Became, Comparison, Difference, Flip, Gate, Side};
 pub use deadloop_score::Verdict;
 pub(crate) use naming::{member, short};
@@ -43,6 +46,8 @@ pub struct ReportData {
     /// What `settings.toml` does, each model under its own setting; `None` where it names no model. It is no
     /// setting of the list.
     pub shipped: Option<Choice>,
+    /// What clean text alone supports, where a budget was asked for.
+    pub budget: Vec<Supported>,
     /// A row for each transcript and setting that was written out.
     pub outcomes: Vec<Outcome>,
     /// Scores of the named and chosen settings by a field of the transcripts.
@@ -207,10 +212,27 @@ pub struct Choice {
     pub fa: Interval,
     /// Delay on those folds.
     pub delay: Option<f64>,
+    /// The objective on those folds.
+    pub held_out: Option<f64>,
+    /// What the choice of the other models alone does on this one.
+    pub left_out: LeftOut,
     /// How much better the objective looks in sample than it is.
     pub optimism: Option<f64>,
     /// Limits that the setting does not keep on the model's own transcripts.
     pub over: Vec<Over>,
+    /// How each limit stood on the counts that decided.
+    pub decided: Vec<Over>,
+}
+
+/// What a setting that was chosen on the other models does on one: held out as a whole.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct LeftOut {
+    /// The objective.
+    pub objective: Option<f64>,
+    /// Recall.
+    pub recall: Option<f64>,
+    /// False alarms per million clean chars.
+    pub fa: Option<f64>,
 }
 
 impl ReportData {
@@ -248,16 +270,32 @@ impl ReportData {
             .or_else(|| self.pooled())
     }
 
-    /// Settings with a name: the one in use (or the first) before the others, those with the highest F1 first. F1 only
-    /// orders them: so that what is shown of many are those that find much and cut little, whatever a false alarm costs.
+    /// How many loops of each model are labelled, the most that any setting has: `never` stops before none.
+    pub(crate) fn labelled_loops(&self) -> BTreeMap<&str, u64> {
+        let mut loops: BTreeMap<&str, u64> = BTreeMap::new();
+        for score in &self.scores {
+            let most = loops.entry(&score.model).or_default();
+            *most = score.loops.max(*most);
+        }
+        loops
+    }
+
+    /// Settings with a name: the one in use (or the first) before the others, those with the highest F1 first, or without
+    /// loops those with the fewest false alarms. That only orders them: so that what is shown of many are those that
+    /// find much and cut little, whatever a false alarm costs.
     pub fn leading(&self) -> &[usize] {
         self.leading.get_or_init(|| {
             let named = |at: &usize| matches!(self.settings[*at].role, Role::Current | Role::Named);
             let mut list: Vec<usize> = (0..self.settings.len()).filter(named).collect();
             let first = self.current().or(list.first().copied());
+            let loops = self.has_loops();
+            let worth = |score: &Score| match loops {
+                true => score.f1,
+                false => score.fa.value.map(|rate| -rate),
+            };
             let scores: BTreeMap<usize, f64> = self
                 .together()
-                .filter_map(|score| Some((score.setting, score.f1?)))
+                .filter_map(|score| Some((score.setting, worth(score)?)))
                 .collect();
             let worth = |at: &usize| scores.get(at).copied().unwrap_or(f64::NEG_INFINITY);
             list.sort_by(|a, b| {
@@ -267,6 +305,14 @@ impl ReportData {
             });
             list
         })
+    }
+
+    /// What [`leading`](Self::leading) orders by, as it is said.
+    pub(crate) fn leading_by(&self) -> &'static str {
+        match self.has_loops() {
+            true => "the highest F1",
+            false => "the fewest false alarms",
+        }
     }
 
     /// Whether any loop is labelled.

@@ -1,6 +1,6 @@
 //! The scores of a sweep seen along its parameters.
 
-use crate::data::{ReportData, Role, Score, Setting};
+use crate::data::{ReportData, Role, Score, Setting, member, short};
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,7 +17,9 @@ pub(crate) struct Dimension<'d> {
 
 /// The cells of a sweep, all models together.
 pub(crate) struct Grid<'d> {
-    data: &'d ReportData,
+    pub(crate) data: &'d ReportData,
+    /// Which parameters its settings have.
+    family: Vec<bool>,
     /// Parameters with several values.
     pub(crate) dimensions: Vec<Dimension<'d>>,
     /// For each cell its score and the index of its value in each dimension.
@@ -67,6 +69,7 @@ impl<'d> Grid<'d> {
         let having = dimensions.iter().enumerate().map(having).collect();
         (!dimensions.is_empty() && cells.len() > 1).then_some(Self {
             data,
+            family,
             dimensions,
             cells,
             having,
@@ -123,8 +126,27 @@ impl<'d> Grid<'d> {
         best + median / 1000.0
     }
 
-    /// The value of a setting in a dimension.
+    /// What a dimension is called: with the member of the guard that it is of, where there are several.
+    pub(crate) fn title(&self, dimension: usize) -> &'d str {
+        let name = self.dimensions[dimension].name;
+        let mut parameters = self.data.parameters.iter();
+        match parameters.all(|other| member(other) == member(name)) {
+            true => short(name),
+            false => name,
+        }
+    }
+
+    /// Whether a setting has the parameters of this grid, and no others.
+    pub(crate) fn holds(&self, setting: Option<usize>) -> bool {
+        let setting = setting.and_then(|at| self.data.settings.get(at));
+        setting.is_some_and(|setting| mask(setting) == self.family)
+    }
+
+    /// The value of a setting in a dimension; none of one with other parameters.
     pub(crate) fn value_of(&self, setting: Option<usize>, dimension: usize) -> Option<usize> {
+        if !self.holds(setting) {
+            return None;
+        }
         let dimension = &self.dimensions[dimension];
         let value = self
             .data

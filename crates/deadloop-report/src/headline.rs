@@ -1,9 +1,11 @@
 //! What is said first: what was measured, the verdict in a sentence, three figures.
 
+mod budget;
+mod doubts;
 mod next;
 
 use crate::data::{ALL_MODELS, Nothing, Over, ReportData, Role, Score, Verdict};
-use crate::numbers::{Interval, chars, count, decimal, percent, range};
+use crate::numbers::{Interval, UNDEFINED, chars, count, decimal, percent, range};
 use crate::tables::told;
 use next::{next, subject};
 use serde::Serialize;
@@ -19,6 +21,17 @@ pub(crate) struct Headline {
     pub(crate) next: Option<String>,
     /// The figures behind it.
     pub(crate) figures: Vec<Figure>,
+    /// The setting in use, where a choice is held against it.
+    pub(crate) current: Option<InUse>,
+}
+
+/// The setting in use.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct InUse {
+    /// What it is called and its id.
+    pub(crate) name: String,
+    /// As it stands in a settings file.
+    pub(crate) toml: String,
 }
 
 /// One figure, of the setting in use and of the chosen one.
@@ -66,8 +79,38 @@ pub(crate) fn headline(data: &ReportData) -> Headline {
             Some(comparison) => format!("{} {verdict}", told(comparison)),
             None => verdict,
         },
-        next: next(data),
+        next: budget::next(data).or_else(|| next(data)),
         figures: figures(&lines),
+        current: in_use(data),
+    }
+}
+
+/// Shown where cells of a grid are held against it.
+fn in_use(data: &ReportData) -> Option<InUse> {
+    let at = data.current()?;
+    let is_cell = |setting: &crate::data::Setting| setting.role == Role::Cell;
+    if !data.settings.iter().any(is_cell) {
+        return None;
+    }
+    let (name, id) = (current_name(data, at), &data.settings.get(at)?.id);
+    let name = match name.as_str() {
+        "" => id.clone(),
+        name => format!("{name} ({id})"),
+    };
+    Some(InUse {
+        name,
+        toml: data.toml(at)?,
+    })
+}
+
+/// What the setting in use is called; empty where nothing but that it is in use.
+fn current_name(data: &ReportData, at: usize) -> String {
+    let name = data.describe(at);
+    let name = name.trim_start_matches("current (").trim_end_matches(')');
+    match name {
+        "current" if data.run.stood_in => "the recommended guard".into(),
+        "current" => String::new(),
+        name => name.into(),
     }
 }
 
@@ -104,8 +147,14 @@ fn measured(data: &ReportData) -> String {
         let transcripts = count(most(data, |score| score.transcripts));
         format!(": {transcripts} transcripts of {models}, {labelled}")
     });
+    let stood_in = match data.run.stood_in && data.current().is_some() {
+        true => {
+            " No --settings was given: compared with the recommended guard of this version of deadloop."
+        }
+        false => "",
+    };
     format!(
-        "deadloop {} measured {settings} on the corpus {}{of}.",
+        "deadloop {} measured {settings} on the corpus {}{of}.{stood_in}",
         data.run.command, data.run.corpus
     )
 }
@@ -175,6 +224,9 @@ fn verdict(data: &ReportData, lines: &[Line]) -> String {
     if !data.has_labels() {
         return unlabelled(data);
     }
+    if let Some(told) = budget::verdict(data) {
+        return told;
+    }
     if !data.has_loops() {
         return "No transcript is labelled as a loop, so recall and delay are n/a; only false alarms could be counted.".into();
     }
@@ -223,12 +275,10 @@ fn sentence(data: &ReportData, line: &Line) -> String {
         ),
         "nearest" => "It".into(),
         "" => line.of.clone(),
-        _ => format!(
-            "The setting in use, {},",
-            line.of
-                .trim_start_matches("current (")
-                .trim_end_matches(')')
-        ),
+        _ => match data.current().map(|at| current_name(data, at)) {
+            Some(name) if !name.is_empty() => format!("The setting in use, {name},"),
+            _ => "The setting in use".into(),
+        },
     };
     format!(
         "{of}{held_out} finds {} of the loops{} at {} false alarms per million clean chars{}; a loop runs on for {} chars on average.",
@@ -303,7 +353,7 @@ fn figures(lines: &[Line]) -> Vec<Figure> {
     {
         return Vec::new();
     }
-    vec![
+    let all = vec![
         Figure {
             name: "recall: loops found",
             values: lines
@@ -325,5 +375,10 @@ fn figures(lines: &[Line]) -> Vec<Figure> {
                 .map(|line| ranged(line, line.delay, chars))
                 .collect(),
         },
-    ]
+    ];
+    let is_there = |figure: &Figure| {
+        let mut values = figure.values.iter();
+        values.any(|value| value.text != UNDEFINED)
+    };
+    all.into_iter().filter(is_there).collect()
 }

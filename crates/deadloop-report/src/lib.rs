@@ -40,8 +40,8 @@ mod write;
 pub use charts::{CHARTS, Chart, Entry, Layouts, draw_all};
 pub use data::{
     ALL_MODELS, Became, BesideFloor, Board, By, COUNTED, Choice, Column, Comparison, Counted,
-    Difference, Flip, Gate, Nothing, Objective, Outcome, Over, ReportData, Restrictive, Role, Run,
-    Score, Setting, Side, Verdict, WITHIN,
+    Difference, Flip, Gate, LeftOut, Nothing, Objective, Outcome, Over, ReportData, Restrictive,
+    Role, Run, Score, Setting, Side, Supported, Verdict, WITHIN,
 };
 pub use draw::{DrawError, NoFont};
 pub use load::{LoadError, load};

@@ -1,6 +1,7 @@
 //! The report's data from the files of a result folder: the only place that knows their columns.
 
 mod board;
+mod budget;
 mod parts;
 mod rows;
 mod run;
@@ -9,8 +10,8 @@ mod settings;
 mod thin;
 
 use crate::data::{
-    ALL_MODELS, BesideFloor, Board, By, Choice, Nothing, Outcome, Over, ReportData, Restrictive,
-    Role, Verdict,
+    ALL_MODELS, BesideFloor, Board, By, Choice, LeftOut, Nothing, Outcome, Over, ReportData,
+    Restrictive, Role, Verdict,
 };
 use crate::numbers::Interval;
 use board::Source;
@@ -74,6 +75,7 @@ pub fn load(dir: &Path) -> Result<ReportData, LoadError> {
         nearest: settings.at(&why.nearest),
         violated: reader.violated.clone(),
     });
+    data.run.current_over.clone_from(&reader.current_over);
     data.beside_floors = beside_floors(&results, &mut settings);
     data.by = results
         .scores_by
@@ -81,6 +83,9 @@ pub fn load(dir: &Path) -> Result<ReportData, LoadError> {
         .map_or_else(Vec::new, |table| by(table, &mut reader, &mut settings));
     if let Some(table) = &results.choice {
         (data.choices, data.shipped) = choices(table, &mut settings);
+    }
+    if let Some(table) = &results.budget {
+        data.budget = budget::budget(table, &mut settings);
     }
     if let Some(table) = &results.outcomes {
         data.outcomes = outcomes(table, &mut settings)?;
@@ -227,8 +232,15 @@ fn choices(table: &Table, settings: &mut Settings) -> (Vec<Choice>, Option<Choic
             recall: held_out("recall", "recall"),
             fa: held_out("fa_per_mchar", "fa"),
             delay: rows.number("held_out_delay", row),
+            held_out: rows.number("held_out", row),
+            left_out: LeftOut {
+                objective: rows.number("left_out", row),
+                recall: rows.number("left_out_recall", row),
+                fa: rows.number("left_out_fa_per_mchar", row),
+            },
             optimism: rows.number("optimism", row),
-            over: over(rows.text("margins", row).unwrap_or_default()),
+            over: limits(rows.text("margins", row).unwrap_or_default(), true),
+            decided: limits(rows.text("decided", row).unwrap_or_default(), false),
         }
     };
     let (shipped, chosen): (Vec<usize>, Vec<usize>) = (0..table.rows()).partition(is_shipped);
@@ -236,15 +248,16 @@ fn choices(table: &Table, settings: &mut Settings) -> (Vec<Choice>, Option<Choic
     (chosen, shipped.into_iter().map(choice).next())
 }
 
-/// The limits with a negative margin: `fa_per_mchar<=1: -0.1235 (bound 1.1235); …`.
-fn over(margins: &str) -> Vec<Over> {
+/// `fa_per_mchar<=1: -0.1235 (bound 1.1235); …`: all limits, or those that are `broken`, with a negative margin.
+fn limits(margins: &str, broken: bool) -> Vec<Over> {
     let one = |margin: &str| {
         let (constraint, rest) = margin.rsplit_once(": ")?;
         let (margin, compared) = rest.split_once(" (")?;
-        let (_, compared) = compared.trim_end_matches(')').split_once(' ')?;
-        (margin.parse::<f64>().ok()? < 0.0).then_some(Over {
+        let (by, compared) = compared.trim_end_matches(')').split_once(' ')?;
+        (!broken || margin.parse::<f64>().ok()? < 0.0).then_some(Over {
             constraint: constraint.to_owned(),
             compared: compared.parse().ok(),
+            by_bound: by == "bound",
         })
     };
     margins.split("; ").filter_map(one).collect()

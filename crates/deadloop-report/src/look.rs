@@ -52,7 +52,7 @@ impl Look {
             Mark::Diamond,
             Mark::Square,
             Mark::TriangleDown,
-            Mark::Ring,
+            Mark::Pentagon,
             Mark::Cross,
         ];
         let ink = SERIES[2 + n % (SERIES.len() - 2)];

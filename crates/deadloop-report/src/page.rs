@@ -45,6 +45,8 @@ struct Content<'d> {
     corpus: &'d str,
     corpus_hash: Option<&'d str>,
     labelled: bool,
+    /// Whether there is a choice for each model.
+    chosen: bool,
     board: Option<String>,
     board_notes: Vec<String>,
     board_cells: String,
@@ -60,6 +62,7 @@ struct Content<'d> {
 const SCRIPT: &str = concat!(
     "(() => {\n\"use strict\";\n",
     include_str!("../templates/theme.js"),
+    include_str!("../templates/copy.js"),
     include_str!("../templates/tables.js"),
     include_str!("../templates/numbers.js"),
     include_str!("../templates/board-data.js"),
@@ -174,6 +177,7 @@ fn content<'d>(data: &'d ReportData, charts: &'d [Chart]) -> std::io::Result<Con
         corpus: &run.corpus,
         corpus_hash: run.corpus_hash.as_deref(),
         labelled: data.has_labels(),
+        chosen: !data.choices.is_empty(),
         board: embedded(data)?,
         board_notes: board_notes(data),
         board_cells: count(data.board.as_ref().map_or(0, |board| board.grid as u64)),
@@ -216,8 +220,34 @@ fn board_notes(data: &ReportData) -> Vec<String> {
     thinned.chain(models).collect()
 }
 
-/// Text that Markdown shows as it is, also in a cell of a table.
+/// Text that Markdown shows as it is, also in a cell of a table; names of columns and conditions on them are code.
 fn markdown_text(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for (n, word) in text.split(' ').enumerate() {
+        if n > 0 {
+            out.push(' ');
+        }
+        let core = word.trim_matches(|c: char| "(),;:.".contains(c));
+        if is_code(core) {
+            let (before, after) = word.split_once(core).unwrap_or_default();
+            out += &format!("{}`{core}`{}", escaped(before), escaped(after));
+        } else {
+            out += &escaped(word);
+        }
+    }
+    out
+}
+
+/// `fa_per_mchar`, `recall>=0.9`.
+fn is_code(word: &str) -> bool {
+    let bare = word.replace("<=", "").replace(">=", "");
+    let is_part = |c: char| c.is_ascii_alphanumeric() || "_.=".contains(c);
+    (bare.len() < word.len() || word.contains('_'))
+        && word.starts_with(|c: char| c.is_ascii_lowercase())
+        && bare.chars().all(is_part)
+}
+
+fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
@@ -248,6 +278,10 @@ mod tests {
         assert_eq!(
             markdown_text("a|b<script>\n`x`"),
             "a\\|b&lt;script&gt; \\`x\\`"
+        );
+        assert_eq!(
+            markdown_text("best saved (fa_per_mchar<=1), a_`b` <x>"),
+            "best saved (`fa_per_mchar<=1`), a\\_\\`b\\` &lt;x&gt;"
         );
         assert!(fence("a ```` b").starts_with("`````toml\n"));
     }

@@ -78,7 +78,7 @@ const familyOf = async (family, params) => {
     const numeric = used.every((at) => all[at].trim() !== "" && Number.isFinite(Number(all[at])));
     used.sort((a, b) => (numeric ? Number(all[a]) - Number(all[b]) : a - b));
     const index = new Map(used.map((place, at) => [place, at]));
-    axes.push({ name, values: used.map((at) => all[at]), at: places.map((place) => index.get(place)) });
+    axes.push({ name, param, values: used.map((at) => all[at]), at: places.map((place) => index.get(place)) });
   }
   const strides = axes.map((_, axis) => axes.slice(axis + 1).reduce((n, { values }) => n * values.length, 1));
   const keyOf = (at) => at.reduce((key, value, axis) => key + value * strides[axis], 0);
@@ -90,7 +90,7 @@ const familyOf = async (family, params) => {
   }
   const position = (n) => axes.map((axis) => axis.at[n]);
   return {
-    name: family.name, axes, cells, position,
+    name: family.name, toml: family.toml, axes, cells, position,
     find: (at) => nth.get(keyOf(at)),
     // The nearest that is there with the value `held` along one axis: not every combination was possible.
     nearest(at, axisHeld) {

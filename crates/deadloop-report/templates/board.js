@@ -12,6 +12,7 @@ class Board {
   async open(data) {
     Object.assign(this, { data, counts: [], at: [], flips: null, wanted: new Set(Object.keys(WORDS)), shown: ROWS, turn: 0 });
     this.plan = data.plan ? await columnOf(data.plan) : null;
+    this.ids = data.ids ? new TextDecoder().decode(await unpacked(data.ids)) : null;
     this.counts = [await countsOf(data.models[0], data.cells)];
     this.families = await Promise.all(data.families.map((family) => familyOf(family, data.params)));
     const { families } = this;
@@ -124,6 +125,7 @@ class Board {
     this.figures(now, base);
     this.plot();
     this.models();
+    this.setting();
     byId("told").textContent = `recall ${percent(now.recall)}, ${decimal(now.fa)} false alarms per million clean chars`;
     this.flip();
   }
@@ -140,6 +142,17 @@ class Board {
         element("span", { class: "of" }, change && this.base !== this.cell ? `${change} against ${this.baseName}` : ""), element("span", { class: "of" }, of)));
     byId("figures").replaceChildren(...list.map(figure));
   }
+  // The setting of the sliders: its id, and as it stands in a settings file.
+  setting() {
+    const { family: { toml, axes }, at, data: { params } } = this;
+    const written = (param) => {
+      const axis = axes.findIndex(({ param: other }) => other === param), value = axes[axis].values[at[axis]];
+      return params[param].text ? JSON.stringify(value) : value;
+    };
+    byId("setting").hidden = toml === null;
+    byId("setting-id").textContent = this.ids ? this.ids.slice(12 * this.cell, 12 * this.cell + 12) : "as a settings file";
+    byId("setting-toml").textContent = (toml ?? "").replace(/\u0001(\d+)\u0001/g, (_, param) => written(Number(param)));
+  }
   plot() {
     const { counts: [{ exposure }], family } = this;
     if (!this.specks) {
@@ -151,7 +164,11 @@ class Board {
       const { fa, recall } = this.scores(0, cell);
       return fa === null || recall === null ? [] : [{ at: [fa, recall], name: `${name}: recall ${percent(recall)}, ${decimal(fa)} false alarms`, role }];
     };
-    drawPlot(byId("plot"), this.specks, [...mark(this.base, "compared with", "base"), ...mark(this.cell, "the sliders", "now")], this.data.limit);
+    const marks = [...mark(this.base, "compared with", "base"), ...mark(this.cell, "the sliders", "now")];
+    // Without loops there is no recall, and nothing to draw.
+    byId("plot").toggleAttribute("hidden", !marks.length && !this.specks.length);
+    byId("plot-keys").hidden = !marks.length && !this.specks.length;
+    drawPlot(byId("plot"), this.specks, marks, this.data.limit);
   }
   models() {
     const cell = (text, small, value, kind = "") => element("td", { class: `n ${kind}`, "data-v": value }, text, ...(small ? [element("small", {}, small)] : []));

@@ -76,13 +76,7 @@ if (drill) {
     if (next) next.querySelector("summary").focus();
   });
   for (const code of drill.querySelectorAll(".command")) {
-    const button = document.createElement("button");
-    button.type = "button";
-    button.textContent = "copy";
-    button.addEventListener("click", async () => {
-      try { await navigator.clipboard.writeText(code.querySelector("code").textContent); button.textContent = "copied"; } catch { getSelection().selectAllChildren(code.querySelector("code")); }
-    });
-    code.append(button);
+    code.append(copyButton(code.querySelector("code")));
   }
   apply();
   follow();

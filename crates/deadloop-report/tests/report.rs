@@ -101,23 +101,23 @@ fn every_chart_is_well_formed_and_finite() {
 fn each_folder_gets_the_charts_that_it_has_data_for() {
     let every = [
         "operating",
+        "forest",
         "pareto",
         "cost",
         "latency",
         "breakdown",
-        "agreement",
-        "forest",
         "heatmap",
         "marginal",
+        "agreement",
     ];
     assert_eq!(names(&fixture::tune()), every);
     assert_eq!(
         names(&fixture::sweep()),
         [
             "operating",
+            "forest",
             "pareto",
             "cost",
-            "forest",
             "heatmap",
             "marginal"
         ]
@@ -126,11 +126,11 @@ fn each_folder_gets_the_charts_that_it_has_data_for() {
         names(&fixture::replay()),
         [
             "operating",
+            "forest",
             "cost",
             "latency",
             "breakdown",
-            "agreement",
-            "forest"
+            "agreement"
         ]
     );
     assert!(names(&fixture::unlabelled()).is_empty());
@@ -227,10 +227,12 @@ fn nothing_feasible_is_said() {
             Over {
                 constraint: "recall>=0.9".into(),
                 compared: Some(0.75),
+                by_bound: true,
             },
             Over {
                 constraint: "fa_per_mchar<=1".into(),
                 compared: Some(2.5),
+                by_bound: true,
             },
         ],
     });
@@ -245,7 +247,7 @@ fn nothing_feasible_is_said() {
         .markdown
         .replace("&gt;", ">")
         .replace("&lt;", "<")
-        .replace('\\', "");
+        .replace(['\\', '`'], "");
     for word in words {
         assert!(verdict.contains(word), "{word:?} in {verdict}");
     }
@@ -281,6 +283,215 @@ fn a_choice_that_is_worth_less_than_nothing_is_called_so() {
         "{}",
         &pages.markdown[..2000]
     );
+}
+
+/// The paragraph behind the verdict.
+fn advice(data: &ReportData) -> String {
+    let markdown = drawn(data).1.markdown.replace(['\\', '`'], "");
+    let mut lines = markdown.lines();
+    let told = lines.find(|line| line.starts_with("Chosen for")).unwrap();
+    told.replace("&lt;", "<")
+}
+
+#[test]
+fn a_choice_is_shipped_only_where_nothing_speaks_against_it() {
+    let mut data = fixture::tune();
+    data.choices[0].fa.value = Some(0.6);
+    assert!(advice(&data).contains("Ship settings.toml"));
+    // Held out over the limit.
+    data.choices[0].fa.value = Some(1.3);
+    let told = advice(&data);
+    assert!(
+        !told.contains("Ship")
+            && told.contains("Held out it makes 1.3 false alarms per million clean chars, more than the 1 that is allowed")
+            && told.contains("record more clean text"),
+        "{told}"
+    );
+    // Thin: the text could not have shown a rate below the limit.
+    data.choices[0].fa.value = Some(0.0);
+    data.choices[0].thin = true;
+    for score in &mut data.scores {
+        score.exposure = score.exposure.min(1_500_000);
+    }
+    let told = advice(&data);
+    assert!(
+        !told.contains("Ship") && told.contains("1.5 million clean chars are too few"),
+        "{told}"
+    );
+    assert!(told.contains("3.0 million without a false alarm"), "{told}");
+    // Worth less than the setting in use.
+    let chosen = data.choices[0].setting.unwrap();
+    for score in data.scores.iter_mut().filter(|one| one.setting == chosen) {
+        score.utility = Some(-12.5);
+    }
+    let told = advice(&data);
+    assert!(
+        !told.contains("Ship") && told.contains("What to do: keep the setting in use"),
+        "{told}"
+    );
+}
+
+#[test]
+fn why_the_setting_in_use_could_not_be_chosen_is_said() {
+    let mut data = fixture::tune();
+    assert!(!advice(&data).contains("not allowed"));
+    data.run.current_over = vec![Over {
+        constraint: "fa_per_mchar<=1".into(),
+        compared: Some(1.19),
+        by_bound: true,
+    }];
+    let told = advice(&data);
+    assert!(
+        told.contains(
+            "The setting in use is not allowed: at most 1 false alarm per million clean chars is asked for, \
+             with the evidence here it may be 1.2 (95 % upper bound)."
+        ),
+        "{told}"
+    );
+}
+
+#[test]
+fn a_setting_that_nobody_named_is_said_to_be_the_recommended_guard() {
+    let mut data = fixture::tune();
+    data.run.stood_in = true;
+    data.settings[0].label = Some("current".into());
+    let page = drawn(&data).1.markdown;
+    assert!(page.contains("compared with the recommended guard of this version"));
+    assert!(page.contains("The setting in use, the recommended guard, finds"));
+}
+
+/// The cells of the row of a model in the table of choices.
+fn choice_row(data: &ReportData, model: &str) -> BTreeMap<String, String> {
+    let markdown = drawn(data).1.markdown;
+    let (_, table) = markdown.split_once("## Chosen setting per model").unwrap();
+    let cells = |line: &str| -> Vec<String> {
+        let cells = line.trim_matches('|').split('|');
+        cells.map(|cell| cell.trim().to_owned()).collect()
+    };
+    let mut lines = table.lines().filter(|line| line.starts_with('|'));
+    let head = cells(lines.next().unwrap());
+    let row = lines
+        .find(|line| line.starts_with(&format!("| {model} ")))
+        .unwrap();
+    head.into_iter().zip(cells(row)).collect()
+}
+
+#[test]
+fn the_table_of_choices_says_what_decided_and_what_else_there_is() {
+    let data = fixture::tune();
+    let pooled = choice_row(&data, "all models");
+    assert_eq!(pooled["decided on"], "0.88 (upper bound)");
+    assert!(pooled["false alarms / Mchar"].contains(" in 14\u{202f}000\u{202f}000 chars"));
+    let own = choice_row(&data, "deepseek-r1-distill-qwen-7b");
+    assert!(
+        own["why"].contains("held out worse than without it: saved"),
+        "{own:?}"
+    );
+    assert!(own["in use: recall"].contains(" / Mchar"), "{own:?}");
+    assert!(own.contains_key("optimism, saved") && own["without it: recall"] != "–");
+    let few = choice_row(&data, "phi-3-mini");
+    assert_eq!(
+        (
+            few["decided on"].as_str(),
+            few["without it: recall"].as_str()
+        ),
+        ("–", "–")
+    );
+}
+
+#[test]
+fn charts_name_the_member_of_a_parameter_where_a_guard_has_several() {
+    let svg = |data: &ReportData, name: &str| {
+        let charts = drawn(data).0;
+        let chart = charts.iter().find(|chart| chart.entry.name == name);
+        chart.unwrap().drawn.as_ref().unwrap().wide()
+    };
+    let mut data = fixture::tune();
+    let alone = svg(&data, "heatmap");
+    assert!(alone.contains(">current</text>") && !alone.contains("checkpoint.min_repeats"));
+    // The setting in use is of another guard: it has no place among these cells.
+    data.parameters.push("periodic.min_copies".into());
+    for (at, setting) in data.settings.iter_mut().enumerate() {
+        setting.params.push((at == 0).then(|| "3".into()));
+    }
+    let map = svg(&data, "heatmap");
+    assert!(map.contains("checkpoint.min_repeats") && !map.contains(">current</text>"));
+    assert!(svg(&data, "marginal").contains(">checkpoint.min_repeats</text>"));
+}
+
+#[test]
+fn models_without_scores_are_counted_below_the_charts() {
+    let mut data = fixture::tune();
+    data.run.models_left_out = 1_679;
+    let (charts, pages) = drawn(&data);
+    assert!(pages.html.contains("of 1\u{202f}687 models"));
+    // The loops of each setting, not those of the last.
+    data.scores[1].loops -= 1;
+    let charts = [charts, drawn(&data).0].map(|charts| {
+        let forest = charts.iter().find(|chart| chart.entry.name == "forest");
+        numbers(forest.unwrap())
+    });
+    let loops = |at: usize| charts[at][0]["loops"].parse::<u64>().unwrap();
+    assert_eq!(loops(0), loops(1) + 1);
+    assert_eq!(charts[0][1]["loops"], charts[1][1]["loops"]);
+}
+
+#[test]
+fn a_budget_leads_with_what_the_clean_text_supports() {
+    let mut data = fixture::tune();
+    data.choices.clear();
+    data.outcomes.clear();
+    for score in &mut data.scores {
+        (score.loops, score.hit) = (0, 0);
+        (score.recall, score.f1, score.objective) = (Default::default(), None, None);
+        score.meets = score.setting > 500;
+    }
+    let row = |what: &str, setting, bound, holds| deadloop_report::Supported {
+        model: ALL_MODELS.into(),
+        what: what.into(),
+        setting,
+        wrong: 2,
+        exposure: 1_400_000,
+        bound: Some(bound),
+        holds,
+        missing: 0,
+    };
+    data.budget = vec![row("current", 0, 4.5, false), row("chosen", 505, 0.9, true)];
+    let page = drawn(&data).1;
+    let told = page.markdown.replace(['\\', '`'], "");
+    for words in [
+        "makes at most 0.90 false alarms per million clean chars (2 in 1\u{202f}400\u{202f}000 chars; 95 % upper bound). The budget is 1. 5 of 503 settings are within it.",
+        "The setting in use is not within the budget: it may make 4.5",
+        "## What the clean text supports",
+        "with the fewest false alarms first",
+    ] {
+        assert!(told.contains(words), "{words:?} in {}", &told[..3000]);
+    }
+    assert!(
+        page.html.contains("<a href=\"#budget\">") && !page.html.contains(">chosen settings</a>")
+    );
+}
+
+#[test]
+fn models_over_the_limit_stand_before_the_fold() {
+    let mut data = fixture::tune();
+    let last = data.choices.last().unwrap().clone();
+    let model = |n: usize| deadloop_report::Choice {
+        model: format!("model-{n}"),
+        over: if n < 20 {
+            Vec::new()
+        } else {
+            data.choices[6].over.clone()
+        },
+        ..last.clone()
+    };
+    let more: Vec<_> = (0..40).map(model).collect();
+    data.choices.extend(more);
+    let page = drawn(&data).1.html;
+    let (shown, _) = page.split_once("more rows</summary>").unwrap();
+    assert_eq!(shown.matches("over the limit: fa").count(), 21);
+    assert!(shown.contains("21 models are over the limit"));
+    assert!(page.contains("class=\"rows\" data-pinned=\"1\""));
 }
 
 #[test]
@@ -375,7 +586,7 @@ fn many_models_are_folded_away() {
     assert!(
         pages
             .markdown
-            .contains("300 more rows; the other 1\u{202f}194 are in choice.csv"),
+            .contains("300 more rows; the other 1\u{202f}193 are in choice.csv"),
     );
     assert!(pages.html.len() < 3_000_000, "{} bytes", pages.html.len());
 }

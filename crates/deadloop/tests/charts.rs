@@ -56,7 +56,14 @@ fn the_numbers_behind_the_charts_are_those_of_the_run() {
                 assert!(row["setting"].is_empty() || own, "{name}: {row:?}");
                 continue;
             };
-            for column in ["recall", "recall_lo", "fa_per_mchar", "fa_hi", "delay"] {
+            for column in [
+                "loops",
+                "recall",
+                "recall_lo",
+                "fa_per_mchar",
+                "fa_hi",
+                "delay",
+            ] {
                 if let Some(value) = row.get(column) {
                     assert_eq!(*value, score[column], "{name} {column} of {row:?}");
                     compared += 1;
@@ -66,7 +73,26 @@ fn the_numbers_behind_the_charts_are_those_of_the_run() {
     }
     assert!(charts == 4 && compared > 100, "{compared} numbers");
     beside_never(folder);
+    written_out(folder);
     pixels(&out);
+}
+
+/// The setting in use, and that of the sliders, stand in the page as settings files.
+fn written_out(folder: &Path) {
+    let page = std::fs::read_to_string(folder.join("report.html")).expect("a page");
+    let (_, rest) = page
+        .split_once("The setting in use: the recommended guard")
+        .expect("nobody named another");
+    assert!(
+        rest.split("</pre>")
+            .next()
+            .is_some_and(|fold| fold.contains("[[guard]]"))
+    );
+    assert!(
+        page.contains(r#""toml":"[[guard]]\ndetector = "#),
+        "of the sliders"
+    );
+    assert!(page.contains(r#""ids":""#), "of the sliders");
 }
 
 /// `never` is right on clean transcripts and wrong on loops: what it shares with a setting can be counted in the

@@ -13,6 +13,8 @@ use std::collections::BTreeMap;
 
 /// Bytes of packed counts in the page.
 const COUNTS: usize = 4_500_000;
+/// How many cells have their ids in the page.
+const IDS: usize = 30_000;
 /// Bytes of packed boxes in the page.
 const BOXES: usize = 2_500_000;
 
@@ -23,6 +25,8 @@ struct Embedded<'d> {
     /// Numbers in the plan, where they are not 0, 1, 2, …
     plan: Option<String>,
     cells: usize,
+    /// The ids of the cells, of 12 digits each, packed; none where they are too many for a page.
+    ids: Option<String>,
     models: Vec<Model<'d>>,
     /// Models without counts.
     left_out: usize,
@@ -40,6 +44,8 @@ struct Embedded<'d> {
 struct Param<'d> {
     name: &'d str,
     values: Vec<&'d str>,
+    /// Whether its values are words, which a settings file has in quotes.
+    text: bool,
 }
 
 /// Cells that have the same parameters.
@@ -50,6 +56,8 @@ struct Family {
     cells: String,
     /// The parameters that differ among them, and the place of each cell's value, packed.
     axes: Vec<(usize, String)>,
+    /// A settings file with one of them, the number of the parameter between two \u{1} in the place of what differs.
+    toml: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -94,9 +102,10 @@ pub(crate) fn embedded(data: &ReportData) -> std::io::Result<Option<String>> {
         .map(|name| Param {
             name,
             values: Vec::new(),
+            text: data.is_text(name),
         })
         .collect();
-    let families = families(board, &data.settings, &mut params)?;
+    let families = families(data, board, &mut params)?;
     let (models, out) = models(board)?;
     let mut cache = PoissonCache::default();
     let wrong = board.models.iter().flat_map(|counted| &counted.wrong);
@@ -107,6 +116,7 @@ pub(crate) fn embedded(data: &ReportData) -> std::io::Result<Option<String>> {
     let numbers: Vec<usize> = board.cells.iter().map(|cell| cell.0).collect();
     let whole = numbers.iter().enumerate().all(|(at, number)| at == *number);
     let embedded = Embedded {
+        ids: ids(data, board)?,
         plan: if whole { None } else { Some(column(numbers)?) },
         cells: board.cells.len(),
         left_out: board.left_out + out,
@@ -136,12 +146,27 @@ fn column(values: impl IntoIterator<Item = usize>) -> std::io::Result<String> {
     packed(column.bytes())
 }
 
+/// The ids of the cells, one behind the other.
+fn ids(data: &ReportData, board: &Board) -> std::io::Result<Option<String>> {
+    let ids = board.cells.iter().map(|cell| &data.settings[cell.1].id);
+    let fits = board.cells.len() <= IDS && ids.clone().all(|id| id.len() == 12);
+    fits.then(|| {
+        packed(
+            ids.flat_map(|id| id.bytes())
+                .collect::<Vec<u8>>()
+                .as_slice(),
+        )
+    })
+    .transpose()
+}
+
 /// The cells of the grids, by which parameters they have.
 fn families<'d>(
+    data: &'d ReportData,
     board: &Board,
-    settings: &'d [Setting],
     params: &mut [Param<'d>],
 ) -> std::io::Result<Vec<Family>> {
+    let settings = &data.settings;
     let mut groups: BTreeMap<Vec<usize>, Vec<usize>> = BTreeMap::new();
     let mut order: Vec<Vec<usize>> = Vec::new();
     for (cell, (_, at)) in board.cells.iter().take(board.grid).enumerate() {
@@ -165,6 +190,10 @@ fn families<'d>(
             }
         }
         Ok(Family {
+            toml: cells.first().and_then(|cell| {
+                let differs = |param: usize| axes.iter().any(|axis| axis.0 == param);
+                data.template(board.cells[*cell].1, differs)
+            }),
             name: family_name(there, params),
             cells: column(cells.iter().copied())?,
             axes,

@@ -45,6 +45,8 @@ const WORST: f64 = -100.0;
 struct Line {
     setting: usize,
     name: String,
+    /// The name on a phone.
+    brief: String,
     look: Look,
     worth: Worth,
 }
@@ -74,7 +76,9 @@ fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
             "it needs the utility of settings, that is labelled loops and labelled clean text, and this folder lacks one of them",
         ));
     }
-    let legend = Legend::new(lines.iter().map(key).collect(), sheet.width - 8.0, 300.0);
+    let keys = lines.iter().map(|line| key(line, sheet.narrow()));
+    let widest = if sheet.narrow() { 330.0 } else { 700.0 };
+    let legend = Legend::new(keys.collect(), sheet.width - 8.0, widest);
     let top = legend.height() + 40.0;
     let plot = if sheet.narrow() { 260.0 } else { 340.0 };
     let canvas = sheet.canvas(top + plot + 50.0);
@@ -209,6 +213,7 @@ fn lines(data: &ReportData) -> Vec<Line> {
             };
             let line = Line {
                 setting: score.setting,
+                brief: name.clone(),
                 name,
                 look,
                 worth: *worth,
@@ -217,12 +222,17 @@ fn lines(data: &ReportData) -> Vec<Line> {
         })
         .collect();
     list.sort_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
-    let mut lines: Vec<Line> = list
-        .into_iter()
-        .map(|(_, _, line)| line)
-        .take(NAMED)
-        .collect();
-    for (n, (setting, worth, from, to)) in best(data, &all).into_iter().enumerate() {
+    let mut lines: Vec<Line> = Vec::new();
+    for (_, _, mut line) in list.into_iter().take(NAMED) {
+        if lines
+            .iter()
+            .any(|other| looks_like(&other.look, &line.look))
+        {
+            line.look = unused(&lines);
+        }
+        lines.push(line);
+    }
+    for (setting, worth, from, to) in best(data, &all) {
         if lines.iter().any(|line| line.setting == setting) {
             continue;
         }
@@ -232,19 +242,46 @@ fn lines(data: &ReportData) -> Vec<Line> {
         };
         lines.push(Line {
             setting,
-            name: format!("best at lambda {at}"),
-            look: unused(&lines, n),
+            name: format!("best at lambda {at}: {}", called(data, setting)),
+            brief: format!("best at lambda {at}: {}", id(data, setting)),
+            look: unused(&lines),
             worth,
         });
     }
     lines
 }
 
-/// A look whose ink no line has yet, as long as there is one.
-fn unused(lines: &[Line], n: usize) -> Look {
+/// The id of a setting, and its name where that is another.
+fn called(data: &ReportData, setting: usize) -> String {
+    let id = id(data, setting);
+    match data.describe(setting) {
+        name if name == id => name,
+        name => format!("{id}, {name}"),
+    }
+}
+
+fn id(data: &ReportData, setting: usize) -> &str {
+    data.settings.get(setting).map_or("", |one| &one.id)
+}
+
+fn looks_like(a: &Look, b: &Look) -> bool {
+    a.ink() == b.ink() && a.pen.dash == b.pen.dash
+}
+
+/// A look whose ink no line has yet, as long as there is one; then one whose ink and dashes no line has together.
+fn unused(lines: &[Line]) -> Look {
+    let inks = SERIES.len() - 2;
+    let look = |n: usize| {
+        let mut look = Look::other(n);
+        // Ink and dashes come round together; a step further they make other pairs.
+        look.pen.dash = Dash::nth(1 + n + n / (2 * inks));
+        look
+    };
+    let mut all = (0..4 * inks).map(look);
+    let is_new = |look: &Look| lines.iter().all(|line| !looks_like(&line.look, look));
     let is_free = |look: &Look| lines.iter().all(|line| line.look.ink() != look.ink());
-    let free = (0..SERIES.len() - 2).map(Look::other).find(is_free);
-    free.unwrap_or_else(|| Look::other(lines.len() + n))
+    let free = all.clone().find(is_free).or_else(|| all.find(is_new));
+    free.unwrap_or_else(|| Look::other(lines.len()))
 }
 
 /// The setting that is worth most at each of the lambdas, and from which to which; none where no detector is better.
@@ -282,9 +319,10 @@ fn straight(data: &ReportData, score: &Score) -> Option<Worth> {
     })
 }
 
-fn key(line: &Line) -> Key {
+fn key(line: &Line, narrow: bool) -> Key {
+    let name = if narrow { &line.brief } else { &line.name };
     Key {
-        name: line.name.clone(),
+        name: name.clone(),
         pen: Some(line.look.pen),
         mark: None,
     }
@@ -319,6 +357,26 @@ mod tests {
     }
 
     #[test]
+    fn no_two_lines_look_alike() {
+        let mut lines: Vec<Line> = Vec::new();
+        for setting in 0..15 {
+            let look = unused(&lines);
+            assert!(lines.iter().all(|line| !looks_like(&line.look, &look)));
+            let worth = Worth {
+                at_zero: 0.0,
+                slope: 0.0,
+            };
+            lines.push(Line {
+                setting,
+                name: String::new(),
+                brief: String::new(),
+                look,
+                worth,
+            });
+        }
+    }
+
+    #[test]
     fn the_highest_line_at_every_mark_is_drawn() {
         let cell = |setting, false_alarm, utility| Score {
             setting,
@@ -348,7 +406,10 @@ mod tests {
         let names: Vec<String> = lines(&data).into_iter().map(|line| line.name).collect();
         assert_eq!(
             names,
-            ["best at lambda 0.1 to 1", "best at lambda 3 to 100"]
+            [
+                "best at lambda 0.1 to 1: eager",
+                "best at lambda 3 to 100: careful"
+            ]
         );
     }
 }

@@ -1,7 +1,7 @@
 //! A row per model: recall and false alarms of the current, the pooled and the model's own setting.
 
 use super::{Drawing, Entry, LEFT_OUT, Sheet, left_out};
-use crate::data::{ALL_MODELS, Choice, ReportData, Score};
+use crate::data::{ALL_MODELS, Choice, ReportData};
 use crate::draw::{
     Anchor, Axis, Canvas, Dot, DrawError, Ink, Key, Label, Legend, Mark, Place, Rows, elide_apart,
 };
@@ -15,10 +15,13 @@ pub(super) static ENTRY: Entry = Entry {
     title: "Recall and false alarms of each model",
     reading: "A row per model, those with the most loops first: a dot with its 95 % interval for the setting in use, \
               the one pooled over all models, and the model's own where it has loops enough (own: held out). An arrow: \
-              the interval goes on. The dashed line is the limit of the run.",
+              the interval goes on. The dashed line is the limit of the run. n: labelled loops.",
     columns: &[
         ("model", "the model"),
-        ("loops", "its labelled loops"),
+        (
+            "loops",
+            "its loops that count for the setting: an alarm in a repetition that ends by itself takes a transcript out",
+        ),
         ("setting", "its id, as in scores.csv"),
         ("name", "what it is called; own choices are held out"),
         ("recall", "share of the loops that are found"),
@@ -46,7 +49,16 @@ struct Row<'d> {
     recall: Vec<Dot>,
     fa: Vec<Dot>,
     /// Of each pair of dots: whose they are, and their numbers.
-    shown: Vec<(usize, String, Interval, Interval)>,
+    shown: Vec<Shown>,
+}
+
+/// A setting in a row: its name, the loops that count for it, recall and false alarms.
+struct Shown {
+    setting: usize,
+    name: String,
+    loops: u64,
+    recall: Interval,
+    fa: Interval,
 }
 
 fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
@@ -66,8 +78,8 @@ fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
     left_out(
         &canvas,
         bottom + 56.0,
-        (rows.len(), all.len()),
-        "the others are in forest.csv",
+        (rows.len(), all.len(), data.run.models_left_out),
+        "forest.csv",
     )?;
     legend.draw(&canvas, 4.0, 4.0)?;
     let (left, right) = places(&sheet, top, bottom);
@@ -121,16 +133,16 @@ fn places(sheet: &Sheet<'_>, top: f64, bottom: f64) -> (Place, Place) {
 }
 
 fn numbers(data: &ReportData, row: &Row<'_>) -> Data {
-    let line = |(at, name, recall, fa): &(usize, String, Interval, Interval)| {
-        let [id, _] = setting(data, *at);
+    let line = |shown: &Shown| {
+        let [id, _] = setting(data, shown.setting);
         let names = [
             Cell::text(row.model),
-            Cell::count(row.loops),
+            Cell::count(shown.loops),
             id,
-            Cell::text(name.as_str()),
+            Cell::text(shown.name.as_str()),
         ];
-        let names = names.into_iter().chain(ends(*recall));
-        names.chain(ends(*fa)).collect()
+        let names = names.into_iter().chain(ends(shown.recall));
+        names.chain(ends(shown.fa)).collect()
     };
     row.shown.iter().map(line).collect()
 }
@@ -191,62 +203,57 @@ fn contestants(data: &ReportData) -> Vec<Contestant> {
 
 const OWN: (&str, (Mark, Ink)) = ("chosen, own (held out)", (Mark::Diamond, Ink::Third));
 
-/// Models by loops; none without loops.
+/// Models by their labelled loops; none without loops.
 fn rows<'d>(data: &'d ReportData, list: &[Contestant]) -> Vec<Row<'d>> {
-    let Some(base) = list.last() else {
-        return Vec::new();
-    };
-    let is_model = |score: &&Score| {
-        score.setting == base.setting && score.model != ALL_MODELS && score.loops > 0
-    };
-    let mut scores: Vec<&Score> = data.scores.iter().filter(is_model).collect();
-    scores.sort_by(|a, b| b.loops.cmp(&a.loops).then(a.model.cmp(&b.model)));
-    scores
-        .into_iter()
-        .map(|score| row(data, list, score))
-        .collect()
+    let loops = data.labelled_loops();
+    let looping = loops.into_iter().filter(|(_, loops)| *loops > 0);
+    let mut models: Vec<(&str, u64)> = looping.filter(|(model, _)| *model != ALL_MODELS).collect();
+    models.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(b.0)));
+    let rows = models.into_iter().map(|model| row(data, list, model));
+    rows.filter(|row| !row.shown.is_empty()).collect()
 }
 
-fn row<'d>(data: &'d ReportData, list: &[Contestant], score: &'d Score) -> Row<'d> {
-    let model = score.model.as_str();
+fn row<'d>(data: &ReportData, list: &[Contestant], (model, loops): (&'d str, u64)) -> Row<'d> {
     let mut row = Row {
         model,
-        loops: score.loops,
+        loops,
         recall: Vec::new(),
         fa: Vec::new(),
         shown: Vec::new(),
     };
-    for Contestant {
-        name,
-        setting,
-        look,
-    } in list
-    {
-        if let Some(score) = data.score(*setting, model) {
-            row.add((*setting, name), *look, score.recall, score.fa);
+    for one in list {
+        if let Some(score) = data.score(one.setting, model) {
+            let shown = Shown {
+                setting: one.setting,
+                name: one.name.clone(),
+                loops: score.loops,
+                recall: score.recall,
+                fa: score.fa,
+            };
+            row.add(shown, one.look);
         }
     }
-    let own = data
-        .choices
-        .iter()
-        .find(|choice| choice.model == model && is_own(data, choice));
+    let mut choices = data.choices.iter();
+    let own = choices.find(|choice| choice.model == model && is_own(data, choice));
     if let Some((own, setting)) = own.and_then(|own| Some((own, own.setting?))) {
-        row.add((setting, OWN.0), OWN.1, own.recall, own.fa);
+        let shown = Shown {
+            setting,
+            name: OWN.0.to_owned(),
+            loops: own.loops,
+            recall: own.recall,
+            fa: own.fa,
+        };
+        row.add(shown, OWN.1);
     }
     row
 }
 
 impl Row<'_> {
-    fn add(
-        &mut self,
-        (setting, name): (usize, &str),
-        look: (Mark, Ink),
-        recall: Interval,
-        fa: Interval,
-    ) {
-        self.shown.push((setting, name.to_owned(), recall, fa));
-        self.recall.push(dot(name, look, recall, percent));
-        self.fa.push(dot(name, look, fa, decimal));
+    fn add(&mut self, shown: Shown, look: (Mark, Ink)) {
+        self.recall
+            .push(dot(&shown.name, look, shown.recall, percent));
+        self.fa.push(dot(&shown.name, look, shown.fa, decimal));
+        self.shown.push(shown);
     }
 }
 

@@ -1,7 +1,7 @@
 //! Heatmaps: the objective over pairs of the parameters that matter most.
 
 use super::{Drawing, Entry, Sheet};
-use crate::data::{Objective, ReportData, short};
+use crate::data::{Objective, ReportData};
 use crate::draw::{Anchor, Canvas, Dash, DrawError, Ink, Label, Pen, SEQUENCE, measure};
 use crate::grid::{Grid, Worth};
 use crate::numbers::{decimal, percent};
@@ -70,7 +70,7 @@ fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
         .collect();
     let key = key_height(sheet.narrow());
     let canvas = sheet.canvas(key + heights.iter().sum::<f64>());
-    legend(&canvas, data, &range, sheet.narrow())?;
+    legend(&canvas, &grid, &range, sheet.narrow())?;
     let mut top = key;
     for (row, height) in rows.iter().zip(&heights) {
         for (n, map) in row.iter().enumerate() {
@@ -209,7 +209,11 @@ impl Field<'_, '_> {
             .fold(30.0, f64::max);
         let side = (widest + 10.0).min(width * 0.36);
         let name = Label::new(Ink::Text, Anchor::Start).bold().size(13.0);
-        let title = format!("{} × {}", short(y.name), short(x.name));
+        let title = format!(
+            "{} × {}",
+            self.grid.title(self.map.y),
+            self.grid.title(self.map.x)
+        );
         self.canvas
             .text_within((left, top + 14.0), &title, width, name)?;
         let (field, row) = ((width - side) / x.values.len() as f64, row_height(self.map));
@@ -263,7 +267,7 @@ impl Field<'_, '_> {
         let middle = origin.0 + field * x.values.len() as f64 / 2.0;
         let label = Label::new(Ink::Text, Anchor::Middle).size(12.0);
         self.canvas
-            .text((middle, bottom + 31.0), short(x.name), label)
+            .text((middle, bottom + 31.0), self.grid.title(self.map.x), label)
     }
 
     fn field(&self, worth: &Worth<'_>, from: (f64, f64), to: (f64, f64)) -> Result<(), DrawError> {
@@ -331,12 +335,8 @@ fn key_height(narrow: bool) -> f64 {
 }
 
 /// The ramp with its ends, the hatching and the two outlines.
-fn legend(
-    canvas: &Canvas,
-    data: &ReportData,
-    range: &Range,
-    narrow: bool,
-) -> Result<(), DrawError> {
+fn legend(canvas: &Canvas, grid: &Grid<'_>, range: &Range, narrow: bool) -> Result<(), DrawError> {
+    let data = grid.data;
     let label = Label::new(Ink::Text, Anchor::Start).size(13.0);
     let objective = &range.objective;
     let (worst, best) = if objective.more_is_better {
@@ -365,8 +365,8 @@ fn legend(
     ];
     let shown = [
         !data.run.constraints.is_empty(),
-        data.pooled().is_some(),
-        data.current().is_some(),
+        grid.holds(data.pooled()),
+        grid.holds(data.current()),
     ];
     for ((name, pen), _) in swatches.into_iter().zip(shown).filter(|(_, shown)| *shown) {
         let (from, to) = ((x, top), (x + 26.0, top + 16.0));

@@ -1,7 +1,7 @@
 //! The marginal effect of each parameter: what the objective and the false alarms do along its values.
 
 use super::{Drawing, Entry, Sheet};
-use crate::data::{ReportData, Run, short};
+use crate::data::{ReportData, Run};
 use crate::draw::{
     Anchor, Axis, Canvas, Dash, DrawError, Ink, Key, Label, Legend, Mark, Panel, Pen, Place,
     measure,
@@ -51,6 +51,8 @@ const BLOCK: f64 = 48.0 + UPPER + 34.0 + LOWER + 46.0;
 /// One parameter's values and what they are worth.
 struct Slice<'g, 'd> {
     name: &'d str,
+    /// The name as it is shown.
+    title: &'d str,
     values: &'g [&'d str],
     worths: Vec<Worth<'d>>,
 }
@@ -126,6 +128,7 @@ fn slices<'g, 'd>(grid: &'g Grid<'d>) -> Vec<Slice<'g, 'd>> {
             .collect();
         Slice {
             name: dimension.name,
+            title: grid.title(at),
             values: &dimension.values,
             worths,
         }
@@ -143,12 +146,7 @@ fn block(
     run: &Run,
 ) -> Result<(), DrawError> {
     let title = Label::new(Ink::Text, Anchor::Start).bold();
-    canvas.text_within(
-        (left + 4.0, top + 14.0),
-        short(slice.name),
-        width - 12.0,
-        title,
-    )?;
+    canvas.text_within((left + 4.0, top + 14.0), slice.title, width - 12.0, title)?;
     let (start, end) = (left + 52.0, left + width - 16.0);
     let upper = Place {
         left: start,
@@ -227,7 +225,7 @@ fn curve(
     for &(n, value) in &points {
         let title = format!(
             "{} = {}: {}",
-            short(slice.name),
+            slice.title,
             slice.values[n as usize],
             write(value)
         );

@@ -22,14 +22,14 @@ use crate::points::{Column, Rows, csv};
 pub static CHARTS: &[&Entry] = &[
     &dumbbells::ENTRY,
     &operating::ENTRY,
+    &forest::ENTRY,
     &pareto::ENTRY,
     &cost::ENTRY,
     &latency::ENTRY,
     &breakdown::ENTRY,
-    &agreement::ENTRY,
-    &forest::ENTRY,
     &heatmap::ENTRY,
     &marginal::ENTRY,
+    &agreement::ENTRY,
 ];
 
 /// A chart of the registry.
@@ -69,23 +69,30 @@ impl Sheet<'_> {
     }
 }
 
-/// Below a chart: how many models it shows, and where the others are.
+/// Below a chart: how many models it shows of those with scores of their own, and where the others are: in `file`, or
+/// without such scores.
 fn left_out(
     canvas: &crate::draw::Canvas,
     y: f64,
-    (shown, all): (usize, usize),
-    others: &str,
+    (shown, scored, without): (usize, usize, u64),
+    file: &str,
 ) -> Result<(), DrawError> {
     use crate::draw::{Anchor, Ink, Label};
-    if shown >= all {
-        return Ok(());
-    }
-    let [shown, all] = [shown, all].map(|n| crate::numbers::count(n as u64));
+    let others = match (shown < scored, without > 0) {
+        (false, false) => return Ok(()),
+        (true, false) => format!("the others are in {file}"),
+        (false, true) => "the others have no scores by model".into(),
+        (true, true) => {
+            format!("the others are in {file}, as far as there are scores by model")
+        }
+    };
+    let all = scored as u64 + without;
+    let [shown, all] = [shown as u64, all].map(crate::numbers::count);
     let what = format!("{shown} of {all} models, those with the most loops;");
     let label = Label::new(Ink::Muted, Anchor::Start).size(12.0);
     if canvas.width() < 600.0 {
         canvas.text((4.0, y), &what, label)?;
-        return canvas.text((4.0, y + 16.0), others, label);
+        return canvas.text((4.0, y + 16.0), &others, label);
     }
     canvas.text((4.0, y), &format!("{what} {others}"), label)
 }

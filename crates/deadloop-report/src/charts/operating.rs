@@ -19,7 +19,9 @@ pub(super) static ENTRY: Entry = Entry {
     title: "Recall against false alarms",
     reading: "Up and left is better: each step of a line is the highest recall (share of loops found) that any setting \
               reaches with at most that many false alarms per million clean characters. Large marks are all models \
-              together; small ones, in the colour and shape of a model's line, its current (hollow) and chosen (filled) setting.",
+              together; small ones, in the colour and shape of a model's line, its current (hollow) and chosen (filled) setting. \
+              All of them are in-sample, the star of the choice too: its held-out figures stand at the top of the page \
+              and in the table of choices.",
     columns: &[
         (
             "mark",
@@ -127,9 +129,9 @@ fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
     names_beside(&canvas, &named, limit)?;
     let models = models(data);
     let drawn = curves.iter().filter(|curve| curve.shape.is_some()).count();
-    let others = "the marks of the others are in operating.csv";
     if drawn > 0 {
-        left_out(&canvas, top + plot + 58.0, (drawn, models.len()), others)?;
+        let counts = (drawn, models.len(), data.run.models_left_out);
+        left_out(&canvas, top + plot + 58.0, counts, "operating.csv")?;
     }
     let own: Vec<Own<'_>> = models
         .into_iter()

@@ -1,7 +1,8 @@
 //! What a setting is called.
 
+use super::written::detector;
 use super::{ReportData, Role, Setting};
-use deadloop_score::replay::detect::{Detector, Value};
+use deadloop_score::replay::detect::Value;
 use std::collections::BTreeSet;
 
 impl ReportData {
@@ -113,13 +114,8 @@ impl ReportData {
 
 /// Whether a value, as the scores write it, is the default of the detector's parameter.
 fn is_default(parameter: &str, value: &str) -> bool {
-    // The second of the same detector is called `periodic-2`.
-    let member = member(parameter);
-    let name = match member.rsplit_once('-') {
-        Some((name, n)) if n.parse::<usize>().is_ok() => name,
-        _ => member,
-    };
-    let param = Detector::find(name).and_then(|detector| detector.param(short(parameter)));
+    let detector = detector(member(parameter));
+    let param = detector.and_then(|detector| detector.param(short(parameter)));
     param.is_some_and(|param| match Value::from(param.default) {
         Value::Text(text) => text == value,
         other => match other.as_number() {

@@ -31,8 +31,14 @@ pub struct Run {
     pub objective: Objective,
     /// Counts of what was read and left out, in the order in which they are shown.
     pub counts: Vec<(String, u64)>,
+    /// How many models have no scores of their own: those of so many settings would be too large.
+    pub models_left_out: u64,
     /// Why nothing was chosen, where no setting satisfies the constraints.
     pub nothing: Option<Nothing>,
+    /// The constraints that the setting in use does not meet, as the choice decides it.
+    pub current_over: Vec<Over>,
+    /// Whether a choice was asked for without saying which settings are in use: the recommended guard stood in.
+    pub stood_in: bool,
 }
 
 /// No setting satisfies the constraints.
@@ -50,13 +56,15 @@ pub struct Nothing {
     pub violated: Vec<Over>,
 }
 
-/// A limit that a setting does not keep.
+/// A limit, and what was held against it; most often one that is not kept.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Over {
     /// The limit, as text: `fa_per_mchar<=1`.
     pub constraint: String,
     /// What was compared with it: a confidence bound, or the estimate; none where it is n/a.
     pub compared: Option<f64>,
+    /// Whether that is a bound.
+    pub by_bound: bool,
 }
 
 impl Over {

@@ -1,7 +1,8 @@
 //! What is said of the choice: on what grounds it was made, who has another, what it breaks, what to do with it.
 
-use crate::data::{ALL_MODELS, Choice, ReportData};
-use crate::numbers::{count, decimal, percent};
+use super::doubts::{Worth, doubts, worth};
+use crate::data::{ALL_MODELS, Choice, Over, ReportData};
+use crate::numbers::{count, decimal};
 
 /// Where the choice stands, on what grounds it was made, and who has another; without one, what makes it.
 pub(super) fn next(data: &ReportData) -> Option<String> {
@@ -23,9 +24,14 @@ pub(super) fn next(data: &ReportData) -> Option<String> {
         subject(data),
         who(data)
     )];
+    sentences.extend(refused(data, pooled));
     sentences.extend(over(data));
-    sentences.extend(worth(data, pooled));
-    sentences.push("Ship settings.toml, which lies beside this page.".into());
+    let doubts = doubts(data);
+    let worth = worth(data, pooled);
+    let advice = advice(&doubts, worth.as_ref());
+    sentences.extend(doubts);
+    sentences.extend(worth.map(|worth| worth.told));
+    sentences.push(advice);
     Some(sentences.join(" "))
 }
 
@@ -90,27 +96,53 @@ fn over(data: &ReportData) -> Option<String> {
     }
 }
 
-/// That the choice is worth less than no detector, or than the setting in use, at the price that the run was given.
-fn worth(data: &ReportData, pooled: usize) -> Option<String> {
-    let (pi, lambda) = data.run.worth?;
-    let utility = |at: usize| data.score(at, ALL_MODELS)?.utility;
-    let chosen = utility(pooled)?;
-    let current = data.current().filter(|at| *at != pooled).and_then(utility);
-    let than = match current.filter(|current| *current > chosen) {
-        None if chosen >= 0.0 => return None,
-        None => "no detector is better, with 0".to_owned(),
-        Some(current) if current < 0.0 => format!(
-            "the setting in use is better, with {}, and no detector better still, with 0",
-            decimal(Some(current))
-        ),
-        Some(current) => format!(
-            "the setting in use is better, with {}",
-            decimal(Some(current))
-        ),
-    };
+/// Why the setting in use could not be chosen, where it was not.
+fn refused(data: &ReportData, pooled: usize) -> Option<String> {
+    if data.current() == Some(pooled) || data.run.current_over.is_empty() {
+        return None;
+    }
+    let limits: Vec<String> = data.run.current_over.iter().map(held).collect();
     Some(format!(
-        "At a lambda of {lambda}, and a share of {} of production that loops, its utility in-sample is {}: {than}.",
-        percent(Some(pi)),
-        decimal(Some(chosen))
+        "The setting in use is not allowed: {}.",
+        limits.join("; ")
     ))
+}
+
+/// `at most 1 false alarm per million clean chars is asked for, with the evidence here it may be 1.2 (95 % upper bound)`.
+fn held(over: &Over) -> String {
+    let at_most = over.constraint.split_once("<=");
+    let asked = match at_most.or_else(|| over.constraint.split_once(">=")) {
+        Some(("fa_per_mchar", "1")) => {
+            "at most 1 false alarm per million clean chars is asked for".into()
+        }
+        Some(("fa_per_mchar", limit)) => {
+            format!("at most {limit} false alarms per million clean chars are asked for")
+        }
+        _ => format!("{} is asked for", over.constraint),
+    };
+    let found = decimal(over.compared);
+    match (over.by_bound, at_most) {
+        (true, Some(_)) => {
+            format!("{asked}, with the evidence here it may be {found} (95 % upper bound)")
+        }
+        (true, None) => {
+            format!("{asked}, with the evidence here it may be {found} (95 % lower bound)")
+        }
+        (false, _) => format!("{asked}, measured here is {found}"),
+    }
+}
+
+/// What to do with the choice.
+fn advice(doubts: &[String], worth: Option<&Worth>) -> String {
+    const FILE: &str = "settings.toml, which lies beside this page";
+    match worth {
+        Some(worth) => format!(
+            "What to do: {}; {FILE}, is for those to whom a false alarm costs less.",
+            worth.instead
+        ),
+        None if !doubts.is_empty() => format!(
+            "Try {FILE}, and do not rely on it yet: record more clean text and tune again, or allow more false alarms."
+        ),
+        None => format!("Ship {FILE}."),
+    }
 }

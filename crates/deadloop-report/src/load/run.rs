@@ -48,8 +48,18 @@ pub(super) fn run(manifest: &Manifest, unlabelled: u64, errors: u64) -> Run {
             .as_deref()
             .map_or_else(Objective::default, objective),
         counts: counts(manifest, unlabelled, errors),
+        models_left_out: manifest.models_left_out.len() as u64,
         nothing: None,
+        current_over: Vec::new(),
+        stood_in: stood_in(manifest),
     }
+}
+
+/// Only `tune` compares with settings that nobody named.
+fn stood_in(manifest: &Manifest) -> bool {
+    let mut args = manifest.args.iter();
+    let is_tune = manifest.command == "tune" && !manifest.args.is_empty();
+    is_tune && !args.any(|arg| arg == "--settings" || arg.starts_with("--settings="))
 }
 
 fn objective(name: &str) -> Objective {
@@ -81,10 +91,15 @@ fn judged(options: &JudgeOptions) -> Vec<(String, String)> {
 }
 
 fn counts(manifest: &Manifest, unlabelled: u64, errors: u64) -> Vec<(String, u64)> {
+    // `tune` keeps the split `test` for a test of what it chose.
+    let filtered = match manifest.command == "tune" {
+        true => "left out by filters, and by tune for a test",
+        false => "left out by filters",
+    };
     let mut counts = vec![
         ("transcripts", manifest.corpus.transcripts),
         ("chars", manifest.corpus.chars),
-        ("filtered out", manifest.corpus.filtered),
+        (filtered, manifest.corpus.filtered),
         ("rejected", manifest.corpus.rejected),
         ("unlabelled", unlabelled),
         ("errors", errors),

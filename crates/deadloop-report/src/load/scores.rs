@@ -18,6 +18,10 @@ pub(super) struct ScoreReader {
     nearest: Option<String>,
     /// The constraints that it violates, once its row was read.
     pub(super) violated: Vec<Over>,
+    /// The id of the setting in use.
+    current: Option<String>,
+    /// The constraints that it violates, once its row was read.
+    pub(super) current_over: Vec<Over>,
 }
 
 /// Columns that a tally is made of again, for the constraints.
@@ -89,6 +93,8 @@ impl ScoreReader {
             judge: Judge::default(),
             nearest: manifest.infeasible.as_ref().map(|why| why.nearest.clone()),
             violated: Vec::new(),
+            current: current(manifest),
+            current_over: Vec::new(),
         }
     }
 
@@ -109,6 +115,9 @@ impl ScoreReader {
         let id = rows.text("setting", row);
         if model == ALL_MODELS && id.is_some() && id == self.nearest.as_deref() {
             self.violated = self.over(rows, row);
+        }
+        if model == ALL_MODELS && id.is_some() && id == self.current.as_deref() {
+            self.current_over = self.over(rows, row);
         }
         let count = |name: &str| rows.count(name, row);
         let number = |name: &str| rows.number(name, row);
@@ -170,6 +179,7 @@ impl ScoreReader {
                 list.push(Over {
                     constraint: self.constraints[n].to_string(),
                     compared: standing.compared,
+                    by_bound: standing.by_bound,
                 });
             }
         }
@@ -202,6 +212,13 @@ impl ScoreReader {
             }
         }
     }
+}
+
+/// The setting in use.
+fn current(manifest: &Manifest) -> Option<String> {
+    let mut settings = manifest.settings.iter();
+    let named = settings.find(|(_, names)| names.iter().any(|name| name == "current"));
+    named.map(|(id, _)| id.clone())
 }
 
 /// The counts of a row.

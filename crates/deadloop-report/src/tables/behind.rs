@@ -15,7 +15,7 @@ pub(crate) fn behind(columns: &[Named], rows: &Rows) -> Option<Table> {
         !matches!(first, None | Some(Number::Text(_)))
     };
     let head = columns.iter().enumerate().map(|(at, (name, _))| Column {
-        name,
+        name: (*name).into(),
         number: is_number(at),
     });
     let shown = rows.iter().take(ROWS).map(|row| Row {

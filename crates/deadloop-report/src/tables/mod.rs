@@ -4,6 +4,7 @@
 
 mod behind;
 mod breakdown;
+mod budget;
 mod cases;
 mod choice;
 mod comparison;
@@ -38,6 +39,8 @@ pub(crate) struct Table {
     pub(crate) columns: Vec<Column>,
     /// Its rows.
     pub(crate) rows: Vec<Row>,
+    /// How many of the first rows stay first however the table is sorted.
+    pub(crate) pinned: usize,
     /// Rows that are folded away, and under which words.
     pub(crate) folded: Option<Folded>,
 }
@@ -55,7 +58,7 @@ pub(crate) struct Folded {
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Column {
     /// Its name.
-    pub(crate) name: &'static str,
+    pub(crate) name: Cow<'static, str>,
     /// Whether it holds numbers, which are aligned to the right.
     pub(crate) number: bool,
 }
@@ -87,6 +90,8 @@ pub(crate) struct Cell {
 pub(crate) struct Tables {
     /// The chosen setting of each model, or the scores of each model.
     pub(crate) models: Option<Table>,
+    /// What clean text alone supports.
+    pub(crate) budget: Option<Table>,
     /// Current, chosen, named settings and floors side by side.
     pub(crate) settings: Option<Table>,
     /// The settings that no other beats on recall, false alarms and delay at once.
@@ -105,6 +110,7 @@ pub(crate) struct Tables {
 pub(crate) fn tables(data: &ReportData) -> Tables {
     let mut tables = Tables {
         models: choice::table(data).or_else(|| settings::by_model(data)),
+        budget: budget::table(data),
         settings: settings::side_by_side(data),
         pareto: settings::pareto(data),
         breakdowns: breakdown::tables(data)
@@ -125,6 +131,7 @@ impl Tables {
     fn keep_apart(&mut self) {
         let single = [
             &mut self.models,
+            &mut self.budget,
             &mut self.settings,
             &mut self.pareto,
             &mut self.errors,
@@ -164,6 +171,7 @@ impl Table {
             note,
             columns,
             rows,
+            pinned: 0,
             folded: None,
         })
     }
@@ -186,16 +194,19 @@ impl Table {
 }
 
 /// A column of words.
-fn words(name: &'static str) -> Column {
+fn words(name: impl Into<Cow<'static, str>>) -> Column {
     Column {
-        name,
+        name: name.into(),
         number: false,
     }
 }
 
 /// A column of numbers.
-fn number(name: &'static str) -> Column {
-    Column { name, number: true }
+fn number(name: impl Into<Cow<'static, str>>) -> Column {
+    Column {
+        name: name.into(),
+        number: true,
+    }
 }
 
 impl Cell {

@@ -46,11 +46,14 @@ pub(super) fn side_by_side(data: &ReportData) -> Option<Table> {
         with_means(row(data, score, first), score)
     });
     let rows = rows.collect();
-    let note = "All models together; the one in use, the chosen or best one, then those with the highest F1 first. A setting that does not beat the floors (never alarm, always alarm at the first \
+    let by = data.leading_by();
+    let note = format!(
+        "All models together; the one in use, the chosen or best one, then those with {by} first. A setting that does not beat the floors (never alarm, always alarm at the first \
                 checkpoint, alarm at random as often) is worth nothing. “Does not beat” a floor: its utility at this \
                 run's lambda and share of loops is at or below that of the best floor; where utility is n/a, its \
                 objective. Of a tuned setting these are in-sample figures; \
-                the table of choices has the held-out ones. “Models” is the mean over models, each counting the same.";
+                the table of choices has the held-out ones. “Models” is the mean over models, each counting the same."
+    );
     let mut columns = columns("setting");
     columns.extend([number("recall, models"), number("false alarms, models")]);
     Table::new("Settings and floors side by side", note, columns, rows)
@@ -282,9 +285,10 @@ pub(super) fn by_model(data: &ReportData) -> Option<Table> {
         "Each model seen through each setting, those with the most loops first.".to_owned();
     if named.len() > NAMED {
         note = format!(
-            "Each model seen through the first setting and those {} of {} with the highest F1; models with the most loops first. scores.parquet has all of it.",
+            "Each model seen through the first setting and those {} of {} with {}; models with the most loops first. scores.parquet has all of it.",
             NAMED - 1,
-            named.len()
+            named.len(),
+            data.leading_by()
         );
     }
     let table = Table::new("Models", note, columns("model"), rows)?;

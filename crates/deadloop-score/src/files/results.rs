@@ -50,6 +50,8 @@ pub struct Results {
     pub intervals: Option<Table>,
     /// `choice.csv`.
     pub choice: Option<Table>,
+    /// `budget.csv`.
+    pub budget: Option<Table>,
 }
 
 impl Results {
@@ -68,6 +70,7 @@ impl Results {
             pareto: read_csv(dir, "pareto")?,
             intervals: read_csv(dir, "intervals")?,
             choice: read_csv(dir, "choice")?,
+            budget: read_csv(dir, "budget")?,
         })
     }
 }

@@ -1,0 +1,82 @@
+//! A setting as it stands in a settings file, from the columns of the scores.
+
+use super::{ReportData, Setting, member, short};
+use deadloop_score::replay::detect::{Detector, Literal, Settings};
+use std::fmt::Write as _;
+
+impl ReportData {
+    /// The text of a settings file with this setting. `None` where the columns do not say all of it (on which channel
+    /// a member is, which program it is): the text would be of another setting.
+    pub fn toml(&self, setting: usize) -> Option<String> {
+        let this = self.settings.get(setting)?;
+        let text = self.lines(this, |_| false)?;
+        let read = Settings::parse(&text).ok()?;
+        (read.id() == this.id).then_some(text)
+    }
+
+    /// The same with the number of each parameter that `differs` between two `\u{1}` in the place of its value.
+    pub(crate) fn template(
+        &self,
+        setting: usize,
+        differs: impl Fn(usize) -> bool,
+    ) -> Option<String> {
+        self.toml(setting)?;
+        self.lines(self.settings.get(setting)?, differs)
+    }
+
+    /// Whether the values of a parameter are words.
+    pub(crate) fn is_text(&self, parameter: &str) -> bool {
+        let param = detector(member(parameter)).and_then(|one| one.param(short(parameter)));
+        param.is_some_and(|param| matches!(param.default, Literal::Text(_)))
+    }
+
+    fn lines(&self, this: &Setting, differs: impl Fn(usize) -> bool) -> Option<String> {
+        let mut text = String::new();
+        let mut before = None;
+        for (at, (name, value)) in self.parameters.iter().zip(&this.params).enumerate() {
+            let Some(value) = value else { continue };
+            let (member, param) = (member(name), short(name));
+            let detector = detector(member)?;
+            if before != Some(member) {
+                // Writing into a String cannot fail.
+                let gap = if text.is_empty() { "" } else { "\n" };
+                let detector = detector.name;
+                let _ = writeln!(
+                    text,
+                    "{gap}[[guard]]\ndetector = \"{detector}\"\n[guard.params]"
+                );
+            }
+            before = Some(member);
+            let value = match detector.param(param)?.default {
+                _ if differs(at) => format!("\u{1}{at}\u{1}"),
+                Literal::Text(_) => toml_text(value),
+                _ => value.clone(),
+            };
+            let _ = writeln!(text, "{param} = {value}");
+        }
+        before.map(|_| text)
+    }
+}
+
+/// The detector of a member; the second of the same is called `periodic-2`.
+pub(super) fn detector(member: &str) -> Option<&'static Detector> {
+    let name = match member.rsplit_once('-') {
+        Some((name, n)) if n.parse::<usize>().is_ok() => name,
+        _ => member,
+    };
+    Detector::find(name)
+}
+
+/// A word or pattern in quotes.
+fn toml_text(text: &str) -> String {
+    let escaped: String = text
+        .chars()
+        .map(|c| match c {
+            '"' | '\\' => format!("\\{c}"),
+            '\n' => "\\n".into(),
+            '\t' => "\\t".into(),
+            c => c.into(),
+        })
+        .collect();
+    format!("\"{escaped}\"")
+}
