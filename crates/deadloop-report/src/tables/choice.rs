@@ -173,7 +173,7 @@ fn row(data: &ReportData, choice: &Choice, loops: &BTreeMap<&str, u64>) -> Row {
         setting(data, choice),
         why(data, choice),
         labelled(choice, loops.get(model).copied()),
-        if own || together {
+        if together || choice.why == Why::Own.name() {
             decided(choice)
         } else {
             Cell::text("–")
