@@ -64,12 +64,19 @@ fn segments(params: &Params, text: &[char]) -> Vec<Vec<(usize, char)>> {
         .filter_map(Value::as_text)
         .collect();
     let (mut line, mut open, mut fence_line) = (String::new(), false, false);
-    let mut segments = vec![Vec::new()];
+    let mut segments: Vec<Vec<(usize, char)>> = vec![Vec::new()];
     for (i, c) in text.iter().enumerate() {
         line.push(*c);
         let mut found = shown(&line);
         if found.contains(&"fence") {
             (open, fence_line) = (!open, true);
+            // Of an element the first two backticks are nothing either.
+            if params.text("code") == "skip" && ["sentences", "lines"].contains(&params.text("by"))
+            {
+                let begins = i + 1 - line.chars().count();
+                let segment = segments.last_mut().expect("one at least");
+                segment.retain(|(at, _)| *at < begins);
+            }
         }
         if *c == '\n' {
             (line, fence_line) = (String::new(), false);
