@@ -14,6 +14,7 @@ mod folder;
 mod histogram;
 mod interrupt;
 mod labelling;
+mod manifest;
 mod opening;
 mod outputs;
 mod pinning;

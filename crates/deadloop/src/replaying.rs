@@ -5,18 +5,18 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Instant;
 
-use deadloop_detect::{DETECTORS, Settings};
+use deadloop_detect::Settings;
 use deadloop_replay::{Job, Journal, JournalError, Plan, Programs, Ran, Record, RunError, run};
 use deadloop_score::{
-    About, ChooseOptions, CorpusInfo, Count, Evidence, Floor, JudgeOptions, Manifest, Scored,
-    Scoring, Tally, Worth, beside_floors, write_cases, write_outcomes, write_scores,
-    write_scores_by,
+    About, ChooseOptions, Count, Evidence, Floor, JudgeOptions, Manifest, Scored, Scoring, Tally,
+    Worth, beside_floors, write_cases, write_outcomes, write_scores, write_scores_by,
 };
 
 use crate::args::{self, Global, Judge, Output, Select};
 use crate::corpus::{Surveyed, Wanted, survey};
 use crate::exit::{Code, Failure, Outcome};
 use crate::folder::{Folder, State, fingerprint};
+use crate::manifest::{already_done, manifest, say};
 use crate::programs;
 use crate::progress::watched;
 use crate::rendering::render;
@@ -152,39 +152,6 @@ pub(crate) fn replay(
     }))
 }
 
-/// The same request was carried out before, into the same folder: it says the same, and ends the same
-/// way. A report that is gone is made again.
-fn already_done(folder: &Folder, manifest: &Manifest, global: Global) -> Outcome {
-    let dir = folder.path();
-    if !global.quiet {
-        let dir = dir.display();
-        eprintln!("{dir}: already holds these results; nothing to do (--force makes them anew)");
-    }
-    if !dir.join("report.html").is_file() {
-        render(dir, &deadloop_report::Options::default(), global)?;
-    }
-    say(dir, manifest, global)?;
-    match &manifest.ended {
-        Some(ended) => Err(Failure::again(ended)),
-        None => Ok(()),
-    }
-}
-
-/// What `--json` says of a result.
-fn say(dir: &Path, manifest: &Manifest, global: Global) -> Outcome {
-    if !global.json {
-        return Ok(());
-    }
-    let mut said = serde_json::Map::new();
-    said.insert("out".into(), dir.display().to_string().into());
-    said.extend(manifest.summary.clone());
-    if let Some(ended) = &manifest.ended {
-        said.insert("exit".into(), ended.exit.into());
-        said.insert("reason".into(), ended.reason.clone().into());
-    }
-    show::print(&serde_json::Value::from(said).to_string())
-}
-
 /// The transcripts that are meant, without those that are sealed.
 pub(crate) fn look(request: &Request<'_>) -> Outcome<Surveyed> {
     let selection = request.select.selection()?;
@@ -272,55 +239,6 @@ pub(crate) fn failed(error: RunError) -> Failure {
         }
         RunError::Journal(_) | RunError::Program(_) => Code::Unexpected.because(error),
         RunError::Changed(_) => Code::Usage.because(error),
-    }
-}
-
-fn manifest(
-    request: &Request<'_>,
-    plan: &Plan,
-    surveyed: &Surveyed,
-    (judge, worth): (&JudgeOptions, &Worth),
-) -> Manifest {
-    let chars = surveyed.cases.iter().map(|case| {
-        let length = case.timeline.length();
-        length.reasoning.0 + length.answer.0
-    });
-    let cores = std::thread::available_parallelism().map_or(0, |n| n.get() as u64);
-    Manifest {
-        deadloop: env!("CARGO_PKG_VERSION").into(),
-        detectors: DETECTORS
-            .iter()
-            .map(|d| (d.name.into(), u64::from(d.version)))
-            .collect(),
-        command: request.command.into(),
-        args: std::env::args_os()
-            .map(|arg| arg.to_string_lossy().into_owned())
-            .collect(),
-        started_in: std::env::current_dir()
-            .map_or_else(|_| String::new(), |dir| dir.display().to_string()),
-        corpus: CorpusInfo {
-            path: request.corpus.display().to_string(),
-            name: surveyed.corpus.card().and_then(|card| card.name.clone()),
-            hash: surveyed.hash.clone(),
-            transcripts: surveyed.cases.len() as u64,
-            chars: chars.sum(),
-            filtered: surveyed.filtered,
-            rejected: surveyed.problems.len() as u64,
-            by: request.output.by.clone(),
-        },
-        grid: request.grid.clone(),
-        seed: request.select.seed,
-        judge: *judge,
-        worth: *worth,
-        cells: plan.cells() as u64,
-        refused: plan
-            .refused()
-            .iter()
-            .map(|r| (format!("{}: {}", r.param, r.reason), r.cells as u64))
-            .collect(),
-        cores,
-        threads: rayon::current_num_threads() as u64,
-        ..Manifest::default()
     }
 }
 

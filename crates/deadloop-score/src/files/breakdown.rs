@@ -18,7 +18,7 @@ use crate::verdict::Outcome;
 
 /// Writes `scores_by.parquet` and `.csv`: the columns of scores.parquet after `by, value`, for each
 /// of `cells` and each value of a field, all models together. `fields` are the names of
-/// [`Case::by`], in its order; `kind` (as in outcomes.csv: that of the span that was judged) is always there,
+/// [`Case::by`](crate::Case::by), in its order; `kind` (as in outcomes.csv: that of the span that was judged) is always there,
 /// before them, and `value` is empty where a case has none.
 pub fn write_scores_by(
     dir: &Path,

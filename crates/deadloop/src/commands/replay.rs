@@ -24,13 +24,7 @@ pub(crate) type Named = (String, Settings);
 
 pub(super) fn run(args: &Replay, global: Global) -> Outcome {
     let named = named((&args.settings, args.presets), &args.judge.set)?;
-    for (name, settings) in &named {
-        let mut guards = settings.overrides().map(|(_, guard)| guard);
-        if settings.guard().members.is_empty() && guards.all(|guard| guard.members.is_empty()) {
-            let what = format!("{name}: every guard is switched off: nothing can alarm");
-            return Err(Code::Usage.error(what));
-        }
-    }
+    refuse_off(&named)?;
     let mut plan = Plan::default();
     let cells: Vec<usize> = named.iter().map(|(_, s)| plan.add_settings(s)).collect();
     let request = Request {
@@ -83,6 +77,18 @@ pub(super) fn run(args: &Replay, global: Global) -> Outcome {
     done.manifest.beside_floors = scored.beside_floors;
     done.manifest.macro_means = means;
     done.finish(Ok(()), global)
+}
+
+/// Settings under which nothing can alarm are a mistake.
+fn refuse_off(named: &[Named]) -> Outcome {
+    for (name, settings) in named {
+        let mut guards = settings.overrides().map(|(_, guard)| guard);
+        if settings.guard().members.is_empty() && guards.all(|guard| guard.members.is_empty()) {
+            let what = format!("{name}: every guard is switched off: nothing can alarm");
+            return Err(Code::Usage.error(what));
+        }
+    }
+    Ok(())
 }
 
 /// Where transcripts of the sealed split are scored with what `tune` chose, its folder counts it.
