@@ -76,7 +76,7 @@ fn who(data: &ReportData) -> String {
         (0, 1) => "the one model has this setting".into(),
         (0, _) => format!("all {} models have the same setting", count(models)),
         (own, _) => format!(
-            "{} of {} models have labels enough for a setting of their own, the others share one",
+            "{} of {} models get a setting of their own, the others share one",
             count(own),
             count(models)
         ),
