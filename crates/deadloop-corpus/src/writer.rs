@@ -76,13 +76,7 @@ pub fn standstill() -> Standstill {
 /// # Errors
 /// The folder cannot be written to.
 pub fn unfinished_folder(parent: &Path) -> io::Result<TempDir> {
-    let prefix = prefix();
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(&prefix);
-    #[cfg(unix)]
-    builder.permissions(permissions(0o777));
-    let _files = changing();
-    builder.tempdir_in(parent)
+    unfinished(0o777, |builder| builder.tempdir_in(parent))
 }
 
 /// Makes a file in a folder and removes it: whether files can be made there.
@@ -94,13 +88,23 @@ pub fn prove_writable(folder: &Path) -> io::Result<()> {
 }
 
 fn unfinished_file(folder: &Path) -> io::Result<NamedTempFile> {
+    unfinished(0o666, |builder| builder.tempfile_in(folder))
+}
+
+/// Makes something under a name that says it is unfinished, and whose. `mode`: as any program would create
+/// it, not for its owner alone as temporary files are; the umask still applies.
+#[cfg_attr(not(unix), allow(unused_variables))]
+fn unfinished<T>(
+    mode: u32,
+    make: impl FnOnce(&tempfile::Builder<'_, '_>) -> io::Result<T>,
+) -> io::Result<T> {
     let prefix = prefix();
     let mut builder = tempfile::Builder::new();
     builder.prefix(&prefix);
     #[cfg(unix)]
-    builder.permissions(permissions(0o666));
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(mode));
     let _files = changing();
-    builder.tempfile_in(folder)
+    make(&builder)
 }
 
 /// Removes what processes that are gone have left unfinished in a folder, and with `own` what this one
@@ -236,13 +240,6 @@ impl Beside {
     pub fn finish(self) -> Result<(), WriteError> {
         self.target.persist(self.file)
     }
-}
-
-/// As any program would create it, not for its owner alone as temporary files are; the umask still
-/// applies.
-#[cfg(unix)]
-fn permissions(mode: u32) -> std::fs::Permissions {
-    std::os::unix::fs::PermissionsExt::from_mode(mode)
 }
 
 impl Write for Beside {

@@ -1,7 +1,7 @@
 //! A setting as it stands in a settings file, from the columns of the scores.
 
 use super::{ReportData, Setting, member, short};
-use deadloop_score::replay::detect::{Detector, Literal, Settings};
+use deadloop_score::replay::detect::{Detector, Literal, Settings, Value};
 use std::fmt::Write as _;
 
 impl ReportData {
@@ -49,7 +49,7 @@ impl ReportData {
             before = Some(member);
             let value = match detector.param(param)?.default {
                 _ if differs(at) => format!("\u{1}{at}\u{1}"),
-                Literal::Text(_) => toml_text(value),
+                Literal::Text(_) => Value::Text(value.clone()).to_string(),
                 _ => value.clone(),
             };
             let _ = writeln!(text, "{param} = {value}");
@@ -65,18 +65,4 @@ pub(super) fn detector(member: &str) -> Option<&'static Detector> {
         _ => member,
     };
     Detector::find(name)
-}
-
-/// A word or pattern in quotes.
-fn toml_text(text: &str) -> String {
-    let escaped: String = text
-        .chars()
-        .map(|c| match c {
-            '"' | '\\' => format!("\\{c}"),
-            '\n' => "\\n".into(),
-            '\t' => "\\t".into(),
-            c => c.into(),
-        })
-        .collect();
-    format!("\"{escaped}\"")
 }
