@@ -1,44 +1,56 @@
-//! Percentile bootstrap over clusters, for the scores that have no closed interval. It is for the
-//! few settings that are reported: a grid of a hundred thousand cells would take an hour.
+//! Intervals over groups for the few settings that are reported: [`bootstrap`]. A grid of a hundred thousand
+//! cells would take an hour.
+//!
+//! Where every group has one transcript, shares and rates keep their closed intervals. Where groups are larger,
+//! transcripts of one are not independent: there the percentile bootstrap over groups decides, and is never
+//! narrower than the closed interval.
 
 use std::collections::BTreeMap;
 
 use crate::cases::Case;
-use crate::intervals::Interval;
+use crate::intervals::{Interval, PoissonCache};
 use crate::latency::{RANKS, rank};
-use crate::metric::Metric;
-use crate::random::Random;
-use crate::scores::Worth;
+use crate::measure::{Certainty, MEASURES, Measure, Metric, Worth};
+use crate::resample::{Cluster, POISSON_1, Resampling, Weights, percentile};
 use crate::tally::{Count, Tally};
 use crate::verdict::{Outcome, Verdict};
-
-/// How often is resampled, and from which seed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Resampling {
-    /// Replicates.
-    pub replicates: usize,
-    /// Seed.
-    pub seed: u64,
-}
-
-impl Default for Resampling {
-    fn default() -> Self {
-        Self {
-            replicates: 2000,
-            seed: 1,
-        }
-    }
-}
 
 /// The 95 % intervals of one setting.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Intervals {
-    /// Each with the name of its column; `None` where the score was n/a in every replicate.
-    pub rows: Vec<(String, Option<Interval>)>,
+    /// Each with the name of its column and how it was made; `None` where the score was n/a in every replicate.
+    pub rows: Vec<(String, Option<Interval>, Method)>,
 }
 
-/// The scores that are resampled from tallies.
-const METRICS: [Metric; 4] = [Metric::Delay, Metric::Saved, Metric::Lost, Metric::Utility];
+/// How an interval was made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Method {
+    /// Wilson.
+    Wilson,
+    /// Exact Poisson.
+    Poisson,
+    /// The bootstrap over groups.
+    Bootstrap,
+}
+
+impl Method {
+    /// The name used in intervals.csv.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Wilson => "wilson",
+            Self::Poisson => "poisson",
+            Self::Bootstrap => "bootstrap",
+        }
+    }
+}
+
+impl Intervals {
+    /// That of a measure or a quantile.
+    pub fn of(&self, name: &str) -> Option<Interval> {
+        let row = self.rows.iter().find(|(n, ..)| n == name);
+        row.and_then(|(_, interval, _)| *interval)
+    }
+}
 
 /// The names of the quantiles that are resampled, over all loops and over hits.
 const QUANTILES: [&str; 6] = [
@@ -50,103 +62,140 @@ const QUANTILES: [&str; 6] = [
     "hit_latency_p95",
 ];
 
-/// The intervals of `delay`, `saved`, `lost`, `utility` and the latency quantiles. `outcomes` are
-/// those of `cases`, in the same order.
+/// The intervals of every measure and of the latency quantiles. `outcomes` are those of `cases`, in the same
+/// order; copies of a text are left out by who calls.
 ///
-/// Whole clusters (`group`) are drawn with replacement, as many as there are. A bound may be
-/// infinite (`never`). Replicates in which a score is n/a are left out of its interval. Cost: a
-/// tally for each cluster and a step for each hit, times the replicates; some 0.1 s for a thousand
-/// clusters.
+/// A bound may be infinite (`never`). Replicates in which a score is n/a are left out of its interval. Cost: the
+/// counts of each group and a step for each hit, times the replicates; some 0.05 s for a thousand groups.
 pub fn bootstrap<'a>(
     cases: impl IntoIterator<Item = &'a Case>,
     outcomes: &[Outcome],
     worth: &Worth,
     resampling: Resampling,
 ) -> Intervals {
-    let sample = Sample::of(cases, outcomes);
-    let mut random = Random::new(resampling.seed);
-    let mut drawn: Vec<Vec<f64>> = vec![Vec::new(); METRICS.len() + QUANTILES.len()];
+    let mut sample = Sample::of(cases, outcomes, resampling.seed);
+    let resampled = |m: &Metric| sample.clustered || m.certainty == Certainty::Resampled;
+    let measures: Vec<Metric> = MEASURES.into_iter().filter(resampled).collect();
+    let mut drawn: Vec<Vec<f64>> = vec![Vec::new(); measures.len() + QUANTILES.len()];
     for _ in 0..resampling.replicates {
-        let (tally, weights) = sample.draw(&mut random);
-        let scores = METRICS.iter().map(|m| m.value(&tally, worth));
-        let quantiles = sample.quantiles(&tally, &weights);
+        let tally = sample.draw();
+        let scores = measures.iter().map(|m| m.value(&tally, worth));
+        let quantiles = sample.quantiles(&tally);
         for (values, value) in drawn.iter_mut().zip(scores.chain(quantiles)) {
             values.extend(value);
         }
     }
-    let names = METRICS
-        .iter()
-        .map(|m| m.name())
-        .chain(QUANTILES.map(String::from));
-    let rows = names
-        .zip(&mut drawn)
-        .map(|(name, values)| (name, percentile(values)))
-        .collect();
+    let mut drawn = drawn.iter_mut().map(|values| percentile(values));
+    let mut cache = PoissonCache::default();
+    let measured = MEASURES.into_iter().map(|m| {
+        let resampled = measures.contains(&m).then(|| drawn.next().flatten());
+        row(m, &sample.whole, resampled, &mut cache)
+    });
+    let mut rows: Vec<_> = measured.collect();
+    let quantiles = QUANTILES.into_iter().zip(drawn);
+    rows.extend(quantiles.map(|(name, ends)| (name.to_owned(), ends, Method::Bootstrap)));
     Intervals { rows }
 }
 
-/// Clusters as tallies, hits by latency.
+/// The row of a measure: closed, resampled, or the wider of both on each side.
+fn row(
+    measure: Metric,
+    tally: &Tally,
+    resampled: Option<Option<Interval>>,
+    cache: &mut PoissonCache,
+) -> (String, Option<Interval>, Method) {
+    let closed = measure.interval(tally, cache);
+    let name = measure.name.to_owned();
+    match (resampled, closed) {
+        (Some(ends), None) => (name, ends, Method::Bootstrap),
+        (Some(Some(ends)), Some(closed)) => (name, Some(wider(ends, closed)), Method::Bootstrap),
+        (_, closed) => (name, closed, method(measure)),
+    }
+}
+
+fn method(measure: &Measure) -> Method {
+    match measure.certainty {
+        Certainty::Share => Method::Wilson,
+        Certainty::Rate => Method::Poisson,
+        Certainty::Resampled => Method::Bootstrap,
+    }
+}
+
+fn wider(a: Interval, b: Interval) -> Interval {
+    Interval {
+        lo: a.lo.min(b.lo),
+        hi: a.hi.max(b.hi),
+    }
+}
+
+/// Groups as what they add, hits by latency.
 struct Sample {
-    clusters: Vec<Tally>,
-    /// Latency and cluster of each hit, rising.
+    groups: Vec<Cluster>,
+    /// How often each counts in the replicate that was drawn last.
+    weights: Vec<u8>,
+    /// Latency and group of each hit, rising.
     hits: Vec<(u64, usize)>,
+    /// Whether some group has more than one transcript.
+    clustered: bool,
+    /// All groups, each once.
+    whole: Tally,
 }
 
 impl Sample {
-    fn of<'a>(cases: impl IntoIterator<Item = &'a Case>, outcomes: &[Outcome]) -> Self {
-        let mut index: BTreeMap<&str, usize> = BTreeMap::new();
-        let mut clusters: Vec<Tally> = Vec::new();
+    fn of<'a>(cases: impl IntoIterator<Item = &'a Case>, outcomes: &[Outcome], seed: u64) -> Self {
+        let mut names: BTreeMap<&str, usize> = BTreeMap::new();
+        let mut tallies: Vec<Tally> = Vec::new();
         let mut hits = Vec::new();
+        let mut whole = Tally::default();
         for (case, outcome) in cases.into_iter().zip(outcomes) {
-            let cluster = *index.entry(case.cluster()).or_insert_with(|| {
-                clusters.push(Tally::default());
-                clusters.len() - 1
+            let group = *names.entry(case.cluster()).or_insert_with(|| {
+                tallies.push(Tally::default());
+                tallies.len() - 1
             });
-            clusters[cluster] += Tally::of(outcome);
+            let tally = Tally::of(outcome);
+            tallies[group] += tally;
+            whole += tally;
             let hit = outcome.latency.filter(|_| outcome.verdict == Verdict::Hit);
-            hits.extend(hit.map(|latency| (latency, cluster)));
+            hits.extend(hit.map(|latency| (latency, group)));
         }
         hits.sort_unstable();
-        Self { clusters, hits }
+        let clustered = tallies.len() < outcomes.len();
+        let mut groups: Vec<Option<Cluster>> = vec![None; tallies.len()];
+        for (name, group) in names {
+            let weights = Weights::of(seed, name, &POISSON_1);
+            groups[group] = Some(Cluster::new(weights, &tallies[group..=group]));
+        }
+        Self {
+            weights: vec![0; groups.len()],
+            groups: groups.into_iter().flatten().collect(),
+            hits,
+            clustered,
+            whole,
+        }
     }
 
-    /// One replicate: its tally, and how often each cluster was drawn.
-    fn draw(&self, random: &mut Random) -> (Tally, Vec<u64>) {
-        let n = self.clusters.len();
-        let mut weights = vec![0; n];
-        let mut tally = Tally::default();
-        for _ in 0..n {
-            // Below n, so it fits.
-            let i = random.below(n as u64) as usize;
-            weights[i] += 1;
-            tally += self.clusters[i];
+    /// The tally of the next replicate.
+    fn draw(&mut self) -> Tally {
+        let mut tally = [Tally::default()];
+        for (group, weight) in self.groups.iter_mut().zip(&mut self.weights) {
+            *weight = group.add_next(&mut tally);
         }
-        (tally, weights)
+        tally[0]
     }
 
     /// Quantiles in the order of [`QUANTILES`].
-    fn quantiles(&self, tally: &Tally, weights: &[u64]) -> [Option<f64>; 6] {
-        let of = |n: u64| RANKS.map(|q| rank(q, n).map(|k| self.nth(k, weights)));
+    fn quantiles(&self, tally: &Tally) -> [Option<f64>; 6] {
+        let of = |n: u64| RANKS.map(|q| rank(q, n).map(|k| self.nth(k)));
         let ([a, b, c], [d, e, f]) = (of(tally.loops()), of(tally.get(Count::Hit)));
         [a, b, c, d, e, f]
     }
 
-    fn nth(&self, k: u64, weights: &[u64]) -> f64 {
+    fn nth(&self, k: u64) -> f64 {
         let mut passed = 0;
-        let found = self.hits.iter().find(|(_, cluster)| {
-            passed += weights[*cluster];
+        let found = self.hits.iter().find(|(_, group)| {
+            passed += u64::from(self.weights[*group]);
             passed >= k
         });
         found.map_or(f64::INFINITY, |(latency, _)| *latency as f64)
     }
-}
-
-/// The 2.5th and the 97.5th percentile, nearest rank.
-pub(crate) fn percentile(values: &mut [f64]) -> Option<Interval> {
-    values.sort_by(f64::total_cmp);
-    let at = |q| rank(q, values.len() as u64).map(|k| values[k as usize - 1]);
-    Some(Interval {
-        lo: at(0.025)?,
-        hi: at(0.975)?,
-    })
 }

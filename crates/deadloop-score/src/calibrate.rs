@@ -12,7 +12,7 @@ use std::ops::Range;
 use deadloop_replay::detect::Side;
 use deadloop_replay::{Axis, Block};
 
-use crate::careful::distance;
+use crate::choose::careful::distance;
 use crate::evidence::Evidence;
 use crate::intervals::poisson_upper;
 use crate::judging::JudgeOptions;

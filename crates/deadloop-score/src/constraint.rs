@@ -1,18 +1,25 @@
-//! [`Constraint`]: what a setting has to meet, decided by confidence bounds where it can be.
+//! [`Constraint`]: a limit that a setting has to keep, and how sure it is that it does.
+//!
+//! A setting is within a limit *at assurance a* where P(within) >= a: shares by Beta(k + 1/2, n - k + 1/2), counts
+//! per exposure by Gamma(k + 1/2, exposure) (Jeffreys' priors; Brown, Cai, DasGupta 2001), other means by their
+//! error. The rule that this replaces let a setting in only where a 95 % bound met the limit: a bound on each of
+//! ten thousand settings selects luck (`reports/METHOD.md`).
 
-use std::collections::HashMap;
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
+use statrs::function::beta::checked_beta_reg;
+use statrs::function::erf::erfc;
+use statrs::function::gamma::checked_gamma_lr;
 
-use crate::blend::Blend;
-use crate::intervals::{events_upper, poisson_lower, share_lower};
-use crate::metric::{GoalError, Metric};
-use crate::scores::Worth;
-use crate::tally::Tally;
+use crate::choose::blend::Blend;
+use crate::measure::{
+    Certainty, FA_PER_MCHAR, FPR, GoalError, Measure, Metric, Unit, WITHINS, Worth, metric,
+};
+use crate::tally::{Count, Tally, WITHIN};
 
-/// Something that a setting has to meet: `fa_per_mchar<=1`.
+/// Something that a setting has to keep: `fa_per_mchar<=1`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub struct Constraint {
@@ -24,9 +31,50 @@ pub struct Constraint {
     pub bound: f64,
 }
 
+/// How sure a candidate has to be within the limits: the levels that are tried, from the least on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Assurance {
+    /// As likely as not.
+    Likely,
+    /// Four times in five.
+    Probable,
+    /// Nineteen times in twenty.
+    Sure,
+}
+
+impl Assurance {
+    /// The levels, from the least on.
+    pub const ALL: [Self; 3] = [Self::Likely, Self::Probable, Self::Sure];
+
+    /// The probability that it asks for.
+    pub fn probability(self) -> f64 {
+        match self {
+            Self::Likely => 0.5,
+            Self::Probable => 0.8,
+            Self::Sure => 0.95,
+        }
+    }
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Likely => "likely",
+            Self::Probable => "probable",
+            Self::Sure => "sure",
+        }
+    }
+
+    /// The highest level that a probability reaches.
+    pub fn of(probability: f64) -> Option<Self> {
+        let reached = |a: &Self| probability >= a.probability();
+        Self::ALL.into_iter().rev().find(reached)
+    }
+}
+
 impl Constraint {
     /// Whether a value meets it.
-    pub(crate) fn admits(&self, value: f64) -> bool {
+    pub fn admits(&self, value: f64) -> bool {
         if self.at_most {
             value <= self.bound
         } else {
@@ -34,24 +82,93 @@ impl Constraint {
         }
     }
 
-    /// Whether it can be decided by a confidence bound at all, given data enough.
-    pub fn has_bound(&self) -> bool {
-        match self.metric {
-            Metric::FaPerMchar => self.at_most,
-            Metric::Recall | Metric::Precision | Metric::Fpr => true,
-            Metric::Within(_) | Metric::KindAccuracy => true,
-            _ => false,
+    /// Whether it limits wrong alarms.
+    pub fn limits_wrong(&self) -> bool {
+        self.at_most && (self.metric == &FA_PER_MCHAR || self.metric == &FPR)
+    }
+
+    /// How many wrong alarms it would allow on the text of `quiet`, the tally of a setting that never alarms;
+    /// `None` where it does not limit wrong alarms.
+    pub fn expected_wrong(&self, quiet: &Tally) -> Option<f64> {
+        let per = match self.metric.unit {
+            Unit::PerMillion => quiet.get(Count::Exposure) as f64 / 1e6,
+            _ => quiet.clean() as f64,
+        };
+        self.limits_wrong().then(|| self.bound * per)
+    }
+
+    /// P(within): the probability that the true value meets the limit, given these counts. 0 where the metric
+    /// is n/a. `None`: the metric has no closed form, and its error decides ([`normal`](Self::normal), or the
+    /// bootstrap).
+    pub fn probability(&self, tally: &Tally) -> Option<f64> {
+        self.smoothed(&Blend::whole(tally))
+    }
+
+    /// The same from smoothed counts.
+    pub(crate) fn smoothed(&self, blend: &Blend) -> Option<f64> {
+        let (k, n) = self.metric.smoothed_counts(blend)?;
+        if n <= 0.0 {
+            return Some(0.0);
         }
+        let below = match self.metric.certainty {
+            Certainty::Share if self.bound <= 0.0 => {
+                f64::from(u8::from(self.bound == 0.0 && k == 0.0))
+            }
+            Certainty::Share if self.bound >= 1.0 => 1.0,
+            Certainty::Share => {
+                checked_beta_reg(k + 0.5, (n - k).max(0.0) + 0.5, self.bound).ok()?
+            }
+            Certainty::Rate if self.bound <= 0.0 => 0.0,
+            Certainty::Rate => {
+                checked_gamma_lr(k + 0.5, self.bound / self.metric.scale() * n).ok()?
+            }
+            Certainty::Resampled => return None,
+        };
+        Some(if self.at_most { below } else { 1.0 - below })
+    }
+
+    /// P(within) of a value with a standard error, by the normal approximation.
+    pub(crate) fn normal(&self, value: Option<f64>, error: f64) -> f64 {
+        let Some(value) = value else {
+            return 0.0;
+        };
+        let sign = if self.at_most { 1.0 } else { -1.0 };
+        let margin = sign * (self.bound - value);
+        match error > 0.0 {
+            true => 0.5 * erfc(-margin / error / std::f64::consts::SQRT_2),
+            false => f64::from(u8::from(margin >= 0.0)),
+        }
+    }
+
+    /// Its value by estimate, and whether that meets the limit; what is n/a does not.
+    pub fn estimate(&self, tally: &Tally, worth: &Worth) -> (Option<f64>, bool) {
+        let value = self.metric.value(tally, worth);
+        (value, value.is_some_and(|x| self.admits(x)))
+    }
+
+    /// Refuses what no value can meet.
+    fn possible(self, text: &str) -> Result<Self, GoalError> {
+        let Measure { name, unit, .. } = self.metric;
+        let nothing = match (unit, self.at_most) {
+            (Unit::Share, false) if self.bound > 1.0 => "never above 1",
+            (Unit::PerMillion, false) if self.bound > 1e6 => "never above a million",
+            (Unit::Share | Unit::PerMillion | Unit::Chars, true) if self.bound < 0.0 => {
+                "never below 0"
+            }
+            _ => return Ok(self),
+        };
+        let why = format!("no setting can keep it, since {name} is {nothing}");
+        Err(GoalError::Impossible(text.trim().into(), why))
     }
 }
 
-/// `metric<=number` or `metric>=number`, in the columns' units.
+/// `metric<=number` or `metric>=number`, in the columns' units; `latency_p90<=1000` is `within_1000>=0.9`.
 impl FromStr for Constraint {
     type Err = GoalError;
     fn from_str(text: &str) -> Result<Self, GoalError> {
         let bad = || GoalError::Constraint(text.into());
         let at = text.find(['<', '>']).ok_or_else(bad)?;
-        let (metric, rest) = text.split_at(at);
+        let (name, rest) = text.split_at(at);
         let bound = rest
             .get(2..)
             .filter(|_| rest[1..].starts_with('='))
@@ -60,12 +177,37 @@ impl FromStr for Constraint {
         if !bound.is_finite() {
             return Err(bad());
         }
-        Ok(Self {
-            metric: metric.parse()?,
-            at_most: rest.starts_with('<'),
-            bound,
-        })
+        let at_most = rest.starts_with('<');
+        let constraint = match quantile(name.trim()) {
+            Some(share) => latency(text, share, at_most, bound)?,
+            None => Self {
+                metric: metric(name)?,
+                at_most,
+                bound,
+            },
+        };
+        constraint.possible(text)
     }
+}
+
+/// The share of loops that a latency quantile speaks of.
+fn quantile(name: &str) -> Option<f64> {
+    match name {
+        "latency_p50" => Some(0.5),
+        "latency_p90" => Some(0.9),
+        "latency_p95" => Some(0.95),
+        _ => None,
+    }
+}
+
+fn latency(text: &str, share: f64, at_most: bool, chars: f64) -> Result<Constraint, GoalError> {
+    let place = WITHIN.iter().position(|n| *n as f64 == chars && at_most);
+    let metric = place.map(|i| WITHINS[i]);
+    Ok(Constraint {
+        metric: metric.ok_or_else(|| GoalError::Latency(text.trim().into()))?,
+        at_most: false,
+        bound: share,
+    })
 }
 
 impl TryFrom<String> for Constraint {
@@ -84,170 +226,13 @@ impl From<Constraint> for String {
 impl fmt::Display for Constraint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let sign = if self.at_most { "<=" } else { ">=" };
-        write!(f, "{}{sign}{}", self.metric.name(), self.bound)
-    }
-}
-
-/// How a constraint stands for one setting.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Standing {
-    /// What was compared with the bound: a confidence bound, or the point estimate.
-    pub compared: Option<f64>,
-    /// Whether a confidence bound decided.
-    pub by_bound: bool,
-    /// Whether it is met. What is n/a is not.
-    pub met: bool,
-}
-
-impl Standing {
-    /// How far inside the constraint it is, in the metric's units; negative: violated.
-    pub fn margin(&self, constraint: &Constraint) -> Option<f64> {
-        let sign = if constraint.at_most { 1.0 } else { -1.0 };
-        self.compared.map(|value| sign * (constraint.bound - value))
-    }
-}
-
-/// The chance with which a one-sided bound is wrong. With 5 % a claim of at most 1 per million takes
-/// 3.0 million chars without a false alarm, as scoring.md has it.
-const ALPHA: f64 = 0.05;
-
-/// Decides constraints, and remembers the bounds that it computed.
-#[derive(Debug, Default)]
-pub struct Judge {
-    /// By the bits of the counts.
-    poisson: HashMap<u64, f64>,
-    proportion: HashMap<(u64, u64, bool), Option<f64>>,
-}
-
-impl Judge {
-    /// Whether `tally` meets `constraint`. `quiet` is the tally of a setting that never alarms on
-    /// the same transcripts: it says how much text there is. Were that asked of each setting's own
-    /// exposure, one that cuts more text would be let off with the point estimate.
-    ///
-    /// A bound decides for `fa_per_mchar` and for proportions, where the data could meet it at best
-    /// (no false alarm, all loops hit); else, and for the other metrics, the point estimate.
-    pub fn standing(
-        &mut self,
-        constraint: &Constraint,
-        tally: &Tally,
-        quiet: &Tally,
-        worth: &Worth,
-    ) -> Standing {
-        self.stands(
-            constraint,
-            &Blend::whole(tally),
-            &Blend::whole(quiet),
-            worth,
-        )
-    }
-
-    /// The same from smoothed counts.
-    pub(crate) fn stands(
-        &mut self,
-        constraint: &Constraint,
-        blend: &Blend,
-        quiet: &Blend,
-        worth: &Worth,
-    ) -> Standing {
-        let bound = self
-            .bound(constraint, blend)
-            .filter(|_| self.could_decide(constraint, quiet));
-        let point = constraint.metric.smoothed(blend, worth);
-        let compared = if point.is_some() {
-            bound.or(point)
-        } else {
-            None
-        };
-        Standing {
-            compared,
-            by_bound: bound.is_some(),
-            met: compared.is_some_and(|value| constraint.admits(value)),
-        }
-    }
-
-    /// Whether a model's own `tally` speaks against a setting with which all models together meet
-    /// `constraint`. Where its text is enough for a bound to decide, that does, as always. Where it is
-    /// thin, the bound on the *other* side has to violate the constraint: one false alarm in 0.3 million
-    /// chars is 3 per million by the point estimate, and no sign of more than one per million.
-    pub(crate) fn refutes(
-        &mut self,
-        constraint: &Constraint,
-        tally: &Tally,
-        quiet: &Tally,
-        worth: &Worth,
-    ) -> bool {
-        let standing = self.standing(constraint, tally, quiet, worth);
-        if standing.met || standing.by_bound || !constraint.has_bound() {
-            return !standing.met;
-        }
-        let best = self.other_bound(constraint, tally);
-        best.is_some_and(|bound| !constraint.admits(bound))
-    }
-
-    /// The confidence bound on the side away from the constraint.
-    fn other_bound(&mut self, constraint: &Constraint, tally: &Tally) -> Option<f64> {
-        let counts = Blend::whole(tally);
-        if constraint.metric == Metric::FaPerMchar {
-            let exposure = counts.exposure();
-            return (exposure > 0.0).then(|| 1e6 * poisson_lower(tally.wrong(), ALPHA) / exposure);
-        }
-        let (k, n) = constraint.metric.smoothed_proportion(&counts)?;
-        self.share(k, n, !constraint.at_most)
-    }
-
-    /// Whether the data would be enough for the bound to meet the constraint at best.
-    fn could_decide(&mut self, constraint: &Constraint, quiet: &Blend) -> bool {
-        let best = match constraint.metric {
-            Metric::FaPerMchar => {
-                let reached = 1e6 * self.events(0.0) <= constraint.bound * quiet.exposure();
-                return constraint.at_most && reached;
-            }
-            Metric::Fpr => quiet.of_clean(Tally::clean),
-            Metric::Recall | Metric::Within(_) => quiet.of_loops(Tally::loops),
-            // Precision is of alarms and kind_accuracy of hits; at best each loop has one.
-            Metric::Precision | Metric::KindAccuracy => quiet.of_loops(Tally::loops),
-            _ => return false,
-        };
-        let k = if constraint.at_most { 0.0 } else { best };
-        let reached = self.share(k, best, constraint.at_most);
-        reached.is_some_and(|bound| constraint.admits(bound))
-    }
-
-    /// The confidence bound on the side of the constraint.
-    fn bound(&mut self, constraint: &Constraint, blend: &Blend) -> Option<f64> {
-        if constraint.metric == Metric::FaPerMchar && constraint.at_most {
-            let exposure = blend.exposure();
-            return (exposure > 0.0).then(|| 1e6 * self.events(blend.wrong()) / exposure);
-        }
-        let (k, n) = constraint.metric.smoothed_proportion(blend)?;
-        self.share(k, n, constraint.at_most)
-    }
-
-    fn events(&mut self, k: f64) -> f64 {
-        *self
-            .poisson
-            .entry(k.to_bits())
-            .or_insert_with(|| events_upper(k, ALPHA))
-    }
-
-    fn share(&mut self, k: f64, n: f64, upper: bool) -> Option<f64> {
-        // An upper bound is that of the complement: the small tail is never 1 - tiny.
-        let bound = || {
-            if upper {
-                share_lower(n - k, k, ALPHA).map(|lo| 1.0 - lo)
-            } else {
-                share_lower(k, n - k, ALPHA)
-            }
-        };
-        let key = (k.to_bits(), n.to_bits(), upper);
-        *self.proportion.entry(key).or_insert_with(bound)
+        write!(f, "{}{sign}{}", self.metric.name, self.bound)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tally::Count;
 
     fn tally(counts: &[(Count, i64)]) -> Tally {
         let mut tally = Tally::default();
@@ -255,38 +240,55 @@ mod tests {
         tally
     }
 
+    fn close(got: Option<f64>, want: f64) {
+        let got = got.unwrap();
+        assert!((got - want).abs() < 1e-9, "{got} is not {want}");
+    }
+
+    /// Reference values from scipy 1.14: stats.gamma.cdf(x, k + 0.5), stats.beta.cdf(x, k + 0.5, n - k + 0.5).
     #[test]
-    fn thin_text_speaks_against_a_setting_only_beyond_chance() {
-        let one: Constraint = "fa_per_mchar<=1".parse().unwrap();
-        let half: Constraint = "recall>=0.5".parse().unwrap();
-        let worth = Worth::default();
-        let mut judge = Judge::default();
-        let text = |alarms, chars| tally(&[(Count::FalseAlarm, alarms), (Count::Exposure, chars)]);
-        // The 5 % lower bound of one event is 0.0513, of three 0.818, of twelve 6.92.
-        for (alarms, chars, against) in [
-            (1, 300_000, false),
-            (1, 51_000, true),
-            (3, 800_000, true),
-            (3, 830_000, false),
-            (0, 0, false),
-            // Text enough to decide: the upper bound does.
-            (12, 12_000_000, true),
-            (5, 12_000_000, false),
-        ] {
-            let tally = text(alarms, chars);
-            let refuted = judge.refutes(&one, &tally, &text(0, chars), &worth);
-            assert_eq!(refuted, against, "{alarms} in {chars}");
-        }
-        // 4 loops could not show a recall of a half; none of them hit is no more than bad luck, of 5 it is.
-        let loops = |hit, miss| tally(&[(Count::Hit, hit), (Count::Miss, miss)]);
-        assert!(!judge.refutes(&half, &loops(0, 4), &loops(0, 4), &worth));
-        assert!(judge.refutes(&half, &loops(0, 5), &loops(0, 5), &worth));
-        assert!(judge.refutes(
-            &"delay>=10".parse().unwrap(),
-            &loops(0, 5),
-            &loops(0, 5),
-            &worth
-        ));
+    fn probabilities_agree_with_scipy() {
+        let fa = |bound: &str, k, exposure| {
+            let c: Constraint = bound.parse().unwrap();
+            c.probability(&tally(&[
+                (Count::FalseAlarm, k),
+                (Count::Exposure, exposure),
+            ]))
+        };
+        close(fa("fa_per_mchar<=1", 0, 1_000_000), 0.842_700_792_949_714_9);
+        close(fa("fa_per_mchar<=1", 1, 3_000_000), 0.888_389_774_905_287_8);
+        close(
+            fa("fa_per_mchar>=1", 1, 3_000_000),
+            1.0 - 0.888_389_774_905_287_8,
+        );
+        close(fa("fa_per_mchar<=0", 0, 3_000_000), 0.0);
+        close(fa("fa_per_mchar<=1", 0, 0), 0.0);
+        let recall = |bound: &str, hit, miss| {
+            let c: Constraint = bound.parse().unwrap();
+            c.probability(&tally(&[(Count::Hit, hit), (Count::Miss, miss)]))
+        };
+        close(recall("recall>=0.7", 9, 1), 0.943_309_107_653_105_3);
+        close(recall("recall>=0.7", 0, 0), 0.0);
+        assert_eq!(recall("delay<=100", 9, 1), None);
+    }
+
+    #[test]
+    fn levels_are_reached_from_below() {
+        let of = |p| Assurance::of(p).map(Assurance::name);
+        assert_eq!(of(0.499), None);
+        assert_eq!(of(0.5), Some("likely"));
+        assert_eq!(of(0.7999), Some("likely"));
+        assert_eq!(of(0.8), Some("probable"));
+        assert_eq!(of(0.95), Some("sure"));
+    }
+
+    #[test]
+    fn a_value_with_an_error_is_within_by_the_normal_distribution() {
+        let c: Constraint = "delay<=1000".parse().unwrap();
+        assert!((c.normal(Some(900.0), 100.0) - 0.841_344_746_068_543).abs() < 1e-12);
+        assert_eq!(c.normal(Some(1000.0), 0.0), 1.0);
+        assert_eq!(c.normal(Some(1001.0), 0.0), 0.0);
+        assert_eq!(c.normal(None, 1.0), 0.0);
     }
 
     #[test]
@@ -296,13 +298,13 @@ mod tests {
             "recall>=0.5",
             "within_1000>=0.9",
             "delay<=1500",
+            "net_per_1000>=-5",
         ] {
             assert_eq!(text.parse::<Constraint>().unwrap().to_string(), text);
         }
-        assert_eq!(
-            " recall >= 0.5".parse::<Constraint>().unwrap().to_string(),
-            "recall>=0.5"
-        );
+        let read = |text: &str| text.parse::<Constraint>().map(|c| c.to_string());
+        assert_eq!(read(" recall >= 0.5").unwrap(), "recall>=0.5");
+        assert_eq!(read("latency_p90<=1000").unwrap(), "within_1000>=0.9");
         for text in [
             "recall",
             "recall>0.5",
@@ -311,60 +313,31 @@ mod tests {
             "recall<=NaN",
             "speed<=1",
             "<=1",
+            "latency_p90<=1100",
+            "latency_p90>=1000",
         ] {
             assert!(text.parse::<Constraint>().is_err(), "{text}");
         }
-        let error = "latency_p90".parse::<Metric>().unwrap_err().to_string();
-        assert!(
-            error.contains("unknown metric \"latency_p90\"; expected one of recall,"),
-            "{error}"
-        );
     }
 
     #[test]
-    fn the_upper_bound_decides_where_there_is_text_enough_for_it() {
-        let constraint: Constraint = "fa_per_mchar<=1".parse().unwrap();
-        let standing = |wrong: i64, exposure: i64| {
-            let quiet = tally(&[(Count::Quiet, 10), (Count::Exposure, exposure)]);
-            let t = tally(&[(Count::FalseAlarm, wrong), (Count::Exposure, exposure)]);
-            Judge::default().standing(&constraint, &t, &quiet, &Worth::default())
-        };
-        let three = standing(0, 3_000_000);
-        assert!(three.met && three.by_bound);
-        assert!((three.compared.unwrap() - 2.995_732_273_554 / 3.0).abs() < 1e-9);
-        assert!(
-            !standing(1, 3_000_000).met,
-            "one alarm: the bound is 4.74 / 3"
+    fn what_no_setting_can_keep_is_refused() {
+        let error = |text: &str| text.parse::<Constraint>().unwrap_err().to_string();
+        assert_eq!(
+            error("recall>=2"),
+            "recall>=2: no setting can keep it, since recall is never above 1"
         );
-        let few = standing(1, 2_900_000);
-        assert!(
-            few.met && !few.by_bound,
-            "too little text: the point estimate, and thin"
-        );
-        assert!(!standing(3, 2_900_000).met);
-        assert!(!standing(0, 0).met, "n/a meets nothing");
+        assert!(error("fa_per_mchar<=-1").contains("never below 0"));
+        assert!("net_per_1000<=-1".parse::<Constraint>().is_ok());
     }
 
     #[test]
-    fn cutting_more_text_does_not_soften_the_rule() {
-        let constraint: Constraint = "fa_per_mchar<=1".parse().unwrap();
-        let quiet = tally(&[(Count::Exposure, 3_100_000)]);
-        let t = tally(&[(Count::FalseAlarm, 2), (Count::Exposure, 2_500_000)]);
-        let standing = Judge::default().standing(&constraint, &t, &quiet, &Worth::default());
-        assert!(standing.by_bound && !standing.met);
-    }
-
-    #[test]
-    fn a_lower_bound_decides_a_recall() {
-        let constraint: Constraint = "recall>=0.7".parse().unwrap();
-        let standing = |hit: i64, miss: i64| {
-            let quiet = tally(&[(Count::Miss, hit + miss)]);
-            let t = tally(&[(Count::Hit, hit), (Count::Miss, miss)]);
-            Judge::default().standing(&constraint, &t, &quiet, &Worth::default())
-        };
-        assert!(standing(10, 0).met, "0.7411");
-        assert!(!standing(9, 1).met, "0.6058");
-        let few = standing(4, 1);
-        assert!(few.met && !few.by_bound, "five loops cannot show 0.7");
+    fn a_limit_says_how_many_wrong_alarms_it_allows() {
+        let quiet = tally(&[(Count::Exposure, 3_000_000), (Count::Quiet, 200)]);
+        let expected = |text: &str| text.parse::<Constraint>().unwrap().expected_wrong(&quiet);
+        assert_eq!(expected("fa_per_mchar<=0.5"), Some(1.5));
+        assert_eq!(expected("fpr<=0.01"), Some(2.0));
+        assert_eq!(expected("recall>=0.5"), None);
+        assert_eq!(expected("fa_per_mchar>=0.5"), None);
     }
 }

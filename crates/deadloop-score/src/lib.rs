@@ -6,9 +6,9 @@
 //! | a record held against its label | [`judge`], [`Outcome`] |
 //! | the only state: counts that add | [`Tally`], [`Count`] |
 //! | a tally for every cell of a block, without a loop over cells | [`tallies`], [`Sheet`] |
-//! | the numbers, and what they mean | [`Scores`], [`Metric`] |
+//! | the numbers, and what they mean | [`measure`], [`Scores`] |
 //! | how sure they are | [`wilson`], [`clopper_pearson`], [`poisson`], [`bootstrap()`] |
-//! | which setting to take | [`choose()`], [`folds()`], [`front`] |
+//! | which setting to take, and whether to | [`choose()`], [`Advice`], [`front`] |
 //! | how far other models speak for one | [`Borrowing`], [`BetaBinomial`], [`GammaPoisson`] |
 //! | what clean text alone allows | [`calibrate()`] |
 //! | grids too large for the product | [`draw_structures`], [`race`] |
@@ -20,61 +20,57 @@
 //! Single-threaded: what is slow here was made to cost little instead.
 
 mod agreement;
-mod blend;
-mod board;
 mod bootstrap;
 mod calibrate;
-mod careful;
 mod cases;
-mod choice;
-mod choose;
+pub mod choose;
 mod compare;
 mod consistency;
 mod constraint;
-mod cross;
+mod copies;
 mod evidence;
 mod files;
 mod floors;
-mod folds;
-mod infeasible;
 mod intervals;
 mod judging;
 mod label;
 mod label_rows;
 mod labels_csv;
 mod latency;
-mod ledger;
-mod metric;
+pub mod measure;
 mod paint;
-mod paired;
-mod pairing;
 mod pareto;
 mod pinned;
-mod pooling;
 pub mod power;
 mod random;
+mod resample;
 mod scores;
-mod select;
 mod sheet;
-mod spread;
-mod structures;
 mod tally;
 mod timeline;
 mod verdict;
 
 pub use agreement::{Agreement, Onsets, Overlaps, agreement, alpha};
-pub use bootstrap::{Intervals, Resampling, bootstrap};
+pub use bootstrap::{Intervals, Method, bootstrap};
 pub use calibrate::{Calibration, Supported, calibrate};
 pub use cases::Case;
-pub use choice::{Choice, Choices, ChooseOptions, LeftOut, Why};
-pub use choose::choose;
+pub use choose::advice::{Advice, Changed, Level, Price, Ruling, Run, Ship};
+pub use choose::choices::{Choice, Choices, Why};
+pub use choose::duel::Figures;
+pub use choose::folds::folds;
+pub use choose::options::ChooseOptions;
+pub use choose::pooling::{BetaBinomial, Borrowing, GammaPoisson, Sizes};
+pub use choose::structures::{Drawing, Drawn, draw_structures, race};
+pub use choose::words::told;
+pub use choose::{NoCandidates, changes, choose};
 pub use compare::{
     Bearing, Change, CompareOptions, Comparison, Direction, Fails, Flip, Gate, GateName, Noise,
     NotComparable, Row, Said, Side, SideError, Spot, Test, compare, holm, mcnemar, p_shown,
-    student,
+    sign_flips, student,
 };
 pub use consistency::Consistency;
-pub use constraint::{Constraint, Judge, Standing};
+pub use constraint::{Assurance, Constraint};
+pub use copies::firsts;
 pub use deadloop_replay as replay;
 pub use evidence::{Evidence, Mismatch};
 pub use files::breakdown::{write_intervals, write_scores_by};
@@ -94,8 +90,6 @@ pub use files::sweep::{
 };
 pub use files::table::{Cell, Cells, Table, Type};
 pub use floors::Floor;
-pub use folds::folds;
-pub use infeasible::{ChooseError, NothingFeasible, Restrictive};
 pub use intervals::{
     Interval, PoissonCache, clopper_pearson, poisson, poisson_lower, poisson_upper,
     proportion_lower, proportion_upper, wilson,
@@ -105,13 +99,12 @@ pub use label::{Class, Span, Truth};
 pub use label_rows::{LabelRow, write_labels};
 pub use labels_csv::{COLUMNS as LABEL_COLUMNS, LabelsFile};
 pub use latency::{Latencies, Quantiles, RANKS, rank};
-pub use metric::{GoalError, Metric};
+pub use measure::{GoalError, MEASURES, Measure, Metric, Unit, WITHINS, Worth, metric};
 pub use pareto::{Point, front};
 pub use pinned::{Expect, Fired, Marks, Pinned, Subject, parse_pinned};
-pub use pooling::{BetaBinomial, Borrowing, GammaPoisson, Sizes};
-pub use scores::{Scores, Worth, delay, f_beta, fa_per_mchar, lost, ppv, saved, utility};
+pub use resample::{POISSON_1, POISSON_HALF, Resampling, Weights};
+pub use scores::Scores;
 pub use sheet::{LatencySheet, Sheet, Trial, tallies, tallies_and_latencies};
-pub use structures::{Drawing, Drawn, draw_structures, race};
-pub use tally::{Count, SHARE, Tally, WITHIN};
+pub use tally::{Count, Tally, WITHIN};
 pub use timeline::Timeline;
 pub use verdict::{Outcome, Verdict, judge};

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::scores::{delay, fa_per_mchar};
-use crate::tally::{Count, Tally};
+use crate::measure::{DELAY, FA_PER_MCHAR, RECALL, Worth};
+use crate::tally::Tally;
 
 /// What a setting is compared by: more recall, fewer false alarms, less delay.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -21,13 +21,13 @@ pub struct Point {
 impl Point {
     /// The point of a tally; `None` where one of the three is n/a.
     pub fn of(cell: usize, tally: &Tally) -> Option<Self> {
-        let recall =
-            (tally.loops() > 0).then(|| tally.get(Count::Hit) as f64 / tally.loops() as f64);
+        // None of the three depends on what errors cost.
+        let worth = Worth::default();
         Some(Self {
             cell,
-            recall: recall?,
-            fa_per_mchar: fa_per_mchar(tally)?,
-            delay: delay(tally)?,
+            recall: RECALL.value(tally, &worth)?,
+            fa_per_mchar: FA_PER_MCHAR.value(tally, &worth)?,
+            delay: DELAY.value(tally, &worth)?,
         })
     }
 }

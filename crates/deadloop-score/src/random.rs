@@ -5,11 +5,6 @@
 pub(crate) struct Random(u64);
 
 impl Random {
-    /// The stream of a seed.
-    pub(crate) fn new(seed: u64) -> Self {
-        Self(seed)
-    }
-
     /// The stream of a seed and a name: what is drawn for one transcript does not depend on which
     /// others there are, nor on their order.
     pub(crate) fn named(seed: u64, name: &str) -> Self {
@@ -49,7 +44,7 @@ mod tests {
     /// The first outputs of the reference implementation for the seed 1234567.
     #[test]
     fn it_is_splitmix64() {
-        let mut random = Random::new(1_234_567);
+        let mut random = Random(1_234_567);
         assert_eq!(random.next(), 6_457_827_717_110_365_317);
         assert_eq!(random.next(), 3_203_168_211_198_807_973);
     }
@@ -63,7 +58,7 @@ mod tests {
 
     #[test]
     fn numbers_stay_below_their_bound_and_reach_it() {
-        let mut random = Random::new(3);
+        let mut random = Random(3);
         let drawn: Vec<u64> = (0..1000).map(|_| random.below(7)).collect();
         assert!((0..7).all(|n| drawn.contains(&n)) && drawn.iter().all(|n| *n < 7));
         assert_eq!(random.below(0), 0);

@@ -173,6 +173,11 @@ impl Sheet {
         self.merged(self.canvas.index(at))
     }
 
+    /// Which merged cell a cell is part of: all of one have one tally.
+    pub(crate) fn index(&self, at: &[u16]) -> usize {
+        self.canvas.index(at)
+    }
+
     /// The tally of the cells that are merged into one.
     fn merged(&self, index: usize) -> Tally {
         let mut tally = self.base;

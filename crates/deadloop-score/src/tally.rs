@@ -25,8 +25,10 @@ pub enum Count {
     FalseAlarm,
     /// Verdicts `quiet`.
     Quiet,
-    /// Verdicts `transient-stop`.
+    /// Verdicts `transient-stop`, in transcripts with a loop too.
     TransientStop,
+    /// Those of them in a transcript that loops later: the loop counts, and never came.
+    Earlier,
     /// Verdicts `transient-pass`.
     TransientPass,
     /// Verdicts `unlabelled`.
@@ -37,14 +39,16 @@ pub enum Count {
     Exposure,
     /// Healthy chars thrown away.
     Lost,
-    /// Chars of loops that were not generated thanks to hits and lates.
+    /// Chars of loops that were not generated thanks to hits, lates and alarms in an earlier repetition.
     Saved,
     /// Chars of all loops, onset to end.
     LoopChars,
     /// Chars of loops that were generated, each capped by the horizon.
     Delay,
-    /// Sum over hits and lates of the saved share of that loop, in units of [`SHARE`].
-    Share,
+    /// Watched chars up to the alarm, over premature and stale alarms: what is generated again.
+    CutAt,
+    /// The same over false alarms on clean transcripts.
+    FalseAt,
     /// Hits whose label names a kind.
     KindKnown,
     /// Hits whose kind is the label's.
@@ -65,9 +69,6 @@ pub enum Count {
     Within5000,
 }
 
-/// One whole loop in [`Count::Share`]: shares are summed as multiples of 1e-12, rounded down.
-pub const SHARE: i64 = 1_000_000_000_000;
-
 /// The latencies N of `within_N`, chars.
 pub const WITHIN: [u64; 6] = [100, 200, 500, 1000, 2000, 5000];
 
@@ -76,7 +77,7 @@ impl Count {
     pub const N: usize = Self::ALL.len();
 
     /// All of them, in the order of their numbers.
-    pub const ALL: [Self; 27] = [
+    pub const ALL: [Self; 29] = [
         Self::Transcripts,
         Self::Hit,
         Self::Late,
@@ -86,6 +87,7 @@ impl Count {
         Self::FalseAlarm,
         Self::Quiet,
         Self::TransientStop,
+        Self::Earlier,
         Self::TransientPass,
         Self::Unlabelled,
         Self::Errors,
@@ -94,7 +96,8 @@ impl Count {
         Self::Saved,
         Self::LoopChars,
         Self::Delay,
-        Self::Share,
+        Self::CutAt,
+        Self::FalseAt,
         Self::KindKnown,
         Self::KindRight,
         Self::Censored,
@@ -105,6 +108,22 @@ impl Count {
         Self::Within2000,
         Self::Within5000,
     ];
+
+    /// What the loops are the sum of.
+    pub const LOOPS: [Self; 6] = [
+        Self::Hit,
+        Self::Late,
+        Self::Premature,
+        Self::Stale,
+        Self::Miss,
+        Self::Earlier,
+    ];
+
+    /// What the clean transcripts are the sum of.
+    pub const CLEAN: [Self; 2] = [Self::FalseAlarm, Self::Quiet];
+
+    /// What the wrong alarms are the sum of.
+    pub const WRONG: [Self; 3] = [Self::FalseAlarm, Self::Premature, Self::Stale];
 
     /// The bins of `within_N`, in the order of [`WITHIN`].
     pub const BINS: [Self; 6] = [
@@ -150,7 +169,15 @@ impl Tally {
         tally[Count::Saved] = signed(outcome.saved);
         tally[Count::LoopChars] = signed(outcome.loop_chars);
         tally[Count::Delay] = signed(outcome.delay);
-        tally[Count::Share] = share(outcome.saved, outcome.loop_chars);
+        tally[Count::Earlier] = outcome.is_earlier().into();
+        let at = match outcome.verdict {
+            Verdict::Premature | Verdict::Stale => Some(Count::CutAt),
+            Verdict::FalseAlarm => Some(Count::FalseAt),
+            _ => None,
+        };
+        if let Some(count) = at {
+            tally[count] = signed(outcome.generated);
+        }
         tally[Count::KindKnown] = outcome.kind_right.is_some().into();
         tally[Count::KindRight] = (outcome.kind_right == Some(true)).into();
         tally[Count::Censored] = outcome.censored.into();
@@ -160,30 +187,26 @@ impl Tally {
         tally
     }
 
-    /// Loops that count: `hit`, `late`, `premature`, `stale`, `miss`.
+    /// Loops that count: `hit`, `late`, `premature`, `stale`, `miss`, `earlier`. The same number for
+    /// every setting that fails on no transcript.
     pub fn loops(&self) -> u64 {
-        self.sum(&[
-            Count::Hit,
-            Count::Late,
-            Count::Premature,
-            Count::Stale,
-            Count::Miss,
-        ])
+        self.sum(&Count::LOOPS)
     }
 
     /// Clean transcripts that count.
     pub fn clean(&self) -> u64 {
-        self.sum(&[Count::FalseAlarm, Count::Quiet])
+        self.sum(&Count::CLEAN)
     }
 
-    /// Transient transcripts in columns of their own.
+    /// Transient transcripts: those without a loop.
     pub fn transient(&self) -> u64 {
-        self.sum(&[Count::TransientStop, Count::TransientPass])
+        let stopped = self.get(Count::TransientStop) - self.get(Count::Earlier);
+        stopped + self.get(Count::TransientPass)
     }
 
     /// Wrong alarms: `false-alarm`, `premature`, `stale`.
     pub fn wrong(&self) -> u64 {
-        self.sum(&[Count::FalseAlarm, Count::Premature, Count::Stale])
+        self.sum(&Count::WRONG)
     }
 
     /// Hits with a latency of at most [`WITHIN`]`[i]` chars.
@@ -214,14 +237,6 @@ impl Tally {
 /// Corpora are far below 2^63 chars.
 fn signed(n: u64) -> i64 {
     i64::try_from(n).unwrap_or(i64::MAX)
-}
-
-fn share(saved: u64, whole: u64) -> i64 {
-    if whole == 0 {
-        return 0;
-    }
-    let share = u128::from(saved) * u128::from(SHARE.unsigned_abs()) / u128::from(whole);
-    i64::try_from(share).unwrap_or(SHARE)
 }
 
 fn bin(outcome: &Outcome) -> Option<Count> {

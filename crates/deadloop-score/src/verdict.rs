@@ -88,7 +88,8 @@ impl Verdict {
         matches!(self, Self::FalseAlarm | Self::Premature | Self::Stale)
     }
 
-    /// Whether it is a loop that counts: `hit`, `late`, `premature`, `stale` or `miss`.
+    /// Whether it tells of a loop: `hit`, `late`, `premature`, `stale` or `miss`. A loop whose earlier
+    /// repetition was stopped counts too: see [`Outcome::is_earlier`].
     pub fn is_loop(self) -> bool {
         matches!(
             self,
@@ -116,6 +117,8 @@ pub struct Outcome {
     pub lost: u64,
     /// Healthy chars that the setting watched.
     pub exposure: u64,
+    /// Watched chars up to the alarm, where it was wrong; else 0.
+    pub generated: u64,
     /// Length of the judged or charged loop, onset to end; 0 where no loop counts.
     pub loop_chars: u64,
     /// What `delay` sums: chars of that loop which were generated, capped by the horizon.
@@ -138,11 +141,18 @@ impl Outcome {
             saved: 0,
             lost: 0,
             exposure: 0,
+            generated: 0,
             loop_chars: 0,
             delay: 0,
             kind_right: None,
             censored: false,
         }
+    }
+
+    /// Whether an earlier repetition was stopped in a transcript that loops later: the loop counts, it was
+    /// not found, and it never came.
+    pub fn is_earlier(&self) -> bool {
+        self.verdict == Verdict::TransientStop && self.span.is_some()
     }
 
     /// The outcome of a transcript on which the detector failed.
@@ -163,6 +173,9 @@ impl Outcome {
 /// saved        0       0          2000   1600   0
 /// lost         0       100        0      0      500
 /// ```
+///
+/// Had the same transcript repeated itself from char 200 to 500 and recovered, an alarm at 300 would be
+/// `transient-stop`: exposure 300, delay 0, saved 2000, and the loop in the column `earlier`.
 pub fn judge(case: &Case, watch: Watch, stop: Option<&Stop>, options: &JudgeOptions) -> Outcome {
     let Some(truth) = case.truth.as_ref().filter(|t| t.class != Class::Unsure) else {
         return Outcome::bare(Verdict::Unlabelled);
@@ -247,6 +260,7 @@ impl<'a> Hearing<'a> {
         Outcome {
             exposure,
             lost,
+            generated: exposure,
             ..Outcome::bare(Verdict::FalseAlarm)
         }
     }
@@ -272,7 +286,7 @@ impl<'a> Hearing<'a> {
         let recovers =
             |s: &Span| s.class == Class::Transient && alarm.within(s, s.earliest.0, s.end.0);
         if self.options.transient == Transient::Ignore && self.spans.iter().any(recovers) {
-            return Outcome::bare(Verdict::TransientStop);
+            return self.earlier();
         }
         match self
             .loops()
@@ -321,10 +335,21 @@ impl<'a> Hearing<'a> {
 
     /// An alarm outside every span; healthy text follows it until `until` watched chars.
     fn cut(&self, alarm: &Alarm, verdict: Verdict, until: u64) -> Outcome {
-        let lost = until.saturating_sub(self.watch.chars(alarm.moment.seen));
+        let generated = self.watch.chars(alarm.moment.seen);
         Outcome {
-            lost,
+            lost: until.saturating_sub(generated),
+            generated,
             ..self.charge(verdict)
+        }
+    }
+
+    /// An alarm in an earlier repetition: as if the first loop were stopped at its onset, but not found.
+    fn earlier(&self) -> Outcome {
+        let charged = self.charge(Verdict::TransientStop);
+        Outcome {
+            saved: charged.loop_chars,
+            delay: 0,
+            ..charged
         }
     }
 

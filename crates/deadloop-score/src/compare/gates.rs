@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::flips::{Change, Flip};
 use super::rows::Row;
 use super::{Bearing, CompareOptions};
-use crate::metric::Metric;
+use crate::measure::{FA_PER_MCHAR, FPR, Metric, RECALL, Unit};
 
 /// One condition on NEW.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -119,11 +119,11 @@ fn corpus(verdict: Bearing, rows: &[Row], flips: &[Flip], options: &CompareOptio
         passed,
         why,
     };
-    let scored = |metric| {
+    let scored = |metric: Metric| {
         rows.iter()
             .any(|r| r.of == metric && r.difference.is_some())
     };
-    if !scored(Metric::Recall) && !scored(Metric::Fpr) {
+    if !scored(&RECALL) && !scored(&FPR) {
         let why = "no transcript is labelled a loop or clean, so nothing can be said";
         return gate(None, why.into());
     }
@@ -148,7 +148,7 @@ fn false_alarms(rows: &[Row], margin: f64) -> Gate {
     };
     let row = rows
         .iter()
-        .find(|r| r.model == "*" && r.of == Metric::FaPerMchar);
+        .find(|r| r.model == "*" && r.of == &FA_PER_MCHAR);
     let Some((d, hi)) = row.and_then(|r| r.difference.zip(r.hi)) else {
         return gate(
             None,
@@ -162,7 +162,7 @@ fn false_alarms(rows: &[Row], margin: f64) -> Gate {
 impl Row {
     /// A guard metric whose estimate is worse by more than noise.
     fn is_worse_guard(&self) -> bool {
-        matches!(self.of, Metric::Fpr | Metric::FaPerMchar)
+        (self.of == &FPR || self.of == &FA_PER_MCHAR)
             && self.difference.is_some_and(|d| d > self.noise)
     }
 
@@ -192,10 +192,10 @@ impl Row {
 
     /// A value of this metric, or a difference with its sign, as people read it.
     pub fn shown(&self, x: f64, signed: bool) -> String {
-        let (x, decimals, unit) = match self.of {
-            Metric::Delay => (x, 0, ""),
-            Metric::FaPerMchar => (x, 2, ""),
-            _ => (100.0 * x, 1, " %"),
+        let (x, decimals, unit) = match self.of.unit {
+            Unit::Chars | Unit::PerThousand => (x, 0, ""),
+            Unit::PerMillion => (x, 2, ""),
+            Unit::Share => (100.0 * x, 1, " %"),
         };
         if signed {
             format!("{x:+.decimals$}{unit}")

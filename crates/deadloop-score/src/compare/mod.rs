@@ -30,10 +30,10 @@ pub use gates::{Fails, Gate, GateName, p_shown};
 pub use pairs::NotComparable;
 pub use rows::{Row, Test};
 pub use side::{Seen as Said, Side, SideError, Spot};
-pub use significance::{holm, mcnemar, student};
+pub use significance::{holm, mcnemar, sign_flips, student};
 
-use crate::bootstrap::Resampling;
-use crate::metric::Metric;
+use crate::measure::Metric;
+use crate::resample::Resampling;
 use crate::tally::{Count, Tally};
 
 /// What a difference comes to.
@@ -120,14 +120,8 @@ impl Default for Noise {
 }
 
 impl Noise {
-    fn of(&self, metric: Metric) -> f64 {
-        match metric {
-            Metric::Recall => self.recall,
-            Metric::Fpr => self.fpr,
-            Metric::FaPerMchar => self.fa_per_mchar,
-            Metric::Delay => self.delay,
-            _ => self.saved,
-        }
+    fn of(mut self, metric: Metric) -> f64 {
+        self.named(metric.name).map_or(0.0, |floor| *floor)
     }
 
     /// The floor of a metric, by its name; `None` for one that is not compared.

@@ -3,11 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::pairs::Pair;
-use crate::bootstrap::{Resampling, percentile};
 use crate::intervals::Interval;
-use crate::metric::Metric;
-use crate::random::Random;
-use crate::scores::Worth;
+use crate::measure::{Metric, Worth};
+use crate::resample::{self, POISSON_1, Resampling, Weights, percentile};
 use crate::tally::Tally;
 
 /// What the bootstrap says about the difference NEW - BASE of one metric.
@@ -19,27 +17,32 @@ pub(crate) struct Spread {
     pub(crate) error: f64,
 }
 
+/// One group: its name, and the tallies of both sides.
+pub(crate) struct Cluster<'a> {
+    name: &'a str,
+    pub(crate) sides: [Tally; 2],
+}
+
 /// The spread of each metric's difference; `None` where it was n/a in every replicate. Replicates
 /// in which it is n/a are left out.
 pub(crate) fn resample(
-    clusters: &[(Tally, Tally)],
+    clusters: &[Cluster<'_>],
     metrics: &[Metric],
     resampling: Resampling,
-    name: &str,
 ) -> Vec<Option<Spread>> {
-    let mut random = Random::named(resampling.seed, name);
+    let weighed = |c: &Cluster<'_>| {
+        let weights = Weights::of(resampling.seed, c.name, &POISSON_1);
+        resample::Cluster::new(weights, &c.sides)
+    };
+    let mut weighed: Vec<resample::Cluster> = clusters.iter().map(weighed).collect();
     let mut drawn: Vec<Vec<f64>> = vec![Vec::new(); metrics.len()];
-    let n = clusters.len() as u64;
     for _ in 0..resampling.replicates {
-        let (mut base, mut new) = (Tally::default(), Tally::default());
-        for _ in 0..n {
-            // Below n, so it fits.
-            let (a, b) = &clusters[random.below(n) as usize];
-            base += *a;
-            new += *b;
+        let mut sides = [Tally::default(); 2];
+        for cluster in &mut weighed {
+            cluster.add_next(&mut sides);
         }
         for (values, metric) in drawn.iter_mut().zip(metrics) {
-            values.extend(difference(*metric, &base, &new));
+            values.extend(difference(metric, &sides[0], &sides[1]));
         }
     }
     drawn.iter_mut().map(|values| spread(values)).collect()
@@ -61,13 +64,14 @@ pub(crate) fn difference(metric: Metric, base: &Tally, new: &Tally) -> Option<f6
     Some(metric.value(new, &worth)? - metric.value(base, &worth)?)
 }
 
-/// The tallies of both sides, cluster by cluster, in the order of their names.
-pub(crate) fn clusters(pairs: &[Pair<'_>]) -> Vec<(Tally, Tally)> {
-    let mut clusters: BTreeMap<&str, (Tally, Tally)> = BTreeMap::new();
+/// The tallies of both sides, group by group, in the order of their names.
+pub(crate) fn clusters<'a>(pairs: &[Pair<'a>]) -> Vec<Cluster<'a>> {
+    let mut clusters: BTreeMap<&str, [Tally; 2]> = BTreeMap::new();
     for Pair { base, new } in pairs {
         let of = clusters.entry(&base.cluster).or_default();
-        of.0 += base.tally;
-        of.1 += new.tally;
+        of[0] += base.tally;
+        of[1] += new.tally;
     }
-    clusters.into_values().collect()
+    let named = clusters.into_iter();
+    named.map(|(name, sides)| Cluster { name, sides }).collect()
 }

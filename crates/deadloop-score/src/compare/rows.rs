@@ -6,29 +6,25 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::pairs::Pair;
-use super::resample::{Spread, clusters, difference, resample};
-use super::significance::{FEWEST, holm, mcnemar, student};
+use super::resample::{Cluster, Spread, clusters, difference, resample};
+use super::significance::{FEWEST, holm, mcnemar, sign_flips, student};
 use super::{Bearing, CompareOptions};
-use crate::metric::Metric;
-use crate::scores::Worth;
-use crate::tally::{Count, Tally};
+use crate::measure::{DELAY, FA_PER_MCHAR, FPR, Metric, RECALL, SAVED, Worth};
+use crate::tally::Tally;
 use crate::verdict::Verdict;
 
 /// The metrics that are compared: what a detector is for, and what it must not cost.
-pub(crate) const METRICS: [Metric; 5] = [
-    Metric::Recall,
-    Metric::Fpr,
-    Metric::FaPerMchar,
-    Metric::Delay,
-    Metric::Saved,
-];
+pub(crate) const METRICS: [Metric; 5] = [&RECALL, &FPR, &FA_PER_MCHAR, &DELAY, &SAVED];
 
 /// Which test a p comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
+#[serde(rename_all = "kebab-case")]
 pub enum Test {
-    /// Exact McNemar, transcript by transcript.
+    /// Exact McNemar: every group has one flip at most.
     Mcnemar,
+    /// The exact permutation of the signs of the groups' net flips: transcripts of one group flip together, so
+    /// twelve flips in one group are one observation.
+    SignFlip,
     /// Student's t with the standard error of the paired cluster bootstrap, and as many degrees of
     /// freedom as there are clusters that differ, less one.
     Bootstrap,
@@ -113,7 +109,7 @@ fn adjust(rows: Vec<&mut Row>) {
 
 fn of_model(model: &str, pairs: &[Pair<'_>], options: &CompareOptions) -> Vec<Row> {
     let clusters = clusters(pairs);
-    let spreads = resample(&clusters, &METRICS, options.resampling, model);
+    let spreads = resample(&clusters, &METRICS, options.resampling);
     let row = |(metric, spread): (Metric, Option<Spread>)| {
         of_metric(model, metric, spread, (pairs, &clusters), options)
     };
@@ -124,30 +120,41 @@ fn of_metric(
     model: &str,
     metric: Metric,
     spread: Option<Spread>,
-    (pairs, clusters): (&[Pair<'_>], &[(Tally, Tally)]),
+    (pairs, clusters): (&[Pair<'_>], &[Cluster<'_>]),
     options: &CompareOptions,
 ) -> Row {
-    let sum = |side: fn(&(Tally, Tally)) -> Tally| clusters.iter().map(side).sum::<Tally>();
-    let (base, new) = (sum(|c| c.0), sum(|c| c.1));
+    let sum = |side: usize| clusters.iter().map(|c| c.sides[side]).sum::<Tally>();
+    let (base, new) = (sum(0), sum(1));
     let value = |tally| metric.value(tally, &Worth::default());
     let difference = difference(metric, &base, &new);
     let differ = clusters
         .iter()
-        .filter(|(a, b)| touched(metric, a, b))
+        .filter(|c| touched(metric, &c.sides[0], &c.sides[1]))
         .count();
-    let Discordant { n, b, c } = discordant(metric, pairs);
-    let test = match metric {
-        Metric::Recall | Metric::Fpr => Test::Mcnemar,
-        _ => Test::Bootstrap,
+    let Discordant { n, b, c, nets } = discordant(metric, pairs);
+    let flipped = nets.len();
+    let single = nets.iter().all(|(flips, _)| *flips == 1);
+    let test = match metric == &RECALL || metric == &FPR {
+        true if single => Test::Mcnemar,
+        true => Test::SignFlip,
+        false => Test::Bootstrap,
+    };
+    let differ = match test {
+        Test::Bootstrap => differ,
+        _ => flipped,
     };
     let p = difference.and_then(|d| match test {
-        Test::Mcnemar => (b + c >= FEWEST as u64).then(|| mcnemar(b, c)),
+        Test::Mcnemar => (flipped >= FEWEST).then(|| mcnemar(b, c)),
+        Test::SignFlip => (flipped >= FEWEST).then(|| {
+            let nets: Vec<i64> = nets.iter().map(|(_, net)| *net).collect();
+            sign_flips(&nets)
+        }),
         Test::Bootstrap if differ >= FEWEST => Some(student(d, spread?.error, differ - 1)),
         Test::Bootstrap => None,
     });
     Row {
         model: model.into(),
-        metric: metric.name(),
+        metric: metric.name.into(),
         base: value(&base),
         new: value(&new),
         difference,
@@ -161,7 +168,7 @@ fn of_metric(
         p,
         p_adjusted: None,
         error: spread.map(|s| s.error),
-        more_is_better: metric.more_is_better(),
+        more_is_better: metric.more_is_better,
         noise: options.noise.of(metric),
         verdict: None,
         of: metric,
@@ -170,45 +177,50 @@ fn of_metric(
 
 /// Whether two tallies differ in what a metric is made of.
 fn touched(metric: Metric, a: &Tally, b: &Tally) -> bool {
-    let counts: &[Count] = match metric {
-        Metric::Recall => &[Count::Hit],
-        Metric::Fpr => &[Count::FalseAlarm],
-        Metric::FaPerMchar => &[Count::FalseAlarm, Count::Premature, Count::Stale],
-        Metric::Delay => &[Count::Delay],
-        _ => &[Count::Saved],
-    };
-    counts.iter().any(|count| a[*count] != b[*count])
+    let mut terms = metric.formula.ratios.iter().flat_map(|ratio| ratio.num);
+    terms.any(|term| a[term.0] != b[term.0])
 }
 
 struct Discordant {
     n: u64,
     b: u64,
     c: u64,
+    /// Of each group with a flip: how many, and those for the better less those for the worse.
+    nets: Vec<(u64, i64)>,
 }
 
 /// Loops for what is about loops, clean transcripts for `fpr`, both for `fa_per_mchar`.
 fn discordant(metric: Metric, pairs: &[Pair<'_>]) -> Discordant {
+    let (fpr, wrong) = (metric == &FPR, metric == &FPR || metric == &FA_PER_MCHAR);
     let clean = |v: Verdict| matches!(v, Verdict::Quiet | Verdict::FalseAlarm);
-    let counts = |v: Verdict| match metric {
-        Metric::Fpr => clean(v),
-        Metric::FaPerMchar => clean(v) || v.is_loop(),
-        _ => v.is_loop(),
+    let counts = |tally: &Tally, v: Verdict| (wrong && clean(v)) || (!fpr && tally.loops() > 0);
+    let right = |v: Verdict| match wrong {
+        true => !v.is_false(),
+        false => v == Verdict::Hit,
     };
-    let right = |v: Verdict| match metric {
-        Metric::Fpr | Metric::FaPerMchar => !v.is_false(),
-        _ => v == Verdict::Hit,
-    };
-    let mut found = Discordant { n: 0, b: 0, c: 0 };
+    let (mut n, mut b, mut c) = (0, 0, 0);
+    let mut groups: BTreeMap<&str, (u64, i64)> = BTreeMap::new();
     for Pair { base, new } in pairs {
-        let (base, new) = (base.seen.verdict, new.seen.verdict);
+        let both = counts(&base.tally, base.seen.verdict) && counts(&new.tally, new.seen.verdict);
         // A repetition that ends by itself may be stopped on one side alone: it counts on neither.
-        if counts(base) && counts(new) {
-            found.n += 1;
-            found.b += u64::from(right(base) && !right(new));
-            found.c += u64::from(!right(base) && right(new));
+        if !both {
+            continue;
+        }
+        n += 1;
+        let net = i64::from(right(new.seen.verdict)) - i64::from(right(base.seen.verdict));
+        b += u64::from(net < 0);
+        c += u64::from(net > 0);
+        if net != 0 {
+            let group = groups.entry(&base.cluster).or_default();
+            *group = (group.0 + 1, group.1 + net);
         }
     }
-    found
+    Discordant {
+        n,
+        b,
+        c,
+        nets: groups.into_values().collect(),
+    }
 }
 
 /// Significance and an effect beyond the noise; or an interval inside it.

@@ -282,6 +282,8 @@ fn judged(table: &Table, i: usize) -> Judged {
     let verdict = table.text("verdict", i).and_then(Verdict::parse);
     let verdict = verdict.unwrap_or(Verdict::Error);
     let outcome = Outcome {
+        // A loop whose earlier repetition was stopped is known by its length.
+        span: count("loop_chars").filter(|n| *n > 0).map(|_| 0),
         latency: count("latency"),
         saved: count("saved").unwrap_or(0),
         lost: count("lost").unwrap_or(0),

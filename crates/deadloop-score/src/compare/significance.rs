@@ -19,6 +19,32 @@ pub fn mcnemar(b: u64, c: u64) -> f64 {
     (2.0 * tail.unwrap_or(0.5)).min(1.0)
 }
 
+/// The exact two-sided p of the sum of `nets` when every one of them could as well have had the other sign (the
+/// permutation test of paired differences; Fisher 1935, Pitman 1937). The distribution is built up one net after
+/// the other, so the cost is their number times the sum of their sizes. Nets of one flip each give
+/// [`mcnemar`](mcnemar()).
+///
+/// 3, 2, 2, 1, 1, 1: 2 / 64 = 0.03125.
+pub fn sign_flips(nets: &[i64]) -> f64 {
+    let sizes: Vec<usize> = nets.iter().map(|net| net.unsigned_abs() as usize).collect();
+    let total: usize = sizes.iter().sum();
+    // P(sum of those with a plus = i).
+    let mut chance = vec![0.0; total + 1];
+    chance[0] = 1.0;
+    let mut reached = 0;
+    for size in sizes {
+        reached += size;
+        for i in (0..=reached).rev() {
+            let with = i.checked_sub(size).map_or(0.0, |j| chance[j]);
+            chance[i] = 0.5 * (chance[i] + with);
+        }
+    }
+    let observed = nets.iter().sum::<i64>().unsigned_abs() as usize;
+    let as_far = |i: &usize| (2 * i).abs_diff(total) >= observed;
+    let p: f64 = (0..=total).filter(as_far).map(|i| chance[i]).sum();
+    p.min(1.0)
+}
+
 /// The two-sided p of Student's t with `freedom` degrees of freedom. 1 for no difference, whatever
 /// its error.
 pub fn student(difference: f64, error: f64, freedom: usize) -> f64 {
@@ -88,6 +114,40 @@ mod tests {
     fn tails_stay_exact_far_out() {
         close_enough(mcnemar(3, 400), 1.056134041536089e-114);
         close_enough(mcnemar(1200, 1400), 9.44223476534101e-05);
+    }
+
+    /// Every combination of signs, one by one.
+    fn every_sign(nets: &[i64]) -> f64 {
+        let observed = nets.iter().sum::<i64>().abs();
+        let sum = |signs: u32| {
+            let each = nets.iter().enumerate();
+            each.map(|(i, net)| if signs >> i & 1 == 1 { -net } else { *net })
+                .sum::<i64>()
+        };
+        let all = 1_u32 << nets.len();
+        let as_far = (0..all).filter(|signs| sum(*signs).abs() >= observed);
+        as_far.count() as f64 / f64::from(all)
+    }
+
+    #[test]
+    fn sign_flips_are_the_share_of_all_signs_that_are_as_far() {
+        for nets in [
+            &[3, 2, 2, 1, 1, 1][..],
+            &[12],
+            &[1, -1, 2, 0, 5, -3, 1],
+            &[],
+            &[0, 0],
+            &[-4, 1, 1, 1, 1, 1, 1, 1],
+        ] {
+            let (got, want) = (sign_flips(nets), every_sign(nets));
+            assert!((got - want).abs() < 1e-12, "{nets:?}: {got} {want}");
+        }
+        assert_eq!(sign_flips(&[3, 2, 2, 1, 1, 1]), 0.03125);
+        for (b, c) in [(1, 7), (0, 6), (5, 5), (30, 12)] {
+            let nets = [vec![-1; b], vec![1; c]].concat();
+            let (got, want) = (sign_flips(&nets), mcnemar(b as u64, c as u64));
+            assert!((got - want).abs() < 1e-12, "{b} {c}: {got} {want}");
+        }
     }
 
     fn close_enough(got: f64, want: f64) {

@@ -6,14 +6,13 @@ use std::path::Path;
 
 use super::scores::{self, ParamColumns};
 use super::store::{FileError, TableWriter, write_csv};
-use super::sweep::{Scoring, scores_of};
+use super::sweep::{Scoring, intervals_of, over_groups, scores_of};
 use super::table::{Cell, Schema, Type, named};
-use crate::bootstrap::{Resampling, bootstrap};
+use crate::copies::firsts;
 use crate::evidence::Evidence;
-use crate::intervals::{Interval, PoissonCache, clopper_pearson};
-use crate::metric::Metric;
+use crate::intervals::{Interval, PoissonCache};
+use crate::measure::Measure;
 use crate::scores::Scores;
-use crate::tally::{Count, Tally};
 use crate::verdict::Outcome;
 
 /// Writes `scores_by.parquet` and `.csv`: the columns of scores.parquet after `by, value`, for each
@@ -32,6 +31,7 @@ pub fn write_scores_by(
     let mut writer = TableWriter::create(dir, "scores_by", schema, true)?;
     let mut cache = PoissonCache::default();
     let groups = groups(evidence, fields);
+    let firsts = firsts(evidence.cases);
     for cell in cells {
         let place = evidence.plan.cell(*cell);
         let Some(block) = evidence.plan.blocks().get(place.block) else {
@@ -39,18 +39,24 @@ pub fn write_scores_by(
         };
         let id = block.id(&place.at);
         let params = params.of_cell(block, &place.at);
-        let mut write = |by: &str, value: Option<&String>, outcomes: &[Outcome]| {
+        let mut write = |by: &str, value: Option<&String>, pick: &[usize], outcomes: &[Outcome]| {
             let scores = scores_of(outcomes, scoring.worth, &mut cache);
+            let scores = over_groups(scoring, &firsts, pick, outcomes, scores);
             let mut row = vec![Cell::text(by), Cell::maybe(value)];
-            row.extend(scores::row(&id, "*", params.clone(), &scores));
+            row.extend(scores::row(
+                &id,
+                "*",
+                params.clone(),
+                &scores::cells(&scores),
+            ));
             writer.push(row)
         };
-        for (kind, outcomes) in by_kind(scoring, *cell) {
-            write("kind", Some(&kind), &outcomes)?;
+        for (kind, (pick, outcomes)) in by_kind(scoring, *cell) {
+            write("kind", Some(&kind), &pick, &outcomes)?;
         }
         for (by, value, pick) in &groups {
             let outcomes = evidence.outcomes(*cell, pick, scoring.judge);
-            write(by, value.as_ref(), &outcomes)?;
+            write(by, value.as_ref(), pick, &outcomes)?;
         }
     }
     writer.finish()
@@ -73,32 +79,30 @@ fn groups<'a>(evidence: &Evidence, fields: &'a [String]) -> Vec<Group<'a>> {
 }
 
 /// What came of the cases of each kind: of a case with several loops that of the one which was judged.
-fn by_kind(scoring: &Scoring, cell: usize) -> BTreeMap<String, Vec<Outcome>> {
+fn by_kind(scoring: &Scoring, cell: usize) -> BTreeMap<String, (Vec<usize>, Vec<Outcome>)> {
     let evidence = scoring.evidence;
     let outcomes = evidence.outcomes(cell, &evidence.all(), scoring.judge);
-    let mut kinds: BTreeMap<String, Vec<Outcome>> = BTreeMap::new();
-    for (case, outcome) in evidence.cases.iter().zip(outcomes) {
+    let mut kinds: BTreeMap<String, (Vec<usize>, Vec<Outcome>)> = BTreeMap::new();
+    for (i, (case, outcome)) in evidence.cases.iter().zip(outcomes).enumerate() {
         let mut spans = case.truth.iter().flat_map(|truth| &truth.spans);
         let span = spans.nth(outcome.span.unwrap_or(0));
         if let Some(kind) = span.and_then(|span| span.kind) {
-            kinds
-                .entry(kind.name().to_owned())
-                .or_default()
-                .push(outcome);
+            let of = kinds.entry(kind.name().to_owned()).or_default();
+            of.0.push(i);
+            of.1.push(outcome);
         }
     }
     kinds
 }
 
-/// Writes `intervals.csv`: `setting, model, metric, estimate, lo, hi, method`, 95 %, for each of
-/// `cells` and each of `subjects` (a name and its cases): Clopper-Pearson for the proportions, the
-/// bootstrap over groups for the rest.
+/// Writes `intervals.csv`: `setting, model, metric, estimate, lo, hi, method`, 95 %, for each of `cells` and each of
+/// `subjects` (a name and its cases), each text once: the closed intervals where every group has one transcript, else
+/// the bootstrap over groups, which decides for every other score too.
 pub fn write_intervals(
     dir: &Path,
     scoring: &Scoring,
     cells: &[usize],
     subjects: &[(String, Vec<usize>)],
-    resampling: Resampling,
 ) -> Result<(), FileError> {
     let schema: Schema = [
         named(&["setting", "model", "metric"], Type::Text),
@@ -106,22 +110,18 @@ pub fn write_intervals(
         named(&["method"], Type::Text),
     ]
     .concat();
+    let firsts = firsts(scoring.evidence.cases);
     let mut rows = Vec::new();
     for cell in cells {
         let id = scoring.evidence.plan.id(*cell);
         for (model, pick) in subjects {
             let outcomes = scoring.evidence.outcomes(*cell, pick, scoring.judge);
-            for (metric, estimate, interval, method) in
-                intervals(scoring, pick, &outcomes, resampling)
-            {
-                let mut row = vec![
-                    Cell::text(id.clone()),
-                    Cell::text(model.clone()),
-                    Cell::text(metric),
-                ];
-                let numbers = [estimate, interval.map(|i| i.lo), interval.map(|i| i.hi)];
-                row.extend(numbers.map(Cell::Float));
-                row.push(Cell::text(method));
+            let scores = scores_of(&outcomes, scoring.worth, &mut PoissonCache::default());
+            for (metric, interval, method) in intervals_of(scoring, &firsts, pick, &outcomes).rows {
+                let estimate = estimate(&metric, &scores);
+                let mut row = [id.clone(), model.clone(), metric].map(Cell::text).to_vec();
+                row.extend(ends(estimate, interval).map(Cell::Float));
+                row.push(Cell::text(method.name()));
                 rows.push(row);
             }
         }
@@ -129,58 +129,18 @@ pub fn write_intervals(
     write_csv(dir, "intervals", &schema, rows)
 }
 
-type IntervalRow = (String, Option<f64>, Option<Interval>, &'static str);
-
-fn intervals(
-    scoring: &Scoring,
-    pick: &[usize],
-    outcomes: &[Outcome],
-    resampling: Resampling,
-) -> Vec<IntervalRow> {
-    let scores = scores_of(outcomes, scoring.worth, &mut PoissonCache::default());
-    let exact = |(metric, k, n): (Metric, u64, u64)| {
-        let estimate = metric.value(&scores.tally, scoring.worth);
-        (
-            metric.name(),
-            estimate,
-            clopper_pearson(k, n),
-            "clopper-pearson",
-        )
-    };
-    let mut rows: Vec<IntervalRow> = proportions(&scores.tally).into_iter().map(exact).collect();
-    let cases = pick.iter().map(|i| &scoring.evidence.cases[*i]);
-    for (metric, interval) in bootstrap(cases, outcomes, scoring.worth, resampling).rows {
-        rows.push((
-            metric.clone(),
-            estimate(&metric, &scores),
-            interval,
-            "bootstrap",
-        ));
-    }
-    rows
-}
-
-fn proportions(tally: &Tally) -> [(Metric, u64, u64); 3] {
-    let hit = tally.get(Count::Hit);
-    [
-        (Metric::Precision, hit, hit + tally.wrong()),
-        (Metric::Recall, hit, tally.loops()),
-        (Metric::Fpr, tally.get(Count::FalseAlarm), tally.clean()),
-    ]
+fn ends(estimate: Option<f64>, interval: Option<Interval>) -> [Option<f64>; 3] {
+    [estimate, interval.map(|i| i.lo), interval.map(|i| i.hi)]
 }
 
 fn estimate(metric: &str, scores: &Scores) -> Option<f64> {
     match metric {
-        "delay" => scores.delay,
-        "saved" => scores.saved,
-        "lost" => scores.lost,
-        "utility" => scores.utility,
         "latency_p50" => scores.latency.p50,
         "latency_p90" => scores.latency.p90,
         "latency_p95" => scores.latency.p95,
         "hit_latency_p50" => scores.hit_latency.p50,
         "hit_latency_p90" => scores.hit_latency.p90,
         "hit_latency_p95" => scores.hit_latency.p95,
-        _ => None,
+        _ => scores.value(Measure::named(metric)?),
     }
 }

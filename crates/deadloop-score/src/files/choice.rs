@@ -5,21 +5,12 @@ use std::path::Path;
 use super::openings::TEST_OPENINGS;
 use super::store::{FileError, write_csv};
 use super::table::{Cell, Schema, Type, named};
-use crate::choice::{Choice, Choices, ChooseOptions};
-use crate::constraint::{Constraint, Standing};
-use crate::intervals::{Interval, PoissonCache, wilson};
-use crate::metric::Metric;
-use crate::scores::fa_interval;
+use crate::choose::choices::{Choice, Choices};
+use crate::choose::options::ChooseOptions;
+use crate::constraint::Constraint;
+use crate::intervals::{Interval, PoissonCache};
+use crate::measure::{FA_PER_MCHAR, MEASURES, Metric, RECALL};
 use crate::tally::{Count, Tally};
-
-/// Metrics that stand in the table both in sample and held out, whatever the objective is.
-const SHOWN: [Metric; 5] = [
-    Metric::Recall,
-    Metric::Precision,
-    Metric::FaPerMchar,
-    Metric::Delay,
-    Metric::Saved,
-];
 
 const HELD_OUT_BOUNDS: [&str; 4] = [
     "held_out_recall_lo",
@@ -28,17 +19,20 @@ const HELD_OUT_BOUNDS: [&str; 4] = [
     "held_out_fa_hi",
 ];
 
-/// Writes `choice.csv`: `*` first, then what the settings file does as a whole, where it names a model
-/// (`model` is `settings.toml`, `why` is `shipped`), then the models by name.
+/// Metrics that stand in the table in sample, held out and in use, whatever the objective is.
+fn shown() -> impl Iterator<Item = Metric> {
+    MEASURES.into_iter().filter(|measure| measure.shown.choice)
+}
+
+/// Writes `choice.csv`: `*` first, then what the settings file does as a whole, where it names a model (`model` is
+/// `settings.toml`, `why` is `shipped`), then the models by name.
 ///
-/// `in_sample`, `held_out`, `optimism` (see [`Choice::optimism`]) and `current` are in the objective;
-/// the first two stand for recall, precision, `fa_per_mchar`, delay and saved as well. `margins` says how far inside each
-/// constraint the setting is on these transcripts, and whether a bound or the estimate was compared;
-/// `decided` says it for the counts that decided (see [`Choice::decided`]).
-/// Of the held-out recall and false alarms there are intervals too (Wilson, exact Poisson), and the
-/// healthy chars that were watched held out. `prior_…` is how much the other models helped, in loops
-/// and healthy chars; `left_out…` is what the choice of the other models alone does on this model.
-/// `test_openings` counts how often the sealed split was scored with these settings (see
+/// `setting` is what `settings.toml` holds; `candidate` is what was tried against it, and the figures in sample and
+/// held out are the candidate's, those of what is held where nothing was tried. `in_sample`, `held_out`, `optimism` (see
+/// [`Choice::optimism`]) and `in_use` are in the objective, and for some measures more. `difference` (in points) and the
+/// probabilities compare the candidate, held out, with what it would replace. `margins` says how far inside each limit the
+/// candidate is, held out, and with which probability. `prior_…` is how much the other models helped, in loops and healthy
+/// chars. `test_openings` counts how often the sealed split was scored with these settings (see
 /// [`count_opening`](super::openings::count_opening)): 0 when it is written.
 pub fn write_choice(
     dir: &Path,
@@ -47,130 +41,127 @@ pub fn write_choice(
 ) -> Result<(), FileError> {
     let first = std::iter::once(&choices.pooled).chain(&choices.shipped);
     let all = first.chain(&choices.models);
-    write_csv(
-        dir,
-        "choice",
-        &schema(),
-        all.map(|choice| row(choice, options)),
-    )
+    let verdict = choices.advice.verdict.name();
+    let rows = all.map(|choice| row(choice, verdict, options));
+    write_csv(dir, "choice", &schema(), rows)
 }
 
 fn schema() -> Schema {
-    let lead = [
-        ("model", Type::Text),
-        ("setting", Type::Text),
-        ("why", Type::Text),
-        ("reason", Type::Text),
-        ("thin", Type::Int),
-        ("kept_current", Type::Int),
-        ("probability", Type::Float),
-        ("transcripts", Type::Int),
-        ("loops", Type::Int),
-        ("clean", Type::Int),
-        ("exposure", Type::Int),
-        ("objective", Type::Text),
-        ("in_sample", Type::Float),
-        ("held_out", Type::Float),
-        ("optimism", Type::Float),
-        ("current", Type::Float),
-        ("folds_without", Type::Int),
-        ("constraints", Type::Text),
-        ("margins", Type::Text),
-        ("decided", Type::Text),
+    let texts = [
+        "model",
+        "setting",
+        "why",
+        "reason",
+        "verdict",
+        "candidate",
+        "ships",
     ];
-    let mut schema: Schema = lead
-        .into_iter()
-        .map(|(name, of)| (name.to_owned(), of))
-        .collect();
-    for metric in SHOWN {
-        schema.push((format!("in_sample_{}", metric.name()), Type::Float));
-        schema.push((format!("held_out_{}", metric.name()), Type::Float));
+    let counts = ["transcripts", "loops", "clean", "exposure", "folds_without"];
+    let mut schema: Schema = [
+        named(&texts, Type::Text),
+        named(
+            &["difference", "difference_lo", "difference_hi"],
+            Type::Float,
+        ),
+        named(&["p_better", "p_fewer_wrong", "p_within"], Type::Float),
+        named(&counts, Type::Int),
+        named(&["objective"], Type::Text),
+        named(
+            &["in_sample", "held_out", "optimism", "in_use"],
+            Type::Float,
+        ),
+        named(&["constraints", "margins"], Type::Text),
+    ]
+    .concat();
+    for metric in shown() {
+        for part in ["in_sample", "held_out", "in_use"] {
+            schema.push((format!("{part}_{}", metric.name), Type::Float));
+        }
     }
-    schema.extend(named(&["held_out_exposure"], Type::Int));
+    schema.extend(named(
+        &["held_out_wrong", "in_use_wrong", "held_out_exposure"],
+        Type::Int,
+    ));
     schema.extend(named(&HELD_OUT_BOUNDS, Type::Float));
     schema.extend(named(&["prior_loops", "prior_clean_chars"], Type::Float));
-    schema.extend(named(&["left_out_setting"], Type::Text));
-    schema.extend(named(
-        &["left_out", "left_out_recall", "left_out_fa_per_mchar"],
-        Type::Float,
-    ));
     schema.extend(named(&[TEST_OPENINGS], Type::Int));
     schema
 }
 
-fn row(choice: &Choice, options: &ChooseOptions) -> Vec<Cell> {
-    let tally = &choice.tally;
+fn row(choice: &Choice, verdict: &str, options: &ChooseOptions) -> Vec<Cell> {
+    let (tally, held, used) = (&choice.tally, &choice.held_out_tally, &choice.in_use_tally);
+    let value = |metric: Metric, tally: &Tally| Cell::Float(metric.value(tally, &options.worth));
+    let ships = choice.ships.map(|ship| format!("{ship:?}").to_lowercase());
+    let figures = choice.figures.as_ref();
+    let range = figures.and_then(|f| f.interval_points());
     let constraints: Vec<String> = options
         .constraints
         .iter()
         .map(ToString::to_string)
         .collect();
-    let margins = |standings: &[Standing]| {
-        let stand = options.constraints.iter().zip(standings);
-        let margins: Vec<String> = stand.map(|(c, s)| margin(c, s)).collect();
-        Cell::text(margins.join("; "))
-    };
+    let margins: Vec<String> = options
+        .constraints
+        .iter()
+        .map(|c| margin(c, held, options))
+        .collect();
     let mut row = vec![
         Cell::text(choice.model.clone()),
         Cell::text(choice.setting.clone()),
         Cell::text(choice.why.name()),
         Cell::text(choice.reason.clone()),
-        Cell::Int(Some(choice.thin.into())),
-        Cell::Int(Some(choice.kept.into())),
-        Cell::Float(choice.probability),
+        Cell::text(verdict),
+        Cell::maybe(choice.candidate_setting.as_ref()),
+        Cell::Text(ships),
+        Cell::Float(figures.map(|f| f.points())),
+        Cell::Float(range.map(|(lo, _)| lo)),
+        Cell::Float(range.map(|(_, hi)| hi)),
+        Cell::Float(figures.map(|f| f.better)),
+        Cell::Float(figures.map(|f| f.fewer_wrong)),
+        Cell::Float(figures.map(|f| f.within)),
         Cell::count(tally.get(Count::Transcripts)),
         Cell::count(tally.loops()),
         Cell::count(tally.clean()),
         Cell::count(tally.get(Count::Exposure)),
-        Cell::text(options.objective.name()),
-        Cell::Float(choice.in_sample),
-        Cell::Float(choice.held_out),
-        Cell::Float(choice.optimism(options.objective, &options.worth)),
-        Cell::Float(choice.current),
         Cell::count(choice.folds_without as u64),
+        Cell::text(options.objective.name),
+        value(options.objective, tally),
+        value(options.objective, held),
+        Cell::Float(choice.optimism(options.objective, &options.worth)),
+        value(options.objective, used),
         Cell::text(constraints.join("; ")),
-        margins(&choice.standings),
-        margins(&choice.decided),
+        Cell::text(margins.join("; ")),
     ];
-    for metric in SHOWN {
-        row.push(Cell::Float(metric.value(&choice.tally, &options.worth)));
-        row.push(Cell::Float(
-            metric.value(&choice.held_out_tally, &options.worth),
-        ));
+    for metric in shown() {
+        row.extend([tally, held, used].map(|tally| value(metric, tally)));
     }
-    row.push(Cell::count(choice.held_out_tally.get(Count::Exposure)));
-    row.extend(held_out_bounds(&choice.held_out_tally).map(Cell::Float));
+    row.extend([held.wrong(), used.wrong(), held.get(Count::Exposure)].map(Cell::count));
+    row.extend(held_out_bounds(held).map(Cell::Float));
     let strength = choice.borrowing.map(|b| b.strength());
     row.push(Cell::Float(strength.map(|(loops, _)| loops)));
     row.push(Cell::Float(strength.map(|(_, chars)| chars)));
-    let left_out = choice.left_out.as_ref();
-    row.push(left_out.map_or(Cell::Text(None), |l| Cell::text(l.setting.clone())));
-    for metric in [options.objective, Metric::Recall, Metric::FaPerMchar] {
-        let value = left_out.and_then(|l| metric.value(&l.tally, &options.worth));
-        row.push(Cell::Float(value));
-    }
     row.push(Cell::count(0));
     row
 }
 
 /// In the order of [`HELD_OUT_BOUNDS`].
 fn held_out_bounds(tally: &Tally) -> [Option<f64>; 4] {
-    let recall = wilson(tally.get(Count::Hit), tally.loops());
-    let fa = fa_interval(tally, &mut PoissonCache::default());
-    let ends = |interval: Option<Interval>| [interval.map(|i| i.lo), interval.map(|i| i.hi)];
-    let ([a, b], [c, d]) = (ends(recall), ends(fa));
+    let mut cache = PoissonCache::default();
+    let mut ends = |metric: Metric| {
+        let interval: Option<Interval> = metric.interval(tally, &mut cache);
+        [interval.map(|i| i.lo), interval.map(|i| i.hi)]
+    };
+    let ([a, b], [c, d]) = (ends(&RECALL), ends(&FA_PER_MCHAR));
     [a, b, c, d]
 }
 
-/// `fa_per_mchar<=1: 0.1235 (bound 0.8765)`, negative where the constraint is violated here.
-fn margin(constraint: &Constraint, standing: &Standing) -> String {
-    let by = if standing.by_bound {
-        "bound"
-    } else {
-        "estimate"
+/// `fa_per_mchar<=1: 0.1235 (P 0.88)`, negative where the limit is broken.
+fn margin(constraint: &Constraint, tally: &Tally, options: &ChooseOptions) -> String {
+    let sign = if constraint.at_most { 1.0 } else { -1.0 };
+    let Some(value) = constraint.metric.value(tally, &options.worth) else {
+        return format!("{constraint}: n/a");
     };
-    match (standing.margin(constraint), standing.compared) {
-        (Some(margin), Some(value)) => format!("{constraint}: {margin:.4} ({by} {value:.4})"),
-        _ => format!("{constraint}: n/a"),
-    }
+    let margin = sign * (constraint.bound - value);
+    let sure = constraint.probability(tally);
+    let sure = sure.map_or_else(String::new, |p| format!(" (P {p:.2})"));
+    format!("{constraint}: {margin:.4}{sure}")
 }

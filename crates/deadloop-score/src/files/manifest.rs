@@ -7,10 +7,10 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::store::{FileError, write_text};
+use crate::choose::advice::Advice;
 use crate::consistency::Consistency;
-use crate::infeasible::NothingFeasible;
 use crate::judging::JudgeOptions;
-use crate::scores::Worth;
+use crate::measure::Worth;
 
 /// What a run was asked for, what it found, and where.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -51,8 +51,15 @@ pub struct Manifest {
     /// How structures were drawn and raced, where not all of the grid was searched.
     #[serde(default)]
     pub search: Option<String>,
-    /// Why nothing was chosen, where no setting satisfies the constraints.
-    pub infeasible: Option<NothingFeasible>,
+    /// What the choice comes to, where one was made.
+    #[serde(default)]
+    pub advice: Option<Advice>,
+    /// What a million tokens cost, where that was given.
+    #[serde(default)]
+    pub price: Option<f64>,
+    /// Tokens per char of the recordings, where they have them.
+    #[serde(default)]
+    pub tokens_per_char: Option<f64>,
     /// How it ended, where nothing was chosen or scored: the same request again ends the same way.
     #[serde(default)]
     pub ended: Option<Ended>,

@@ -8,8 +8,7 @@ use super::store::{FileError, parquet_shape, read_csv, read_parquet};
 use super::table::Table;
 use crate::evidence::Evidence;
 use crate::judging::JudgeOptions;
-use crate::metric::Metric;
-use crate::scores::Worth;
+use crate::measure::{MEASURES, Metric, Worth};
 use crate::tally::Tally;
 
 /// The columns of `outcomes.parquet` that a report shows: it has a row for each transcript, so what
@@ -130,7 +129,7 @@ pub fn macro_means(
             .filter_map(|t| metric.value(t, worth))
             .collect();
         let n = values.len() as f64;
-        (n > 0.0).then(|| (metric.name(), values.iter().sum::<f64>() / n))
+        (n > 0.0).then(|| (metric.name.to_owned(), values.iter().sum::<f64>() / n))
     };
-    Metric::ALL.into_iter().filter_map(mean).collect()
+    MEASURES.into_iter().filter_map(mean).collect()
 }

@@ -1,4 +1,4 @@
-//! The columns of scores.parquet.
+//! The columns of scores.parquet: the table of measures, with the counts beside it.
 
 use std::collections::BTreeMap;
 
@@ -6,78 +6,68 @@ use deadloop_replay::detect::Value;
 use deadloop_replay::{Block, Plan};
 
 use super::table::{Cell, Schema, Type, named};
-use crate::intervals::Interval;
 use crate::latency::Quantiles;
+use crate::measure::{MEASURES, Measure, Metric};
 use crate::scores::Scores;
-use crate::tally::Count;
+use crate::tally::{Count, Tally};
 
-/// The counts, as the contract orders them.
-const COUNTS: [&str; 13] = [
-    "transcripts",
-    "loops",
-    "clean",
-    "transient",
-    "unlabelled",
-    "hit",
-    "late",
-    "premature",
-    "stale",
-    "miss",
-    "false_alarm",
-    "quiet",
-    "errors",
+/// A column with a count: its name and what it counts.
+type Counted = (&'static str, fn(&Tally) -> u64);
+
+/// The counts in front, as the contract orders them.
+const COUNTS: [Counted; 14] = [
+    ("transcripts", |t| t.get(Count::Transcripts)),
+    ("loops", Tally::loops),
+    ("clean", Tally::clean),
+    ("transient", Tally::transient),
+    ("unlabelled", |t| t.get(Count::Unlabelled)),
+    ("hit", |t| t.get(Count::Hit)),
+    ("late", |t| t.get(Count::Late)),
+    ("premature", |t| t.get(Count::Premature)),
+    ("stale", |t| t.get(Count::Stale)),
+    ("miss", |t| t.get(Count::Miss)),
+    ("earlier", |t| t.get(Count::Earlier)),
+    ("false_alarm", |t| t.get(Count::FalseAlarm)),
+    ("quiet", |t| t.get(Count::Quiet)),
+    ("errors", |t| t.get(Count::Errors)),
 ];
 
-/// The rates up to `exposure`.
-const RATES: [&str; 13] = [
-    "precision",
-    "precision_lo",
-    "precision_hi",
-    "recall",
-    "recall_lo",
-    "recall_hi",
-    "fpr",
-    "fpr_lo",
-    "fpr_hi",
-    "f1",
-    "fa_per_mchar",
-    "fa_lo",
-    "fa_hi",
+/// The counts after the measures of wrong alarms.
+const WATCHED: [Counted; 3] = [
+    ("exposure", |t| t.get(Count::Exposure)),
+    ("transient_stop", |t| t.get(Count::TransientStop)),
+    ("transient_pass", |t| t.get(Count::TransientPass)),
 ];
 
-/// What follows `exposure`.
-const WORTH: [&str; 18] = [
-    "ppv",
-    "delay",
+/// The counts at the end: what the measures are computed from, so that they can be computed again.
+const SUMS: [Counted; 9] = [
+    ("censored", |t| t.get(Count::Censored)),
+    ("saved_chars", |t| t.get(Count::Saved)),
+    ("loop_chars", |t| t.get(Count::LoopChars)),
+    ("lost_chars", |t| t.get(Count::Lost)),
+    ("delay_chars", |t| t.get(Count::Delay)),
+    ("cut_chars", |t| t.get(Count::CutAt)),
+    ("false_chars", |t| t.get(Count::FalseAt)),
+    ("kind_known", |t| t.get(Count::KindKnown)),
+    ("kind_right", |t| t.get(Count::KindRight)),
+];
+
+/// Rates of wrong alarms in units other than chars: n/a on rows of chars.
+const OTHER_UNITS: [&str; 2] = ["fa_per_kcall", "fa_per_kturn"];
+
+/// The measure after which the columns of [`OTHER_UNITS`] stand, then the bounds, then [`WATCHED`].
+const WRONG: Metric = &crate::measure::FA_PER_MCHAR;
+
+/// The measure after which the quantiles of the latency stand.
+const BEFORE_LATENCY: Metric = &crate::measure::DELAY;
+
+const QUANTILES: [&str; 6] = [
     "latency_p50",
     "latency_p90",
     "latency_p95",
     "hit_latency_p50",
     "hit_latency_p90",
     "hit_latency_p95",
-    "within_100",
-    "within_200",
-    "within_500",
-    "within_1000",
-    "within_2000",
-    "within_5000",
-    "saved",
-    "lost",
-    "kind_accuracy",
-    "utility",
-];
-
-/// Columns after the contract's: counts behind the ratios, so that they can be computed again.
-const EXTRA: [&str; 9] = [
-    "transient_stop",
-    "transient_pass",
-    "censored",
-    "saved_chars",
-    "loop_chars",
-    "lost_chars",
-    "delay_chars",
-    "kind_known",
-    "kind_right",
 ];
 
 /// The parameter columns of a plan: `p.<guard>.<param>`, in the order in which its blocks name them.
@@ -150,100 +140,87 @@ fn cell(value: &Value, of: Type) -> Cell {
 
 /// All columns, after some leading ones.
 pub(crate) fn schema(lead: &[&str], params: &ParamColumns) -> Schema {
-    [
+    let counts = |counts: &[Counted]| {
+        counts
+            .iter()
+            .map(|(name, _)| ((*name).to_owned(), Type::Int))
+            .collect::<Schema>()
+    };
+    let mut schema = [
         named(lead, Type::Text),
-        named(&["setting", "model"], Type::Text),
+        named(&["setting", "model", "unit", "response"], Type::Text),
         params.schema.clone(),
-        named(&COUNTS, Type::Int),
-        named(&RATES, Type::Float),
-        named(&["exposure"], Type::Int),
-        named(&WORTH, Type::Float),
-        named(&EXTRA, Type::Int),
+        counts(&COUNTS),
     ]
-    .concat()
+    .concat();
+    for measure in MEASURES {
+        schema.push((measure.name.to_owned(), Type::Float));
+        if measure == WRONG {
+            schema.extend(named(&OTHER_UNITS, Type::Float));
+        }
+        schema.extend(
+            bounds(measure)
+                .into_iter()
+                .flatten()
+                .map(|name| (name, Type::Float)),
+        );
+        if measure == WRONG {
+            schema.extend(counts(&WATCHED));
+        }
+        if measure == BEFORE_LATENCY {
+            schema.extend(named(&QUANTILES, Type::Float));
+        }
+    }
+    schema.extend(counts(&SUMS));
+    schema
 }
+
+/// The names of a measure's columns of bounds.
+fn bounds(measure: &Measure) -> Option<[String; 2]> {
+    let name = measure.bounds?;
+    Some([format!("{name}_lo"), format!("{name}_hi")])
+}
+
+/// The cells of a row that its scores decide: those after the parameters. Many cells of a grid have one tally, so
+/// they are made once for all of them.
+pub(crate) fn cells(scores: &Scores) -> Vec<Cell> {
+    let counts = |counts: &[Counted]| {
+        counts
+            .iter()
+            .map(|(_, of)| Cell::count(of(&scores.tally)))
+            .collect::<Vec<_>>()
+    };
+    let mut cells = counts(&COUNTS);
+    for measure in MEASURES {
+        cells.push(Cell::Float(scores.value(measure)));
+        if measure == WRONG {
+            cells.extend(OTHER_UNITS.map(|_| Cell::Float(None)));
+        }
+        if measure.bounds.is_some() {
+            let ends = scores.interval(measure);
+            cells.push(Cell::Float(ends.map(|ends| ends.lo)));
+            cells.push(Cell::Float(ends.map(|ends| ends.hi)));
+        }
+        if measure == WRONG {
+            cells.extend(counts(&WATCHED));
+        }
+        if measure == BEFORE_LATENCY {
+            let of = |q: Quantiles| [q.p50, q.p90, q.p95];
+            let all = of(scores.latency).into_iter().chain(of(scores.hit_latency));
+            cells.extend(all.map(Cell::Float));
+        }
+    }
+    cells.extend(counts(&SUMS));
+    cells
+}
+
+/// The unit in which text is counted, and what an alarm does: the only ones so far.
+const UNIT: &str = "chars";
+const RESPONSE: &str = "stop";
 
 /// A row, without the leading columns.
-pub(crate) fn row(setting: &str, model: &str, params: Vec<Cell>, scores: &Scores) -> Vec<Cell> {
-    let mut row = vec![Cell::text(setting), Cell::text(model)];
-    row.extend(params);
-    row.extend(counts(scores));
-    row.extend(rates(scores).map(Cell::Float));
-    row.push(Cell::count(scores.tally.get(Count::Exposure)));
-    row.extend(worth(scores).map(Cell::Float));
-    row.extend(extra(scores));
-    row
-}
-
-fn counts(scores: &Scores) -> [Cell; 13] {
-    let t = &scores.tally;
-    [
-        t.get(Count::Transcripts),
-        t.loops(),
-        t.clean(),
-        t.transient(),
-        t.get(Count::Unlabelled),
-        t.get(Count::Hit),
-        t.get(Count::Late),
-        t.get(Count::Premature),
-        t.get(Count::Stale),
-        t.get(Count::Miss),
-        t.get(Count::FalseAlarm),
-        t.get(Count::Quiet),
-        t.get(Count::Errors),
-    ]
-    .map(Cell::count)
-}
-
-fn rates(s: &Scores) -> [Option<f64>; 13] {
-    let [a, b, c] = with(s.precision, s.precision_interval);
-    let [d, e, f] = with(s.recall, s.recall_interval);
-    let [g, h, i] = with(s.fpr, s.fpr_interval);
-    let [j, k, l] = with(s.fa_per_mchar, s.fa_interval);
-    [a, b, c, d, e, f, g, h, i, s.f1, j, k, l]
-}
-
-fn with(value: Option<f64>, interval: Option<Interval>) -> [Option<f64>; 3] {
-    [value, interval.map(|i| i.lo), interval.map(|i| i.hi)]
-}
-
-fn worth(s: &Scores) -> [Option<f64>; 18] {
-    let of = |q: Quantiles| [q.p50, q.p90, q.p95];
-    let ([a, b, c], [d, e, f]) = (of(s.latency), of(s.hit_latency));
-    let [g, h, i, j, k, l] = s.within;
-    [
-        s.ppv,
-        s.delay,
-        a,
-        b,
-        c,
-        d,
-        e,
-        f,
-        g,
-        h,
-        i,
-        j,
-        k,
-        l,
-        s.saved,
-        s.lost,
-        s.kind_accuracy,
-        s.utility,
-    ]
-}
-
-fn extra(scores: &Scores) -> [Cell; 9] {
-    [
-        Count::TransientStop,
-        Count::TransientPass,
-        Count::Censored,
-        Count::Saved,
-        Count::LoopChars,
-        Count::Lost,
-        Count::Delay,
-        Count::KindKnown,
-        Count::KindRight,
-    ]
-    .map(|count| Cell::count(scores.tally.get(count)))
+pub(crate) fn row(setting: &str, model: &str, params: Vec<Cell>, scores: &[Cell]) -> Vec<Cell> {
+    let names = [setting, model, UNIT, RESPONSE].map(Cell::text);
+    let parts = names.into_iter().chain(params);
+    parts.chain(scores.iter().cloned()).collect()
 }

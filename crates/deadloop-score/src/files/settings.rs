@@ -1,4 +1,4 @@
-//! settings.toml: the choice, as production loads it.
+//! settings.toml: the advice, as production loads it.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -8,21 +8,51 @@ use deadloop_replay::Plan;
 use deadloop_replay::detect::Setting;
 
 use super::store::{FileError, write_text};
-use crate::choice::{Choice, Choices, ChooseOptions};
-use crate::metric::Metric;
+use crate::choose::choices::{Choice, Choices};
+use crate::choose::options::ChooseOptions;
+use crate::choose::words::told;
+use crate::measure::{DELAY, FA_PER_MCHAR, Metric, RECALL};
 
-/// Writes `settings.toml`: the pooled setting for every model, known or not, then each model that has
-/// its own. Comments give the held-out figures.
+/// The settings file in use: its text, and what of it is no guard.
+#[derive(Clone, Debug, Default)]
+pub struct InUse {
+    /// The text, as it was given.
+    pub text: String,
+    /// The tables of it that are no guards (`[think]`, …) as TOML, to stand behind whatever guards are shipped.
+    pub rest: String,
+}
+
+/// Writes `settings.toml`, and the settings of the price list in `alternatives/`.
 pub fn write_settings(
     dir: &Path,
     plan: &Plan,
     choices: &Choices,
+    in_use: &InUse,
     options: &ChooseOptions,
 ) -> Result<(), FileError> {
-    write_text(
-        &dir.join("settings.toml"),
-        &settings_toml(plan, choices, options),
-    )
+    let text = settings_toml(plan, choices, in_use, options);
+    write_text(&dir.join("settings.toml"), &text)?;
+    let alternatives = dir.join("alternatives");
+    std::fs::create_dir_all(&alternatives).map_err(|e| FileError::at(&alternatives, e))?;
+    let models: BTreeSet<&str> = choices.models.iter().map(|m| m.model.as_str()).collect();
+    for price in &choices.advice.prices {
+        let n = price.at_most;
+        let s = if n == 1 { "" } else { "s" };
+        let head = format!(
+            "# the best {} with at most {n} wrong alarm{s} on this corpus, chosen by deadloop tune\n\
+             # held out: {} {}, recall {}, {} false alarms/Mchar, delay {}\n",
+            options.objective.title,
+            options.objective.title,
+            told(options.objective, price.objective),
+            told(&RECALL, price.recall),
+            told(&FA_PER_MCHAR, price.rate),
+            told(&DELAY, price.delay),
+        );
+        let body = setting_toml(plan, price.cell, &models);
+        let text = format!("{head}{}\n{body}{}", rate(options), in_use.rest);
+        write_text(&dir.join(&price.file), &text)?;
+    }
+    Ok(())
 }
 
 /// Writes `settings.toml` with one setting for all models, and a line on where it comes from.
@@ -32,41 +62,89 @@ pub fn write_setting(dir: &Path, plan: &Plan, cell: usize, comment: &str) -> Res
     write_text(&dir.join("settings.toml"), &text)
 }
 
-/// The text of `settings.toml`.
-pub fn settings_toml(plan: &Plan, choices: &Choices, options: &ChooseOptions) -> String {
-    let constraints: Vec<String> = options
-        .constraints
-        .iter()
-        .map(ToString::to_string)
-        .collect();
-    let mut text = format!(
-        "# chosen by deadloop tune: the best {} with {}\ndeployment_loop_rate = {}\n",
-        options.objective.name(),
-        constraints.join(", "),
+fn rate(options: &ChooseOptions) -> String {
+    format!(
+        "deployment_loop_rate = {}",
         toml::Value::from(options.worth.pi)
+    )
+}
+
+/// The text of `settings.toml`. What ships stands first, what is in use behind it as it was given: of the tables of
+/// models the first that matches wins.
+pub fn settings_toml(
+    plan: &Plan,
+    choices: &Choices,
+    in_use: &InUse,
+    options: &ChooseOptions,
+) -> String {
+    let advice = &choices.advice;
+    let mut text = format!(
+        "# deadloop tune: {}\n# {}\n",
+        advice.verdict.name(),
+        one_line(&advice.reason)
     );
     // Writing into a String cannot fail.
-    let _ = writeln!(
-        text,
-        "\n# every model that has no table below, also one that was not in the corpus: what is best on all\n# models together is all that is known of it\n# {}",
-        figures(&choices.pooled, options)
-    );
-    text += &plan.setting(choices.pooled.cell).to_toml("guard");
-    // A model that takes the pooled setting has no table of its own: choice.csv says why. Where that
-    // is a settings file with guards for particular models, those are written out.
+    let _ = writeln!(text, "# held out: {}", figures(&choices.pooled, options));
+    for c in &advice.changes {
+        let (from, to) = (shown(c.from.as_ref()), shown(c.to.as_ref()));
+        let line = one_line(&format!(
+            "{}: {} {}: {from} -> {to}",
+            c.model, c.guard, c.param
+        ));
+        let _ = writeln!(text, "# change: {line}");
+    }
     let pooled = plan.setting(choices.pooled.cell);
-    for choice in &choices.models {
-        let own = guard(plan, choice);
-        if own == pooled {
+    let own = |choice: &&Choice| choice.cell != choices.pooled.cell;
+    let mut models = String::new();
+    for choice in choices.models.iter().filter(own) {
+        let setting = guard(plan, choice);
+        if choices.pooled.ships.is_some() && setting == pooled {
             continue;
         }
         let name = one_line(&choice.model);
         let glob = toml::Value::from(escaped(&choice.model));
-        let _ = writeln!(text, "\n# {name}: {}", figures(choice, options));
-        let _ = writeln!(text, "[[model]]\nmatch = {glob}\n");
-        text += &own.to_toml("model.guard");
+        let _ = writeln!(models, "\n# {name}: {}", one_line(&choice.reason));
+        let _ = writeln!(models, "# held out: {}", figures(choice, options));
+        let _ = writeln!(models, "[[model]]\nmatch = {glob}\n");
+        models += &setting.to_toml("model.guard");
+    }
+    match choices.pooled.ships {
+        Some(_) => {
+            let _ = writeln!(
+                text,
+                "{}\n\n# every model that has no table below, also one that was not in the corpus",
+                rate(options)
+            );
+            text + &pooled.to_toml("guard") + &models + &in_use.rest
+        }
+        None if models.is_empty() => format!("{text}\n{}", in_use.text),
+        None => before_models(&format!("{text}\n"), &in_use.text, &models),
+    }
+}
+
+/// `models` in front of the first table of a model in the text in use, or at its end: a comment that leads that table
+/// stays with it.
+fn before_models(head: &str, in_use: &str, models: &str) -> String {
+    let lines: Vec<&str> = in_use.lines().collect();
+    let mut at = lines
+        .iter()
+        .position(|line| line.trim_start().starts_with("[[model]]"))
+        .unwrap_or(lines.len());
+    while at > 0 && at < lines.len() && lines[at - 1].trim_start().starts_with('#') {
+        at -= 1;
+    }
+    let (before, after) = lines.split_at(at);
+    let mut text = format!("{head}{}\n{models}", before.join("\n"));
+    if !after.is_empty() {
+        text += "\n";
+        text += &after.join("\n");
+        text += "\n";
     }
     text
+}
+
+fn shown(value: Option<&String>) -> &str {
+    value.map_or("(none)", String::as_str)
 }
 
 /// A setting of a plan as a settings file. Guards for particular models are written for those of
@@ -102,25 +180,20 @@ fn guard(plan: &Plan, choice: &Choice) -> Setting {
     )
 }
 
-/// The figures behind a choice, on one line.
+/// The held-out figures of a choice, on one line.
 fn figures(choice: &Choice, options: &ChooseOptions) -> String {
-    let worth = &options.worth;
     let shown = |metric: Metric| {
-        let value = metric.value(&choice.held_out_tally, worth);
-        let value = value.map_or_else(|| "n/a".into(), |x| format!("{x:.3}"));
-        format!("{} {value}", metric.name())
+        let value = metric.value(&choice.held_out_tally, &options.worth);
+        format!("{} {}", metric.name, told(metric, value))
     };
     let mut metrics = vec![options.objective];
-    let more = [Metric::Recall, Metric::FaPerMchar, Metric::Delay];
+    let more: [Metric; 3] = [&RECALL, &FA_PER_MCHAR, &DELAY];
     metrics.extend(more.into_iter().filter(|m| *m != options.objective));
-    let held_out: Vec<String> = metrics.into_iter().map(shown).collect();
-    let thin = if choice.thin { ", thin" } else { "" };
-    let (setting, why) = (&choice.setting, choice.why.name());
-    let reason = one_line(&choice.reason);
-    format!(
-        "{setting} ({why}{thin}: {reason}); held out: {}",
-        held_out.join(", ")
-    )
+    metrics
+        .into_iter()
+        .map(shown)
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 /// A model's name as a glob that matches nothing else.

@@ -8,16 +8,21 @@ use deadloop_replay::Block;
 use super::scores::{self, ParamColumns};
 use super::store::{FileError, TableWriter, write_csv};
 use super::table::{Cell, Schema, Type, named};
+use crate::bootstrap::{Intervals, bootstrap};
+use crate::cases::Case;
 use crate::consistency::Consistency;
+use crate::copies::firsts;
 use crate::evidence::Evidence;
 use crate::floors::Floor;
 use crate::intervals::PoissonCache;
 use crate::judging::JudgeOptions;
 use crate::latency::Latencies;
+use crate::measure::Worth;
 use crate::pareto::{Point, front};
-use crate::scores::{Scores, Worth};
+use crate::resample::Resampling;
+use crate::scores::Scores;
 use crate::sheet::{LatencySheet, Sheet, tallies_and_latencies};
-use crate::tally::{Count, Tally};
+use crate::tally::Tally;
 use crate::verdict::{Outcome, judge};
 
 /// Above so many rows there is no scores.csv, only scores.parquet.
@@ -37,8 +42,14 @@ pub struct Scoring<'a> {
     pub worth: &'a Worth,
     /// Floors, in the order of their rows; they stand after the settings.
     pub floors: &'a [Floor],
-    /// The data a model needs to have rows of its own in a very large sweep: loops, clean chars.
-    pub enough: (u64, u64),
+    /// The loops that a model needs to have rows of its own in a very large sweep.
+    pub enough: u64,
+    /// The settings that are reported in full: their intervals are those over groups.
+    pub reported: &'a [usize],
+    /// Replicates and seed of those.
+    pub resampling: Resampling,
+    /// Whether scores.csv is written too.
+    pub csv: bool,
 }
 
 /// What became of the scores.
@@ -62,7 +73,7 @@ pub fn write_scores(dir: &Path, scoring: &Scoring) -> Result<Scored, FileError> 
     let evidence = scoring.evidence;
     let (subjects, left_out) = subjects(scoring);
     let settings = evidence.plan.cells() + scoring.floors.len();
-    let with_csv = settings * subjects.len() <= CSV_ROWS;
+    let with_csv = scoring.csv && settings * subjects.len() <= CSV_ROWS;
     let params = ParamColumns::of(evidence.plan);
     let writer = TableWriter::create(dir, "scores", scores::schema(&[], &params), with_csv)?;
     let fronts = vec![Vec::new(); subjects.len()];
@@ -73,6 +84,7 @@ pub fn write_scores(dir: &Path, scoring: &Scoring) -> Result<Scored, FileError> 
         writer,
         fronts,
         cache: PoissonCache::default(),
+        firsts: firsts(evidence.cases),
     };
     for (index, block) in evidence.plan.blocks().iter().enumerate() {
         sweep.block(index, block)?;
@@ -116,8 +128,7 @@ fn has_enough(scoring: &Scoring, pick: &[usize]) -> bool {
         .iter()
         .map(Tally::of)
         .sum();
-    let (loops, chars) = scoring.enough;
-    quiet.loops() >= loops && quiet.get(Count::Exposure) >= chars
+    quiet.loops() >= scoring.enough
 }
 
 /// What a floor does on some cases.
@@ -169,6 +180,32 @@ pub(crate) fn scores_of(outcomes: &[Outcome], worth: &Worth, cache: &mut Poisson
     )
 }
 
+/// Scores with intervals over groups, each text once.
+pub(crate) fn over_groups(
+    scoring: &Scoring<'_>,
+    firsts: &[bool],
+    pick: &[usize],
+    outcomes: &[Outcome],
+    scores: Scores,
+) -> Scores {
+    let intervals = intervals_of(scoring, firsts, pick, outcomes);
+    scores.with(|measure| intervals.of(measure.name))
+}
+
+/// The intervals over groups of some outcomes, each text once.
+pub(crate) fn intervals_of(
+    scoring: &Scoring<'_>,
+    firsts: &[bool],
+    pick: &[usize],
+    outcomes: &[Outcome],
+) -> Intervals {
+    let once = pick.iter().zip(outcomes).filter(|(i, _)| firsts[**i]);
+    let (cases, outcomes): (Vec<&Case>, Vec<Outcome>) = once
+        .map(|(i, outcome)| (&scoring.evidence.cases[*i], *outcome))
+        .unzip();
+    bootstrap(cases, &outcomes, scoring.worth, scoring.resampling)
+}
+
 struct Sweep<'a> {
     scoring: &'a Scoring<'a>,
     subjects: Vec<Subject>,
@@ -177,28 +214,57 @@ struct Sweep<'a> {
     /// The front so far of each subject.
     fronts: Vec<Vec<Point>>,
     cache: PoissonCache,
+    /// Which cases are the first with their text.
+    firsts: Vec<bool>,
+}
+
+/// One subject's tallies of a block, and the cells that were made of each distinct one.
+struct Painted {
+    sheet: Sheet,
+    latencies: LatencySheet,
+    cells: Vec<Option<(Vec<Cell>, Option<Point>)>>,
 }
 
 impl Sweep<'_> {
     fn block(&mut self, index: usize, block: &Block) -> Result<(), FileError> {
         let evidence = self.scoring.evidence;
-        let sheets: Vec<(Sheet, LatencySheet)> = self
-            .subjects
-            .iter()
-            .map(|(_, pick)| {
-                let trials = pick.iter().map(|i| evidence.trial(index, *i));
-                tallies_and_latencies(&block.shape(), trials, self.scoring.judge)
-            })
-            .collect();
+        let mut sheets: Vec<Painted> = Vec::new();
+        for (_, pick) in &self.subjects {
+            let trials = pick.iter().map(|i| evidence.trial(index, *i));
+            let (sheet, latencies) =
+                tallies_and_latencies(&block.shape(), trials, self.scoring.judge);
+            sheets.push(Painted {
+                cells: vec![None; sheet.merged_cells()],
+                sheet,
+                latencies,
+            });
+        }
         for nth in 0..block.len() {
             let at = block.at(nth);
+            let cell = block.first() + nth;
             let (id, params) = (block.id(&at), self.params.of_cell(block, &at));
-            for (subject, (sheet, latencies)) in sheets.iter().enumerate() {
-                let (tally, [all, hits]) = (sheet.tally(&at), latencies.quantiles(&at));
-                let worth = self.scoring.worth;
-                let scores = Scores::of(&tally, all, hits, worth, &mut self.cache);
-                self.row(subject, &id, params.clone(), &scores)?;
-                self.fronts[subject].extend(Point::of(block.first() + nth, &tally));
+            let reported = self.scoring.reported.contains(&cell);
+            for (subject, sheet) in sheets.iter_mut().enumerate() {
+                let merged = sheet.sheet.index(&at);
+                let Painted {
+                    sheet,
+                    latencies,
+                    cells,
+                } = sheet;
+                let (worth, cache) = (self.scoring.worth, &mut self.cache);
+                let known = cells[merged].get_or_insert_with(|| {
+                    let (tally, [all, hits]) = (sheet.tally(&at), latencies.quantiles(&at));
+                    let scores = Scores::of(&tally, all, hits, worth, cache);
+                    (scores::cells(&scores), Point::of(0, &tally))
+                });
+                self.fronts[subject].extend(known.1.map(|point| Point { cell, ..point }));
+                let (name, pick) = &self.subjects[subject];
+                let row = match reported {
+                    true => self.reported(cell, pick),
+                    false => known.0.clone(),
+                };
+                self.writer
+                    .push(scores::row(&id, name, params.clone(), &row))?;
             }
         }
         self.fronts
@@ -207,53 +273,89 @@ impl Sweep<'_> {
         Ok(())
     }
 
+    /// The cells of a reported setting: its intervals are over groups, each text once.
+    fn reported(&self, cell: usize, pick: &[usize]) -> Vec<Cell> {
+        let scoring = self.scoring;
+        let outcomes = scoring.evidence.outcomes(cell, pick, scoring.judge);
+        let scores = scores_of(&outcomes, scoring.worth, &mut PoissonCache::default());
+        scores::cells(&over_groups(scoring, &self.firsts, pick, &outcomes, scores))
+    }
+
     fn floor(&mut self, floor: Floor) -> Result<(), FileError> {
         for subject in 0..self.subjects.len() {
             let outcomes = floor_outcomes(self.scoring, floor, &self.subjects[subject].1);
             let scores = scores_of(&outcomes, self.scoring.worth, &mut self.cache);
-            self.row(subject, floor.name(), self.params.none(), &scores)?;
+            let row = scores::cells(&scores);
+            let name = &self.subjects[subject].0;
+            let params = self.params.none();
+            self.writer
+                .push(scores::row(floor.name(), name, params, &row))?;
         }
         Ok(())
     }
-
-    fn row(
-        &mut self,
-        subject: usize,
-        setting: &str,
-        params: Vec<Cell>,
-        scores: &Scores,
-    ) -> Result<(), FileError> {
-        let model = &self.subjects[subject].0;
-        self.writer
-            .push(scores::row(setting, model, params, scores))
-    }
 }
 
-/// Writes `pareto.csv`: `model, setting, recall, fa_per_mchar, delay, chosen`, the settings of each
-/// front in the order of the plan. `chosen` names the setting of a model.
+/// Writes `pareto.csv`: `model, setting, recall, fa_per_mchar, delay, front, chosen, candidate, in_use, names`:
+/// the settings of each front in the order of the plan, and of all models together also those of `marked`, whether
+/// they are on the front (`front` = 1) or not. `chosen` is what `settings.toml` holds for a model; `names` are those
+/// that a setting has, as `document; recommended`.
 pub fn write_pareto(
     dir: &Path,
-    evidence: &Evidence,
+    scoring: &Scoring<'_>,
     fronts: &BTreeMap<String, Vec<Point>>,
-    chosen: &BTreeMap<String, usize>,
+    marks: &Marks<'_>,
 ) -> Result<(), FileError> {
     let schema: Schema = [
         named(&["model", "setting"], Type::Text),
         named(&["recall", "fa_per_mchar", "delay"], Type::Float),
-        named(&["chosen"], Type::Int),
+        named(&["front", "chosen", "candidate", "in_use"], Type::Int),
+        named(&["names"], Type::Text),
     ]
     .concat();
-    let rows = fronts.iter().flat_map(|(model, points)| {
-        points.iter().map(move |p| {
-            vec![
+    let plan = scoring.evidence.plan;
+    let mut rows: Vec<Vec<Cell>> = Vec::new();
+    for (model, points) in fronts {
+        let on: BTreeMap<usize, Point> = points.iter().map(|p| (p.cell, *p)).collect();
+        let mut all = on.clone();
+        if model == "*" {
+            let every = scoring.evidence.all();
+            for cell in marks.shown.iter().filter(|cell| !on.contains_key(cell)) {
+                let tally = scoring.evidence.tally(*cell, &every, scoring.judge);
+                all.extend(Point::of(*cell, &tally).map(|point| (*cell, point)));
+            }
+        }
+        for (cell, p) in all {
+            let id = plan.id(cell);
+            let names = marks.names.get(&id).map(|names| names.join("; "));
+            let flag = |is: bool| Cell::Int(Some(i64::from(is)));
+            rows.push(vec![
                 Cell::text(model.clone()),
-                Cell::text(evidence.plan.id(p.cell)),
+                Cell::text(id),
                 Cell::Float(Some(p.recall)),
                 Cell::Float(Some(p.fa_per_mchar)),
                 Cell::Float(Some(p.delay)),
-                Cell::Int(Some(i64::from(chosen.get(model) == Some(&p.cell)))),
-            ]
-        })
-    });
+                flag(on.contains_key(&cell)),
+                flag(marks.chosen.get(model) == Some(&cell)),
+                flag(model == "*" && marks.candidate == Some(cell)),
+                flag(marks.in_use == Some(cell)),
+                Cell::Text(names),
+            ]);
+        }
+    }
     write_csv(dir, "pareto", &schema, rows)
+}
+
+/// What is marked in `pareto.csv`.
+#[derive(Clone, Debug)]
+pub struct Marks<'a> {
+    /// Settings that are rows whether they are on the front or not.
+    pub shown: &'a [usize],
+    /// What `settings.toml` holds for each model.
+    pub chosen: &'a BTreeMap<String, usize>,
+    /// The candidate for all models.
+    pub candidate: Option<usize>,
+    /// What is in use.
+    pub in_use: Option<usize>,
+    /// The names that settings have.
+    pub names: &'a BTreeMap<String, Vec<String>>,
 }

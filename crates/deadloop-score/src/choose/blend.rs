@@ -1,6 +1,6 @@
 //! [`Blend`]: a model's own tally and that of the other models, which counts less.
 
-use crate::tally::{Count, Tally};
+use crate::tally::Tally;
 
 /// What the other models' transcripts count, beside 1 for each of the model's own.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -36,26 +36,5 @@ impl Blend {
     /// Whether the other models count at all.
     pub(crate) fn is_whole(&self) -> bool {
         self.weights == Weights::default()
-    }
-
-    /// Wrong alarms.
-    pub(crate) fn wrong(&self) -> f64 {
-        self.own.wrong() as f64 + self.weights.clean * self.rest.wrong() as f64
-    }
-
-    /// Healthy chars watched.
-    pub(crate) fn exposure(&self) -> f64 {
-        let chars = |tally: &Tally| tally.get(Count::Exposure) as f64;
-        chars(&self.own) + self.weights.clean * chars(&self.rest)
-    }
-
-    /// A count that belongs to loops.
-    pub(crate) fn of_loops(&self, count: impl Fn(&Tally) -> u64) -> f64 {
-        count(&self.own) as f64 + self.weights.loops * count(&self.rest) as f64
-    }
-
-    /// A count that belongs to healthy text.
-    pub(crate) fn of_clean(&self, count: impl Fn(&Tally) -> u64) -> f64 {
-        count(&self.own) as f64 + self.weights.clean * count(&self.rest) as f64
     }
 }

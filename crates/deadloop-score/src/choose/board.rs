@@ -4,9 +4,9 @@ use std::ops::Range;
 
 use deadloop_replay::{Block, Plan};
 
+use super::ledger::Ledger;
 use crate::evidence::Evidence;
 use crate::judging::JudgeOptions;
-use crate::ledger::Ledger;
 use crate::sheet::{Sheet, tallies};
 use crate::tally::{Count, Tally};
 
@@ -96,7 +96,6 @@ pub(crate) struct Place {
 /// Memory: a [`Sheet`] for each block and fold, and a tally for each candidate. Each transcript is
 /// judged once for all selections.
 pub(crate) struct Board {
-    pub(crate) pick: Vec<usize>,
     /// For each block that has candidates, a sheet for each fold.
     sheets: Vec<Vec<Sheet>>,
     /// Over all folds.
@@ -104,8 +103,13 @@ pub(crate) struct Board {
 }
 
 impl Board {
+    /// Tallies `pick`.
+    pub(crate) fn new(field: &Field<'_>, pick: &[usize]) -> Self {
+        Self::counting(field, pick, &Count::ALL)
+    }
+
     /// Tallies `pick`. `counts`: those that will be asked for.
-    pub(crate) fn new(field: &Field<'_>, pick: &[usize], counts: &[Count]) -> Self {
+    pub(crate) fn counting(field: &Field<'_>, pick: &[usize], counts: &[Count]) -> Self {
         let in_fold = |fold| {
             let members = pick
                 .iter()
@@ -127,11 +131,7 @@ impl Board {
             let folds = &sheets[place.slot];
             totals.push(folds.iter().map(|sheet| sheet.tally(&place.at)).sum());
         });
-        Self {
-            pick: pick.to_vec(),
-            sheets,
-            totals,
-        }
+        Self { sheets, totals }
     }
 
     /// The tally of a candidate on all transcripts, or on all but those of one fold.

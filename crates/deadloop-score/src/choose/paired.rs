@@ -10,8 +10,8 @@ use std::ops::Sub;
 use deadloop_replay::Region;
 use statrs::function::erf::erfc;
 
-use crate::ledger::Added;
-use crate::metric::{TERMS, Terms};
+use super::ledger::Added;
+use crate::measure::{TERMS, Terms};
 use crate::paint::{Canvas, Painter};
 
 /// A difference of two scores and its standard error.
@@ -234,7 +234,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::metric::linear;
+    use crate::measure::linear;
 
     #[test]
     fn the_probability_is_the_normal_one() {

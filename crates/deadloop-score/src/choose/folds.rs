@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use crate::cases::Case;
+use crate::copies::may_be_copied;
 use crate::label::Class;
 use crate::random::Random;
 
@@ -37,14 +38,6 @@ pub fn folds(cases: &[Case], k: usize, seed: u64) -> Vec<usize> {
     folds
 }
 
-/// Shorter texts are alike by chance, as empty answers are, and would tie everything to everything.
-const COPIED_CHARS: u64 = 200;
-
-fn chars(case: &Case) -> u64 {
-    let length = case.timeline.length();
-    length.reasoning.0 + length.answer.0
-}
-
 /// The cases that belong together, under the first of their groups' names.
 fn together(cases: &[Case]) -> Vec<(&str, Vec<usize>)> {
     let mut groups: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
@@ -56,9 +49,7 @@ fn together(cases: &[Case]) -> Vec<(&str, Vec<usize>)> {
     let mut link: Vec<usize> = (0..groups.len()).collect();
     let mut texts: HashMap<&str, usize> = HashMap::new();
     for (at, (_, members)) in groups.iter().enumerate() {
-        let long = members
-            .iter()
-            .filter(|i| chars(&cases[**i]) >= COPIED_CHARS);
+        let long = members.iter().filter(|i| may_be_copied(&cases[**i]));
         for text in long.map(|i| cases[*i].text.as_str()) {
             let (a, b) = (first(&mut link, at), *texts.entry(text).or_insert(at));
             let b = first(&mut link, b);

@@ -8,23 +8,21 @@ use std::rc::Rc;
 
 use deadloop_replay::Record;
 
-use crate::board::blocks;
-use crate::choice::ChooseOptions;
+use super::board::blocks;
+use super::options::ChooseOptions;
+use super::paired::Steps;
 use crate::evidence::Evidence;
-use crate::metric::{TERMS, Terms};
-use crate::paired::Steps;
+use crate::measure::{TERMS, Terms};
 use crate::tally::Tally;
 use crate::verdict::{Outcome, judge};
 
 /// What every transcript adds.
 ///
-/// Memory: 32 bytes for each distinct stop of each transcript and block that has candidates, and
-/// three tallies and a kilobyte a transcript.
+/// Memory: 32 bytes for each distinct stop of each transcript and block that has candidates, and a tally and a
+/// kilobyte a transcript.
 pub(crate) struct Ledger {
     /// Under a setting that never alarms.
     pub(crate) quiet: Column,
-    /// Under the current setting, and one that watches what it watches and never alarms.
-    pub(crate) current: Option<(Column, Column)>,
     /// For each block of the plan; empty where none of its settings is asked for.
     blocks: Vec<Entries>,
     /// What a step of each term is.
@@ -89,20 +87,20 @@ pub(crate) struct Added<'a> {
 }
 
 impl Ledger {
-    /// Judges every case under every stop of the blocks that have candidates or the current setting.
+    /// Judges every case under every stop of the blocks that have candidates or the setting in use.
     pub(crate) fn new(
         evidence: &Evidence<'_>,
         candidates: &Range<usize>,
-        current: Option<usize>,
+        in_use: usize,
         options: &ChooseOptions,
     ) -> Self {
         let all = evidence.all();
         let mut entries: Vec<Entries> = Vec::new();
         entries.resize_with(evidence.plan.blocks().len(), Entries::default);
         let candidates_in = blocks(evidence.plan, candidates).map(|(index, _)| index);
-        let current_in = current.map(|cell| evidence.plan.cell(cell).block);
+        let in_use_in = evidence.plan.cell(in_use).block;
         let mut largest = [0.0_f64; TERMS];
-        for index in candidates_in.chain(current_in) {
+        for index in candidates_in.chain([in_use_in]) {
             if entries[index].starts.is_empty() {
                 entries[index] = Entries::of(evidence, index, &all, options);
             }
@@ -110,14 +108,8 @@ impl Ledger {
                 (0..TERMS).for_each(|i| largest[i] = largest[i].max(terms[i].abs()));
             }
         }
-        let quiet = |cell| Column(evidence.quiet_each(cell, &all, &options.judge));
-        let under = |cell| {
-            let outcomes = evidence.outcomes(cell, &all, &options.judge);
-            Column(outcomes.iter().map(Tally::of).collect())
-        };
         Self {
-            quiet: quiet(candidates.start),
-            current: current.map(|cell| (under(cell), quiet(cell))),
+            quiet: Column(evidence.quiet_each(in_use, &all, &options.judge)),
             blocks: entries,
             steps: Steps::of(&largest),
             asked: Memo::new(REFERENCES),
@@ -134,7 +126,7 @@ impl Ledger {
         }
     }
 
-    /// What every transcript adds under a candidate or the current setting.
+    /// What every transcript adds under a candidate or the setting in use.
     pub(crate) fn under(&self, evidence: &Evidence<'_>, cell: usize) -> Rc<Vec<Terms>> {
         let find = || {
             let place = evidence.plan.cell(cell);

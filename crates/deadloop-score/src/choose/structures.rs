@@ -7,13 +7,13 @@ use std::collections::{BTreeSet, HashMap};
 use deadloop_replay::detect::{Mark, Value};
 use deadloop_replay::{Block, Grid};
 
-use crate::blend::Blend;
-use crate::choice::ChooseOptions;
+use super::blend::Blend;
+use super::options::ChooseOptions;
+use super::paired::Difference;
 use crate::constraint::Constraint;
 use crate::evidence::Evidence;
 use crate::intervals::{poisson_lower, proportion_lower, proportion_upper};
-use crate::metric::{At, Metric};
-use crate::paired::Difference;
+use crate::measure::{At, Certainty};
 use crate::random::Random;
 use crate::sheet::tallies;
 use crate::tally::{Count, Tally};
@@ -251,15 +251,15 @@ fn may_meet(
     known: &mut HashMap<(u64, u64), f64>,
 ) -> bool {
     const ALPHA: f64 = 0.05;
-    let value = match (c.metric, c.metric.proportion(tally)) {
-        (Metric::FaPerMchar, _) if c.at_most => {
+    let value = match (c.metric.certainty, c.metric.counts(tally)) {
+        (Certainty::Rate, Some((k, n))) if c.at_most => {
             let events = *known
-                .entry((tally.wrong(), 0))
-                .or_insert_with(|| poisson_lower(tally.wrong(), ALPHA));
-            Some(1e6 * events / tally.get(Count::Exposure).max(1) as f64)
+                .entry((k, 0))
+                .or_insert_with(|| poisson_lower(k, ALPHA));
+            Some(c.metric.scale() * events / n.max(1) as f64)
         }
         (_, Some((_, 0))) => None,
-        (_, Some((k, n))) => {
+        (Certainty::Share, Some((k, n))) => {
             let bound = || {
                 let bound = if c.at_most {
                     proportion_lower

@@ -1,16 +1,17 @@
 //! How models differ over the grid: what [`Borrowing`] is estimated from.
 
-use crate::board::{Board, Field};
-use crate::pooling::{BetaBinomial, Borrowing, GammaPoisson, Sizes};
+use super::board::{Board, Field};
+use super::pooling::{BetaBinomial, Borrowing, GammaPoisson, Sizes};
 use crate::tally::{Count, Tally};
 
 /// What is read of the boards: hits, wrong alarms and what hits are a share of.
-const COUNTS: [Count; 6] = [
+const COUNTS: [Count; 7] = [
     Count::Hit,
     Count::Late,
     Count::Premature,
     Count::Stale,
     Count::Miss,
+    Count::Earlier,
     Count::FalseAlarm,
 ];
 
@@ -30,7 +31,7 @@ pub(crate) fn borrowings(field: &Field<'_>, models: &[&Vec<usize>]) -> Vec<Vec<B
     let sizes: Vec<Vec<(u64, u64)>> = models.iter().map(sizes_of).collect();
     let mut sums: Vec<Vec<Sums>> = vec![Vec::new(); withouts.len()];
     for (pick, sizes) in models.iter().zip(&sizes) {
-        let board = Board::new(field, pick, &COUNTS);
+        let board = Board::counting(field, pick, &COUNTS);
         field.each(|place| {
             for ((without, size), sums) in withouts.iter().zip(sizes).zip(&mut sums) {
                 if sums.len() <= place.nth {

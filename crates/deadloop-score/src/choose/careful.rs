@@ -1,33 +1,25 @@
-//! What makes one of two equally good settings the more careful one: the copies that it asks for, and
-//! how near it is to the current setting.
+//! What decides between equally good settings: how near each is to the setting in use, and how strict.
 
-use deadloop_replay::detect::{Side, Value};
-use deadloop_replay::{Axis, Plan};
+use deadloop_replay::detect::{Mark, Setting, Side, Value};
 
-/// How many copies a setting asks for, summed over the thresholds that count copies and vary.
-pub(crate) fn copies(plan: &Plan, cell: usize) -> i64 {
-    let place = plan.cell(cell);
-    let Some(block) = plan.blocks().get(place.block) else {
-        return 0;
-    };
-    let axes = block
-        .axes()
-        .iter()
-        .zip(&place.at)
-        .filter(|(axis, _)| axis.threshold.repeats);
-    let value = |(axis, at): (&Axis, &u16)| {
-        let value = axis
-            .values
-            .get(usize::from(*at))
-            .and_then(Value::as_int)
-            .unwrap_or(0);
-        if axis.threshold.side == Side::AtMost {
-            value
-        } else {
-            -value
-        }
-    };
-    axes.map(value).sum()
+/// How strict a setting is: its thresholds in their order, each turned so that more is stricter. Compared one by
+/// one it says which of two settings of the same detectors is the stricter.
+pub(crate) fn strictness(setting: &Setting) -> Vec<i64> {
+    let each = setting.members.iter().flat_map(|member| {
+        let thresholds = member.detector.params.iter();
+        thresholds.filter_map(|param| match param.mark {
+            Mark::Threshold(threshold) => {
+                let number = threshold.number(member.params.get(param.name)?);
+                Some(if threshold.side == Side::AtMost {
+                    number
+                } else {
+                    -number
+                })
+            }
+            Mark::Structural => None,
+        })
+    });
+    each.collect()
 }
 
 /// How far one setting is from another: in how many parameters they differ, then by how much, in

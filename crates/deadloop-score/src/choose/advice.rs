@@ -1,0 +1,162 @@
+//! [`Advice`]: what a choice comes to, as every command, file and page says it.
+
+use serde::{Deserialize, Serialize};
+
+use super::duel::Figures;
+use crate::constraint::Assurance;
+
+/// What to do with the settings.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Ruling {
+    /// Ship `settings.toml`.
+    Ship,
+    /// The setting in use is over a limit, and what is within costs too much to be advised unasked: decide.
+    Decide,
+    /// Too little is known: collect more labels or text.
+    Collect,
+    /// Keep the setting in use.
+    #[default]
+    Keep,
+    /// No setting is within the limits.
+    None,
+}
+
+impl Ruling {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Ship => "ship",
+            Self::Decide => "decide",
+            Self::Collect => "collect",
+            Self::Keep => "keep",
+            Self::None => "none",
+        }
+    }
+}
+
+/// By which rule something ships.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Ship {
+    /// It is better.
+    Better,
+    /// It is as good, with fewer wrong alarms.
+    Safer,
+    /// What is in use breaks a limit that the user gave.
+    Needed,
+}
+
+/// A parameter that differs between what is in use and what is advised.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Changed {
+    /// The model; `*`: every model without a setting of its own.
+    pub model: String,
+    /// The guard: its detector, with a number where there are several of one.
+    pub guard: String,
+    /// The parameter; `detector` where a guard is added or removed.
+    pub param: String,
+    /// Its value in use; `None`: the guard is not there.
+    pub from: Option<String>,
+    /// Its value as advised; `None`: the guard goes.
+    pub to: Option<String>,
+}
+
+/// A row of the price list: the best setting with at most so many wrong alarms on this corpus.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Price {
+    /// At most so many wrong alarms.
+    pub at_most: u64,
+    /// The setting's number in the plan.
+    #[serde(skip)]
+    pub cell: usize,
+    /// The setting.
+    pub setting: String,
+    /// Its file in the folder of results.
+    pub file: String,
+    /// Recall, held out.
+    pub recall: Option<f64>,
+    /// The objective, held out.
+    pub objective: Option<f64>,
+    /// The delay, held out.
+    pub delay: Option<f64>,
+    /// Wrong alarms per million healthy chars, held out, each text once.
+    pub rate: Option<f64>,
+    /// The lower bound of its exact 95 % interval.
+    pub rate_lo: Option<f64>,
+    /// The upper bound.
+    pub rate_hi: Option<f64>,
+    /// The highest level at which it is within the limits, held out; `None`: at none.
+    pub assurance: Option<Assurance>,
+    /// What it is besides: `candidate`, `in use`, `recommended`, or a preset's name.
+    pub is: Vec<String>,
+    /// Wrong alarms on all transcripts that it was chosen on.
+    pub wrong: u64,
+    /// Recall on those.
+    pub recall_in_sample: Option<f64>,
+    /// The objective on those.
+    pub objective_in_sample: Option<f64>,
+}
+
+/// The figures of one way to run a guard.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Run {
+    /// The setting.
+    pub setting: String,
+    /// The objective.
+    pub objective: Option<f64>,
+    /// Recall.
+    pub recall: Option<f64>,
+    /// Wrong alarms per million healthy chars.
+    pub rate: Option<f64>,
+    /// Wrong alarms.
+    pub wrong: u64,
+    /// The delay.
+    pub delay: Option<f64>,
+}
+
+/// The candidate of a level of assurance.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Level {
+    /// The level.
+    pub assurance: Assurance,
+    /// The setting; `None`: none is within the limits at this level.
+    pub setting: Option<String>,
+    /// What it is on the transcripts that it was chosen on.
+    pub in_sample: Option<Run>,
+    /// What such choices are on the folds left out.
+    pub held_out: Option<Run>,
+    /// P(within every limit), held out.
+    pub within: Option<f64>,
+}
+
+/// What a choice comes to.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Advice {
+    /// What to do.
+    pub verdict: Ruling,
+    /// The same in one sentence, with the figures that decided.
+    pub reason: String,
+    /// By which rule the setting of all models ships.
+    pub rule: Option<Ship>,
+    /// What the setting in use is called: `the setting in use`, or `the recommended guard` where none was given.
+    pub in_use_is: String,
+    /// The setting in use, on the transcripts that are held out.
+    pub in_use: Run,
+    /// The candidate, held out; `None`: there is none.
+    pub candidate: Option<Run>,
+    /// The level of assurance of the candidate.
+    pub assurance: Option<Assurance>,
+    /// The candidates of all levels.
+    pub levels: Vec<Level>,
+    /// How sure the comparison is.
+    pub figures: Option<Figures>,
+    /// What `settings.toml` changes against what is in use; empty where nothing ships.
+    pub changes: Vec<Changed>,
+    /// What the candidate would change, where it does not ship.
+    pub would_change: Vec<Changed>,
+    /// The price list.
+    pub prices: Vec<Price>,
+    /// What to type next.
+    pub next: Vec<String>,
+}

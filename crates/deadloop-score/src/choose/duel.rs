@@ -1,0 +1,224 @@
+//! [`Duel`]: two ways to run a guard on the same transcripts, and how sure it is which one is better.
+//!
+//! Transcripts are drawn by group ([`crate::resample`]), each text once. Two pseudo-loops of mean length take
+//! part, one that the newcomer alone finds and one that the incumbent alone finds, each with weight Poisson(1/2):
+//! without them a handful of loops without a flip would be certainty.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::options::ChooseOptions;
+use crate::cases::Case;
+use crate::constraint::Constraint;
+use crate::resample::{Cluster, POISSON_1, POISSON_HALF, Weights, quantile};
+use crate::tally::{Count, Tally};
+
+/// What one transcript adds under the newcomer and under the incumbent.
+pub(crate) struct Pair<'a> {
+    pub(crate) case: &'a Case,
+    /// Whether it is the first with its text.
+    pub(crate) first: bool,
+    pub(crate) new: Tally,
+    pub(crate) old: Tally,
+}
+
+/// Two ways to run a guard, transcript by transcript.
+pub(crate) struct Duel<'a> {
+    pub(crate) pairs: Vec<Pair<'a>>,
+    pub(crate) options: &'a ChooseOptions,
+}
+
+/// How a duel ended. Differences are in the objective's unit, newcomer less incumbent, the sign turned so that
+/// more is better.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Figures {
+    /// The difference on all transcripts; `None` where the objective is n/a.
+    pub difference: Option<f64>,
+    /// What a point is: 0.01 of a share, else 1 % of the incumbent's value.
+    pub point: f64,
+    /// P(difference > 0).
+    pub better: f64,
+    /// P(difference > -1 point).
+    pub no_point_worse: f64,
+    /// P(difference > -5 points).
+    pub not_five_worse: f64,
+    /// The 10th and the 90th percentile of the difference.
+    pub interval: Option<(f64, f64)>,
+    /// P(fewer wrong alarms).
+    pub fewer_wrong: f64,
+    /// P(no more wrong alarms).
+    pub no_more_wrong: f64,
+    /// P(the newcomer is within every limit): the product over the limits.
+    pub within: f64,
+    /// P(the incumbent is within), limit by limit.
+    pub incumbent_within: Vec<f64>,
+}
+
+impl Figures {
+    /// The difference in points.
+    pub fn points(&self) -> f64 {
+        self.in_points(self.difference.unwrap_or(0.0))
+    }
+
+    /// The 80 % interval in points.
+    pub fn interval_points(&self) -> Option<(f64, f64)> {
+        let (lo, hi) = self.interval?;
+        Some((self.in_points(lo), self.in_points(hi)))
+    }
+
+    fn in_points(&self, x: f64) -> f64 {
+        if self.point > 0.0 {
+            x / self.point
+        } else {
+            0.0
+        }
+    }
+}
+
+/// Counts over the replicates.
+#[derive(Default)]
+struct Counted {
+    differences: Vec<f64>,
+    fewer: usize,
+    no_more: usize,
+    /// Limits without a closed form that are met: the newcomer's, the incumbent's.
+    met: [Vec<usize>; 2],
+}
+
+impl<'a> Duel<'a> {
+    /// The tally of the newcomer, and of the incumbent: on all transcripts, or each text once.
+    pub(crate) fn tallies(&self, once: bool) -> [Tally; 2] {
+        let counted = self.pairs.iter().filter(|pair| pair.first || !once);
+        let mut sums = [Tally::default(); 2];
+        for pair in counted {
+            sums[0] += pair.new;
+            sums[1] += pair.old;
+        }
+        sums
+    }
+
+    /// How it ended.
+    pub(crate) fn figures(&self) -> Figures {
+        let options = self.options;
+        let [new, old] = self.tallies(false);
+        let once = self.tallies(true);
+        let value = |tally: &Tally| options.objective.value(tally, &options.worth);
+        let sign = options.objective.sign();
+        let point = options.objective.point(value(&old).unwrap_or(0.0));
+        let mut counted = self.count();
+        let n = options.replicates as f64;
+        let share = |more_than: f64| {
+            let above = counted.differences.iter().filter(|d| **d > more_than);
+            above.count() as f64 / n
+        };
+        let (better, no_point_worse, not_five_worse) =
+            (share(0.0), share(-point), share(-5.0 * point));
+        let within = |side: usize| {
+            let each = options.constraints.iter().enumerate();
+            let one = |(i, c): (usize, &Constraint)| {
+                let resampled = || counted.met[side][i] as f64 / n;
+                c.probability(&once[side]).unwrap_or_else(resampled)
+            };
+            each.map(one).collect::<Vec<f64>>()
+        };
+        Figures {
+            difference: value(&new).zip(value(&old)).map(|(a, b)| sign * (a - b)),
+            point,
+            better,
+            no_point_worse,
+            not_five_worse,
+            fewer_wrong: counted.fewer as f64 / n,
+            no_more_wrong: counted.no_more as f64 / n,
+            within: within(0).into_iter().product(),
+            incumbent_within: within(1),
+            interval: quantile(&mut counted.differences, 0.1)
+                .zip(quantile(&mut counted.differences, 0.9)),
+        }
+    }
+
+    fn count(&self) -> Counted {
+        let ChooseOptions {
+            constraints,
+            objective,
+            worth,
+            ..
+        } = self.options;
+        let mut clusters = self.clusters();
+        let mut counted = Counted {
+            met: [vec![0; constraints.len()], vec![0; constraints.len()]],
+            ..Counted::default()
+        };
+        let resampled: Vec<(usize, &Constraint)> = constraints
+            .iter()
+            .enumerate()
+            .filter(|(_, c)| c.probability(&Tally::default()).is_none())
+            .collect();
+        for _ in 0..self.options.replicates {
+            let mut sums = [Tally::default(); 2];
+            for cluster in &mut clusters {
+                cluster.add_next(&mut sums);
+            }
+            let [new, old] = &sums;
+            counted.fewer += usize::from(new.wrong() < old.wrong());
+            counted.no_more += usize::from(new.wrong() <= old.wrong());
+            let [a, b] = [new, old].map(|tally| objective.value(tally, worth));
+            // Where the objective is n/a nothing is better.
+            let difference = a.zip(b).map_or(0.0, |(a, b)| objective.sign() * (a - b));
+            counted.differences.push(difference);
+            for (i, c) in &resampled {
+                for (met, tally) in counted.met.iter_mut().zip(&sums) {
+                    met[*i] += usize::from(c.estimate(tally, worth).1);
+                }
+            }
+        }
+        counted
+    }
+
+    /// The groups, each text once, and the two pseudo-loops.
+    fn clusters(&self) -> Vec<Cluster> {
+        let mut groups: BTreeMap<&str, [Tally; 2]> = BTreeMap::new();
+        for pair in self.pairs.iter().filter(|pair| pair.first) {
+            let sums = groups.entry(pair.case.cluster()).or_default();
+            sums[0] += pair.new;
+            sums[1] += pair.old;
+        }
+        let seed = self.options.seed;
+        let of = |(name, tallies): (&str, [Tally; 2])| {
+            Cluster::new(Weights::of(seed, name, &POISSON_1), &tallies)
+        };
+        let mut clusters: Vec<Cluster> = groups.into_iter().map(of).collect();
+        let [found, missed] = self.pseudo_loop();
+        // No group is called so: names from files hold no NUL.
+        let pseudo = [("\0won", [found, missed]), ("\0lost", [missed, found])];
+        clusters.extend(
+            pseudo.map(|(name, tallies)| {
+                Cluster::new(Weights::of(seed, name, &POISSON_HALF), &tallies)
+            }),
+        );
+        clusters
+    }
+
+    /// A loop of mean length, stopped at its onset and not at all.
+    fn pseudo_loop(&self) -> [Tally; 2] {
+        let [_, old] = self.tallies(true);
+        let loops = i64::try_from(old.loops().max(1)).unwrap_or(i64::MAX);
+        let length = old[Count::LoopChars] / loops;
+        let cap = self
+            .options
+            .judge
+            .horizon
+            .and_then(|h| i64::try_from(h).ok());
+        let mut both = Tally::default();
+        (both[Count::Transcripts], both[Count::LoopChars]) = (1, length);
+        let (mut found, mut missed) = (both, both);
+        (
+            found[Count::Hit],
+            found[Count::Within100],
+            found[Count::Saved],
+        ) = (1, 1, length);
+        (missed[Count::Miss], missed[Count::Delay]) =
+            (1, cap.map_or(length, |cap| length.min(cap)));
+        [found, missed]
+    }
+}

@@ -1,0 +1,442 @@
+//! The choice of a setting: [`choose`], by the rules of scoring.md, "Choosing a setting".
+//!
+//! A choice is a decision under uncertainty about a replacement: somebody runs a guard now. Who follows the advice
+//! is not worse off. So a candidate is chosen on all transcripts and again without each fold ([`Cross`]), and what
+//! those choices do on the folds left out is held against the setting in use ([`Duel`]).
+//!
+//! | to find | look in |
+//! |---|---|
+//! | what was asked, what was chosen, what it comes to | `options.rs`, `choices.rs`, `advice.rs` |
+//! | the best setting within the limits, and of those as good the nearest | `select.rs` |
+//! | how sure a difference is | `duel.rs` |
+//! | when something ships, and the verdict | `rule.rs` |
+//! | settings of models by themselves | `models.rs`, `pooling.rs`, `spread.rs` |
+//! | the price list | `prices.rs` |
+//! | the sentences | `words.rs`, `changes.rs` |
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use crate::cases::Case;
+use crate::constraint::Assurance;
+use crate::copies::firsts;
+use crate::evidence::Evidence;
+use crate::label::Class;
+use crate::tally::Tally;
+
+pub mod advice;
+pub(crate) mod blend;
+pub(crate) mod board;
+pub(crate) mod careful;
+mod changes;
+pub mod choices;
+mod cross;
+pub mod duel;
+pub mod folds;
+pub(crate) mod ledger;
+mod models;
+pub mod options;
+pub(crate) mod paired;
+mod pairing;
+pub mod pooling;
+mod prices;
+mod rule;
+mod select;
+mod spread;
+pub mod structures;
+pub(crate) mod words;
+
+use advice::{Advice, Level, Run};
+use board::Field;
+pub use changes::changes;
+use choices::{Choice, Choices, Why};
+use cross::Cross;
+use duel::{Duel, Figures, Pair};
+use folds::folds;
+use ledger::Ledger;
+use options::ChooseOptions;
+use rule::{Bar, SURE, Situation, WITHIN, missing, ruling, ships};
+use select::{Boards, Selection, Stand, Voice};
+
+/// Nothing can be chosen from.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("there is no setting to choose from")]
+pub struct NoCandidates;
+
+/// Chooses among the cells `candidates` of the plan, of which `in_use` is one. Every case of `evidence` is used: a
+/// caller that has sealed transcripts (`split = test`) does not pass them.
+///
+/// # Errors
+/// There are no candidates.
+pub fn choose(
+    evidence: &Evidence<'_>,
+    candidates: Range<usize>,
+    in_use: usize,
+    options: &ChooseOptions,
+) -> Result<Choices, NoCandidates> {
+    if candidates.is_empty() {
+        return Err(NoCandidates);
+    }
+    let fold_count = options.folds.max(2);
+    let folds = folds(evidence.cases, fold_count, options.seed);
+    let ledger = Ledger::new(evidence, &candidates, in_use, options);
+    let field = Field {
+        evidence,
+        ledger: &ledger,
+        candidates: &candidates,
+        folds: &folds,
+        fold_count,
+        judge: &options.judge,
+    };
+    let firsts = firsts(evidence.cases);
+    let every = evidence.all();
+    let chooser = Chooser {
+        all: Boards::new(&field, &every, &firsts),
+        every,
+        firsts: &firsts,
+        field,
+        in_use,
+        options,
+    };
+    let mut choices = chooser.choices();
+    choices.folds = folds;
+    Ok(choices)
+}
+
+/// What stays the same while choices are made.
+struct Chooser<'a> {
+    field: Field<'a>,
+    all: Boards,
+    every: Vec<usize>,
+    firsts: &'a [bool],
+    in_use: usize,
+    options: &'a ChooseOptions,
+}
+
+/// The candidate of a level, and what it is on the folds left out.
+struct Tried {
+    assurance: Assurance,
+    cross: Cross,
+    figures: Figures,
+    /// Held out: the candidate, what is in use.
+    held_out: [Tally; 2],
+}
+
+impl Chooser<'_> {
+    fn choices(&self) -> Choices {
+        let selection = Selection {
+            field: &self.field,
+            options: self.options,
+            voice: Voice::All(&self.all),
+            pick: &self.every,
+            rest: &[],
+            in_use: self.in_use,
+        };
+        let stands = self.stands(&selection);
+        let levels = self.levels(&stands);
+        let used = self.used(&levels);
+        let feasible = levels.iter().any(|tried| tried.cross.cell.is_some());
+        let mut situation = self.situation(used, feasible);
+        let decided = missing(&situation).is_none() && feasible;
+        let pooled = self.pooled(used, decided);
+        let models = self.models(used, &pooled, decided);
+        situation.ships = pooled.ships.is_some() || models.iter().any(|m| m.ships.is_some());
+        let advice = Advice {
+            verdict: ruling(&situation),
+            in_use_is: self.options.in_use_is.into(),
+            rule: pooled.ships,
+            in_use: self.run(self.in_use, &self.held(&self.every)),
+            candidate: used.map(|tried| self.run_of(tried)),
+            assurance: used.map(|tried| tried.assurance),
+            levels: levels.iter().map(|tried| self.level(tried)).collect(),
+            figures: used.map(|tried| tried.figures.clone()),
+            prices: self.prices(&stands, used),
+            ..Advice::default()
+        };
+        let mut choices = Choices {
+            advice,
+            in_use: self.in_use,
+            shipped: self.shipped(&pooled, &models),
+            pooled,
+            models,
+            folds: Vec::new(),
+        };
+        self.say(&mut choices, &situation);
+        choices
+    }
+
+    /// How all candidates stand on all transcripts, then without each fold that can be held out: none that a race
+    /// has looked at.
+    fn stands<'s>(&self, selection: &Selection<'s>) -> Vec<(Option<usize>, Stand<'s>)> {
+        let folds = (self.options.raced..self.field.fold_count).map(Some);
+        let withouts = std::iter::once(None).chain(folds);
+        withouts
+            .map(|without| (without, selection.stand(without)))
+            .collect()
+    }
+
+    /// The candidate of each level, and what such choices are on the folds left out.
+    fn levels(&self, stands: &[(Option<usize>, Stand<'_>)]) -> Vec<Tried> {
+        let mut levels: Vec<Tried> = Vec::new();
+        for assurance in Assurance::ALL {
+            let cross = cross(stands, |stand| stand.candidate(assurance));
+            let same = levels.iter().find(|tried| tried.cross == cross);
+            let (figures, held_out) = match same {
+                Some(tried) => (tried.figures.clone(), tried.held_out),
+                None => {
+                    let duel = self.duel(&cross, &self.every, self.in_use);
+                    (duel.figures(), duel.tallies(false))
+                }
+            };
+            levels.push(Tried {
+                assurance,
+                cross,
+                figures,
+                held_out,
+            });
+        }
+        levels
+    }
+
+    /// The level that is used: the one asked for, else the lowest at which what is held out is within the limits.
+    fn used<'t>(&self, levels: &'t [Tried]) -> Option<&'t Tried> {
+        let fits = |tried: &&Tried| match self.options.assurance {
+            Some(asked) => tried.assurance == asked,
+            None => tried.figures.within >= WITHIN,
+        };
+        let mut some = levels.iter().filter(|tried| tried.cross.cell.is_some());
+        some.find(fits)
+    }
+
+    /// The transcripts of `pick` that are held out.
+    fn held(&self, pick: &[usize]) -> Vec<usize> {
+        let held = |i: &usize| self.field.folds[*i] >= self.options.raced;
+        pick.iter().copied().filter(held).collect()
+    }
+
+    /// What a cross does on the folds left out, against a setting on the same transcripts.
+    fn duel(&self, cross: &Cross, pick: &[usize], against: usize) -> Duel<'_> {
+        let held = cross.held_out(&self.field, pick, against);
+        let each: Vec<usize> = held.iter().map(|(i, _)| *i).collect();
+        let evidence = self.field.evidence;
+        let old = evidence.outcomes(against, &each, self.field.judge);
+        let pair = |((i, new), old): ((usize, Tally), &crate::verdict::Outcome)| Pair {
+            case: &evidence.cases[i],
+            first: self.firsts[i],
+            new,
+            old: Tally::of(old),
+        };
+        Duel {
+            pairs: held.into_iter().zip(&old).map(pair).collect(),
+            options: self.options,
+        }
+    }
+
+    fn situation(&self, used: Option<&Tried>, feasible: bool) -> Situation {
+        let cases = self.field.evidence.cases;
+        let once: Vec<usize> = self
+            .every
+            .iter()
+            .copied()
+            .filter(|i| self.firsts[*i])
+            .collect();
+        let quiet = self.field.quiet(&once);
+        let groups = |keep: &dyn Fn(&Tally) -> bool| {
+            let kept = once.iter().filter(|i| keep(&self.field.quiet(&[**i])));
+            kept.map(|i| cases[*i].cluster())
+                .collect::<BTreeSet<&str>>()
+                .len() as u64
+        };
+        let labelled = |case: &&Case| !matches!(case.class(), None | Some(Class::Unsure));
+        let now = self.tally(self.in_use, &self.every);
+        let over = |c: &crate::constraint::Constraint| {
+            let (value, met) = c.estimate(&now, &self.options.worth);
+            value.is_some() && !met
+        };
+        Situation {
+            labelled: cases.iter().filter(labelled).count() as u64,
+            loops: quiet.loops(),
+            loop_groups: groups(&|t| t.loops() > 0),
+            clean_groups: groups(&|t| t.clean() > 0),
+            expected: self.expected(&quiet),
+            interval: used.and_then(|tried| tried.figures.interval_points()),
+            feasible,
+            ships: false,
+            over: self.options.constraints.iter().any(over),
+        }
+    }
+
+    /// The wrong alarms that the tightest limit allows on the text of `quiet`.
+    fn expected(&self, quiet: &Tally) -> Option<f64> {
+        let each = self.options.constraints.iter();
+        each.filter_map(|c| c.expected_wrong(quiet))
+            .reduce(f64::min)
+    }
+
+    fn bar(&self, sure: f64, pick: &[usize]) -> Bar {
+        let once: Vec<usize> = pick.iter().copied().filter(|i| self.firsts[*i]).collect();
+        Bar {
+            sure,
+            worthwhile: self.options.worthwhile,
+            given: self.options.given,
+            expected: self.expected(&self.field.quiet(&once)),
+        }
+    }
+
+    fn tally(&self, cell: usize, pick: &[usize]) -> Tally {
+        self.field.evidence.tally(cell, pick, self.field.judge)
+    }
+
+    /// The choice for all models together. Nothing ships where too little is known (`decided`).
+    fn pooled(&self, used: Option<&Tried>, decided: bool) -> Choice {
+        let ships = used
+            .filter(|_| decided)
+            .and_then(|tried| ships(&tried.figures, &self.bar(SURE, &self.every)));
+        let (why, cell) = match (ships, used.and_then(|tried| tried.cross.cell)) {
+            (Some(_), Some(cell)) => (Why::Pooled, cell),
+            _ => (Why::InUse, self.in_use),
+        };
+        let none = Cross::default();
+        let cross = used.map_or(&none, |tried| &tried.cross);
+        let figures = used.map(|tried| tried.figures.clone());
+        let choice = self.choice("*", &self.every, cross, (why, cell));
+        Choice {
+            ships,
+            figures,
+            ..choice
+        }
+    }
+
+    /// A choice for some transcripts, of which the file holds `(why, cell)`.
+    fn choice(
+        &self,
+        model: &str,
+        pick: &[usize],
+        cross: &Cross,
+        (why, cell): (Why, usize),
+    ) -> Choice {
+        let plan = self.field.evidence.plan;
+        let held = cross.held_out(&self.field, pick, self.in_use);
+        Choice {
+            model: model.into(),
+            cell,
+            setting: plan.id(cell),
+            why,
+            reason: String::new(),
+            candidate: cross.cell,
+            candidate_setting: cross.cell.map(|cell| plan.id(cell)),
+            ships: None,
+            figures: None,
+            tally: self.tally(cross.cell.unwrap_or(cell), pick),
+            held_out_tally: held.into_iter().map(|(_, tally)| tally).sum(),
+            looked_tally: cross.looked(&self.field, pick, self.in_use),
+            in_use_tally: self.tally(self.in_use, pick),
+            folds_without: cross.nothing(),
+            borrowing: None,
+        }
+    }
+
+    /// What the settings file does, each model under what it holds for it.
+    fn shipped(&self, pooled: &Choice, models: &[Choice]) -> Option<Choice> {
+        let own = models.iter().filter(|m| m.cell != pooled.cell).count();
+        if own == 0 {
+            return None;
+        }
+        let sum = |of: fn(&Choice) -> Tally| models.iter().map(of).sum::<Tally>();
+        // A model whose candidate does not ship runs what the file holds for it, in sample and held out.
+        let held = |choice: &Choice| match choice.candidate == Some(choice.cell) {
+            true => [choice.tally, choice.held_out_tally, choice.looked_tally],
+            false => [choice.in_use_tally; 3],
+        };
+        let tallies: Vec<[Tally; 3]> = models.iter().map(held).collect();
+        let part = |k: usize| tallies.iter().map(|t| t[k]).sum::<Tally>();
+        Some(Choice {
+            model: "settings.toml".into(),
+            setting: String::new(),
+            why: Why::Shipped,
+            reason: words::shipped(own, models.len() - own),
+            candidate: None,
+            candidate_setting: None,
+            figures: None,
+            tally: part(0),
+            held_out_tally: part(1),
+            looked_tally: part(2),
+            in_use_tally: sum(|c| c.in_use_tally),
+            borrowing: None,
+            ..pooled.clone()
+        })
+    }
+
+    fn run(&self, cell: usize, pick: &[usize]) -> Run {
+        self.figures_of(self.field.evidence.plan.id(cell), &self.tally(cell, pick))
+    }
+
+    /// The candidate of a level, held out.
+    fn run_of(&self, tried: &Tried) -> Run {
+        let id = tried
+            .cross
+            .cell
+            .map(|cell| self.field.evidence.plan.id(cell));
+        self.figures_of(id.unwrap_or_default(), &tried.held_out[0])
+    }
+
+    fn figures_of(&self, setting: String, tally: &Tally) -> Run {
+        let value = |m: &crate::measure::Measure| m.value(tally, &self.options.worth);
+        Run {
+            setting,
+            objective: value(self.options.objective),
+            recall: value(&crate::measure::RECALL),
+            rate: value(&crate::measure::FA_PER_MCHAR),
+            wrong: tally.wrong(),
+            delay: value(&crate::measure::DELAY),
+        }
+    }
+
+    fn level(&self, tried: &Tried) -> Level {
+        let cell = tried.cross.cell;
+        Level {
+            assurance: tried.assurance,
+            setting: cell.map(|cell| self.field.evidence.plan.id(cell)),
+            in_sample: cell.map(|cell| self.run(cell, &self.every)),
+            held_out: cell.map(|_| self.run_of(tried)),
+            within: cell.map(|_| tried.figures.within),
+        }
+    }
+
+    /// How many loops of `pick` count, each text once.
+    fn loops(&self, pick: &[usize]) -> u64 {
+        let once: Vec<usize> = pick.iter().copied().filter(|i| self.firsts[*i]).collect();
+        self.field.quiet(&once).loops()
+    }
+
+    /// Puts the sentences and what changes into the choices.
+    fn say(&self, choices: &mut Choices, situation: &Situation) {
+        let plan = self.field.evidence.plan;
+        let shipped = changes::of_choices(plan, choices);
+        let would = choices
+            .pooled
+            .candidate
+            .filter(|_| choices.pooled.ships.is_none());
+        let would = would.map(|cell| changes("*", &plan.setting(self.in_use), &plan.setting(cell)));
+        let reason = words::reason(choices, situation, self.options);
+        choices.pooled.reason = words::pooled(choices, self.options);
+        choices.advice.changes = shipped;
+        choices.advice.would_change = would.unwrap_or_default();
+        choices.advice.reason = reason;
+    }
+}
+
+/// A choice from how all candidates stand on all transcripts and without each fold.
+fn cross(
+    stands: &[(Option<usize>, Stand<'_>)],
+    pick: impl Fn(&Stand<'_>) -> Option<usize>,
+) -> Cross {
+    let mut cross = Cross::default();
+    for (without, stand) in stands {
+        match without {
+            None => cross.cell = pick(stand),
+            Some(fold) => cross.without.push((*fold, pick(stand))),
+        }
+    }
+    cross
+}

@@ -1,0 +1,63 @@
+//! [`ChooseOptions`]: what was asked of a choice.
+
+use crate::constraint::{Assurance, Constraint};
+use crate::judging::JudgeOptions;
+use crate::measure::{FA_PER_MCHAR, Metric, SAVED, Worth};
+use crate::resample::Resampling;
+
+/// How a setting is chosen.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ChooseOptions {
+    /// The limits.
+    pub constraints: Vec<Constraint>,
+    /// Whether the user gave the limits, rather than the default.
+    pub given: bool,
+    /// What the setting in use is called in sentences.
+    pub in_use_is: &'static str,
+    /// What it is best in.
+    pub objective: Metric,
+    /// Folds of the cross-validation, at least 2.
+    pub folds: usize,
+    /// How many folds, from the first on, a race has looked at to leave settings out: they are never held out. 0
+    /// without a race.
+    pub raced: usize,
+    /// Seed of the folds and of the bootstrap.
+    pub seed: u64,
+    /// How alarms are judged.
+    pub judge: JudgeOptions,
+    /// What errors cost.
+    pub worth: Worth,
+    /// The level of assurance to use; `None`: the lowest that holds on the folds left out.
+    pub assurance: Option<Assurance>,
+    /// How many points a better setting has to gain.
+    pub worthwhile: f64,
+    /// Below so many scored loops nothing is chosen, and no model is tried by itself.
+    pub min_loops: u64,
+    /// Replicates of the bootstrap.
+    pub replicates: usize,
+}
+
+/// The defaults of scoring.md: the most `saved` at no more than one false alarm per million chars.
+impl Default for ChooseOptions {
+    fn default() -> Self {
+        Self {
+            constraints: vec![Constraint {
+                metric: &FA_PER_MCHAR,
+                at_most: true,
+                bound: 1.0,
+            }],
+            given: false,
+            in_use_is: "the setting in use",
+            objective: &SAVED,
+            folds: 5,
+            raced: 0,
+            seed: 1,
+            judge: JudgeOptions::default(),
+            worth: Worth::default(),
+            assurance: None,
+            worthwhile: 1.0,
+            min_loops: 10,
+            replicates: Resampling::default().replicates,
+        }
+    }
+}

@@ -1,0 +1,208 @@
+//! The bootstrap over groups, with weights that depend on names alone: [`Resampling`].
+//!
+//! In replicate b every group counts as often as a Poisson(1) draw says (the Poisson bootstrap; Chamandy,
+//! Muralidharan, Najmi, Naidu 2012, "Estimating uncertainty for massive data streams"). The draw is the inverse
+//! distribution function at a hash of seed, b and the group's name. So it depends neither on the order of files
+//! nor on threads or shards, and sums of whole numbers are whole numbers: the same bytes everywhere.
+//!
+//! The hash, so that another program can draw the same: h = FNV-1a (64 bits) of the name's bytes; the state is
+//! seed XOR h; replicate b, from 0, takes the (b+2)th output of splitmix64 from that state, its upper 53 bits u; the
+//! weight is how many of [`POISSON_1`] are at most u. `scripts/references.py` does so.
+
+use crate::intervals::Interval;
+use crate::latency::rank;
+use crate::random::Random;
+use crate::tally::Tally;
+
+/// How often is resampled, and from which seed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Resampling {
+    /// Replicates.
+    pub replicates: usize,
+    /// Seed.
+    pub seed: u64,
+}
+
+impl Default for Resampling {
+    fn default() -> Self {
+        Self {
+            replicates: 2000,
+            seed: 1,
+        }
+    }
+}
+
+/// floor(2^53 P(X <= k)) of a Poisson variable with mean 1, k = 0, 1, ….
+pub const POISSON_1: [u64; 18] = [
+    3_313_563_428_353_947,
+    6_627_126_856_707_895,
+    8_283_908_570_884_869,
+    8_836_169_142_277_194,
+    8_974_234_285_125_275,
+    9_001_847_313_694_891,
+    9_006_449_485_123_161,
+    9_007_106_938_184_342,
+    9_007_189_119_816_990,
+    9_007_198_251_109_506,
+    9_007_199_164_238_758,
+    9_007_199_247_250_508,
+    9_007_199_254_168_154,
+    9_007_199_254_700_280,
+    9_007_199_254_738_289,
+    9_007_199_254_740_823,
+    9_007_199_254_740_982,
+    9_007_199_254_740_991,
+];
+
+/// The same with mean 1/2: how often a pseudo-loop counts.
+pub const POISSON_HALF: [u64; 15] = [
+    5_463_142_506_141_193,
+    8_194_713_759_211_790,
+    8_877_606_572_479_440,
+    8_991_422_041_357_381,
+    9_005_648_974_967_124,
+    9_007_071_668_328_098,
+    9_007_190_226_108_179,
+    9_007_198_694_521_042,
+    9_007_199_223_796_846,
+    9_007_199_253_201_058,
+    9_007_199_254_671_268,
+    9_007_199_254_738_096,
+    9_007_199_254_740_880,
+    9_007_199_254_740_988,
+    9_007_199_254_740_991,
+];
+
+/// The weights of one group, replicate by replicate.
+#[derive(Clone, Debug)]
+pub struct Weights {
+    random: Random,
+    steps: &'static [u64],
+}
+
+impl Weights {
+    /// Those of the group `name`; `steps`: [`POISSON_1`] or [`POISSON_HALF`].
+    pub fn of(seed: u64, name: &str, steps: &'static [u64]) -> Self {
+        Self {
+            random: Random::named(seed, name),
+            steps,
+        }
+    }
+}
+
+impl Iterator for Weights {
+    type Item = u8;
+
+    /// The weight in the next replicate. There is always another.
+    fn next(&mut self) -> Option<u8> {
+        let u = self.random.next() >> 11;
+        // Two of three draws are 0 or 1: a walk from below is faster than a search.
+        let weight = self.steps.iter().take_while(|step| **step <= u).count();
+        u8::try_from(weight).ok()
+    }
+}
+
+/// What one group adds to some tallies: the counts that are not 0, and in which tally.
+#[derive(Clone, Debug)]
+pub(crate) struct Cluster {
+    weights: Weights,
+    /// Tally, count, by how much.
+    adds: Vec<(u8, u8, i64)>,
+}
+
+impl Cluster {
+    /// A group that adds `tallies`.
+    pub(crate) fn new(weights: Weights, tallies: &[Tally]) -> Self {
+        let each = tallies.iter().enumerate();
+        let adds = each.flat_map(|(which, tally)| {
+            tally
+                .touched()
+                .map(move |(count, n)| (which as u8, count as u8, n))
+        });
+        Self {
+            weights,
+            adds: adds.collect(),
+        }
+    }
+
+    /// Adds itself to the tallies of the next replicate, as often as it counts there; how often that is.
+    pub(crate) fn add_next(&mut self, to: &mut [Tally]) -> u8 {
+        let weight = self.weights.next().unwrap_or(0);
+        if weight > 0 {
+            for (which, count, n) in &self.adds {
+                *to[usize::from(*which)].slot(usize::from(*count)) += i64::from(weight) * n;
+            }
+        }
+        weight
+    }
+}
+
+/// The `q` quantile of some values, nearest rank; sorts them. `None`: there are none.
+pub(crate) fn quantile(values: &mut [f64], q: f64) -> Option<f64> {
+    values.sort_unstable_by(f64::total_cmp);
+    rank(q, values.len() as u64).map(|k| values[k as usize - 1])
+}
+
+/// The 2.5th and the 97.5th percentile, nearest rank.
+pub(crate) fn percentile(values: &mut [f64]) -> Option<Interval> {
+    Some(Interval {
+        lo: quantile(values, 0.025)?,
+        hi: quantile(values, 0.975)?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tally::Count;
+
+    #[test]
+    fn the_weights_are_poisson() {
+        for (steps, mean) in [(&POISSON_1[..], 1.0), (&POISSON_HALF[..], 0.5)] {
+            let drawn: Vec<f64> = (0..50)
+                .flat_map(|i| Weights::of(1, &format!("g{i}"), steps).take(2000))
+                .map(f64::from)
+                .collect();
+            let n = drawn.len() as f64;
+            let got = drawn.iter().sum::<f64>() / n;
+            let spread = drawn.iter().map(|x| (x - got).powi(2)).sum::<f64>() / n;
+            assert!((got - mean).abs() < 0.01, "{got} is not {mean}");
+            assert!((spread - mean).abs() < 0.02, "{spread} is not {mean}");
+        }
+    }
+
+    /// The table is the distribution function: exact to a part in 2^53 or the last bit of a float.
+    #[test]
+    fn the_steps_are_the_distribution_function() {
+        for (steps, mean) in [(&POISSON_1[..], 1.0_f64), (&POISSON_HALF[..], 0.5)] {
+            let (mut term, mut sum) = ((-mean).exp(), 0.0);
+            for (k, step) in steps.iter().enumerate() {
+                sum += term;
+                term *= mean / (k as f64 + 1.0);
+                let want = sum * (1_u64 << 53) as f64;
+                assert!((*step as f64 - want).abs() <= 16.0, "{k}: {step} {want}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_weight_depends_on_seed_replicate_and_name_alone() {
+        let of = |seed, name| {
+            Weights::of(seed, name, &POISSON_1)
+                .take(40)
+                .collect::<Vec<u8>>()
+        };
+        assert_eq!(of(1, "a"), of(1, "a"));
+        assert_ne!(of(1, "a"), of(1, "b"));
+        assert_ne!(of(1, "a"), of(2, "a"));
+        let mut tally = Tally::default();
+        tally[Count::Hit] = 3;
+        let mut cluster = Cluster::new(Weights::of(1, "a", &POISSON_1), &[tally, Tally::default()]);
+        for weight in of(1, "a") {
+            let mut sums = [Tally::default(); 2];
+            assert_eq!(cluster.add_next(&mut sums), weight);
+            assert_eq!(sums[0][Count::Hit], 3 * i64::from(weight));
+            assert_eq!(sums[1], Tally::default());
+        }
+    }
+}
