@@ -42,11 +42,11 @@ const moved = (page, seed) => page.evaluate(async (seed) => {
     input.value = roll(Number(input.max) + 1);
     input.dispatchEvent(new Event("input"));
   }
-  const shown = (row) => [...row.querySelectorAll("td[data-v]")].map((cell) => cell.dataset.v);
+  const shown = (node) => [...node.querySelectorAll("[data-measure]")].map(({ dataset: { measure, v } }) => [measure, v]);
   return {
     cell: Number(document.getElementById("board").dataset.cell),
     params: [...document.querySelectorAll(".slider")].map((slider) => [slider.querySelector("input").dataset.param, slider.querySelector("output").title]),
-    figures: [...document.querySelectorAll("#figures b")].map((b) => b.dataset.v),
+    figures: shown(document.getElementById("figures")),
     models: [...document.querySelectorAll("#by-model tbody tr")].map((row) => [row.dataset.model, shown(row)]),
   };
 }, seed);
@@ -77,10 +77,10 @@ export const checkSliders = async (page, path, where, say) => {
     const together = rows.get(`${cell} *`);
     if (!together) { say(where, `no row of cell ${cell}`); continue; }
     for (const [name, value] of params) if (!same(value, together[`p.${name}`])) say(where, `cell ${cell}: ${name} is ${value} on the slider, ${together[`p.${name}`]} in scores.csv`);
-    ["recall", "fa_per_mchar", "delay", "saved"].forEach((name, n) => { if (!same(figures[n], together[name])) say(where, `cell ${cell}: ${name} ${figures[n]}, not ${together[name]}`); });
+    for (const [name, value] of figures) if (!same(value, together[name])) say(where, `cell ${cell}: ${name} ${value}, not ${together[name]}`);
     for (const [model, values] of models) {
       const row = rows.get(`${cell} ${model}`);
-      ["recall", "fa_per_mchar", "delay", "saved"].forEach((name, n) => { compared++; if (!same(values[n], row?.[name])) say(where, `cell ${cell}, ${model}: ${name} ${values[n]}, not ${row?.[name]}`); });
+      for (const [name, value] of values) { compared++; if (!same(value, row?.[name])) say(where, `cell ${cell}, ${model}: ${name} ${value}, not ${row?.[name]}`); }
     }
   }
   if (!compared) say(where, "no number was compared");

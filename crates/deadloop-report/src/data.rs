@@ -74,6 +74,8 @@ pub struct ReportData {
     pub leading: OnceLock<Vec<usize>>,
     /// The best setting of a search: worked out when it is first asked for.
     pub best: OnceLock<Option<usize>>,
+    /// The rows of each setting: worked out when one is first asked for.
+    pub places: OnceLock<Vec<Vec<usize>>>,
 }
 
 /// What a setting is to the reader.
@@ -141,9 +143,16 @@ impl ReportData {
 
     /// The score of a setting on a model.
     pub fn score(&self, setting: usize, model: &str) -> Option<&Score> {
-        self.scores
-            .iter()
-            .find(|score| score.setting == setting && score.model == model)
+        let places = self.places.get_or_init(|| {
+            let mut places = vec![Vec::new(); self.settings.len()];
+            for (at, score) in self.scores.iter().enumerate() {
+                places[score.setting].push(at);
+            }
+            places
+        });
+        let mut rows = places.get(setting)?.iter();
+        let row = rows.find(|at| self.scores.get(**at).is_some_and(|one| one.model == model))?;
+        self.scores.get(*row)
     }
 
     /// The setting in use now, if one is known.
@@ -161,7 +170,10 @@ impl ReportData {
 
     /// What the candidate is called: it is chosen only where it ships.
     pub(crate) fn candidate_is(&self) -> &'static str {
-        match self.choice_of(ALL_MODELS).is_some_and(|choice| choice.ships.is_some()) {
+        match self
+            .choice_of(ALL_MODELS)
+            .is_some_and(|choice| choice.ships.is_some())
+        {
             true => "chosen",
             false => "candidate",
         }

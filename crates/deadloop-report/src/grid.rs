@@ -44,12 +44,14 @@ impl<'d> Grid<'d> {
     /// The grid that is shown, if there are cells and a parameter that varies.
     pub(crate) fn of(data: &'d ReportData) -> Option<Self> {
         let family = family(data)?;
+        let cells = data.settings.iter().filter(|one| one.role == Role::Cell);
+        let cells: Vec<&Setting> = cells.filter(|cell| has(cell, &family)).collect();
         let dimensions: Vec<_> = (0..data.parameters.len())
-            .filter_map(|param| dimension(data, &family, param))
+            .filter_map(|param| dimension(data, &cells, param))
             .collect();
         let place = |score: &'d Score| {
             let setting = data.settings.get(score.setting)?;
-            if mask(setting) != family {
+            if setting.role == Role::Floor || !has(setting, &family) {
                 return None;
             }
             let value = |dimension: &Dimension<'_>| {
@@ -57,7 +59,7 @@ impl<'d> Grid<'d> {
                 dimension.values.iter().position(|other| *other == value)
             };
             let at: Option<Vec<usize>> = dimensions.iter().map(value).collect();
-            (setting.role != Role::Floor).then_some((score, at?))
+            Some((score, at?))
         };
         let cells: Vec<_> = data.together().filter_map(place).collect();
         let having = |(i, dimension): (usize, &Dimension<'_>)| {
@@ -88,14 +90,22 @@ impl<'d> Grid<'d> {
             .map(|(score, _)| *score)
             .collect();
         let run = &self.data.run;
-        let objective = |score: &Score| score.value(run.objective.0).filter(|value| value.is_finite());
+        let objective = |score: &Score| {
+            score
+                .value(run.objective.0)
+                .filter(|value| value.is_finite())
+        };
         let merit = |value: f64| run.objective.0.sign() * value;
         let feasible = here.iter().filter(|score| score.meets);
         let best = feasible.filter_map(|score| Some((*score, objective(score)?)));
         Worth {
             best: best.reduce(|a, b| if merit(b.1) > merit(a.1) { b } else { a }),
             median: median(here.iter().filter_map(|score| objective(score)).collect()),
-            median_fa: median(here.iter().filter_map(|score| score.value(&FA_PER_MCHAR)).collect()),
+            median_fa: median(
+                here.iter()
+                    .filter_map(|score| score.value(&FA_PER_MCHAR))
+                    .collect(),
+            ),
         }
     }
 
@@ -141,7 +151,7 @@ impl<'d> Grid<'d> {
     /// Whether a setting has the parameters of this grid, and no others.
     pub(crate) fn holds(&self, setting: Option<usize>) -> bool {
         let setting = setting.and_then(|at| self.data.settings.get(at));
-        setting.is_some_and(|setting| mask(setting) == self.family)
+        setting.is_some_and(|setting| has(setting, &self.family))
     }
 
     /// The value of a setting in a dimension; none of one with other parameters.
@@ -161,35 +171,60 @@ impl<'d> Grid<'d> {
     }
 }
 
+/// Whether a setting has the parameters of a family, and no others.
+fn has(setting: &Setting, family: &[bool]) -> bool {
+    let there = setting.params.iter().map(Option::is_some);
+    setting.params.len() == family.len() && there.eq(family.iter().copied())
+}
+
 /// Which parameters a setting has.
 fn mask(setting: &Setting) -> Vec<bool> {
     setting.params.iter().map(Option::is_some).collect()
 }
 
 /// The parameters of the grid that is shown. Several grids may have been searched together, of
-/// guards with other parameters: the one that the choice for all models is from, else the largest.
+/// guards with other parameters: the one that the candidate is from, else the largest.
 fn family(data: &ReportData) -> Option<Vec<bool>> {
     let mut families: BTreeMap<Vec<bool>, usize> = BTreeMap::new();
-    for cell in data.settings.iter().filter(|s| s.role == Role::Cell) {
-        *families.entry(mask(cell)).or_default() += 1;
+    let cells = data.settings.iter().filter(|s| s.role == Role::Cell);
+    // Cells of one grid stand one after the other.
+    let mut last: Option<(Vec<bool>, usize)> = None;
+    for cell in cells {
+        match &mut last {
+            Some((family, count)) if has(cell, family) => *count += 1,
+            _ => {
+                add(&mut families, last.replace((mask(cell), 1)));
+            }
+        }
     }
+    add(&mut families, last);
     let chosen = data.candidate().and_then(|i| data.settings.get(i));
     let own = chosen.map(mask).filter(|mask| families.contains_key(mask));
     let largest = families.iter().max_by_key(|(_, cells)| **cells);
     own.or_else(|| largest.map(|(mask, _)| mask.clone()))
 }
 
-fn dimension<'d>(data: &'d ReportData, family: &[bool], param: usize) -> Option<Dimension<'d>> {
-    let cells = data
-        .settings
-        .iter()
-        .filter(|setting| setting.role == Role::Cell && mask(setting) == family);
+fn add(families: &mut BTreeMap<Vec<bool>, usize>, some: Option<(Vec<bool>, usize)>) {
+    if let Some((family, count)) = some {
+        *families.entry(family).or_default() += count;
+    }
+}
+
+fn dimension<'d>(
+    data: &'d ReportData,
+    cells: &[&'d Setting],
+    param: usize,
+) -> Option<Dimension<'d>> {
     let mut values: Vec<&str> = Vec::new();
-    let mut seen: BTreeSet<&str> = BTreeSet::new();
-    for value in cells.filter_map(|cell| cell.params.get(param)?.as_deref()) {
-        if seen.insert(value) {
+    let (mut seen, mut last) = (BTreeSet::new(), None);
+    for value in cells
+        .iter()
+        .filter_map(|cell| cell.params.get(param)?.as_deref())
+    {
+        if last != Some(value) && seen.insert(value) {
             values.push(value);
         }
+        last = Some(value);
     }
     // Words stay in the order of the grid.
     if values

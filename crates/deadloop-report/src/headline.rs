@@ -8,7 +8,7 @@ use crate::data::{ALL_MODELS, ReportData, Role, Score, Verdict};
 use crate::numbers::{Interval, UNDEFINED, chars, count, decimal, percent, range};
 use crate::tables::told;
 use deadloop_score::measure::{DELAY, FA_PER_MCHAR, RECALL};
-use deadloop_score::{Count, Run as Figures};
+use deadloop_score::{Advice, Count, Metric, Run as Figures};
 use next::{next, subject};
 use serde::Serialize;
 
@@ -106,7 +106,9 @@ fn in_use(data: &ReportData) -> Option<InUse> {
 /// What the setting in use is called: the advice knows whether somebody named it.
 fn in_use_is(data: &ReportData, at: usize) -> String {
     let is = data.advice.as_ref().map(|advice| advice.in_use_is.as_str());
-    let is = is.filter(|is| !is.is_empty()).unwrap_or("the setting in use");
+    let is = is
+        .filter(|is| !is.is_empty())
+        .unwrap_or("the setting in use");
     let name = data.describe(at);
     match name.trim_start_matches("in use (").trim_end_matches(')') {
         "in use" | "recommended" => is.to_owned(),
@@ -132,7 +134,9 @@ fn measured(data: &ReportData) -> String {
         cells => format!("{} settings", count(cells)),
     };
     let labelled = if data.has_labels() {
-        let clean = decimal(Some(most(data, |score| score.tally.get(Count::Exposure)) as f64 / 1e6));
+        let clean = decimal(Some(
+            most(data, |score| score.tally.get(Count::Exposure)) as f64 / 1e6,
+        ));
         let loops = count(most(data, Score::loops));
         format!("{loops} of which loop; {clean} million clean chars")
     } else {
@@ -168,26 +172,7 @@ fn lines(data: &ReportData) -> Vec<Line> {
     };
     let together = |setting: usize| data.score(setting, ALL_MODELS);
     if let Some(advice) = &data.advice {
-        // Both on the same transcripts, each of which the choice did not see.
-        let of = |run: &Figures, of: String, role| {
-            let value = |value| Interval {
-                value,
-                ..Interval::default()
-            };
-            Line {
-                of,
-                role,
-                recall: value(run.recall),
-                fa: value(run.rate),
-                delay: value(run.delay),
-            }
-        };
-        let in_use = of(&advice.in_use, advice.in_use_is.clone(), "current");
-        let differs = |run: &&Figures| run.setting != advice.in_use.setting;
-        let candidate = advice.candidate.as_ref().filter(differs);
-        let named = format!("{}, held out", data.candidate_is());
-        let candidate = candidate.map(|run| of(run, named, "chosen"));
-        return std::iter::once(in_use).chain(candidate).collect();
+        return advised(data, advice);
     }
     let current = data
         .in_use()
@@ -201,6 +186,42 @@ fn lines(data: &ReportData) -> Vec<Line> {
         lines.extend(together(at).map(|score| of_score(score, data.described(at), "best")));
     }
     lines
+}
+
+/// What is in use and the candidate, held out: on the same transcripts, none of which the choice of its fold had seen.
+/// The intervals are those of the tables, where they are of the same figure.
+fn advised(data: &ReportData, advice: &Advice) -> Vec<Line> {
+    let line = |run: &Figures, of: String, role, table: &dyn Fn(Metric) -> Interval| {
+        let with_ends = |measure, value| match table(measure) {
+            same if same.value == value => same,
+            _ => Interval {
+                value,
+                ..Interval::default()
+            },
+        };
+        Line {
+            of,
+            role,
+            recall: with_ends(&RECALL, run.recall),
+            fa: with_ends(&FA_PER_MCHAR, run.rate),
+            delay: with_ends(&DELAY, run.delay),
+        }
+    };
+    let score = data.in_use().and_then(|at| data.score(at, ALL_MODELS));
+    let of_score = |measure| score.map(|score| score.of(measure)).unwrap_or_default();
+    let choice = data.choice_of(ALL_MODELS);
+    let of_choice = |measure| choice.map(|choice| choice.of(measure)).unwrap_or_default();
+    let in_use = line(
+        &advice.in_use,
+        advice.in_use_is.clone(),
+        "current",
+        &of_score,
+    );
+    let differs = |run: &&Figures| run.setting != advice.in_use.setting;
+    let candidate = advice.candidate.as_ref().filter(differs);
+    let named = format!("{}, held out", data.candidate_is());
+    let candidate = candidate.map(|run| line(run, named, "chosen", &of_choice));
+    std::iter::once(in_use).chain(candidate).collect()
 }
 
 fn verdict(data: &ReportData, lines: &[Line]) -> Option<String> {

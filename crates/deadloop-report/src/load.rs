@@ -9,9 +9,7 @@ mod scores;
 mod settings;
 mod thin;
 
-use crate::data::{
-    ALL_MODELS, BesideFloor, Board, By, Choice, Outcome, ReportData, Role, Verdict,
-};
+use crate::data::{ALL_MODELS, BesideFloor, Board, By, Choice, Outcome, ReportData, Role, Verdict};
 use crate::numbers::Interval;
 use board::Source;
 use deadloop_score::{

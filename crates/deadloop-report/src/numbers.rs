@@ -137,7 +137,11 @@ pub(crate) fn signed_writer(measure: &Measure) -> fn(Option<f64>) -> String {
 
 /// With a plus where it is above 0; as a rate (0) or as chars (1).
 fn with_sign<const OF: u8>(value: Option<f64>) -> String {
-    let written = if OF == 0 { decimal(value) } else { chars(value) };
+    let written = if OF == 0 {
+        decimal(value)
+    } else {
+        chars(value)
+    };
     match value {
         Some(value) if value > 0.0 && written != "0" => format!("+{written}"),
         _ => written,

@@ -48,9 +48,8 @@ const countsOf = async (model, names, cells) => {
 // The parts that loops are the sum of.
 const LOOPS = ["hit", "late", "premature", "stale", "miss", "earlier"];
 // What stands beside the sliders of a cell: counts by name, and measures from them.
-const scoresOf = (counts, cell, { measures, poisson, worth }) => {
+const scoresOf = (counts, cell, { named, poisson, worth }) => {
   const count = (name) => counts[name][cell];
-  const named = new Map(measures.map((measure) => [measure.name, measure]));
   return {
     count, loops: LOOPS.reduce((sum, name) => sum + count(name), 0),
     value: (name) => (named.has(name) ? valueOf(named.get(name), count, worth) : null),

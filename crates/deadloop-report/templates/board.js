@@ -13,6 +13,7 @@ const COLUMNS = 4;
 class Board {
   async open(data) {
     Object.assign(this, { data, counts: [], at: [], flips: null, wanted: new Set(Object.keys(WORDS)), shown: ROWS, turn: 0 });
+    data.named = new Map(data.measures.map((measure) => [measure.name, measure]));
     this.plan = data.plan ? await columnOf(data.plan) : null;
     this.ids = data.ids ? new TextDecoder().decode(await unpacked(data.ids)) : null;
     this.counts = [await countsOf(data.models[0], data.counted, data.cells)];

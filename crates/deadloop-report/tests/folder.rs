@@ -189,17 +189,29 @@ fn a_folder_is_read_as_the_contract_says() {
     );
     let candidate = data.score(1, ALL_MODELS).unwrap();
     let value = |measure| candidate.value(measure);
-    assert_eq!((value(&RECALL), value(&WITHIN_100)), (Some(0.75), Some(0.25)));
+    assert_eq!(
+        (value(&RECALL), value(&WITHIN_100)),
+        (Some(0.75), Some(0.25))
+    );
     assert_eq!(value(&DELAY), Some(0.0), "the folder has no such column");
     let saved = candidate.of(&SAVED);
-    assert_eq!((saved.value, saved.low, saved.high), (Some(0.7), Some(0.5), Some(0.9)));
+    assert_eq!(
+        (saved.value, saved.low, saved.high),
+        (Some(0.7), Some(0.5), Some(0.9))
+    );
     let closed = candidate.of(&RECALL);
-    assert!(closed.low > Some(0.3) && closed.high < Some(0.96), "{closed:?}");
+    assert!(
+        closed.low > Some(0.3) && closed.high < Some(0.96),
+        "{closed:?}"
+    );
     assert!(candidate.meets, "no false alarm in 4 million chars");
     let median = data.score(0, "模型").unwrap().latency.p50;
     assert_eq!(median, Some(f64::INFINITY));
     let choice = &data.choices[0];
-    assert_eq!((choice.setting, choice.candidate, choice.loops), (Some(0), Some(1), 4));
+    assert_eq!(
+        (choice.setting, choice.candidate, choice.loops),
+        (Some(0), Some(1), 4)
+    );
     assert_eq!((data.candidate(), data.held_for("a")), (Some(1), Some(0)));
     let held_out = choice.of(&RECALL);
     assert_eq!((held_out.value, held_out.high), (Some(0.5), Some(0.85)));

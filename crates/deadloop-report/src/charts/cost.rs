@@ -71,7 +71,10 @@ fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
     let x = Axis::log_shares(SHARES.0, SHARES.1, &MARKED);
     let panel = Panel::new(&canvas, place, x, y);
     panel.axes("share of the responses that loop", ENTRY.columns[3].1)?;
-    panel.line(&[(SHARES.0, 0.0), (SHARES.1, 0.0)], Pen::solid(Ink::Axis, 1.4))?;
+    panel.line(
+        &[(SHARES.0, 0.0), (SHARES.1, 0.0)],
+        Pen::solid(Ink::Axis, 1.4),
+    )?;
     let pi = data.run.worth.pi;
     if (SHARES.0..=SHARES.1).contains(&pi) {
         let pen = Pen::dashed(Ink::Muted, 1.4, Dash::Dashed);
@@ -168,13 +171,20 @@ fn lines(data: &ReportData) -> Vec<Line<'_>> {
     let mut shown: Vec<usize> = in_use.into_iter().chain(candidate).collect();
     let named = data.leading().iter().copied();
     shown.extend(named.clone().filter(is_recommended));
-    shown.extend(named.filter(|at| !is_recommended(at) && in_use != Some(*at)).take(PRESETS));
+    shown.extend(
+        named
+            .filter(|at| !is_recommended(at) && in_use != Some(*at))
+            .take(PRESETS),
+    );
     let floors = (0..data.settings.len()).filter(|at| data.settings[*at].role == Role::Floor);
     // Without a detector nothing is spared: that is the line of 0.
     shown.extend(floors.filter(|at| data.settings[*at].id != "never"));
     let mut seen = std::collections::BTreeSet::new();
     shown.retain(|at| seen.insert(*at));
-    shown.into_iter().filter_map(|at| line(data, at, candidate)).collect()
+    shown
+        .into_iter()
+        .filter_map(|at| line(data, at, candidate))
+        .collect()
 }
 
 fn line(data: &ReportData, at: usize, candidate: Option<usize>) -> Option<Line<'_>> {
@@ -184,7 +194,10 @@ fn line(data: &ReportData, at: usize, candidate: Option<usize>) -> Option<Line<'
     let (name, look) = match candidate == Some(at) {
         true if data.candidate() == Some(at) => (data.candidate_is().to_owned(), Look::CHOSEN),
         true => ("best in-sample".to_owned(), Look::CHOSEN),
-        false if floor => (format!("floor: {}", data.describe(at)), floor_look(data, at)),
+        false if floor => (
+            format!("floor: {}", data.describe(at)),
+            floor_look(data, at),
+        ),
         false => (data.describe(at), Look::of(data, at)),
     };
     let even = score.value(&BREAK_EVEN);
@@ -241,6 +254,9 @@ mod tests {
         let even = score.value(&BREAK_EVEN).unwrap();
         assert!((even - 350.0 / 770.0).abs() < 1e-12);
         assert!(score.net(even).unwrap().abs() < 1e-6);
-        assert_eq!(score.net(0.01), score.value(&deadloop_score::measure::NET_PER_1000));
+        assert_eq!(
+            score.net(0.01),
+            score.value(&deadloop_score::measure::NET_PER_1000)
+        );
     }
 }

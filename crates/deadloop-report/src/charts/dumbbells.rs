@@ -122,11 +122,7 @@ fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
     let fa = Rows::new(&canvas, frame.place(1), rates, count, fa_name)?;
     for (n, model) in frame.models.iter().enumerate() {
         recall.dumbbell(n, &pair(comparison, model, &RECALL), frame.row.1)?;
-        fa.dumbbell(
-            n,
-            &pair(comparison, model, &FA_PER_MCHAR),
-            frame.row.1,
-        )?;
+        fa.dumbbell(n, &pair(comparison, model, &FA_PER_MCHAR), frame.row.1)?;
         frame.name(&canvas, model, recall.middle(n))?;
     }
     Ok(Drawing::Shown(
@@ -151,7 +147,10 @@ fn models(comparison: &Comparison) -> Vec<&str> {
     for flip in comparison.flips.iter().filter(|flip| flip.change == "flip") {
         *flips.entry(&flip.model).or_default() += 1;
     }
-    let rows = comparison.rows.iter().filter(|row| row.metric == RECALL.name);
+    let rows = comparison
+        .rows
+        .iter()
+        .filter(|row| row.metric == RECALL.name);
     let mut models: Vec<&str> = rows.map(|row| row.model.as_str()).collect();
     models.sort_by_key(|model| (*model != ALL_MODELS, Reverse(flips.get(model).copied())));
     models.truncate(MODELS);
@@ -177,11 +176,7 @@ fn numbers(comparison: &Comparison, models: &[&str]) -> Data {
         .collect()
 }
 
-fn pair(
-    comparison: &Comparison,
-    model: &str,
-    metric: Metric,
-) -> [Dot; 2] {
+fn pair(comparison: &Comparison, model: &str, metric: Metric) -> [Dot; 2] {
     let (row, write) = (row(comparison, model, metric), writer(metric));
     let dot = |name: &str, value: Option<f64>, (mark, ink): (Mark, Ink)| Dot {
         title: format!("{name}: {}", write(value)),

@@ -19,10 +19,7 @@ pub(super) static ENTRY: Entry = Entry {
               the interval goes on. The dashed line is the limit of the run. n: labelled loops.",
     columns: &[
         ("model", "the model"),
-        (
-            "loops",
-            "its labelled loops",
-        ),
+        ("loops", "its labelled loops"),
         ("setting", "its id, as in scores.csv"),
         ("name", "what it is called; a model's own is held out"),
         ("recall", "share of the loops that are found"),

@@ -270,7 +270,12 @@ fn objective_axis(data: &ReportData, slices: &[Slice<'_, '_>]) -> Axis {
 fn fa_axis(data: &ReportData, slices: &[Slice<'_, '_>]) -> Axis {
     let worths = slices.iter().flat_map(|slice| &slice.worths);
     let rates = worths
-        .flat_map(|worth| [worth.median_fa, worth.best.and_then(|best| best.0.value(&FA_PER_MCHAR))])
+        .flat_map(|worth| {
+            [
+                worth.median_fa,
+                worth.best.and_then(|best| best.0.value(&FA_PER_MCHAR)),
+            ]
+        })
         .flatten();
     Axis::rates(rates.chain(data.run.limit))
 }

@@ -25,10 +25,7 @@ pub(super) static ENTRY: Entry = Entry {
             "delay",
             "mean chars of a loop before it is cut, a miss costing all of it",
         ),
-        (
-            "candidate",
-            "1 for what was tried for all models together",
-        ),
+        ("candidate", "1 for what was tried for all models together"),
     ],
     draw,
 };
@@ -57,7 +54,11 @@ fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
     let tint = |delay: f64| TINTS[bounds.iter().filter(|bound| delay > **bound).count()];
     let is_chosen = |at: usize| data.candidate() == Some(at);
     let has_chosen = points.iter().any(|point| is_chosen(point.3));
-    let legend = Legend::new(keys(&bounds, has_chosen.then(|| data.candidate_is())), sheet.width - 8.0, 300.0);
+    let legend = Legend::new(
+        keys(&bounds, has_chosen.then(|| data.candidate_is())),
+        sheet.width - 8.0,
+        300.0,
+    );
     let top = legend.height() + 40.0;
     let plot = if sheet.narrow() { 270.0 } else { 360.0 };
     let canvas = sheet.canvas(top + plot + 50.0);

@@ -6,7 +6,9 @@ use std::collections::BTreeSet;
 /// The counts that are embedded of a cell and model: those that the measures beside the sliders are computed from, and
 /// what loops and clean transcripts are the sum of.
 pub fn embedded_counts() -> Vec<Count> {
-    let on_board = MEASURES.into_iter().filter(|measure| measure.shown.tables || measure.shown.choice);
+    let on_board = MEASURES
+        .into_iter()
+        .filter(|measure| measure.shown.tables || measure.shown.choice);
     let ratios = on_board.flat_map(|measure| measure.formula.ratios);
     let terms = ratios.flat_map(|ratio| ratio.num.iter().chain(ratio.den));
     let counts = terms.map(|term| term.0);

@@ -12,8 +12,7 @@ impl ReportData {
             return String::new();
         };
         if let Some(label) = &this.label {
-            let beside =
-                this.role == Role::InUse && label != "in use" && self.settings.len() > 1;
+            let beside = this.role == Role::InUse && label != "in use" && self.settings.len() > 1;
             return if beside {
                 format!("in use ({label})")
             } else {

@@ -63,6 +63,12 @@ impl Objective {
 }
 
 impl Run {
+    /// What so many chars cost, where a price was given and the recordings say how long a token is.
+    pub(crate) fn money(&self, chars: f64) -> Option<f64> {
+        let (price, tokens) = self.price?;
+        Some(chars * tokens * price / 1e6)
+    }
+
     /// The measures beside the sliders: those of choices, as there, then those of tables.
     pub(crate) fn on_board(&self) -> Vec<Metric> {
         let more = MEASURES.into_iter();

@@ -87,8 +87,13 @@ fn row(data: &ReportData, choice: &Choice, shown: &[Metric]) -> Row {
 fn figure(choice: &Choice, measure: Metric) -> Cell {
     let write = writer(measure);
     let cell = Cell::interval(choice.of(measure), write);
-    let alarms = (measure == &FA_PER_MCHAR && choice.clean_chars > 0)
-        .then(|| format!("{} in {} chars", count(choice.wrong), count(choice.clean_chars)));
+    let alarms = (measure == &FA_PER_MCHAR && choice.clean_chars > 0).then(|| {
+        format!(
+            "{} in {} chars",
+            count(choice.wrong),
+            count(choice.clean_chars)
+        )
+    });
     let in_use = choice.in_use.get(measure.name);
     let in_use = in_use.map(|value| format!("in use {}", write(Some(*value))));
     let range = Some(cell.small.clone()).filter(|range| !range.is_empty());

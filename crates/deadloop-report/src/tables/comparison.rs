@@ -100,7 +100,9 @@ fn metrics(comparison: &Comparison) -> Option<Table> {
 fn difference(row: &Difference) -> Row {
     let measure = Measure::named(&row.metric);
     let write = measure.map_or(decimal as fn(Option<f64>) -> String, |one| writer(one));
-    let signed = measure.map_or(decimal as fn(Option<f64>) -> String, |one| signed_writer(one));
+    let signed = measure.map_or(decimal as fn(Option<f64>) -> String, |one| {
+        signed_writer(one)
+    });
     let ends = match (row.lo, row.hi) {
         (Some(_), Some(_)) => {
             let low = signed(row.lo).replace(" points", "");

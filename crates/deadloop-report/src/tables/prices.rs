@@ -48,7 +48,11 @@ fn row(data: &ReportData, price: &Price) -> Row {
         cells: vec![
             most.with(format!("in-sample {}", count(price.wrong))),
             beside(price.recall, price.recall_in_sample, percent),
-            beside(price.objective, price.objective_in_sample, writer(objective)),
+            beside(
+                price.objective,
+                price.objective_in_sample,
+                writer(objective),
+            ),
             Cell::figure(price.delay, chars),
             Cell::interval(rate, decimal),
             Cell::text(level),

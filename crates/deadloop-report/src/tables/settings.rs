@@ -3,7 +3,7 @@
 use super::{Cell, Column, Row, Table, number, role, words};
 use crate::data::{ALL_MODELS, BesideFloor, By, ReportData, Role, Score, Verdict};
 use crate::numbers::{chars, count, decimal, percent, writer};
-use deadloop_score::measure::{DELAY, FA_PER_MCHAR, RECALL};
+use deadloop_score::measure::{DELAY, FA_PER_MCHAR, NET_PER_1000, RECALL};
 use deadloop_score::{Count, MEASURES, Metric};
 use std::collections::BTreeMap;
 
@@ -125,21 +125,26 @@ fn label(data: &ReportData, score: &Score) -> Cell {
     let name = data.describe(score.setting);
     let id = if name == setting.id { "" } else { &setting.id };
     let (name, small) = match role(data, score.setting) {
-        "chosen" => (data.candidate_is().to_owned(), data.described(score.setting)),
+        "chosen" => (
+            data.candidate_is().to_owned(),
+            data.described(score.setting),
+        ),
         "best" => ("best in-sample".to_owned(), data.described(score.setting)),
         "floor" => (setting.id.clone(), "floor".to_owned()),
         _ => (name, id.to_owned()),
     };
     let small = Some(small).filter(|small| !small.is_empty());
-    let small: Vec<String> = small.into_iter().chain(below(data, score.setting)).collect();
+    let small: Vec<String> = small
+        .into_iter()
+        .chain(below(data, score.setting))
+        .collect();
     Cell::text(name).with(small.join("; "))
 }
 
 /// The floors that spare more than a setting, beyond the interval of the difference.
 fn below(data: &ReportData, setting: usize) -> Option<String> {
-    let surely = |one: &&BesideFloor| {
-        one.setting == setting && one.below.is_some_and(|ends| ends.hi < 0.0)
-    };
+    let surely =
+        |one: &&BesideFloor| one.setting == setting && one.below.is_some_and(|ends| ends.hi < 0.0);
     let floors = data.beside_floors.iter().filter(surely);
     let floors: Vec<&str> = floors.map(|one| one.floor.as_str()).collect();
     (!floors.is_empty()).then(|| format!("spares less than {}", floors.join(", ")))
@@ -157,11 +162,21 @@ fn measures() -> impl Iterator<Item = Metric> {
 fn columns(first: &'static str) -> Vec<Column> {
     let measures = measures().map(|measure| number(measure.title));
     let lead = [words(first), number("loops")].into_iter();
-    lead.chain(measures).chain([number("median latency")]).collect()
+    lead.chain(measures)
+        .chain([number("median latency")])
+        .collect()
 }
 
 fn row(data: &ReportData, score: &Score, first: Cell) -> Row {
-    let measures = measures().map(|measure| Cell::interval(score.of(measure), writer(measure)));
+    let figure = |measure: Metric| {
+        let cell = Cell::interval(score.of(measure), writer(measure));
+        let money = score.value(measure).and_then(|chars| data.run.money(chars));
+        match money.filter(|_| measure == &NET_PER_1000) {
+            Some(money) => cell.with(format!("{} in money", decimal(Some(money)))),
+            None => cell,
+        }
+    };
+    let measures = measures().map(figure);
     let lead = [first, loops(score)].into_iter();
     let median = Cell::figure(score.latency.p50, chars);
     Row {
@@ -238,7 +253,9 @@ pub(super) fn by_model(data: &ReportData) -> Option<Table> {
     let named = data.leading();
     let shown = &named[..named.len().min(NAMED)];
     let of_model = |score: &&Score| {
-        score.model != ALL_MODELS && score.loops() + score.clean() > 0 && shown.contains(&score.setting)
+        score.model != ALL_MODELS
+            && score.loops() + score.clean() > 0
+            && shown.contains(&score.setting)
     };
     let mut scores: Vec<&Score> = data.scores.iter().filter(of_model).collect();
     // Settings differ a little in how many loops count (one that ends by itself does not): a model's rows stay together.

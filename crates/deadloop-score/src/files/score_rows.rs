@@ -184,7 +184,9 @@ mod tests {
                 assert_eq!(read, measure.value(tally, &worth), "{measure:?}");
                 assert_eq!(read, table.number(measure.name, i), "{measure:?}");
             }
-            let ends = measure.bounds.and_then(|_| measure.interval(&some(), &mut cache));
+            let ends = measure
+                .bounds
+                .and_then(|_| measure.interval(&some(), &mut cache));
             assert_eq!(rows.interval(measure, 0), ends, "{measure:?}");
         }
         assert!(columns.iter().all(|name| names.contains(&name.as_str())));

@@ -100,7 +100,11 @@ mod tests {
         };
         let sum = |terms: &Value| -> f64 {
             let term = |term: &Value| {
-                let annoyance = if term[2] == true { worth.annoyance } else { 1.0 };
+                let annoyance = if term[2] == true {
+                    worth.annoyance
+                } else {
+                    1.0
+                };
                 term[0].as_f64().unwrap() * annoyance * count(term[1].as_str().unwrap())
             };
             terms.as_array().unwrap().iter().map(term).sum()
