@@ -5,7 +5,7 @@ usage: python3 scripts/references.py [COMMAND…]     (pip install numpy scipy s
 
 COMMAND answers questions, one a line of JSON (default: the example `statistics` of deadloop-score, which is
 built with the whole workspace: built alone, its dependencies would have other features and be built again). Intervals, bounds, exact tests, corrections and the moments of the beta-binomial and
-the gamma-Poisson are compared to a relative 1e-9; the coverage of the bootstrap's 95 % intervals is
+the gamma-Poisson are compared to a relative 1e-9, the weights of the bootstrap exactly; the coverage of the bootstrap's 95 % intervals is
 asserted within three standard errors of the simulation (seed and sizes are in this file). Prints
 what differs and exits with 1.
 """
@@ -15,6 +15,7 @@ import os
 import random
 import subprocess
 import sys
+from fractions import Fraction
 
 import numpy as np
 from scipy import optimize, stats
@@ -65,6 +66,72 @@ def tests(draw):
         ps = [draw.random() ** 3 for _ in range(n)]
         yield {"of": "holm", "ps": ps}, multipletests(ps, method="holm")[1]
     yield {"of": "holm", "ps": [0.01, 0.01, 0.5, 1.0]}, multipletests([0.01, 0.01, 0.5, 1.0], method="holm")[1]
+
+
+def within():
+    """P(within) of a limit: the posterior under Jeffreys' prior."""
+    for k, chars in [(0, 300_000), (0, 3_000_000), (1, 3_000_000), (7, 9_999_999), (40, 30_000_000)]:
+        for limit in (0.2, 1.0, 4.0):
+            below = stats.gamma.cdf(limit * chars / 1e6, k + 0.5)
+            yield {"of": "within", "limit": f"fa_per_mchar<={limit}", "k": k, "n": chars}, below
+    for k, n in [(0, 1), (3, 10), (9, 10), (300, 345), (4999, 5000)]:
+        for limit in (0.1, 0.7, 0.95):
+            above = stats.beta.sf(limit, k + 0.5, n - k + 0.5)
+            yield {"of": "within", "limit": f"recall>={limit}", "k": k, "n": n}, above
+
+
+def sign_flips(draw):
+    """Every combination of signs."""
+    for _ in range(20):
+        nets = [draw.choice([-3, -2, -1, 0, 1, 1, 2, 5]) for _ in range(draw.randint(1, 12))]
+        signs = np.array(np.meshgrid(*[[-1, 1]] * len(nets))).reshape(len(nets), -1)
+        sums = np.abs((signs * np.abs(nets)[:, None]).sum(0))
+        yield {"of": "sign_flips", "nets": nets}, float((sums >= abs(sum(nets))).mean())
+
+
+MASK = (1 << 64) - 1
+
+
+def splitmix(state):
+    """Steele, Lea, Flood 2014."""
+    while True:
+        state = (state + 0x9E3779B97F4A7C15) & MASK
+        z = state
+        z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & MASK
+        z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & MASK
+        yield z ^ (z >> 31)
+
+
+def drawn(seed, name, mean, replicates):
+    """The weights of a group: crates/deadloop-score/src/resample.rs says how."""
+    state = 0xCBF29CE484222325
+    for byte in name.encode():
+        state = ((state ^ byte) * 0x100000001B3) & MASK
+    stream = splitmix(seed ^ state)
+    next(stream)
+    # Exact distribution functions, in units of 2^-53.
+    steps, term, total = [], Fraction(1), Fraction(0)
+    norm = sum(Fraction(mean) ** k / math.factorial(k) for k in range(60))
+    for k in range(25):
+        total += term / norm
+        term = term * Fraction(mean) / (k + 1)
+        steps.append(int(total * 2**53))
+    for _ in range(replicates):
+        u = next(stream) >> 11
+        yield sum(step <= u for step in steps)
+
+
+def resampled(draw):
+    for half in (False, True):
+        mean, replicates = Fraction(1, 2) if half else Fraction(1), 60
+        names = ["", "a", "prompt-7", "\u6a21\u578b", *(f"g{i}" for i in range(30))]
+        groups = [(name, draw.randint(0, 5), draw.randint(5, 900)) for name in names]
+        sums = np.zeros((replicates, 2))
+        for name, k, n in groups:
+            weights = np.array(list(drawn(9, name, mean, replicates)))
+            sums += np.outer(weights, [k, n])
+        question = {"of": "resampled", "seed": 9, "replicates": replicates, "half": half, "groups": groups}
+        yield question, sums
 
 
 def found(d, share):
@@ -144,7 +211,7 @@ def moments(draw):
 
         yield {"of": "phi", "groups": {"sizes": exposures, "cells": cells}}, root(excess, 1e6)
         for rho, phi, wrong in [(0.0, 0.0, 3), (0.05, 0.5, 0), (0.3, 2.0, 7)]:
-            yield {"of": "weights", "rho": rho, "phi": phi, "sizes": sizes, "wrong": wrong}, weights(n, rho, phi, wrong)
+            yield {"of": "borrowed", "rho": rho, "phi": phi, "sizes": sizes, "wrong": wrong}, weights(n, rho, phi, wrong)
 
 
 def poisson(draw, mean):
@@ -179,6 +246,7 @@ def same(got, want):
 def main():
     draw = random.Random(5)
     asked = [*proportions(), *counts(), *tests(draw), *power(), *moments(draw)]
+    asked += [*within(), *sign_flips(draw), *resampled(draw)]
     questions = [question for question, _ in asked] + [COVERAGE]
     lines = "".join(json.dumps(question) + "\n" for question in questions)
     command = sys.argv[1:]

@@ -13,6 +13,7 @@ use deadloop_replay::detect::Side;
 use deadloop_replay::{Axis, Block};
 
 use crate::choose::careful::distance;
+use crate::copies::firsts;
 use crate::evidence::Evidence;
 use crate::intervals::poisson_upper;
 use crate::judging::JudgeOptions;
@@ -88,15 +89,18 @@ pub fn calibrate(
     budget: f64,
     options: &JudgeOptions,
 ) -> Calibration {
+    // A thousand copies of a text are evidence once.
+    let firsts = firsts(evidence.cases);
+    let once = |pick: &[usize]| pick.iter().copied().filter(|i| firsts[*i]).collect::<Vec<usize>>();
     let of = |cell: usize, pick: &[usize]| {
-        let tally = evidence.tally(cell, pick, options);
+        let tally = evidence.tally(cell, &once(pick), options);
         Supported::of(evidence, cell, &tally, budget)
     };
     let all = evidence.all();
     let now = of(current, &all);
     let mut held = Held::default();
     for index in 0..evidence.plan.blocks().len() {
-        held.add(evidence, index, &candidates, budget, options);
+        held.add((evidence, &firsts), index, &candidates, budget, options);
     }
     let chosen = match now.holds() {
         true => Some(now.clone()),
@@ -132,7 +136,7 @@ impl Held {
     /// Holds those candidates against it that stand in block `index` of the plan.
     fn add(
         &mut self,
-        evidence: &Evidence<'_>,
+        (evidence, firsts): (&Evidence<'_>, &[bool]),
         index: usize,
         candidates: &Range<usize>,
         budget: f64,
@@ -144,7 +148,8 @@ impl Held {
         if range.is_empty() {
             return;
         }
-        let trials = (0..evidence.cases.len()).map(|i| evidence.trial(index, i));
+        let once = (0..evidence.cases.len()).filter(|i| firsts[*i]);
+        let trials = once.map(|i| evidence.trial(index, i));
         let sheet = tallies(&block.shape(), trials, options, &Count::ALL);
         let each = range.map(|cell| {
             let at = block.at(cell - first);

@@ -267,7 +267,7 @@ mod tests {
             let c: Constraint = bound.parse().unwrap();
             c.probability(&tally(&[(Count::Hit, hit), (Count::Miss, miss)]))
         };
-        close(recall("recall>=0.7", 9, 1), 0.943_309_107_653_105_3);
+        close(recall("recall>=0.7", 9, 1), 0.926_363_248_051_629_2);
         close(recall("recall>=0.7", 0, 0), 0.0);
         assert_eq!(recall("delay<=100", 9, 1), None);
     }
@@ -285,7 +285,7 @@ mod tests {
     #[test]
     fn a_value_with_an_error_is_within_by_the_normal_distribution() {
         let c: Constraint = "delay<=1000".parse().unwrap();
-        assert!((c.normal(Some(900.0), 100.0) - 0.841_344_746_068_543).abs() < 1e-12);
+        assert!((c.normal(Some(900.0), 100.0) - 0.841_344_746_068_542_9).abs() < 1e-9);
         assert_eq!(c.normal(Some(1000.0), 0.0), 1.0);
         assert_eq!(c.normal(Some(1001.0), 0.0), 0.0);
         assert_eq!(c.normal(None, 1.0), 0.0);

@@ -7,9 +7,11 @@ use std::ops::Range;
 
 use deadloop_score::replay::detect::{Channel, Kind};
 use deadloop_score::replay::{Decided, Grid, Plan, Record, Region};
+use deadloop_score::measure::{RECALL, SAVED};
 use deadloop_score::{
-    Case, ChooseError, ChooseOptions, Evidence, Floor, JudgeOptions, Metric, Outcome, Resampling,
-    Tally, Watch, Why, Worth, bootstrap, choose, judge, settings_toml,
+    Assurance, Case, Choices, ChooseOptions, Evidence, Floor, InUse, JudgeOptions, Measure, Method,
+    Outcome, Resampling, Ruling, Ship, Tally, Watch, Why, Worth, bootstrap, choose, judge,
+    settings_toml,
 };
 use kit::{case, stop};
 use serde_json::json;
@@ -78,284 +80,249 @@ fn world_where(
     (cases, records)
 }
 
-#[test]
-fn among_equals_the_most_careful_is_chosen_and_few_labels_get_the_pooled_one() {
+/// The choice on a world, with the setting `in_use`.
+fn chosen(
+    (cases, records): &(Vec<Case>, Vec<Record>),
+    in_use: usize,
+    options: &ChooseOptions,
+) -> Choices {
     let (plan, cells) = plan();
-    let (cases, records) = world(&[("big", 100, 5, 2), ("small", 5, 5, 2)]);
-    let evidence = Evidence::new(&plan, &cases, &records).unwrap();
-    let choices = choose(&evidence, cells, None, &ChooseOptions::default()).unwrap();
-    // Cells 0 and 1 have false alarms, 5 finds nothing; 2, 3 and 4 are equal: 4 asks for most.
-    assert_eq!((choices.pooled.cell, choices.pooled.why), (4, Why::Pooled));
-    assert_eq!(choices.models[0].why, Why::Own);
-    assert_eq!(
-        (choices.models[1].cell, choices.models[1].why),
-        (4, Why::FewLabels)
-    );
-    assert_eq!(choices.models[1].reason, "5 loops, fewer than 10");
-    assert!(
-        !choices.models[0].thin
-            || choices.models[0].tally.get(deadloop_score::Count::Exposure) < 3_000_000
-    );
-    assert_eq!(
-        choices.pooled.in_sample, choices.pooled.held_out,
-        "every fold chooses the same"
-    );
-    assert_eq!(
-        choices.pooled.optimism(Metric::Saved, &Worth::default()),
-        Some(0.0)
-    );
+    let evidence = Evidence::new(&plan, cases, records).unwrap();
+    choose(&evidence, cells, in_use, options).unwrap()
 }
 
-#[test]
-fn models_with_data_get_their_own_setting_and_the_file_loads() {
-    let (plan, cells) = plan();
-    let (cases, records) = world(&[("a*b", 100, 3, 1), ("c", 100, 6, 5)]);
-    let evidence = Evidence::new(&plan, &cases, &records).unwrap();
-    let options = ChooseOptions::default();
-    let choices = choose(&evidence, cells, None, &options).unwrap();
-    let of: Vec<usize> = choices.models.iter().map(|c| c.cell).collect();
-    assert_eq!(of, [2, 5]);
-    // What is shipped is each model under its own, held out too.
-    let shipped = choices.shipped.as_ref().unwrap();
-    let held_out: Tally = choices.models.iter().map(|c| c.held_out_tally).sum();
-    assert_eq!(
-        (shipped.why, shipped.held_out_tally),
-        (Why::Shipped, held_out)
-    );
-    assert!(shipped.held_out > choices.pooled.held_out);
-    let text = settings_toml(&plan, &choices, &options);
-    let settings = deadloop_score::replay::detect::Settings::parse(&text).expect(&text);
-    for (model, choice) in [
-        ("a*b", &choices.models[0]),
-        ("c", &choices.models[1]),
-        ("other", &choices.pooled),
-    ] {
-        assert_eq!(
-            settings.for_model(model).id(),
-            choice.setting,
-            "{model}\n{text}"
-        );
+fn verdict(world: &(Vec<Case>, Vec<Record>), in_use: usize, options: &ChooseOptions) -> Ruling {
+    chosen(world, in_use, options).advice.verdict
+}
+
+fn given(limits: &[&str]) -> ChooseOptions {
+    ChooseOptions {
+        constraints: limits.iter().map(|c| c.parse().unwrap()).collect(),
+        given: true,
+        ..ChooseOptions::default()
     }
-    assert_eq!(shipped.setting, settings.id());
-    assert_eq!(
-        settings.for_model("axb").id(),
-        choices.pooled.setting,
-        "a star in a name is a star"
-    );
 }
 
-/// Fewer labels leave more settings within a standard error, and the most careful of those would be
-/// stricter for no other reason.
 #[test]
-fn a_model_keeps_the_pooled_setting_unless_its_own_is_better_by_an_error() {
-    let (plan, cells) = plan();
-    // Of many one loop in twenty is found by the first four alone, so that all together take the
-    // fourth; few are found by five at least, and half of them by all: the fifth is as good there.
-    let finds = |found: u16, i: usize| match (found, i) {
-        (5, i) if i % 20 == 0 => 4,
-        (6, i) if i % 2 == 0 => 5,
-        (found, _) => found,
+fn what_is_better_ships_and_of_equals_the_nearest_to_what_is_in_use() {
+    // Settings 0 to 4 find every loop, 0 and 1 have false alarms, 5 finds nothing and is in use.
+    let choices = chosen(&world(&[("m", 100, 5, 2)]), 5, &ChooseOptions::default());
+    let Choices { advice, pooled, .. } = &choices;
+    assert_eq!((advice.verdict, advice.rule), (Ruling::Ship, Some(Ship::Better)));
+    assert_eq!((pooled.cell, pooled.why), (4, Why::Pooled));
+    assert_eq!(advice.assurance, Some(Assurance::Likely));
+    assert!(advice.reason.starts_with("Ship settings.toml: it is better than the setting in use"));
+    let [change] = &advice.changes[..] else {
+        panic!("{:?}", advice.changes)
     };
-    let (cases, records) = world_where(&[("few", 20, 6, 1), ("many", 200, 5, 1)], finds);
-    let evidence = Evidence::new(&plan, &cases, &records).unwrap();
-    let choices = choose(&evidence, cells.clone(), None, &ChooseOptions::default()).unwrap();
-    let few = &choices.models[0];
-    assert!(
-        few.borrowing.unwrap().strength().0 < 20.0,
-        "they are unlike"
-    );
-    assert_eq!((choices.pooled.cell, few.cell, few.why), (3, 3, Why::Own));
-    let (own_cases, own_records) = (&cases[..40], &records[..40]);
-    let own = Evidence::new(&plan, own_cases, own_records).unwrap();
-    let own = choose(&own, cells, None, &ChooseOptions::default()).unwrap();
     assert_eq!(
-        own.models[0].cell, 4,
-        "by itself it is the most careful one"
+        (&*change.guard, &*change.param, change.from.as_deref(), change.to.as_deref()),
+        ("checkpoint", "min_matches", Some("8"), Some("7"))
     );
+    // The same from the other side: the nearest to 0 that is within the limit.
+    let many = world(&[("m", 300, 5, 2)]);
+    let choices = chosen(&many, 0, &ChooseOptions::default());
+    assert_eq!((choices.pooled.cell, choices.advice.rule), (2, Some(Ship::Safer)));
+    // Of a hundred loops one that is lost is a point: without a flip that is not ruled out.
+    assert_eq!(verdict(&world(&[("m", 100, 5, 2)]), 0, &ChooseOptions::default()), Ruling::Decide);
+    assert_eq!(pooled.optimism(&SAVED, &Worth::default()), Some(0.0));
 }
 
-/// Where one transcript differs its difference is the standard error, so "within one" is not for the last
-/// digits to say.
 #[test]
-fn a_single_flip_is_within_a_standard_error_whatever_the_lengths() {
-    let (plan, cells) = plan();
-    for length in (3000..3400).step_by(7) {
-        let (mut cases, mut records) = (Vec::new(), Vec::new());
-        for i in 0..20 {
-            let (a, b) = (format!("loop{i}"), format!("clean{i}"));
-            let label = json!([{"class": "loop", "channel": "answer", "onset": 1000}]);
-            cases.push(case(&a, "m", "", (0, length), label));
-            // The strictest setting misses the first loop.
-            records.push(said(&a, if i == 0 { 5 } else { 6 }, 1500));
-            cases.push(case(&b, "m", "", (0, length), json!([{"class": "clean"}])));
-            records.push(said(&b, 0, 0));
-        }
-        let evidence = Evidence::new(&plan, &cases, &records).unwrap();
-        let choices = choose(&evidence, cells.clone(), None, &ChooseOptions::default()).unwrap();
-        assert_eq!(choices.pooled.cell, 5, "{length}");
+fn what_is_best_already_is_kept() {
+    for in_use in [2, 3, 4] {
+        let choices = chosen(&world(&[("m", 100, 5, 2)]), in_use, &ChooseOptions::default());
+        assert_eq!(choices.advice.verdict, Ruling::Keep);
+        assert_eq!((choices.pooled.cell, choices.pooled.candidate), (in_use, Some(in_use)));
+        assert_eq!(choices.advice.changes, []);
+        assert!(choices.advice.reason.starts_with("Keep the setting in use"), "{}", choices.advice.reason);
     }
 }
 
 #[test]
-fn one_false_alarm_in_thin_text_does_not_drop_the_pooled_setting() {
-    let (plan, cells) = plan();
-    // The first four settings find every loop, the last two none. Two false alarms in 0.4 million chars of
-    // one model: five per million, which the last two settings alone do not have, by finding nothing.
-    let (cases, records) = world(&[("thin", 20, 4, 4), ("many", 300, 4, 0)]);
-    let evidence = Evidence::new(&plan, &cases, &records).unwrap();
-    let choices = choose(&evidence, cells.clone(), None, &ChooseOptions::default()).unwrap();
-    let thin = &choices.models[1];
-    assert_eq!((thin.model.as_str(), thin.why), ("thin", Why::Own));
-    assert_eq!((choices.pooled.cell, thin.cell), (3, 3));
-    // Ten times the rate is more than chance: it does speak against it.
-    let mut records = records;
-    for record in &mut records[1..40] {
-        *record = said(&record.transcript, 4, 9000);
+fn too_little_is_said_to_be_too_little() {
+    let options = ChooseOptions::default();
+    let reason = |models: &[(&str, usize, u16, u16)]| {
+        let Choices { advice, pooled, .. } = chosen(&world(models), 5, &options);
+        assert_eq!((advice.verdict, pooled.cell), (Ruling::Collect, 5));
+        advice.reason
+    };
+    assert!(reason(&[("m", 9, 5, 0)]).contains("9 loops with a label, and 10 are the least"));
+    // 0.64 million clean chars without an alarm are 74 % sure of at most one per million, 1.07 million 86 %.
+    assert_eq!(verdict(&world(&[("m", 30, 5, 0)]), 5, &options), Ruling::Keep);
+    assert_eq!(verdict(&world(&[("m", 50, 5, 0)]), 5, &options), Ruling::Ship);
+    let (mut cases, records) = world(&[("m", 40, 5, 0)]);
+    for case in cases.iter_mut().filter(|c| c.id.contains("loop")) {
+        case.group = Some("one".into());
     }
-    let evidence = Evidence::new(&plan, &cases, &records).unwrap();
-    let choices = choose(&evidence, cells, None, &ChooseOptions::default()).unwrap();
-    assert!(choices.models[1].cell > 3, "{:?}", choices.models[1]);
+    let one_group = (cases, records);
+    assert_eq!(verdict(&one_group, 5, &options), Ruling::Collect);
+    let (mut cases, records) = world(&[("m", 40, 5, 0)]);
+    for case in cases.iter_mut().filter(|c| c.id.contains("clean")) {
+        case.group = Some("one".into());
+    }
+    assert_eq!(verdict(&(cases, records), 5, &options), Ruling::Collect);
+    let (cases, records) = world(&[("m", 12, 5, 0)]);
+    let clean: Vec<usize> = (0..cases.len()).filter(|i| cases[*i].id.contains("clean")).collect();
+    let only: (Vec<Case>, Vec<Record>) =
+        clean.iter().map(|i| (cases[*i].clone(), records[*i].clone())).unzip();
+    let none = chosen(&only, 5, &options);
+    assert!(none.advice.reason.contains("no transcript loops"), "{}", none.advice.reason);
+    assert_eq!(none.pooled.candidate, None);
+    let tiny = given(&["fa_per_mchar<=0.1"]);
+    assert_eq!(verdict(&world(&[("m", 40, 5, 0)]), 5, &tiny), Ruling::Collect);
+}
+
+/// A thousand copies of one transcript say no more than one.
+#[test]
+fn copies_of_a_text_are_evidence_once() {
+    let (mut cases, records) = world(&[("m", 40, 5, 0)]);
+    let text = cases[0].text.clone();
+    for case in cases.iter_mut().filter(|c| c.id.contains("loop")) {
+        case.text = text.clone();
+    }
+    let choices = chosen(&(cases, records), 5, &ChooseOptions::default());
+    assert!(choices.advice.reason.contains("1 loop with a label"), "{}", choices.advice.reason);
+    assert_eq!(choices.pooled.tally.loops(), 40, "rates count transcripts");
+}
+
+#[test]
+fn where_no_setting_is_within_the_limits_none_is_the_verdict() {
+    let choices = chosen(&world(&[("m", 100, 6, 6)]), 3, &ChooseOptions::default());
+    assert_eq!((choices.advice.verdict, choices.pooled.cell), (Ruling::None, 3));
+    let prices = &choices.advice.prices;
+    assert!(prices.iter().all(|p| p.at_most >= 10), "{prices:?}");
+}
+
+/// In use alarms on one clean transcript in ten; what does not find a half or nine tenths of the loops.
+fn cautious(finds: impl Fn(usize) -> bool) -> (Vec<Case>, Vec<Record>) {
+    world_where(&[("m", 200, 6, 1)], move |_, i| if finds(i) { 6 } else { 1 })
+}
+
+#[test]
+fn a_limit_that_costs_too_much_is_for_people_to_decide() {
+    let dear = cautious(|i| i % 2 == 0);
+    for options in [ChooseOptions::default(), given(&["fa_per_mchar<=1"])] {
+        let choices = chosen(&dear, 0, &options);
+        assert_eq!((choices.advice.verdict, choices.pooled.cell), (Ruling::Decide, 0));
+        assert!(choices.advice.reason.starts_with("Decide: the setting in use is over"));
+        assert_eq!(choices.advice.changes, []);
+        assert_eq!(choices.advice.would_change.len(), 1);
+    }
+    // Two points are not: where the user gave the limit it is kept.
+    let cheap = cautious(|i| i % 50 != 0);
+    assert_eq!(verdict(&cheap, 0, &ChooseOptions::default()), Ruling::Decide);
+    let choices = chosen(&cheap, 0, &given(&["fa_per_mchar<=1"]));
+    assert_eq!(choices.advice.rule, Some(Ship::Needed), "{}", choices.advice.reason);
+}
+
+#[test]
+fn other_objectives_and_no_limit_at_all() {
+    let options = ChooseOptions {
+        objective: &RECALL,
+        ..given(&[])
+    };
+    let choices = chosen(&world(&[("m", 100, 5, 2)]), 5, &options);
+    assert_eq!((choices.advice.verdict, choices.pooled.cell), (Ruling::Ship, 4));
+    let top = choices.advice.prices.last().unwrap().at_most;
+    assert!(top <= 3, "in use has no wrong alarm: {top}");
+    let options = given(&["delay<=1000"]);
+    let choices = chosen(&world(&[("m", 100, 5, 2)]), 5, &options);
+    assert_eq!((choices.advice.verdict, choices.pooled.cell), (Ruling::Ship, 4));
+    assert_eq!(verdict(&world(&[("m", 100, 5, 2)]), 5, &given(&["delay<=100"])), Ruling::None);
+}
+
+#[test]
+fn an_assurance_that_is_asked_for_is_used() {
+    let options = ChooseOptions {
+        assurance: Some(Assurance::Sure),
+        ..ChooseOptions::default()
+    };
+    let choices = chosen(&world(&[("m", 300, 5, 2)]), 5, &options);
+    assert_eq!(choices.advice.assurance, Some(Assurance::Sure));
+    let names: Vec<&str> = choices.advice.levels.iter().map(|l| l.assurance.name()).collect();
+    assert_eq!(names, ["likely", "probable", "sure"]);
+}
+
+#[test]
+fn the_price_list_says_what_one_more_wrong_alarm_buys() {
+    // Half of the loops are found by all settings but the last, the others by the first alone, which has false
+    // alarms: one in ten clean transcripts.
+    let world = world_where(&[("m", 100, 5, 1)], |_, i| if i % 2 == 0 { 5 } else { 1 });
+    let prices = chosen(&world, 5, &given(&["fa_per_mchar<=4"])).advice.prices;
+    let rows: Vec<(u64, usize, u64)> = prices.iter().map(|p| (p.at_most, p.cell, p.wrong)).collect();
+    assert_eq!(rows, [(0, 1, 0), (13, 0, 10)]);
+    assert_eq!(prices[0].file, "alternatives/at-most-0.toml");
+    assert!(prices[1].recall > prices[0].recall);
+    assert_eq!(prices[0].rate, Some(0.0));
+}
+
+#[test]
+fn a_model_gets_its_own_where_it_is_surely_better_and_the_file_loads() {
+    let (plan, _) = plan();
+    // On c the stricter settings find as much and the looser ones are wrong; in use is what a needs.
+    let world = world(&[("a*b", 100, 3, 1), ("c", 100, 6, 5)]);
+    let options = ChooseOptions::default();
+    let choices = chosen(&world, 5, &options);
+    let of: Vec<usize> = choices.models.iter().map(|c| c.cell).collect();
+    assert_eq!(of, [2, 5], "{:#?}", choices.advice.reason);
+    assert_eq!(choices.models[0].why, Why::Own);
+    let in_use = InUse {
+        text: "# mine\n[[guard]]\ndetector = \"checkpoint\"\n[guard.params]\nmin_matches = 8\n".into(),
+        rest: String::new(),
+    };
+    let text = settings_toml(&plan, &choices, &in_use, &options);
+    let settings = deadloop_score::replay::detect::Settings::parse(&text).expect(&text);
+    for (model, cell) in [("a*b", 2), ("c", 5), ("other", choices.pooled.cell)] {
+        assert_eq!(settings.for_model(model).id(), plan.id(cell), "{model}\n{text}");
+    }
+    assert_eq!(settings.for_model("axb").id(), plan.id(choices.pooled.cell), "a star in a name is a star");
+    assert!(text.contains(&choices.advice.reason), "{text}");
+}
+
+#[test]
+fn models_that_do_not_differ_share_a_setting() {
+    let choices = chosen(&world(&[("a", 40, 4, 1), ("b", 40, 4, 1)]), 5, &ChooseOptions::default());
+    assert!(choices.models.iter().all(|m| m.why == Why::Pooled), "{:#?}", choices.models);
+    assert_eq!(choices.shipped, None);
+    let few = chosen(&world(&[("a", 40, 4, 1), ("b", 9, 4, 1)]), 5, &ChooseOptions::default());
+    assert_eq!(few.models[1].why, Why::FewLabels);
+    assert!(few.models[1].reason.starts_with("9 loops, fewer than 10"));
 }
 
 #[test]
 fn models_that_are_alike_help_each_other_and_one_that_is_not_is_left_alone() {
-    let (plan, cells) = plan();
-    let alike = [
-        ("a", 40, 4, 1),
-        ("b", 40, 4, 1),
-        ("c", 40, 4, 1),
-        ("d", 40, 4, 1),
-    ];
-    let apart = [
-        ("a", 40, 6, 1),
-        ("b", 40, 2, 1),
-        ("c", 40, 4, 1),
-        ("d", 40, 1, 0),
-    ];
+    let alike = [("a", 40, 4, 1), ("b", 40, 4, 1), ("c", 40, 4, 1), ("d", 40, 4, 1)];
+    let apart = [("a", 40, 6, 1), ("b", 40, 2, 1), ("c", 40, 4, 1), ("d", 40, 1, 0)];
     let loops = |models: &[(&str, usize, u16, u16)]| {
         // Every second loop is found by half of the cells: where all or none is, nothing can be told.
         let half = |found, i| if i % 2 == 0 { found } else { found / 2 };
-        let (cases, records) = world_where(models, half);
-        let evidence = Evidence::new(&plan, &cases, &records).unwrap();
-        let choices = choose(&evidence, cells.clone(), None, &ChooseOptions::default()).unwrap();
+        let choices = chosen(&world_where(models, half), 5, &ChooseOptions::default());
         choices.models[0].borrowing.unwrap().strength().0
     };
     let (same, different) = (loops(&alike), loops(&apart));
-    assert!(
-        (same - 120.0).abs() < 1e-9,
-        "all of the others' loops count: {same}"
-    );
+    assert!((same - 120.0).abs() < 1e-9, "all of the others' loops count: {same}");
     assert!(different < 5.0, "{different}");
 }
 
 #[test]
-fn what_the_other_models_would_choose_is_scored_on_each() {
-    let (plan, cells) = plan();
-    let (cases, records) = world(&[("a", 60, 3, 1), ("b", 60, 5, 1), ("c", 60, 5, 1)]);
+fn without_settings_nothing_is_chosen() {
+    let (plan, _) = plan();
+    let (cases, records) = world(&[("m", 10, 5, 0)]);
     let evidence = Evidence::new(&plan, &cases, &records).unwrap();
-    let choices = choose(&evidence, cells.clone(), None, &ChooseOptions::default()).unwrap();
-    let left_out = choices.models[0].left_out.clone().unwrap();
-    // Without a, the strictest that still finds all: and on a that finds nothing.
-    assert_eq!(left_out.cell, 4);
-    assert_eq!(left_out.tally.get(deadloop_score::Count::Hit), 0);
-    assert_eq!(choices.pooled.left_out, None);
-    let one = choose(
-        &Evidence::new(&plan, &cases[..120], &records[..120]).unwrap(),
-        cells,
-        None,
-        &ChooseOptions::default(),
-    );
-    let one = one.unwrap();
-    assert_eq!(
-        (one.models.len(), one.models[0].left_out.clone()),
-        (1, None)
-    );
-    assert_eq!(one.models[0].borrowing, None);
-}
-
-#[test]
-fn the_current_setting_stays_unless_the_new_one_is_surely_better() {
-    let (plan, cells) = plan();
-    let (cases, records) = world(&[("m", 100, 5, 2)]);
-    let evidence = Evidence::new(&plan, &cases, &records).unwrap();
-    let choice = |current| {
-        choose(
-            &evidence,
-            cells.clone(),
-            Some(current),
-            &ChooseOptions::default(),
-        )
-        .unwrap()
-        .pooled
-    };
-    let equal = choice(2);
-    assert_eq!(
-        (equal.cell, equal.kept, equal.probability),
-        (2, true, Some(0.5))
-    );
-    let worse = choice(5);
-    assert_eq!(
-        (worse.cell, worse.kept, worse.probability),
-        (4, false, Some(1.0))
-    );
-    let forbidden = choice(0);
-    assert!(!forbidden.kept, "it violates the constraint");
-    assert_eq!(forbidden.cell, 4, "copies asked for come before nearness");
-}
-
-#[test]
-fn nothing_feasible_names_the_constraint_and_the_nearest_setting() {
-    let (plan, cells) = plan();
-    let (cases, records) = world(&[("m", 50, 5, 5)]);
-    let evidence = Evidence::new(&plan, &cases, &records).unwrap();
-    let constraints = ["fa_per_mchar<=1", "recall>=0.5"]
-        .map(|c| c.parse().unwrap())
-        .to_vec();
-    let options = ChooseOptions {
-        constraints,
-        ..ChooseOptions::default()
-    };
-    let Err(ChooseError::NothingFeasible(nothing)) = choose(&evidence, cells, None, &options)
-    else {
-        panic!("something was chosen")
-    };
-    let text = nothing.to_string();
-    assert!(text.starts_with("no setting satisfies fa_per_mchar<=1, recall>=0.5; fa_per_mchar<=1 is the most restrictive: 1 of 6 settings meet it"), "{text}");
-    assert!(nothing.cell < 6);
-}
-
-#[test]
-fn without_loops_or_without_settings_nothing_is_chosen() {
-    let (plan, cells) = plan();
-    let cases = vec![case("c", "m", "", LENGTHS, json!([{"class": "clean"}]))];
-    let records = vec![said("c", 0, 0)];
-    let evidence = Evidence::new(&plan, &cases, &records).unwrap();
-    let error = |cells| choose(&evidence, cells, None, &ChooseOptions::default()).unwrap_err();
-    assert_eq!(error(0..0), ChooseError::NoCandidates);
-    assert_eq!(
-        error(cells),
-        ChooseError::TooLittleData { loops: 0, clean: 1 }
-    );
+    assert!(choose(&evidence, 0..0, 0, &ChooseOptions::default()).is_err());
 }
 
 #[test]
 fn the_choice_does_not_depend_on_the_order_of_the_corpus() {
-    let (plan, cells) = plan();
-    let (cases, records) = world(&[("a", 60, 4, 2), ("b", 40, 5, 3)]);
-    let pick = |cases: &[Case], records: &[Record]| {
-        let evidence = Evidence::new(&plan, cases, records).unwrap();
-        choose(&evidence, cells.clone(), Some(1), &ChooseOptions::default()).unwrap()
+    let forward = world(&[("a", 60, 4, 2), ("b", 40, 5, 3)]);
+    let reversed = |(cases, records): &(Vec<Case>, Vec<Record>)| {
+        let cases: Vec<Case> = cases.iter().rev().cloned().collect();
+        let records: Vec<Record> = records.iter().rev().cloned().collect();
+        (cases, records)
     };
-    let forward = pick(&cases, &records);
-    let reversed: (Vec<Case>, Vec<Record>) = (
-        cases.iter().rev().cloned().collect(),
-        records.iter().rev().cloned().collect(),
-    );
-    let backward = pick(&reversed.0, &reversed.1);
-    assert_eq!(
-        (forward.pooled, forward.models),
-        (backward.pooled, backward.models)
-    );
+    let [a, b] = [forward.clone(), reversed(&forward)].map(|w| chosen(&w, 1, &ChooseOptions::default()));
+    assert_eq!((a.pooled, a.models, a.advice), (b.pooled, b.models, b.advice));
 }
 
 #[test]
@@ -438,9 +405,9 @@ fn the_bootstrap_is_seeded_and_holds_the_estimate() {
     assert_eq!(run(1), run(1));
     assert_ne!(run(1), run(2));
     let tally: Tally = outcomes.iter().map(Tally::of).sum();
-    for (name, interval) in run(1).rows {
-        let interval = interval.unwrap();
-        if let Ok(metric) = name.parse::<Metric>() {
+    for (name, interval, method) in run(1).rows {
+        let Some(interval) = interval else { continue };
+        if let Some(metric) = Measure::named(&name).filter(|_| method == Method::Bootstrap) {
             let value = metric.value(&tally, &Worth::default()).unwrap();
             assert!(
                 interval.lo <= value && value <= interval.hi,

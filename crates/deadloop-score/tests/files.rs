@@ -9,7 +9,7 @@ use std::path::Path;
 use deadloop_score::replay::detect::{Channel, Kind};
 use deadloop_score::replay::{Decided, Grid, Plan, Record, Region};
 use deadloop_score::{
-    Case, ChooseOptions, Evidence, Floor, JudgeOptions, Manifest, Resampling, Results, Scoring,
+    Case, ChooseOptions, Evidence, Floor, InUse, JudgeOptions, Manifest, Marked, Resampling, Results, Scoring,
     Worth, choose, macro_means, write_choice, write_intervals, write_outcomes, write_pareto,
     write_scores, write_scores_by, write_settings,
 };
@@ -105,27 +105,40 @@ fn write_all(dir: &Path) {
         judge: &judge,
         worth: &worth,
         floors: &floors,
-        enough: (10, 300_000),
+        enough: 10,
+        reported: &[1, 3],
+        resampling: Resampling {
+            replicates: 50,
+            seed: 1,
+        },
+        csv: true,
     };
-    let choices = choose(&evidence, 0..plan.cells(), Some(3), &options).unwrap();
+    let choices = choose(&evidence, 0..plan.cells(), 3, &options).unwrap();
     let scored = write_scores(dir, &scoring).unwrap();
     assert_eq!(
         (scored.rows, scored.left_out.len()),
         (3 * (plan.cells() + 3), 0)
     );
-    let chosen = BTreeMap::from([("*".to_owned(), choices.pooled.cell)]);
-    write_pareto(dir, &evidence, &scored.fronts, &chosen).unwrap();
+    let (chosen, names) = (choices.cells(), BTreeMap::new());
+    let marks = Marked {
+        shown: &[0, 3],
+        chosen: &chosen,
+        candidate: choices.pooled.candidate,
+        in_use: Some(3),
+        names: &names,
+    };
+    write_pareto(dir, &scoring, &scored.fronts, &marks).unwrap();
     let cells: Vec<usize> = (0..plan.cells()).collect();
     write_outcomes(dir, &evidence, &cells, &judge, true).unwrap();
     write_scores_by(dir, &scoring, &cells[..2], &["group".to_owned()]).unwrap();
     let subjects = [("*".to_owned(), evidence.all())];
-    let few = Resampling {
-        replicates: 50,
-        seed: 1,
-    };
-    write_intervals(dir, &scoring, &cells, &subjects, few).unwrap();
+    write_intervals(dir, &scoring, &cells, &subjects).unwrap();
     write_choice(dir, &choices, &options).unwrap();
-    write_settings(dir, &plan, &choices, &options).unwrap();
+    let in_use = InUse {
+        text: "[[guard]]\ndetector = \"checkpoint\"\n".into(),
+        rest: String::new(),
+    };
+    write_settings(dir, &plan, &choices, &in_use, &options).unwrap();
     let means = macro_means(&evidence, 0, &judge, &worth);
     let manifest = Manifest {
         command: "tune".into(),
@@ -153,6 +166,7 @@ fn the_same_input_gives_the_same_bytes_and_no_file_is_left_half_written() {
     assert_eq!(
         names,
         [
+            "alternatives",
             "choice.csv",
             "intervals.csv",
             "manifest.json",
@@ -166,7 +180,7 @@ fn the_same_input_gives_the_same_bytes_and_no_file_is_left_half_written() {
             "settings.toml",
         ]
     );
-    for name in names {
+    for name in names.into_iter().filter(|name| name != "alternatives") {
         let read = |dir: &Path| std::fs::read(dir.join(&name)).unwrap();
         assert_eq!(read(a.path()), read(b.path()), "{name}");
     }
@@ -186,7 +200,7 @@ fn the_columns_are_those_of_the_contract_in_its_order() {
     let (params, rest): (Vec<&str>, Vec<&str>) =
         scores.split(',').partition(|c| c.starts_with("p."));
     assert!(params.contains(&"p.checkpoint.min_matches"), "{params:?}");
-    let contract = "setting,model,transcripts,loops,clean,transient,unlabelled,hit,late,premature,stale,miss,false_alarm,quiet,errors,precision,precision_lo,precision_hi,recall,recall_lo,recall_hi,fpr,fpr_lo,fpr_hi,f1,fa_per_mchar,fa_lo,fa_hi,exposure,ppv,delay,latency_p50,latency_p90,latency_p95,hit_latency_p50,hit_latency_p90,hit_latency_p95,within_100,within_200,within_500,within_1000,within_2000,within_5000,saved,lost,kind_accuracy,utility,";
+    let contract = "setting,model,unit,response,transcripts,loops,clean,transient,unlabelled,hit,late,premature,stale,miss,earlier,false_alarm,quiet,errors,precision,precision_lo,precision_hi,recall,recall_lo,recall_hi,fpr,fpr_lo,fpr_hi,f1,fa_per_mchar,fa_per_kcall,fa_per_kturn,fa_lo,fa_hi,exposure,transient_stop,transient_pass,transient_per_mchar,ppv,delay,latency_p50,latency_p90,latency_p95,hit_latency_p50,hit_latency_p90,hit_latency_p95,within_100,within_200,within_500,within_1000,within_2000,within_5000,saved,lost,kind_accuracy,net_per_1000,break_even,";
     assert!(rest.join(",").starts_with(contract), "{rest:?}");
 }
 

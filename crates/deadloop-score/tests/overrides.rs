@@ -9,7 +9,7 @@ use std::path::Path;
 use deadloop_score::replay::detect::{Channel, Kind, Settings};
 use deadloop_score::replay::{Decided, Plan, Record, Region};
 use deadloop_score::{
-    Case, ChooseOptions, Evidence, JudgeOptions, Resampling, Scoring, Worth, choose, settings_toml,
+    Case, ChooseOptions, Evidence, InUse, JudgeOptions, Marked, Resampling, Scoring, Worth, choose, settings_toml,
     write_choice, write_intervals, write_outcomes, write_pareto, write_scores, write_scores_by,
 };
 use kit::{case, stop};
@@ -106,17 +106,27 @@ fn every_file_names_the_setting_as_the_settings_file() {
         judge: &judge,
         worth: &worth,
         floors: &[],
-        enough: (0, 0),
+        enough: 0,
+        reported: &[0],
+        resampling: Resampling::default(),
+        csv: true,
     };
     let dir = tempfile::tempdir().unwrap();
     let all = [("*".to_owned(), evidence.all())];
     let scored = write_scores(dir.path(), &scoring).unwrap();
     write_scores_by(dir.path(), &scoring, &[0], &[]).unwrap();
-    write_intervals(dir.path(), &scoring, &[0], &all, Resampling::default()).unwrap();
-    write_pareto(dir.path(), &evidence, &scored.fronts, &Default::default()).unwrap();
+    write_intervals(dir.path(), &scoring, &[0], &all).unwrap();
+    let marked = Marked {
+        shown: &[0],
+        chosen: &Default::default(),
+        candidate: None,
+        in_use: Some(0),
+        names: &Default::default(),
+    };
+    write_pareto(dir.path(), &scoring, &scored.fronts, &marked).unwrap();
     write_outcomes(dir.path(), &evidence, &[0], &judge, true).unwrap();
     let options = ChooseOptions::default();
-    let choices = choose(&evidence, 0..1, Some(0), &options).unwrap();
+    let choices = choose(&evidence, 0..1, 0, &options).unwrap();
     write_choice(dir.path(), &choices, &options).unwrap();
     let id = Settings::parse(SETTINGS).unwrap().id();
     for file in [
@@ -143,8 +153,12 @@ fn a_kept_settings_file_keeps_its_guards() {
     let (plan, cases, records) = world();
     let evidence = Evidence::new(&plan, &cases, &records).unwrap();
     let options = ChooseOptions::default();
-    let choices = choose(&evidence, 0..1, Some(0), &options).unwrap();
-    let written = Settings::parse(&settings_toml(&plan, &choices, &options)).unwrap();
+    let choices = choose(&evidence, 0..1, 0, &options).unwrap();
+    let in_use = InUse {
+        text: SETTINGS.into(),
+        rest: String::new(),
+    };
+    let written = Settings::parse(&settings_toml(&plan, &choices, &in_use, &options)).unwrap();
     let was = Settings::parse(SETTINGS).unwrap();
     for model in ["a", "b1"] {
         assert_eq!(written.for_model(model), was.for_model(model), "{model}");

@@ -6,7 +6,7 @@ mod kit;
 
 use deadloop_score::replay::detect::{Channel, Kind};
 use deadloop_score::replay::{Decided, Grid, Plan, Record, Region};
-use deadloop_score::{Case, ChooseOptions, Count, Evidence, Why, choose, race};
+use deadloop_score::{Case, ChooseOptions, Count, Evidence, choose, race};
 use kit::{case, stop};
 use serde_json::json;
 
@@ -151,19 +151,18 @@ fn without_a_loop_nothing_is_dropped() {
 #[test]
 fn raced_folds_are_not_held_out() {
     let plan = plan(2);
-    let (cases, records) = world(&[GOOD, Structure { finds: 5, ..GOOD }], 50);
+    let (cases, records) = world(&[GOOD, Structure { finds: 5, ..GOOD }], 200);
     let evidence = Evidence::new(&plan, &cases, &records).unwrap();
     let options = |raced| ChooseOptions {
         raced,
         ..ChooseOptions::default()
     };
-    let of = |raced| choose(&evidence, 0..6, None, &options(raced)).unwrap();
+    let of = |raced| choose(&evidence, 0..6, 5, &options(raced)).unwrap();
     let (all, some) = (of(0), of(3));
     assert_eq!(
-        all.pooled.cell, some.pooled.cell,
+        all.pooled.candidate, some.pooled.candidate,
         "the choice is made on all"
     );
-    assert_eq!(some.models[0].why, Why::Own);
     for choice in [&some.pooled, &some.models[0]] {
         let unseen = cases
             .iter()
@@ -173,7 +172,7 @@ fn raced_folds_are_not_held_out() {
             .filter(|(case, _)| case.id.starts_with("clean"))
             .count();
         assert_eq!(choice.held_out_tally.clean(), clean as u64);
-        assert_eq!(choice.tally.clean(), 50);
+        assert_eq!(choice.tally.clean(), 200);
     }
-    assert_eq!(all.pooled.held_out_tally.get(Count::Transcripts), 100);
+    assert_eq!(all.pooled.held_out_tally.get(Count::Transcripts), 400);
 }

@@ -301,9 +301,18 @@ pub(crate) struct Judge {
     /// Most chars that a miss may cost in `delay` [default: the whole loop]
     #[arg(long, value_name = "CHARS")]
     pub(crate) horizon: Option<u64>,
-    /// What a false alarm costs beside a miss, for `utility`
-    #[arg(long, value_enum, default_value_t = Profile::Interactive)]
-    pub(crate) profile: Profile,
+    /// What a wrong alarm costs besides the text that is generated again, for `net_per_1000` and `break_even`
+    /// [default: one mean clean transcript]
+    #[arg(long, value_name = "CHARS")]
+    pub(crate) annoyance: Option<u64>,
+    /// What a million generated tokens cost: `net_per_1000` in money too, where recordings have tokens
+    #[arg(long, value_name = "PER_MILLION_TOKENS", value_parser = price)]
+    pub(crate) price: Option<f64>,
+}
+
+fn price(text: &str) -> Result<f64, String> {
+    let price = text.parse::<f64>().ok().filter(|n| *n >= 0.0 && n.is_finite());
+    price.ok_or_else(|| "expected a number from 0 on".into())
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -324,16 +333,6 @@ pub(crate) enum Transient {
     Loop,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Profile {
-    /// Lambda 10
-    Interactive,
-    /// Lambda 3
-    Batch,
-    /// Lambda 1
-    Ci,
-}
-
 /// What is written.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Writing")]
@@ -341,7 +340,7 @@ pub(crate) struct Output {
     /// A further breakdown of the scores by a field, as meta.source; may be repeated
     #[arg(long = "by", value_name = "FIELD")]
     pub(crate) by: Vec<String>,
-    /// Also outcomes.csv (not of a sweep, which has no outcomes)
+    /// Also scores.csv and, but for a sweep, outcomes.csv
     #[arg(long)]
     pub(crate) csv: bool,
     /// Keep no text of the transcripts in the folder: for corpora that are private

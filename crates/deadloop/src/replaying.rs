@@ -8,8 +8,8 @@ use std::time::Instant;
 use deadloop_detect::Settings;
 use deadloop_replay::{Job, Journal, JournalError, Plan, Programs, Ran, Record, RunError, run};
 use deadloop_score::{
-    About, ChooseOptions, Count, Evidence, Floor, JudgeOptions, Manifest, Scored, Scoring, Tally,
-    Worth, beside_floors, write_cases, write_outcomes, write_scores, write_scores_by,
+    About, Case, ChooseOptions, Class, Count, Evidence, Floor, JudgeOptions, Manifest, Resampling,
+    Scored, Scoring, Tally, Worth, beside_floors, write_cases, write_outcomes, write_scores, write_scores_by,
 };
 
 use crate::args::{self, Global, Judge, Output, Select};
@@ -85,19 +85,24 @@ impl Judge {
     }
 
     /// What errors cost, and how often production loops.
-    pub(crate) fn worth(&self, settings: &Settings) -> Worth {
-        let name = match self.profile {
-            args::Profile::Interactive => "interactive",
-            args::Profile::Batch => "batch",
-            args::Profile::Ci => "ci",
-        };
-        let default = Worth::default();
-        let lambda = Worth::profile(name).unwrap_or(default.lambda);
+    pub(crate) fn worth(&self, settings: &Settings, cases: &[Case]) -> Worth {
         Worth {
             pi: settings.deployment_loop_rate,
-            lambda,
+            annoyance: self.annoyance.map_or_else(|| mean_clean(cases), |n| n as f64),
         }
     }
+}
+
+/// The mean length of the clean transcripts, chars; 0 where there is none.
+fn mean_clean(cases: &[Case]) -> f64 {
+    let clean = cases.iter().filter(|case| case.class() == Some(Class::Clean));
+    let (mut n, mut chars) = (0_u64, 0_u64);
+    for case in clean {
+        let length = case.timeline.length();
+        n += 1;
+        chars += length.reasoning.0 + length.answer.0;
+    }
+    if n > 0 { chars as f64 / n as f64 } else { 0.0 }
 }
 
 /// Checks everything, proves the folder writable, reads the corpus, replays it through the plan.
@@ -111,7 +116,7 @@ pub(crate) fn replay(
     let folder = request.folder()?;
     let surveyed = look(request)?;
     let judge = request.judge.options();
-    let worth = request.judge.worth(current);
+    let worth = request.judge.worth(current, &surveyed.cases);
     let running = programs::start(plan)?;
     let given = (plan, &running, &surveyed);
     let inputs = fingerprint(&inputs(request, given, &judge, &worth));
@@ -199,6 +204,7 @@ fn inputs(
             "{select:?} {judge:?} {worth:?} {:?} {:?}",
             request.judge.chunks, request.output.by
         ),
+        format!("{:?}", request.judge.price),
         format!("{} {}", request.output.csv, request.output.no_excerpts),
     ];
     parts.extend(request.inputs.clone());
@@ -266,6 +272,29 @@ impl Replayed {
         floors
     }
 
+    /// What the tables of scores are made from.
+    pub(crate) fn scoring<'a>(
+        &'a self,
+        evidence: &'a Evidence<'a>,
+        floors: &'a [Floor],
+        reported: &'a [usize],
+        csv: bool,
+    ) -> Scoring<'a> {
+        Scoring {
+            evidence,
+            judge: &self.judge,
+            worth: &self.worth,
+            floors,
+            enough: ChooseOptions::default().min_loops,
+            reported,
+            resampling: Resampling {
+                seed: self.manifest.seed,
+                ..Resampling::default()
+            },
+            csv,
+        }
+    }
+
     /// Scores of every cell, and of the reported ones by kind and `--by` field.
     pub(crate) fn score(
         &self,
@@ -275,14 +304,7 @@ impl Replayed {
         (by, csv): (&[String], bool),
     ) -> Outcome<Scored> {
         let floors = self.floors(evidence, current);
-        let enough = ChooseOptions::default();
-        let scoring = Scoring {
-            evidence,
-            judge: &self.judge,
-            worth: &self.worth,
-            floors: &floors,
-            enough: (enough.min_loops, enough.min_clean_chars),
-        };
+        let scoring = self.scoring(evidence, &floors, reported, csv);
         let dir = self.folder.path();
         let mut scored = write_scores(dir, &scoring)?;
         scored.beside_floors = beside_floors(&scoring, reported);

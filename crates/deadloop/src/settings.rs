@@ -23,20 +23,63 @@ const DEFAULT_GRIDS: [&str; 6] = [
     include_str!("grids/compression.toml"),
 ];
 
-/// A file of settings, or the recommended guard.
+/// A file of settings, `recommended` or the name of a preset; nothing named: the recommended guard.
 pub(crate) fn settings(path: Option<&Path>, set: &[String]) -> Outcome<Settings> {
+    Ok(settings_and_text(path, set)?.0)
+}
+
+/// The same with its text, after `--set`.
+pub(crate) fn settings_and_text(
+    path: Option<&Path>,
+    set: &[String],
+) -> Outcome<(Settings, String)> {
     let (name, text) = match path {
-        Some(path) => (path.display().to_string(), read(path)?),
+        Some(path) => (path.display().to_string(), text_of(path)?),
         None => ("the recommended guard".into(), RECOMMENDED.into()),
     };
     // Read as it stands first: a mistake in the file is named at its own line.
     let settings = Settings::parse(&text).map_err(|e| bad(&name, &e))?;
     if set.is_empty() {
-        return Ok(settings);
+        return Ok((settings, text));
     }
     let changed = changed(&text, set)?;
-    Settings::parse(&changed)
-        .map_err(|e| Code::Usage.error(format!("{name} with --set: {}", e.what)))
+    let settings = Settings::parse(&changed)
+        .map_err(|e| Code::Usage.error(format!("{name} with --set: {}", e.what)))?;
+    Ok((settings, changed))
+}
+
+/// The tables of a settings file that are no guards, as TOML; empty where it has none.
+pub(crate) fn without_guards(text: &str) -> Outcome<String> {
+    let mut table: toml::Table = toml::from_str(text)?;
+    for key in ["guard", "model", "deployment_loop_rate"] {
+        table.remove(key);
+    }
+    Ok(match table.is_empty() {
+        true => String::new(),
+        false => format!("\n{}", toml::to_string(&table)?),
+    })
+}
+
+/// The text of a file; where there is none of that name, of the recommended guard or a preset called so.
+fn text_of(path: &Path) -> Outcome<String> {
+    if path.exists() {
+        return read(path);
+    }
+    let Some(name) = path.to_str().filter(|name| !name.contains(['/', '\\', '.'])) else {
+        return read(path);
+    };
+    if name == "recommended" {
+        return Ok(RECOMMENDED.into());
+    }
+    let presets = all_presets()?;
+    let named = presets.iter().find(|(preset, _)| preset == name);
+    named.map(|(_, setting)| setting.to_toml("guard")).ok_or_else(|| {
+        let names: Vec<&str> = presets.iter().map(|(preset, _)| preset.as_str()).collect();
+        Code::Usage.error(format!(
+            "{name}: no such file and no such preset; expected a settings file, recommended, or one of {}",
+            names.join(", ")
+        ))
+    })
 }
 
 /// How the settings say that texts are split; as usual where they say nothing.

@@ -10,6 +10,15 @@ use crate::explaining::visible_lines;
 /// A table that reads at a glance: no rules, numbers to the right. `numbers`: the
 /// columns from this one on hold numbers.
 pub(crate) fn table(header: &[&str], rows: &[Vec<String>], numbers: usize) -> String {
+    table_of(header, rows, numbers..header.len())
+}
+
+/// The same; `numbers`: the columns that hold numbers.
+pub(crate) fn table_of(
+    header: &[&str],
+    rows: &[Vec<String>],
+    numbers: std::ops::Range<usize>,
+) -> String {
     let mut table = Table::new();
     table
         .load_style(presets::NOTHING)
@@ -18,7 +27,7 @@ pub(crate) fn table(header: &[&str], rows: &[Vec<String>], numbers: usize) -> St
         // Names in it are a stranger's.
         table.add_row(row.iter().map(|cell| visible_lines(cell)));
     }
-    for column in table.column_iter_mut().skip(numbers) {
+    for column in table.column_iter_mut().skip(numbers.start).take(numbers.len()) {
         column.set_cell_alignment(CellAlignment::Right);
     }
     table.trim_fmt()

@@ -21,6 +21,11 @@ impl Draw {
         ((z ^ (z >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
     }
 
+    /// A whole number below `n`.
+    pub(crate) fn below(&mut self, n: usize) -> usize {
+        (self.unit() * n as f64) as usize
+    }
+
     /// Standard normal (Box and Muller 1958).
     fn normal(&mut self) -> f64 {
         let (u, v) = (1.0 - self.unit(), self.unit());
@@ -66,6 +71,12 @@ const ONSET: u64 = 1000;
 const LOOP_END: u64 = 20_000;
 const CLEAN: u64 = 32_000;
 
+/// The chars of a loop.
+pub(crate) const LENGTH: f64 = (LOOP_END - ONSET) as f64;
+
+/// What a wrong alarm costs besides what is generated again, chars: with that about one loop.
+pub(crate) const ANNOYANCE: f64 = 16_000.0;
+
 /// How long a loop runs under the `i`-th value of the first threshold before the alarm.
 fn delay(value: usize) -> u64 {
     400 + 600 * value as u64
@@ -84,12 +95,13 @@ impl Model {
         }
     }
 
-    /// The true share of loops that are saved, and of clean transcripts that are cut, by a cell.
+    /// The true share of looping chars that are saved by a cell, and the chars that it wastes on a clean transcript.
     pub(crate) fn truth(&self, at: &[u16]) -> (f64, f64) {
         let at = [usize::from(at[0]), usize::from(at[1])];
         let both = |s: [Strength; 2]| s[0].reaches(asked(0, at[0])) * s[1].reaches(asked(1, at[1]));
         let gain = 1.0 - delay(at[0]) as f64 / (LOOP_END - ONSET) as f64;
-        (gain * both(self.loops), both(self.clean))
+        let wasted = (ONSET + delay(at[0])) as f64 + ANNOYANCE;
+        (gain * both(self.loops), wasted * both(self.clean))
     }
 
     fn decided(&self, looping: bool, draw: &mut Draw) -> Decided {

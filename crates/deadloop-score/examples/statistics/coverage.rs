@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 /// What errors cost there.
 const WORTH: Worth = Worth {
     pi: 0.1,
-    lambda: 1.0,
+    annoyance: 300.0,
 };
 
 const LOOP: u64 = 1000;
@@ -18,18 +18,18 @@ const ONSET: u64 = 200;
 /// Groups of one or three loops and two clean transcripts. A group's loops are found with probability
 /// 0.4 or 0.9, after 100 or 300 chars; on its clean transcripts there is a false alarm, half-way,
 /// with probability 0 or 0.2. So transcripts of one group resemble each other, and the truth is:
-/// saved 0.52, delay 480, lost per million 1e6·0.1·500 / (the clean chars there are), utility
-/// 100·(0.52 - 9·0.1).
+/// saved 0.52, delay 480, lost per million 1e6·0.1·500 / (the clean chars there are), net_per_1000
+/// 1000·(0.1·520 - 0.9·0.1·(500 + 300)).
 fn truth() -> [(&'static str, f64); 4] {
     // A group has two loops and two clean transcripts on average.
     let healthy = 2.0 * ONSET as f64 + 2.0 * CLEAN as f64;
     let lost = 1e6 * 2.0 * 0.1 * 500.0 / healthy;
-    let utility = 100.0 * (0.52 - 9.0 * 0.1);
+    let net = 1000.0 * (0.1 * 520.0 - 0.9 * 0.1 * (500.0 + 300.0));
     [
         ("saved", 0.52),
         ("delay", 480.0),
         ("lost", lost),
-        ("utility", utility),
+        ("net_per_1000", net),
     ]
 }
 
@@ -46,9 +46,9 @@ pub(crate) fn coverage(seed: u64, worlds: u64, groups: usize) -> Value {
         };
         let intervals = bootstrap(&cases, &outcomes, &WORTH, resampling);
         for (name, value) in truth() {
-            let row = intervals.rows.iter().find(|(n, _)| n == name);
+            let row = intervals.rows.iter().find(|(n, ..)| n == name);
             let holds = row
-                .and_then(|(_, i)| *i)
+                .and_then(|(_, i, _)| *i)
                 .is_some_and(|i| i.lo <= value && value <= i.hi);
             *held.entry(name).or_default() += u64::from(holds);
         }
@@ -111,6 +111,7 @@ fn clean(fooled: f64, draw: &mut Draw) -> Outcome {
         },
         exposure: if alarm { CLEAN / 2 } else { CLEAN },
         lost: if alarm { CLEAN / 2 } else { 0 },
+        generated: if alarm { CLEAN / 2 } else { 0 },
         ..Outcome::error()
     }
 }

@@ -10,8 +10,9 @@ use std::io::{BufRead, Write};
 
 use deadloop_score::power::{Claim, Discordant, binomial_at_most, poisson_at_most};
 use deadloop_score::{
-    BetaBinomial, Borrowing, GammaPoisson, Interval, Sizes, clopper_pearson, holm, mcnemar,
-    poisson, poisson_lower, poisson_upper, proportion_lower, proportion_upper, wilson,
+    BetaBinomial, Borrowing, Constraint, Count, GammaPoisson, Interval, POISSON_1, POISSON_HALF,
+    Sizes, Tally, clopper_pearson, holm, mcnemar, poisson, poisson_lower, poisson_upper,
+    proportion_lower, proportion_upper, sign_flips, wilson, Weights,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -73,8 +74,24 @@ enum Question {
         b: u64,
         c: u64,
     },
+    SignFlips {
+        nets: Vec<i64>,
+    },
     Holm {
         ps: Vec<f64>,
+    },
+    /// P(within) of a limit on wrong alarms or on recall: `k` of `n`, or in `n` chars.
+    Within {
+        limit: String,
+        k: i64,
+        n: i64,
+    },
+    /// The counts of each group (name, k, n), summed in each replicate of the bootstrap.
+    Resampled {
+        seed: u64,
+        replicates: usize,
+        half: bool,
+        groups: Vec<(String, u64, u64)>,
     },
     BinomialAtMost {
         k: u64,
@@ -106,7 +123,7 @@ enum Question {
         groups: Groups,
     },
     /// What the other groups count for the first.
-    Weights {
+    Borrowed {
         rho: f64,
         phi: f64,
         sizes: Vec<u64>,
@@ -130,6 +147,29 @@ fn answer(question: Question) -> Value {
         Question::PoissonLower { k, alpha } => json!(poisson_lower(k, alpha)),
         Question::PoissonUpper { k, alpha } => json!(poisson_upper(k, alpha)),
         Question::Mcnemar { b, c } => json!(mcnemar(b, c)),
+        Question::SignFlips { nets } => json!(sign_flips(&nets)),
+        Question::Within { limit, k, n } => {
+            let mut tally = Tally::default();
+            (tally[Count::Hit], tally[Count::Miss]) = (k, n - k);
+            (tally[Count::FalseAlarm], tally[Count::Exposure]) = (k, n);
+            let limit: Option<Constraint> = limit.parse().ok();
+            json!(limit.and_then(|limit| limit.probability(&tally)))
+        }
+        Question::Resampled {
+            seed,
+            replicates,
+            half,
+            groups,
+        } => {
+            let steps = if half { &POISSON_HALF[..] } else { &POISSON_1[..] };
+            let mut sums = vec![[0_u64; 2]; replicates];
+            for (name, k, n) in groups {
+                for (sum, weight) in sums.iter_mut().zip(Weights::of(seed, &name, steps)) {
+                    *sum = [sum[0] + u64::from(weight) * k, sum[1] + u64::from(weight) * n];
+                }
+            }
+            json!(sums)
+        }
         Question::Holm { ps } => json!(holm(&ps)),
         Question::BinomialAtMost { k, n, p } => json!(binomial_at_most(k, n, p)),
         Question::PoissonAtMost { k, mean } => json!(poisson_at_most(k, mean)),
@@ -152,7 +192,7 @@ fn answer(question: Question) -> Value {
             groups.each(|squares, sum| moments.add(squares, sum));
             json!(moments.phi())
         }
-        Question::Weights {
+        Question::Borrowed {
             rho,
             phi,
             sizes,

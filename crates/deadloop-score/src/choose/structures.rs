@@ -350,7 +350,7 @@ mod tests {
     #[test]
     fn a_hypercube_uses_each_value_equally_often() {
         let axes = axes(&Grid::parse(GRID).unwrap());
-        let points = hypercube(&axes, 12, &mut Random::new(3));
+        let points = hypercube(&axes, 12, &mut Random::named(3, "axes"));
         for (i, axis) in axes.iter().enumerate() {
             for value in 0..axis.values {
                 let n = points.iter().filter(|p| p[i] == value).count();

@@ -221,10 +221,10 @@ fn what_differs_is_said() {
 /// that differ in truth nearly all are found.
 #[test]
 fn the_bootstrap_is_wrong_as_often_as_it_says() {
-    let mut random = crate::random::Random::new(5);
+    let mut random = crate::random::Random::named(5, "pairs");
     let trials = 200;
     let options = CompareOptions {
-        resampling: crate::bootstrap::Resampling {
+        resampling: crate::resample::Resampling {
             replicates: 300,
             seed: 1,
         },

@@ -303,7 +303,7 @@ pub fn write_pareto(
     dir: &Path,
     scoring: &Scoring<'_>,
     fronts: &BTreeMap<String, Vec<Point>>,
-    marks: &Marks<'_>,
+    marks: &Marked<'_>,
 ) -> Result<(), FileError> {
     let schema: Schema = [
         named(&["model", "setting"], Type::Text),
@@ -347,7 +347,7 @@ pub fn write_pareto(
 
 /// What is marked in `pareto.csv`.
 #[derive(Clone, Debug)]
-pub struct Marks<'a> {
+pub struct Marked<'a> {
     /// Settings that are rows whether they are on the front or not.
     pub shown: &'a [usize],
     /// What `settings.toml` holds for each model.

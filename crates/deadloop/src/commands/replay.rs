@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use deadloop_detect::Settings;
 use deadloop_replay::Plan;
+use deadloop_score::measure::{DELAY, FA_PER_MCHAR, Metric, RECALL, SAVED, Worth};
 use deadloop_score::{
-    Case, Count, Evidence, Resampling, Scoring, Tally, count_opening, macro_means, write_intervals,
-    write_regions,
+    Case, Count, Evidence, Tally, count_opening, macro_means, write_intervals, write_regions,
 };
 use serde_json::json;
 
@@ -165,19 +165,9 @@ pub(super) fn intervals(
     evidence: &Evidence<'_>,
     cells: &[usize],
 ) -> Outcome<MacroMeans> {
-    let scoring = Scoring {
-        evidence,
-        judge: &done.judge,
-        worth: &done.worth,
-        floors: &[],
-        enough: (0, 0),
-    };
+    let scoring = done.scoring(evidence, &[], cells, false);
     let subjects = [("*".to_owned(), evidence.all())];
-    let resampling = Resampling {
-        seed: done.manifest.seed,
-        ..Resampling::default()
-    };
-    write_intervals(done.folder.path(), &scoring, cells, &subjects, resampling)?;
+    write_intervals(done.folder.path(), &scoring, cells, &subjects)?;
     let means = |cell: &usize| {
         let means = macro_means(evidence, *cell, &done.judge, &done.worth);
         (evidence.plan.id(*cell), means)
@@ -209,6 +199,7 @@ fn summary(
         "setting",
         "loops",
         "hit",
+        "earlier",
         "recall",
         "false alarms",
         "per Mchar",
@@ -222,11 +213,12 @@ fn summary(
             label.clone(),
             show::count(tally.loops()),
             show::count(tally.get(Count::Hit)),
-            show::percent(ratio(tally)),
+            show::count(tally.get(Count::Earlier)),
+            show::percent(value(&RECALL, tally)),
             show::count(tally.wrong()),
-            show::number(deadloop_score::fa_per_mchar(tally), 2),
-            show::number(deadloop_score::delay(tally), 0),
-            show::percent(deadloop_score::saved(tally)),
+            show::number(value(&FA_PER_MCHAR, tally), 2),
+            show::number(value(&DELAY, tally), 0),
+            show::percent(value(&SAVED, tally)),
         ]
     };
     let mut table: Vec<Vec<String>> = rows.iter().map(row).collect();
@@ -251,9 +243,9 @@ fn json(
             "name": label, "setting": evidence.plan.id(*cell),
             "transcripts": tally.get(Count::Transcripts), "loops": tally.loops(),
             "unlabelled": tally.get(Count::Unlabelled), "errors": tally.get(Count::Errors),
-            "hit": tally.get(Count::Hit), "wrong": tally.wrong(),
-            "exposure": tally.get(Count::Exposure), "recall": ratio(tally),
-            "fa_per_mchar": deadloop_score::fa_per_mchar(tally),
+            "hit": tally.get(Count::Hit), "earlier": tally.get(Count::Earlier), "wrong": tally.wrong(),
+            "exposure": tally.get(Count::Exposure), "recall": value(&RECALL, tally),
+            "fa_per_mchar": value(&FA_PER_MCHAR, tally),
             "would_cut": would_cut, "would_cut_per_mchar": would_cut_per_mchar,
         })
     };
@@ -285,8 +277,8 @@ fn would_cut(done: &Replayed, evidence: &Evidence<'_>, cell: usize) -> (u64, Opt
 fn best(rows: &[(String, Tally)]) -> Option<String> {
     const MOST: f64 = 1.0;
     let calm = rows.iter().filter_map(|(label, tally)| {
-        let rate = deadloop_score::fa_per_mchar(tally).filter(|rate| *rate <= MOST);
-        rate.and(deadloop_score::saved(tally))
+        let rate = value(&FA_PER_MCHAR, tally).filter(|rate| *rate <= MOST);
+        rate.and(value(&SAVED, tally))
             .map(|saved| (label, saved))
     });
     let best = calm.reduce(|a, b| if b.1 > a.1 { b } else { a });
@@ -297,7 +289,7 @@ fn best(rows: &[(String, Tally)]) -> Option<String> {
     ))
 }
 
-pub(super) fn ratio(tally: &Tally) -> Option<f64> {
-    let loops = tally.loops();
-    (loops > 0).then(|| tally.get(Count::Hit) as f64 / loops as f64)
+/// A measure that what errors cost does not touch.
+fn value(measure: Metric, tally: &Tally) -> Option<f64> {
+    measure.value(tally, &Worth::default())
 }

@@ -1,8 +1,10 @@
 //! `deadloop sweep`: the scores of every cell of a grid.
 
-use deadloop_detect::Settings;
+use std::collections::{BTreeMap, BTreeSet};
+
+use deadloop_detect::{Setting, Settings};
 use deadloop_replay::Plan;
-use deadloop_score::{Evidence, Point, write_pareto, write_regions};
+use deadloop_score::{Evidence, Marked, Point, write_pareto, write_regions};
 use serde_json::json;
 
 use crate::args::{Global, Sweep};
@@ -12,12 +14,6 @@ use crate::settings;
 use crate::show;
 
 pub(super) fn run(args: &Sweep, global: Global) -> Outcome {
-    if args.output.csv && !global.quiet {
-        eprintln!(
-            "--csv changes nothing here: a sweep keeps no outcomes, and scores.csv is written anyway; \
-             replay a setting with --csv for its outcomes.csv"
-        );
-    }
     let (grid, text) = settings::grid(&args.grid)?;
     let mut plan = Plan::default();
     plan.add_grid(&grid)
@@ -40,14 +36,17 @@ pub(super) fn run(args: &Sweep, global: Global) -> Outcome {
         return Ok(());
     };
     let evidence = Evidence::new(&plan, &done.surveyed.cases, &done.records)?;
-    let scored = done.score(&evidence, None, &[], (&args.output.by, false))?;
+    let scored = done.score(&evidence, None, &[], (&args.output.by, args.output.csv))?;
     done.manifest.models_left_out = scored.left_out;
-    write_pareto(
-        done.folder.path(),
-        &evidence,
-        &scored.fronts,
-        &Default::default(),
-    )?;
+    let marked = Marked {
+        shown: &[],
+        chosen: &Default::default(),
+        candidate: None,
+        in_use: None,
+        names: &Default::default(),
+    };
+    let scoring = done.scoring(&evidence, &[], &[], false);
+    write_pareto(done.folder.path(), &scoring, &scored.fronts, &marked)?;
     let folder = done.folder.path();
     write_regions(folder, &evidence, plan.cells(), &[], &done.judge)?;
     done.sum_up(json!({"cells": plan.cells(), "rows": scored.rows}));
@@ -73,19 +72,58 @@ pub(super) fn tell_refused(plan: &Plan, global: Global) {
     }
 }
 
+/// Rows of the front that a terminal shows.
+const FRONT: usize = 20;
+
+/// The front with the parameters that differ along it; where it is long, evenly thinned.
 fn front_table(plan: &Plan, front: &[Point]) -> String {
-    let row = |p: &Point| {
+    let mut order: Vec<&Point> = front.iter().collect();
+    order.sort_by(|a, b| a.fa_per_mchar.total_cmp(&b.fa_per_mchar).then(a.recall.total_cmp(&b.recall)));
+    // Settings that are equal in all three are one row.
+    order.dedup_by_key(|p| (p.fa_per_mchar.to_bits(), p.recall.to_bits(), p.delay.to_bits()));
+    let (all, last) = (order.len(), FRONT - 1);
+    if all > FRONT {
+        order = (0..FRONT).map(|i| order[i * (all - 1) / last]).collect();
+    }
+    let settings: Vec<_> = order.iter().map(|p| plan.setting(p.cell)).collect();
+    let told = differing(&settings.iter().collect::<Vec<_>>());
+    let row = |(p, told): (&&Point, String)| {
         vec![
-            plan.id(p.cell),
             show::percent(Some(p.recall)),
             show::number(Some(p.fa_per_mchar), 2),
             show::number(Some(p.delay), 0),
+            told,
         ]
     };
-    let rows: Vec<Vec<String>> = front.iter().map(row).collect();
-    let header = ["setting", "recall", "false alarms/Mchar", "delay, chars"];
+    let rows: Vec<Vec<String>> = order.iter().zip(told).map(row).collect();
+    let header = ["recall", "false alarms/Mchar", "delay, chars", "setting"];
+    let some = match all > FRONT {
+        true => format!(" ({} of {all} settings)", rows.len()),
+        false => String::new(),
+    };
     format!(
-        "Pareto front of all models together\n{}",
-        show::table(&header, &rows, 1)
+        "Pareto front of all models together{some}\n{}",
+        show::table_of(&header, &rows, 0..3)
     )
+}
+
+/// What tells settings apart: of each the detectors, where those differ, and the parameters that do.
+pub(super) fn differing(settings: &[&Setting]) -> Vec<String> {
+    let columns: Vec<BTreeMap<String, String>> = settings
+        .iter()
+        .map(|s| s.columns().into_iter().map(|(name, value)| (name, value.to_string())).collect())
+        .collect();
+    let family = |s: &Setting| s.members.iter().map(|m| m.detector.name).collect::<Vec<_>>().join(" + ");
+    let families: BTreeSet<String> = settings.iter().map(|s| family(s)).collect();
+    let one = |(setting, own): (&&Setting, &BTreeMap<String, String>)| {
+        let kin = settings.iter().zip(&columns).filter(|(other, _)| family(other) == family(setting));
+        let kin: Vec<&BTreeMap<String, String>> = kin.map(|(_, columns)| columns).collect();
+        let differs = |(name, value): &(&String, &String)| {
+            kin.iter().any(|other| other.get(*name) != Some(*value))
+        };
+        let parts = own.iter().filter(differs).map(|(name, value)| format!("{name} {value}"));
+        let lead = (families.len() > 1).then(|| family(setting));
+        lead.into_iter().chain(parts).collect::<Vec<_>>().join(", ")
+    };
+    settings.iter().zip(&columns).map(one).collect()
 }

@@ -3,9 +3,9 @@
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use deadloop_detect::Settings;
-use deadloop_score::{ChooseOptions, Constraint, Metric};
+use deadloop_score::{Assurance, ChooseOptions, Constraint, Metric, metric};
 
 use super::SEALED;
 use crate::args::{Global, Judge, Output, Select};
@@ -20,15 +20,13 @@ pub(crate) struct Tune {
     /// The grid to search [default: a grid of every text detector]
     #[arg(long, value_name = "FILE")]
     pub(crate) grid: Option<PathBuf>,
-    /// The settings in use now, to compare with [default: the recommended guard]
+    /// What is in use now, and would be replaced: a settings file, `recommended` or the name of a preset
+    /// [default: the recommended guard]
     #[arg(long, value_name = "FILE")]
     pub(crate) settings: Option<PathBuf>,
-    /// What a setting has to meet: metric<=number or metric>=number; may be repeated
-    #[arg(
-        long = "constraint",
-        value_name = "EXPR",
-        default_value = "fa_per_mchar<=1"
-    )]
+    /// A limit that a setting has to keep: metric<=number or metric>=number; may be repeated
+    /// [default: fa_per_mchar<=1]
+    #[arg(long = "constraint", value_name = "EXPR")]
     pub(crate) constraints: Vec<String>,
     /// What it is to be best in
     #[arg(long, value_name = "METRIC", default_value = "saved")]
@@ -40,10 +38,18 @@ pub(crate) struct Tune {
     /// Folds of the cross-validation
     #[arg(long, value_name = "K", default_value_t = 5, value_parser = clap::value_parser!(u64).range(2..=100))]
     pub(crate) folds: u64,
-    /// How many standard errors below the best a setting may be and still count as good as it: of
-    /// those a model takes the one of all models, or the most careful; 0 takes the best
-    #[arg(long, value_name = "X", default_value_t = 1.0, value_parser = standard_errors)]
-    pub(crate) standard_errors: f64,
+    /// How sure a candidate has to be within the limits [default: the least that holds on the folds left out]
+    #[arg(long, value_enum, value_name = "LEVEL")]
+    pub(crate) assurance: Option<Level>,
+    /// How many points a better setting has to gain: hundredths of a share, else hundredths of the value in use
+    #[arg(long, value_name = "POINTS", default_value_t = 1.0, value_parser = points)]
+    pub(crate) worthwhile: f64,
+    /// List every preset in the terminal's table too
+    #[arg(long)]
+    pub(crate) presets: bool,
+    /// Say what would be searched, and write nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
     /// Fail (exit code 5) if some model has too few labels for a setting of its own
     #[arg(long)]
     pub(crate) require_own: bool,
@@ -74,36 +80,67 @@ fn budget(text: &str) -> Result<f64, String> {
     budget.ok_or_else(|| "expected a number above 0, as 1/Mchar".into())
 }
 
-fn standard_errors(text: &str) -> Result<f64, String> {
-    let errors = text
+fn points(text: &str) -> Result<f64, String> {
+    let points = text
         .parse::<f64>()
         .ok()
         .filter(|n| *n >= 0.0 && n.is_finite());
-    errors.ok_or_else(|| "expected a number from 0 on".into())
+    points.ok_or_else(|| "expected a number from 0 on".into())
+}
+
+/// How sure a candidate has to be within the limits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Level {
+    /// As likely as not: 0.5
+    Likely,
+    /// 0.8
+    Probable,
+    /// 0.95
+    Sure,
+}
+
+impl Level {
+    fn assurance(self) -> Assurance {
+        match self {
+            Self::Likely => Assurance::Likely,
+            Self::Probable => Assurance::Probable,
+            Self::Sure => Assurance::Sure,
+        }
+    }
 }
 
 impl Tune {
-    /// How the choice is made.
-    pub(super) fn options(&self, current: &Settings) -> Outcome<ChooseOptions> {
+    /// How the choice is made, but for what errors cost, which the corpus decides.
+    pub(super) fn options(&self) -> Outcome<ChooseOptions> {
         let constraint = |text: &String| {
             text.parse::<Constraint>()
                 .map_err(|e| Code::Usage.error(format!("--constraint {text}: {e}")))
         };
-        let constraints = self.constraints();
+        let default = ChooseOptions::default();
+        let constraints: Vec<Constraint> =
+            self.constraints().iter().map(constraint).collect::<Outcome<_>>()?;
         Ok(ChooseOptions {
-            constraints: constraints.iter().map(constraint).collect::<Outcome<_>>()?,
+            given: !constraints.is_empty(),
+            constraints: match constraints.is_empty() {
+                true => default.constraints,
+                false => constraints,
+            },
+            in_use_is: match self.settings {
+                Some(_) => "the setting in use",
+                None => "the recommended guard",
+            },
             objective: self.objective()?,
             folds: usize::try_from(self.folds).unwrap_or(usize::MAX),
             seed: self.select.seed,
             judge: self.judge.options(),
-            worth: self.judge.worth(current),
-            errors: self.standard_errors,
+            assurance: self.assurance.map(Level::assurance),
+            worthwhile: self.worthwhile,
             ..ChooseOptions::default()
         })
     }
 
-    /// What a setting has to meet, as text.
-    pub(super) fn constraints(&self) -> Vec<String> {
+    /// The limits that were given, as text.
+    fn constraints(&self) -> Vec<String> {
         match self.budget {
             Some(budget) => vec![format!("fa_per_mchar<={budget}")],
             None => self.constraints.clone(),
@@ -113,7 +150,7 @@ impl Tune {
     fn objective(&self) -> Outcome<Metric> {
         let wrong =
             |what: String| Code::Usage.error(format!("--objective {}: {what}", self.objective));
-        let objective: Metric = self.objective.parse().map_err(|e| wrong(format!("{e}")))?;
+        let objective = metric(&self.objective).map_err(|e| wrong(format!("{e}")))?;
         match objective.can_be_objective() {
             true => Ok(objective),
             false => Err(wrong(
@@ -127,13 +164,15 @@ impl Tune {
         let mut inputs = vec![
             current.id(),
             format!(
-                "{:?} {:?} {} {} {} {}",
+                "{:?} {:?} {} {} {:?} {} {} {}",
                 self.constraints,
                 self.budget,
                 self.objective,
                 self.folds,
-                self.standard_errors,
-                self.require_own
+                self.assurance,
+                self.worthwhile,
+                self.require_own,
+                self.settings.is_some()
             ),
         ];
         inputs.extend(
@@ -151,6 +190,7 @@ impl Tune {
             read: self
                 .settings
                 .iter()
+                .filter(|path| path.exists())
                 .chain(&self.grid)
                 .map(PathBuf::as_path)
                 .collect(),

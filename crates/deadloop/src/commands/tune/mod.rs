@@ -1,21 +1,22 @@
-//! `deadloop tune`: the main job. Sweep, cross-validate, choose a setting per model, write the
+//! `deadloop tune`: the main job. Sweep, cross-validate, choose a setting per model, say what to ship, write the
 //! evidence.
 //!
 //! What was asked is in `asked`, what is replayed in `planned`, what is said in the end in `told`.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use deadloop_detect::Settings;
 use deadloop_score::{
-    Choices, ChooseError, ChooseOptions, Evidence, Scored, Why, choose, write_choice, write_pareto,
-    write_regions, write_settings,
+    Choices, ChooseOptions, Evidence, Marked, Ruling, Scored, Why, choose, write_choice,
+    write_pareto, write_regions, write_settings,
 };
 use serde_json::Value;
 
 use super::replay::intervals;
 use crate::args::Global;
 use crate::budgeting::{self, Asked};
-use crate::exit::{Code, Failure, Outcome};
+use crate::exit::{Code, Outcome};
 use crate::opening::{Focus, Opening};
 use crate::replaying::{Replayed, name, replay};
 use crate::settings;
@@ -31,18 +32,23 @@ use planned::Planned;
 pub(super) const SEALED: &str = "test";
 
 pub(super) fn run(args: &Tune, global: Global) -> Outcome {
-    let current = settings::settings(args.settings.as_deref(), &args.judge.set)?;
-    let mut options = args.options(&current)?;
+    let in_use = settings::settings_and_text(args.settings.as_deref(), &args.judge.set)?;
+    let current = in_use.0.clone();
+    let mut options = args.options()?;
     let (grids, text) = match &args.grid {
         Some(path) => settings::grid(path).map(|(grid, text)| (vec![grid], text))?,
         None => settings::default_grids()?,
     };
     let request = args.request(global, text, &current);
-    let planned = Planned::new(args, &request, &grids, current, &mut options)?;
+    let planned = Planned::new(args, &request, &grids, in_use, &mut options)?;
+    if args.dry_run {
+        return planned.tell(args, &options);
+    }
     let Some(mut done) = replay(&request, &planned.plan, &planned.settings)? else {
         return Ok(());
     };
-    planned.describe(&mut done.manifest, args);
+    options.worth = done.worth;
+    planned.describe(&mut done.manifest, args, &options);
     let evidence = Evidence::new(&planned.plan, &done.surveyed.cases, &done.records)?;
     let work = Work {
         args,
@@ -51,28 +57,21 @@ pub(super) fn run(args: &Tune, global: Global) -> Outcome {
         options: &options,
         evidence: &evidence,
     };
-    let choices = work.choose();
-    let chosen = chosen_cells(&choices);
-    let reported = planned.reported(&chosen);
-    let scored = work.write(&done, &chosen, &reported)?;
+    let mut choices = work.choose()?;
+    if let Some(choices) = &mut choices {
+        work.name(&mut done, choices);
+        told::lead_on(choices, args);
+        done.manifest.advice = Some(choices.advice.clone());
+    }
+    let reported = planned.reported(&choices.as_ref().map_or(Vec::new(), Choices::worth_reporting));
+    let scored = work.write(&done, choices.as_ref(), &reported)?;
     done.manifest.models_left_out = scored.left_out;
     done.manifest.beside_floors = scored.beside_floors;
     done.manifest.macro_means = intervals(&done, &evidence, &reported)?;
-    // Nothing feasible: the scores are written and say how far it was; nothing is chosen.
-    let result = match choices {
-        Some(Ok(choices)) => work.conclude(&done, &choices),
-        Some(Err(error)) => {
-            if let ChooseError::NothingFeasible(why) = &error {
-                done.manifest.infeasible = Some((**why).clone());
-            }
-            Err(failure(error))
-        }
-        None => work.calibrate(&done),
+    let result = match &choices {
+        Some(choices) => work.conclude(&mut done, choices),
+        None => work.calibrate(&mut done),
     };
-    let result = result.map(|(cell, summary)| {
-        name(&mut done.manifest, &planned.plan, cell, "chosen");
-        done.sum_up(summary);
-    });
     done.finish(result, global)
 }
 
@@ -86,33 +85,40 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
-    /// The choice; `None` where there is a budget and no loop to choose by: there the clean text
-    /// decides.
-    fn choose(&self) -> Option<Result<Choices, ChooseError>> {
+    /// The choice; `None` where there is a budget and no loop to choose by: there the clean text decides.
+    fn choose(&self) -> Outcome<Option<Choices>> {
         let Planned {
-            candidates,
-            current,
-            ..
+            candidates, in_use, ..
         } = self.planned;
         let every = self.evidence.all();
-        let quiet = self.evidence.tally(*current, &every, &self.options.judge);
-        if self.args.budget.is_some() && quiet.loops() == 0 {
-            return None;
+        let now = self.evidence.tally(*in_use, &every, &self.options.judge);
+        if self.args.budget.is_some() && now.loops() == 0 {
+            return Ok(None);
         }
-        let candidates = candidates.clone();
-        Some(choose(
-            self.evidence,
-            candidates,
-            Some(*current),
-            self.options,
-        ))
+        let choices = choose(self.evidence, candidates.clone(), *in_use, self.options)?;
+        Ok(Some(choices))
+    }
+
+    /// Names for what was chosen, in the manifest and in the price list.
+    fn name(&self, done: &mut Replayed, choices: &mut Choices) {
+        let plan = &self.planned.plan;
+        if let Some(cell) = choices.pooled.candidate {
+            name(&mut done.manifest, plan, cell, "candidate");
+        }
+        if choices.pooled.ships.is_some() {
+            name(&mut done.manifest, plan, choices.pooled.cell, "chosen");
+        }
+        for price in &mut choices.advice.prices {
+            let presets = self.planned.presets.iter().filter(|(_, cell)| *cell == price.cell);
+            price.is.extend(presets.map(|(name, _)| name.clone()));
+        }
     }
 
     /// Everything that is written whether or not something was chosen.
     fn write(
         &self,
         done: &Replayed,
-        chosen: &BTreeMap<String, usize>,
+        choices: Option<&Choices>,
         reported: &[usize],
     ) -> Outcome<Scored> {
         let Self {
@@ -122,14 +128,23 @@ impl Work<'_> {
             ..
         } = self;
         let by = (&args.output.by[..], args.output.csv);
-        let scored = done.score(evidence, Some(planned.current), reported, by)?;
+        let scored = done.score(evidence, Some(planned.in_use), reported, by)?;
         let dir = done.folder.path();
-        write_pareto(dir, evidence, &scored.fronts, chosen)?;
+        let chosen = choices.map(Choices::cells).unwrap_or_default();
+        let marked = Marked {
+            shown: reported,
+            chosen: &chosen,
+            candidate: choices.and_then(|c| c.pooled.candidate),
+            in_use: Some(planned.in_use),
+            names: &done.manifest.settings,
+        };
+        let scoring = done.scoring(evidence, &[], reported, false);
+        write_pareto(dir, &scoring, &scored.fronts, &marked)?;
         let cells = planned.candidates.len();
         write_regions(dir, evidence, cells, reported, &done.judge)?;
         Opening {
             evidence,
-            focus: self.focus(chosen),
+            focus: self.focus(&chosen),
             chunks: args.judge.chunks,
             texts: !args.output.no_excerpts,
             quiet: self.global.quiet,
@@ -138,52 +153,54 @@ impl Work<'_> {
         Ok(scored)
     }
 
-    /// The files of a choice; gives back the pooled cell, and what `--json` says. Nothing is written
-    /// where some model should have a setting of its own and has too few labels.
-    fn conclude(&self, done: &Replayed, choices: &Choices) -> Outcome<(usize, Value)> {
-        let few = choices.models.iter().filter(|c| c.why == Why::FewLabels);
-        let few: Vec<String> = few.map(|c| format!("{}: {}", c.model, c.reason)).collect();
-        if self.args.require_own && !few.is_empty() {
-            let what = "too little data for a setting of its own";
-            return Err(Code::TooLittle.error(format!("{what}: {}", few.join("; "))));
-        }
+    /// The files of a choice, and what is said of it. A verdict that leaves everything as it is for want of data, or
+    /// of a setting within the limits, has an exit code of its own.
+    fn conclude(&self, done: &mut Replayed, choices: &Choices) -> Outcome {
         let dir = done.folder.path();
         write_choice(dir, choices, self.options)?;
-        write_settings(dir, self.evidence.plan, choices, self.options)?;
-        let summary = told::summary(
-            done,
-            self.evidence,
-            choices,
-            self.planned.current,
-            self.global,
-        )?;
-        Ok((choices.pooled.cell, summary))
+        write_settings(dir, &self.planned.plan, choices, &self.planned.file, self.options)?;
+        let summary = told::summary(done, self.planned, choices, (self.args, self.options), self.global)?;
+        done.sum_up(summary);
+        let few = choices.models.iter().filter(|c| c.why == Why::FewLabels);
+        let few: Vec<String> = few.map(|c| format!("{}: {}", c.model, c.reason)).collect();
+        let advice = &choices.advice;
+        match advice.verdict {
+            Ruling::Collect => Err(Code::TooLittle.error(&advice.reason)),
+            Ruling::None => Err(Code::Infeasible.error(&advice.reason)),
+            _ if self.args.require_own && !few.is_empty() => {
+                let what = "too little data for a setting of its own";
+                Err(Code::TooLittle.error(format!("{what}: {}", few.join("; "))))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// What the clean text alone supports.
-    fn calibrate(&self, done: &Replayed) -> Outcome<(usize, Value)> {
+    fn calibrate(&self, done: &mut Replayed) -> Outcome {
         let asked = Asked {
             candidates: self.planned.candidates.clone(),
-            current: self.planned.current,
+            current: self.planned.in_use,
             budget: self.args.budget.unwrap_or(f64::NAN),
         };
-        budgeting::calibrated(done, self.evidence, &asked, self.global)
+        let (cell, summary) = budgeting::calibrated(done, self.evidence, &asked, self.global)?;
+        name(&mut done.manifest, &self.planned.plan, cell, "chosen");
+        done.sum_up(summary);
+        Ok(())
     }
 
-    /// What the transcripts of each model are seen through: its choice, or the setting in use where
-    /// nothing was chosen.
+    /// What the transcripts of each model are seen through: what `settings.toml` holds for it.
     fn focus(&self, chosen: &BTreeMap<String, usize>) -> BTreeMap<String, Focus> {
         let Planned {
             plan,
-            current,
+            in_use,
             settings,
             ..
         } = self.planned;
-        let of = |cell: usize| match cell == *current {
+        let of = |cell: usize| match cell == *in_use {
             true => settings.clone(),
             false => Settings::of(plan.setting(cell)),
         };
-        let known = (!chosen.contains_key("*")).then(|| ("*".to_owned(), *current));
+        let known = (!chosen.contains_key("*")).then(|| ("*".to_owned(), *in_use));
         let cells = chosen.iter().map(|(model, cell)| (model.clone(), *cell));
         cells
             .chain(known)
@@ -192,20 +209,15 @@ impl Work<'_> {
     }
 }
 
-/// The cell of each model, and that of all together as `*`; none where nothing was chosen.
-fn chosen_cells(choices: &Option<Result<Choices, ChooseError>>) -> BTreeMap<String, usize> {
-    let Some(Ok(choices)) = choices else {
-        return BTreeMap::new();
-    };
-    let all = std::iter::once(&choices.pooled).chain(&choices.models);
-    all.map(|choice| (choice.model.clone(), choice.cell))
-        .collect()
-}
-
-fn failure(error: ChooseError) -> Failure {
-    match error {
-        ChooseError::NothingFeasible(_) => Code::Infeasible.because(error),
-        ChooseError::TooLittleData { .. } => Code::TooLittle.because(error),
-        ChooseError::NoCandidates => Code::Unexpected.because(error),
+/// A path as it stands in a command to type.
+fn typed(path: &Path) -> String {
+    let shown = path.display().to_string();
+    let plain = |c: char| c.is_alphanumeric() || "/._-".contains(c);
+    match shown.chars().all(plain) {
+        true => shown,
+        false => format!("'{}'", shown.replace('\'', r"'\''")),
     }
 }
+
+/// What `--json` says of a run.
+type Said = Value;

@@ -1,12 +1,12 @@
 //! What `tune` replays: every cell of the grids, or of those of their structures that a search left,
 //! and what they are compared with.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use deadloop_detect::Settings;
 use deadloop_replay::{Grid, Plan};
-use deadloop_score::{ChooseOptions, Manifest};
+use deadloop_score::{ChooseOptions, InUse, Manifest};
 
 use super::asked::Tune;
 use crate::commands::sweep::tell_refused;
@@ -14,17 +14,20 @@ use crate::exit::{Code, Outcome};
 use crate::replaying::{Request, name};
 use crate::searching::{Found, Wanted, search, tell_size};
 use crate::settings;
+use crate::show;
 
 pub(super) struct Planned {
     pub(super) plan: Plan,
-    /// The cells that are chosen from: those of the grids, which come first.
+    /// The cells that are chosen from: those of the grids, which come first, and what is in use; with the default
+    /// grids the recommended guard and the presets too.
     pub(super) candidates: Range<usize>,
-    /// The cells of the presets, by name.
-    presets: Vec<(String, usize)>,
+    /// The cells of the recommended guard and of the presets, by name.
+    pub(super) presets: Vec<(String, usize)>,
     /// The cell of the settings in use now.
-    pub(super) current: usize,
-    /// Those.
+    pub(super) in_use: usize,
+    /// Those, and their file.
     pub(super) settings: Settings,
+    pub(super) file: InUse,
     /// How the candidates were found, if they are not all.
     search: Option<String>,
 }
@@ -35,7 +38,7 @@ impl Planned {
         args: &Tune,
         request: &Request<'_>,
         grids: &[Grid],
-        settings: Settings,
+        (settings, text): (Settings, String),
         options: &mut ChooseOptions,
     ) -> Outcome<Self> {
         let (mut plan, search) = match args.search {
@@ -53,39 +56,67 @@ impl Planned {
                 (plan, Some(told))
             }
         };
-        let candidates = 0..plan.cells();
+        let in_use = plan.add_settings(&settings);
+        let with_grid = 0..plan.cells();
+        let recommended = settings::settings(None, &[])?;
+        let mut presets = vec![("recommended".to_owned(), plan.add_settings(&recommended))];
+        for (name, setting) in settings::all_presets()? {
+            presets.push((name, plan.add_setting(&setting)));
+        }
         tell_refused(&plan, request.global);
         tell_size(&plan, request.global.quiet);
-        let presets = settings::all_presets()?.into_iter();
-        let presets = presets.map(|(name, setting)| (name, plan.add_setting(&setting)));
         Ok(Self {
-            candidates,
-            presets: presets.collect(),
-            current: plan.add_settings(&settings),
+            candidates: match args.grid {
+                Some(_) => with_grid,
+                None => 0..plan.cells(),
+            },
+            presets,
+            in_use,
             plan,
+            file: InUse {
+                rest: settings::without_guards(&text)?,
+                text,
+            },
             settings,
             search,
         })
     }
 
     /// What the manifest says about how it was chosen, and what the settings are called.
-    pub(super) fn describe(&self, manifest: &mut Manifest, args: &Tune) {
-        manifest.constraints = args.constraints();
+    pub(super) fn describe(&self, manifest: &mut Manifest, args: &Tune, options: &ChooseOptions) {
+        manifest.constraints = options.constraints.iter().map(ToString::to_string).collect();
         manifest.objective = Some(args.objective.clone());
         manifest.folds = usize::try_from(args.folds).ok();
         manifest.search = self.search.clone();
         for (label, cell) in &self.presets {
             name(manifest, &self.plan, *cell, label);
         }
-        name(manifest, &self.plan, self.current, "current");
+        name(manifest, &self.plan, self.in_use, "current");
     }
 
-    /// The cells that are scored in full.
-    pub(super) fn reported(&self, chosen: &BTreeMap<String, usize>) -> Vec<usize> {
+    /// The cells that are scored in full: what is in use, the presets, and those of a choice.
+    pub(super) fn reported(&self, of_choice: &[usize]) -> Vec<usize> {
         let presets = self.presets.iter().map(|(_, cell)| *cell);
-        let known = presets.chain([self.current]);
-        let all: BTreeSet<usize> = chosen.values().copied().chain(known).collect();
+        let known = presets.chain([self.in_use]);
+        let all: BTreeSet<usize> = of_choice.iter().copied().chain(known).collect();
         all.into_iter().collect()
+    }
+
+    /// Says what would be searched.
+    pub(super) fn tell(&self, args: &Tune, options: &ChooseOptions) -> Outcome {
+        let limits: Vec<String> = options.constraints.iter().map(ToString::to_string).collect();
+        let cells = |n: usize| show::several(n as u64, "setting");
+        show::print(&format!(
+            "would search {} in {} on {}\nlimits: {}; best by: {}; in use: {} ({})\nwould write to {}; nothing was written",
+            cells(self.candidates.len()),
+            show::several(self.plan.blocks().len() as u64, "structure"),
+            args.corpus.display(),
+            limits.join(", "),
+            options.objective.name,
+            self.plan.id(self.in_use),
+            options.in_use_is,
+            args.out.display(),
+        ))
     }
 }
 

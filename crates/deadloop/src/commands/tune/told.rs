@@ -1,102 +1,213 @@
-//! What `tune` says on stdout once it has chosen.
+//! What `tune` says on stdout once it has chosen: the verdict first, then what it rests on.
 
-use deadloop_score::{Choice, Choices, Evidence, Why};
-use serde_json::{Value, json};
+use anstyle::{AnsiColor, Style};
+use deadloop_score::measure::{DELAY, FA_PER_MCHAR, RECALL};
+use deadloop_score::{Advice, Choice, Choices, ChooseOptions, Price, Ruling, Run, Tally, Why, told};
+use serde_json::json;
 
+use super::planned::Planned;
+use super::{Said, Tune, typed};
 use crate::args::Global;
-use crate::commands::replay::ratio;
+use crate::commands::sweep::differing;
 use crate::exit::Outcome;
+use crate::explaining::visible_lines;
 use crate::replaying::Replayed;
 use crate::show;
 
-/// The choice for each model that has one of its own, and the pooled one; gives back what `--json` says.
+/// Rows of the price list that a terminal shows.
+const PRICES: usize = 7;
+
+/// The commands to type next, whole.
+pub(super) fn lead_on(choices: &mut Choices, args: &Tune) {
+    let (corpus, out) = (typed(&args.corpus), typed(&args.out));
+    let settings = format!("{out}/settings.toml");
+    choices.advice.next = match choices.advice.verdict {
+        Ruling::Ship => vec![
+            format!("deadloop replay {corpus} --settings {settings} --out {out}-check"),
+            format!("deadloop watch --settings {settings} < stream.jsonl"),
+        ],
+        Ruling::Collect if choices.pooled.in_use_tally.loops() == 0 => {
+            vec![format!("deadloop label {corpus}")]
+        }
+        Ruling::Collect => vec![
+            "deadloop power --claim 'recall>=0.9'".into(),
+            format!("deadloop label {corpus} --review"),
+        ],
+        Ruling::Decide => vec![
+            format!("deadloop report {out} --open"),
+            format!("deadloop explain {out} TRANSCRIPT"),
+        ],
+        Ruling::Keep | Ruling::None => vec![format!("deadloop report {out} --open")],
+    };
+}
+
+/// The verdict, the table and the price list; what `--json` says.
 pub(super) fn summary(
     done: &Replayed,
-    evidence: &Evidence<'_>,
+    planned: &Planned,
     choices: &Choices,
-    current: usize,
+    (args, options): (&Tune, &ChooseOptions),
     global: Global,
-) -> Outcome<Value> {
-    let own: Vec<&Choice> = choices
-        .models
-        .iter()
-        .filter(|c| c.why == Why::Own)
-        .collect();
-    let json = |c: &Choice| json!({"model": c.model, "setting": c.setting, "why": c.why.name()});
-    let chosen: Vec<Value> = std::iter::once(&choices.pooled)
-        .chain(&choices.shipped)
-        .chain(own.clone())
-        .map(json)
-        .collect();
-    let summary = json!({"chosen": chosen});
+) -> Outcome<Said> {
+    let advice = &choices.advice;
+    let file = args.out.join("settings.toml");
+    let summary = json!({
+        "verdict": advice.verdict,
+        "reason": advice.reason,
+        "settings": file.display().to_string(),
+        "changes": advice.changes,
+        "would_change": advice.would_change,
+        "prices": advice.prices,
+        "assurance": advice.assurance,
+        "in_use": advice.in_use,
+        "candidate": advice.candidate,
+        "next": advice.next,
+        "chosen": chosen(choices),
+    });
     if global.json || global.quiet {
         return Ok(summary);
     }
-    let now = evidence.tally(current, &evidence.all(), &done.judge);
-    let mut rows = vec![vec![
-        "current".into(),
-        evidence.plan.id(current),
-        String::new(),
-        show::percent(ratio(&now)),
-        show::number(deadloop_score::fa_per_mchar(&now), 2),
-        show::number(deadloop_score::delay(&now), 0),
-        show::percent(deadloop_score::saved(&now)),
-    ]];
-    // The row of an only model would say the same again.
-    let is_other =
-        |choice: &&Choice| choices.models.len() > 1 || choice.setting != choices.pooled.setting;
-    let own = own.into_iter().filter(is_other);
-    rows.extend(
-        std::iter::once(&choices.pooled)
-            .chain(&choices.shipped)
-            .chain(own)
-            .map(row),
-    );
-    let header = [
-        "model",
-        "setting",
-        "why",
-        "recall",
-        "false alarms/Mchar",
-        "delay, chars",
-        "saved",
-    ];
-    show::print(&show::table(&header, &rows, 3))?;
-    show::print(&format!(
-        "{}. Chosen rows are held-out figures: see choice.csv for why.",
-        shared(choices)
-    ))?;
+    show::print_styled(&verdict(advice))?;
+    for line in changed(advice) {
+        show::print(&visible_lines(&line))?;
+    }
+    show::print(&format!("\n{}", table(done, planned, choices, args, options)))?;
+    if !advice.prices.is_empty() {
+        show::print(&format!("\n{}", prices(advice, planned, options)))?;
+    }
+    show::print(&format!("\nsettings: {}", file.display()))?;
+    for (i, next) in advice.next.iter().enumerate() {
+        let lead = if i == 0 { "next:    " } else { "or:      " };
+        show::print(&format!("{lead} {next}"))?;
+    }
     Ok(summary)
 }
 
-/// How many models share the pooled setting, and what the row of the file is.
-fn shared(choices: &Choices) -> String {
-    let takes = |choice: &&Choice| choice.setting == choices.pooled.setting;
-    let who = match choices.models.iter().filter(takes).count() {
-        0 => "No model takes".to_owned(),
-        1 => "1 model takes".to_owned(),
-        n => format!("{n} models take"),
-    };
-    let shipped = match choices.shipped {
-        Some(_) => "; settings.toml is each model under its own",
-        None => "",
-    };
-    format!("{who} the pooled setting (*){shipped}")
+fn chosen(choices: &Choices) -> Vec<Said> {
+    let own = choices.models.iter().filter(|c| c.why == Why::Own);
+    let json = |c: &Choice| json!({"model": c.model, "setting": c.setting, "why": c.why.name()});
+    std::iter::once(&choices.pooled).chain(own).map(json).collect()
 }
 
-fn row(choice: &Choice) -> Vec<String> {
-    let t = &choice.held_out_tally;
-    vec![
-        choice.model.clone(),
-        choice.setting.clone(),
-        format!(
-            "{}{}",
-            choice.why.name(),
-            if choice.thin { ", thin" } else { "" }
-        ),
-        show::percent(ratio(t)),
-        show::number(deadloop_score::fa_per_mchar(t), 2),
-        show::number(deadloop_score::delay(t), 0),
-        show::percent(deadloop_score::saved(t)),
+/// The verdict in its colour, then the sentence.
+fn verdict(advice: &Advice) -> String {
+    let colour = match advice.verdict {
+        Ruling::Ship => AnsiColor::Green,
+        Ruling::Decide | Ruling::Collect => AnsiColor::Yellow,
+        Ruling::None => AnsiColor::Red,
+        Ruling::Keep => AnsiColor::Cyan,
+    };
+    let style = Style::new().bold().fg_color(Some(colour.into()));
+    let name = advice.verdict.name().to_uppercase();
+    format!("{style}{name}{style:#}  {}", visible_lines(&advice.reason))
+}
+
+/// The parameters that change, or would.
+fn changed(advice: &Advice) -> Vec<String> {
+    let (lead, changes) = match advice.changes.is_empty() {
+        false => ("change", &advice.changes),
+        true => ("the best other setting would change", &advice.would_change),
+    };
+    let line = |c: &deadloop_score::Changed| {
+        let of = |x: &Option<String>| x.clone().unwrap_or_else(|| "(none)".into());
+        let model = match c.model.as_str() {
+            "*" => String::new(),
+            model => format!("{model}: "),
+        };
+        format!("  {lead} {model}{} {}: {} -> {}", c.guard, c.param, of(&c.from), of(&c.to))
+    };
+    changes.iter().map(line).collect()
+}
+
+/// What is in use, the candidate held out, models with a setting of their own, and what else has a name.
+fn table(
+    done: &Replayed,
+    planned: &Planned,
+    choices: &Choices,
+    args: &Tune,
+    options: &ChooseOptions,
+) -> String {
+    let mut rows: Vec<(String, [String; 5])> = Vec::new();
+    let advice = &choices.advice;
+    rows.push((format!("{} (in use)", options.in_use_is), of_run(&advice.in_use, options)));
+    if let Some(candidate) = &advice.candidate {
+        let level = advice.assurance.map_or("", |a| a.name());
+        rows.push((format!("candidate ({level}), held out"), of_run(candidate, options)));
+    }
+    for choice in choices.models.iter().filter(|c| c.why == Why::Own) {
+        let name = format!("{} (its own), held out", choice.model);
+        rows.push((name, of_tally(&choice.held_out_tally, options)));
+    }
+    let every: Vec<usize> = (0..done.surveyed.cases.len()).collect();
+    let shown = planned.presets.iter().filter(|(name, cell)| {
+        *cell != planned.in_use && (args.presets || name == "recommended")
+    });
+    for (name, cell) in shown {
+        if let Ok(evidence) = deadloop_score::Evidence::new(
+            &planned.plan,
+            &done.surveyed.cases,
+            &done.records,
+        ) {
+            let tally = evidence.tally(*cell, &every, &done.judge);
+            rows.push((name.clone(), of_tally(&tally, options)));
+        }
+    }
+    let rows: Vec<Vec<String>> = rows
+        .into_iter()
+        .map(|(name, cells)| std::iter::once(name).chain(cells).collect())
+        .collect();
+    let header = ["", options.objective.title, "recall", "wrong alarms", "per Mchar", "delay, chars"];
+    show::table(&header, &rows, 1)
+}
+
+fn of_run(run: &Run, options: &ChooseOptions) -> [String; 5] {
+    [
+        told(options.objective, run.objective),
+        told(&RECALL, run.recall),
+        show::count(run.wrong),
+        told(&FA_PER_MCHAR, run.rate),
+        told(&DELAY, run.delay),
     ]
+}
+
+fn of_tally(tally: &Tally, options: &ChooseOptions) -> [String; 5] {
+    let worth = &options.worth;
+    [
+        told(options.objective, options.objective.value(tally, worth)),
+        told(&RECALL, RECALL.value(tally, worth)),
+        show::count(tally.wrong()),
+        told(&FA_PER_MCHAR, FA_PER_MCHAR.value(tally, worth)),
+        told(&DELAY, DELAY.value(tally, worth)),
+    ]
+}
+
+/// The price list: at most seven rows, those about the candidate and what is in use among them.
+fn prices(advice: &Advice, planned: &Planned, options: &ChooseOptions) -> String {
+    let all = &advice.prices;
+    let mut shown: Vec<&Price> = all.iter().filter(|p| !p.is.is_empty()).take(PRICES).collect();
+    let others = all.iter().filter(|p| p.is.is_empty());
+    shown.extend(others.take(PRICES - shown.len()));
+    shown.sort_by_key(|price| price.at_most);
+    let settings: Vec<_> = shown.iter().map(|p| planned.plan.setting(p.cell)).collect();
+    let differ = differing(&settings.iter().collect::<Vec<_>>());
+    let row = |(p, differ): (&&Price, String)| {
+        vec![
+            p.at_most.to_string(),
+            told(options.objective, p.objective),
+            told(&RECALL, p.recall),
+            told(&FA_PER_MCHAR, p.rate),
+            p.is.join(", "),
+            differ,
+        ]
+    };
+    let rows: Vec<Vec<String>> = shown.iter().zip(differ).map(row).collect();
+    let header = ["at most", options.objective.title, "recall", "per Mchar", "is", "setting"];
+    let left = match all.len() - shown.len() {
+        0 => String::new(),
+        n => format!("\n{} on the page", show::several(n as u64, "more row")),
+    };
+    format!(
+        "What wrong alarms on this corpus buy, held out; each row is alternatives/at-most-N.toml\n{}{left}",
+        show::table_of(&header, &rows, 0..4)
+    )
 }

@@ -1,0 +1,134 @@
+//! [`Draw`]: some transcripts of the world, whole groups, and what the advice made of them does on all others.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use deadloop_score::measure::{FA_PER_MCHAR, SAVED};
+use deadloop_score::{
+    Case, ChooseOptions, Choices, Evidence, JudgeOptions, Tally, Weights, Worth, choose,
+};
+use deadloop_score::replay::Record;
+
+use crate::spoil::spoilt;
+use crate::verdict::Trial;
+use crate::world::{IN_USE, World};
+
+/// Numbers that rise by the name of a group: a draw takes the groups with the smallest.
+const STEPS: [u64; 255] = {
+    let mut steps = [0; 255];
+    let mut i = 0;
+    while i < 255 {
+        steps[i] = (i as u64 + 1) << 45;
+        i += 1;
+    }
+    steps
+};
+
+/// Some transcripts of the world.
+pub(crate) struct Draw {
+    size: usize,
+    seed: u64,
+    drawn: Vec<usize>,
+    others: Vec<usize>,
+    /// The best saved share of any setting that keeps the limit on the others: hindsight.
+    hindsight: f64,
+}
+
+impl Draw {
+    /// Whole groups, some `size` transcripts.
+    pub(crate) fn of(world: &World, size: usize, seed: u64) -> Self {
+        let mut groups: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+        for (i, case) in world.cases.iter().enumerate() {
+            let name = case.group.as_deref().unwrap_or(&case.id);
+            groups.entry(name).or_default().push(i);
+        }
+        let mut order: Vec<(Vec<u8>, &str)> = groups
+            .keys()
+            .map(|name| (Weights::of(seed + 1000, name, &STEPS).take(8).collect(), *name))
+            .collect();
+        order.sort();
+        let mut drawn = BTreeSet::new();
+        for (_, name) in order {
+            if drawn.len() >= size {
+                break;
+            }
+            drawn.extend(groups[name].iter().copied());
+        }
+        let others: Vec<usize> = (0..world.cases.len()).filter(|i| !drawn.contains(i)).collect();
+        let drawn: Vec<usize> = drawn.into_iter().collect();
+        let inside = world.tallies(&drawn).unwrap_or_default();
+        let left = world.totals.iter().zip(&inside).map(|(all, here)| *all - *here);
+        let hindsight = left.filter(|t| rate(t) <= 1.0).map(|t| saved(&t)).fold(0.0, f64::max);
+        Self {
+            size,
+            seed,
+            drawn,
+            others,
+            hindsight,
+        }
+    }
+
+    /// The advice for each guard in use, scored on what was not drawn.
+    pub(crate) fn trials(&self, world: &World, spoil: bool) -> Vec<Trial> {
+        let mut cases: Vec<Case> = self.drawn.iter().map(|i| world.cases[*i].clone()).collect();
+        if spoil {
+            spoilt(&mut cases, self.seed);
+        }
+        let records: Vec<Record> = self.drawn.iter().map(|i| world.records[*i].clone()).collect();
+        let Ok(evidence) = Evidence::new(&world.plan, &cases, &records) else {
+            return Vec::new();
+        };
+        let options = ChooseOptions {
+            seed: self.seed,
+            ..ChooseOptions::default()
+        };
+        let advised = |(name, cell): (&&'static str, &usize)| {
+            let choices = choose(&evidence, 0..world.plan.cells(), *cell, &options).ok()?;
+            Some(self.scored(world, name, *cell, &choices, spoil))
+        };
+        IN_USE.iter().zip(&world.in_use).filter_map(advised).collect()
+    }
+
+    fn scored(
+        &self,
+        world: &World,
+        name: &'static str,
+        in_use: usize,
+        choices: &Choices,
+        spoilt: bool,
+    ) -> Trial {
+        let now = world.on(in_use, &self.others);
+        let held = choices.cells();
+        let mut by_cell: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        for i in &self.others {
+            let cell = held.get(&world.cases[*i].model).or_else(|| held.get("*"));
+            by_cell.entry(cell.copied().unwrap_or(in_use)).or_default().push(*i);
+        }
+        let then: Tally = by_cell.iter().map(|(cell, pick)| world.on(*cell, pick)).sum();
+        Trial {
+            size: self.size,
+            spoilt,
+            in_use: name,
+            verdict: choices.advice.verdict,
+            saved: [saved(&now), saved(&then)],
+            rate: [rate(&now), rate(&then)],
+            hindsight: self.hindsight.max(saved(&now)),
+            seed: self.seed,
+        }
+    }
+}
+
+impl World {
+    fn on(&self, cell: usize, pick: &[usize]) -> Tally {
+        Evidence::new(&self.plan, &self.cases, &self.records)
+            .map(|evidence| evidence.tally(cell, pick, &JudgeOptions::default()))
+            .unwrap_or_default()
+    }
+}
+
+fn saved(tally: &Tally) -> f64 {
+    SAVED.value(tally, &Worth::default()).unwrap_or(0.0)
+}
+
+fn rate(tally: &Tally) -> f64 {
+    FA_PER_MCHAR.value(tally, &Worth::default()).unwrap_or(0.0)
+}

@@ -1,0 +1,70 @@
+//! Is the advice of `deadloop tune` good? Draws of a large labelled corpus are tuned on, and what the advice would
+//! ship is scored on all that was not drawn.
+//!
+//! `cargo run --release --example advice -p deadloop-score -- CORPUS` prints the report `reports/advice.md`, which
+//! `scripts/advice` writes, and ends with 1 if a bound of the report is missed. Everything is measured once; a draw is a
+//! choice among the records of its transcripts, by the code that `deadloop tune` runs, for several guards in use, with
+//! the labels as they are and with some spoilt on purpose ([`spoilt`]).
+
+mod draws;
+mod spoil;
+mod verdict;
+mod world;
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use draws::Draw;
+use verdict::{Report, Trial};
+use world::World;
+
+/// Transcripts of a draw, about.
+const SIZES: [usize; 3] = [300, 1000, 3000];
+
+/// Draws of each size.
+const DRAWS: u64 = 20;
+
+fn main() -> ExitCode {
+    let Some(path) = std::env::args().nth(1) else {
+        eprintln!("usage: advice CORPUS");
+        return ExitCode::from(2);
+    };
+    match report(Path::new(&path)) {
+        Ok(report) => {
+            println!("{report}");
+            if report.holds() {
+                ExitCode::SUCCESS
+            } else {
+                ExitCode::FAILURE
+            }
+        }
+        Err(error) => {
+            eprintln!("advice: {error}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn report(path: &Path) -> Result<Report, Box<dyn std::error::Error>> {
+    use rayon::prelude::*;
+    let world = World::load(path)?;
+    let draws: Vec<(usize, u64)> = SIZES
+        .into_iter()
+        .rev()
+        .flat_map(|size| (0..DRAWS).map(move |seed| (size, seed)))
+        .collect();
+    let trials = draws.into_par_iter().map(|(size, seed)| {
+        let draw = Draw::of(&world, size, seed);
+        let mut trials: Vec<Trial> = Vec::new();
+        for spoilt in [false, true] {
+            trials.extend(draw.trials(&world, spoilt));
+        }
+        eprintln!("{size} transcripts, draw {seed}: done");
+        trials
+    });
+    Ok(Report {
+        trials: trials.flatten_iter().collect(),
+        transcripts: world.cases.len(),
+        settings: world.plan.cells(),
+    })
+}

@@ -1,0 +1,77 @@
+//! Labels as people make them: [`spoilt`].
+
+use deadloop_score::replay::detect::{Channel, Chars};
+use deadloop_score::{Case, Class, Span, Truth, Weights};
+
+/// Of a hundred labels so many are spoilt.
+const SHARE: u64 = 3;
+
+/// Spoils 3 % of the labels: loops are called clean, clean transcripts are called loops, onsets are moved, each by turns.
+pub(crate) fn spoilt(cases: &mut [Case], seed: u64) {
+    let mut turn = 0_u64;
+    for case in cases {
+        let dice: u64 = Weights::of(seed, &format!("spoil {}", case.id), &UNIFORM)
+            .next()
+            .map_or(0, u64::from);
+        if dice >= SHARE {
+            continue;
+        }
+        let Some(truth) = &mut case.truth else { continue };
+        let length = case.timeline.length();
+        let (channel, chars) = match length.reasoning > length.answer {
+            true => (Channel::Reasoning, length.reasoning.0),
+            false => (Channel::Answer, length.answer.0),
+        };
+        match truth.class {
+            Class::Loop if turn.is_multiple_of(2) => *truth = clean(),
+            Class::Loop => truth.spans.iter_mut().for_each(moved),
+            Class::Clean if chars > 400 => {
+                let onset = Chars(chars / 2);
+                let seen = case.timeline.before(channel, onset.0);
+                *truth = Truth {
+                    class: Class::Loop,
+                    spans: vec![Span {
+                        class: Class::Loop,
+                        kind: None,
+                        channel,
+                        start: None,
+                        onset,
+                        earliest: onset,
+                        end: Chars(chars),
+                        open: true,
+                        period: None,
+                        seen,
+                        onset_ms: None,
+                        onset_tokens: None,
+                    }],
+                };
+            }
+            _ => continue,
+        }
+        turn += 1;
+    }
+}
+
+/// A hundred equal parts of 2^53.
+const UNIFORM: [u64; 99] = {
+    let mut steps = [0; 99];
+    let mut i = 0;
+    while i < 99 {
+        steps[i] = (i as u64 + 1) * ((1 << 53) / 100);
+        i += 1;
+    }
+    steps
+};
+
+fn clean() -> Truth {
+    Truth {
+        class: Class::Clean,
+        spans: Vec::new(),
+    }
+}
+
+/// The onset half-way to the end: an alarm that was right is too early now.
+fn moved(span: &mut Span) {
+    let onset = Chars((span.onset.0 + span.end.0) / 2);
+    (span.onset, span.earliest) = (onset, onset);
+}

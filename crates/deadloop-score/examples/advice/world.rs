@@ -1,0 +1,121 @@
+//! [`World`]: a corpus measured once with everything that `deadloop tune` searches by default.
+
+use std::collections::HashSet;
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+
+use deadloop_score::replay::corpus::Corpus;
+use deadloop_score::replay::detect::{
+    DETECTORS, Member, Params, RECOMMENDED, Setting, Settings, presets,
+};
+use deadloop_score::replay::{Grid, Job, Plan, Programs, Record, Watch, each, run};
+use deadloop_score::{Case, Count, Evidence, JudgeOptions, Tally, tallies};
+
+/// The guards in use that advice is asked for.
+pub(crate) const IN_USE: [&str; 3] = ["recommended", "llama-cpp", "document"];
+
+/// A corpus and what every setting says about it.
+pub(crate) struct World {
+    pub(crate) plan: Plan,
+    pub(crate) cases: Vec<Case>,
+    pub(crate) records: Vec<Record>,
+    /// The cells of [`IN_USE`].
+    pub(crate) in_use: Vec<usize>,
+    /// The tally of every cell on all transcripts.
+    pub(crate) totals: Vec<Tally>,
+}
+
+type Error = Box<dyn std::error::Error>;
+
+impl World {
+    pub(crate) fn load(path: &Path) -> Result<Self, Error> {
+        let corpus = Corpus::open(path)?;
+        let (plan, in_use) = plan()?;
+        let cancel = AtomicBool::new(false);
+        let watch = Watch {
+            cancel: &cancel,
+            progress: &|_, _| {},
+        };
+        let (mut cases, mut bad) = (Vec::new(), Vec::new());
+        let map = |entry: Result<_, _>, _| entry.map(|entry| Case::of(&entry, None, &[]));
+        each(&corpus, &watch, map, |found| {
+            match found {
+                Ok((case, problems)) => {
+                    cases.push(case);
+                    bad.extend(problems);
+                }
+                Err(problem) => bad.push(problem),
+            }
+            ControlFlow::Continue(())
+        })?;
+        if let Some(problem) = bad.first() {
+            return Err(problem.to_string().into());
+        }
+        let ids: HashSet<String> = cases.iter().map(|case| case.id.clone()).collect();
+        let job = Job {
+            corpus: &corpus,
+            ids: &ids,
+            plan: &plan,
+            programs: &Programs::default(),
+            chunks: None,
+        };
+        let records = run(&job, None, &watch)?.records;
+        let mut world = Self {
+            totals: Vec::new(),
+            plan,
+            cases,
+            records,
+            in_use,
+        };
+        let every: Vec<usize> = (0..world.cases.len()).collect();
+        world.totals = world.tallies(&every)?;
+        Ok(world)
+    }
+
+    /// The tally of every cell on some transcripts.
+    pub(crate) fn tallies(&self, pick: &[usize]) -> Result<Vec<Tally>, Error> {
+        let evidence = Evidence::new(&self.plan, &self.cases, &self.records)?;
+        let mut all = Vec::with_capacity(self.plan.cells());
+        for (index, block) in self.plan.blocks().iter().enumerate() {
+            let trials = pick.iter().map(|i| evidence.trial(index, *i));
+            let sheet = tallies(&block.shape(), trials, &JudgeOptions::default(), &Count::ALL);
+            all.extend((0..block.len()).map(|nth| sheet.tally(&block.at(nth))));
+        }
+        Ok(all)
+    }
+}
+
+/// What `deadloop tune` searches without `--grid`: the default grids, the recommended guard and every preset.
+fn plan() -> Result<(Plan, Vec<usize>), Error> {
+    let grids = Path::new(env!("CARGO_MANIFEST_DIR")).join("../deadloop/src/grids");
+    let mut files: Vec<_> = std::fs::read_dir(&grids)?
+        .map(|entry| entry.map(|entry| entry.path()))
+        .collect::<Result<_, _>>()?;
+    files.sort();
+    let mut plan = Plan::default();
+    for file in files {
+        let grid = Grid::parse(&std::fs::read_to_string(&file)?);
+        plan.add_grid(&grid.map_err(|e| format!("{}: {e}", file.display()))?)?;
+    }
+    let recommended = Settings::parse(RECOMMENDED).map_err(|e| e.to_string())?;
+    let mut named = vec![("recommended".to_owned(), plan.add_settings(&recommended))];
+    for detector in DETECTORS.iter().copied() {
+        for preset in presets(detector)? {
+            let mut params = Params::defaults(detector);
+            preset.params.iter().for_each(|(name, value)| params.set(name, value.clone()));
+            let members = vec![Member {
+                detector,
+                channel: None,
+                params,
+            }];
+            named.push((preset.name.clone(), plan.add_setting(&Setting { members })));
+        }
+    }
+    let cell = |name: &&str| {
+        let found = named.iter().find(|(known, _)| known == name);
+        found.map(|(_, cell)| *cell).ok_or_else(|| format!("there is no preset {name}"))
+    };
+    let in_use = IN_USE.iter().map(cell).collect::<Result<_, _>>()?;
+    Ok((plan, in_use))
+}
