@@ -179,6 +179,15 @@ impl ReportData {
         }
     }
 
+    /// What the setting in use is called: where nobody named one, the recommended guard stands in.
+    pub(crate) fn in_use_is(&self) -> &'static str {
+        let advice = self.advice.as_ref();
+        match advice.is_some_and(|advice| advice.in_use_is.contains("recommended")) {
+            true => "recommended guard",
+            false => "in use",
+        }
+    }
+
     /// The row of a model.
     pub(crate) fn choice_of(&self, model: &str) -> Option<&Choice> {
         self.choices.iter().find(|choice| choice.model == model)
@@ -244,7 +253,7 @@ impl ReportData {
     /// Whether any loop is labelled.
     pub fn has_loops(&self) -> bool {
         self.scores.iter().any(|score| score.loops() > 0)
-            || self.outcomes.iter().any(|row| row.verdict.is_loop())
+            || self.outcomes.iter().any(Outcome::is_loop)
     }
 
     /// Whether anything is labelled at all.

@@ -98,7 +98,7 @@ fn in_use(data: &ReportData) -> Option<InUse> {
     }
     let (name, id) = (in_use_is(data, at), &data.settings.get(at)?.id);
     Some(InUse {
-        name: format!("{name} ({id})"),
+        name: format!("{} ({id})", capital(&name)),
         toml: data.toml(at)?,
     })
 }
@@ -111,7 +111,7 @@ fn in_use_is(data: &ReportData, at: usize) -> String {
         .unwrap_or("the setting in use");
     let name = data.describe(at);
     match name.trim_start_matches("in use (").trim_end_matches(')') {
-        "in use" | "recommended" => is.to_owned(),
+        "in use" | "recommended guard" => is.to_owned(),
         name => format!("{is}, {name}"),
     }
 }

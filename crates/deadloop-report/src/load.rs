@@ -289,6 +289,7 @@ fn outcomes(table: &Table, settings: &mut Settings) -> Result<Vec<Outcome>, Load
             end: count("end"),
             length: count("length"),
             verdict,
+            earlier: verdict == Verdict::TransientStop && rows.text("class", row) == Some("loop"),
             alarm_at: count("alarm_at"),
             alarm_kind: text("alarm_kind"),
             detector: text("detector"),

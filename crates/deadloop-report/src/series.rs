@@ -88,7 +88,7 @@ fn chosen(data: &ReportData) -> Option<Series<'_>> {
 impl Series<'_> {
     /// How many of its rows are loops.
     pub(crate) fn loops(&self) -> u64 {
-        self.rows.iter().filter(|row| row.verdict.is_loop()).count() as u64
+        self.rows.iter().filter(|row| row.is_loop()).count() as u64
     }
 
     /// The latencies of the hits, rising.
@@ -104,10 +104,7 @@ impl Series<'_> {
 
     /// Recall of the loops for which `which` holds.
     pub(crate) fn recall(&self, which: impl Fn(&Outcome) -> bool) -> Part {
-        let loops = self
-            .rows
-            .iter()
-            .filter(|row| row.verdict.is_loop() && which(row));
+        let loops = self.rows.iter().filter(|row| row.is_loop() && which(row));
         loops.fold(Part::default(), |part, row| Part {
             hits: part.hits + u64::from(row.verdict == Verdict::Hit),
             of: part.of + 1,
@@ -177,7 +174,7 @@ impl Breakdown {
         let occurs = |kind: &&str| {
             data.outcomes
                 .iter()
-                .any(|row| row.verdict.is_loop() && row.kind.as_deref() == Some(kind))
+                .any(|row| row.is_loop() && row.kind.as_deref() == Some(kind))
         };
         let parts = KINDS
             .iter()

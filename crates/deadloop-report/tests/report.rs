@@ -231,7 +231,7 @@ fn the_advice_stands_first_and_is_the_only_one() {
         assert_eq!(told.matches("Ship").count(), usize::from(ships), "{name}");
         let html = format!("<b class=\"badge\">{name}</b> {}", advice.reason);
         assert!(pages.html.contains(&html), "{name}");
-        assert_eq!(pages.html.contains(": what is in use, unchanged"), !ships);
+        assert_eq!(pages.html.contains(": unchanged (in use)"), !ships);
         let toml = pages
             .html
             .matches("<summary>settings.toml, as it lies")

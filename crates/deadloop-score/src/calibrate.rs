@@ -91,7 +91,12 @@ pub fn calibrate(
 ) -> Calibration {
     // A thousand copies of a text are evidence once.
     let firsts = firsts(evidence.cases);
-    let once = |pick: &[usize]| pick.iter().copied().filter(|i| firsts[*i]).collect::<Vec<usize>>();
+    let once = |pick: &[usize]| {
+        pick.iter()
+            .copied()
+            .filter(|i| firsts[*i])
+            .collect::<Vec<usize>>()
+    };
     let of = |cell: usize, pick: &[usize]| {
         let tally = evidence.tally(cell, &once(pick), options);
         Supported::of(evidence, cell, &tally, budget)

@@ -5,9 +5,9 @@ mod kit;
 
 use std::ops::Range;
 
+use deadloop_score::measure::{RECALL, SAVED};
 use deadloop_score::replay::detect::{Channel, Kind};
 use deadloop_score::replay::{Decided, Grid, Plan, Record, Region};
-use deadloop_score::measure::{RECALL, SAVED};
 use deadloop_score::{
     Assurance, Case, Choices, ChooseOptions, Evidence, Floor, InUse, JudgeOptions, Measure, Method,
     Outcome, Resampling, Ruling, Ship, Tally, Watch, Why, Worth, bootstrap, choose, judge,
@@ -108,34 +108,63 @@ fn what_is_better_ships_and_of_equals_the_nearest_to_what_is_in_use() {
     // Settings 0 to 4 find every loop, 0 and 1 have false alarms, 5 finds nothing and is in use.
     let choices = chosen(&world(&[("m", 100, 5, 2)]), 5, &ChooseOptions::default());
     let Choices { advice, pooled, .. } = &choices;
-    assert_eq!((advice.verdict, advice.rule), (Ruling::Ship, Some(Ship::Better)));
+    assert_eq!(
+        (advice.verdict, advice.rule),
+        (Ruling::Ship, Some(Ship::Better))
+    );
     assert_eq!((pooled.cell, pooled.why), (4, Why::Pooled));
     assert_eq!(advice.assurance, Some(Assurance::Likely));
-    assert!(advice.reason.starts_with("Ship settings.toml: it is better than the setting in use"));
+    assert!(
+        advice
+            .reason
+            .starts_with("Ship settings.toml: it is better than the setting in use")
+    );
     let [change] = &advice.changes[..] else {
         panic!("{:?}", advice.changes)
     };
     assert_eq!(
-        (&*change.guard, &*change.param, change.from.as_deref(), change.to.as_deref()),
+        (
+            &*change.guard,
+            &*change.param,
+            change.from.as_deref(),
+            change.to.as_deref()
+        ),
         ("checkpoint", "min_matches", Some("8"), Some("7"))
     );
     // The same from the other side: the nearest to 0 that is within the limit.
     let many = world(&[("m", 300, 5, 2)]);
     let choices = chosen(&many, 0, &ChooseOptions::default());
-    assert_eq!((choices.pooled.cell, choices.advice.rule), (2, Some(Ship::Safer)));
+    assert_eq!(
+        (choices.pooled.cell, choices.advice.rule),
+        (2, Some(Ship::Safer))
+    );
     // Of a hundred loops one that is lost is a point: without a flip that is not ruled out.
-    assert_eq!(verdict(&world(&[("m", 100, 5, 2)]), 0, &ChooseOptions::default()), Ruling::Decide);
+    assert_eq!(
+        verdict(&world(&[("m", 100, 5, 2)]), 0, &ChooseOptions::default()),
+        Ruling::Decide
+    );
     assert_eq!(pooled.optimism(&SAVED, &Worth::default()), Some(0.0));
 }
 
 #[test]
 fn what_is_best_already_is_kept() {
     for in_use in [2, 3, 4] {
-        let choices = chosen(&world(&[("m", 100, 5, 2)]), in_use, &ChooseOptions::default());
+        let choices = chosen(
+            &world(&[("m", 100, 5, 2)]),
+            in_use,
+            &ChooseOptions::default(),
+        );
         assert_eq!(choices.advice.verdict, Ruling::Keep);
-        assert_eq!((choices.pooled.cell, choices.pooled.candidate), (in_use, Some(in_use)));
+        assert_eq!(
+            (choices.pooled.cell, choices.pooled.candidate),
+            (in_use, Some(in_use))
+        );
         assert_eq!(choices.advice.changes, []);
-        assert!(choices.advice.reason.starts_with("Keep the setting in use"), "{}", choices.advice.reason);
+        assert!(
+            choices.advice.reason.starts_with("Keep the setting in use"),
+            "{}",
+            choices.advice.reason
+        );
     }
 }
 
@@ -149,8 +178,14 @@ fn too_little_is_said_to_be_too_little() {
     };
     assert!(reason(&[("m", 9, 5, 0)]).contains("9 loops with a label, and 10 are the least"));
     // 0.64 million clean chars without an alarm are 74 % sure of at most one per million, 1.07 million 86 %.
-    assert_eq!(verdict(&world(&[("m", 30, 5, 0)]), 5, &options), Ruling::Keep);
-    assert_eq!(verdict(&world(&[("m", 50, 5, 0)]), 5, &options), Ruling::Ship);
+    assert_eq!(
+        verdict(&world(&[("m", 30, 5, 0)]), 5, &options),
+        Ruling::Keep
+    );
+    assert_eq!(
+        verdict(&world(&[("m", 50, 5, 0)]), 5, &options),
+        Ruling::Ship
+    );
     let (mut cases, records) = world(&[("m", 40, 5, 0)]);
     for case in cases.iter_mut().filter(|c| c.id.contains("loop")) {
         case.group = Some("one".into());
@@ -163,14 +198,25 @@ fn too_little_is_said_to_be_too_little() {
     }
     assert_eq!(verdict(&(cases, records), 5, &options), Ruling::Collect);
     let (cases, records) = world(&[("m", 12, 5, 0)]);
-    let clean: Vec<usize> = (0..cases.len()).filter(|i| cases[*i].id.contains("clean")).collect();
-    let only: (Vec<Case>, Vec<Record>) =
-        clean.iter().map(|i| (cases[*i].clone(), records[*i].clone())).unzip();
+    let clean: Vec<usize> = (0..cases.len())
+        .filter(|i| cases[*i].id.contains("clean"))
+        .collect();
+    let only: (Vec<Case>, Vec<Record>) = clean
+        .iter()
+        .map(|i| (cases[*i].clone(), records[*i].clone()))
+        .unzip();
     let none = chosen(&only, 5, &options);
-    assert!(none.advice.reason.contains("no transcript loops"), "{}", none.advice.reason);
+    assert!(
+        none.advice.reason.contains("no transcript loops"),
+        "{}",
+        none.advice.reason
+    );
     assert_eq!(none.pooled.candidate, None);
     let tiny = given(&["fa_per_mchar<=0.1"]);
-    assert_eq!(verdict(&world(&[("m", 40, 5, 0)]), 5, &tiny), Ruling::Collect);
+    assert_eq!(
+        verdict(&world(&[("m", 40, 5, 0)]), 5, &tiny),
+        Ruling::Collect
+    );
 }
 
 /// A thousand copies of one transcript say no more than one.
@@ -182,21 +228,31 @@ fn copies_of_a_text_are_evidence_once() {
         case.text = text.clone();
     }
     let choices = chosen(&(cases, records), 5, &ChooseOptions::default());
-    assert!(choices.advice.reason.contains("1 loop with a label"), "{}", choices.advice.reason);
+    assert!(
+        choices.advice.reason.contains("1 loop with a label"),
+        "{}",
+        choices.advice.reason
+    );
     assert_eq!(choices.pooled.tally.loops(), 40, "rates count transcripts");
 }
 
 #[test]
 fn where_no_setting_is_within_the_limits_none_is_the_verdict() {
     let choices = chosen(&world(&[("m", 100, 6, 6)]), 3, &ChooseOptions::default());
-    assert_eq!((choices.advice.verdict, choices.pooled.cell), (Ruling::None, 3));
+    assert_eq!(
+        (choices.advice.verdict, choices.pooled.cell),
+        (Ruling::None, 3)
+    );
     let prices = &choices.advice.prices;
     assert!(prices.iter().all(|p| p.at_most >= 10), "{prices:?}");
 }
 
 /// In use alarms on one clean transcript in ten; what does not find a half or nine tenths of the loops.
 fn cautious(finds: impl Fn(usize) -> bool) -> (Vec<Case>, Vec<Record>) {
-    world_where(&[("m", 200, 6, 1)], move |_, i| if finds(i) { 6 } else { 1 })
+    world_where(
+        &[("m", 200, 6, 1)],
+        move |_, i| if finds(i) { 6 } else { 1 },
+    )
 }
 
 #[test]
@@ -204,16 +260,32 @@ fn a_limit_that_costs_too_much_is_for_people_to_decide() {
     let dear = cautious(|i| i % 2 == 0);
     for options in [ChooseOptions::default(), given(&["fa_per_mchar<=1"])] {
         let choices = chosen(&dear, 0, &options);
-        assert_eq!((choices.advice.verdict, choices.pooled.cell), (Ruling::Decide, 0));
-        assert!(choices.advice.reason.starts_with("Decide: the setting in use is over"));
+        assert_eq!(
+            (choices.advice.verdict, choices.pooled.cell),
+            (Ruling::Decide, 0)
+        );
+        assert!(
+            choices
+                .advice
+                .reason
+                .starts_with("Decide: the setting in use is over")
+        );
         assert_eq!(choices.advice.changes, []);
         assert_eq!(choices.advice.would_change.len(), 1);
     }
     // Two points are not: where the user gave the limit it is kept.
     let cheap = cautious(|i| i % 50 != 0);
-    assert_eq!(verdict(&cheap, 0, &ChooseOptions::default()), Ruling::Decide);
+    assert_eq!(
+        verdict(&cheap, 0, &ChooseOptions::default()),
+        Ruling::Decide
+    );
     let choices = chosen(&cheap, 0, &given(&["fa_per_mchar<=1"]));
-    assert_eq!(choices.advice.rule, Some(Ship::Needed), "{}", choices.advice.reason);
+    assert_eq!(
+        choices.advice.rule,
+        Some(Ship::Needed),
+        "{}",
+        choices.advice.reason
+    );
 }
 
 #[test]
@@ -223,13 +295,22 @@ fn other_objectives_and_no_limit_at_all() {
         ..given(&[])
     };
     let choices = chosen(&world(&[("m", 100, 5, 2)]), 5, &options);
-    assert_eq!((choices.advice.verdict, choices.pooled.cell), (Ruling::Ship, 4));
+    assert_eq!(
+        (choices.advice.verdict, choices.pooled.cell),
+        (Ruling::Ship, 4)
+    );
     let top = choices.advice.prices.last().unwrap().at_most;
     assert!(top <= 3, "in use has no wrong alarm: {top}");
     let options = given(&["delay<=1000"]);
     let choices = chosen(&world(&[("m", 100, 5, 2)]), 5, &options);
-    assert_eq!((choices.advice.verdict, choices.pooled.cell), (Ruling::Ship, 4));
-    assert_eq!(verdict(&world(&[("m", 100, 5, 2)]), 5, &given(&["delay<=100"])), Ruling::None);
+    assert_eq!(
+        (choices.advice.verdict, choices.pooled.cell),
+        (Ruling::Ship, 4)
+    );
+    assert_eq!(
+        verdict(&world(&[("m", 100, 5, 2)]), 5, &given(&["delay<=100"])),
+        Ruling::None
+    );
 }
 
 #[test]
@@ -240,7 +321,12 @@ fn an_assurance_that_is_asked_for_is_used() {
     };
     let choices = chosen(&world(&[("m", 300, 5, 2)]), 5, &options);
     assert_eq!(choices.advice.assurance, Some(Assurance::Sure));
-    let names: Vec<&str> = choices.advice.levels.iter().map(|l| l.assurance.name()).collect();
+    let names: Vec<&str> = choices
+        .advice
+        .levels
+        .iter()
+        .map(|l| l.assurance.name())
+        .collect();
     assert_eq!(names, ["likely", "probable", "sure"]);
 }
 
@@ -249,8 +335,13 @@ fn the_price_list_says_what_one_more_wrong_alarm_buys() {
     // Half of the loops are found by all settings but the last, the others by the first alone, which has false
     // alarms: one in ten clean transcripts.
     let world = world_where(&[("m", 100, 5, 1)], |_, i| if i % 2 == 0 { 5 } else { 1 });
-    let prices = chosen(&world, 5, &given(&["fa_per_mchar<=4"])).advice.prices;
-    let rows: Vec<(u64, usize, u64)> = prices.iter().map(|p| (p.at_most, p.cell, p.wrong)).collect();
+    let prices = chosen(&world, 5, &given(&["fa_per_mchar<=4"]))
+        .advice
+        .prices;
+    let rows: Vec<(u64, usize, u64)> = prices
+        .iter()
+        .map(|p| (p.at_most, p.cell, p.wrong))
+        .collect();
     assert_eq!(rows, [(0, 1, 0), (13, 0, 10)]);
     assert_eq!(prices[0].file, "alternatives/at-most-0.toml");
     assert!(prices[1].recall > prices[0].recall);
@@ -268,32 +359,63 @@ fn a_model_gets_its_own_where_it_is_surely_better_and_the_file_loads() {
     assert_eq!(of, [2, 5], "{:#?}", choices.advice.reason);
     assert_eq!(choices.models[0].why, Why::Own);
     let in_use = InUse {
-        text: "# mine\n[[guard]]\ndetector = \"checkpoint\"\n[guard.params]\nmin_matches = 8\n".into(),
+        text: "# mine\n[[guard]]\ndetector = \"checkpoint\"\n[guard.params]\nmin_matches = 8\n"
+            .into(),
         rest: String::new(),
     };
     let text = settings_toml(&plan, &choices, &in_use, &options);
     let settings = deadloop_score::replay::detect::Settings::parse(&text).expect(&text);
     for (model, cell) in [("a*b", 2), ("c", 5), ("other", choices.pooled.cell)] {
-        assert_eq!(settings.for_model(model).id(), plan.id(cell), "{model}\n{text}");
+        assert_eq!(
+            settings.for_model(model).id(),
+            plan.id(cell),
+            "{model}\n{text}"
+        );
     }
-    assert_eq!(settings.for_model("axb").id(), plan.id(choices.pooled.cell), "a star in a name is a star");
+    assert_eq!(
+        settings.for_model("axb").id(),
+        plan.id(choices.pooled.cell),
+        "a star in a name is a star"
+    );
     assert!(text.contains(&choices.advice.reason), "{text}");
 }
 
 #[test]
 fn models_that_do_not_differ_share_a_setting() {
-    let choices = chosen(&world(&[("a", 40, 4, 1), ("b", 40, 4, 1)]), 5, &ChooseOptions::default());
-    assert!(choices.models.iter().all(|m| m.why == Why::Pooled), "{:#?}", choices.models);
+    let choices = chosen(
+        &world(&[("a", 40, 4, 1), ("b", 40, 4, 1)]),
+        5,
+        &ChooseOptions::default(),
+    );
+    assert!(
+        choices.models.iter().all(|m| m.why == Why::Pooled),
+        "{:#?}",
+        choices.models
+    );
     assert_eq!(choices.shipped, None);
-    let few = chosen(&world(&[("a", 40, 4, 1), ("b", 9, 4, 1)]), 5, &ChooseOptions::default());
+    let few = chosen(
+        &world(&[("a", 40, 4, 1), ("b", 9, 4, 1)]),
+        5,
+        &ChooseOptions::default(),
+    );
     assert_eq!(few.models[1].why, Why::FewLabels);
     assert!(few.models[1].reason.starts_with("9 loops, fewer than 10"));
 }
 
 #[test]
 fn models_that_are_alike_help_each_other_and_one_that_is_not_is_left_alone() {
-    let alike = [("a", 40, 4, 1), ("b", 40, 4, 1), ("c", 40, 4, 1), ("d", 40, 4, 1)];
-    let apart = [("a", 40, 6, 1), ("b", 40, 2, 1), ("c", 40, 4, 1), ("d", 40, 1, 0)];
+    let alike = [
+        ("a", 40, 4, 1),
+        ("b", 40, 4, 1),
+        ("c", 40, 4, 1),
+        ("d", 40, 4, 1),
+    ];
+    let apart = [
+        ("a", 40, 6, 1),
+        ("b", 40, 2, 1),
+        ("c", 40, 4, 1),
+        ("d", 40, 1, 0),
+    ];
     let loops = |models: &[(&str, usize, u16, u16)]| {
         // Every second loop is found by half of the cells: where all or none is, nothing can be told.
         let half = |found, i| if i % 2 == 0 { found } else { found / 2 };
@@ -301,7 +423,10 @@ fn models_that_are_alike_help_each_other_and_one_that_is_not_is_left_alone() {
         choices.models[0].borrowing.unwrap().strength().0
     };
     let (same, different) = (loops(&alike), loops(&apart));
-    assert!((same - 120.0).abs() < 1e-9, "all of the others' loops count: {same}");
+    assert!(
+        (same - 120.0).abs() < 1e-9,
+        "all of the others' loops count: {same}"
+    );
     assert!(different < 5.0, "{different}");
 }
 
@@ -321,8 +446,12 @@ fn the_choice_does_not_depend_on_the_order_of_the_corpus() {
         let records: Vec<Record> = records.iter().rev().cloned().collect();
         (cases, records)
     };
-    let [a, b] = [forward.clone(), reversed(&forward)].map(|w| chosen(&w, 1, &ChooseOptions::default()));
-    assert_eq!((a.pooled, a.models, a.advice), (b.pooled, b.models, b.advice));
+    let [a, b] =
+        [forward.clone(), reversed(&forward)].map(|w| chosen(&w, 1, &ChooseOptions::default()));
+    assert_eq!(
+        (a.pooled, a.models, a.advice),
+        (b.pooled, b.models, b.advice)
+    );
 }
 
 #[test]

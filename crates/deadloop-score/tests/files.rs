@@ -9,9 +9,9 @@ use std::path::Path;
 use deadloop_score::replay::detect::{Channel, Kind};
 use deadloop_score::replay::{Decided, Grid, Plan, Record, Region};
 use deadloop_score::{
-    Case, ChooseOptions, Evidence, Floor, InUse, JudgeOptions, Manifest, Marked, Resampling, Results, Scoring,
-    Worth, choose, macro_means, write_choice, write_intervals, write_outcomes, write_pareto,
-    write_scores, write_scores_by, write_settings,
+    Case, ChooseOptions, Evidence, Floor, InUse, JudgeOptions, Manifest, Marked, Resampling,
+    Results, Scoring, Worth, choose, macro_means, write_choice, write_intervals, write_outcomes,
+    write_pareto, write_scores, write_scores_by, write_settings,
 };
 use kit::{case, stop};
 use serde_json::json;

@@ -9,8 +9,9 @@ use std::path::Path;
 use deadloop_score::replay::detect::{Channel, Kind, Settings};
 use deadloop_score::replay::{Decided, Plan, Record, Region};
 use deadloop_score::{
-    Case, ChooseOptions, Evidence, InUse, JudgeOptions, Marked, Resampling, Scoring, Worth, choose, settings_toml,
-    write_choice, write_intervals, write_outcomes, write_pareto, write_scores, write_scores_by,
+    Case, ChooseOptions, Evidence, InUse, JudgeOptions, Marked, Resampling, Scoring, Worth, choose,
+    settings_toml, write_choice, write_intervals, write_outcomes, write_pareto, write_scores,
+    write_scores_by,
 };
 use kit::{case, stop};
 use serde_json::json;

@@ -53,7 +53,8 @@ fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
     if lines.is_empty() {
         return Ok(Drawing::Absent);
     }
-    let keys = lines.iter().map(key).collect();
+    let y = heights(&lines);
+    let keys = lines.iter().map(|line| key(line, y.low())).collect();
     let widest = if sheet.narrow() { 330.0 } else { 460.0 };
     let legend = Legend::new(keys, sheet.width - 8.0, widest);
     let top = legend.height() + 56.0;
@@ -66,7 +67,6 @@ fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
         right: sheet.width - 26.0,
         bottom: top + plot,
     };
-    let y = heights(&lines);
     let (low, high) = (y.low(), y.high());
     let x = Axis::log_shares(SHARES.0, SHARES.1, &MARKED);
     let panel = Panel::new(&canvas, place, x, y);
@@ -93,6 +93,7 @@ fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
         );
         let points: Vec<(f64, f64)> = shares()
             .filter_map(|share| Some((share, line.score.net(share)?)))
+            .filter(|(_, net)| (low..=high).contains(net))
             .collect();
         panel.title(title).line(&points, line.look.pen)?;
         if let Some(share) = line.crosses {
@@ -133,8 +134,10 @@ fn pays(share: f64) -> String {
     format!("pays from 1 in {} on", count((1.0 / share).round() as u64))
 }
 
-fn key(line: &Line<'_>) -> Key {
+/// What it is called, and from where on it pays; a floor may lie below all that is drawn.
+fn key(line: &Line<'_>, low: f64) -> Key {
     let pays = match (line.score.value(&BREAK_EVEN), line.crosses) {
+        _ if line.score.net(SHARES.1) < Some(low) => " · below all of this".to_owned(),
         (_, Some(share)) => format!(" · {}", pays(share)),
         (Some(0.0), _) => " · no wrong alarm here".to_owned(),
         (Some(share), None) if share < SHARES.0 => format!(" · {}", pays(share)),

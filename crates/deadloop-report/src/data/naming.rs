@@ -12,11 +12,11 @@ impl ReportData {
             return String::new();
         };
         if let Some(label) = &this.label {
-            let beside = this.role == Role::InUse && label != "in use" && self.settings.len() > 1;
-            return if beside {
-                format!("in use ({label})")
-            } else {
-                label.clone()
+            return match self.in_use_is() {
+                _ if this.role != Role::InUse => label.clone(),
+                "in use" if label == "in use" || self.settings.len() < 2 => label.clone(),
+                "in use" => format!("in use ({label})"),
+                is => is.to_owned(),
             };
         }
         let differences = self.differences(this);

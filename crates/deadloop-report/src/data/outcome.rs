@@ -23,6 +23,8 @@ pub struct Outcome {
     pub length: Option<u64>,
     /// What became of it.
     pub verdict: Verdict,
+    /// Whether an alarm in an earlier repetition ended a transcript that loops later.
+    pub earlier: bool,
     /// Where the alarm came.
     pub alarm_at: Option<u64>,
     /// The kind that the alarm claims.
@@ -35,4 +37,11 @@ pub struct Outcome {
     pub lost: Option<u64>,
     /// What went wrong.
     pub error: Option<String>,
+}
+
+impl Outcome {
+    /// Whether it tells of a loop, one that never came among them.
+    pub(crate) fn is_loop(&self) -> bool {
+        self.verdict.is_loop() || self.earlier
+    }
 }

@@ -12,8 +12,10 @@ pub(crate) struct Told {
     pub(crate) badge: &'static str,
     /// The sentence, word for word as everywhere else.
     pub(crate) sentence: String,
+    /// What the setting in use is called.
+    pub(crate) in_use_is: &'static str,
     /// What stands above the changes.
-    pub(crate) changes_are: &'static str,
+    pub(crate) changes_are: String,
     /// The parameters that differ.
     pub(crate) changes: Vec<Line>,
     /// Changes that there is no room for.
@@ -37,10 +39,11 @@ const CHANGES: usize = 24;
 /// None where nothing was asked.
 pub(super) fn told(data: &ReportData) -> Option<Told> {
     let advice = data.advice.as_ref()?;
-    let (changes_are, changes) = changes(advice);
+    let (changes_are, changes) = changes(data, advice);
     Some(Told {
         badge: advice.verdict.name(),
         sentence: visible(&advice.reason).into_owned(),
+        in_use_is: data.in_use_is(),
         changes_are,
         more: changes.len().saturating_sub(CHANGES),
         changes: changes.iter().take(CHANGES).map(line).collect(),
@@ -48,13 +51,16 @@ pub(super) fn told(data: &ReportData) -> Option<Told> {
     })
 }
 
-fn changes(advice: &Advice) -> (&'static str, &[Changed]) {
+fn changes<'a>(data: &ReportData, advice: &'a Advice) -> (String, &'a [Changed]) {
     if !advice.changes.is_empty() {
-        ("What settings.toml changes", &advice.changes)
-    } else {
-        let are = "What the candidate would change; settings.toml holds what is in use";
-        (are, &advice.would_change)
+        return ("What settings.toml changes".into(), &advice.changes);
     }
+    let held = match data.in_use_is() {
+        "in use" => "what is in use".to_owned(),
+        is => format!("the {is}"),
+    };
+    let are = format!("What the candidate would change; settings.toml holds {held}");
+    (are, &advice.would_change)
 }
 
 fn line(changed: &Changed) -> Line {

@@ -71,7 +71,7 @@ fn columns(shown: &[Metric]) -> Vec<Column> {
 fn row(data: &ReportData, choice: &Choice, shown: &[Metric]) -> Row {
     let together = choice.model == ALL_MODELS || choice.why == Why::Shipped.name();
     let mut cells = vec![Cell::model(&choice.model)];
-    cells.extend(shown.iter().map(|measure| figure(choice, measure)));
+    cells.extend(shown.iter().map(|measure| figure(data, choice, measure)));
     cells.extend([
         gets(data, choice),
         Cell::text(choice.why.as_str()).with(choice.reason.as_str()),
@@ -83,9 +83,14 @@ fn row(data: &ReportData, choice: &Choice, shown: &[Metric]) -> Row {
     Row { cells, role }
 }
 
-/// A measure of the candidate with its interval, and below it that of what is in use.
-fn figure(choice: &Choice, measure: Metric) -> Cell {
-    let write = writer(measure);
+/// A measure of the candidate with its interval, and below it that of what is in use, which stands alone where nothing
+/// was tried.
+fn figure(data: &ReportData, choice: &Choice, measure: Metric) -> Cell {
+    let (write, is) = (writer(measure), data.in_use_is());
+    let in_use = choice.in_use.get(measure.name);
+    if choice.of(measure).value.is_none() && in_use.is_some() {
+        return Cell::figure(in_use.copied(), write).with(is);
+    }
     let cell = Cell::interval(choice.of(measure), write);
     let alarms = (measure == &FA_PER_MCHAR && choice.clean_chars > 0).then(|| {
         format!(
@@ -94,8 +99,7 @@ fn figure(choice: &Choice, measure: Metric) -> Cell {
             count(choice.clean_chars)
         )
     });
-    let in_use = choice.in_use.get(measure.name);
-    let in_use = in_use.map(|value| format!("in use {}", write(Some(*value))));
+    let in_use = in_use.map(|value| format!("{is} {}", write(Some(*value))));
     let range = Some(cell.small.clone()).filter(|range| !range.is_empty());
     let small: Vec<String> = [range, alarms, in_use].into_iter().flatten().collect();
     cell.with(small.join("; "))
@@ -124,7 +128,10 @@ fn gets(data: &ReportData, choice: &Choice) -> Cell {
     };
     let id = |at: usize| data.settings.get(at).map_or("", |one| one.id.as_str());
     let name = match data.describe(at) {
-        _ if data.in_use() == Some(at) => "what is in use".to_owned(),
+        _ if data.in_use() == Some(at) => match data.in_use_is() {
+            "in use" => "what is in use".to_owned(),
+            is => format!("the {is}"),
+        },
         name => name,
     };
     let candidate = choice.candidate.filter(|candidate| *candidate != at);

@@ -43,6 +43,11 @@ fn row(data: &ReportData, price: &Price) -> Row {
         Cell::figure(value, write).with(format!("in-sample {}", write(inside)))
     };
     let is = |name: &str| price.is.iter().any(|is| is == name);
+    let name = |is: &String| match is.as_str() {
+        "in use" => data.in_use_is().to_owned(),
+        other => other.to_owned(),
+    };
+    let names: Vec<String> = price.is.iter().map(name).collect();
     let level = price.assurance.map_or("none", Assurance::name);
     Row {
         cells: vec![
@@ -56,7 +61,7 @@ fn row(data: &ReportData, price: &Price) -> Row {
             Cell::figure(price.delay, chars),
             Cell::interval(rate, decimal),
             Cell::text(level),
-            Cell::text(price.is.join(", ")).with(price.setting.as_str()),
+            Cell::text(names.join(", ")).with(price.setting.as_str()),
             Cell::text(price.file.as_str()),
         ],
         role: match (is("candidate"), is("in use")) {

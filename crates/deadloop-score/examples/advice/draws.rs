@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use deadloop_score::measure::{FA_PER_MCHAR, SAVED};
-use deadloop_score::{
-    Case, ChooseOptions, Choices, Evidence, JudgeOptions, Tally, Weights, Worth, choose,
-};
 use deadloop_score::replay::Record;
+use deadloop_score::{
+    Case, Choices, ChooseOptions, Evidence, JudgeOptions, Tally, Weights, Worth, choose,
+};
 
 use crate::spoil::spoilt;
 use crate::verdict::Trial;
@@ -43,7 +43,12 @@ impl Draw {
         }
         let mut order: Vec<(Vec<u8>, &str)> = groups
             .keys()
-            .map(|name| (Weights::of(seed + 1000, name, &STEPS).take(8).collect(), *name))
+            .map(|name| {
+                (
+                    Weights::of(seed + 1000, name, &STEPS).take(8).collect(),
+                    *name,
+                )
+            })
             .collect();
         order.sort();
         let mut drawn = BTreeSet::new();
@@ -53,11 +58,20 @@ impl Draw {
             }
             drawn.extend(groups[name].iter().copied());
         }
-        let others: Vec<usize> = (0..world.cases.len()).filter(|i| !drawn.contains(i)).collect();
+        let others: Vec<usize> = (0..world.cases.len())
+            .filter(|i| !drawn.contains(i))
+            .collect();
         let drawn: Vec<usize> = drawn.into_iter().collect();
         let inside = world.tallies(&drawn).unwrap_or_default();
-        let left = world.totals.iter().zip(&inside).map(|(all, here)| *all - *here);
-        let hindsight = left.filter(|t| rate(t) <= 1.0).map(|t| saved(&t)).fold(0.0, f64::max);
+        let left = world
+            .totals
+            .iter()
+            .zip(&inside)
+            .map(|(all, here)| *all - *here);
+        let hindsight = left
+            .filter(|t| rate(t) <= 1.0)
+            .map(|t| saved(&t))
+            .fold(0.0, f64::max);
         Self {
             size,
             seed,
@@ -73,7 +87,11 @@ impl Draw {
         if spoil {
             spoilt(&mut cases, self.seed);
         }
-        let records: Vec<Record> = self.drawn.iter().map(|i| world.records[*i].clone()).collect();
+        let records: Vec<Record> = self
+            .drawn
+            .iter()
+            .map(|i| world.records[*i].clone())
+            .collect();
         let Ok(evidence) = Evidence::new(&world.plan, &cases, &records) else {
             return Vec::new();
         };
@@ -85,7 +103,11 @@ impl Draw {
             let choices = choose(&evidence, 0..world.plan.cells(), *cell, &options).ok()?;
             Some(self.scored(world, name, *cell, &choices, spoil))
         };
-        IN_USE.iter().zip(&world.in_use).filter_map(advised).collect()
+        IN_USE
+            .iter()
+            .zip(&world.in_use)
+            .filter_map(advised)
+            .collect()
     }
 
     fn scored(
@@ -101,9 +123,15 @@ impl Draw {
         let mut by_cell: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
         for i in &self.others {
             let cell = held.get(&world.cases[*i].model).or_else(|| held.get("*"));
-            by_cell.entry(cell.copied().unwrap_or(in_use)).or_default().push(*i);
+            by_cell
+                .entry(cell.copied().unwrap_or(in_use))
+                .or_default()
+                .push(*i);
         }
-        let then: Tally = by_cell.iter().map(|(cell, pick)| world.on(*cell, pick)).sum();
+        let then: Tally = by_cell
+            .iter()
+            .map(|(cell, pick)| world.on(*cell, pick))
+            .sum();
         Trial {
             size: self.size,
             spoilt,

@@ -16,7 +16,9 @@ pub(crate) fn spoilt(cases: &mut [Case], seed: u64) {
         if dice >= SHARE {
             continue;
         }
-        let Some(truth) = &mut case.truth else { continue };
+        let Some(truth) = &mut case.truth else {
+            continue;
+        };
         let length = case.timeline.length();
         let (channel, chars) = match length.reasoning > length.answer {
             true => (Channel::Reasoning, length.reasoning.0),

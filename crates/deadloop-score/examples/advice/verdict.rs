@@ -66,7 +66,10 @@ impl Report {
     fn kinds(&self) -> BTreeMap<(usize, bool), Vec<&Trial>> {
         let mut kinds: BTreeMap<(usize, bool), Vec<&Trial>> = BTreeMap::new();
         for trial in &self.trials {
-            kinds.entry((trial.size, trial.spoilt)).or_default().push(trial);
+            kinds
+                .entry((trial.size, trial.spoilt))
+                .or_default()
+                .push(trial);
         }
         kinds
     }
@@ -77,7 +80,11 @@ impl Report {
             let count = |is: fn(&Trial) -> bool| of.iter().filter(|t| is(t)).count();
             count(Trial::loses) <= 1 && count(Trial::cuts) <= 3
         });
-        losses && self.gains().iter().all(|(.., share, least)| *share >= *least)
+        losses
+            && self
+                .gains()
+                .iter()
+                .all(|(.., share, least)| *share >= *least)
     }
 
     /// For each guard in use but the recommended one, with labels as they are: the share of hindsight's gain that is
@@ -87,7 +94,9 @@ impl Report {
         for name in IN_USE.into_iter().filter(|name| *name != "recommended") {
             for (size, least) in [(1000, 0.4), (3000, 0.8)] {
                 let rows = self.rows();
-                let Some(of) = rows.get(&(size, false, name)) else { continue };
+                let Some(of) = rows.get(&(size, false, name)) else {
+                    continue;
+                };
                 gains.push((name, size, share(of), least));
             }
         }
@@ -114,11 +123,15 @@ impl fmt::Display for Report {
             ..
         } = self;
         writeln!(f, "# Is the advice good?\n\n{INTRODUCTION}\n")?;
-        writeln!(f, "{transcripts} transcripts, {settings} settings.\n\n{HEAD}")?;
+        writeln!(
+            f,
+            "{transcripts} transcripts, {settings} settings.\n\n{HEAD}"
+        )?;
         for ((size, spoilt, name), of) in self.rows() {
             let labels = if spoilt { "3 % spoilt" } else { "as they are" };
             let mut verdicts: BTreeMap<&str, usize> = BTreeMap::new();
-            of.iter().for_each(|t| *verdicts.entry(t.verdict.name()).or_default() += 1);
+            of.iter()
+                .for_each(|t| *verdicts.entry(t.verdict.name()).or_default() += 1);
             let verdicts: Vec<String> = verdicts.iter().map(|(v, n)| format!("{n} {v}")).collect();
             let worst = of.iter().map(|t| t.gain()).fold(f64::INFINITY, f64::min);
             writeln!(
@@ -138,7 +151,11 @@ impl fmt::Display for Report {
         }
         writeln!(f, "\n## The bounds\n")?;
         for ((size, spoilt), of) in self.kinds() {
-            let labels = if spoilt { "3 % spoilt" } else { "labels as they are" };
+            let labels = if spoilt {
+                "3 % spoilt"
+            } else {
+                "labels as they are"
+            };
             let of_draws = |is: fn(&Trial) -> bool| {
                 let which: Vec<String> = of
                     .iter()
@@ -167,7 +184,11 @@ impl fmt::Display for Report {
                 holds(share >= least)
             )?;
         }
-        let all = if self.holds() { "**Every bound is kept.**" } else { "**Not every bound is kept.**" };
+        let all = if self.holds() {
+            "**Every bound is kept.**"
+        } else {
+            "**Not every bound is kept.**"
+        };
         writeln!(f, "\n{all}")
     }
 }

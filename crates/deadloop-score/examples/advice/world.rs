@@ -79,7 +79,12 @@ impl World {
         let mut all = Vec::with_capacity(self.plan.cells());
         for (index, block) in self.plan.blocks().iter().enumerate() {
             let trials = pick.iter().map(|i| evidence.trial(index, *i));
-            let sheet = tallies(&block.shape(), trials, &JudgeOptions::default(), &Count::ALL);
+            let sheet = tallies(
+                &block.shape(),
+                trials,
+                &JudgeOptions::default(),
+                &Count::ALL,
+            );
             all.extend((0..block.len()).map(|nth| sheet.tally(&block.at(nth))));
         }
         Ok(all)
@@ -103,7 +108,10 @@ fn plan() -> Result<(Plan, Vec<usize>), Error> {
     for detector in DETECTORS.iter().copied() {
         for preset in presets(detector)? {
             let mut params = Params::defaults(detector);
-            preset.params.iter().for_each(|(name, value)| params.set(name, value.clone()));
+            preset
+                .params
+                .iter()
+                .for_each(|(name, value)| params.set(name, value.clone()));
             let members = vec![Member {
                 detector,
                 channel: None,
@@ -114,7 +122,9 @@ fn plan() -> Result<(Plan, Vec<usize>), Error> {
     }
     let cell = |name: &&str| {
         let found = named.iter().find(|(known, _)| known == name);
-        found.map(|(_, cell)| *cell).ok_or_else(|| format!("there is no preset {name}"))
+        found
+            .map(|(_, cell)| *cell)
+            .ok_or_else(|| format!("there is no preset {name}"))
     };
     let in_use = IN_USE.iter().map(cell).collect::<Result<_, _>>()?;
     Ok((plan, in_use))

@@ -63,7 +63,11 @@ impl Contest<'_> {
     }
 
     fn world(&self, cases: &[Case], draw: &mut Draw) -> Option<World> {
-        let models: Vec<Model> = self.sizes.iter().map(|_| Model::draw(self.apart, draw)).collect();
+        let models: Vec<Model> = self
+            .sizes
+            .iter()
+            .map(|_| Model::draw(self.apart, draw))
+            .collect();
         let records = records(&models, self.sizes, draw);
         let (plan, cells) = plan().ok()?;
         let in_use = draw.below(cells.len());
@@ -90,13 +94,19 @@ impl Contest<'_> {
             from = here.end;
             let own = best(&plan, &cases[here.clone()], &records[here], cells.clone())?;
             let advised = held.get(&format!("m{m}")).copied()?;
-            let most = cells.clone().map(|cell| worth(&plan, model, cell)).fold(f64::MIN, f64::max);
+            let most = cells
+                .clone()
+                .map(|cell| worth(&plan, model, cell))
+                .fold(f64::MIN, f64::max);
             let contenders = [in_use, own, pooled, advised];
             for (sum, cell) in world.regret.iter_mut().zip(contenders) {
                 *sum += most - worth(&plan, model, cell);
             }
         }
-        world.regret.iter_mut().for_each(|x| *x /= models.len() as f64);
+        world
+            .regret
+            .iter_mut()
+            .for_each(|x| *x /= models.len() as f64);
         Some(world)
     }
 }
@@ -106,7 +116,12 @@ fn best(plan: &Plan, cases: &[Case], records: &[Record], cells: Range<usize>) ->
     let evidence = Evidence::new(plan, cases, records).ok()?;
     let block = plan.blocks().first()?;
     let trials = (0..cases.len()).map(|i| evidence.trial(0, i));
-    let sheet = tallies(&block.shape(), trials, &JudgeOptions::default(), &Count::ALL);
+    let sheet = tallies(
+        &block.shape(),
+        trials,
+        &JudgeOptions::default(),
+        &Count::ALL,
+    );
     let value = |cell: &usize| NET_PER_1000.value(&sheet.tally(&block.at(*cell)), &WORTH);
     let scored = cells.filter_map(|cell| Some((value(&cell)?, cell)));
     let better = |a: &(f64, usize), b: &(f64, usize)| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1));
@@ -114,14 +129,21 @@ fn best(plan: &Plan, cases: &[Case], records: &[Record], cells: Range<usize>) ->
 }
 
 /// The optimism that is reported for the candidate of all models, and the true one.
-fn optimism(plan: &Plan, models: &[Model], sizes: &[usize], choices: &Choices) -> Option<(f64, f64)> {
+fn optimism(
+    plan: &Plan,
+    models: &[Model],
+    sizes: &[usize],
+    choices: &Choices,
+) -> Option<(f64, f64)> {
     let cell = choices.pooled.candidate?;
     let points = |net: f64| 100.0 * net / (1000.0 * WORTH.pi * LENGTH);
     let reported = points(choices.pooled.optimism(&NET_PER_1000, &WORTH)?);
     let seen = points(NET_PER_1000.value(&choices.pooled.tally, &WORTH)?);
     let labels: usize = sizes.iter().sum();
     let each = models.iter().zip(sizes);
-    let real: f64 = each.map(|(model, n)| *n as f64 * worth(plan, model, cell)).sum();
+    let real: f64 = each
+        .map(|(model, n)| *n as f64 * worth(plan, model, cell))
+        .sum();
     Some((reported, seen - real / labels as f64))
 }
 
@@ -217,7 +239,11 @@ impl fmt::Display for Row {
         )?;
         match gap.mean.is_nan() {
             true => write!(f, "n/a | n/a | n/a |"),
-            false => write!(f, "{:.2} | {:.2} | {gap} {honest} |", real.mean, reported.mean),
+            false => write!(
+                f,
+                "{:.2} | {:.2} | {gap} {honest} |",
+                real.mean, reported.mean
+            ),
         }
     }
 }

@@ -33,7 +33,10 @@ const SEED: u64 = 20_261_123;
 
 fn main() -> ExitCode {
     let mut holds = true;
-    println!("# Choosing with few labels: a simulation\n\n{INTRODUCTION}\n\n{}", Row::HEAD);
+    println!(
+        "# Choosing with few labels: a simulation\n\n{INTRODUCTION}\n\n{}",
+        Row::HEAD
+    );
     for (apart, name, row) in table() {
         let Some(row) = row else {
             println!("| {name} | it could not be computed |");
@@ -66,7 +69,9 @@ fn table() -> Vec<(f64, String, Option<Row>)> {
                 rows.push((apart, format!("{name} | {labels}"), row));
             }
         }
-        let done = rows.into_iter().map(|(apart, name, row)| (apart, name, row.join().ok()));
+        let done = rows
+            .into_iter()
+            .map(|(apart, name, row)| (apart, name, row.join().ok()));
         done.collect()
     })
 }

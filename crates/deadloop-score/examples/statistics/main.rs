@@ -11,8 +11,8 @@ use std::io::{BufRead, Write};
 use deadloop_score::power::{Claim, Discordant, binomial_at_most, poisson_at_most};
 use deadloop_score::{
     BetaBinomial, Borrowing, Constraint, Count, GammaPoisson, Interval, POISSON_1, POISSON_HALF,
-    Sizes, Tally, clopper_pearson, holm, mcnemar, poisson, poisson_lower, poisson_upper,
-    proportion_lower, proportion_upper, sign_flips, wilson, Weights,
+    Sizes, Tally, Weights, clopper_pearson, holm, mcnemar, poisson, poisson_lower, poisson_upper,
+    proportion_lower, proportion_upper, sign_flips, wilson,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -161,11 +161,18 @@ fn answer(question: Question) -> Value {
             half,
             groups,
         } => {
-            let steps = if half { &POISSON_HALF[..] } else { &POISSON_1[..] };
+            let steps = if half {
+                &POISSON_HALF[..]
+            } else {
+                &POISSON_1[..]
+            };
             let mut sums = vec![[0_u64; 2]; replicates];
             for (name, k, n) in groups {
                 for (sum, weight) in sums.iter_mut().zip(Weights::of(seed, &name, steps)) {
-                    *sum = [sum[0] + u64::from(weight) * k, sum[1] + u64::from(weight) * n];
+                    *sum = [
+                        sum[0] + u64::from(weight) * k,
+                        sum[1] + u64::from(weight) * n,
+                    ];
                 }
             }
             json!(sums)

@@ -13,10 +13,11 @@ use crate::tally::Tally;
 
 /// The columns of `outcomes.parquet` that a report shows: it has a row for each transcript, so what
 /// nobody reads is not held in memory.
-const SHOWN: [&str; 16] = [
+const SHOWN: [&str; 17] = [
     "transcript",
     "model",
     "setting",
+    "class",
     "kind",
     "channel",
     "alarm_channel",
