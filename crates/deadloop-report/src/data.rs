@@ -4,31 +4,32 @@
 
 mod board;
 mod budget;
+mod choice;
 mod comparison;
 mod naming;
 mod outcome;
 mod run;
+mod score;
 mod written;
 
 pub(crate) use board::varint;
-pub use board::{Board, COUNTED, Column, Counted};
+pub use board::{Board, Column, Counted, embedded_counts};
 pub use budget::Supported;
+pub use choice::Choice;
 pub use comparison::{Became, Comparison, Difference, Flip, Gate, Side};
 pub use deadloop_score::Verdict;
 pub(crate) use naming::{member, short};
 pub use outcome::Outcome;
-pub use run::{Nothing, Objective, Over, Restrictive, Run};
+pub use run::{Objective, Run};
+pub use score::Score;
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
-use crate::numbers::Interval;
-use deadloop_score::{Consistency, ExcerptsHead, Opened};
+use deadloop_score::measure::{F1, FA_PER_MCHAR};
+use deadloop_score::{Advice, Consistency, ExcerptsHead, Interval, Opened, Ruling};
 
 /// The name under which the rows of all models together stand.
 pub const ALL_MODELS: &str = "*";
-
-/// Where `within` is counted, in chars after the onset.
-pub const WITHIN: [u32; 6] = [100, 200, 500, 1000, 2000, 5000];
 
 /// Everything that tables and charts need.
 #[derive(Debug, Clone, Default)]
@@ -41,7 +42,9 @@ pub struct ReportData {
     pub settings: Vec<Setting>,
     /// A row for each setting and model.
     pub scores: Vec<Score>,
-    /// The choice for each model, and for all together where the model is [`ALL_MODELS`].
+    /// What to do with the settings, where that was asked.
+    pub advice: Option<Advice>,
+    /// What each model gets, and all together where the model is [`ALL_MODELS`].
     pub choices: Vec<Choice>,
     /// What `settings.toml` does, each model under its own setting; `None` where it names no model. It is no
     /// setting of the list.
@@ -77,7 +80,7 @@ pub struct ReportData {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
     /// The setting in use now, or the first one that was replayed.
-    Current,
+    InUse,
     /// Another named setting.
     Named,
     /// A floor: `never`, `first-checkpoint`, `random`.
@@ -106,65 +109,6 @@ impl Setting {
     }
 }
 
-/// The scores of a setting on a model's transcripts.
-#[derive(Debug, Clone, Default)]
-pub struct Score {
-    /// Index into [`ReportData::settings`].
-    pub setting: usize,
-    /// The model, or [`ALL_MODELS`].
-    pub model: String,
-    /// Transcripts, labelled or not.
-    pub transcripts: u64,
-    /// Transcripts that loop.
-    pub loops: u64,
-    /// Transcripts that are clean.
-    pub clean: u64,
-    /// Transcripts without a label.
-    pub unlabelled: u64,
-    /// Loops found in time.
-    pub hit: u64,
-    /// Alarms on clean transcripts.
-    pub false_alarm: u64,
-    /// Alarms before a loop began.
-    pub premature: u64,
-    /// Alarms after a loop had ended.
-    pub stale: u64,
-    /// Transcripts on which the detector failed.
-    pub errors: u64,
-    /// hit / (hit + false alarms of all kinds).
-    pub precision: Interval,
-    /// hit / loops.
-    pub recall: Interval,
-    /// False alarms per million clean chars that were watched.
-    pub fa: Interval,
-    /// Clean chars that were watched.
-    pub exposure: u64,
-    /// The harmonic mean of precision and recall.
-    pub f1: Option<f64>,
-    /// Mean chars from onset to alarm, a miss costing the whole loop.
-    pub delay: Interval,
-    /// Median latency over all loops.
-    pub latency_p50: Option<f64>,
-    /// 90th percentile of the latency over all loops.
-    pub latency_p90: Option<f64>,
-    /// Share of all loops found within each of [`WITHIN`] chars.
-    pub within: [Option<f64>; 6],
-    /// Share of the looping chars that were not generated.
-    pub saved: Option<f64>,
-    /// Healthy chars thrown away per million clean chars.
-    pub lost: Option<f64>,
-    /// Share of hits whose kind is the label's.
-    pub kind_accuracy: Option<f64>,
-    /// Worth between no detector (0) and an alarm at every onset (100).
-    pub utility: Option<f64>,
-    /// The column that is the run's [`Objective`].
-    pub objective: Option<f64>,
-    /// Whether the run's constraints are met.
-    pub meets: bool,
-    /// The mean over models of recall and of `fa_per_mchar`, where it was computed.
-    pub macro_means: [Option<f64>; 2],
-}
-
 /// The scores of a setting on the transcripts that have one value of a field.
 #[derive(Debug, Clone)]
 pub struct By {
@@ -185,54 +129,8 @@ pub struct BesideFloor {
     pub floor: String,
     /// Who was right: the one is the setting, the other the floor.
     pub counts: Consistency,
-}
-
-/// Why a model got its setting.
-#[derive(Debug, Clone, Default)]
-pub struct Choice {
-    /// The model, or [`ALL_MODELS`].
-    pub model: String,
-    /// Index into [`ReportData::settings`]; none where no setting met the constraint.
-    pub setting: Option<usize>,
-    /// `own`, `pooled` or `few labels`.
-    pub why: String,
-    /// The same in a sentence.
-    pub reason: String,
-    /// Whether it is the setting in use, kept.
-    pub kept: bool,
-    /// Whether there was too little clean text for the upper bound to decide.
-    pub thin: bool,
-    /// Loops of the model.
-    pub loops: u64,
-    /// Clean chars that were watched on the folds that the selection did not see.
-    pub clean_chars: u64,
-    /// Recall on the folds that the selection did not see.
-    pub recall: Interval,
-    /// False alarms per million clean chars on those folds.
-    pub fa: Interval,
-    /// Delay on those folds.
-    pub delay: Option<f64>,
-    /// The objective on those folds.
-    pub held_out: Option<f64>,
-    /// What the choice of the other models alone does on this one.
-    pub left_out: LeftOut,
-    /// How much better the objective looks in sample than it is.
-    pub optimism: Option<f64>,
-    /// Limits that the setting does not keep on the model's own transcripts.
-    pub over: Vec<Over>,
-    /// How each limit stood on the counts that decided.
-    pub decided: Vec<Over>,
-}
-
-/// What a setting that was chosen on the other models does on one: held out as a whole.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct LeftOut {
-    /// The objective.
-    pub objective: Option<f64>,
-    /// Recall.
-    pub recall: Option<f64>,
-    /// False alarms per million clean chars.
-    pub fa: Option<f64>,
+    /// By how much it spares less than the floor; `None` where it does not, by estimate.
+    pub below: Option<Interval>,
 }
 
 impl ReportData {
@@ -249,25 +147,41 @@ impl ReportData {
     }
 
     /// The setting in use now, if one is known.
-    pub fn current(&self) -> Option<usize> {
+    pub fn in_use(&self) -> Option<usize> {
         self.settings
             .iter()
-            .position(|setting| setting.role == Role::Current)
+            .position(|setting| setting.role == Role::InUse)
     }
 
-    /// The setting chosen for all models together.
-    pub fn pooled(&self) -> Option<usize> {
-        self.choices
-            .iter()
-            .find(|choice| choice.model == ALL_MODELS)?
-            .setting
+    /// What was tried for all models together, unless it is what is in use: the advice is about it.
+    pub fn candidate(&self) -> Option<usize> {
+        let pooled = self.choice_of(ALL_MODELS)?;
+        pooled.candidate.filter(|at| self.in_use() != Some(*at))
     }
 
-    /// The setting that `settings.toml` gives to `model`: its own choice, or the pooled one.
-    pub fn chosen_for(&self, model: &str) -> Option<usize> {
-        let own = self.choices.iter().find(|choice| choice.model == model);
-        own.and_then(|choice| choice.setting)
-            .or_else(|| self.pooled())
+    /// What the candidate is called: it is chosen only where it ships.
+    pub(crate) fn candidate_is(&self) -> &'static str {
+        match self.choice_of(ALL_MODELS).is_some_and(|choice| choice.ships.is_some()) {
+            true => "chosen",
+            false => "candidate",
+        }
+    }
+
+    /// The row of a model.
+    pub(crate) fn choice_of(&self, model: &str) -> Option<&Choice> {
+        self.choices.iter().find(|choice| choice.model == model)
+    }
+
+    /// Whether `settings.toml` changes anything.
+    pub(crate) fn ships(&self) -> bool {
+        let advice = self.advice.as_ref();
+        advice.is_some_and(|advice| advice.verdict == Ruling::Ship)
+    }
+
+    /// What `settings.toml` holds for `model`: its own setting, or that of all.
+    pub fn held_for(&self, model: &str) -> Option<usize> {
+        let own = self.choice_of(model).and_then(|choice| choice.setting);
+        own.or_else(|| self.choice_of(ALL_MODELS)?.setting)
     }
 
     /// How many loops of each model are labelled, the most that any setting has: `never` stops before none.
@@ -275,7 +189,7 @@ impl ReportData {
         let mut loops: BTreeMap<&str, u64> = BTreeMap::new();
         for score in &self.scores {
             let most = loops.entry(&score.model).or_default();
-            *most = score.loops.max(*most);
+            *most = score.loops().max(*most);
         }
         loops
     }
@@ -285,13 +199,13 @@ impl ReportData {
     /// find much and cut little, whatever a false alarm costs.
     pub fn leading(&self) -> &[usize] {
         self.leading.get_or_init(|| {
-            let named = |at: &usize| matches!(self.settings[*at].role, Role::Current | Role::Named);
+            let named = |at: &usize| matches!(self.settings[*at].role, Role::InUse | Role::Named);
             let mut list: Vec<usize> = (0..self.settings.len()).filter(named).collect();
-            let first = self.current().or(list.first().copied());
+            let first = self.in_use().or(list.first().copied());
             let loops = self.has_loops();
             let worth = |score: &Score| match loops {
-                true => score.f1,
-                false => score.fa.value.map(|rate| -rate),
+                true => score.value(&F1),
+                false => score.value(&FA_PER_MCHAR).map(|rate| -rate),
             };
             let scores: BTreeMap<usize, f64> = self
                 .together()
@@ -317,16 +231,16 @@ impl ReportData {
 
     /// Whether any loop is labelled.
     pub fn has_loops(&self) -> bool {
-        self.scores.iter().any(|score| score.loops > 0)
+        self.scores.iter().any(|score| score.loops() > 0)
             || self.outcomes.iter().any(|row| row.verdict.is_loop())
     }
 
     /// Whether anything is labelled at all.
     pub fn has_labels(&self) -> bool {
-        self.has_loops() || self.scores.iter().any(|score| score.clean > 0)
+        self.has_loops() || self.scores.iter().any(|score| score.clean() > 0)
     }
 
-    /// Where a grid was searched and nothing was chosen, nor given up: the setting with the best objective of those
+    /// Where a grid was searched and nothing was tried: the setting with the best objective of those
     /// that meet the limit, the first of equals.
     pub fn best(&self) -> Option<usize> {
         *self.best.get_or_init(|| {
@@ -335,19 +249,19 @@ impl ReportData {
             }
             let meets =
                 |score: &&Score| score.meets && self.settings[score.setting].role != Role::Floor;
-            let merit =
-                |score: &Score| Some((score.setting, self.run.objective.merit(score.objective?)));
+            let objective = self.run.objective;
+            let merit = |score: &Score| Some((score.setting, objective.merit(score)?));
             let best = self.together().filter(meets).filter_map(merit);
             let best = best.reduce(|a, b| if b.1 > a.1 { b } else { a });
             best.map(|best| best.0)
         })
     }
 
-    /// Whether cells of a grid were replayed and nothing was chosen among them, nor given up.
+    /// Whether cells of a grid were replayed and nothing was tried among them.
     pub(crate) fn searched(&self) -> bool {
         let mut settings = self.settings.iter();
         self.choices.is_empty()
-            && self.run.nothing.is_none()
+            && self.advice.is_none()
             && settings.any(|setting| setting.role == Role::Cell)
     }
 }

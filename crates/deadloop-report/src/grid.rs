@@ -1,6 +1,7 @@
 //! The scores of a sweep seen along its parameters.
 
 use crate::data::{ReportData, Role, Score, Setting, member, short};
+use deadloop_score::measure::FA_PER_MCHAR;
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -86,14 +87,15 @@ impl<'d> Grid<'d> {
             .filter(|(_, at)| all(at))
             .map(|(score, _)| *score)
             .collect();
-        let objective = |score: &Score| score.objective.filter(|value| value.is_finite());
-        let merit = |value| self.data.run.objective.merit(value);
+        let run = &self.data.run;
+        let objective = |score: &Score| score.value(run.objective.0).filter(|value| value.is_finite());
+        let merit = |value: f64| run.objective.0.sign() * value;
         let feasible = here.iter().filter(|score| score.meets);
         let best = feasible.filter_map(|score| Some((*score, objective(score)?)));
         Worth {
             best: best.reduce(|a, b| if merit(b.1) > merit(a.1) { b } else { a }),
             median: median(here.iter().filter_map(|score| objective(score)).collect()),
-            median_fa: median(here.iter().filter_map(|score| score.fa.value).collect()),
+            median_fa: median(here.iter().filter_map(|score| score.value(&FA_PER_MCHAR)).collect()),
         }
     }
 
@@ -171,7 +173,7 @@ fn family(data: &ReportData) -> Option<Vec<bool>> {
     for cell in data.settings.iter().filter(|s| s.role == Role::Cell) {
         *families.entry(mask(cell)).or_default() += 1;
     }
-    let chosen = data.pooled().and_then(|i| data.settings.get(i));
+    let chosen = data.candidate().and_then(|i| data.settings.get(i));
     let own = chosen.map(mask).filter(|mask| families.contains_key(mask));
     let largest = families.iter().max_by_key(|(_, cells)| **cells);
     own.or_else(|| largest.map(|(mask, _)| mask.clone()))

@@ -1,12 +1,14 @@
 //! What is said first: what was measured, the verdict in a sentence, three figures.
 
+mod advice;
 mod budget;
-mod doubts;
 mod next;
 
-use crate::data::{ALL_MODELS, Nothing, Over, ReportData, Role, Score, Verdict};
+use crate::data::{ALL_MODELS, ReportData, Role, Score, Verdict};
 use crate::numbers::{Interval, UNDEFINED, chars, count, decimal, percent, range};
 use crate::tables::told;
+use deadloop_score::measure::{DELAY, FA_PER_MCHAR, RECALL};
+use deadloop_score::{Count, Run as Figures};
 use next::{next, subject};
 use serde::Serialize;
 
@@ -15,9 +17,11 @@ use serde::Serialize;
 pub(crate) struct Headline {
     /// What was measured.
     pub(crate) measured: String,
-    /// What came out, in a sentence or two.
-    pub(crate) verdict: String,
-    /// What was chosen and what to do with it.
+    /// What to do, where that was asked.
+    pub(crate) advice: Option<advice::Told>,
+    /// What came out, in a sentence or two; what the advice says already is not said again.
+    pub(crate) verdict: Option<String>,
+    /// What to do without an advice.
     pub(crate) next: Option<String>,
     /// The figures behind it.
     pub(crate) figures: Vec<Figure>,
@@ -48,7 +52,7 @@ pub(crate) struct Figure {
 pub(crate) struct Value {
     /// Whose it is.
     pub(crate) of: String,
-    /// `current`, `chosen`, `nearest` or nothing.
+    /// `current`, `chosen`, `best` or nothing.
     pub(crate) role: &'static str,
     /// The figure.
     pub(crate) text: String,
@@ -63,7 +67,6 @@ struct Line {
     recall: Interval,
     fa: Interval,
     delay: Interval,
-    held_out: bool,
 }
 
 /// How many named settings are told of where none is chosen: the one in use, and the best of the others.
@@ -72,13 +75,14 @@ const NAMED: usize = 3;
 /// Builds the headline.
 pub(crate) fn headline(data: &ReportData) -> Headline {
     let lines = lines(data);
-    let verdict = verdict(data, &lines);
+    let advice = advice::told(data);
+    let verdict = verdict(data, &lines).filter(|_| advice.is_none());
+    let compared = data.comparison.as_ref().map(told);
+    let said: Vec<String> = compared.into_iter().chain(verdict).collect();
     Headline {
         measured: measured(data),
-        verdict: match &data.comparison {
-            Some(comparison) => format!("{} {verdict}", told(comparison)),
-            None => verdict,
-        },
+        advice,
+        verdict: (!said.is_empty()).then(|| said.join(" ")),
         next: budget::next(data).or_else(|| next(data)),
         figures: figures(&lines),
         current: in_use(data),
@@ -87,30 +91,26 @@ pub(crate) fn headline(data: &ReportData) -> Headline {
 
 /// Shown where cells of a grid are held against it.
 fn in_use(data: &ReportData) -> Option<InUse> {
-    let at = data.current()?;
+    let at = data.in_use()?;
     let is_cell = |setting: &crate::data::Setting| setting.role == Role::Cell;
     if !data.settings.iter().any(is_cell) {
         return None;
     }
-    let (name, id) = (current_name(data, at), &data.settings.get(at)?.id);
-    let name = match name.as_str() {
-        "" => id.clone(),
-        name => format!("{name} ({id})"),
-    };
+    let (name, id) = (in_use_is(data, at), &data.settings.get(at)?.id);
     Some(InUse {
-        name,
+        name: format!("{name} ({id})"),
         toml: data.toml(at)?,
     })
 }
 
-/// What the setting in use is called; empty where nothing but that it is in use.
-fn current_name(data: &ReportData, at: usize) -> String {
+/// What the setting in use is called: the advice knows whether somebody named it.
+fn in_use_is(data: &ReportData, at: usize) -> String {
+    let is = data.advice.as_ref().map(|advice| advice.in_use_is.as_str());
+    let is = is.filter(|is| !is.is_empty()).unwrap_or("the setting in use");
     let name = data.describe(at);
-    let name = name.trim_start_matches("current (").trim_end_matches(')');
-    match name {
-        "current" if data.run.stood_in => "the recommended guard".into(),
-        "current" => String::new(),
-        name => name.into(),
+    match name.trim_start_matches("in use (").trim_end_matches(')') {
+        "in use" | "recommended" => is.to_owned(),
+        name => format!("{is}, {name}"),
     }
 }
 
@@ -132,8 +132,8 @@ fn measured(data: &ReportData) -> String {
         cells => format!("{} settings", count(cells)),
     };
     let labelled = if data.has_labels() {
-        let clean = decimal(Some(most(data, |score| score.exposure) as f64 / 1e6));
-        let loops = count(most(data, |score| score.loops));
+        let clean = decimal(Some(most(data, |score| score.tally.get(Count::Exposure)) as f64 / 1e6));
+        let loops = count(most(data, Score::loops));
         format!("{loops} of which loop; {clean} million clean chars")
     } else {
         "none of them labelled".into()
@@ -144,17 +144,11 @@ fn measured(data: &ReportData) -> String {
             count(models.len() as u64),
             if models.len() == 1 { "" } else { "s" }
         );
-        let transcripts = count(most(data, |score| score.transcripts));
+        let transcripts = count(most(data, |score| score.tally.get(Count::Transcripts)));
         format!(": {transcripts} transcripts of {models}, {labelled}")
     });
-    let stood_in = match data.run.stood_in && data.current().is_some() {
-        true => {
-            " No --settings was given: compared with the recommended guard of this version of deadloop."
-        }
-        false => "",
-    };
     format!(
-        "deadloop {} measured {settings} on the corpus {}{of}.{stood_in}",
+        "deadloop {} measured {settings} on the corpus {}{of}.",
         data.run.command, data.run.corpus
     )
 }
@@ -168,126 +162,89 @@ fn lines(data: &ReportData) -> Vec<Line> {
     let of_score = |score: &Score, of: String, role| Line {
         of,
         role,
-        recall: score.recall,
-        fa: score.fa,
-        delay: score.delay,
-        held_out: false,
+        recall: score.of(&RECALL),
+        fa: score.of(&FA_PER_MCHAR),
+        delay: score.of(&DELAY),
     };
     let together = |setting: usize| data.score(setting, ALL_MODELS);
-    let current = data
-        .current()
-        .and_then(|at| Some(of_score(together(at)?, data.describe(at), "current")));
-    let pooled = || {
-        let mut choices = data.choices.iter();
-        choices.find(|choice| choice.model == ALL_MODELS && choice.setting.is_some())
-    };
-    let chosen = data.shipped.as_ref().or_else(pooled).map(|choice| Line {
-        of: match data.shipped {
-            Some(_) => "shipped".into(),
-            None => "chosen".into(),
-        },
-        role: "chosen",
-        recall: choice.recall,
-        fa: choice.fa,
-        delay: Interval {
-            value: choice.delay,
-            ..Interval::default()
-        },
-        held_out: true,
-    });
-    let mut lines: Vec<Line> = current.into_iter().chain(chosen).collect();
-    let nearest = data.run.nothing.as_ref().and_then(|why| {
-        let id = data
-            .settings
-            .get(why.nearest)
-            .map_or("", |setting| &setting.id);
-        let of = format!("nearest: {id}");
-        Some(of_score(together(why.nearest)?, of, "nearest"))
-    });
-    let nearest_is_none = nearest.is_none();
-    lines.extend(nearest);
-    if data.choices.is_empty() && nearest_is_none {
-        let others = data
-            .leading()
-            .iter()
-            .filter(|at| data.current() != Some(**at));
-        let others = others.filter_map(|at| Some(of_score(together(*at)?, data.describe(*at), "")));
-        lines.extend(others.take(NAMED - lines.len()));
+    if let Some(advice) = &data.advice {
+        // Both on the same transcripts, each of which the choice did not see.
+        let of = |run: &Figures, of: String, role| {
+            let value = |value| Interval {
+                value,
+                ..Interval::default()
+            };
+            Line {
+                of,
+                role,
+                recall: value(run.recall),
+                fa: value(run.rate),
+                delay: value(run.delay),
+            }
+        };
+        let in_use = of(&advice.in_use, advice.in_use_is.clone(), "current");
+        let differs = |run: &&Figures| run.setting != advice.in_use.setting;
+        let candidate = advice.candidate.as_ref().filter(differs);
+        let named = format!("{}, held out", data.candidate_is());
+        let candidate = candidate.map(|run| of(run, named, "chosen"));
+        return std::iter::once(in_use).chain(candidate).collect();
     }
+    let current = data
+        .in_use()
+        .and_then(|at| Some(of_score(together(at)?, data.describe(at), "current")));
+    let mut lines: Vec<Line> = current.into_iter().collect();
+    let others = data.leading().iter();
+    let others = others.filter(|at| data.in_use() != Some(**at));
+    let others = others.filter_map(|at| Some(of_score(together(*at)?, data.describe(*at), "")));
+    lines.extend(others.take(NAMED - lines.len()));
     if let Some(at) = data.best() {
         lines.extend(together(at).map(|score| of_score(score, data.described(at), "best")));
     }
     lines
 }
 
-fn verdict(data: &ReportData, lines: &[Line]) -> String {
+fn verdict(data: &ReportData, lines: &[Line]) -> Option<String> {
     if !data.has_labels() {
-        return unlabelled(data);
+        return Some(unlabelled(data));
     }
     if let Some(told) = budget::verdict(data) {
-        return told;
+        return Some(told);
     }
     if !data.has_loops() {
-        return "No transcript is labelled as a loop, so recall and delay are n/a; only false alarms could be counted.".into();
+        return Some("No transcript is labelled as a loop, so recall and delay are n/a; only false alarms could be counted.".into());
     }
-    let mut sentences: Vec<String> = lines.iter().map(|line| sentence(data, line)).collect();
-    if let Some(why) = &data.run.nothing {
-        // Before the figures of the nearest setting, which stand last.
-        sentences.insert(sentences.len().saturating_sub(1), nothing(data, why));
-    }
-    sentences.join(" ")
-}
-
-/// Which constraint restricts, which setting comes nearest, and what it violates.
-fn nothing(data: &ReportData, why: &Nothing) -> String {
-    let by = why.restrictive.as_ref().map_or_else(String::new, |by| {
-        format!(
-            " {} is the most restrictive constraint: {} of {} settings meet it.",
-            by.constraint,
-            count(by.met),
-            count(why.cells),
-        )
-    });
-    let violated: Vec<String> = why.violated.iter().map(Over::told).collect();
-    let violated = match violated.as_slice() {
-        [] => String::new(),
-        list => format!(", violates: {}", list.join("; ")),
-    };
-    format!(
-        "No setting of the grid satisfies {}: nothing was chosen.{by} The nearest setting, {}{violated}.",
-        why.constraints,
-        data.described(why.nearest)
-    )
+    let sentences: Vec<String> = lines.iter().map(|line| sentence(data, line)).collect();
+    (!sentences.is_empty()).then(|| sentences.join(" "))
 }
 
 fn sentence(data: &ReportData, line: &Line) -> String {
-    let held_out = if line.held_out { ", held out," } else { "" };
     let of = match line.role {
-        "chosen" if data.shipped.is_some() => {
-            "settings.toml, each model under its own setting".into()
-        }
-        "chosen" => "The chosen setting".into(),
         "best" => format!(
             "The setting with the best {}{}, {}, in-sample,",
-            data.run.objective.name,
+            data.run.objective.0.name,
             subject(data),
             line.of
         ),
-        "nearest" => "It".into(),
-        "" => line.of.clone(),
-        _ => match data.current().map(|at| current_name(data, at)) {
-            Some(name) if !name.is_empty() => format!("The setting in use, {name},"),
-            _ => "The setting in use".into(),
+        "current" => match data.in_use() {
+            Some(at) => capital(&format!("{},", in_use_is(data, at))),
+            None => capital(&line.of),
         },
+        _ => line.of.clone(),
     };
     format!(
-        "{of}{held_out} finds {} of the loops{} at {} false alarms per million clean chars{}; a loop runs on for {} chars on average.",
+        "{of} finds {} of the loops{} at {} false alarms per million clean chars{}; a loop runs on for {} chars on average.",
         percent(line.recall.value),
         bracket(line.recall, percent),
         decimal(line.fa.value),
         bracket(line.fa, decimal),
         chars(line.delay.value),
     )
+}
+
+fn capital(text: &str) -> String {
+    let mut chars = text.chars();
+    let first = chars.next().map(char::to_uppercase);
+    first.into_iter().flatten().chain(chars).collect()
 }
 
 fn bracket(interval: Interval, write: fn(Option<f64>) -> String) -> String {

@@ -39,9 +39,9 @@ mod write;
 
 pub use charts::{CHARTS, Chart, Entry, Layouts, draw_all};
 pub use data::{
-    ALL_MODELS, Became, BesideFloor, Board, By, COUNTED, Choice, Column, Comparison, Counted,
-    Difference, Flip, Gate, LeftOut, Nothing, Objective, Outcome, Over, ReportData, Restrictive,
-    Role, Run, Score, Setting, Side, Supported, Verdict, WITHIN,
+    ALL_MODELS, Became, BesideFloor, Board, By, Choice, Column, Comparison, Counted, Difference,
+    Flip, Gate, Objective, Outcome, ReportData, Role, Run, Score, Setting, Side, Supported,
+    Verdict, embedded_counts,
 };
 pub use draw::{DrawError, NoFont};
 pub use load::{LoadError, load};

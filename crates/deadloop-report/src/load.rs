@@ -10,16 +10,17 @@ mod settings;
 mod thin;
 
 use crate::data::{
-    ALL_MODELS, BesideFloor, Board, By, Choice, LeftOut, Nothing, Outcome, Over, ReportData,
-    Restrictive, Role, Verdict,
+    ALL_MODELS, BesideFloor, Board, By, Choice, Outcome, ReportData, Role, Verdict,
 };
 use crate::numbers::Interval;
 use board::Source;
-use deadloop_score::{FileError, Regions, Results, Table, Why, read_excerpts};
+use deadloop_score::{
+    BELOW, FileError, MEASURES, Measure, Regions, Results, ScoreRows, Table, Why, read_excerpts,
+};
 use parts::{Overview, Parts};
 use rows::Rows;
 use run::run;
-use scores::ScoreReader;
+use scores::{ScoreReader, Written};
 use settings::Settings;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -60,27 +61,20 @@ pub fn load(dir: &Path) -> Result<ReportData, LoadError> {
         ..ReportData::default()
     };
     let mut settings = Settings::of(&results, &mut data);
-    let mut reader = ScoreReader::new(&data.run.objective.name, &results.manifest, overview.quiet);
+    let reader = ScoreReader::new(&results.manifest, &data.run.constraints);
     let parts = Parts {
         results: &results,
         models: &overview.models,
         chosen: chosen_ids(&results),
-        delays: delays(&results),
+        intervals: intervals(&results),
     };
-    data.scores = parts.load(&data.parameters, &mut settings, &mut reader)?;
-    data.run.nothing = results.manifest.infeasible.as_ref().map(|why| Nothing {
-        constraints: why.constraints.clone(),
-        restrictive: why.restrictive.as_ref().map(restrictive),
-        cells: why.cells as u64,
-        nearest: settings.at(&why.nearest),
-        violated: reader.violated.clone(),
-    });
-    data.run.current_over.clone_from(&reader.current_over);
+    data.scores = parts.load(&data.parameters, &mut settings, &reader)?;
+    data.advice.clone_from(&results.manifest.advice);
     data.beside_floors = beside_floors(&results, &mut settings);
     data.by = results
         .scores_by
         .as_ref()
-        .map_or_else(Vec::new, |table| by(table, &mut reader, &mut settings));
+        .map_or_else(Vec::new, |table| by(table, &reader, &mut settings));
     if let Some(table) = &results.choice {
         (data.choices, data.shipped) = choices(table, &mut settings);
     }
@@ -104,8 +98,9 @@ fn board(
     (overview, index, data): (&Overview, &BTreeMap<String, usize>, &ReportData),
     regions: Regions,
 ) -> Result<Option<Board>, LoadError> {
-    let chosen = data.choices.iter().filter_map(|choice| choice.setting);
-    let named = |at: &usize| matches!(data.settings[*at].role, Role::Current | Role::Named);
+    let choices = data.choices.iter();
+    let chosen = choices.flat_map(|choice| choice.setting.into_iter().chain(choice.candidate));
+    let named = |at: &usize| matches!(data.settings[*at].role, Role::InUse | Role::Named);
     let marked: Vec<usize> = (0..data.settings.len())
         .filter(named)
         .chain(chosen)
@@ -123,13 +118,14 @@ fn board(
 }
 
 fn beside_floors(results: &Results, settings: &mut Settings) -> Vec<BesideFloor> {
-    let mut list = Vec::new();
+    let (mut list, below) = (Vec::new(), below(results));
     for (id, floors) in &results.manifest.beside_floors {
         let setting = settings.at(id);
         list.extend(floors.iter().map(|(floor, counts)| BesideFloor {
             setting,
             floor: floor.clone(),
             counts: *counts,
+            below: below.get(&(id.as_str(), floor.as_str())).copied(),
         }));
     }
     // In the order of the folder's settings, not of their hashes.
@@ -137,12 +133,24 @@ fn beside_floors(results: &Results, settings: &mut Settings) -> Vec<BesideFloor>
     list
 }
 
-fn restrictive(by: &deadloop_score::Restrictive) -> Restrictive {
-    Restrictive {
-        constraint: by.constraint.to_string(),
-        met: by.met as u64,
-        compared: by.compared,
-    }
+/// By how much settings spare less than floors, by setting and floor.
+fn below(results: &Results) -> BTreeMap<(&str, &str), deadloop_score::Interval> {
+    let rows = results.intervals.as_ref().map(Rows::new);
+    let below = rows.iter().flat_map(|rows| {
+        let of = |row| {
+            let floor = rows.text("metric", row)?.strip_prefix(BELOW)?;
+            Some(((rows.text("setting", row)?, floor), ends(rows, row)?))
+        };
+        (0..rows.count_rows()).filter_map(of).collect::<Vec<_>>()
+    });
+    below.collect()
+}
+
+fn ends(rows: &Rows<'_>, row: usize) -> Option<deadloop_score::Interval> {
+    Some(deadloop_score::Interval {
+        lo: rows.number("lo", row)?,
+        hi: rows.number("hi", row)?,
+    })
 }
 
 fn settings_toml(dir: &Path) -> Result<Option<String>, LoadError> {
@@ -157,44 +165,43 @@ fn settings_toml(dir: &Path) -> Result<Option<String>, LoadError> {
 fn chosen_ids(results: &Results) -> BTreeSet<&str> {
     let table = results.choice.as_ref();
     table.map_or_else(BTreeSet::new, |table| {
-        (0..table.rows())
-            .filter_map(|row| table.text("setting", row))
-            .collect()
+        let both = |row| [table.text("setting", row), table.text("candidate", row)];
+        (0..table.rows()).flat_map(both).flatten().collect()
     })
 }
 
-/// From, to; `None` where it is n/a.
-pub(super) type Bounds = (Option<f64>, Option<f64>);
-
-/// The resampled interval of the delay, by setting and model.
-fn delays(results: &Results) -> BTreeMap<(&str, &str), Bounds> {
-    let Some(table) = &results.intervals else {
-        return BTreeMap::new();
+/// The intervals over groups.
+fn intervals(results: &Results) -> Written<'_> {
+    let mut written = Written::new();
+    let Some(rows) = results.intervals.as_ref().map(Rows::new) else {
+        return written;
     };
-    let rows = Rows::new(table);
-    let is_delay = |row: &usize| table.text("metric", *row) == Some("delay");
-    let entry = |row| {
-        Some((
-            (table.text("setting", row)?, table.text("model", row)?),
-            (rows.number("lo", row), rows.number("hi", row)),
-        ))
-    };
-    (0..table.rows())
-        .filter(is_delay)
-        .filter_map(entry)
-        .collect()
+    for row in 0..rows.count_rows() {
+        let of = |name: &str| rows.text(name, row);
+        let (Some(setting), Some(model)) = (of("setting"), of("model")) else {
+            continue;
+        };
+        let measure = of("metric").and_then(Measure::named);
+        if let (Some(measure), Some(ends)) = (measure, ends(&rows, row)) {
+            let entry: &mut BTreeMap<_, _> = written.entry((setting, model)).or_default();
+            entry.insert(measure.name, ends);
+        }
+    }
+    written
 }
 
 /// Scores by field; those by kind have a table of their own.
-fn by(table: &Table, reader: &mut ScoreReader, settings: &mut Settings) -> Vec<By> {
-    let rows = Rows::new(table);
+fn by(table: &Table, reader: &ScoreReader, settings: &mut Settings) -> Vec<By> {
+    let rows = ScoreRows::new(table);
     let mut list = Vec::new();
     for row in 0..table.rows() {
         let (Some(field), Some(id)) = (table.text("by", row), table.text("setting", row)) else {
             continue;
         };
         if field != "kind" {
-            let score = reader.score(&rows, row, settings.at(id), ALL_MODELS);
+            let mut score = reader.score(&rows, row, settings.at(id), ALL_MODELS);
+            let written = MEASURES.map(|m| Some((m.name, rows.interval(m, row)?)));
+            score.intervals = written.into_iter().flatten().collect();
             list.push(By {
                 field: field.to_owned(),
                 value: table.text("value", row).map(str::to_owned),
@@ -206,61 +213,58 @@ fn by(table: &Table, reader: &mut ScoreReader, settings: &mut Settings) -> Vec<B
     list
 }
 
-/// The choices, and what is shipped.
+/// What each model gets, and what is shipped.
 fn choices(table: &Table, settings: &mut Settings) -> (Vec<Choice>, Option<Choice>) {
     let rows = Rows::new(table);
-    let text = |name: &str, row: usize| rows.text(name, row).unwrap_or_default().to_owned();
     let is_shipped = |row: &usize| rows.text("why", *row) == Some(Why::Shipped.name());
-    let mut choice = |row: usize| {
-        let held_out = |value: &str, bounds: &str| Interval {
-            value: rows.number(&format!("held_out_{value}"), row),
-            low: rows.number(&format!("held_out_{bounds}_lo"), row),
-            high: rows.number(&format!("held_out_{bounds}_hi"), row),
-        };
-        Choice {
-            model: text("model", row),
-            setting: rows
-                .text("setting", row)
-                .filter(|_| !is_shipped(&row))
-                .map(|id| settings.at(id)),
-            why: text("why", row),
-            reason: text("reason", row),
-            kept: rows.count("kept_current", row) > 0,
-            thin: rows.count("thin", row) > 0,
-            loops: rows.count("loops", row),
-            clean_chars: rows.count("held_out_exposure", row),
-            recall: held_out("recall", "recall"),
-            fa: held_out("fa_per_mchar", "fa"),
-            delay: rows.number("held_out_delay", row),
-            held_out: rows.number("held_out", row),
-            left_out: LeftOut {
-                objective: rows.number("left_out", row),
-                recall: rows.number("left_out_recall", row),
-                fa: rows.number("left_out_fa_per_mchar", row),
-            },
-            optimism: rows.number("optimism", row),
-            over: limits(rows.text("margins", row).unwrap_or_default(), true),
-            decided: limits(rows.text("decided", row).unwrap_or_default(), false),
-        }
-    };
     let (shipped, chosen): (Vec<usize>, Vec<usize>) = (0..table.rows()).partition(is_shipped);
-    let chosen = chosen.into_iter().map(&mut choice).collect();
-    (chosen, shipped.into_iter().map(choice).next())
+    let chosen = chosen.into_iter().map(|row| Choice {
+        setting: rows.text("setting", row).map(|id| settings.at(id)),
+        candidate: rows.text("candidate", row).map(|id| settings.at(id)),
+        ..choice(&rows, row)
+    });
+    let chosen = chosen.collect();
+    (chosen, shipped.first().map(|row| choice(&rows, *row)))
 }
 
-/// `fa_per_mchar<=1: -0.1235 (bound 1.1235); …`: all limits, or those that are `broken`, with a negative margin.
-fn limits(margins: &str, broken: bool) -> Vec<Over> {
-    let one = |margin: &str| {
-        let (constraint, rest) = margin.rsplit_once(": ")?;
-        let (margin, compared) = rest.split_once(" (")?;
-        let (by, compared) = compared.trim_end_matches(')').split_once(' ')?;
-        (!broken || margin.parse::<f64>().ok()? < 0.0).then_some(Over {
-            constraint: constraint.to_owned(),
-            compared: compared.parse().ok(),
-            by_bound: by == "bound",
-        })
+/// A row without its settings.
+fn choice(rows: &Rows<'_>, row: usize) -> Choice {
+    let text = |name: &str| rows.text(name, row).unwrap_or_default().to_owned();
+    let number = |name: &str| rows.number(name, row);
+    let held_out = |measure: &'static Measure| {
+        let value = number(&format!("held_out_{}", measure.name))?;
+        let bound = |end: &str| number(&format!("held_out_{}_{end}", measure.bounds?));
+        let interval = Interval {
+            value: Some(value),
+            low: bound("lo"),
+            high: bound("hi"),
+        };
+        Some((measure.name, interval))
     };
-    margins.split("; ").filter_map(one).collect()
+    let in_use = |measure: &'static Measure| {
+        let value = number(&format!("in_use_{}", measure.name))?;
+        Some((measure.name, value))
+    };
+    Choice {
+        model: text("model"),
+        why: text("why"),
+        reason: text("reason"),
+        ships: rows.text("ships", row).map(str::to_owned),
+        difference: Interval {
+            value: number("difference"),
+            low: number("difference_lo"),
+            high: number("difference_hi"),
+        },
+        better: number("p_better"),
+        loops: rows.count("loops", row),
+        clean_chars: rows.count("held_out_exposure", row),
+        wrong: rows.count("held_out_wrong", row),
+        held_out: MEASURES.into_iter().filter_map(held_out).collect(),
+        in_use: MEASURES.into_iter().filter_map(in_use).collect(),
+        optimism: number("optimism"),
+        margins: text("margins"),
+        ..Choice::default()
+    }
 }
 
 fn outcomes(table: &Table, settings: &mut Settings) -> Result<Vec<Outcome>, LoadError> {

@@ -2,6 +2,8 @@
 //!
 //! What is undefined is `n/a`, never 0; what never happens is `never`. Thousands are parted by a narrow no-break space.
 
+use deadloop_score::{Measure, Unit};
+
 /// A point estimate with its interval; each part may be undefined.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Interval {
@@ -112,6 +114,33 @@ pub(crate) fn chars(value: Option<f64>) -> String {
         Some(value) if value.is_infinite() => "never".to_owned(),
         Some(value) if value.is_finite() => group(&fixed(value, 0)),
         _ => UNDEFINED.to_owned(),
+    }
+}
+
+/// How values of a measure are written.
+pub(crate) fn writer(measure: &Measure) -> fn(Option<f64>) -> String {
+    match measure.unit {
+        Unit::Share => percent,
+        Unit::PerMillion => decimal,
+        Unit::Chars | Unit::PerThousand => chars,
+    }
+}
+
+/// How differences of a measure are written, with their sign.
+pub(crate) fn signed_writer(measure: &Measure) -> fn(Option<f64>) -> String {
+    match measure.unit {
+        Unit::Share => points,
+        Unit::PerMillion => with_sign::<0>,
+        Unit::Chars | Unit::PerThousand => with_sign::<1>,
+    }
+}
+
+/// With a plus where it is above 0; as a rate (0) or as chars (1).
+fn with_sign<const OF: u8>(value: Option<f64>) -> String {
+    let written = if OF == 0 { decimal(value) } else { chars(value) };
+    match value {
+        Some(value) if value > 0.0 && written != "0" => format!("+{written}"),
+        _ => written,
     }
 }
 

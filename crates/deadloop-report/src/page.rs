@@ -1,7 +1,7 @@
 //! The page and the Markdown: the same content through two templates.
 
 use crate::board::embedded;
-use crate::charts::{Chart, NOT_ASKED};
+use crate::charts::Chart;
 use crate::data::ReportData;
 use crate::draw::{chart_css, variables_css};
 use crate::drill::{Drill, drill, texts_note};
@@ -34,10 +34,9 @@ struct Content<'d> {
     headline: Headline,
     tables: Tables,
     charts: Vec<Picture>,
-    absent: Vec<Absent>,
     settings_toml: Option<&'d str>,
-    constraints: &'d [String],
-    objective: &'d str,
+    constraints: Vec<String>,
+    objective: &'static str,
     judge: &'d [(String, String)],
     seed: Option<u64>,
     counts: Vec<(&'d str, String)>,
@@ -65,6 +64,7 @@ const SCRIPT: &str = concat!(
     include_str!("../templates/copy.js"),
     include_str!("../templates/tables.js"),
     include_str!("../templates/numbers.js"),
+    include_str!("../templates/measures.js"),
     include_str!("../templates/board-data.js"),
     include_str!("../templates/flips.js"),
     include_str!("../templates/plot.js"),
@@ -97,18 +97,12 @@ struct Picture {
     columns: &'static [Column],
 }
 
-/// A chart that was left out.
-#[derive(Serialize)]
-struct Absent {
-    title: &'static str,
-    why: &'static str,
-}
-
 /// Writes both pages from the data and the charts drawn from it.
 pub fn pages(data: &ReportData, charts: &[Chart]) -> Result<Pages, PageError> {
     let mut environment = Environment::new();
     environment.add_filter("md", markdown_text);
-    environment.add_filter("fence", fence);
+    environment.add_filter("fence", |text: &str| fence("toml", text));
+    environment.add_filter("command", |text: &str| fence("sh", text));
     environment.set_syntax(
         SyntaxConfig::builder()
             .trim_blocks(true)
@@ -130,7 +124,7 @@ pub fn pages(data: &ReportData, charts: &[Chart]) -> Result<Pages, PageError> {
 
 fn content<'d>(data: &'d ReportData, charts: &'d [Chart]) -> std::io::Result<Content<'d>> {
     let drawn = charts.iter().filter_map(|chart| {
-        let layouts = chart.drawn.as_ref().ok()?;
+        let layouts = chart.drawn.as_ref()?;
         let crate::charts::Entry {
             name,
             title,
@@ -148,13 +142,6 @@ fn content<'d>(data: &'d ReportData, charts: &'d [Chart]) -> std::io::Result<Con
             columns,
         })
     });
-    let asked = |chart: &&Chart| chart.drawn.as_ref().err() != Some(&NOT_ASKED);
-    let left_out = charts.iter().filter(asked).filter_map(|chart| {
-        Some(Absent {
-            title: chart.entry.title,
-            why: chart.drawn.as_ref().err()?,
-        })
-    });
     let run = &data.run;
     let css = variables_css() + &chart_css() + include_str!("../templates/page.css");
     Ok(Content {
@@ -162,10 +149,9 @@ fn content<'d>(data: &'d ReportData, charts: &'d [Chart]) -> std::io::Result<Con
         headline: headline(data),
         tables: tables(data),
         charts: drawn.collect(),
-        absent: left_out.collect(),
         settings_toml: data.settings_toml.as_deref(),
-        constraints: &run.constraints,
-        objective: &run.objective.name,
+        constraints: run.constraints.iter().map(ToString::to_string).collect(),
+        objective: run.objective.0.title,
         judge: &run.judge,
         seed: run.seed,
         counts: run
@@ -263,10 +249,10 @@ fn escaped(text: &str) -> String {
 }
 
 /// A fenced block whose fence is longer than any run of backticks inside.
-fn fence(text: &str) -> String {
+fn fence(language: &str, text: &str) -> String {
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat((longest + 1).max(3));
-    format!("{fence}toml\n{}\n{fence}", text.trim_end())
+    format!("{fence}{language}\n{}\n{fence}", text.trim_end())
 }
 
 #[cfg(test)]
@@ -283,6 +269,6 @@ mod tests {
             markdown_text("best saved (fa_per_mchar<=1), a_`b` <x>"),
             "best saved (`fa_per_mchar<=1`), a\\_\\`b\\` &lt;x&gt;"
         );
-        assert!(fence("a ```` b").starts_with("`````toml\n"));
+        assert!(fence("toml", "a ```` b").starts_with("`````toml\n"));
     }
 }

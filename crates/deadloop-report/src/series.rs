@@ -1,8 +1,9 @@
 //! What outcomes are compared by: a few named series of rows, and their recall by bucket.
 
-use crate::data::{ALL_MODELS, Outcome, ReportData, Role, Verdict};
+use crate::data::{ALL_MODELS, Choice, Outcome, ReportData, Role, Verdict};
 use crate::look::Look;
 use crate::numbers::{Interval, wilson};
+use std::collections::BTreeMap;
 
 /// Outcomes of one way to run the detector.
 #[derive(Debug, Clone)]
@@ -17,8 +18,8 @@ pub(crate) struct Series<'d> {
     pub(crate) rows: Vec<&'d Outcome>,
 }
 
-/// Current first, then the choice (each model with its own), then the other named settings with the highest F1: at
-/// most `limit`.
+/// What is in use first, then what ships (each model with its own) or else the candidate, then the other named settings
+/// with the highest F1: at most `limit`.
 pub(crate) fn series(data: &ReportData, limit: usize) -> Vec<Series<'_>> {
     // A sweep has none, and may have a hundred thousand settings.
     if data.outcomes.is_empty() {
@@ -40,12 +41,12 @@ pub(crate) fn series(data: &ReportData, limit: usize) -> Vec<Series<'_>> {
             .filter(move |(_, setting)| setting.role == role)
             .map(|(at, _)| of_setting(at))
     };
-    let mut list: Vec<Series<'_>> = with_role(Role::Current).collect();
+    let mut list: Vec<Series<'_>> = with_role(Role::InUse).collect();
     list.extend(chosen(data));
     let others = data
         .leading()
         .iter()
-        .filter(|at| Some(**at) != data.current());
+        .filter(|at| Some(**at) != data.in_use());
     list.extend(others.map(|at| of_setting(*at)));
     if list.iter().all(|series| series.rows.is_empty()) {
         list.extend(with_role(Role::Cell));
@@ -55,24 +56,26 @@ pub(crate) fn series(data: &ReportData, limit: usize) -> Vec<Series<'_>> {
     list
 }
 
-/// The rows that `settings.toml` would have given: each model seen through its own setting.
+/// The rows that `settings.toml` would have given, each model seen through its own setting; where nothing ships, those
+/// of the candidate.
 fn chosen(data: &ReportData) -> Option<Series<'_>> {
-    if data.choices.is_empty() {
-        return None;
-    }
-    let own: std::collections::BTreeMap<&str, usize> = data
+    let own = |choice: &Choice| match data.ships() {
+        true => choice.setting,
+        false => data.candidate(),
+    };
+    let held: BTreeMap<&str, usize> = data
         .choices
         .iter()
-        .filter_map(|choice| Some((choice.model.as_str(), choice.setting?)))
+        .filter_map(|choice| Some((choice.model.as_str(), own(choice)?)))
         .collect();
-    let pooled = own.get(ALL_MODELS);
-    let matches = |row: &&Outcome| own.get(row.model.as_str()).or(pooled) == Some(&row.setting);
+    let pooled = held.get(ALL_MODELS);
+    let matches = |row: &&Outcome| held.get(row.model.as_str()).or(pooled) == Some(&row.setting);
     let rows = data.outcomes.iter().filter(matches).collect();
-    let single = own.values().all(|setting| Some(setting) == pooled);
-    let name = if single {
-        "chosen"
-    } else {
-        "chosen (per model)"
+    let single = held.values().all(|setting| Some(setting) == pooled);
+    let name = match (data.ships(), single) {
+        (false, _) => "candidate",
+        (true, true) => "chosen",
+        (true, false) => "chosen (per model)",
     };
     Some(Series {
         name: name.to_owned(),

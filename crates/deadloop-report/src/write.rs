@@ -1,6 +1,6 @@
 //! The report's files, each written beside its name and renamed, so that a kill leaves no half of one.
 
-use crate::charts::{Chart, NOT_ASKED, draw_all};
+use crate::charts::{Chart, draw_all};
 use crate::data::{Comparison, ReportData};
 use crate::draw::{DrawError, Fonts, NoFont};
 use crate::drill::redact;
@@ -35,8 +35,6 @@ pub enum ReportError {
 pub struct Report {
     /// Every file, in the order of writing.
     pub files: Vec<PathBuf>,
-    /// The charts that the folder has no data for, and why.
-    pub absent: Vec<(&'static str, &'static str)>,
     /// Chars of labels that no font of this system has: they are left out of the PNG files.
     pub unwritable: BTreeSet<char>,
 }
@@ -83,7 +81,6 @@ pub fn write(data: &ReportData, dir: &Path, png: bool) -> Result<Report, ReportE
     std::fs::create_dir_all(&folder).map_err(|e| FileError::at(&folder, e))?;
     let mut report = Report {
         files: Vec::new(),
-        absent: Vec::new(),
         unwritable: BTreeSet::new(),
     };
     for chart in &charts {
@@ -105,14 +102,8 @@ impl Report {
         let name = chart.entry.name;
         let [svg, csv, png] =
             ["svg", "csv", "png"].map(|ending| folder.join(format!("{name}.{ending}")));
-        let layouts = match &chart.drawn {
-            Ok(layouts) => layouts,
-            Err(why) => {
-                if *why != NOT_ASKED {
-                    self.absent.push((name, why));
-                }
-                return [svg, csv, png].iter().try_for_each(|path| remove(path));
-            }
+        let Some(layouts) = &chart.drawn else {
+            return [svg, csv, png].iter().try_for_each(|path| remove(path));
         };
         self.put(svg, layouts.file().as_bytes())?;
         let numbers = chart.csv().map_err(|e| FileError::at(&csv, e))?;

@@ -40,30 +40,22 @@ class Numbers {
 }
 const columnOf = async (text) => new Numbers(await unpacked(text)).rest();
 
-const COUNTED = ["hit", "late", "premature", "stale", "miss", "falseAlarm", "quiet", "transientStop", "exposure", "saved", "loopChars", "delay", "lost", "p50", "p90", "within", "utility"];
-const countsOf = async (model, cells) => {
+// The counts of a model: a column for each name.
+const countsOf = async (model, names, cells) => {
   const numbers = new Numbers(await unpacked(model.counts));
-  return Object.fromEntries(COUNTED.map((name) => [name, numbers.column(cells)]));
+  return Object.fromEntries(names.map((name) => [name, numbers.column(cells)]));
 };
-
-// The scores of a cell from its counts, by the formulas of crates/deadloop-score/src/scores.rs.
-const scoresOf = (counts, cell, poisson) => {
-  const n = (name) => counts[name][cell];
-  const ratio = (part, whole) => (whole > 0 ? part / whole : null);
-  const latency = (value) => (value === -1 ? Infinity : value === -2 ? null : value);
-  const hit = n("hit"), wrong = n("falseAlarm") + n("premature") + n("stale");
-  const loops = hit + n("late") + n("premature") + n("stale") + n("miss");
-  const exposure = n("exposure"), bounds = poisson[wrong];
+// The parts that loops are the sum of.
+const LOOPS = ["hit", "late", "premature", "stale", "miss", "earlier"];
+// What stands beside the sliders of a cell: counts by name, and measures from them.
+const scoresOf = (counts, cell, { measures, poisson, worth }) => {
+  const count = (name) => counts[name][cell];
+  const named = new Map(measures.map((measure) => [measure.name, measure]));
   return {
-    loops, hit, wrong, exposure, clean: n("falseAlarm") + n("quiet"),
-    recall: ratio(hit, loops), recallEnds: wilson(hit, loops),
-    precision: ratio(hit, hit + wrong),
-    fa: exposure > 0 ? 1e6 * (wrong / exposure) : null,
-    faEnds: exposure > 0 && bounds ? bounds.map((events) => (1e6 * events) / exposure) : null,
-    delay: ratio(n("delay"), loops),
-    saved: ratio(n("saved"), n("loopChars")),
-    within: ratio(n("within"), loops),
-    p50: latency(n("p50")), p90: latency(n("p90")),
+    count, loops: LOOPS.reduce((sum, name) => sum + count(name), 0),
+    value: (name) => (named.has(name) ? valueOf(named.get(name), count, worth) : null),
+    ends: (name) => endsOf(named.get(name), count, poisson),
+    of: (name) => countedOf(named.get(name), count),
   };
 };
 

@@ -7,13 +7,15 @@ const element = (name, attributes = {}, ...children) => {
 };
 const byId = (id) => document.getElementById(id);
 const ROWS = 100;
+// Measures that have a column in the table of models: those that the run was asked for come first.
+const COLUMNS = 4;
 
 class Board {
   async open(data) {
     Object.assign(this, { data, counts: [], at: [], flips: null, wanted: new Set(Object.keys(WORDS)), shown: ROWS, turn: 0 });
     this.plan = data.plan ? await columnOf(data.plan) : null;
     this.ids = data.ids ? new TextDecoder().decode(await unpacked(data.ids)) : null;
-    this.counts = [await countsOf(data.models[0], data.cells)];
+    this.counts = [await countsOf(data.models[0], data.counted, data.cells)];
     this.families = await Promise.all(data.families.map((family) => familyOf(family, data.params)));
     const { families } = this;
     byId("family").append(...families.map(({ name, cells }, n) => element("option", { value: n }, `${name} (${count(cells.length)} settings)`)));
@@ -34,7 +36,7 @@ class Board {
     performance.mark("deadloop-ready");
     document.documentElement.dataset.board = "ready";
     // What the first look does not need.
-    for (let n = 1; n < data.models.length; n++) this.counts[n] = await countsOf(data.models[n], data.cells);
+    for (let n = 1; n < data.models.length; n++) this.counts[n] = await countsOf(data.models[n], data.counted, data.cells);
     const transcripts = JSON.parse(new TextDecoder().decode(await unpacked(data.regions.transcripts)));
     this.flips = new Flips(data.regions, transcripts, this.plan);
     document.documentElement.dataset.board = "whole";
@@ -117,7 +119,7 @@ class Board {
   }
   get cell() { return this.family.cells[this.family.find(this.at)]; }
   get baseName() { return this.data.bases.find(({ cell }) => cell === this.base)?.name ?? "the first"; }
-  scores(model, cell) { return scoresOf(this.counts[model], cell, this.data.poisson); }
+  scores(model, cell) { return scoresOf(this.counts[model], cell, this.data); }
   show() {
     this.sliders.forEach(({ put }, n) => put(this.at[n]));
     const now = this.scores(0, this.cell), base = this.scores(0, this.base);
@@ -126,21 +128,29 @@ class Board {
     this.plot();
     this.models();
     this.setting();
-    byId("told").textContent = `recall ${percent(now.recall)}, ${decimal(now.fa)} false alarms per million clean chars`;
+    byId("told").textContent = `recall ${percent(now.value("recall"))}, ${decimal(now.value("fa_per_mchar"))} false alarms per million clean chars`;
     this.flip();
   }
+  // A figure for each measure of the table, with its interval, the difference, and of how much it is a ratio.
   figures(now, base) {
-    const limit = this.data.limit;
-    const list = [
-      ["recall", now.recall, percent, rangeOf(now.recallEnds, percent), difference(now.recall, base.recall, percent), `${count(now.hit)} of ${count(now.loops)} loops`],
-      ["false alarms per million clean chars", now.fa, decimal, rangeOf(now.faEnds, decimal), difference(now.fa, base.fa, decimal), `${count(now.wrong)} in ${count(now.exposure)} clean chars${limit !== null && now.fa > limit ? `; above the limit of ${grouped(String(limit))}` : ""}`],
-      ["delay, chars", now.delay, chars, "", difference(now.delay, base.delay, chars), `median ${chars(now.p50)}, ${percent(now.within)} within 1${"\u202f"}000`],
-      ["looping chars saved", now.saved, percent, "", difference(now.saved, base.saved, percent), `precision ${percent(now.precision)}`],
-    ];
-    const figure = ([name, value, write, range, change, of]) => element("section", {}, element("h3", {}, name),
-      element("p", {}, element("b", { "data-v": value ?? "" }, write(value)), element("span", { class: "range" }, range),
-        element("span", { class: "of" }, change && this.base !== this.cell ? `${change} against ${this.baseName}` : ""), element("span", { class: "of" }, of)));
-    byId("figures").replaceChildren(...list.map(figure));
+    const { limit, measures } = this.data;
+    const figure = (measure) => {
+      const { name, title } = measure, write = writerOf(measure), value = now.value(name), of = now.of(name);
+      const change = difference(value, base.value(name), write);
+      const over = name === "fa_per_mchar" && limit !== null && value > limit ? `above the limit of ${grouped(String(limit))}` : "";
+      const notes = [of ? `${count(of[0])} of ${count(of[1])}` : "", over].filter(Boolean).join("; ");
+      return element("section", {}, element("h3", {}, title),
+        element("p", {}, element("b", { "data-measure": name, "data-v": value ?? "" }, write(value)), element("span", { class: "range" }, rangeOf(now.ends(name), write)),
+          element("span", { class: "of" }, change && this.base !== this.cell ? `${change} against ${this.baseName}` : ""), element("span", { class: "of" }, notes)));
+    };
+    const loops = element("section", {}, element("h3", {}, "loops"), element("p", {}, element("b", {}, count(now.loops)),
+      element("span", { class: "of" }, this.parts(now))));
+    byId("figures").replaceChildren(...measures.map(figure), loops);
+  }
+  // What became of the loops: three parts.
+  parts({ count: of, loops }) {
+    const [found, earlier] = [of("hit"), of("earlier")];
+    return `${count(found)} found, ${count(earlier)} stopped earlier, ${count(loops - found - earlier)} missed`;
   }
   // The setting of the sliders: its id, and as it stands in a settings file.
   setting() {
@@ -154,14 +164,14 @@ class Board {
     byId("setting-toml").textContent = (toml ?? "").replace(/\u0001(\d+)\u0001/g, (_, param) => written(Number(param)));
   }
   plot() {
-    const { counts: [{ exposure }], family } = this;
+    const { family } = this;
+    const placed = (cell) => { const scores = this.scores(0, cell); return [scores.value("fa_per_mchar"), scores.value("recall")]; };
     if (!this.specks) {
-      const place = (cell) => { const { fa, recall } = this.scores(0, cell); return [fa, recall]; };
       const step = Math.ceil(family.cells.length / 20000);
-      this.specks = exposure.length ? family.cells.filter((_, n) => n % step === 0).map(place).filter(([fa, recall]) => fa !== null && recall !== null) : [];
+      this.specks = family.cells.filter((_, n) => n % step === 0).map(placed).filter(([fa, recall]) => fa !== null && recall !== null);
     }
     const mark = (cell, name, role) => {
-      const { fa, recall } = this.scores(0, cell);
+      const [fa, recall] = placed(cell);
       return fa === null || recall === null ? [] : [{ at: [fa, recall], name: `${name}: recall ${percent(recall)}, ${decimal(fa)} false alarms`, role }];
     };
     const marks = [...mark(this.base, "compared with", "base"), ...mark(this.cell, "the sliders", "now")];
@@ -171,14 +181,18 @@ class Board {
     drawPlot(byId("plot"), this.specks, marks, this.data.limit);
   }
   models() {
-    const cell = (text, small, value, kind = "") => element("td", { class: `n ${kind}`, "data-v": value }, text, ...(small ? [element("small", {}, small)] : []));
-    const row = ({ name }, n) => {
+    const measures = this.data.measures.slice(0, COLUMNS);
+    const head = (text, kind = "n still") => element("th", { scope: "col", class: kind }, text);
+    byId("by-model").tHead.rows[0].replaceChildren(head("model", "still"), head("loops"), ...measures.flatMap(({ title }) => [head(title), head("±")]));
+    const cell = (text, small, value, kind = "") => element("td", { class: `n ${kind}`, ...value }, text, ...(small ? [element("small", {}, small)] : []));
+    const row = ({ name: model }, n) => {
       if (!this.counts[n]) return [];
       const now = this.scores(n, this.cell), base = this.scores(n, this.base);
-      return [element("tr", { "data-model": name }, element("th", { scope: "row" }, name === "*" ? "all models" : visibleText(name)),
-        cell(count(now.loops)), cell(percent(now.recall), rangeOf(now.recallEnds, percent), now.recall ?? ""), cell(difference(now.recall, base.recall, percent), "", undefined, "change"),
-        cell(decimal(now.fa), rangeOf(now.faEnds, decimal), now.fa ?? ""), cell(difference(now.fa, base.fa, decimal), "", undefined, "change"),
-        cell(chars(now.delay), "", now.delay ?? ""), cell(percent(now.saved), "", now.saved ?? ""))];
+      const cells = measures.flatMap((measure) => {
+        const { name } = measure, write = writerOf(measure), value = now.value(name);
+        return [cell(write(value), rangeOf(now.ends(name), write), { "data-measure": name, "data-v": value ?? "" }), cell(difference(value, base.value(name), write), "", {}, "change")];
+      });
+      return [element("tr", { "data-model": model }, element("th", { scope: "row" }, model === "*" ? "all models" : visibleText(model)), cell(count(now.loops), this.parts(now), {}), ...cells)];
     };
     byId("by-model").tBodies[0].replaceChildren(...this.data.models.flatMap(row));
   }

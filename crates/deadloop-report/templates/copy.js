@@ -10,3 +10,4 @@ const copyButton = (source) => {
   return button;
 };
 for (const text of document.querySelectorAll("pre.copied")) text.before(copyButton(text));
+for (const code of document.querySelectorAll(".command code")) code.after(copyButton(code));

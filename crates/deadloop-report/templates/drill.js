@@ -75,9 +75,6 @@ if (drill) {
     const next = shown[event.key === "j" ? here + 1 : Math.max(here - 1, 0)];
     if (next) next.querySelector("summary").focus();
   });
-  for (const code of drill.querySelectorAll(".command")) {
-    code.append(copyButton(code.querySelector("code")));
-  }
   apply();
   follow();
 }

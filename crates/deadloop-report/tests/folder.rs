@@ -2,7 +2,8 @@
 #![allow(clippy::unwrap_used)]
 
 use deadloop_report::{ALL_MODELS, Role, Verdict, load, render};
-use deadloop_score::{CorpusInfo, Manifest};
+use deadloop_score::measure::{DELAY, RECALL, SAVED, WITHIN_100};
+use deadloop_score::{Advice, Consistency, CorpusInfo, Manifest, Ruling};
 use polars::prelude::{Column, DataFrame, NamedFrom, Series};
 use polars_io::parquet::write::ParquetWriter;
 use std::fs::File;
@@ -41,12 +42,22 @@ fn write_folder(dir: &Path) {
         },
         constraints: vec!["fa_per_mchar<=1".into()],
         objective: Some("saved".into()),
+        advice: Some(Advice {
+            verdict: Ruling::Keep,
+            reason: "Keep the setting in use: nothing is surely better.".into(),
+            ..Advice::default()
+        }),
+        beside_floors: [(
+            "bb".to_owned(),
+            [("never".to_owned(), Consistency::default())].into(),
+        )]
+        .into(),
         settings: [
             (
                 "aa".to_owned(),
-                vec!["current".to_owned(), "document".to_owned()],
+                vec!["in use".to_owned(), "document".to_owned()],
             ),
-            ("bb".to_owned(), vec!["chosen".to_owned()]),
+            ("bb".to_owned(), vec!["candidate".to_owned()]),
         ]
         .into(),
         ..Manifest::default()
@@ -58,13 +69,14 @@ fn write_folder(dir: &Path) {
         .flat_map(|id| [Some(*id); 3])
         .collect();
     let models: Vec<_> = [Some(ALL_MODELS), Some("a"), Some("模型")].repeat(3);
-    let by_setting = |values: [Option<f64>; 3]| {
-        values
-            .iter()
-            .flat_map(|value| [*value; 3])
-            .collect::<Vec<_>>()
+    let by_setting = |values: [i64; 3]| -> Vec<_> {
+        values.iter().flat_map(|value| [Some(*value); 3]).collect()
     };
-    let hits: Vec<_> = [1, 3, 0].iter().flat_map(|hits| [Some(*hits); 3]).collect();
+    let never = f64::INFINITY;
+    let median: Vec<_> = [never, 700.0, never]
+        .iter()
+        .flat_map(|at| [Some(*at); 3])
+        .collect();
     parquet(
         dir,
         "scores.parquet",
@@ -86,23 +98,21 @@ fn write_folder(dir: &Path) {
                 ],
             ),
             counts("transcripts", &all(6)),
-            counts("loops", &all(4)),
-            counts("clean", &all(2)),
-            counts("hit", &hits),
+            counts("hit", &by_setting([1, 3, 0])),
+            counts("miss", &by_setting([3, 1, 4])),
             counts("false_alarm", &all(0)),
-            numbers("recall", &by_setting([Some(0.25), Some(0.75), Some(0.0)])),
-            numbers(
-                "fa_per_mchar",
-                &by_setting([Some(0.0), Some(0.0), Some(0.0)]),
-            ),
+            counts("quiet", &all(2)),
             counts("exposure", &all(4_000_000)),
-            numbers(
-                "latency_p50",
-                &by_setting([Some(f64::INFINITY), Some(700.0), Some(f64::INFINITY)]),
-            ),
-            numbers("saved", &by_setting([Some(0.2), Some(0.7), Some(0.0)])),
+            numbers("latency_p50", &median),
+            numbers("within_100", &vec![Some(0.25); 9]),
+            counts("saved_chars", &by_setting([200, 700, 0])),
+            counts("loop_chars", &all(1000)),
         ],
     );
+    let intervals = "setting,model,metric,estimate,lo,hi,method\n\
+                     bb,*,saved,0.7,0.5,0.9,bootstrap\n\
+                     bb,*,net_per_1000 less never,-40,-90,-10,bootstrap\n";
+    std::fs::write(dir.join("intervals.csv"), intervals).unwrap();
     parquet(
         dir,
         "outcomes.parquet",
@@ -118,8 +128,8 @@ fn write_folder(dir: &Path) {
             counts("latency", &[None, Some(690)]),
         ],
     );
-    let choice = "model,setting,why,reason,thin,loops,exposure,held_out_recall,held_out_fa_per_mchar,held_out_delay,optimism,held_out_exposure,held_out_fa_lo,held_out_fa_hi,margins\n\
-                  *,bb,pooled,because,1,4,4000000,0.5,0,812.5,0.2,3000000,0,1.2296,fa_per_mchar<=1: -23.9526 (estimate 24.9526); recall>=0.1: 0.4 (bound 0.5)\n";
+    let choice = "model,setting,why,reason,verdict,candidate,ships,difference,difference_lo,difference_hi,p_better,loops,optimism,held_out_wrong,held_out_exposure,held_out_recall,held_out_recall_lo,held_out_recall_hi,held_out_fa_per_mchar,held_out_fa_lo,held_out_fa_hi,in_use_recall,margins\n\
+                  *,aa,in use,because,keep,bb,,25,10,40,0.85,4,0.2,0,3000000,0.5,0.15,0.85,0,0,1.2296,0.25,fa_per_mchar<=1: 1.0000 (P 0.9)\n";
     std::fs::write(dir.join("choice.csv"), choice).unwrap();
     std::fs::write(dir.join("settings.toml"), "[[guard]]\n").unwrap();
 }
@@ -139,8 +149,8 @@ fn a_setting_of_several_members_says_whose_each_value_is() {
             counts("p.novelty.stride", &[None, None, Some(250)]),
             counts("p.novelty.hold", &[None, None, Some(99)]),
             counts("transcripts", &[Some(6); 3]),
-            counts("loops", &[Some(4); 3]),
-            counts("clean", &[Some(2); 3]),
+            counts("miss", &[Some(4); 3]),
+            counts("quiet", &[Some(2); 3]),
         ],
     );
     let data = load(dir.path()).unwrap();
@@ -165,7 +175,7 @@ fn a_folder_is_read_as_the_contract_says() {
     assert_eq!(
         roles,
         [
-            ("aa", Role::Current),
+            ("aa", Role::InUse),
             ("bb", Role::Cell),
             ("never", Role::Floor)
         ]
@@ -177,31 +187,26 @@ fn a_folder_is_read_as_the_contract_says() {
         (data.run.corpus.as_str(), data.run.limit),
         ("starter", Some(1.0))
     );
-    let chosen = data.score(1, ALL_MODELS).unwrap();
-    assert_eq!(
-        (chosen.hit, chosen.recall.value, chosen.delay.value),
-        (3, Some(0.75), None)
-    );
-    assert!(chosen.meets, "no false alarm in 4 million chars");
-    assert_eq!(
-        data.score(0, "模型").unwrap().latency_p50,
-        Some(f64::INFINITY)
-    );
-    assert_eq!(
-        (
-            data.choices[0].setting,
-            data.choices[0].thin,
-            data.choices[0].loops
-        ),
-        (Some(1), true, 4)
-    );
-    assert_eq!(
-        (data.choices[0].fa.high, data.choices[0].clean_chars),
-        (Some(1.2296), 3_000_000),
-        "held out, not in sample"
-    );
-    let over = &data.choices[0].over;
-    assert_eq!((over.len(), over[0].compared), (1, Some(24.9526)));
+    let candidate = data.score(1, ALL_MODELS).unwrap();
+    let value = |measure| candidate.value(measure);
+    assert_eq!((value(&RECALL), value(&WITHIN_100)), (Some(0.75), Some(0.25)));
+    assert_eq!(value(&DELAY), Some(0.0), "the folder has no such column");
+    let saved = candidate.of(&SAVED);
+    assert_eq!((saved.value, saved.low, saved.high), (Some(0.7), Some(0.5), Some(0.9)));
+    let closed = candidate.of(&RECALL);
+    assert!(closed.low > Some(0.3) && closed.high < Some(0.96), "{closed:?}");
+    assert!(candidate.meets, "no false alarm in 4 million chars");
+    let median = data.score(0, "模型").unwrap().latency.p50;
+    assert_eq!(median, Some(f64::INFINITY));
+    let choice = &data.choices[0];
+    assert_eq!((choice.setting, choice.candidate, choice.loops), (Some(0), Some(1), 4));
+    assert_eq!((data.candidate(), data.held_for("a")), (Some(1), Some(0)));
+    let held_out = choice.of(&RECALL);
+    assert_eq!((held_out.value, held_out.high), (Some(0.5), Some(0.85)));
+    assert_eq!(choice.in_use["recall"], 0.25);
+    assert_eq!(choice.difference.low, Some(10.0));
+    let below = data.beside_floors[0].below.unwrap();
+    assert_eq!((below.lo, below.hi), (-90.0, -10.0));
     assert_eq!(data.outcomes[1].verdict, Verdict::Hit);
 }
 
@@ -210,12 +215,11 @@ fn a_folder_gets_its_report() {
     let dir = tempfile::tempdir().unwrap();
     write_folder(dir.path());
     let report = render(dir.path(), &Default::default()).unwrap();
-    assert!(
-        report.files.iter().all(|file| file.exists())
-            && report.absent.iter().any(|absent| absent.0 == "heatmap")
-    );
+    assert!(report.files.iter().all(|file| file.exists()));
+    assert!(!dir.path().join("charts/heatmap.svg").exists());
     let markdown = std::fs::read_to_string(dir.path().join("report.md")).unwrap();
-    assert!(markdown.contains("finds 50 % of the loops"), "{markdown}");
+    assert!(markdown.contains("**keep**: Keep the setting in use: nothing is surely better."));
+    assert!(markdown.contains("spares less than never"), "{markdown}");
     assert!(markdown.contains("4.0 million clean chars"));
 }
 

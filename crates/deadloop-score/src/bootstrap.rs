@@ -97,6 +97,37 @@ pub fn bootstrap<'a>(
     Intervals { rows }
 }
 
+/// The interval of a difference in a measure, `sides[0]` less `sides[1]`, on the same cases, each group drawn for both
+/// sides together. `None` where the measure is n/a in every replicate.
+pub(crate) fn difference<'a>(
+    cases: impl IntoIterator<Item = &'a Case>,
+    sides: [&[Outcome]; 2],
+    measure: Metric,
+    worth: &Worth,
+    resampling: Resampling,
+) -> Option<Interval> {
+    let mut groups: BTreeMap<&str, [Tally; 2]> = BTreeMap::new();
+    for (case, (one, other)) in cases.into_iter().zip(sides[0].iter().zip(sides[1])) {
+        let group = groups.entry(case.cluster()).or_default();
+        group[0] += Tally::of(one);
+        group[1] += Tally::of(other);
+    }
+    let cluster = |(name, tallies): (&str, [Tally; 2])| {
+        Cluster::new(Weights::of(resampling.seed, name, &POISSON_1), &tallies)
+    };
+    let mut clusters: Vec<Cluster> = groups.into_iter().map(cluster).collect();
+    let mut drawn = Vec::with_capacity(resampling.replicates);
+    for _ in 0..resampling.replicates {
+        let mut sums = [Tally::default(); 2];
+        for cluster in &mut clusters {
+            cluster.add_next(&mut sums);
+        }
+        let [one, other] = sums.map(|tally| measure.value(&tally, worth));
+        drawn.extend(one.zip(other).map(|(one, other)| one - other));
+    }
+    percentile(&mut drawn)
+}
+
 /// The row of a measure: closed, resampled, or the wider of both on each side.
 fn row(
     measure: Metric,

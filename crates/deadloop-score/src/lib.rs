@@ -73,7 +73,7 @@ pub use constraint::{Assurance, Constraint};
 pub use copies::firsts;
 pub use deadloop_replay as replay;
 pub use evidence::{Evidence, Mismatch};
-pub use files::breakdown::{write_intervals, write_scores_by};
+pub use files::breakdown::{BELOW, write_intervals, write_scores_by};
 pub use files::budget::write_budget;
 pub use files::cases::{About, Described, write_cases};
 pub use files::choice::write_choice;
@@ -84,6 +84,7 @@ pub use files::outcomes::write_outcomes;
 pub use files::regions::{RegionBlock, Regions, RegionsHead, Watched, write_regions};
 pub use files::results::{Results, ScoresFile, macro_means};
 pub use files::settings::{InUse, settings_toml, write_setting, write_settings};
+pub use files::score_rows::ScoreRows;
 pub use files::store::{FileError, write_bytes, write_text};
 pub use files::sweep::{
     CSV_ROWS, MAX_ROWS, Marked, Scored, Scoring, beside_floors, write_pareto, write_scores,

@@ -9,6 +9,8 @@
 //! a measure linear in what each transcript adds, so that errors of differences can be painted for a whole
 //! grid at once. Quantiles of the latency are not measures: `latency_p90<=1000` is read as `within_1000>=0.9`.
 
+mod written;
+
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -83,7 +85,8 @@ const TABLES: Shown = Shown {
 };
 
 /// How the uncertainty of a measure is told.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Certainty {
     /// A share of things counted one by one: Wilson, Clopper-Pearson, and Beta for assurance.
     Share,

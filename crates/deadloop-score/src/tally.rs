@@ -72,6 +72,39 @@ pub enum Count {
 /// The latencies N of `within_N`, chars.
 pub const WITHIN: [u64; 6] = [100, 200, 500, 1000, 2000, 5000];
 
+/// The names of counts, in the order of [`Count::ALL`].
+const NAMES: [&str; Count::N] = [
+    "transcripts",
+    "hit",
+    "late",
+    "premature",
+    "stale",
+    "miss",
+    "false_alarm",
+    "quiet",
+    "transient_stop",
+    "earlier",
+    "transient_pass",
+    "unlabelled",
+    "errors",
+    "exposure",
+    "lost_chars",
+    "saved_chars",
+    "loop_chars",
+    "delay_chars",
+    "cut_chars",
+    "false_chars",
+    "kind_known",
+    "kind_right",
+    "censored",
+    "in_100",
+    "in_200",
+    "in_500",
+    "in_1000",
+    "in_2000",
+    "in_5000",
+];
+
 impl Count {
     /// How many there are.
     pub const N: usize = Self::ALL.len();
@@ -108,6 +141,11 @@ impl Count {
         Self::Within2000,
         Self::Within5000,
     ];
+
+    /// Its name: that of its column in scores.parquet, where it has one (the bins of `within_N` have none).
+    pub fn name(self) -> &'static str {
+        NAMES[self as usize]
+    }
 
     /// What the loops are the sum of.
     pub const LOOPS: [Self; 6] = [

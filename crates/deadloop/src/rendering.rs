@@ -18,13 +18,6 @@ pub(crate) fn render(dir: &Path, options: &Options, global: Global) -> Outcome<R
     })?;
     if !global.quiet {
         eprintln!("report: {}", dir.join("report.html").display());
-        let absent: Vec<&str> = report.absent.iter().map(|(chart, _)| *chart).collect();
-        if !absent.is_empty() {
-            eprintln!(
-                "no data for the charts {}; the report says why",
-                absent.join(", ")
-            );
-        }
         if !report.unwritable.is_empty() {
             let chars: String = report.unwritable.iter().take(UNWRITABLE).collect();
             eprintln!(

@@ -5,8 +5,10 @@
 
 mod pack;
 
-use crate::data::{Board, Column, Counted, ReportData, Role, Setting, member, varint};
-use deadloop_score::{PoissonCache, RegionBlock};
+use crate::data::{
+    Board, Column, Counted, ReportData, Role, Setting, embedded_counts, member, varint,
+};
+use deadloop_score::{Count, Metric, PoissonCache, RegionBlock, Worth};
 use pack::packed;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -36,7 +38,11 @@ struct Embedded<'d> {
     poisson: BTreeMap<u64, [f64; 2]>,
     bases: Vec<Base>,
     limit: Option<f64>,
-    constraints: &'d [String],
+    /// The names of the counts that each model has, in their order.
+    counted: Vec<&'static str>,
+    /// The measures that are computed from them.
+    measures: Vec<Metric>,
+    worth: &'d Worth,
     regions: Boxes<'d>,
 }
 
@@ -108,8 +114,8 @@ pub(crate) fn embedded(data: &ReportData) -> std::io::Result<Option<String>> {
     let families = families(data, board, &mut params)?;
     let (models, out) = models(board)?;
     let mut cache = PoissonCache::default();
-    let wrong = board.models.iter().flat_map(|counted| &counted.wrong);
-    let poisson = wrong.map(|n| {
+    let events = board.models.iter().flat_map(|counted| &counted.events);
+    let poisson = events.map(|n| {
         let bounds = cache.get(*n);
         (*n, [bounds.lo, bounds.hi])
     });
@@ -128,7 +134,9 @@ pub(crate) fn embedded(data: &ReportData) -> std::io::Result<Option<String>> {
         poisson: poisson.collect(),
         bases: bases(data, board),
         limit: data.run.limit,
-        constraints: &data.run.constraints,
+        counted: embedded_counts().into_iter().map(Count::name).collect(),
+        measures: data.run.on_board(),
+        worth: &data.run.worth,
         regions: boxes(data, board)?,
         params,
         families,
@@ -282,7 +290,7 @@ fn models(board: &Board) -> std::io::Result<(Vec<Model<'_>>, usize)> {
     Ok((models, out))
 }
 
-/// The chosen or best setting, then current and named ones.
+/// The candidate or best setting, then the one in use and named ones.
 fn bases(data: &ReportData, board: &Board) -> Vec<Base> {
     let cell = |setting: usize| board.cells.iter().position(|(_, at)| *at == setting);
     let base = |name: String, setting: usize| {
@@ -291,7 +299,8 @@ fn bases(data: &ReportData, board: &Board) -> Vec<Base> {
             cell: cell(setting)?,
         })
     };
-    let chosen = data.pooled().and_then(|at| base("chosen".into(), at));
+    let candidate = data.candidate();
+    let chosen = candidate.and_then(|at| base(data.candidate_is().into(), at));
     let best = data
         .best()
         .filter(|at| data.settings[*at].role == Role::Cell);
@@ -300,7 +309,7 @@ fn bases(data: &ReportData, board: &Board) -> Vec<Base> {
         let all = data.settings.iter().enumerate();
         all.filter(move |(_, setting)| setting.role == role)
     };
-    let current = with_role(Role::Current).filter_map(|(at, _)| base(data.describe(at), at));
+    let current = with_role(Role::InUse).filter_map(|(at, _)| base(data.describe(at), at));
     let named = with_role(Role::Named).filter_map(|(at, _)| base(data.describe(at), at));
     let first = chosen.or(best).into_iter();
     first.chain(current).chain(named).collect()

@@ -13,8 +13,8 @@ pub(super) static ENTRY: Entry = Entry {
     name: "agreement",
     title: "Agreement with floors",
     reading: "How often a setting is right (hit, quiet) on the very transcripts on which a floor is, or wrong where it \
-              is wrong: never alarms nowhere, first-checkpoint alarms on everything, random as often as the current \
-              setting, anywhere. The share is high by itself where most transcripts are clean; kappa takes out what \
+              is wrong: never alarms nowhere, first-checkpoint alarms on everything, random as often as the setting \
+              in use, anywhere. The share is high by itself where most transcripts are clean; kappa takes out what \
               chance gives: near 1 it is as good as the floor and no better, near 0 it has nothing to do with it, \
               below 0 it is right where the floor is wrong.",
     columns: &[
@@ -59,9 +59,7 @@ struct Row<'d> {
 fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
     let rows = rows(data);
     if rows.is_empty() {
-        return Ok(Drawing::Absent(
-            "it needs settings with a name on labelled transcripts, and this folder has none",
-        ));
+        return Ok(Drawing::Absent);
     }
     let keys = FLOORS.map(|(name, mark, ink)| Key {
         name: name.to_owned(),
@@ -106,7 +104,7 @@ fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
     Ok(Drawing::Shown(canvas.finish()?, numbers.collect()))
 }
 
-/// The choice first, then the leading settings.
+/// The candidate first, then the leading settings.
 fn rows(data: &ReportData) -> Vec<Row<'_>> {
     let of = |setting: usize| Row {
         setting,
@@ -120,11 +118,11 @@ fn rows(data: &ReportData) -> Vec<Row<'_>> {
             })
             .collect(),
     };
-    let mut settings: Vec<usize> = data.pooled().into_iter().collect();
+    let mut settings: Vec<usize> = data.candidate().into_iter().collect();
     let others = data
         .leading()
         .iter()
-        .filter(|at| data.pooled() != Some(**at));
+        .filter(|at| data.candidate() != Some(**at));
     settings.extend(others);
     let rows = settings
         .into_iter()
@@ -134,8 +132,8 @@ fn rows(data: &ReportData) -> Vec<Row<'_>> {
 }
 
 fn called(data: &ReportData, setting: usize) -> String {
-    match data.pooled() == Some(setting) {
-        true => "chosen".to_owned(),
+    match data.candidate() == Some(setting) {
+        true => data.candidate_is().to_owned(),
         false => data.describe(setting),
     }
 }

@@ -1,13 +1,14 @@
 //! Base and new side by side: recall and false alarms of each model, joined by a line.
 
-use super::{Drawing, Entry, NOT_ASKED, Sheet};
+use super::{Drawing, Entry, Sheet};
 use crate::data::{ALL_MODELS, Comparison, Difference, ReportData};
 use crate::draw::{
     Anchor, Axis, Canvas, Dot, DrawError, Ink, Key, Label, Legend, Mark, Place, Rows,
 };
-use crate::numbers::{Interval, decimal, percent};
+use crate::numbers::{Interval, writer};
 use crate::points::Rows as Data;
-use deadloop_score::Cell;
+use deadloop_score::measure::{FA_PER_MCHAR, RECALL};
+use deadloop_score::{Cell, Metric};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
@@ -30,7 +31,7 @@ pub(super) static ENTRY: Entry = Entry {
 
 /// How many models are drawn; the table has them all.
 const MODELS: usize = 20;
-const METRICS: [&str; 2] = ["recall", "fa_per_mchar"];
+const METRICS: [Metric; 2] = [&RECALL, &FA_PER_MCHAR];
 const BASE: (Mark, Ink) = (Mark::Disc, Ink::Current);
 const NEW: (Mark, Ink) = (Mark::Star, Ink::Chosen);
 
@@ -99,7 +100,7 @@ fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
         .as_ref()
         .filter(|one| !models(one).is_empty())
     else {
-        return Ok(Drawing::Absent(NOT_ASKED));
+        return Ok(Drawing::Absent);
     };
     let keys = [(&comparison.base.name, BASE), (&comparison.new.name, NEW)];
     let key = |(name, look): (&String, (Mark, Ink))| Key {
@@ -120,10 +121,10 @@ fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
     let rates = Axis::symlog(1.0, most(comparison) * 1.2);
     let fa = Rows::new(&canvas, frame.place(1), rates, count, fa_name)?;
     for (n, model) in frame.models.iter().enumerate() {
-        recall.dumbbell(n, &pair(comparison, model, "recall", percent), frame.row.1)?;
+        recall.dumbbell(n, &pair(comparison, model, &RECALL), frame.row.1)?;
         fa.dumbbell(
             n,
-            &pair(comparison, model, "fa_per_mchar", decimal),
+            &pair(comparison, model, &FA_PER_MCHAR),
             frame.row.1,
         )?;
         frame.name(&canvas, model, recall.middle(n))?;
@@ -139,7 +140,7 @@ fn most(comparison: &Comparison) -> f64 {
     let rows = comparison
         .rows
         .iter()
-        .filter(|row| row.metric == "fa_per_mchar");
+        .filter(|row| row.metric == FA_PER_MCHAR.name);
     let rates = rows.flat_map(|row| [row.base, row.new]).flatten();
     rates.fold(1.0, f64::max)
 }
@@ -150,23 +151,23 @@ fn models(comparison: &Comparison) -> Vec<&str> {
     for flip in comparison.flips.iter().filter(|flip| flip.change == "flip") {
         *flips.entry(&flip.model).or_default() += 1;
     }
-    let rows = comparison.rows.iter().filter(|row| row.metric == "recall");
+    let rows = comparison.rows.iter().filter(|row| row.metric == RECALL.name);
     let mut models: Vec<&str> = rows.map(|row| row.model.as_str()).collect();
     models.sort_by_key(|model| (*model != ALL_MODELS, Reverse(flips.get(model).copied())));
     models.truncate(MODELS);
     models
 }
 
-fn row<'c>(comparison: &'c Comparison, model: &str, metric: &str) -> Option<&'c Difference> {
+fn row<'c>(comparison: &'c Comparison, model: &str, metric: Metric) -> Option<&'c Difference> {
     let mut rows = comparison.rows.iter();
-    rows.find(|row| row.model == model && row.metric == metric)
+    rows.find(|row| row.model == model && row.metric == metric.name)
 }
 
 fn numbers(comparison: &Comparison, models: &[&str]) -> Data {
-    let line = |(model, metric): (&str, &str)| {
+    let line = |(model, metric): (&str, Metric)| {
         let row = row(comparison, model, metric)?;
         let figures = [row.base, row.new, row.difference, row.lo, row.hi];
-        let names = [model, metric].map(Cell::text).into_iter();
+        let names = [model, metric.name].map(Cell::text).into_iter();
         Some(names.chain(figures.map(Cell::Float)).collect())
     };
     let pairs = models.iter();
@@ -179,10 +180,9 @@ fn numbers(comparison: &Comparison, models: &[&str]) -> Data {
 fn pair(
     comparison: &Comparison,
     model: &str,
-    metric: &str,
-    write: fn(Option<f64>) -> String,
+    metric: Metric,
 ) -> [Dot; 2] {
-    let row = row(comparison, model, metric);
+    let (row, write) = (row(comparison, model, metric), writer(metric));
     let dot = |name: &str, value: Option<f64>, (mark, ink): (Mark, Ink)| Dot {
         title: format!("{name}: {}", write(value)),
         at: Interval {

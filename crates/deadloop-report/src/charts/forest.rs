@@ -8,22 +8,23 @@ use crate::draw::{
 use crate::look::Look;
 use crate::numbers::{Interval, count, decimal, percent, range};
 use crate::points::{Rows as Data, ends, setting};
-use deadloop_score::Cell;
+use deadloop_score::measure::{FA_PER_MCHAR, RECALL};
+use deadloop_score::{Cell, Why};
 
 pub(super) static ENTRY: Entry = Entry {
     name: "forest",
     title: "Recall and false alarms of each model",
     reading: "A row per model, those with the most loops first: a dot with its 95 % interval for the setting in use, \
-              the one pooled over all models, and the model's own where it has loops enough (own: held out). An arrow: \
+              the candidate of all models, and the model's own where it ships one (own: held out). An arrow: \
               the interval goes on. The dashed line is the limit of the run. n: labelled loops.",
     columns: &[
         ("model", "the model"),
         (
             "loops",
-            "its loops that count for the setting: an alarm in a repetition that ends by itself takes a transcript out",
+            "its labelled loops",
         ),
         ("setting", "its id, as in scores.csv"),
-        ("name", "what it is called; own choices are held out"),
+        ("name", "what it is called; a model's own is held out"),
         ("recall", "share of the loops that are found"),
         ("recall_lo", "lower end of its 95 % interval"),
         ("recall_hi", "upper end of it"),
@@ -66,9 +67,7 @@ fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
     let all = rows(data, &list);
     let rows = &all[..all.len().min(MODELS)];
     if rows.is_empty() {
-        return Ok(Drawing::Absent(
-            "it compares models, and this folder has no scores of a model with labelled loops",
-        ));
+        return Ok(Drawing::Absent);
     }
     let legend = Legend::new(keys(data, &list), sheet.width - 8.0, 300.0);
     let top = legend.height() + 34.0;
@@ -176,20 +175,20 @@ struct Contestant {
     look: (Mark, Ink),
 }
 
-/// The setting in use and the pooled choice; without a choice, the leading ones.
+/// The setting in use and the candidate; without one, the leading ones.
 fn contestants(data: &ReportData) -> Vec<Contestant> {
     let current = data
-        .current()
+        .in_use()
         .map(|at| (at, data.describe(at), Look::of(data, at)));
     let pooled = data
-        .pooled()
-        .map(|at| (at, "chosen, pooled".to_owned(), Look::CHOSEN));
+        .candidate()
+        .map(|at| (at, data.candidate_is().to_owned(), Look::CHOSEN));
     let mut list: Vec<_> = current.into_iter().chain(pooled).collect();
-    if data.pooled().is_none() {
+    if data.candidate().is_none() {
         let others = data
             .leading()
             .iter()
-            .filter(|at| data.current() != Some(**at));
+            .filter(|at| data.in_use() != Some(**at));
         let others = others.map(|at| (*at, data.describe(*at), Look::of(data, *at)));
         list.extend(others.take(NAMED - list.len()));
     }
@@ -201,7 +200,7 @@ fn contestants(data: &ReportData) -> Vec<Contestant> {
     list.into_iter().map(contestant).collect()
 }
 
-const OWN: (&str, (Mark, Ink)) = ("chosen, own (held out)", (Mark::Diamond, Ink::Third));
+const OWN: (&str, (Mark, Ink)) = ("its own (held out)", (Mark::Diamond, Ink::Third));
 
 /// Models by their labelled loops; none without loops.
 fn rows<'d>(data: &'d ReportData, list: &[Contestant]) -> Vec<Row<'d>> {
@@ -226,22 +225,22 @@ fn row<'d>(data: &ReportData, list: &[Contestant], (model, loops): (&'d str, u64
             let shown = Shown {
                 setting: one.setting,
                 name: one.name.clone(),
-                loops: score.loops,
-                recall: score.recall,
-                fa: score.fa,
+                loops: score.loops(),
+                recall: score.of(&RECALL),
+                fa: score.of(&FA_PER_MCHAR),
             };
             row.add(shown, one.look);
         }
     }
     let mut choices = data.choices.iter();
-    let own = choices.find(|choice| choice.model == model && is_own(data, choice));
-    if let Some((own, setting)) = own.and_then(|own| Some((own, own.setting?))) {
+    let own = choices.find(|choice| choice.model == model && is_own(choice));
+    if let Some((own, setting)) = own.and_then(|own| Some((own, own.candidate?))) {
         let shown = Shown {
             setting,
             name: OWN.0.to_owned(),
             loops: own.loops,
-            recall: own.recall,
-            fa: own.fa,
+            recall: own.of(&RECALL),
+            fa: own.of(&FA_PER_MCHAR),
         };
         row.add(shown, OWN.1);
     }
@@ -257,8 +256,9 @@ impl Row<'_> {
     }
 }
 
-fn is_own(data: &ReportData, choice: &Choice) -> bool {
-    choice.setting.is_some() && choice.setting != data.pooled()
+/// Whether a model ships a setting of its own.
+fn is_own(choice: &Choice) -> bool {
+    choice.model != ALL_MODELS && choice.why == Why::Own.name()
 }
 
 fn dot(
@@ -279,7 +279,7 @@ fn keys(data: &ReportData, list: &[Contestant]) -> Vec<Key> {
     let own = data
         .choices
         .iter()
-        .any(|choice| is_own(data, choice))
+        .any(is_own)
         .then(|| (OWN.0.to_owned(), OWN.1));
     let all = list
         .iter()

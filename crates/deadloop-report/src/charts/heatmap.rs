@@ -7,12 +7,13 @@ use crate::grid::{Grid, Worth};
 use crate::numbers::{decimal, percent};
 use crate::points::{Rows, setting};
 use deadloop_score::Cell;
+use deadloop_score::measure::{FA_PER_MCHAR, RECALL};
 
 pub(super) static ENTRY: Entry = Entry {
     name: "heatmap",
     title: "The objective over pairs of parameters",
     reading: "Each field is the best setting with those two values, whatever the other parameters; hatched: no such \
-              setting meets the limit on false alarms.",
+              setting is within the limits, as likely as not.",
     columns: &[
         ("parameter_1", "up the side"),
         ("value_1", "of that parameter"),
@@ -20,7 +21,7 @@ pub(super) static ENTRY: Entry = Entry {
         ("value_2", "of that parameter"),
         (
             "setting",
-            "the best one with both values that meets the limit; none: none does",
+            "the best one with both values that is within the limits; none: none is",
         ),
         ("name", "what it is called"),
         ("objective", "its objective"),
@@ -51,15 +52,11 @@ struct Range {
 
 fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
     let Some(grid) = Grid::of(data).filter(|grid| grid.dimensions.len() > 1) else {
-        return Ok(Drawing::Absent(
-            "it needs a grid in which two parameters vary, and this folder has none",
-        ));
+        return Ok(Drawing::Absent);
     };
     let maps = maps(&grid);
     let Some(range) = range(data, &maps) else {
-        return Ok(Drawing::Absent(
-            "no setting of the grid meets the limit on false alarms with a defined objective",
-        ));
+        return Ok(Drawing::Absent);
     };
     let columns = if sheet.narrow() { 1 } else { maps.len().min(2) };
     let width = (sheet.width - GAP * (columns as f64 - 1.0)) / columns as f64;
@@ -100,8 +97,8 @@ fn numbers(data: &ReportData, grid: &Grid<'_>, map: &Map<'_>) -> Rows {
         });
         let figures = [
             best.map(|best| best.1),
-            best.and_then(|best| best.0.recall.value),
-            best.and_then(|best| best.0.fa.value),
+            best.and_then(|best| best.0.value(&RECALL)),
+            best.and_then(|best| best.0.value(&FA_PER_MCHAR)),
         ];
         let named = names.into_iter().chain(which);
         named.chain(figures.map(Cell::Float)).collect()
@@ -158,14 +155,14 @@ fn range(data: &ReportData, maps: &[Map<'_>]) -> Option<Range> {
     Some(Range {
         low,
         high,
-        objective: data.run.objective.clone(),
+        objective: data.run.objective,
     })
 }
 
 impl Range {
     fn ink(&self, value: f64) -> (Ink, Ink) {
         let spread = (self.high - self.low).max(f64::MIN_POSITIVE);
-        let above = if self.objective.more_is_better {
+        let above = if self.objective.0.more_is_better {
             value - self.low
         } else {
             self.high - value
@@ -235,13 +232,13 @@ impl Field<'_, '_> {
         }
         self.columns(origin, field, row)?;
         self.outline(
-            self.data.current(),
+            self.data.in_use(),
             origin,
             (field, row),
             (current_pen(), 3.5),
         )?;
         self.outline(
-            self.data.pooled(),
+            self.data.candidate(),
             origin,
             (field, row),
             (chosen_pen(), 0.0),
@@ -274,7 +271,7 @@ impl Field<'_, '_> {
         let (from, to) = ((from.0 + 0.75, from.1 + 0.75), (to.0 - 0.75, to.1 - 0.75));
         let Some((score, value)) = worth.best else {
             self.canvas
-                .title("no setting with these values meets the limit")
+                .title("no setting with these values is within the limits")
                 .rect(from, to, Ink::Void)?;
             return self.canvas.hatch(from, to);
         };
@@ -282,9 +279,9 @@ impl Field<'_, '_> {
         let text = self.range.objective.write(value);
         let title = format!(
             "{} {text} · recall {} · false alarms {} per million clean chars · {}",
-            self.range.objective.name,
-            percent(score.recall.value),
-            decimal(score.fa.value),
+            self.range.objective.0.title,
+            percent(score.value(&RECALL)),
+            decimal(score.value(&FA_PER_MCHAR)),
             self.data.describe(score.setting)
         );
         self.canvas.title(title).rect(from, to, ink)?;
@@ -338,13 +335,13 @@ fn key_height(narrow: bool) -> f64 {
 fn legend(canvas: &Canvas, grid: &Grid<'_>, range: &Range, narrow: bool) -> Result<(), DrawError> {
     let data = grid.data;
     let label = Label::new(Ink::Text, Anchor::Start).size(13.0);
-    let objective = &range.objective;
-    let (worst, best) = if objective.more_is_better {
+    let objective = range.objective;
+    let (worst, best) = if objective.0.more_is_better {
         (range.low, range.high)
     } else {
         (range.high, range.low)
     };
-    let ramp = format!("{} {}", objective.name, objective.write(worst));
+    let ramp = format!("{} {}", objective.0.title, objective.write(worst));
     canvas.text((4.0, 16.0), &ramp, label)?;
     let mut x = 12.0 + measure(&ramp, 13.0);
     for ink in SEQUENCE {
@@ -359,14 +356,14 @@ fn legend(canvas: &Canvas, grid: &Grid<'_>, range: &Range, narrow: bool) -> Resu
         (x, top) = (4.0, 36.0);
     }
     let swatches: [(&str, Option<Pen>); 3] = [
-        ("over the limit", None),
-        ("chosen", Some(chosen_pen())),
-        ("current", Some(current_pen())),
+        ("not within the limits", None),
+        (data.candidate_is(), Some(chosen_pen())),
+        ("in use", Some(current_pen())),
     ];
     let shown = [
         !data.run.constraints.is_empty(),
-        grid.holds(data.pooled()),
-        grid.holds(data.current()),
+        grid.holds(data.candidate()),
+        grid.holds(data.in_use()),
     ];
     for ((name, pen), _) in swatches.into_iter().zip(shown).filter(|(_, shown)| *shown) {
         let (from, to) = ((x, top), (x + 26.0, top + 16.0));

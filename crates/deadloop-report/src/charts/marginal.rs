@@ -9,12 +9,13 @@ use crate::draw::{
 use crate::grid::{Grid, Worth};
 use crate::numbers::decimal;
 use crate::points::{Rows, setting};
-use deadloop_score::Cell;
+use deadloop_score::measure::FA_PER_MCHAR;
+use deadloop_score::{Cell, Unit};
 
 pub(super) static ENTRY: Entry = Entry {
     name: "marginal",
     title: "What each parameter does",
-    reading: "For each value of a parameter: the best setting with that value that meets the limit, and the median of \
+    reading: "For each value of a parameter: the best setting with that value that is within the limits, as likely as not, and the median of \
               all settings with it; below, their false alarms per million clean characters and, dashed, the limit. A flat line means that the \
               parameter does not matter here.",
     columns: &[
@@ -22,7 +23,7 @@ pub(super) static ENTRY: Entry = Entry {
         ("value", "of the parameter"),
         (
             "setting",
-            "the best one with that value that meets the limit; none: none does",
+            "the best one with that value that is within the limits; none: none is",
         ),
         ("name", "what it is called"),
         ("best", "its objective"),
@@ -59,18 +60,14 @@ struct Slice<'g, 'd> {
 
 fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
     let Some(grid) = Grid::of(data) else {
-        return Ok(Drawing::Absent(
-            "it needs a grid in which a parameter varies, and this folder has none",
-        ));
+        return Ok(Drawing::Absent);
     };
     let slices = slices(&grid);
     if slices
         .iter()
         .all(|slice| slice.worths.iter().all(|worth| worth.median.is_none()))
     {
-        return Ok(Drawing::Absent(
-            "the objective is undefined for every setting of this folder",
-        ));
+        return Ok(Drawing::Absent);
     }
     let columns = if sheet.narrow() {
         1
@@ -104,7 +101,7 @@ fn rows(data: &ReportData, slice: &Slice<'_, '_>) -> Rows {
             });
         let figures = [
             worth.best.map(|best| best.1),
-            worth.best.and_then(|best| best.0.fa.value),
+            worth.best.and_then(|best| best.0.value(&FA_PER_MCHAR)),
             worth.median,
             worth.median_fa,
         ];
@@ -162,7 +159,7 @@ fn block(
     };
     let slots = Axis::slots(slice.values.len());
     let panel = Panel::new(canvas, upper, slots.clone(), objective.clone());
-    panel.axes("", &run.objective.name)?;
+    panel.axes("", run.objective.0.title)?;
     let write = |value| run.objective.write(value);
     curve(&panel, slice, |worth| worth.median, median_look(), &write)?;
     let best = |worth: &Worth<'_>| worth.best.map(|best| best.1);
@@ -181,7 +178,7 @@ fn block(
         median_look(),
         &write,
     )?;
-    let best = |worth: &Worth<'_>| worth.best.and_then(|best| best.0.fa.value);
+    let best = |worth: &Worth<'_>| worth.best.and_then(|best| best.0.value(&FA_PER_MCHAR));
     curve(&panel, slice, best, best_look(), &write)?;
     values(canvas, slice, lower)
 }
@@ -249,13 +246,13 @@ fn keys() -> Vec<Key> {
         mark: Some((mark, pen.ink)),
     };
     vec![
-        key("best that meets the limit", best_look()),
+        key("best within the limits", best_look()),
         key("median of all", median_look()),
     ]
 }
 
 fn objective_axis(data: &ReportData, slices: &[Slice<'_, '_>]) -> Axis {
-    if data.run.objective.is_share {
+    if data.run.objective.0.unit == Unit::Share {
         return Axis::share(5);
     }
     let worths = || slices.iter().flat_map(|slice| &slice.worths);
@@ -273,7 +270,7 @@ fn objective_axis(data: &ReportData, slices: &[Slice<'_, '_>]) -> Axis {
 fn fa_axis(data: &ReportData, slices: &[Slice<'_, '_>]) -> Axis {
     let worths = slices.iter().flat_map(|slice| &slice.worths);
     let rates = worths
-        .flat_map(|worth| [worth.median_fa, worth.best.and_then(|best| best.0.fa.value)])
+        .flat_map(|worth| [worth.median_fa, worth.best.and_then(|best| best.0.value(&FA_PER_MCHAR))])
         .flatten();
     Axis::rates(rates.chain(data.run.limit))
 }

@@ -1,7 +1,7 @@
 //! The charts: one file each, listed in [`CHARTS`].
 //!
 //! A chart is drawn for a width, so that a phone gets its own layout and not a shrunk one. What a folder has no data
-//! for is left out with a reason, never shown as an empty frame.
+//! for is left out, never shown as an empty frame.
 
 mod agreement;
 mod breakdown;
@@ -104,8 +104,8 @@ const LEFT_OUT: f64 = 32.0;
 enum Drawing {
     /// The chart, and the numbers that it shows.
     Shown(Picture, Rows),
-    /// The folder has no data for it: why; [`NOT_ASKED`] where nobody misses it.
-    Absent(&'static str),
+    /// The folder has no data for it.
+    Absent,
 }
 
 /// A chart of a report.
@@ -113,8 +113,8 @@ enum Drawing {
 pub struct Chart {
     /// Its entry in the registry.
     pub entry: &'static Entry,
-    /// The chart in its two layouts, or why it is left out.
-    pub drawn: Result<Layouts, &'static str>,
+    /// The chart in its two layouts; `None`: the folder has no data for it.
+    pub drawn: Option<Layouts>,
 }
 
 /// One chart for two widths, and the numbers behind it.
@@ -158,15 +158,12 @@ impl Chart {
     /// # Errors
     /// It could not be put together in memory.
     pub fn csv(&self) -> std::io::Result<Option<Vec<u8>>> {
-        let drawn = self.drawn.as_ref().ok();
+        let drawn = self.drawn.as_ref();
         drawn
             .map(|layouts| csv(self.entry.columns, &layouts.rows))
             .transpose()
     }
 }
-
-/// What a chart says that is only drawn when it is asked for.
-pub(crate) const NOT_ASKED: &str = "";
 
 const WIDE: f64 = 960.0;
 const NARROW: f64 = 366.0;
@@ -180,7 +177,7 @@ pub fn draw_all(data: &ReportData) -> Result<Vec<Chart>, DrawError> {
 }
 
 impl Entry {
-    fn drawn(&self, data: &ReportData) -> Result<Result<Layouts, &'static str>, DrawError> {
+    fn drawn(&self, data: &ReportData) -> Result<Option<Layouts>, DrawError> {
         let layout = |width: f64, suffix: &str| {
             let name = format!("{}-{suffix}", self.name);
             (self.draw)(
@@ -193,11 +190,11 @@ impl Entry {
             )
         };
         Ok(match layout(WIDE, "wide")? {
-            Drawing::Absent(why) => Err(why),
+            Drawing::Absent => None,
             // What a layout has no room for, the other has: the numbers are those of the wide one.
             Drawing::Shown(wide, rows) => match layout(NARROW, "narrow")? {
-                Drawing::Absent(why) => Err(why),
-                Drawing::Shown(narrow, _) => Ok(Layouts { wide, narrow, rows }),
+                Drawing::Absent => None,
+                Drawing::Shown(narrow, _) => Some(Layouts { wide, narrow, rows }),
             },
         })
     }

@@ -12,6 +12,7 @@ use crate::look::Look;
 use crate::numbers::{decimal, percent};
 use crate::points::{Rows, setting};
 use deadloop_score::Cell;
+use deadloop_score::measure::{FA_PER_MCHAR, RECALL};
 use own::{Own, models, own_marks, own_points};
 
 pub(super) static ENTRY: Entry = Entry {
@@ -19,9 +20,9 @@ pub(super) static ENTRY: Entry = Entry {
     title: "Recall against false alarms",
     reading: "Up and left is better: each step of a line is the highest recall (share of loops found) that any setting \
               reaches with at most that many false alarms per million clean characters. Large marks are all models \
-              together; small ones, in the colour and shape of a model's line, its current (hollow) and chosen (filled) setting. \
-              All of them are in-sample, the star of the choice too: its held-out figures stand at the top of the page \
-              and in the table of choices.",
+              together; small ones, in the colour and shape of a model's line, the setting in use (hollow) and what settings.toml holds (filled). \
+              All of them are in-sample, the star too: held-out figures stand at the top of the page \
+              and in the table of what each model gets.",
     columns: &[
         (
             "mark",
@@ -74,7 +75,7 @@ struct Curve<'d> {
 
 /// A setting that is marked.
 struct Point {
-    /// What it is: `chosen`, `best in-sample`, `current`, `named`, `floor`.
+    /// What it is: `chosen`, `candidate`, `best in-sample`, `in use`, `named`, `floor`.
     role: &'static str,
     setting: usize,
     name: String,
@@ -89,9 +90,7 @@ struct Point {
 fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
     let points = points(data);
     if points.is_empty() && data.together().all(|score| place(score).is_none()) {
-        return Ok(Drawing::Absent(
-            "it needs labelled loops and labelled clean text, and this folder lacks one of them",
-        ));
+        return Ok(Drawing::Absent);
     }
     let curves = curves(data);
     let legend = Legend::new(keys(&curves, &points), sheet.width - 8.0, 300.0);
@@ -175,7 +174,7 @@ fn told((fa, recall): (f64, f64)) -> String {
 
 /// Where a score stands, if both figures are defined.
 fn place(score: &Score) -> Option<(f64, f64)> {
-    Some((score.fa.value?, score.recall.value?))
+    Some((score.value(&FA_PER_MCHAR)?, score.value(&RECALL)?))
 }
 
 /// All models together first, then those with the most loops; only where the cells of a grid make a line.
@@ -258,12 +257,12 @@ fn points(data: &ReportData) -> Vec<Point> {
     points
 }
 
-/// The choice, or the best of a search.
+/// The candidate, or the best of a search.
 fn is_star(point: &Point) -> bool {
-    matches!(point.role, "chosen" | "best in-sample")
+    matches!(point.role, "chosen" | "candidate" | "best in-sample")
 }
 
-/// The marks of a setting: one as the choice, one as itself.
+/// The marks of a setting: one as the candidate, one as itself.
 fn marks(data: &ReportData, setting: usize, at: (f64, f64)) -> Vec<Point> {
     let point = |role, name: String, mark, ink, radius| Point {
         role,
@@ -276,10 +275,10 @@ fn marks(data: &ReportData, setting: usize, at: (f64, f64)) -> Vec<Point> {
         beside: false,
     };
     let mut marks = Vec::new();
-    if data.pooled() == Some(setting) {
+    if data.candidate() == Some(setting) {
         marks.push(point(
-            "chosen",
-            "chosen".into(),
+            data.candidate_is(),
+            data.candidate_is().into(),
             Mark::Star,
             Ink::Chosen,
             7.0,
@@ -299,8 +298,8 @@ fn marks(data: &ReportData, setting: usize, at: (f64, f64)) -> Vec<Point> {
             let name = format!("floor: {}", this.id);
             point("floor", name, floor_mark(&this.id), Ink::Muted, 5.0)
         }
-        Role::Current => point(
-            "current",
+        Role::InUse => point(
+            "in use",
             data.describe(setting),
             look().mark,
             look().ink(),

@@ -7,6 +7,7 @@ use crate::numbers::{chars, decimal, percent};
 use crate::points::{Rows, setting};
 use crate::tables::front;
 use deadloop_score::Cell;
+use deadloop_score::measure::{DELAY, FA_PER_MCHAR, RECALL};
 
 pub(super) static ENTRY: Entry = Entry {
     name: "pareto",
@@ -24,7 +25,10 @@ pub(super) static ENTRY: Entry = Entry {
             "delay",
             "mean chars of a loop before it is cut, a miss costing all of it",
         ),
-        ("chosen", "1 for the choice for all models together"),
+        (
+            "candidate",
+            "1 for what was tried for all models together",
+        ),
     ],
     draw,
 };
@@ -39,19 +43,21 @@ fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
         .filter(|setting| setting.role == Role::Cell);
     let front = front(data);
     if cells.count() < 2 || front.len() < 2 {
-        return Ok(Drawing::Absent(
-            "it needs a grid of settings with labelled loops and clean text, and this folder lacks one of them",
-        ));
+        return Ok(Drawing::Absent);
     }
     let points: Vec<(f64, f64, f64, usize)> = front
         .iter()
-        .filter_map(|s| Some((s.fa.value?, s.recall.value?, s.delay.value?, s.setting)))
+        .filter_map(|s| {
+            let value = |measure| s.value(measure);
+            let figures = (value(&FA_PER_MCHAR)?, value(&RECALL)?, value(&DELAY)?);
+            Some((figures.0, figures.1, figures.2, s.setting))
+        })
         .collect();
     let bounds = bounds(points.iter().map(|point| point.2).collect());
     let tint = |delay: f64| TINTS[bounds.iter().filter(|bound| delay > **bound).count()];
-    let is_chosen = |at: usize| data.pooled() == Some(at);
+    let is_chosen = |at: usize| data.candidate() == Some(at);
     let has_chosen = points.iter().any(|point| is_chosen(point.3));
-    let legend = Legend::new(keys(&bounds, has_chosen), sheet.width - 8.0, 300.0);
+    let legend = Legend::new(keys(&bounds, has_chosen.then(|| data.candidate_is())), sheet.width - 8.0, 300.0);
     let top = legend.height() + 40.0;
     let plot = if sheet.narrow() { 270.0 } else { 360.0 };
     let canvas = sheet.canvas(top + plot + 50.0);
@@ -91,7 +97,7 @@ fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
 fn rows(data: &ReportData, points: &[(f64, f64, f64, usize)]) -> Rows {
     let row = |(fa, recall, delay, at): &(f64, f64, f64, usize)| {
         let figures = [*recall, *fa, *delay].map(|figure| Cell::Float(Some(figure)));
-        let chosen = Cell::count(u64::from(data.pooled() == Some(*at)));
+        let chosen = Cell::count(u64::from(data.candidate() == Some(*at)));
         setting(data, *at)
             .into_iter()
             .chain(figures)
@@ -108,8 +114,8 @@ fn bounds(mut delays: Vec<f64>) -> Vec<f64> {
     (1..TINTS.len()).filter_map(|n| at(n).copied()).collect()
 }
 
-/// The tints, and the choice where it is among the points.
-fn keys(bounds: &[f64], has_chosen: bool) -> Vec<Key> {
+/// The tints, and the candidate where it is among the points.
+fn keys(bounds: &[f64], candidate: Option<&str>) -> Vec<Key> {
     let chars = |bound: f64| chars(Some(bound));
     let name = |n: usize| match (n, bounds.get(n)) {
         (0, Some(to)) => format!("delay to {}", chars(*to)),
@@ -122,7 +128,7 @@ fn keys(bounds: &[f64], has_chosen: bool) -> Vec<Key> {
         mark: Some(mark),
     };
     let tints = TINTS.iter().enumerate();
-    let chosen = has_chosen.then(|| key("chosen".into(), (Mark::Star, Ink::Chosen)));
+    let chosen = candidate.map(|name| key(name.into(), (Mark::Star, Ink::Chosen)));
     tints
         .map(|(n, ink)| key(name(n), (Mark::Disc, *ink)))
         .chain(chosen)

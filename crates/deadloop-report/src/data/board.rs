@@ -1,27 +1,18 @@
 //! What the page's sliders move over: the counts of every cell, and where each transcript's verdict changes.
 
-use deadloop_score::Regions;
+use deadloop_score::{Count, MEASURES, Regions};
+use std::collections::BTreeSet;
 
-/// The counts that are embedded of a cell and model, in this order.
-pub const COUNTED: [&str; 17] = [
-    "hit",
-    "late",
-    "premature",
-    "stale",
-    "miss",
-    "false_alarm",
-    "quiet",
-    "transient_stop",
-    "exposure",
-    "saved_chars",
-    "loop_chars",
-    "delay_chars",
-    "lost_chars",
-    "latency_p50",
-    "latency_p90",
-    "within_1000",
-    "utility",
-];
+/// The counts that are embedded of a cell and model: those that the measures beside the sliders are computed from, and
+/// what loops and clean transcripts are the sum of.
+pub fn embedded_counts() -> Vec<Count> {
+    let on_board = MEASURES.into_iter().filter(|measure| measure.shown.tables || measure.shown.choice);
+    let ratios = on_board.flat_map(|measure| measure.formula.ratios);
+    let terms = ratios.flat_map(|ratio| ratio.num.iter().chain(ratio.den));
+    let counts = terms.map(|term| term.0);
+    let all: BTreeSet<Count> = counts.chain(Count::LOOPS).chain(Count::CLEAN).collect();
+    all.into_iter().collect()
+}
 
 /// Everything that the sliders need.
 #[derive(Debug, Clone, Default)]
@@ -46,10 +37,10 @@ pub struct Board {
 pub struct Counted {
     /// The model, or [`ALL_MODELS`](crate::ALL_MODELS).
     pub model: String,
-    /// A column each of [`COUNTED`], a number for each cell.
+    /// A column for each of the embedded counts, a number for each cell.
     pub columns: Vec<Column>,
-    /// The counts of wrong alarms that occur.
-    pub wrong: std::collections::BTreeSet<u64>,
+    /// The numbers of events that occur in rates: the page brings their Poisson bounds.
+    pub events: BTreeSet<u64>,
 }
 
 /// Whole numbers, kept as their differences, a few bits each: there may be a hundred thousand cells.

@@ -5,7 +5,7 @@
 pub struct Supported {
     /// The model, or [`ALL_MODELS`](crate::ALL_MODELS).
     pub model: String,
-    /// `current`, `chosen` or `loosest`.
+    /// `in use`, `chosen` or `loosest`.
     pub what: String,
     /// Index into [`ReportData::settings`](crate::ReportData::settings).
     pub setting: usize,

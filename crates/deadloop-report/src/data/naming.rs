@@ -6,16 +6,16 @@ use deadloop_score::replay::detect::Value;
 use std::collections::BTreeSet;
 
 impl ReportData {
-    /// What a setting is called: its label, or the values in which it differs from the current one, or its id.
+    /// What a setting is called: its label, or the values in which it differs from the one in use, or its id.
     pub fn describe(&self, setting: usize) -> String {
         let Some(this) = self.settings.get(setting) else {
             return String::new();
         };
         if let Some(label) = &this.label {
             let beside =
-                this.role == Role::Current && label != "current" && self.settings.len() > 1;
+                this.role == Role::InUse && label != "in use" && self.settings.len() > 1;
             return if beside {
-                format!("current ({label})")
+                format!("in use ({label})")
             } else {
                 label.clone()
             };
@@ -63,12 +63,12 @@ impl ReportData {
         there.map(|(name, _)| member(name)).collect()
     }
 
-    /// `parameter=value` for each value in which a setting differs from the current one, or from the detector's default
-    /// where the current one lacks the member; without a current one, for each that is not the same in all cells. Where
-    /// there are several members, the first of each says whose it is. A setting that is the current one without some of
+    /// `parameter=value` for each value in which a setting differs from the one in use, or from the detector's default
+    /// where the one in use lacks the member; without one in use, for each that is not the same in all cells. Where
+    /// there are several members, the first of each says whose it is. A setting that is the one in use without some of
     /// its members is `only` the others.
     fn differences(&self, this: &Setting) -> Vec<String> {
-        let base = self.current().and_then(|at| self.settings.get(at));
+        let base = self.in_use().and_then(|at| self.settings.get(at));
         let (own, old) = (self.members(this), base.map(|base| self.members(base)));
         let differs = |at: usize, name: &str, value: &str| match (base, &old) {
             (Some(base), Some(old)) if old.contains(member(name)) => {

@@ -12,6 +12,8 @@ enum Scale {
     Log,
     /// Evenly up to the given value, by the logarithm above: shows 0 and thousands on one axis.
     Symlog(f64),
+    /// The same on both sides of 0.
+    Signed(f64),
 }
 
 /// One axis: a scale, its ends and its ticks.
@@ -124,6 +126,40 @@ impl Axis {
         }
     }
 
+    /// Logarithmic, with the ticks as shares.
+    pub(crate) fn log_shares(low: f64, high: f64, ticks: &[f64]) -> Self {
+        let mut axis = Self::log(low, high, ticks);
+        for (at, text) in &mut axis.ticks {
+            *text = format!("{} %", plain(*at * 100.0));
+        }
+        axis
+    }
+
+    /// From `low` to `high` with 0 between them: even near 0, logarithmic beyond, with a tick at each power of ten.
+    pub(crate) fn signed(low: f64, high: f64) -> Self {
+        let most = high.max(-low).max(1.0);
+        let top = 10f64.powf(most.log10().ceil());
+        let linear = (top / 10_000.0).max(1.0);
+        let reach = |end: f64| match end.abs() {
+            0.0 => 0.0,
+            end => (end * 1.2).max(linear),
+        };
+        let (low, high) = (-reach(low), reach(high));
+        let mut powers = vec![linear];
+        while let Some(next) = powers.last().map(|at| at * 10.0).filter(|at| *at <= top) {
+            powers.push(next);
+        }
+        let below = powers.iter().rev().map(|at| -at);
+        let all = below.chain([0.0]).chain(powers.iter().copied());
+        let inside = all.filter(|at| (low..=high).contains(at));
+        Self {
+            scale: Scale::Signed(linear),
+            low,
+            high,
+            ticks: inside.map(|at| (at, plain(at))).collect(),
+        }
+    }
+
     /// The ticks: where, and what stands there.
     pub(crate) fn ticks(&self) -> &[(f64, String)] {
         &self.ticks
@@ -144,11 +180,18 @@ impl Axis {
         let bend = |v: f64| match self.scale {
             Scale::Linear => v,
             Scale::Log => v.max(self.low).ln(),
-            Scale::Symlog(linear) if v <= linear => v / linear,
-            Scale::Symlog(linear) => 1.0 + (v / linear).log10() * 1.6,
+            Scale::Symlog(linear) => symlog(v, linear),
+            Scale::Signed(linear) => symlog(v.abs(), linear).copysign(v),
         };
         let (low, high) = (bend(self.low), bend(self.high));
         ((bend(value) - low) / (high - low)).clamp(0.0, 1.0)
+    }
+}
+
+fn symlog(value: f64, linear: f64) -> f64 {
+    match value <= linear {
+        true => value / linear,
+        false => 1.0 + (value / linear).log10() * 1.6,
     }
 }
 
@@ -212,6 +255,18 @@ mod tests {
         );
         let places: Vec<f64> = axis.ticks().iter().map(|tick| axis.place(tick.0)).collect();
         assert!(places.is_sorted() && places[0] == 0.0);
+    }
+
+    #[test]
+    fn a_signed_axis_has_0_between_its_ends() {
+        let axis = Axis::signed(-4000.0, 90_000.0);
+        assert_eq!(
+            labels(&axis)[..5],
+            ["−1\u{202f}000", "−100", "−10", "0", "10"]
+        );
+        let places: Vec<f64> = axis.ticks().iter().map(|tick| axis.place(tick.0)).collect();
+        assert!(places.is_sorted() && axis.place(axis.high()) == 1.0);
+        assert_eq!(Axis::signed(0.0, 5.0).low(), 0.0);
     }
 
     #[test]

@@ -132,9 +132,11 @@ impl View<'_> {
     }
 
     fn name(&self, row: &Outcome) -> String {
-        match self.data.chosen_for(&self.row.model) == Some(row.setting) {
+        let (data, this) = (self.data, Some(row.setting));
+        match data.ships() && data.held_for(&self.row.model) == this {
             true => "chosen".to_owned(),
-            false => visible(&self.data.describe(row.setting)).into_owned(),
+            false if data.candidate() == this => data.candidate_is().to_owned(),
+            false => visible(&data.describe(row.setting)).into_owned(),
         }
     }
 }
@@ -154,7 +156,7 @@ fn strip(row: &Outcome) -> String {
 fn role(data: &ReportData, other: &Outcome, focus: &Outcome) -> &'static str {
     match data.settings.get(other.setting).map(|setting| setting.role) {
         _ if other.setting == focus.setting => "focus",
-        Some(Role::Current) => "current",
+        Some(Role::InUse) => "current",
         _ => "",
     }
 }

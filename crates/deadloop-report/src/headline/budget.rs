@@ -4,14 +4,14 @@ use crate::data::{ALL_MODELS, ReportData, Role, Supported};
 use crate::numbers::{count, decimal};
 
 /// The setting of all models, chosen or in use.
-fn of<'d>(data: &'d ReportData, what: &str) -> Option<&'d Supported> {
+fn of<'d>(data: &'d ReportData, what: &[&str]) -> Option<&'d Supported> {
     let mut rows = data.budget.iter();
-    rows.find(|one| one.model == ALL_MODELS && one.what == what)
+    rows.find(|one| one.model == ALL_MODELS && what.contains(&one.what.as_str()))
 }
 
 /// The chosen setting, its bound, and how many are within the budget; `None` without a budget.
 pub(super) fn verdict(data: &ReportData) -> Option<String> {
-    let chosen = of(data, "chosen")?;
+    let chosen = of(data, &["chosen"])?;
     let limit = data
         .run
         .limit
@@ -39,7 +39,7 @@ fn seen(one: &Supported) -> String {
 
 /// What became of the setting in use, and what to do.
 pub(super) fn next(data: &ReportData) -> Option<String> {
-    let (chosen, current) = (of(data, "chosen")?, of(data, "current")?);
+    let (chosen, current) = (of(data, &["chosen"])?, of(data, &["in use", "current"])?);
     if chosen.setting == current.setting {
         return Some(
             "The setting in use is within the budget and stays; settings.toml, which lies beside this page, holds it."

@@ -1,10 +1,10 @@
 //! What the sliders move over, from `regions.jsonl.zst` and the rows of `scores.parquet`.
 
 use super::LoadError;
-use super::rows::Rows;
 use super::thin::{Thinned, thinned};
-use crate::data::{ALL_MODELS, Board, COUNTED, Column, Counted, Setting};
-use deadloop_score::{Regions, ScoresFile};
+use crate::data::{ALL_MODELS, Board, Column, Counted, Setting, embedded_counts};
+use deadloop_score::measure::Certainty;
+use deadloop_score::{Count, MEASURES, Metric, Regions, ScoreRows, ScoresFile, Tally, WITHINS};
 use std::collections::BTreeMap;
 
 /// Rows of single models that are embedded at most.
@@ -13,13 +13,6 @@ const MOST_ROWS: usize = 1_000_000;
 const MOST_MODELS: usize = 40;
 /// Cells of grids that are embedded at most.
 const MOST_CELLS: usize = 100_000;
-/// Utility is kept in millionths.
-const MILLIONTHS: f64 = 1e6;
-/// What stands for a utility of nothing: a number that scripts hold exactly.
-const NO_UTILITY: i64 = -(1 << 50);
-/// What stands for a latency that is never reached, and for one of nothing.
-const NEVER: (i64, i64) = (-1, -2);
-
 /// What the board is made from.
 pub(super) struct Source<'r> {
     /// The rows.
@@ -77,9 +70,9 @@ impl Source<'_> {
     fn plan(&self) -> Result<Vec<usize>, LoadError> {
         let mut plan = Vec::new();
         self.scores.each(&["setting", "model"], |part| {
-            let rows = Rows::new(&part);
+            let rows = ScoreRows::new(&part);
             for row in 0..part.rows() {
-                if rows.text("model", row) == Some(ALL_MODELS)
+                if rows.model(row) == Some(ALL_MODELS)
                     && let Some(at) = self.cell(&rows, row)
                 {
                     plan.push(at);
@@ -90,8 +83,8 @@ impl Source<'_> {
     }
 
     /// The setting of a row, unless it is a floor.
-    fn cell(&self, rows: &Rows<'_>, row: usize) -> Option<usize> {
-        let at = *self.index.get(rows.text("setting", row)?)?;
+    fn cell(&self, rows: &ScoreRows<'_>, row: usize) -> Option<usize> {
+        let at = *self.index.get(rows.setting(row)?)?;
         let floor = self.settings.get(at)?.role == crate::data::Role::Floor;
         (!floor).then_some(at)
     }
@@ -118,11 +111,12 @@ impl Source<'_> {
         models: &[String],
         is_kept: impl Fn(usize) -> bool,
     ) -> Result<Vec<Counted>, LoadError> {
+        let counts = embedded_counts();
         let names = std::iter::once(ALL_MODELS).chain(models.iter().map(String::as_str));
         let mut all: Vec<Counted> = names
             .map(|model| Counted {
                 model: model.into(),
-                columns: vec![Column::default(); COUNTED.len()],
+                columns: vec![Column::default(); counts.len()],
                 ..Counted::default()
             })
             .collect();
@@ -132,21 +126,20 @@ impl Source<'_> {
             .map(|(at, counted)| (counted.model.clone(), at))
             .collect();
         let mut numbers = vec![0; all.len()];
-        let columns: Vec<&str> = ["setting", "model", "loops"]
-            .into_iter()
-            .chain(COUNTED)
-            .collect();
+        let columns = ["setting", "model"].into_iter().chain(columns(&counts));
+        let columns: Vec<&str> = columns.collect();
+        let rates = rates();
         self.scores.each(&columns, |part| {
-            let rows = Rows::new(&part);
+            let rows = ScoreRows::new(&part);
             for row in 0..part.rows() {
-                let place = rows.text("model", row).and_then(|model| places.get(model));
+                let place = rows.model(row).and_then(|model| places.get(model));
                 let (Some(at), Some(_)) = (place, self.cell(&rows, row)) else {
                     continue;
                 };
                 let number = numbers[*at];
                 numbers[*at] += 1;
                 if is_kept(number) {
-                    count(&mut all[*at], &rows, row);
+                    all[*at].add(&rows.tally(row), &counts, &rates);
                 }
             }
         })?;
@@ -154,24 +147,27 @@ impl Source<'_> {
     }
 }
 
-/// Adds a row to the counts of its model.
-fn count(counted: &mut Counted, rows: &Rows<'_>, row: usize) {
-    for (name, column) in COUNTED.iter().zip(&mut counted.columns) {
-        let value = rows.number(name, row);
-        column.push(match *name {
-            "latency_p50" | "latency_p90" => match value {
-                None => NEVER.1,
-                Some(value) if value.is_infinite() => NEVER.0,
-                Some(value) => value as i64,
-            },
-            "within_1000" => {
-                let loops = rows.number("loops", row).unwrap_or(0.0);
-                (value.unwrap_or(0.0) * loops).round() as i64
-            }
-            "utility" => value.map_or(NO_UTILITY, |value| (value * MILLIONTHS).round() as i64),
-            _ => value.unwrap_or(0.0) as i64,
-        });
+/// The columns that hold some counts: bins have none, and are read from the shares.
+fn columns(counts: &[Count]) -> impl Iterator<Item = &'static str> {
+    let names = counts.iter().map(|count| count.name());
+    // The shares are of loops, whose counts are always among them.
+    names.chain(WITHINS.map(|measure| measure.name))
+}
+
+/// The rates on the board.
+fn rates() -> Vec<Metric> {
+    let is_shown = |measure: &Metric| measure.shown.tables || measure.shown.choice;
+    let is_rate = |measure: &Metric| is_shown(measure) && measure.certainty == Certainty::Rate;
+    MEASURES.into_iter().filter(is_rate).collect()
+}
+
+impl Counted {
+    /// Adds a cell.
+    fn add(&mut self, tally: &Tally, counts: &[Count], rates: &[Metric]) {
+        for (count, column) in counts.iter().zip(&mut self.columns) {
+            column.push(tally[*count]);
+        }
+        let events = rates.iter().filter_map(|rate| rate.counts(tally));
+        self.events.extend(events.map(|(events, _)| events));
     }
-    let wrong = ["false_alarm", "premature", "stale"].map(|name| rows.count(name, row));
-    counted.wrong.insert(wrong.iter().sum());
 }

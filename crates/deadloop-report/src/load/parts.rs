@@ -1,12 +1,11 @@
 //! `scores.parquet` in two passes, a part at a time: a sweep leaves a row for each cell and model,
 //! and a report shows few of them.
 
-use super::Bounds;
-use super::rows::Rows;
-use super::scores::{COUNTS, ScoreReader, columns, tally};
+use super::scores::{ScoreReader, Written};
 use super::settings::Settings;
-use crate::data::{ALL_MODELS, Role, Score};
-use deadloop_score::{FileError, Results, ScoresFile, Table, Tally};
+use crate::data::{ALL_MODELS, Score};
+use deadloop_score::measure::{FA_PER_MCHAR, RECALL};
+use deadloop_score::{Count, FileError, Results, ScoreRows, ScoresFile, Table};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Models whose cells make a line in a chart; of the others only named and chosen settings are kept.
@@ -18,8 +17,6 @@ pub(super) struct Overview {
     pub(super) models: BTreeSet<String>,
     /// All of them, those with the most loops first.
     pub(super) ranked: Vec<String>,
-    /// What a setting that never alarms leaves of all models together.
-    pub(super) quiet: Tally,
     /// Transcripts without a label.
     pub(super) unlabelled: u64,
     /// Transcripts on which some setting failed, at most.
@@ -30,25 +27,24 @@ impl Overview {
     /// The first pass: few columns of all rows.
     pub(super) fn of(scores: &ScoresFile) -> Result<Self, FileError> {
         let mut loops: BTreeMap<String, u64> = BTreeMap::new();
-        let (mut quiet, mut unlabelled, mut errors) = (Tally::default(), 0, 0);
-        let mut columns = vec!["setting", "model", "loops", "unlabelled", "errors"];
-        columns.extend(COUNTS.map(|(name, _)| name));
+        let (mut unlabelled, mut errors) = (0, 0);
+        let loops_are = Count::LOOPS.map(Count::name);
+        let more = ["setting", "model", "unlabelled", "errors"];
+        let columns: Vec<&str> = more.into_iter().chain(loops_are).collect();
         scores.each(&columns, |part| {
-            let rows = Rows::new(&part);
+            let rows = ScoreRows::new(&part);
             for row in 0..part.rows() {
-                let Some(model) = rows.text("model", row) else {
-                    continue;
-                };
-                if model != ALL_MODELS {
-                    if !loops.contains_key(model) {
-                        loops.insert(model.to_owned(), rows.count("loops", row));
+                match rows.model(row) {
+                    None => {}
+                    Some(ALL_MODELS) => {
+                        let tally = rows.tally(row);
+                        unlabelled = tally.get(Count::Unlabelled).max(unlabelled);
+                        errors = tally.get(Count::Errors).max(errors);
                     }
-                    continue;
-                }
-                unlabelled = rows.count("unlabelled", row).max(unlabelled);
-                errors = rows.count("errors", row).max(errors);
-                if rows.text("setting", row) == Some("never") {
-                    quiet = tally(&rows, row);
+                    Some(model) if loops.contains_key(model) => {}
+                    Some(model) => {
+                        loops.insert(model.to_owned(), rows.tally(row).loops());
+                    }
                 }
             }
         })?;
@@ -58,7 +54,6 @@ impl Overview {
         Ok(Self {
             models: ranked.iter().take(CURVES).cloned().collect(),
             ranked,
-            quiet,
             unlabelled,
             errors,
         })
@@ -73,8 +68,8 @@ pub(super) struct Parts<'r> {
     pub(super) models: &'r BTreeSet<String>,
     /// Settings that were chosen.
     pub(super) chosen: BTreeSet<&'r str>,
-    /// The interval of the delay by setting and model.
-    pub(super) delays: BTreeMap<(&'r str, &'r str), Bounds>,
+    /// The intervals over groups.
+    pub(super) intervals: Written<'r>,
 }
 
 /// Rows that are kept so far.
@@ -84,8 +79,8 @@ struct Kept {
     /// Setting and model of rows of settings with a name: a named setting may be a cell of the grid
     /// too, and then has two rows that say the same.
     named: BTreeSet<(usize, String)>,
-    /// Cells of single models; from time to time what makes no line is dropped.
-    cells: BTreeMap<String, Vec<Score>>,
+    /// Cells of single models.
+    curves: BTreeMap<String, Curve>,
 }
 
 impl Parts<'_> {
@@ -95,61 +90,61 @@ impl Parts<'_> {
         &self,
         parameters: &[String],
         settings: &mut Settings,
-        reader: &mut ScoreReader,
+        reader: &ScoreReader,
     ) -> Result<Vec<Score>, FileError> {
-        let mut wanted = columns();
-        wanted.push(reader.objective().to_owned());
-        wanted.extend(parameters.iter().map(|name| format!("p.{name}")));
-        wanted.sort_unstable();
-        wanted.dedup();
-        let wanted: Vec<&str> = wanted.iter().map(String::as_str).collect();
+        let params: Vec<String> = parameters.iter().map(|name| format!("p.{name}")).collect();
+        let mut wanted = ["setting", "model", "latency_p50", "latency_p90"].to_vec();
+        wanted.extend(ScoreRows::tallied());
+        wanted.extend(params.iter().map(String::as_str));
         let mut kept = Kept::default();
         self.results.scores.each(&wanted, |part| {
-            self.add(&part, parameters, settings, reader, &mut kept);
-            kept.cells.values_mut().for_each(prune);
+            self.add(&part, &params, settings, reader, &mut kept);
         })?;
-        kept.scores.extend(kept.cells.into_values().flatten());
+        let curves = kept.curves.into_values();
+        let steps = curves.flat_map(|curve| curve.0.into_values());
+        kept.scores.extend(steps.map(|(_, score)| score));
         Ok(kept.scores)
     }
 
     fn add(
         &self,
         part: &Table,
-        parameters: &[String],
+        params: &[String],
         settings: &mut Settings,
-        reader: &mut ScoreReader,
+        reader: &ScoreReader,
         kept: &mut Kept,
     ) {
-        let rows = Rows::new(part);
+        let rows = ScoreRows::new(part);
         for row in 0..part.rows() {
-            let (Some(id), Some(model)) = (rows.text("setting", row), rows.text("model", row))
-            else {
+            let (Some(id), Some(model)) = (rows.setting(row), rows.model(row)) else {
                 continue;
             };
+            let (all, curved) = (model == ALL_MODELS, self.models.contains(model));
+            let named = settings.is_named(id) || self.chosen.contains(id);
+            if !all && !curved && !named {
+                continue;
+            }
             let at = settings.at(id);
-            let named = settings.list[at].role != Role::Cell || self.chosen.contains(id);
             if named && !kept.named.insert((at, model.to_owned())) {
                 continue;
             }
-            if model == ALL_MODELS {
-                let value = |name: &String| part.shown(&format!("p.{name}"), row);
-                let values = parameters.iter().map(value);
+            if all {
+                let values = params.iter().map(|name| part.shown(name, row));
                 settings.list[at].params = values.map(|v| v.filter(|v| !v.is_empty())).collect();
             }
-            if named || model == ALL_MODELS {
+            if named || all {
                 let score = reader.score(&rows, row, at, model);
                 kept.scores.push(self.completed(score, id));
-            } else if self.models.contains(model) {
-                let score = reader.score(&rows, row, at, model);
-                kept.cells.entry(model.to_owned()).or_default().push(score);
+            } else {
+                kept.curve(reader, &rows, row, (at, model));
             }
         }
     }
 
     /// With what stands in other files.
     fn completed(&self, mut score: Score, id: &str) -> Score {
-        if let Some(ends) = self.delays.get(&(id, score.model.as_str())) {
-            (score.delay.low, score.delay.high) = *ends;
+        if let Some(intervals) = self.intervals.get(&(id, score.model.as_str())) {
+            score.intervals.clone_from(intervals);
         }
         let means = self.results.manifest.macro_means.get(id);
         if let Some(means) = means.filter(|_| score.model == ALL_MODELS) {
@@ -159,20 +154,49 @@ impl Parts<'_> {
     }
 }
 
-/// Keeps the cells with more recall than any with no more false alarms: the steps of the curve.
-fn prune(cells: &mut Vec<Score>) {
-    let place = |score: &Score| Some((score.fa.value?, score.recall.value?));
-    cells.retain(|score| place(score).is_some());
-    cells.sort_by(|a, b| {
-        let order = |score: &Score| place(score).unwrap_or_default();
-        let ((a, b), (c, d)) = (order(a), order(b));
-        a.total_cmp(&c).then(d.total_cmp(&b))
-    });
-    let mut best = f64::NEG_INFINITY;
-    cells.retain(|score| {
-        let recall = score.recall.value.unwrap_or_default();
-        let is_step = recall > best;
-        best = best.max(recall);
-        is_step
-    });
+impl Kept {
+    /// Adds a cell of a single model, if its place is defined.
+    fn curve(
+        &mut self,
+        reader: &ScoreReader,
+        rows: &ScoreRows<'_>,
+        row: usize,
+        (at, model): (usize, &str),
+    ) {
+        let tally = rows.tally(row);
+        let place = |measure| reader.value(measure, &tally);
+        let Some(place) = place(&FA_PER_MCHAR).zip(place(&RECALL)) else {
+            return;
+        };
+        if !self.curves.contains_key(model) {
+            self.curves.insert(model.to_owned(), Curve::default());
+        }
+        if let Some(curve) = self.curves.get_mut(model)
+            && curve.admits(place)
+        {
+            curve.insert(place, reader.score(rows, row, at, model));
+        }
+    }
+}
+
+/// The cells of a model with more recall than any with no more false alarms: the steps of its operating curve.
+/// Rates are never negative, so their bits order as they do.
+#[derive(Default)]
+struct Curve(BTreeMap<u64, (f64, Score)>);
+
+impl Curve {
+    fn admits(&self, (rate, recall): (f64, f64)) -> bool {
+        let below = self.0.range(..=rate.to_bits()).next_back();
+        below.is_none_or(|(_, (least, _))| recall > *least)
+    }
+
+    fn insert(&mut self, (rate, recall): (f64, f64), score: Score) {
+        let key = rate.to_bits();
+        let beaten = self.0.range(key..).take_while(|(_, at)| at.0 <= recall);
+        let beaten: Vec<u64> = beaten.map(|(key, _)| *key).collect();
+        for key in beaten {
+            self.0.remove(&key);
+        }
+        self.0.insert(key, (recall, score));
+    }
 }

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 /// A table whose columns are at hand. CSV files are read as text, so numbers are parsed where a column is text.
 pub(super) struct Rows<'t> {
     columns: BTreeMap<&'t str, &'t Cells>,
+    rows: usize,
 }
 
 impl<'t> Rows<'t> {
@@ -15,7 +16,15 @@ impl<'t> Rows<'t> {
             .names()
             .filter_map(|name| Some((name, table.column(name)?)))
             .collect();
-        Self { columns }
+        Self {
+            columns,
+            rows: table.rows(),
+        }
+    }
+
+    /// How many rows there are.
+    pub(super) fn count_rows(&self) -> usize {
+        self.rows
     }
 
     /// A text; none where it is empty.

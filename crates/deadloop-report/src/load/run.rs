@@ -1,11 +1,12 @@
 //! How the numbers were made, from the manifest.
 
 use crate::data::{Objective, Run};
-use deadloop_score::{Constraint, JudgeOptions, Manifest, Metric};
+use deadloop_score::measure::FA_PER_MCHAR;
+use deadloop_score::{Constraint, JudgeOptions, Manifest, Measure};
 use std::path::Path;
 
 /// The constraints that can be read.
-pub(super) fn constraints(manifest: &Manifest) -> Vec<Constraint> {
+fn constraints(manifest: &Manifest) -> Vec<Constraint> {
     manifest
         .constraints
         .iter()
@@ -15,9 +16,9 @@ pub(super) fn constraints(manifest: &Manifest) -> Vec<Constraint> {
 
 /// What the manifest says; `unlabelled` and `errors` are counted in the scores.
 pub(super) fn run(manifest: &Manifest, unlabelled: u64, errors: u64) -> Run {
-    let limit = constraints(manifest)
-        .into_iter()
-        .find(|one| one.metric == Metric::FaPerMchar && one.at_most);
+    let constraints = constraints(manifest);
+    let of_wrong = |one: &&Constraint| one.metric == &FA_PER_MCHAR && one.at_most;
+    let limit = constraints.iter().find(of_wrong).map(|limit| limit.bound);
     let corpus = &manifest.corpus;
     let of_path = || {
         Path::new(&corpus.path).file_name().map_or_else(
@@ -38,38 +39,22 @@ pub(super) fn run(manifest: &Manifest, unlabelled: u64, errors: u64) -> Run {
         versions: std::iter::once(("deadloop".to_owned(), manifest.deadloop.clone()))
             .chain(detectors)
             .collect(),
-        worth: Some((manifest.worth.pi, manifest.worth.lambda)),
+        worth: manifest.worth,
+        price: manifest.price.zip(manifest.tokens_per_char),
         seed: Some(manifest.seed),
         judge: judged(&manifest.judge),
-        constraints: manifest.constraints.clone(),
-        limit: limit.map(|limit| limit.bound),
-        objective: manifest
-            .objective
-            .as_deref()
-            .map_or_else(Objective::default, objective),
+        constraints,
+        limit,
+        objective: objective(manifest),
         counts: counts(manifest, unlabelled, errors),
         models_left_out: manifest.models_left_out.len() as u64,
-        nothing: None,
-        current_over: Vec::new(),
-        stood_in: stood_in(manifest),
     }
 }
 
-/// Only `tune` compares with settings that nobody named.
-fn stood_in(manifest: &Manifest) -> bool {
-    let mut args = manifest.args.iter();
-    let is_tune = manifest.command == "tune" && !manifest.args.is_empty();
-    is_tune && !args.any(|arg| arg == "--settings" || arg.starts_with("--settings="))
-}
-
-fn objective(name: &str) -> Objective {
-    let more_is_better = name.parse::<Metric>().map_or(true, Metric::more_is_better);
-    let is_share = !matches!(name, "fa_per_mchar" | "lost" | "delay" | "utility");
-    Objective {
-        name: name.to_owned(),
-        more_is_better,
-        is_share,
-    }
+/// What settings were compared by; the default where none was asked for.
+fn objective(manifest: &Manifest) -> Objective {
+    let named = manifest.objective.as_deref().and_then(Measure::named);
+    named.map(Objective).unwrap_or_default()
 }
 
 /// The judge's options by the names of scoring.md.

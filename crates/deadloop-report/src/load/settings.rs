@@ -31,6 +31,11 @@ impl Settings {
         }
     }
 
+    /// Whether it is more to the reader than a cell.
+    pub(super) fn is_named(&self, id: &str) -> bool {
+        self.role(id).0 != Role::Cell
+    }
+
     /// The index of a setting, which is new where it was not met before.
     pub(super) fn at(&mut self, id: &str) -> usize {
         if let Some(at) = self.index.get(id) {
@@ -48,26 +53,29 @@ impl Settings {
         self.list.len() - 1
     }
 
-    /// `chosen` is no name: what was chosen stands in choice.csv.
+    /// What stands in choice.csv and in the price list is no name.
     fn role(&self, id: &str) -> (Role, Option<String>) {
         if matches!(id, "never" | "first-checkpoint" | "random") {
             return (Role::Floor, None);
         }
-        let names = self.names.get(id).map_or(&[][..], Vec::as_slice);
-        let is_current = names.iter().any(|name| name == "current");
-        let labels: Vec<&str> = names
-            .iter()
-            .map(String::as_str)
-            .filter(|name| !matches!(*name, "current" | "chosen"))
-            .collect();
+        let Some(names) = self.names.get(id) else {
+            return (Role::Cell, None);
+        };
+        let in_use = names.iter().any(|name| IN_USE.contains(&name.as_str()));
+        let is_label = |name: &&str| {
+            !IN_USE.contains(name) && !CHOSEN.contains(name) && !name.starts_with("at-most-")
+        };
+        let labels: Vec<&str> = names.iter().map(String::as_str).filter(is_label).collect();
         let label = (!labels.is_empty()).then(|| labels.join(", "));
-        match (is_current, label) {
-            (true, label) => (
-                Role::Current,
-                Some(label.unwrap_or_else(|| "current".into())),
-            ),
+        match (in_use, label) {
+            (true, label) => (Role::InUse, Some(label.unwrap_or_else(|| "in use".into()))),
             (false, Some(label)) => (Role::Named, Some(label)),
             (false, None) => (Role::Cell, None),
         }
     }
 }
+
+/// What the setting in use is called in a manifest.
+const IN_USE: [&str; 2] = ["in use", "current"];
+/// What the candidate is called.
+const CHOSEN: [&str; 2] = ["chosen", "candidate"];

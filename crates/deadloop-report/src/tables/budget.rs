@@ -34,7 +34,7 @@ pub(super) fn table(data: &ReportData) -> Option<Table> {
 fn row(data: &ReportData, one: &Supported) -> Row {
     let whose = match one.model.as_str() {
         ALL_MODELS => Cell::text(match one.what.as_str() {
-            "current" => "all models, in use",
+            "in use" | "current" => "all models, in use",
             "chosen" => "all models, chosen",
             _ => "all models, loosest",
         }),
@@ -52,7 +52,7 @@ fn row(data: &ReportData, one: &Supported) -> Row {
         Cell::count(one.missing),
     ];
     let role = match (one.model.as_str(), one.what.as_str()) {
-        (ALL_MODELS, "current") => "current",
+        (ALL_MODELS, "in use" | "current") => "current",
         (ALL_MODELS, "chosen") => "chosen",
         _ => "",
     };

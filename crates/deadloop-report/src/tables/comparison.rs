@@ -2,8 +2,9 @@
 
 use super::{Cell, Row, Table, number, words};
 use crate::data::{ALL_MODELS, Became, Comparison, Difference, Flip, Gate, ReportData};
-use crate::numbers::{UNDEFINED, count, decimal, percent, points};
+use crate::numbers::{UNDEFINED, count, decimal, signed_writer, writer};
 use crate::visible::visible;
+use deadloop_score::Measure;
 
 /// How many rows of single models, and how many flips, are shown before the rest is folded away.
 const SHOWN: usize = 40;
@@ -97,13 +98,9 @@ fn metrics(comparison: &Comparison) -> Option<Table> {
 }
 
 fn difference(row: &Difference) -> Row {
-    let share = matches!(row.metric.as_str(), "recall" | "fpr" | "saved");
-    let write = if share { percent } else { decimal };
-    let signed = |value: Option<f64>| match value {
-        value if share => points(value),
-        Some(value) if value > 0.0 => format!("+{}", decimal(Some(value))),
-        value => decimal(value),
-    };
+    let measure = Measure::named(&row.metric);
+    let write = measure.map_or(decimal as fn(Option<f64>) -> String, |one| writer(one));
+    let signed = measure.map_or(decimal as fn(Option<f64>) -> String, |one| signed_writer(one));
     let ends = match (row.lo, row.hi) {
         (Some(_), Some(_)) => {
             let low = signed(row.lo).replace(" points", "");
@@ -111,12 +108,7 @@ fn difference(row: &Difference) -> Row {
         }
         _ => String::new(),
     };
-    let metric = match row.metric.as_str() {
-        "fpr" => "clean texts cut",
-        "fa_per_mchar" => "false alarms / Mchar",
-        "delay" => "delay, chars",
-        metric => metric,
-    };
+    let metric = measure.map_or(row.metric.as_str(), |measure| measure.title);
     let change = Cell {
         text: signed(row.difference),
         ..Cell::figure(row.difference, write)

@@ -9,6 +9,7 @@ mod cases;
 mod choice;
 mod comparison;
 mod members;
+mod prices;
 mod settings;
 
 use crate::data::ReportData;
@@ -88,11 +89,13 @@ pub(crate) struct Cell {
 /// Every table of a report; each has its place on the page.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Tables {
-    /// The chosen setting of each model, or the scores of each model.
+    /// What each model gets, or the scores of each model.
     pub(crate) models: Option<Table>,
+    /// What one more wrong alarm buys.
+    pub(crate) prices: Option<Table>,
     /// What clean text alone supports.
     pub(crate) budget: Option<Table>,
-    /// Current, chosen, named settings and floors side by side.
+    /// The setting in use, the candidate, named settings and floors side by side.
     pub(crate) settings: Option<Table>,
     /// The settings that no other beats on recall, false alarms and delay at once.
     pub(crate) pareto: Option<Table>,
@@ -110,6 +113,7 @@ pub(crate) struct Tables {
 pub(crate) fn tables(data: &ReportData) -> Tables {
     let mut tables = Tables {
         models: choice::table(data).or_else(|| settings::by_model(data)),
+        prices: prices::table(data),
         budget: budget::table(data),
         settings: settings::side_by_side(data),
         pareto: settings::pareto(data),
@@ -131,6 +135,7 @@ impl Tables {
     fn keep_apart(&mut self) {
         let single = [
             &mut self.models,
+            &mut self.prices,
             &mut self.budget,
             &mut self.settings,
             &mut self.pareto,
@@ -296,8 +301,8 @@ impl Cell {
 fn role(data: &ReportData, setting: usize) -> &'static str {
     use crate::data::Role;
     match data.settings.get(setting).map(|setting| setting.role) {
-        _ if data.pooled() == Some(setting) => "chosen",
-        Some(Role::Current) => "current",
+        _ if data.candidate() == Some(setting) => "chosen",
+        Some(Role::InUse) => "current",
         Some(Role::Floor) => "floor",
         Some(_) if data.best() == Some(setting) => "best",
         _ => "",

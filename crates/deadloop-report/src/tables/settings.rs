@@ -1,8 +1,10 @@
 //! Settings side by side: the named ones with the floors, the Pareto front, and each model by itself.
 
 use super::{Cell, Column, Row, Table, number, role, words};
-use crate::data::{ALL_MODELS, By, ReportData, Role, Score, Verdict};
-use crate::numbers::{chars, decimal, percent};
+use crate::data::{ALL_MODELS, BesideFloor, By, ReportData, Role, Score, Verdict};
+use crate::numbers::{chars, count, decimal, percent, writer};
+use deadloop_score::measure::{DELAY, FA_PER_MCHAR, RECALL};
+use deadloop_score::{Count, MEASURES, Metric};
 use std::collections::BTreeMap;
 
 /// The longest Pareto front that is shown.
@@ -12,7 +14,7 @@ const SHOWN: usize = 25;
 /// How many settings each model is seen through.
 const NAMED: usize = 3;
 
-/// Current, chosen, other named settings, floors; all models together.
+/// The setting in use, the candidate, other named settings, floors; all models together.
 pub(super) fn side_by_side(data: &ReportData) -> Option<Table> {
     if !data.has_labels() {
         return would_cut(data);
@@ -31,28 +33,26 @@ pub(super) fn side_by_side(data: &ReportData) -> Option<Table> {
         data.settings
             .get(score.setting)
             .is_some_and(|setting| setting.role != Role::Cell)
-            || data.pooled() == Some(score.setting)
+            || data.candidate() == Some(score.setting)
             || data.best() == Some(score.setting)
     };
     let mut scores: Vec<&Score> = data.together().filter(is_named).collect();
     scores.sort_by_cached_key(rank);
-    let floor = floor(data);
     let rows = scores.into_iter().map(|score| {
-        let first = label(
-            data,
-            score,
-            floor.filter(|floor| !beats(data, score, floor)),
-        );
+        let first = label(data, score);
         with_means(row(data, score, first), score)
     });
     let rows = rows.collect();
     let by = data.leading_by();
+    let pi = percent(Some(data.run.worth.pi));
     let note = format!(
-        "All models together; the one in use, the chosen or best one, then those with {by} first. A setting that does not beat the floors (never alarm, always alarm at the first \
-                checkpoint, alarm at random as often) is worth nothing. “Does not beat” a floor: its utility at this \
-                run's lambda and share of loops is at or below that of the best floor; where utility is n/a, its \
-                objective. Of a tuned setting these are in-sample figures; \
-                the table of choices has the held-out ones. “Models” is the mean over models, each counting the same."
+        "All models together; the one in use, the candidate or best one, then those with {by} first, then floors: never alarm, \
+         always alarm at the first checkpoint, alarm at random as often. “Spares less than” a floor: where {pi} of the \
+         responses loop, a wrong alarm costs {} chars besides what is generated again, and the whole 95 % interval of the difference lies \
+         below 0. A loop is found, stopped in an earlier repetition, which ends by itself, or missed. Of the candidate these are \
+         in-sample figures; the table of what each model gets has the held-out ones. “Models” is the mean over models, each counting \
+         the same.",
+        chars(Some(data.run.worth.annoyance))
     );
     let mut columns = columns("setting");
     columns.extend([number("recall, models"), number("false alarms, models")]);
@@ -94,35 +94,6 @@ fn would_cut(data: &ReportData) -> Option<Table> {
     Table::new("What each setting would cut", note, columns, rows)
 }
 
-/// The floor that is worth most: by its utility, or its objective where that is n/a.
-fn floor(data: &ReportData) -> Option<&Score> {
-    let floors = data
-        .together()
-        .filter(|score| data.settings[score.setting].role == Role::Floor);
-    let worth = |score: &Score| {
-        let merit = |value| data.run.objective.merit(value);
-        score.utility.or(score.objective.map(merit))
-    };
-    let valued = floors.filter_map(|score| Some((score, worth(score)?)));
-    let best = valued.reduce(|a, b| if b.1 > a.1 { b } else { a });
-    best.map(|best| best.0)
-}
-
-/// Whether a setting is worth more than a floor; so is one that cannot be compared, and a floor itself.
-fn beats(data: &ReportData, score: &Score, floor: &Score) -> bool {
-    if data.settings[score.setting].role == Role::Floor {
-        return true;
-    }
-    let merit = |value: f64| data.run.objective.merit(value);
-    match (score.utility, floor.utility) {
-        (Some(own), Some(floor)) => own > floor,
-        _ => match (score.objective, floor.objective) {
-            (Some(own), Some(floor)) => merit(own) > merit(floor),
-            _ => true,
-        },
-    }
-}
-
 /// The means over models behind the other cells.
 fn with_means(mut row: Row, score: &Score) -> Row {
     let [recall, fa] = score.macro_means;
@@ -148,66 +119,68 @@ pub(super) fn by_field(data: &ReportData) -> Vec<Table> {
     fields.into_iter().filter_map(table).collect()
 }
 
-/// What a setting is called, its id, and the floor that it does not beat.
-fn label(data: &ReportData, score: &Score, above: Option<&Score>) -> Cell {
+/// What a setting is called, its id, and the floors that spare more.
+fn label(data: &ReportData, score: &Score) -> Cell {
     let setting = &data.settings[score.setting];
     let name = data.describe(score.setting);
     let id = if name == setting.id { "" } else { &setting.id };
     let (name, small) = match role(data, score.setting) {
-        "chosen" => ("chosen (pooled)".to_owned(), data.described(score.setting)),
+        "chosen" => (data.candidate_is().to_owned(), data.described(score.setting)),
         "best" => ("best in-sample".to_owned(), data.described(score.setting)),
         "floor" => (setting.id.clone(), "floor".to_owned()),
         _ => (name, id.to_owned()),
     };
-    let beaten = above.map(|floor| format!("does not beat {}", data.describe(floor.setting)));
-    let small: Vec<String> = [small]
-        .into_iter()
-        .filter(|small| !small.is_empty())
-        .collect();
-    let small: Vec<String> = small.into_iter().chain(beaten).collect();
+    let small = Some(small).filter(|small| !small.is_empty());
+    let small: Vec<String> = small.into_iter().chain(below(data, score.setting)).collect();
     Cell::text(name).with(small.join("; "))
 }
 
+/// The floors that spare more than a setting, beyond the interval of the difference.
+fn below(data: &ReportData, setting: usize) -> Option<String> {
+    let surely = |one: &&BesideFloor| {
+        one.setting == setting && one.below.is_some_and(|ends| ends.hi < 0.0)
+    };
+    let floors = data.beside_floors.iter().filter(surely);
+    let floors: Vec<&str> = floors.map(|one| one.floor.as_str()).collect();
+    (!floors.is_empty()).then(|| format!("spares less than {}", floors.join(", ")))
+}
+
+/// The measures of the tables of settings: those of choices first.
+fn measures() -> impl Iterator<Item = Metric> {
+    let shown = |choice: bool| {
+        let is_shown = move |m: &Metric| m.shown.tables && m.shown.choice == choice;
+        MEASURES.into_iter().filter(is_shown)
+    };
+    shown(true).chain(shown(false))
+}
+
 fn columns(first: &'static str) -> Vec<Column> {
-    let numbers = [
-        "loops",
-        "recall",
-        "false alarms / Mchar",
-        "precision",
-        "F1",
-        "delay, chars",
-        "median latency",
-        "within 1\u{202f}000",
-        "saved",
-        "lost / Mchar",
-        "right kind",
-        "utility",
-    ];
-    std::iter::once(words(first))
-        .chain(numbers.map(number))
-        .collect()
+    let measures = measures().map(|measure| number(measure.title));
+    let lead = [words(first), number("loops")].into_iter();
+    lead.chain(measures).chain([number("median latency")]).collect()
 }
 
 fn row(data: &ReportData, score: &Score, first: Cell) -> Row {
-    let cells = vec![
-        first,
-        Cell::count(score.loops),
-        Cell::interval(score.recall, percent),
-        Cell::interval(score.fa, decimal),
-        Cell::interval(score.precision, percent),
-        Cell::figure(score.f1, decimal),
-        Cell::interval(score.delay, chars),
-        Cell::figure(score.latency_p50, chars),
-        Cell::figure(score.within[3], percent),
-        Cell::figure(score.saved, percent),
-        Cell::figure(score.lost, chars),
-        Cell::figure(score.kind_accuracy, percent),
-        Cell::figure(score.utility, decimal),
-    ];
+    let measures = measures().map(|measure| Cell::interval(score.of(measure), writer(measure)));
+    let lead = [first, loops(score)].into_iter();
+    let median = Cell::figure(score.latency.p50, chars);
     Row {
-        cells,
+        cells: lead.chain(measures).chain([median]).collect(),
         role: role(data, score.setting),
     }
+}
+
+/// The loops, and what became of them.
+fn loops(score: &Score) -> Cell {
+    let of = |what| score.tally.get(what);
+    let (found, earlier) = (of(Count::Hit), of(Count::Earlier));
+    let missed = score.loops() - found - earlier;
+    Cell::count(score.loops()).with(format!(
+        "{} found, {} stopped earlier, {} missed",
+        count(found),
+        count(earlier),
+        count(missed)
+    ))
 }
 
 /// Settings that no other one beats on recall, false alarms and delay at once, by their rate of false alarms.
@@ -233,7 +206,10 @@ fn id<'d>(data: &'d ReportData, score: &Score) -> &'d str {
 
 /// The scores of those settings.
 pub(crate) fn front(data: &ReportData) -> Vec<&Score> {
-    let figures = |score: &Score| Some((score.fa.value?, score.recall.value?, score.delay.value?));
+    let figures = |score: &Score| {
+        let value = |measure| score.value(measure);
+        Some((value(&FA_PER_MCHAR)?, value(&RECALL)?, value(&DELAY)?))
+    };
     let is_cell = |score: &&Score| data.settings[score.setting].role != Role::Floor;
     let mut all: Vec<(&Score, (f64, f64, f64))> = data
         .together()
@@ -262,14 +238,14 @@ pub(super) fn by_model(data: &ReportData) -> Option<Table> {
     let named = data.leading();
     let shown = &named[..named.len().min(NAMED)];
     let of_model = |score: &&Score| {
-        score.model != ALL_MODELS && score.loops + score.clean > 0 && shown.contains(&score.setting)
+        score.model != ALL_MODELS && score.loops() + score.clean() > 0 && shown.contains(&score.setting)
     };
     let mut scores: Vec<&Score> = data.scores.iter().filter(of_model).collect();
     // Settings differ a little in how many loops count (one that ends by itself does not): a model's rows stay together.
     let mut loops: BTreeMap<&str, u64> = BTreeMap::new();
     for score in &scores {
         let most = loops.entry(&score.model).or_default();
-        *most = score.loops.max(*most);
+        *most = score.loops().max(*most);
     }
     scores.sort_by_cached_key(|score| {
         let place = shown.iter().position(|at| *at == score.setting);

@@ -6,13 +6,15 @@ use std::path::Path;
 
 use super::scores::{self, ParamColumns};
 use super::store::{FileError, TableWriter, write_csv};
-use super::sweep::{Scoring, intervals_of, over_groups, scores_of};
+use super::sweep::{Scoring, floor_outcomes, intervals_of, over_groups, scores_of};
 use super::table::{Cell, Schema, Type, named};
+use crate::bootstrap::{self, Method};
 use crate::copies::firsts;
 use crate::evidence::Evidence;
 use crate::intervals::{Interval, PoissonCache};
-use crate::measure::Measure;
+use crate::measure::{Measure, NET_PER_1000};
 use crate::scores::Scores;
+use crate::tally::Tally;
 use crate::verdict::Outcome;
 
 /// Writes `scores_by.parquet` and `.csv`: the columns of scores.parquet after `by, value`, for each
@@ -98,6 +100,9 @@ fn by_kind(scoring: &Scoring, cell: usize) -> BTreeMap<String, (Vec<usize>, Vec<
 /// Writes `intervals.csv`: `setting, model, metric, estimate, lo, hi, method`, 95 %, for each of `cells` and each of
 /// `subjects` (a name and its cases), each text once: the closed intervals where every group has one transcript, else
 /// the bootstrap over groups, which decides for every other score too.
+///
+/// Of all models together also `net_per_1000 less FLOOR`, where that is negative: how much less a setting spares than
+/// a floor does. A setting is worse than a floor only where the upper end is below 0.
 pub fn write_intervals(
     dir: &Path,
     scoring: &Scoring,
@@ -126,7 +131,46 @@ pub fn write_intervals(
             }
         }
     }
+    rows.extend(below_floors(scoring, cells, &firsts));
     write_csv(dir, "intervals", &schema, rows)
+}
+
+/// What the metric of a difference to a floor begins with, in intervals.csv.
+pub const BELOW: &str = "net_per_1000 less ";
+
+/// The rows of settings that spare less than a floor, by estimate.
+fn below_floors(scoring: &Scoring<'_>, cells: &[usize], firsts: &[bool]) -> Vec<Vec<Cell>> {
+    let evidence = scoring.evidence;
+    let all = evidence.all();
+    let once: Vec<usize> = all.into_iter().filter(|i| firsts[*i]).collect();
+    let cases = || once.iter().map(|i| &evidence.cases[*i]);
+    let floors: Vec<(&str, Vec<Outcome>)> = scoring
+        .floors
+        .iter()
+        .map(|floor| (floor.name(), floor_outcomes(scoring, *floor, &once)))
+        .collect();
+    let value = |outcomes: &[Outcome]| {
+        let tally: Tally = outcomes.iter().map(Tally::of).sum();
+        NET_PER_1000.value(&tally, scoring.worth)
+    };
+    let row = |cell: usize| {
+        let own = evidence.outcomes(cell, &once, scoring.judge);
+        let below = floors.iter().filter_map(move |(floor, outcomes)| {
+            let difference = value(&own)? - value(outcomes)?;
+            let resampled = || {
+                let (sides, worth) = ([&own[..], outcomes], scoring.worth);
+                bootstrap::difference(cases(), sides, &NET_PER_1000, worth, scoring.resampling)
+            };
+            let interval = (difference < 0.0).then(resampled)?;
+            let metric = format!("{BELOW}{floor}");
+            let names = [evidence.plan.id(cell), "*".into(), metric].map(Cell::text);
+            let figures = ends(Some(difference), interval).map(Cell::Float);
+            let row = names.into_iter().chain(figures);
+            Some(row.chain([Cell::text(Method::Bootstrap.name())]).collect())
+        });
+        below.collect::<Vec<_>>()
+    };
+    cells.iter().flat_map(|cell| row(*cell)).collect()
 }
 
 fn ends(estimate: Option<f64>, interval: Option<Interval>) -> [Option<f64>; 3] {

@@ -5,7 +5,7 @@
 //! |---|---|
 //! | any table, as Parquet and CSV | `table`, `store` |
 //! | `outcomes.parquet`, `cases.jsonl` | `outcomes`, `cases` |
-//! | `scores.parquet`, `pareto.csv` | `scores`, `sweep` |
+//! | `scores.parquet`, `pareto.csv` | `scores`, `sweep`; read by `score_rows` |
 //! | `scores_by.parquet`, `intervals.csv` | `breakdown` |
 //! | `budget.csv` | `budget` |
 //! | `choice.csv`, `settings.toml` | `choice`, `openings`, `settings` |
@@ -22,6 +22,7 @@ pub(crate) mod openings;
 pub(crate) mod outcomes;
 pub(crate) mod regions;
 pub(crate) mod results;
+pub(crate) mod score_rows;
 pub(crate) mod scores;
 pub(crate) mod settings;
 pub(crate) mod store;

@@ -11,45 +11,66 @@ use crate::measure::{MEASURES, Measure, Metric};
 use crate::scores::Scores;
 use crate::tally::{Count, Tally};
 
-/// A column with a count: its name and what it counts.
-type Counted = (&'static str, fn(&Tally) -> u64);
+/// A column with a count, or with a sum of several: its name, and what it counts.
+pub(super) enum Counted {
+    One(Count),
+    Several(&'static str, fn(&Tally) -> u64),
+}
+
+use Counted::{One, Several};
+
+impl Counted {
+    fn name(&self) -> &'static str {
+        match self {
+            One(count) => count.name(),
+            Several(name, _) => name,
+        }
+    }
+
+    fn of(&self, tally: &Tally) -> u64 {
+        match self {
+            One(count) => tally.get(*count),
+            Several(_, of) => of(tally),
+        }
+    }
+}
 
 /// The counts in front, as the contract orders them.
-const COUNTS: [Counted; 14] = [
-    ("transcripts", |t| t.get(Count::Transcripts)),
-    ("loops", Tally::loops),
-    ("clean", Tally::clean),
-    ("transient", Tally::transient),
-    ("unlabelled", |t| t.get(Count::Unlabelled)),
-    ("hit", |t| t.get(Count::Hit)),
-    ("late", |t| t.get(Count::Late)),
-    ("premature", |t| t.get(Count::Premature)),
-    ("stale", |t| t.get(Count::Stale)),
-    ("miss", |t| t.get(Count::Miss)),
-    ("earlier", |t| t.get(Count::Earlier)),
-    ("false_alarm", |t| t.get(Count::FalseAlarm)),
-    ("quiet", |t| t.get(Count::Quiet)),
-    ("errors", |t| t.get(Count::Errors)),
+pub(super) const COUNTS: [Counted; 14] = [
+    One(Count::Transcripts),
+    Several("loops", Tally::loops),
+    Several("clean", Tally::clean),
+    Several("transient", Tally::transient),
+    One(Count::Unlabelled),
+    One(Count::Hit),
+    One(Count::Late),
+    One(Count::Premature),
+    One(Count::Stale),
+    One(Count::Miss),
+    One(Count::Earlier),
+    One(Count::FalseAlarm),
+    One(Count::Quiet),
+    One(Count::Errors),
 ];
 
 /// The counts after the measures of wrong alarms.
-const WATCHED: [Counted; 3] = [
-    ("exposure", |t| t.get(Count::Exposure)),
-    ("transient_stop", |t| t.get(Count::TransientStop)),
-    ("transient_pass", |t| t.get(Count::TransientPass)),
+pub(super) const WATCHED: [Counted; 3] = [
+    One(Count::Exposure),
+    One(Count::TransientStop),
+    One(Count::TransientPass),
 ];
 
 /// The counts at the end: what the measures are computed from, so that they can be computed again.
-const SUMS: [Counted; 9] = [
-    ("censored", |t| t.get(Count::Censored)),
-    ("saved_chars", |t| t.get(Count::Saved)),
-    ("loop_chars", |t| t.get(Count::LoopChars)),
-    ("lost_chars", |t| t.get(Count::Lost)),
-    ("delay_chars", |t| t.get(Count::Delay)),
-    ("cut_chars", |t| t.get(Count::CutAt)),
-    ("false_chars", |t| t.get(Count::FalseAt)),
-    ("kind_known", |t| t.get(Count::KindKnown)),
-    ("kind_right", |t| t.get(Count::KindRight)),
+pub(super) const SUMS: [Counted; 9] = [
+    One(Count::Censored),
+    One(Count::Saved),
+    One(Count::LoopChars),
+    One(Count::Lost),
+    One(Count::Delay),
+    One(Count::CutAt),
+    One(Count::FalseAt),
+    One(Count::KindKnown),
+    One(Count::KindRight),
 ];
 
 /// Rates of wrong alarms in units other than chars: n/a on rows of chars.
@@ -61,7 +82,7 @@ const WRONG: Metric = &crate::measure::FA_PER_MCHAR;
 /// The measure after which the quantiles of the latency stand.
 const BEFORE_LATENCY: Metric = &crate::measure::DELAY;
 
-const QUANTILES: [&str; 6] = [
+pub(super) const QUANTILES: [&str; 6] = [
     "latency_p50",
     "latency_p90",
     "latency_p95",
@@ -143,7 +164,7 @@ pub(crate) fn schema(lead: &[&str], params: &ParamColumns) -> Schema {
     let counts = |counts: &[Counted]| {
         counts
             .iter()
-            .map(|(name, _)| ((*name).to_owned(), Type::Int))
+            .map(|count| (count.name().to_owned(), Type::Int))
             .collect::<Schema>()
     };
     let mut schema = [
@@ -176,7 +197,7 @@ pub(crate) fn schema(lead: &[&str], params: &ParamColumns) -> Schema {
 }
 
 /// The names of a measure's columns of bounds.
-fn bounds(measure: &Measure) -> Option<[String; 2]> {
+pub(super) fn bounds(measure: &Measure) -> Option<[String; 2]> {
     let name = measure.bounds?;
     Some([format!("{name}_lo"), format!("{name}_hi")])
 }
@@ -187,7 +208,7 @@ pub(crate) fn cells(scores: &Scores) -> Vec<Cell> {
     let counts = |counts: &[Counted]| {
         counts
             .iter()
-            .map(|(_, of)| Cell::count(of(&scores.tally)))
+            .map(|count| Cell::count(count.of(&scores.tally)))
             .collect::<Vec<_>>()
     };
     let mut cells = counts(&COUNTS);

@@ -1,4 +1,4 @@
-//! Models on the operating curve: all of them, and the marks of their own current and chosen settings.
+//! Models on the operating curve: all of them, and the marks of what is in use and of what they get.
 
 use super::{Curve, place, told};
 use crate::data::{ALL_MODELS, ReportData};
@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 /// A model's own setting.
 pub(super) struct Own<'d> {
     pub(super) model: &'d str,
-    /// `current` or `chosen`.
+    /// `in use` or `settings.toml`.
     pub(super) role: &'static str,
     pub(super) setting: usize,
     pub(super) at: (f64, f64),
@@ -26,7 +26,7 @@ pub(super) fn own_marks(
             let (ink, at) = (curve.pen.ink, panel.at(one.at.0, one.at.1));
             let titled = canvas.title(format!("{}, {}: {}", one.model, one.role, told(one.at)));
             match one.role {
-                "current" => titled.hollow(at, shape, 4.2, ink)?,
+                "in use" => titled.hollow(at, shape, 4.2, ink)?,
                 _ => titled.mark(at, shape, 4.2, ink)?,
             }
         }
@@ -34,11 +34,11 @@ pub(super) fn own_marks(
     Ok(())
 }
 
-/// The current and the chosen setting of a model.
+/// What is in use, and what `settings.toml` holds for a model.
 pub(super) fn own_points<'d>(data: &'d ReportData, model: &'d str) -> Vec<Own<'d>> {
     let settings = [
-        ("current", data.current()),
-        ("chosen", data.chosen_for(model)),
+        ("in use", data.in_use()),
+        ("settings.toml", data.held_for(model)),
     ];
     let own = |(role, setting): (&'static str, Option<usize>)| {
         let setting = setting?;
@@ -57,7 +57,7 @@ pub(super) fn models(data: &ReportData) -> Vec<&str> {
     let mut loops: BTreeMap<&str, u64> = BTreeMap::new();
     for score in data.scores.iter().filter(|score| score.model != ALL_MODELS) {
         let most = loops.entry(&score.model).or_default();
-        *most = score.loops.max(*most);
+        *most = score.loops().max(*most);
     }
     let mut models: Vec<(&str, u64)> = loops.into_iter().collect();
     models.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(b.0)));

@@ -1,0 +1,64 @@
+//! The price list: what one more wrong alarm buys.
+
+use super::{Cell, Row, Table, number, words};
+use crate::data::ReportData;
+use crate::numbers::{Interval, chars, count, decimal, percent, writer};
+use deadloop_score::{Assurance, Price};
+
+/// The rows of the advice.
+pub(super) fn table(data: &ReportData) -> Option<Table> {
+    let advice = data.advice.as_ref()?;
+    let objective = data.run.objective.0;
+    let columns = vec![
+        words("at most"),
+        number("recall"),
+        number(objective.title),
+        number("delay, chars"),
+        number("wrong alarms/Mchar"),
+        words("within the limits"),
+        words("is"),
+        words("file"),
+    ];
+    let rows = advice.prices.iter().map(|price| row(data, price)).collect();
+    let note = "For at most so many wrong alarms on this corpus, the best setting that meets the other limits. Its figures are \
+                held out: each fold was judged by what the others had chosen; below them, in-sample ones. “Within the limits”: the \
+                highest level of assurance that it reaches (likely: as likely as not, probable: 4 in 5, sure: 19 in 20). Each is a settings \
+                file that can be loaded as it is.";
+    Table::new("What one more wrong alarm buys", note, columns, rows)
+}
+
+fn row(data: &ReportData, price: &Price) -> Row {
+    let objective = data.run.objective.0;
+    let rate = Interval {
+        value: price.rate,
+        low: price.rate_lo,
+        high: price.rate_hi,
+    };
+    let s = if price.at_most == 1 { "" } else { "s" };
+    let most = Cell {
+        sort: Some(price.at_most as f64),
+        ..Cell::text(format!("{} wrong alarm{s}", count(price.at_most)))
+    };
+    let beside = |value, inside, write: fn(Option<f64>) -> String| {
+        Cell::figure(value, write).with(format!("in-sample {}", write(inside)))
+    };
+    let is = |name: &str| price.is.iter().any(|is| is == name);
+    let level = price.assurance.map_or("none", Assurance::name);
+    Row {
+        cells: vec![
+            most.with(format!("in-sample {}", count(price.wrong))),
+            beside(price.recall, price.recall_in_sample, percent),
+            beside(price.objective, price.objective_in_sample, writer(objective)),
+            Cell::figure(price.delay, chars),
+            Cell::interval(rate, decimal),
+            Cell::text(level),
+            Cell::text(price.is.join(", ")).with(price.setting.as_str()),
+            Cell::text(price.file.as_str()),
+        ],
+        role: match (is("candidate"), is("in use")) {
+            (true, _) => "chosen",
+            (_, true) => "current",
+            _ => "",
+        },
+    }
+}

@@ -1,0 +1,146 @@
+//! A measure as JSON: the page's script computes from it what [`Measure::value`] computes.
+
+use serde::{Serialize, Serializer};
+
+use super::{Certainty, Joined, Measure, Ratio, Term, Times, Unit};
+
+#[derive(Serialize)]
+struct Written {
+    name: &'static str,
+    title: &'static str,
+    unit: Unit,
+    more_is_better: bool,
+    about: &'static str,
+    certainty: Certainty,
+    ratios: Vec<WrittenRatio>,
+    joined: Joined,
+}
+
+#[derive(Serialize)]
+struct WrittenRatio {
+    scale: f64,
+    num: Vec<WrittenTerm>,
+    den: Vec<WrittenTerm>,
+}
+
+/// The factor, the count, and whether the factor is one of the annoyance.
+type WrittenTerm = (f64, &'static str, bool);
+
+impl Serialize for Measure {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let ratios = self.formula.ratios.iter();
+        let written = Written {
+            name: self.name,
+            title: self.title,
+            unit: self.unit,
+            more_is_better: self.more_is_better,
+            about: self.about,
+            certainty: self.certainty,
+            ratios: ratios.map(ratio).collect(),
+            joined: self.formula.joined,
+        };
+        written.serialize(serializer)
+    }
+}
+
+fn ratio(ratio: &Ratio) -> WrittenRatio {
+    WrittenRatio {
+        scale: ratio.scale,
+        num: ratio.num.iter().map(term).collect(),
+        den: ratio.den.iter().map(term).collect(),
+    }
+}
+
+fn term(Term(count, times): &Term) -> WrittenTerm {
+    match times {
+        Times::Number(x) => (*x, count.name(), false),
+        Times::Annoyance(x) => (*x, count.name(), true),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Formula, MEASURES, Sample, Shown, Worth, one, times};
+    use super::*;
+    use crate::tally::{Count, Tally};
+    use serde_json::Value;
+
+    /// A measure that no table has: 1e3 (2 late + A stale) / (quiet + miss).
+    static MADE_UP: Measure = Measure {
+        name: "made_up",
+        title: "made up",
+        unit: Unit::PerThousand,
+        more_is_better: false,
+        about: "for the test",
+        formula: Formula {
+            ratios: &[Ratio {
+                scale: 1e3,
+                num: &[
+                    times(2.0, Count::Late),
+                    Term(Count::Stale, Times::Annoyance(1.0)),
+                ],
+                den: &[one(Count::Quiet), one(Count::Miss)],
+                of: Sample::Clean,
+            }],
+            joined: Joined::Alone,
+        },
+        certainty: Certainty::Resampled,
+        bounds: None,
+        shown: Shown {
+            choice: false,
+            tables: false,
+        },
+    };
+
+    /// What templates/measures.js does: it knows the four joins and nothing else.
+    fn computed(json: &Value, tally: &Tally, worth: &Worth) -> Option<f64> {
+        let count = |name: &str| {
+            let count = Count::ALL.into_iter().find(|count| count.name() == name);
+            tally[count.unwrap()] as f64
+        };
+        let sum = |terms: &Value| -> f64 {
+            let term = |term: &Value| {
+                let annoyance = if term[2] == true { worth.annoyance } else { 1.0 };
+                term[0].as_f64().unwrap() * annoyance * count(term[1].as_str().unwrap())
+            };
+            terms.as_array().unwrap().iter().map(term).sum()
+        };
+        let value = |ratio: &Value| {
+            let den = sum(&ratio["den"]);
+            (den > 0.0).then(|| ratio["scale"].as_f64().unwrap() * sum(&ratio["num"]) / den)
+        };
+        let ratios = json["ratios"].as_array().unwrap().iter();
+        let values: Vec<f64> = ratios.map(value).collect::<Option<_>>()?;
+        let joined: Joined = serde_json::from_value(json["joined"].clone()).unwrap();
+        joined.join(&values, worth)
+    }
+
+    /// A measure is one entry: its JSON says all that its value takes, the made-up one's too.
+    #[test]
+    fn the_json_is_the_formula() {
+        let worth = Worth {
+            pi: 0.02,
+            annoyance: 700.0,
+        };
+        let mut tally = Tally::default();
+        for (i, count) in Count::ALL.into_iter().enumerate() {
+            tally[count] = 10 + (i * i) as i64;
+        }
+        for measure in MEASURES.into_iter().chain([&MADE_UP]) {
+            let json = serde_json::to_value(measure).unwrap();
+            for tally in [tally, Tally::default()] {
+                let (found, wanted) = (
+                    computed(&json, &tally, &worth),
+                    measure.value(&tally, &worth),
+                );
+                let near = |(a, b): (f64, f64)| (a - b).abs() <= 1e-12 * b.abs();
+                assert_eq!(found.is_some(), wanted.is_some(), "{measure:?}");
+                assert!(found.zip(wanted).is_none_or(near), "{measure:?}");
+            }
+        }
+        let made_up = MADE_UP.value(&tally, &worth).unwrap();
+        let (late, stale) = (tally[Count::Late], tally[Count::Stale]);
+        let den = tally[Count::Quiet] + tally[Count::Miss];
+        assert!((made_up - 1e3 * (2 * late + 700 * stale) as f64 / den as f64).abs() < 1e-6);
+    }
+}
