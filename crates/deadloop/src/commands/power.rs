@@ -2,7 +2,8 @@
 
 use clap::Args;
 use deadloop_score::power::{ALPHA, Claim, Discordant, Need};
-use deadloop_score::{Constraint, Metric};
+use deadloop_score::measure::{FA_PER_MCHAR, FPR, PRECISION, RECALL};
+use deadloop_score::{Constraint, Metric, WITHINS, metric};
 use serde_json::{Value, json};
 
 use crate::args::Global;
@@ -113,7 +114,7 @@ fn claimed(text: &str, args: &Power) -> Outcome<Answer> {
         need = claim.need_for(errors, args.power);
         text += &format!(
             "\nIf {} is truly {truth}{}",
-            constraint.metric.name(),
+            constraint.metric.name,
             shown_by(need.as_ref(), &unit)
         );
     }
@@ -133,12 +134,11 @@ fn claim(constraint: &Constraint) -> Option<(Unit, Claim)> {
         bound,
     } = *constraint;
     let share = bound > 0.0 && bound < 1.0;
-    match (metric, at_most) {
-        (Metric::FaPerMchar, true) if bound > 0.0 => Some((CHARS, Claim::Rate(bound))),
-        (Metric::Fpr, true) if share => Some((CLEAN, Claim::Share(bound))),
-        (Metric::Recall | Metric::Within(_) | Metric::Precision, false) if share => {
-            Some((of(metric), Claim::Share(1.0 - bound)))
-        }
+    let found = metric == &RECALL || metric == &PRECISION || WITHINS.contains(&metric);
+    match at_most {
+        true if metric == &FA_PER_MCHAR && bound > 0.0 => Some((CHARS, Claim::Rate(bound))),
+        true if metric == &FPR && share => Some((CLEAN, Claim::Share(bound))),
+        false if found && share => Some((of(metric), Claim::Share(1.0 - bound))),
         _ => None,
     }
 }
@@ -171,12 +171,12 @@ fn in_errors(claim: Claim, at_most: bool, truth: f64) -> f64 {
 }
 
 fn of(metric: Metric) -> Unit {
-    match metric {
-        Metric::Precision => Unit {
+    match metric == &PRECISION {
+        true => Unit {
             things: "alarms",
             errors: "wrong alarms",
         },
-        _ => Unit {
+        false => Unit {
             things: "loops",
             errors: "misses",
         },
@@ -185,20 +185,20 @@ fn of(metric: Metric) -> Unit {
 
 fn differs(name: &str, from: f64, to: f64, power: f64) -> Outcome<Answer> {
     let bad = |what: &str| Code::Usage.error(format!("--difference {name}: {what}"));
-    let metric: Metric = name.parse().map_err(|e| bad(&format!("{e}")))?;
+    let metric = metric(name).map_err(|e| bad(&format!("{e}")))?;
     let ([nested, independent], unit) = ways(metric, from, to).ok_or_else(|| {
         bad("expected recall, within_N or fpr, with --from and --to from 0 to 1, or fa_per_mchar")
     })?;
-    let better = match metric.more_is_better() {
+    let better = match metric.more_is_better {
         true => to > from,
         false => to < from,
     };
     if !better {
         return Err(bad("expected --to to be better than --from"));
     }
-    let size = |way: Discordant| match metric {
-        Metric::FaPerMchar => way.chars(power),
-        _ => way.pairs(power),
+    let size = |way: Discordant| match metric == &FA_PER_MCHAR {
+        true => way.chars(power),
+        false => way.pairs(power),
     };
     let (least, most) = (size(nested), size(independent));
     let shown = |n: Option<u64>| n.map_or_else(|| "more than a billion".into(), show::count);
@@ -233,18 +233,18 @@ fn ways(metric: Metric, from: f64, to: f64) -> Option<([Discordant; 2], Unit)> {
         ]
     };
     let share = |x: f64| (0.0..=1.0).contains(&x);
-    match metric {
-        Metric::FaPerMchar if from >= 0.0 && to >= 0.0 => {
-            let apart = Discordant {
-                gained: from,
-                lost: to,
-            };
-            Some(([Discordant::nested(to, from), apart], CHARS))
-        }
-        Metric::Fpr if share(from) && share(to) => Some((both(1.0 - from, 1.0 - to), CLEAN)),
-        Metric::Recall | Metric::Within(_) if share(from) && share(to) => {
-            Some((both(from, to), of(metric)))
-        }
-        _ => None,
+    let shares = share(from) && share(to);
+    if metric == &FA_PER_MCHAR && from >= 0.0 && to >= 0.0 {
+        let apart = Discordant {
+            gained: from,
+            lost: to,
+        };
+        Some(([Discordant::nested(to, from), apart], CHARS))
+    } else if metric == &FPR && shares {
+        Some((both(1.0 - from, 1.0 - to), CLEAN))
+    } else if (metric == &RECALL || WITHINS.contains(&metric)) && shares {
+        Some((both(from, to), of(metric)))
+    } else {
+        None
     }
 }

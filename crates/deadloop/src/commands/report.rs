@@ -7,8 +7,6 @@ use crate::rendering::render;
 use crate::show;
 use deadloop_report::Options;
 use serde_json::json;
-use std::collections::BTreeMap;
-
 pub(super) fn run(args: &Report, global: Global) -> Outcome {
     if !args.dir.join("manifest.json").is_file() {
         let what = "no manifest.json; expected a folder that tune, sweep or replay finished";
@@ -27,8 +25,7 @@ pub(super) fn run(args: &Report, global: Global) -> Outcome {
             .iter()
             .map(|f| f.display().to_string())
             .collect();
-        let absent: BTreeMap<_, _> = report.absent.into_iter().collect();
-        show::print(&json!({"files": files, "absent": absent}).to_string())?;
+        show::print(&json!({"files": files}).to_string())?;
     }
     if args.open {
         open(&args.dir.join("report.html"))?;

@@ -18,7 +18,7 @@ use crate::args::Global;
 use crate::budgeting::{self, Asked};
 use crate::exit::{Code, Outcome};
 use crate::opening::{Focus, Opening};
-use crate::replaying::{Replayed, name, replay};
+use crate::replaying::{Replayed, replay};
 use crate::settings;
 
 mod asked;
@@ -59,7 +59,7 @@ pub(super) fn run(args: &Tune, global: Global) -> Outcome {
     };
     let mut choices = work.choose()?;
     if let Some(choices) = &mut choices {
-        work.name(&mut done, choices);
+        planned.name(&mut done.manifest, choices);
         told::lead_on(choices, args);
         done.manifest.advice = Some(choices.advice.clone());
     }
@@ -69,10 +69,14 @@ pub(super) fn run(args: &Tune, global: Global) -> Outcome {
     done.manifest.beside_floors = scored.beside_floors;
     done.manifest.macro_means = intervals(&done, &evidence, &reported)?;
     let result = match &choices {
-        Some(choices) => work.conclude(&mut done, choices),
-        None => work.calibrate(&mut done),
+        Some(choices) => work.conclude(&done, choices),
+        None => work.calibrate(&done),
     };
-    done.finish(result, global)
+    let result = result.map(|(summary, ended)| {
+        done.sum_up(summary);
+        ended
+    });
+    done.finish(result.and_then(|ended| ended), global)
 }
 
 /// What was asked, and what every setting said.
@@ -97,21 +101,6 @@ impl Work<'_> {
         }
         let choices = choose(self.evidence, candidates.clone(), *in_use, self.options)?;
         Ok(Some(choices))
-    }
-
-    /// Names for what was chosen, in the manifest and in the price list.
-    fn name(&self, done: &mut Replayed, choices: &mut Choices) {
-        let plan = &self.planned.plan;
-        if let Some(cell) = choices.pooled.candidate {
-            name(&mut done.manifest, plan, cell, "candidate");
-        }
-        if choices.pooled.ships.is_some() {
-            name(&mut done.manifest, plan, choices.pooled.cell, "chosen");
-        }
-        for price in &mut choices.advice.prices {
-            let presets = self.planned.presets.iter().filter(|(_, cell)| *cell == price.cell);
-            price.is.extend(presets.map(|(name, _)| name.clone()));
-        }
     }
 
     /// Everything that is written whether or not something was chosen.
@@ -155,16 +144,15 @@ impl Work<'_> {
 
     /// The files of a choice, and what is said of it. A verdict that leaves everything as it is for want of data, or
     /// of a setting within the limits, has an exit code of its own.
-    fn conclude(&self, done: &mut Replayed, choices: &Choices) -> Outcome {
+    fn conclude(&self, done: &Replayed, choices: &Choices) -> Outcome<(Value, Outcome)> {
         let dir = done.folder.path();
         write_choice(dir, choices, self.options)?;
         write_settings(dir, &self.planned.plan, choices, &self.planned.file, self.options)?;
         let summary = told::summary(done, self.planned, choices, (self.args, self.options), self.global)?;
-        done.sum_up(summary);
         let few = choices.models.iter().filter(|c| c.why == Why::FewLabels);
         let few: Vec<String> = few.map(|c| format!("{}: {}", c.model, c.reason)).collect();
         let advice = &choices.advice;
-        match advice.verdict {
+        let ended = match advice.verdict {
             Ruling::Collect => Err(Code::TooLittle.error(&advice.reason)),
             Ruling::None => Err(Code::Infeasible.error(&advice.reason)),
             _ if self.args.require_own && !few.is_empty() => {
@@ -172,20 +160,19 @@ impl Work<'_> {
                 Err(Code::TooLittle.error(format!("{what}: {}", few.join("; "))))
             }
             _ => Ok(()),
-        }
+        };
+        Ok((summary, ended))
     }
 
     /// What the clean text alone supports.
-    fn calibrate(&self, done: &mut Replayed) -> Outcome {
+    fn calibrate(&self, done: &Replayed) -> Outcome<(Value, Outcome)> {
         let asked = Asked {
             candidates: self.planned.candidates.clone(),
             current: self.planned.in_use,
             budget: self.args.budget.unwrap_or(f64::NAN),
         };
-        let (cell, summary) = budgeting::calibrated(done, self.evidence, &asked, self.global)?;
-        name(&mut done.manifest, &self.planned.plan, cell, "chosen");
-        done.sum_up(summary);
-        Ok(())
+        let (_, summary) = budgeting::calibrated(done, self.evidence, &asked, self.global)?;
+        Ok((summary, Ok(())))
     }
 
     /// What the transcripts of each model are seen through: what `settings.toml` holds for it.
@@ -218,6 +205,3 @@ fn typed(path: &Path) -> String {
         false => format!("'{}'", shown.replace('\'', r"'\''")),
     }
 }
-
-/// What `--json` says of a run.
-type Said = Value;

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use deadloop_detect::Settings;
 use deadloop_replay::{Grid, Plan};
-use deadloop_score::{ChooseOptions, InUse, Manifest};
+use deadloop_score::{Choices, ChooseOptions, InUse, Manifest};
 
 use super::asked::Tune;
 use crate::commands::sweep::tell_refused;
@@ -92,6 +92,20 @@ impl Planned {
             name(manifest, &self.plan, *cell, label);
         }
         name(manifest, &self.plan, self.in_use, "current");
+    }
+
+    /// Names for what was chosen, in the manifest and in the price list.
+    pub(super) fn name(&self, manifest: &mut Manifest, choices: &mut Choices) {
+        if let Some(cell) = choices.pooled.candidate {
+            name(manifest, &self.plan, cell, "candidate");
+        }
+        if choices.pooled.ships.is_some() {
+            name(manifest, &self.plan, choices.pooled.cell, "chosen");
+        }
+        for price in &mut choices.advice.prices {
+            let presets = self.presets.iter().filter(|(_, cell)| *cell == price.cell);
+            price.is.extend(presets.map(|(name, _)| name.clone()));
+        }
     }
 
     /// The cells that are scored in full: what is in use, the presets, and those of a choice.

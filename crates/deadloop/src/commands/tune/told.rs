@@ -3,10 +3,10 @@
 use anstyle::{AnsiColor, Style};
 use deadloop_score::measure::{DELAY, FA_PER_MCHAR, RECALL};
 use deadloop_score::{Advice, Choice, Choices, ChooseOptions, Price, Ruling, Run, Tally, Why, told};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::planned::Planned;
-use super::{Said, Tune, typed};
+use super::{Tune, typed};
 use crate::args::Global;
 use crate::commands::sweep::differing;
 use crate::exit::Outcome;
@@ -48,7 +48,7 @@ pub(super) fn summary(
     choices: &Choices,
     (args, options): (&Tune, &ChooseOptions),
     global: Global,
-) -> Outcome<Said> {
+) -> Outcome<Value> {
     let advice = &choices.advice;
     let file = args.out.join("settings.toml");
     let summary = json!({
@@ -83,7 +83,7 @@ pub(super) fn summary(
     Ok(summary)
 }
 
-fn chosen(choices: &Choices) -> Vec<Said> {
+fn chosen(choices: &Choices) -> Vec<Value> {
     let own = choices.models.iter().filter(|c| c.why == Why::Own);
     let json = |c: &Choice| json!({"model": c.model, "setting": c.setting, "why": c.why.name()});
     std::iter::once(&choices.pooled).chain(own).map(json).collect()
