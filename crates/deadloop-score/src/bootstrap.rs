@@ -74,28 +74,36 @@ pub fn bootstrap<'a>(
     resampling: Resampling,
 ) -> Intervals {
     let mut sample = Sample::of(cases, outcomes, resampling.seed);
-    let resampled = |m: &Metric| sample.clustered || m.certainty == Certainty::Resampled;
-    let measures: Vec<Metric> = MEASURES.into_iter().filter(resampled).collect();
-    let mut drawn: Vec<Vec<f64>> = vec![Vec::new(); measures.len() + QUANTILES.len()];
-    for _ in 0..resampling.replicates {
-        let tally = sample.draw();
-        let scores = measures.iter().map(|m| m.value(&tally, worth));
-        let quantiles = sample.quantiles(&tally);
-        for (values, value) in drawn.iter_mut().zip(scores.chain(quantiles)) {
-            values.extend(value);
-        }
-    }
-    let mut drawn = drawn.iter_mut().map(|values| percentile(values));
-    let mut cache = PoissonCache::default();
-    let measured = MEASURES.into_iter().map(|m| {
-        let resampled = measures.contains(&m).then(|| drawn.next().flatten());
-        row(m, &sample.whole, resampled, &mut cache)
-    });
-    let mut rows: Vec<_> = measured.collect();
+    let (mut rows, drawn) = sample.rows(&MEASURES, &QUANTILES, worth, resampling.replicates);
     let quantiles = QUANTILES.into_iter().zip(drawn);
     rows.extend(quantiles.map(|(name, ends)| (name.to_owned(), ends, Method::Bootstrap)));
     Intervals { rows }
 }
+
+/// The intervals of the measures that have columns for them, and of no other: nothing is drawn where every group has
+/// one transcript, since each of them has a closed interval then.
+pub(crate) fn bounds<'a>(
+    cases: impl IntoIterator<Item = &'a Case>,
+    outcomes: &[Outcome],
+    worth: &Worth,
+    resampling: Resampling,
+) -> Intervals {
+    let with_columns: Vec<Metric> = MEASURES
+        .into_iter()
+        .filter(|measure| measure.bounds.is_some())
+        .collect();
+    let mut sample = Sample::of(cases, outcomes, resampling.seed);
+    let replicates = if sample.clustered {
+        resampling.replicates
+    } else {
+        0
+    };
+    let (rows, _) = sample.rows(&with_columns, &[], worth, replicates);
+    Intervals { rows }
+}
+
+/// A row of [`Intervals`].
+type Row = (String, Option<Interval>, Method);
 
 /// The interval of a difference in a measure, `sides[0]` less `sides[1]`, on the same cases, each group drawn for both
 /// sides together. `None` where the measure is n/a in every replicate.
@@ -134,7 +142,7 @@ fn row(
     tally: &Tally,
     resampled: Option<Option<Interval>>,
     cache: &mut PoissonCache,
-) -> (String, Option<Interval>, Method) {
+) -> Row {
     let closed = measure.interval(tally, cache);
     let name = measure.name.to_owned();
     match (resampled, closed) {
@@ -203,6 +211,39 @@ impl Sample {
             clustered,
             whole,
         }
+    }
+
+    /// The rows of some measures, and the intervals of the quantiles after them.
+    fn rows(
+        &mut self,
+        all: &[Metric],
+        quantiles: &[&str],
+        worth: &Worth,
+        replicates: usize,
+    ) -> (Vec<Row>, Vec<Option<Interval>>) {
+        let clustered = self.clustered;
+        let resampled = |m: &&Metric| clustered || m.certainty == Certainty::Resampled;
+        let measures: Vec<Metric> = all.iter().filter(resampled).copied().collect();
+        let mut drawn: Vec<Vec<f64>> = vec![Vec::new(); measures.len() + quantiles.len()];
+        for _ in 0..replicates {
+            let tally = self.draw();
+            let scores = measures.iter().map(|m| m.value(&tally, worth));
+            let ranks = (!quantiles.is_empty()).then(|| self.quantiles(&tally));
+            for (values, value) in drawn
+                .iter_mut()
+                .zip(scores.chain(ranks.into_iter().flatten()))
+            {
+                values.extend(value);
+            }
+        }
+        let mut drawn = drawn.iter_mut().map(|values| percentile(values));
+        let mut cache = PoissonCache::default();
+        let measured = all.iter().map(|m| {
+            let resampled = measures.contains(m).then(|| drawn.next().flatten());
+            row(m, &self.whole, resampled, &mut cache)
+        });
+        let rows = measured.collect();
+        (rows, drawn.collect())
     }
 
     /// The tally of the next replicate.

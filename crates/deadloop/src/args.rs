@@ -311,7 +311,10 @@ pub(crate) struct Judge {
 }
 
 fn price(text: &str) -> Result<f64, String> {
-    let price = text.parse::<f64>().ok().filter(|n| *n >= 0.0 && n.is_finite());
+    let price = text
+        .parse::<f64>()
+        .ok()
+        .filter(|n| *n >= 0.0 && n.is_finite());
     price.ok_or_else(|| "expected a number from 0 on".into())
 }
 

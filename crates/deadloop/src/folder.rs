@@ -152,7 +152,10 @@ impl Folder {
         };
         for entry in entries {
             let path = entry?.path();
-            let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+            let name = path
+                .file_name()
+                .and_then(|name| name.to_str())
+                .unwrap_or_default();
             if name.starts_with("at-most-") && name.ends_with(".toml") {
                 std::fs::remove_file(&path)?;
             }

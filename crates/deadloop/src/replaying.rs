@@ -9,7 +9,8 @@ use deadloop_detect::Settings;
 use deadloop_replay::{Job, Journal, JournalError, Plan, Programs, Ran, Record, RunError, run};
 use deadloop_score::{
     About, Case, ChooseOptions, Class, Count, Evidence, Floor, JudgeOptions, Manifest, Resampling,
-    Scored, Scoring, Tally, Worth, beside_floors, write_cases, write_outcomes, write_scores, write_scores_by,
+    Scored, Scoring, Tally, Worth, beside_floors, write_cases, write_outcomes, write_scores,
+    write_scores_by,
 };
 
 use crate::args::{self, Global, Judge, Output, Select};
@@ -88,14 +89,18 @@ impl Judge {
     pub(crate) fn worth(&self, settings: &Settings, cases: &[Case]) -> Worth {
         Worth {
             pi: settings.deployment_loop_rate,
-            annoyance: self.annoyance.map_or_else(|| mean_clean(cases), |n| n as f64),
+            annoyance: self
+                .annoyance
+                .map_or_else(|| mean_clean(cases), |n| n as f64),
         }
     }
 }
 
 /// The mean length of the clean transcripts, chars; 0 where there is none.
 fn mean_clean(cases: &[Case]) -> f64 {
-    let clean = cases.iter().filter(|case| case.class() == Some(Class::Clean));
+    let clean = cases
+        .iter()
+        .filter(|case| case.class() == Some(Class::Clean));
     let (mut n, mut chars) = (0_u64, 0_u64);
     for case in clean {
         let length = case.timeline.length();

@@ -65,7 +65,10 @@ fn text_of(path: &Path) -> Outcome<String> {
     if path.exists() {
         return read(path);
     }
-    let Some(name) = path.to_str().filter(|name| !name.contains(['/', '\\', '.'])) else {
+    let Some(name) = path
+        .to_str()
+        .filter(|name| !name.contains(['/', '\\', '.']))
+    else {
         return read(path);
     };
     if name == "recommended" {

@@ -27,7 +27,11 @@ pub(crate) fn table_of(
         // Names in it are a stranger's.
         table.add_row(row.iter().map(|cell| visible_lines(cell)));
     }
-    for column in table.column_iter_mut().skip(numbers.start).take(numbers.len()) {
+    for column in table
+        .column_iter_mut()
+        .skip(numbers.start)
+        .take(numbers.len())
+    {
         column.set_cell_alignment(CellAlignment::Right);
     }
     table.trim_fmt()

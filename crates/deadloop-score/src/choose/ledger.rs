@@ -27,6 +27,8 @@ pub(crate) struct Ledger {
     blocks: Vec<Entries>,
     /// What a step of each term is.
     pub(crate) steps: Steps,
+    /// How far apart two settings can be on each transcript, term by term.
+    reach: Vec<Terms>,
     /// What every transcript adds under the settings that were asked for last.
     asked: Memo<usize, Vec<Terms>>,
 }
@@ -100,26 +102,51 @@ impl Ledger {
         let candidates_in = blocks(evidence.plan, candidates).map(|(index, _)| index);
         let in_use_in = evidence.plan.cell(in_use).block;
         let mut largest = [0.0_f64; TERMS];
+        let mut ends = vec![[(f64::INFINITY, f64::NEG_INFINITY); TERMS]; all.len()];
         for index in candidates_in.chain([in_use_in]) {
             if entries[index].starts.is_empty() {
-                entries[index] = Entries::of(evidence, index, &all, options);
+                entries[index] = Entries::judged(evidence, index, &all, options);
             }
             for terms in &entries[index].terms {
                 (0..TERMS).for_each(|i| largest[i] = largest[i].max(terms[i].abs()));
+            }
+            for (case, ends) in ends.iter_mut().enumerate() {
+                entries[index]
+                    .of(case)
+                    .iter()
+                    .for_each(|terms| widen(ends, terms));
             }
         }
         Self {
             quiet: Column(evidence.quiet_each(in_use, &all, &options.judge)),
             blocks: entries,
             steps: Steps::of(&largest),
+            reach: ends
+                .iter()
+                .map(|ends| ends.map(|(lo, hi)| (hi - lo).max(0.0)))
+                .collect(),
             asked: Memo::new(REFERENCES),
         }
     }
 
+    /// No difference of two settings has a larger standard error than this, on transcripts with their weights.
+    pub(crate) fn largest_error(&self, transcripts: &[(usize, f64)], slopes: &Terms) -> f64 {
+        let squares = transcripts.iter().map(|(case, weight)| {
+            let apart: f64 = self.reach[*case]
+                .iter()
+                .zip(slopes)
+                .map(|(x, s)| x * s.abs())
+                .sum();
+            weight * apart * apart
+        });
+        let n: f64 = transcripts.iter().map(|(_, weight)| weight).sum();
+        let bessel = if n > 1.0 { n / (n - 1.0) } else { 1.0 };
+        (squares.sum::<f64>() * bessel).sqrt()
+    }
+
     /// What one transcript adds under the stops of one block.
     pub(crate) fn added(&self, block: usize, case: usize) -> Added<'_> {
-        let Entries { starts, terms } = &self.blocks[block];
-        let of_case = &terms[starts[case]..starts[case + 1]];
+        let of_case = self.blocks[block].of(case);
         Added {
             quiet: &of_case[0],
             stops: &of_case[1..],
@@ -141,8 +168,24 @@ impl Ledger {
     }
 }
 
+fn widen(ends: &mut [(f64, f64); TERMS], terms: &Terms) {
+    for ((lo, hi), x) in ends.iter_mut().zip(terms) {
+        (*lo, *hi) = (lo.min(*x), hi.max(*x));
+    }
+}
+
 impl Entries {
-    fn of(evidence: &Evidence<'_>, block: usize, all: &[usize], options: &ChooseOptions) -> Self {
+    /// Those of one transcript: without an alarm, then under each stop.
+    fn of(&self, case: usize) -> &[Terms] {
+        &self.terms[self.starts[case]..self.starts[case + 1]]
+    }
+
+    fn judged(
+        evidence: &Evidence<'_>,
+        block: usize,
+        all: &[usize],
+        options: &ChooseOptions,
+    ) -> Self {
         let ChooseOptions {
             objective,
             worth,

@@ -354,8 +354,15 @@ impl<'a> Near<'a> {
         let (transcripts, slopes) = self.known();
         let n: f64 = transcripts.iter().map(|(_, weight)| weight).sum();
         let field = self.stand.selection.field;
+        // What is further away than any error can reach need not be painted.
+        let reach = field.ledger.largest_error(transcripts, slopes);
+        let may: Vec<Standing> = candidates
+            .iter()
+            .filter(|c| self.within(c, reach))
+            .copied()
+            .collect();
         let mut near = Vec::new();
-        let mut rest = candidates;
+        let mut rest = &may[..];
         for (index, block) in field.blocks() {
             let end = rest.partition_point(|c| c.cell < block.first() + block.len());
             let (here, later) = rest.split_at(end);

@@ -8,7 +8,7 @@ use deadloop_replay::Block;
 use super::scores::{self, ParamColumns};
 use super::store::{FileError, TableWriter, write_csv};
 use super::table::{Cell, Schema, Type, named};
-use crate::bootstrap::{Intervals, bootstrap};
+use crate::bootstrap::{Intervals, bootstrap, bounds};
 use crate::cases::Case;
 use crate::consistency::Consistency;
 use crate::copies::firsts;
@@ -188,8 +188,21 @@ pub(crate) fn over_groups(
     outcomes: &[Outcome],
     scores: Scores,
 ) -> Scores {
-    let intervals = intervals_of(scoring, firsts, pick, outcomes);
+    let (cases, outcomes) = once(scoring, firsts, pick, outcomes);
+    let intervals = bounds(cases, &outcomes, scoring.worth, scoring.resampling);
     scores.with(|measure| intervals.of(measure.name))
+}
+
+/// Cases and outcomes, each text once.
+fn once<'a>(
+    scoring: &Scoring<'a>,
+    firsts: &[bool],
+    pick: &[usize],
+    outcomes: &[Outcome],
+) -> (Vec<&'a Case>, Vec<Outcome>) {
+    let once = pick.iter().zip(outcomes).filter(|(i, _)| firsts[**i]);
+    once.map(|(i, outcome)| (&scoring.evidence.cases[*i], *outcome))
+        .unzip()
 }
 
 /// The intervals over groups of some outcomes, each text once.
@@ -199,10 +212,7 @@ pub(crate) fn intervals_of(
     pick: &[usize],
     outcomes: &[Outcome],
 ) -> Intervals {
-    let once = pick.iter().zip(outcomes).filter(|(i, _)| firsts[**i]);
-    let (cases, outcomes): (Vec<&Case>, Vec<Outcome>) = once
-        .map(|(i, outcome)| (&scoring.evidence.cases[*i], *outcome))
-        .unzip();
+    let (cases, outcomes) = once(scoring, firsts, pick, outcomes);
     bootstrap(cases, &outcomes, scoring.worth, scoring.resampling)
 }
 

@@ -1,8 +1,8 @@
 //! `deadloop power`: how many loops and how much clean text a claim, or a difference, takes.
 
 use clap::Args;
-use deadloop_score::power::{ALPHA, Claim, Discordant, Need};
 use deadloop_score::measure::{FA_PER_MCHAR, FPR, PRECISION, RECALL};
+use deadloop_score::power::{ALPHA, Claim, Discordant, Need};
 use deadloop_score::{Constraint, Metric, WITHINS, metric};
 use serde_json::{Value, json};
 

@@ -278,8 +278,7 @@ fn best(rows: &[(String, Tally)]) -> Option<String> {
     const MOST: f64 = 1.0;
     let calm = rows.iter().filter_map(|(label, tally)| {
         let rate = value(&FA_PER_MCHAR, tally).filter(|rate| *rate <= MOST);
-        rate.and(value(&SAVED, tally))
-            .map(|saved| (label, saved))
+        rate.and(value(&SAVED, tally)).map(|saved| (label, saved))
     });
     let best = calm.reduce(|a, b| if b.1 > a.1 { b } else { a });
     let (label, saved) = best.filter(|_| rows.len() > 2)?;

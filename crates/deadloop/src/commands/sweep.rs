@@ -78,9 +78,19 @@ const FRONT: usize = 20;
 /// The front with the parameters that differ along it; where it is long, evenly thinned.
 fn front_table(plan: &Plan, front: &[Point]) -> String {
     let mut order: Vec<&Point> = front.iter().collect();
-    order.sort_by(|a, b| a.fa_per_mchar.total_cmp(&b.fa_per_mchar).then(a.recall.total_cmp(&b.recall)));
+    order.sort_by(|a, b| {
+        a.fa_per_mchar
+            .total_cmp(&b.fa_per_mchar)
+            .then(a.recall.total_cmp(&b.recall))
+    });
     // Settings that are equal in all three are one row.
-    order.dedup_by_key(|p| (p.fa_per_mchar.to_bits(), p.recall.to_bits(), p.delay.to_bits()));
+    order.dedup_by_key(|p| {
+        (
+            p.fa_per_mchar.to_bits(),
+            p.recall.to_bits(),
+            p.delay.to_bits(),
+        )
+    });
     let (all, last) = (order.len(), FRONT - 1);
     if all > FRONT {
         order = (0..FRONT).map(|i| order[i * (all - 1) / last]).collect();
@@ -111,17 +121,34 @@ fn front_table(plan: &Plan, front: &[Point]) -> String {
 pub(super) fn differing(settings: &[&Setting]) -> Vec<String> {
     let columns: Vec<BTreeMap<String, String>> = settings
         .iter()
-        .map(|s| s.columns().into_iter().map(|(name, value)| (name, value.to_string())).collect())
+        .map(|s| {
+            s.columns()
+                .into_iter()
+                .map(|(name, value)| (name, value.to_string()))
+                .collect()
+        })
         .collect();
-    let family = |s: &Setting| s.members.iter().map(|m| m.detector.name).collect::<Vec<_>>().join(" + ");
+    let family = |s: &Setting| {
+        s.members
+            .iter()
+            .map(|m| m.detector.name)
+            .collect::<Vec<_>>()
+            .join(" + ")
+    };
     let families: BTreeSet<String> = settings.iter().map(|s| family(s)).collect();
     let one = |(setting, own): (&&Setting, &BTreeMap<String, String>)| {
-        let kin = settings.iter().zip(&columns).filter(|(other, _)| family(other) == family(setting));
+        let kin = settings
+            .iter()
+            .zip(&columns)
+            .filter(|(other, _)| family(other) == family(setting));
         let kin: Vec<&BTreeMap<String, String>> = kin.map(|(_, columns)| columns).collect();
         let differs = |(name, value): &(&String, &String)| {
             kin.iter().any(|other| other.get(*name) != Some(*value))
         };
-        let parts = own.iter().filter(differs).map(|(name, value)| format!("{name} {value}"));
+        let parts = own
+            .iter()
+            .filter(differs)
+            .map(|(name, value)| format!("{name} {value}"));
         let lead = (families.len() > 1).then(|| family(setting));
         lead.into_iter().chain(parts).collect::<Vec<_>>().join(", ")
     };

@@ -117,8 +117,11 @@ impl Tune {
                 .map_err(|e| Code::Usage.error(format!("--constraint {text}: {e}")))
         };
         let default = ChooseOptions::default();
-        let constraints: Vec<Constraint> =
-            self.constraints().iter().map(constraint).collect::<Outcome<_>>()?;
+        let constraints: Vec<Constraint> = self
+            .constraints()
+            .iter()
+            .map(constraint)
+            .collect::<Outcome<_>>()?;
         Ok(ChooseOptions {
             given: !constraints.is_empty(),
             constraints: match constraints.is_empty() {

@@ -63,7 +63,11 @@ pub(super) fn run(args: &Tune, global: Global) -> Outcome {
         told::lead_on(choices, args);
         done.manifest.advice = Some(choices.advice.clone());
     }
-    let reported = planned.reported(&choices.as_ref().map_or(Vec::new(), Choices::worth_reporting));
+    let reported = planned.reported(
+        &choices
+            .as_ref()
+            .map_or(Vec::new(), Choices::worth_reporting),
+    );
     let scored = work.write(&done, choices.as_ref(), &reported)?;
     done.manifest.models_left_out = scored.left_out;
     done.manifest.beside_floors = scored.beside_floors;
@@ -147,8 +151,20 @@ impl Work<'_> {
     fn conclude(&self, done: &Replayed, choices: &Choices) -> Outcome<(Value, Outcome)> {
         let dir = done.folder.path();
         write_choice(dir, choices, self.options)?;
-        write_settings(dir, &self.planned.plan, choices, &self.planned.file, self.options)?;
-        let summary = told::summary(done, self.planned, choices, (self.args, self.options), self.global)?;
+        write_settings(
+            dir,
+            &self.planned.plan,
+            choices,
+            &self.planned.file,
+            self.options,
+        )?;
+        let summary = told::summary(
+            done,
+            self.planned,
+            choices,
+            (self.args, self.options),
+            self.global,
+        )?;
         let few = choices.models.iter().filter(|c| c.why == Why::FewLabels);
         let few: Vec<String> = few.map(|c| format!("{}: {}", c.model, c.reason)).collect();
         let advice = &choices.advice;

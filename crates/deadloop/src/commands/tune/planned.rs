@@ -84,7 +84,11 @@ impl Planned {
 
     /// What the manifest says about how it was chosen, and what the settings are called.
     pub(super) fn describe(&self, manifest: &mut Manifest, args: &Tune, options: &ChooseOptions) {
-        manifest.constraints = options.constraints.iter().map(ToString::to_string).collect();
+        manifest.constraints = options
+            .constraints
+            .iter()
+            .map(ToString::to_string)
+            .collect();
         manifest.objective = Some(args.objective.clone());
         manifest.folds = usize::try_from(args.folds).ok();
         manifest.search = self.search.clone();
@@ -118,7 +122,11 @@ impl Planned {
 
     /// Says what would be searched.
     pub(super) fn tell(&self, args: &Tune, options: &ChooseOptions) -> Outcome {
-        let limits: Vec<String> = options.constraints.iter().map(ToString::to_string).collect();
+        let limits: Vec<String> = options
+            .constraints
+            .iter()
+            .map(ToString::to_string)
+            .collect();
         let cells = |n: usize| show::several(n as u64, "setting");
         show::print(&format!(
             "would search {} in {} on {}\nlimits: {}; best by: {}; in use: {} ({})\nwould write to {}; nothing was written",

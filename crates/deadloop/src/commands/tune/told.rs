@@ -2,7 +2,9 @@
 
 use anstyle::{AnsiColor, Style};
 use deadloop_score::measure::{DELAY, FA_PER_MCHAR, RECALL};
-use deadloop_score::{Advice, Choice, Choices, ChooseOptions, Price, Ruling, Run, Tally, Why, told};
+use deadloop_score::{
+    Advice, Choice, Choices, ChooseOptions, Price, Ruling, Run, Tally, Why, told,
+};
 use serde_json::{Value, json};
 
 use super::planned::Planned;
@@ -71,7 +73,10 @@ pub(super) fn summary(
     for line in changed(advice) {
         show::print(&visible_lines(&line))?;
     }
-    show::print(&format!("\n{}", table(done, planned, choices, args, options)))?;
+    show::print(&format!(
+        "\n{}",
+        table(done, planned, choices, args, options)
+    ))?;
     if !advice.prices.is_empty() {
         show::print(&format!("\n{}", prices(advice, planned, options)))?;
     }
@@ -86,7 +91,10 @@ pub(super) fn summary(
 fn chosen(choices: &Choices) -> Vec<Value> {
     let own = choices.models.iter().filter(|c| c.why == Why::Own);
     let json = |c: &Choice| json!({"model": c.model, "setting": c.setting, "why": c.why.name()});
-    std::iter::once(&choices.pooled).chain(own).map(json).collect()
+    std::iter::once(&choices.pooled)
+        .chain(own)
+        .map(json)
+        .collect()
 }
 
 /// The verdict in its colour, then the sentence.
@@ -114,7 +122,13 @@ fn changed(advice: &Advice) -> Vec<String> {
             "*" => String::new(),
             model => format!("{model}: "),
         };
-        format!("  {lead} {model}{} {}: {} -> {}", c.guard, c.param, of(&c.from), of(&c.to))
+        format!(
+            "  {lead} {model}{} {}: {} -> {}",
+            c.guard,
+            c.param,
+            of(&c.from),
+            of(&c.to)
+        )
     };
     changes.iter().map(line).collect()
 }
@@ -129,25 +143,30 @@ fn table(
 ) -> String {
     let mut rows: Vec<(String, [String; 5])> = Vec::new();
     let advice = &choices.advice;
-    rows.push((format!("{} (in use)", options.in_use_is), of_run(&advice.in_use, options)));
+    rows.push((
+        format!("{} (in use)", options.in_use_is),
+        of_run(&advice.in_use, options),
+    ));
     if let Some(candidate) = &advice.candidate {
         let level = advice.assurance.map_or("", |a| a.name());
-        rows.push((format!("candidate ({level}), held out"), of_run(candidate, options)));
+        rows.push((
+            format!("candidate ({level}), held out"),
+            of_run(candidate, options),
+        ));
     }
     for choice in choices.models.iter().filter(|c| c.why == Why::Own) {
         let name = format!("{} (its own), held out", choice.model);
         rows.push((name, of_tally(&choice.held_out_tally, options)));
     }
     let every: Vec<usize> = (0..done.surveyed.cases.len()).collect();
-    let shown = planned.presets.iter().filter(|(name, cell)| {
-        *cell != planned.in_use && (args.presets || name == "recommended")
-    });
+    let shown = planned
+        .presets
+        .iter()
+        .filter(|(name, cell)| *cell != planned.in_use && (args.presets || name == "recommended"));
     for (name, cell) in shown {
-        if let Ok(evidence) = deadloop_score::Evidence::new(
-            &planned.plan,
-            &done.surveyed.cases,
-            &done.records,
-        ) {
+        if let Ok(evidence) =
+            deadloop_score::Evidence::new(&planned.plan, &done.surveyed.cases, &done.records)
+        {
             let tally = evidence.tally(*cell, &every, &done.judge);
             rows.push((name.clone(), of_tally(&tally, options)));
         }
@@ -156,7 +175,14 @@ fn table(
         .into_iter()
         .map(|(name, cells)| std::iter::once(name).chain(cells).collect())
         .collect();
-    let header = ["", options.objective.title, "recall", "wrong alarms", "per Mchar", "delay, chars"];
+    let header = [
+        "",
+        options.objective.title,
+        "recall",
+        "wrong alarms",
+        "per Mchar",
+        "delay, chars",
+    ];
     show::table(&header, &rows, 1)
 }
 
@@ -184,7 +210,11 @@ fn of_tally(tally: &Tally, options: &ChooseOptions) -> [String; 5] {
 /// The price list: at most seven rows, those about the candidate and what is in use among them.
 fn prices(advice: &Advice, planned: &Planned, options: &ChooseOptions) -> String {
     let all = &advice.prices;
-    let mut shown: Vec<&Price> = all.iter().filter(|p| !p.is.is_empty()).take(PRICES).collect();
+    let mut shown: Vec<&Price> = all
+        .iter()
+        .filter(|p| !p.is.is_empty())
+        .take(PRICES)
+        .collect();
     let others = all.iter().filter(|p| p.is.is_empty());
     shown.extend(others.take(PRICES - shown.len()));
     shown.sort_by_key(|price| price.at_most);
@@ -201,7 +231,14 @@ fn prices(advice: &Advice, planned: &Planned, options: &ChooseOptions) -> String
         ]
     };
     let rows: Vec<Vec<String>> = shown.iter().zip(differ).map(row).collect();
-    let header = ["at most", options.objective.title, "recall", "per Mchar", "is", "setting"];
+    let header = [
+        "at most",
+        options.objective.title,
+        "recall",
+        "per Mchar",
+        "is",
+        "setting",
+    ];
     let left = match all.len() - shown.len() {
         0 => String::new(),
         n => format!("\n{} on the page", show::several(n as u64, "more row")),
