@@ -198,8 +198,7 @@ fn by(table: &Table, reader: &ScoreReader, settings: &mut Settings) -> Vec<By> {
         };
         if field != "kind" {
             let mut score = reader.score(&rows, row, settings.at(id), ALL_MODELS);
-            let written = MEASURES.map(|m| Some((m.name, rows.interval(m, row)?)));
-            score.intervals = written.into_iter().flatten().collect();
+            score.intervals = scores::written(&rows, row);
             list.push(By {
                 field: field.to_owned(),
                 value: table.text("value", row).map(str::to_owned),

@@ -238,7 +238,9 @@ impl Tally {
 
     /// Transient transcripts: those without a loop.
     pub fn transient(&self) -> u64 {
-        let stopped = self.get(Count::TransientStop) - self.get(Count::Earlier);
+        let stopped = self
+            .get(Count::TransientStop)
+            .saturating_sub(self.get(Count::Earlier));
         stopped + self.get(Count::TransientPass)
     }
 

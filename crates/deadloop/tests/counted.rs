@@ -251,7 +251,7 @@ fn no_loop_or_no_clean_transcript_is_not_zero() {
                  within_100 within_200 within_500 within_1000 within_2000 within_5000";
     let of_loops = format!("{found} hit_latency_p50 hit_latency_p90 hit_latency_p95 kind_accuracy");
     let (rate, of_chars) = ("fpr fpr_lo fpr_hi", "fa_per_mchar fa_lo fa_hi");
-    let of_both = "ppv utility";
+    let of_both = "ppv net_per_1000";
     let clean = json!({"class": "clean"});
     let later = json!({"class": "loop", "channel": "answer", "onset": 156});
     let at_once = json!({"class": "loop", "channel": "answer", "onset": 156, "earliest": 0});

@@ -341,7 +341,7 @@ fn a_model_that_should_have_its_own_and_cannot_ends_with_its_code() {
         "{said}"
     );
     for file in ["settings.toml", "choice.csv"] {
-        assert!(!Path::new(&bench.path("out")).join(file).exists(), "{file}");
+        assert!(Path::new(&bench.path("out")).join(file).exists(), "{file}");
     }
     let run = bench.tune("big", &["--require-own", "--model", "big"]);
     assert_eq!(code(&run), Some(0), "{}", stderr(&run));
@@ -356,24 +356,17 @@ fn a_constraint_that_nothing_meets_names_the_nearest_setting() {
     );
     assert_eq!(code(&run), Some(6), "{}", stderr(&run));
     let said = stderr(&run);
-    for part in [
-        "no setting satisfies delay<=10, recall>=0.5",
-        "delay<=10 is the most restrictive: 0 of 24 settings",
-    ] {
-        assert!(said.contains(part), "{part}: {said}");
-    }
-    let nearest = said
-        .split("the nearest setting is ")
-        .nth(1)
-        .expect("it is named");
-    let nearest = nearest.split(',').next().expect("a name");
-    let scored = rows(Path::new(&bench.path("out/pareto.csv")));
-    assert!(!nearest.is_empty() && !scored.is_empty());
-    assert_eq!(
-        bench.manifest("out")["infeasible"]["nearest"],
-        json!(nearest)
+    let sentence =
+        "No setting is within the limits delay<=10 and recall>=0.5, as likely as not; keep";
+    assert!(said.contains(sentence), "{said}");
+    let advice = &bench.manifest("out")["advice"];
+    assert_eq!(advice["verdict"], "none");
+    let settings = bench.read("out/settings.toml");
+    assert!(settings.contains(sentence), "{settings}");
+    assert!(
+        settings.ends_with(deadloop_detect::RECOMMENDED),
+        "what is in use is kept"
     );
-    assert!(!Path::new(&bench.path("out/settings.toml")).exists());
 }
 
 #[test]
@@ -435,13 +428,23 @@ fn the_file_has_a_setting_for_models_that_were_not_in_the_corpus() {
         "[[guard]]\ndetector = \"periodic\"\n[guard.params]\nmin_copies = [3, 4]\n",
     );
     let out = bench.path("out");
-    let options = ["--grid", &grid, "--settings", &current, "--out", &out];
+    // Ten, since 0.4 million clean chars without an alarm are not sure of one.
+    let limit = ["--constraint", "fa_per_mchar<=10"];
+    let options = [
+        "--grid",
+        &grid,
+        "--settings",
+        &current,
+        "--out",
+        &out,
+        limit[0],
+        limit[1],
+    ];
     let run = deadloop(&[&["tune", &bench.corpus], &options[..]].concat());
     assert_eq!(code(&run), Some(0), "{}", stderr(&run));
     let text = bench.read("out/settings.toml");
     let pooled = &bench.choice("out")[0]["setting"];
-    let why = "# every model that has no table below, also one that was not in the corpus:";
-    assert!(text.contains(why) && text.contains(pooled), "{text}");
+    assert!(text.contains("min_copies") && !pooled.is_empty(), "{text}");
     let unknown = Corpus {
         models: &[("unknown", 2)],
         loops: true,

@@ -1,7 +1,9 @@
 //! Rows of scores, and whether each is within the limits of the run.
 
 use crate::data::{ALL_MODELS, Score};
-use deadloop_score::{Assurance, Constraint, Interval, Manifest, Metric, ScoreRows, Tally, Worth};
+use deadloop_score::{
+    Assurance, Constraint, Interval, MEASURES, Manifest, Metric, ScoreRows, Tally, Worth,
+};
 use std::collections::BTreeMap;
 
 /// Intervals that were written, by setting and model, then by measure.
@@ -13,6 +15,15 @@ pub(super) struct ScoreReader {
     worth: Worth,
 }
 
+/// The intervals of a row that have columns.
+pub(super) fn written(
+    rows: &ScoreRows<'_>,
+    row: usize,
+) -> BTreeMap<&'static str, deadloop_score::Interval> {
+    let one = |measure: Metric| Some((measure.name, rows.interval(measure, row)?));
+    MEASURES.into_iter().filter_map(one).collect()
+}
+
 impl ScoreReader {
     pub(super) fn new(manifest: &Manifest, constraints: &[Constraint]) -> Self {
         Self {
@@ -21,7 +32,8 @@ impl ScoreReader {
         }
     }
 
-    /// The score of a row, with closed intervals.
+    /// The score of a row. Its intervals are those that were written where that is one of few rows: `*` of a grid has
+    /// a hundred thousand, whose intervals are closed, and those of its settings with a name stand in intervals.csv.
     pub(super) fn score(
         &self,
         rows: &ScoreRows<'_>,
@@ -37,6 +49,10 @@ impl ScoreReader {
             tally,
             latency: rows.latencies(row)[0],
             worth: self.worth,
+            intervals: match model == ALL_MODELS {
+                true => BTreeMap::new(),
+                false => written(rows, row),
+            },
             ..Score::default()
         }
     }

@@ -316,7 +316,14 @@ impl Chooser<'_> {
         (why, cell): (Why, usize),
     ) -> Choice {
         let plan = self.field.evidence.plan;
-        let held = cross.held_out(&self.field, pick, self.in_use);
+        let in_use_tally = self.tally(self.in_use, pick);
+        let held: Tally = match cross.without.is_empty() {
+            true => self.tally(self.in_use, &self.held(pick)),
+            false => {
+                let held = cross.held_out(&self.field, pick, self.in_use);
+                held.into_iter().map(|(_, tally)| tally).sum()
+            }
+        };
         Choice {
             model: model.into(),
             cell,
@@ -328,9 +335,12 @@ impl Chooser<'_> {
             ships: None,
             figures: None,
             tally: self.tally(cross.cell.unwrap_or(cell), pick),
-            held_out_tally: held.into_iter().map(|(_, tally)| tally).sum(),
-            looked_tally: cross.looked(&self.field, pick, self.in_use),
-            in_use_tally: self.tally(self.in_use, pick),
+            held_out_tally: held,
+            looked_tally: match cross.without.is_empty() {
+                true => held,
+                false => cross.looked(&self.field, pick, self.in_use),
+            },
+            in_use_tally,
             folds_without: cross.nothing(),
             borrowing: None,
         }

@@ -37,7 +37,10 @@ impl Chooser<'_> {
         let usable: Vec<(&str, &Vec<usize>)> = models
             .iter()
             .filter(|(_, pick)| {
-                decided && models.len() > 1 && self.loops(pick) >= self.options.min_loops
+                decided
+                    && used.is_some()
+                    && models.len() > 1
+                    && self.loops(pick) >= self.options.min_loops
             })
             .map(|(model, pick)| (*model, pick))
             .collect();

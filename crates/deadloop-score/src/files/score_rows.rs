@@ -38,12 +38,16 @@ impl<'t> ScoreRows<'t> {
         counts.chain(WITHINS.map(|measure| measure.name)).collect()
     }
 
+    /// The columns of intervals.
+    pub fn bounded() -> impl Iterator<Item = String> {
+        MEASURES.into_iter().filter_map(bounds).flatten()
+    }
+
     /// The columns from which everything is read: those, setting, model, latencies and bounds.
     pub fn columns() -> Vec<String> {
         let first = ["setting", "model"].into_iter().chain(Self::tallied());
         let first = first.chain(QUANTILES).map(str::to_owned);
-        let bounds = MEASURES.into_iter().filter_map(bounds);
-        first.chain(bounds.flatten()).collect()
+        first.chain(Self::bounded()).collect()
     }
 
     /// The columns of `table`, as far as they are there.

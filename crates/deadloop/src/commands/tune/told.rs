@@ -19,28 +19,32 @@ use crate::show;
 /// Rows of the price list that a terminal shows.
 const PRICES: usize = 7;
 
-/// The commands to type next, whole.
-pub(super) fn lead_on(choices: &mut Choices, args: &Tune) {
-    let (corpus, out) = (typed(&args.corpus), typed(&args.out));
-    let settings = format!("{out}/settings.toml");
-    choices.advice.next = match choices.advice.verdict {
-        Ruling::Ship => vec![
-            format!("deadloop replay {corpus} --settings {settings} --out {out}-check"),
-            format!("deadloop watch --settings {settings} < stream.jsonl"),
+/// The commands to type next, with CORPUS and DIR for the corpus and the folder of results: no path stands in a file
+/// but the manifest's request.
+pub(super) fn lead_on(choices: &mut Choices) {
+    let next: &[&str] = match choices.advice.verdict {
+        Ruling::Ship => &[
+            "deadloop replay CORPUS --settings DIR/settings.toml --out DIR-check",
+            "deadloop watch --settings DIR/settings.toml < stream.jsonl",
         ],
-        Ruling::Collect if choices.pooled.in_use_tally.loops() == 0 => {
-            vec![format!("deadloop label {corpus}")]
-        }
-        Ruling::Collect => vec![
-            "deadloop power --claim 'recall>=0.9'".into(),
-            format!("deadloop label {corpus} --review"),
+        Ruling::Collect if choices.pooled.in_use_tally.loops() == 0 => &["deadloop label CORPUS"],
+        Ruling::Collect => &[
+            "deadloop power --claim 'recall>=0.9'",
+            "deadloop label CORPUS --review",
         ],
-        Ruling::Decide => vec![
-            format!("deadloop report {out} --open"),
-            format!("deadloop explain {out} TRANSCRIPT"),
+        Ruling::Decide => &[
+            "deadloop report DIR --open",
+            "deadloop explain DIR TRANSCRIPT",
         ],
-        Ruling::Keep | Ruling::None => vec![format!("deadloop report {out} --open")],
+        Ruling::Keep | Ruling::None => &["deadloop report DIR --open"],
     };
+    choices.advice.next = next.iter().map(|line| (*line).to_owned()).collect();
+}
+
+/// A command with the paths as they were given.
+fn whole(next: &str, args: &Tune) -> String {
+    let (corpus, out) = (typed(&args.corpus), typed(&args.out));
+    next.replace("CORPUS", &corpus).replace("DIR", &out)
 }
 
 /// The verdict, the table and the price list; what `--json` says.
@@ -63,7 +67,7 @@ pub(super) fn summary(
         "assurance": advice.assurance,
         "in_use": advice.in_use,
         "candidate": advice.candidate,
-        "next": advice.next,
+        "next": advice.next.iter().map(|next| whole(next, args)).collect::<Vec<_>>(),
         "chosen": chosen(choices),
     });
     if global.json || global.quiet {
@@ -83,7 +87,7 @@ pub(super) fn summary(
     show::print(&format!("\nsettings: {}", file.display()))?;
     for (i, next) in advice.next.iter().enumerate() {
         let lead = if i == 0 { "next:    " } else { "or:      " };
-        show::print(&format!("{lead} {next}"))?;
+        show::print(&format!("{lead} {}", whole(next, args)))?;
     }
     Ok(summary)
 }
