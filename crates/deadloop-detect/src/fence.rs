@@ -124,7 +124,7 @@ mod tests {
         };
         let text = "a ```b\nc`` ``d```` e```f";
         let seen: String = text.chars().map(inside).collect();
-        assert_eq!(seen, "a ``############` e``##");
+        assert_eq!(seen, "a ``#############` e``##");
     }
 
     #[test]

@@ -121,7 +121,7 @@ static PARAMS: &[Param] = &[
     Param {
         name: "counts",
         mark: Mark::Structural,
-        default: Literal::Text("tail"),
+        default: Literal::Text("all"),
         domain: Domain::Word(&["all", "whole", "rising"]),
         unit: "",
         doc: "how min_chars, min_single and rules count: a part of a copy too; whole copies; whole copies, and of a longer unit no fewer chars than of a shorter one",
