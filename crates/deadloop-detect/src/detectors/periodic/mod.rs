@@ -135,7 +135,7 @@ static PARAMS: &[Param] = &[
             max: MAX_COUNT,
         },
         unit: "chars",
-        doc: "of the length of all copies, what is not the first; not asked where a row of rules is",
+        doc: "length of what follows the first copy; not asked where a row of rules is",
     },
     Param {
         name: "min_single",
