@@ -204,7 +204,8 @@ mod tails {
     /// A period that is no multiple of a shorter one.
     fn is_primitive(period: usize, read: &[char]) -> bool {
         let unit = &read[read.len() - period..];
-        (1..period).all(|p| period % p != 0 || unit.chunks(p).any(|part| part != &unit[..p]))
+        (1..period)
+            .all(|p| !period.is_multiple_of(p) || unit.chunks(p).any(|part| part != &unit[..p]))
     }
 
     /// Two copies and a part, of units of a few letters or emoji, with other text before and between.

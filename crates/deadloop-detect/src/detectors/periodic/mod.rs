@@ -217,16 +217,7 @@ fn check(params: &Params) -> Result<(), Refusal> {
             "it counts sentences or lines, and on = \"chars\": it can never fire".into(),
         );
     }
-    for (name, free) in [("counts", "all"), ("unit_holds", "any")] {
-        let word = params.text(name);
-        if params.text("on") != "chars" && word != free {
-            let reason = format!(
-                "\"{word}\" is about chars, and on = \"{}\"",
-                params.text("on")
-            );
-            return refuse(name, reason);
-        }
-    }
+    check_symbols(params)?;
     let field = |row: &Value, name| row.field(name).and_then(Value::as_int).unwrap_or(0);
     let mut before = 0;
     for row in params.items("rules") {
@@ -247,6 +238,19 @@ fn check(params: &Params) -> Result<(), Refusal> {
             return refuse("rules", format!("a count above {MAX_COUNT}"));
         }
         before = upto;
+    }
+    Ok(())
+}
+
+/// Refuses what is asked of chars where elements are compared.
+fn check_symbols(params: &Params) -> Result<(), Refusal> {
+    let on = params.text("on");
+    for (param, free) in [("counts", "all"), ("unit_holds", "any")] {
+        let word = params.text(param);
+        if on != "chars" && word != free {
+            let reason = format!("\"{word}\" is about chars, and on = \"{on}\"");
+            return Err(Refusal { param, reason });
+        }
     }
     Ok(())
 }
