@@ -63,6 +63,9 @@ fn segments(params: &Params, text: &[char]) -> Vec<Vec<(usize, char)>> {
         .iter()
         .filter_map(Value::as_text)
         .collect();
+    if params.text("code") == "ticks" {
+        return segments_of_ticks(&resets, params, text);
+    }
     let (mut line, mut open, mut fence_line) = (String::new(), false, false);
     let mut segments: Vec<Vec<(usize, char)>> = vec![Vec::new()];
     for (i, c) in text.iter().enumerate() {
@@ -87,6 +90,49 @@ fn segments(params: &Params, text: &[char]) -> Vec<Vec<(usize, char)>> {
             segments.push(Vec::new());
         } else if !skipped {
             segments.last_mut().expect("one at least").push((i, *c));
+        }
+    }
+    segments
+}
+
+/// The same where any three backticks open or close a fence: the text is cut at those, and each second
+/// part is left out.
+fn segments_of_ticks(resets: &[&str], params: &Params, text: &[char]) -> Vec<Vec<(usize, char)>> {
+    let whole: String = text.iter().collect();
+    let elements = ["sentences", "lines"].contains(&params.text("by"));
+    let (mut line, mut at) = (String::new(), 0);
+    let mut segments: Vec<Vec<(usize, char)>> = vec![Vec::new()];
+    let parts: Vec<&str> = whole.split("```").collect();
+    for (number, part) in parts.iter().enumerate() {
+        let is_last = number + 1 == parts.len();
+        let fence = if is_last { "" } else { "```" };
+        for (i, c) in part.chars().chain(fence.chars()).enumerate() {
+            line.push(c);
+            let third = i == part.chars().count() + 2;
+            let mut found = shown(&line);
+            found.retain(|name| {
+                resets.contains(name) && *name != "fence" && number % 2 == 0 && !third
+            });
+            let resets_here = !found.is_empty() || third && resets.contains(&"fence");
+            let read = segments.last_mut().expect("one at least");
+            if third && elements {
+                // The element that the fence cuts is nothing: what ends it takes the rest.
+                let ends = |(_, c): &(usize, char)| match params.text("by") {
+                    "lines" => *c == '\n',
+                    _ => "。.；;！!？?\n".contains(*c),
+                };
+                let kept = read.iter().rposition(ends).map_or(0, |last| last + 1);
+                read.truncate(kept);
+            } else if number % 2 == 0 && !third && !resets_here {
+                read.push((at, c));
+            }
+            if resets_here {
+                segments.push(Vec::new());
+            }
+            if c == '\n' {
+                line.clear();
+            }
+            at += 1;
         }
     }
     segments

@@ -1,4 +1,5 @@
-//! Code fences: which parts of a stream stand between lines that begin with three backticks.
+//! Code fences: which parts of a stream stand between lines that begin with three backticks, or between
+//! any three backticks and the next.
 
 /// Follows a stream char by char and knows whether it is inside a fence.
 ///
@@ -79,9 +80,52 @@ impl Fence {
     }
 }
 
+/// Follows a stream char by char and knows whether it is between three backticks and the next three,
+/// wherever in a line they stand, or on the last of them. Of four the first three count.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Ticks {
+    open: bool,
+    /// Backticks read of three; at 3 the next char begins anew.
+    read: u8,
+}
+
+impl Ticks {
+    /// Reads a char.
+    pub(crate) fn step(&mut self, c: char) {
+        self.read = match c {
+            '`' => self.read % 3 + 1,
+            _ => 0,
+        };
+        self.open ^= self.are_read();
+    }
+
+    /// Whether the last char is the last of three.
+    pub(crate) fn are_read(self) -> bool {
+        self.read == 3
+    }
+
+    /// Whether the last char is inside or the last of three, as far as is known: the first two of the
+    /// opening three are told from text by the third.
+    pub(crate) fn is_inside(self) -> bool {
+        self.open || self.are_read()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn any_three_backticks_open_and_close() {
+        let mut ticks = Ticks::default();
+        let inside = |c: char| {
+            ticks.step(c);
+            if ticks.is_inside() { '#' } else { c }
+        };
+        let text = "a ```b\nc`` ``d```` e```f";
+        let seen: String = text.chars().map(inside).collect();
+        assert_eq!(seen, "a ``#############` e``##");
+    }
 
     #[test]
     fn a_fence_holds_its_lines_and_what_is_between() {

@@ -60,7 +60,8 @@ impl Guards {
 /// request: that is the reset.
 ///
 /// It costs some nanoseconds a char (`reports/bench.md` has each detector) and keeps a window of the
-/// stream, never all of it: less than 1 MB for every detector at its defaults.
+/// stream, never all of it: less than 1 MB for every detector at its defaults, and for presets as much
+/// as [they say](crate::Preset::megabytes).
 ///
 /// ```
 /// use deadloop_detect::{Channel, Guard, Settings};

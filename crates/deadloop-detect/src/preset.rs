@@ -19,6 +19,9 @@ pub struct Preset {
     pub source: Source,
     /// What of the original is not carried, and why.
     pub left_out: String,
+    /// Megabytes that one stream holds at most: 1, as every detector's defaults do, or what the
+    /// original's window takes.
+    pub megabytes: u32,
     /// The parameters that differ from the detector's defaults.
     pub params: BTreeMap<String, Value>,
 }
@@ -46,7 +49,13 @@ struct Wire {
     version: String,
     date: String,
     left_out: String,
+    #[serde(default = "one")]
+    megabytes: u32,
     params: BTreeMap<String, toml::Value>,
+}
+
+fn one() -> u32 {
+    1
 }
 
 /// The presets of a detector, in the order of their names. An error is a mistake in the file that
@@ -81,6 +90,7 @@ impl Wire {
                 date: self.date,
             },
             left_out: self.left_out,
+            megabytes: self.megabytes,
         })
     }
 }

@@ -63,8 +63,12 @@ fn listing(detector: &Detector, presets: &[Preset]) -> String {
             "{}, {}, {}",
             p.source.project, p.source.version, p.source.date
         );
+        let memory = match p.megabytes {
+            1 => String::new(),
+            most => format!("\n    memory: up to {most} MB a stream"),
+        };
         format!(
-            "  {}: {}\n    from: {source}\n    changes: {}",
+            "  {}: {}\n    from: {source}\n    changes: {}{memory}",
             p.name,
             p.about,
             changes.join(", ")
@@ -91,6 +95,7 @@ fn as_json(detector: &Detector, presets: &[Preset]) -> Json {
     let preset = |p: &Preset| {
         json!({
             "name": p.name, "about": p.about, "params": p.params, "left_out": p.left_out,
+            "megabytes": p.megabytes,
             "source": {
                 "project": p.source.project, "file": p.source.file,
                 "version": p.source.version, "date": p.source.date,

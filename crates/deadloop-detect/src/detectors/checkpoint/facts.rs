@@ -4,8 +4,8 @@
 use super::Bounds;
 use super::look::{Code, Look, Order};
 use super::period::{Match, matches};
-use super::segment::{Cut, Elements, Segment};
-use super::short::{Run, runs};
+use super::segment::{Blank, Cut, Elements, Segment};
+use super::short::{Align, Run, runs};
 use crate::fact::{Asked, Bound, Clock, Fact, UNIT_CHARS};
 use crate::position::{Chars, Kind};
 
@@ -13,7 +13,10 @@ impl Look {
     /// The runs of short units in the window.
     pub(super) fn short(&self, window: &Segment<'_>, facts: &mut Vec<Fact>) {
         for (part, _) in &window.parts {
-            let chars: Vec<char> = window.text[part.clone()].chars().collect();
+            let mut chars: Vec<char> = window.text[part.clone()].chars().collect();
+            if self.units.align == Align::Before && part.end == window.text.len() {
+                chars.pop();
+            }
             let start = window.start + Chars::of(&window.text[..part.start]).0;
             let at = Chars(window.start + Chars::of(window.text).0);
             let fact = |run| short_fact(run, &chars, start, at);
@@ -28,12 +31,12 @@ impl Look {
         let block = Cut {
             marker: None,
             ignore: &self.ignore,
-            drop_blank: true,
+            blank: Blank::Drop,
             drop_tail,
         };
         let line = Cut {
             marker: self.marker.as_ref(),
-            drop_blank: self.drop_blank_lines,
+            blank: self.blank_lines,
             ..block
         };
         let blocks = segment.cut(|c| self.delimiters.hold(c), &block);

@@ -2,7 +2,8 @@
 
 use regex::Regex;
 
-use super::short::Units;
+use super::segment::Blank;
+use super::short::{Align, Units};
 use crate::setting::Params;
 
 /// What is looked at, and where, from the structural parameters.
@@ -21,7 +22,7 @@ pub(super) struct Look {
     pub(super) drop_tail: bool,
     pub(super) delimiters: Delimiters,
     pub(super) marker: Option<Regex>,
-    pub(super) drop_blank_lines: bool,
+    pub(super) blank_lines: Blank,
     pub(super) order: Order,
     pub(super) code: Code,
     pub(super) ignore: Vec<Regex>,
@@ -79,7 +80,11 @@ impl Look {
             window: params.count("window"),
             short_at_all: word("short_at", "all"),
             units: Units {
-                aligned: word("short_align", "end"),
+                align: match params.text("short_align") {
+                    "end" => Align::End,
+                    "before" => Align::Before,
+                    _ => Align::Any,
+                },
                 cjk: word("unit_script", "cjk"),
                 one_char: word("one_char", "count"),
             },
@@ -91,7 +96,11 @@ impl Look {
             drop_tail: word("partial_tail", "drop"),
             delimiters: Delimiters::new(params.text("delimiters")),
             marker: params.get("list_marker").and_then(regex),
-            drop_blank_lines: word("blank_lines", "drop"),
+            blank_lines: match params.text("blank_lines") {
+                "drop" => Blank::Drop,
+                "bare" => Blank::Bare,
+                _ => Blank::Keep,
+            },
             order: match params.text("order") {
                 "paragraph" => Order::Paragraph,
                 "list" => Order::List,

@@ -191,9 +191,9 @@ static PARAMS: &[Param] = &[
         name: "short_align",
         mark: Mark::Structural,
         default: Literal::Text("any"),
-        domain: Domain::Word(&["any", "end"]),
+        domain: Domain::Word(&["any", "end", "before"]),
         unit: "",
-        doc: "where copies may stand: anywhere, or only whole units counted back from the checkpoint",
+        doc: "where copies may stand: anywhere, only whole units counted back from the checkpoint, or anywhere before its last char, which is not read",
     },
     Param {
         name: "unit_script",
@@ -292,9 +292,9 @@ static PARAMS: &[Param] = &[
         name: "blank_lines",
         mark: Mark::Structural,
         default: Literal::Text("keep"),
-        domain: Domain::Word(&["keep", "drop"]),
+        domain: Domain::Word(&["keep", "drop", "bare"]),
         unit: "",
-        doc: "whether the list check compares lines of white space",
+        doc: "drop: the list check leaves out lines of white space; bare: those of a list_marker alone too",
     },
     Param {
         name: "order",

@@ -25,10 +25,20 @@ pub(super) struct Cut<'a> {
     pub(super) marker: Option<&'a Regex>,
     /// Elements that match one of these are left out.
     pub(super) ignore: &'a [Regex],
-    /// Elements of white space are left out.
-    pub(super) drop_blank: bool,
+    /// What becomes of elements of white space.
+    pub(super) blank: Blank,
     /// The last element, which the checkpoint cut, is left out.
     pub(super) drop_tail: bool,
+}
+
+/// What becomes of elements of white space.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Blank {
+    Keep,
+    /// They are left out.
+    Drop,
+    /// So they are, also where a marker stood before the white space.
+    Bare,
 }
 
 /// The elements of a segment, as numbers: equal elements have equal numbers.
@@ -91,7 +101,11 @@ impl<'a> Segment<'a> {
 
 impl Cut<'_> {
     fn keeps(&self, piece: &str) -> bool {
-        let blank = self.drop_blank && piece.trim().is_empty();
+        let blank = match self.blank {
+            Blank::Keep => false,
+            Blank::Drop => piece.trim().is_empty(),
+            Blank::Bare => self.compared(piece).trim().is_empty(),
+        };
         !(blank || self.ignore.iter().any(|r| r.is_match(piece)))
     }
 

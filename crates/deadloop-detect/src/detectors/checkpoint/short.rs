@@ -3,12 +3,23 @@
 /// What counts as a unit, from the structural parameters.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Units {
-    /// Only whole units counted back from the end of the window.
-    pub(super) aligned: bool,
+    /// Where copies may stand.
+    pub(super) align: Align,
     /// The unit must hold an ideograph.
     pub(super) cjk: bool,
     /// One char repeated counts.
     pub(super) one_char: bool,
+}
+
+/// Where copies may stand in the window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Align {
+    Any,
+    /// Only whole units counted back from its end.
+    End,
+    /// Anywhere but with its last char, which is not read: one port tries no copies that begin
+    /// where they would just reach the end.
+    Before,
 }
 
 /// A unit length, and the most copies in a row that some unit of that length has.
@@ -28,7 +39,10 @@ pub(super) struct Run {
 /// Work: for each length u one comparison each u chars, and the runs that these find, so about
 /// n log n for n chars of ordinary text and n²/2 for the worst (one char repeated).
 pub(super) fn runs(window: &[char], units: Units) -> Vec<Run> {
-    let longest = if units.aligned { aligned_run } else { any_run };
+    let longest = match units.align {
+        Align::End => aligned_run,
+        Align::Any | Align::Before => any_run,
+    };
     (1..=window.len() / 2)
         .filter_map(|unit| longest(window, unit, units))
         .collect()

@@ -1,9 +1,10 @@
 //! What is asked of a tail: thresholds and rows of rules, compiled once and shared.
 
+use super::places::Origin;
 use super::runs::Run;
 use super::symbols::{Fold, On, Symbols};
 use super::want::Want;
-use crate::fact::{Asked, Bound};
+use crate::fact::{Asked, Bound, whole_from};
 use crate::param::Threshold;
 use crate::position::Chars;
 use crate::setting::Params;
@@ -16,14 +17,28 @@ pub(super) struct Look {
     pub(super) min_period: u32,
     min_copies: u64,
     min_chars: u64,
+    min_after: u64,
+    counts: Counts,
     /// `min_chars` for a single char and for units without letters or numbers; 0: as for others.
     min_single: u64,
+    /// Whether the unit must hold a letter or an emoji.
+    pub(super) holds_letter: bool,
     pub(super) start_after: u64,
     /// 0: recycled elements are not asked.
     pub(super) min_recycled: u64,
     /// `min_copies` inside code fences.
     pub(super) fenced_copies: Option<u64>,
     rows: Vec<Row>,
+}
+
+/// What chars of a tail are counted.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Counts {
+    All,
+    /// Of whole copies; where `rising`, no fewer than of a shorter unit.
+    Whole {
+        rising: bool,
+    },
 }
 
 /// A row of `rules`: which, and what it says.
@@ -57,7 +72,14 @@ impl Look {
             min_period: small(params.count("min_period")),
             min_copies: params.count("min_copies"),
             min_chars,
+            min_after: params.count("min_after"),
+            counts: match params.text("counts") {
+                "whole" => Counts::Whole { rising: false },
+                "rising" => Counts::Whole { rising: true },
+                _ => Counts::All,
+            },
             min_single: params.count("min_single"),
+            holds_letter: params.text("unit_holds") == "letter",
             start_after: params.count("start_after"),
             min_recycled: params.count("min_recycled"),
             fenced_copies,
@@ -103,9 +125,21 @@ impl Look {
         let symbols = if self.symbols.are_elements() {
             0
         } else {
-            self.chars(ask)
+            let after = match ask {
+                Ask::Row(_) => 0,
+                _ => self.min_after + u64::from(lag),
+            };
+            self.tail_of(lag, self.chars(ask)).max(after)
         };
         symbols.max(copies * u64::from(lag))
+    }
+
+    /// The shortest tail of this lag in which so many chars are counted.
+    fn tail_of(&self, lag: u32, chars: u64) -> u64 {
+        match self.counts {
+            Counts::All => chars,
+            Counts::Whole { rising } => whole_from(chars, u64::from(lag), rising),
+        }
     }
 
     /// The least that any tail of this lag needs.
@@ -115,25 +149,30 @@ impl Look {
     }
 
     /// What a tail that is accepted in this way asks of each threshold.
-    pub(super) fn bounds(&self, run: Run, start: Chars, (ask, single): (Ask, bool)) -> Vec<Bound> {
+    pub(super) fn bounds(&self, run: Run, at: Origin, (ask, single): (Ask, bool)) -> Vec<Bound> {
         let always = Bound::Fixed(Threshold::AT_MOST.always());
-        let grows = self.chars_since(run, start);
+        let grows = self.chars_since(run, at.start);
+        let after = match self.symbols.are_elements() {
+            true => Bound::Chars { from: at.onset },
+            false => steps(run.start + u64::from(run.lag), 1),
+        };
         let copies = steps(run.start, run.lag);
         // A single is held to what others need only where `min_single` is 0.
         let zero = match single {
             true => Bound::Exactly(Threshold::AT_MOST.elsewhere()),
             false => always,
         };
-        let (copies, chars, single) = match ask {
-            Ask::Row(_) => (always, always, zero),
-            Ask::Plain => (copies, grows, zero),
-            Ask::Single => (copies, always, grows),
+        let (copies, chars, after, single) = match ask {
+            Ask::Row(_) => (always, always, always, zero),
+            Ask::Plain => (copies, grows, after, zero),
+            Ask::Single => (copies, always, after, grows),
         };
         let period = Bound::Fixed(i64::from(run.lag));
         vec![
             period,
             copies,
             chars,
+            after,
             single,
             Bound::Chars { from: Chars(0) },
             always,
@@ -165,11 +204,13 @@ impl Look {
         asked
     }
 
-    /// The chars of a tail as it grows: those that are compared, or, of elements, all.
+    /// The chars of a tail that are counted as it grows: of those that are compared, or, of elements, all.
     fn chars_since(&self, run: Run, start: Chars) -> Bound {
-        match self.symbols.are_elements() {
-            true => Bound::Chars { from: start },
-            false => steps(run.start, 1),
+        let (from, per) = (run.start, u64::from(run.lag));
+        match self.counts {
+            _ if self.symbols.are_elements() => Bound::Chars { from: start },
+            Counts::All => steps(from, 1),
+            Counts::Whole { rising } => Bound::Whole { from, per, rising },
         }
     }
 
@@ -178,7 +219,7 @@ impl Look {
         let always = Bound::Fixed(Threshold::AT_MOST.always());
         let read = Bound::Chars { from: Chars(0) };
         let grows = Bound::Chars { from: start };
-        vec![always, always, always, always, read, grows]
+        vec![always, always, always, always, always, read, grows]
     }
 }
 

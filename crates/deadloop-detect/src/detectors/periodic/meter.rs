@@ -205,6 +205,9 @@ impl PeriodicMeter {
             return;
         }
         let unit = self.unit(run, until);
+        if look.holds_letter && !LETTER_OR_EMOJI.is_match(&unit) {
+            return;
+        }
         let chars = !look.symbols.are_elements();
         let single = chars && run.lag == 1 || !self.is_named(run, until, &unit);
         let origin = self.origin(run);
@@ -220,7 +223,7 @@ impl PeriodicMeter {
                 until,
                 clock,
                 kind: self.kind(run, &unit, origin),
-                bounds: look.bounds(run, origin.start, (ask, single)),
+                bounds: look.bounds(run, origin, (ask, single)),
                 asked: look.asked(run, origin.start, (ask, fenced)),
                 check: "periodic",
                 onset: origin.onset,
@@ -367,11 +370,19 @@ impl Out for Taken<'_> {
 }
 
 /// A char of the Unicode categories L and N.
+static LETTER: LazyLock<Regex> = LazyLock::new(|| pattern(r"[\p{L}\p{N}]"));
+
+/// What `unit_holds` asks for: digits are not enough.
+static LETTER_OR_EMOJI: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"[\p{L}\p{Extended_Pictographic}]"));
+
 #[allow(
     clippy::expect_used,
     reason = "a constant pattern; every test would see it fail"
 )]
-static LETTER: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"[\p{L}\p{N}]").expect("a pattern"));
+fn pattern(text: &str) -> Regex {
+    Regex::new(text).expect("a pattern")
+}
 
 impl Meter for PeriodicMeter {
     fn push(&mut self, piece: &str, facts: &mut Vec<Fact>) {

@@ -119,6 +119,25 @@ static PARAMS: &[Param] = &[
         doc: "length of all copies together: of what is compared; with on, of all text from the first copy on",
     },
     Param {
+        name: "counts",
+        mark: Mark::Structural,
+        default: Literal::Text("all"),
+        domain: Domain::Word(&["all", "whole", "rising"]),
+        unit: "",
+        doc: "how min_chars, min_single and rules count: a part of a copy too; whole copies; whole copies, and of a longer unit no fewer chars than of a shorter one",
+    },
+    Param {
+        name: "min_after",
+        mark: Mark::Threshold(Threshold::AT_MOST),
+        default: Literal::Int(0),
+        domain: Domain::Int {
+            min: 0,
+            max: MAX_COUNT,
+        },
+        unit: "chars",
+        doc: "length of what follows the first copy; not asked where a row of rules is",
+    },
+    Param {
         name: "min_single",
         mark: OR_NOT,
         default: Literal::Int(0),
@@ -127,7 +146,15 @@ static PARAMS: &[Param] = &[
             max: MAX_COUNT,
         },
         unit: "chars",
-        doc: "min_chars for one repeated char, and with on for units without a letter or number, with min_copies whatever rules say; 0: as for others",
+        doc: "min_chars for units without a letter or number, and on chars for any one repeated char too; it asks for min_copies, whatever rules say; 0: as for others",
+    },
+    Param {
+        name: "unit_holds",
+        mark: Mark::Structural,
+        default: Literal::Text("any"),
+        domain: Domain::Word(&["any", "letter"]),
+        unit: "",
+        doc: "what the unit must hold: any char, or a letter or an emoji",
     },
     Param {
         name: "start_after",
@@ -190,6 +217,7 @@ fn check(params: &Params) -> Result<(), Refusal> {
             "it counts sentences or lines, and on = \"chars\": it can never fire".into(),
         );
     }
+    check_symbols(params)?;
     let field = |row: &Value, name| row.field(name).and_then(Value::as_int).unwrap_or(0);
     let mut before = 0;
     for row in params.items("rules") {
@@ -210,6 +238,19 @@ fn check(params: &Params) -> Result<(), Refusal> {
             return refuse("rules", format!("a count above {MAX_COUNT}"));
         }
         before = upto;
+    }
+    Ok(())
+}
+
+/// Refuses what is asked of chars where elements are compared.
+fn check_symbols(params: &Params) -> Result<(), Refusal> {
+    let on = params.text("on");
+    for (param, free) in [("counts", "all"), ("unit_holds", "any")] {
+        let word = params.text(param);
+        if on != "chars" && word != free {
+            let reason = format!("\"{word}\" is about chars, and on = \"{on}\"");
+            return Err(Refusal { param, reason });
+        }
     }
     Ok(())
 }

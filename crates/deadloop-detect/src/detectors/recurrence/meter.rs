@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::MAX_COUNT;
 use super::grams::{Grams, Window};
 use super::structure::Structures;
-use super::symbols::{By, Symbols};
+use super::symbols::{By, Code, Symbols};
 use crate::fact::{Bound, Clock, Fact, Meter, Recipe, UNIT_CHARS};
 use crate::position::Chars;
 use crate::repeated::{Recent, SHORT, kind};
@@ -44,11 +44,16 @@ impl Look {
         };
         let reset_on = params.items("reset_on").iter().filter_map(Value::as_text);
         let lengths = (params.count("min_len"), or_none("max_len"));
-        let skip_code = params.text("code") == "skip";
+        let code = match params.text("code") {
+            "ticks" => Code::Ticks,
+            word => Code::Lines {
+                skip: word == "skip",
+            },
+        };
         let window = params.count("window");
         let small = |n| usize::try_from(n).unwrap_or(usize::MAX);
         Self {
-            symbols: Symbols::new(by, lengths, Structures::named(reset_on), skip_code),
+            symbols: Symbols::new(by, lengths, Structures::named(reset_on), code),
             n: small(params.count("n")).max(1),
             window: match params.text("window_in") {
                 "chars" => Window::Chars(window),

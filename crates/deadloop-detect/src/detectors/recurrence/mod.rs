@@ -165,9 +165,9 @@ static PARAMS: &[Param] = &[
         name: "code",
         mark: Mark::Structural,
         default: Literal::Text("check"),
-        domain: Domain::Word(&["check", "skip"]),
+        domain: Domain::Word(&["check", "skip", "ticks"]),
         unit: "",
-        doc: "text inside ``` fences: as any other, or not read",
+        doc: "text inside ``` fences: as any other, or not read; ticks: nor any text between ``` and the next ```, wherever in a line they stand",
     },
 ];
 

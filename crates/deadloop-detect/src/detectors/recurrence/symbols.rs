@@ -2,7 +2,7 @@
 
 use super::structure::{Line, Structures};
 use crate::element::{Element, ends_sentence};
-use crate::fence::Fence;
+use crate::fence::{Fence, Ticks};
 use crate::script::is_unspaced;
 
 /// What a symbol is.
@@ -32,6 +32,46 @@ pub(super) struct Step {
     pub(super) complete: [Option<Symbol>; 2],
 }
 
+/// Which text is code.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Code {
+    /// What fence lines hold; whether it is left out.
+    Lines { skip: bool },
+    /// What stands between three backticks and the next; it is left out.
+    Ticks,
+}
+
+/// Where code begins and ends.
+#[derive(Clone, Copy, Debug)]
+enum Fences {
+    Lines(Fence),
+    Ticks(Ticks),
+}
+
+impl Fences {
+    /// Reads a char; whether a fence shows with it.
+    fn step(&mut self, c: char) -> bool {
+        match self {
+            Self::Lines(fence) => {
+                let was = fence.is_line();
+                fence.step(c);
+                !was && fence.is_line()
+            }
+            Self::Ticks(ticks) => {
+                ticks.step(c);
+                ticks.are_read()
+            }
+        }
+    }
+
+    fn is_inside(self) -> bool {
+        match self {
+            Self::Lines(fence) => fence.is_inside(),
+            Self::Ticks(ticks) => ticks.is_inside(),
+        }
+    }
+}
+
 /// How chars become symbols.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Symbols {
@@ -40,7 +80,7 @@ pub(super) struct Symbols {
     lengths: (u64, u64),
     reset_on: Structures,
     skip_code: bool,
-    fence: Fence,
+    fences: Fences,
     line: Line,
     element: Element,
     /// The chars before the element.
@@ -48,14 +88,18 @@ pub(super) struct Symbols {
 }
 
 impl Symbols {
-    /// Symbols of these lengths, with these resets, and whether code is left out.
-    pub(super) fn new(by: By, lengths: (u64, u64), reset_on: Structures, skip_code: bool) -> Self {
+    /// Symbols of these lengths, with these resets, and which code is left out.
+    pub(super) fn new(by: By, lengths: (u64, u64), reset_on: Structures, code: Code) -> Self {
+        let (fences, skip_code) = match code {
+            Code::Lines { skip } => (Fences::Lines(Fence::default()), skip),
+            Code::Ticks => (Fences::Ticks(Ticks::default()), true),
+        };
         Self {
             by,
             lengths,
             reset_on,
             skip_code,
-            fence: Fence::default(),
+            fences,
             line: Line::default(),
             element: Element::default(),
             start: 0,
@@ -64,16 +108,16 @@ impl Symbols {
 
     /// Reads a char, with `at` chars before it.
     pub(super) fn read(&mut self, c: char, at: u64) -> Step {
-        let was_fence = self.fence.is_line();
-        self.fence.step(c);
-        let begins = !was_fence && self.fence.is_line();
-        if begins && self.skip_code {
+        let shows = self.fences.step(c);
+        if shows && self.skip_code {
             // Its first two backticks were taken for text.
             self.element = Element::default();
         }
-        let fence = begins && self.reset_on.meet(Structures::FENCE);
-        let skipped = self.skip_code && self.fence.is_inside();
-        if fence || !skipped && self.line.step(c).meet(self.reset_on) {
+        let fence = shows && self.reset_on.meet(Structures::FENCE);
+        let skipped = self.skip_code && self.fences.is_inside();
+        // Also of skipped text: what follows the fence may stand on the same line.
+        let structures = self.line.step(c);
+        if fence || !skipped && structures.meet(self.reset_on) {
             self.element = Element::default();
             return Step {
                 reset: true,
