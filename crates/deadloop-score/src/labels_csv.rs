@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use csv::StringRecord;
-use deadloop_replay::corpus::{CsvRow, Ids, Place, Problem, csv_rows};
+use deadloop_replay::corpus::{CsvRow, Ids, Place, Problem, csv_rows, read_file};
 
 use crate::label::{Label, Placed, Wire, push};
 use crate::label_rows::LabelRow;
@@ -37,7 +37,7 @@ impl LabelsFile {
             file: Arc::clone(&file),
             line,
         };
-        match std::fs::read(path) {
+        match read_file(path) {
             Ok(text) => labels.fill(&text, &place, &mut problems),
             Err(error) => push(
                 &mut problems,

@@ -4,10 +4,10 @@ use std::fs::File;
 use std::io::{self, BufRead, Write};
 use std::path::{Path, PathBuf};
 
-use deadloop_replay::corpus::{Beside, WriteError};
+use deadloop_replay::corpus::{Beside, WriteError, caught, if_named, open_file};
 use polars::prelude::{Column, DataFrame, DataType, NamedFrom, Series};
 use polars_io::SerReader;
-use polars_io::parquet::read::ParquetReader;
+use polars_io::parquet::read::{ParallelStrategy, ParquetReader};
 use polars_io::parquet::write::{BatchedWriter, ParquetCompression, ParquetWriter};
 
 use super::table::{Cell, Cells, Schema, Table, Type};
@@ -191,10 +191,8 @@ pub(crate) fn read_lines(
     mut visit: impl FnMut(usize, &str) -> Result<(), FileError>,
 ) -> Result<bool, FileError> {
     let failed = |e: io::Error| FileError::at(path, e);
-    let file = match File::open(path) {
-        Ok(file) => file,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
-        Err(error) => return Err(failed(error)),
+    let Some(file) = if_named(open_file(path)).map_err(failed)? else {
+        return Ok(false);
     };
     let lines = io::BufReader::new(zstd::Decoder::new(file).map_err(failed)?).lines();
     for (number, line) in lines.enumerate() {
@@ -208,18 +206,28 @@ pub(crate) fn parquet_shape(path: &Path) -> Result<Option<(Vec<String>, usize)>,
     let Some(mut reader) = parquet_reader(path)? else {
         return Ok(None);
     };
-    let failed = |e| FileError::at(path, e);
-    let schema = reader.schema().map_err(failed)?;
-    let names = schema.iter_names().map(ToString::to_string).collect();
-    Ok(Some((names, reader.num_rows().map_err(failed)?)))
+    let shape = || {
+        let schema = reader.schema()?;
+        let names = schema.iter_names().map(ToString::to_string).collect();
+        Ok((names, reader.num_rows()?))
+    };
+    guarded(path, shape).map(Some)
+}
+
+/// Runs something of polars, which panics on some broken files.
+fn guarded<T>(
+    path: &Path,
+    work: impl FnOnce() -> Result<T, polars::error::PolarsError>,
+) -> Result<T, FileError> {
+    let broken = || FileError::at(path, "broken Parquet; expected a whole Parquet file");
+    caught(work)
+        .ok_or_else(broken)?
+        .map_err(|e| FileError::at(path, e))
 }
 
 fn parquet_reader(path: &Path) -> Result<Option<ParquetReader<File>>, FileError> {
-    match File::open(path) {
-        Ok(file) => Ok(Some(ParquetReader::new(file))),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(FileError::at(path, error)),
-    }
+    let file = if_named(open_file(path)).map_err(|e| FileError::at(path, e))?;
+    Ok(file.map(ParquetReader::new))
 }
 
 /// Reads some rows (first, count) of those of the named columns that a Parquet file has, or with
@@ -232,34 +240,40 @@ pub(crate) fn read_parquet(
     let Some(mut reader) = parquet_reader(path)? else {
         return Ok(None);
     };
-    let failed = |e| FileError::at(path, e);
-    let schema = reader.schema().map_err(failed)?;
-    let there = columns.iter().filter(|c| schema.contains(c));
-    let named = (!columns.is_empty()).then(|| there.map(|c| (*c).to_owned()).collect());
-    let frame = reader
-        .with_columns(named)
-        .with_slice(Some(rows))
-        .finish()
-        .map_err(failed)?;
-    let rows = frame.height();
-    // One column after the other is dropped, so that the table is never there twice.
-    let columns = frame
-        .into_columns()
-        .into_iter()
-        .map(|c| Ok((c.name().to_string(), cells(&c)?)));
-    let columns: Result<Vec<_>, polars::error::PolarsError> = columns.collect();
-    let columns = columns.map_err(failed)?;
-    Ok(Some(Table { columns, rows }))
+    let read = || {
+        let schema = reader.schema()?;
+        let there = columns.iter().filter(|c| schema.contains(c));
+        let named = (!columns.is_empty()).then(|| there.map(|c| (*c).to_owned()).collect());
+        // On this thread: a panic of another could not be kept off the terminal.
+        let frame = reader
+            .read_parallel(ParallelStrategy::None)
+            .with_columns(named)
+            .with_slice(Some(rows))
+            .finish()?;
+        let rows = frame.height();
+        // One column after the other is dropped, so that the table is never there twice.
+        let columns = frame
+            .into_columns()
+            .into_iter()
+            .map(|c| Ok((c.name().to_string(), cells(&c)?)));
+        let columns: Result<Vec<_>, polars::error::PolarsError> = columns.collect();
+        Ok(Table {
+            columns: columns?,
+            rows,
+        })
+    };
+    guarded(path, read).map(Some)
 }
 
 /// Reads a CSV file as text; `None` where there is none.
 pub(crate) fn read_csv(dir: &Path, name: &str) -> Result<Option<Table>, FileError> {
     let path = dir.join(format!("{name}.csv"));
-    if !path.exists() {
+    let file = if_named(open_file(&path)).map_err(|e| FileError::at(&path, e))?;
+    let Some(file) = file else {
         return Ok(None);
-    }
+    };
     let failed = |error| FileError::at(&path, error);
-    let mut reader = csv::Reader::from_path(&path).map_err(failed)?;
+    let mut reader = csv::Reader::from_reader(file);
     let header = reader.headers().map_err(failed)?.clone();
     let schema = header
         .iter()

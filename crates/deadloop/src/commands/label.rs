@@ -5,13 +5,13 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use deadloop_corpus::{Beside, Corpus, Draw, Entry, Ids, Problem, Selection};
+use deadloop_corpus::{Beside, Corpus, Draw, Entry, Ids, Problem, Selection, is_named};
 use deadloop_detect::Kind;
 use deadloop_replay::{Interrupted, each};
 use deadloop_score::{Class, LabelRow, agreement, write_labels};
 
 use crate::args::{Global, OnBad, Select};
-use crate::corpus::open;
+use crate::corpus::{open, refuse_machine};
 use crate::exit::{Code, Outcome};
 use crate::interrupt;
 use crate::labelling::{DOUBTFUL, Labelled, Proposal, Review, propose, review, words};
@@ -59,10 +59,10 @@ pub(super) fn run(args: &Label, global: Global) -> Outcome {
     };
     let corpus = open(path)?;
     let labels = args.out.clone().unwrap_or_else(|| beside(path));
-    if args.review && labels.exists() {
+    if args.review && is_named(&labels) {
         return ask(args, global, &corpus, &labels);
     }
-    if labels.exists() && !args.force {
+    if is_named(&labels) && !args.force {
         let labels = labels.display();
         let what =
             format!("{labels} is there already: --force overwrites it, --out writes another");
@@ -146,6 +146,7 @@ fn refuse(problems: &[Problem], on_bad: OnBad, quiet: bool) -> Outcome {
             let what = format!("the corpus is not whole\n{}\n{hint}", lines.join("\n"));
             return Err(Code::Usage.error(what));
         }
+    refuse_machine(problems)?;
         OnBad::Skip if !quiet => eprintln!("left out:\n{}", lines.join("\n")),
         OnBad::Skip => {}
     }
