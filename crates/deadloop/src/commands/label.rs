@@ -35,7 +35,7 @@ pub(crate) struct Label {
     #[arg(long)]
     review: bool,
     /// Who reviews: rows get by = review:NAME
-    #[arg(long, value_name = "NAME", default_value = "me")]
+    #[arg(long, value_name = "NAME", default_value = "me", value_parser = reviewer)]
     reviewer: String,
     /// Chars of text around each mark of a review
     #[arg(long, value_name = "N", default_value_t = 200)]
@@ -46,6 +46,14 @@ pub(crate) struct Label {
     agreement: Option<Vec<PathBuf>>,
     #[command(flatten)]
     select: Select,
+}
+
+/// A name stands in a cell of labels.csv, where a line break would be a missing quote.
+fn reviewer(name: &str) -> Result<String, String> {
+    match name.is_empty() || name.contains(char::is_control) {
+        true => Err("expected a name on one line".into()),
+        false => Ok(name.to_owned()),
+    }
 }
 
 pub(super) fn run(args: &Label, global: Global) -> Outcome {
@@ -138,6 +146,7 @@ fn proposals(args: &Label, global: Global, corpus: &Corpus) -> Outcome<Vec<Propo
 }
 
 fn refuse(problems: &[Problem], on_bad: OnBad, quiet: bool) -> Outcome {
+    refuse_machine(problems)?;
     let lines: Vec<String> = problems.iter().map(ToString::to_string).collect();
     match on_bad {
         _ if problems.is_empty() => {}
@@ -146,7 +155,6 @@ fn refuse(problems: &[Problem], on_bad: OnBad, quiet: bool) -> Outcome {
             let what = format!("the corpus is not whole\n{}\n{hint}", lines.join("\n"));
             return Err(Code::Usage.error(what));
         }
-    refuse_machine(problems)?;
         OnBad::Skip if !quiet => eprintln!("left out:\n{}", lines.join("\n")),
         OnBad::Skip => {}
     }
