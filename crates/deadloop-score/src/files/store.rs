@@ -10,6 +10,7 @@ use polars_io::SerReader;
 use polars_io::parquet::read::{ParallelStrategy, ParquetReader};
 use polars_io::parquet::write::{BatchedWriter, ParquetCompression, ParquetWriter};
 
+use super::formula::as_it_was;
 use super::table::{Cell, Cells, Schema, Table, Type};
 
 /// A file of a run that cannot be written or read.
@@ -93,7 +94,7 @@ impl TableWriter {
 
     pub(crate) fn push(&mut self, row: Vec<Cell>) -> Result<(), FileError> {
         if let Some((path, csv)) = &mut self.csv {
-            csv.write_record(row.iter().map(Cell::csv))
+            csv.write_record(row.iter().map(Cell::for_people))
                 .map_err(|e| FileError::at(path, e))?;
         }
         self.buffer.push(row);
@@ -148,7 +149,7 @@ pub(crate) fn write_csv(
 ) -> Result<(), FileError> {
     let (path, mut csv) = csv_writer(dir, name, schema)?;
     for row in rows {
-        csv.write_record(row.iter().map(Cell::csv))
+        csv.write_record(row.iter().map(Cell::for_people))
             .map_err(|e| FileError::at(&path, e))?;
     }
     let file = csv
@@ -282,7 +283,7 @@ pub(crate) fn read_csv(dir: &Path, name: &str) -> Result<Option<Table>, FileErro
     let mut table = Table::new(&schema);
     for row in reader.records() {
         let row = row.map_err(failed)?;
-        let cell = |text: &str| Cell::Text((!text.is_empty()).then(|| text.to_owned()));
+        let cell = |text: &str| Cell::Text((!text.is_empty()).then(|| as_it_was(text).to_owned()));
         table.push(row.iter().map(cell).collect());
     }
     Ok(Some(table))
