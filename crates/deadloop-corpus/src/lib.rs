@@ -25,6 +25,7 @@ mod stream;
 pub mod synth;
 mod think;
 mod transcript;
+mod unfinished;
 mod wire;
 mod writer;
 
@@ -50,7 +51,7 @@ pub use think::{
     strip_think_tags,
 };
 pub use transcript::{Body, Cost, Entry, Event, Place, Problem, Transcript, is_of_machine};
-pub use writer::{
-    Beside, CorpusWriter, Standstill, WriteError, prove_writable, standstill, sweep,
-    unfinished_folder,
+pub use unfinished::{
+    Standstill, UnfinishedFolder, prove_writable, standstill, sweep, unfinished_folder,
 };
+pub use writer::{Beside, CorpusWriter, WriteError};

@@ -4,10 +4,9 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use deadloop_corpus::{
-    Beside, CorpusWriter, Effort, Problem, is_named, read_file, unfinished_folder,
+    Beside, CorpusWriter, Effort, Problem, UnfinishedFolder, is_named, read_file, unfinished_folder,
 };
 use deadloop_score::write_labels;
-use tempfile::TempDir;
 
 use super::Imported;
 use super::carried::Carried;
@@ -18,7 +17,7 @@ use crate::interrupt;
 /// The folder to be, under another name.
 pub(super) struct Target {
     out: PathBuf,
-    new: TempDir,
+    new: UnfinishedFolder,
 }
 
 const TRANSCRIPTS: &str = "transcripts";
