@@ -4,6 +4,7 @@ use std::path::Path;
 
 use serde::Deserialize;
 
+use crate::named::read_text;
 use crate::{CorpusError, Place, Problem, ThinkRules};
 
 /// What `dataset.toml` says. Every key may be left out; keys that deadloop does not know are kept
@@ -48,7 +49,7 @@ impl Card {
     /// The file cannot be read, is not TOML, has a key of the wrong type, or a glob or tag that is
     /// none.
     pub fn read(path: &Path) -> Result<Self, CorpusError> {
-        let text = std::fs::read_to_string(path).map_err(|e| CorpusError::unreadable(path, e))?;
+        let text = read_text(path).map_err(|e| CorpusError::unreadable(path, e))?;
         toml::from_str(&text).map_err(|e| bad(path, line_of(&text, &e), e.message()))
     }
 }

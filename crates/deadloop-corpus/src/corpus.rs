@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 
 use crate::card::Card;
 use crate::formats;
+use crate::named::{is_named, open_file};
 use crate::raws::{Entries, Raw, Raws};
 use crate::splits::Splits;
 use crate::think::ThinkOptions;
-use crate::{Entry, Ids, Place, Problem};
+use crate::{Entry, Ids, Place, Problem, is_of_machine};
 
 /// What stops the reading of a corpus before its first transcript.
 #[derive(Debug, thiserror::Error)]
@@ -39,6 +40,11 @@ pub enum CorpusError {
 }
 
 impl CorpusError {
+    /// Whether this machine has no more memory or file handles: it says nothing of the corpus.
+    pub fn is_of_machine(&self) -> bool {
+        matches!(self, Self::Unreadable { source, .. } if is_of_machine(source))
+    }
+
     /// The same as a problem among others.
     pub fn problem(self) -> Problem {
         let whole = |path: PathBuf, what: String, expected| {
@@ -71,6 +77,7 @@ pub struct Corpus {
     card: Option<Card>,
     labels: Option<PathBuf>,
     splits: Splits,
+    splits_file: Option<PathBuf>,
 }
 
 impl Corpus {
@@ -87,8 +94,8 @@ impl Corpus {
         }
     }
 
-    /// The same for a corpus that may be broken: a card or a splits file that is wrong as a whole is
-    /// left out, and told beside it.
+    /// The same for a corpus that may be broken: a card or a splits file that is wrong as a whole, or
+    /// a labels file that cannot be read, is left out, and told beside it.
     ///
     /// # Errors
     /// There are no transcripts to be read.
@@ -109,20 +116,28 @@ impl Corpus {
             card: None,
             labels: None,
             splits: Splits::default(),
+            splits_file: None,
         }
     }
 
     fn folder(path: &Path) -> Result<(Self, Vec<CorpusError>), CorpusError> {
         let files = transcripts(path)?;
-        let part = |name: &str| Some(path.join(name)).filter(|file| file.exists());
+        let part = |name: &str| Some(path.join(name)).filter(|file| is_named(file));
         let card = part("dataset.toml").map(|file| Card::read(&file));
         let splits = part("splits.csv").map(|file| Splits::read(&file));
+        // Whoever reads the labels opens the file again; that it can be opened is known from here on.
+        let readable = |file: PathBuf| match open_file(&file) {
+            Ok(_) => Ok(file),
+            Err(e) => Err(CorpusError::unreadable(&file, e)),
+        };
+        let labels = part("labels.csv").map(readable);
         let mut faults = Vec::new();
         let corpus = Self {
             files,
             card: sound(card, &mut faults),
-            labels: part("labels.csv"),
+            labels: sound(labels, &mut faults),
             splits: sound(splits, &mut faults).unwrap_or_default(),
+            splits_file: part("splits.csv").filter(|file| open_file(file).is_ok()),
         };
         Ok((corpus, faults))
     }
@@ -142,15 +157,24 @@ impl Corpus {
         self.labels.as_deref()
     }
 
+    /// Where `splits.csv` is, if there is one that can be read.
+    pub fn splits_csv(&self) -> Option<&Path> {
+        self.splits_file.as_deref()
+    }
+
     /// The split of a transcript.
     pub fn split(&self, id: &str) -> Option<&str> {
         self.splits.get(id)
     }
 
-    /// What is wrong in `splits.csv`, row by row: rows without an id or a split, rows that come
-    /// twice, and, which only a full pass can know, rows for none of `ids`.
-    pub fn split_problems(&self, ids: &Ids) -> Vec<Problem> {
-        self.splits.problems(ids)
+    /// What is wrong in `splits.csv`, row by row: rows without an id or a split, rows that come twice.
+    pub fn bad_splits(&self) -> Vec<Problem> {
+        self.splits.bad()
+    }
+
+    /// Rows of `splits.csv` for none of `ids`, which only a full pass can know.
+    pub fn stray_splits(&self, ids: &Ids) -> Vec<Problem> {
+        self.splits.strays(ids)
     }
 
     /// Reads the records in order, undecoded, in bounded memory.
@@ -195,8 +219,10 @@ fn transcripts(folder: &Path) -> Result<Vec<PathBuf>, CorpusError> {
         path: folder.to_path_buf(),
     };
     let inner = folder.join("transcripts");
-    if !inner.is_dir() {
-        return Err(none());
+    match inner.metadata() {
+        Ok(data) if data.is_dir() => {}
+        Err(e) if is_named(&inner) => return Err(CorpusError::unreadable(&inner, e)),
+        _ => return Err(none()),
     }
     let listed =
         std::fs::read_dir(&inner).and_then(|entries| entries.collect::<Result<Vec<_>, _>>());

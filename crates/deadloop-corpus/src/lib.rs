@@ -5,6 +5,7 @@
 //! [`Corpus::parse`] decodes one record and may run on any thread. What a label means is not known
 //! here: [`Entry::labels`] is carried, never read.
 mod card;
+mod caught;
 mod corpus;
 mod csv_rows;
 mod digest;
@@ -13,6 +14,7 @@ mod formats;
 mod ids;
 mod import;
 mod lines;
+mod named;
 mod near;
 pub mod plant;
 mod raws;
@@ -23,10 +25,12 @@ mod stream;
 pub mod synth;
 mod think;
 mod transcript;
+mod unfinished;
 mod wire;
 mod writer;
 
 pub use card::{Card, CardModel};
+pub use caught::caught;
 pub use corpus::{Corpus, CorpusError};
 pub use csv_rows::{CsvRow, csv_rows};
 pub use digest::{CorpusHash, CorpusHasher, RecordDigest, text_hash};
@@ -36,6 +40,7 @@ pub use import::{
     Import, ImportCounts, ImportFormat, ImportOptions, Loss, Losses, Tally, import_formats,
 };
 pub use lines::MAX_LINE;
+pub use named::{if_named, is_named, open_file, read_file, read_text};
 pub use near::{Cluster, Pair, Shingles, Sketch, alike, clusters};
 pub use raws::{Entries, Raw, Raws};
 pub use redact::{LONGEST as LONGEST_WORD, RedactBy, Redactor};
@@ -45,8 +50,8 @@ pub use think::{
     Blocks, ModelThink, Side, Tags, ThinkOptions, ThinkRules, ThinkSplitter, split_think,
     strip_think_tags,
 };
-pub use transcript::{Body, Entry, Event, Place, Problem, Transcript};
-pub use writer::{
-    Beside, CorpusWriter, Standstill, WriteError, prove_writable, standstill, sweep,
-    unfinished_folder,
+pub use transcript::{Body, Cost, Entry, Event, Place, Problem, Transcript, is_of_machine};
+pub use unfinished::{
+    Standstill, UnfinishedFolder, prove_writable, standstill, sweep, unfinished_folder,
 };
+pub use writer::{Beside, CorpusWriter, WriteError};

@@ -5,6 +5,7 @@ use std::io::{self, BufRead, BufReader, Read};
 use flate2::read::MultiGzDecoder;
 
 use crate::Place;
+use crate::transcript::Cost;
 use crate::wire::Fault;
 
 /// The longest line that is read, in bytes. A longer one is a problem and is skipped without being
@@ -42,7 +43,7 @@ pub(crate) fn broken(error: &io::Error) -> Fault {
         io::ErrorKind::UnexpectedEof => "the compressed data ends too early".to_owned(),
         _ => format!("cannot be read on: {error}"),
     };
-    Fault::new(what, "a whole file; nothing after this line was read")
+    Fault::new(what, "a whole file; nothing after this line was read").costing(Cost::of(error))
 }
 
 /// The lines of a file.

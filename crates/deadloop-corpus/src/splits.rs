@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::csv_rows::csv_rows;
+use crate::named::read_file;
 use crate::{CorpusError, Ids, Place, Problem};
 
 const COLUMNS: &str = "the columns transcript,split";
@@ -12,7 +13,11 @@ const COLUMNS: &str = "the columns transcript,split";
 /// The splits of a corpus, with what is wrong in their file.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Splits {
+    /// By the id as it stands in the file.
     of: HashMap<String, (String, Place)>,
+    /// By the id without the blanks around it, for those who put a blank after each comma; which id that
+    /// is.
+    loose: HashMap<String, String>,
     problems: Vec<Problem>,
 }
 
@@ -20,7 +25,7 @@ impl Splits {
     /// Reads the file. A bad row is kept as a problem; only a file that cannot be read, or has not
     /// the two columns, is an error.
     pub(crate) fn read(path: &Path) -> Result<Self, CorpusError> {
-        let text = std::fs::read(path).map_err(|e| CorpusError::unreadable(path, e))?;
+        let text = read_file(path).map_err(|e| CorpusError::unreadable(path, e))?;
         let file = Arc::new(path.to_path_buf());
         let mut rows = csv_rows(&text);
         let header = rows.next().map(|row| row.cells).unwrap_or_default();
@@ -46,7 +51,8 @@ impl Splits {
     }
 
     fn add(&mut self, transcript: Option<&str>, split: Option<&str>, place: Place) {
-        let (Some(id), Some(split)) = (filled(transcript), filled(split)) else {
+        let id = transcript.filter(|id| !id.is_empty());
+        let (Some(id), Some(split)) = (id, filled(split)) else {
             let what = "a row without a transcript or a split";
             self.problems.push(Problem::new(place, what, COLUMNS));
             return;
@@ -57,22 +63,32 @@ impl Splits {
                 .push(Problem::new(place, what, "one row a transcript"));
             return;
         }
+        if id.trim() != id {
+            self.loose.insert(id.trim().to_owned(), id.to_owned());
+        }
         self.of.insert(id.to_owned(), (split.to_owned(), place));
     }
 
     /// The split of a transcript.
     pub(crate) fn get(&self, id: &str) -> Option<&str> {
-        self.of.get(id).map(|(split, _)| split.as_str())
+        let row = self.of.get(id).or_else(|| self.of.get(self.loose.get(id)?));
+        row.map(|(split, _)| split.as_str())
     }
 
-    /// Every bad row, and every row whose transcript is none of `ids`, in the order of the file.
-    pub(crate) fn problems(&self, ids: &Ids) -> Vec<Problem> {
-        let strays = self.of.iter().filter(|(id, _)| !ids.contains(id));
+    /// Every bad row, in the order of the file.
+    pub(crate) fn bad(&self) -> Vec<Problem> {
+        self.problems.clone()
+    }
+
+    /// Every row whose transcript is none of `ids`, in the order of the file.
+    pub(crate) fn strays(&self, ids: &Ids) -> Vec<Problem> {
+        let strays = self.of.iter();
+        let strays = strays.filter(|(id, _)| !ids.contains(id) && !ids.contains(id.trim()));
         let strays = strays.map(|(id, (_, place))| {
             let what = format!("a split for no transcript: {id:?}");
             Problem::new(place.clone(), what, "the id of a transcript of this corpus")
         });
-        let mut all: Vec<_> = self.problems.iter().cloned().chain(strays).collect();
+        let mut all: Vec<_> = strays.collect();
         all.sort();
         all
     }
@@ -99,17 +115,32 @@ mod tests {
         assert_eq!(splits.get("a"), Some("dev"));
         let mut ids = Ids::default();
         ids.insert("a", &Place::whole("x")).unwrap();
-        let told: Vec<_> = splits
-            .problems(&ids)
-            .iter()
-            .map(|p| (p.place.line, p.what.clone()))
-            .collect();
+        let mut all = [splits.bad(), splits.strays(&ids)].concat();
+        all.sort();
+        let told: Vec<_> = all.iter().map(|p| (p.place.line, p.what.clone())).collect();
         assert_eq!(
             told.iter().map(|(line, _)| *line).collect::<Vec<_>>(),
             [3, 4, 5, 6]
         );
         assert!(told[1].1.contains("again"), "{told:?}");
         assert!(told[2].1.contains("no transcript"), "{told:?}");
+    }
+
+    #[test]
+    fn an_id_may_be_anything_and_blanks_around_it_are_forgiven() {
+        let splits = read(b"transcript, split\n a ,dev\n\"b\nc\",test\n a,test\n").unwrap();
+        let of = |id| splits.get(id);
+        assert_eq!(
+            (of(" a "), of("a"), of(" a")),
+            (Some("dev"), Some("test"), Some("test"))
+        );
+        assert_eq!(of("b\nc"), Some("test"));
+        assert!(splits.bad().is_empty(), "{:?}", splits.bad());
+        let mut ids = Ids::default();
+        for id in ["a", "b\nc"] {
+            ids.insert(id, &Place::whole("x")).unwrap();
+        }
+        assert!(splits.strays(&ids).is_empty());
     }
 
     #[test]

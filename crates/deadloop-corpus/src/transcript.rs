@@ -172,6 +172,41 @@ pub struct Problem {
     pub what: String,
     /// What was expected instead.
     pub expected: String,
+    /// How much it costs, and whose fault it is.
+    pub cost: Cost,
+}
+
+/// What a [`Problem`] has cost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Cost {
+    /// The record, row or file that it stands at, and no more.
+    #[default]
+    Itself,
+    /// Records that nobody has seen: which transcripts they are is not known.
+    Unread,
+    /// The same, for want of memory or file handles: it says nothing of the file.
+    Machine,
+}
+
+impl Cost {
+    /// What it costs that a file cannot be read, or not to its end.
+    pub(crate) fn of(error: &std::io::Error) -> Self {
+        if is_of_machine(error) {
+            Self::Machine
+        } else {
+            Self::Unread
+        }
+    }
+}
+
+/// Whether an error says that this machine has no more memory or file handles, and so nothing of what was
+/// to be read.
+pub fn is_of_machine(error: &std::io::Error) -> bool {
+    // EMFILE and ENFILE, for which std has no name; zstd tells of memory in words alone.
+    let handles = cfg!(unix) && matches!(error.raw_os_error(), Some(23 | 24));
+    handles
+        || error.kind() == std::io::ErrorKind::OutOfMemory
+        || error.to_string().contains("not enough memory")
 }
 
 impl Problem {
@@ -182,7 +217,13 @@ impl Problem {
             place,
             what: one_line(&what.into()),
             expected: one_line(&expected.into()),
+            cost: Cost::Itself,
         }
+    }
+
+    /// The same, where records were lost that nobody has seen.
+    pub(crate) fn costing(self, cost: Cost) -> Self {
+        Self { cost, ..self }
     }
 }
 

@@ -4,12 +4,12 @@
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use tempfile::{NamedTempFile, TempDir};
+use tempfile::NamedTempFile;
 
 use crate::Entry;
 use crate::formats::{self, Effort, Sink};
+use crate::unfinished::{changing, unfinished_file};
 
 /// Why something could not be written.
 #[derive(Debug, thiserror::Error)]
@@ -40,100 +40,6 @@ pub enum WriteError {
         /// Why.
         source: io::Error,
     },
-}
-
-/// What the names of unfinished files and folders begin with; then comes the process that writes them.
-const PREFIX: &str = ".deadloop-";
-
-fn prefix() -> String {
-    format!("{PREFIX}{}-", std::process::id())
-}
-
-/// Read by whoever makes an unfinished file, or opens or names one; written by who wants it to stay as
-/// it is.
-static FILES: RwLock<()> = RwLock::new(());
-
-fn changing() -> RwLockReadGuard<'static, ()> {
-    FILES.read().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// While this is held no other thread makes an unfinished file or folder, nor gives one its name: they
-/// wait. For a last sweep before the program ends, after which nothing may come up.
-#[derive(Debug)]
-pub struct Standstill {
-    _files: RwLockWriteGuard<'static, ()>,
-}
-
-/// Waits until no unfinished file is being made, and holds it so.
-pub fn standstill() -> Standstill {
-    Standstill {
-        _files: FILES.write().unwrap_or_else(PoisonError::into_inner),
-    }
-}
-
-/// A new folder in `parent` to make something in, removed with all that is in it when it is dropped.
-///
-/// # Errors
-/// The folder cannot be written to.
-pub fn unfinished_folder(parent: &Path) -> io::Result<TempDir> {
-    unfinished(0o777, |builder| builder.tempdir_in(parent))
-}
-
-/// Makes a file in a folder and removes it: whether files can be made there.
-///
-/// # Errors
-/// The folder cannot be written to.
-pub fn prove_writable(folder: &Path) -> io::Result<()> {
-    unfinished_file(folder).map(drop)
-}
-
-fn unfinished_file(folder: &Path) -> io::Result<NamedTempFile> {
-    unfinished(0o666, |builder| builder.tempfile_in(folder))
-}
-
-/// Makes something under a name that says it is unfinished, and whose. `mode`: as any program would create
-/// it, not for its owner alone as temporary files are; the umask still applies.
-#[cfg_attr(not(unix), allow(unused_variables))]
-fn unfinished<T>(
-    mode: u32,
-    make: impl FnOnce(&tempfile::Builder<'_, '_>) -> io::Result<T>,
-) -> io::Result<T> {
-    let prefix = prefix();
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(&prefix);
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(mode));
-    let _files = changing();
-    make(&builder)
-}
-
-/// Removes what processes that are gone have left unfinished in a folder, and with `own` what this one
-/// has; what cannot be removed stays. Which processes are there is known on Linux alone.
-pub fn sweep(folder: &Path, own: bool) {
-    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
-        let name = entry.file_name().to_string_lossy().into_owned();
-        let Some(writer) = writer_of(&name) else {
-            continue;
-        };
-        if gone(writer) || (own && writer == std::process::id()) {
-            let path = entry.path();
-            let _ = match entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-                true => std::fs::remove_dir_all(path),
-                false => std::fs::remove_file(path),
-            };
-        }
-    }
-}
-
-/// The process that writes a file of this name; none where the file is not ours.
-fn writer_of(name: &str) -> Option<u32> {
-    let (process, _) = name.strip_prefix(PREFIX)?.split_once('-')?;
-    process.parse().ok()
-}
-
-fn gone(process: u32) -> bool {
-    let processes = Path::new("/proc");
-    processes.join("self").exists() && !processes.join(process.to_string()).exists()
 }
 
 /// A file being written under another name in its folder. [`Beside::finish`] gives it its name; if
@@ -299,86 +205,5 @@ impl CorpusWriter {
     pub fn finish(self) -> Result<(), WriteError> {
         let file = self.sink.finish().map_err(|e| self.target.io(e))?;
         self.target.persist(file)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-
-    use super::*;
-
-    #[cfg(target_os = "linux")]
-    #[test]
-    fn what_processes_that_are_gone_have_left_is_removed_and_nothing_else() {
-        let mut child = std::process::Command::new("true").spawn().unwrap();
-        child.wait().unwrap();
-        let dir = tempfile::tempdir().unwrap();
-        let left = format!(".deadloop-{}-", child.id());
-        std::fs::create_dir(dir.path().join(left.clone() + "folder")).unwrap();
-        let own = prefix() + "x";
-        let others = [
-            ".deadloop-1-x",
-            ".deadloop-AbCdEf",
-            ".deadloop-notes-x",
-            "x",
-        ];
-        for name in others.iter().copied().chain([&*own, &*left]) {
-            std::fs::write(dir.path().join(name), "").unwrap();
-        }
-        let names = || {
-            let entries = std::fs::read_dir(dir.path()).unwrap();
-            let names = entries.map(|e| e.unwrap().file_name().into_string().unwrap());
-            names.collect::<std::collections::BTreeSet<String>>()
-        };
-        sweep(dir.path(), false);
-        let stays: Vec<String> = names().into_iter().filter(|name| *name != own).collect();
-        assert_eq!(stays, others);
-        assert!(names().contains(&own));
-        sweep(dir.path(), true);
-        assert!(names().into_iter().eq(others.map(String::from)));
-    }
-    /// Threads that write files without end, as a report does, and a sweep in the middle of it: as long
-    /// as it is held nothing unfinished comes up, and after it all goes on.
-    #[test]
-    fn in_a_standstill_nothing_unfinished_comes_up() {
-        let dir = tempfile::tempdir().unwrap();
-        let unfinished = || {
-            let entries = std::fs::read_dir(dir.path()).unwrap();
-            let mut names = entries.map(|e| e.unwrap().file_name().into_string().unwrap());
-            names.any(|name| name.starts_with(PREFIX))
-        };
-        let (ended, named) = (AtomicBool::new(false), AtomicUsize::new(0));
-        let write = |name: &str| {
-            while !ended.load(Ordering::SeqCst) {
-                prove_writable(dir.path()).unwrap();
-                drop(unfinished_folder(dir.path()).unwrap());
-                let mut file = Beside::create(&dir.path().join(name), true).unwrap();
-                file.write_all(b"whole").unwrap();
-                // What a sweep took away cannot get its name; a program that sweeps has ended by then.
-                let whole = file.finish().is_ok();
-                named.fetch_add(usize::from(whole), Ordering::SeqCst);
-            }
-        };
-        let quiet = std::thread::scope(|scope| {
-            let writers = [scope.spawn(|| write("a")), scope.spawn(|| write("b"))];
-            let mut quiet = true;
-            for _ in 0..200 {
-                let before = named.load(Ordering::SeqCst);
-                while named.load(Ordering::SeqCst) == before && !writers[0].is_finished() {
-                    std::thread::yield_now();
-                }
-                let still = standstill();
-                sweep(dir.path(), true);
-                for _ in 0..50 {
-                    quiet &= !unfinished();
-                    std::thread::yield_now();
-                }
-                drop(still);
-            }
-            ended.store(true, Ordering::SeqCst);
-            quiet
-        });
-        assert!(quiet);
     }
 }

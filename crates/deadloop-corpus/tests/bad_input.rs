@@ -242,7 +242,7 @@ fn what_stops_before_the_first_transcript() {
 }
 
 #[test]
-fn a_look_puts_a_broken_card_and_splits_file_aside() {
+fn a_look_puts_broken_files_aside() {
     let dir = tempfile::tempdir().unwrap();
     assert!(Corpus::look(dir.path()).is_err(), "nothing to be read");
     std::fs::create_dir(dir.path().join("transcripts")).unwrap();
@@ -258,6 +258,13 @@ fn a_look_puts_a_broken_card_and_splits_file_aside() {
     assert!(told[1].contains("splits.csv:1: "), "{told:?}");
     assert_eq!(told.len(), 2);
     assert_eq!(corpus.entries().filter(Result::is_ok).count(), 1);
+    for name in ["dataset.toml", "splits.csv", "labels.csv"] {
+        drop(std::fs::remove_file(dir.path().join(name)));
+        std::fs::create_dir(dir.path().join(name)).unwrap();
+    }
+    let (corpus, faults) = Corpus::look(dir.path()).unwrap();
+    assert_eq!(faults.len(), 3, "{faults:?}");
+    assert!(corpus.labels_csv().is_none() && corpus.splits_csv().is_none());
 }
 
 #[test]
@@ -276,14 +283,14 @@ fn a_split_for_no_transcript() {
         entries.next().unwrap().unwrap().split.as_deref(),
         Some("dev")
     );
-    let problems = corpus.split_problems(entries.ids());
+    let problems = corpus.stray_splits(entries.ids());
     assert_eq!(problems.len(), 1);
     assert!(
         problems[0]
             .to_string()
             .contains("splits.csv:3: a split for no transcript: \"z\"")
     );
-    assert_eq!(corpus.split_problems(&Ids::default()).len(), 2);
+    assert_eq!(corpus.stray_splits(&Ids::default()).len(), 2);
 }
 
 /// Reads any bytes to the end, as every kind of file.

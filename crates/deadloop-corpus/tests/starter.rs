@@ -15,7 +15,7 @@ fn read(name: &str) -> (Corpus, Vec<Entry>) {
     let corpus = Corpus::open(&datasets().join(name)).unwrap();
     let mut entries = corpus.entries();
     let all: Vec<_> = entries.by_ref().map(Result::unwrap).collect();
-    assert_eq!(corpus.split_problems(entries.ids()), []);
+    assert_eq!(corpus.stray_splits(entries.ids()), []);
     (corpus, all)
 }
 

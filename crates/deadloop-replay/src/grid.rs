@@ -10,6 +10,8 @@
 //! min_repeats = [3, 4, 5, 6]
 //! ```
 
+use std::collections::HashSet;
+
 use deadloop_detect::{
     DECIMAL, Domain, GuardTable, Mark, Member, Param, SettingsError, Value, resolve,
 };
@@ -95,6 +97,13 @@ fn member(table: &GuardTable, text: &str) -> Result<GridMember, SettingsError> {
 }
 
 fn values_of(param: &Param, item: &Spanned<toml::Value>) -> Result<Vec<Value>, String> {
+    // Told before anything is made of them: a list may be of any length.
+    if let toml::Value::Array(items) = item.get_ref()
+        && is_several(param, items)
+        && items.len() > MAX_VALUES
+    {
+        return Err(too_many(&items.len().to_string()));
+    }
     let mut values = match item.get_ref() {
         toml::Value::Table(table) if !matches!(param.domain, Domain::Free) => range(param, table)?,
         toml::Value::Array(items) if is_several(param, items) => {
@@ -112,15 +121,24 @@ fn values_of(param: &Param, item: &Spanned<toml::Value>) -> Result<Vec<Value>, S
         values.sort_by_key(|v| threshold.number(v));
     }
     values.dedup();
-    let repeated = (1..values.len()).find(|i| values[..*i].contains(&values[*i]));
-    match repeated {
-        Some(i) => Err(format!("{} stands twice", values[i])),
-        None if values.len() > MAX_VALUES => Err(format!(
-            "{} values; at most {MAX_VALUES} are allowed",
-            values.len()
-        )),
+    let mut seen = HashSet::with_capacity(values.len());
+    match values.iter().find(|value| !seen.insert(name(value))) {
+        Some(value) => Err(format!("{value} stands twice")),
         None => Ok(values),
     }
+}
+
+/// Two values have the same name if they are equal.
+fn name(value: &Value) -> String {
+    match value {
+        // Zero has a sign, and is equal to itself without it.
+        Value::Float(x) if *x == 0.0 => Value::Float(0.0).to_string(),
+        other => other.to_string(),
+    }
+}
+
+fn too_many(count: &str) -> String {
+    format!("{count} values; at most {MAX_VALUES} are allowed")
 }
 
 /// A list is several values, unless the parameter itself holds a list and this is one of them.
@@ -158,18 +176,26 @@ fn ints(range: Range<i64>) -> Result<Vec<i64>, String> {
         (Some(step), None) if step > 0 => Box::new(move |x| x.saturating_add(step)),
         // A factor that does not move a small number on moves it by one.
         #[allow(clippy::cast_possible_truncation, clippy::cast_precision_loss)]
-        (None, Some(factor)) if factor > 1.0 && from > 0 => {
-            Box::new(move |x| ((x as f64 * factor).round() as i64).max(x + 1))
+        (None, Some(factor)) if factor > 1.0 && factor.is_finite() && from > 0 => {
+            Box::new(move |x| ((x as f64 * factor).round() as i64).max(x.saturating_add(1)))
         }
         (step, factor) => return Err(no_way(step.is_some(), factor.is_some())),
     };
     let values =
         std::iter::successors(Some(from), |x| Some(next(*x)).filter(|y| y > x && *y <= to));
-    Ok(values.take(MAX_VALUES + 1).collect())
+    let values: Vec<i64> = values.take(MAX_VALUES + 1).collect();
+    match values.len() {
+        0..=MAX_VALUES => Ok(values),
+        _ => Err(too_many(&format!("more than {MAX_VALUES}"))),
+    }
 }
 
 /// Values are counted in millionths, so that 0.1 and three steps of 0.1 are 0.4.
 fn floats(range: Range<f64>) -> Result<Vec<f64>, String> {
+    let numbers = [Some(range.from), Some(range.to), range.step];
+    if numbers.into_iter().flatten().any(|x| !x.is_finite()) {
+        return Err("from, to and step must be finite numbers".into());
+    }
     // Domains keep numbers small enough for this.
     #[allow(clippy::cast_possible_truncation, clippy::cast_precision_loss)]
     let millionths = |x: f64| (x * DECIMAL as f64).round() as i64;
@@ -187,7 +213,7 @@ fn floats(range: Range<f64>) -> Result<Vec<f64>, String> {
 fn no_way(step: bool, factor: bool) -> String {
     match (step, factor) {
         (true, false) => "step must be above 0".into(),
-        (false, true) => "factor must be above 1, and from above 0".into(),
+        (false, true) => "factor must be a finite number above 1, and from above 0".into(),
         _ => RANGE.into(),
     }
 }

@@ -24,6 +24,7 @@ mod readings;
 mod record;
 mod regions;
 mod run;
+mod structures;
 
 pub use arrivals::{text_of, tokens_at};
 pub use block::{Axis, Block};

@@ -9,8 +9,9 @@ use std::collections::{BTreeMap, HashSet};
 use deadloop_detect::{Member, Setting, Settings, Value};
 
 use crate::block::{Block, Override, axes};
-use crate::grid::{Grid, GridMember};
+use crate::grid::Grid;
 use crate::readings::{Readings, Sources};
+use crate::structures::{MAX_BYTES, Structures};
 
 /// Every setting that is to be replayed.
 #[derive(Clone, Debug, Default)]
@@ -49,18 +50,22 @@ impl Plan {
     /// are impossible are left out and counted in [`refused`](Self::refused).
     ///
     /// # Errors
-    /// The grid has more than 50 million cells, or not one that is possible.
+    /// The grid has more than 50 million cells, more structures than fit in a gigabyte, or not one cell
+    /// that is possible.
     pub fn add_grid(&mut self, grid: &Grid) -> Result<std::ops::Range<usize>, PlanError> {
         let first = self.cells();
-        let total = grid
-            .members
-            .iter()
-            .flat_map(|m| &m.values)
-            .try_fold(1_usize, |n, (_, values)| n.checked_mul(values.len()))
-            .filter(|n| *n <= MAX_CELLS)
-            .ok_or(PlanError::TooLarge)?;
-        for base in structures(&grid.members) {
-            self.add_block(base, grid);
+        let values = grid.members.iter().flat_map(|m| &m.values);
+        let cells = values.fold(1_u128, |n, (_, values)| {
+            n.saturating_mul(values.len() as u128)
+        });
+        let total = usize::try_from(cells).unwrap_or(usize::MAX);
+        if total > MAX_CELLS {
+            return Err(PlanError::TooLarge { cells });
+        }
+        let structures = Structures::of(&grid.members);
+        structures.fit()?;
+        for nth in 0..structures.count {
+            self.add_block(structures.nth(nth), grid);
         }
         if self.cells() == first {
             return Err(PlanError::NothingPossible {
@@ -229,35 +234,28 @@ impl Plan {
     }
 }
 
-/// Every combination of the structural values, first member and first parameter outermost.
-fn structures(members: &[GridMember]) -> Vec<Setting> {
-    let base = Setting {
-        members: members.iter().map(|m| m.base.clone()).collect(),
-    };
-    let mut all = vec![base];
-    for (i, member) in members.iter().enumerate() {
-        for (param, values) in &member.values {
-            if matches!(param.mark, deadloop_detect::Mark::Structural) {
-                let with = |setting: Setting| {
-                    values.iter().map(move |value| {
-                        let mut setting = setting.clone();
-                        setting.members[i].params.set(param.name, value.clone());
-                        setting
-                    })
-                };
-                all = all.into_iter().flat_map(with).collect();
-            }
-        }
-    }
-    all
-}
-
 /// Why a grid cannot be planned.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PlanError {
     /// More cells than can be numbered in reasonable memory.
-    #[error("the grid has more than {MAX_CELLS} cells; name fewer values")]
-    TooLarge,
+    #[error("the grid has {cells} cells, and at most {MAX_CELLS} are allowed; name fewer values")]
+    TooLarge {
+        /// How many.
+        cells: u128,
+    },
+    /// More structures than fit in memory.
+    #[error(
+        "the grid has {structures} combinations of structural values, each measured by itself: to plan them takes about {megabytes} MB, and at most {most} are allowed; name fewer values of {params}",
+        most = MAX_BYTES >> 20
+    )]
+    TooManyStructures {
+        /// How many.
+        structures: usize,
+        /// About what they take.
+        megabytes: usize,
+        /// The parameters that span them.
+        params: String,
+    },
     /// Every cell is refused.
     #[error("none of the grid's {cells} cells can ever fire: {}", reasons(.refused))]
     NothingPossible {
@@ -281,6 +279,38 @@ fn reasons(refused: &[Refused]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Before anything is made of it: none of these would fit in memory.
+    #[test]
+    fn what_is_too_large_is_refused_with_its_figure() {
+        let grid = |n: usize| {
+            format!(
+                "[[guard]]\ndetector = \"compression\"\n[guard.params]\nwindow = {{ from = 2000, to = {}, step = 1 }}\n\
+                 [[guard]]\ndetector = \"compression\"\n[guard.params]\nwindow = {{ from = 2000, to = {}, step = 1 }}\n",
+                1999 + n,
+                1999 + n
+            )
+        };
+        let told = |n| {
+            let refused = Plan::default().add_grid(&Grid::parse(&grid(n)).unwrap());
+            refused.map(|cells| cells.len()).map_err(|e| e.to_string())
+        };
+        assert_eq!(told(30), Ok(900));
+        let said = told(1000).unwrap_err();
+        assert!(
+            said.contains("1000000 combinations") && said.contains(" MB, "),
+            "{said}"
+        );
+        assert!(
+            said.ends_with("name fewer values of window, window"),
+            "{said}"
+        );
+        assert!(
+            told(10_000)
+                .unwrap_err()
+                .contains("the grid has 100000000 cells")
+        );
+    }
 
     #[test]
     fn refused_cells_are_counted_by_rule_most_first() {

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::num::NonZeroU64;
 use std::ops::ControlFlow;
 
-use deadloop_corpus::{Corpus, Entry, Problem, Transcript};
+use deadloop_corpus::{Corpus, Cost, Entry, Problem, Transcript};
 
 use crate::each::{Interrupted, Watch, each, each_few};
 use crate::journal::{Journal, JournalError};
@@ -46,6 +46,10 @@ pub enum RunError {
     /// The corpus is not what it was when it was checked.
     #[error("the corpus changed while it was read: {0}")]
     Changed(String),
+    /// Memory or file handles ran out while the corpus was read, which says nothing of it; what was done is
+    /// in the journal.
+    #[error("{0}")]
+    Machine(String),
 }
 
 /// What a run leaves.
@@ -185,6 +189,15 @@ impl Taking {
                 records: self.records,
                 journal: self.journal,
             }),
+            (
+                Ok(()),
+                Some(Problem {
+                    place,
+                    what,
+                    cost: Cost::Machine,
+                    ..
+                }),
+            ) => Err(RunError::Machine(format!("{place}: {what}"))),
             (Ok(()), Some(problem)) => Err(RunError::Changed(problem.to_string())),
             (Ok(()), None) => {
                 let what = format!("{of} transcripts were there, now {found}");

@@ -104,6 +104,40 @@ bad.get(transcript, lambda: verdict(transcript, alarm))()
     }
 }
 
+/// Whether it is gone before the next question, or has that one in its pipe.
+#[test]
+fn a_program_that_ends_after_a_good_answer_makes_no_error_of_the_next() {
+    if no_python() {
+        return;
+    }
+    let place = Place::new();
+    let ids: Vec<String> = (0..8).map(|i| format!("t{i}")).collect();
+    let corpus = place.ids(&ids.iter().map(String::as_str).collect::<Vec<_>>());
+    for (name, ending) in [
+        ("now.py", "sys.exit(0)"),
+        ("soon.py", "time.sleep(0.02)\nsys.exit(3)"),
+        (
+            "third.py",
+            "asked = globals().get('asked', 0) + 1\nif asked == 3: os._exit(0)",
+        ),
+    ] {
+        let program = place.server(name, &format!("verdict(transcript)\n{ending}"));
+        for threads in [1, 4] {
+            let how = How {
+                threads,
+                ..How::default()
+            };
+            let records = run(&corpus, &plan(&guard(&program, "max_errors = 0")), &how);
+            let records = records.unwrap();
+            let said: Vec<&str> = records.iter().map(error).collect();
+            assert!(
+                said.iter().all(|e| e.is_empty()),
+                "{name} {threads}: {said:?}"
+            );
+        }
+    }
+}
+
 #[test]
 fn nothing_is_sent_after_a_verdict_and_one_that_does_not_read_is_no_deadlock() {
     if no_python() {

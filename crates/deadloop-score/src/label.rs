@@ -1,7 +1,7 @@
 //! The truth about a transcript: a class, and the spans in which it repeats itself.
 
 use deadloop_replay::Seen;
-use deadloop_replay::corpus::{Place, Problem};
+use deadloop_replay::corpus::{Cost, Place, Problem};
 use deadloop_replay::detect::{Channel, Chars, Kind};
 use serde::{Deserialize, Serialize};
 
@@ -206,6 +206,7 @@ pub(crate) fn push(
         place: place.clone(),
         what: what.into(),
         expected: expected.into(),
+        cost: Cost::Itself,
     });
 }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use csv::StringRecord;
-use deadloop_replay::corpus::{CsvRow, Ids, Place, Problem, csv_rows};
+use deadloop_replay::corpus::{CsvRow, Ids, Place, Problem, csv_rows, read_file};
 
 use crate::label::{Label, Placed, Wire, push};
 use crate::label_rows::LabelRow;
@@ -37,7 +37,7 @@ impl LabelsFile {
             file: Arc::clone(&file),
             line,
         };
-        match std::fs::read(path) {
+        match read_file(path) {
             Ok(text) => labels.fill(&text, &place, &mut problems),
             Err(error) => push(
                 &mut problems,
@@ -181,7 +181,7 @@ impl Cells<'_> {
             .header
             .iter()
             .zip(self.row)
-            .find(|(column, cell)| *column != "note" && cell.contains(['\n', '\r']));
+            .find(|(column, cell)| !may_break(column) && cell.contains(['\n', '\r']));
         if let Some((what, expected)) = &row.bad {
             push(problems, place, what.as_ref(), expected);
         } else if let Some((column, _)) = broken {
@@ -214,6 +214,12 @@ impl Cells<'_> {
             ..Wire::default()
         }
     }
+}
+
+/// Whether a line break may stand in a column. In a note one writes what one likes. An id may be anything: if
+/// it is a row whose quote is missing, no transcript is called so, and that is told.
+fn may_break(column: &str) -> bool {
+    matches!(column, "note" | "transcript")
 }
 
 /// A whole number, also as `12.0`, which is how pandas writes those of a column with gaps.

@@ -78,6 +78,7 @@ pub use files::budget::write_budget;
 pub use files::cases::{About, Described, write_cases};
 pub use files::choice::write_choice;
 pub use files::excerpts::{ExcerptsHead, Group, Opened, Part, read_excerpts, write_excerpts};
+pub use files::formula::unrunnable;
 pub use files::manifest::{CorpusInfo, Ended, Manifest, ProgramInfo};
 pub use files::openings::count_opening;
 pub use files::outcomes::write_outcomes;

@@ -2,15 +2,24 @@
 //! constraints use them (one-sided, 95 %), exact McNemar (two-sided) for differences.
 
 use statrs::function::beta::checked_beta_reg;
+use statrs::function::erf::erfc_inv;
 use statrs::function::gamma::checked_gamma_ur;
 
 use crate::intervals::{poisson_upper, proportion_lower};
+
+/// Up to so many errors each number of them is tried.
+const FEW_ERRORS: u64 = 50;
 
 /// The chance with which a claim may be wrong, and the size of a test.
 pub const ALPHA: f64 = 0.05;
 
 /// Beyond this nobody labels.
 const MOST: u64 = 1_000_000_000;
+
+/// Errors, or discordant pairs, up to which sizes are worked out exactly. Beyond, the sums take minutes
+/// and the series of the beta function is cut off before it has converged; and there a normal
+/// approximation is right to four digits.
+pub const MOST_ERRORS: u64 = 10_000;
 
 /// So much data, so many errors in it, and the claim is supported.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
@@ -42,7 +51,7 @@ impl Claim {
                 let size = (1e6 * poisson_upper(errors, ALPHA) / bound).ceil();
                 (size <= 1e15).then_some(size as u64)
             }
-            Self::Share(bound) => least(errors + 1, |n| {
+            Self::Share(bound) => least(errors + 1, MOST, |n| {
                 // The right ones: their lower bound is one minus the errors' upper.
                 proportion_lower(n - errors, n, ALPHA).is_some_and(|lo| lo >= 1.0 - bound)
             }),
@@ -51,16 +60,17 @@ impl Claim {
 
     /// The least data that support the claim with probability `power` if errors truly are as
     /// frequent as `truth` (in the claim's own units); `None`: the truth is not below the claim, or
-    /// it takes too much.
+    /// it takes more than [`MOST_ERRORS`] errors, for which see [`about`](Self::about).
+    ///
+    /// Power saws up and down a little as errors grow by one; this is where it first stays up, to within
+    /// that.
     pub fn need_for(self, truth: f64, power: f64) -> Option<Need> {
-        let bound = match self {
-            Self::Rate(bound) | Self::Share(bound) => bound,
-        };
-        if truth.is_nan() || truth >= bound {
+        // What is sought is found by halves: far beyond what is exact nothing has to be tried.
+        if self.about_errors(truth, power)? > 2.0 * MOST_ERRORS as f64 {
             return None;
         }
         // What is supported changes only where one more error is allowed.
-        (0..100_000).find_map(|errors| {
+        let with = |errors: u64| {
             let size = self.need(errors)?;
             let reached = match self {
                 Self::Rate(_) => poisson_at_most(errors, truth * size as f64 / 1e6),
@@ -71,7 +81,42 @@ impl Claim {
                 size,
                 power: Some(reached),
             })
-        })
+        };
+        // The first few one by one, where the saw is coarse.
+        if let Some(need) = (0..=FEW_ERRORS).find_map(with) {
+            return Some(need);
+        }
+        let beyond = least(1, MOST_ERRORS, |more| with(FEW_ERRORS + more).is_some())?;
+        with(FEW_ERRORS + beyond).filter(|need| need.errors <= MOST_ERRORS)
+    }
+
+    /// About how much data supports the claim with probability `power`, by a normal approximation, as
+    /// near to the claim as the truth may be; `None`: the truth is not below the claim.
+    pub fn about(self, truth: f64, power: f64) -> Option<f64> {
+        let (bound, unit) = match self {
+            Self::Rate(bound) => (bound, 1e6),
+            Self::Share(bound) => (bound, 1.0),
+        };
+        let below = bound - truth;
+        if truth.is_nan() || below <= 0.0 {
+            return None;
+        }
+        let variance = |p: f64| match self {
+            Self::Rate(_) => p.max(0.0),
+            Self::Share(_) => p.max(0.0) * (1.0 - p),
+        };
+        let apart =
+            normal(1.0 - ALPHA) * variance(bound).sqrt() + normal(power) * variance(truth).sqrt();
+        Some(unit * (apart / below).powi(2))
+    }
+
+    /// About how many errors are among them.
+    fn about_errors(self, truth: f64, power: f64) -> Option<f64> {
+        let unit = match self {
+            Self::Rate(_) => 1e6,
+            Self::Share(_) => 1.0,
+        };
+        Some(self.about(truth, power)? * truth.max(0.0) / unit)
     }
 }
 
@@ -124,15 +169,45 @@ impl Discordant {
 
     /// The fewest pairs, or million chars in steps of 1000 chars, at which the power reaches
     /// `power`. Power saws up and down by a few hundredths as sizes grow by one; this is where it
-    /// first stays up, to within that.
+    /// first stays up, to within that. `None`: the new one is not better, or the two differ on more
+    /// than [`MOST_ERRORS`] of so many, for which see [`about_pairs`](Self::about_pairs).
     pub fn pairs(self, power: f64) -> Option<u64> {
-        least(1, |n| self.power(n) >= power)
+        self.is_exact(self.about_pairs(power)?)
+            .then(|| least(1, MOST, |n| self.power(n) >= power))?
     }
 
     /// See [`pairs`](Self::pairs); chars.
     pub fn chars(self, power: f64) -> Option<u64> {
-        let thousands = least(1, |n| self.rate_power(n as f64 / 1e3) >= power);
+        let mchars = self.about_chars(power)? / 1e6;
+        let enough = |n: u64| self.rate_power(n as f64 / 1e3) >= power;
+        let thousands = self.is_exact(mchars).then(|| least(1, MOST, enough))?;
         thousands.map(|n| n * 1000)
+    }
+
+    /// About how many pairs it takes, by a normal approximation; `None`: the new one is not better.
+    pub fn about_pairs(self, power: f64) -> Option<f64> {
+        let better = self.gained - self.lost;
+        let any = self.gained + self.lost;
+        self.about(power, (any - better * better).max(0.0))
+    }
+
+    /// See [`about_pairs`](Self::about_pairs); chars.
+    pub fn about_chars(self, power: f64) -> Option<f64> {
+        let mchars = self.about(power, self.gained + self.lost)?;
+        Some(1e6 * mchars)
+    }
+
+    /// `variance`: of the difference on one pair, where the new one is better.
+    fn about(self, power: f64, variance: f64) -> Option<f64> {
+        let better = self.gained - self.lost;
+        let apart = normal(1.0 - ALPHA / 2.0) * (self.gained + self.lost).sqrt()
+            + normal(power) * variance.sqrt();
+        (better > 0.0).then(|| (apart / better).powi(2))
+    }
+
+    /// Whether of so many pairs, or million chars, few enough are discordant for the sums.
+    fn is_exact(self, size: f64) -> bool {
+        size * (self.gained + self.lost) <= MOST_ERRORS as f64
     }
 
     /// Over the numbers d of discordant pairs: P(d) x P(those that are gained are enough | d).
@@ -142,9 +217,16 @@ impl Discordant {
         let share = self.gained / (self.gained + self.lost);
         let mut below = from.checked_sub(1).map_or(0.0, &at_most);
         let mut sum = 0.0;
+        let mut most = None;
         for d in from..=to.min(n) {
             let upto = at_most(d);
-            if let Some(most) = most_lost(d) {
+            most = match most {
+                // With one pair more, at most one more may be lost.
+                Some(before) if is_significant(before + 1, d) => Some(before + 1),
+                Some(before) => Some(before),
+                None => most_lost(d),
+            };
+            if let Some(most) = most {
                 sum += (upto - below) * binomial_at_most(most, d, 1.0 - share);
             }
             below = upto;
@@ -156,15 +238,14 @@ impl Discordant {
 /// Of `d` discordant pairs, how many may be lost so that the gain is significant; `None`: `d` is too
 /// few (below 6).
 fn most_lost(d: u64) -> Option<u64> {
-    let significant = |lost: u64| 2.0 * binomial_at_most(lost, d, 0.5) <= ALPHA;
-    if !significant(0) {
+    if !is_significant(0, d) {
         return None;
     }
     // The first that is not, minus one: significance falls as more are lost.
     let (mut yes, mut no) = (0, d / 2 + 1);
     while no - yes > 1 {
         let mid = yes + (no - yes) / 2;
-        if significant(mid) {
+        if is_significant(mid, d) {
             yes = mid
         } else {
             no = mid
@@ -173,13 +254,25 @@ fn most_lost(d: u64) -> Option<u64> {
     Some(yes)
 }
 
-/// The least number from `from` on that is enough, if more always is.
-fn least(from: u64, enough: impl Fn(u64) -> bool) -> Option<u64> {
-    let mut hi = from;
+/// Whether so few are lost of `d` discordant pairs that exact McNemar finds the new setting better.
+fn is_significant(lost: u64, d: u64) -> bool {
+    2.0 * binomial_at_most(lost, d, 0.5) <= ALPHA
+}
+
+/// The quantile of the normal distribution.
+fn normal(p: f64) -> f64 {
+    -std::f64::consts::SQRT_2 * erfc_inv(2.0 * p)
+}
+
+/// The least number from `from` to `most` that is enough, if more always is.
+fn least(from: u64, most: u64, enough: impl Fn(u64) -> bool) -> Option<u64> {
+    let (mut lo, mut hi) = (from, from);
     while !enough(hi) {
-        hi = hi.checked_mul(2).filter(|n| *n <= MOST)?;
+        if hi >= most {
+            return None;
+        }
+        (lo, hi) = (hi + 1, hi.saturating_mul(2).min(most));
     }
-    let mut lo = if hi == from { from } else { hi / 2 };
     while lo < hi {
         let mid = lo + (hi - lo) / 2;
         if enough(mid) { hi = mid } else { lo = mid + 1 }
@@ -206,85 +299,4 @@ pub fn poisson_at_most(k: u64, mean: f64) -> f64 {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_well_known_sizes() {
-        assert_eq!(
-            Claim::Rate(1.0).need(0),
-            Some(2_995_733),
-            "the rule of three"
-        );
-        assert_eq!(Claim::Rate(1.0).need(1), Some(4_743_865));
-        assert_eq!(Claim::Share(0.1).need(0), Some(29), "0.9^29 = 0.047");
-        assert_eq!(Claim::Share(0.1).need(1), Some(46));
-        assert_eq!(Claim::Share(0.05).need(0), Some(59));
-    }
-
-    #[test]
-    fn a_size_is_enough_and_one_less_is_not() {
-        for errors in 0..8 {
-            let n = Claim::Share(0.2).need(errors).unwrap();
-            let lower = |n| proportion_lower(n - errors, n, ALPHA).unwrap();
-            assert!(lower(n) >= 0.8 && lower(n - 1) < 0.8);
-        }
-    }
-
-    #[test]
-    fn what_is_not_true_cannot_be_shown() {
-        assert_eq!(Claim::Rate(1.0).need_for(1.0, 0.8), None);
-        let need = Claim::Rate(1.0).need_for(0.25, 0.8).unwrap();
-        assert!(need.power.unwrap() >= 0.8 && need.errors > 0);
-        // Nothing ever goes wrong: the least that supports the claim.
-        let sure = Claim::Rate(1.0).need_for(0.0, 0.8).unwrap();
-        assert_eq!((sure.errors, sure.size), (0, 2_995_733));
-    }
-
-    /// The slow twin: every way in which n pairs can fall.
-    fn slow(d: Discordant, n: u64) -> f64 {
-        let choose = |n: u64, k: u64| (0..k).fold(1.0, |c, i| c * (n - i) as f64 / (i + 1) as f64);
-        let mut sum = 0.0;
-        for gained in 0..=n {
-            for lost in 0..=n - gained {
-                let same = n - gained - lost;
-                let p = choose(n, gained)
-                    * choose(n - gained, lost)
-                    * d.gained.powi(gained as i32)
-                    * d.lost.powi(lost as i32)
-                    * (1.0 - d.gained - d.lost).powi(same as i32);
-                let both: f64 = (0..=lost.min(gained))
-                    .map(|k| choose(gained + lost, k))
-                    .sum();
-                let p_value = 2.0 * both / 2.0_f64.powi((gained + lost) as i32);
-                if gained > lost && p_value <= ALPHA {
-                    sum += p;
-                }
-            }
-        }
-        sum
-    }
-
-    #[test]
-    fn the_power_of_mcnemar_is_the_sum_over_all_outcomes() {
-        for (gained, lost) in [(0.3, 0.1), (0.2, 0.0), (0.1, 0.1)] {
-            let d = Discordant { gained, lost };
-            for n in [5, 6, 13, 40] {
-                assert!((d.power(n) - slow(d, n)).abs() < 1e-9, "{d:?} {n}");
-            }
-        }
-    }
-
-    #[test]
-    fn fewer_than_six_flips_tell_nothing() {
-        assert_eq!(
-            (most_lost(5), most_lost(6), most_lost(9)),
-            (None, Some(0), Some(1))
-        );
-        let nested = Discordant::nested(0.8, 0.9);
-        let n = nested.pairs(0.8).unwrap();
-        assert!(nested.power(n) >= 0.8 && nested.power(n / 2) < 0.8);
-        assert!(Discordant::independent(0.8, 0.9).pairs(0.8).unwrap() > n);
-        assert_eq!(Discordant::nested(0.9, 0.9).pairs(0.8), None);
-    }
-}
+mod tests;

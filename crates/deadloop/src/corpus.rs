@@ -6,13 +6,14 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use deadloop_corpus::{
-    Corpus, CorpusHasher, Draw, Entry, Ids, ModelGlob, Problem, Raw, Sample, Selection, fields,
+    Corpus, CorpusError, CorpusHasher, Cost, Draw, Entry, Ids, ModelGlob, Problem, Raw, Sample,
+    Selection, fields, read_file,
 };
 use deadloop_replay::{Interrupted, each};
 use deadloop_score::{Case, LabelsFile, write_text};
 
 use crate::args::{OnBad, Select};
-use crate::exit::{Code, Outcome};
+use crate::exit::{Code, Failure, Outcome};
 use crate::progress::watched;
 use crate::show;
 use crate::stamps::Stamps;
@@ -90,7 +91,15 @@ impl Select {
 
 /// Opens a corpus; what cannot be opened is wrong usage.
 pub(crate) fn open(path: &Path) -> Outcome<Corpus> {
-    Corpus::open(path).map_err(|e| Code::Usage.because(e))
+    Corpus::open(path).map_err(unopened)
+}
+
+/// Why a corpus cannot be opened.
+pub(crate) fn unopened(error: CorpusError) -> Failure {
+    match error.is_of_machine() {
+        true => Code::Unexpected.because(error),
+        false => Code::Usage.because(error),
+    }
 }
 
 /// What a pass over a corpus has found so far.
@@ -137,15 +146,49 @@ impl<T> Findings<T> {
     /// What only all transcripts together can tell. The problems of labels.csv come first, in the order
     /// of its lines: those that need the transcript were found long after those that do not.
     fn end(&mut self, corpus: &Corpus, labels: Option<&LabelsFile>) {
-        self.problems.extend(corpus.split_problems(&self.ids));
+        self.problems.extend(corpus.bad_splits());
         let orphans = labels.map(|labels| labels.orphans(&self.ids));
-        self.problems.extend(orphans.unwrap_or_default());
+        let orphans = [
+            ("splits", corpus.stray_splits(&self.ids)),
+            ("labels", orphans.unwrap_or_default()),
+        ];
+        let unread = self.problems.iter().any(|p| p.cost != Cost::Itself);
+        for (what, rows) in orphans {
+            self.problems.extend(match unread {
+                true => of_the_unread(what, rows),
+                false => rows,
+            });
+        }
         let file = corpus.labels_csv();
         let line = |problem: &Problem| match file {
             Some(file) if problem.place.file.as_path() == file => problem.place.line,
             _ => u64::MAX,
         };
         self.problems.sort_by_key(line);
+    }
+}
+
+/// Rows for no transcript, where there are transcripts that nobody has seen: most of them will be of those.
+fn of_the_unread(what: &str, rows: Vec<Problem>) -> Vec<Problem> {
+    let count = rows.len();
+    let one = |first: Problem| {
+        let what =
+            format!("{count} {what} for no transcript that could be read, this is the first");
+        Problem::new(first.place, what, "all transcripts to be read first")
+    };
+    rows.into_iter().next().map(one).into_iter().collect()
+}
+
+/// Ends a command where memory or file handles have run out: that says nothing of the corpus, and a corpus
+/// without what could not be read for it is another one.
+pub(crate) fn refuse_machine(problems: &[Problem]) -> Outcome {
+    match problems.iter().find(|p| p.cost == Cost::Machine) {
+        Some(p) => {
+            let Problem { place, what, .. } = p;
+            let what = format!("{place}: {what}; nothing is known of what was not read");
+            Err(Code::Unexpected.error(what))
+        }
+        None => Ok(()),
     }
 }
 
@@ -195,12 +238,9 @@ pub(crate) fn survey_with<T: Send>(
         })
     })
     .map_err(|Interrupted| Code::Interrupted.error("interrupted while the corpus was read"))?;
+    refuse_machine(&found.problems)?;
     found.end(&corpus, labels.as_ref());
-    let hash = format!(
-        "{}{}",
-        found.hasher.finish(),
-        side_files(wanted.path, &corpus)?
-    );
+    let hash = format!("{}{}", found.hasher.finish(), side_files(&corpus)?);
     let cases = narrowed(found.cases, &wanted.selection, &mut found.filtered);
     let (cases, seen) = cases.into_iter().unzip();
     let surveyed = Surveyed {
@@ -234,16 +274,13 @@ fn narrowed<T>(
 }
 
 /// What `labels.csv` and `splits.csv` add to the hash: nothing where neither is there.
-fn side_files(path: &Path, corpus: &Corpus) -> Outcome<String> {
-    let splits = Some(path.join("splits.csv")).filter(|p| p.is_file());
-    let files = corpus
-        .labels_csv()
-        .map(Path::to_path_buf)
-        .into_iter()
-        .chain(splits);
-    let texts: Vec<String> = files
-        .map(|file| Ok(String::from_utf8_lossy(&std::fs::read(file)?).into_owned()))
-        .collect::<std::io::Result<_>>()?;
+fn side_files(corpus: &Corpus) -> Outcome<String> {
+    let files = corpus.labels_csv().into_iter().chain(corpus.splits_csv());
+    let text = |file: &Path| match read_file(file) {
+        Ok(bytes) => Ok(String::from_utf8_lossy(&bytes).into_owned()),
+        Err(e) => Err(Code::Usage.error(format!("{}: {e}", file.display()))),
+    };
+    let texts: Vec<String> = files.map(text).collect::<Outcome<_>>()?;
     Ok(if texts.is_empty() {
         String::new()
     } else {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use deadloop_corpus::prove_writable;
+use deadloop_corpus::{is_named, prove_writable};
 use deadloop_score::Manifest;
 use sha2::{Digest, Sha256};
 
@@ -82,7 +82,7 @@ impl Folder {
     pub(crate) fn state(&self, inputs: &str) -> Outcome<State> {
         // Where there is a journal the work was interrupted, however much of it is there. Whose
         // work it was is asked when the journal is opened.
-        if self.force || self.journal().exists() {
+        if self.force || is_named(&self.journal()) {
             return Ok(State::Free);
         }
         if let Ok(manifest) = Manifest::read(&self.path)
@@ -130,7 +130,7 @@ impl Folder {
     /// Removes an earlier result before the first file of a new one is written, so that no report
     /// is made from both. A folder with a manifest is a result; the manifest goes last.
     pub(crate) fn begin(&self) -> Outcome {
-        if !self.path.join(MANIFEST).exists() {
+        if !is_named(&self.path.join(MANIFEST)) {
             return Ok(());
         }
         for name in RESULT {

@@ -248,7 +248,9 @@ pub(crate) fn failed(error: RunError) -> Failure {
         RunError::Interrupted { .. } => {
             Code::Interrupted.error(format!("{error}; the same command goes on from there"))
         }
-        RunError::Journal(_) | RunError::Program(_) => Code::Unexpected.because(error),
+        RunError::Journal(_) | RunError::Program(_) | RunError::Machine(_) => {
+            Code::Unexpected.because(error)
+        }
         RunError::Changed(_) => Code::Usage.because(error),
     }
 }

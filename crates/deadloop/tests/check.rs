@@ -303,9 +303,9 @@ fn transcripts_that_are_no_files() {
     let said = String::from_utf8_lossy(&run.stderr).into_owned();
     assert_eq!(run.status.code(), Some(2), "{said}");
     for words in [
-        "folder.jsonl: cannot be read; expected a readable file",
-        "link.jsonl: cannot be read: No such file",
-        "pipe.jsonl: cannot be read; expected a readable file",
+        "folder.jsonl: cannot be read: a folder, not a file; expected a readable file",
+        "link.jsonl: cannot be read: a link to gone, which is not there",
+        "pipe.jsonl: cannot be read: a pipe or a device, not a file",
         "3 problems",
     ] {
         assert!(said.contains(words), "{words:?} in {said}");

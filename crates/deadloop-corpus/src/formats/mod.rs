@@ -12,9 +12,10 @@ use std::sync::Arc;
 use tempfile::NamedTempFile;
 
 use crate::digest::RecordDigest;
+use crate::named::open_file;
 use crate::raws::{Progress, Raw};
 use crate::wire::{Fault, Wire};
-use crate::{Entry, Place, Problem};
+use crate::{Cost, Entry, Place, Problem};
 
 pub(crate) mod foreign;
 pub(crate) mod jsonl;
@@ -99,14 +100,10 @@ pub(crate) fn named(path: &Path) -> Option<&'static Format> {
 pub(crate) fn open(path: &Arc<PathBuf>, progress: Progress) -> Result<Records, Problem> {
     let unreadable = |e: std::io::Error| {
         let place = Place::new(Arc::clone(path), 0);
-        Problem::new(place, format!("cannot be read: {e}"), "a readable file")
+        let problem = Problem::new(place, format!("cannot be read: {e}"), "a readable file");
+        problem.costing(Cost::of(&e))
     };
-    // To open a pipe would wait for somebody to write to it.
-    if path.metadata().is_ok_and(|data| !data.is_file()) {
-        let place = Place::new(Arc::clone(path), 0);
-        return Err(Problem::new(place, "cannot be read", "a readable file"));
-    }
-    let mut file = File::open(path.as_path()).map_err(unreadable)?;
+    let mut file = open_file(path).map_err(unreadable)?;
     let mut head = Vec::with_capacity(8);
     file.by_ref()
         .take(8)
@@ -118,7 +115,8 @@ pub(crate) fn open(path: &Arc<PathBuf>, progress: Progress) -> Result<Records, P
         file,
         progress,
     };
-    let format = tell(path, &head).map_err(|fault| fault.at(source.place(0)))?;
+    let format =
+        tell(path, &head).map_err(|fault| fault.costing(Cost::Unread).at(source.place(0)))?;
     Ok((format.read)(source))
 }
 

@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value};
 
+use crate::Cost;
 use crate::{Place, Problem};
 
 /// What is wrong inside a record, before it is known where the record stands.
@@ -9,6 +10,7 @@ use crate::{Place, Problem};
 pub(crate) struct Fault {
     what: String,
     expected: String,
+    cost: Cost,
 }
 
 impl Fault {
@@ -16,11 +18,17 @@ impl Fault {
         Self {
             what: what.into(),
             expected: expected.into(),
+            cost: Cost::Itself,
         }
     }
 
     pub(crate) fn at(self, place: Place) -> Problem {
-        Problem::new(place, self.what, self.expected)
+        Problem::new(place, self.what, self.expected).costing(self.cost)
+    }
+
+    /// The same, where more is lost than the record.
+    pub(crate) fn costing(self, cost: Cost) -> Self {
+        Self { cost, ..self }
     }
 
     /// Says in which part of the record it is.

@@ -108,7 +108,7 @@ impl Programs {
                 Ok(pool)
             }
             Err(Halt::Interrupted) => Err(StartError::Interrupted),
-            Err(Halt::Failed(what)) => Err(StartError::Refused {
+            Err(Halt::Failed(what) | Halt::Ended(what)) => Err(StartError::Refused {
                 command: shown(&listener.program),
                 what,
             }),
@@ -190,30 +190,45 @@ impl Programs {
             match answer {
                 Ok(heard) => Ok(Ok(heard)),
                 Err(Halt::Interrupted) => Err(Interrupted),
-                Err(Halt::Failed(what)) => Ok(Err(self.blame(pool, &transcript.id, &what))),
+                Err(Halt::Failed(what) | Halt::Ended(what)) => {
+                    Ok(Err(self.blame(pool, &transcript.id, &what)))
+                }
             }
         };
         self.pools.iter().enumerate().map(ask).collect()
     }
 
-    /// Asks one of a program, which is kept if it answers well.
+    /// Asks one of a program. One that was kept and ends without an answer may have been over with the
+    /// last transcript, and who comes next is a matter of threads and time: a new one is asked, and what
+    /// that says is what counts.
     fn question(
         &self,
         pool: &Pool,
         script: &Script,
         stop: &dyn Fn() -> bool,
     ) -> Result<Option<Heard>, Halt> {
-        let program = &pool.listener.program;
         // The lock is held for the taking alone.
         let idle = lock(&pool.idle).pop();
-        let mut process = match idle {
-            Some(process) => {
-                self.kept.fetch_sub(1, Ordering::Relaxed);
-                process
+        if let Some(process) = idle {
+            self.kept.fetch_sub(1, Ordering::Relaxed);
+            match self.put(pool, process, script, stop) {
+                Err(Halt::Ended(_)) => {}
+                answer => return answer,
             }
-            None => ready(program, stop)?.0,
-        };
-        let patience = Duration::from_millis(program.timeout_ms);
+        }
+        let (process, _) = ready(&pool.listener.program, stop)?;
+        self.put(pool, process, script, stop)
+    }
+
+    /// Puts the question to a running program, which is kept if it answers well.
+    fn put(
+        &self,
+        pool: &Pool,
+        mut process: Process,
+        script: &Script,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<Option<Heard>, Halt> {
+        let patience = Duration::from_millis(pool.listener.program.timeout_ms);
         let answer = process.ask(script.blocks.clone(), patience, stop);
         let heard = answer.and_then(|line| verdict(&line, script).map_err(Halt::Failed));
         match heard {
@@ -222,6 +237,7 @@ impl Programs {
                 Ok(heard)
             }
             Err(Halt::Failed(what)) => Err(Halt::Failed(process.obituary(&what))),
+            Err(Halt::Ended(what)) => Err(Halt::Ended(process.obituary(&what))),
             Err(Halt::Interrupted) => Err(Halt::Interrupted),
         }
     }
@@ -260,7 +276,7 @@ fn ready(program: &Program, stop: &dyn Fn() -> bool) -> Result<(Process, Ready),
     });
     match ready {
         Ok(ready) => Ok((process, ready)),
-        Err(Halt::Failed(what)) => {
+        Err(Halt::Failed(what) | Halt::Ended(what)) => {
             let what = format!("{what}, after hello");
             Err(Halt::Failed(process.obituary(&what)))
         }

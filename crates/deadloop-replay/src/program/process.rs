@@ -57,6 +57,8 @@ pub(super) enum Halt {
     Interrupted,
     /// The program is at fault; how.
     Failed(String),
+    /// It is over, and gave no answer; how it ended.
+    Ended(String),
 }
 
 /// The end of what a program said on stderr.
@@ -142,7 +144,7 @@ impl Process {
                     return Err(Halt::Failed(what));
                 }
                 Ok(Line::End) | Err(RecvTimeoutError::Disconnected) => {
-                    return Err(Halt::Failed(self.end()));
+                    return Err(Halt::Ended(self.end()));
                 }
                 Err(RecvTimeoutError::Timeout) if stop() => return Err(Halt::Interrupted),
                 Err(RecvTimeoutError::Timeout) if left.is_zero() => {
@@ -156,10 +158,12 @@ impl Process {
 
     /// It spoke, or ended, between two questions.
     fn unasked(&mut self, line: Line) -> Halt {
-        Halt::Failed(match line {
-            Line::End => format!("{} before it was asked", self.end()),
-            _ => "it spoke before it was asked: a second answer to the last transcript?".into(),
-        })
+        match line {
+            Line::End => Halt::Ended(format!("{} before it was asked", self.end())),
+            _ => Halt::Failed(
+                "it spoke before it was asked: a second answer to the last transcript?".into(),
+            ),
+        }
     }
 
     /// How it came to its end.

@@ -95,6 +95,8 @@ impl Parts<'_> {
         let params: Vec<String> = parameters.iter().map(|name| format!("p.{name}")).collect();
         let mut wanted = ["setting", "model", "latency_p50", "latency_p90"].to_vec();
         wanted.extend(ScoreRows::tallied());
+        let bounded: Vec<String> = ScoreRows::bounded().collect();
+        wanted.extend(bounded.iter().map(String::as_str));
         wanted.extend(params.iter().map(String::as_str));
         let mut kept = Kept::default();
         self.results.scores.each(&wanted, |part| {

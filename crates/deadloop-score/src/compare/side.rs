@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use deadloop_replay::corpus::{if_named, read_text};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -183,7 +184,7 @@ impl Meant {
         if matches!(wanted, None | Some("chosen"))
             && let Some(choice) = read_csv(dir, "choice")?
         {
-            return Ok(Self::chosen(dir, &choice));
+            return Ok(Self::chosen(dir, &choice)?);
         }
         let called = |name: &str| {
             let known = |(id, d): &(&String, &Described)| {
@@ -209,16 +210,18 @@ impl Meant {
     }
 
     /// The choice of `tune`, model by model.
-    fn chosen(dir: &Path, choice: &Table) -> Self {
+    fn chosen(dir: &Path, choice: &Table) -> Result<Self, FileError> {
         let row = |i: usize| {
             let of = |name| choice.text(name, i).unwrap_or_default().to_owned();
             (of("model"), of("setting"))
         };
-        Self {
+        let path = dir.join("settings.toml");
+        let toml = if_named(read_text(&path)).map_err(|e| FileError::at(&path, e))?;
+        Ok(Self {
             name: "chosen".into(),
             settings: (0..choice.rows()).map(row).collect(),
-            toml: std::fs::read_to_string(dir.join("settings.toml")).ok(),
-        }
+            toml,
+        })
     }
 
     fn setting(&self, model: &str) -> Option<&str> {

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use deadloop_replay::Plan;
+use deadloop_replay::corpus::{if_named, read_text};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -90,10 +91,9 @@ pub(crate) type Labels = BTreeMap<String, Value>;
 /// Reads it: the first line, and the label of each transcript. `None` where there is no such file.
 pub(crate) fn read_cases(dir: &Path) -> Result<Option<(About, Labels)>, FileError> {
     let path = dir.join(NAME);
-    let text = match std::fs::read_to_string(&path) {
-        Ok(text) => text,
-        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-        Err(e) => return Err(FileError::at(&path, e)),
+    let read = if_named(read_text(&path)).map_err(|e| FileError::at(&path, e))?;
+    let Some(text) = read else {
+        return Ok(None);
     };
     let failed = |n: usize, e| FileError::at(&path, format!("line {n}: {e}"));
     let mut lines = text.lines();

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use deadloop_replay::corpus::read_text;
 use serde::{Deserialize, Serialize};
 
 use super::store::{FileError, write_text};
@@ -147,7 +148,7 @@ impl Manifest {
     /// Reads it.
     pub fn read(dir: &Path) -> Result<Self, FileError> {
         let path = dir.join("manifest.json");
-        let text = std::fs::read_to_string(&path).map_err(|e| FileError::at(&path, e))?;
+        let text = read_text(&path).map_err(|e| FileError::at(&path, e))?;
         serde_json::from_str(&text).map_err(|e| FileError::at(&path, e))
     }
 }

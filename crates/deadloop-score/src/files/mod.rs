@@ -3,7 +3,7 @@
 //!
 //! | file | module |
 //! |---|---|
-//! | any table, as Parquet and CSV | `table`, `store` |
+//! | any table, as Parquet and CSV | `table`, `store`, `formula` |
 //! | `outcomes.parquet`, `cases.jsonl` | `outcomes`, `cases` |
 //! | `scores.parquet`, `pareto.csv` | `scores`, `sweep`; read by `score_rows` |
 //! | `scores_by.parquet`, `intervals.csv` | `breakdown` |
@@ -17,6 +17,7 @@ pub(crate) mod budget;
 pub(crate) mod cases;
 pub(crate) mod choice;
 pub(crate) mod excerpts;
+pub(crate) mod formula;
 pub(crate) mod manifest;
 pub(crate) mod openings;
 pub(crate) mod outcomes;

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use deadloop_replay::corpus::{if_named, read_text};
+
 use super::store::{FileError, write_text};
 
 /// The column.
@@ -14,10 +16,9 @@ pub(crate) const TEST_OPENINGS: &str = "test_openings";
 /// seen it, and looks again, chooses on them too: the count says so.
 pub fn count_opening(dir: &Path) -> Result<Option<u64>, FileError> {
     let path = dir.join("choice.csv");
-    let text = match std::fs::read_to_string(&path) {
-        Ok(text) => text,
-        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-        Err(e) => return Err(FileError::at(&path, e)),
+    let read = if_named(read_text(&path)).map_err(|e| FileError::at(&path, e))?;
+    let Some(text) = read else {
+        return Ok(None);
     };
     let mut reader = csv::Reader::from_reader(text.as_bytes());
     let header = reader

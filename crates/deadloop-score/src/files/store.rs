@@ -4,12 +4,13 @@ use std::fs::File;
 use std::io::{self, BufRead, Write};
 use std::path::{Path, PathBuf};
 
-use deadloop_replay::corpus::{Beside, WriteError};
+use deadloop_replay::corpus::{Beside, WriteError, caught, if_named, open_file};
 use polars::prelude::{Column, DataFrame, DataType, NamedFrom, Series};
 use polars_io::SerReader;
-use polars_io::parquet::read::ParquetReader;
+use polars_io::parquet::read::{ParallelStrategy, ParquetReader};
 use polars_io::parquet::write::{BatchedWriter, ParquetCompression, ParquetWriter};
 
+use super::formula::as_it_was;
 use super::table::{Cell, Cells, Schema, Table, Type};
 
 /// A file of a run that cannot be written or read.
@@ -93,7 +94,7 @@ impl TableWriter {
 
     pub(crate) fn push(&mut self, row: Vec<Cell>) -> Result<(), FileError> {
         if let Some((path, csv)) = &mut self.csv {
-            csv.write_record(row.iter().map(Cell::csv))
+            csv.write_record(row.iter().map(Cell::for_people))
                 .map_err(|e| FileError::at(path, e))?;
         }
         self.buffer.push(row);
@@ -148,7 +149,7 @@ pub(crate) fn write_csv(
 ) -> Result<(), FileError> {
     let (path, mut csv) = csv_writer(dir, name, schema)?;
     for row in rows {
-        csv.write_record(row.iter().map(Cell::csv))
+        csv.write_record(row.iter().map(Cell::for_people))
             .map_err(|e| FileError::at(&path, e))?;
     }
     let file = csv
@@ -191,10 +192,8 @@ pub(crate) fn read_lines(
     mut visit: impl FnMut(usize, &str) -> Result<(), FileError>,
 ) -> Result<bool, FileError> {
     let failed = |e: io::Error| FileError::at(path, e);
-    let file = match File::open(path) {
-        Ok(file) => file,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
-        Err(error) => return Err(failed(error)),
+    let Some(file) = if_named(open_file(path)).map_err(failed)? else {
+        return Ok(false);
     };
     let lines = io::BufReader::new(zstd::Decoder::new(file).map_err(failed)?).lines();
     for (number, line) in lines.enumerate() {
@@ -208,18 +207,28 @@ pub(crate) fn parquet_shape(path: &Path) -> Result<Option<(Vec<String>, usize)>,
     let Some(mut reader) = parquet_reader(path)? else {
         return Ok(None);
     };
-    let failed = |e| FileError::at(path, e);
-    let schema = reader.schema().map_err(failed)?;
-    let names = schema.iter_names().map(ToString::to_string).collect();
-    Ok(Some((names, reader.num_rows().map_err(failed)?)))
+    let shape = || {
+        let schema = reader.schema()?;
+        let names = schema.iter_names().map(ToString::to_string).collect();
+        Ok((names, reader.num_rows()?))
+    };
+    guarded(path, shape).map(Some)
+}
+
+/// Runs something of polars, which panics on some broken files.
+fn guarded<T>(
+    path: &Path,
+    work: impl FnOnce() -> Result<T, polars::error::PolarsError>,
+) -> Result<T, FileError> {
+    let broken = || FileError::at(path, "broken Parquet; expected a whole Parquet file");
+    caught(work)
+        .ok_or_else(broken)?
+        .map_err(|e| FileError::at(path, e))
 }
 
 fn parquet_reader(path: &Path) -> Result<Option<ParquetReader<File>>, FileError> {
-    match File::open(path) {
-        Ok(file) => Ok(Some(ParquetReader::new(file))),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(FileError::at(path, error)),
-    }
+    let file = if_named(open_file(path)).map_err(|e| FileError::at(path, e))?;
+    Ok(file.map(ParquetReader::new))
 }
 
 /// Reads some rows (first, count) of those of the named columns that a Parquet file has, or with
@@ -232,34 +241,40 @@ pub(crate) fn read_parquet(
     let Some(mut reader) = parquet_reader(path)? else {
         return Ok(None);
     };
-    let failed = |e| FileError::at(path, e);
-    let schema = reader.schema().map_err(failed)?;
-    let there = columns.iter().filter(|c| schema.contains(c));
-    let named = (!columns.is_empty()).then(|| there.map(|c| (*c).to_owned()).collect());
-    let frame = reader
-        .with_columns(named)
-        .with_slice(Some(rows))
-        .finish()
-        .map_err(failed)?;
-    let rows = frame.height();
-    // One column after the other is dropped, so that the table is never there twice.
-    let columns = frame
-        .into_columns()
-        .into_iter()
-        .map(|c| Ok((c.name().to_string(), cells(&c)?)));
-    let columns: Result<Vec<_>, polars::error::PolarsError> = columns.collect();
-    let columns = columns.map_err(failed)?;
-    Ok(Some(Table { columns, rows }))
+    let read = || {
+        let schema = reader.schema()?;
+        let there = columns.iter().filter(|c| schema.contains(c));
+        let named = (!columns.is_empty()).then(|| there.map(|c| (*c).to_owned()).collect());
+        // On this thread: a panic of another could not be kept off the terminal.
+        let frame = reader
+            .read_parallel(ParallelStrategy::None)
+            .with_columns(named)
+            .with_slice(Some(rows))
+            .finish()?;
+        let rows = frame.height();
+        // One column after the other is dropped, so that the table is never there twice.
+        let columns = frame
+            .into_columns()
+            .into_iter()
+            .map(|c| Ok((c.name().to_string(), cells(&c)?)));
+        let columns: Result<Vec<_>, polars::error::PolarsError> = columns.collect();
+        Ok(Table {
+            columns: columns?,
+            rows,
+        })
+    };
+    guarded(path, read).map(Some)
 }
 
 /// Reads a CSV file as text; `None` where there is none.
 pub(crate) fn read_csv(dir: &Path, name: &str) -> Result<Option<Table>, FileError> {
     let path = dir.join(format!("{name}.csv"));
-    if !path.exists() {
+    let file = if_named(open_file(&path)).map_err(|e| FileError::at(&path, e))?;
+    let Some(file) = file else {
         return Ok(None);
-    }
+    };
     let failed = |error| FileError::at(&path, error);
-    let mut reader = csv::Reader::from_path(&path).map_err(failed)?;
+    let mut reader = csv::Reader::from_reader(file);
     let header = reader.headers().map_err(failed)?.clone();
     let schema = header
         .iter()
@@ -268,7 +283,7 @@ pub(crate) fn read_csv(dir: &Path, name: &str) -> Result<Option<Table>, FileErro
     let mut table = Table::new(&schema);
     for row in reader.records() {
         let row = row.map_err(failed)?;
-        let cell = |text: &str| Cell::Text((!text.is_empty()).then(|| text.to_owned()));
+        let cell = |text: &str| Cell::Text((!text.is_empty()).then(|| as_it_was(text).to_owned()));
         table.push(row.iter().map(cell).collect());
     }
     Ok(Some(table))

@@ -1,5 +1,7 @@
 //! [`Table`]: columns of text, whole numbers or numbers, with gaps.
 
+use super::formula::unrunnable;
+
 /// What a column holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Type {
@@ -59,6 +61,16 @@ impl Cell {
             Self::Int(n) => n.map(|n| n.to_string()).unwrap_or_default(),
             Self::Float(Some(x)) if x.is_infinite() => "never".into(),
             Self::Float(x) => x.map(|x| x.to_string()).unwrap_or_default(),
+        }
+    }
+}
+
+impl Cell {
+    /// As it stands in a CSV file for people: no text is a formula to the program that opens it.
+    pub fn for_people(&self) -> String {
+        match self {
+            Self::Text(Some(text)) => unrunnable(text).into_owned(),
+            other => other.csv(),
         }
     }
 }

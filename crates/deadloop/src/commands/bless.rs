@@ -5,7 +5,7 @@ use std::io::{BufRead, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use deadloop_corpus::prove_writable;
+use deadloop_corpus::{if_named, prove_writable, read_text};
 use deadloop_score::{CompareOptions, Side, compare, write_text};
 use serde_json::json;
 
@@ -90,11 +90,9 @@ fn tables(dir: &Path) -> Outcome<Tables> {
     let mut found = Tables::new();
     for name in TABLES {
         let path = dir.join(name);
-        match std::fs::read_to_string(&path) {
-            Ok(text) => drop(found.insert(name, text)),
-            Err(e) if e.kind() == std::io::ErrorKind::NotFound => {}
-            Err(e) => return Err(Code::Usage.error(format!("{}: {e}", path.display()))),
-        }
+        let text = if_named(read_text(&path))
+            .map_err(|e| Code::Usage.error(format!("{}: {e}", path.display())))?;
+        found.extend(text.map(|text| (name, text)));
     }
     Ok(found)
 }

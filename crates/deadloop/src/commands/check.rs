@@ -7,7 +7,7 @@ use deadloop_corpus::{Corpus, CorpusError, Problem, Selection};
 
 use crate::args::Global;
 use crate::checking::{self, Seen, Severity};
-use crate::corpus::{Surveyed, Wanted, survey_with};
+use crate::corpus::{Surveyed, Wanted, survey_with, unopened};
 use crate::exit::{Code, Outcome};
 use crate::show;
 
@@ -48,7 +48,10 @@ pub(super) fn run(args: &Check, global: Global) -> Outcome {
 
 /// Reads the corpus, and near-duplicates once more.
 fn look(args: &Check, global: Global) -> Outcome<(Surveyed, Seen)> {
-    let (corpus, faults) = Corpus::look(&args.corpus).map_err(|e| Code::Usage.because(e))?;
+    let (corpus, mut faults) = Corpus::look(&args.corpus).map_err(unopened)?;
+    if let Some(fault) = faults.iter().position(CorpusError::is_of_machine) {
+        return Err(unopened(faults.swap_remove(fault)));
+    }
     let wanted = Wanted {
         path: &args.corpus,
         selection: Selection::default(),

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anstream::{AutoStream, ColorChoice};
 use clap::Parser;
-use deadloop_corpus::{Entry, Selection};
+use deadloop_corpus::{Entry, Selection, is_named};
 use deadloop_score::{Case, Manifest};
 
 use super::replay::named;
@@ -66,10 +66,10 @@ impl Made {
     /// From the manifest of a folder of results; `None` where it is none. A corpus may have a file of that
     /// name beside its transcripts, which a result never has.
     fn read(dir: &Path) -> Outcome<Option<Self>> {
-        if !dir.join("manifest.json").is_file() || dir.join("transcripts").is_dir() {
+        if !is_named(&dir.join("manifest.json")) || dir.join("transcripts").is_dir() {
             return Ok(None);
         }
-        let manifest = Manifest::read(dir)?;
+        let manifest = Manifest::read(dir).map_err(|e| Code::Usage.because(e))?;
         let from = |path: &Path| Path::new(&manifest.started_in).join(path);
         let cli = Cli::try_parse_from(&manifest.args).map_err(|e| {
             let what = format!(
@@ -104,7 +104,7 @@ impl Made {
 /// What `tune` chose, where it chose anything.
 fn chosen(dir: &Path) -> Vec<PathBuf> {
     let file = dir.join("settings.toml");
-    if file.is_file() {
+    if is_named(&file) {
         vec![file]
     } else {
         Vec::new()

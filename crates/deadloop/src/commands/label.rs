@@ -5,13 +5,13 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use deadloop_corpus::{Beside, Corpus, Draw, Entry, Ids, Problem, Selection};
+use deadloop_corpus::{Beside, Corpus, Draw, Entry, Ids, Problem, Selection, is_named};
 use deadloop_detect::Kind;
 use deadloop_replay::{Interrupted, each};
 use deadloop_score::{Class, LabelRow, agreement, write_labels};
 
 use crate::args::{Global, OnBad, Select};
-use crate::corpus::open;
+use crate::corpus::{open, refuse_machine};
 use crate::exit::{Code, Outcome};
 use crate::interrupt;
 use crate::labelling::{DOUBTFUL, Labelled, Proposal, Review, propose, review, words};
@@ -35,7 +35,7 @@ pub(crate) struct Label {
     #[arg(long)]
     review: bool,
     /// Who reviews: rows get by = review:NAME
-    #[arg(long, value_name = "NAME", default_value = "me")]
+    #[arg(long, value_name = "NAME", default_value = "me", value_parser = reviewer)]
     reviewer: String,
     /// Chars of text around each mark of a review
     #[arg(long, value_name = "N", default_value_t = 200)]
@@ -46,6 +46,14 @@ pub(crate) struct Label {
     agreement: Option<Vec<PathBuf>>,
     #[command(flatten)]
     select: Select,
+}
+
+/// A name stands in a cell of labels.csv, where a line break would be a missing quote.
+fn reviewer(name: &str) -> Result<String, String> {
+    match name.is_empty() || name.contains(char::is_control) {
+        true => Err("expected a name on one line".into()),
+        false => Ok(name.to_owned()),
+    }
 }
 
 pub(super) fn run(args: &Label, global: Global) -> Outcome {
@@ -59,10 +67,10 @@ pub(super) fn run(args: &Label, global: Global) -> Outcome {
     };
     let corpus = open(path)?;
     let labels = args.out.clone().unwrap_or_else(|| beside(path));
-    if args.review && labels.exists() {
+    if args.review && is_named(&labels) {
         return ask(args, global, &corpus, &labels);
     }
-    if labels.exists() && !args.force {
+    if is_named(&labels) && !args.force {
         let labels = labels.display();
         let what =
             format!("{labels} is there already: --force overwrites it, --out writes another");
@@ -138,6 +146,7 @@ fn proposals(args: &Label, global: Global, corpus: &Corpus) -> Outcome<Vec<Propo
 }
 
 fn refuse(problems: &[Problem], on_bad: OnBad, quiet: bool) -> Outcome {
+    refuse_machine(problems)?;
     let lines: Vec<String> = problems.iter().map(ToString::to_string).collect();
     match on_bad {
         _ if problems.is_empty() => {}

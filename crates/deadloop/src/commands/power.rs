@@ -2,7 +2,7 @@
 
 use clap::Args;
 use deadloop_score::measure::{FA_PER_MCHAR, FPR, PRECISION, RECALL};
-use deadloop_score::power::{ALPHA, Claim, Discordant, Need};
+use deadloop_score::power::{ALPHA, Claim, Discordant, MOST_ERRORS, Need};
 use deadloop_score::{Constraint, Metric, WITHINS, metric};
 use serde_json::{Value, json};
 
@@ -84,6 +84,11 @@ const CLEAN: Unit = Unit {
     errors: "false alarms",
 };
 
+/// Why a size is not exact.
+const APPROXIMATE: &str = "a normal approximation, since sizes with more than 10 000 errors in them are \
+                           not worked out exactly";
+const _: () = assert!(MOST_ERRORS == 10_000, "APPROXIMATE says it");
+
 fn claimed(text: &str, args: &Power) -> Outcome<Answer> {
     let bad = |what: &str| Code::Usage.error(format!("--claim {text}: {what}"));
     let constraint: Constraint = text.parse().map_err(|e| bad(&format!("{e}")))?;
@@ -108,19 +113,20 @@ fn claimed(text: &str, args: &Power) -> Outcome<Answer> {
         unit.errors,
         show::table(&[unit.errors, unit.things], &rows, 0)
     );
-    let mut need = None;
+    let (mut need, mut about) = (None, None);
     if let Some(truth) = args.truth {
         let errors = in_errors(claim, constraint.at_most, truth);
         need = claim.need_for(errors, args.power);
+        about = claim.about(errors, args.power);
         text += &format!(
             "\nIf {} is truly {truth}{}",
             constraint.metric.name,
-            shown_by(need.as_ref(), &unit)
+            shown_by(need.as_ref(), about, &unit)
         );
     }
     let json = json!({
         "claim": constraint.to_string(), "alpha": ALPHA, "unit": unit.things, "errors": unit.errors,
-        "sizes": sizes, "truth": args.truth, "power": args.power, "need": need,
+        "sizes": sizes, "truth": args.truth, "power": args.power, "need": need, "about": about,
     });
     Ok(Answer { text, json })
 }
@@ -144,22 +150,34 @@ fn claim(constraint: &Constraint) -> Option<(Unit, Claim)> {
 }
 
 /// The end of the sentence that says how much data shows a claim.
-fn shown_by(need: Option<&Need>, unit: &Unit) -> String {
-    let Some(Need {
-        errors,
-        size,
-        power,
-    }) = need
-    else {
-        return ", no amount of data that anybody labels shows it.".into();
-    };
-    format!(
-        ": {} {} show it with probability {:.3} (up to {errors} {}).",
-        show::count(*size),
-        unit.things,
-        power.unwrap_or(f64::NAN),
-        unit.errors
-    )
+fn shown_by(need: Option<&Need>, about: Option<f64>, unit: &Unit) -> String {
+    match (need, about) {
+        (Some(need), _) => format!(
+            ": {} {} show it with probability {:.3} (up to {} {}).",
+            show::count(need.size),
+            unit.things,
+            need.power.unwrap_or(f64::NAN),
+            need.errors,
+            unit.errors
+        ),
+        (None, Some(about)) => format!(
+            ", it takes about {} {} to show it: {APPROXIMATE}.",
+            roughly(about),
+            unit.things
+        ),
+        (None, None) => ", the claim is not true, and no amount of data shows it.".into(),
+    }
+}
+
+/// Three digits, and how many more there are.
+fn roughly(size: f64) -> String {
+    if size < 1e15 {
+        let digits = size.max(1.0).log10().floor() as i32 - 2;
+        let unit = 10_f64.powi(digits.max(0));
+        show::count(((size / unit).round() * unit) as u64)
+    } else {
+        format!("{size:.1e}")
+    }
 }
 
 /// The true frequency of errors.
@@ -197,13 +215,17 @@ fn differs(name: &str, from: f64, to: f64, power: f64) -> Outcome<Answer> {
         return Err(bad("expected --to to be better than --from"));
     }
     let size = |way: Discordant| match metric == &FA_PER_MCHAR {
-        true => way.chars(power),
-        false => way.pairs(power),
+        true => (way.chars(power), way.about_chars(power)),
+        false => (way.pairs(power), way.about_pairs(power)),
     };
     let (least, most) = (size(nested), size(independent));
-    let shown = |n: Option<u64>| n.map_or_else(|| "more than a billion".into(), show::count);
+    let shown = |(n, about): (Option<u64>, Option<f64>)| match (n, about) {
+        (Some(n), _) => show::count(n),
+        (None, Some(about)) => format!("about {}", roughly(about)),
+        (None, None) => "no number".into(),
+    };
     let row = |how: &str, n| vec![how.to_owned(), shown(n)];
-    let text = format!(
+    let mut text = format!(
         "{name} from {from} to {to}, exact McNemar (two-sided, {:.0} %), found with probability {power}:\n{}",
         100.0 * ALPHA,
         show::table(
@@ -215,9 +237,13 @@ fn differs(name: &str, from: f64, to: f64, power: f64) -> Outcome<Answer> {
             1
         )
     );
+    if least.0.is_none() || most.0.is_none() {
+        text += &format!("\nAbout: {APPROXIMATE}.");
+    }
     let json = json!({
         "difference": name, "from": from, "to": to, "alpha": ALPHA, "power": power,
-        "unit": unit.things, "nested": least, "independent": most,
+        "unit": unit.things, "nested": least.0, "independent": most.0,
+        "about": {"nested": least.1, "independent": most.1},
     });
     Ok(Answer { text, json })
 }

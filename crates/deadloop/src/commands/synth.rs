@@ -10,7 +10,7 @@ use deadloop_corpus::synth::{
     COLUMNS, CleanText, Job, Made, Source, SourcePlace, Spec, Stock, Synth as Maker, key_texts,
 };
 use deadloop_corpus::{
-    Beside, Corpus, CorpusWriter, Place, Problem, Selection, WriteError, parse_where,
+    Beside, Corpus, CorpusWriter, Place, Problem, Selection, WriteError, is_named, parse_where,
 };
 use deadloop_score::{Class, write_text};
 use rayon::prelude::*;
@@ -195,7 +195,7 @@ impl<'a> Folder<'a> {
             "splits.csv",
             "dataset.toml",
         ];
-        match ours.into_iter().find(|name| path.join(name).exists()) {
+        match ours.into_iter().find(|name| is_named(&path.join(name))) {
             Some(name) if !force => Err(Code::Usage.error(format!(
                 "--out {}: holds {name}; choose another folder, or --force to overwrite",
                 path.display()

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use deadloop_corpus::{Beside, WriteError};
-use deadloop_score::{Change, Comparison, Manifest, Said, Side, write_text};
+use deadloop_score::{Change, Comparison, Manifest, Said, Side, unrunnable, write_text};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -233,7 +233,7 @@ fn flips_csv(comparison: &Comparison) -> Outcome<String> {
             row.extend([text(alarm_kind), text(detector)]);
         }
         row.push(text(&flip.explain));
-        csv.write_record(row)?;
+        csv.write_record(row.iter().map(|cell| unrunnable(cell).into_owned()))?;
     }
     let bytes = csv.into_inner().map_err(|e| Code::Unexpected.error(e))?;
     Ok(String::from_utf8(bytes)?)

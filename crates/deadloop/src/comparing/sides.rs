@@ -154,7 +154,9 @@ fn records(
     let ran = ran.map_err(|e| match e {
         RunError::Interrupted { .. } => Code::Interrupted.because(e),
         RunError::Changed(_) => Code::Usage.because(e),
-        RunError::Journal(_) | RunError::Program(_) => Code::Unexpected.because(e),
+        RunError::Journal(_) | RunError::Program(_) | RunError::Machine(_) => {
+            Code::Unexpected.because(e)
+        }
     })?;
     programs::tell_errors(&ran.records, global.quiet);
     Ok(ran.records)

@@ -3,7 +3,6 @@
 //! polars panics on some broken files: a panic inside it is caught and told as a problem.
 
 use std::fs::File;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use polars_arrow::datatypes::{ArrowDataType, ArrowSchema};
 use polars_parquet::read::{FileMetadata, infer_schema, read_metadata};
@@ -11,11 +10,12 @@ use serde_json::Value;
 
 use super::REST;
 use super::columns::{self, Columns, is_kept, is_text};
+use crate::caught::caught;
 use crate::digest::RecordDigest;
 use crate::formats::{Record, Records, Source};
 use crate::raws::Raw;
 use crate::wire::{self, Fault, Wire};
-use crate::{Place, Problem};
+use crate::{Cost, Place, Problem};
 
 /// The rows of a file, or the one problem that it has as a whole.
 pub(super) fn read(mut source: Source) -> Records {
@@ -28,7 +28,10 @@ pub(super) fn read(mut source: Source) -> Records {
             line: 0,
             group: Columns::default(),
         }),
-        Err(fault) => Box::new(std::iter::once(Err(fault.at(source.place(0))))),
+        Err(fault) => {
+            let problem = fault.costing(Cost::Unread).at(source.place(0));
+            Box::new(std::iter::once(Err(problem)))
+        }
     }
 }
 
@@ -81,7 +84,7 @@ pub(crate) fn broken(error: impl std::fmt::Display) -> Fault {
 
 /// Runs something of polars, panics included.
 pub(crate) fn guarded<T>(work: impl FnOnce() -> Result<T, Fault>) -> Result<T, Fault> {
-    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| Err(broken("the reader gave up")))
+    caught(work).unwrap_or_else(|| Err(broken("the reader gave up")))
 }
 
 struct Rows {
@@ -112,7 +115,7 @@ impl Iterator for Rows {
                 Err(fault) => {
                     let place = self.source.place(self.line + 1);
                     self.line += group.num_rows() as u64;
-                    return Some(Err(fault.at(place)));
+                    return Some(Err(fault.costing(Cost::Unread).at(place)));
                 }
             }
         }

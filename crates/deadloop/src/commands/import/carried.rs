@@ -71,7 +71,8 @@ impl Carried {
         let of = |corpus: &Beside| {
             let labels = corpus.labels.as_ref();
             let mut problems = labels.map_or(Vec::new(), |labels| labels.orphans(&corpus.ids));
-            problems.extend(corpus.corpus.split_problems(&corpus.ids));
+            problems.extend(corpus.corpus.bad_splits());
+            problems.extend(corpus.corpus.stray_splits(&corpus.ids));
             problems
         };
         self.corpora.iter().flat_map(of).collect()

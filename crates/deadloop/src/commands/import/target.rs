@@ -3,9 +3,10 @@
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use deadloop_corpus::{Beside, CorpusWriter, Effort, Problem, unfinished_folder};
+use deadloop_corpus::{
+    Beside, CorpusWriter, Effort, Problem, UnfinishedFolder, is_named, read_file, unfinished_folder,
+};
 use deadloop_score::write_labels;
-use tempfile::TempDir;
 
 use super::Imported;
 use super::carried::Carried;
@@ -16,7 +17,7 @@ use crate::interrupt;
 /// The folder to be, under another name.
 pub(super) struct Target {
     out: PathBuf,
-    new: TempDir,
+    new: UnfinishedFolder,
 }
 
 const TRANSCRIPTS: &str = "transcripts";
@@ -28,12 +29,12 @@ const REJECTED: &str = "rejected.jsonl";
 impl Target {
     pub(super) fn prepare(out: &Path, force: bool) -> Outcome<Self> {
         let refuse = |what: String| Code::Usage.error(format!("--out {}: {what}", out.display()));
-        if out.exists() && !force {
+        if is_named(out) && !force {
             return Err(refuse(
                 "is there already; choose another name, or --force".into(),
             ));
         }
-        if out.symlink_metadata().is_ok() && !out.is_dir() {
+        if is_named(out) && !out.is_dir() {
             return Err(refuse("is no folder; expected the name of one".into()));
         }
         let parent = out.parent().filter(|parent| !parent.as_os_str().is_empty());
@@ -97,7 +98,7 @@ impl Target {
     /// Takes over the card of a corpus.
     pub(super) fn copy_card(&self, card: &Path) -> Outcome {
         let mut file = Beside::create(&self.new.path().join(CARD), false)?;
-        file.write_all(&std::fs::read(card)?)?;
+        file.write_all(&read_file(card)?)?;
         Ok(file.finish()?)
     }
 
@@ -130,7 +131,7 @@ impl Target {
         std::fs::create_dir(&old)?;
         for part in [TRANSCRIPTS, CARD, REJECTED] {
             let (new, there) = (self.new.path().join(part), self.out.join(part));
-            if there.exists() {
+            if is_named(&there) {
                 std::fs::rename(&there, old.join(part))?;
             }
             if new.exists() {

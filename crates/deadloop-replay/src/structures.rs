@@ -1,0 +1,82 @@
+//! [`Structures`]: every combination of a grid's structural values, one made at a time.
+
+use deadloop_detect::{Mark, Setting, Value};
+
+use crate::grid::GridMember;
+use crate::plan::PlanError;
+
+/// What the blocks and meters of a plan may take.
+pub(crate) const MAX_BYTES: usize = 1 << 30;
+
+/// What a block takes besides its setting, and a meter besides its member: the structs themselves, places in
+/// tables, recipes.
+const BLOCK_BYTES: usize = 1 << 10;
+
+/// The combinations, first member and first parameter outermost.
+pub(crate) struct Structures<'a> {
+    base: Setting,
+    /// Which member, which parameter, its values.
+    axes: Vec<(usize, &'static str, &'a [Value])>,
+    pub(crate) count: usize,
+}
+
+impl<'a> Structures<'a> {
+    /// Those of a grid that has no more cells than can be counted.
+    pub(crate) fn of(members: &'a [GridMember]) -> Self {
+        let base = Setting {
+            members: members.iter().map(|m| m.base.clone()).collect(),
+        };
+        let axes = members.iter().enumerate().flat_map(|(i, member)| {
+            let structural =
+                |(param, _): &&(&deadloop_detect::Param, _)| matches!(param.mark, Mark::Structural);
+            let values = member.values.iter().filter(structural);
+            values.map(move |(param, values)| (i, param.name, values.as_slice()))
+        });
+        let axes: Vec<_> = axes.collect();
+        Self {
+            count: axes.iter().map(|(_, _, values)| values.len()).product(),
+            base,
+            axes,
+        }
+    }
+
+    /// Whether all of them fit in memory, asked before there is one.
+    ///
+    /// # Errors
+    /// They do not; with the figure.
+    pub(crate) fn fit(&self) -> Result<(), PlanError> {
+        // In a block, in the meter of each channel, and as the name that finds that meter.
+        let bytes = BLOCK_BYTES + 3 * heap(&self.base);
+        let all = self.count.saturating_mul(bytes);
+        if all <= MAX_BYTES {
+            return Ok(());
+        }
+        let params: Vec<&str> = self.axes.iter().map(|(_, param, _)| *param).collect();
+        Err(PlanError::TooManyStructures {
+            structures: self.count,
+            megabytes: all >> 20,
+            params: params.join(", "),
+        })
+    }
+
+    /// The combination with this number.
+    pub(crate) fn nth(&self, nth: usize) -> Setting {
+        let mut setting = self.base.clone();
+        let mut rest = nth;
+        for (member, param, values) in self.axes.iter().rev() {
+            if let Some(value) = values.get(rest % values.len()) {
+                setting.members[*member].params.set(param, value.clone());
+            }
+            rest /= values.len();
+        }
+        setting
+    }
+}
+
+/// About what a setting has on the heap.
+fn heap(setting: &Setting) -> usize {
+    let params = setting.members.iter().flat_map(|m| m.params.iter());
+    params
+        .map(|(name, value)| size_of::<(&str, Value)>() + name.len() + value.to_string().len())
+        .sum()
+}
