@@ -80,7 +80,8 @@ fn what_one_command_writes_every_other_reads() {
         let agreed = ran(&["label", "--agreement", corpus, &json, "--json"], &[0]);
         let agreed: serde_json::Value = serde_json::from_str(&agreed).unwrap();
         assert_eq!(agreed["both"], NAMES.len(), "{agreed}");
-        for name in NAMES {
+        // An argument of a program cannot hold a NUL.
+        for name in NAMES.iter().filter(|name| !name.contains('\0')) {
             ran(&["explain", corpus, "--", name], &[0]);
         }
     }

@@ -156,6 +156,8 @@ mod tests {
         for (i, bin) in Count::BINS.into_iter().enumerate() {
             tally[bin] = 3 + i as i64;
         }
+        // Those in a transcript that loops later are among all of them.
+        tally[Count::TransientStop] += tally[Count::Earlier];
         tally
     }
 
