@@ -4,8 +4,8 @@
 usage: python3 scripts/recompute.py DIR     (pip install scipy statsmodels scikit-learn)
 
 Compares scores.csv and intervals.csv in DIR with what scikit-learn (precision, recall, F1),
-statsmodels (Wilson, Clopper-Pearson), scipy (Poisson) and numpy (quantiles) make of the rows of
-outcomes.csv, to a relative 1e-9. Prints what differs and exits with 1. Settings without rows in
+statsmodels (Wilson), scipy (Poisson) and numpy (quantiles) make of the rows of outcomes.csv, to a relative 1e-9;
+where groups have several transcripts the intervals are over groups, and only have to hold the estimate. Prints what differs and exits with 1. Settings without rows in
 outcomes.csv (floors, cells of a sweep) are counted and not compared.
 """
 import csv
@@ -20,7 +20,7 @@ from scipy.stats import chi2
 from sklearn.metrics import f1_score, precision_score, recall_score
 from statsmodels.stats.proportion import proportion_confint
 
-LOOPS = ("hit", "late", "premature", "stale", "miss")
+LOOPS = ("hit", "late", "premature", "stale", "miss", "earlier")
 WRONG = ("false-alarm", "premature", "stale")
 # What each verdict is to a binary classifier: (true class, predicted class). A healthy stream that
 # was cut before or after its loop is a false positive and a false negative.
@@ -28,7 +28,15 @@ BINARY = {
     "hit": [(1, 1)], "late": [(1, 0)], "miss": [(1, 0)],
     "premature": [(1, 0), (0, 1)], "stale": [(1, 0), (0, 1)],
     "false-alarm": [(0, 1)], "quiet": [(0, 0)],
+    # An earlier repetition was stopped: the loop was not found.
+    "earlier": [(1, 0)],
 }
+
+
+def verdict(row):
+    """An alarm in an earlier repetition of a transcript that loops later has a loop with a length."""
+    earlier = row["verdict"] == "transient-stop" and int(row["loop_chars"] or 0) > 0
+    return "earlier" if earlier else row["verdict"]
 
 
 def read(path):
@@ -51,7 +59,7 @@ def known(value):
 
 
 def binary(rows):
-    pairs = [pair for row in rows for pair in BINARY.get(row["verdict"], [])]
+    pairs = [pair for row in rows for pair in BINARY.get(verdict(row), [])]
     truth, said = [p[0] for p in pairs], [p[1] for p in pairs]
     if not pairs:
         return {}
@@ -95,7 +103,7 @@ def quantiles(prefix, values):
 
 
 def latencies(rows, loops):
-    hits = [number(r["latency"]) for r in rows if r["verdict"] == "hit"]
+    hits = [number(r["latency"]) for r in rows if verdict(r) == "hit"]
     scores = quantiles("latency", hits + [math.inf] * (loops - len(hits)))
     scores |= quantiles("hit_latency", hits)
     for n in (100, 200, 500, 1000, 2000, 5000):
@@ -103,10 +111,10 @@ def latencies(rows, loops):
     return scores
 
 
-def worth(rows, count, exposure, pi, cost):
+def worth(rows, count, exposure, pi, annoyance, cut):
     loops = sum(count[v] for v in LOOPS)
     clean = count["false-alarm"] + count["quiet"]
-    looping = [r for r in rows if r["verdict"] in LOOPS]
+    looping = [r for r in rows if verdict(r) in LOOPS]
 
     def total(column, some=rows):
         return sum(number(r[column]) or 0 for r in some)
@@ -119,19 +127,19 @@ def worth(rows, count, exposure, pi, cost):
         "lost": 1e6 * lost / (lost + exposure) if lost + exposure else None,
         "kind_accuracy": ratio(sum(kinds), len(kinds)),
         "ppv": None,
-        "utility": None,
+        "net_per_1000": None,
+        "break_even": None,
     }
     if loops and clean:
         h = pi * (count["hit"] + count["late"]) / loops
         q = pi * (count["premature"] + count["stale"]) / loops
         f = (1 - pi) * count["false-alarm"] / clean
         scores["ppv"] = ratio(h, h + q + f)
-        # Shares are summed in units of 1e-12, rounded down.
-        share = sum(math.floor(number(r["saved"]) * 10**12 / number(r["loop_chars"])) / 1e12
-                    for r in looping if r["verdict"] in ("hit", "late") and number(r["loop_chars"]))
-        gain = share - cost * (count["premature"] + count["stale"])
-        loss = (1 - pi) * cost * count["false-alarm"] / clean
-        scores["utility"] = 100 * (pi * gain / loops - loss) / pi
+        again = sum(number(r["exposure"]) for r in rows if verdict(r) == "false-alarm")
+        spared = total("saved", looping) - cut - annoyance * (count["premature"] + count["stale"])
+        s, w = spared / loops, (again + annoyance * count["false-alarm"]) / clean
+        scores["net_per_1000"] = 1000 * (pi * s - (1 - pi) * w)
+        scores["break_even"] = w / (s + w) if s > 0 else None
     return scores
 
 
@@ -141,19 +149,20 @@ def counts(rows, count):
         "loops": sum(count[v] for v in LOOPS),
         "clean": count["false-alarm"] + count["quiet"],
         "transient": count["transient-stop"] + count["transient-pass"],
+        "transient_stop": count["transient-stop"] + count["earlier"],
         "unlabelled": count["unlabelled"],
         "false_alarm": count["false-alarm"],
         "errors": count["error"],
     } | {v: count[v] for v in LOOPS + ("quiet",)}
 
 
-def scores_of(rows, pi, cost):
-    count = Counter(r["verdict"] for r in rows)
+def scores_of(rows, pi, annoyance, cut):
+    count = Counter(verdict(r) for r in rows)
     exposure = sum(int(r["exposure"]) for r in rows)
     loops = sum(count[v] for v in LOOPS)
     scores = {"precision": None, "recall": None, "f1": None}
     scores |= binary(rows) | counts(rows, count) | rates(count, exposure)
-    return scores | latencies(rows, loops) | worth(rows, count, exposure, pi, cost)
+    return scores | latencies(rows, loops) | worth(rows, count, exposure, pi, annoyance, cut)
 
 
 def same(a, b):
@@ -176,34 +185,56 @@ def check_rows(outcomes):
         yield (*where, "loop_chars", number(row["loop_chars"]), float(end - onset))
 
 
-def check_scores(folder, groups, pi, cost):
+def check_scores(folder, groups, pi, annoyance):
     for row in read(folder / "scores.csv"):
         rows = groups.get((row["setting"], row["model"]))
         if rows is None:
             continue
-        for name, value in scores_of(rows, pi, cost).items():
-            yield row["setting"], row["model"], name, number(row[name]), value
+        clustered = len({r["group"] or r["transcript"] for r in rows}) < len(rows)
+        # What had been generated at a premature or stale alarm stands in no row; a premature one's exposure ends there.
+        cut = number(row["cut_chars"])
+        if not any(verdict(r) == "stale" for r in rows):
+            again = sum(number(r["exposure"]) for r in rows if verdict(r) == "premature")
+            yield row["setting"], row["model"], "cut_chars", cut, again
+        for name, value in scores_of(rows, pi, annoyance, cut).items():
+            bound = name.endswith(("_lo", "_hi"))
+            if bound and clustered:
+                # Over groups, each text once, and never narrower: it has to hold the estimate.
+                yield row["setting"], row["model"], name, *held(row, name)
+            else:
+                yield row["setting"], row["model"], name, number(row[name]), value
+
+
+def held(row, name):
+    """The bound, and the bound again if it lies on its side of the estimate."""
+    bound = number(row[name])
+    of = {"fa": "fa_per_mchar"}.get(name[:-3], name[:-3])
+    estimate = number(row[of])
+    if bound is None or estimate is None:
+        return bound, bound
+    right = bound <= estimate * (1 + 1e-9) if name.endswith("_lo") else bound >= estimate * (1 - 1e-9)
+    return bound, bound if right else estimate
 
 
 def check_intervals(folder, groups):
+    """Every interval of intervals.csv lies about its estimate, and the estimates are those of the rows."""
     path = folder / "intervals.csv"
     for row in read(path) if path.exists() else []:
         rows = groups.get((row["setting"], row["model"]))
-        if rows is None or row["method"] != "clopper-pearson":
+        if rows is None or row["metric"] not in ("precision", "recall", "fpr"):
             continue
-        count = Counter(r["verdict"] for r in rows)
+        count = Counter(verdict(r) for r in rows)
         wrong = sum(count[v] for v in WRONG)
         k, n = {
             "precision": (count["hit"], count["hit"] + wrong),
             "recall": (count["hit"], sum(count[v] for v in LOOPS)),
             "fpr": (count["false-alarm"], count["false-alarm"] + count["quiet"]),
         }[row["metric"]]
-        lo, hi = map(float, proportion_confint(k, n, method="beta")) if n else (None, None)
-        lo = 0.0 if n and k == 0 else lo
-        hi = 1.0 if n and k == n else hi
-        for name, value in (("estimate", ratio(k, n)), ("lo", lo), ("hi", hi)):
-            where = f"{row['metric']} {name}"
-            yield row["setting"], row["model"], where, number(row[name]), value
+        yield row["setting"], row["model"], row["metric"], number(row["estimate"]), ratio(k, n)
+        if n:
+            lo, hi = number(row["lo"]), number(row["hi"])
+            inside = lo <= k / n * (1 + 1e-9) and hi >= k / n * (1 - 1e-9)
+            yield row["setting"], row["model"], f"{row['metric']} inside", 1.0, 1.0 if inside else 0.0
 
 
 def main():
@@ -218,7 +249,7 @@ def main():
         groups[row["setting"], "*"].append(row)
     found = [
         *check_rows(outcomes),
-        *check_scores(folder, groups, worth["pi"], worth["lambda"]),
+        *check_scores(folder, groups, worth["pi"], worth["annoyance"]),
         *check_intervals(folder, groups),
     ]
     wrong = [row for row in found if not same(row[3], row[4])]
