@@ -104,7 +104,7 @@ fn write_folder(dir: &Path) {
             counts("quiet", &all(2)),
             counts("exposure", &all(4_000_000)),
             numbers("latency_p50", &median),
-            numbers("within_100", &vec![Some(0.25); 9]),
+            numbers("within_100", &[Some(0.25); 9]),
             counts("saved_chars", &by_setting([200, 700, 0])),
             counts("loop_chars", &all(1000)),
         ],

@@ -94,11 +94,11 @@ impl Constraint {
             Unit::PerMillion => quiet.get(Count::Exposure) as f64 / 1e6,
             _ => quiet.clean() as f64,
         };
-        self.limits_wrong().then(|| self.bound * per)
+        self.limits_wrong().then_some(self.bound * per)
     }
 
     /// P(within): the probability that the true value meets the limit, given these counts. 0 where the metric
-    /// is n/a. `None`: the metric has no closed form, and its error decides ([`normal`](Self::normal), or the
+    /// is n/a. `None`: the metric has no closed form, and its error decides (`normal`, or the
     /// bootstrap).
     pub fn probability(&self, tally: &Tally) -> Option<f64> {
         self.smoothed(&Blend::whole(tally))

@@ -99,7 +99,7 @@ fn metrics(comparison: &Comparison) -> Option<Table> {
 
 fn difference(row: &Difference) -> Row {
     let measure = Measure::named(&row.metric);
-    let write = measure.map_or(decimal as fn(Option<f64>) -> String, |one| writer(one));
+    let write = measure.map_or(decimal as fn(Option<f64>) -> String, writer);
     let signed = measure.map_or(decimal as fn(Option<f64>) -> String, |one| {
         signed_writer(one)
     });

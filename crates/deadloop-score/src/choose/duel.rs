@@ -1,6 +1,6 @@
-//! [`Duel`]: two ways to run a guard on the same transcripts, and how sure it is which one is better.
+//! [`Figures`]: two ways to run a guard on the same transcripts, and how sure it is which one is better.
 //!
-//! Transcripts are drawn by group ([`crate::resample`]), each text once. Two pseudo-loops of mean length take
+//! Transcripts are drawn by group (`resample.rs`), each text once. Two pseudo-loops of mean length take
 //! part, one that the newcomer alone finds and one that the incumbent alone finds, each with weight Poisson(1/2):
 //! without them a handful of loops without a flip would be certainty.
 

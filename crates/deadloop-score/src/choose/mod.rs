@@ -1,8 +1,8 @@
 //! The choice of a setting: [`choose`], by the rules of scoring.md, "Choosing a setting".
 //!
 //! A choice is a decision under uncertainty about a replacement: somebody runs a guard now. Who follows the advice
-//! is not worse off. So a candidate is chosen on all transcripts and again without each fold ([`Cross`]), and what
-//! those choices do on the folds left out is held against the setting in use ([`Duel`]).
+//! is not worse off. So a candidate is chosen on all transcripts and again without each fold (`cross.rs`), and what
+//! those choices do on the folds left out is held against the setting in use (`duel.rs`).
 //!
 //! | to find | look in |
 //! |---|---|
