@@ -42,7 +42,7 @@ fn grouped(value: f64) -> String {
 
 fn percent(share: f64) -> String {
     match share {
-        x if x > 0.999 && x < 1.0 => "over 99.9 %".into(),
+        x if x > 0.999 => "over 99.9 %".into(),
         x => format!("{:.1} %", 100.0 * x),
     }
 }
