@@ -369,6 +369,62 @@ fn a_constraint_that_nothing_meets_names_the_nearest_setting() {
     );
 }
 
+/// Terminal, page, report.md, `--json`, manifest and the head of settings.toml.
+#[test]
+fn the_verdict_is_one_sentence_in_all_six_places() {
+    let bench = Bench::looping();
+    for (out, limit, verdict, exit) in [
+        ("ship", "fa_per_mchar<=10", "ship", 0),
+        ("none", "delay<=10", "none", 6),
+        ("collect", "fa_per_mchar<=0.1", "collect", 5),
+    ] {
+        let now = bench.write(
+            "now.toml",
+            "# mine\n[[guard]]\ndetector = \"checkpoint\"\n[guard.params]\nmin_repeats = 500\n",
+        );
+        let more = ["--constraint", limit, "--settings", &now];
+        let shown = bench.tune(out, &more);
+        assert_eq!(code(&shown), Some(exit), "{}", stderr(&shown));
+        let manifest = bench.manifest(out);
+        assert_eq!(manifest["advice"]["verdict"], verdict);
+        let sentence = manifest["advice"]["reason"].as_str().expect("a sentence");
+        let again = bench.tune(out, &[&more[..], &["--json"]].concat());
+        assert_eq!(
+            stdout_json(&again)["reason"],
+            sentence,
+            "--json, said again"
+        );
+        assert_eq!(stdout_json(&again)["verdict"], verdict);
+        let settings = bench.read(&format!("{out}/settings.toml"));
+        assert!(settings.starts_with(&format!("# deadloop tune: {verdict}\n# {sentence}\n")));
+        assert_eq!(
+            settings.contains("# mine"),
+            verdict != "ship",
+            "kept as it was given"
+        );
+        let plain = |text: String| -> String {
+            let text = text
+                .replace("&lt;", "<")
+                .replace("&#x27;", "'")
+                .replace("&#39;", "'");
+            text.replace('\\', "")
+                .split_whitespace()
+                .collect::<Vec<_>>()
+                .join(" ")
+        };
+        for (place, text) in [
+            ("terminal", stdout(&shown)),
+            ("page", bench.read(&format!("{out}/report.html"))),
+            ("report.md", bench.read(&format!("{out}/report.md"))),
+        ] {
+            assert!(
+                plain(text).contains(&plain(sentence.into())),
+                "{place} of {verdict}: {sentence}"
+            );
+        }
+    }
+}
+
 #[test]
 fn the_sealed_split_is_never_chosen_on_and_its_openings_are_counted() {
     let [dev, test] = ["dev", "test"].map(|split| {

@@ -23,7 +23,10 @@ pub(crate) fn markdown(compared: &Compared) -> String {
         compared.options.resampling.replicates
     );
     for gate in &c.gates {
-        let (name, word) = (gate.gate.name(), gate_word(gate.passed));
+        let (name, word) = (
+            gate.gate.name(),
+            gate_word(gate.passed, compared.comparison.verdict),
+        );
         text += &format!("- gate {name}: **{word}**: {}\n", escaped(&gate.why));
     }
     for why in &c.why {

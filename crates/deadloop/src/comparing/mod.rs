@@ -15,7 +15,7 @@ mod pins;
 mod sides;
 mod words;
 
-use deadloop_score::{CompareOptions, Comparison, NotComparable, Side};
+use deadloop_score::{Bearing, CompareOptions, Comparison, NotComparable, Side};
 use serde_json::{Value, json};
 
 pub(crate) use files::{Out, Place};
@@ -80,11 +80,22 @@ impl NoComparison<'_> {
     }
 }
 
-/// What stands between a verdict and its colour: passed, failed, not evaluated.
-pub(crate) fn gate_word(passed: Option<bool>) -> &'static str {
+/// What became of a gate. Where NEW is worse nothing is said to have passed: it was let through, because nobody asked.
+pub(crate) fn gate_word(passed: Option<bool>, verdict: Bearing) -> &'static str {
     match passed {
+        Some(true) if verdict == Bearing::Regressed => "let through",
         Some(true) => "passed",
         Some(false) => "failed",
         None => "not evaluated",
+    }
+}
+
+/// The verdict as people say it.
+pub(crate) fn verdict_words(verdict: Bearing) -> &'static str {
+    match verdict {
+        Bearing::Improved => "better overall",
+        Bearing::Regressed => "worse",
+        Bearing::Equivalent => "no different",
+        Bearing::Inconclusive => "these transcripts cannot tell",
     }
 }

@@ -2,7 +2,7 @@
 
 use deadloop_score::{Bearing, Direction, Flip, Row, Said, Side, p_shown};
 
-use super::{Compared, gate_word};
+use super::{Compared, gate_word, verdict_words};
 use crate::explaining::visible;
 use crate::show;
 
@@ -10,7 +10,15 @@ use crate::show;
 pub(crate) fn words(compared: &Compared, most: usize) -> String {
     let c = &compared.comparison;
     let count = |n: u64| show::count(n);
-    let mut parts = vec![format!(
+    // The verdict first: who reads one line reads that.
+    let verdict = format!(
+        " {}: {}: {}",
+        c.verdict.name(),
+        verdict_words(c.verdict),
+        c.why.join("\n   ")
+    );
+    let mut parts = vec![visible_lines(&verdict)];
+    parts.push(format!(
         " BASE  {}\n NEW   {}\n {} transcripts: {} loops, {} clean; seed {}, {} replicates",
         side(&compared.base),
         side(&compared.new),
@@ -19,20 +27,19 @@ pub(crate) fn words(compared: &Compared, most: usize) -> String {
         count(c.clean),
         compared.options.resampling.seed,
         compared.options.resampling.replicates,
-    )];
+    ));
     parts.push(metrics(&c.rows));
     parts.extend(flips(compared, most));
     parts.extend(pinned(compared));
-    let mut end = vec![format!(" {}: {}", c.verdict.name(), c.why.join("\n   "))];
     let gate = |g: &deadloop_score::Gate| {
         format!(
             " gate {}: {}: {}",
             g.gate.name(),
-            gate_word(g.passed),
+            gate_word(g.passed, c.verdict),
             g.why
         )
     };
-    end.extend(c.gates.iter().map(gate));
+    let end: Vec<String> = c.gates.iter().map(gate).collect();
     parts.push(visible_lines(&end.join("\n")));
     parts.join("\n\n")
 }
