@@ -74,6 +74,8 @@ pub struct ReportData {
     pub leading: OnceLock<Vec<usize>>,
     /// The best setting of a search: worked out when it is first asked for.
     pub best: OnceLock<Option<usize>>,
+    /// The setting in use: looked for once.
+    pub in_use_at: OnceLock<Option<usize>>,
     /// The rows of each setting: worked out when one is first asked for.
     pub places: OnceLock<Vec<Vec<usize>>>,
 }
@@ -157,9 +159,10 @@ impl ReportData {
 
     /// The setting in use now, if one is known.
     pub fn in_use(&self) -> Option<usize> {
-        self.settings
-            .iter()
-            .position(|setting| setting.role == Role::InUse)
+        *self.in_use_at.get_or_init(|| {
+            let mut settings = self.settings.iter();
+            settings.position(|setting| setting.role == Role::InUse)
+        })
     }
 
     /// What was tried for all models together, unless it is what is in use: the advice is about it.

@@ -24,7 +24,9 @@ pub(crate) struct Grid<'d> {
     /// Parameters with several values.
     pub(crate) dimensions: Vec<Dimension<'d>>,
     /// For each cell its score and the index of its value in each dimension.
-    pub(crate) cells: Vec<(&'d Score, Vec<usize>)>,
+    cells: Vec<(&'d Score, Vec<usize>)>,
+    /// The objective of each cell, and its false alarms per million clean chars: every chart asks for them many times.
+    figures: Vec<[Option<f64>; 2]>,
     /// For each dimension and value the cells that have it: a chart asks for every pair of values.
     having: Vec<Vec<Vec<usize>>>,
 }
@@ -62,6 +64,9 @@ impl<'d> Grid<'d> {
             Some((score, at?))
         };
         let cells: Vec<_> = data.together().filter_map(place).collect();
+        let measures = [data.run.objective.0, &FA_PER_MCHAR];
+        let figure = |score: &Score| measures.map(|one| score.value(one).filter(|x| x.is_finite()));
+        let figures = cells.iter().map(|(score, _)| figure(score)).collect();
         let having = |(i, dimension): (usize, &Dimension<'_>)| {
             let mut having = vec![Vec::new(); dimension.values.len()];
             for (cell, (_, at)) in cells.iter().enumerate() {
@@ -75,6 +80,7 @@ impl<'d> Grid<'d> {
             family,
             dimensions,
             cells,
+            figures,
             having,
         })
     }
@@ -83,29 +89,23 @@ impl<'d> Grid<'d> {
     pub(crate) fn worth(&self, wanted: &[(usize, usize)]) -> Worth<'d> {
         let having = wanted.iter().map(|&(at, value)| &self.having[at][value]);
         let fewest = having.min_by_key(|cells| cells.len());
-        let cells = fewest.into_iter().flatten().map(|cell| &self.cells[*cell]);
-        let all = |at: &[usize]| wanted.iter().all(|&(i, value)| at[i] == value);
-        let here: Vec<&'d Score> = cells
-            .filter(|(_, at)| all(at))
-            .map(|(score, _)| *score)
-            .collect();
-        let run = &self.data.run;
-        let objective = |score: &Score| {
-            score
-                .value(run.objective.0)
-                .filter(|value| value.is_finite())
+        let all = |cell: &usize| {
+            let at = &self.cells[*cell].1;
+            wanted.iter().all(|&(i, value)| at[i] == value)
         };
-        let merit = |value: f64| run.objective.0.sign() * value;
-        let feasible = here.iter().filter(|score| score.meets);
-        let best = feasible.filter_map(|score| Some((*score, objective(score)?)));
+        let here: Vec<usize> = fewest.into_iter().flatten().copied().filter(all).collect();
+        let sign = self.data.run.objective.0.sign();
+        let feasible = here.iter().filter(|cell| self.cells[**cell].0.meets);
+        let best = feasible.filter_map(|cell| Some((self.cells[*cell].0, self.figures[*cell][0]?)));
+        let of = |n: usize| {
+            here.iter()
+                .filter_map(|cell| self.figures[*cell][n])
+                .collect()
+        };
         Worth {
-            best: best.reduce(|a, b| if merit(b.1) > merit(a.1) { b } else { a }),
-            median: median(here.iter().filter_map(|score| objective(score)).collect()),
-            median_fa: median(
-                here.iter()
-                    .filter_map(|score| score.value(&FA_PER_MCHAR))
-                    .collect(),
-            ),
+            best: best.reduce(|a, b| if sign * b.1 > sign * a.1 { b } else { a }),
+            median: median(of(0)),
+            median_fa: median(of(1)),
         }
     }
 
@@ -255,14 +255,16 @@ fn by_number(a: &str, b: &str) -> Ordering {
 }
 
 fn median(mut values: Vec<f64>) -> Option<f64> {
-    values.retain(|value| value.is_finite());
-    values.sort_by(f64::total_cmp);
     let middle = values.len() / 2;
-    let upper = values.get(middle)?;
-    Some(if values.len() % 2 == 1 {
-        *upper
-    } else {
-        (values[middle - 1] + upper) / 2.0
+    if values.is_empty() {
+        return None;
+    }
+    let is_odd = values.len() % 2 == 1;
+    let (below, upper, _) = values.select_nth_unstable_by(middle, f64::total_cmp);
+    let lower = below.iter().copied().reduce(f64::max);
+    Some(match lower.filter(|_| !is_odd) {
+        Some(lower) => (lower + *upper) / 2.0,
+        None => *upper,
     })
 }
 

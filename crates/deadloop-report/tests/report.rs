@@ -498,6 +498,7 @@ fn a_sweep_names_and_shows_its_best_setting() {
     );
     // The fixture's settings without a name alone.
     data.best.take();
+    data.in_use_at.take();
     data.leading.take();
     for setting in &mut data.settings {
         if setting.role != Role::Floor {
