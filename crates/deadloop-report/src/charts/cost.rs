@@ -79,10 +79,11 @@ fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
     if (SHARES.0..=SHARES.1).contains(&pi) {
         let pen = Pen::dashed(Ink::Muted, 1.4, Dash::Dashed);
         panel.line(&[(pi, low), (pi, high)], pen)?;
-        let at = panel.at(pi, high);
-        let label = Label::new(Ink::Muted, Anchor::Middle).size(12.0);
+        // Below, beside its line: above stands what the axis counts.
+        let at = panel.at(pi, low);
+        let label = Label::new(Ink::Muted, Anchor::Start).size(12.0);
         let told = format!("this run: {}", percent(Some(pi)));
-        canvas.text((at.0, at.1 - 10.0), &told, label)?;
+        canvas.text((at.0 + 5.0, at.1 - 10.0), &told, label)?;
     }
     for line in lines.iter().rev() {
         let title = format!(
