@@ -7,6 +7,7 @@ use super::begins::trimmed;
 use super::evidence::{Ends, confidence, confidence_near};
 use super::recycled::recycled;
 use super::views::{EXACT, Stretch, View, list_number, stretches};
+use super::windows::{WINDOW, windows};
 
 /// Chars that a stretch has to have to be looked at.
 const MIN_CHARS: usize = 100;
@@ -117,10 +118,18 @@ pub struct Found {
     pub doubt: Option<Span>,
 }
 
-/// Looks through a text.
+/// Looks through a text; one that is far longer than what models write, in windows.
 pub fn find(text: &str) -> Found {
     let chars: Vec<char> = text.chars().collect();
-    let body = &chars[..body(&chars)];
+    match chars.len() <= WINDOW {
+        true => look(&chars),
+        false => windows(&chars, WINDOW, look),
+    }
+}
+
+/// Looks through a text that is looked at as a whole.
+fn look(chars: &[char]) -> Found {
+    let body = &chars[..body(chars)];
     let candidates = candidates(body);
     let tail = tail(body, &candidates);
     let until = tail

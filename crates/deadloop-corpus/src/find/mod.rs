@@ -8,6 +8,7 @@ mod places;
 mod recycled;
 mod runs;
 mod views;
+mod windows;
 
 pub use choose::{Class, Found, Kind, Span, find};
 pub use places::copies;
