@@ -374,7 +374,7 @@ fn a_constraint_that_nothing_meets_names_the_nearest_setting() {
 fn the_verdict_is_one_sentence_in_all_six_places() {
     let bench = Bench::looping();
     for (out, limit, verdict, exit) in [
-        ("ship", "fa_per_mchar<=10", "ship", 0),
+        ("keep", "fa_per_mchar<=10", "keep", 0),
         ("none", "delay<=10", "none", 6),
         ("collect", "fa_per_mchar<=0.1", "collect", 5),
     ] {

@@ -1,6 +1,6 @@
 //! scores.parquet: every setting of a run, all models together and each by itself.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use deadloop_replay::Block;
@@ -306,7 +306,7 @@ impl Sweep<'_> {
 }
 
 /// Writes `pareto.csv`: `model, setting, recall, fa_per_mchar, delay, front, chosen, candidate, in_use, names`:
-/// the settings of each front in the order of the plan, and of all models together also those of `marked`, whether
+/// the settings of each front in the order of the plan, of those with equal figures the first, and of all models together also those of `marked`, whether
 /// they are on the front (`front` = 1) or not. `chosen` is what `settings.toml` holds for a model; `names` are those
 /// that a setting has, as `document; recommended`.
 pub fn write_pareto(
@@ -334,7 +334,14 @@ pub fn write_pareto(
                 all.extend(Point::of(*cell, &tally).map(|point| (*cell, point)));
             }
         }
+        // Thousands of cells of a grid may have the same figures: one of them, and those that are marked, say as much.
+        let mut seen: BTreeSet<[u64; 3]> = BTreeSet::new();
         for (cell, p) in all {
+            let figures = [p.recall, p.fa_per_mchar, p.delay].map(f64::to_bits);
+            let marked = marks.shown.contains(&cell) || marks.chosen.get(model) == Some(&cell);
+            if !seen.insert(figures) && !marked {
+                continue;
+            }
             let id = plan.id(cell);
             let names = marks.names.get(&id).map(|names| names.join("; "));
             let flag = |is: bool| Cell::Int(Some(i64::from(is)));
