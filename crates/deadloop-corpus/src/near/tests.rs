@@ -11,7 +11,7 @@ fn shingles(text: &str) -> Shingles {
 /// The definition: sets of strings.
 fn slow(a: &str, b: &str) -> f64 {
     let set = |text: &str| -> BTreeSet<String> {
-        let text = folded(text);
+        let text: Vec<char> = folded(text).collect();
         let width = SHINGLE.min(text.len()).max(1);
         text.windows(width).map(|w| w.iter().collect()).collect()
     };
