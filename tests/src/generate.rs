@@ -30,6 +30,14 @@ pub fn text() -> impl Strategy<Value = String> {
         "1. ",
         "2. ",
         "12. x",
+        "2) ",
+        "三、",
+        "（二）",
+        "第九条",
+        "b. ",
+        "  ",
+        "Case 7: ",
+        "9",
         "```\n",
         "\n```rust\n",
         "the same sentence",
@@ -45,6 +53,9 @@ pub fn text() -> impl Strategy<Value = String> {
         2 => (unit.clone(), 1..40_usize).prop_map(|(unit, n)| unit.repeat(n)),
         1 => (unit.clone(), 1..15_usize).prop_map(|(unit, n)| {
             (1..=n).map(|i| format!("{i}. {unit}\n")).collect()
+        }),
+        1 => (unit.clone(), 1..15_usize).prop_map(|(unit, n)| {
+            (1..=n).map(|i| format!("{unit}{} ", 3 * i)).collect()
         }),
         2 => unit,
         1 => ".{0,12}".prop_map(|s: String| s),

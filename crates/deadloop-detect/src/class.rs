@@ -15,6 +15,11 @@ pub(crate) const NAMED: Class = 2;
 pub(crate) const NUMBER: Class = 4;
 /// A sentence ends with it.
 pub(crate) const ENDS: Class = 8;
+/// A Chinese numeral: a letter to Unicode, but for 〇.
+pub(crate) const HAN: Class = 16;
+
+/// The Chinese numerals, those for papers of value too.
+const HAN_NUMERALS: &str = "〇零一二两兩三四五六七八九十百千万萬亿億壹贰叁肆伍陆柒捌玖拾佰仟";
 
 /// The classes of the chars of the first two planes, which nearly all text is made of.
 #[derive(Clone, Copy)]
@@ -44,6 +49,7 @@ fn class(c: char) -> Class {
         (c.is_alphanumeric(), NAMED),
         (c.is_numeric(), NUMBER),
         (ends_sentence(c), ENDS),
+        (!c.is_ascii() && HAN_NUMERALS.contains(c), HAN),
     ];
     let held = classes.into_iter().filter(|(is, _)| *is);
     held.fold(0, |all, (_, class)| all | class)
@@ -67,6 +73,7 @@ mod tests {
             assert_eq!(of & NAMED != 0, c.is_alphanumeric(), "{c:?}");
             assert_eq!(of & NUMBER != 0, c.is_numeric(), "{c:?}");
             assert_eq!(of & ENDS != 0, ends_sentence(c), "{c:?}");
+            assert_eq!(of & HAN != 0, HAN_NUMERALS.contains(c), "{c:?}");
         }
     }
 }

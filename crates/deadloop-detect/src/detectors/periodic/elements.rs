@@ -24,6 +24,9 @@ pub(super) struct Elements {
     blank: bool,
     /// Whether it has a letter or a number.
     named: bool,
+    /// Its numbers, where their values are asked: each times a [`factor`] of its place, and how many.
+    sum: u64,
+    numbers: u64,
 }
 
 /// The bit of a symbol that says whether its element has a letter or a number.
@@ -110,6 +113,8 @@ impl Elements {
             hash: 0,
             blank: false,
             named: false,
+            sum: 0,
+            numbers: 0,
         }
     }
 
@@ -131,11 +136,25 @@ impl Elements {
         self.add(&[NUMBER]);
     }
 
-    /// Adds the letters that a text begins with, none of them ASCII; how many bytes and chars.
+    /// Adds the value of the number that was added last.
     #[inline]
-    pub(super) fn letters(&mut self, text: &str, classes: Classes) -> (usize, usize) {
+    pub(super) fn value(&mut self, value: u64) {
+        self.sum = self
+            .sum
+            .wrapping_add(value.wrapping_mul(factor(self.numbers)));
+        self.numbers += 1;
+    }
+
+    /// Adds the letters that a text begins with, none of them ASCII or of the classes `stops`; how many bytes
+    /// and chars.
+    #[inline]
+    pub(super) fn letters(
+        &mut self,
+        text: &str,
+        (classes, stops): (Classes, Class),
+    ) -> (usize, usize) {
         let is_letter = |c: &char| {
-            let named = classes.of(*c) & (class::NAMED | class::NUMBER) == class::NAMED;
+            let named = classes.of(*c) & (class::NAMED | stops) == class::NAMED;
             named && !c.is_ascii()
         };
         let letters = text.chars().take_while(is_letter);
@@ -189,9 +208,10 @@ impl Elements {
         read
     }
 
-    /// Ends an element; its symbol, which equal ones share and no others but once in 2^31 pairs.
-    /// `None`: there was nothing but blanks.
-    pub(super) fn end(&mut self) -> Option<u32> {
+    /// Ends an element; its symbol, which equal ones share and no others but once in 2^31 pairs, and what its
+    /// numbers come to: a linear sum, so that it goes up evenly where each of them does, and where one does
+    /// not, but once in 2^63 pairs. `None`: there was nothing but blanks.
+    pub(super) fn end(&mut self) -> Option<(u32, u64)> {
         self.blank = false;
         if self.is_empty() {
             return None;
@@ -211,7 +231,8 @@ impl Elements {
         self.text
             .truncate((0..=end).rev().find(is_whole).unwrap_or(end));
         self.starts.push(self.text.len());
-        Some(symbol | named)
+        self.numbers = 0;
+        Some((symbol | named, std::mem::take(&mut self.sum)))
     }
 
     /// Drops the one in the making.
@@ -219,6 +240,7 @@ impl Elements {
         self.text.truncate(self.begun());
         (self.len, self.hash) = (0, 0);
         (self.blank, self.named) = (false, false);
+        (self.sum, self.numbers) = (0, 0);
     }
 
     /// Where the one in the making begins.
@@ -301,6 +323,14 @@ impl Elements {
     }
 }
 
+/// What the number at this place of an element is taken times: odd, and nothing like its neighbours.
+fn factor(place: u64) -> u64 {
+    let mut bits = place.wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    bits = (bits ^ bits >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    bits = (bits ^ bits >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
+    (bits ^ bits >> 31) | 1
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -316,7 +346,7 @@ mod tests {
                 let classes = Classes::new();
                 let fast_bytes = match fast {
                     true if rest.as_bytes()[0].is_ascii() => elements.words(rest.as_bytes()),
-                    true => elements.letters(rest, classes).0,
+                    true => elements.letters(rest, (classes, class::NUMBER)).0,
                     false => 0,
                 };
                 rest = &rest[fast_bytes..];
@@ -325,7 +355,7 @@ mod tests {
                     rest = &rest[c.len_utf8()..];
                 }
             }
-            elements.end()
+            elements.end().map(|(symbol, _)| symbol)
         };
         lines.iter().map(add).collect()
     }

@@ -58,6 +58,10 @@ impl Look {
         let fold = match params.text("fold") {
             "lists" => Fold::Lists,
             "digits" => Fold::Digits,
+            "markers" => Fold::Markers,
+            "numerals" => Fold::Numerals,
+            "counters" => Fold::Counters,
+            "indent" => Fold::Indent,
             _ => Fold::None,
         };
         let on = match params.text("on") {

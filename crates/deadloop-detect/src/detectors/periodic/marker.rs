@@ -35,6 +35,9 @@ pub(super) enum Step {
     Marker,
     /// It is text, and so is what waited.
     Text,
+    /// It is text, and what waited is left out but for the signs that still wait. `ends`: the sentence
+    /// before it ends there.
+    Left { ends: bool },
 }
 
 impl Marker {

@@ -6,6 +6,7 @@ use std::sync::{Arc, LazyLock};
 
 use regex::Regex;
 
+use super::counters::Counters;
 use super::elements::{Elements, NAMED};
 use super::look::{Look, steps};
 use super::places::{Origin, Places};
@@ -32,6 +33,8 @@ struct PeriodicMeter {
     places: Option<Places>,
     /// What the kept symbols are, where they are elements.
     elements: Elements,
+    /// What numbers are worth, where they must count on.
+    counters: Option<Counters>,
     /// Where that is asked.
     recycled: Option<Recycled>,
     /// The first element of the recycled stretch that goes on, once it is not kept, and its number.
@@ -49,6 +52,7 @@ impl PeriodicMeter {
             runs: Runs::new(&look.want),
             places: (!look.symbols.are_chars()).then(Places::default),
             elements: Elements::new(look.symbols.are_elements()),
+            counters: look.symbols.count().then(Counters::default),
             recycled: (look.min_recycled > 0).then(|| Recycled::new(look.want.max_lag)),
             first: (0, String::new()),
             told: 0,
@@ -101,6 +105,7 @@ impl PeriodicMeter {
                     runs: &mut self.runs,
                     places: &mut self.places,
                     elements: &mut self.elements,
+                    counters: &mut self.counters,
                     recycled: &mut self.recycled,
                 },
             );
@@ -122,7 +127,12 @@ impl PeriodicMeter {
     /// Drops old symbols and their places, but for where tails that go on began.
     fn forget(&mut self) {
         let all: Vec<Run> = self.runs.going_on().collect();
-        let origins = all.into_iter().map(|run| (run, self.origin(run))).collect();
+        let left = |run: &Run| match &self.counters {
+            Some(counters) => counters.left(*run),
+            None => *run,
+        };
+        let left = all.iter().map(left);
+        let origins = left.map(|run| (run, self.origin(run))).collect();
         if let Some(stretch) = self.recycled.as_ref().and_then(Recycled::going_on) {
             self.first = (stretch.first, self.first_of(stretch));
         }
@@ -131,13 +141,16 @@ impl PeriodicMeter {
             places.origins = origins;
             places.ends.drain(..old);
         }
+        if let Some(counters) = &mut self.counters {
+            counters.forget(old, &all);
+        }
         self.elements.forget(old);
     }
 
     fn tell_ended(&mut self, fenced: bool) {
         let until = self.runs.seen() - 1;
         for run in self.runs.take_ended() {
-            self.tell(run, until, fenced);
+            self.tell_parts(run, until, fenced);
         }
     }
 
@@ -145,7 +158,7 @@ impl PeriodicMeter {
         let until = self.runs.seen();
         let all: Vec<Run> = self.runs.going_on().collect();
         for run in all {
-            self.tell(run, until, fenced);
+            self.tell_parts(run, until, fenced);
         }
         self.tell_recycled(until);
         self.told = until;
@@ -195,6 +208,20 @@ impl PeriodicMeter {
             Some(index) => self.elements.unit((index, index + 1), lines),
             None if self.first.0 == stretch.first => self.first.1.clone(),
             None => String::new(),
+        }
+    }
+
+    /// Tells of a tail, or of what is left of it where its numbers must count on.
+    fn tell_parts(&mut self, run: Run, until: u64, fenced: bool) {
+        let base = self.runs.base();
+        match &mut self.counters {
+            None => self.tell(run, until, fenced),
+            Some(counters) => {
+                let parts = counters.parts(run, base, until);
+                parts
+                    .into_iter()
+                    .for_each(|(run, until)| self.tell(run, until, fenced));
+            }
         }
     }
 
@@ -340,13 +367,17 @@ struct Taken<'a> {
     runs: &'a mut Runs,
     places: &'a mut Option<Places>,
     elements: &'a mut Elements,
+    counters: &'a mut Option<Counters>,
     recycled: &'a mut Option<Recycled>,
 }
 
 impl Out for Taken<'_> {
     #[inline]
-    fn symbol(&mut self, symbol: u32, at: u64) {
+    fn symbol(&mut self, symbol: u32, value: u64, at: u64) {
         self.runs.add(symbol);
+        if let Some(counters) = self.counters {
+            counters.add(value);
+        }
         let Some(places) = self.places else {
             return;
         };

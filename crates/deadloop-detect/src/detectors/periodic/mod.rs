@@ -8,9 +8,10 @@
 //! |---|---|
 //! | parameters, and which are refused together | here |
 //! | presets and where they come from | `presets.toml` |
-//! | chars to symbols: list markers, numbers, sentences, code | `symbols`, `marker`, `elements` |
+//! | chars to symbols: list markers, numbers, sentences, code | `symbols`, `marker`, `wide`, `numeral`, `elements` |
 //! | which lags a sequence repeats at: the algorithm | `runs`, with `want`, `grams` |
 //! | what is asked of a repetition | `look` |
+//! | whether the numbers of copies count on | `counters` |
 //! | what comes back in no order | `recycled` |
 //! | from repetitions to facts | `meter`, `places` |
 //!
@@ -22,16 +23,19 @@ use crate::param::{Domain, Mark, Param, Threshold, Zero};
 use crate::setting::Params;
 use crate::value::{Literal, Value};
 
+mod counters;
 mod elements;
 mod grams;
 mod look;
 mod marker;
 mod meter;
+mod numeral;
 mod places;
 mod recycled;
 mod runs;
 mod symbols;
 mod want;
+mod wide;
 
 /// The registry entry.
 pub(super) static ENTRY: Detector = Detector {
@@ -59,9 +63,11 @@ static PARAMS: &[Param] = &[
         name: "fold",
         mark: Mark::Structural,
         default: Literal::Text("none"),
-        domain: Domain::Word(&["none", "lists", "digits"]),
+        domain: Domain::Word(&[
+            "none", "lists", "digits", "indent", "markers", "numerals", "counters",
+        ]),
         unit: "",
-        doc: "what is not compared: nothing; list markers at line starts; those, and which number a number is",
+        doc: "what is not compared: nothing; list markers at line starts; those, and which number a number is; leading blanks; those, and markers of every form; those, and which number a numeral of any script is; the same, but only where it counts on evenly from copy to copy",
     },
     Param {
         name: "on",

@@ -36,6 +36,11 @@ pub(super) struct Run {
 }
 
 impl Run {
+    /// The same from a later symbol on, two copies before its end at least.
+    pub(super) fn starting(self, start: u64) -> Self {
+        Self { start, ..self }
+    }
+
     /// Where the last whole copy of its unit begins and ends, if `until` symbols have been read.
     pub(super) fn last_copy(self, until: u64) -> (u64, u64) {
         let lag = u64::from(self.lag);

@@ -5,7 +5,9 @@
 
 use super::elements::Elements;
 use super::marker::{HELD, Marker, Step};
-use crate::class::{self, Classes, NAMED};
+use super::numeral::Numeral;
+use super::wide::{Inside, Leave, Wide, inside, is_numeral};
+use crate::class::{self, Class, Classes, NAMED};
 use crate::fence::Fence;
 
 /// What counts as equal.
@@ -13,10 +15,81 @@ use crate::fence::Fence;
 pub(super) enum Fold {
     /// Equal chars only.
     None,
+    /// The blanks that lines begin with are left out.
+    Indent,
     /// List markers at line starts are left out.
     Lists,
     /// So they are, and each run of digits is one symbol.
     Digits,
+    /// Markers of every form are left out, and what `Indent` leaves out.
+    Markers,
+    /// So they are, and each number is one symbol, Chinese numerals too.
+    Numerals,
+    /// The same, and the value of each number is told.
+    Counters,
+}
+
+impl Fold {
+    /// Which chars belong to a number that is folded.
+    fn numbers(self) -> Class {
+        match self {
+            Self::Digits => class::NUMBER,
+            Self::Numerals | Self::Counters => class::NUMBER | class::HAN,
+            _ => 0,
+        }
+    }
+
+    fn lines(self) -> Lines {
+        match self {
+            Self::None => Lines::Kept,
+            Self::Lists | Self::Digits => Lines::Plain(Marker::default()),
+            Self::Indent => Lines::Wide(Wide::new(Leave::Blanks)),
+            _ => Lines::Wide(Wide::new(Leave::Markers)),
+        }
+    }
+}
+
+/// How lines are read.
+#[derive(Clone, Copy, Debug)]
+enum Lines {
+    Kept,
+    Plain(Marker),
+    Wide(Wide),
+}
+
+impl Lines {
+    /// Whether the rest of the line is text, but for numbers.
+    #[inline]
+    fn are_past(&self) -> bool {
+        match self {
+            Self::Kept => true,
+            Self::Plain(marker) => marker.is_past(),
+            Self::Wide(wide) => wide.is_past(),
+        }
+    }
+
+    /// Whether a number inside a line can be one of an item.
+    #[inline]
+    fn look_inside(&self) -> bool {
+        matches!(self, Self::Wide(wide) if wide.looks_inside())
+    }
+
+    fn read(&mut self, c: char) -> Step {
+        match self {
+            Self::Kept => Step::Text,
+            Self::Plain(marker) => marker.read(c),
+            Self::Wide(wide) => wide.read(c),
+        }
+    }
+
+    #[inline]
+    fn take(&mut self) -> Option<([char; HELD], usize)> {
+        match self {
+            Self::Kept => None,
+            Self::Plain(marker) => marker.take(),
+            Self::Wide(wide) => wide.take(),
+        }
+    }
 }
 
 /// What is compared.
@@ -37,9 +110,17 @@ pub(super) struct Symbols {
     fences: bool,
     fence: Fence,
     /// The line so far, while it can be a list marker.
-    marker: Marker,
-    /// Whether the last folded char was a digit.
+    lines: Lines,
+    /// The chars that make a number.
+    numbers: Class,
+    /// The chars at which reading letters at once stops.
+    stops: Class,
+    /// Whether the last folded char belongs to a number.
     in_number: bool,
+    /// That number, where its value is asked.
+    numeral: Numeral,
+    /// The last chars, the nearest first, blanks in a row as one; where a number may be one of an item.
+    before: [char; BEFORE],
     classes: Classes,
     /// Chars read.
     seen: u64,
@@ -49,7 +130,10 @@ pub(super) struct Symbols {
 pub(super) const NUMBER: u32 = 0x11_0000;
 
 /// The most symbols that one char completes.
-pub(super) const MOST: usize = HELD + 1;
+pub(super) const MOST: usize = HELD + 2;
+
+/// Chars before a number that say whether it can be one of an item.
+const BEFORE: usize = 3;
 
 impl Symbols {
     pub(super) fn new(fold: Fold, on: On, code: (bool, bool)) -> Self {
@@ -60,8 +144,15 @@ impl Symbols {
             skip_code,
             fences,
             fence: Fence::default(),
-            marker: Marker::default(),
+            lines: fold.lines(),
+            numbers: fold.numbers(),
+            stops: match fold {
+                Fold::Markers | Fold::Numerals | Fold::Counters => class::NUMBER | class::HAN,
+                _ => class::NUMBER,
+            },
             in_number: false,
+            numeral: Numeral::default(),
+            before: ['\n'; BEFORE],
             classes: Classes::new(),
             seen: 0,
         }
@@ -77,9 +168,14 @@ impl Symbols {
         self.fold == Fold::None && self.on == On::Chars && !self.skip_code
     }
 
-    /// Whether something is folded away.
+    /// Whether copies of a unit may differ in more than blanks.
     pub(super) fn fold(&self) -> bool {
-        self.fold != Fold::None
+        !matches!(self.fold, Fold::None | Fold::Indent)
+    }
+
+    /// Whether numbers must count up.
+    pub(super) fn count(&self) -> bool {
+        self.fold == Fold::Counters
     }
 
     /// Whether code fences are told apart.
@@ -108,110 +204,205 @@ impl Symbols {
         let plain = self.are_elements() && !self.fences;
         let mut rest = text;
         loop {
-            if plain && (!self.fold() || self.marker.is_past()) {
-                rest = self.gather_all(rest, out.elements());
+            if plain && self.lines.are_past() {
+                rest = self.gather_all(rest, text, out.elements());
             }
             let Some(c) = rest.chars().next() else {
-                return;
+                break;
             };
+            let before = &text[..text.len() - rest.len()];
             rest = &rest[c.len_utf8()..];
             self.seen += 1;
-            self.char(c, out);
+            self.char(c, before, out);
+        }
+        if self.lines.look_inside() {
+            self.before = self.before(text);
         }
     }
 
+    /// The last chars before what follows `text`.
+    fn before(&self, text: &str) -> [char; BEFORE] {
+        let mut last = ['\n'; BEFORE];
+        let mut count = 0;
+        for c in text.chars().rev().chain(self.before) {
+            let c = if c.is_whitespace() { ' ' } else { c };
+            if count > 0 && c == ' ' && last[count - 1] == ' ' {
+                continue;
+            }
+            last[count] = c;
+            count += 1;
+            if count == BEFORE {
+                break;
+            }
+        }
+        last
+    }
+
+    /// What makes the number that follows `text` one that can be an item's, if anything does.
+    fn inside(&self, text: &str) -> Option<Inside> {
+        let asked = self.lines.look_inside() && !self.in_number;
+        asked.then(|| inside(self.before(text))).flatten()
+    }
+
     /// Gathers what is sure to go on with an element, as [`char`](Self::char) would char by char: nearly
-    /// all of most texts. Gives back what follows.
-    fn gather_all<'a>(&mut self, text: &'a str, elements: &mut Elements) -> &'a str {
-        let mut rest = text;
+    /// all of most texts. `rest` ends `text`. Gives back what follows.
+    fn gather_all<'a>(&mut self, rest: &'a str, text: &str, elements: &mut Elements) -> &'a str {
+        let mut rest = rest;
         loop {
+            let digits = matches!(rest.as_bytes().first(), Some(b'0'..=b'9'));
+            if digits && self.inside(&text[..text.len() - rest.len()]).is_some() {
+                return rest;
+            }
             let (bytes, chars) = match rest.as_bytes().first() {
                 Some(b'0'..=b'9') => self.digits(rest, elements),
                 Some(0..0x80) => twice(elements.words(rest.as_bytes())),
-                _ => elements.letters(rest, self.classes),
+                _ => elements.letters(rest, (self.classes, self.stops)),
             };
             if bytes == 0 {
                 return rest;
             }
-            let digit = rest.as_bytes()[bytes - 1].is_ascii_digit();
-            self.in_number = digit && self.fold == Fold::Digits;
+            if !digits {
+                self.end_number(elements);
+            }
+            self.in_number = digits && self.numbers != 0;
             self.seen += chars as u64;
             rest = &rest[bytes..];
         }
     }
 
     /// Gathers the digits that a text begins with; how many bytes and chars.
-    fn digits(&self, text: &str, elements: &mut Elements) -> (usize, usize) {
+    fn digits(&mut self, text: &str, elements: &mut Elements) -> (usize, usize) {
         let digits = text.bytes().take_while(u8::is_ascii_digit);
-        if self.fold != Fold::Digits {
+        if self.numbers == 0 {
             let read = digits.inspect(|digit| elements.char(char::from(*digit), NAMED));
             return twice(read.count());
         }
         if !self.in_number {
             elements.number();
         }
-        twice(digits.count())
+        if !self.count() {
+            return twice(digits.count());
+        }
+        let read = digits.inspect(|digit| self.numeral.add(char::from(*digit)));
+        twice(read.count())
+    }
+
+    /// Adds the value of the number that ends, if its value is asked.
+    #[inline]
+    fn end_number(&mut self, elements: &mut Elements) {
+        if self.in_number && self.count() {
+            elements.value(std::mem::take(&mut self.numeral).value());
+        }
+        self.in_number = false;
     }
 
     #[inline]
-    fn char(&mut self, c: char, out: &mut impl Out) {
+    fn char(&mut self, c: char, before: &str, out: &mut impl Out) {
         if self.fences {
             let was = self.fence.is_line();
             self.fence.step(c);
             if self.skip_code && self.are_elements() && !was && self.fence.is_line() {
                 // Its first two backticks were taken for text.
                 out.elements().abandon();
+                if self.count() {
+                    (self.in_number, self.numeral) = (false, Numeral::default());
+                }
             }
         }
         if self.skip_code && self.fence.is_inside() {
             return;
         }
-        if self.fold == Fold::None {
-            self.gather(c, out);
-        } else if c != '\n' && self.marker.is_past() {
-            self.number(c, out);
-        } else {
-            match self.marker.read(c) {
-                Step::Wait => {}
-                Step::Marker => out.marker(self.seen),
-                Step::Text => {
-                    if let Some((held, len)) = self.marker.take() {
-                        held[..len].iter().for_each(|c| self.number(*c, out));
-                    }
-                    self.number(c, out);
+        if matches!(self.lines, Lines::Kept) {
+            return self.gather(c, out);
+        }
+        let step = match self.begin(c, before) {
+            Some(step) => step,
+            None if c != '\n' && self.lines.are_past() => return self.number(c, out),
+            None => self.lines.read(c),
+        };
+        match step {
+            Step::Wait => return,
+            Step::Marker => return out.marker(self.seen),
+            Step::Left { ends } => {
+                out.marker(self.seen);
+                if ends && self.on == On::Sentences {
+                    self.end(out);
                 }
             }
+            Step::Text => {}
+        }
+        if let Some((held, len)) = self.lines.take() {
+            held[..len].iter().for_each(|c| self.number(*c, out));
+        }
+        self.number(c, out);
+    }
+
+    /// What the first char of a number inside a line does, if it can be an item's.
+    #[inline]
+    fn begin(&mut self, c: char, before: &str) -> Option<Step> {
+        if !self.lines.look_inside() || !self.lines.are_past() || !is_numeral(self.classes.of(c)) {
+            return None;
+        }
+        let inside = self.inside(before)?;
+        match &mut self.lines {
+            Lines::Wide(wide) => Some(wide.begin(inside, c)),
+            _ => None,
         }
     }
 
     /// Folds a number into one symbol.
     #[inline]
     fn number(&mut self, c: char, out: &mut impl Out) {
-        let digit = self.fold == Fold::Digits && self.classes.of(c) & class::NUMBER != 0;
+        let digit = self.classes.of(c) & self.numbers != 0;
         let going_on = digit && self.in_number;
+        if !digit && self.in_number && self.count() {
+            self.tell_number(out);
+        }
         self.in_number = digit;
+        if digit && self.count() {
+            self.numeral.add(c);
+        }
         match (digit, self.on) {
             (true, _) if going_on => {}
-            (true, On::Chars) => out.symbol(NUMBER, self.seen),
+            // Its value is known once it has ended.
+            (true, On::Chars) if self.count() => {}
+            (true, On::Chars) => out.symbol(NUMBER, 0, self.seen),
             (true, _) => out.elements().number(),
             (false, _) => self.gather(c, out),
+        }
+    }
+
+    /// Tells of a number that has ended.
+    fn tell_number(&mut self, out: &mut impl Out) {
+        if self.on == On::Chars {
+            let value = std::mem::take(&mut self.numeral).value();
+            out.symbol(NUMBER, value, self.seen);
+        } else {
+            self.end_number(out.elements());
         }
     }
 
     #[inline]
     fn gather(&mut self, c: char, out: &mut impl Out) {
         if self.on == On::Chars {
-            return out.symbol(u32::from(c), self.seen);
+            return out.symbol(u32::from(c), 0, self.seen);
         }
         let class = self.classes.of(c);
         let ends = match self.on {
             On::Lines => c == '\n',
             _ => class & class::ENDS != 0,
         };
-        if !ends {
+        if ends {
+            self.end(out);
+        } else {
             out.elements().char(c, class);
-        } else if let Some(symbol) = out.elements().end() {
-            out.symbol(symbol, self.seen);
+        }
+    }
+
+    /// Ends an element.
+    fn end(&self, out: &mut impl Out) {
+        if let Some((symbol, value)) = out.elements().end() {
+            out.symbol(symbol, value, self.seen);
         }
     }
 }
@@ -223,8 +414,8 @@ fn twice(bytes: usize) -> (usize, usize) {
 
 /// What takes symbols. Positions are chars from the start of the stream.
 pub(super) trait Out {
-    /// A symbol that is complete with the `at`-th char.
-    fn symbol(&mut self, symbol: u32, at: u64);
+    /// A symbol that is complete with the `at`-th char. `value`: of the numbers in it, where that is asked.
+    fn symbol(&mut self, symbol: u32, value: u64, at: u64);
     /// A list marker that was left out, and is one by the `at`-th char.
     fn marker(&mut self, at: u64);
     /// Where elements are gathered.
