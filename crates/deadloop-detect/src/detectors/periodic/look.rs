@@ -1,5 +1,6 @@
 //! What is asked of a tail: thresholds and rows of rules, compiled once and shared.
 
+use super::counters::Part;
 use super::places::Origin;
 use super::runs::Run;
 use super::symbols::{Fold, On, Symbols};
@@ -29,6 +30,10 @@ pub(super) struct Look {
     /// `min_copies` inside code fences.
     pub(super) fenced_copies: Option<u64>,
     rows: Vec<Row>,
+    /// `min_chars` for tails whose numbers differ and count on; 0: as for others.
+    min_counters: u64,
+    /// For tails whose numbers do not; 0: they are not asked.
+    min_numbers: u64,
 }
 
 /// What chars of a tail are counted.
@@ -88,6 +93,8 @@ impl Look {
             min_recycled: params.count("min_recycled"),
             fenced_copies,
             rows: params.items("rules").iter().enumerate().map(row).collect(),
+            min_counters: params.count("min_counters"),
+            min_numbers: params.count("min_numbers"),
         };
         let max_period = small(params.count("max_period"));
         Self {
@@ -111,11 +118,26 @@ impl Look {
         std::iter::once(others).chain(own)
     }
 
+    /// How what is left of a tail can be accepted, if this is asked of its numbers.
+    pub(super) fn asks_of(&self, part: Part, lag: u32, single: bool) -> Vec<Ask> {
+        let counters = (self.min_counters > 0).then_some(Ask::Counters);
+        let numbers = (self.min_numbers > 0).then_some(Ask::Numbers);
+        match part {
+            Part::Any if self.symbols.count() => numbers.into_iter().collect(),
+            // Without a threshold of their own, those that count on are asked as others.
+            Part::Equal if self.min_counters == 0 => Vec::new(),
+            Part::Even => self.asks(lag, single).chain(counters).collect(),
+            _ => self.asks(lag, single).collect(),
+        }
+    }
+
     /// Chars that a tail needs.
     pub(super) fn chars(&self, ask: Ask) -> u64 {
         match ask {
             Ask::Row(row) => row.min_chars,
             Ask::Single => self.min_single,
+            Ask::Counters => self.min_counters,
+            Ask::Numbers => self.min_numbers,
             Ask::Plain => self.min_chars,
         }
     }
@@ -148,8 +170,11 @@ impl Look {
 
     /// The least that any tail of this lag needs.
     pub(super) fn least(&self, lag: u32) -> u64 {
-        let needs = self.asks(lag, true).map(|ask| self.need(lag, ask));
-        needs.min().unwrap_or(u64::MAX)
+        let parts = [Part::Any, Part::Even].into_iter();
+        let asks = parts.flat_map(|part| self.asks_of(part, lag, true));
+        asks.map(|ask| self.need(lag, ask))
+            .min()
+            .unwrap_or(u64::MAX)
     }
 
     /// What a tail that is accepted in this way asks of each threshold.
@@ -170,6 +195,7 @@ impl Look {
             Ask::Row(_) => (always, always, always, zero),
             Ask::Plain => (copies, grows, after, zero),
             Ask::Single => (copies, always, after, grows),
+            Ask::Counters | Ask::Numbers => (copies, always, after, always),
         };
         let period = Bound::Fixed(i64::from(run.lag));
         vec![
@@ -181,6 +207,25 @@ impl Look {
             Bound::Chars { from: Chars(0) },
             always,
         ]
+    }
+
+    /// The same of a part of it, with what it asks of the thresholds for numbers.
+    pub(super) fn bounds_of(
+        &self,
+        part: Part,
+        (run, at): (Run, Origin),
+        (ask, single): (Ask, bool),
+    ) -> Vec<Bound> {
+        let always = Bound::Fixed(Threshold::AT_MOST.always());
+        let grows = self.chars_since(run, at.start);
+        let mut bounds = self.bounds(run, at, (ask, single));
+        bounds.extend(match (ask, part) {
+            (Ask::Numbers, _) => [always, grows],
+            (Ask::Counters, _) => [grows, always],
+            (_, Part::Even) => [Bound::Exactly(Threshold::AT_MOST.elsewhere()), always],
+            _ => [always, always],
+        });
+        bounds
     }
 
     /// What structural parameters ask of a tail that is accepted in this way; `fenced`: the copies wanted in
@@ -223,7 +268,9 @@ impl Look {
         let always = Bound::Fixed(Threshold::AT_MOST.always());
         let read = Bound::Chars { from: Chars(0) };
         let grows = Bound::Chars { from: start };
-        vec![always, always, always, always, always, read, grows]
+        vec![
+            always, always, always, always, always, read, grows, always, always,
+        ]
     }
 }
 
@@ -241,6 +288,10 @@ pub(super) enum Ask {
     Row(Row),
     /// By `min_copies` and `min_single`.
     Single,
+    /// By `min_copies` and `min_counters`.
+    Counters,
+    /// By `min_copies` and `min_numbers`.
+    Numbers,
 }
 
 fn row((index, row): (usize, &Value)) -> Row {

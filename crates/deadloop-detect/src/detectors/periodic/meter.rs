@@ -6,7 +6,7 @@ use std::sync::{Arc, LazyLock};
 
 use regex::Regex;
 
-use super::counters::Counters;
+use super::counters::{Counters, Part};
 use super::elements::{Elements, NAMED};
 use super::look::{Look, steps};
 use super::places::{Origin, Places};
@@ -128,10 +128,10 @@ impl PeriodicMeter {
     fn forget(&mut self) {
         let all: Vec<Run> = self.runs.going_on().collect();
         let left = |run: &Run| match &self.counters {
-            Some(counters) => counters.left(*run),
-            None => *run,
+            Some(counters) => counters.left(*run).to_vec(),
+            None => vec![*run],
         };
-        let left = all.iter().map(left);
+        let left = all.iter().flat_map(left);
         let origins = left.map(|run| (run, self.origin(run))).collect();
         if let Some(stretch) = self.recycled.as_ref().and_then(Recycled::going_on) {
             self.first = (stretch.first, self.first_of(stretch));
@@ -211,22 +211,22 @@ impl PeriodicMeter {
         }
     }
 
-    /// Tells of a tail, or of what is left of it where its numbers must count on.
+    /// Tells of a tail and, where its numbers are compared, of what is left of it.
     fn tell_parts(&mut self, run: Run, until: u64, fenced: bool) {
         let base = self.runs.base();
         match &mut self.counters {
-            None => self.tell(run, until, fenced),
+            None => self.tell(Part::Any, (run, until), fenced),
             Some(counters) => {
                 let parts = counters.parts(run, base, until);
-                parts
-                    .into_iter()
-                    .for_each(|(run, until)| self.tell(run, until, fenced));
+                for (part, run, until) in parts {
+                    self.tell(part, (run, until), fenced);
+                }
             }
         }
     }
 
     /// Tells of a tail whose last symbol is number `until`, from where it was told last.
-    fn tell(&mut self, run: Run, until: u64, fenced: bool) {
+    fn tell(&mut self, part: Part, (run, until): (Run, u64), fenced: bool) {
         let look = Arc::clone(&self.look);
         if run.lag < look.min_period || run.start + look.least(run.lag) > until {
             return;
@@ -239,7 +239,7 @@ impl PeriodicMeter {
         let single = chars && run.lag == 1 || !self.is_named(run, until, &unit);
         let origin = self.origin(run);
         let fenced = look.fenced_copies.filter(|_| fenced).unwrap_or(0);
-        for ask in look.asks(run.lag, single) {
+        for ask in look.asks_of(part, run.lag, single) {
             let need = look.need(run.lag, ask).max(fenced * u64::from(run.lag));
             let first = (run.start + need).max(self.told + 1);
             let Some((at, clock)) = self.clock(run, (first, until), look.chars(ask)) else {
@@ -250,7 +250,7 @@ impl PeriodicMeter {
                 until,
                 clock,
                 kind: self.kind(run, &unit, origin),
-                bounds: look.bounds(run, origin, (ask, single)),
+                bounds: look.bounds_of(part, (run, origin), (ask, single)),
                 asked: look.asked(run, origin.start, (ask, fenced)),
                 check: "periodic",
                 onset: origin.onset,

@@ -204,6 +204,28 @@ static PARAMS: &[Param] = &[
         unit: "",
         doc: "for periods up to max_period of the first row that holds them, its min_copies and min_chars instead; above the last row, the plain ones",
     },
+    Param {
+        name: "min_counters",
+        mark: OR_NOT,
+        default: Literal::Int(0),
+        domain: Domain::Int {
+            min: 0,
+            max: MAX_COUNT,
+        },
+        unit: "chars",
+        doc: "with fold = counters, min_chars where numbers differ from copy to copy, with min_copies whatever rules say; 0: as for others",
+    },
+    Param {
+        name: "min_numbers",
+        mark: OR_NOT,
+        default: Literal::Int(0),
+        domain: Domain::Int {
+            min: 0,
+            max: MAX_COUNT,
+        },
+        unit: "chars",
+        doc: "with fold = counters, fires too after so many chars of min_copies whose numbers differ anyhow; 0: never",
+    },
 ];
 
 /// Refuses ranges of periods with nothing in them, and rows that stand behind a longer one. A row for
@@ -224,6 +246,15 @@ fn check(params: &Params) -> Result<(), Refusal> {
         );
     }
     check_symbols(params)?;
+    for name in ["min_counters", "min_numbers"] {
+        if params.text("fold") != "counters" && params.int(name) > 0 {
+            let reason = format!(
+                "it compares numbers, and fold = \"{}\": it decides nothing",
+                params.text("fold")
+            );
+            return refuse(name, reason);
+        }
+    }
     let field = |row: &Value, name| row.field(name).and_then(Value::as_int).unwrap_or(0);
     let mut before = 0;
     for row in params.items("rules") {

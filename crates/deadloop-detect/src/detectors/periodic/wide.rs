@@ -84,8 +84,8 @@ pub(super) enum Inside {
 /// Chars of a word before a number.
 const WORD: usize = 16;
 
-/// Words whose number needs no colon.
-const NUMBERED: [&str; 17] = [
+/// Words that number blocks without a heading mark before them.
+const NUMBERED: [&str; 30] = [
     "step",
     "case",
     "part",
@@ -102,7 +102,20 @@ const NUMBERED: [&str; 17] = [
     "attempt",
     "iteration",
     "task",
-    "day",
+    "步骤",
+    "情况",
+    "情形",
+    "案例",
+    "示例",
+    "例",
+    "例题",
+    "问题",
+    "题目",
+    "选项",
+    "方案",
+    "方法",
+    "任务",
+    "阶段",
 ];
 
 impl Wide {
@@ -220,7 +233,7 @@ impl Wide {
             At::Word => self.word(c, number),
             At::Gap if blank => At::Gap,
             At::Gap if number => At::WordNumber,
-            At::Gap if c.is_ascii_uppercase() => At::WordLetter,
+            At::Gap if c.is_ascii_uppercase() && self.is_numbered() => At::WordLetter,
             At::WordNumber => self.word_number(c, number),
             At::WordLetter | At::Bold if matches!(c, ':' | '：') => At::After,
             At::Bold if blank => At::After,
@@ -288,11 +301,11 @@ impl Wide {
     fn word_number(&self, c: char, number: bool) -> At {
         match c {
             _ if number => At::WordNumber,
-            ':' | '：' => At::After,
+            ':' | '：' if self.heading || self.is_numbered() => At::After,
             '.' if self.is_numbered() => At::AfterDot,
             '、' | '．' if self.is_numbered() => At::After,
             _ if is_close(c) && self.is_numbered() => At::After,
-            '*' | '_' if matches!(self.held[0], '*' | '_') => At::Bold,
+            '*' | '_' if matches!(self.held[0], '*' | '_') && self.is_numbered() => At::Bold,
             _ => At::Text,
         }
     }
@@ -311,10 +324,10 @@ impl Wide {
         }
     }
 
-    /// Whether the word that waits is one whose number needs no colon.
+    /// Whether the word that waits is one of those that number blocks.
     fn is_numbered(&self) -> bool {
         let held = self.held[self.from..self.len].iter();
-        let letters = held.take_while(|c| c.is_ascii_alphabetic());
+        let letters = held.take_while(|c| c.is_alphabetic() && !self.is_number(**c));
         let word: String = letters.map(char::to_ascii_lowercase).collect();
         NUMBERED.contains(&word.as_str())
     }
