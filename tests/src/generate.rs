@@ -95,6 +95,9 @@ fn value(domain: Domain) -> BoxedStrategy<Value> {
         Domain::CharSet => text(&["。.；;！!？?\n", ".", "ab", "\n"]).boxed(),
         Domain::Regex => text(&patterns).boxed(),
         Domain::Regexes => vec(text(&patterns), 0..2).prop_map(Value::List).boxed(),
+        Domain::Texts => vec(text(&["en", "zh", "a", "b. ab", "思考"]), 0..3)
+            .prop_map(Value::List)
+            .boxed(),
         // A hundredth is enough to tell values apart, and prints short.
         Domain::Float { min, max } => (0..=100_i32)
             .prop_map(move |i| {

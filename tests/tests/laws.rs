@@ -183,10 +183,11 @@ fn work_is_bounded_on_adversarial_text() {
     }
 }
 
-/// Some presets compare nothing but whole sentences, or long units.
+/// Some presets compare nothing but whole sentences, or long units; some detectors ask for doubt.
 fn plain_loops() -> String {
     let sentence = "\nI will not output any more text since I am done.";
-    "思考".repeat(9000) + &sentence.repeat(200)
+    let doubt = "\nBut wait, maybe that is not it after all.";
+    "思考".repeat(9000) + &sentence.repeat(200) + &doubt.repeat(200)
 }
 
 fn meter(detector: &'static Detector, params: &Params) -> Box<dyn Meter> {

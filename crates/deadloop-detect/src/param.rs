@@ -207,6 +207,8 @@ pub enum Domain {
     Regex,
     /// Any number of regular expressions.
     Regexes,
+    /// Any number of texts, none of them empty.
+    Texts,
     /// Any number of tables, each with exactly these whole numbers, none below 1.
     Rows(&'static [&'static str]),
     /// A program and its arguments.
@@ -220,7 +222,12 @@ impl Domain {
     pub fn is_list(&self) -> bool {
         matches!(
             self,
-            Self::Words(_) | Self::Rising { .. } | Self::Regexes | Self::Rows(_) | Self::Program
+            Self::Words(_)
+                | Self::Rising { .. }
+                | Self::Regexes
+                | Self::Texts
+                | Self::Rows(_)
+                | Self::Program
         )
     }
 
@@ -239,6 +246,10 @@ impl Domain {
             (Self::CharSet, Value::Text(s)) => !s.is_empty(),
             (Self::Regex, Value::Text(s)) => return pattern(s),
             (Self::Regexes, Value::List(items)) => return patterns(items),
+            (Self::Texts, Value::List(items)) => {
+                let is_text = |item: &Value| item.as_text().is_some_and(|text| !text.is_empty());
+                items.iter().all(is_text)
+            }
             (Self::Rows(fields), Value::List(rows)) => rows.iter().all(|row| is_row(row, fields)),
             (Self::Program, Value::List(words)) => {
                 !words.is_empty() && words.iter().all(|w| w.as_text().is_some())
@@ -320,6 +331,7 @@ impl fmt::Display for Domain {
             Self::CharSet => f.write_str("a text of at least one char"),
             Self::Regex => f.write_str("a regular expression"),
             Self::Regexes => f.write_str("a list of regular expressions"),
+            Self::Texts => f.write_str("a list of texts"),
             Self::Float { min, max } => write!(f, "a number, {min:?}..{max:?}"),
             Self::Rows(fields) => write!(f, "a list of tables {{ {} }}", fields.join(", ")),
             Self::Program => f.write_str("a list: a program and its arguments"),

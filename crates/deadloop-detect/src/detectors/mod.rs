@@ -7,6 +7,7 @@ use crate::setting::Params;
 use crate::value::Value;
 
 mod checkpoint;
+mod circling;
 mod command;
 mod compression;
 mod novelty;
@@ -20,6 +21,7 @@ pub static DETECTORS: &[&Detector] = &[
     &recurrence::ENTRY,
     &novelty::ENTRY,
     &compression::ENTRY,
+    &circling::ENTRY,
     &command::ENTRY,
 ];
 

@@ -1,0 +1,153 @@
+//! From counts to facts. A fact is a token at which fewer pairs are new, or more markers stand, than at any
+//! before it that showed as much of the other.
+
+use std::sync::Arc;
+
+use super::markers::{Last, Markers};
+use super::recent::{Counts, Recent};
+use super::tokens::{Token, Tokens};
+use super::{CODE, HISTORY, MARKERS, MAX_NEW, MIN_MARKERS, START_AFTER, WINDOW};
+use crate::fact::{Bound, Clock, Fact, Meter, Recipe};
+use crate::param::Threshold;
+use crate::position::{Chars, Kind};
+use crate::sentence::Sentence;
+use crate::setting::Params;
+use crate::value::Value;
+
+/// What both counts are compared in: shares and densities of a thousand.
+const MILLE: u64 = 1000;
+
+/// A pair of words takes so many chars at most, or the window is not of words.
+const CHARS_A_PAIR: u64 = 40;
+
+/// What the meters of one recipe share.
+struct Look {
+    window: u64,
+    history: u64,
+    markers: Markers,
+    max_new: u64,
+    min_markers: u64,
+    start_after: u64,
+    skip_code: bool,
+}
+
+/// What circling meters are made from.
+pub(super) fn recipe(params: &Params) -> Recipe {
+    let names = params.items(MARKERS).iter().filter_map(Value::as_text);
+    let look = Arc::new(Look {
+        window: params.count(WINDOW),
+        history: params.count(HISTORY),
+        markers: Markers::new(names),
+        max_new: params.count(MAX_NEW),
+        min_markers: params.count(MIN_MARKERS),
+        start_after: params.count(START_AFTER),
+        skip_code: params.text(CODE) == "skip",
+    });
+    Recipe::new(move || Box::new(CirclingMeter::new(Arc::clone(&look))))
+}
+
+/// Follows one stream.
+struct CirclingMeter {
+    look: Arc<Look>,
+    tokens: Tokens,
+    last: Last,
+    recent: Recent,
+    told: Told,
+    sentence: Sentence,
+}
+
+impl CirclingMeter {
+    fn new(look: Arc<Look>) -> Self {
+        Self {
+            tokens: Tokens::new(look.skip_code),
+            last: Last::default(),
+            recent: Recent::new(look.window, look.history),
+            told: Told::default(),
+            sentence: Sentence::default(),
+            look,
+        }
+    }
+
+    /// Adds a token; what it shows, if some setting accepts it and none before it showed as much.
+    fn add(&mut self, token: Token) -> Option<Fact> {
+        let pair = self.last.push(token.hash);
+        let marker = self.look.markers.end(&self.last);
+        let counts = self.recent.push(pair, marker, token.end);
+        let due = token.end >= self.look.window.max(self.look.start_after)
+            && CHARS_A_PAIR * counts.pairs >= self.look.window;
+        let (new, markers) = due.then(|| self.measure(counts))?;
+        let asked = new <= self.look.max_new && markers >= self.look.min_markers;
+        (asked && self.told.is_news(new, markers)).then(|| self.fact(token.end, (new, markers)))
+    }
+
+    /// New pairs of a thousand, rounded up, and markers in a thousand chars, rounded down: a setting's whole
+    /// number is compared with each as with the fraction. Where markers are not asked there are always enough.
+    fn measure(&self, counts: Counts) -> (u64, u64) {
+        let new = (MILLE * counts.new).div_ceil(counts.pairs.max(1));
+        let markers = match self.look.markers.are_none() {
+            true => MILLE,
+            false => MILLE * counts.markers / self.look.window,
+        };
+        (new, markers)
+    }
+
+    fn fact(&self, end: u64, (new, markers): (u64, u64)) -> Fact {
+        let bound = |n: u64| i64::try_from(n).unwrap_or(i64::MAX);
+        let markers = match self.look.markers.are_none() {
+            true => Threshold::AT_MOST.always(),
+            false => bound(markers),
+        };
+        Fact {
+            at: self.tokens.read(),
+            until: self.tokens.read(),
+            clock: Clock::Chars,
+            kind: Kind::NearRepeat,
+            bounds: vec![Bound::Fixed(bound(new)), Bound::Fixed(markers)],
+            asked: Vec::new(),
+            check: "circling",
+            onset: Chars(end - self.look.window + 1),
+            period: Chars(0),
+            copies: Bound::Fixed(0),
+            unit: self.sentence.text(),
+        }
+    }
+}
+
+impl Meter for CirclingMeter {
+    fn push(&mut self, piece: &str, facts: &mut Vec<Fact>) {
+        for c in piece.chars() {
+            self.sentence.read(c);
+            for token in self.tokens.push(c).into_iter().flatten() {
+                facts.extend(self.add(token));
+            }
+        }
+    }
+}
+
+/// What need not be told again.
+struct Told {
+    /// For each density of markers the least share of new pairs that was told with as many or more.
+    least: Vec<u64>,
+}
+
+impl Default for Told {
+    fn default() -> Self {
+        // No share is as large.
+        let least = vec![MILLE + 1; MILLE as usize + 1];
+        Self { least }
+    }
+}
+
+impl Told {
+    fn is_news(&mut self, new: u64, markers: u64) -> bool {
+        let last = usize::try_from(markers).map_or(self.least.len() - 1, |m| m.min(MILLE as usize));
+        if self.least[last] <= new {
+            return false;
+        }
+        let mut lower = self.least[..=last].iter_mut().rev();
+        while let Some(least) = lower.next().filter(|least| **least > new) {
+            *least = new;
+        }
+        true
+    }
+}

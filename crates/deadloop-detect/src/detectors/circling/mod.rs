@@ -1,0 +1,139 @@
+//! `circling`: text that goes round what it has said already, in other words.
+//!
+//! Two counts together: how few pairs of words are new, and how many markers of doubt ("wait", "maybe")
+//! there are. Neither works alone; both are whole numbers, so there is no model to carry and no rounding.
+//!
+//! | to find | look in |
+//! |---|---|
+//! | parameters, and which are refused together | here |
+//! | the lists of markers | `markers.toml`, read in `markers` |
+//! | chars to tokens | `tokens` |
+//! | counting what comes and goes | `recent` |
+//! | from counts to facts | `meter` |
+//!
+//! What it does exactly stands in `exactly.md`, which `deadloop detectors` shows.
+//!
+//! What it costs: two look-ups a token, one when it comes and one when it goes; 20 bytes for each token of
+//! the history.
+
+use crate::detectors::{Detector, Measure, Refusal};
+use crate::param::{Domain, Mark, Param, Threshold};
+use crate::setting::Params;
+use crate::value::{Literal, Value};
+
+mod markers;
+mod meter;
+mod recent;
+mod tokens;
+
+/// The registry entry.
+pub(super) static ENTRY: Detector = Detector {
+    name: "circling",
+    version: 1,
+    about: "the same few ideas again in other words: few new pairs of words, many markers of doubt",
+    exactly: include_str!("exactly.md"),
+    params: PARAMS,
+    presets: include_str!("presets.toml"),
+    check,
+    measure: Measure::Text(meter::recipe),
+};
+
+const CODE: &str = "code";
+const HISTORY: &str = "history";
+const MARKERS: &str = "markers";
+const MAX_NEW: &str = "max_new";
+const MIN_MARKERS: &str = "min_markers";
+const START_AFTER: &str = "start_after";
+const WINDOW: &str = "window";
+
+static PARAMS: &[Param] = &[
+    Param {
+        name: WINDOW,
+        mark: Mark::Structural,
+        default: Literal::Int(4000),
+        domain: Domain::Int {
+            min: 1,
+            max: 1_000_000,
+        },
+        unit: "chars",
+        doc: "the text that is asked: the last so many chars",
+    },
+    Param {
+        name: HISTORY,
+        mark: Mark::Structural,
+        default: Literal::Int(20_000),
+        domain: Domain::Int {
+            min: 1,
+            max: 1_000_000,
+        },
+        unit: "chars",
+        doc: "how far back an equal pair of words makes one that is not new",
+    },
+    Param {
+        name: MARKERS,
+        mark: Mark::Structural,
+        default: Literal::Texts(&["en", "zh"]),
+        domain: Domain::Texts,
+        unit: "",
+        doc: "markers of doubt: the lists en and zh, and phrases of 1 to 4 words; none: they are not asked",
+    },
+    Param {
+        name: MAX_NEW,
+        mark: Mark::Threshold(Threshold::AT_LEAST),
+        default: Literal::Int(150),
+        domain: Domain::Int { min: 1, max: 1000 },
+        unit: "of 1000 pairs",
+        doc: "new pairs among those of the window, at most",
+    },
+    Param {
+        name: MIN_MARKERS,
+        mark: Mark::Threshold(Threshold::AT_MOST),
+        default: Literal::Int(6),
+        domain: Domain::Int { min: 0, max: 1000 },
+        unit: "in 1000 chars",
+        doc: "markers in the window, at least",
+    },
+    Param {
+        name: START_AFTER,
+        mark: Mark::Structural,
+        default: Literal::Int(0),
+        domain: Domain::Int {
+            min: 0,
+            max: 100_000_000,
+        },
+        unit: "chars",
+        doc: "no alarm before so many chars",
+    },
+    Param {
+        name: CODE,
+        mark: Mark::Structural,
+        default: Literal::Text("skip"),
+        domain: Domain::Word(&["check", "skip"]),
+        unit: "",
+        doc: "text inside ``` fences: as any other, or not read",
+    },
+];
+
+/// Refuses a history in which the window does not fit, and phrases that no text has.
+fn check(params: &Params) -> Result<(), Refusal> {
+    let (window, history) = (params.count(WINDOW), params.count(HISTORY));
+    if history < window {
+        return Err(Refusal {
+            param: HISTORY,
+            reason: format!("{history} is below window {window}: a pair would be new to itself"),
+        });
+    }
+    for phrase in params.items(MARKERS).iter().filter_map(Value::as_text) {
+        let tokens = markers::tokens_of(phrase).len();
+        if markers::list(phrase).is_none() && !(1..=markers::LONGEST).contains(&tokens) {
+            return Err(Refusal {
+                param: MARKERS,
+                reason: format!(
+                    "{phrase:?} has {tokens} words; expected a phrase of 1 to {}",
+                    markers::LONGEST
+                ),
+            });
+        }
+    }
+    Ok(())
+}

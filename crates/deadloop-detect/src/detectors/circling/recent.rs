@@ -1,0 +1,149 @@
+//! [`Recent`]: the pairs and markers of the window, and the pairs of the history.
+
+use std::collections::VecDeque;
+
+use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
+
+/// A token of the history.
+#[derive(Clone, Copy, Debug)]
+struct Item {
+    /// Of the pair that it ends.
+    hash: u64,
+    /// Chars up to its end; they go round, and only differences count.
+    end: u32,
+    bits: u8,
+}
+
+/// It ends a pair; a new one; a marker.
+const PAIR: u8 = 1;
+const NEW: u8 = 2;
+const MARKER: u8 = 4;
+
+/// The tokens of the last chars, in order.
+#[derive(Debug)]
+pub(super) struct Recent {
+    window: u64,
+    history: u64,
+    items: VecDeque<Item>,
+    /// The number of the first of `items`; numbers go round.
+    first: u32,
+    /// How many of `items` are older than the window.
+    older: usize,
+    /// The number of the last token that ended a pair, for each pair: a table of numbers alone.
+    latest: HashTable<u32>,
+    counts: Counts,
+}
+
+/// What the window holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Counts {
+    pub(super) pairs: u64,
+    pub(super) new: u64,
+    pub(super) markers: u64,
+}
+
+impl Recent {
+    pub(super) fn new(window: u64, history: u64) -> Self {
+        Self {
+            window,
+            history,
+            items: VecDeque::new(),
+            first: 0,
+            older: 0,
+            latest: HashTable::new(),
+            counts: Counts::default(),
+        }
+    }
+
+    /// Adds a token that ends after `end` chars, with the pair that it ends; what the window holds then.
+    pub(super) fn push(&mut self, pair: Option<u64>, marker: bool, end: u64) -> Counts {
+        #[allow(clippy::cast_possible_truncation, reason = "only differences count")]
+        let end = end as u32;
+        self.advance(end);
+        let new = pair.is_some_and(|hash| self.enter(hash));
+        let bit = |is: bool, bit: u8| if is { bit } else { 0 };
+        let item = Item {
+            hash: pair.unwrap_or(0),
+            end,
+            bits: bit(pair.is_some(), PAIR) | bit(new, NEW) | bit(marker, MARKER),
+        };
+        self.make_room();
+        self.items.push_back(item);
+        self.counts.add(item);
+        self.counts
+    }
+
+    /// Notes that the next token ends this pair; whether no token of the history does.
+    fn enter(&mut self, hash: u64) -> bool {
+        let (items, first) = (&self.items, self.first);
+        let hash_of = |n: &u32| items[n.wrapping_sub(first) as usize].hash;
+        // Fewer tokens are kept than there are numbers.
+        let number = first.wrapping_add(u32::try_from(items.len()).unwrap_or(u32::MAX));
+        match self.latest.entry(hash, |n| hash_of(n) == hash, hash_of) {
+            Entry::Occupied(mut latest) => {
+                *latest.get_mut() = number;
+                false
+            }
+            Entry::Vacant(none) => {
+                none.insert(number);
+                true
+            }
+        }
+    }
+
+    /// Moves the ends of window and history to where a token ends.
+    fn advance(&mut self, end: u32) {
+        let since = |item: &Item| u64::from(end.wrapping_sub(item.end));
+        while let Some(item) = self
+            .items
+            .get(self.older)
+            .filter(|i| since(i) >= self.window)
+        {
+            self.counts.remove(*item);
+            self.older += 1;
+        }
+        while self.items.front().is_some_and(|i| since(i) > self.history) {
+            self.forget();
+        }
+    }
+
+    fn forget(&mut self) {
+        let Some(item) = self.items.pop_front() else {
+            return;
+        };
+        let number = self.first;
+        if item.bits & PAIR != 0
+            && let Ok(latest) = self.latest.find_entry(item.hash, |n| *n == number)
+        {
+            latest.remove();
+        }
+        self.first = number.wrapping_add(1);
+        self.older -= 1;
+    }
+
+    /// Doubling would keep twice what is needed: there is at most a token a char.
+    fn make_room(&mut self) {
+        let most = usize::try_from(self.history + 2).unwrap_or(usize::MAX);
+        let held = self.items.len();
+        if held == self.items.capacity() && held < most {
+            self.items.reserve_exact((held + 64).min(most - held));
+        }
+    }
+}
+
+impl Counts {
+    fn add(&mut self, item: Item) {
+        let [pair, new, marker] = [PAIR, NEW, MARKER].map(|bit| u64::from(item.bits & bit != 0));
+        self.pairs += pair;
+        self.new += new;
+        self.markers += marker;
+    }
+
+    fn remove(&mut self, item: Item) {
+        let [pair, new, marker] = [PAIR, NEW, MARKER].map(|bit| u64::from(item.bits & bit != 0));
+        self.pairs -= pair;
+        self.new -= new;
+        self.markers -= marker;
+    }
+}

@@ -1,0 +1,128 @@
+//! From chars to tokens: words, and chars of scripts without blanks, under a hash.
+
+use crate::fence::Fence;
+use crate::script::is_unspaced;
+
+/// A token: a hash of it, and the chars up to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Token {
+    pub(super) hash: u64,
+    pub(super) end: u64,
+}
+
+/// A word is cut here: text without blanks is not one word for ever.
+const MAX_WORD: u32 = 64;
+
+/// Cuts one stream into tokens. A word is complete with the char after it, so no token depends on what
+/// has not been read.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Tokens {
+    skip_code: bool,
+    fence: Fence,
+    /// Chars read.
+    read: u64,
+    /// Of the word that is read: its chars, 0 for none, and where it ends so far.
+    length: u32,
+    word: Token,
+}
+
+impl Tokens {
+    pub(super) fn new(skip_code: bool) -> Self {
+        Self {
+            skip_code,
+            fence: Fence::default(),
+            read: 0,
+            length: 0,
+            word: Token { hash: 0, end: 0 },
+        }
+    }
+
+    /// Chars read.
+    pub(super) fn read(&self) -> u64 {
+        self.read
+    }
+
+    /// Reads a char: the word that it completes, and itself where it is a token.
+    pub(super) fn push(&mut self, c: char) -> [Option<Token>; 2] {
+        self.read += 1;
+        if self.skip_code {
+            self.fence.step(c);
+            if self.fence.is_inside() {
+                return [self.finish(), None];
+            }
+        }
+        let end = self.read;
+        if !c.is_alphanumeric() && c != '_' {
+            return [self.finish(), None];
+        }
+        if is_unspaced(c) {
+            let hash = spread(u64::from(u32::from(c)));
+            return [self.finish(), Some(Token { hash, end })];
+        }
+        // One char for one: İ becomes two, of which the first counts.
+        let lower = c.to_lowercase().next().unwrap_or(c);
+        let hash = if self.length == 0 { 0 } else { self.word.hash };
+        self.word = Token {
+            hash: join(hash, u64::from(u32::from(lower))),
+            end,
+        };
+        self.length += 1;
+        match self.length == MAX_WORD {
+            true => [self.finish(), None],
+            false => [None; 2],
+        }
+    }
+
+    /// The word that ends.
+    pub(super) fn finish(&mut self) -> Option<Token> {
+        let length = std::mem::take(&mut self.length);
+        (length > 0).then_some(Token {
+            hash: spread(self.word.hash),
+            ..self.word
+        })
+    }
+}
+
+/// A hash of what had `hash` and one thing more.
+pub(super) fn join(hash: u64, next: u64) -> u64 {
+    hash.wrapping_mul(0x9E37_79B9_7F4A_7C15)
+        .wrapping_add(next)
+        .wrapping_add(1)
+}
+
+/// Lets every bit of a number decide every bit of the result, which no other number has.
+pub(super) fn spread(mut x: u64) -> u64 {
+    x = (x ^ (x >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    x = (x ^ (x >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    x ^ (x >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ends(text: &str, skip_code: bool) -> Vec<u64> {
+        let mut tokens = Tokens::new(skip_code);
+        let all = text.chars().flat_map(|c| tokens.push(c)).flatten();
+        all.map(|token| token.end).collect()
+    }
+
+    #[test]
+    fn where_tokens_end() {
+        assert_eq!(ends("It doesn't, x_y tail", false), [2, 8, 10, 15]);
+        assert_eq!(ends("a思考b ", false), [1, 2, 3, 4]);
+        assert_eq!(ends(&"ab".repeat(100), false), [64, 128, 192]);
+        assert_eq!(ends("a\n```\nb c\n```\nd ", true), [1, 15]);
+    }
+
+    #[test]
+    fn case_does_not_count() {
+        let hashes = |text: &str| -> Vec<u64> {
+            let mut tokens = Tokens::new(false);
+            let all = text.chars().flat_map(|c| tokens.push(c)).flatten();
+            all.map(|token| token.hash).collect()
+        };
+        assert_eq!(hashes("Wait É "), hashes("wAIT é "));
+        assert_ne!(hashes("wait "), hashes("waits "));
+    }
+}
