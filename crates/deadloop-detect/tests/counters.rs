@@ -96,7 +96,7 @@ fn fast(params: &Params, text: &str, size: usize) -> Option<u64> {
 }
 
 fn params() -> impl Strategy<Value = Params> {
-    let or_none = |most| prop_oneof![Just(0), 1..most];
+    let or_none = |most: i64| prop_oneof![Just(0), 1..most];
     (2..5_i64, 1..60_i64, or_none(90), or_none(120), 1..40_i64).prop_map(
         |(copies, chars, counters, numbers, longest)| {
             let mut params = Params::defaults(Detector::find("periodic").unwrap());

@@ -236,7 +236,9 @@ impl PeriodicMeter {
             return;
         }
         let chars = !look.symbols.are_elements();
-        let single = chars && run.lag == 1 || !self.is_named(run, until, &unit);
+        // Where numbers are compared, they are no names: dumps and grids are often meant.
+        let bare = look.symbols.count() && !unit.contains(char::is_alphabetic);
+        let single = chars && run.lag == 1 || bare || !self.is_named(run, until, &unit);
         let origin = self.origin(run);
         let fenced = look.fenced_copies.filter(|_| fenced).unwrap_or(0);
         for ask in look.asks_of(part, run.lag, single) {
