@@ -495,7 +495,7 @@ mod tests {
     /// A line without its marker, or without blanks and what stands before them.
     fn slow_line(line: &str) -> String {
         let signs = pattern(r"^(?:[#*_>+•◦●▪·○■-]|\s)*");
-        let head = signs.find(line).end();
+        let head = signs.find(line).unwrap().end();
         let rest = &line[head..];
         let blank = line[..head].rfind(char::is_whitespace);
         let kept = blank.map_or(0, |i| i + 1);
@@ -539,8 +539,11 @@ mod tests {
         let close = pick(&["", ".", ")", "、", "）", ": ", "条", ".2 ", ". ", "，", "]"]);
         let tail = pick(&["", " ", "**", "** "]);
         let text = pick(&["zq", "文", "zq zq", "~", ""]);
-        (head, open, number, close, tail, text)
-            .prop_map(|(a, b, c, d, e, f)| [a, b, c, d, e, f].concat())
+        (head, open, number, close, tail, text).prop_map(|(a, b, c, d, e, f)| {
+            // Without a heading a number after any word is one inside the line, which is asked below.
+            let b = if b == "Room " && a != "## " { "" } else { b };
+            [a, b, c, d, e, f].concat()
+        })
     }
 
     /// Of numbers inside a line, after a char with which no line's marker goes on.
@@ -556,7 +559,7 @@ mod tests {
         for found in number.find_iter(line) {
             let before = chars_before(found.start());
             let after = &line[found.end()..];
-            let is = |pattern: &str, text: &str| pattern(pattern).is_match(text);
+            let is = |form: &str, text: &str| pattern(form).is_match(text);
             let sentence = is(r"^(?: [.。；;！!？?]|[。；;！!？?])", &before);
             let item =
                 is("^[.．、)）]|^[\\]】]", after) && !is(&format!(r"^\.(?:{NUMBER}|$)"), after);
