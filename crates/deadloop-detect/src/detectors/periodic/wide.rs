@@ -306,14 +306,14 @@ impl Wide {
             return word.len() < WORD;
         }
         let lower = |c: &char| c.to_ascii_lowercase();
-        let begins = |known: &&str| {
+        let begins = |known: &str| {
             let mut known = known.chars();
             let same = word.iter().all(|own| known.next() == Some(lower(own)));
             same && known.next() == Some(lower(&c))
         };
         let letters = word.len() < 6 && word.iter().chain([&c]).all(char::is_ascii_alphabetic);
         letters && (word.len() == 1 && c.is_ascii_uppercase() || "ivxIVX".contains(c))
-            || NUMBERED.iter().any(|known| begins(&known))
+            || NUMBERED.iter().any(|known| begins(known))
     }
 
     fn word_number(&self, c: char, number: bool) -> At {
