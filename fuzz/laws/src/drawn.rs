@@ -65,6 +65,11 @@ fn value(domain: Domain, bytes: &mut Unstructured) -> Result<Value> {
                     .collect::<Result<_>>()?,
             )
         }
+        Domain::Texts => {
+            let several = 0..bytes.int_in_range(0..=2)?;
+            let one = |bytes: &mut Unstructured| word(&["en", "zh", "wait", "ab", "等等"], bytes);
+            Value::List(several.map(|_| one(bytes)).collect::<Result<_>>()?)
+        }
         Domain::Rows(fields) => {
             let several = 0..bytes.int_in_range(0..=3)?;
             Value::List(several.map(|_| row(fields, bytes)).collect::<Result<_>>()?)
