@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 
 use super::begins::trimmed;
 use super::evidence::{Ends, confidence, confidence_near};
+use super::gone::gone_since;
 use super::recycled::recycled;
+use super::stale::stale_since;
 use super::views::{EXACT, Stretch, View, list_number, stretches};
 
 /// Chars that a stretch has to have to be looked at.
@@ -20,6 +22,10 @@ const LIKELY: f64 = 0.5;
 const SLACK: usize = 8;
 /// Chars by which a repetition has to be earlier to be one that leads into another.
 const LEAD: usize = 20;
+/// Likewise, chars in which nothing new is said.
+const STALE: usize = 300;
+/// End marks that a recording may close with; more in a row are a loop of them.
+const MARKS: usize = 3;
 /// One that is seen more sharply may be so many times shorter than the longest.
 const MOST: usize = 4;
 /// Fewer copies at the end than this may be alike by chance.
@@ -122,11 +128,14 @@ pub fn find(text: &str) -> Found {
     let chars: Vec<char> = text.chars().collect();
     let body = &chars[..body(&chars)];
     let candidates = candidates(body);
-    let tail = tail(body, &candidates);
+    let mut tail = tail(body, &candidates);
     let until = tail
         .as_ref()
         .map_or(body.len(), |t| t.earliest.unwrap_or(t.onset));
     let mut spans = escaped(body, &candidates, until);
+    if tail.is_none() {
+        tail = never_back(body, &mut spans);
+    }
     let likeliest = |a: &&Candidate, b: &&Candidate| a.confidence.total_cmp(&b.confidence);
     let doubt = candidates.iter().max_by(likeliest);
     let best = |all: &[Span]| all.iter().map(|s| s.confidence).fold(0.0, f64::max);
@@ -193,7 +202,7 @@ fn candidates(text: &[char]) -> Vec<Candidate> {
 /// Where the text ends that the model wrote: before white space, broken chars and end marks.
 fn body(text: &[char]) -> usize {
     let mut end = text.len();
-    loop {
+    for left in (0..=MARKS).rev() {
         let blank = |c: &&char| c.is_whitespace() || **c == '\u{fffd}';
         end -= text[..end].iter().rev().take_while(blank).count();
         let mark = END_MARKS.iter().find(|mark| {
@@ -202,10 +211,12 @@ fn body(text: &[char]) -> usize {
             chars.all(|c| text.next() == Some(&c))
         });
         match mark {
+            Some(_) if left == 0 => return text.len(),
             Some(mark) => end -= mark.chars().count(),
-            None => return end,
+            None => break,
         }
     }
+    end
 }
 
 fn ends(text: &[char], stretch: &Stretch) -> Ends {
@@ -243,8 +254,21 @@ fn tail(text: &[char], candidates: &[Candidate]) -> Option<Span> {
     };
     let mut span = span(text, best);
     span.end = None;
-    span.earliest = lead(candidates, &best.stretch);
+    let stale = stale_since(text, span.onset);
+    let stale = (stale + STALE <= span.onset).then_some(stale);
+    span.earliest = lead(candidates, &best.stretch)
+        .into_iter()
+        .chain(stale)
+        .min();
     Some(span)
+}
+
+/// Of a text that never comes back to prose: the repetition after which it does not, taken out with those behind it.
+fn never_back(text: &[char], spans: &mut Vec<Span>) -> Option<Span> {
+    let first = gone_since(text, spans)?;
+    let mut tail = spans.drain(first..).next()?;
+    tail.end = None;
+    Some(tail)
 }
 
 /// Whether copies at the end that are alike are the smaller part of a repetition whose copies differ: a few

@@ -31,7 +31,7 @@ pub(super) fn confidence_near(text: &[char], near: &Recycled, ends: Ends) -> f64
     let stretch = &near.stretch;
     // What is asked for item by item differs in more than that.
     let alike = 15.0 * (near.alike - 0.92);
-    let amount = amount(stretch).min(4.0) - 2.6;
+    let amount = amount(stretch).min(4.0) - 3.6;
     certain(amount + alike + form(text, stretch) + what(text, stretch, ends) + ending(ends))
 }
 
@@ -61,7 +61,7 @@ fn amount(stretch: &Stretch) -> f64 {
 fn how(stretch: &Stretch, ends: Ends) -> f64 {
     let numbers = match (stretch.numbers, ends) {
         (Numbers::Same, _) => 0.0,
-        (Numbers::Counting, Ends::Before) => -4.5,
+        (Numbers::Counting, Ends::Before) => -5.5,
         (Numbers::Counting, _) => -2.5,
         (Numbers::Data, _) => -4.5,
     };

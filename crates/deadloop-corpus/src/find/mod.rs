@@ -4,9 +4,11 @@ mod aligned;
 mod begins;
 mod choose;
 mod evidence;
+mod gone;
 mod places;
 mod recycled;
 mod runs;
+mod stale;
 mod views;
 
 pub use choose::{Class, Found, Kind, Span, find};

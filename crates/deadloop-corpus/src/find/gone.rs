@@ -1,0 +1,50 @@
+//! A text that repeated itself, stopped, and said nothing more: stray marks, or words of the repetition again.
+//! A loop that ended so has not ended by itself.
+
+use std::collections::HashSet;
+
+use super::choose::Span;
+
+/// Which of the spans of a text, in their order, is the first after which no word comes that does not stand in a span.
+pub(super) fn gone_since(text: &[char], spans: &[Span]) -> Option<usize> {
+    let mut first = None;
+    let mut until = text.len();
+    let mut known = HashSet::new();
+    for (index, span) in spans.iter().enumerate().rev() {
+        let end = span.end?.min(until);
+        known.extend(words(&text[span.start..end]));
+        if words(&text[end..until]).any(|word| !known.contains(&word)) {
+            break;
+        }
+        (first, until) = (Some(index), span.start);
+    }
+    first
+}
+
+/// The words of a text: two letters or more, in one case.
+fn words(text: &[char]) -> impl Iterator<Item = String> {
+    let lower = |word: &[char]| word.iter().flat_map(|c| c.to_lowercase()).collect();
+    text.split(|c| !c.is_alphabetic())
+        .filter(|word| word.len() >= 2)
+        .map(lower)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Class, find};
+
+    #[test]
+    fn stray_marks_do_not_end_a_loop_and_an_answer_does() {
+        let looped = "We look at the same clause of the contract again. ".repeat(12);
+        let of = |rest: &str| find(&format!("A question of law.\n{looped}{rest}")).class;
+        assert_eq!(of("\n\n\n#\n. . .\n\n## 3 - -\n\n\n\\ / . ."), Class::Loop);
+        assert_eq!(
+            of("\n\n\nThe contract.\n\n\n. The clause. . ."),
+            Class::Loop
+        );
+        assert_eq!(
+            of("\n\nSo the answer: void, since nobody signed."),
+            Class::Transient
+        );
+    }
+}

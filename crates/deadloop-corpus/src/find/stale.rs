@@ -1,0 +1,114 @@
+//! From where on a text says nothing new: copies are often near ones, or counted on, long before they are
+//! exact, and a reader lets the loop begin there.
+//!
+//! A phrase is new where it did not stand in the text before. Going back from the loop's onset, each phrase that is
+//! not new speaks for the stretch and each that is speaks against it; the stretch begins where most
+//! speaks for it. The walk ends where so much more was new (the X-drop rule of sequence alignment: Altschul
+//! and others, J. Mol. Biol. 215, 1990), so that one new sentence is gone over and a page is not.
+
+use std::collections::{HashMap, HashSet};
+
+/// Words of a phrase: fewer come back in any text, more are broken by every word that changes.
+const WORDS: usize = 5;
+/// How much more a new phrase weighs than one that is not: one new in five is the most that goes on.
+const NEW: i64 = 4;
+/// Weight lost at which the walk ends: 25 new phrases in a row.
+const DROP: i64 = 100;
+/// Letters after which a word is known.
+const LETTERS: usize = 24;
+
+/// The char from which on, up to `onset`, nothing new is said; `onset` itself where that is nowhere.
+pub(super) fn stale_since(text: &[char], onset: usize) -> usize {
+    let words = words(&text[..onset]);
+    let news = news(&words);
+    let (mut weight, mut most, mut since) = (0, 0, onset);
+    for ((start, _), new) in words.iter().zip(&news).rev() {
+        weight += if *new { -NEW } else { 1 };
+        if weight > most {
+            (most, since) = (weight, *start);
+        }
+        if weight < most - DROP {
+            break;
+        }
+    }
+    since
+}
+
+/// Where each word begins, and which it is: a run of letters in one case, a number, or any other char.
+fn words(text: &[char]) -> Vec<(usize, u32)> {
+    let mut known: HashMap<String, u32> = HashMap::new();
+    let mut found = Vec::new();
+    let mut at = 0;
+    while let Some(c) = text.get(at) {
+        let is: fn(&char) -> bool = match c {
+            c if c.is_numeric() => |c| c.is_numeric(),
+            c if is_letter(c) => is_letter,
+            _ => |_| false,
+        };
+        let length = text[at..].iter().take_while(|c| is(c)).count().max(1);
+        if !c.is_whitespace() {
+            let letters = text[at..at + length].iter().take(LETTERS);
+            let word: String = letters.flat_map(|c| c.to_lowercase()).collect();
+            let next = known.len() as u32;
+            found.push((at, *known.entry(word).or_insert(next)));
+        }
+        at += length;
+    }
+    found
+}
+
+/// Letters of scripts that leave blanks between words.
+fn is_letter(c: &char) -> bool {
+    c.is_alphabetic() && !('\u{2e80}'..='\u{d7ff}').contains(c)
+}
+
+/// Whether the phrase that ends with each word is new.
+fn news(words: &[(usize, u32)]) -> Vec<bool> {
+    let ids: Vec<u32> = words.iter().map(|(_, word)| *word).collect();
+    let mut seen: HashSet<&[u32]> = HashSet::new();
+    let phrase = |last: usize| &ids[(last + 1).saturating_sub(WORDS)..=last];
+    (0..ids.len())
+        .map(|last| seen.insert(phrase(last)))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn since(text: &str, onset: usize) -> usize {
+        let chars: Vec<char> = text.chars().collect();
+        stale_since(&chars, onset)
+    }
+
+    const NEWS: &str = "A painter bought the old lighthouse and never once climbed its stairs. ";
+
+    #[test]
+    fn phrases_drawn_anew_are_stale_and_news_are_not() {
+        let three = [
+            "But the answer has to be four. ",
+            "However, we do not know the first length. ",
+            "Perhaps the angle helps us a little here. ",
+        ];
+        let order = [0, 1, 2, 1, 0, 2, 2, 0, 1, 0, 2, 1, 1, 2, 0, 2, 1, 0];
+        let drawn: String = order.iter().map(|i| three[*i]).collect();
+        let text = format!("{NEWS}{drawn}");
+        let first: usize = three.iter().map(|s| s.len()).sum();
+        let found = since(&text, text.len());
+        assert!(found.abs_diff(NEWS.len() + first) <= 40, "{found}");
+        // One new sentence is gone over.
+        let text = format!("{NEWS}{drawn}{NEWS}Nobody else was there. {drawn}");
+        let found = since(&text, text.len());
+        assert!(found.abs_diff(NEWS.len() + first) <= 40, "{found}");
+        assert_eq!(since(NEWS, NEWS.len()), NEWS.len());
+        assert_eq!(since("", 0), 0);
+    }
+
+    #[test]
+    fn a_trial_with_another_number_each_time_is_new() {
+        let trials: String = (10..60)
+            .map(|n| format!("Try {n}: {} is {}. ", n * n, n * n * n))
+            .collect();
+        assert_eq!(since(&trials, trials.len()), trials.len());
+    }
+}
