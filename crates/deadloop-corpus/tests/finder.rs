@@ -75,6 +75,43 @@ fn a_repetition_that_ends_is_told_from_one_that_goes_on() {
 }
 
 #[test]
+fn what_leads_into_a_loop_and_says_nothing_new_is_its_earliest() {
+    let start = "A painter bought the lighthouse, and nobody knows why he never went up. ";
+    let three = [
+        "But the answer has to be four, as the clue says. ",
+        "However, we do not know the length of the first rope. ",
+        "Perhaps the angle helps us here a little, or perhaps not. ",
+    ];
+    let order = [
+        0, 1, 2, 1, 0, 2, 2, 0, 1, 0, 2, 1, 1, 2, 0, 2, 1, 0, 0, 2, 1,
+    ];
+    let drawn: String = order.iter().map(|i| three[*i]).collect();
+    let last = "So the answer is four. ";
+    let found = find(&format!("{start}{drawn}{}", last.repeat(20)));
+    let span = found.spans.last().unwrap();
+    let said_once = start.len() + three.concat().len();
+    assert_eq!(span.onset, start.len() + drawn.len() + last.len());
+    let earliest = span.earliest.unwrap();
+    assert!(earliest.abs_diff(said_once) <= 60, "{earliest} {said_once}");
+    // A search that tries another number each time says something new each time.
+    let tried: String = (10..40)
+        .map(|n| format!("Try {n}: its square is {}. ", n * n))
+        .collect();
+    let found = find(&format!("{start}{tried}{}", last.repeat(20)));
+    assert_eq!(found.spans.last().unwrap().earliest, None);
+}
+
+#[test]
+fn end_marks_without_end_are_a_loop_and_a_few_are_none() {
+    let text = "The answer is seven, since nothing else divides it. ";
+    assert_eq!(find(&format!("{text}</s></s>")).class, Class::Clean);
+    let marks = format!("{text}{}", "</s>".repeat(80));
+    let found = find(&marks);
+    assert_eq!(found.class, Class::Loop);
+    assert_eq!(found.spans[0].onset, text.len() + 4);
+}
+
+#[test]
 fn a_list_that_counts_on_is_a_loop_and_rows_of_data_are_not() {
     let list: String = (7..40)
         .map(|n| format!("{n}. Consider the next case.\n"))

@@ -72,7 +72,7 @@ impl Guards {
 /// while alarm.is_none() {
 ///     alarm = guard.push(Channel::Reasoning, "思考");
 /// }
-/// assert_eq!(alarm.map(|a| a.exact.0), Some(500));
+/// assert_eq!(alarm.map(|a| a.exact.0), Some(180));
 /// # Ok::<(), deadloop_detect::NotLive>(())
 /// ```
 pub struct Guard {

@@ -58,10 +58,14 @@ pub(crate) fn drill(data: &ReportData) -> Vec<Drill> {
                 count(rest)
             ),
         };
+        let disputed = head.disputed().filter(|_| group == Group::FalseAlarm);
+        let disputed = disputed.map_or(String::new(), |many| {
+            format!(" {many}: deadloop label CORPUS --disputes DIR lists them.")
+        });
         (!opened.is_empty()).then_some(Drill {
             name,
             title,
-            note: format!("{reading} {rest}"),
+            note: format!("{reading} {rest}{disputed}"),
             opened,
         })
     };

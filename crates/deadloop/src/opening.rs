@@ -13,6 +13,7 @@ use deadloop_score::{
 use crate::commands::Named;
 use crate::exit::{Code, Outcome};
 use crate::explaining::{Fired, Question};
+use crate::labelling::Reading;
 use crate::progress::watched;
 use crate::replaying::Replayed;
 
@@ -47,14 +48,15 @@ struct Picked {
 }
 
 impl Opening<'_> {
-    /// Writes `excerpts.jsonl.zst` into the folder of a run.
-    pub(crate) fn write(&self, done: &Replayed) -> Outcome {
+    /// Writes `excerpts.jsonl.zst` into the folder of a run, and gives back its head.
+    pub(crate) fn write(&self, done: &Replayed) -> Outcome<ExcerptsHead> {
         let (all, picked) = self.pick(done)?;
         let mut texts = self.read(done, &picked)?;
         let mut head = ExcerptsHead {
             all,
             texts: self.texts,
             without_text: 0,
+            unlabelled_loops: 0,
         };
         let mut room = MOST.1;
         let mut opened = Vec::new();
@@ -71,9 +73,11 @@ impl Opening<'_> {
                 }
             }
             it.group = one.group;
+            head.unlabelled_loops += u64::from(it.unlabelled_loop);
             opened.push(it);
         }
-        Ok(write_excerpts(done.folder.path(), &head, &opened)?)
+        write_excerpts(done.folder.path(), &head, &opened)?;
+        Ok(head)
     }
 
     fn focus(&self, model: &str) -> Option<&Focus> {
@@ -199,6 +203,7 @@ impl Opening<'_> {
                 parts.push(part);
             }
         }
+        let disputed = self.disputed((*cell, case), entry, done);
         Ok(Some(Opened {
             transcript: case_of.id.clone(),
             group: Group::Miss,
@@ -206,7 +211,25 @@ impl Opening<'_> {
             labels,
             why: if self.texts { why } else { String::new() },
             parts,
+            unlabelled_loop: matches!(disputed, Some(Reading::Loop(_))),
+            looks_like: disputed.map_or(String::new(), |reading| reading.words()),
         }))
+    }
+
+    /// What the finder says where a wrong alarm is.
+    fn disputed(
+        &self,
+        (cell, case): (usize, usize),
+        entry: &Entry,
+        done: &Replayed,
+    ) -> Option<Reading> {
+        let judged = self.evidence.outcomes(cell, &[case], &done.judge);
+        let wrong = judged.first().is_some_and(|one| one.verdict.is_false());
+        let fired = self.said(cell, case).filter(|_| wrong)?;
+        Some(Reading::of(
+            &entry.transcript,
+            Some((fired.channel, fired.exact.0)),
+        ))
     }
 
     /// The alarm of a cell, as it is on record.

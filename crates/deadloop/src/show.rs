@@ -1,6 +1,7 @@
 //! Tables for the terminal, and numbers in them.
 
 use std::io::Write;
+use std::path::Path;
 
 use comfy_table::{CellAlignment, Table, presets};
 
@@ -45,6 +46,16 @@ pub(crate) fn print(text: &str) -> Outcome {
 /// The same with colours in it, which are left out where nobody would see them.
 pub(crate) fn print_styled(text: &str) -> Outcome {
     Ok(writeln!(anstream::stdout(), "{text}")?)
+}
+
+/// A path as it stands in a command to type.
+pub(crate) fn typed(path: &Path) -> String {
+    let shown = path.display().to_string();
+    let plain = |c: char| c.is_alphanumeric() || "/._-".contains(c);
+    match shown.chars().all(plain) {
+        true => shown,
+        false => format!("'{}'", shown.replace('\'', r"'\''")),
+    }
 }
 
 /// A share as a percentage; `n/a` where it is undefined.

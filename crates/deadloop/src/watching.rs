@@ -208,7 +208,7 @@ mod tests {
             let stream = start.to_owned() + &"再想一想<".repeat(1000);
             let thought = &stream[if start.is_empty() { 0 } else { 7 }..];
             // The copies begin after what follows the tag.
-            let known = 500 + start.trim_start_matches("<think>").chars().count();
+            let known = 180 + start.trim_start_matches("<think>").chars().count();
             let end = thought.char_indices().nth(known).unwrap().0 + stream.len() - thought.len();
             for size in [1, 2, 5, 700, stream.len()] {
                 let (seen, copy) = watch(stream.as_bytes(), size);
@@ -232,10 +232,10 @@ mod tests {
             let (seen, copy) = watch(stream.as_bytes(), size);
             assert_eq!(
                 (seen.answer, seen.alarm.map(|a| a.delivered)),
-                (Chars(500), Some(Chars(500)))
+                (Chars(180), Some(Chars(180)))
             );
             // The blank line goes with it where it has come.
-            let whole = event.len() * 100;
+            let whole = event.len() * 36;
             assert!(
                 [whole, whole - 2].contains(&copy.len()),
                 "{size}: {}",

@@ -182,10 +182,80 @@ fn agreement_of_two_files_and_of_a_corpus_with_one() {
     assert!(told.contains("2 transcripts labelled by both"), "{told}");
     assert!(told.contains("--early"), "{told}");
 
+    // What differs is listed, with the rows of both.
+    let turned = place.read("b.csv").replace("over,transient", "over,loop");
+    place.file("t.csv", &turned);
+    fine(&place.label(
+        &["--agreement", "a.csv", "t.csv", "--out", "differ.csv"],
+        "",
+    ));
+    let differ = place.read("differ.csv");
+    assert_eq!(differ.lines().count(), 3, "{differ}");
+    assert!(
+        differ.lines().skip(1).all(|line| line.starts_with("over,")),
+        "{differ}"
+    );
+    let again = place.label(
+        &["--agreement", "a.csv", "t.csv", "--out", "differ.csv"],
+        "",
+    );
+    assert_eq!(again.status.code(), Some(2));
+
     place.file("bad.csv", "transcript,class\n");
     let bad = place.label(&["--agreement", "a.csv", "bad.csv"], "");
     assert_eq!(bad.status.code(), Some(2));
     assert!(stderr(&bad).contains("bad.csv:1: no column"));
+}
+
+#[test]
+fn disputes_of_a_replay_with_its_labels_come_worst_first_and_can_be_reviewed() {
+    let place = Place::new();
+    let unit = "Let me think about it once more. ";
+    let looped = |times: usize| format!("A start that says something. {}", unit.repeat(times));
+    let healthy =
+        "Seven people went to the lake. Nobody saw the boat, which had been sold in May. ";
+    let clean = json!([{"class": "clean"}]);
+    let transcripts = [
+        json!({"id": "unlabelled", "answer": looped(60), "labels": clean}),
+        json!({"id": "short", "answer": looped(30), "labels": clean}),
+        json!({"id": "too-late", "answer": looped(60), "labels": [{"class": "loop", "onset": 1500, "channel": "answer"}]}),
+        json!({"id": "no-loop", "answer": healthy, "labels": [{"class": "loop", "onset": 40, "channel": "answer"}]}),
+        json!({"id": "right", "answer": looped(60), "labels": [{"class": "loop", "onset": 62, "channel": "answer"}]}),
+    ];
+    let lines: Vec<String> = transcripts.iter().map(Value::to_string).collect();
+    place.file("d.jsonl", &lines.join("\n"));
+    let replay = command(&["replay", "d.jsonl", "--out", "run", "--quiet"])
+        .current_dir(place.dir.path())
+        .output()
+        .expect("it starts");
+    fine(&replay);
+    let told = fine(&place.label(&["d.jsonl", "--disputes", "run", "--json"], ""));
+    let found: Value = serde_json::from_str(&told).expect("JSON");
+    let found = found["disputes"].as_array().expect("a list");
+    let ids: Vec<&str> = found
+        .iter()
+        .filter_map(|one| one["transcript"].as_str())
+        .collect();
+    assert_eq!(
+        ids,
+        ["unlabelled", "too-late", "short", "no-loop"],
+        "{told}"
+    );
+    assert!(found.iter().all(|one| one["agrees"] == true), "{told}");
+    assert_eq!(found[0]["looks_like"], "a loop from char 62 on");
+    assert_eq!(found[3]["looks_like"], "no repetition");
+    assert_eq!(found[3]["alarm"], Value::Null);
+    let told = fine(&place.label(&["d.jsonl", "--disputes", "run"], ""));
+    assert!(told.contains("--disputes run --review"), "{told}");
+    // Only the four are asked about: `l` says loop.
+    fine(&place.label(&["d.jsonl", "--disputes", "run", "--review"], "l\nl\nq\n"));
+    let labels = place.read("d.labels.csv");
+    assert_eq!(row(&labels, "right")[9], "auto", "{labels}");
+    assert_eq!(labels.matches("review:me").count(), 2, "{labels}");
+
+    let nowhere = place.label(&["d.jsonl", "--disputes", "nowhere"], "");
+    assert_eq!(nowhere.status.code(), Some(2));
+    assert!(stderr(&nowhere).contains("nowhere"));
 }
 
 #[test]

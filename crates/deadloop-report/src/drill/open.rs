@@ -33,6 +33,8 @@ pub(super) struct Open {
     silent: Vec<String>,
     labels: Vec<String>,
     why: String,
+    /// What the offline finder says where a wrong alarm is; empty elsewhere.
+    looks_like: String,
     parts: Vec<Shown>,
     command: String,
 }
@@ -83,6 +85,7 @@ impl Open {
             silent: view.silent(rows),
             labels: one.labels.iter().map(shown).collect(),
             why: shown(&one.why),
+            looks_like: shown(&one.looks_like),
             parts: one.parts.iter().map(text::shown).collect(),
             command: command(row),
         })

@@ -130,6 +130,8 @@ mod tests {
             labels: Vec::new(),
             why: String::new(),
             parts: vec![part("1. Ab想, cd\n")],
+            looks_like: String::new(),
+            unlabelled_loop: false,
         };
         data.opened = Some((Default::default(), vec![opened]));
         redact(&mut data);

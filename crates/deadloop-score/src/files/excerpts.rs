@@ -51,6 +51,28 @@ pub struct ExcerptsHead {
     pub texts: bool,
     /// Opened transcripts whose text was left out because all of it would be too much.
     pub without_text: u64,
+    /// Opened wrong alarms where the offline finder sees a loop that the label lacks.
+    #[serde(default)]
+    pub unlabelled_loops: u64,
+}
+
+impl ExcerptsHead {
+    /// How many wrong alarms look like the label's mistake, in words; `None` where none does.
+    pub fn disputed(&self) -> Option<String> {
+        let all = self.all.get(&Group::FalseAlarm).copied().unwrap_or(0);
+        let opened = all.min(Group::FalseAlarm.most() as u64);
+        let of = match opened == all {
+            true => format!("{all}"),
+            false => format!("the worst {opened} of {all}"),
+        };
+        let many = self.unlabelled_loops;
+        let look = if many == 1 {
+            "looks like a loop"
+        } else {
+            "look like loops"
+        };
+        (many > 0).then(|| format!("{many} of {of} wrong alarms {look} that the label lacks"))
+    }
 }
 
 /// A transcript that is opened.
@@ -68,6 +90,12 @@ pub struct Opened {
     pub why: String,
     /// The text, in order.
     pub parts: Vec<Part>,
+    /// What the offline finder says where a wrong alarm is; empty elsewhere.
+    #[serde(default)]
+    pub looks_like: String,
+    /// Whether that is a loop.
+    #[serde(default)]
+    pub unlabelled_loop: bool,
 }
 
 /// A part of a channel's text.

@@ -14,7 +14,9 @@ use crate::args::{Global, OnBad, Select};
 use crate::corpus::{open, refuse_machine};
 use crate::exit::{Code, Outcome};
 use crate::interrupt;
-use crate::labelling::{DOUBTFUL, Labelled, Proposal, Review, propose, review, words};
+use crate::labelling::{
+    DOUBTFUL, Labelled, Proposal, Review, differing, disputes, propose, review, told, words,
+};
 use crate::outputs::apart;
 use crate::progress::watched;
 use crate::show;
@@ -24,7 +26,8 @@ pub(crate) struct Label {
     /// A corpus: a folder, or one .jsonl or .parquet file
     #[arg(required_unless_present = "agreement")]
     corpus: Option<PathBuf>,
-    /// The labels: written, or revised with --review [default: labels.csv beside the transcripts]
+    /// The labels: written, or revised with --review [default: labels.csv beside the transcripts];
+    /// with --agreement: the rows of both where they differ
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     /// Overwrite labels that are there
@@ -44,9 +47,16 @@ pub(crate) struct Label {
     /// lengths of what never ended
     #[arg(long, num_args = 2, value_names = ["A", "B"], conflicts_with = "review")]
     agreement: Option<Vec<PathBuf>>,
+    /// The transcripts on which the detectors of RESULT, a folder of `replay` or `tune`, and the label disagree,
+    /// worst first; with --review, asks about these
+    #[arg(long, value_name = "RESULT", conflicts_with = "agreement")]
+    disputes: Option<PathBuf>,
     #[command(flatten)]
     select: Select,
 }
+
+/// Disputes that a terminal shows.
+const SHOWN: usize = 40;
 
 /// A name stands in a cell of labels.csv, where a line break would be a missing quote.
 fn reviewer(name: &str) -> Result<String, String> {
@@ -66,6 +76,9 @@ pub(super) fn run(args: &Label, global: Global) -> Outcome {
         );
     };
     let corpus = open(path)?;
+    if let (Some(results), false) = (&args.disputes, args.review) {
+        return dispute(args, global, &corpus, results);
+    }
     let labels = args.out.clone().unwrap_or_else(|| beside(path));
     if args.review && is_named(&labels) {
         return ask(args, global, &corpus, &labels);
@@ -224,7 +237,11 @@ fn ask(args: &Label, global: Global, corpus: &Corpus, labels: &Path) -> Outcome 
         let lines: Vec<String> = problems.iter().map(ToString::to_string).collect();
         Code::Usage.error(lines.join("\n"))
     })?;
-    let only = meant(corpus, &args.select.selection()?, global.quiet)?;
+    let mut only = meant(corpus, &args.select.selection()?, global.quiet)?;
+    if let Some(results) = &args.disputes {
+        let found = disputes(corpus, results, &only, global.quiet)?;
+        only = found.into_iter().map(|one| one.transcript).collect();
+    }
     prove_writable(labels)?;
     let task = Review {
         corpus,
@@ -245,6 +262,37 @@ fn ask(args: &Label, global: Global, corpus: &Corpus, labels: &Path) -> Outcome 
         ))?;
     }
     Ok(())
+}
+
+/// Where detectors and the label disagree.
+fn dispute(args: &Label, global: Global, corpus: &Corpus, results: &Path) -> Outcome {
+    let meant = meant(corpus, &args.select.selection()?, global.quiet)?;
+    if meant.is_empty() {
+        return Err(Code::NothingSelected.error("no transcript is selected"));
+    }
+    let found = disputes(corpus, results, &meant, global.quiet)?;
+    if global.json {
+        return show::print(&serde_json::json!({ "disputes": found }).to_string());
+    }
+    if global.quiet {
+        return Ok(());
+    }
+    if found.is_empty() {
+        return show::print("the detectors and the label agree on every transcript");
+    }
+    let agrees = found.iter().filter(|one| one.agrees).count() as u64;
+    show::print(&told(&found, SHOWN))?;
+    show::print(&format!(
+        "\n{} of {}: the offline finder reads the text as the detectors do, so read those labels first",
+        show::count(agrees),
+        show::several(found.len() as u64, "dispute")
+    ))?;
+    let (corpus, results) = (args.corpus.as_deref().unwrap_or(Path::new("")), results);
+    show::print(&format!(
+        "next:     deadloop label {} --disputes {} --review",
+        show::typed(corpus),
+        show::typed(results)
+    ))
 }
 
 /// The ids of the transcripts that the filters leave.
@@ -278,6 +326,14 @@ fn compare(args: &Label, global: Global, (a, b): (&Path, &Path)) -> Outcome {
     let found = agreement(&first.rows, &second.rows, &lengths);
     if found.both == 0 {
         return Err(Code::NothingSelected.error("no transcript is labelled by both"));
+    }
+    if let Some(out) = &args.out {
+        if is_named(out) && !args.force {
+            let out = out.display();
+            let what = format!("{out} is there already: --force overwrites it");
+            return Err(Code::Usage.error(what));
+        }
+        write_labels(out, &differing(&first.rows, &second.rows))?;
     }
     if global.json {
         return show::print(&serde_json::to_string(&found)?);

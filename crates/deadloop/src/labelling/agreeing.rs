@@ -8,6 +8,7 @@ use deadloop_corpus::{Entry, Problem};
 use deadloop_replay::{Interrupted, Seen, each};
 use deadloop_score::{Agreement, Class, LabelRow, Timeline};
 
+use super::rows::main_of;
 use crate::corpus::open;
 use crate::exit::{Code, Failure, Outcome};
 use crate::progress::watched;
@@ -80,6 +81,38 @@ fn refused(problems: Vec<Problem>) -> Failure {
         "labels that cannot be compared\n{}",
         lines.join("\n")
     ))
+}
+
+/// Chars between the beginnings of a loop from which on two labels are listed as different.
+const APART: u64 = 1_000;
+
+/// The rows of both for each transcript that both label and on which they differ: in its class, or in where its loop
+/// begins (`earliest`, else `onset`) by more than 1,000 chars. The first's rows come first.
+pub(crate) fn differing(first: &[LabelRow], second: &[LabelRow]) -> Vec<LabelRow> {
+    let by_id = |rows: &[LabelRow]| {
+        let mut all: BTreeMap<String, Vec<LabelRow>> = BTreeMap::new();
+        for row in rows {
+            all.entry(row.transcript.clone())
+                .or_default()
+                .push(row.clone());
+        }
+        all
+    };
+    let mut others = by_id(second);
+    let pairs = by_id(first).into_iter().filter_map(|(id, ours)| {
+        let theirs = others.remove(&id)?;
+        differ(&ours, &theirs).then(|| ours.into_iter().chain(theirs))
+    });
+    pairs.flatten().collect()
+}
+
+fn differ(ours: &[LabelRow], theirs: &[LabelRow]) -> bool {
+    let (Some(a), Some(b)) = (main_of(ours), main_of(theirs)) else {
+        return false;
+    };
+    let begins = |row: &LabelRow| row.earliest.or(row.onset).unwrap_or(0);
+    let apart = a.channel != b.channel || begins(a).abs_diff(begins(b)) > APART;
+    a.class != b.class || a.class == Class::Loop && apart
 }
 
 /// The agreement, for people.

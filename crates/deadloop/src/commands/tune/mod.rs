@@ -4,12 +4,11 @@
 //! What was asked is in `asked`, what is replayed in `planned`, what is said in the end in `told`.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use deadloop_detect::Settings;
 use deadloop_score::{
-    Choices, ChooseOptions, Evidence, Marked, Ruling, Scored, Why, choose, write_choice,
-    write_pareto, write_regions, write_settings,
+    Choices, ChooseOptions, Evidence, ExcerptsHead, Marked, Ruling, Scored, Why, choose,
+    write_choice, write_pareto, write_regions, write_settings,
 };
 use serde_json::Value;
 
@@ -68,12 +67,12 @@ pub(super) fn run(args: &Tune, global: Global) -> Outcome {
             .as_ref()
             .map_or(Vec::new(), Choices::worth_reporting),
     );
-    let scored = work.write(&done, choices.as_ref(), &reported)?;
+    let (scored, head) = work.write(&done, choices.as_ref(), &reported)?;
     done.manifest.models_left_out = scored.left_out;
     done.manifest.beside_floors = scored.beside_floors;
     done.manifest.macro_means = intervals(&done, &evidence, &reported)?;
     let result = match &choices {
-        Some(choices) => work.conclude(&done, choices),
+        Some(choices) => work.conclude(&done, choices, &head),
         None => work.calibrate(&done),
     };
     let result = result.map(|(summary, ended)| {
@@ -113,7 +112,7 @@ impl Work<'_> {
         done: &Replayed,
         choices: Option<&Choices>,
         reported: &[usize],
-    ) -> Outcome<Scored> {
+    ) -> Outcome<(Scored, ExcerptsHead)> {
         let Self {
             args,
             planned,
@@ -135,7 +134,7 @@ impl Work<'_> {
         write_pareto(dir, &scoring, &scored.fronts, &marked)?;
         let cells = planned.candidates.len();
         write_regions(dir, evidence, cells, reported, &done.judge)?;
-        Opening {
+        let head = Opening {
             evidence,
             focus: self.focus(&chosen),
             chunks: args.judge.chunks,
@@ -143,12 +142,17 @@ impl Work<'_> {
             quiet: self.global.quiet,
         }
         .write(done)?;
-        Ok(scored)
+        Ok((scored, head))
     }
 
     /// The files of a choice, and what is said of it. A verdict that leaves everything as it is for want of data, or
     /// of a setting within the limits, has an exit code of its own.
-    fn conclude(&self, done: &Replayed, choices: &Choices) -> Outcome<(Value, Outcome)> {
+    fn conclude(
+        &self,
+        done: &Replayed,
+        choices: &Choices,
+        head: &ExcerptsHead,
+    ) -> Outcome<(Value, Outcome)> {
         let dir = done.folder.path();
         write_choice(dir, choices, self.options)?;
         write_settings(
@@ -162,6 +166,7 @@ impl Work<'_> {
             done,
             self.planned,
             choices,
+            head,
             (self.args, self.options),
             self.global,
         )?;
@@ -209,15 +214,5 @@ impl Work<'_> {
             .chain(known)
             .map(|(model, cell)| (model, (cell, ("settings".to_owned(), of(cell)))))
             .collect()
-    }
-}
-
-/// A path as it stands in a command to type.
-fn typed(path: &Path) -> String {
-    let shown = path.display().to_string();
-    let plain = |c: char| c.is_alphanumeric() || "/._-".contains(c);
-    match shown.chars().all(plain) {
-        true => shown,
-        false => format!("'{}'", shown.replace('\'', r"'\''")),
     }
 }

@@ -3,18 +3,18 @@
 use anstyle::{AnsiColor, Style};
 use deadloop_score::measure::{DELAY, FA_PER_MCHAR, RECALL};
 use deadloop_score::{
-    Advice, Choice, Choices, ChooseOptions, Price, Ruling, Run, Tally, Why, told,
+    Advice, Choice, Choices, ChooseOptions, ExcerptsHead, Price, Ruling, Run, Tally, Why, told,
 };
 use serde_json::{Value, json};
 
+use super::Tune;
 use super::planned::Planned;
-use super::{Tune, typed};
 use crate::args::Global;
 use crate::commands::sweep::differing;
 use crate::exit::Outcome;
 use crate::explaining::visible_lines;
 use crate::replaying::Replayed;
-use crate::show;
+use crate::show::{self, typed};
 
 /// Rows of the price list that a terminal shows.
 const PRICES: usize = 7;
@@ -52,6 +52,7 @@ pub(super) fn summary(
     done: &Replayed,
     planned: &Planned,
     choices: &Choices,
+    head: &ExcerptsHead,
     (args, options): (&Tune, &ChooseOptions),
     global: Global,
 ) -> Outcome<Value> {
@@ -69,6 +70,7 @@ pub(super) fn summary(
         "candidate": advice.candidate,
         "next": advice.next.iter().map(|next| whole(next, args)).collect::<Vec<_>>(),
         "chosen": chosen(choices),
+        "unlabelled_loops": head.unlabelled_loops,
     });
     if global.json || global.quiet {
         return Ok(summary);
@@ -84,12 +86,24 @@ pub(super) fn summary(
     if !advice.prices.is_empty() {
         show::print(&format!("\n{}", prices(advice, planned, options)))?;
     }
+    if let Some(disputed) = disputed(head, args) {
+        show::print(&format!("\n{disputed}"))?;
+    }
     show::print(&format!("\nsettings: {}", file.display()))?;
     for (i, next) in advice.next.iter().enumerate() {
         let lead = if i == 0 { "next:    " } else { "or:      " };
         show::print(&format!("{lead} {}", whole(next, args)))?;
     }
     Ok(summary)
+}
+
+/// How many of the wrong alarms look like the label's mistake, and how to read them.
+fn disputed(head: &ExcerptsHead, args: &Tune) -> Option<String> {
+    let (corpus, out) = (typed(&args.corpus), typed(&args.out));
+    Some(format!(
+        "{}: deadloop label {corpus} --disputes {out}",
+        head.disputed()?
+    ))
 }
 
 fn chosen(choices: &Choices) -> Vec<Value> {
