@@ -79,6 +79,37 @@ def recall_of(row):
     return float(row["recall"] or 0)
 
 
+def found_or_earlier(row):
+    """Loops that were found, or stopped in a repetition before: the share of all."""
+    loops = int(row["loops"])
+    return percent((int(row["hit"]) + int(row["late"]) + int(row["earlier"])) / loops) if loops else "n/a"
+
+
+def break_even(row):
+    """The share of responses that loop from which on the guard spares more than it cuts."""
+    return f"{float(row['break_even']):.4%}".replace("%", " %") if row["break_even"] else "n/a"
+
+
+def passing(folder, known, order):
+    """What stopping a repetition that ends by itself costs: what was left of it, and what came after it."""
+    lines = []
+    by = {}
+    for row in rows(folder / "outcomes.csv"):
+        if row["class"] == "transient" and row["verdict"] == "transient-stop" and row["end"]:
+            by.setdefault(row["setting"], []).append(row)
+    for setting in order:
+        stopped = by.get(setting)
+        if stopped:
+            left = sorted(max(0, int(r["end"]) - int(r["alarm_exact"])) for r in stopped)
+            after = sorted(int(r["length"]) - int(r["end"]) for r in stopped)
+            middle = lambda found: f"{found[len(found) // 2]:,}"
+            lines.append([known.get(setting, setting), str(len(stopped)), middle(left), middle(after)])
+    if lines:
+        print("Repetitions that ended by themselves and were stopped (`passing`), in transcripts that have no loop: how many, how many")
+        print("chars of the repetition were left, and how many came after it, medians:\n")
+        table(["guard", "stopped", "chars left", "chars after"], lines)
+
+
 def costs():
     """CPU milliseconds per megabyte of each preset and of the recommended guard, as the benchmark measured them."""
     text = BENCH.read_text(encoding="utf-8")
@@ -112,16 +143,19 @@ def whole(folder, known):
         lines.append([
             name,
             interval(row, "recall", "recall_lo", "recall_hi"),
+            found_or_earlier(row),
             percent(row["within_1000"]),
             number(row["delay"], 0),
             interval(row, "fa_per_mchar", "fa_lo", "fa_hi", 2),
             f"{row['false_alarm']} + {row['premature']}",
+            number(row["transient_per_mchar"], 2),
+            break_even(row),
             row["errors"],
             "yes" if row["setting"] in best else "",
             f"{took:,.1f}" if took is not None else "",
         ])
-    table(["guard", "recall (95 %)", "within 1,000", "delay, chars", "false alarms/Mchar (95 %)",
-           "false alarms + premature", "errors", "Pareto", "ms/MB"], lines)
+    table(["guard", "recall (95 %)", "or stopped earlier", "within 1,000", "delay, chars", "false alarms/Mchar (95 %)",
+           "false alarms + premature", "passing/Mchar", "pays from", "errors", "Pareto", "ms/MB"], lines)
     return [row["setting"] for row in scored]
 
 
@@ -196,7 +230,9 @@ def main():
     print("Made by `scripts/field`; what each number means: `METHOD.md`. `(program)` is the peer's own code, run as it")
     print("ships through `scripts/peers`; the others are presets of ours. `never`, `first-checkpoint` and `random` are")
     print("floors. `delay`: what a loop costs in chars, misses included. `Pareto`: no other guard of the table is as")
-    print("good in recall, false alarms and delay and better in one. `ms/MB`: CPU time of one core per megabyte of text,")
+    print("good in recall, false alarms and delay and better in one. `or stopped earlier`: found, or stopped in a repetition before.")
+    print("`passing`: alarms in repetitions that end by themselves. `pays from`: the share of responses that loop from which")
+    print("on the guard spares more than it cuts. `ms/MB`: CPU time of one core per megabyte of text,")
     print("from `bench.md`. Every corpus here is the development one, and the recommended guard was chosen on `real`:")
     print("its row there is in-sample (held out: README). The test split of these recordings is sealed, and not opened.\n")
     for folder in map(pathlib.Path, sys.argv[1:]):
@@ -205,6 +241,7 @@ def main():
         print(f"## {folder.name}\n")
         print(f"{heading(folder, manifest)}\n")
         order = whole(folder, known)
+        passing(folder, known, order)
         broken_down(folder, known, order, "kind", "Recall by kind:", lambda row: percent(row["recall"]))
         broken_down(folder, known, order, "lang", "Recall by language:", lambda row: percent(row["recall"]))
         broken_down(folder, known, order, "meta.tag", "False alarms per million clean chars by class of text (`meta.tag`):",

@@ -4,7 +4,7 @@
 pub(crate) const CHARS: usize = 1_000_000;
 
 /// Each text and its name.
-pub(crate) fn texts() -> [(&'static str, [String; 1]); 9] {
+pub(crate) fn texts() -> [(&'static str, [String; 1]); 11] {
     let texts = [
         ("one char", "a".repeat(CHARS)),
         ("Fibonacci word", fibonacci()),
@@ -15,8 +15,19 @@ pub(crate) fn texts() -> [(&'static str, [String; 1]); 9] {
         ("random over eight 4-byte chars", random(8, '😀')),
         ("runs of one char of many lengths", runs("a", 'b')),
         ("runs of two chars of many lengths", runs("ab", 'c')),
+        ("items that count on", items(|n| n)),
+        (
+            "items with numbers drawn anew",
+            items(|n| n.wrapping_mul(2_654_435_761) % 9_973),
+        ),
     ];
     texts.map(|(name, text)| (name, [text]))
+}
+
+/// Short sentences with a number each: every one is like the last, until its number is compared.
+fn items(number: impl Fn(u64) -> u64) -> String {
+    let line = |n| format!("{}. Go on with case {}.\n", n, number(n));
+    (1..).map(line).take(CHARS / 30).collect()
 }
 
 fn fibonacci() -> String {
