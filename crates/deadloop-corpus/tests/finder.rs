@@ -89,10 +89,12 @@ fn what_leads_into_a_loop_and_says_nothing_new_is_its_earliest() {
     let last = "So the answer is four. ";
     let found = find(&format!("{start}{drawn}{}", last.repeat(20)));
     let span = found.spans.last().unwrap();
+    // Each pair of sentences is new once, where they meet.
     let said_once = start.len() + three.concat().len();
     assert_eq!(span.onset, start.len() + drawn.len() + last.len());
     let earliest = span.earliest.unwrap();
-    assert!(earliest.abs_diff(said_once) <= 60, "{earliest} {said_once}");
+    let half = start.len() + drawn.len() / 2;
+    assert!((said_once..half).contains(&earliest), "{earliest}");
     // A search that tries another number each time says something new each time.
     let tried: String = (10..40)
         .map(|n| format!("Try {n}: its square is {}. ", n * n))
