@@ -21,6 +21,8 @@ pub(super) struct Source<'r> {
     pub(super) models: &'r [String],
     /// Settings by id.
     pub(super) index: &'r BTreeMap<String, usize>,
+    /// The setting of each cell of the plan.
+    pub(super) plan: &'r [usize],
     /// The settings with their values.
     pub(super) settings: &'r [Setting],
     /// The names of those values.
@@ -36,8 +38,8 @@ impl Source<'_> {
         if grid < 2 {
             return Ok(None);
         }
-        let plan = self.plan()?;
-        self.matches(&regions, &plan)?;
+        let plan = self.plan;
+        self.matches(&regions, plan)?;
         let Thinned { kept, left_out } = thinned(
             &plan[..grid.min(plan.len())],
             self.settings,
@@ -66,27 +68,10 @@ impl Source<'_> {
         }))
     }
 
-    /// The setting of each cell of the plan: the rows of all models together stand in its order, the floors after it.
-    fn plan(&self) -> Result<Vec<usize>, LoadError> {
-        let mut plan = Vec::new();
-        self.scores.each(&["setting", "model"], |part| {
-            let rows = ScoreRows::new(&part);
-            for row in 0..part.rows() {
-                if rows.model(row) == Some(ALL_MODELS)
-                    && let Some(at) = self.cell(&rows, row)
-                {
-                    plan.push(at);
-                }
-            }
-        })?;
-        Ok(plan)
-    }
-
-    /// The setting of a row, unless it is a floor.
-    fn cell(&self, rows: &ScoreRows<'_>, row: usize) -> Option<usize> {
-        let at = *self.index.get(rows.setting(row)?)?;
-        let floor = self.settings.get(at)?.role == crate::data::Role::Floor;
-        (!floor).then_some(at)
+    /// Whether a setting is one of the plan: no floor.
+    fn is_cell(&self, id: &str) -> bool {
+        let setting = self.index.get(id).and_then(|at| self.settings.get(*at));
+        setting.is_some_and(|setting| setting.role != crate::data::Role::Floor)
     }
 
     /// The regions must be those of the rows.
@@ -131,9 +116,17 @@ impl Source<'_> {
         let rates = rates();
         self.scores.each(&columns, |part| {
             let rows = ScoreRows::new(&part);
+            // The rows of a setting stand together.
+            let mut last: Option<(&str, bool)> = None;
             for row in 0..part.rows() {
+                let Some(id) = rows.setting(row) else {
+                    continue;
+                };
+                let same = last.filter(|(of, _)| *of == id);
+                let (_, is_cell) = same.unwrap_or_else(|| (id, self.is_cell(id)));
+                last = Some((id, is_cell));
                 let place = rows.model(row).and_then(|model| places.get(model));
-                let (Some(at), Some(_)) = (place, self.cell(&rows, row)) else {
+                let Some(at) = place.filter(|_| is_cell) else {
                     continue;
                 };
                 let number = numbers[*at];

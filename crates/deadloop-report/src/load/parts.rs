@@ -5,7 +5,7 @@ use super::scores::{ScoreReader, Written};
 use super::settings::Settings;
 use crate::data::{ALL_MODELS, Score};
 use deadloop_score::measure::{FA_PER_MCHAR, RECALL};
-use deadloop_score::{Count, FileError, Results, ScoreRows, ScoresFile, Table};
+use deadloop_score::{Cells, Count, FileError, Results, ScoreRows, ScoresFile, Table};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Models whose cells make a line in a chart; of the others only named and chosen settings are kept.
@@ -81,6 +81,26 @@ struct Kept {
     named: BTreeSet<(usize, String)>,
     /// Cells of single models.
     curves: BTreeMap<String, Curve>,
+    /// The setting of each cell of the plan.
+    plan: Vec<usize>,
+}
+
+/// What the second pass leaves.
+pub(super) struct Loaded {
+    /// The rows that are kept.
+    pub(super) scores: Vec<Score>,
+    /// The setting of each cell of the plan: the rows of all models together stand in its order, the floors after it.
+    pub(super) plan: Vec<usize>,
+}
+
+/// A setting whose rows are read: they stand together.
+#[derive(Clone, Copy)]
+struct Current<'p> {
+    id: &'p str,
+    /// Whether it is more than a cell.
+    named: bool,
+    /// Its place; none until a row of it is kept.
+    at: Option<usize>,
 }
 
 impl Parts<'_> {
@@ -91,7 +111,7 @@ impl Parts<'_> {
         parameters: &[String],
         settings: &mut Settings,
         reader: &ScoreReader,
-    ) -> Result<Vec<Score>, FileError> {
+    ) -> Result<Loaded, FileError> {
         let params: Vec<String> = parameters.iter().map(|name| format!("p.{name}")).collect();
         let mut wanted = ["setting", "model", "latency_p50", "latency_p90"].to_vec();
         wanted.extend(ScoreRows::tallied());
@@ -105,7 +125,10 @@ impl Parts<'_> {
         let curves = kept.curves.into_values();
         let steps = curves.flat_map(|curve| curve.0.into_values());
         kept.scores.extend(steps.map(|(_, score)| score));
-        Ok(kept.scores)
+        Ok(Loaded {
+            scores: kept.scores,
+            plan: kept.plan,
+        })
     }
 
     fn add(
@@ -117,29 +140,44 @@ impl Parts<'_> {
         kept: &mut Kept,
     ) {
         let rows = ScoreRows::new(part);
+        let params: Vec<Option<&Cells>> = params.iter().map(|name| part.column(name)).collect();
+        let mut current: Option<Current<'_>> = None;
         for row in 0..part.rows() {
             let (Some(id), Some(model)) = (rows.setting(row), rows.model(row)) else {
                 continue;
             };
+            let mut setting = match current {
+                Some(same) if same.id == id => same,
+                _ => self.setting(id, settings),
+            };
             let (all, curved) = (model == ALL_MODELS, self.models.contains(model));
-            let named = settings.is_named(id) || self.chosen.contains(id);
-            if !all && !curved && !named {
-                continue;
+            if all || curved || setting.named {
+                let at = setting.at.unwrap_or_else(|| settings.at(id));
+                setting.at = Some(at);
+                if all {
+                    kept.plan.extend(settings.is_cell(at).then_some(at));
+                }
+                if setting.named && !kept.named.insert((at, model.to_owned())) {
+                    // Its other row says the same.
+                } else if setting.named || all {
+                    if all {
+                        settings.list[at].params = values(&params, row);
+                    }
+                    let score = reader.score(&rows, row, at, model);
+                    kept.scores.push(self.completed(score, id));
+                } else {
+                    kept.curve(reader, &rows, row, (at, model));
+                }
             }
-            let at = settings.at(id);
-            if named && !kept.named.insert((at, model.to_owned())) {
-                continue;
-            }
-            if all {
-                let values = params.iter().map(|name| part.shown(name, row));
-                settings.list[at].params = values.map(|v| v.filter(|v| !v.is_empty())).collect();
-            }
-            if named || all {
-                let score = reader.score(&rows, row, at, model);
-                kept.scores.push(self.completed(score, id));
-            } else {
-                kept.curve(reader, &rows, row, (at, model));
-            }
+            current = Some(setting);
+        }
+    }
+
+    fn setting<'p>(&self, id: &'p str, settings: &Settings) -> Current<'p> {
+        Current {
+            id,
+            named: settings.is_named(id) || self.chosen.contains(id),
+            at: None,
         }
     }
 
@@ -154,6 +192,15 @@ impl Parts<'_> {
         }
         score
     }
+}
+
+/// The values of a row's parameters.
+fn values(params: &[Option<&Cells>], row: usize) -> Vec<Option<String>> {
+    let value = |cells: &Option<&Cells>| {
+        let value = (*cells)?.cell(row)?.csv();
+        (!value.is_empty()).then_some(value)
+    };
+    params.iter().map(value).collect()
 }
 
 impl Kept {

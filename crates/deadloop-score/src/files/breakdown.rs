@@ -42,8 +42,7 @@ pub fn write_scores_by(
         let id = block.id(&place.at);
         let params = params.of_cell(block, &place.at);
         let mut write = |by: &str, value: Option<&String>, pick: &[usize], outcomes: &[Outcome]| {
-            let scores = scores_of(outcomes, scoring.worth, &mut cache);
-            let scores = over_groups(scoring, &firsts, pick, outcomes, scores);
+            let scores = over_groups(scoring, &firsts, pick, outcomes, &mut cache);
             let mut row = vec![Cell::text(by), Cell::maybe(value)];
             row.extend(scores::row(
                 &id,

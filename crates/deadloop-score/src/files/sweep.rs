@@ -5,9 +5,9 @@ use std::path::Path;
 
 use deadloop_replay::Block;
 
-use super::scores::{self, ParamColumns};
+use super::scores::{self, BlockParams, ParamColumns};
 use super::store::{FileError, TableWriter, write_csv};
-use super::table::{Cell, Schema, Type, named};
+use super::table::{Cell, Schema, Table, Type, named};
 use crate::bootstrap::{Intervals, bootstrap, bounds};
 use crate::cases::Case;
 use crate::consistency::Consistency;
@@ -30,6 +30,9 @@ pub const CSV_ROWS: usize = 200_000;
 
 /// Above so many rows, models with too few labels have no rows of their own; they are in `*`.
 pub const MAX_ROWS: usize = 1_000_000;
+
+/// Rows of a block that are held back as numbers of rows.
+const MOST_PICKED: usize = 1 << 16;
 
 /// What is scored, and how.
 #[derive(Clone, Copy, Debug)]
@@ -186,10 +189,11 @@ pub(crate) fn over_groups(
     firsts: &[bool],
     pick: &[usize],
     outcomes: &[Outcome],
-    scores: Scores,
+    cache: &mut PoissonCache,
 ) -> Scores {
+    let scores = scores_of(outcomes, scoring.worth, cache);
     let (cases, outcomes) = once(scoring, firsts, pick, outcomes);
-    let intervals = bounds(cases, &outcomes, scoring.worth, scoring.resampling);
+    let intervals = bounds(cases, &outcomes, scoring.worth, scoring.resampling, cache);
     scores.with(|measure| intervals.of(measure.name))
 }
 
@@ -228,67 +232,146 @@ struct Sweep<'a> {
     firsts: Vec<bool>,
 }
 
-/// One subject's tallies of a block, and the cells that were made of each distinct one.
+/// One subject's tallies of a block.
 struct Painted {
     sheet: Sheet,
     latencies: LatencySheet,
-    cells: Vec<Option<(Vec<Cell>, Option<Point>)>>,
+    /// Of each distinct tally the row of its scores in [`Rows`], and its place among others.
+    known: Vec<Option<(u32, Option<Point>)>>,
+}
+
+/// The rows of a block, picked from tables of what is different: many cells have one tally, and a setting has a row
+/// for each subject.
+struct Rows {
+    settings: Table,
+    subjects: Table,
+    params: Table,
+    scores: Table,
+    /// Of each row the setting, the subject and the scores.
+    picks: [Vec<u32>; 3],
+}
+
+impl Rows {
+    fn new(columns: &ParamColumns, subjects: &[Subject]) -> Self {
+        let [settings, whose, params, scores] = scores::parts(columns).map(|s| Table::new(&s));
+        let mut rows = Self {
+            settings,
+            subjects: whose,
+            params,
+            scores,
+            picks: Default::default(),
+        };
+        for (name, _) in subjects {
+            rows.subjects.push(scores::whose(name));
+        }
+        rows
+    }
+
+    /// Adds scores; where they are.
+    fn scores(&mut self, scores: &Scores) -> u32 {
+        self.scores.push(scores::cells(scores));
+        last(&self.scores)
+    }
+
+    fn setting(&mut self, id: String, params: Vec<Cell>) {
+        self.settings.push(vec![Cell::text(id)]);
+        self.params.push(params);
+    }
+
+    /// Adds a row of the last setting.
+    fn row(&mut self, subject: usize, scores: u32) {
+        let picked = [last(&self.settings), narrow(subject), scores];
+        for (picks, row) in self.picks.iter_mut().zip(picked) {
+            picks.push(row);
+        }
+    }
+
+    fn write(&self, writer: &mut TableWriter) -> Result<(), FileError> {
+        let [settings, subjects, scores] = &self.picks;
+        writer.pick(&[
+            (&self.settings, settings),
+            (&self.subjects, subjects),
+            (&self.params, settings),
+            (&self.scores, scores),
+        ])
+    }
+}
+
+/// The number of a table's last row.
+fn last(table: &Table) -> u32 {
+    narrow(table.rows().saturating_sub(1))
+}
+
+/// A plan of so many cells is refused long before.
+fn narrow(row: usize) -> u32 {
+    u32::try_from(row).unwrap_or(u32::MAX)
 }
 
 impl Sweep<'_> {
     fn block(&mut self, index: usize, block: &Block) -> Result<(), FileError> {
-        let evidence = self.scoring.evidence;
-        let mut sheets: Vec<Painted> = Vec::new();
-        for (_, pick) in &self.subjects {
-            let trials = pick.iter().map(|i| evidence.trial(index, *i));
-            let (sheet, latencies) =
-                tallies_and_latencies(&block.shape(), trials, self.scoring.judge);
-            sheets.push(Painted {
-                cells: vec![None; sheet.merged_cells()],
-                sheet,
-                latencies,
-            });
-        }
+        let mut painted = self.painted(index, block);
+        let mut rows = Rows::new(&self.params, &self.subjects);
+        let params = BlockParams::of(&self.params, block);
         for nth in 0..block.len() {
             let at = block.at(nth);
             let cell = block.first() + nth;
-            let (id, params) = (block.id(&at), self.params.of_cell(block, &at));
+            rows.setting(block.id(&at), params.at(&at));
             let reported = self.scoring.reported.contains(&cell);
-            for (subject, sheet) in sheets.iter_mut().enumerate() {
-                let merged = sheet.sheet.index(&at);
-                let Painted {
-                    sheet,
-                    latencies,
-                    cells,
-                } = sheet;
-                let (worth, cache) = (self.scoring.worth, &mut self.cache);
-                let known = cells[merged].get_or_insert_with(|| {
-                    let (tally, [all, hits]) = (sheet.tally(&at), latencies.quantiles(&at));
-                    let scores = Scores::of(&tally, all, hits, worth, cache);
-                    (scores::cells(&scores), Point::of(0, &tally))
-                });
-                self.fronts[subject].extend(known.1.map(|point| Point { cell, ..point }));
-                let (name, pick) = &self.subjects[subject];
-                let row = match reported {
-                    true => self.reported(cell, pick),
-                    false => known.0.clone(),
+            for (subject, painted) in painted.iter_mut().enumerate() {
+                let (scores, point) = self.known(painted, &at, &mut rows);
+                self.fronts[subject].extend(point.map(|point| Point { cell, ..point }));
+                let scores = match reported {
+                    true => rows.scores(&self.reported(cell, subject)),
+                    false => scores,
                 };
-                self.writer
-                    .push(scores::row(&id, name, params.clone(), &row))?;
+                rows.row(subject, scores);
+            }
+            if rows.picks[0].len() >= MOST_PICKED {
+                rows.write(&mut self.writer)?;
+                rows.picks = Default::default();
             }
         }
         self.fronts
             .iter_mut()
             .for_each(|points| *points = front(points));
-        Ok(())
+        rows.write(&mut self.writer)
     }
 
-    /// The cells of a reported setting: its intervals are over groups, each text once.
-    fn reported(&self, cell: usize, pick: &[usize]) -> Vec<Cell> {
-        let scoring = self.scoring;
+    fn painted(&self, index: usize, block: &Block) -> Vec<Painted> {
+        let evidence = self.scoring.evidence;
+        let one = |(_, pick): &Subject| {
+            let trials = pick.iter().map(|i| evidence.trial(index, *i));
+            let (sheet, latencies) =
+                tallies_and_latencies(&block.shape(), trials, self.scoring.judge);
+            Painted {
+                known: vec![None; sheet.merged_cells()],
+                sheet,
+                latencies,
+            }
+        };
+        self.subjects.iter().map(one).collect()
+    }
+
+    /// The scores of a cell, made once for all that have its tally, and its place among others.
+    fn known(&mut self, painted: &mut Painted, at: &[u16], rows: &mut Rows) -> (u32, Option<Point>) {
+        let merged = painted.sheet.index(at);
+        let Painted {
+            sheet,
+            latencies,
+            known,
+        } = painted;
+        *known[merged].get_or_insert_with(|| {
+            let (tally, [all, hits]) = (sheet.tally(at), latencies.quantiles(at));
+            let scores = Scores::of(&tally, all, hits, self.scoring.worth, &mut self.cache);
+            (rows.scores(&scores), Point::of(0, &tally))
+        })
+    }
+
+    /// The scores of a reported setting: its intervals are over groups, each text once.
+    fn reported(&mut self, cell: usize, subject: usize) -> Scores {
+        let (scoring, pick) = (self.scoring, &self.subjects[subject].1);
         let outcomes = scoring.evidence.outcomes(cell, pick, scoring.judge);
-        let scores = scores_of(&outcomes, scoring.worth, &mut PoissonCache::default());
-        scores::cells(&over_groups(scoring, &self.firsts, pick, &outcomes, scores))
+        over_groups(scoring, &self.firsts, pick, &outcomes, &mut self.cache)
     }
 
     fn floor(&mut self, floor: Floor) -> Result<(), FileError> {
