@@ -1,6 +1,7 @@
 //! What the sliders move over, from `regions.jsonl.zst` and the rows of `scores.parquet`.
 
 use super::LoadError;
+use super::rows::Turns;
 use super::thin::{Thinned, thinned};
 use crate::data::{ALL_MODELS, Board, Column, Counted, Setting, embedded_counts};
 use deadloop_score::measure::Certainty;
@@ -105,11 +106,7 @@ impl Source<'_> {
                 ..Counted::default()
             })
             .collect();
-        let places: BTreeMap<String, usize> = all
-            .iter()
-            .enumerate()
-            .map(|(at, counted)| (counted.model.clone(), at))
-            .collect();
+        let (mut met, mut places): (Turns, Vec<Option<usize>>) = Default::default();
         let mut numbers = vec![0; all.len()];
         let columns = ["setting", "model"].into_iter().chain(columns(&counts));
         let columns: Vec<&str> = columns.collect();
@@ -125,14 +122,20 @@ impl Source<'_> {
                 let same = last.filter(|(of, _)| *of == id);
                 let (_, is_cell) = same.unwrap_or_else(|| (id, self.is_cell(id)));
                 last = Some((id, is_cell));
-                let place = rows.model(row).and_then(|model| places.get(model));
-                let Some(at) = place.filter(|_| is_cell) else {
+                let Some(model) = rows.model(row).filter(|_| is_cell) else {
                     continue;
                 };
-                let number = numbers[*at];
-                numbers[*at] += 1;
+                let whose = met.of(model);
+                if whose == places.len() {
+                    places.push(all.iter().position(|counted| counted.model == model));
+                }
+                let Some(at) = places[whose] else {
+                    continue;
+                };
+                let number = numbers[at];
+                numbers[at] += 1;
                 if is_kept(number) {
-                    all[*at].add(&rows.tally(row), &counts, &rates);
+                    all[at].add(&rows.tally(row), &counts, &rates);
                 }
             }
         })?;

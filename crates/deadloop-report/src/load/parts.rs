@@ -1,6 +1,7 @@
 //! `scores.parquet` in two passes, a part at a time: a sweep leaves a row for each cell and model,
 //! and a report shows few of them.
 
+use super::rows::Turns;
 use super::scores::{ScoreReader, Written};
 use super::settings::Settings;
 use crate::data::{ALL_MODELS, Score};
@@ -79,8 +80,10 @@ struct Kept {
     /// Setting and model of rows of settings with a name: a named setting may be a cell of the grid
     /// too, and then has two rows that say the same.
     named: BTreeSet<(usize, String)>,
-    /// Cells of single models.
-    curves: BTreeMap<String, Curve>,
+    /// The models that were met.
+    met: Turns,
+    /// Of each whether it makes a line, and the cells of that line.
+    curves: Vec<(bool, Curve)>,
     /// The setting of each cell of the plan.
     plan: Vec<usize>,
 }
@@ -122,8 +125,10 @@ impl Parts<'_> {
         self.results.scores.each(&wanted, |part| {
             self.add(&part, &params, settings, reader, &mut kept);
         })?;
-        let curves = kept.curves.into_values();
-        let steps = curves.flat_map(|curve| curve.0.into_values());
+        let mut curves: Vec<(&String, (bool, Curve))> =
+            kept.met.names().iter().zip(kept.curves).collect();
+        curves.sort_unstable_by_key(|(model, _)| *model);
+        let steps = curves.into_iter().flat_map(|(_, (_, curve))| curve.0.into_values());
         kept.scores.extend(steps.map(|(_, score)| score));
         Ok(Loaded {
             scores: kept.scores,
@@ -150,7 +155,11 @@ impl Parts<'_> {
                 Some(same) if same.id == id => same,
                 _ => self.setting(id, settings),
             };
-            let (all, curved) = (model == ALL_MODELS, self.models.contains(model));
+            let whose = kept.met.of(model);
+            if whose == kept.curves.len() {
+                kept.curves.push((self.models.contains(model), Curve::default()));
+            }
+            let (all, curved) = (model == ALL_MODELS, kept.curves[whose].0);
             if all || curved || setting.named {
                 let at = setting.at.unwrap_or_else(|| settings.at(id));
                 setting.at = Some(at);
@@ -166,7 +175,7 @@ impl Parts<'_> {
                     let score = reader.score(&rows, row, at, model);
                     kept.scores.push(self.completed(score, id));
                 } else {
-                    kept.curve(reader, &rows, row, (at, model));
+                    kept.curve(reader, &rows, row, (at, whose));
                 }
             }
             current = Some(setting);
@@ -210,19 +219,16 @@ impl Kept {
         reader: &ScoreReader,
         rows: &ScoreRows<'_>,
         row: usize,
-        (at, model): (usize, &str),
+        (at, whose): (usize, usize),
     ) {
         let tally = rows.tally(row);
         let place = |measure| reader.value(measure, &tally);
         let Some(place) = place(&FA_PER_MCHAR).zip(place(&RECALL)) else {
             return;
         };
-        if !self.curves.contains_key(model) {
-            self.curves.insert(model.to_owned(), Curve::default());
-        }
-        if let Some(curve) = self.curves.get_mut(model)
-            && curve.admits(place)
-        {
+        let (_, curve) = &mut self.curves[whose];
+        if curve.admits(place) {
+            let model = &self.met.names()[whose];
             curve.insert(place, reader.score(rows, row, at, model));
         }
     }

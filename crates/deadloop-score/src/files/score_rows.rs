@@ -93,7 +93,8 @@ impl<'t> ScoreRows<'t> {
         let mut before = 0;
         for (bin, cells) in Count::BINS.into_iter().zip(&self.within) {
             let share = cells.get(row).copied().flatten().unwrap_or(0.0);
-            let hits = (share * loops).round() as i64;
+            // Next to a whole number: rounded without a call, once a cell of a large grid.
+            let hits = (share * loops + 0.5) as i64;
             tally[bin] = hits - before;
             before = hits;
         }

@@ -1,5 +1,6 @@
 //! scores.parquet: every setting of a run, all models together and each by itself.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
@@ -30,6 +31,10 @@ pub const CSV_ROWS: usize = 200_000;
 
 /// Above so many rows, models with too few labels have no rows of their own; they are in `*`.
 pub const MAX_ROWS: usize = 1_000_000;
+
+/// Above so many rows even without those, only the models with the most loops have rows of their own, as many as fit
+/// into [`MAX_ROWS`].
+const MOST_ROWS: usize = 2 * MAX_ROWS;
 
 /// Rows of a block that are held back as numbers of rows.
 const MOST_PICKED: usize = 1 << 16;
@@ -112,26 +117,38 @@ pub fn write_scores(dir: &Path, scoring: &Scoring) -> Result<Scored, FileError> 
 type Subject = (String, Vec<usize>);
 
 fn subjects(scoring: &Scoring) -> (Vec<Subject>, Vec<String>) {
+    let cells = scoring.evidence.plan.cells().max(1);
     let models = scoring.evidence.models();
-    let crowded = (models.len() + 1) * scoring.evidence.plan.cells() > MAX_ROWS;
+    let mut own: BTreeSet<&str> = models.keys().copied().collect();
+    if (models.len() + 1) * cells > MAX_ROWS {
+        let mut ranked: Vec<(u64, Reverse<&str>)> = models
+            .iter()
+            .map(|(model, pick)| (loops(scoring, pick), Reverse(*model)))
+            .collect();
+        ranked.retain(|(loops, _)| *loops >= scoring.enough);
+        if (ranked.len() + 1) * cells > MOST_ROWS {
+            ranked.sort_unstable_by(|a, b| b.cmp(a));
+            ranked.truncate((MAX_ROWS / cells).saturating_sub(1));
+        }
+        own = ranked.into_iter().map(|(_, Reverse(model))| model).collect();
+    }
     let mut subjects = vec![("*".to_owned(), scoring.evidence.all())];
     let mut left_out = Vec::new();
     for (model, pick) in models {
-        if crowded && !has_enough(scoring, &pick) {
-            left_out.push(model.to_owned());
-        } else {
-            subjects.push((model.to_owned(), pick));
+        match own.contains(model) {
+            true => subjects.push((model.to_owned(), pick)),
+            false => left_out.push(model.to_owned()),
         }
     }
     (subjects, left_out)
 }
 
-fn has_enough(scoring: &Scoring, pick: &[usize]) -> bool {
+fn loops(scoring: &Scoring, pick: &[usize]) -> u64 {
     let quiet: Tally = floor_outcomes(scoring, Floor::Never, pick)
         .iter()
         .map(Tally::of)
         .sum();
-    quiet.loops() >= scoring.enough
+    quiet.loops()
 }
 
 /// What a floor does on some cases.
