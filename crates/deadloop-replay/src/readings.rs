@@ -87,7 +87,8 @@ impl Reading {
 /// Where the first piece of a text ends.
 fn boundary(text: &str) -> usize {
     let mut ends = PIECE..text.len();
-    ends.find(|end| text.is_char_boundary(*end)).unwrap_or(text.len())
+    ends.find(|end| text.is_char_boundary(*end))
+        .unwrap_or(text.len())
 }
 
 impl Readings {
@@ -137,12 +138,7 @@ impl Readings {
         index
     }
 
-    fn meter(
-        &mut self,
-        key: (String, Channel),
-        member: &Member,
-        strict: &Member,
-    ) -> Option<usize> {
+    fn meter(&mut self, key: (String, Channel), member: &Member, strict: &Member) -> Option<usize> {
         let channel = key.1;
         let next = self.meters.len();
         let index = *self.known_meters.entry(key).or_insert(next);

@@ -11,7 +11,7 @@ use crate::cases::Case;
 use crate::intervals::{Interval, PoissonCache};
 use crate::latency::{RANKS, rank};
 use crate::measure::{Certainty, MEASURES, Measure, Metric, Worth};
-use crate::resample::{POISSON_1, Replicates, Resampling, Weights, percentile};
+use crate::resample::{Draws, POISSON_1, Replicates, Resampling, Weights, percentile};
 use crate::tally::{Count, Tally};
 use crate::verdict::{Outcome, Verdict};
 
@@ -73,9 +73,37 @@ pub fn bootstrap<'a>(
     worth: &Worth,
     resampling: Resampling,
 ) -> Intervals {
+    intervals(cases, outcomes, worth, &mut Known::new(resampling))
+}
+
+/// What settings that are reported have in common, remembered.
+#[derive(Debug)]
+pub(crate) struct Known {
+    /// Exact intervals.
+    pub(crate) poisson: PoissonCache,
+    /// The weights of groups.
+    draws: Draws,
+}
+
+impl Known {
+    /// Nothing yet.
+    pub(crate) fn new(resampling: Resampling) -> Self {
+        Self {
+            poisson: PoissonCache::default(),
+            draws: Draws::new(resampling),
+        }
+    }
+}
+
+/// [`bootstrap`], with what is known from other settings.
+pub(crate) fn intervals<'a>(
+    cases: impl IntoIterator<Item = &'a Case>,
+    outcomes: &[Outcome],
+    worth: &Worth,
+    known: &mut Known,
+) -> Intervals {
     let sample = Sample::of(cases, outcomes);
-    let mut cache = PoissonCache::default();
-    let (mut rows, drawn) = sample.rows((&MEASURES, &QUANTILES), worth, resampling, &mut cache);
+    let (mut rows, drawn) = sample.rows((&MEASURES, &QUANTILES), worth, known, true);
     let quantiles = QUANTILES.into_iter().zip(drawn);
     rows.extend(quantiles.map(|(name, ends)| (name.to_owned(), ends, Method::Bootstrap)));
     Intervals { rows }
@@ -87,18 +115,14 @@ pub(crate) fn bounds<'a>(
     cases: impl IntoIterator<Item = &'a Case>,
     outcomes: &[Outcome],
     worth: &Worth,
-    mut resampling: Resampling,
-    cache: &mut PoissonCache,
+    known: &mut Known,
 ) -> Intervals {
     let with_columns: Vec<Metric> = MEASURES
         .into_iter()
         .filter(|measure| measure.bounds.is_some())
         .collect();
     let sample = Sample::of(cases, outcomes);
-    if !sample.clustered {
-        resampling.replicates = 0;
-    }
-    let (rows, _) = sample.rows((&with_columns, &[]), worth, resampling, cache);
+    let (rows, _) = sample.rows((&with_columns, &[]), worth, known, sample.clustered);
     Intervals { rows }
 }
 
@@ -122,7 +146,7 @@ pub(crate) fn difference<'a>(
     }
     let mut sums = Replicates::new(resampling.replicates);
     for (name, tallies) in groups {
-        sums.add(Weights::of(resampling.seed, name, &POISSON_1), &tallies);
+        sums.draw(Weights::of(resampling.seed, name, &POISSON_1), &tallies);
     }
     let mut drawn = Vec::with_capacity(resampling.replicates);
     for sums in sums.tallies() {
@@ -210,20 +234,20 @@ impl<'a> Sample<'a> {
         }
     }
 
-    /// The rows of some measures, and the intervals of the quantiles after them.
+    /// The rows of some measures, and the intervals of the quantiles after them; `draws`: whether any has to be drawn.
     fn rows(
         &self,
         (all, quantiles): (&[Metric], &[&str]),
         worth: &Worth,
-        resampling: Resampling,
-        cache: &mut PoissonCache,
+        known: &mut Known,
+        draws: bool,
     ) -> (Vec<Row>, Vec<Option<Interval>>) {
         let clustered = self.clustered;
         let resampled = |m: &&Metric| clustered || m.certainty == Certainty::Resampled;
         let measures: Vec<Metric> = all.iter().filter(resampled).copied().collect();
         let mut values: Vec<Vec<f64>> = vec![Vec::new(); measures.len() + quantiles.len()];
-        if resampling.replicates > 0 {
-            let drawn = self.draw(resampling);
+        if draws {
+            let drawn = self.draw(&mut known.draws);
             for tally in &drawn.tallies {
                 let scores = measures.iter().map(|m| m.value(tally, worth));
                 for (values, value) in values.iter_mut().zip(scores) {
@@ -240,20 +264,21 @@ impl<'a> Sample<'a> {
         let mut ends = values.iter_mut().map(|values| percentile(values));
         let measured = all.iter().map(|m| {
             let resampled = measures.contains(m).then(|| ends.next().flatten());
-            row(m, &self.whole, resampled, cache)
+            row(m, &self.whole, resampled, &mut known.poisson)
         });
         let rows = measured.collect();
         (rows, ends.collect())
     }
 
-    fn draw(&self, resampling: Resampling) -> Drawn {
+    fn draw(&self, draws: &mut Draws) -> Drawn {
         let hits: BTreeSet<usize> = self.hits.iter().map(|(_, group)| *group).collect();
-        let mut sums = Replicates::<1>::new(resampling.replicates);
+        let mut sums = Replicates::<1>::new(draws.resampling().replicates);
         let mut weights = BTreeMap::new();
         for (group, (name, tally)) in self.groups.iter().enumerate() {
-            let drawn = sums.add(Weights::of(resampling.seed, name, &POISSON_1), &[*tally]);
+            let drawn = draws.of(name);
+            sums.add(&drawn, &[*tally]);
             if hits.contains(&group) {
-                weights.insert(group, drawn.to_vec());
+                weights.insert(group, drawn.into_owned());
             }
         }
         Drawn {

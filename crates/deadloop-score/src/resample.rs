@@ -9,6 +9,9 @@
 //! seed XOR h; replicate b, from 0, takes the (b+2)th output of splitmix64 from that state, its upper 53 bits u; the
 //! weight is how many of [`POISSON_1`] are at most u. `scripts/references.py` does so.
 
+use std::borrow::Cow;
+use std::collections::HashMap;
+
 use crate::intervals::Interval;
 use crate::latency::rank;
 use crate::random::Random;
@@ -99,13 +102,61 @@ impl Iterator for Weights {
     /// The weight in the next replicate. There is always another.
     fn next(&mut self) -> Option<u8> {
         let u = self.random.next() >> 11;
-        let (near, far) = self.steps.split_at_checked(NEAR).unwrap_or((self.steps, &[]));
+        let (near, far) = self
+            .steps
+            .split_at_checked(NEAR)
+            .unwrap_or((self.steps, &[]));
         // All of the near ones, without a branch that depends on the draw.
         let mut weight: usize = near.iter().map(|step| usize::from(*step <= u)).sum();
         if weight == NEAR {
             weight += far.iter().take_while(|step| **step <= u).count();
         }
         u8::try_from(weight).ok()
+    }
+}
+
+/// The weights of groups, remembered: all settings that are reported draw the same.
+///
+/// Memory: a byte for each replicate of at most [`MOST_KNOWN`] groups; those of more are drawn again.
+#[derive(Debug)]
+pub(crate) struct Draws {
+    resampling: Resampling,
+    known: HashMap<String, Vec<u8>>,
+}
+
+/// Groups whose weights are remembered: 20 MB at 2,000 replicates.
+const MOST_KNOWN: usize = 10_000;
+
+impl Draws {
+    /// None yet.
+    pub(crate) fn new(resampling: Resampling) -> Self {
+        Self {
+            resampling,
+            known: HashMap::new(),
+        }
+    }
+
+    /// Replicates and seed.
+    pub(crate) fn resampling(&self) -> Resampling {
+        self.resampling
+    }
+
+    /// How often a group counts in each replicate.
+    pub(crate) fn of(&mut self, name: &str) -> Cow<'_, [u8]> {
+        let Resampling { replicates, seed } = self.resampling;
+        let draw = || {
+            Weights::of(seed, name, &POISSON_1)
+                .take(replicates)
+                .collect()
+        };
+        if self.known.len() >= MOST_KNOWN && !self.known.contains_key(name) {
+            return Cow::Owned(draw());
+        }
+        // Looked up twice, so that a name is only copied where it is new.
+        if !self.known.contains_key(name) {
+            self.known.insert(name.to_owned(), draw());
+        }
+        Cow::Borrowed(self.known.get(name).map_or(&[], Vec::as_slice))
     }
 }
 
@@ -116,8 +167,7 @@ impl Iterator for Weights {
 /// Memory: 8 bytes for each replicate and count that some group has.
 #[derive(Debug)]
 pub(crate) struct Replicates<const N: usize> {
-    /// The weights of the group that was added last.
-    weights: Vec<u8>,
+    replicates: usize,
     /// For each tally and count the sum in each replicate; empty while all are 0.
     sums: [Vec<Vec<i64>>; N],
 }
@@ -126,29 +176,31 @@ impl<const N: usize> Replicates<N> {
     /// So many replicates, of nothing yet.
     pub(crate) fn new(replicates: usize) -> Self {
         Self {
-            weights: vec![0; replicates],
+            replicates,
             sums: std::array::from_fn(|_| vec![Vec::new(); Count::N]),
         }
     }
 
-    /// Adds a group; gives back how often it counts in each replicate.
-    pub(crate) fn add(&mut self, weights: Weights, tallies: &[Tally; N]) -> &[u8] {
-        let replicates = self.weights.len();
-        self.weights.clear();
-        self.weights.extend(weights.take(replicates));
+    /// Adds a group that counts so often in each replicate.
+    pub(crate) fn add(&mut self, weights: &[u8], tallies: &[Tally; N]) {
         for (sums, tally) in self.sums.iter_mut().zip(tallies) {
             for (count, n) in tally.touched() {
                 let sums = &mut sums[count];
-                sums.resize(replicates, 0);
-                add_times(sums, &self.weights, n);
+                sums.resize(self.replicates, 0);
+                add_times(sums, weights, n);
             }
         }
-        &self.weights
+    }
+
+    /// Adds a group by its weights.
+    pub(crate) fn draw(&mut self, weights: Weights, tallies: &[Tally; N]) {
+        let weights: Vec<u8> = weights.take(self.replicates).collect();
+        self.add(&weights, tallies);
     }
 
     /// The tallies, replicate by replicate.
     pub(crate) fn tallies(&self) -> impl Iterator<Item = [Tally; N]> + '_ {
-        (0..self.weights.len()).map(|replicate| {
+        (0..self.replicates).map(|replicate| {
             std::array::from_fn(|which| {
                 let mut tally = Tally::default();
                 for (count, sums) in self.sums[which].iter().enumerate() {
@@ -239,8 +291,16 @@ mod tests {
         (other[Count::Hit], other[Count::Exposure]) = (1, 5_000_000_000);
         let mut sums = Replicates::<2>::new(40);
         let weights = |name| Weights::of(1, name, &POISSON_1);
-        assert_eq!(sums.add(weights("a"), &[tally, Tally::default()]), of(1, "a"));
-        sums.add(weights("b"), &[other, other]);
+        sums.add(&of(1, "a"), &[tally, Tally::default()]);
+        sums.draw(weights("b"), &[other, other]);
+        let mut draws = Draws::new(Resampling {
+            replicates: 40,
+            seed: 1,
+        });
+        assert_eq!(
+            [draws.of("a").to_vec(), draws.of("a").to_vec()],
+            [of(1, "a"), of(1, "a")]
+        );
         let want = of(1, "a").into_iter().zip(of(1, "b"));
         for ([first, second], (a, b)) in sums.tallies().zip(want) {
             let (a, b) = (i64::from(a), i64::from(b));

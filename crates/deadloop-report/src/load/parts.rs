@@ -128,7 +128,9 @@ impl Parts<'_> {
         let mut curves: Vec<(&String, (bool, Curve))> =
             kept.met.names().iter().zip(kept.curves).collect();
         curves.sort_unstable_by_key(|(model, _)| *model);
-        let steps = curves.into_iter().flat_map(|(_, (_, curve))| curve.0.into_values());
+        let steps = curves
+            .into_iter()
+            .flat_map(|(_, (_, curve))| curve.0.into_values());
         kept.scores.extend(steps.map(|(_, score)| score));
         Ok(Loaded {
             scores: kept.scores,
@@ -157,7 +159,8 @@ impl Parts<'_> {
             };
             let whose = kept.met.of(model);
             if whose == kept.curves.len() {
-                kept.curves.push((self.models.contains(model), Curve::default()));
+                kept.curves
+                    .push((self.models.contains(model), Curve::default()));
             }
             let (all, curved) = (model == ALL_MODELS, kept.curves[whose].0);
             if all || curved || setting.named {

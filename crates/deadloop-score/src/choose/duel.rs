@@ -181,12 +181,12 @@ impl<'a> Duel<'a> {
         let seed = self.options.seed;
         let mut drawn = Replicates::new(self.options.replicates);
         for (name, tallies) in groups {
-            drawn.add(Weights::of(seed, name, &POISSON_1), &tallies);
+            drawn.draw(Weights::of(seed, name, &POISSON_1), &tallies);
         }
         let [found, missed] = self.pseudo_loop();
         // No group is called so: names from files hold no NUL.
         for (name, tallies) in [("\0won", [found, missed]), ("\0lost", [missed, found])] {
-            drawn.add(Weights::of(seed, name, &POISSON_HALF), &tallies);
+            drawn.draw(Weights::of(seed, name, &POISSON_HALF), &tallies);
         }
         drawn
     }

@@ -32,7 +32,7 @@ pub(crate) fn resample(
 ) -> Vec<Option<Spread>> {
     let mut sums = Replicates::new(resampling.replicates);
     for c in clusters {
-        sums.add(Weights::of(resampling.seed, c.name, &POISSON_1), &c.sides);
+        sums.draw(Weights::of(resampling.seed, c.name, &POISSON_1), &c.sides);
     }
     let mut drawn: Vec<Vec<f64>> = vec![Vec::new(); metrics.len()];
     for sides in sums.tallies() {

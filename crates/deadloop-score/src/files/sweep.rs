@@ -9,7 +9,7 @@ use deadloop_replay::Block;
 use super::scores::{self, BlockParams, ParamColumns};
 use super::store::{FileError, TableWriter, write_csv};
 use super::table::{Cell, Schema, Table, Type, named};
-use crate::bootstrap::{Intervals, bootstrap, bounds};
+use crate::bootstrap::{Intervals, Known, bounds, intervals};
 use crate::cases::Case;
 use crate::consistency::Consistency;
 use crate::copies::firsts;
@@ -91,7 +91,7 @@ pub fn write_scores(dir: &Path, scoring: &Scoring) -> Result<Scored, FileError> 
         params,
         writer,
         fronts,
-        cache: PoissonCache::default(),
+        known: Known::new(scoring.resampling),
         firsts: firsts(evidence.cases),
     };
     for (index, block) in evidence.plan.blocks().iter().enumerate() {
@@ -130,7 +130,10 @@ fn subjects(scoring: &Scoring) -> (Vec<Subject>, Vec<String>) {
             ranked.sort_unstable_by(|a, b| b.cmp(a));
             ranked.truncate((MAX_ROWS / cells).saturating_sub(1));
         }
-        own = ranked.into_iter().map(|(_, Reverse(model))| model).collect();
+        own = ranked
+            .into_iter()
+            .map(|(_, Reverse(model))| model)
+            .collect();
     }
     let mut subjects = vec![("*".to_owned(), scoring.evidence.all())];
     let mut left_out = Vec::new();
@@ -206,11 +209,11 @@ pub(crate) fn over_groups(
     firsts: &[bool],
     pick: &[usize],
     outcomes: &[Outcome],
-    cache: &mut PoissonCache,
+    known: &mut Known,
 ) -> Scores {
-    let scores = scores_of(outcomes, scoring.worth, cache);
+    let scores = scores_of(outcomes, scoring.worth, &mut known.poisson);
     let (cases, outcomes) = once(scoring, firsts, pick, outcomes);
-    let intervals = bounds(cases, &outcomes, scoring.worth, scoring.resampling, cache);
+    let intervals = bounds(cases, &outcomes, scoring.worth, known);
     scores.with(|measure| intervals.of(measure.name))
 }
 
@@ -232,9 +235,10 @@ pub(crate) fn intervals_of(
     firsts: &[bool],
     pick: &[usize],
     outcomes: &[Outcome],
+    known: &mut Known,
 ) -> Intervals {
     let (cases, outcomes) = once(scoring, firsts, pick, outcomes);
-    bootstrap(cases, &outcomes, scoring.worth, scoring.resampling)
+    intervals(cases, &outcomes, scoring.worth, known)
 }
 
 struct Sweep<'a> {
@@ -244,7 +248,7 @@ struct Sweep<'a> {
     writer: TableWriter,
     /// The front so far of each subject.
     fronts: Vec<Vec<Point>>,
-    cache: PoissonCache,
+    known: Known,
     /// Which cases are the first with their text.
     firsts: Vec<bool>,
 }
@@ -370,7 +374,12 @@ impl Sweep<'_> {
     }
 
     /// The scores of a cell, made once for all that have its tally, and its place among others.
-    fn known(&mut self, painted: &mut Painted, at: &[u16], rows: &mut Rows) -> (u32, Option<Point>) {
+    fn known(
+        &mut self,
+        painted: &mut Painted,
+        at: &[u16],
+        rows: &mut Rows,
+    ) -> (u32, Option<Point>) {
         let merged = painted.sheet.index(at);
         let Painted {
             sheet,
@@ -379,7 +388,13 @@ impl Sweep<'_> {
         } = painted;
         *known[merged].get_or_insert_with(|| {
             let (tally, [all, hits]) = (sheet.tally(at), latencies.quantiles(at));
-            let scores = Scores::of(&tally, all, hits, self.scoring.worth, &mut self.cache);
+            let scores = Scores::of(
+                &tally,
+                all,
+                hits,
+                self.scoring.worth,
+                &mut self.known.poisson,
+            );
             (rows.scores(&scores), Point::of(0, &tally))
         })
     }
@@ -388,13 +403,13 @@ impl Sweep<'_> {
     fn reported(&mut self, cell: usize, subject: usize) -> Scores {
         let (scoring, pick) = (self.scoring, &self.subjects[subject].1);
         let outcomes = scoring.evidence.outcomes(cell, pick, scoring.judge);
-        over_groups(scoring, &self.firsts, pick, &outcomes, &mut self.cache)
+        over_groups(scoring, &self.firsts, pick, &outcomes, &mut self.known)
     }
 
     fn floor(&mut self, floor: Floor) -> Result<(), FileError> {
         for subject in 0..self.subjects.len() {
             let outcomes = floor_outcomes(self.scoring, floor, &self.subjects[subject].1);
-            let scores = scores_of(&outcomes, self.scoring.worth, &mut self.cache);
+            let scores = scores_of(&outcomes, self.scoring.worth, &mut self.known.poisson);
             let row = scores::cells(&scores);
             let name = &self.subjects[subject].0;
             let params = self.params.none();

@@ -215,5 +215,9 @@ impl Cells {
 }
 
 fn pick<T: Clone>(to: &mut Vec<Option<T>>, from: &[Option<T>], picks: &[u32]) {
-    to.extend(picks.iter().map(|row| from.get(*row as usize).cloned().flatten()));
+    to.extend(
+        picks
+            .iter()
+            .map(|row| from.get(*row as usize).cloned().flatten()),
+    );
 }
