@@ -159,3 +159,50 @@ impl Readings {
         Some(index)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Grid, Plan};
+
+    fn facts(grid: &str, text: &str) -> [Vec<Fact>; 2] {
+        let mut plan = Plan::default();
+        plan.add_grid(&Grid::parse(grid).unwrap()).unwrap();
+        let reading = &plan.readings().meters()[0];
+        let mut all = Vec::new();
+        reading.recipe.meter().push(text, &mut all);
+        [reading.facts(text), all]
+    }
+
+    #[test]
+    fn what_no_setting_waits_for_is_not_read() {
+        let grid = "[[guard]]\ndetector = \"periodic\"\n[guard.params]\nmin_copies = [2, 5]\n";
+        let loops = |unit: &str, copies| unit.repeat(copies);
+        let text =
+            loops("Ein Satz, der wiederkehrt. ", 400) + &loops("Und noch ein anderer. ", 900);
+        let [read, all] = facts(grid, &text);
+        assert!(
+            !read.is_empty() && read.len() < all.len(),
+            "{} of {}",
+            read.len(),
+            all.len()
+        );
+        assert!(
+            read.iter()
+                .zip(&all)
+                .all(|(a, b)| format!("{a:?}") == format!("{b:?}"))
+        );
+        // The strictest cell never stops here: all is read.
+        let grid = grid.replace("5]", "1000]");
+        let [read, all] = facts(&grid, &text);
+        assert_eq!(read.len(), all.len());
+    }
+
+    #[test]
+    fn pieces_end_between_chars() {
+        let text = "思".repeat(PIECE);
+        let end = boundary(&text);
+        assert!(text.is_char_boundary(end) && end >= PIECE);
+        assert_eq!(boundary("short"), 5);
+    }
+}

@@ -30,7 +30,7 @@ impl Overview {
         let mut loops: BTreeMap<String, u64> = BTreeMap::new();
         let (mut unlabelled, mut errors) = (0, 0);
         let loops_are = Count::LOOPS.map(Count::name);
-        let more = ["setting", "model", "unlabelled", "errors"];
+        let more = ["model", "unlabelled", "errors"];
         let columns: Vec<&str> = more.into_iter().chain(loops_are).collect();
         scores.each(&columns, |part| {
             let rows = ScoreRows::new(&part);

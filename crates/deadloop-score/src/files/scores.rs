@@ -295,3 +295,25 @@ pub(crate) fn row(setting: &str, model: &str, params: Vec<Cell>, scores: &[Cell]
     let names = [Cell::text(setting)].into_iter().chain(whose(model));
     names.chain(params).chain(scores.iter().cloned()).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use deadloop_replay::Grid;
+
+    #[test]
+    fn the_parameters_of_a_cell_are_those_of_its_setting() {
+        let grid = "[[guard]]\ndetector = \"checkpoint\"\n[guard.params]\nevery = [500, 1000]\n\
+            min_repeats = [3, 4, 5]\nmin_matches = [2, 3]\n";
+        let mut plan = Plan::default();
+        plan.add_grid(&Grid::parse(grid).unwrap()).unwrap();
+        let columns = ParamColumns::of(&plan);
+        for block in plan.blocks() {
+            let params = BlockParams::of(&columns, block);
+            for at in (0..block.len()).map(|nth| block.at(nth)) {
+                assert_eq!(params.at(&at), columns.of_cell(block, &at));
+            }
+        }
+        assert_eq!(plan.cells(), 12);
+    }
+}

@@ -117,24 +117,15 @@ pub fn write_scores(dir: &Path, scoring: &Scoring) -> Result<Scored, FileError> 
 type Subject = (String, Vec<usize>);
 
 fn subjects(scoring: &Scoring) -> (Vec<Subject>, Vec<String>) {
-    let cells = scoring.evidence.plan.cells().max(1);
     let models = scoring.evidence.models();
-    let mut own: BTreeSet<&str> = models.keys().copied().collect();
-    if (models.len() + 1) * cells > MAX_ROWS {
-        let mut ranked: Vec<(u64, Reverse<&str>)> = models
-            .iter()
-            .map(|(model, pick)| (loops(scoring, pick), Reverse(*model)))
-            .collect();
-        ranked.retain(|(loops, _)| *loops >= scoring.enough);
-        if (ranked.len() + 1) * cells > MOST_ROWS {
-            ranked.sort_unstable_by(|a, b| b.cmp(a));
-            ranked.truncate((MAX_ROWS / cells).saturating_sub(1));
-        }
-        own = ranked
-            .into_iter()
-            .map(|(_, Reverse(model))| model)
-            .collect();
-    }
+    let ranked = models
+        .iter()
+        .map(|(model, pick)| (loops(scoring, pick), Reverse(*model)));
+    let own = with_rows(
+        ranked.collect(),
+        scoring.evidence.plan.cells(),
+        scoring.enough,
+    );
     let mut subjects = vec![("*".to_owned(), scoring.evidence.all())];
     let mut left_out = Vec::new();
     for (model, pick) in models {
@@ -144,6 +135,27 @@ fn subjects(scoring: &Scoring) -> (Vec<Subject>, Vec<String>) {
         }
     }
     (subjects, left_out)
+}
+
+/// The models with rows of their own, of all models with their loops.
+fn with_rows<'m>(
+    mut models: Vec<(u64, Reverse<&'m str>)>,
+    cells: usize,
+    enough: u64,
+) -> BTreeSet<&'m str> {
+    // With the row of all together.
+    let rows = |models: &[_]| (models.len() + 1).saturating_mul(cells);
+    if rows(&models) > MAX_ROWS {
+        models.retain(|(loops, _)| *loops >= enough);
+    }
+    if rows(&models) > MOST_ROWS {
+        models.sort_unstable_by(|a, b| b.cmp(a));
+        models.truncate((MAX_ROWS / cells.max(1)).saturating_sub(1));
+    }
+    models
+        .into_iter()
+        .map(|(_, Reverse(model))| model)
+        .collect()
 }
 
 fn loops(scoring: &Scoring, pick: &[usize]) -> u64 {
@@ -490,4 +502,31 @@ pub struct Marked<'a> {
     pub in_use: Option<usize>,
     /// The names that settings have.
     pub names: &'a BTreeMap<String, Vec<String>>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_very_large_sweep_has_rows_of_the_models_with_the_most_loops() {
+        let names: Vec<String> = (0..100).map(|n| format!("m{n:02}")).collect();
+        // m00 and m01 have 100 loops, m02 and m03 have 99, the last two 51; enough is 60.
+        let models = || {
+            let loops = |(n, name)| (100 - n as u64 / 2, Reverse(String::as_str(name)));
+            names.iter().enumerate().map(loops).collect::<Vec<_>>()
+        };
+        let of = |cells| with_rows(models(), cells, 60);
+        assert_eq!(of(9_000).len(), 100, "909,000 rows");
+        assert_eq!(
+            of(10_000).len(),
+            82,
+            "1,010,000: those with too few loops have none"
+        );
+        assert_eq!(of(20_000).len(), 82, "1,660,000 are left");
+        let few: Vec<&str> = of(200_000).into_iter().collect();
+        assert_eq!(few, ["m00", "m01", "m02", "m03"]);
+        assert_eq!(of(2_000_000).len(), 0);
+        assert_eq!(of(0).len(), 100);
+    }
 }
