@@ -250,6 +250,16 @@ impl Rule {
         self.alarm_but_for(fact, |_| false)
     }
 
+    /// Takes the stricter of both values for each threshold: a fact that it then accepts, both accept, unless a bound
+    /// must be met exactly. Both are rules of one detector.
+    pub fn tighten(&mut self, other: &Self) {
+        for ((threshold, own), (_, its)) in self.thresholds.iter_mut().zip(&other.thresholds) {
+            if threshold.looser(*own, *its) {
+                *own = *its;
+            }
+        }
+    }
+
     /// The first step at which the thresholds other than those that `varies` names by their place
     /// accept `fact`: a sweep asks these once and answers the others for all their values together.
     pub fn alarm_but_for(&self, fact: &Fact, varies: impl Fn(usize) -> bool) -> Option<u64> {

@@ -150,9 +150,19 @@ impl Block {
 
     /// The setting with the loosest value along every axis.
     pub(crate) fn loosest(&self) -> Setting {
-        let end = |axis: &Axis| match axis.threshold.side {
-            Side::AtMost => 0,
-            Side::AtLeast => axis.len().saturating_sub(1),
+        self.extreme(Side::AtMost)
+    }
+
+    /// The setting with the strictest value along every axis.
+    pub(crate) fn strictest(&self) -> Setting {
+        self.extreme(Side::AtLeast)
+    }
+
+    /// The setting with the first value of each axis on this side, and the last of the others.
+    fn extreme(&self, first: Side) -> Setting {
+        let end = |axis: &Axis| match axis.threshold.side == first {
+            true => 0,
+            false => axis.len().saturating_sub(1),
         };
         self.setting(&self.axes.iter().map(end).collect::<Vec<u16>>())
     }

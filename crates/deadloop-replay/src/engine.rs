@@ -62,11 +62,8 @@ struct Measured<'a> {
 fn measure(plan: &Plan, arrivals: &Arrivals<'_>) -> Vec<Vec<Fact>> {
     let texts = Channel::TEXT.map(|channel| (channel, arrivals.text(channel)));
     let run = |reading: &Reading| {
-        let mut facts = Vec::new();
-        if let Some((_, text)) = texts.iter().find(|(c, _)| *c == reading.channel) {
-            reading.recipe.meter().push(text, &mut facts);
-        }
-        facts
+        let text = texts.iter().find(|(c, _)| *c == reading.channel);
+        text.map_or_else(Vec::new, |(_, text)| reading.facts(text))
     };
     plan.readings().meters().iter().map(run).collect()
 }

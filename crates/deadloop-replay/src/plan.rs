@@ -97,11 +97,11 @@ impl Plan {
         let overrides = settings.overrides().map(|(glob, guard)| Override {
             glob: glob.clone(),
             guard: guard.clone(),
-            sources: self.readings.sources(guard),
+            sources: self.readings.sources(guard, guard),
         });
         let overrides: Vec<Override> = overrides.collect();
         let id = (!overrides.is_empty()).then_some(id);
-        let sources = self.readings.sources(guard);
+        let sources = self.readings.sources(guard, guard);
         let base = guard.clone();
         let axes = Vec::new();
         self.blocks.push(Block {
@@ -212,7 +212,8 @@ impl Plan {
         if possible.len() < cells {
             block.possible = Some(possible);
         }
-        block.sources = self.readings.sources(&block.loosest());
+        let ends = (block.loosest(), block.strictest());
+        block.sources = self.readings.sources(&ends.0, &ends.1);
         self.blocks.push(block);
     }
 

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use deadloop_detect::{Channel, Member, Program, Recipe, Setting};
+use deadloop_detect::{Channel, Chars, Fact, Member, Program, Recipe, Rule, Setting};
 
 /// The distinct meters and programs of a plan.
 #[derive(Clone, Debug, Default)]
@@ -23,6 +23,8 @@ pub(crate) struct Reading {
     pub(crate) recipe: Recipe,
     /// The loosest of the members that share it: no fact is left out that one of them accepts.
     loosest: Member,
+    /// The strictest value of each threshold among them.
+    strictest: Rule,
 }
 
 /// A program, and the text that it is sent.
@@ -50,6 +52,45 @@ pub(crate) struct Source {
     pub(crate) meter: usize,
 }
 
+/// Bytes that are read between two looks at whether anybody still listens.
+const PIECE: usize = 4096;
+
+impl Reading {
+    /// The facts of a text, up to where every setting has stopped.
+    ///
+    /// A fact that the loosest and the strictest accept, all accept: also one whose bound must be met exactly, since
+    /// then both have one value. What comes after the step at which the strictest accepts it is of no
+    /// use to anybody, and is not read.
+    pub(crate) fn facts(&self, text: &str) -> Vec<Fact> {
+        let mut meter = self.recipe.meter();
+        let loosest = self.loosest.rule();
+        let mut facts: Vec<Fact> = Vec::new();
+        let (mut read, mut asked, mut stopped) = (Chars(0), 0, None);
+        let mut rest = text;
+        while !rest.is_empty() && stopped.is_none_or(|at| read < at) {
+            let (piece, later) = rest.split_at(boundary(rest));
+            meter.push(piece, &mut facts);
+            read.0 += Chars::of(piece).0;
+            rest = later;
+            for fact in &facts[asked..] {
+                if let (Some(_), Some(step)) = (loosest.alarm(fact), self.strictest.alarm(fact)) {
+                    let at = fact.position(step);
+                    stopped = Some(stopped.map_or(at, |known: Chars| known.min(at)));
+                }
+            }
+            asked = facts.len();
+        }
+        facts
+    }
+}
+
+/// Where the first piece of a text ends.
+fn boundary(text: &str) -> usize {
+    let mut ends = PIECE..text.len();
+    ends.find(|end| text.is_char_boundary(*end))
+        .unwrap_or(text.len())
+}
+
 impl Readings {
     /// The meters: each reads its channel once.
     pub(crate) fn meters(&self) -> &[Reading] {
@@ -63,9 +104,11 @@ impl Readings {
 
     /// A meter for each member and channel, or a program; those that another block has already are
     /// shared.
-    pub(crate) fn sources(&mut self, setting: &Setting) -> Sources {
+    /// `loosest` and `strictest` are the ends of a block's thresholds.
+    pub(crate) fn sources(&mut self, loosest: &Setting, strictest: &Setting) -> Sources {
         let mut sources = Sources::default();
-        for (member, m) in setting.members.iter().enumerate() {
+        let both = loosest.members.iter().zip(&strictest.members);
+        for (member, (m, strict)) in both.enumerate() {
             let structure = m.structure();
             if let Some(program) = m.program() {
                 let index = self.program((structure, m.channel), program);
@@ -73,7 +116,7 @@ impl Readings {
                 continue;
             }
             for channel in Channel::TEXT.into_iter().filter(|c| m.watches(*c)) {
-                if let Some(meter) = self.meter((structure.clone(), channel), m) {
+                if let Some(meter) = self.meter((structure.clone(), channel), m, strict) {
                     sources.facts.push(Source {
                         member,
                         channel,
@@ -95,7 +138,7 @@ impl Readings {
         index
     }
 
-    fn meter(&mut self, key: (String, Channel), member: &Member) -> Option<usize> {
+    fn meter(&mut self, key: (String, Channel), member: &Member, strict: &Member) -> Option<usize> {
         let channel = key.1;
         let next = self.meters.len();
         let index = *self.known_meters.entry(key).or_insert(next);
@@ -104,13 +147,68 @@ impl Readings {
                 if shared.loosest.loosen(member) {
                     shared.recipe = shared.loosest.recipe()?;
                 }
+                shared.strictest.tighten(&strict.rule());
             }
             None => self.meters.push(Reading {
                 channel,
                 recipe: member.recipe()?,
                 loosest: member.clone(),
+                strictest: strict.rule(),
             }),
         }
         Some(index)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Grid, Plan};
+
+    /// What is told in pieces up to where nobody listens, and of the whole text; the first alarm of the loosest and of
+    /// the strictest setting by either.
+    fn facts(grid: &str, text: &str) -> [(Vec<Fact>, [Option<Chars>; 2]); 2] {
+        let mut plan = Plan::default();
+        plan.add_grid(&Grid::parse(grid).unwrap()).unwrap();
+        let reading = &plan.readings().meters()[0];
+        let mut all = Vec::new();
+        reading.recipe.meter().push(text, &mut all);
+        let rules = [reading.loosest.rule(), reading.strictest.clone()];
+        [reading.facts(text), all].map(|facts| {
+            let first = rules.each_ref().map(|rule| {
+                let alarms = facts
+                    .iter()
+                    .filter_map(|f| Some(f.position(rule.alarm(f)?)));
+                alarms.min()
+            });
+            (facts, first)
+        })
+    }
+
+    #[test]
+    fn what_no_setting_waits_for_is_not_read() {
+        let grid = "[[guard]]\ndetector = \"periodic\"\n[guard.params]\nmin_copies = [2, 5]\n";
+        let text =
+            "Ein Satz, der wiederkehrt. ".repeat(400) + &"Und noch ein anderer. ".repeat(900);
+        let later = |facts: &[Fact]| facts.iter().any(|f| f.onset > Chars(10_000));
+        let [(read, first), (all, want)] = facts(grid, &text);
+        assert!(
+            first == want && first.iter().all(Option::is_some),
+            "{first:?}"
+        );
+        assert!(!later(&read) && later(&all));
+        // The strictest setting never stops here: all is read.
+        let grid = grid.replace("5]", "1000]");
+        let [(read, first), (_, want)] = facts(&grid, &text);
+        assert_eq!(first, want);
+        assert!(first[1].is_none() && later(&read));
+    }
+
+    #[test]
+    fn pieces_end_between_chars() {
+        let text = "思".repeat(PIECE);
+        let end = boundary(&text);
+        assert!(text.is_char_boundary(end) && end >= PIECE);
+        assert_eq!(boundary("short"), 5);
     }
 }

@@ -66,7 +66,8 @@ pub fn load(dir: &Path) -> Result<ReportData, LoadError> {
         chosen: chosen_ids(&results),
         intervals: intervals(&results),
     };
-    data.scores = parts.load(&data.parameters, &mut settings, &reader)?;
+    let loaded = parts.load(&data.parameters, &mut settings, &reader)?;
+    data.scores = loaded.scores;
     data.advice.clone_from(&results.manifest.advice);
     data.beside_floors = beside_floors(&results, &mut settings);
     data.by = results
@@ -85,7 +86,10 @@ pub fn load(dir: &Path) -> Result<ReportData, LoadError> {
     data.opened = read_excerpts(dir)?;
     data.settings = settings.list;
     data.board = match Regions::read(dir)? {
-        Some(regions) => board(&results, (&overview, &settings.index, &data), regions)?,
+        Some(regions) => {
+            let known = (&overview, &settings.index, loaded.plan.as_slice());
+            board(&results, known, &data, regions)?
+        }
         None => None,
     };
     Ok(data)
@@ -93,7 +97,8 @@ pub fn load(dir: &Path) -> Result<ReportData, LoadError> {
 
 fn board(
     results: &Results,
-    (overview, index, data): (&Overview, &BTreeMap<String, usize>, &ReportData),
+    (overview, index, plan): (&Overview, &BTreeMap<String, usize>, &[usize]),
+    data: &ReportData,
     regions: Regions,
 ) -> Result<Option<Board>, LoadError> {
     let choices = data.choices.iter();
@@ -108,6 +113,7 @@ fn board(
         scores: &results.scores,
         models: &overview.ranked,
         index,
+        plan,
         settings: &data.settings,
         parameters: &data.parameters,
         marked: &marked,

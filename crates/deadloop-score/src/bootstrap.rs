@@ -5,13 +5,13 @@
 //! transcripts of one are not independent: there the percentile bootstrap over groups decides, and is never
 //! narrower than the closed interval.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::cases::Case;
 use crate::intervals::{Interval, PoissonCache};
 use crate::latency::{RANKS, rank};
 use crate::measure::{Certainty, MEASURES, Measure, Metric, Worth};
-use crate::resample::{Cluster, POISSON_1, Resampling, Weights, percentile};
+use crate::resample::{Draws, POISSON_1, Replicates, Resampling, Weights, percentile};
 use crate::tally::{Count, Tally};
 use crate::verdict::{Outcome, Verdict};
 
@@ -66,15 +66,44 @@ const QUANTILES: [&str; 6] = [
 /// order; copies of a text are left out by who calls.
 ///
 /// A bound may be infinite (`never`). Replicates in which a score is n/a are left out of its interval. Cost: the
-/// counts of each group and a step for each hit, times the replicates; some 0.05 s for a thousand groups.
+/// counts of each group and a step for each hit, times the replicates; a hundredth of a second for a thousand groups.
 pub fn bootstrap<'a>(
     cases: impl IntoIterator<Item = &'a Case>,
     outcomes: &[Outcome],
     worth: &Worth,
     resampling: Resampling,
 ) -> Intervals {
-    let mut sample = Sample::of(cases, outcomes, resampling.seed);
-    let (mut rows, drawn) = sample.rows(&MEASURES, &QUANTILES, worth, resampling.replicates);
+    intervals(cases, outcomes, worth, &mut Known::new(resampling))
+}
+
+/// What settings that are reported have in common, remembered.
+#[derive(Debug)]
+pub(crate) struct Known {
+    /// Exact intervals.
+    pub(crate) poisson: PoissonCache,
+    /// The weights of groups.
+    draws: Draws,
+}
+
+impl Known {
+    /// Nothing yet.
+    pub(crate) fn new(resampling: Resampling) -> Self {
+        Self {
+            poisson: PoissonCache::default(),
+            draws: Draws::new(resampling),
+        }
+    }
+}
+
+/// [`bootstrap`], with what is known from other settings.
+pub(crate) fn intervals<'a>(
+    cases: impl IntoIterator<Item = &'a Case>,
+    outcomes: &[Outcome],
+    worth: &Worth,
+    known: &mut Known,
+) -> Intervals {
+    let sample = Sample::of(cases, outcomes);
+    let (mut rows, drawn) = sample.rows((&MEASURES, &QUANTILES), worth, known, true);
     let quantiles = QUANTILES.into_iter().zip(drawn);
     rows.extend(quantiles.map(|(name, ends)| (name.to_owned(), ends, Method::Bootstrap)));
     Intervals { rows }
@@ -86,19 +115,14 @@ pub(crate) fn bounds<'a>(
     cases: impl IntoIterator<Item = &'a Case>,
     outcomes: &[Outcome],
     worth: &Worth,
-    resampling: Resampling,
+    known: &mut Known,
 ) -> Intervals {
     let with_columns: Vec<Metric> = MEASURES
         .into_iter()
         .filter(|measure| measure.bounds.is_some())
         .collect();
-    let mut sample = Sample::of(cases, outcomes, resampling.seed);
-    let replicates = if sample.clustered {
-        resampling.replicates
-    } else {
-        0
-    };
-    let (rows, _) = sample.rows(&with_columns, &[], worth, replicates);
+    let sample = Sample::of(cases, outcomes);
+    let (rows, _) = sample.rows((&with_columns, &[]), worth, known, sample.clustered);
     Intervals { rows }
 }
 
@@ -120,16 +144,12 @@ pub(crate) fn difference<'a>(
         group[0] += Tally::of(one);
         group[1] += Tally::of(other);
     }
-    let cluster = |(name, tallies): (&str, [Tally; 2])| {
-        Cluster::new(Weights::of(resampling.seed, name, &POISSON_1), &tallies)
-    };
-    let mut clusters: Vec<Cluster> = groups.into_iter().map(cluster).collect();
+    let mut sums = Replicates::new(resampling.replicates);
+    for (name, tallies) in groups {
+        sums.draw(Weights::of(resampling.seed, name, &POISSON_1), &tallies);
+    }
     let mut drawn = Vec::with_capacity(resampling.replicates);
-    for _ in 0..resampling.replicates {
-        let mut sums = [Tally::default(); 2];
-        for cluster in &mut clusters {
-            cluster.add_next(&mut sums);
-        }
+    for sums in sums.tallies() {
         let [one, other] = sums.map(|tally| measure.value(&tally, worth));
         drawn.extend(one.zip(other).map(|(one, other)| one - other));
     }
@@ -168,10 +188,9 @@ fn wider(a: Interval, b: Interval) -> Interval {
 }
 
 /// Groups as what they add, hits by latency.
-struct Sample {
-    groups: Vec<Cluster>,
-    /// How often each counts in the replicate that was drawn last.
-    weights: Vec<u8>,
+struct Sample<'a> {
+    /// Name and counts.
+    groups: Vec<(&'a str, Tally)>,
     /// Latency and group of each hit, rising.
     hits: Vec<(u64, usize)>,
     /// Whether some group has more than one transcript.
@@ -180,94 +199,151 @@ struct Sample {
     whole: Tally,
 }
 
-impl Sample {
-    fn of<'a>(cases: impl IntoIterator<Item = &'a Case>, outcomes: &[Outcome], seed: u64) -> Self {
+/// What was drawn.
+struct Drawn {
+    /// The counts of each replicate.
+    tallies: Vec<Tally>,
+    /// For each group that has a hit, how often it counts in each replicate.
+    weights: BTreeMap<usize, Vec<u8>>,
+}
+
+impl<'a> Sample<'a> {
+    fn of(cases: impl IntoIterator<Item = &'a Case>, outcomes: &[Outcome]) -> Self {
         let mut names: BTreeMap<&str, usize> = BTreeMap::new();
-        let mut tallies: Vec<Tally> = Vec::new();
+        let mut groups: Vec<(&str, Tally)> = Vec::new();
         let mut hits = Vec::new();
         let mut whole = Tally::default();
         for (case, outcome) in cases.into_iter().zip(outcomes) {
-            let group = *names.entry(case.cluster()).or_insert_with(|| {
-                tallies.push(Tally::default());
-                tallies.len() - 1
+            let name = case.cluster();
+            let group = *names.entry(name).or_insert_with(|| {
+                groups.push((name, Tally::default()));
+                groups.len() - 1
             });
             let tally = Tally::of(outcome);
-            tallies[group] += tally;
+            groups[group].1 += tally;
             whole += tally;
             let hit = outcome.latency.filter(|_| outcome.verdict == Verdict::Hit);
             hits.extend(hit.map(|latency| (latency, group)));
         }
         hits.sort_unstable();
-        let clustered = tallies.len() < outcomes.len();
-        let mut groups: Vec<Option<Cluster>> = vec![None; tallies.len()];
-        for (name, group) in names {
-            let weights = Weights::of(seed, name, &POISSON_1);
-            groups[group] = Some(Cluster::new(weights, &tallies[group..=group]));
-        }
         Self {
-            weights: vec![0; groups.len()],
-            groups: groups.into_iter().flatten().collect(),
+            clustered: groups.len() < outcomes.len(),
+            groups,
             hits,
-            clustered,
             whole,
         }
     }
 
-    /// The rows of some measures, and the intervals of the quantiles after them.
+    /// The rows of some measures, and the intervals of the quantiles after them; `draws`: whether any has to be drawn.
     fn rows(
-        &mut self,
-        all: &[Metric],
-        quantiles: &[&str],
+        &self,
+        (all, quantiles): (&[Metric], &[&str]),
         worth: &Worth,
-        replicates: usize,
+        known: &mut Known,
+        draws: bool,
     ) -> (Vec<Row>, Vec<Option<Interval>>) {
         let clustered = self.clustered;
         let resampled = |m: &&Metric| clustered || m.certainty == Certainty::Resampled;
         let measures: Vec<Metric> = all.iter().filter(resampled).copied().collect();
-        let mut drawn: Vec<Vec<f64>> = vec![Vec::new(); measures.len() + quantiles.len()];
-        for _ in 0..replicates {
-            let tally = self.draw();
-            let scores = measures.iter().map(|m| m.value(&tally, worth));
-            let ranks = (!quantiles.is_empty()).then(|| self.quantiles(&tally));
-            for (values, value) in drawn
-                .iter_mut()
-                .zip(scores.chain(ranks.into_iter().flatten()))
-            {
-                values.extend(value);
+        let mut values: Vec<Vec<f64>> = vec![Vec::new(); measures.len() + quantiles.len()];
+        if draws {
+            let drawn = self.draw(&mut known.draws);
+            for tally in &drawn.tallies {
+                let scores = measures.iter().map(|m| m.value(tally, worth));
+                for (values, value) in values.iter_mut().zip(scores) {
+                    values.extend(value);
+                }
+            }
+            if !quantiles.is_empty() {
+                for ranks in self.quantiles(&drawn) {
+                    let ends = values[measures.len()..].iter_mut().zip(ranks);
+                    ends.for_each(|(values, value)| values.extend(value));
+                }
             }
         }
-        let mut drawn = drawn.iter_mut().map(|values| percentile(values));
-        let mut cache = PoissonCache::default();
+        let mut ends = values.iter_mut().map(|values| percentile(values));
         let measured = all.iter().map(|m| {
-            let resampled = measures.contains(m).then(|| drawn.next().flatten());
-            row(m, &self.whole, resampled, &mut cache)
+            let resampled = measures.contains(m).then(|| ends.next().flatten());
+            row(m, &self.whole, resampled, &mut known.poisson)
         });
         let rows = measured.collect();
-        (rows, drawn.collect())
+        (rows, ends.collect())
     }
 
-    /// The tally of the next replicate.
-    fn draw(&mut self) -> Tally {
-        let mut tally = [Tally::default()];
-        for (group, weight) in self.groups.iter_mut().zip(&mut self.weights) {
-            *weight = group.add_next(&mut tally);
+    fn draw(&self, draws: &mut Draws) -> Drawn {
+        let hits: BTreeSet<usize> = self.hits.iter().map(|(_, group)| *group).collect();
+        let mut sums = Replicates::<1>::new(draws.resampling().replicates);
+        let mut weights = BTreeMap::new();
+        for (group, (name, tally)) in self.groups.iter().enumerate() {
+            let drawn = draws.of(name);
+            sums.add(&drawn, &[*tally]);
+            if hits.contains(&group) {
+                weights.insert(group, drawn.into_owned());
+            }
         }
-        tally[0]
+        Drawn {
+            tallies: sums.tallies().map(|[tally]| tally).collect(),
+            weights,
+        }
     }
 
-    /// Quantiles in the order of [`QUANTILES`].
-    fn quantiles(&self, tally: &Tally) -> [Option<f64>; 6] {
-        let of = |n: u64| RANKS.map(|q| rank(q, n).map(|k| self.nth(k)));
+    /// Quantiles in the order of [`QUANTILES`], replicate by replicate.
+    fn quantiles(&self, drawn: &Drawn) -> Vec<[Option<f64>; 6]> {
+        let mut ranks: Vec<Ranks> = drawn.tallies.iter().map(Ranks::of).collect();
+        for (latency, group) in &self.hits {
+            let weights = drawn.weights.get(group).map_or(&[][..], Vec::as_slice);
+            for (ranks, weight) in ranks.iter_mut().zip(weights) {
+                ranks.pass(*weight, *latency);
+            }
+        }
+        ranks.iter().map(Ranks::found).collect()
+    }
+}
+
+/// The quantiles of one replicate, while its hits pass in order of latency.
+struct Ranks {
+    passed: u64,
+    /// The next rank that is waited for.
+    next: u64,
+    ranks: [Option<u64>; 6],
+    found: [f64; 6],
+}
+
+impl Ranks {
+    fn of(tally: &Tally) -> Self {
+        let of = |n: u64| RANKS.map(|q| rank(q, n));
         let ([a, b, c], [d, e, f]) = (of(tally.loops()), of(tally.get(Count::Hit)));
-        [a, b, c, d, e, f]
+        let mut ranks = Self {
+            passed: 0,
+            next: 0,
+            ranks: [a, b, c, d, e, f],
+            found: [f64::INFINITY; 6],
+        };
+        ranks.wait();
+        ranks
     }
 
-    fn nth(&self, k: u64) -> f64 {
-        let mut passed = 0;
-        let found = self.hits.iter().find(|(_, group)| {
-            passed += u64::from(self.weights[*group]);
-            passed >= k
-        });
-        found.map_or(f64::INFINITY, |(latency, _)| *latency as f64)
+    fn wait(&mut self) {
+        let later = self.ranks.iter().flatten().filter(|r| **r > self.passed);
+        self.next = later.copied().min().unwrap_or(u64::MAX);
+    }
+
+    /// A hit that counts so often.
+    fn pass(&mut self, weight: u8, latency: u64) {
+        let before = self.passed;
+        self.passed += u64::from(weight);
+        if self.passed < self.next {
+            return;
+        }
+        for (rank, found) in self.ranks.iter().zip(&mut self.found) {
+            if rank.is_some_and(|rank| before < rank && rank <= self.passed) {
+                *found = latency as f64;
+            }
+        }
+        self.wait();
+    }
+
+    fn found(&self) -> [Option<f64>; 6] {
+        std::array::from_fn(|i| self.ranks[i].map(|_| self.found[i]))
     }
 }

@@ -9,10 +9,13 @@
 //! seed XOR h; replicate b, from 0, takes the (b+2)th output of splitmix64 from that state, its upper 53 bits u; the
 //! weight is how many of [`POISSON_1`] are at most u. `scripts/references.py` does so.
 
+use std::borrow::Cow;
+use std::collections::HashMap;
+
 use crate::intervals::Interval;
 use crate::latency::rank;
 use crate::random::Random;
-use crate::tally::Tally;
+use crate::tally::{Count, Tally};
 
 /// How often is resampled, and from which seed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,50 +93,138 @@ impl Weights {
     }
 }
 
+/// Steps that nearly every draw ends within.
+const NEAR: usize = 4;
+
 impl Iterator for Weights {
     type Item = u8;
 
     /// The weight in the next replicate. There is always another.
     fn next(&mut self) -> Option<u8> {
         let u = self.random.next() >> 11;
-        // Two of three draws are 0 or 1: a walk from below is faster than a search.
-        let weight = self.steps.iter().take_while(|step| **step <= u).count();
+        let (near, far) = self
+            .steps
+            .split_at_checked(NEAR)
+            .unwrap_or((self.steps, &[]));
+        // All of the near ones, without a branch that depends on the draw.
+        let mut weight: usize = near.iter().map(|step| usize::from(*step <= u)).sum();
+        if weight == NEAR {
+            weight += far.iter().take_while(|step| **step <= u).count();
+        }
         u8::try_from(weight).ok()
     }
 }
 
-/// What one group adds to some tallies: the counts that are not 0, and in which tally.
-#[derive(Clone, Debug)]
-pub(crate) struct Cluster {
-    weights: Weights,
-    /// Tally, count, by how much.
-    adds: Vec<(u8, u8, i64)>,
+/// The weights of groups, remembered: all settings that are reported draw the same.
+///
+/// Memory: a byte for each replicate of at most [`MOST_KNOWN`] groups; those of more are drawn again.
+#[derive(Debug)]
+pub(crate) struct Draws {
+    resampling: Resampling,
+    known: HashMap<String, Vec<u8>>,
 }
 
-impl Cluster {
-    /// A group that adds `tallies`.
-    pub(crate) fn new(weights: Weights, tallies: &[Tally]) -> Self {
-        let each = tallies.iter().enumerate();
-        let adds = each.flat_map(|(which, tally)| {
-            tally
-                .touched()
-                .map(move |(count, n)| (which as u8, count as u8, n))
-        });
+/// Groups whose weights are remembered: 20 MB at 2,000 replicates.
+const MOST_KNOWN: usize = 10_000;
+
+impl Draws {
+    /// None yet.
+    pub(crate) fn new(resampling: Resampling) -> Self {
         Self {
-            weights,
-            adds: adds.collect(),
+            resampling,
+            known: HashMap::new(),
         }
     }
 
-    /// Adds itself to the tallies of the next replicate, as often as it counts there; how often that is.
-    pub(crate) fn add_next(&mut self, to: &mut [Tally]) -> u8 {
-        let weight = self.weights.next().unwrap_or(0);
-        if weight > 0 {
-            for (which, count, n) in &self.adds {
-                *to[usize::from(*which)].slot(usize::from(*count)) += i64::from(weight) * n;
+    /// Replicates and seed.
+    pub(crate) fn resampling(&self) -> Resampling {
+        self.resampling
+    }
+
+    /// How often a group counts in each replicate.
+    pub(crate) fn of(&mut self, name: &str) -> Cow<'_, [u8]> {
+        let Resampling { replicates, seed } = self.resampling;
+        let draw = || {
+            Weights::of(seed, name, &POISSON_1)
+                .take(replicates)
+                .collect()
+        };
+        if self.known.len() >= MOST_KNOWN && !self.known.contains_key(name) {
+            return Cow::Owned(draw());
+        }
+        // Looked up twice, so that a name is only copied where it is new.
+        if !self.known.contains_key(name) {
+            self.known.insert(name.to_owned(), draw());
+        }
+        Cow::Borrowed(self.known.get(name).map_or(&[], Vec::as_slice))
+    }
+}
+
+/// The sums of all replicates, `N` tallies each. Group after group is added to every replicate, not replicate after
+/// replicate summed up: a count of a group times its weights is one pass over neighbouring numbers. The sums are whole
+/// numbers, so both ways give the same.
+///
+/// Memory: 8 bytes for each replicate and count that some group has.
+#[derive(Debug)]
+pub(crate) struct Replicates<const N: usize> {
+    replicates: usize,
+    /// For each tally and count the sum in each replicate; empty while all are 0.
+    sums: [Vec<Vec<i64>>; N],
+}
+
+impl<const N: usize> Replicates<N> {
+    /// So many replicates, of nothing yet.
+    pub(crate) fn new(replicates: usize) -> Self {
+        Self {
+            replicates,
+            sums: std::array::from_fn(|_| vec![Vec::new(); Count::N]),
+        }
+    }
+
+    /// Adds a group that counts so often in each replicate.
+    pub(crate) fn add(&mut self, weights: &[u8], tallies: &[Tally; N]) {
+        for (sums, tally) in self.sums.iter_mut().zip(tallies) {
+            for (count, n) in tally.touched() {
+                let sums = &mut sums[count];
+                sums.resize(self.replicates, 0);
+                add_times(sums, weights, n);
             }
         }
-        weight
+    }
+
+    /// Adds a group by its weights.
+    pub(crate) fn draw(&mut self, weights: Weights, tallies: &[Tally; N]) {
+        let weights: Vec<u8> = weights.take(self.replicates).collect();
+        self.add(&weights, tallies);
+    }
+
+    /// The tallies, replicate by replicate.
+    pub(crate) fn tallies(&self) -> impl Iterator<Item = [Tally; N]> + '_ {
+        (0..self.replicates).map(|replicate| {
+            std::array::from_fn(|which| {
+                let mut tally = Tally::default();
+                for (count, sums) in self.sums[which].iter().enumerate() {
+                    *tally.slot(count) = sums.get(replicate).copied().unwrap_or(0);
+                }
+                tally
+            })
+        })
+    }
+}
+
+/// Adds `n` to each sum as often as its weight says. No check for overflow, which would cost more than the sums: a
+/// weight is at most 18, and a corpus has not 2^58 chars.
+fn add_times(sums: &mut [i64], weights: &[u8], n: i64) {
+    let pairs = sums.iter_mut().zip(weights);
+    match u32::try_from(n) {
+        // Processors multiply many of these at once.
+        Ok(n) => pairs.for_each(|(sum, weight)| {
+            let product = u64::from(u32::from(*weight)).wrapping_mul(u64::from(n));
+            *sum = sum.wrapping_add(product.cast_signed());
+        }),
+        Err(_) => pairs.for_each(|(sum, weight)| {
+            *sum = sum.wrapping_add(i64::from(*weight).wrapping_mul(n));
+        }),
     }
 }
 
@@ -154,7 +245,6 @@ pub(crate) fn percentile(values: &mut [f64]) -> Option<Interval> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tally::Count;
 
     #[test]
     fn the_weights_are_poisson() {
@@ -197,12 +287,26 @@ mod tests {
         assert_ne!(of(1, "a"), of(2, "a"));
         let mut tally = Tally::default();
         tally[Count::Hit] = 3;
-        let mut cluster = Cluster::new(Weights::of(1, "a", &POISSON_1), &[tally, Tally::default()]);
-        for weight in of(1, "a") {
-            let mut sums = [Tally::default(); 2];
-            assert_eq!(cluster.add_next(&mut sums), weight);
-            assert_eq!(sums[0][Count::Hit], 3 * i64::from(weight));
-            assert_eq!(sums[1], Tally::default());
+        let mut other = Tally::default();
+        (other[Count::Hit], other[Count::Exposure]) = (1, 5_000_000_000);
+        let mut sums = Replicates::<2>::new(40);
+        let weights = |name| Weights::of(1, name, &POISSON_1);
+        sums.add(&of(1, "a"), &[tally, Tally::default()]);
+        sums.draw(weights("b"), &[other, other]);
+        let mut draws = Draws::new(Resampling {
+            replicates: 40,
+            seed: 1,
+        });
+        assert_eq!(
+            [draws.of("a").to_vec(), draws.of("a").to_vec()],
+            [of(1, "a"), of(1, "a")]
+        );
+        let want = of(1, "a").into_iter().zip(of(1, "b"));
+        for ([first, second], (a, b)) in sums.tallies().zip(want) {
+            let (a, b) = (i64::from(a), i64::from(b));
+            assert_eq!(first[Count::Hit], 3 * a + b);
+            assert_eq!(second[Count::Hit], b);
+            assert_eq!(second[Count::Exposure], 5_000_000_000 * b);
         }
     }
 }

@@ -1,6 +1,7 @@
 //! What the sliders move over, from `regions.jsonl.zst` and the rows of `scores.parquet`.
 
 use super::LoadError;
+use super::rows::Turns;
 use super::thin::{Thinned, thinned};
 use crate::data::{ALL_MODELS, Board, Column, Counted, Setting, embedded_counts};
 use deadloop_score::measure::Certainty;
@@ -21,6 +22,8 @@ pub(super) struct Source<'r> {
     pub(super) models: &'r [String],
     /// Settings by id.
     pub(super) index: &'r BTreeMap<String, usize>,
+    /// The setting of each cell of the plan.
+    pub(super) plan: &'r [usize],
     /// The settings with their values.
     pub(super) settings: &'r [Setting],
     /// The names of those values.
@@ -36,8 +39,8 @@ impl Source<'_> {
         if grid < 2 {
             return Ok(None);
         }
-        let plan = self.plan()?;
-        self.matches(&regions, &plan)?;
+        let plan = self.plan;
+        self.matches(&regions, plan)?;
         let Thinned { kept, left_out } = thinned(
             &plan[..grid.min(plan.len())],
             self.settings,
@@ -66,27 +69,10 @@ impl Source<'_> {
         }))
     }
 
-    /// The setting of each cell of the plan: the rows of all models together stand in its order, the floors after it.
-    fn plan(&self) -> Result<Vec<usize>, LoadError> {
-        let mut plan = Vec::new();
-        self.scores.each(&["setting", "model"], |part| {
-            let rows = ScoreRows::new(&part);
-            for row in 0..part.rows() {
-                if rows.model(row) == Some(ALL_MODELS)
-                    && let Some(at) = self.cell(&rows, row)
-                {
-                    plan.push(at);
-                }
-            }
-        })?;
-        Ok(plan)
-    }
-
-    /// The setting of a row, unless it is a floor.
-    fn cell(&self, rows: &ScoreRows<'_>, row: usize) -> Option<usize> {
-        let at = *self.index.get(rows.setting(row)?)?;
-        let floor = self.settings.get(at)?.role == crate::data::Role::Floor;
-        (!floor).then_some(at)
+    /// Whether a setting is one of the plan: no floor.
+    fn is_cell(&self, id: &str) -> bool {
+        let setting = self.index.get(id).and_then(|at| self.settings.get(*at));
+        setting.is_some_and(|setting| setting.role != crate::data::Role::Floor)
     }
 
     /// The regions must be those of the rows.
@@ -120,26 +106,36 @@ impl Source<'_> {
                 ..Counted::default()
             })
             .collect();
-        let places: BTreeMap<String, usize> = all
-            .iter()
-            .enumerate()
-            .map(|(at, counted)| (counted.model.clone(), at))
-            .collect();
+        let (mut met, mut places): (Turns, Vec<Option<usize>>) = Default::default();
         let mut numbers = vec![0; all.len()];
         let columns = ["setting", "model"].into_iter().chain(columns(&counts));
         let columns: Vec<&str> = columns.collect();
         let rates = rates();
         self.scores.each(&columns, |part| {
             let rows = ScoreRows::new(&part);
+            // The rows of a setting stand together.
+            let mut last: Option<(&str, bool)> = None;
             for row in 0..part.rows() {
-                let place = rows.model(row).and_then(|model| places.get(model));
-                let (Some(at), Some(_)) = (place, self.cell(&rows, row)) else {
+                let Some(id) = rows.setting(row) else {
                     continue;
                 };
-                let number = numbers[*at];
-                numbers[*at] += 1;
+                let same = last.filter(|(of, _)| *of == id);
+                let (_, is_cell) = same.unwrap_or_else(|| (id, self.is_cell(id)));
+                last = Some((id, is_cell));
+                let Some(model) = rows.model(row).filter(|_| is_cell) else {
+                    continue;
+                };
+                let whose = met.of(model);
+                if whose == places.len() {
+                    places.push(all.iter().position(|counted| counted.model == model));
+                }
+                let Some(at) = places[whose] else {
+                    continue;
+                };
+                let number = numbers[at];
+                numbers[at] += 1;
                 if is_kept(number) {
-                    all[*at].add(&rows.tally(row), &counts, &rates);
+                    all[at].add(&rows.tally(row), &counts, &rates);
                 }
             }
         })?;

@@ -1,11 +1,12 @@
 //! `scores.parquet` in two passes, a part at a time: a sweep leaves a row for each cell and model,
 //! and a report shows few of them.
 
+use super::rows::Turns;
 use super::scores::{ScoreReader, Written};
 use super::settings::Settings;
 use crate::data::{ALL_MODELS, Score};
 use deadloop_score::measure::{FA_PER_MCHAR, RECALL};
-use deadloop_score::{Count, FileError, Results, ScoreRows, ScoresFile, Table};
+use deadloop_score::{Cells, Count, FileError, Results, ScoreRows, ScoresFile, Table};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Models whose cells make a line in a chart; of the others only named and chosen settings are kept.
@@ -29,7 +30,7 @@ impl Overview {
         let mut loops: BTreeMap<String, u64> = BTreeMap::new();
         let (mut unlabelled, mut errors) = (0, 0);
         let loops_are = Count::LOOPS.map(Count::name);
-        let more = ["setting", "model", "unlabelled", "errors"];
+        let more = ["model", "unlabelled", "errors"];
         let columns: Vec<&str> = more.into_iter().chain(loops_are).collect();
         scores.each(&columns, |part| {
             let rows = ScoreRows::new(&part);
@@ -79,8 +80,30 @@ struct Kept {
     /// Setting and model of rows of settings with a name: a named setting may be a cell of the grid
     /// too, and then has two rows that say the same.
     named: BTreeSet<(usize, String)>,
-    /// Cells of single models.
-    curves: BTreeMap<String, Curve>,
+    /// The models that were met.
+    met: Turns,
+    /// Of each whether it makes a line, and the cells of that line.
+    curves: Vec<(bool, Curve)>,
+    /// The setting of each cell of the plan.
+    plan: Vec<usize>,
+}
+
+/// What the second pass leaves.
+pub(super) struct Loaded {
+    /// The rows that are kept.
+    pub(super) scores: Vec<Score>,
+    /// The setting of each cell of the plan: the rows of all models together stand in its order, the floors after it.
+    pub(super) plan: Vec<usize>,
+}
+
+/// A setting whose rows are read: they stand together.
+#[derive(Clone, Copy)]
+struct Current<'p> {
+    id: &'p str,
+    /// Whether it is more than a cell.
+    named: bool,
+    /// Its place; none until a row of it is kept.
+    at: Option<usize>,
 }
 
 impl Parts<'_> {
@@ -91,7 +114,7 @@ impl Parts<'_> {
         parameters: &[String],
         settings: &mut Settings,
         reader: &ScoreReader,
-    ) -> Result<Vec<Score>, FileError> {
+    ) -> Result<Loaded, FileError> {
         let params: Vec<String> = parameters.iter().map(|name| format!("p.{name}")).collect();
         let mut wanted = ["setting", "model", "latency_p50", "latency_p90"].to_vec();
         wanted.extend(ScoreRows::tallied());
@@ -102,10 +125,17 @@ impl Parts<'_> {
         self.results.scores.each(&wanted, |part| {
             self.add(&part, &params, settings, reader, &mut kept);
         })?;
-        let curves = kept.curves.into_values();
-        let steps = curves.flat_map(|curve| curve.0.into_values());
+        let mut curves: Vec<(&String, (bool, Curve))> =
+            kept.met.names().iter().zip(kept.curves).collect();
+        curves.sort_unstable_by_key(|(model, _)| *model);
+        let steps = curves
+            .into_iter()
+            .flat_map(|(_, (_, curve))| curve.0.into_values());
         kept.scores.extend(steps.map(|(_, score)| score));
-        Ok(kept.scores)
+        Ok(Loaded {
+            scores: kept.scores,
+            plan: kept.plan,
+        })
     }
 
     fn add(
@@ -117,29 +147,49 @@ impl Parts<'_> {
         kept: &mut Kept,
     ) {
         let rows = ScoreRows::new(part);
+        let params: Vec<Option<&Cells>> = params.iter().map(|name| part.column(name)).collect();
+        let mut current: Option<Current<'_>> = None;
         for row in 0..part.rows() {
             let (Some(id), Some(model)) = (rows.setting(row), rows.model(row)) else {
                 continue;
             };
-            let (all, curved) = (model == ALL_MODELS, self.models.contains(model));
-            let named = settings.is_named(id) || self.chosen.contains(id);
-            if !all && !curved && !named {
-                continue;
+            let mut setting = match current {
+                Some(same) if same.id == id => same,
+                _ => self.setting(id, settings),
+            };
+            let whose = kept.met.of(model);
+            if whose == kept.curves.len() {
+                kept.curves
+                    .push((self.models.contains(model), Curve::default()));
             }
-            let at = settings.at(id);
-            if named && !kept.named.insert((at, model.to_owned())) {
-                continue;
+            let (all, curved) = (model == ALL_MODELS, kept.curves[whose].0);
+            if all || curved || setting.named {
+                let at = setting.at.unwrap_or_else(|| settings.at(id));
+                setting.at = Some(at);
+                if all {
+                    kept.plan.extend(settings.is_cell(at).then_some(at));
+                }
+                if setting.named && !kept.named.insert((at, model.to_owned())) {
+                    // Its other row says the same.
+                } else if setting.named || all {
+                    if all {
+                        settings.list[at].params = values(&params, row);
+                    }
+                    let score = reader.score(&rows, row, at, model);
+                    kept.scores.push(self.completed(score, id));
+                } else {
+                    kept.curve(reader, &rows, row, (at, whose));
+                }
             }
-            if all {
-                let values = params.iter().map(|name| part.shown(name, row));
-                settings.list[at].params = values.map(|v| v.filter(|v| !v.is_empty())).collect();
-            }
-            if named || all {
-                let score = reader.score(&rows, row, at, model);
-                kept.scores.push(self.completed(score, id));
-            } else {
-                kept.curve(reader, &rows, row, (at, model));
-            }
+            current = Some(setting);
+        }
+    }
+
+    fn setting<'p>(&self, id: &'p str, settings: &Settings) -> Current<'p> {
+        Current {
+            id,
+            named: settings.is_named(id) || self.chosen.contains(id),
+            at: None,
         }
     }
 
@@ -156,6 +206,15 @@ impl Parts<'_> {
     }
 }
 
+/// The values of a row's parameters.
+fn values(params: &[Option<&Cells>], row: usize) -> Vec<Option<String>> {
+    let value = |cells: &Option<&Cells>| {
+        let value = (*cells)?.cell(row)?.csv();
+        (!value.is_empty()).then_some(value)
+    };
+    params.iter().map(value).collect()
+}
+
 impl Kept {
     /// Adds a cell of a single model, if its place is defined.
     fn curve(
@@ -163,19 +222,16 @@ impl Kept {
         reader: &ScoreReader,
         rows: &ScoreRows<'_>,
         row: usize,
-        (at, model): (usize, &str),
+        (at, whose): (usize, usize),
     ) {
         let tally = rows.tally(row);
         let place = |measure| reader.value(measure, &tally);
         let Some(place) = place(&FA_PER_MCHAR).zip(place(&RECALL)) else {
             return;
         };
-        if !self.curves.contains_key(model) {
-            self.curves.insert(model.to_owned(), Curve::default());
-        }
-        if let Some(curve) = self.curves.get_mut(model)
-            && curve.admits(place)
-        {
+        let (_, curve) = &mut self.curves[whose];
+        if curve.admits(place) {
+            let model = &self.met.names()[whose];
             curve.insert(place, reader.score(rows, row, at, model));
         }
     }

@@ -63,3 +63,36 @@ impl<'t> Rows<'t> {
         self.whole(name, row).unwrap_or(0)
     }
 }
+
+/// Names by number, quickly where they come in the same order again and again: the rows of each setting do.
+#[derive(Default)]
+pub(super) struct Turns {
+    names: Vec<String>,
+    next: usize,
+}
+
+impl Turns {
+    /// The number of a name, which is new where it was not met before.
+    pub(super) fn of(&mut self, name: &str) -> usize {
+        let due = self.names.get(self.next).is_some_and(|due| due == name);
+        let at = match due {
+            true => self.next,
+            false => self.find(name),
+        };
+        self.next = (at + 1) % self.names.len();
+        at
+    }
+
+    fn find(&mut self, name: &str) -> usize {
+        let known = self.names.iter().position(|known| known == name);
+        known.unwrap_or_else(|| {
+            self.names.push(name.to_owned());
+            self.names.len() - 1
+        })
+    }
+
+    /// The names, by number.
+    pub(super) fn names(&self) -> &[String] {
+        &self.names
+    }
+}

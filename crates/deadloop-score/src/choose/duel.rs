@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::options::ChooseOptions;
 use crate::cases::Case;
 use crate::constraint::Constraint;
-use crate::resample::{Cluster, POISSON_1, POISSON_HALF, Weights, quantile};
+use crate::resample::{POISSON_1, POISSON_HALF, Replicates, Weights, quantile};
 use crate::tally::{Count, Tally};
 
 /// What one transcript adds under the newcomer and under the incumbent.
@@ -144,7 +144,6 @@ impl<'a> Duel<'a> {
             worth,
             ..
         } = self.options;
-        let mut clusters = self.clusters();
         let mut counted = Counted {
             met: [vec![0; constraints.len()], vec![0; constraints.len()]],
             ..Counted::default()
@@ -154,11 +153,7 @@ impl<'a> Duel<'a> {
             .enumerate()
             .filter(|(_, c)| c.probability(&Tally::default()).is_none())
             .collect();
-        for _ in 0..self.options.replicates {
-            let mut sums = [Tally::default(); 2];
-            for cluster in &mut clusters {
-                cluster.add_next(&mut sums);
-            }
+        for sums in self.replicates().tallies() {
             let [new, old] = &sums;
             counted.fewer += usize::from(new.wrong() < old.wrong());
             counted.no_more += usize::from(new.wrong() <= old.wrong());
@@ -175,8 +170,8 @@ impl<'a> Duel<'a> {
         counted
     }
 
-    /// The groups, each text once, and the two pseudo-loops.
-    fn clusters(&self) -> Vec<Cluster> {
+    /// The groups, each text once, and the two pseudo-loops, drawn.
+    fn replicates(&self) -> Replicates<2> {
         let mut groups: BTreeMap<&str, [Tally; 2]> = BTreeMap::new();
         for pair in self.pairs.iter().filter(|pair| pair.first) {
             let sums = groups.entry(pair.case.cluster()).or_default();
@@ -184,19 +179,16 @@ impl<'a> Duel<'a> {
             sums[1] += pair.old;
         }
         let seed = self.options.seed;
-        let of = |(name, tallies): (&str, [Tally; 2])| {
-            Cluster::new(Weights::of(seed, name, &POISSON_1), &tallies)
-        };
-        let mut clusters: Vec<Cluster> = groups.into_iter().map(of).collect();
+        let mut drawn = Replicates::new(self.options.replicates);
+        for (name, tallies) in groups {
+            drawn.draw(Weights::of(seed, name, &POISSON_1), &tallies);
+        }
         let [found, missed] = self.pseudo_loop();
         // No group is called so: names from files hold no NUL.
-        let pseudo = [("\0won", [found, missed]), ("\0lost", [missed, found])];
-        clusters.extend(
-            pseudo.map(|(name, tallies)| {
-                Cluster::new(Weights::of(seed, name, &POISSON_HALF), &tallies)
-            }),
-        );
-        clusters
+        for (name, tallies) in [("\0won", [found, missed]), ("\0lost", [missed, found])] {
+            drawn.draw(Weights::of(seed, name, &POISSON_HALF), &tallies);
+        }
+        drawn
     }
 
     /// A loop of mean length, stopped at its onset and not at all.

@@ -141,17 +141,61 @@ impl Steps {
         Self(largest.map(|x| if x > 0.0 { x / 1_048_576.0 } else { 1.0 }))
     }
 
-    fn difference(&self, a: &Terms, b: &Terms, root: f64) -> [i64; TERMS] {
-        let steps = |x: f64, i: usize| (root * x / self.0[i]).round() as i64;
-        std::array::from_fn(|i| steps(a[i], i) - steps(b[i], i))
+    /// Terms in steps, times the root of a weight.
+    fn of_terms(&self, terms: &Terms, root: f64) -> [i64; TERMS] {
+        std::array::from_fn(|i| match terms[i] {
+            // Most are; rounding costs more than asking.
+            0.0 => 0,
+            x => (root * x / self.0[i]).round() as i64,
+        })
     }
 }
 
-/// The differences of one transcript to its reference: without an alarm, and under each stop.
-struct Differences<'a> {
-    regions: &'a [Region],
-    quiet: [i64; TERMS],
-    stops: Vec<[i64; TERMS]>,
+/// What the transcripts add, before it is painted.
+#[derive(Default)]
+struct Draft<'a> {
+    base: Moments,
+    /// Whether some difference of a term is not 0.
+    terms: [bool; TERMS],
+    /// The boxes whose stop changes something, and what.
+    strokes: Vec<(&'a Region, Moments)>,
+}
+
+impl<'a> Draft<'a> {
+    fn add(&mut self, pair: &Pair<'a>, steps: &Steps, changes: &mut Vec<Moments>) {
+        let reference = steps.of_terms(&pair.reference, pair.root);
+        let difference = |terms: &Terms| {
+            let terms = steps.of_terms(terms, pair.root);
+            std::array::from_fn(|i| terms[i] - reference[i])
+        };
+        let quiet: [i64; TERMS] = difference(pair.added.quiet);
+        let without = Moments::of(&quiet);
+        self.base = self.base.zip(without, |a, b| a + b);
+        changes.clear();
+        for stop in pair.added.stops {
+            let with: [i64; TERMS] = difference(stop);
+            for (i, some) in self.terms.iter_mut().enumerate() {
+                *some |= with[i] != 0 || quiet[i] != 0;
+            }
+            changes.push(Moments::of(&with) - without);
+        }
+        for region in pair.regions {
+            let change = changes[region.stop];
+            if change.0.iter().any(|n| *n != 0) {
+                self.strokes.push((region, change));
+            }
+        }
+    }
+
+    /// The products that some stop changes. Most scores change in one term: what they are shares of is there whatever
+    /// a setting does.
+    fn changing(&self) -> Vec<usize> {
+        let changes = |product: &usize| {
+            let (i, j) = PRODUCTS[*product];
+            self.terms[i] && self.terms[j]
+        };
+        (0..PRODUCTS.len()).filter(changes).collect()
+    }
 }
 
 impl Paired {
@@ -161,41 +205,24 @@ impl Paired {
         pairs: impl Iterator<Item = Pair<'a>>,
         steps: &Steps,
     ) -> Self {
-        let of = |pair: Pair<'a>| {
-            let to = |terms: &Terms| steps.difference(terms, &pair.reference, pair.root);
-            Differences {
-                regions: pair.regions,
-                quiet: to(pair.added.quiet),
-                stops: pair.added.stops.iter().map(to).collect(),
-            }
-        };
-        let all: Vec<Differences> = pairs.map(of).collect();
-        let painted = changing(&all);
-        let canvas = Canvas::new(shape, all.iter().flat_map(|d| d.regions));
+        let mut draft = Draft::default();
+        let mut changes = Vec::new();
+        for pair in pairs {
+            draft.add(&pair, steps, &mut changes);
+        }
+        let painted = draft.changing();
+        let canvas = Canvas::new(shape, draft.strokes.iter().map(|(region, _)| *region));
         let mut painter = Painter::default();
         painter.start(&canvas, painted.len());
-        let mut base = Moments::default();
-        for Differences {
-            regions,
-            quiet,
-            stops,
-        } in &all
-        {
-            let quiet = Moments::of(quiet);
-            base = base.zip(quiet, |a, b| a + b);
-            let change = |stop| {
-                let change = Moments::of(stop) - quiet;
-                let amounts = painted.iter().map(|product| change.0[*product]);
-                amounts.enumerate().collect()
-            };
-            let changes: Vec<Vec<(usize, i64)>> = stops.iter().map(change).collect();
-            for region in *regions {
-                painter.add(&canvas, region, &changes[region.stop]);
-            }
+        let mut amounts = Vec::new();
+        for (region, change) in &draft.strokes {
+            amounts.clear();
+            amounts.extend(painted.iter().map(|product| change.0[*product]).enumerate());
+            painter.add(&canvas, region, &amounts);
         }
         painter.finish(&canvas);
         Self {
-            base,
+            base: draft.base,
             painted,
             canvas,
             painter,
@@ -211,22 +238,6 @@ impl Paired {
         }
         moments
     }
-}
-
-/// The products that some stop changes. Most scores change in one term: what they are shares of is
-/// there whatever a setting does.
-fn changing(all: &[Differences<'_>]) -> Vec<usize> {
-    let mut terms = [false; TERMS];
-    for d in all {
-        for stop in &d.stops {
-            (0..TERMS).for_each(|i| terms[i] |= stop[i] != 0 || d.quiet[i] != 0);
-        }
-    }
-    let changes = |product: &usize| {
-        let (i, j) = PRODUCTS[*product];
-        terms[i] && terms[j]
-    };
-    (0..PRODUCTS.len()).filter(changes).collect()
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::pairs::Pair;
 use crate::intervals::Interval;
 use crate::measure::{Metric, Worth};
-use crate::resample::{self, POISSON_1, Resampling, Weights, percentile};
+use crate::resample::{POISSON_1, Replicates, Resampling, Weights, percentile};
 use crate::tally::Tally;
 
 /// What the bootstrap says about the difference NEW - BASE of one metric.
@@ -30,17 +30,12 @@ pub(crate) fn resample(
     metrics: &[Metric],
     resampling: Resampling,
 ) -> Vec<Option<Spread>> {
-    let weighed = |c: &Cluster<'_>| {
-        let weights = Weights::of(resampling.seed, c.name, &POISSON_1);
-        resample::Cluster::new(weights, &c.sides)
-    };
-    let mut weighed: Vec<resample::Cluster> = clusters.iter().map(weighed).collect();
+    let mut sums = Replicates::new(resampling.replicates);
+    for c in clusters {
+        sums.draw(Weights::of(resampling.seed, c.name, &POISSON_1), &c.sides);
+    }
     let mut drawn: Vec<Vec<f64>> = vec![Vec::new(); metrics.len()];
-    for _ in 0..resampling.replicates {
-        let mut sides = [Tally::default(); 2];
-        for cluster in &mut weighed {
-            cluster.add_next(&mut sides);
-        }
+    for sides in sums.tallies() {
         for (values, metric) in drawn.iter_mut().zip(metrics) {
             values.extend(difference(metric, &sides[0], &sides[1]));
         }

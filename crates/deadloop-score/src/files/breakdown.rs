@@ -8,10 +8,10 @@ use super::scores::{self, ParamColumns};
 use super::store::{FileError, TableWriter, write_csv};
 use super::sweep::{Scoring, floor_outcomes, intervals_of, over_groups, scores_of};
 use super::table::{Cell, Schema, Type, named};
-use crate::bootstrap::{self, Method};
+use crate::bootstrap::{self, Known, Method};
 use crate::copies::firsts;
 use crate::evidence::Evidence;
-use crate::intervals::{Interval, PoissonCache};
+use crate::intervals::Interval;
 use crate::measure::{Measure, NET_PER_1000};
 use crate::scores::Scores;
 use crate::tally::Tally;
@@ -31,7 +31,7 @@ pub fn write_scores_by(
     let params = ParamColumns::of(evidence.plan);
     let schema = scores::schema(&["by", "value"], &params);
     let mut writer = TableWriter::create(dir, "scores_by", schema, true)?;
-    let mut cache = PoissonCache::default();
+    let mut known = Known::new(scoring.resampling);
     let groups = groups(evidence, fields);
     let firsts = firsts(evidence.cases);
     for cell in cells {
@@ -42,8 +42,7 @@ pub fn write_scores_by(
         let id = block.id(&place.at);
         let params = params.of_cell(block, &place.at);
         let mut write = |by: &str, value: Option<&String>, pick: &[usize], outcomes: &[Outcome]| {
-            let scores = scores_of(outcomes, scoring.worth, &mut cache);
-            let scores = over_groups(scoring, &firsts, pick, outcomes, scores);
+            let scores = over_groups(scoring, &firsts, pick, outcomes, &mut known);
             let mut row = vec![Cell::text(by), Cell::maybe(value)];
             row.extend(scores::row(
                 &id,
@@ -116,13 +115,15 @@ pub fn write_intervals(
     ]
     .concat();
     let firsts = firsts(scoring.evidence.cases);
+    let mut known = Known::new(scoring.resampling);
     let mut rows = Vec::new();
     for cell in cells {
         let id = scoring.evidence.plan.id(*cell);
         for (model, pick) in subjects {
             let outcomes = scoring.evidence.outcomes(*cell, pick, scoring.judge);
-            let scores = scores_of(&outcomes, scoring.worth, &mut PoissonCache::default());
-            for (metric, interval, method) in intervals_of(scoring, &firsts, pick, &outcomes).rows {
+            let scores = scores_of(&outcomes, scoring.worth, &mut known.poisson);
+            let intervals = intervals_of(scoring, &firsts, pick, &outcomes, &mut known);
+            for (metric, interval, method) in intervals.rows {
                 let estimate = estimate(&metric, &scores);
                 let mut row = [id.clone(), model.clone(), metric].map(Cell::text).to_vec();
                 row.extend(ends(estimate, interval).map(Cell::Float));

@@ -3,6 +3,8 @@
 //! A row is read as its counts, and every measure is computed from them again by the one table of measures, so
 //! that who reads needs no list of its own of what there is.
 
+use std::sync::Arc;
+
 use super::scores::{COUNTS, Counted, QUANTILES, SUMS, WATCHED, bounds};
 use super::table::{Cells, Table};
 use crate::intervals::Interval;
@@ -13,8 +15,8 @@ use crate::tally::{Count, Tally};
 /// The columns of a part of a table, at hand.
 #[derive(Debug)]
 pub struct ScoreRows<'t> {
-    setting: &'t [Option<String>],
-    model: &'t [Option<String>],
+    setting: &'t [Option<Arc<str>>],
+    model: &'t [Option<Arc<str>>],
     counts: Vec<(Count, &'t [Option<i64>])>,
     /// The shares of hits within so many chars, those that are there, from the first on.
     within: Vec<&'t [Option<f64>]>,
@@ -91,7 +93,8 @@ impl<'t> ScoreRows<'t> {
         let mut before = 0;
         for (bin, cells) in Count::BINS.into_iter().zip(&self.within) {
             let share = cells.get(row).copied().flatten().unwrap_or(0.0);
-            let hits = (share * loops).round() as i64;
+            // Next to a whole number: rounded without a call, once a cell of a large grid.
+            let hits = (share * loops + 0.5) as i64;
             tally[bin] = hits - before;
             before = hits;
         }
@@ -118,7 +121,7 @@ impl<'t> ScoreRows<'t> {
     }
 }
 
-fn texts<'t>(table: &'t Table, name: &str) -> &'t [Option<String>] {
+fn texts<'t>(table: &'t Table, name: &str) -> &'t [Option<Arc<str>>] {
     match table.column(name) {
         Some(Cells::Text(cells)) => cells,
         _ => &[],

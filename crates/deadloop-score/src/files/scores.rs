@@ -141,6 +141,41 @@ impl ParamColumns {
     }
 }
 
+/// The parameter cells of a block's settings: those of the first, and what each value of each axis changes.
+pub(crate) struct BlockParams {
+    first: Vec<Cell>,
+    changes: Vec<Vec<Vec<(usize, Cell)>>>,
+}
+
+impl BlockParams {
+    pub(crate) fn of(columns: &ParamColumns, block: &Block) -> Self {
+        let mut at = vec![0; block.shape().len()];
+        let first = columns.of_cell(block, &at);
+        let mut changes = Vec::new();
+        for (axis, values) in block.shape().into_iter().enumerate() {
+            let mut of_axis = Vec::new();
+            for value in 0..values {
+                at[axis] = u16::try_from(value).unwrap_or(u16::MAX);
+                let cells = columns.of_cell(block, &at).into_iter().enumerate();
+                of_axis.push(cells.filter(|(i, cell)| first[*i] != *cell).collect());
+            }
+            at[axis] = 0;
+            changes.push(of_axis);
+        }
+        Self { first, changes }
+    }
+
+    /// Those of one cell.
+    pub(crate) fn at(&self, at: &[u16]) -> Vec<Cell> {
+        let mut cells = self.first.clone();
+        for (changes, value) in self.changes.iter().zip(at) {
+            let changed = changes.get(usize::from(*value)).into_iter().flatten();
+            changed.for_each(|(i, cell)| cells[*i] = cell.clone());
+        }
+        cells
+    }
+}
+
 fn type_of(value: &Value) -> Type {
     match value {
         Value::Int(_) => Type::Int,
@@ -161,19 +196,30 @@ fn cell(value: &Value, of: Type) -> Cell {
 
 /// All columns, after some leading ones.
 pub(crate) fn schema(lead: &[&str], params: &ParamColumns) -> Schema {
+    let lead = named(lead, Type::Text);
+    let [setting, whose, params, scores] = parts(params);
+    [lead, setting, whose, params, scores].concat()
+}
+
+/// The columns by what decides them: the setting; whose transcripts; the setting again, its parameters; the scores.
+pub(crate) fn parts(params: &ParamColumns) -> [Schema; 4] {
+    [
+        named(&["setting"], Type::Text),
+        named(&["model", "unit", "response"], Type::Text),
+        params.schema.clone(),
+        score_columns(),
+    ]
+}
+
+/// The columns that scores decide.
+fn score_columns() -> Schema {
     let counts = |counts: &[Counted]| {
         counts
             .iter()
             .map(|count| (count.name().to_owned(), Type::Int))
             .collect::<Schema>()
     };
-    let mut schema = [
-        named(lead, Type::Text),
-        named(&["setting", "model", "unit", "response"], Type::Text),
-        params.schema.clone(),
-        counts(&COUNTS),
-    ]
-    .concat();
+    let mut schema = counts(&COUNTS);
     for measure in MEASURES {
         schema.push((measure.name.to_owned(), Type::Float));
         if measure == WRONG {
@@ -239,9 +285,35 @@ pub(crate) fn cells(scores: &Scores) -> Vec<Cell> {
 const UNIT: &str = "chars";
 const RESPONSE: &str = "stop";
 
+/// The cells that say whose transcripts a row is of.
+pub(crate) fn whose(model: &str) -> Vec<Cell> {
+    [model, UNIT, RESPONSE].map(Cell::text).to_vec()
+}
+
 /// A row, without the leading columns.
 pub(crate) fn row(setting: &str, model: &str, params: Vec<Cell>, scores: &[Cell]) -> Vec<Cell> {
-    let names = [setting, model, UNIT, RESPONSE].map(Cell::text);
-    let parts = names.into_iter().chain(params);
-    parts.chain(scores.iter().cloned()).collect()
+    let names = [Cell::text(setting)].into_iter().chain(whose(model));
+    names.chain(params).chain(scores.iter().cloned()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use deadloop_replay::Grid;
+
+    #[test]
+    fn the_parameters_of_a_cell_are_those_of_its_setting() {
+        let grid = "[[guard]]\ndetector = \"checkpoint\"\n[guard.params]\nevery = [500, 1000]\n\
+            min_repeats = [3, 4, 5]\nmin_matches = [2, 3]\n";
+        let mut plan = Plan::default();
+        plan.add_grid(&Grid::parse(grid).unwrap()).unwrap();
+        let columns = ParamColumns::of(&plan);
+        for block in plan.blocks() {
+            let params = BlockParams::of(&columns, block);
+            for at in (0..block.len()).map(|nth| block.at(nth)) {
+                assert_eq!(params.at(&at), columns.of_cell(block, &at));
+            }
+        }
+        assert_eq!(plan.cells(), 12);
+    }
 }

@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{self, BufRead, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use deadloop_replay::corpus::{Beside, WriteError, caught, if_named, open_file};
 use polars::prelude::{Column, DataFrame, DataType, NamedFrom, Series};
@@ -93,21 +94,47 @@ impl TableWriter {
     }
 
     pub(crate) fn push(&mut self, row: Vec<Cell>) -> Result<(), FileError> {
-        if let Some((path, csv)) = &mut self.csv {
-            csv.write_record(row.iter().map(Cell::for_people))
-                .map_err(|e| FileError::at(path, e))?;
-        }
         self.buffer.push(row);
-        self.rows += 1;
-        if self.buffer.rows() == GROUP_ROWS {
-            self.flush()
-        } else {
-            Ok(())
+        self.full()
+    }
+
+    /// Adds rows that are picked from other tables, whose columns stand side by side in this one: of each table the
+    /// rows `picks`, all of them equally many.
+    pub(crate) fn pick(&mut self, parts: &[(&Table, &[u32])]) -> Result<(), FileError> {
+        let all = parts.first().map_or(0, |(_, picks)| picks.len());
+        let mut from = 0;
+        while from < all {
+            let to = all.min(from + GROUP_ROWS - self.buffer.rows());
+            let some: Vec<(&Table, &[u32])> = parts
+                .iter()
+                .map(|(table, picks)| (*table, &picks[from..to]))
+                .collect();
+            self.buffer.extend_picked(&some);
+            self.full()?;
+            from = to;
+        }
+        Ok(())
+    }
+
+    /// Writes a row group where there is one.
+    fn full(&mut self) -> Result<(), FileError> {
+        match self.buffer.rows() == GROUP_ROWS {
+            true => self.flush(),
+            false => Ok(()),
         }
     }
 
     fn flush(&mut self) -> Result<(), FileError> {
         let table = std::mem::replace(&mut self.buffer, Table::new(&self.schema));
+        self.rows += table.rows();
+        if let Some((path, csv)) = &mut self.csv {
+            for row in 0..table.rows() {
+                let cells = table.columns.iter().map(|(_, cells)| cells.cell(row));
+                let texts = cells.map(|cell| cell.map_or_else(String::new, |c| c.for_people()));
+                csv.write_record(texts)
+                    .map_err(|e| FileError::at(path, e))?;
+            }
+        }
         let (path, _, writer) = &mut self.parquet;
         let frame = frame(table).map_err(|e| FileError::at(path, e))?;
         let written = writer.write_batch(&frame);
@@ -319,7 +346,10 @@ fn frame(table: Table) -> Result<DataFrame, polars::error::PolarsError> {
     let column = |(name, cells): (String, Cells)| -> Column {
         let name = name.as_str().into();
         match cells {
-            Cells::Text(cells) => Series::new(name, cells).into(),
+            Cells::Text(cells) => {
+                let texts: Vec<Option<&str>> = cells.iter().map(Option::as_deref).collect();
+                Series::new(name, texts).into()
+            }
             Cells::Int(cells) => Series::new(name, cells).into(),
             Cells::Float(cells) => Series::new(name, cells).into(),
         }
@@ -331,12 +361,18 @@ fn cells(column: &Column) -> Result<Cells, polars::error::PolarsError> {
     Ok(match column.dtype() {
         DataType::Int64 => Cells::Int(column.i64()?.iter().collect()),
         DataType::Float64 => Cells::Float(column.f64()?.iter().collect()),
-        _ => Cells::Text(
-            column
-                .str()?
-                .iter()
-                .map(|cell| cell.map(str::to_owned))
-                .collect(),
-        ),
+        _ => Cells::Text(shared(column.str()?.iter())),
     })
+}
+
+/// Texts of which one that stands in several rows in a row is there once.
+fn shared<'a>(texts: impl Iterator<Item = Option<&'a str>>) -> Vec<Option<Arc<str>>> {
+    let mut last: Option<Arc<str>> = None;
+    let one = |text: Option<&str>| {
+        if last.as_deref() != text {
+            last = text.map(Arc::from);
+        }
+        last.clone()
+    };
+    texts.map(one).collect()
 }

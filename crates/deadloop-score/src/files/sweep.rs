@@ -1,14 +1,15 @@
 //! scores.parquet: every setting of a run, all models together and each by itself.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use deadloop_replay::Block;
 
-use super::scores::{self, ParamColumns};
+use super::scores::{self, BlockParams, ParamColumns};
 use super::store::{FileError, TableWriter, write_csv};
-use super::table::{Cell, Schema, Type, named};
-use crate::bootstrap::{Intervals, bootstrap, bounds};
+use super::table::{Cell, Schema, Table, Type, named};
+use crate::bootstrap::{Intervals, Known, bounds, intervals};
 use crate::cases::Case;
 use crate::consistency::Consistency;
 use crate::copies::firsts;
@@ -30,6 +31,13 @@ pub const CSV_ROWS: usize = 200_000;
 
 /// Above so many rows, models with too few labels have no rows of their own; they are in `*`.
 pub const MAX_ROWS: usize = 1_000_000;
+
+/// Above so many rows even without those, only the models with the most loops have rows of their own, as many as fit
+/// into [`MAX_ROWS`].
+const MOST_ROWS: usize = 2 * MAX_ROWS;
+
+/// Rows of a block that are held back as numbers of rows.
+const MOST_PICKED: usize = 1 << 16;
 
 /// What is scored, and how.
 #[derive(Clone, Copy, Debug)]
@@ -83,7 +91,7 @@ pub fn write_scores(dir: &Path, scoring: &Scoring) -> Result<Scored, FileError> 
         params,
         writer,
         fronts,
-        cache: PoissonCache::default(),
+        known: Known::new(scoring.resampling),
         firsts: firsts(evidence.cases),
     };
     for (index, block) in evidence.plan.blocks().iter().enumerate() {
@@ -110,25 +118,52 @@ type Subject = (String, Vec<usize>);
 
 fn subjects(scoring: &Scoring) -> (Vec<Subject>, Vec<String>) {
     let models = scoring.evidence.models();
-    let crowded = (models.len() + 1) * scoring.evidence.plan.cells() > MAX_ROWS;
+    let ranked = models
+        .iter()
+        .map(|(model, pick)| (loops(scoring, pick), Reverse(*model)));
+    let own = with_rows(
+        ranked.collect(),
+        scoring.evidence.plan.cells(),
+        scoring.enough,
+    );
     let mut subjects = vec![("*".to_owned(), scoring.evidence.all())];
     let mut left_out = Vec::new();
     for (model, pick) in models {
-        if crowded && !has_enough(scoring, &pick) {
-            left_out.push(model.to_owned());
-        } else {
-            subjects.push((model.to_owned(), pick));
+        match own.contains(model) {
+            true => subjects.push((model.to_owned(), pick)),
+            false => left_out.push(model.to_owned()),
         }
     }
     (subjects, left_out)
 }
 
-fn has_enough(scoring: &Scoring, pick: &[usize]) -> bool {
+/// The models with rows of their own, of all models with their loops.
+fn with_rows<'m>(
+    mut models: Vec<(u64, Reverse<&'m str>)>,
+    cells: usize,
+    enough: u64,
+) -> BTreeSet<&'m str> {
+    // With the row of all together.
+    let rows = |models: &[_]| (models.len() + 1).saturating_mul(cells);
+    if rows(&models) > MAX_ROWS {
+        models.retain(|(loops, _)| *loops >= enough);
+    }
+    if rows(&models) > MOST_ROWS {
+        models.sort_unstable_by(|a, b| b.cmp(a));
+        models.truncate((MAX_ROWS / cells.max(1)).saturating_sub(1));
+    }
+    models
+        .into_iter()
+        .map(|(_, Reverse(model))| model)
+        .collect()
+}
+
+fn loops(scoring: &Scoring, pick: &[usize]) -> u64 {
     let quiet: Tally = floor_outcomes(scoring, Floor::Never, pick)
         .iter()
         .map(Tally::of)
         .sum();
-    quiet.loops() >= scoring.enough
+    quiet.loops()
 }
 
 /// What a floor does on some cases.
@@ -186,10 +221,11 @@ pub(crate) fn over_groups(
     firsts: &[bool],
     pick: &[usize],
     outcomes: &[Outcome],
-    scores: Scores,
+    known: &mut Known,
 ) -> Scores {
+    let scores = scores_of(outcomes, scoring.worth, &mut known.poisson);
     let (cases, outcomes) = once(scoring, firsts, pick, outcomes);
-    let intervals = bounds(cases, &outcomes, scoring.worth, scoring.resampling);
+    let intervals = bounds(cases, &outcomes, scoring.worth, known);
     scores.with(|measure| intervals.of(measure.name))
 }
 
@@ -211,9 +247,10 @@ pub(crate) fn intervals_of(
     firsts: &[bool],
     pick: &[usize],
     outcomes: &[Outcome],
+    known: &mut Known,
 ) -> Intervals {
     let (cases, outcomes) = once(scoring, firsts, pick, outcomes);
-    bootstrap(cases, &outcomes, scoring.worth, scoring.resampling)
+    intervals(cases, &outcomes, scoring.worth, known)
 }
 
 struct Sweep<'a> {
@@ -223,78 +260,168 @@ struct Sweep<'a> {
     writer: TableWriter,
     /// The front so far of each subject.
     fronts: Vec<Vec<Point>>,
-    cache: PoissonCache,
+    known: Known,
     /// Which cases are the first with their text.
     firsts: Vec<bool>,
 }
 
-/// One subject's tallies of a block, and the cells that were made of each distinct one.
+/// One subject's tallies of a block.
 struct Painted {
     sheet: Sheet,
     latencies: LatencySheet,
-    cells: Vec<Option<(Vec<Cell>, Option<Point>)>>,
+    /// Of each distinct tally the row of its scores in [`Rows`], and its place among others.
+    known: Vec<Option<(u32, Option<Point>)>>,
+}
+
+/// The rows of a block, picked from tables of what is different: many cells have one tally, and a setting has a row
+/// for each subject.
+struct Rows {
+    settings: Table,
+    subjects: Table,
+    params: Table,
+    scores: Table,
+    /// Of each row the setting, the subject and the scores.
+    picks: [Vec<u32>; 3],
+}
+
+impl Rows {
+    fn new(columns: &ParamColumns, subjects: &[Subject]) -> Self {
+        let [settings, whose, params, scores] = scores::parts(columns).map(|s| Table::new(&s));
+        let mut rows = Self {
+            settings,
+            subjects: whose,
+            params,
+            scores,
+            picks: Default::default(),
+        };
+        for (name, _) in subjects {
+            rows.subjects.push(scores::whose(name));
+        }
+        rows
+    }
+
+    /// Adds scores; where they are.
+    fn scores(&mut self, scores: &Scores) -> u32 {
+        self.scores.push(scores::cells(scores));
+        last(&self.scores)
+    }
+
+    fn setting(&mut self, id: String, params: Vec<Cell>) {
+        self.settings.push(vec![Cell::text(id)]);
+        self.params.push(params);
+    }
+
+    /// Adds a row of the last setting.
+    fn row(&mut self, subject: usize, scores: u32) {
+        let picked = [last(&self.settings), narrow(subject), scores];
+        for (picks, row) in self.picks.iter_mut().zip(picked) {
+            picks.push(row);
+        }
+    }
+
+    fn write(&self, writer: &mut TableWriter) -> Result<(), FileError> {
+        let [settings, subjects, scores] = &self.picks;
+        writer.pick(&[
+            (&self.settings, settings),
+            (&self.subjects, subjects),
+            (&self.params, settings),
+            (&self.scores, scores),
+        ])
+    }
+}
+
+/// The number of a table's last row.
+fn last(table: &Table) -> u32 {
+    narrow(table.rows().saturating_sub(1))
+}
+
+/// A plan of so many cells is refused long before.
+fn narrow(row: usize) -> u32 {
+    u32::try_from(row).unwrap_or(u32::MAX)
 }
 
 impl Sweep<'_> {
     fn block(&mut self, index: usize, block: &Block) -> Result<(), FileError> {
-        let evidence = self.scoring.evidence;
-        let mut sheets: Vec<Painted> = Vec::new();
-        for (_, pick) in &self.subjects {
-            let trials = pick.iter().map(|i| evidence.trial(index, *i));
-            let (sheet, latencies) =
-                tallies_and_latencies(&block.shape(), trials, self.scoring.judge);
-            sheets.push(Painted {
-                cells: vec![None; sheet.merged_cells()],
-                sheet,
-                latencies,
-            });
-        }
+        let mut painted = self.painted(index, block);
+        let mut rows = Rows::new(&self.params, &self.subjects);
+        let params = BlockParams::of(&self.params, block);
         for nth in 0..block.len() {
             let at = block.at(nth);
             let cell = block.first() + nth;
-            let (id, params) = (block.id(&at), self.params.of_cell(block, &at));
+            rows.setting(block.id(&at), params.at(&at));
             let reported = self.scoring.reported.contains(&cell);
-            for (subject, sheet) in sheets.iter_mut().enumerate() {
-                let merged = sheet.sheet.index(&at);
-                let Painted {
-                    sheet,
-                    latencies,
-                    cells,
-                } = sheet;
-                let (worth, cache) = (self.scoring.worth, &mut self.cache);
-                let known = cells[merged].get_or_insert_with(|| {
-                    let (tally, [all, hits]) = (sheet.tally(&at), latencies.quantiles(&at));
-                    let scores = Scores::of(&tally, all, hits, worth, cache);
-                    (scores::cells(&scores), Point::of(0, &tally))
-                });
-                self.fronts[subject].extend(known.1.map(|point| Point { cell, ..point }));
-                let (name, pick) = &self.subjects[subject];
-                let row = match reported {
-                    true => self.reported(cell, pick),
-                    false => known.0.clone(),
+            for (subject, painted) in painted.iter_mut().enumerate() {
+                let (scores, point) = self.known(painted, &at, &mut rows);
+                self.fronts[subject].extend(point.map(|point| Point { cell, ..point }));
+                let scores = match reported {
+                    true => rows.scores(&self.reported(cell, subject)),
+                    false => scores,
                 };
-                self.writer
-                    .push(scores::row(&id, name, params.clone(), &row))?;
+                rows.row(subject, scores);
+            }
+            if rows.picks[0].len() >= MOST_PICKED {
+                rows.write(&mut self.writer)?;
+                rows.picks = Default::default();
             }
         }
         self.fronts
             .iter_mut()
             .for_each(|points| *points = front(points));
-        Ok(())
+        rows.write(&mut self.writer)
     }
 
-    /// The cells of a reported setting: its intervals are over groups, each text once.
-    fn reported(&self, cell: usize, pick: &[usize]) -> Vec<Cell> {
-        let scoring = self.scoring;
+    fn painted(&self, index: usize, block: &Block) -> Vec<Painted> {
+        let evidence = self.scoring.evidence;
+        let one = |(_, pick): &Subject| {
+            let trials = pick.iter().map(|i| evidence.trial(index, *i));
+            let (sheet, latencies) =
+                tallies_and_latencies(&block.shape(), trials, self.scoring.judge);
+            Painted {
+                known: vec![None; sheet.merged_cells()],
+                sheet,
+                latencies,
+            }
+        };
+        self.subjects.iter().map(one).collect()
+    }
+
+    /// The scores of a cell, made once for all that have its tally, and its place among others.
+    fn known(
+        &mut self,
+        painted: &mut Painted,
+        at: &[u16],
+        rows: &mut Rows,
+    ) -> (u32, Option<Point>) {
+        let merged = painted.sheet.index(at);
+        let Painted {
+            sheet,
+            latencies,
+            known,
+        } = painted;
+        *known[merged].get_or_insert_with(|| {
+            let (tally, [all, hits]) = (sheet.tally(at), latencies.quantiles(at));
+            let scores = Scores::of(
+                &tally,
+                all,
+                hits,
+                self.scoring.worth,
+                &mut self.known.poisson,
+            );
+            (rows.scores(&scores), Point::of(0, &tally))
+        })
+    }
+
+    /// The scores of a reported setting: its intervals are over groups, each text once.
+    fn reported(&mut self, cell: usize, subject: usize) -> Scores {
+        let (scoring, pick) = (self.scoring, &self.subjects[subject].1);
         let outcomes = scoring.evidence.outcomes(cell, pick, scoring.judge);
-        let scores = scores_of(&outcomes, scoring.worth, &mut PoissonCache::default());
-        scores::cells(&over_groups(scoring, &self.firsts, pick, &outcomes, scores))
+        over_groups(scoring, &self.firsts, pick, &outcomes, &mut self.known)
     }
 
     fn floor(&mut self, floor: Floor) -> Result<(), FileError> {
         for subject in 0..self.subjects.len() {
             let outcomes = floor_outcomes(self.scoring, floor, &self.subjects[subject].1);
-            let scores = scores_of(&outcomes, self.scoring.worth, &mut self.cache);
+            let scores = scores_of(&outcomes, self.scoring.worth, &mut self.known.poisson);
             let row = scores::cells(&scores);
             let name = &self.subjects[subject].0;
             let params = self.params.none();
@@ -375,4 +502,31 @@ pub struct Marked<'a> {
     pub in_use: Option<usize>,
     /// The names that settings have.
     pub names: &'a BTreeMap<String, Vec<String>>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_very_large_sweep_has_rows_of_the_models_with_the_most_loops() {
+        let names: Vec<String> = (0..100).map(|n| format!("m{n:02}")).collect();
+        // m00 and m01 have 100 loops, m02 and m03 have 99, the last two 51; enough is 60.
+        let models = || {
+            let loops = |(n, name)| (100 - n as u64 / 2, Reverse(String::as_str(name)));
+            names.iter().enumerate().map(loops).collect::<Vec<_>>()
+        };
+        let of = |cells| with_rows(models(), cells, 60);
+        assert_eq!(of(9_000).len(), 100, "909,000 rows");
+        assert_eq!(
+            of(10_000).len(),
+            82,
+            "1,010,000: those with too few loops have none"
+        );
+        assert_eq!(of(20_000).len(), 82, "1,660,000 are left");
+        let few: Vec<&str> = of(200_000).into_iter().collect();
+        assert_eq!(few, ["m00", "m01", "m02", "m03"]);
+        assert_eq!(of(2_000_000).len(), 0);
+        assert_eq!(of(0).len(), 100);
+    }
 }

@@ -1,5 +1,7 @@
 //! [`Table`]: columns of text, whole numbers or numbers, with gaps.
 
+use std::sync::Arc;
+
 use super::formula::unrunnable;
 
 /// What a column holds.
@@ -78,8 +80,8 @@ impl Cell {
 /// The cells of a column.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Cells {
-    /// Text.
-    Text(Vec<Option<String>>),
+    /// Text; one that comes again and again is there once.
+    Text(Vec<Option<Arc<str>>>),
     /// Whole numbers.
     Int(Vec<Option<i64>>),
     /// Numbers; infinity stands for `never`.
@@ -120,7 +122,7 @@ impl Table {
     pub(crate) fn push(&mut self, row: Vec<Cell>) {
         for ((_, cells), cell) in self.columns.iter_mut().zip(row) {
             match (cells, cell) {
-                (Cells::Text(column), Cell::Text(cell)) => column.push(cell),
+                (Cells::Text(column), Cell::Text(cell)) => column.push(cell.map(Arc::from)),
                 (Cells::Int(column), Cell::Int(cell)) => column.push(cell),
                 (Cells::Float(column), Cell::Float(cell)) => column.push(cell),
                 (Cells::Float(column), Cell::Int(cell)) => column.push(cell.map(|n| n as f64)),
@@ -130,6 +132,26 @@ impl Table {
             }
         }
         self.rows += 1;
+    }
+
+    /// Adds rows of other tables, whose columns stand side by side in this one: of each table the rows `picks`, in
+    /// that order, all of them equally many.
+    pub(crate) fn extend_picked(&mut self, parts: &[(&Table, &[u32])]) {
+        let columns = parts
+            .iter()
+            .flat_map(|(table, picks)| table.columns.iter().map(move |(_, cells)| (cells, *picks)));
+        for ((_, to), (from, picks)) in self.columns.iter_mut().zip(columns) {
+            match (to, from) {
+                (Cells::Text(to), Cells::Text(from)) => pick(to, from, picks),
+                (Cells::Int(to), Cells::Int(from)) => pick(to, from, picks),
+                (Cells::Float(to), Cells::Float(from)) => pick(to, from, picks),
+                // The schema of this table is those of its parts.
+                (Cells::Text(to), _) => to.resize(to.len() + picks.len(), None),
+                (Cells::Int(to), _) => to.resize(to.len() + picks.len(), None),
+                (Cells::Float(to), _) => to.resize(to.len() + picks.len(), None),
+            }
+        }
+        self.rows += parts.first().map_or(0, |(_, picks)| picks.len());
     }
 
     /// How many rows it has.
@@ -177,11 +199,25 @@ impl Table {
 
     /// A cell as it would stand in a CSV file.
     pub fn shown(&self, name: &str, row: usize) -> Option<String> {
-        let cell = match self.column(name)? {
-            Cells::Text(cells) => Cell::Text(cells.get(row)?.clone()),
-            Cells::Int(cells) => Cell::Int(*cells.get(row)?),
-            Cells::Float(cells) => Cell::Float(*cells.get(row)?),
-        };
-        Some(cell.csv())
+        self.column(name)?.cell(row).map(|cell| cell.csv())
     }
+}
+
+impl Cells {
+    /// The cell of a row.
+    pub fn cell(&self, row: usize) -> Option<Cell> {
+        Some(match self {
+            Self::Text(cells) => Cell::maybe(cells.get(row)?.as_deref()),
+            Self::Int(cells) => Cell::Int(*cells.get(row)?),
+            Self::Float(cells) => Cell::Float(*cells.get(row)?),
+        })
+    }
+}
+
+fn pick<T: Clone>(to: &mut Vec<Option<T>>, from: &[Option<T>], picks: &[u32]) {
+    to.extend(
+        picks
+            .iter()
+            .map(|row| from.get(*row as usize).cloned().flatten()),
+    );
 }

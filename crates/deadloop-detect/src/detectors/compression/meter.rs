@@ -1,5 +1,10 @@
 //! From text to ratios, and from ratios to facts: a fact is a step of a stair, so many samples in a
 //! row and the lowest ratio among them.
+//!
+//! Deflate costs more than all else here, so few samples are taken where the loosest setting asks for `hold` in a
+//! row: one in `hold`, the *probe*. A row that long holds a probe, so where the probe's ratio is too low there is
+//! none. Where it is not, the samples since the one before are taken after all, the newest first, up to one that
+//! is too low; and the next ones as they come, as long as the row goes on.
 
 use std::sync::Arc;
 
@@ -24,6 +29,8 @@ struct Look {
     /// The lowest ratio that the loosest setting accepts.
     loosest: i64,
     hold: u64,
+    /// Samples from probe to probe: `hold`, or as many as fit into as much text again as one sample reads.
+    probe: u64,
 }
 
 /// What compression meters are made from.
@@ -39,25 +46,33 @@ impl Look {
             0 => window,
             n => n,
         };
+        let history = match against_history(params) {
+            true => params.count("history"),
+            false => 0,
+        };
+        let hold = params.count(HOLD);
         Self {
             window,
-            history: match against_history(params) {
-                true => params.count("history"),
-                false => 0,
-            },
+            history,
             stride,
             first: from.next_multiple_of(stride),
             level: u32::try_from(params.count("level")).unwrap_or(6),
             loosest: ratio(params),
-            hold: params.count(HOLD),
+            probe: hold.min(1 + (window + history) / stride).max(1),
+            hold,
         }
+    }
+
+    /// Chars that a sample may read: its own, and those of the samples before it that were left out.
+    fn keep(&self) -> u64 {
+        self.window + self.history + (self.probe - 1) * self.stride
     }
 }
 
 /// Follows one stream.
 struct CompressionMeter {
     look: Arc<Look>,
-    /// The last chars: history and window, and those since the last sample.
+    /// The last chars: history and window, those of the samples left out, and those since the last sample.
     text: String,
     /// How many they are.
     held: u64,
@@ -65,6 +80,10 @@ struct CompressionMeter {
     next_sample: u64,
     deflate: Deflate,
     hold: Hold<1>,
+    /// Whether the last sample was taken and is part of a row.
+    in_row: bool,
+    /// The samples left out since the last one taken.
+    left_out: u64,
 }
 
 impl CompressionMeter {
@@ -78,6 +97,8 @@ impl CompressionMeter {
             deflate: Deflate::new(look.level, look.history == 0),
             // A stair goes down there: a low number is a high ratio.
             hold: Hold::new([-look.loosest], look.hold),
+            in_row: false,
+            left_out: 0,
             look,
         }
     }
@@ -100,7 +121,7 @@ impl CompressionMeter {
     /// Drops what no sample will read. Not at each piece, which may be a char: only once there is as
     /// much to drop as to keep.
     fn forget(&mut self) {
-        let keep = self.look.window + self.look.history;
+        let keep = self.look.keep();
         if self.held < 2 * keep {
             return;
         }
@@ -109,9 +130,10 @@ impl CompressionMeter {
         self.held = keep;
     }
 
-    /// The ratio of the window.
-    fn measure(&mut self) -> i64 {
+    /// The ratio of the window that ended so many samples ago.
+    fn measure(&mut self, ago: u64) -> i64 {
         let Self { text, deflate, .. } = self;
+        let text = &text[..start_of_last(text, ago * self.look.stride)];
         let window = start_of_last(text, self.look.window);
         let bytes = text.as_bytes();
         let alone = deflate.size(&bytes[window..]);
@@ -128,10 +150,31 @@ impl CompressionMeter {
         times(alone, added.clamp(1, alone))
     }
 
+    /// What is due at a sample: nothing between probes, unless a row goes on.
     fn sample(&mut self, facts: &mut Vec<Fact>) {
-        let sample = self.measure();
+        if !self.in_row && self.left_out + 1 < self.look.probe {
+            self.left_out += 1;
+            return;
+        }
+        let sample = self.measure(0);
+        self.in_row = sample >= self.look.loosest;
+        if self.in_row {
+            self.catch_up();
+        }
+        self.left_out = 0;
         for stretch in self.hold.push(Some([-sample])) {
             facts.push(self.fact(stretch));
+        }
+    }
+
+    /// Takes the samples that were left out just before this one, as far back as they make a row with it. They are
+    /// fewer than any setting asks for, so they tell nothing yet.
+    fn catch_up(&mut self) {
+        let (left_out, loosest) = (self.left_out, self.look.loosest);
+        let each = (1..=left_out).map(|ago| self.measure(ago));
+        let row: Vec<i64> = each.take_while(|x| *x >= loosest).collect();
+        for sample in row.iter().rev() {
+            self.hold.push(Some([-sample]));
         }
     }
 
