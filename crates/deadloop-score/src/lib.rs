@@ -87,8 +87,9 @@ pub use files::results::{Results, ScoresFile, macro_means};
 pub use files::score_rows::ScoreRows;
 pub use files::settings::{InUse, settings_toml, write_setting, write_settings};
 pub use files::store::{FileError, write_bytes, write_text};
+pub use files::subjects::MAX_ROWS;
 pub use files::sweep::{
-    CSV_ROWS, MAX_ROWS, Marked, Scored, Scoring, beside_floors, write_pareto, write_scores,
+    CSV_ROWS, Marked, Scored, Scoring, beside_floors, write_pareto, write_scores,
 };
 pub use files::table::{Cell, Cells, Table, Type};
 pub use floors::Floor;

@@ -1,14 +1,15 @@
 //! scores.parquet: every setting of a run, all models together and each by itself.
 
-use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use deadloop_replay::Block;
 
+use super::picked::Rows;
 use super::scores::{self, BlockParams, ParamColumns};
 use super::store::{FileError, TableWriter, write_csv};
-use super::table::{Cell, Schema, Table, Type, named};
+use super::subjects::{Subject, subjects};
+use super::table::{Cell, Schema, Type, named};
 use crate::bootstrap::{Intervals, Known, bounds, intervals};
 use crate::cases::Case;
 use crate::consistency::Consistency;
@@ -28,16 +29,6 @@ use crate::verdict::{Outcome, judge};
 
 /// Above so many rows there is no scores.csv, only scores.parquet.
 pub const CSV_ROWS: usize = 200_000;
-
-/// Above so many rows, models with too few labels have no rows of their own; they are in `*`.
-pub const MAX_ROWS: usize = 1_000_000;
-
-/// Above so many rows even without those, only the models with the most loops have rows of their own, as many as fit
-/// into [`MAX_ROWS`].
-const MOST_ROWS: usize = 2 * MAX_ROWS;
-
-/// Rows of a block that are held back as numbers of rows.
-const MOST_PICKED: usize = 1 << 16;
 
 /// What is scored, and how.
 #[derive(Clone, Copy, Debug)]
@@ -111,59 +102,6 @@ pub fn write_scores(dir: &Path, scoring: &Scoring) -> Result<Scored, FileError> 
         fronts,
         beside_floors: BTreeMap::new(),
     })
-}
-
-/// Whose rows there are: a name, and the cases.
-type Subject = (String, Vec<usize>);
-
-fn subjects(scoring: &Scoring) -> (Vec<Subject>, Vec<String>) {
-    let models = scoring.evidence.models();
-    let ranked = models
-        .iter()
-        .map(|(model, pick)| (loops(scoring, pick), Reverse(*model)));
-    let own = with_rows(
-        ranked.collect(),
-        scoring.evidence.plan.cells(),
-        scoring.enough,
-    );
-    let mut subjects = vec![("*".to_owned(), scoring.evidence.all())];
-    let mut left_out = Vec::new();
-    for (model, pick) in models {
-        match own.contains(model) {
-            true => subjects.push((model.to_owned(), pick)),
-            false => left_out.push(model.to_owned()),
-        }
-    }
-    (subjects, left_out)
-}
-
-/// The models with rows of their own, of all models with their loops.
-fn with_rows<'m>(
-    mut models: Vec<(u64, Reverse<&'m str>)>,
-    cells: usize,
-    enough: u64,
-) -> BTreeSet<&'m str> {
-    // With the row of all together.
-    let rows = |models: &[_]| (models.len() + 1).saturating_mul(cells);
-    if rows(&models) > MAX_ROWS {
-        models.retain(|(loops, _)| *loops >= enough);
-    }
-    if rows(&models) > MOST_ROWS {
-        models.sort_unstable_by(|a, b| b.cmp(a));
-        models.truncate((MAX_ROWS / cells.max(1)).saturating_sub(1));
-    }
-    models
-        .into_iter()
-        .map(|(_, Reverse(model))| model)
-        .collect()
-}
-
-fn loops(scoring: &Scoring, pick: &[usize]) -> u64 {
-    let quiet: Tally = floor_outcomes(scoring, Floor::Never, pick)
-        .iter()
-        .map(Tally::of)
-        .sum();
-    quiet.loops()
 }
 
 /// What a floor does on some cases.
@@ -273,73 +211,6 @@ struct Painted {
     known: Vec<Option<(u32, Option<Point>)>>,
 }
 
-/// The rows of a block, picked from tables of what is different: many cells have one tally, and a setting has a row
-/// for each subject.
-struct Rows {
-    settings: Table,
-    subjects: Table,
-    params: Table,
-    scores: Table,
-    /// Of each row the setting, the subject and the scores.
-    picks: [Vec<u32>; 3],
-}
-
-impl Rows {
-    fn new(columns: &ParamColumns, subjects: &[Subject]) -> Self {
-        let [settings, whose, params, scores] = scores::parts(columns).map(|s| Table::new(&s));
-        let mut rows = Self {
-            settings,
-            subjects: whose,
-            params,
-            scores,
-            picks: Default::default(),
-        };
-        for (name, _) in subjects {
-            rows.subjects.push(scores::whose(name));
-        }
-        rows
-    }
-
-    /// Adds scores; where they are.
-    fn scores(&mut self, scores: &Scores) -> u32 {
-        self.scores.push(scores::cells(scores));
-        last(&self.scores)
-    }
-
-    fn setting(&mut self, id: String, params: Vec<Cell>) {
-        self.settings.push(vec![Cell::text(id)]);
-        self.params.push(params);
-    }
-
-    /// Adds a row of the last setting.
-    fn row(&mut self, subject: usize, scores: u32) {
-        let picked = [last(&self.settings), narrow(subject), scores];
-        for (picks, row) in self.picks.iter_mut().zip(picked) {
-            picks.push(row);
-        }
-    }
-
-    fn write(&self, writer: &mut TableWriter) -> Result<(), FileError> {
-        let [settings, subjects, scores] = &self.picks;
-        writer.pick(&[
-            (&self.settings, settings),
-            (&self.subjects, subjects),
-            (&self.params, settings),
-            (&self.scores, scores),
-        ])
-    }
-}
-
-/// The number of a table's last row.
-fn last(table: &Table) -> u32 {
-    narrow(table.rows().saturating_sub(1))
-}
-
-/// A plan of so many cells is refused long before.
-fn narrow(row: usize) -> u32 {
-    u32::try_from(row).unwrap_or(u32::MAX)
-}
-
 impl Sweep<'_> {
     fn block(&mut self, index: usize, block: &Block) -> Result<(), FileError> {
         let mut painted = self.painted(index, block);
@@ -359,10 +230,7 @@ impl Sweep<'_> {
                 };
                 rows.row(subject, scores);
             }
-            if rows.picks[0].len() >= MOST_PICKED {
-                rows.write(&mut self.writer)?;
-                rows.picks = Default::default();
-            }
+            rows.write_many(&mut self.writer)?;
         }
         self.fronts
             .iter_mut()
@@ -502,31 +370,4 @@ pub struct Marked<'a> {
     pub in_use: Option<usize>,
     /// The names that settings have.
     pub names: &'a BTreeMap<String, Vec<String>>,
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_very_large_sweep_has_rows_of_the_models_with_the_most_loops() {
-        let names: Vec<String> = (0..100).map(|n| format!("m{n:02}")).collect();
-        // m00 and m01 have 100 loops, m02 and m03 have 99, the last two 51; enough is 60.
-        let models = || {
-            let loops = |(n, name)| (100 - n as u64 / 2, Reverse(String::as_str(name)));
-            names.iter().enumerate().map(loops).collect::<Vec<_>>()
-        };
-        let of = |cells| with_rows(models(), cells, 60);
-        assert_eq!(of(9_000).len(), 100, "909,000 rows");
-        assert_eq!(
-            of(10_000).len(),
-            82,
-            "1,010,000: those with too few loops have none"
-        );
-        assert_eq!(of(20_000).len(), 82, "1,660,000 are left");
-        let few: Vec<&str> = of(200_000).into_iter().collect();
-        assert_eq!(few, ["m00", "m01", "m02", "m03"]);
-        assert_eq!(of(2_000_000).len(), 0);
-        assert_eq!(of(0).len(), 100);
-    }
 }
