@@ -83,6 +83,7 @@ pub fn load(dir: &Path) -> Result<ReportData, LoadError> {
         data.outcomes = outcomes(table, &mut settings)?;
     }
     data.opened = read_excerpts(dir)?;
+    data.redacted = data.opened.as_ref().is_some_and(|(head, _)| head.redacted);
     data.settings = settings.list;
     data.board = match Regions::read(dir)? {
         Some(regions) => board(&results, (&overview, &settings.index, &data), regions)?,

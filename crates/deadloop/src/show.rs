@@ -2,8 +2,9 @@
 
 use std::io::Write;
 
-use comfy_table::{CellAlignment, Table, presets};
+use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 
+use crate::args::Global;
 use crate::exit::Outcome;
 use crate::explaining::visible_lines;
 
@@ -35,6 +36,43 @@ pub(crate) fn table_of(
         column.set_cell_alignment(CellAlignment::Right);
     }
     table.trim_fmt()
+}
+
+/// A table of words, its cells wrapped so that it is at most so many columns wide.
+pub(crate) fn wrapped(header: &[&str], rows: &[Vec<String>], width: u16) -> String {
+    let mut table = Table::new();
+    table
+        .load_style(presets::NOTHING)
+        .set_content_arrangement(ContentArrangement::Dynamic)
+        .set_width(width)
+        .set_header(header.to_vec());
+    for row in rows {
+        table.add_row(row.iter().map(|cell| visible_lines(cell)));
+    }
+    table.trim_fmt()
+}
+
+/// The commands to type next, whole, on stderr: a pipe gets the answer alone.
+pub(crate) fn next(commands: &[&str], global: Global) -> Outcome {
+    if global.quiet || global.json {
+        return Ok(());
+    }
+    let mut err = std::io::stderr();
+    for (i, command) in commands.iter().enumerate() {
+        let lead = if i == 0 { "next:" } else { "or:  " };
+        writeln!(err, "{lead} {}", visible_lines(command))?;
+    }
+    Ok(())
+}
+
+/// A path, or any word, as it stands in a command to type.
+pub(crate) fn typed(word: impl AsRef<std::ffi::OsStr>) -> String {
+    let shown = word.as_ref().to_string_lossy().into_owned();
+    let plain = |c: char| c.is_alphanumeric() || "/._-+:@".contains(c);
+    match !shown.is_empty() && shown.chars().all(plain) {
+        true => shown,
+        false => format!("'{}'", shown.replace('\'', r"'\''")),
+    }
 }
 
 /// On stdout; whoever reads it may stop reading.

@@ -51,6 +51,9 @@ pub struct ExcerptsHead {
     pub texts: bool,
     /// Opened transcripts whose text was left out because all of it would be too much.
     pub without_text: u64,
+    /// Whether letters and digits of the texts were hidden, here and in every report made from here.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub redacted: bool,
 }
 
 /// A transcript that is opened.

@@ -4,7 +4,6 @@
 //! What was asked is in `asked`, what is replayed in `planned`, what is said in the end in `told`.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use deadloop_detect::Settings;
 use deadloop_score::{
@@ -209,15 +208,5 @@ impl Work<'_> {
             .chain(known)
             .map(|(model, cell)| (model, (cell, ("settings".to_owned(), of(cell)))))
             .collect()
-    }
-}
-
-/// A path as it stands in a command to type.
-fn typed(path: &Path) -> String {
-    let shown = path.display().to_string();
-    let plain = |c: char| c.is_alphanumeric() || "/._-".contains(c);
-    match shown.chars().all(plain) {
-        true => shown,
-        false => format!("'{}'", shown.replace('\'', r"'\''")),
     }
 }

@@ -7,14 +7,14 @@ use deadloop_score::{
 };
 use serde_json::{Value, json};
 
+use super::Tune;
 use super::planned::Planned;
-use super::{Tune, typed};
 use crate::args::Global;
 use crate::commands::sweep::differing;
 use crate::exit::Outcome;
 use crate::explaining::visible_lines;
 use crate::replaying::Replayed;
-use crate::show;
+use crate::show::{self, typed};
 
 /// Rows of the price list that a terminal shows.
 const PRICES: usize = 7;
