@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use deadloop_score::{Cells, RegionBlock, Regions, Results, Table, Verdict};
-use program::STARTER;
+use program::{STARTER, code, stderr, stdout};
 
 const GRID: &str = "[[guard]]\ndetector = \"checkpoint\"\n[guard.params]\nevery = [0, 1000]\n\
                     min_repeats = [3, 4, 8]\nmin_matches = [3, 6]\n\
@@ -184,6 +184,7 @@ fn an_unlabelled_replay_says_what_would_be_cut_and_how_to_explain_it() {
 
 #[test]
 fn a_folder_remembers_that_it_was_redacted() {
+    let deadloop = program::deadloop;
     let dir = tempfile::tempdir().expect("a temporary folder");
     let corpus = hostile(dir.path());
     let out = path(dir.path(), "out");
@@ -221,6 +222,7 @@ fn a_folder_remembers_that_it_was_redacted() {
 /// A model's name calls nobody, and no cell of a chart's table is a formula.
 #[test]
 fn names_of_strangers_call_nobody_and_run_nothing() {
+    let deadloop = program::deadloop;
     let dir = tempfile::tempdir().expect("a temporary folder");
     let line = |n: u32| {
         let (answer, class) = match n % 2 {
