@@ -301,7 +301,7 @@ fn the_columns_of_a_csv_have_names() {
     let run = import(&columns);
     assert_eq!(run.status.code(), Some(2));
     assert!(
-        stderr(&run).contains("runs.csv:5: a row of 2 cells, expected 4"),
+        stderr(&run).contains("runs.csv:5: a row of 2 cells; expected 4, as in the header"),
         "{}",
         stderr(&run)
     );
@@ -342,7 +342,7 @@ fn a_pipe_in_a_folder_is_told_and_not_waited_for() {
     assert_eq!(run.status.code(), Some(2));
     let said = stderr(&run);
     assert!(
-        said.contains("in/pipe: a pipe or a device, not a file"),
+        said.contains("in/pipe: cannot be read on: a pipe or a device, not a file"),
         "{said}"
     );
     let run = deadloop_in(

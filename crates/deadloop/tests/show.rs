@@ -88,7 +88,7 @@ fn one_transcript_is_shown_with_its_labels_where_they_stand() {
     let corpus = corpus(dir.path());
     let long = stdout(&deadloop(&["show", &corpus, "long", "--context", "20"]));
     for words in [
-        "label      loop paragraph in answer start 1 207 onset 1 213 period 6 (by hand)",
+        "label      loop paragraph in answer start 1 207 onset 1 213 period 6\n",
         "-- answer, chars 0 to 2 407",
         "Start. again again a\n   [1 167 chars folded]\n",
         "⟦start⟧again ⟦onset⟧again",

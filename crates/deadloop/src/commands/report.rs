@@ -50,14 +50,17 @@ pub(super) fn run(args: &Report, global: Global) -> Outcome {
 const SAFE: &str = "\
 redacted, for good: the letters and digits of the transcripts are hidden in report.html and excerpts.jsonl.zst
 safe to share: report.html, report.md, charts/, the tables, regions.jsonl.zst: none of them holds text of a transcript
-look first at: ids, groups and names of models (in all of them); settings.toml; outcomes (`error`: what programs said
-on stderr); rejected.jsonl (what was wrong with a line); manifest.json (paths and arguments)";
+look first at: ids, groups and names of models (in all of them); settings.toml; outcomes (`error`, `detail`: what
+programs said); rejected.jsonl (what was wrong with a line); manifest.json (paths and arguments)";
 
 /// The sizes of the files, which the manifest has: the same command again would take a changed file for damaged.
 fn recount(dir: &std::path::Path) -> Outcome {
     let mut manifest = Manifest::read(dir)?;
     for (name, bytes) in &mut manifest.files {
-        *bytes = std::fs::metadata(dir.join(name))?.len();
+        // What is gone is told by who asks for it.
+        if let Ok(about) = std::fs::metadata(dir.join(name)) {
+            *bytes = about.len();
+        }
     }
     Ok(manifest.write(dir)?)
 }

@@ -299,13 +299,16 @@ fn kinds(models: &Groups) -> String {
     show::table(&header, &rows, 1)
 }
 
+/// A column of names, and what stands in it.
+type Named = (&'static str, fn(&Counts) -> &Names);
+
 /// Empty where no recording says its language or how it ended.
 fn origins(models: &Groups) -> String {
     let says = |of: fn(&Counts) -> &Names| {
         let mut names = models.iter().flat_map(|(_, c)| of(c).keys());
         names.any(|name| name != NONE)
     };
-    let all: [(&str, fn(&Counts) -> &Names); 2] = [
+    let all: [Named; 2] = [
         ("languages", |c| &c.languages),
         ("ended with", |c| &c.finishes),
     ];
