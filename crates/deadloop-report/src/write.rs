@@ -6,7 +6,7 @@ use crate::draw::{DrawError, Fonts, NoFont};
 use crate::drill::redact;
 use crate::load::{LoadError, load};
 use crate::page::{PageError, pages};
-use deadloop_score::{FileError, write_bytes, write_excerpts};
+use deadloop_score::{FileError, read_text_if_named, write_bytes, write_excerpts};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -74,7 +74,8 @@ pub fn render(dir: &Path, options: &Options) -> Result<Report, ReportError> {
 
 /// What `deadloop compare` wrote.
 fn comparison(path: &Path) -> Result<Comparison, LoadError> {
-    let text = std::fs::read_to_string(path).map_err(|e| FileError::at(path, e))?;
+    let missing = || FileError::at(path, "is not there; expected what deadloop compare wrote");
+    let text = read_text_if_named(path)?.ok_or_else(missing)?;
     let wrong = |e: serde_json::Error| {
         FileError::at(path, format!("{e}; expected what deadloop compare wrote"))
     };
