@@ -8,7 +8,7 @@ use super::{Content, MAX_DOCUMENT, Record};
 use crate::csv_rows::{CsvRow, first_row, is_open, line_breaks};
 use crate::lines::BOM;
 use crate::wire::Fault;
-use crate::{Place, Problem};
+use crate::{Cost, Place, Problem};
 
 /// Bytes that are read at once at least, so that a long row is not looked at line by line.
 const CHUNK: usize = 1 << 16;
@@ -112,6 +112,13 @@ impl<R: BufRead> Iterator for Rows<R> {
             };
             let place = self.at(row.line);
             if let Some((what, expected)) = row.bad {
+                if self.header.is_none() {
+                    // Without the names of the columns no row says anything.
+                    self.ended = true;
+                    self.left.clear();
+                    let fault = Fault::new(format!("the header: {what}"), expected);
+                    return Some(Err(fault.costing(Cost::Unread).at(place)));
+                }
                 return Some(Err(Fault::new(what, expected).at(place)));
             }
             let Some(header) = &self.header else {
@@ -189,6 +196,10 @@ mod tests {
             ]
         );
         assert_eq!(told("a,b\n"), [""; 0]);
+        assert_eq!(
+            told("a,\"b\n1,2\n"),
+            ["1: the header: a quote that is never closed"]
+        );
         assert_eq!(told(""), [""; 0]);
     }
 
