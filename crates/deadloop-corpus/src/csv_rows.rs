@@ -38,6 +38,33 @@ pub fn csv_rows(text: &[u8]) -> impl Iterator<Item = CsvRow> {
     })
 }
 
+/// The first row of a text that may go on, and how many bytes it takes, empty lines before it included. `line`:
+/// that of its first byte. `None`: nothing but empty lines.
+pub(crate) fn first_row(text: &[u8], line: u64) -> Option<(usize, CsvRow)> {
+    let (mut from, mut line) = (0, line);
+    while from < text.len() {
+        let (end, bad) = row_end(&text[from..]);
+        let row = &text[from..from + end];
+        let here = line;
+        line += breaks(row);
+        from += end;
+        if !row.trim_ascii().is_empty() {
+            return Some((from, read(here, row, bad)));
+        }
+    }
+    None
+}
+
+/// How many lines end in a text.
+pub(crate) fn line_breaks(text: &[u8]) -> u64 {
+    breaks(text)
+}
+
+/// Whether the first row of a text has a quote that is not closed yet.
+pub(crate) fn is_open(text: &[u8]) -> bool {
+    matches!(row_end(text), (_, Some(UNCLOSED)))
+}
+
 /// Where in a row a byte stands.
 enum At {
     /// Before the first byte of a cell.

@@ -54,4 +54,5 @@ pub use transcript::{Body, Cost, Entry, Event, Place, Problem, Transcript, is_of
 pub use unfinished::{
     Standstill, UnfinishedFolder, prove_writable, standstill, sweep, unfinished_folder,
 };
+pub use wire::EVENT_TYPES;
 pub use writer::{Beside, CorpusWriter, WriteError};

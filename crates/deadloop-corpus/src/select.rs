@@ -23,6 +23,11 @@ impl PartialEq for ModelGlob {
 }
 
 impl ModelGlob {
+    /// The pattern as it was written.
+    pub fn as_str(&self) -> &str {
+        self.0.glob().glob()
+    }
+
     /// Whether the name matches.
     pub fn is_match(&self, model: &str) -> bool {
         self.0.is_match(model)

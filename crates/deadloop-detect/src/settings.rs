@@ -29,6 +29,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use crate::detectors::{DETECTORS, Detector};
+use crate::meant::meant;
 use crate::position::Channel;
 use crate::preset::presets;
 use crate::setting::{Member, Params, Setting, short_hash};
@@ -291,12 +292,12 @@ pub fn resolve<'a>(
 ) -> Result<(Member, Named<'a>), SettingsError> {
     let name = table.detector.get_ref();
     let detector = Detector::find(name).ok_or_else(|| {
-        let known = DETECTORS
-            .iter()
-            .map(|d| d.name)
-            .collect::<Vec<_>>()
-            .join(", ");
-        let what = format!("unknown detector \"{name}\"; there is: {known}");
+        let known: Vec<&str> = DETECTORS.iter().map(|d| d.name).collect();
+        let what = format!(
+            "unknown detector \"{name}\"{}; there is: {}",
+            meant(name, known.iter().copied()),
+            known.join(", ")
+        );
         SettingsError::at(text, table.detector.span(), what)
     })?;
     let params = start(detector, table.preset.as_ref(), text)?;
@@ -308,16 +309,13 @@ pub fn resolve<'a>(
     let known = |(name, item): (&'a Spanned<String>, _)| match detector.param(name.get_ref()) {
         Some(_) => Ok((name, item)),
         None => {
-            let known = detector
-                .params
-                .iter()
-                .map(|p| p.name)
-                .collect::<Vec<_>>()
-                .join(", ");
+            let known: Vec<&str> = detector.params.iter().map(|p| p.name).collect();
             let what = format!(
-                "unknown parameter \"{}\" of {}; there is: {known}",
+                "unknown parameter \"{}\" of {}{}; there is: {}",
                 name.get_ref(),
-                detector.name
+                detector.name,
+                meant(name.get_ref(), known.iter().copied()),
+                known.join(", ")
             );
             Err(SettingsError::at(text, name.span(), what))
         }
@@ -341,15 +339,13 @@ fn start(
     let error = |what: String| SettingsError::at(text, wanted.span(), what);
     let all = presets(detector).map_err(error)?;
     let Some(found) = all.iter().find(|p| p.name == *wanted.get_ref()) else {
-        let known = all
-            .iter()
-            .map(|p| p.name.as_str())
-            .collect::<Vec<_>>()
-            .join(", ");
+        let known: Vec<&str> = all.iter().map(|p| p.name.as_str()).collect();
         let what = format!(
-            "{} has no preset \"{}\"; there is: {known}",
+            "{} has no preset \"{}\"{}; there is: {}",
             detector.name,
-            wanted.get_ref()
+            wanted.get_ref(),
+            meant(wanted.get_ref(), known.iter().copied()),
+            known.join(", ")
         );
         return Err(error(what));
     };
@@ -367,8 +363,9 @@ fn channel(name: Option<&Spanned<String>>, text: &str) -> Result<Option<Channel>
         .find(|c| c.name() == name.get_ref());
     found.map(Some).ok_or_else(|| {
         let what = format!(
-            "unknown channel \"{}\"; there is: reasoning, answer",
-            name.get_ref()
+            "unknown channel \"{}\"{}; there is: reasoning, answer",
+            name.get_ref(),
+            meant(name.get_ref(), Channel::TEXT.map(Channel::name))
         );
         SettingsError::at(text, name.span(), what)
     })

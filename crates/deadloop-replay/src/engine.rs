@@ -100,7 +100,20 @@ fn decide_block(block: &Block, model: &str, measured: &Measured<'_>) -> Decided 
         }
     }
     candidates.sort_by_key(|candidate| candidate.order);
-    claim(block, candidates)
+    Decided {
+        details: details(block, model, measured),
+        ..claim(block, candidates)
+    }
+}
+
+/// What programs say of their alarms.
+fn details(block: &Block, model: &str, measured: &Measured<'_>) -> Vec<(usize, String)> {
+    let (_, sources) = block.watching(model);
+    let said = sources.programs.iter().filter_map(|(member, program)| {
+        let heard = measured.said.get(*program)?.as_ref().ok()?.as_ref()?;
+        Some((*member, heard.detail.clone()?))
+    });
+    said.collect()
 }
 
 fn from_facts(block: &Block, model: &str, measured: &Measured<'_>) -> Vec<Candidate> {

@@ -104,12 +104,23 @@ pub struct Decided {
     pub regions: Vec<Region>,
     /// Why the detector failed on this transcript; then there are no regions and nothing is scored.
     pub error: Option<String>,
+    /// What programs of the block said of their alarms: the member, counted from 0, and its words.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub details: Vec<(usize, String)>,
 }
 
 impl Decided {
     /// The stop of the cell whose value along axis `i` is the `at[i]`-th.
     pub fn stop(&self, at: &[u16]) -> Option<&Stop> {
         self.region(at).map(|r| &self.stops[r.stop])
+    }
+
+    /// What the program that made a stop said of it.
+    pub fn detail(&self, stop: &Stop) -> Option<&str> {
+        let mut details = self.details.iter();
+        details
+            .find(|(member, _)| *member == stop.member)
+            .map(|(_, detail)| detail.as_str())
     }
 
     /// The region that such a cell is in.

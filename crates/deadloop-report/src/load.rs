@@ -14,6 +14,7 @@ use crate::numbers::Interval;
 use board::Source;
 use deadloop_score::{
     BELOW, FileError, MEASURES, Measure, Regions, Results, ScoreRows, Table, Why, read_excerpts,
+    read_text_if_named,
 };
 use parts::{Overview, Parts};
 use rows::Rows;
@@ -21,7 +22,7 @@ use run::run;
 use scores::{ScoreReader, Written};
 use settings::Settings;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Why a folder could not be read.
 #[derive(Debug, thiserror::Error)]
@@ -39,14 +40,6 @@ pub enum LoadError {
         /// What is wrong, and what was expected.
         what: String,
     },
-    /// `settings.toml` is there and cannot be read.
-    #[error("{path}: {source}")]
-    Settings {
-        /// The file.
-        path: PathBuf,
-        /// What the system said.
-        source: std::io::Error,
-    },
 }
 
 /// Reads the folder that `replay`, `sweep` or `tune` left.
@@ -55,7 +48,7 @@ pub fn load(dir: &Path) -> Result<ReportData, LoadError> {
     let overview = Overview::of(&results.scores)?;
     let mut data = ReportData {
         run: run(&results.manifest, overview.unlabelled, overview.errors),
-        settings_toml: settings_toml(dir)?,
+        settings_toml: read_text_if_named(&dir.join("settings.toml"))?,
         ..ReportData::default()
     };
     let mut settings = Settings::of(&results, &mut data);
@@ -84,6 +77,7 @@ pub fn load(dir: &Path) -> Result<ReportData, LoadError> {
         data.outcomes = outcomes(table, &mut settings)?;
     }
     data.opened = read_excerpts(dir)?;
+    data.redacted = data.opened.as_ref().is_some_and(|(head, _)| head.redacted);
     data.settings = settings.list;
     data.board = match Regions::read(dir)? {
         Some(regions) => {
@@ -155,15 +149,6 @@ fn ends(rows: &Rows<'_>, row: usize) -> Option<deadloop_score::Interval> {
         lo: rows.number("lo", row)?,
         hi: rows.number("hi", row)?,
     })
-}
-
-fn settings_toml(dir: &Path) -> Result<Option<String>, LoadError> {
-    let path = dir.join("settings.toml");
-    match std::fs::read_to_string(&path) {
-        Ok(text) => Ok(Some(text)),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-        Err(source) => Err(LoadError::Settings { path, source }),
-    }
 }
 
 fn chosen_ids(results: &Results) -> BTreeSet<&str> {

@@ -241,6 +241,8 @@ fn escaped(text: &str) -> String {
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
             '&' => out.push_str("&amp;"),
+            // Nobody is called: an entity alone would be a mention again once it is read.
+            '@' => out.push_str("@&#8203;"),
             c if c.is_control() => out.push(' '),
             c => out.push(c),
         }
@@ -269,6 +271,8 @@ mod tests {
             markdown_text("best saved (fa_per_mchar<=1), a_`b` <x>"),
             "best saved (`fa_per_mchar<=1`), a\\_\\`b\\` &lt;x&gt;"
         );
+        // Nobody is called.
+        assert_eq!(markdown_text("@everyone"), "@&#8203;everyone");
         assert!(fence("toml", "a ```` b").starts_with("`````toml\n"));
     }
 }

@@ -12,12 +12,13 @@ pub type Column = (&'static str, &'static str);
 /// The rows of a chart.
 pub(crate) type Rows = Vec<Vec<Cell>>;
 
-/// As a CSV file: numbers as short as they can be and read back exactly, what is undefined as nothing.
+/// As a CSV file for people: numbers as short as they can be and read back exactly, what is undefined as nothing, and
+/// no text that a spreadsheet would run.
 pub(crate) fn csv(columns: &[Column], rows: &Rows) -> std::io::Result<Vec<u8>> {
     let mut file = csv::Writer::from_writer(Vec::new());
     file.write_record(columns.iter().map(|column| column.0))?;
     for row in rows {
-        file.write_record(row.iter().map(Cell::csv))?;
+        file.write_record(row.iter().map(Cell::for_people))?;
     }
     file.into_inner()
         .map_err(|e| std::io::Error::other(e.to_string()))

@@ -6,7 +6,7 @@ use crate::draw::{DrawError, Fonts, NoFont};
 use crate::drill::redact;
 use crate::load::{LoadError, load};
 use crate::page::{PageError, pages};
-use deadloop_score::{FileError, write_bytes};
+use deadloop_score::{FileError, read_text_if_named, write_bytes, write_excerpts};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -37,6 +37,8 @@ pub struct Report {
     pub files: Vec<PathBuf>,
     /// Chars of labels that no font of this system has: they are left out of the PNG files.
     pub unwritable: BTreeSet<char>,
+    /// Whether letters and digits of the transcripts are hidden, now or since an earlier report.
+    pub redacted: bool,
 }
 
 /// How a report is made.
@@ -44,7 +46,7 @@ pub struct Report {
 pub struct Options {
     /// A folder that `deadloop compare` left: its differences and flips are shown.
     pub comparison: Option<PathBuf>,
-    /// Whether letters and digits of the transcripts are hidden.
+    /// Whether letters and digits of the transcripts are hidden, for good: in the excerpts that the folder keeps too.
     pub redact: bool,
     /// Whether each chart is drawn as PNG too, with the fonts of this system.
     pub png: bool,
@@ -56,15 +58,24 @@ pub fn render(dir: &Path, options: &Options) -> Result<Report, ReportError> {
     if let Some(folder) = &options.comparison {
         data.comparison = Some(comparison(&folder.join("comparison.json"))?);
     }
-    if options.redact {
+    if options.redact && !data.redacted {
         redact(&mut data);
+        // The folder itself forgets what was said: every later report is made from this.
+        if let Some((head, opened)) = &data.opened {
+            write_excerpts(dir, head, opened)?;
+        }
     }
-    write(&data, dir, options.png)
+    let redacted = data.redacted;
+    Ok(Report {
+        redacted,
+        ..write(&data, dir, options.png)?
+    })
 }
 
 /// What `deadloop compare` wrote.
 fn comparison(path: &Path) -> Result<Comparison, LoadError> {
-    let text = std::fs::read_to_string(path).map_err(|e| FileError::at(path, e))?;
+    let missing = || FileError::at(path, "is not there; expected what deadloop compare wrote");
+    let text = read_text_if_named(path)?.ok_or_else(missing)?;
     let wrong = |e: serde_json::Error| {
         FileError::at(path, format!("{e}; expected what deadloop compare wrote"))
     };
@@ -82,6 +93,7 @@ pub fn write(data: &ReportData, dir: &Path, png: bool) -> Result<Report, ReportE
     let mut report = Report {
         files: Vec::new(),
         unwritable: BTreeSet::new(),
+        redacted: data.redacted,
     };
     for chart in &charts {
         report.chart(chart, &folder, fonts.as_ref())?;

@@ -86,7 +86,7 @@ pub use files::regions::{RegionBlock, Regions, RegionsHead, Watched, write_regio
 pub use files::results::{Results, ScoresFile, macro_means};
 pub use files::score_rows::ScoreRows;
 pub use files::settings::{InUse, settings_toml, write_setting, write_settings};
-pub use files::store::{FileError, write_bytes, write_text};
+pub use files::store::{FileError, read_text_if_named, write_bytes, write_text};
 pub use files::subjects::MAX_ROWS;
 pub use files::sweep::{
     CSV_ROWS, Marked, Scored, Scoring, beside_floors, write_pareto, write_scores,

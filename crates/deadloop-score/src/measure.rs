@@ -825,7 +825,7 @@ pub fn metric(text: &str) -> Result<Metric, GoalError> {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum GoalError {
     /// Not a metric.
-    #[error("unknown metric {0:?}; expected one of {names}", names = names())]
+    #[error("unknown metric {0:?}{near}; expected one of {names}", near = nearest(.0), names = names())]
     Metric(String),
     /// Not a constraint.
     #[error("{0:?} is no constraint; expected metric<=number or metric>=number")]
@@ -836,6 +836,11 @@ pub enum GoalError {
     /// No value of the metric can meet it, or every one does.
     #[error("{0}: {1}")]
     Impossible(String, String),
+}
+
+/// The metric that was meant.
+fn nearest(name: &str) -> String {
+    deadloop_replay::detect::meant(name, MEASURES.map(|measure| measure.name))
 }
 
 fn names() -> String {

@@ -41,6 +41,7 @@ fn said(id: &str, cells: u16, place: u64) -> Record {
         stops,
         regions,
         error: None,
+        details: Vec::new(),
     }];
     Record {
         transcript: id.into(),

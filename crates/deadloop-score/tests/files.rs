@@ -54,6 +54,7 @@ fn world() -> (Vec<Case>, Vec<Record>) {
                 stops,
                 regions,
                 error: None,
+                details: Vec::new(),
             }],
         });
     };

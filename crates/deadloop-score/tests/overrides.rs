@@ -57,6 +57,7 @@ fn world() -> (Plan, Vec<Case>, Vec<Record>) {
             stop: 0,
         }],
         error: None,
+        details: Vec::new(),
     };
     let said = [Decided::default(), Decided::default(), hit];
     let record = |(case, decided): (&Case, Decided)| Record {

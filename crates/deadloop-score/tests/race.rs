@@ -40,6 +40,7 @@ fn said(place: Option<u64>) -> Decided {
             .collect(),
         regions: place.map(|_| region).into_iter().collect(),
         error: None,
+        details: Vec::new(),
     }
 }
 

@@ -60,17 +60,17 @@ pub(crate) enum Command {
     Explain(Explain),
     /// Reads a live stream on stdin and says when it would abort: exit code 10 on an alarm
     #[command(
-        after_help = "Examples:\n  curl -N … | deadloop watch --settings settings.toml --model qwen3-8b\n  curl -N … | deadloop watch --settings settings.toml --passthrough | ./client\n  ollama run qwen3 'Plan my trip.' | deadloop watch --json\n  curl -N … | deadloop watch --think open    # the prompt ends with <think>\n\nThe stream is plain text (with <think>…</think> before the answer), JSON lines (events of a\ntranscript, Ollama) or server-sent events (OpenAI chat completions and responses, Anthropic\nmessages), told by its content. After an alarm nothing is waited for: the program ends, and\nwhoever writes the stream finds the pipe closed. With --passthrough the copy ends with the event\nthat held the alarm: at its char in plain text, else at its line.\n\nExit codes: 0 the stream ended without an alarm, 10 alarm, 130 interrupted."
+        after_help = "Examples:\n  curl -N … | deadloop watch --settings settings.toml --model qwen3-8b\n  curl -N … | deadloop watch --settings settings.toml --passthrough | ./client\n  ollama run qwen3 'Plan my trip.' | deadloop watch --json\n  curl -N … | deadloop watch --think open    # the prompt ends with <think>\n\nThe stream is plain text (with <think>…</think> before the answer), JSON lines (events of a\ntranscript, Ollama) or server-sent events (OpenAI chat completions and responses, Anthropic\nmessages), told by its content. The guard is that of the model that the stream names, or of --model.\nAfter an alarm nothing is waited for: the program ends, and\nwhoever writes the stream finds the pipe closed. With --passthrough the copy ends with the event\nthat held the alarm: at its char in plain text, else at its line.\n\nExit codes: 0 the stream ended without an alarm, 2 nothing came, or nothing that could be read, 10 alarm,\n130 interrupted."
     )]
     Watch(Watch),
     /// Brings recordings in other formats in as a corpus
     #[command(
-        after_help = "Examples:\n  deadloop import recorded/ --out corpus\n  deadloop import batch_output.jsonl chat.sse --from openai-chat --out corpus --on-bad skip\n\nThe format of each file is told by its content. What a format's fields have no place for in a\ntranscript is counted and named at the end. Files may be packed with gzip or zstd."
+        after_help = "Examples:\n  deadloop import recorded/ --out corpus\n  deadloop import batch_output.jsonl chat.sse --from openai-chat --out corpus --on-bad skip\n  deadloop import answers.csv --text-field output --model-field engine --out corpus\n\nA .csv has a header; its columns are fields.\nThe format of each file is told by its content. What a format's fields have no place for in a\ntranscript is counted and named at the end. Files may be packed with gzip or zstd."
     )]
     Import(commands::Import),
     /// How many loops and how much clean text a claim, or a difference, takes
     #[command(
-        after_help = "Examples:\n  deadloop power --claim 'fa_per_mchar<=1' --claim 'recall>=0.9'\n  deadloop power --claim 'recall>=0.9' --truth 0.95\n  deadloop power --difference recall --from 0.80 --to 0.90\n\nAll of it is exact: binomial (Clopper-Pearson), Poisson, McNemar; no normal approximation."
+        after_help = "Examples:\n  deadloop power --claim 'fa_per_mchar<=1' --claim 'recall>=0.9'\n  deadloop power --claim 'recall>=0.9' --truth 0.95\n  deadloop power --claim 'recall>=0.9' --claim 'fa_per_mchar<=1' --truth recall=0.95 --truth fa_per_mchar=0.5\n  deadloop power --difference recall --from 0.80 --to 0.90\n\nAll of it is exact: binomial (Clopper-Pearson), Poisson, McNemar; no normal approximation."
     )]
     Power(commands::Power),
     /// Renders the report of a result folder again; runs nothing
@@ -80,7 +80,7 @@ pub(crate) enum Command {
     Report(Report),
     /// Labels: proposed by the offline loop finder, reviewed on a terminal, compared
     #[command(
-        after_help = "Examples:\n  deadloop label recordings/                         proposes labels, writes recordings/labels.csv\n  deadloop label recordings/ --review                asks about them, the most uncertain first\n  deadloop label --agreement ann.csv bob.csv recordings/\n\nA proposed row has by = auto, a reviewed one by = review:NAME. A review saves after every answer and\ngoes on where it stopped. Where stdin is no terminal it reads keys from lines: l c t u (loop, clean,\ntransient, unsure), < > (onset by a char), [ ] (by a copy), z (undo), s (skip), q (quit)."
+        after_help = "Examples:\n  deadloop label recordings/                         proposes labels, writes recordings/labels.csv\n  deadloop label recordings/ --review                asks about them, the most uncertain first\n  deadloop label recordings/ --review --id t1       asks about this one, reviewed or not (--again: about all)\n  deadloop label --agreement ann.csv bob.csv recordings/\n\nA proposed row has by = auto, a reviewed one by = review:NAME. A review saves after every answer and\ngoes on where it stopped. Where stdin is no terminal it reads keys from lines: l c t u (loop, clean,\ntransient, unsure), < > (onset by a char), [ ] (by a copy), z (undo), s (skip), q (quit)."
     )]
     Label(commands::Label),
     /// Whether a corpus is whole, and what in it makes numbers lie
@@ -116,9 +116,32 @@ pub(crate) enum Command {
         after_help = "Example:\n  deadloop check-cases tests/cases/*.toml --settings settings.toml\n\nA case:\n  [[case]]\n  name = \"a menu that repeats\"\n  text = [\"Fine.\\n⟦onset⟧\", { repeat = \"Try again.\\n\", times = 90 }]\n  expect = { alarm = true, between = [\"onset\", \"onset+600\"], kind = \"short-sequence\" }\n\nor expect = { alarm = false }; with todo = \"reason\" it may fail, and is told once it holds.\n\nExit codes: 0 all hold, 4 there is none, 100 some do not."
     )]
     CheckCases(commands::CheckCases),
-    /// Detectors, their parameters (S structural, T threshold), bounds, defaults and presets
-    #[command(after_help = "Examples:\n  deadloop detectors\n  deadloop detectors --json")]
-    Detectors,
+    /// Detectors; one of them with its parameters (S structural, T threshold), bounds, defaults and presets
+    #[command(
+        after_help = "Examples:\n  deadloop detectors\n  deadloop detectors periodic\n  deadloop detectors periodic --grid > grid.toml\n  deadloop tune CORPUS --grid grid.toml"
+    )]
+    Detectors(commands::Detectors),
+    /// A folder to start from: settings, a grid, a small corpus and a job for CI
+    #[command(after_help = commands::INIT_HELP)]
+    Init(commands::Init),
+    /// Reads a corpus as a person does: all transcripts in a list, or one of them
+    #[command(after_help = commands::SHOW_HELP)]
+    Show(commands::Show),
+    /// Completions for a shell, on stdout
+    #[command(
+        after_help = "Examples:\n  deadloop completions bash > ~/.local/share/bash-completion/completions/deadloop\n  deadloop completions zsh > ~/.zfunc/_deadloop\n  deadloop completions fish > ~/.config/fish/completions/deadloop.fish"
+    )]
+    Completions(commands::Completions),
+    /// Man pages: one on stdout, or all of them in a folder
+    #[command(
+        after_help = "Examples:\n  deadloop man tune | man -l -\n  deadloop man --out ~/.local/share/man/man1"
+    )]
+    Man(commands::Man),
+    /// JSON Schema of a kind of file that people write, for editors
+    #[command(
+        after_help = "Examples:\n  deadloop schema settings > settings.schema.json\n  deadloop schema\n\nIn an editor that reads TOML with schemas (Taplo, Even Better TOML) write this as the first line of settings.toml:\n  #:schema ./settings.schema.json"
+    )]
+    Schema(commands::Schema),
 }
 
 #[derive(Debug, Args)]
@@ -188,9 +211,10 @@ pub(crate) struct Watch {
     /// The settings [default: the recommended guard]
     #[arg(long, value_name = "FILE")]
     pub(crate) settings: Option<PathBuf>,
-    /// The model that is listened to: its guard in the settings watches
-    #[arg(long, value_name = "NAME", default_value = "unknown")]
-    pub(crate) model: String,
+    /// The model that is listened to: its guard in the settings watches [default: the one that the stream
+    /// names, `unknown` where it names none]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) model: Option<String>,
     /// Change settings on the way, as guard.params.NAME=VALUE; may be repeated
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,

@@ -14,6 +14,7 @@ use deadloop_score::{Case, LabelsFile, write_text};
 
 use crate::args::{OnBad, Select};
 use crate::exit::{Code, Failure, Outcome};
+use crate::left_out::LeftOut;
 use crate::progress::watched;
 use crate::show;
 use crate::stamps::Stamps;
@@ -35,6 +36,8 @@ pub(crate) struct Surveyed {
     pub(crate) filtered: u64,
     /// The transcript that was asked for, with its text.
     pub(crate) entry: Option<Box<Entry>>,
+    /// What there is of that which the filters name, where they left out everything.
+    left_out: String,
     /// Its files as they were.
     pub(crate) stamps: Stamps,
 }
@@ -109,6 +112,7 @@ struct Findings<T> {
     cases: Vec<(Case, T)>,
     problems: Vec<Problem>,
     filtered: u64,
+    left_out: LeftOut,
     entry: Option<Box<Entry>>,
 }
 
@@ -120,6 +124,7 @@ impl<T> Findings<T> {
             cases: Vec::new(),
             problems,
             filtered: 0,
+            left_out: LeftOut::default(),
             entry: None,
         }
     }
@@ -139,7 +144,10 @@ impl<T> Findings<T> {
             (Err(problem), _) => self.problems.push(problem),
             (Ok(case), Some(seen)) if !found.bad => self.cases.push((case, seen)),
             (Ok(_), Some(_)) => {}
-            (Ok(_), None) => self.filtered += 1,
+            (Ok(case), None) => {
+                self.left_out.add(&case);
+                self.filtered += 1;
+            }
         }
     }
 
@@ -249,6 +257,7 @@ pub(crate) fn survey_with<T: Send>(
         problems: found.problems,
         hash,
         filtered: found.filtered,
+        left_out: found.left_out.hint(&wanted.selection),
         entry: found.entry,
         stamps,
     };
@@ -314,7 +323,10 @@ impl Surveyed {
                     format!("no transcript is left: all are bad\n{}", self.lines())
                 }
                 0 => "the corpus has no transcripts".to_owned(),
-                n => format!("no transcript is selected: the filters left out all {n}"),
+                n => format!(
+                    "no transcript is selected: the filters left out all {n}{}",
+                    self.left_out
+                ),
             };
             return Err(Code::NothingSelected.error(what));
         }

@@ -43,6 +43,20 @@ impl Histogram {
         }
     }
 
+    /// Whether it holds nothing.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.most() == 0
+    }
+
+    /// The buckets from the first to the last that hold anything.
+    fn filled(&self) -> std::ops::Range<usize> {
+        let first = self.counts.iter().position(|count| *count > 0);
+        let last = self.counts.iter().rposition(|count| *count > 0);
+        first
+            .zip(last)
+            .map_or(0..0, |(first, last)| first..last + 1)
+    }
+
     fn most(&self) -> u64 {
         self.counts.iter().copied().max().unwrap_or(0)
     }
@@ -54,16 +68,17 @@ impl Histogram {
         self.counts.iter().map(bar).collect()
     }
 
-    /// A line a bucket: its range, its count, its bar.
+    /// A line a bucket, from the first that holds anything to the last: its range, its count, its bar.
     pub(crate) fn bars(&self) -> String {
-        let (ranges, most) = (self.ranges(), self.most().max(1));
+        let (ranges, most, filled) = (self.ranges(), self.most().max(1), self.filled());
+        let ranges = &ranges[filled.clone()];
         let wide = ranges.iter().map(|range| range.chars().count()).max();
         let wide = wide.unwrap_or(0);
         let mut lines = String::new();
-        for (range, count) in ranges.iter().zip(self.counts) {
+        for (range, count) in ranges.iter().zip(&self.counts[filled]) {
             let eighths = (count * BAR * 8).div_ceil(most);
             let bar = "█".repeat((eighths / 8) as usize) + LYING[(eighths % 8) as usize];
-            let count = show::count(count);
+            let count = show::count(*count);
             // Writing to a string cannot fail.
             let _ = writeln!(lines, "  {range:>wide$} {count:>9} {bar}");
         }
@@ -120,13 +135,15 @@ mod tests {
         (0..1_000_000).for_each(|_| histogram.add(50));
         histogram.add(5);
         assert!(histogram.spark().starts_with("▁ █"));
-        assert!(
-            histogram
-                .bars()
-                .lines()
-                .next()
-                .is_some_and(|line| line.ends_with('▏'))
+        let bars = histogram.bars();
+        assert!(bars.lines().next().is_some_and(|line| line.ends_with('▏')));
+        let empty = Histogram::new(PERIODS);
+        assert_eq!(
+            (empty.spark(), empty.bars()),
+            (" ".repeat(8), String::new())
         );
-        assert_eq!(Histogram::new(PERIODS).spark(), " ".repeat(8));
+        let mut one = empty;
+        one.add(50);
+        assert_eq!(one.bars().lines().count(), 1, "{}", one.bars());
     }
 }

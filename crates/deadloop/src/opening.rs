@@ -57,6 +57,7 @@ impl Opening<'_> {
             texts: self.texts,
             without_text: 0,
             unlabelled_loops: 0,
+            redacted: false,
         };
         let mut room = MOST.1;
         let mut opened = Vec::new();
@@ -192,6 +193,9 @@ impl Opening<'_> {
             // A program is not asked again: what it said is known.
             why = "the detector is a program: nothing is known of it but its verdict".into();
             told.alarm = self.said(*cell, case);
+            if let Some(detail) = told.alarm.as_ref().and_then(|alarm| alarm.detail.as_ref()) {
+                why = format!("the detector is a program; it says \"{detail}\"");
+            }
             explained.text = question.text(told);
         }
         let mut room = MOST.0;
@@ -242,6 +246,7 @@ impl Opening<'_> {
             kind: stop.kind,
             exact: stop.exact.seen.of(stop.channel),
             delivered: stop.delivered.seen.of(stop.channel),
+            detail: decided.detail(stop).map(str::to_owned),
         })
     }
 }

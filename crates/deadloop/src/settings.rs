@@ -6,22 +6,36 @@ use std::path::Path;
 use deadloop_corpus::ThinkRules;
 use deadloop_detect::{
     DETECTORS, Detector, Member, Params, Preset, RECOMMENDED, Setting, Settings, SettingsError,
-    presets,
+    meant, presets,
 };
 use deadloop_replay::Grid;
 use serde::Deserialize;
 
 use crate::exit::{Code, Failure, Outcome};
 
-/// The grids of `tune` where none is named: one of every text detector, searched together.
-const DEFAULT_GRIDS: [&str; 6] = [
-    include_str!("grids/recommended.toml"),
-    include_str!("grids/periodic.toml"),
-    include_str!("grids/checkpoint.toml"),
-    include_str!("grids/recurrence.toml"),
-    include_str!("grids/novelty.toml"),
-    include_str!("grids/compression.toml"),
+/// A grid to start from, of every detector.
+const GRIDS: [(&str, &str); 7] = [
+    ("periodic", include_str!("grids/periodic.toml")),
+    ("checkpoint", include_str!("grids/checkpoint.toml")),
+    ("recurrence", include_str!("grids/recurrence.toml")),
+    ("novelty", include_str!("grids/novelty.toml")),
+    ("compression", include_str!("grids/compression.toml")),
+    ("circling", include_str!("grids/circling.toml")),
+    ("command", include_str!("grids/command.toml")),
 ];
+
+/// Those of [`GRIDS`] that `tune` searches where no grid is named, the first ones: whoever circles is warned rather
+/// than stopped, and a program is the user's own.
+const SEARCHED: usize = 5;
+
+/// The neighbours of the recommended guard, which `tune` searches first.
+const RECOMMENDED_GRID: &str = include_str!("grids/recommended.toml");
+
+/// The grid to start from for a detector, as TOML; empty for one that there is not.
+pub(crate) fn grid_of(detector: &str) -> &'static str {
+    let found = GRIDS.iter().find(|(name, _)| *name == detector);
+    found.map_or("", |(_, text)| text)
+}
 
 /// A file of settings, `recommended` or the name of a preset; nothing named: the recommended guard.
 pub(crate) fn settings(path: Option<&Path>, set: &[String]) -> Outcome<Settings> {
@@ -79,7 +93,8 @@ fn text_of(path: &Path) -> Outcome<String> {
     named.map(|(_, setting)| setting.to_toml("guard")).ok_or_else(|| {
         let names: Vec<&str> = presets.iter().map(|(preset, _)| preset.as_str()).collect();
         Code::Usage.error(format!(
-            "{name}: no such file and no such preset; expected a settings file, recommended, or one of {}",
+            "{name}: no such file and no such preset{}; expected a settings file, recommended, or one of {}",
+            meant(name, names.iter().copied().chain(["recommended"])),
             names.join(", ")
         ))
     })
@@ -95,7 +110,7 @@ pub(crate) fn think(path: Option<&Path>) -> Outcome<ThinkRules> {
     let Some(path) = path else {
         return Ok(ThinkRules::default());
     };
-    let text = read(path)?;
+    let text = text_of(path)?;
     let wire: Wire = toml::from_str(&text).map_err(|e| {
         let error = SettingsError::from_toml(&text, &e);
         bad(&path.display().to_string(), &error)
@@ -113,8 +128,10 @@ pub(crate) fn grid(path: &Path) -> Outcome<(Grid, String)> {
 /// The default grids, with their text.
 pub(crate) fn default_grids() -> Outcome<(Vec<Grid>, String)> {
     let grid = |text: &&str| Grid::parse(text).map_err(|e| bad("a default grid", &e));
-    let grids = DEFAULT_GRIDS.iter().map(grid).collect::<Outcome<_>>()?;
-    Ok((grids, DEFAULT_GRIDS.join("\n")))
+    let searched = GRIDS.iter().take(SEARCHED).map(|(_, text)| *text);
+    let texts: Vec<&str> = std::iter::once(RECOMMENDED_GRID).chain(searched).collect();
+    let grids = texts.iter().map(grid).collect::<Outcome<_>>()?;
+    Ok((grids, texts.join("\n")))
 }
 
 /// Every preset of every detector, as a setting with a name.

@@ -1,10 +1,10 @@
 //! Tables for the terminal, and numbers in them.
 
 use std::io::Write;
-use std::path::Path;
 
-use comfy_table::{CellAlignment, Table, presets};
+use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 
+use crate::args::Global;
 use crate::exit::Outcome;
 use crate::explaining::visible_lines;
 
@@ -38,6 +38,43 @@ pub(crate) fn table_of(
     table.trim_fmt()
 }
 
+/// A table of words, its cells wrapped so that it is at most so many columns wide.
+pub(crate) fn wrapped(header: &[&str], rows: &[Vec<String>], width: u16) -> String {
+    let mut table = Table::new();
+    table
+        .load_style(presets::NOTHING)
+        .set_content_arrangement(ContentArrangement::Dynamic)
+        .set_width(width)
+        .set_header(header.to_vec());
+    for row in rows {
+        table.add_row(row.iter().map(|cell| visible_lines(cell)));
+    }
+    table.trim_fmt()
+}
+
+/// The commands to type next, whole, on stderr: a pipe gets the answer alone.
+pub(crate) fn next(commands: &[&str], global: Global) -> Outcome {
+    if global.quiet || global.json {
+        return Ok(());
+    }
+    let mut err = std::io::stderr();
+    for (i, command) in commands.iter().enumerate() {
+        let lead = if i == 0 { "next:" } else { "or:  " };
+        writeln!(err, "{lead} {}", visible_lines(command))?;
+    }
+    Ok(())
+}
+
+/// A path, or any word, as it stands in a command to type.
+pub(crate) fn typed(word: impl AsRef<std::ffi::OsStr>) -> String {
+    let shown = word.as_ref().to_string_lossy().into_owned();
+    let plain = |c: char| c.is_alphanumeric() || "/._-+:@".contains(c);
+    match !shown.is_empty() && shown.chars().all(plain) {
+        true => shown,
+        false => format!("'{}'", shown.replace('\'', r"'\''")),
+    }
+}
+
 /// On stdout; whoever reads it may stop reading.
 pub(crate) fn print(text: &str) -> Outcome {
     Ok(writeln!(std::io::stdout(), "{text}")?)
@@ -46,16 +83,6 @@ pub(crate) fn print(text: &str) -> Outcome {
 /// The same with colours in it, which are left out where nobody would see them.
 pub(crate) fn print_styled(text: &str) -> Outcome {
     Ok(writeln!(anstream::stdout(), "{text}")?)
-}
-
-/// A path as it stands in a command to type.
-pub(crate) fn typed(path: &Path) -> String {
-    let shown = path.display().to_string();
-    let plain = |c: char| c.is_alphanumeric() || "/._-".contains(c);
-    match shown.chars().all(plain) {
-        true => shown,
-        false => format!("'{}'", shown.replace('\'', r"'\''")),
-    }
 }
 
 /// A share as a percentage; `n/a` where it is undefined.

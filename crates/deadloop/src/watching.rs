@@ -5,7 +5,7 @@ use std::io::{self, ErrorKind, Read, Write};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use deadloop_corpus::{Arrival, Body, Problem, StreamFormat, StreamReader};
-use deadloop_detect::{Alarm, Channel, Chars, Guard};
+use deadloop_detect::{Alarm, Channel, Chars, Guard, Guards};
 
 /// Most bytes that are asked for at once; a read gives what is there.
 const CHUNK: usize = 1 << 16;
@@ -25,6 +25,10 @@ pub(crate) struct Seen {
     pub(crate) bad_lines: u64,
     /// The first of them.
     pub(crate) problems: Vec<Problem>,
+    /// What the server said went wrong.
+    pub(crate) errors: Vec<String>,
+    /// The model that the stream named last.
+    pub(crate) model: Option<String>,
     /// Why the stream would be aborted.
     pub(crate) alarm: Option<Alarm>,
 }
@@ -48,6 +52,8 @@ impl Shared {
 /// A stream, its guard and what they have shown.
 pub(crate) struct Watching<'a> {
     guard: Guard,
+    /// The guards of all models, where the stream says which one it comes from.
+    guards: Option<Guards>,
     reader: StreamReader,
     shared: &'a Shared,
 }
@@ -57,9 +63,16 @@ impl<'a> Watching<'a> {
     pub(crate) fn new(guard: Guard, reader: StreamReader, shared: &'a Shared) -> Self {
         Self {
             guard,
+            guards: None,
             reader,
             shared,
         }
+    }
+
+    /// The same, with the guard of the model that the stream names, from there on.
+    pub(crate) fn by_model(mut self, guards: Guards) -> Self {
+        self.guards = Some(guards);
+        self
     }
 
     /// Watches `input` until it ends or the guard alarms, whichever comes first. `copy` gets its
@@ -106,6 +119,11 @@ impl<'a> Watching<'a> {
         while stop.is_none()
             && let Some(arrival) = self.reader.next_event()
         {
+            follow(
+                &self.reader,
+                &mut seen.model,
+                (&self.guards, &mut self.guard),
+            );
             let (channel, text, chars) = match &arrival.event.body {
                 Body::Reasoning(text) => (Channel::Reasoning, text, &mut seen.reasoning),
                 Body::Answer(text) => (Channel::Answer, text, &mut seen.answer),
@@ -118,6 +136,13 @@ impl<'a> Watching<'a> {
                 seen.alarm = Some(alarm);
             }
         }
+        follow(
+            &self.reader,
+            &mut seen.model,
+            (&self.guards, &mut self.guard),
+        );
+        let told = seen.errors.len();
+        seen.errors.extend_from_slice(&self.reader.errors()[told..]);
         seen.format = self.reader.format();
         seen.bad_lines = self.reader.bad_lines();
         let named = seen.problems.len();
@@ -155,6 +180,22 @@ impl<'a> Watching<'a> {
             Some(StreamFormat::Sse) => kept + blank,
             _ => kept,
         }
+    }
+}
+
+/// Another model than before is watched by a guard of its own, a fresh one.
+fn follow(
+    reader: &StreamReader,
+    known: &mut Option<String>,
+    (guards, guard): (&Option<Guards>, &mut Guard),
+) {
+    let named = reader.model();
+    if named.is_none() || named == known.as_deref() {
+        return;
+    }
+    *known = named.map(str::to_owned);
+    if let (Some(guards), Some(model)) = (guards, named) {
+        *guard = guards.guard(model);
     }
 }
 

@@ -278,3 +278,76 @@ fn wrong_usage_is_told() {
     let help = deadloop_in(dir.path(), &["import", "--help"]);
     assert!(stdout(&help).contains("openai-chat"), "{}", stdout(&help));
 }
+
+#[test]
+fn the_columns_of_a_csv_have_names() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let text = "id,engine,said,score\n1,m1,\"<think>hm</think>a, \"\"b\"\"\nc\",3\n2,m2,d,\n3,m2\n";
+    std::fs::write(dir.path().join("runs.csv"), text).expect("it is writable");
+    let import = |more: &[&str]| {
+        let args = ["import", "runs.csv", "--out", "c", "--force", "--json"];
+        deadloop_in(dir.path(), &[&args[..], more].concat())
+    };
+    // Nothing says which column is the text: that is asked, and how to answer.
+    let run = import(&[]);
+    assert_eq!(run.status.code(), Some(2));
+    let said = stderr(&run);
+    assert!(
+        said.contains("with the fields id, engine, said, score"),
+        "{said}"
+    );
+    assert!(said.contains("--text-field"), "{said}");
+    let columns = ["--text-field", "said", "--model-field", "engine"];
+    let run = import(&columns);
+    assert_eq!(run.status.code(), Some(2));
+    assert!(
+        stderr(&run).contains("runs.csv:5: a row of 2 cells; expected 4, as in the header"),
+        "{}",
+        stderr(&run)
+    );
+    let run = import(&[&columns[..], &["--on-bad", "skip"]].concat());
+    assert_eq!(run.status.code(), Some(0), "{}", stderr(&run));
+    let corpus = deadloop_corpus::Corpus::open(&dir.path().join("c")).expect("a corpus");
+    let entries: Vec<_> = corpus
+        .entries()
+        .map(|e| e.expect("whole").transcript)
+        .collect();
+    let told = |t: &deadloop_corpus::Transcript| (t.id.clone(), t.model.clone(), t.answer());
+    let told: Vec<_> = entries.iter().map(told).collect();
+    let row = |id: &str, model: &str, answer: &str| (id.into(), model.into(), answer.into());
+    assert_eq!(told, [row("1", "m1", "a, \"b\"\nc"), row("2", "m2", "d")]);
+    assert_eq!(entries[0].reasoning(), "hm");
+    assert_eq!(entries[0].meta["score"], "3");
+    // A usual name needs no option.
+    std::fs::write(dir.path().join("runs.csv"), "prompt,response\nq,r\n").expect("writable");
+    assert_eq!(import(&[]).status.code(), Some(0));
+    let wrong = import(&["--text-field", "sad"]);
+    assert!(
+        stderr(&wrong).contains("no `sad`; expected the column that --text-field names"),
+        "{}",
+        stderr(&wrong)
+    );
+}
+
+/// It would be waited for, maybe for ever.
+#[cfg(unix)]
+#[test]
+fn a_pipe_in_a_folder_is_told_and_not_waited_for() {
+    let dir = recordings();
+    let made = std::process::Command::new("mkfifo")
+        .arg(dir.path().join("in/pipe"))
+        .status();
+    assert!(made.expect("mkfifo is there").success());
+    let run = deadloop_in(dir.path(), &["import", "in", "--out", "c"]);
+    assert_eq!(run.status.code(), Some(2));
+    let said = stderr(&run);
+    assert!(
+        said.contains("in/pipe: cannot be read on: a pipe or a device, not a file"),
+        "{said}"
+    );
+    let run = deadloop_in(
+        dir.path(),
+        &["import", "in", "--out", "c", "--on-bad", "skip"],
+    );
+    assert_eq!(run.status.code(), Some(0), "{}", stderr(&run));
+}

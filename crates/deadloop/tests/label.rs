@@ -276,3 +276,60 @@ fn wrong_usage_is_told() {
     fine(&place.label(&["bad.jsonl", "--on-bad", "skip"], ""));
     assert!(place.path("bad.labels.csv").exists());
 }
+
+#[test]
+fn a_label_is_opened_again_and_a_filter_that_matches_nothing_is_no_review() {
+    let place = Place::new();
+    assert_eq!(
+        place
+            .label(&["c.jsonl", "--out", "l.csv"], "")
+            .status
+            .code(),
+        Some(0)
+    );
+    let review = ["c.jsonl", "--out", "l.csv", "--review", "--reviewer", "ann"];
+    let run = |more: &[&str], keys: &str| place.label(&[&review[..], more].concat(), keys);
+    assert_eq!(run(&[], "c\nc\nc\nc\n").status.code(), Some(0));
+    // All were answered: nothing is asked, and how to ask again is said.
+    let done = run(&[], "");
+    assert_eq!(done.status.code(), Some(0));
+    assert!(
+        stdout(&done).contains("0 answered, 0 left"),
+        "{}",
+        stdout(&done)
+    );
+    assert!(
+        stderr(&done).contains("--review --again"),
+        "{}",
+        stderr(&done)
+    );
+    let one = run(&["--id", "loop"], "l\n");
+    assert_eq!(one.status.code(), Some(0), "{}", stderr(&one));
+    assert!(
+        stdout(&one).contains("1 answered, 0 left"),
+        "{}",
+        stdout(&one)
+    );
+    assert!(
+        place.read("l.csv").contains("loop,loop,"),
+        "{}",
+        place.read("l.csv")
+    );
+    let again = run(&["--again"], "u\nq\n");
+    assert!(
+        stdout(&again).contains("1 answered, 3 left"),
+        "{}",
+        stdout(&again)
+    );
+    for more in [
+        &["--model", "nobody*"][..],
+        &["--id", "lop"],
+        &["--again", "--where", "x=y"],
+    ] {
+        let run = run(more, "");
+        assert_eq!(run.status.code(), Some(4), "{more:?}: {}", stderr(&run));
+    }
+    assert!(stderr(&run(&["--id", "lop"], "")).contains("did you mean \"loop\"?"));
+    let alone = place.label(&["c.jsonl", "--out", "m.csv", "--again"], "");
+    assert_eq!(alone.status.code(), Some(2));
+}

@@ -57,6 +57,30 @@ fn a_part_of_a_corpus_that_cannot_be_read_is_named_by_every_command() {
     }
 }
 
+/// A report is made from what a folder names, or not at all.
+#[test]
+fn a_part_of_a_result_that_cannot_be_read_is_named() {
+    let dir = tempfile::tempdir().unwrap();
+    let corpus = file(dir.path(), "t.jsonl", LINES);
+    for how in ["link", "folder", "pipe"] {
+        let out = dir.path().join(how);
+        let out_is = out.display().to_string();
+        let run = deadloop(&["replay", &corpus, "--out", &out_is, "--quiet"]);
+        assert_eq!(code(&run), Some(0), "{}", stderr(&run));
+        put(&out.join("settings.toml"), how);
+        let run = deadloop(&["report", &out_is]);
+        let said = stderr(&run);
+        assert_eq!(code(&run), Some(2), "{how}: {said}");
+        assert!(said.contains("settings.toml"), "{how}: {said}");
+        std::fs::create_dir(dir.path().join(format!("{how}-compared"))).unwrap();
+        let compared = dir.path().join(format!("{how}-compared"));
+        put(&compared.join("comparison.json"), how);
+        let compared = compared.display().to_string();
+        let run = deadloop(&["report", &out_is, "--comparison", &compared]);
+        assert_eq!(code(&run), Some(2), "{how}: {}", stderr(&run));
+    }
+}
+
 #[test]
 fn a_labels_file_that_is_named_outright_is_read_or_told() {
     let dir = tempfile::tempdir().unwrap();

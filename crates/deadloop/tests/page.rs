@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use deadloop_score::{Cells, RegionBlock, Regions, Results, Table, Verdict};
-use program::STARTER;
+use program::{STARTER, code, stderr, stdout};
 
 const GRID: &str = "[[guard]]\ndetector = \"checkpoint\"\n[guard.params]\nevery = [0, 1000]\n\
                     min_repeats = [3, 4, 8]\nmin_matches = [3, 6]\n\
@@ -180,4 +180,93 @@ fn an_unlabelled_replay_says_what_would_be_cut_and_how_to_explain_it() {
         told.contains("recommended with guard.params.min_copies=4"),
         "{told}"
     );
+}
+
+#[test]
+fn a_folder_remembers_that_it_was_redacted() {
+    let deadloop = program::deadloop;
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let corpus = hostile(dir.path());
+    let out = path(dir.path(), "out");
+    let replay = ["replay", &corpus, "--out", &out, "-q"];
+    deadloop(&replay);
+    let run = deadloop(&["report", &out, "--redact"]);
+    assert_eq!(code(&run), Some(0), "{}", stderr(&run));
+    let told = stdout(&run);
+    for words in ["safe to share: report.html", "look first at: ids"] {
+        assert!(told.contains(words), "{words:?} is not in {told}");
+    }
+    assert!(!html(&out).contains("onerror"));
+    // Nor is the text in any other file, whatever is made from them later.
+    for file in std::fs::read_dir(&out).expect("a folder").flatten() {
+        if file.path().is_file() {
+            let bytes = std::fs::read(file.path()).expect("a file");
+            let plain = String::from_utf8_lossy(&bytes).contains("onerror");
+            assert!(!plain, "{}", file.path().display());
+        }
+    }
+    for words in [&["report", &out][..], &["report", &out, "--png"], &replay] {
+        let run = deadloop(words);
+        assert_eq!(code(&run), Some(0), "{words:?}: {}", stderr(&run));
+        let page = html(&out);
+        assert!(!page.contains("onerror"), "{words:?}");
+        assert!(
+            page.contains("Letters and digits of the transcripts are hidden"),
+            "{words:?}"
+        );
+    }
+    let json = stdout(&deadloop(&["report", &out, "--json"]));
+    assert!(json.contains("\"redacted\":true"), "{json}");
+}
+
+/// A model's name calls nobody, and no cell of a chart's table is a formula.
+#[test]
+fn names_of_strangers_call_nobody_and_run_nothing() {
+    let deadloop = program::deadloop;
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let line = |n: u32| {
+        let (answer, class) = match n % 2 {
+            0 => (
+                "Let me think. ".repeat(100),
+                r#"{"class":"loop","channel":"answer","start":0,"onset":14,"period":14}"#,
+            ),
+            _ => ("All is well here.".into(), r#"{"class":"clean"}"#),
+        };
+        format!(
+            "{{\"id\":\"t{n}\",\"model\":\"@everyone =1+1\",\"answer\":\"{answer}\",\"labels\":[{class}]}}"
+        )
+    };
+    let lines: Vec<String> = (0..60)
+        .map(line)
+        .chain((0..60).map(|n| {
+            line(n)
+                .replace("@everyone =1+1", "=2+2")
+                .replace("\"t", "\"u")
+        }))
+        .collect();
+    let corpus = path(dir.path(), "c.jsonl");
+    std::fs::write(&corpus, lines.join("\n")).expect("it is writable");
+    let out = path(dir.path(), "out");
+    let run = deadloop(&["replay", &corpus, "--presets", "--out", &out, "-q"]);
+    assert_eq!(code(&run), Some(0), "{}", stderr(&run));
+    let report = std::fs::read_to_string(Path::new(&out).join("report.md")).expect("written");
+    assert!(
+        report.contains("@&#8203;everyone") && !report.contains("@everyone"),
+        "{report}"
+    );
+    let mut cells = 0;
+    for file in std::fs::read_dir(Path::new(&out).join("charts"))
+        .expect("a folder")
+        .flatten()
+    {
+        if file.path().extension().is_some_and(|end| end == "csv") {
+            let text = std::fs::read_to_string(file.path()).expect("text");
+            assert!(
+                !text.contains(",=2+2") && !text.starts_with("=2+2") && !text.contains("\n=2+2"),
+                "{text}"
+            );
+            cells += text.matches("'=2+2").count();
+        }
+    }
+    assert!(cells > 0, "no chart names the model");
 }

@@ -244,3 +244,60 @@ fn an_alarm_of_a_program_is_explained_as_it_was_replayed() {
     assert_eq!(told["settings"][0]["verdict"], "error", "{told}");
     assert!(told.to_string().contains("I cannot"), "{told}");
 }
+
+#[test]
+fn what_a_program_says_of_its_alarm_is_kept_and_its_failures_are_a_column() {
+    if no_python() {
+        return;
+    }
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let settings = settings(dir.path(), "");
+    let more = "\"kind\": \"babble\", \"detail\": \"a menu, again\"}";
+    let program = PROGRAM.replace("\"kind\": \"babble\"}", more);
+    file(dir.path(), "mine.py", &program);
+    let corpus = corpus(dir.path(), &["loop-1", "fine", "dies"]);
+    let out = dir.path().join("out").display().to_string();
+    let words = [
+        "replay",
+        &corpus,
+        "--settings",
+        &settings,
+        "--presets",
+        "--csv",
+        "--out",
+        &out,
+    ];
+    let run = deadloop(&words);
+    says(&run, 0, &[]);
+    let table = String::from_utf8_lossy(&run.stdout).into_owned();
+    let header = table.lines().next().unwrap_or_default();
+    assert!(header.trim_end().ends_with("errors"), "{table}");
+    let own = table
+        .lines()
+        .find(|line| line.trim_start().starts_with("mine"));
+    assert!(
+        own.is_some_and(|row| row.trim_end().ends_with('1')),
+        "{table}"
+    );
+    let csv = std::fs::read_to_string(Path::new(&out).join("outcomes.csv")).expect("written");
+    assert!(
+        csv.lines()
+            .next()
+            .is_some_and(|line| line.ends_with(",detail")),
+        "{csv}"
+    );
+    assert_eq!(csv.matches(",\"a menu, again\"").count(), 1, "{csv}");
+    let page = std::fs::read_to_string(Path::new(&out).join("report.html")).expect("written");
+    assert!(
+        page.contains("it says &quot;a menu, again&quot;"),
+        "the page has it"
+    );
+    let run = deadloop(&["explain", &corpus, "loop-1", "--settings", &settings]);
+    let told = String::from_utf8_lossy(&run.stdout).into_owned();
+    assert!(told.contains("it says \"a menu, again\""), "{told}");
+    // Who says nothing has no column for it.
+    let words = ["replay", &corpus, "--csv", "--out", &out, "--force"];
+    says(&deadloop(&words), 0, &[]);
+    let csv = std::fs::read_to_string(Path::new(&out).join("outcomes.csv")).expect("written");
+    assert!(!csv.contains("detail"), "{csv}");
+}

@@ -96,3 +96,31 @@ fn what_was_left_out_is_said() {
     let files = std::fs::read_dir(dir.path()).expect("it is there").count();
     assert_eq!(files, 1, "nothing is written");
 }
+
+/// No column of zeros, no bucket beyond the last that holds anything, no table of dashes.
+#[test]
+fn what_is_empty_is_hidden() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let text = stdout(&stats(
+        dir.path(),
+        "{\"id\":\"a\",\"answer\":\"0123456789\"}\n",
+        &[],
+    ));
+    for words in [
+        "loops by kind",
+        "languages",
+        "ended with",
+        "onset",
+        "period of the first loop",
+        "what labels can prove",
+        "transient",
+        "500 to 1 000",
+    ] {
+        let table = text.lines().skip(1).any(|line| line.contains(words));
+        assert!(!table, "{words:?} is in {text}");
+    }
+    assert!(
+        text.contains("unlabelled") && text.contains("below 500"),
+        "{text}"
+    );
+}

@@ -546,3 +546,89 @@ fn the_file_has_a_setting_for_models_that_were_not_in_the_corpus() {
         .write_all(stream.as_bytes());
     assert_eq!(watch.wait().expect("it ends").code(), Some(10));
 }
+
+/// What is true is said of each claim; a number alone would be about all of them.
+#[test]
+fn a_truth_is_that_of_one_claim() {
+    let claims = [
+        "power",
+        "--claim",
+        "recall>=0.9",
+        "--claim",
+        "fa_per_mchar<=1",
+        "--json",
+    ];
+    let ask = |truths: &[&str]| {
+        let truths = truths.iter().flat_map(|truth| ["--truth", truth]);
+        let words: Vec<&str> = claims.iter().copied().chain(truths).collect();
+        deadloop(&words)
+    };
+    let run = ask(&["recall=0.95", "fa_per_mchar=0.5"]);
+    let told: Value = serde_json::from_slice(&run.stdout).expect("JSON on stdout");
+    assert_eq!(told[0]["truth"], 0.95);
+    assert_eq!(told[1]["truth"], 0.5);
+    assert!(
+        told[0]["need"]["size"].is_u64() && told[1]["need"]["size"].is_u64(),
+        "{told}"
+    );
+    let run = ask(&["recall=0.95"]);
+    let told: Value = serde_json::from_slice(&run.stdout).expect("JSON on stdout");
+    assert_eq!(
+        (&told[1]["truth"], &told[1]["need"]),
+        (&Value::Null, &Value::Null)
+    );
+    for (wrong, said) in [
+        (
+            &["0.95"][..],
+            "of which claim? expected METRIC=VALUE, of recall, fa_per_mchar",
+        ),
+        (&["fpr=0.1"], "nothing is claimed of fpr"),
+        (&["recal=0.95"], "did you mean \"recall\"?"),
+        (&["recall=often"], "expected a number"),
+        (&["recall=0.95", "recall=0.96"], "two values of recall"),
+    ] {
+        let run = ask(wrong);
+        assert_eq!(code(&run), Some(2), "{wrong:?}");
+        assert!(stderr(&run).contains(said), "{wrong:?}: {}", stderr(&run));
+    }
+}
+
+/// Five transcripts choose nothing: what is in use stays, and the exit code says why.
+#[test]
+fn five_transcripts_are_too_few_to_choose_by() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let loops = |n: u32| {
+        format!(
+            "{{\"id\":\"l{n}\",\"answer\":\"{}\",\"labels\":[{{\"class\":\"loop\",\"channel\":\"answer\",\"start\":0,\"onset\":14,\"period\":14}}]}}\n",
+            format!("Let me {n} it. ").repeat(100)
+        )
+    };
+    let clean = |n: u32| {
+        format!(
+            "{{\"id\":\"c{n}\",\"answer\":\"All is well, {n} times.\",\"labels\":[{{\"class\":\"clean\"}}]}}\n"
+        )
+    };
+    let text: String = (0..3).map(loops).chain((0..2).map(clean)).collect();
+    let corpus = program::file(dir.path(), "five.jsonl", &text);
+    for (name, text) in [
+        ("all.jsonl", text.clone()),
+        ("clean.jsonl", (0..5).map(clean).collect()),
+    ] {
+        let corpus = program::file(dir.path(), name, &text);
+        let out = dir.path().join(format!("{name}-out")).display().to_string();
+        let run = deadloop(&["tune", &corpus, "--out", &out]);
+        assert_eq!(
+            code(&run),
+            Some(5),
+            "{name}: {}{}",
+            stdout(&run),
+            stderr(&run)
+        );
+        let kept = std::fs::read_to_string(std::path::Path::new(&out).join("settings.toml"));
+        let kept = kept.expect("it is written");
+        assert!(kept.contains("min_copies = 3"), "what is in use: {kept}");
+    }
+    let out = dir.path().join("out").display().to_string();
+    let run = deadloop(&["tune", &corpus, "--require-own", "--out", &out, "--json"]);
+    assert_eq!(code(&run), Some(5), "{}", stderr(&run));
+}

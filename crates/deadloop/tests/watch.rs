@@ -408,3 +408,131 @@ fn a_word_or_a_rule_that_is_none_is_wrong_usage() {
         stderr(&run)
     );
 }
+
+const PER_MODEL: &str = "[[guard]]\ndetector = \"periodic\"\n\
+    [[model]]\nmatch = \"deaf*\"\n[[model.guard]]\ndetector = \"periodic\"\nenabled = false\n\
+    [think]\nopened_in_prompt = [\"r1*\"]\n";
+
+/// A stream of a model that names itself, in the way of an API.
+fn named(api: &str, model: &str, texts: &[&str]) -> String {
+    let first = match api {
+        "anthropic" => {
+            json!({"type": "message_start", "message": {"id": "m", "model": model, "content": []}})
+        }
+        "responses" => json!({"type": "response.created", "response": {"id": "r", "model": model}}),
+        _ => Value::Null,
+    };
+    let chunk = |text: &&str| match api {
+        "anthropic" => {
+            json!({"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": text}})
+        }
+        "responses" => json!({"type": "response.output_text.delta", "delta": text}),
+        "ollama" => json!({"model": model, "message": {"content": text}, "done": false}),
+        _ => json!({"model": model, "choices": [{"index": 0, "delta": {"content": text}}]}),
+    };
+    let chunks = texts.iter().map(chunk);
+    let all = std::iter::once(first)
+        .chain(chunks)
+        .filter(|chunk| !chunk.is_null());
+    all.map(|chunk| format!("data: {chunk}\n\n")).collect()
+}
+
+#[test]
+fn the_model_that_the_stream_names_is_watched_by_its_own_guard() {
+    let folder = tempfile::tempdir().expect("there is room");
+    let settings = program::file(folder.path(), "s.toml", PER_MODEL);
+    let looping = vec!["Let me think. "; 200];
+    for api in ["chat", "anthropic", "responses", "ollama"] {
+        let run = |model: &str, more: &[&str]| {
+            let args = [&["--settings", &settings, "--json"], more].concat();
+            let run = watch(&args, &named(api, model, &looping));
+            (run.status.code(), parsed(&run.stdout), stderr(&run))
+        };
+        let (code, told, said) = run("deaf-7b", &[]);
+        assert_eq!(
+            (code, &told["model"]),
+            (Some(0), &json!("deaf-7b")),
+            "{api}"
+        );
+        assert!(
+            said.contains("no guard is switched on for the model \"deaf-7b\""),
+            "{said}"
+        );
+        let (code, told, _) = run("other", &[]);
+        assert_eq!((code, &told["model"]), (Some(10), &json!("other")), "{api}");
+        // What is said on the command line goes first.
+        let (code, told, _) = run("deaf-7b", &["--model", "other"]);
+        assert_eq!((code, &told["model"]), (Some(10), &json!("other")), "{api}");
+        // The text is split as the model's own rules say.
+        let thought = named(api, "r1-8b", &["six times seven</think>42"]);
+        let run = watch(&["--settings", &settings, "--json"], &thought);
+        let tags = json!({"reasoning": 15, "answer": 2});
+        assert_eq!(parsed(&run.stdout)["seen"], tags, "{api}: {}", stderr(&run));
+    }
+}
+
+#[test]
+fn another_model_in_the_same_stream_is_another_guard() {
+    let folder = tempfile::tempdir().expect("there is room");
+    let settings = program::file(folder.path(), "s.toml", PER_MODEL);
+    let stream = |first, second| {
+        let looping = vec!["Let me think. "; 200];
+        named("chat", first, &["Fine."]) + &named("chat", second, &looping)
+    };
+    let code = |stream: &str| watch(&["--settings", &settings], stream).status.code();
+    assert_eq!(code(&stream("deaf", "other")), Some(10));
+    assert_eq!(code(&stream("other", "deaf")), Some(0));
+}
+
+#[test]
+fn an_error_of_the_server_is_told() {
+    let error = json!({"error": {"message": "overloaded\u{1b}[2J", "code": 529}});
+    let run = watch(&[], &format!("data: {error}\n\n"));
+    assert_eq!(run.status.code(), Some(2), "{}", stderr(&run));
+    assert!(
+        stderr(&run).contains("only an error of the server: overloaded\\u{1b}[2J"),
+        "{}",
+        stderr(&run)
+    );
+    let run = watch(&["--json"], "{\"error\":\"model not found\"}\n");
+    assert_eq!(run.status.code(), Some(2));
+    assert_eq!(parsed(&run.stdout)["errors"], json!(["model not found"]));
+    // What came before it was watched, and it is told all the same.
+    let anthropic =
+        json!({"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}});
+    let stream = named("anthropic", "m", &["Fine."]) + &format!("data: {anthropic}\n\n");
+    let run = watch(&[], &stream);
+    assert_eq!(run.status.code(), Some(0));
+    assert!(
+        stderr(&run).contains("the server reports an error: Overloaded"),
+        "{}",
+        stderr(&run)
+    );
+    assert_eq!(stderr(&watch(&["--quiet"], &stream)), "");
+}
+
+#[test]
+fn a_stream_of_which_nothing_came_has_not_passed() {
+    for args in [&[][..], &["--quiet"], &["--from", "sse"]] {
+        let run = watch(args, "");
+        assert_eq!(run.status.code(), Some(2));
+        assert!(stderr(&run).contains("stdin was empty"), "{}", stderr(&run));
+    }
+}
+
+/// A preset or the recommended guard goes wherever a settings file does.
+#[test]
+fn settings_are_named_or_a_file() {
+    let looping = named("chat", "m", &vec!["Let me think. "; 200]);
+    for name in ["recommended", "llama-cpp"] {
+        let run = watch(&["--settings", name], &looping);
+        assert_eq!(run.status.code(), Some(10), "{name}: {}", stderr(&run));
+    }
+    let run = watch(&["--settings", "llama-cp"], &looping);
+    assert_eq!(run.status.code(), Some(2));
+    assert!(
+        stderr(&run).contains("did you mean \"llama-cpp\"?"),
+        "{}",
+        stderr(&run)
+    );
+}

@@ -1,7 +1,7 @@
 //! What a detector costs beside a compressor, on which text it costs most, and what a large grid adds.
 //!
 //! ```sh
-//! cargo bench --bench detectors
+//! cargo bench --workspace --bench detectors
 //! ```
 //!
 //! One thread; the text is 50 MB of the recordings beside the project, else the starter corpus, a

@@ -1,7 +1,7 @@
 //! What "measure once, decide everywhere" is worth: a sweep against its naive twin, in one run.
 //!
 //! ```sh
-//! cargo bench --bench sweep
+//! cargo bench --workspace --bench sweep
 //! ```
 //!
 //! Both do the whole road from text to tallies (plan, measure, decide, judge, tally, and one look

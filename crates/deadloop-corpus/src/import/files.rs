@@ -1,9 +1,12 @@
 //! The files that are meant, and what the transcripts in them are called.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::fs::File as Disk;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::named::open_file;
 use crate::raws::Progress;
 use crate::{Corpus, CorpusError, Place};
 
@@ -19,6 +22,8 @@ pub(super) struct Files {
     total: u64,
     /// The corpora among the folders, and where they are.
     corpora: Vec<(PathBuf, Arc<Corpus>)>,
+    /// The files that were named themselves, and not found in a folder.
+    named: HashSet<PathBuf>,
 }
 
 /// One of them.
@@ -28,6 +33,8 @@ pub(super) struct File {
     pub(super) progress: Progress,
     /// The corpus that it is a part of.
     pub(super) corpus: Option<Arc<Corpus>>,
+    /// Whether it was named itself: then it may be a pipe, to which whoever named it writes.
+    named: bool,
     /// How often it was read before.
     again: u64,
     stem: String,
@@ -46,6 +53,24 @@ impl File {
         Place::new(Arc::clone(&self.path), line)
     }
 
+    /// Opens it. In a folder nothing but a file is: a pipe would be waited for, maybe for ever.
+    pub(super) fn open(&self) -> io::Result<Disk> {
+        match self.named {
+            true => Disk::open(self.path.as_path()),
+            false => open_file(&self.path),
+        }
+    }
+
+    /// Whether its name says that it is a table of comma-separated values.
+    pub(super) fn is_csv(&self) -> bool {
+        let name = self.path.file_name().unwrap_or_default();
+        let name = name.to_string_lossy().to_lowercase();
+        let packed = [".gz", ".zst"]
+            .iter()
+            .find_map(|end| name.strip_suffix(end));
+        packed.unwrap_or(&name).ends_with(".csv")
+    }
+
     /// What its transcripts are called; those of its folder where all of it is one recording.
     pub(super) fn stem(&self, whole_folder: bool) -> String {
         match whole_folder && !self.folder_stem.is_empty() {
@@ -59,12 +84,14 @@ impl Files {
     /// Files named by `paths`, and all in folders but hidden ones; of a corpus its transcripts.
     pub(super) fn find(paths: &[PathBuf]) -> Result<Self, String> {
         let (mut files, mut corpora) = (Vec::new(), Vec::new());
+        let mut named = HashSet::new();
         for path in paths {
             let data = path.metadata();
             let data = data.map_err(|e| CorpusError::unreadable(path, e).to_string())?;
             if data.is_dir() {
                 walk(path, &mut files, &mut corpora)?;
             } else {
+                named.insert(path.clone());
                 files.push(path.clone());
             }
         }
@@ -78,6 +105,7 @@ impl Files {
             read: HashMap::new(),
             files: files.into(),
             corpora,
+            named,
         })
     }
 
@@ -106,6 +134,7 @@ impl Files {
         let corpus = corpora.find(|(folder, _)| path.starts_with(folder));
         Some(File {
             corpus: corpus.map(|(_, corpus)| Arc::clone(corpus)),
+            named: self.named.contains(&path),
             again,
             stem: self.stems.get(&path).cloned().unwrap_or_default(),
             folder_stem: name(folder),

@@ -1,11 +1,10 @@
 //! How a file is written, and in which format, told by how it begins.
 
-use std::fs::File as Disk;
 use std::io::{self, BufRead, BufReader, Read};
 
 use serde_json::Value;
 
-use super::cut::{Content, Records, Shape, members, records, rows};
+use super::cut::{Content, Records, Shape, csv, members, records, rows};
 use super::files::File;
 use super::reader::Foreign;
 use super::take::Object;
@@ -107,7 +106,7 @@ fn named(name: &str) -> Option<&'static Foreign> {
 
 /// The head of a file, and all of its text from the beginning.
 fn look(file: &File) -> io::Result<(Vec<u8>, Box<dyn BufRead + Send>)> {
-    let disk = Disk::open(file.path.as_path())?;
+    let disk = file.open()?;
     let mut bytes = unpack(Counted::new(disk, file.progress.clone()))?;
     let mut head = Vec::new();
     let read = bytes.by_ref().take(HEAD as u64).read_to_end(&mut head);
@@ -148,7 +147,10 @@ fn choose(head: &Head) -> Result<&'static Foreign, Fault> {
 
 fn unknown(head: &Head) -> Fault {
     let names: Vec<&str> = FOREIGN.iter().map(|format| format.name).collect();
-    let expected = format!("one of {}, said with --from", names.join(", "));
+    let expected = format!(
+        "one of {}, said with --from, or the column that holds the text, said with --text-field",
+        names.join(", ")
+    );
     let keys = head.objects().next().map(|object| {
         let keys: Vec<&str> = object.keys().take(8).map(String::as_str).collect();
         format!(
@@ -189,6 +191,11 @@ fn tell(head: &[u8], file: &File) -> Result<Head, Fault> {
     }
     if head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff") {
         return Err(Fault::new("UTF-16 text", "UTF-8 text"));
+    }
+    if file.is_csv() {
+        told.shape = Shape::Csv;
+        told.values = csv::head(head, RECORDS, head.len() < HEAD);
+        return Ok(told);
     }
     let begin = head.trim_ascii_start();
     let values = lines(head);

@@ -49,6 +49,8 @@ pub struct ImportOptions {
     pub model: Option<String>,
     /// The path of the field that holds the text (`a.b.c`), for formats with free columns.
     pub text_field: Option<String>,
+    /// The path of the field that names the model, likewise.
+    pub model_field: Option<String>,
     /// How answers that may hold `<think>` are split.
     pub think: ThinkOptions,
 }
@@ -129,11 +131,18 @@ impl Import {
     pub fn new(paths: &[PathBuf], mut options: ImportOptions) -> Result<Self, String> {
         // The one format that has columns of any name.
         let columns = huggingface::ENTRY.name;
-        if let Some(field) = &options.text_field {
+        let named = [
+            ("the text field", &options.text_field),
+            ("the model field", &options.model_field),
+        ];
+        for (what, field) in named
+            .into_iter()
+            .filter_map(|(what, f)| Some((what, f.as_ref()?)))
+        {
             let from = options.from.get_or_insert_with(|| columns.to_owned());
             if from != columns {
                 return Err(format!(
-                    "the text field {field:?} for the format {from}, whose texts have their places; \
+                    "{what} {field:?} for the format {from}, whose texts have their places; \
                      expected none, or the format {columns}"
                 ));
             }

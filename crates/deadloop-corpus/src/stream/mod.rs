@@ -61,6 +61,9 @@ pub struct Arrival {
     pub end: u64,
 }
 
+/// How the texts of a model are split.
+pub(crate) type ThinkOf = Box<dyn Fn(&str) -> ThinkOptions + Send>;
+
 /// Most bad lines that are kept with their places; further ones are only counted.
 const NAMED: usize = 20;
 
@@ -84,6 +87,7 @@ const NAMED: usize = 20;
 pub struct StreamReader {
     stage: Stage,
     think: ThinkOptions,
+    by_model: Option<ThinkOf>,
     ready: VecDeque<Arrival>,
     bad: Bad,
     ended: bool,
@@ -107,9 +111,40 @@ impl StreamReader {
         Self {
             stage: format.map_or(Stage::Head(Vec::new()), |f| Stage::of(f, f, think.clone())),
             think,
+            by_model: None,
             ready: VecDeque::new(),
             bad: Bad::new(name.into()),
             ended: false,
+        }
+    }
+
+    /// The same reader, with other options once the stream names its model. Plain text names none.
+    #[must_use]
+    pub fn splitting_by(
+        mut self,
+        by_model: impl Fn(&str) -> ThinkOptions + Send + 'static,
+    ) -> Self {
+        let by_model: ThinkOf = Box::new(by_model);
+        match &mut self.stage {
+            Stage::Objects(objects) => objects.split_by(Some(by_model)),
+            _ => self.by_model = Some(by_model),
+        }
+        self
+    }
+
+    /// The model that the stream has named last, at the event that was taken last.
+    pub fn model(&self) -> Option<&str> {
+        match &self.stage {
+            Stage::Objects(objects) => objects.model(),
+            _ => None,
+        }
+    }
+
+    /// What the server said went wrong, the first such messages.
+    pub fn errors(&self) -> &[String] {
+        match &self.stage {
+            Stage::Objects(objects) => objects.errors(),
+            _ => &[],
         }
     }
 
@@ -177,6 +212,9 @@ impl StreamReader {
                 other => other,
             };
             self.stage = Stage::of(format, taken, self.think.clone());
+            if let Stage::Objects(objects) = &mut self.stage {
+                objects.split_by(self.by_model.take());
+            }
             self.feed(&head);
         }
     }

@@ -8,7 +8,7 @@ use super::families::{self, Family};
 use super::frames::{Frame, Framed, Frames, object};
 use super::lines::Lines;
 use super::said::Said;
-use super::{Arrival, Bad, StreamFormat};
+use super::{Arrival, Bad, NAMED, StreamFormat, ThinkOf};
 use crate::lines::BOM;
 use crate::think::{ThinkOptions, ThinkSplitter};
 use crate::wire::Fault;
@@ -23,6 +23,11 @@ pub(super) struct Objects {
     at: u64,
     frames: Frames,
     think: ThinkOptions,
+    by_model: Option<ThinkOf>,
+    /// What the objects name so far.
+    model: Option<String>,
+    /// What the server said went wrong.
+    errors: Vec<String>,
     /// For answers of APIs, which hold `<think>` where the server does not split; none once
     /// thinking came in a field of its own.
     splitter: Option<ThinkSplitter>,
@@ -45,12 +50,28 @@ impl Objects {
             frames: Frames::new(fields, limit),
             splitter: Some(ThinkSplitter::new(think.clone())),
             think,
+            by_model: None,
+            model: None,
+            errors: Vec::new(),
             ended: false,
         }
     }
 
     pub(super) fn format(&self) -> StreamFormat {
         self.format
+    }
+
+    /// How texts are split once the stream names its model.
+    pub(super) fn split_by(&mut self, by_model: Option<ThinkOf>) {
+        self.by_model = by_model;
+    }
+
+    pub(super) fn model(&self) -> Option<&str> {
+        self.model.as_deref()
+    }
+
+    pub(super) fn errors(&self) -> &[String] {
+        &self.errors
     }
 
     pub(super) fn feed(&mut self, bytes: &[u8]) {
@@ -89,14 +110,33 @@ impl Objects {
     }
 
     fn take(&mut self, object: Option<Read>, out: &mut VecDeque<Arrival>, bad: &mut Bad) {
+        if let Some(Ok(object)) = &object
+            && self.errors.len() < NAMED
+        {
+            self.errors.extend(failure(object));
+        }
         match object.map(|object| object.and_then(events)) {
             None => {}
             Some(Err(fault)) => bad.note(self.line, fault),
             Some(Ok((family, said))) => {
+                self.named(said.model.as_deref(), out);
                 for event in said.watched() {
                     self.event(family, event, out);
                 }
             }
+        }
+    }
+
+    /// The model, where an object names another one than those before: its texts are split by its own rules.
+    fn named(&mut self, model: Option<&str>, out: &mut VecDeque<Arrival>) {
+        let Some(model) = model.filter(|name| self.model.as_deref() != Some(*name)) else {
+            return;
+        };
+        self.model = Some(model.to_owned());
+        if let Some(think) = self.by_model.as_ref().map(|by_model| by_model(model)) {
+            self.release(out);
+            self.splitter = Some(ThinkSplitter::new(think.clone()));
+            self.think = think;
         }
     }
 
@@ -147,6 +187,23 @@ fn read(frame: Frame<'_>) -> Option<Read> {
         Ok(Framed::Object(text)) => Some(object(&text)),
         Err(fault) => Some(Err(fault)),
     }
+}
+
+/// What an object says went wrong at the server.
+fn failure(object: &Map<String, Value>) -> Option<String> {
+    /// Chars of it that are kept.
+    const MOST: usize = 300;
+    let message = |object: &Map<String, Value>| {
+        let message = object.get("message").and_then(Value::as_str);
+        message.map(str::to_owned)
+    };
+    let said = match object.get("error") {
+        Some(Value::String(text)) if !text.is_empty() => Some(text.clone()),
+        Some(Value::Object(error)) => message(error).or_else(|| serde_json::to_string(error).ok()),
+        _ if object.get("type").and_then(Value::as_str) == Some("error") => message(object),
+        _ => None,
+    };
+    said.map(|text| text.chars().take(MOST).collect())
 }
 
 /// The events of an object, and the family that knows it.

@@ -20,6 +20,7 @@ mod keys;
 mod label;
 mod looped;
 mod reading;
+mod schema;
 mod spec;
 mod stock;
 mod tables;
@@ -29,6 +30,7 @@ pub use fields::SpecError;
 pub use forms::Forms;
 pub use keys::{KeyText, key_texts};
 pub use label::{COLUMNS, Label};
+pub use schema::{forms_schema, spec_schema};
 pub use spec::{Source, SourcePlace, Spec};
 pub use stock::{CleanText, Stock};
 

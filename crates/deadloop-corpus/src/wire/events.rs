@@ -98,8 +98,8 @@ fn event(mut fields: Fields<10>) -> Result<Event, Fault> {
     })
 }
 
-/// The values of `type`.
-pub(crate) const EVENT_TYPES: [&str; 6] = [
+/// The values of an event's `type`.
+pub const EVENT_TYPES: [&str; 6] = [
     "reasoning",
     "answer",
     "tool_call",

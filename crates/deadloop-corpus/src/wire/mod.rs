@@ -16,8 +16,9 @@ mod events;
 mod fields;
 mod write;
 
+pub use events::EVENT_TYPES;
 use events::Events;
-pub(crate) use events::{EVENT_TYPES, event_of};
+pub(crate) use events::event_of;
 pub(crate) use fields::{Fault, kind, utf8};
 use fields::{Fields, TWICE};
 #[cfg(feature = "parquet")]

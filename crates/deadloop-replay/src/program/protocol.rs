@@ -60,7 +60,7 @@ pub struct Ready {
     pub version: String,
 }
 
-/// An alarm as a program says it. `detail`, and what else there may be, is for people.
+/// An alarm as a program says it. What else there may be is ignored.
 #[derive(Deserialize)]
 pub(super) struct Cry {
     /// Which of the events that it was sent, from 0.
@@ -69,6 +69,34 @@ pub(super) struct Cry {
     pub(super) at: u64,
     /// What kind of loop it takes it for.
     pub(super) kind: String,
+    /// What it has to say of it, for people.
+    #[serde(default)]
+    detail: Option<serde_json::Value>,
+}
+
+/// Chars of a detail that are kept.
+const DETAIL: usize = 300;
+
+impl Cry {
+    /// What is told of it: a text as it is, anything else as its JSON.
+    pub(super) fn detail(&self) -> Option<String> {
+        let text = match self.detail.as_ref()? {
+            serde_json::Value::Null => return None,
+            serde_json::Value::String(text) => text.clone(),
+            other => other.to_string(),
+        };
+        Some(text.chars().take(DETAIL).collect()).filter(|text: &String| !text.is_empty())
+    }
+
+    #[cfg(test)]
+    pub(super) fn of(event: usize, at: u64, kind: &str, detail: Option<&str>) -> Self {
+        Self {
+            event,
+            at,
+            kind: kind.into(),
+            detail: detail.map(Into::into),
+        }
+    }
 }
 
 /// How much of a line that makes no sense is quoted, chars.

@@ -41,11 +41,13 @@ impl Place {
 }
 
 /// An alarm of a program that makes sense.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Heard {
     pub(crate) channel: Channel,
     pub(crate) at: Chars,
     pub(crate) kind: Kind,
+    /// What the program says of it.
+    pub(crate) detail: Option<String>,
 }
 
 impl Script {
@@ -115,6 +117,7 @@ impl Script {
             channel: *channel,
             at: Chars(at),
             kind: kind.unwrap_or(Kind::Other),
+            detail: cry.detail(),
         })
     }
 }
@@ -238,14 +241,13 @@ mod tests {
     #[test]
     fn an_alarm_lies_in_the_event_at_which_it_was_raised() {
         let (script, _) = sent(None, 0);
-        let heard = |event, at, kind: &str| {
-            let kind = kind.into();
-            script.heard(&Cry { event, at, kind })
-        };
+        let heard =
+            |event, at, kind: &str| script.heard(&Cry::of(event, at, kind, Some("so it is")));
         let alarm = |channel, at, kind| Heard {
             channel,
             at: Chars(at),
             kind,
+            detail: Some("so it is".into()),
         };
         let paragraph = alarm(Channel::Reasoning, 5, Kind::Paragraph);
         assert_eq!(heard(1, 5, "paragraph"), Ok(paragraph));
@@ -262,12 +264,7 @@ mod tests {
         assert!(heard(2, 0, "other").unwrap_err().contains("no text"));
         assert!(heard(5, 0, "other").unwrap_err().contains("event 5 of 5"));
         let (answers, _) = sent(Some(Channel::Answer), 0);
-        let kind = "other".into();
-        let cry = Cry {
-            event: 1,
-            at: 2,
-            kind,
-        };
+        let cry = Cry::of(1, 2, "other", Some("so it is"));
         assert_eq!(
             answers.heard(&cry),
             Ok(alarm(Channel::Answer, 2, Kind::Other))

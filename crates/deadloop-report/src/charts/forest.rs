@@ -75,7 +75,7 @@ fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
         &canvas,
         bottom + 56.0,
         (rows.len(), all.len(), data.run.models_left_out),
-        "forest.csv",
+        ("those with the most loops", "forest.csv"),
     )?;
     legend.draw(&canvas, 4.0, 4.0)?;
     let (left, right) = places(&sheet, top, bottom);

@@ -75,7 +75,7 @@ fn left_out(
     canvas: &crate::draw::Canvas,
     y: f64,
     (shown, scored, without): (usize, usize, u64),
-    file: &str,
+    (which, file): (&str, &str),
 ) -> Result<(), DrawError> {
     use crate::draw::{Anchor, Ink, Label};
     let others = match (shown < scored, without > 0) {
@@ -88,7 +88,7 @@ fn left_out(
     };
     let all = scored as u64 + without;
     let [shown, all] = [shown as u64, all].map(crate::numbers::count);
-    let what = format!("{shown} of {all} models, those with the most loops;");
+    let what = format!("{shown} of {all} models, {which};");
     let label = Label::new(Ink::Muted, Anchor::Start).size(12.0);
     if canvas.width() < 600.0 {
         canvas.text((4.0, y), &what, label)?;

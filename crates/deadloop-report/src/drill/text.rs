@@ -67,21 +67,40 @@ pub(super) fn shown(part: &Part) -> Shown {
     }
 }
 
-/// Hides what transcripts say: letters become `x`, digits `0`; white space, punctuation and the copies stay.
+/// Hides what transcripts say: letters become `x`, digits `0`; white space, punctuation and the copies stay. What
+/// was hidden before stays as it is.
 pub(crate) fn redact(data: &mut ReportData) {
     data.redacted = true;
-    let Some((_, opened)) = &mut data.opened else {
+    let Some((head, opened)) = &mut data.opened else {
         return;
     };
-    let hidden = |c: char| match c {
+    head.redacted = true;
+    for one in opened.iter_mut() {
+        one.why = hidden_quotes(&one.why);
+        for part in &mut one.parts {
+            part.text = part.text.chars().map(hidden).collect();
+        }
+    }
+}
+
+fn hidden(c: char) -> char {
+    match c {
         c if c.is_numeric() => '0',
         c if c.is_uppercase() => 'X',
         c if c.is_alphabetic() => 'x',
         c => c,
-    };
-    for part in opened.iter_mut().flat_map(|one| &mut one.parts) {
-        part.text = part.text.chars().map(hidden).collect();
     }
+}
+
+/// A sentence of deadloop's in which text is quoted; a quote in the text itself hides more, never less.
+fn hidden_quotes(sentence: &str) -> String {
+    let (Some(first), Some(last)) = (sentence.find('"'), sentence.rfind('"')) else {
+        return sentence.to_owned();
+    };
+    let (before, rest) = sentence.split_at(first);
+    let (quoted, after) = rest.split_at(last - first);
+    let quoted: String = quoted.chars().map(hidden).collect();
+    format!("{before}{quoted}{after}")
 }
 
 #[cfg(test)]
@@ -128,13 +147,16 @@ mod tests {
             group: Group::Miss,
             setting: String::new(),
             labels: Vec::new(),
-            why: String::new(),
+            why: "3 copies of \"Ab \"1\"\", 4 asked for".into(),
             parts: vec![part("1. Ab想, cd\n")],
             looks_like: String::new(),
             unlabelled_loop: false,
         };
         data.opened = Some((Default::default(), vec![opened]));
         redact(&mut data);
-        assert_eq!(data.opened.unwrap().1[0].parts[0].text, "0. Xxx, xx\n");
+        let (head, opened) = data.opened.unwrap();
+        assert_eq!(opened[0].parts[0].text, "0. Xxx, xx\n");
+        assert_eq!(opened[0].why, "3 copies of \"Xx \"0\"\", 4 asked for");
+        assert!(head.redacted);
     }
 }

@@ -54,6 +54,9 @@ pub struct ExcerptsHead {
     /// Opened wrong alarms where the offline finder sees a loop that the label lacks.
     #[serde(default)]
     pub unlabelled_loops: u64,
+    /// Whether letters and digits of the texts were hidden, here and in every report made from here.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub redacted: bool,
 }
 
 impl ExcerptsHead {

@@ -62,17 +62,40 @@ pub fn write_outcomes(
     options: &JudgeOptions,
     with_csv: bool,
 ) -> Result<usize, FileError> {
-    let mut writer = TableWriter::create(dir, "outcomes", schema(), with_csv)?;
+    let mut told = schema();
+    let detailed = has_details(evidence, cells);
+    told.extend(detailed.then(|| (DETAIL.into(), Type::Text)));
+    let mut writer = TableWriter::create(dir, "outcomes", told, with_csv)?;
     for cell in cells {
-        each_row(evidence, *cell, options, |row| writer.push(row))?;
+        each_row(evidence, *cell, options, |mut row, detail| {
+            row.extend(detailed.then(|| Cell::maybe(detail)));
+            writer.push(row)
+        })?;
     }
     writer.finish()
+}
+
+/// A column that is there only where a detector that is a program says something of its alarms.
+const DETAIL: &str = "detail";
+
+fn has_details(evidence: &Evidence, cells: &[usize]) -> bool {
+    let mut blocks: Vec<usize> = cells
+        .iter()
+        .map(|cell| evidence.plan.cell(*cell).block)
+        .collect();
+    blocks.sort_unstable();
+    blocks.dedup();
+    let says = |block: &usize| {
+        let mut cases = 0..evidence.cases.len();
+        cases.any(|case| !evidence.trial(*block, case).decided.details.is_empty())
+    };
+    blocks.iter().any(says)
 }
 
 /// The rows of one setting, as they would stand in the file.
 pub(crate) fn outcome_table(evidence: &Evidence, cell: usize, options: &JudgeOptions) -> Table {
     let mut table = Table::new(&schema());
-    let push = |row| {
+    let push = |row, _: Option<&str>| {
         table.push(row);
         Ok::<(), Infallible>(())
     };
@@ -89,7 +112,7 @@ fn each_row<E>(
     evidence: &Evidence,
     cell: usize,
     options: &JudgeOptions,
-    mut push: impl FnMut(Vec<Cell>) -> Result<(), E>,
+    mut push: impl FnMut(Vec<Cell>, Option<&str>) -> Result<(), E>,
 ) -> Result<(), E> {
     let all = evidence.all();
     let id = evidence.plan.id(cell);
@@ -108,7 +131,7 @@ fn each_row<E>(
             error: decided.error.as_deref(),
             options,
         };
-        push(row.cells())?;
+        push(row.cells(), stop.and_then(|stop| decided.detail(stop)))?;
     }
     Ok(())
 }

@@ -5,7 +5,7 @@ use std::io::{self, BufRead, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use deadloop_replay::corpus::{Beside, WriteError, caught, if_named, open_file};
+use deadloop_replay::corpus::{Beside, WriteError, caught, if_named, open_file, read_text};
 use polars::prelude::{Column, DataFrame, DataType, NamedFrom, Series};
 use polars_io::SerReader;
 use polars_io::parquet::read::{ParallelStrategy, ParquetReader};
@@ -43,6 +43,14 @@ impl From<WriteError> for FileError {
             WriteError::Ending { path } => Self::at(&path, "unknown ending"),
         }
     }
+}
+
+/// The text of a file; `None` where nothing has its name.
+///
+/// # Errors
+/// Something has it and cannot be read as text: a folder, a pipe, a link to nothing.
+pub fn read_text_if_named(path: &Path) -> Result<Option<String>, FileError> {
+    if_named(read_text(path)).map_err(|e| FileError::at(path, e))
 }
 
 /// Small files, written once: a level that takes no time to speak of.

@@ -84,6 +84,7 @@ fn decided(shape: Vec<usize>) -> impl Strategy<Value = Decided> {
             stops,
             regions,
             error: None,
+            details: Vec::new(),
         }
     })
 }

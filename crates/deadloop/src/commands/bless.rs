@@ -75,7 +75,8 @@ pub(super) fn run(args: &Bless, global: Global) -> Outcome {
     for name in old.keys().filter(|name| !new.contains_key(*name)) {
         std::fs::remove_file(args.baseline.join(name))?;
     }
-    Ok(())
+    let baseline = show::typed(&args.baseline);
+    show::next(&[&format!("deadloop compare {baseline} NEW")], global)
 }
 
 /// What every result of `replay --csv` has, and so every baseline.

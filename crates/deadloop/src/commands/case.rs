@@ -67,7 +67,14 @@ pub(super) fn run(args: &WriteCase, global: Global) -> Outcome {
     if global.json {
         return show::print(&serde_json::json!({"name": name, "case": text}).to_string());
     }
-    show::print(text.trim_end())
+    show::print(text.trim_end())?;
+    let settings = args.settings.as_deref().map(show::typed);
+    let settings = settings.map(|file| format!(" --settings {file}"));
+    let next = format!(
+        "deadloop check-cases cases.toml{}",
+        settings.unwrap_or_default()
+    );
+    show::next(&[&next], global)
 }
 
 fn said(settings: &Settings, transcript: &Transcript) -> Outcome<Option<Fired>> {

@@ -96,5 +96,11 @@ fn verdict(args: &Check, global: Global, errors: u64, warnings: u64, seen: &Seen
     if args.strict && warnings > 0 {
         return Err(Code::Usage.error(format!("{} (--strict)", several(warnings, "warning"))));
     }
-    Ok(())
+    let corpus = show::typed(&args.corpus);
+    let labelled = seen.cases.iter().any(|case| case.truth.is_some());
+    let next = match labelled {
+        true => format!("deadloop tune {corpus} --out tuned"),
+        false => format!("deadloop label {corpus}"),
+    };
+    show::next(&[&next, &format!("deadloop stats {corpus}")], global)
 }

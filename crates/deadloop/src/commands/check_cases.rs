@@ -53,7 +53,7 @@ pub(super) fn run(args: &CheckCases, global: Global) -> Outcome {
         let all = checked.len();
         return Err(Code::GateFailed.error(format!("{failed} of {all} expectations do not hold")));
     }
-    Ok(())
+    show::next(&["deadloop case CORPUS TRANSCRIPT >> cases.toml"], global)
 }
 
 fn row(checked: &Checked<'_>) -> serde_json::Value {

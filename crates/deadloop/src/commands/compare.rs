@@ -182,7 +182,7 @@ fn tell(args: &Compare, global: Global, compared: &Compared, out: &Out) -> Outco
         show::print(&words(compared, args.write.list))?;
     }
     match compared.comparison.passed() {
-        Some(true) => Ok(()),
+        Some(true) => lead_on(args, global),
         Some(false) => {
             Err(Code::GateFailed.error(format!("the gate failed: {}", compared.unpassed())))
         }
@@ -191,6 +191,21 @@ fn tell(args: &Compare, global: Global, compared: &Compared, out: &Out) -> Outco
             compared.unpassed()
         ))),
     }
+}
+
+/// A result that passed may become the baseline; settings that did go on to the page of a replay.
+fn lead_on(args: &Compare, global: Global) -> Outcome {
+    let (base, new) = (show::typed(&args.base), show::typed(&args.new));
+    let corpus = args.corpus.as_deref().map(show::typed);
+    let next = match (args.base.is_dir() && args.new.is_dir(), corpus) {
+        (false, Some(corpus)) => {
+            format!(
+                "deadloop replay {corpus} --settings {new} --settings {base} --out compared-replay"
+            )
+        }
+        _ => format!("deadloop bless {new} {base}"),
+    };
+    show::next(&[&next], global)
 }
 
 /// Two sides that are not comparable: that too stands in what a pull request shows.

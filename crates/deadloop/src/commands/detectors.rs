@@ -1,27 +1,115 @@
-//! `deadloop detectors`: the registry, as a user reads it.
+//! `deadloop detectors`: the registry, as a user reads it: all on one screen, one in full, or the grid to
+//! start from.
 
-use deadloop_detect::{DETECTORS, Detector, Mark, Measure, Param, Preset, Value, presets};
+use clap::Args;
+use deadloop_detect::{DETECTORS, Detector, Mark, Measure, Param, Preset, Value, meant, presets};
 use serde_json::{Value as Json, json};
 
 use crate::args::Global;
 use crate::exit::{Code, Outcome};
+use crate::settings;
 use crate::show;
 
-pub(super) fn run(global: Global) -> Outcome {
-    let with_presets = |d: &&'static Detector| {
-        let presets = presets(d).map_err(|e| Code::Unexpected.error(e))?;
-        Ok((*d, presets))
-    };
-    let all: Vec<(&Detector, Vec<Preset>)> =
-        DETECTORS.iter().map(with_presets).collect::<Outcome<_>>()?;
+#[derive(Debug, Args)]
+pub(crate) struct Detectors {
+    /// The detector to tell all about [default: all of them, a line each]
+    name: Option<String>,
+    /// Its default grid, as TOML that `tune --grid` takes
+    #[arg(long, requires = "name")]
+    grid: bool,
+}
+
+/// How wide the one screen is, in columns.
+const WIDTH: u16 = 100;
+
+pub(super) fn run(args: &Detectors, global: Global) -> Outcome {
+    match &args.name {
+        Some(name) if args.grid => grid(find(name)?, global),
+        Some(name) => one(find(name)?, global),
+        None => all(global),
+    }
+}
+
+fn find(name: &str) -> Outcome<&'static Detector> {
+    Detector::find(name).ok_or_else(|| {
+        let names: Vec<&str> = DETECTORS.iter().map(|d| d.name).collect();
+        Code::Usage.error(format!(
+            "unknown detector \"{name}\"{}; there is: {}",
+            meant(name, names.iter().copied()),
+            names.join(", ")
+        ))
+    })
+}
+
+fn presets_of(detector: &'static Detector) -> Outcome<Vec<Preset>> {
+    presets(detector).map_err(|e| Code::Unexpected.error(e))
+}
+
+fn grid(detector: &Detector, global: Global) -> Outcome {
+    let text = settings::grid_of(detector.name);
+    match global.json {
+        true => show::print(&json!({"name": detector.name, "grid": text}).to_string()),
+        false => show::print(text.trim_end()),
+    }
+}
+
+fn one(detector: &'static Detector, global: Global) -> Outcome {
+    let presets = presets_of(detector)?;
     if global.json {
-        let all: Vec<Json> = all.iter().map(|(d, presets)| as_json(d, presets)).collect();
-        return show::print(&Json::from(all).to_string());
+        return show::print(&as_json(detector, &presets).to_string());
     }
-    for (detector, presets) in &all {
-        show::print(&listing(detector, presets))?;
+    show::print(&listing(detector, &presets))?;
+    let name = detector.name;
+    show::next(
+        &[
+            &format!("deadloop detectors {name} --grid > {name}.toml"),
+            &format!("deadloop tune CORPUS --grid {name}.toml"),
+        ],
+        global,
+    )
+}
+
+fn all(global: Global) -> Outcome {
+    let mut rows = Vec::new();
+    let mut every = Vec::new();
+    for detector in DETECTORS.iter().copied() {
+        let presets = presets_of(detector)?;
+        every.push(as_json(detector, &presets));
+        rows.push(vec![
+            detector.name.to_owned(),
+            detector.about.to_owned(),
+            watches(detector).to_owned(),
+            ON_ALARM.to_owned(),
+            presets.len().to_string(),
+        ]);
     }
-    Ok(())
+    if global.json {
+        return show::print(&Json::from(every).to_string());
+    }
+    let header = [
+        "detector",
+        "what it finds",
+        "watches",
+        "on alarm",
+        "presets",
+    ];
+    show::print(&show::wrapped(&header, &rows, WIDTH))?;
+    let next = [
+        "deadloop detectors periodic",
+        "deadloop detectors periodic --grid > grid.toml",
+    ];
+    show::next(&next, global)
+}
+
+/// What a guard does when it alarms: no detector does anything else yet.
+const ON_ALARM: &str = "stop";
+
+/// The channels that a guard watches where its settings name none.
+fn watches(detector: &Detector) -> &'static str {
+    match detector.measure {
+        Measure::Text(_) => "reasoning, answer",
+        Measure::Program(_) => "all events",
+    }
 }
 
 fn mark(param: &Param) -> &'static str {
@@ -105,6 +193,7 @@ fn as_json(detector: &Detector, presets: &[Preset]) -> Json {
     json!({
         "name": detector.name, "version": detector.version, "about": detector.about,
         "exactly": detector.exactly,
+        "watches": watches(detector), "on_alarm": ON_ALARM,
         "live": matches!(detector.measure, Measure::Text(_)),
         "params": detector.params.iter().map(param).collect::<Vec<_>>(),
         "presets": presets.iter().map(preset).collect::<Vec<_>>(),

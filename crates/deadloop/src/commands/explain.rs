@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use anstream::{AutoStream, ColorChoice};
 use clap::Parser;
 use deadloop_corpus::{Entry, Selection, is_named};
+use deadloop_detect::meant;
 use deadloop_score::{Case, Manifest};
 
 use super::replay::named;
@@ -48,11 +49,14 @@ pub(super) fn run(args: &Explain, global: Global) -> Outcome {
         return Ok(());
     }
     let tinted = AutoStream::choice(&std::io::stdout()) != ColorChoice::Never;
-    Ok(writeln!(
-        anstream::stdout(),
-        "{}",
-        explained.words(tinted).trim_end()
-    )?)
+    writeln!(anstream::stdout(), "{}", explained.words(tinted).trim_end())?;
+    let corpus = made.map_or(&args.corpus, |made| &made.corpus);
+    let (corpus, id) = (show::typed(corpus), show::typed(&args.transcript));
+    let next = [
+        format!("deadloop show {corpus} {id}"),
+        format!("deadloop case {corpus} {id} >> cases.toml"),
+    ];
+    show::next(&next.each_ref().map(String::as_str), global)
 }
 
 /// What a result was made from.
@@ -155,9 +159,10 @@ fn unknown(id: &str, found: &Surveyed) -> Failure {
     if told.len() > SUGGESTED {
         told[SUGGESTED] = "…".into();
     }
+    let meant = meant(id, ids());
     let id = visible(id);
     Code::NothingSelected.error(format!(
-        "no transcript is called {id}; {what}: {}",
+        "no transcript is called {id}{meant}; {what}: {}",
         told.join(", ")
     ))
 }

@@ -19,7 +19,7 @@ use crate::labelling::{
 };
 use crate::outputs::apart;
 use crate::progress::watched;
-use crate::show;
+use crate::show::{self, typed};
 
 #[derive(Debug, Args)]
 pub(crate) struct Label {
@@ -37,6 +37,12 @@ pub(crate) struct Label {
     /// are no labels yet
     #[arg(long)]
     review: bool,
+    /// Ask about labels that were reviewed too
+    #[arg(long, requires = "review")]
+    again: bool,
+    /// Ask about this transcript, reviewed or not; may be repeated
+    #[arg(long = "id", value_name = "ID", requires = "review")]
+    ids: Vec<String>,
     /// Who reviews: rows get by = review:NAME
     #[arg(long, value_name = "NAME", default_value = "me", value_parser = reviewer)]
     reviewer: String,
@@ -97,7 +103,7 @@ pub(super) fn run(args: &Label, global: Global) -> Outcome {
     if args.review {
         return ask(args, global, &corpus, &labels);
     }
-    tell(&proposals, &labels, global)
+    tell(args, &proposals, &labels, global)
 }
 
 fn corpus_files(corpus: &Corpus) -> Vec<&Path> {
@@ -187,7 +193,7 @@ fn narrowed<T>(mut found: Vec<T>, selection: &Selection, id: impl Fn(&T) -> &str
 }
 
 /// What was proposed, in a table: transcripts by class, and repetitions by kind.
-fn tell(proposals: &[Proposal], labels: &Path, global: Global) -> Outcome {
+fn tell(args: &Label, proposals: &[Proposal], labels: &Path, global: Global) -> Outcome {
     let doubtful = |p: &&Proposal| p.confidence < DOUBTFUL;
     let count = |n: usize| show::count(n as u64);
     let mut rows = Vec::new();
@@ -227,9 +233,20 @@ fn tell(proposals: &[Proposal], labels: &Path, global: Global) -> Outcome {
     rows.push(vec!["all".into(), count(proposals.len()), count(uncertain)]);
     show::print(&show::table(&["proposed", "count", "uncertain"], &rows, 1))?;
     show::print(&format!(
-        "\n{}: proposals, reviewed by nobody; uncertain: confidence below {DOUBTFUL}. Go through them: deadloop label … --review",
+        "\n{}: proposals, reviewed by nobody; uncertain: confidence below {DOUBTFUL}",
         labels.display()
-    ))
+    ))?;
+    let corpus = args.corpus.as_deref().map(typed).unwrap_or_default();
+    let out = args
+        .out
+        .as_deref()
+        .map(|out| format!(" --out {}", typed(out)));
+    let out = out.unwrap_or_default();
+    let next = [
+        format!("deadloop label {corpus} --review{out}"),
+        format!("deadloop check {corpus}"),
+    ];
+    show::next(&next.each_ref().map(String::as_str), global)
 }
 
 fn ask(args: &Label, global: Global, corpus: &Corpus, labels: &Path) -> Outcome {
@@ -237,17 +254,14 @@ fn ask(args: &Label, global: Global, corpus: &Corpus, labels: &Path) -> Outcome 
         let lines: Vec<String> = problems.iter().map(ToString::to_string).collect();
         Code::Usage.error(lines.join("\n"))
     })?;
-    let mut only = meant(corpus, &args.select.selection()?, global.quiet)?;
-    if let Some(results) = &args.disputes {
-        let found = disputes(corpus, results, &only, global.quiet)?;
-        only = found.into_iter().map(|one| one.transcript).collect();
-    }
+    let only = asked_about(args, corpus, &rows, global.quiet)?;
     prove_writable(labels)?;
     let task = Review {
         corpus,
         labels,
         reviewer: &args.reviewer,
         only,
+        again: args.again || !args.ids.is_empty(),
         context: args.context,
     };
     let (answered, left) = review(&task, rows)?;
@@ -261,7 +275,42 @@ fn ask(args: &Label, global: Global, corpus: &Corpus, labels: &Path) -> Outcome 
             labels.display()
         ))?;
     }
-    Ok(())
+    let corpus = args.corpus.as_deref().map(typed).unwrap_or_default();
+    let next = match (answered + left, left) {
+        (0, _) => format!("deadloop label {corpus} --review --again"),
+        (_, 0) => format!("deadloop check {corpus}"),
+        _ => format!("deadloop label {corpus} --review"),
+    };
+    show::next(&[&next], global)
+}
+
+/// The transcripts that a review is about: those that the filters leave, or those that were named, as far as they
+/// have a label that can be reviewed. None is no review.
+fn asked_about(
+    args: &Label,
+    corpus: &Corpus,
+    rows: &[LabelRow],
+    quiet: bool,
+) -> Outcome<BTreeSet<String>> {
+    let known: BTreeSet<&str> = rows.iter().map(|row| row.transcript.as_str()).collect();
+    if let Some(id) = args.ids.iter().find(|id| !known.contains(id.as_str())) {
+        let near = deadloop_detect::meant(id, known.iter().copied());
+        let what = format!("--id {id}: no row of the labels is about it{near}");
+        return Err(Code::NothingSelected.error(what));
+    }
+    let mut only = meant(corpus, &args.select.selection()?, quiet)?;
+    if !args.ids.is_empty() {
+        only.retain(|id| args.ids.contains(id));
+    }
+    if let Some(results) = &args.disputes {
+        let found = disputes(corpus, results, &only, quiet)?;
+        only = found.into_iter().map(|one| one.transcript).collect();
+    }
+    if !only.iter().any(|id| known.contains(id.as_str())) {
+        let what = "no transcript with a label is selected; nothing was asked";
+        return Err(Code::NothingSelected.error(what));
+    }
+    Ok(only)
 }
 
 /// Where detectors and the label disagree.
@@ -287,12 +336,12 @@ fn dispute(args: &Label, global: Global, corpus: &Corpus, results: &Path) -> Out
         show::count(agrees),
         show::several(found.len() as u64, "dispute")
     ))?;
-    let (corpus, results) = (args.corpus.as_deref().unwrap_or(Path::new("")), results);
-    show::print(&format!(
-        "next:     deadloop label {} --disputes {} --review",
-        show::typed(corpus),
-        show::typed(results)
-    ))
+    let corpus = args.corpus.as_deref().map(typed).unwrap_or_default();
+    let next = format!(
+        "deadloop label {corpus} --disputes {} --review",
+        typed(results)
+    );
+    show::next(&[&next], global)
 }
 
 /// The ids of the transcripts that the filters leave.

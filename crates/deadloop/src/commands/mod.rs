@@ -10,13 +10,18 @@ mod case;
 mod check;
 mod check_cases;
 mod compare;
+mod completions;
 mod detectors;
 mod explain;
 mod import;
+mod init;
 mod label;
+mod man;
 mod power;
 mod replay;
 mod report;
+mod schema;
+mod show;
 mod stats;
 mod sweep;
 pub(crate) mod synth;
@@ -28,10 +33,16 @@ pub(crate) use case::WriteCase;
 pub(crate) use check::Check;
 pub(crate) use check_cases::CheckCases;
 pub(crate) use compare::{Compare, Write as CompareWrite};
+pub(crate) use completions::Completions;
+pub(crate) use detectors::Detectors;
 pub(crate) use import::Import;
+pub(crate) use init::{HELP as INIT_HELP, Init};
 pub(crate) use label::Label;
+pub(crate) use man::Man;
 pub(crate) use power::Power;
 pub(crate) use replay::Named;
+pub(crate) use schema::Schema;
+pub(crate) use show::{HELP as SHOW_HELP, Show};
 pub(crate) use stats::Stats;
 pub(crate) use tune::Tune;
 
@@ -62,6 +73,11 @@ pub(crate) fn run(cli: &Cli) -> Outcome {
         Command::Bless(args) => bless::run(args, cli.global),
         Command::Case(args) => case::run(args, cli.global),
         Command::CheckCases(args) => check_cases::run(args, cli.global),
-        Command::Detectors => detectors::run(cli.global),
+        Command::Detectors(args) => detectors::run(args, cli.global),
+        Command::Init(args) => init::run(args, cli.global),
+        Command::Show(args) => show::run(args, cli.global),
+        Command::Completions(args) => completions::run(args),
+        Command::Man(args) => man::run(args, cli.global),
+        Command::Schema(args) => schema::run(args, cli.global),
     }
 }

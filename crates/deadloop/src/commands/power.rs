@@ -21,9 +21,10 @@ pub(crate) struct Power {
         required_unless_present = "difference"
     )]
     claims: Vec<String>,
-    /// What is true, in the metric's own units: then how much data shows the claim with --power
-    #[arg(long, value_name = "VALUE", requires = "claims")]
-    truth: Option<f64>,
+    /// What is true, in the metric's own units: then how much data shows the claim with --power. Of several claims:
+    /// METRIC=VALUE for each that it is said of
+    #[arg(long = "truth", value_name = "[METRIC=]VALUE", requires = "claims")]
+    truths: Vec<String>,
     /// A difference between two settings on the same transcripts: recall, within_N, fpr or
     /// fa_per_mchar
     #[arg(long, value_name = "METRIC", requires = "from", requires = "to")]
@@ -49,8 +50,9 @@ fn probability(text: &str) -> Result<f64, String> {
 
 pub(super) fn run(args: &Power, global: Global) -> Outcome {
     let mut answers: Vec<Answer> = Vec::new();
+    let truths = truths(args)?;
     for text in &args.claims {
-        answers.push(claimed(text, args)?);
+        answers.push(claimed(text, args, &truths)?);
     }
     if let (Some(metric), Some(from), Some(to)) = (&args.difference, args.from, args.to) {
         answers.push(differs(metric, from, to, args.power)?);
@@ -60,7 +62,8 @@ pub(super) fn run(args: &Power, global: Global) -> Outcome {
         return show::print(&serde_json::to_string(&all)?);
     }
     let texts: Vec<&str> = answers.iter().map(|a| a.text.as_str()).collect();
-    show::print(&texts.join("\n\n"))
+    show::print(&texts.join("\n\n"))?;
+    show::next(&["deadloop stats CORPUS"], global)
 }
 
 struct Answer {
@@ -89,9 +92,58 @@ const APPROXIMATE: &str = "a normal approximation, since sizes with more than 10
                            not worked out exactly";
 const _: () = assert!(MOST_ERRORS == 10_000, "APPROXIMATE says it");
 
-fn claimed(text: &str, args: &Power) -> Outcome<Answer> {
+/// What is true of each metric that is claimed.
+type Truths = Vec<(Metric, f64)>;
+
+fn truths(args: &Power) -> Outcome<Truths> {
+    let claimed: Vec<Constraint> = args
+        .claims
+        .iter()
+        .map(|text| parsed(text))
+        .collect::<Outcome<_>>()?;
+    let one = |text: &String| {
+        let bad = |what: String| Code::Usage.error(format!("--truth {text}: {what}"));
+        let (of, value) = match (text.split_once('='), &claimed[..]) {
+            (Some((name, value)), _) => {
+                let of = metric(name).map_err(|e| bad(e.to_string()))?;
+                (of, value)
+            }
+            (None, [only]) => (only.metric, text.as_str()),
+            (None, several) => {
+                let names: Vec<&str> = several.iter().map(|c| c.metric.name).collect();
+                let what = format!(
+                    "of which claim? expected METRIC=VALUE, of {}",
+                    names.join(", ")
+                );
+                return Err(bad(what));
+            }
+        };
+        if !claimed.iter().any(|claim| claim.metric == of) {
+            return Err(bad(format!("nothing is claimed of {}", of.name)));
+        }
+        let value = value.trim().parse::<f64>().ok().filter(|x| x.is_finite());
+        Ok((of, value.ok_or_else(|| bad("expected a number".into()))?))
+    };
+    let truths: Truths = args.truths.iter().map(one).collect::<Outcome<_>>()?;
+    for (at, (of, _)) in truths.iter().enumerate() {
+        if truths[..at].iter().any(|(other, _)| other == of) {
+            let what = format!("--truth: two values of {}; expected one", of.name);
+            return Err(Code::Usage.error(what));
+        }
+    }
+    Ok(truths)
+}
+
+fn parsed(text: &str) -> Outcome<Constraint> {
+    text.parse()
+        .map_err(|e| Code::Usage.error(format!("--claim {text}: {e}")))
+}
+
+fn claimed(text: &str, args: &Power, truths: &Truths) -> Outcome<Answer> {
     let bad = |what: &str| Code::Usage.error(format!("--claim {text}: {what}"));
-    let constraint: Constraint = text.parse().map_err(|e| bad(&format!("{e}")))?;
+    let constraint = parsed(text)?;
+    let truth = truths.iter().find(|(of, _)| *of == constraint.metric);
+    let truth = truth.map(|(_, value)| *value);
     let (unit, claim) = claim(&constraint).ok_or_else(|| {
         bad("expected fa_per_mchar<=N, fpr<=P, recall>=P, within_N>=P or precision>=P, P between 0 and 1")
     })?;
@@ -114,7 +166,7 @@ fn claimed(text: &str, args: &Power) -> Outcome<Answer> {
         show::table(&[unit.errors, unit.things], &rows, 0)
     );
     let (mut need, mut about) = (None, None);
-    if let Some(truth) = args.truth {
+    if let Some(truth) = truth {
         let errors = in_errors(claim, constraint.at_most, truth);
         need = claim.need_for(errors, args.power);
         about = claim.about(errors, args.power);
@@ -126,7 +178,7 @@ fn claimed(text: &str, args: &Power) -> Outcome<Answer> {
     }
     let json = json!({
         "claim": constraint.to_string(), "alpha": ALPHA, "unit": unit.things, "errors": unit.errors,
-        "sizes": sizes, "truth": args.truth, "power": args.power, "need": need, "about": about,
+        "sizes": sizes, "truth": truth, "power": args.power, "need": need, "about": about,
     });
     Ok(Answer { text, json })
 }

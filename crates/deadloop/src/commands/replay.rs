@@ -7,7 +7,8 @@ use deadloop_detect::Settings;
 use deadloop_replay::Plan;
 use deadloop_score::measure::{DELAY, FA_PER_MCHAR, Metric, RECALL, SAVED, Worth};
 use deadloop_score::{
-    Case, Count, Evidence, Tally, count_opening, macro_means, write_intervals, write_regions,
+    Case, Count, Evidence, Tally, Verdict, count_opening, macro_means, write_intervals,
+    write_regions,
 };
 use serde_json::json;
 
@@ -72,11 +73,31 @@ pub(super) fn run(args: &Replay, global: Global) -> Outcome {
     }
     .write(&done)?;
     let summary = summary(&done, &evidence, &named, &cells, global)?;
+    let worst = worst(&done, &evidence, cells[0]);
     done.sum_up(summary);
     done.manifest.models_left_out = scored.left_out;
     done.manifest.beside_floors = scored.beside_floors;
     done.manifest.macro_means = means;
-    done.finish(Ok(()), global)
+    done.finish(Ok(()), global)?;
+    let out = show::typed(&args.out);
+    let explain = worst.map(|id| format!("deadloop explain {out} {}", show::typed(id)));
+    let report = format!("deadloop report {out} --open");
+    let next: Vec<&str> = explain
+        .iter()
+        .chain([&report])
+        .map(String::as_str)
+        .collect();
+    show::next(&next, global)
+}
+
+/// A transcript that a reader wants explained: of the first setting a false alarm, else a miss, else any alarm.
+fn worst(done: &Replayed, evidence: &Evidence<'_>, cell: usize) -> Option<String> {
+    let outcomes = evidence.outcomes(cell, &evidence.all(), &done.judge);
+    let of = |wanted: Verdict| outcomes.iter().position(|o| o.verdict == wanted);
+    let at = [Verdict::FalseAlarm, Verdict::Miss, Verdict::Hit]
+        .into_iter()
+        .find_map(of)?;
+    Some(evidence.cases[at].id.clone())
 }
 
 /// Settings under which nothing can alarm are a mistake.
@@ -206,10 +227,13 @@ fn summary(
         "delay, chars",
         "saved",
     ];
+    // A program that failed on a transcript has said nothing of it.
+    let failed = rows.iter().any(|(_, tally)| tally.get(Count::Errors) > 0);
+    header.extend(failed.then_some("errors"));
     // All that can be said without labels.
     header.extend(unlabelled.then_some("would cut"));
     let row = |(label, tally): &(String, Tally)| {
-        vec![
+        let mut cells = vec![
             label.clone(),
             show::count(tally.loops()),
             show::count(tally.get(Count::Hit)),
@@ -219,7 +243,9 @@ fn summary(
             show::number(value(&FA_PER_MCHAR, tally), 2),
             show::number(value(&DELAY, tally), 0),
             show::percent(value(&SAVED, tally)),
-        ]
+        ];
+        cells.extend(failed.then(|| show::count(tally.get(Count::Errors))));
+        cells
     };
     let mut table: Vec<Vec<String>> = rows.iter().map(row).collect();
     for (row, cell) in table.iter_mut().zip(cells).filter(|_| unlabelled) {

@@ -6,6 +6,7 @@ use crate::interrupt;
 use crate::rendering::render;
 use crate::show;
 use deadloop_report::Options;
+use deadloop_score::Manifest;
 use serde_json::json;
 pub(super) fn run(args: &Report, global: Global) -> Outcome {
     if !args.dir.join("manifest.json").is_file() {
@@ -19,18 +20,49 @@ pub(super) fn run(args: &Report, global: Global) -> Outcome {
         png: args.png,
     };
     let report = render(&args.dir, &options, global)?;
+    if args.redact {
+        recount(&args.dir)?;
+    }
+    if report.redacted && !global.quiet && !global.json {
+        show::print(SAFE)?;
+    }
     if global.json {
         let files: Vec<String> = report
             .files
             .iter()
             .map(|f| f.display().to_string())
             .collect();
-        show::print(&json!({"files": files}).to_string())?;
+        show::print(&json!({"files": files, "redacted": report.redacted}).to_string())?;
     }
     if args.open {
         open(&args.dir.join("report.html"))?;
+        return Ok(());
     }
-    Ok(())
+    let dir = show::typed(&args.dir);
+    let open = format!("deadloop report {dir} --open");
+    show::next(
+        &[&open, &format!("deadloop explain {dir} TRANSCRIPT")],
+        global,
+    )
+}
+
+/// What a redacted folder may be passed on with, and what to look at first.
+const SAFE: &str = "\
+redacted, for good: the letters and digits of the transcripts are hidden in report.html and excerpts.jsonl.zst
+safe to share: report.html, report.md, charts/, the tables, regions.jsonl.zst: none of them holds text of a transcript
+look first at: ids, groups and names of models (in all of them); settings.toml; outcomes (`error`, `detail`: what
+programs said); rejected.jsonl (what was wrong with a line); manifest.json (paths and arguments)";
+
+/// The sizes of the files, which the manifest has: the same command again would take a changed file for damaged.
+fn recount(dir: &std::path::Path) -> Outcome {
+    let mut manifest = Manifest::read(dir)?;
+    for (name, bytes) in &mut manifest.files {
+        // What is gone is told by who asks for it.
+        if let Ok(about) = std::fs::metadata(dir.join(name)) {
+            *bytes = about.len();
+        }
+    }
+    Ok(manifest.write(dir)?)
 }
 
 /// Hands the page to whatever shows pages here.

@@ -178,7 +178,17 @@ pub(super) fn run(args: &Stats, global: Global) -> Outcome {
     for (name, groups) in groups.iter().skip(1).filter(|(_, groups)| groups.len() > 1) {
         show::print(&format!("\n{}", overview(name, groups)))?;
     }
-    Ok(())
+    lead_on(args, &all, global)
+}
+
+/// Labels first, where there are none; then whether the corpus can be relied on.
+fn lead_on(args: &Stats, all: &Counts, global: Global) -> Outcome {
+    let corpus = show::typed(&args.corpus);
+    let next = match all.evidence.loops + all.evidence.clean {
+        0 => format!("deadloop label {corpus}"),
+        _ => format!("deadloop check {corpus}"),
+    };
+    show::next(&[&next, &format!("deadloop show {corpus}")], global)
 }
 
 fn report(found: &Surveyed, all: &Counts, groups: &[(&str, Groups)]) -> Value {
@@ -237,29 +247,34 @@ fn rows(groups: &Groups, row: impl Fn(&Counts) -> Vec<String>) -> Vec<Vec<String
     rows
 }
 
+/// A column that can be empty: its name, and what stands in it.
+type Column = (&'static str, fn(&Counts) -> u64);
+
+const COUNTED: [Column; 6] = [
+    ("transcripts", |c| c.transcripts),
+    ("chars", |c| c.chars),
+    ("loops", |c| c.evidence.loops),
+    ("clean", |c| c.evidence.clean),
+    ("transient", |c| c.transient),
+    ("unlabelled", |c| c.unlabelled),
+];
+
+/// Columns in which nothing stands are left out.
 fn overview(name: &str, groups: &Groups) -> String {
-    let header = [
-        name,
-        "transcripts",
-        "chars",
-        "loops",
-        "clean",
-        "transient",
-        "unlabelled",
-        "lengths",
-        "onsets",
-    ];
+    let columns: Vec<Column> = COUNTED
+        .into_iter()
+        .filter(|(_, of)| groups.iter().any(|(_, c)| of(c) > 0))
+        .collect();
+    let onsets = groups.iter().any(|(_, c)| !c.onsets.is_empty());
+    let mut header: Vec<&str> = vec![name];
+    header.extend(columns.iter().map(|(name, _)| *name));
+    header.push("lengths");
+    header.extend(onsets.then_some("onsets"));
     let rows = rows(groups, |c| {
-        let counts = [
-            c.transcripts,
-            c.chars,
-            c.evidence.loops,
-            c.evidence.clean,
-            c.transient,
-            c.unlabelled,
-        ];
-        let sparks = [c.lengths.spark(), c.onsets.spark()];
-        counts.map(show::count).into_iter().chain(sparks).collect()
+        let mut cells: Vec<String> = columns.iter().map(|(_, of)| show::count(of(c))).collect();
+        cells.push(c.lengths.spark());
+        cells.extend(onsets.then(|| c.onsets.spark()));
+        cells
     });
     show::table(&header, &rows, 1)
 }
@@ -284,9 +299,28 @@ fn kinds(models: &Groups) -> String {
     show::table(&header, &rows, 1)
 }
 
+/// A column of names, and what stands in it.
+type Named = (&'static str, fn(&Counts) -> &Names);
+
+/// Empty where no recording says its language or how it ended.
 fn origins(models: &Groups) -> String {
-    let header = ["model", "languages", "ended with"];
-    let rows = rows(models, |c| vec![list(&c.languages), list(&c.finishes)]);
+    let says = |of: fn(&Counts) -> &Names| {
+        let mut names = models.iter().flat_map(|(_, c)| of(c).keys());
+        names.any(|name| name != NONE)
+    };
+    let all: [Named; 2] = [
+        ("languages", |c| &c.languages),
+        ("ended with", |c| &c.finishes),
+    ];
+    let columns: Vec<_> = all.into_iter().filter(|(_, of)| says(*of)).collect();
+    if columns.is_empty() {
+        return String::new();
+    }
+    let mut header = vec!["model"];
+    header.extend(columns.iter().map(|(name, _)| *name));
+    let rows = rows(models, |c| {
+        columns.iter().map(|(_, of)| list(of(c))).collect()
+    });
     show::table(&header, &rows, header.len())
 }
 
@@ -304,8 +338,11 @@ fn list(names: &Names) -> String {
     parts.join(", ")
 }
 
-/// What a perfect detector could show on these labels.
+/// What a perfect detector could show on these labels; empty where there are none.
 fn provable(models: &Groups, all: &Counts) -> String {
+    if all.evidence.loops + all.evidence.clean == 0 {
+        return String::new();
+    }
     let header = [
         "what labels can prove",
         "loops",
@@ -331,12 +368,18 @@ fn provable(models: &Groups, all: &Counts) -> String {
     format!("{}\n{note}", show::table(&header, &rows, 1))
 }
 
+/// Those in which something stands.
 fn distributions(all: &Counts) -> String {
-    let part = |what: &str, histogram: &Histogram| format!("{what}\n{}", histogram.bars());
-    [
-        part("length of transcripts, in chars", &all.lengths),
-        part("onset of the first loop, in chars", &all.onsets),
-        part("period of the first loop, in chars", &all.periods),
-    ]
-    .join("\n")
+    let parts = [
+        ("length of transcripts, in chars", &all.lengths),
+        ("onset of the first loop, in chars", &all.onsets),
+        ("period of the first loop, in chars", &all.periods),
+    ];
+    let there = parts
+        .into_iter()
+        .filter(|(_, histogram)| !histogram.is_empty());
+    let shown: Vec<String> = there
+        .map(|(what, histogram)| format!("{what}\n{}", histogram.bars()))
+        .collect();
+    shown.join("\n")
 }

@@ -53,7 +53,13 @@ pub(super) fn run(args: &Sweep, global: Global) -> Outcome {
     if let (Some(front), false) = (scored.fronts.get("*"), global.quiet || global.json) {
         show::print(&front_table(&plan, front))?;
     }
-    done.finish(Ok(()), global)
+    done.finish(Ok(()), global)?;
+    let [corpus, grid, out] = [&args.corpus, &args.grid, &args.out].map(show::typed);
+    let next = [
+        format!("deadloop report {out} --open"),
+        format!("deadloop tune {corpus} --grid {grid} --out tuned"),
+    ];
+    show::next(&next.each_ref().map(String::as_str), global)
 }
 
 /// Says which cells were left out, and why.

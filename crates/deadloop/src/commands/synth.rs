@@ -110,7 +110,13 @@ fn keys(global: Global) -> Outcome {
         let shown = show::table(&["key", "expected", "default", "meaning"], rows, 4);
         show::print(&format!("{table}\n{shown}\n"))?;
     }
-    Ok(())
+    show::next(
+        &[
+            "deadloop schema spec > spec.schema.json",
+            "deadloop synth --spec spec.toml --out corpus",
+        ],
+        global,
+    )
 }
 
 fn make(path: &Path, out: &Path, force: bool, global: Global) -> Outcome {
@@ -332,7 +338,13 @@ impl Counts {
         }
         rows.push(row("all", &all));
         let header: Vec<&str> = std::iter::once("item").chain(COUNTED).collect();
-        show::print(&show::table(&header, &rows, 1))
+        show::print(&show::table(&header, &rows, 1))?;
+        let out = show::typed(out);
+        let next = [
+            format!("deadloop check {out}"),
+            format!("deadloop tune {out} --out tuned"),
+        ];
+        show::next(&next.each_ref().map(String::as_str), global)
     }
 }
 

@@ -8,12 +8,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
 
-use deadloop_corpus::{Problem, StreamFormat, StreamReader, ThinkOptions};
-use deadloop_detect::{Alarm, Chars, Guard, Setting};
+use deadloop_corpus::{Problem, StreamFormat, StreamReader, ThinkOptions, ThinkRules};
+use deadloop_detect::{Alarm, Chars, Guards, Setting, Settings};
 use serde_json::json;
 
 use crate::args::{From, Global, Watch};
 use crate::exit::{Code, Outcome};
+use crate::explaining::visible;
 use crate::interrupt;
 use crate::watching::{Seen, Shared, Watching};
 use crate::{settings, show};
@@ -30,29 +31,28 @@ enum End {
 
 pub(super) fn run(args: &Watch, global: Global) -> Outcome {
     let settings = settings::settings(args.settings.as_deref(), &args.set)?;
-    let setting = settings.for_model(&args.model).clone();
-    let rules = settings::think(args.settings.as_deref())?.options(&args.model);
-    let think = rules.with_words(args.think.iter().map(String::as_str));
-    let think = think.map_err(|e| Code::Usage.error(format!("--think: {e}")))?;
-    let guard = Guard::new(&setting).map_err(|e| Code::Usage.because(e))?;
-    if setting.members.is_empty() && !global.quiet {
-        eprintln!(
-            "deadloop: no guard is switched on for the model {:?}: nothing can alarm",
-            args.model
-        );
-    }
+    let guards = Guards::new(&settings).map_err(|e| Code::Usage.because(e))?;
+    let rules = settings::think(args.settings.as_deref())?;
+    let think = Think {
+        rules,
+        words: args.think.clone(),
+    };
+    think
+        .of(UNNAMED)
+        .map_err(|e| Code::Usage.error(format!("--think: {e}")))?;
     let shared = Arc::new(Shared::default());
     let (send, ends) = channel();
     let interrupted = send.clone();
     interrupt::also(move || drop(interrupted.send(End::Interrupted)));
-    start(args, global, (guard, think), &shared, send);
+    start(args, global, (guards, think), &shared, send);
     let end = ends.recv()?;
     let told = Told {
         seen: shared.seen(),
         args,
-        setting,
+        settings,
         global,
     };
+    told.warn();
     match (end, &told.seen.alarm) {
         (_, Some(alarm)) => told.alarm(alarm),
         (End::Stream(Err(e)), None) => Err(e.into()),
@@ -62,20 +62,47 @@ pub(super) fn run(args: &Watch, global: Global) -> Outcome {
     }
 }
 
+/// The model of a stream that names none.
+const UNNAMED: &str = "unknown";
+
+/// How texts are split: the rules of the settings, and words of the command line over them.
+struct Think {
+    rules: ThinkRules,
+    words: Vec<String>,
+}
+
+impl Think {
+    fn of(&self, model: &str) -> Result<ThinkOptions, String> {
+        let words = self.words.iter().map(String::as_str);
+        self.rules.options(model).with_words(words)
+    }
+}
+
 /// Reads on a thread of its own, which is not waited for.
 fn start(
     args: &Watch,
     global: Global,
-    (guard, think): (Guard, ThinkOptions),
+    (guards, think): (Guards, Think),
     shared: &Arc<Shared>,
     send: Sender<End>,
 ) {
     let shared = Arc::clone(shared);
     let (from, passthrough) = (args.from.map(format), args.passthrough);
+    let model = args.model.clone();
     std::thread::spawn(move || {
         let watch = || {
-            let reader = StreamReader::new("stdin", from, think);
-            let watching = Watching::new(guard, reader, &shared);
+            let said = model.as_deref().unwrap_or(UNNAMED);
+            // The words were tried before.
+            let options = think.of(said).unwrap_or_default();
+            let reader = StreamReader::new("stdin", from, options);
+            let guard = guards.guard(said);
+            let watching = match model {
+                Some(_) => Watching::new(guard, reader, &shared),
+                None => {
+                    let by_model = move |model: &str| think.of(model).unwrap_or_default();
+                    Watching::new(guard, reader.splitting_by(by_model), &shared).by_model(guards)
+                }
+            };
             let told = |problems: &[Problem]| {
                 if !global.quiet {
                     problems.iter().for_each(|p| eprintln!("deadloop: {p}"));
@@ -104,11 +131,37 @@ fn format(from: From) -> StreamFormat {
 struct Told<'a> {
     seen: Seen,
     args: &'a Watch,
-    setting: Setting,
+    settings: Settings,
     global: Global,
 }
 
 impl Told<'_> {
+    /// Whose guard watched.
+    fn model(&self) -> &str {
+        let named = self.args.model.as_deref();
+        named.or(self.seen.model.as_deref()).unwrap_or(UNNAMED)
+    }
+
+    fn setting(&self) -> &Setting {
+        self.settings.for_model(self.model())
+    }
+
+    /// What a user has to know whatever came of it.
+    fn warn(&self) {
+        if self.global.quiet {
+            return;
+        }
+        for error in &self.seen.errors {
+            eprintln!("deadloop: the server reports an error: {}", visible(error));
+        }
+        if self.setting().members.is_empty() {
+            eprintln!(
+                "deadloop: no guard is switched on for the model {:?}: nothing could alarm",
+                self.model()
+            );
+        }
+    }
+
     fn alarm(&self, alarm: &Alarm) -> Outcome {
         // The exit code stands whether or not somebody reads what is said.
         let _ = self.say("alarm", || {
@@ -120,10 +173,22 @@ impl Told<'_> {
         Err(Code::Alarm.error(alarm.log_line()))
     }
 
+    /// A stream of which nothing was heard has passed nothing.
     fn end(&self) -> Outcome {
         self.say("end", || format!("no alarm: {}", self.summary()))?;
         let seen = &self.seen;
-        if seen.bad_lines > 0 && seen.reasoning.0 + seen.answer.0 == 0 {
+        if seen.bytes == 0 {
+            let what = "nothing came: stdin was empty; expected a stream";
+            return Err(Code::Usage.error(what));
+        }
+        if seen.reasoning.0 + seen.answer.0 > 0 {
+            return Ok(());
+        }
+        if let Some(error) = seen.errors.first() {
+            let what = format!("no text came, only an error of the server: {error}");
+            return Err(Code::Usage.error(what));
+        }
+        if seen.bad_lines > 0 {
             let format = seen.format.map_or("text", StreamFormat::name);
             let what = format!(
                 "nothing could be read as {format}: {}",
@@ -171,8 +236,9 @@ impl Told<'_> {
             "format": seen.format.map(StreamFormat::name),
             "bad_lines": seen.bad_lines,
             "problems": seen.problems.iter().map(ToString::to_string).collect::<Vec<_>>(),
-            "model": self.args.model,
-            "setting": self.setting.id(),
+            "errors": seen.errors,
+            "model": self.model(),
+            "setting": self.setting().id(),
         })
         .to_string()
     }
@@ -184,8 +250,12 @@ impl Told<'_> {
             0 => String::new(),
             n => format!(", {} that could not be read", show::several(n, "line")),
         };
+        let model = match self.settings.overrides().next() {
+            Some(_) => format!(", model {}", visible(self.model())),
+            None => String::new(),
+        };
         format!(
-            "{} chars of reasoning and {} of answer ({format}{bad})",
+            "{} chars of reasoning and {} of answer ({format}{bad}{model})",
             show::count(seen.reasoning.0),
             show::count(seen.answer.0),
         )

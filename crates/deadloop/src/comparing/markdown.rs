@@ -142,6 +142,8 @@ fn escaped(text: &str) -> String {
         _ if c.is_control() => " ".into(),
         _ if c.is_alphanumeric() || " ,;/%()-+…→·".contains(c) => c.to_string(),
         '.' | ':' | '=' => c.to_string(),
+        // Read again it would call somebody; nothing stands between it and a name but a blank without width.
+        '@' => "&#64;&#8203;".into(),
         _ => format!("&#{};", u32::from(c)),
     };
     let text: String = text.chars().map(one).collect();

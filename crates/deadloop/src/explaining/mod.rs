@@ -88,6 +88,9 @@ pub(crate) struct Fired {
     pub(crate) kind: Kind,
     pub(crate) exact: Chars,
     pub(crate) delivered: Chars,
+    /// What it says of it, where it is a program.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) detail: Option<String>,
 }
 
 /// One member of a guard.

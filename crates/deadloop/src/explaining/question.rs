@@ -88,6 +88,7 @@ impl Question<'_> {
             kind: stop.kind,
             exact: stop.exact.seen.of(stop.channel),
             delivered: stop.delivered.seen.of(stop.channel),
+            detail: decided.detail(stop).map(str::to_owned),
         };
         let seat = |(name, member): (&String, &Member)| self.seat(name, member);
         Told {

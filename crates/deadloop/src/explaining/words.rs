@@ -164,7 +164,12 @@ impl Told {
             let fact = self.shown().map(|(_, sight)| sight);
             let check = fact.map_or(String::new(), |s| format!("/{}", s.check));
             let why = fact.map_or(String::new(), |s| format!(", {}", s.why()));
-            return format!("{}{check} in {}{why}", alarm.member, alarm.channel);
+            let says = alarm
+                .detail
+                .as_deref()
+                .map(|detail| format!(", it says \"{}\"", visible(detail)));
+            let says = says.unwrap_or_default();
+            return format!("{}{check} in {}{why}{says}", alarm.member, alarm.channel);
         }
         match self.nearest() {
             Some((member, channel, sight)) => {
@@ -181,8 +186,16 @@ impl Told {
     /// A member, and what it saw.
     fn seat(&self, seat: &Seat) -> String {
         if seat.program {
+            let own = self
+                .alarm
+                .as_ref()
+                .filter(|alarm| alarm.member == seat.member);
+            let says = own.and_then(|alarm| alarm.detail.as_deref());
+            let says = says.map_or(String::new(), |detail| {
+                format!("; it says \"{}\"", visible(detail))
+            });
             return format!(
-                "{} is a program: nothing is known of it but its verdict",
+                "{} is a program: nothing is known of it but its verdict{says}",
                 seat.member
             );
         }

@@ -32,14 +32,16 @@ pub(crate) struct Review<'a> {
     pub(crate) reviewer: &'a str,
     /// The transcripts that are meant.
     pub(crate) only: BTreeSet<String>,
+    /// Whether what was answered is asked again.
+    pub(crate) again: bool,
     /// Chars around each mark.
     pub(crate) context: u64,
 }
 
-/// Asks about every row that no review has answered, and saves after every answer. Gives back how
+/// Asks about every row that no review has answered (or about all, where it is again), and saves after every answer. Gives back how
 /// many were answered and how many are left.
 pub(crate) fn review(task: &Review<'_>, rows: Vec<LabelRow>) -> Outcome<(usize, usize)> {
-    let mut session = Session::new(rows, task.reviewer, Some(&task.only));
+    let mut session = Session::new(rows, task.reviewer, (Some(&task.only), task.again));
     let mut shelf = BTreeMap::new();
     let desk = Desk::open();
     let mut said = String::new();

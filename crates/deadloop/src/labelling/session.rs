@@ -58,12 +58,12 @@ pub(super) struct Session {
 }
 
 impl Session {
-    /// A review of all rows that no review has answered, the most uncertain transcript first. Those
-    /// that nobody gave a confidence come last.
+    /// A review of all rows that no review has answered, or of those too where they are to be asked `again`; the
+    /// most uncertain transcript first. Those that nobody gave a confidence come last.
     pub(super) fn new(
         rows: Vec<LabelRow>,
         reviewer: &str,
-        only: Option<&BTreeSet<String>>,
+        (only, again): (Option<&BTreeSet<String>>, bool),
     ) -> Self {
         let mut by_id: BTreeMap<String, Vec<LabelRow>> = BTreeMap::new();
         let mut order = Vec::new();
@@ -75,7 +75,7 @@ impl Session {
         }
         let open = |id: &&String| {
             let answered = by_id[*id].iter().all(|row| row.by.starts_with(REVIEW));
-            !answered && only.is_none_or(|only| only.contains(*id))
+            (again || !answered) && only.is_none_or(|only| only.contains(*id))
         };
         let item = |id: &String| Item {
             id: id.clone(),
@@ -269,7 +269,7 @@ mod tests {
             span("half", Class::Loop, 500, 0.7),
             span("half", Class::Transient, 100, 0.99),
         ];
-        Session::new(rows, "ann", None)
+        Session::new(rows, "ann", (None, false))
     }
 
     fn of<'r>(rows: &'r [LabelRow], id: &str) -> Vec<&'r LabelRow> {
@@ -344,14 +344,16 @@ mod tests {
     fn what_was_answered_is_not_asked_again() {
         let mut first = session();
         first.press(Key::Answer(Class::Clean));
-        let second = Session::new(first.rows(), "bob", None);
+        let second = Session::new(first.rows(), "bob", (None, false));
         let left: Vec<&str> = second.next(9).collect();
         assert_eq!(left, ["half", "sure"]);
         let only = BTreeSet::from(["sure".to_owned()]);
         assert_eq!(
-            Session::new(first.rows(), "bob", Some(&only)).current(),
+            Session::new(first.rows(), "bob", (Some(&only), false)).current(),
             Some("sure")
         );
+        let again = Session::new(first.rows(), "bob", (None, true));
+        assert_eq!(again.next(9).count(), 3);
     }
 
     #[test]

@@ -166,7 +166,7 @@ mod tests {
     }
 
     fn shown(text: &str, row: LabelRow, context: u64) -> String {
-        let session = Session::new(vec![row], "ann", None);
+        let session = Session::new(vec![row], "ann", (None, false));
         page(&transcript(text), &session, context, false)
     }
 

@@ -88,8 +88,12 @@ impl Reader for HuggingFace {
         let mut entry = entry(record.place.clone(), Vec::new());
         let mut object = record.object()?;
         let transcript = &mut entry.transcript;
+        let model = match out.options.model_field.clone() {
+            Some(path) => Some(column(&mut object, &path, "--model-field")?),
+            None => None,
+        };
         if let Some(path) = out.options.text_field.clone() {
-            let text = column(&mut object, &path)?;
+            let text = column(&mut object, &path, "--text-field")?;
             transcript.events = thought(&mut object, split(&text, out))?;
             prompt(transcript, &mut object)?;
         } else if let Some(field) = messages_of(&object) {
@@ -121,6 +125,7 @@ impl Reader for HuggingFace {
             return Err(Fault::new("no column that holds a text", expected));
         }
         name(transcript, &mut object)?;
+        transcript.model = model.unwrap_or_else(|| std::mem::take(&mut transcript.model));
         columns(&mut transcript.meta, object, &mut out.losses);
         out.emit(entry);
         Ok(())
@@ -170,23 +175,22 @@ fn thought(object: &mut Object, said: Vec<Event>) -> Result<Vec<Event>, Fault> {
     Ok(reasoning.into_iter().chain(said).collect())
 }
 
-/// The text at a path of fields. Where it is not there the record is of no use.
-fn column(object: &mut Object, path: &str) -> Result<String, Fault> {
+/// The text at a path of fields. Where it is not there the record is of no use. `option`: who names the path.
+fn column(object: &mut Object, path: &str, option: &str) -> Result<String, Fault> {
     if let Some(value) = object.get(path) {
         let text = value.as_str().map(str::to_owned);
         let text = text.ok_or_else(|| take::wrong(path, value, "a string"))?;
         object.remove(path);
         return Ok(text);
     }
-    let (first, rest) = path
-        .split_once('.')
-        .ok_or_else(|| take::missing(path, "the column that --text-field names"))?;
+    let missing = |name: &str| take::missing(name, &format!("the column that {option} names"));
+    let (first, rest) = path.split_once('.').ok_or_else(|| missing(path))?;
     match object.get_mut(first) {
-        Some(Value::Object(inner)) => column(inner, rest),
+        Some(Value::Object(inner)) => column(inner, rest, option),
         Some(Value::Array(items)) => {
             let count = items.len();
             let one = (count == 1).then(|| items[0].as_object_mut()).flatten();
-            let found = one.map(|inner| column(inner, rest));
+            let found = one.map(|inner| column(inner, rest, option));
             found.unwrap_or_else(|| {
                 let what = format!("`{first}` is a list of {count}");
                 Err(Fault::new(what, "an object, or a list of one"))
@@ -196,7 +200,7 @@ fn column(object: &mut Object, path: &str) -> Result<String, Fault> {
             format!("`{first}` is {}", kind(other)),
             "an object",
         )),
-        None => Err(take::missing(first, "the column that --text-field names")),
+        None => Err(missing(first)),
     }
 }
 

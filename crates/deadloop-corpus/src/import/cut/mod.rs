@@ -11,6 +11,7 @@ use crate::wire::Fault;
 use crate::{Place, Problem};
 
 mod archive;
+pub(crate) mod csv;
 mod document;
 mod lines;
 #[cfg(feature = "parquet")]
@@ -68,6 +69,8 @@ pub(crate) enum Shape {
     Document,
     /// A zip archive: a record for each member that is JSON.
     Archive,
+    /// Comma-separated values with a header: a record for each row.
+    Csv,
     /// Parquet: a record for each row.
     Table,
 }
@@ -78,6 +81,7 @@ pub(super) fn records(shape: Shape, bytes: Box<dyn BufRead + Send>, place: Place
         Shape::Text => Box::new(text::records(bytes, place)),
         Shape::Lines => Box::new(lines::records(bytes, place)),
         Shape::Document => Box::new(document::records(bytes, place)),
+        Shape::Csv => Box::new(csv::records(bytes, place)),
         Shape::Archive => archive::records(place),
         Shape::Table => rows(place),
     }

@@ -14,7 +14,7 @@ use deadloop_corpus::{
 use crate::args::{Global, OnBad};
 use crate::exit::{Code, Outcome};
 use crate::progress::watched;
-use crate::show;
+use crate::show::{self, typed};
 
 mod carried;
 mod target;
@@ -42,6 +42,9 @@ pub(crate) struct Import {
     /// The field that holds the text, for tables with columns of any name, as data.output
     #[arg(long, value_name = "PATH")]
     text_field: Option<String>,
+    /// The field that names the model, likewise
+    #[arg(long, value_name = "PATH", conflicts_with = "model")]
+    model_field: Option<String>,
     /// How thinking is told from the answer in texts that hold both: words as in `watch --think`
     #[arg(long, value_name = "WORD", value_delimiter = ',')]
     think: Vec<String>,
@@ -85,6 +88,7 @@ pub(super) fn run(args: &Import, global: Global) -> Outcome {
         from: args.from.clone(),
         model: args.model.clone(),
         text_field: args.text_field.clone(),
+        model_field: args.model_field.clone(),
     };
     let import = deadloop_corpus::Import::new(&args.files, options);
     let import = import.map_err(|e| Code::Usage.error(e))?;
@@ -108,7 +112,13 @@ pub(super) fn run(args: &Import, global: Global) -> Outcome {
     if !global.quiet {
         show::print(&format!("{}: {}", args.out.display(), imported.summary()))?;
     }
-    Ok(())
+    let out = typed(&args.out);
+    let labelled = args.out.join("labels.csv").is_file();
+    let next = match labelled {
+        true => format!("deadloop check {out}"),
+        false => format!("deadloop label {out}"),
+    };
+    show::next(&[&next, &format!("deadloop show {out}")], global)
 }
 
 /// What is written while all is read.

@@ -1,0 +1,44 @@
+//! Which of the words that there are somebody meant who wrote another one.
+
+/// How alike two words have to be, from 0 to 1: about one letter wrong in three.
+const ALIKE: f64 = 0.6;
+
+/// Longer words are not compared: that takes their length times their length.
+const LONGEST: usize = 200;
+
+/// ` (did you mean "periodic"?)` for `periodc`, to stand behind the word in an error; empty where no word that
+/// there is comes near, or where it is one of them.
+pub fn meant<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+    if word.len() > LONGEST {
+        return String::new();
+    }
+    let mut best: Option<(f64, &str)> = None;
+    for name in known.into_iter().filter(|name| name.len() <= LONGEST) {
+        let alike =
+            strsim::normalized_damerau_levenshtein(&word.to_lowercase(), &name.to_lowercase());
+        if alike >= ALIKE && best.is_none_or(|(most, _)| alike > most) {
+            best = Some((alike, name));
+        }
+    }
+    match best {
+        Some((_, name)) if name != word => format!(" (did you mean {name:?}?)"),
+        _ => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nearest_word_is_named_and_none_that_is_far() {
+        let known = ["periodic", "checkpoint", "recurrence"];
+        assert_eq!(meant("periodc", known), " (did you mean \"periodic\"?)");
+        assert_eq!(meant("Periodic", known), " (did you mean \"periodic\"?)");
+        assert_eq!(meant("chekpiont", known), " (did you mean \"checkpoint\"?)");
+        assert_eq!(meant("periodic", known), "");
+        assert_eq!(meant("loops", known), "");
+        assert_eq!(meant("", known), "");
+        assert_eq!(meant(&"periodic".repeat(1000), known), "");
+    }
+}

@@ -1,0 +1,100 @@
+//! `deadloop man`: man pages, made from the arguments themselves.
+
+use std::path::PathBuf;
+
+use clap::{Args, Command, CommandFactory};
+use clap_mangen::Man as Page;
+use deadloop_corpus::is_named;
+use deadloop_detect::meant;
+use deadloop_score::write_text;
+use serde_json::json;
+
+use crate::args::{Cli, Global};
+use crate::exit::{Code, Outcome};
+use crate::show::{self, typed};
+
+#[derive(Debug, Args)]
+pub(crate) struct Man {
+    /// The command whose page is wanted [default: the program's own]
+    #[arg(conflicts_with = "out")]
+    command: Option<String>,
+    /// Write all pages into this folder, as deadloop.1, deadloop-tune.1 and so on
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Overwrite pages that are there
+    #[arg(long, requires = "out")]
+    force: bool,
+}
+
+pub(super) fn run(args: &Man, global: Global) -> Outcome {
+    let mut program = Cli::command();
+    program.build();
+    match &args.out {
+        Some(_) => write(args, &program, global),
+        None => {
+            let page = text(named(&program, args.command.as_deref())?)?;
+            match global.json {
+                true => show::print(&json!({"page": page}).to_string()),
+                false => show::print(page.trim_end()),
+            }
+        }
+    }
+}
+
+/// A command of the program, or the program.
+fn named<'a>(program: &'a Command, name: Option<&str>) -> Outcome<&'a Command> {
+    let Some(name) = name else { return Ok(program) };
+    program.find_subcommand(name).ok_or_else(|| {
+        let names: Vec<&str> = program.get_subcommands().map(Command::get_name).collect();
+        Code::Usage.error(format!(
+            "unknown command \"{name}\"{}; there is: {}",
+            meant(name, names.iter().copied()),
+            names.join(", ")
+        ))
+    })
+}
+
+/// What the page of a command is called.
+fn title(command: &Command) -> String {
+    let name = command.get_display_name().unwrap_or(command.get_name());
+    name.to_owned()
+}
+
+fn text(command: &Command) -> Outcome<String> {
+    let mut page = Vec::new();
+    Page::new(command.clone()).render(&mut page)?;
+    Ok(String::from_utf8_lossy(&page).into_owned())
+}
+
+fn write(args: &Man, program: &Command, global: Global) -> Outcome {
+    let dir = args.out.clone().unwrap_or_default();
+    let commands: Vec<&Command> = std::iter::once(program)
+        .chain(program.get_subcommands())
+        .collect();
+    let files: Vec<PathBuf> = commands
+        .iter()
+        .map(|command| dir.join(format!("{}.1", title(command))))
+        .collect();
+    if let Some(there) = files.iter().find(|file| is_named(file) && !args.force) {
+        let what = format!(
+            "{} is there already: --force overwrites it",
+            there.display()
+        );
+        return Err(Code::Usage.error(what));
+    }
+    std::fs::create_dir_all(&dir)
+        .map_err(|e| Code::Usage.error(format!("{}: {e}", dir.display())))?;
+    for (command, file) in commands.into_iter().zip(&files) {
+        write_text(file, &text(command)?)?;
+    }
+    if global.json {
+        let files: Vec<String> = files.iter().map(|f| f.display().to_string()).collect();
+        return show::print(&json!({"files": files}).to_string());
+    }
+    if !global.quiet {
+        let count = show::several(files.len() as u64, "page");
+        show::print(&format!("{count} in {}", dir.display()))?;
+    }
+    let first = typed(dir.join("deadloop.1"));
+    show::next(&[&format!("man -l {first}")], global)
+}

@@ -1,0 +1,46 @@
+//! Long answers through the user's pager, on a terminal; as they are in a pipe.
+
+use std::io::{ErrorKind, IsTerminal, Write};
+use std::process::{Command, Stdio};
+
+use crate::exit::Outcome;
+use crate::show;
+
+/// Prints a text: through `$PAGER` where stdout is a terminal and one is named, else as it is.
+pub(crate) fn page(text: &str) -> Outcome {
+    let pager = std::env::var("PAGER").unwrap_or_default();
+    let pager = pager.trim();
+    if pager.is_empty() || pager == "cat" || !std::io::stdout().is_terminal() {
+        return show::print(text);
+    }
+    match through(pager, text) {
+        Ok(()) => Ok(()),
+        // A pager that does not start is no reason to show nothing.
+        Err(_) => show::print(text),
+    }
+}
+
+fn through(pager: &str, text: &str) -> std::io::Result<()> {
+    let mut command = match cfg!(windows) {
+        true => Command::new(pager),
+        false => Command::new("sh"),
+    };
+    if !cfg!(windows) {
+        // $PAGER may have words behind it, as in `less -S`.
+        command.args(["-c", pager]);
+    }
+    let less = std::env::var("LESS").unwrap_or_else(|_| "FRX".into());
+    let mut child = command.env("LESS", less).stdin(Stdio::piped()).spawn()?;
+    if let Some(mut stdin) = child.stdin.take() {
+        let written = stdin.write_all(text.as_bytes());
+        match written.and_then(|()| stdin.write_all(b"\n")) {
+            // Whoever has read enough leaves.
+            Err(e) if e.kind() == ErrorKind::BrokenPipe => {}
+            written => written?,
+        }
+    }
+    match child.wait()?.success() {
+        true => Ok(()),
+        false => Err(std::io::Error::other("the pager failed")),
+    }
+}

@@ -1,0 +1,112 @@
+//! What a parameter may be, in settings and in a grid, from its entry in the registry.
+
+use deadloop_detect::{Detector, Domain, Mark, Param, Value};
+use serde_json::{Map, Value as Json, json};
+
+/// Most values that a grid takes for one parameter.
+const MOST_VALUES: u64 = u16::MAX as u64;
+
+/// The table of a detector's parameters; in a grid each may have several values.
+pub(super) fn params(detector: &Detector, in_grid: bool) -> Json {
+    let one = |param: &Param| {
+        let schema = match in_grid {
+            true => several(&param.domain),
+            false => value(&param.domain),
+        };
+        (param.name.to_owned(), told(param, schema))
+    };
+    let properties: Map<String, Json> = detector.params.iter().map(one).collect();
+    json!({"type": "object", "properties": properties, "additionalProperties": false})
+}
+
+/// The schema with what an editor shows beside it.
+fn told(param: &Param, mut schema: Json) -> Json {
+    let mark = match param.mark {
+        Mark::Structural => "structural",
+        Mark::Threshold(_) => "threshold",
+    };
+    let unit = match param.unit {
+        "" => String::new(),
+        unit => format!(", in {unit}"),
+    };
+    if let Some(schema) = schema.as_object_mut() {
+        let default = serde_json::to_value(Value::from(param.default)).unwrap_or_default();
+        let about = format!("{} ({mark}{unit})", param.doc);
+        schema.insert("description".into(), about.into());
+        schema.insert("default".into(), default);
+    }
+    schema
+}
+
+fn value(domain: &Domain) -> Json {
+    let text = json!({"type": "string", "minLength": 1});
+    match *domain {
+        Domain::Int { min, max } => whole(min, max),
+        Domain::Float { min, max } => json!({"type": "number", "minimum": min, "maximum": max}),
+        Domain::Word(words) => json!({"enum": words}),
+        Domain::WordOrInt { words, min, max } => {
+            json!({"anyOf": [{"enum": words}, whole(min, max)]})
+        }
+        Domain::Words(words) => {
+            json!({"type": "array", "items": {"enum": words}, "uniqueItems": true})
+        }
+        Domain::Rising { min, max } => json!({
+            "type": "array", "items": whole(min, max), "minItems": 1, "uniqueItems": true,
+        }),
+        Domain::CharSet => text,
+        Domain::Regex => json!({"type": "string"}),
+        Domain::Regexes => json!({"type": "array", "items": {"type": "string"}}),
+        Domain::Texts => json!({"type": "array", "items": text}),
+        Domain::Rows(fields) => json!({"type": "array", "items": row(fields)}),
+        Domain::Program => json!({
+            "type": "array", "prefixItems": [text], "items": {"type": "string"}, "minItems": 1,
+        }),
+        Domain::Free => json!({"type": "object"}),
+    }
+}
+
+fn whole(min: i64, max: i64) -> Json {
+    json!({"type": "integer", "minimum": min, "maximum": max})
+}
+
+fn row(fields: &[&str]) -> Json {
+    let number = |name: &&str| ((*name).to_owned(), whole(1, i64::from(u32::MAX)));
+    let properties: Map<String, Json> = fields.iter().map(number).collect();
+    json!({
+        "type": "object", "properties": properties, "required": fields,
+        "additionalProperties": false,
+    })
+}
+
+/// One value, a list of them, or a range of numbers.
+fn several(domain: &Domain) -> Json {
+    let one = value(domain);
+    let list = json!({"type": "array", "items": one, "minItems": 1, "maxItems": MOST_VALUES});
+    let mut ways = vec![one, list];
+    match *domain {
+        Domain::Int { min, max } | Domain::WordOrInt { min, max, .. } => {
+            ways.extend(ranges(&whole(min, max), ("integer", 1)));
+        }
+        Domain::Float { .. } => ways.extend(ranges(&value(domain), ("number", 0))),
+        _ => {}
+    }
+    json!({"anyOf": ways})
+}
+
+/// `{ from, to, step }` and `{ from, to, factor }`. `least`: a whole step is at least 1, any other above 0.
+fn ranges(from: &Json, (kind, least): (&str, u64)) -> [Json; 2] {
+    let step = match least {
+        0 => json!({"type": kind, "exclusiveMinimum": 0}),
+        least => json!({"type": kind, "minimum": least}),
+    };
+    let above = json!({"allOf": [from, {"exclusiveMinimum": 0}]});
+    let factor = json!({"type": "number", "exclusiveMinimum": 1});
+    let range = |from: &Json, name: &str, by: Json| {
+        json!({
+            "type": "object",
+            "properties": {"from": from, "to": {"type": kind}, name: by},
+            "required": ["from", "to", name], "additionalProperties": false,
+        })
+    };
+    [range(from, "step", step), range(&above, "factor", factor)]
+}

@@ -1,0 +1,208 @@
+//! One transcript as a person reads it: its channels and events in their order, the labels marked where they
+//! begin and end, long text folded.
+
+use deadloop_corpus::{Body, Entry, Event};
+use deadloop_detect::{Channel, Kind};
+use deadloop_score::LabelRow;
+
+use crate::explaining::{visible, visible_lines};
+use crate::show;
+
+mod folded;
+mod found;
+
+use folded::{Pin, folded};
+pub(crate) use found::{lengths, places, start};
+
+/// How a transcript is shown.
+pub(crate) struct Sight<'a> {
+    /// Chars that are shown around each mark, and at both ends of a long text; `None`: all of it.
+    pub(crate) context: Option<usize>,
+    /// A text that is marked wherever it stands.
+    pub(crate) find: Option<&'a str>,
+}
+
+/// The whole page.
+pub(crate) fn transcript(entry: &Entry, labels: &[LabelRow], sight: &Sight<'_>) -> String {
+    let mut page = heading(entry);
+    for row in labels {
+        page.push_str(&format!("label      {}\n", said(row)));
+    }
+    let mut seen = [0, 0];
+    for block in blocks(&entry.transcript.events) {
+        let part = match block {
+            Block::Text(channel, text) => {
+                let at = &mut seen[usize::from(channel == Channel::Answer)];
+                let from = *at;
+                *at += text.chars().count();
+                of_text((channel, &text, from), labels, sight)
+            }
+            Block::Other(event) => of_event(event, sight),
+        };
+        page.push_str(&part);
+    }
+    page.trim_end().to_owned()
+}
+
+fn heading(entry: &Entry) -> String {
+    let t = &entry.transcript;
+    let mut lines = vec![("transcript", t.id.clone()), ("model", t.model.clone())];
+    let named = [
+        ("profile", &t.profile),
+        ("group", &t.group),
+        ("language", &t.lang),
+        ("split", &entry.split),
+    ];
+    lines.extend(
+        named
+            .into_iter()
+            .filter_map(|(name, value)| Some((name, value.clone()?))),
+    );
+    if !t.meta.is_empty() {
+        lines.push((
+            "meta",
+            serde_json::Value::Object(t.meta.clone()).to_string(),
+        ));
+    }
+    let [reasoning, answer] = lengths(t);
+    let count = |n: u64| show::count(n);
+    lines.push((
+        "chars",
+        format!(
+            "{} of reasoning, {} of answer",
+            count(reasoning),
+            count(answer)
+        ),
+    ));
+    let line = |(name, value): (&str, String)| format!("{name:<11}{}\n", visible(&value));
+    lines.into_iter().map(line).collect()
+}
+
+/// A row in words.
+pub(crate) fn said(row: &LabelRow) -> String {
+    let mut words = vec![row.class.name().to_owned()];
+    words.extend(row.kind.map(Kind::name).map(str::to_owned));
+    words.extend(row.channel.map(|channel| format!("in {}", channel.name())));
+    let places = [
+        ("start", row.start),
+        ("onset", row.onset),
+        ("earliest", row.earliest),
+        ("end", row.end),
+        ("period", row.period),
+    ];
+    let told = places.iter();
+    words.extend(told.filter_map(|(name, at)| Some(format!("{name} {}", show::count((*at)?)))));
+    if !row.by.is_empty() {
+        words.push(format!("(by {})", visible(&row.by)));
+    }
+    if !row.note.is_empty() {
+        words.push(format!("- {}", visible(&row.note)));
+    }
+    words.join(" ")
+}
+
+/// Text of one channel that arrived without anything in between, or an event that is no text.
+enum Block<'a> {
+    Text(Channel, String),
+    Other(&'a Event),
+}
+
+fn blocks(events: &[Event]) -> Vec<Block<'_>> {
+    let mut blocks: Vec<Block<'_>> = Vec::new();
+    for event in events {
+        let (channel, text) = match &event.body {
+            Body::Reasoning(text) => (Channel::Reasoning, text),
+            Body::Answer(text) => (Channel::Answer, text),
+            _ => {
+                blocks.push(Block::Other(event));
+                continue;
+            }
+        };
+        match blocks.last_mut() {
+            Some(Block::Text(last, all)) if *last == channel => all.push_str(text),
+            _ => blocks.push(Block::Text(channel, text.clone())),
+        }
+    }
+    blocks
+}
+
+/// A block of text from char `from` of its channel on.
+fn of_text(
+    (channel, text, from): (Channel, &str, usize),
+    labels: &[LabelRow],
+    sight: &Sight<'_>,
+) -> String {
+    let length = text.chars().count();
+    let mut pins = Vec::new();
+    for row in labels
+        .iter()
+        .filter(|row| row.channel.is_none_or(|c| c == channel))
+    {
+        let named = [
+            ("start", row.start),
+            ("onset", row.onset),
+            ("earliest", row.earliest),
+            ("end", row.end),
+        ];
+        for (name, position) in named {
+            let inside = position
+                .and_then(|position| usize::try_from(position).ok())
+                .and_then(|position| position.checked_sub(from))
+                .filter(|at| *at <= length);
+            pins.extend(inside.map(|at| Pin::of(at, name)));
+        }
+    }
+    if let Some(find) = sight.find {
+        pins.extend(places(text, find).map(|at| Pin::of(at, "found")));
+    }
+    let count = |n: usize| show::count(n as u64);
+    format!(
+        "\n-- {}, chars {} to {}\n{}\n",
+        channel.name(),
+        count(from),
+        count(from + length),
+        folded(text, pins, sight.context)
+    )
+}
+
+fn of_event(event: &Event, sight: &Sight<'_>) -> String {
+    let text = |text: &str| {
+        let pins = sight
+            .find
+            .map(|find| places(text, find).map(|at| Pin::of(at, "found")));
+        let pins = pins.map(Iterator::collect).unwrap_or_default();
+        folded(text, pins, sight.context)
+    };
+    let id = |id: &Option<String>| match id {
+        Some(id) => format!(" {}", visible(id)),
+        None => String::new(),
+    };
+    match &event.body {
+        Body::ToolCall {
+            id: call,
+            name,
+            arguments,
+        } => format!(
+            "\n-- call{}: {}\n{}\n",
+            id(call),
+            visible(name),
+            text(&arguments.to_string())
+        ),
+        Body::ToolResult {
+            id: call,
+            content,
+            error,
+        } => format!(
+            "\n-- result{}{}\n{}\n",
+            id(call),
+            if *error { ", an error" } else { "" },
+            text(content)
+        ),
+        Body::Turn => "\n-- turn\n".into(),
+        Body::Finish { reason } => {
+            let reason = reason.as_deref().map(|r| format!(": {}", visible_lines(r)));
+            format!("\n-- finish{}\n", reason.unwrap_or_default())
+        }
+        Body::Reasoning(_) | Body::Answer(_) => String::new(),
+    }
+}
