@@ -64,7 +64,7 @@ proptest! {
     #[test]
     fn total(setting in generate::setting(), chunks in prop::collection::vec("\\PC{0,30}|\\s{0,9}", 0..20)) {
         let mut guard = Guard::new(&setting).expect("it reads text");
-        let alarms = chunks.iter().filter_map(|c| guard.push(Channel::Reasoning, c)).count();
+        let alarms = chunks.iter().filter_map(|c| guard.push_text(Channel::Reasoning, c)).count();
         prop_assert!(alarms <= 1);
     }
 

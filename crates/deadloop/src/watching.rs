@@ -112,7 +112,7 @@ impl<'a> Watching<'a> {
                 _ => continue,
             };
             let before = std::mem::replace(chars, *chars + Chars::of(text));
-            if let Some(alarm) = self.guard.push(channel, text) {
+            if let Some(alarm) = self.guard.push_text(channel, text) {
                 let known = alarm.exact.saturating_sub(before);
                 stop = Some(self.end(&arrival, text, known));
                 seen.alarm = Some(alarm);

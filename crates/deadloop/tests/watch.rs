@@ -94,7 +94,7 @@ fn write(chunks: &[Chunk], writer: Writer) -> String {
 fn expected(settings: &Settings, model: &str, chunks: &[Chunk]) -> Option<(Alarm, usize)> {
     let mut guard = Guard::new(settings.for_model(model)).expect("it reads text");
     let mut all = chunks.iter().enumerate();
-    all.find_map(|(i, (channel, text))| Some((guard.push(*channel, text)?, i + 1)))
+    all.find_map(|(i, (channel, text))| Some((guard.push_text(*channel, text)?, i + 1)))
 }
 
 fn start(args: &[&str]) -> Child {

@@ -55,7 +55,7 @@ fn live(member: &Member, chunks: &[&str]) -> Option<Alarm> {
     let mut before = Chars(0);
     for (i, chunk) in chunks.iter().enumerate() {
         let after = before + Chars::of(chunk);
-        if let Some(alarm) = guard.push(Channel::Answer, chunk) {
+        if let Some(alarm) = guard.push_text(Channel::Answer, chunk) {
             assert!(
                 before < alarm.exact && alarm.exact <= after,
                 "{alarm:?} in {before}..{after}"
@@ -65,7 +65,7 @@ fn live(member: &Member, chunks: &[&str]) -> Option<Alarm> {
             assert!(alarm.unit.chars().count() <= UNIT_CHARS, "{alarm:?}");
             let mut later = chunks[i..].iter().take(3);
             assert!(
-                later.all(|more| guard.push(Channel::Answer, more).is_none()),
+                later.all(|more| guard.push_text(Channel::Answer, more).is_none()),
                 "one alarm"
             );
             return Some(Alarm {

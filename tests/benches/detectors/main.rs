@@ -162,7 +162,9 @@ fn push(setting: &Setting, texts: &[String]) {
     for text in texts {
         for recipe in &recipes {
             facts.clear();
-            recipe.meter().push(text, &mut facts);
+            recipe
+        .meter(Channel::Answer)
+        .push(&Event::Text(Channel::Answer, text), &mut facts);
             black_box(&facts);
         }
     }

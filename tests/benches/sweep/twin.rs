@@ -72,7 +72,7 @@ fn live(mut guard: Guard, transcript: &Transcript) -> Option<Stop> {
             Body::Answer(text) => (Channel::Answer, text),
             _ => continue,
         };
-        if let Some(alarm) = guard.push(channel, text) {
+        if let Some(alarm) = guard.push_text(channel, text) {
             return Some(stop(&alarm, seen));
         }
         seen = seen.plus(channel, deadloop_detect::Chars::of(text));
