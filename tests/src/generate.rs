@@ -82,6 +82,7 @@ fn value(domain: Domain) -> BoxedStrategy<Value> {
             prop_oneof![3 => int(min, max), 1 => (min..=max.min(min + 200)).prop_map(Value::Int)]
                 .boxed()
         }
+        Domain::Flag => any::<bool>().prop_map(Value::Bool).boxed(),
         Domain::Word(words) => word(words).boxed(),
         Domain::WordOrInt { words, min, max } => {
             prop_oneof![word(words), (min..=max.min(min + 150)).prop_map(Value::Int)].boxed()
@@ -96,6 +97,9 @@ fn value(domain: Domain) -> BoxedStrategy<Value> {
         Domain::Regex => text(&patterns).boxed(),
         Domain::Regexes => vec(text(&patterns), 0..2).prop_map(Value::List).boxed(),
         Domain::Texts => vec(text(&["en", "zh", "a", "b. ab", "思考"]), 0..3)
+            .prop_map(Value::List)
+            .boxed(),
+        Domain::Globs => vec(text(&["*", "a*", "[ab]", "wait"]), 0..3)
             .prop_map(Value::List)
             .boxed(),
         // A hundredth is enough to tell values apart, and prints short.
@@ -151,7 +155,8 @@ pub fn grid() -> impl Strategy<Value = Grid> {
 
 fn grid_member(base: Member) -> impl Strategy<Value = GridMember> {
     let params: Vec<_> = base.detector.params.iter().collect();
-    let chosen = proptest::sample::subsequence(params, 0..4);
+    let most = params.len().min(3);
+    let chosen = proptest::sample::subsequence(params, 0..=most);
     chosen.prop_flat_map(move |chosen| {
         let base = base.clone();
         let several = |p: &'static deadloop_detect::Param| {

@@ -19,7 +19,7 @@ pub struct Seen {
 
 impl From<&Stop> for Seen {
     fn from(stop: &Stop) -> Self {
-        let at = stop.exact.seen.of(stop.channel).0;
+        let at = stop.exact.seen.count(stop.channel);
         Self {
             channel: stop.channel,
             at,
@@ -76,7 +76,9 @@ pub fn alarm_of(guard: &mut Guard, pieces: &[(Channel, String)], size: usize) ->
         for chunk in chars.chunks(size.max(1)) {
             let chunk: String = chunk.iter().collect();
             if let Some(a) = guard.push_text(*channel, &chunk) {
-                assert!(a.exact <= a.delivered && a.delivered.count() - a.exact.count() < size as u64);
+                assert!(
+                    a.exact <= a.delivered && a.delivered.count() - a.exact.count() < size as u64
+                );
                 assert_eq!(guard.push_text(*channel, &chunk), None, "one alarm a guard");
                 return Some(Alarm {
                     delivered: a.exact,

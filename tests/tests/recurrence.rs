@@ -264,7 +264,14 @@ fn guard(params: &Params, text: &str, size: usize) -> Option<Said> {
     chars.chunks(size).find_map(|chunk| {
         let a = guard.push_text(Channel::Answer, &chunk.iter().collect::<String>())?;
         let kind = a.kind.name();
-        Some((a.exact.count(), a.onset.count(), a.period.count(), a.copies, a.unit, kind))
+        Some((
+            a.exact.count(),
+            a.onset.count(),
+            a.period.count(),
+            a.copies,
+            a.unit,
+            kind,
+        ))
     })
 }
 

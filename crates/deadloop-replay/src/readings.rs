@@ -16,7 +16,7 @@ pub(crate) struct Readings {
     known_programs: HashMap<(String, Option<Channel>), usize>,
 }
 
-/// A channel, read by a meter.
+/// A channel, read by a meter; or a whole run, whose meter counts in the channel.
 #[derive(Clone, Debug)]
 pub(crate) struct Reading {
     pub(crate) channel: Channel,
@@ -72,7 +72,7 @@ impl Readings {
                 sources.programs.push((member, index));
                 continue;
             }
-            for channel in Channel::TEXT.into_iter().filter(|c| m.watches(*c)) {
+            for channel in m.channels() {
                 if let Some(meter) = self.meter((structure.clone(), channel), m) {
                     sources.facts.push(Source {
                         member,

@@ -106,7 +106,7 @@ fn a_program_says_what_its_rule_says() {
             for (block, lines) in record.blocks.iter().zip([3, 2]) {
                 assert_eq!(block.error, None);
                 let stop = block.stop(&[]);
-                let seen = stop.map(|s| (s.channel.name(), s.exact.seen.of(s.channel).0));
+                let seen = stop.map(|s| (s.channel.name(), s.exact.seen.count(s.channel)));
                 assert_eq!(seen, same_line(events, lines), "{id} {lines} {events:?}");
                 assert!(stop.is_none_or(|s| s.kind == Kind::Paragraph));
                 alarms += usize::from(stop.is_some());
@@ -150,7 +150,7 @@ verdict(transcript, None if transcript == "quiet" else alarm)
     let records = run(&corpus, &plan, &How::default()).unwrap();
     let stop = |i: usize, cell: u16| {
         let stop = records[i].blocks[0].stop(&[cell])?;
-        let at = |m: deadloop_replay::Moment| m.seen.of(stop.channel).0;
+        let at = |m: deadloop_replay::Moment| m.seen.count(stop.channel);
         Some((stop.member, at(stop.exact), at(stop.delivered), stop.kind))
     };
     let theirs = |at| Some((1, at, at, Kind::Other));

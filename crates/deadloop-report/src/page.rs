@@ -33,10 +33,10 @@ struct Content<'d> {
     title: String,
     headline: Headline,
     tables: Tables,
-    charts: Vec<Picture>,
+    charts: Vec<Picture<'d>>,
     settings_toml: Option<&'d str>,
     constraints: Vec<String>,
-    objective: &'static str,
+    objective: std::borrow::Cow<'static, str>,
     judge: &'d [(String, String)],
     seed: Option<u64>,
     counts: Vec<(&'d str, String)>,
@@ -86,7 +86,7 @@ pub enum PageError {
 
 /// A chart that was drawn.
 #[derive(Serialize)]
-struct Picture {
+struct Picture<'c> {
     name: &'static str,
     title: &'static str,
     reading: &'static str,
@@ -94,7 +94,7 @@ struct Picture {
     narrow: String,
     /// The numbers behind it.
     table: Option<Table>,
-    columns: &'static [Column],
+    columns: &'c [Column],
 }
 
 /// Writes both pages from the data and the charts drawn from it.
@@ -129,9 +129,9 @@ fn content<'d>(data: &'d ReportData, charts: &'d [Chart]) -> std::io::Result<Con
             name,
             title,
             reading,
-            columns,
             ..
         } = *chart.entry;
+        let columns = chart.columns.as_slice();
         Some(Picture {
             name,
             title,
@@ -151,7 +151,7 @@ fn content<'d>(data: &'d ReportData, charts: &'d [Chart]) -> std::io::Result<Con
         charts: drawn.collect(),
         settings_toml: data.settings_toml.as_deref(),
         constraints: run.constraints.iter().map(ToString::to_string).collect(),
-        objective: run.objective.0.title,
+        objective: run.objective.0.title_in(run.unit),
         judge: &run.judge,
         seed: run.seed,
         counts: run

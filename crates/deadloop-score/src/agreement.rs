@@ -161,7 +161,7 @@ impl Spans {
         };
         self.distances.push(a.abs_diff(b));
         let channel = one.channel.or(other.channel).unwrap_or(Channel::Answer);
-        let length = length.map(|seen| seen.of(channel).0);
+        let length = length.map(|seen| seen.count(channel));
         if let (Some(to_a), Some(to_b)) = (one.end.or(length), other.end.or(length)) {
             let shared = to_a.min(to_b).saturating_sub(a.max(b));
             let either = to_a.max(to_b).saturating_sub(a.min(b));

@@ -217,8 +217,8 @@ impl Opening<'_> {
             member: String::new(),
             channel: stop.channel,
             kind: stop.kind,
-            exact: stop.exact.seen.of(stop.channel),
-            delivered: stop.delivered.seen.of(stop.channel),
+            exact: stop.exact.seen.units(stop.channel),
+            delivered: stop.delivered.seen.units(stop.channel),
         })
     }
 }

@@ -5,23 +5,16 @@ use std::path::Path;
 
 use deadloop_corpus::ThinkRules;
 use deadloop_detect::{
-    DETECTORS, Detector, Member, Params, Preset, RECOMMENDED, Setting, Settings, SettingsError,
-    presets,
+    DETECTORS, Detector, Measure, Member, Params, Preset, RECOMMENDED, Response, Setting, Settings,
+    SettingsError, Unit, presets,
 };
 use deadloop_replay::Grid;
 use serde::Deserialize;
 
 use crate::exit::{Code, Failure, Outcome};
 
-/// The grids of `tune` where none is named: one of every text detector, searched together.
-const DEFAULT_GRIDS: [&str; 6] = [
-    include_str!("grids/recommended.toml"),
-    include_str!("grids/periodic.toml"),
-    include_str!("grids/checkpoint.toml"),
-    include_str!("grids/recurrence.toml"),
-    include_str!("grids/novelty.toml"),
-    include_str!("grids/compression.toml"),
-];
+/// The grid around the recommended guard: of several detectors, so none of them brings it.
+const RECOMMENDED_GRID: &str = include_str!("grids/recommended.toml");
 
 /// A file of settings, `recommended` or the name of a preset; nothing named: the recommended guard.
 pub(crate) fn settings(path: Option<&Path>, set: &[String]) -> Outcome<Settings> {
@@ -110,11 +103,47 @@ pub(crate) fn grid(path: &Path) -> Outcome<(Grid, String)> {
     Ok((grid, text))
 }
 
-/// The default grids, with their text.
-pub(crate) fn default_grids() -> Outcome<(Vec<Grid>, String)> {
+/// The grids of `tune` where none is named, with their text: those of every detector that ends a stream and counts
+/// in `unit`, searched together. Around text stands the recommended guard first, and the detector that it is made of.
+pub(crate) fn default_grids(unit: Unit) -> Outcome<(Vec<Grid>, String)> {
+    let recommended = settings(None, &[])?;
+    let is_part = |d: &&Detector| {
+        recommended
+            .guard()
+            .members
+            .iter()
+            .any(|m| *m.detector == **d)
+    };
+    let searched = || DETECTORS.iter().copied().filter(|d| is_searched(d, unit));
+    let first = searched().filter(is_part);
+    let others = searched().filter(|d| !is_part(d));
+    let around = (unit == Unit::Chars).then_some(RECOMMENDED_GRID);
+    let grids = first.chain(others).map(|detector| detector.grid);
+    let texts: Vec<&str> = around.into_iter().chain(grids).collect();
     let grid = |text: &&str| Grid::parse(text).map_err(|e| bad("a default grid", &e));
-    let grids = DEFAULT_GRIDS.iter().map(grid).collect::<Outcome<_>>()?;
-    Ok((grids, DEFAULT_GRIDS.join("\n")))
+    let grids = texts.iter().map(grid).collect::<Outcome<_>>()?;
+    Ok((grids, texts.join("\n")))
+}
+
+/// Whether `tune` searches a detector where things are counted in `unit`.
+fn is_searched(detector: &Detector, unit: Unit) -> bool {
+    let counts = match detector.measure {
+        Measure::Text(_) => Unit::Chars,
+        Measure::Run(channel, _) => channel.unit(),
+        Measure::Program(_) => return false,
+    };
+    // Turns are those of a run, and so are its calls.
+    let of_run = counts != Unit::Chars;
+    detector.response == Response::Stop && of_run == (unit != Unit::Chars)
+}
+
+/// The presets of detectors that are searched where things are counted in `unit`, as settings with names. Around text
+/// these are all that there are.
+pub(crate) fn presets_in(unit: Unit) -> Outcome<Vec<(String, Setting)>> {
+    let of_run = |member: &Member| matches!(member.detector.measure, Measure::Run(..));
+    let mut all = all_presets()?;
+    all.retain(|(_, setting)| setting.members.iter().any(of_run) == (unit != Unit::Chars));
+    Ok(all)
 }
 
 /// Every preset of every detector, as a setting with a name.

@@ -163,8 +163,8 @@ fn push(setting: &Setting, texts: &[String]) {
         for recipe in &recipes {
             facts.clear();
             recipe
-        .meter(Channel::Answer)
-        .push(&Event::Text(Channel::Answer, text), &mut facts);
+                .meter(Channel::Answer)
+                .push(&Event::Text(Channel::Answer, text), &mut facts);
             black_box(&facts);
         }
     }

@@ -74,10 +74,13 @@ impl Chars {
 }
 
 /// In what something is counted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum Unit {
     /// Unicode scalar values.
+    #[default]
     Chars,
     /// Tool calls.
     Calls,

@@ -74,6 +74,6 @@ fn clean() -> Truth {
 
 /// The onset half-way to the end: an alarm that was right is too early now.
 fn moved(span: &mut Span) {
-    let onset = Chars((span.onset.0 + span.end.0) / 2);
+    let onset = Chars((span.onset.count() + span.end.count()) / 2);
     (span.onset, span.earliest) = (onset, onset);
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
 
 use deadloop_corpus::{Problem, StreamFormat, StreamReader, ThinkOptions};
-use deadloop_detect::{Alarm, Chars, Guard, Setting};
+use deadloop_detect::{Alarm, Guard, Setting, Units};
 use serde_json::json;
 
 use crate::args::{From, Global, Watch};
@@ -123,7 +123,7 @@ impl Told<'_> {
     fn end(&self) -> Outcome {
         self.say("end", || format!("no alarm: {}", self.summary()))?;
         let seen = &self.seen;
-        if seen.bad_lines > 0 && seen.reasoning.0 + seen.answer.0 == 0 {
+        if seen.bad_lines > 0 && seen.reasoning.0 + seen.answer.0 + seen.calls.0 == 0 {
             let format = seen.format.map_or("text", StreamFormat::name);
             let what = format!(
                 "nothing could be read as {format}: {}",
@@ -184,23 +184,27 @@ impl Told<'_> {
             0 => String::new(),
             n => format!(", {} that could not be read", show::several(n, "line")),
         };
+        let calls = match seen.calls.0 {
+            0 => String::new(),
+            n => format!(", {}", show::several(n, "tool call")),
+        };
         format!(
-            "{} chars of reasoning and {} of answer ({format}{bad})",
+            "{} chars of reasoning and {} of answer{calls} ({format}{bad})",
             show::count(seen.reasoning.0),
             show::count(seen.answer.0),
         )
     }
 
     fn rows(&self, alarm: &Alarm) -> Vec<Vec<String>> {
-        let chars = |at: Chars| format!("{} chars", show::count(at.0));
-        let begins = match alarm.period.0 {
+        let units = |at: Units| format!("{} {}", show::count(at.count()), at.unit());
+        let begins = match alarm.period.count() {
             0 => "repeats from about",
             _ => "second copy at",
         };
         let rows = [
-            ("known after", chars(alarm.exact)),
-            ("arrived by", chars(alarm.delivered)),
-            (begins, chars(alarm.onset)),
+            ("known after", units(alarm.exact)),
+            ("arrived by", units(alarm.delivered)),
+            (begins, units(alarm.onset)),
             (
                 "what repeats",
                 format!("{}: {:?}", alarm.what(), alarm.unit),

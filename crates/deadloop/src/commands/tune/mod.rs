@@ -16,6 +16,7 @@ use serde_json::Value;
 use super::replay::intervals;
 use crate::args::Global;
 use crate::budgeting::{self, Asked};
+use crate::corpus::first_unit;
 use crate::exit::{Code, Outcome};
 use crate::opening::{Focus, Opening};
 use crate::replaying::{Replayed, replay};
@@ -34,12 +35,16 @@ pub(super) const SEALED: &str = "test";
 pub(super) fn run(args: &Tune, global: Global) -> Outcome {
     let in_use = settings::settings_and_text(args.settings.as_deref(), &args.judge.set)?;
     let current = in_use.0.clone();
-    let mut options = args.options()?;
+    let unit = match args.judge.unit {
+        Some(unit) => unit.unit(),
+        None => first_unit(&args.corpus)?,
+    };
+    let mut options = args.options(unit)?;
     let (grids, text) = match &args.grid {
         Some(path) => settings::grid(path).map(|(grid, text)| (vec![grid], text))?,
-        None => settings::default_grids()?,
+        None => settings::default_grids(unit)?,
     };
-    let request = args.request(global, text, &current);
+    let request = args.request(global, text, (&current, unit));
     let planned = Planned::new(args, &request, &grids, in_use, &mut options)?;
     if args.dry_run {
         return planned.tell(args, &options);
