@@ -76,12 +76,11 @@ pub fn alarm_of(guard: &mut Guard, pieces: &[(Channel, String)], size: usize) ->
         for chunk in chars.chunks(size.max(1)) {
             let chunk: String = chunk.iter().collect();
             if let Some(a) = guard.push_text(*channel, &chunk) {
-                assert!(
-                    a.exact <= a.delivered && a.delivered.count() - a.exact.count() < size as u64
-                );
+                assert!(a.exact <= a.delivered && a.delivered.since(a.exact) < size as u64);
                 assert_eq!(guard.push_text(*channel, &chunk), None, "one alarm a guard");
                 return Some(Alarm {
                     delivered: a.exact,
+                    event: 0,
                     ..a
                 });
             }

@@ -6,7 +6,7 @@
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
-use deadloop_detect::{Channel, Detector, Guard, Member, Params, Setting, Value};
+use deadloop_detect::{Channel, Detector, Event, Guard, Member, Params, Setting, Value};
 use deadloop_tests::generate;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;

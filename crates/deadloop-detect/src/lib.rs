@@ -74,6 +74,6 @@ pub use settings::{
     DEPLOYMENT_LOOP_RATE, GuardTable, Named, RECOMMENDED, Settings, SettingsError, resolve,
 };
 pub use stream::{
-    Arguments, Calls, Channel, Chars, Cut, Event, Kind, Place, Seen, Turns, Unit, Units,
+    Arguments, Calls, Channel, Chars, Cursor, Cut, Event, Kind, Seen, Turns, Unit, Units,
 };
 pub use value::{Literal, Value};

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::num::NonZeroU64;
 
 use deadloop_corpus::{Body, Event, Transcript};
-use deadloop_detect::{Beat, Channel, Chars, Event as Arriving, Place, Seen};
+use deadloop_detect::{Beat, Channel, Chars, Cursor, Event as Arriving, Seen};
 
 use crate::record::Moment;
 
@@ -107,7 +107,7 @@ impl<'a> Arrivals<'a> {
                 nth,
                 recorded,
                 moment: Moment {
-                    place: Place {
+                    place: Cursor {
                         event: number,
                         offset,
                     },
@@ -178,7 +178,7 @@ impl<'a> Arrivals<'a> {
         let chars = arrived.chars.0;
         let read = chars.saturating_sub(missing.0);
         Moment {
-            place: Place {
+            place: Cursor {
                 event: arrived.event,
                 offset: read,
             },

@@ -6,7 +6,7 @@
 use std::num::NonZeroU64;
 
 use deadloop_corpus::Transcript;
-use deadloop_detect::{Bound, Channel, Chars, Event, Fact, Place, Unit};
+use deadloop_detect::{Bound, Channel, Chars, Cursor, Event, Fact, Unit};
 
 use crate::arrivals::Arrivals;
 use crate::block::{Axis, Block};
@@ -89,7 +89,7 @@ fn measure(plan: &Plan, transcript: &Transcript, arrivals: &Arrivals<'_>) -> Vec
 struct Candidate {
     /// The place, whether it is a call, a result or a turn (whose text comes first), then the member: the order
     /// in which a live guard meets facts. The sort is stable, so facts of one meter stay in its order.
-    order: (Place, bool, usize),
+    order: (Cursor, bool, usize),
     span: Span,
     stop: Stop,
 }

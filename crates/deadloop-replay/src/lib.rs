@@ -30,7 +30,7 @@ pub use arrivals::{text_of, tokens_at};
 pub use block::{Axis, Block};
 pub use deadloop_corpus as corpus;
 pub use deadloop_detect as detect;
-pub use deadloop_detect::{Place, Seen};
+pub use deadloop_detect::{Cursor, Seen};
 pub use each::{Interrupted, Watch, each};
 pub use engine::decide;
 pub use grid::{Grid, GridMember};

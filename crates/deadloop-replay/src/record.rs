@@ -1,7 +1,7 @@
 //! What a replay leaves: for one transcript and one [block](crate::Block) of settings, where each
 //! setting of the block first alarms.
 
-use deadloop_detect::{Channel, Kind, Place, Seen};
+use deadloop_detect::{Channel, Cursor, Kind, Seen};
 use serde::{Deserialize, Serialize};
 
 /// A moment of a transcript. Moments of one transcript are ordered by their places; an alarm's position in its
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 pub struct Moment {
     /// The event, and how much of its text.
     #[serde(default)]
-    pub place: Place,
+    pub place: Cursor,
     /// What had arrived, the unit that made it an alarm included.
     pub seen: Seen,
     /// Milliseconds since the request, of the event that holds the moment, where recorded.

@@ -251,6 +251,7 @@ fn channel_of(
 mod tests {
     use super::*;
     use deadloop_replay::corpus::{Body, Transcript};
+    use deadloop_replay::detect::{Chars, Turns};
     use std::path::PathBuf;
     use std::sync::Arc;
 
@@ -316,7 +317,9 @@ mod tests {
             first.seen,
             Seen {
                 reasoning: Chars(8),
-                answer: Chars(6)
+                answer: Chars(6),
+                turns: Turns(1),
+                ..Seen::default()
             }
         );
         assert!(!truth.spans[0].open);

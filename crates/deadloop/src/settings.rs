@@ -228,3 +228,45 @@ fn put(place: &mut toml::Value, keys: &[&str], value: &toml::Value) -> bool {
         _ => false,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A detector that ends streams is searched by default, in the unit that it counts in.
+    #[test]
+    fn no_detector_is_left_out_of_the_default_search() {
+        for detector in DETECTORS.iter().copied() {
+            let unit = match detector.measure {
+                Measure::Program(_) => continue,
+                Measure::Text(_) => Unit::Chars,
+                Measure::Run(channel, _) => channel.unit(),
+            };
+            let (grids, _) = default_grids(unit).unwrap();
+            let mut members = grids.iter().flat_map(|grid| &grid.members);
+            let is_there = members.any(|member| *member.base.detector == *detector);
+            assert_eq!(
+                is_there,
+                detector.response == Response::Stop,
+                "{}",
+                detector.name
+            );
+        }
+    }
+
+    #[test]
+    fn the_default_grids_of_text_stand_in_their_order() {
+        let (grids, _) = default_grids(Unit::Chars).unwrap();
+        let first = grids.iter().map(|grid| grid.members[0].base.detector.name);
+        let names: Vec<&str> = first.collect();
+        let wanted = [
+            "periodic",
+            "periodic",
+            "checkpoint",
+            "recurrence",
+            "novelty",
+            "compression",
+        ];
+        assert_eq!(names, wanted);
+    }
+}

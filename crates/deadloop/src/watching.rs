@@ -236,7 +236,7 @@ mod tests {
                 let (seen, copy) = watch(stream.as_bytes(), size);
                 assert_eq!(
                     seen.alarm.unwrap().exact,
-                    Chars(known as u64),
+                    Chars(known as u64).into(),
                     "{start} {size}"
                 );
                 // Byte by byte, two of the next char have gone out before `<` was known to be text.
@@ -254,7 +254,7 @@ mod tests {
             let (seen, copy) = watch(stream.as_bytes(), size);
             assert_eq!(
                 (seen.answer, seen.alarm.map(|a| a.delivered)),
-                (Chars(500), Some(Chars(500)))
+                (Chars(500), Some(Chars(500).into()))
             );
             // The blank line goes with it where it has come.
             let whole = event.len() * 100;

@@ -19,7 +19,7 @@ use std::path::Path;
 
 use cpu_time::ThreadTime;
 use deadloop_corpus::{Corpus, Transcript};
-use deadloop_detect::{Channel, DETECTORS, Measure, Recipe, Setting, Settings, presets};
+use deadloop_detect::{Channel, DETECTORS, Event, Measure, Recipe, Setting, Settings, presets};
 use deadloop_replay::{Grid, Plan, decide};
 
 const ROUNDS: usize = 9;

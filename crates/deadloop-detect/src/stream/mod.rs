@@ -5,7 +5,7 @@
 //! | what arrives: text, calls, results, turns | [`Event`] |
 //! | what positions are counted on, and in what | [`Channel`], [`Unit`], [`Units`] |
 //! | how much of each channel had arrived | [`Seen`] |
-//! | a place in a transcript, which can be ordered | [`Place`] |
+//! | a place in a transcript, which can be ordered | [`Cursor`] |
 //! | what kind of loop it is | [`Kind`] |
 //!
 //! A position is a number of units of **its** channel. Chars, calls and turns are types of their own, so
@@ -35,5 +35,5 @@ mod units;
 pub use channel::Channel;
 pub use event::{Arguments, Cut, Event};
 pub use kind::Kind;
-pub use seen::{Place, Seen};
+pub use seen::{Cursor, Seen};
 pub use units::{Calls, Chars, Turns, Unit, Units};

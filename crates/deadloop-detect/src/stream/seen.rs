@@ -1,4 +1,4 @@
-//! [`Seen`]: how much of each channel had arrived; [`Place`]: where in a transcript that was.
+//! [`Seen`]: how much of each channel had arrived; [`Cursor`]: where in a transcript that was.
 
 use std::cmp::Ordering;
 
@@ -95,7 +95,7 @@ impl PartialOrd for Seen {
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
-pub struct Place {
+pub struct Cursor {
     /// The event, counted from 0.
     pub event: u64,
     /// The chars of its text that had been read; 0 in an event without text.
