@@ -1,6 +1,10 @@
 //! The detectors of runs against vectors that a slow reference made, and against their laws.
 
-#![allow(clippy::unwrap_used, reason = "in the helpers of tests as in tests")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "in the helpers of tests as in tests"
+)]
 
 use deadloop_detect::{
     Alarm, Arguments, Channel, Cut, Detector, Event, Guard, Member, Params, Setting, Value,

@@ -8,8 +8,8 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use deadloop_replay::detect::{Kind, Settings};
-use deadloop_replay::{Plan, Record, RunError};
+use deadloop_replay::detect::{Channel, Kind, Settings};
+use deadloop_replay::{Cursor, Plan, Record, RunError};
 use kit::{How, Place, error, guard, no_python, plan, run};
 use serde_json::{Value, json};
 
@@ -283,4 +283,43 @@ fn an_interruption_waits_for_no_program_and_nothing_is_left_running() {
     for pid in all {
         until(|| !lives(pid));
     }
+}
+
+/// A program may alarm at a call, before it is run, and at a result: its positions are calls then.
+#[test]
+fn a_program_alarms_at_a_call_and_at_a_result() {
+    if no_python() {
+        return;
+    }
+    let place = Place::new();
+    let program = place.server(
+        "calls.py",
+        r#"
+kinds = [e["type"] for e in events]
+wanted = {"call": "tool_call", "result": "tool_result"}.get(transcript)
+alarm = None
+if wanted:
+    at = len(kinds) - 1 - kinds[::-1].index(wanted)
+    calls = kinds[:at + 1].count("tool_call")
+    alarm = {"event": at, "at": calls, "kind": "tool-repeat"}
+verdict(transcript, alarm)
+"#,
+    );
+    let step = [
+        json!({"type": "answer", "text": "so"}),
+        json!({"type": "tool_call", "id": "c", "name": "f", "arguments": {}}),
+        json!({"type": "tool_result", "id": "c", "content": "", "error": false}),
+    ];
+    let events: Vec<Value> = (0..3).flat_map(|_| step.clone()).collect();
+    let ids = ["call", "result", "none"];
+    let corpus = place.corpus(&ids.map(|id| (id.to_owned(), events.clone())));
+    let records = run(&corpus, &plan(&guard(&program, "")), &How::default()).unwrap();
+    let told = |i: usize| {
+        let stop = records[i].blocks[0].stop(&[])?;
+        let Cursor { event, .. } = stop.exact.place;
+        let seen = stop.exact.seen;
+        Some((stop.channel, stop.kind, event, seen.tools.0, seen.answer.0))
+    };
+    let at = |event| Some((Channel::Tools, Kind::IdenticalCall, event, 3, 6));
+    assert_eq!([told(0), told(1), told(2)], [at(7), at(8), None]);
 }

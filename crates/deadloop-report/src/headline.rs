@@ -135,11 +135,14 @@ fn measured(data: &ReportData) -> String {
         cells => format!("{} settings", count(cells)),
     };
     let labelled = if data.has_labels() {
-        let clean = decimal(Some(
-            most(data, |score| score.tally.get(Count::Exposure)) as f64 / 1e6,
-        ));
+        let exposure = most(data, |score| score.tally.get(Count::Exposure));
+        let clean = match data.run.unit {
+            Unit::Chars => format!("{} million", decimal(Some(exposure as f64 / 1e6))),
+            _ => count(exposure),
+        };
+        let unit = data.run.unit;
         let loops = count(most(data, Score::loops));
-        format!("{loops} of which loop; {clean} million clean chars")
+        format!("{loops} of which loop; {clean} clean {unit}")
     } else {
         "none of them labelled".into()
     };

@@ -2,7 +2,7 @@
 
 use crate::board::embedded;
 use crate::charts::Chart;
-use crate::data::ReportData;
+use crate::data::{ReportData, Run};
 use crate::draw::{chart_css, variables_css};
 use crate::drill::{Drill, drill, texts_note};
 use crate::headline::{Headline, headline};
@@ -10,8 +10,11 @@ use crate::numbers::count;
 use crate::points::Column;
 use crate::tables::{Table, Tables, behind, tables};
 use crate::visible::visible;
+use std::borrow::Cow;
+
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use deadloop_score::replay::detect::Unit;
 use minijinja::Environment;
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::{Serde, Value};
@@ -36,7 +39,7 @@ struct Content<'d> {
     charts: Vec<Picture<'d>>,
     settings_toml: Option<&'d str>,
     constraints: Vec<String>,
-    objective: std::borrow::Cow<'static, str>,
+    objective: Cow<'static, str>,
     judge: &'d [(String, String)],
     seed: Option<u64>,
     counts: Vec<(&'d str, String)>,
@@ -54,7 +57,10 @@ struct Content<'d> {
     redacted: bool,
     csp: String,
     css: String,
-    js: &'static str,
+    js: Cow<'static, str>,
+    /// `per million clean chars`.
+    per_clean: &'static str,
+    unit: &'static str,
 }
 
 /// The script of the page: one scope, a file for each thing.
@@ -72,6 +78,20 @@ const SCRIPT: &str = concat!(
     include_str!("../templates/board.js"),
     "})();\n"
 );
+
+/// The script, with the rate of wrong alarms of the run's unit.
+fn script(run: &Run) -> Cow<'static, str> {
+    match run.unit {
+        Unit::Chars => SCRIPT.into(),
+        _ => SCRIPT
+            .replace("fa_per_mchar", run.wrong().name)
+            .replace(
+                "false alarms per million clean chars",
+                run.wrong_name(false),
+            )
+            .into(),
+    }
+}
 
 /// Why the pages could not be made.
 #[derive(Debug, thiserror::Error)]
@@ -143,6 +163,7 @@ fn content<'d>(data: &'d ReportData, charts: &'d [Chart]) -> std::io::Result<Con
         })
     });
     let run = &data.run;
+    let js = script(run);
     let css = variables_css() + &chart_css() + include_str!("../templates/page.css");
     Ok(Content {
         title: format!("deadloop {}: {}", run.command, visible(&run.corpus)),
@@ -170,19 +191,21 @@ fn content<'d>(data: &'d ReportData, charts: &'d [Chart]) -> std::io::Result<Con
         drill: drill(data),
         texts_note: texts_note(data),
         redacted: data.redacted,
-        csp: policy(&css),
+        csp: policy(&css, &js),
         css,
-        js: SCRIPT,
+        js,
+        per_clean: run.wrong_name(false).trim_start_matches("false alarms "),
+        unit: run.unit.name(),
     })
 }
 
 /// Nothing but this style and this script, and nothing from outside.
-fn policy(css: &str) -> String {
+fn policy(css: &str, js: &str) -> String {
     let hash = |text: &str| STANDARD.encode(Sha256::digest(text.as_bytes()));
     format!(
         "default-src 'none'; style-src 'sha256-{}'; script-src 'sha256-{}'; img-src data:; base-uri 'none'; form-action 'none'",
         hash(css),
-        hash(SCRIPT)
+        hash(js)
     )
 }
 

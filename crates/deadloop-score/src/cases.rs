@@ -82,7 +82,7 @@ impl Case {
     /// Its class where things are counted in `unit`; `None`: it is not scored there.
     pub fn class_in(&self, unit: Unit) -> Option<Class> {
         let truth = self.truth.as_ref()?;
-        truth.class_in(unit, self.timeline.in_unit(unit) > 0)
+        truth.class_in(unit, || self.timeline.in_unit(unit) > 0)
     }
 }
 

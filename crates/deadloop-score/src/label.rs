@@ -53,10 +53,10 @@ pub struct Truth {
 impl Truth {
     /// What the transcript is where loops and healthy output are counted in `unit`; `None`: that is not known,
     /// or it loops where nothing is counted in it. `any` is whether the transcript has any of the unit.
-    pub fn class_in(&self, unit: Unit, any: bool) -> Option<Class> {
+    pub fn class_in(&self, unit: Unit, any: impl FnOnce() -> bool) -> Option<Class> {
         let has = |class| self.spans_in(unit).any(|(_, span)| span.class == class);
         let told = match self.channels.is_empty() {
-            true => unit == Unit::Chars || any,
+            true => unit == Unit::Chars || any(),
             false => self.channels.iter().any(|c| c.unit() == unit),
         };
         match self.class {

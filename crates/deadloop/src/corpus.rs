@@ -9,9 +9,8 @@ use deadloop_corpus::{
     Corpus, CorpusError, CorpusHasher, Cost, Draw, Entry, Ids, ModelGlob, Problem, Raw, Sample,
     Selection, fields, read_file,
 };
-use deadloop_detect::{Channel, Unit};
 use deadloop_replay::{Interrupted, each};
-use deadloop_score::{Case, LabelRow, LabelsFile, write_text};
+use deadloop_score::{Case, LabelsFile, write_text};
 
 use crate::args::{OnBad, Select};
 use crate::exit::{Code, Failure, Outcome};
@@ -88,27 +87,6 @@ impl Select {
             }),
         })
     }
-}
-
-/// Transcripts that are looked at for the unit of their labels.
-const PEEKED: usize = 1000;
-
-/// The unit that the first labels of a corpus speak of; chars where they name no channel. It is for what has to be
-/// known before all of it is read, and checked when it is.
-pub(crate) fn first_unit(path: &Path) -> Outcome<Unit> {
-    let corpus = open(path)?;
-    let channels = |rows: Vec<LabelRow>| rows.into_iter().find_map(|row| row.channel);
-    let of_file = corpus.labels_csv().map(|file| LabelRow::read(file));
-    let found = match of_file {
-        // What is wrong with it is told by whoever reads all.
-        Some(rows) => rows.ok().and_then(channels),
-        None => {
-            let entries = corpus.entries().take(PEEKED).filter_map(Result::ok);
-            let rows = entries.filter_map(|entry| LabelRow::inside(&entry).ok());
-            rows.filter_map(channels).next()
-        }
-    };
-    Ok(found.map_or(Unit::Chars, Channel::unit))
 }
 
 /// Opens a corpus; what cannot be opened is wrong usage.

@@ -26,6 +26,7 @@ mod searching;
 mod settings;
 mod show;
 mod stamps;
+mod units;
 mod watching;
 
 use clap::Parser;

@@ -9,7 +9,7 @@ use deadloop_detect::{Settings, Unit};
 use deadloop_replay::{Job, Journal, JournalError, Plan, Programs, Ran, Record, RunError, run};
 use deadloop_score::{
     About, Case, ChooseOptions, Class, Count, Evidence, Floor, JudgeOptions, Manifest, Resampling,
-    Scored, Scoring, Tally, Worth, beside_floors, units, write_cases, write_outcomes, write_scores,
+    Scored, Scoring, Tally, Worth, beside_floors, write_cases, write_outcomes, write_scores,
     write_scores_by,
 };
 
@@ -22,6 +22,7 @@ use crate::programs;
 use crate::progress::watched;
 use crate::rendering::render;
 use crate::show;
+use crate::units::{of_choice_first, other_unit};
 
 /// What a command asks for.
 pub(crate) struct Request<'a> {
@@ -88,31 +89,6 @@ impl Judge {
             },
             horizon: self.horizon,
         }
-    }
-
-    /// The same for a corpus: in the unit that its labels speak of.
-    ///
-    /// # Errors
-    /// They speak of several, and none was asked for.
-    pub(crate) fn options_for(&self, cases: &[Case]) -> Outcome<JudgeOptions> {
-        let found = units(cases);
-        let unit = match (self.unit, found.as_slice()) {
-            (Some(unit), _) => unit.unit(),
-            (None, [only]) => *only,
-            (None, several) => {
-                let names: Vec<&str> = several.iter().map(|unit| unit.name()).collect();
-                let what = format!(
-                    "labels count in {}, and nothing is added up across units; say which with --unit {}",
-                    names.join(" and in "),
-                    names.join("|")
-                );
-                return Err(Code::Usage.error(what));
-            }
-        };
-        Ok(JudgeOptions {
-            unit,
-            ..self.options()
-        })
     }
 
     /// What errors cost, and how often production loops, in the unit of `judge`.
@@ -190,17 +166,6 @@ pub(crate) fn replay(
         began,
         failed,
     }))
-}
-
-/// The units in which labels speak, that of choice before the others.
-fn of_choice_first(cases: &[Case], unit: Unit) -> Vec<Unit> {
-    let others = units(cases).into_iter().filter(|other| *other != unit);
-    std::iter::once(unit).chain(others).collect()
-}
-
-/// The grids were made for another unit: the first labels spoke of that one alone.
-fn other_unit(unit: Unit) -> Failure {
-    Code::Usage.error(format!("labels count in {unit}; say so with --unit {unit}"))
 }
 
 /// The transcripts that are meant, without those that are sealed.

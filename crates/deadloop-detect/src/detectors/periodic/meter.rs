@@ -302,7 +302,7 @@ impl PeriodicMeter {
             let marked = |places: &Places| places.is_marked(start, onset);
             Origin {
                 start,
-                onset: onset.into(),
+                onset,
                 marked: self.places.as_ref().is_some_and(marked),
             }
         })

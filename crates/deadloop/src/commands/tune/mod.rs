@@ -16,11 +16,11 @@ use serde_json::Value;
 use super::replay::intervals;
 use crate::args::Global;
 use crate::budgeting::{self, Asked};
-use crate::corpus::first_unit;
 use crate::exit::{Code, Outcome};
 use crate::opening::{Focus, Opening};
 use crate::replaying::{Replayed, replay};
 use crate::settings;
+use crate::units::first_unit;
 
 mod asked;
 mod planned;
