@@ -1,6 +1,7 @@
 //! Generated text, settings and grids. Values come from the registry's own domains, so a new
 //! detector is generated for without a change here.
 
+use deadloop_corpus::Body;
 use deadloop_detect::{
     Channel, DETECTORS, Detector, Domain, Mark, Measure, Member, Params, Setting, Value,
 };
@@ -82,6 +83,7 @@ fn value(domain: Domain) -> BoxedStrategy<Value> {
             prop_oneof![3 => int(min, max), 1 => (min..=max.min(min + 200)).prop_map(Value::Int)]
                 .boxed()
         }
+        Domain::Flag => any::<bool>().prop_map(Value::Bool).boxed(),
         Domain::Word(words) => word(words).boxed(),
         Domain::WordOrInt { words, min, max } => {
             prop_oneof![word(words), (min..=max.min(min + 150)).prop_map(Value::Int)].boxed()
@@ -96,6 +98,9 @@ fn value(domain: Domain) -> BoxedStrategy<Value> {
         Domain::Regex => text(&patterns).boxed(),
         Domain::Regexes => vec(text(&patterns), 0..2).prop_map(Value::List).boxed(),
         Domain::Texts => vec(text(&["en", "zh", "a", "b. ab", "思考"]), 0..3)
+            .prop_map(Value::List)
+            .boxed(),
+        Domain::Globs => vec(text(&["*", "a*", "[ab]", "wait"]), 0..3)
             .prop_map(Value::List)
             .boxed(),
         // A hundredth is enough to tell values apart, and prints short.
@@ -114,7 +119,8 @@ fn value(domain: Domain) -> BoxedStrategy<Value> {
 pub fn member(detector: &'static Detector) -> impl Strategy<Value = Member> {
     let one = |p: &'static deadloop_detect::Param| prop_oneof![1 => Just(Value::from(p.default)), 2 => value(p.domain)];
     let values: Vec<_> = detector.params.iter().map(one).collect();
-    let channel = select(vec![None, Some(Channel::Reasoning), Some(Channel::Answer)]);
+    let channels = detector.may_read().iter().copied().map(Some);
+    let channel = select([None].into_iter().chain(channels).collect::<Vec<_>>());
     (values, channel).prop_filter_map("can fire", move |(values, channel)| {
         let mut params = Params::defaults(detector);
         for (param, value) in detector.params.iter().zip(values) {
@@ -135,6 +141,53 @@ pub fn text_detectors() -> Vec<&'static Detector> {
     DETECTORS.iter().copied().filter(text).collect()
 }
 
+/// The detectors that read whole runs.
+pub fn run_detectors() -> Vec<&'static Detector> {
+    let run = |d: &&'static Detector| matches!(d.measure, Measure::Run(..));
+    DETECTORS.iter().copied().filter(run).collect()
+}
+
+/// A guard of one to three members: detectors of runs, and of text.
+pub fn run_setting() -> impl Strategy<Value = Setting> {
+    let run = select(run_detectors()).prop_flat_map(member);
+    let text = select(text_detectors()).prop_flat_map(member);
+    vec(prop_oneof![3 => run, 1 => text], 1..4).prop_map(|members| Setting { members })
+}
+
+/// A run of an agent: few tools, few arguments, few results, so that much comes again; ids that are met again, and
+/// results of no call.
+pub fn run() -> impl Strategy<Value = Vec<Body>> {
+    let id = (0..4_u8).prop_map(|n| Some(format!("c{n}")));
+    let tool = select(vec!["ls", "wait", "read"]);
+    let arguments = select(vec![
+        r#"{"a":1,"b":2}"#,
+        r#"{"b":2,"a":1}"#,
+        "ls -l",
+        " ls -l ",
+    ]);
+    let call = (id.clone(), tool, arguments).prop_map(|(id, name, text)| Body::ToolCall {
+        id,
+        name: name.into(),
+        arguments: serde_json::Value::String(text.into()),
+    });
+    let result = (
+        id,
+        select(vec!["12:30:05", "12:31:00", "no"]),
+        any::<bool>(),
+    );
+    let result = result.prop_map(|(id, content, error)| Body::ToolResult {
+        id,
+        content: content.into(),
+        error,
+    });
+    let text = text().prop_map(Body::Answer);
+    let other = select(vec![Body::Turn, Body::User("go on".into()), Body::System]);
+    vec(
+        prop_oneof![6 => call, 6 => result, 1 => text, 2 => other],
+        0..40,
+    )
+}
+
 /// A guard of one to two members of any detectors that measure text.
 pub fn setting() -> impl Strategy<Value = Setting> {
     let member = select(text_detectors()).prop_flat_map(member);
@@ -143,7 +196,16 @@ pub fn setting() -> impl Strategy<Value = Setting> {
 
 /// A grid around a generated guard: several values for some parameters.
 pub fn grid() -> impl Strategy<Value = Grid> {
-    setting().prop_flat_map(|setting| {
+    around(setting())
+}
+
+/// A grid around a generated guard of runs.
+pub fn run_grid() -> impl Strategy<Value = Grid> {
+    around(run_setting())
+}
+
+fn around(setting: impl Strategy<Value = Setting>) -> impl Strategy<Value = Grid> {
+    setting.prop_flat_map(|setting| {
         let members: Vec<_> = setting.members.into_iter().map(grid_member).collect();
         members.prop_map(|members| Grid { members })
     })
@@ -151,7 +213,8 @@ pub fn grid() -> impl Strategy<Value = Grid> {
 
 fn grid_member(base: Member) -> impl Strategy<Value = GridMember> {
     let params: Vec<_> = base.detector.params.iter().collect();
-    let chosen = proptest::sample::subsequence(params, 0..4);
+    let most = params.len().min(3);
+    let chosen = proptest::sample::subsequence(params, 0..=most);
     chosen.prop_flat_map(move |chosen| {
         let base = base.clone();
         let several = |p: &'static deadloop_detect::Param| {

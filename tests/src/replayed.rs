@@ -19,7 +19,7 @@ pub struct Seen {
 
 impl From<&Stop> for Seen {
     fn from(stop: &Stop) -> Self {
-        let at = stop.exact.seen.of(stop.channel).0;
+        let at = stop.exact.seen.count(stop.channel);
         Self {
             channel: stop.channel,
             at,
@@ -54,7 +54,7 @@ pub fn transcript(pieces: &[(Channel, String)]) -> Transcript {
 pub fn live(setting: &Setting, pieces: &[(Channel, String)], size: usize) -> Option<Seen> {
     alarm(setting, pieces, size).map(|alarm| Seen {
         channel: alarm.channel,
-        at: alarm.exact.0,
+        at: alarm.exact.count(),
         kind: alarm.kind.name(),
         member: alarm.member,
     })
@@ -75,11 +75,12 @@ pub fn alarm_of(guard: &mut Guard, pieces: &[(Channel, String)], size: usize) ->
         let chars: Vec<char> = text.chars().collect();
         for chunk in chars.chunks(size.max(1)) {
             let chunk: String = chunk.iter().collect();
-            if let Some(a) = guard.push(*channel, &chunk) {
-                assert!(a.exact <= a.delivered && a.delivered.0 - a.exact.0 < size as u64);
-                assert_eq!(guard.push(*channel, &chunk), None, "one alarm a guard");
+            if let Some(a) = guard.push_text(*channel, &chunk) {
+                assert!(a.exact <= a.delivered && a.delivered.since(a.exact) < size as u64);
+                assert_eq!(guard.push_text(*channel, &chunk), None, "one alarm a guard");
                 return Some(Alarm {
                     delivered: a.exact,
+                    event: 0,
                     ..a
                 });
             }

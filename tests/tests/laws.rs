@@ -7,7 +7,8 @@
 )]
 
 use deadloop_detect::{
-    Channel, DETECTORS, Detector, Guard, Measure, Member, Meter, Params, Setting, Settings,
+    Channel, DETECTORS, Detector, Event, Fact, Guard, Measure, Member, Params, Sample, Setting,
+    Settings,
 };
 use deadloop_replay::{Plan, decide};
 use deadloop_tests::generate;
@@ -64,7 +65,7 @@ proptest! {
     #[test]
     fn total(setting in generate::setting(), chunks in prop::collection::vec("\\PC{0,30}|\\s{0,9}", 0..20)) {
         let mut guard = Guard::new(&setting).expect("it reads text");
-        let alarms = chunks.iter().filter_map(|c| guard.push(Channel::Reasoning, c)).count();
+        let alarms = chunks.iter().filter_map(|c| guard.push_text(Channel::Reasoning, c)).count();
         prop_assert!(alarms <= 1);
     }
 
@@ -138,9 +139,9 @@ fn a_fresh_guard_alarms_as_a_new_one() {
         let mut used = Guard::new(&setting).expect("it reads text");
         let before = "It counts: one and two, three and four. ".repeat(300);
         alarm_of(&mut used, &[(Channel::Answer, before)], 100);
-        let pieces = [(Channel::Answer, plain_loops())];
+        let pieces = [(Channel::Answer, example(detector))];
         let told = alarm_of(&mut used.fresh(), &pieces, 100);
-        assert!(told.is_some(), "{} sees plain loops", detector.name);
+        assert!(told.is_some(), "{} sees its example", detector.name);
         assert_eq!(told, alarm(&setting, &pieces, 100), "{}", detector.name);
     }
 }
@@ -169,9 +170,7 @@ fn work_is_bounded_on_adversarial_text() {
     ];
     for (detector, params) in every_preset() {
         for text in &texts {
-            let mut meter = meter(detector, &params);
-            let mut facts = Vec::new();
-            meter.push(text, &mut facts);
+            let facts = facts(detector, &params, text);
             assert!(facts.len() <= n, "{}: {} facts", detector.name, facts.len());
             assert!(
                 facts
@@ -183,18 +182,27 @@ fn work_is_bounded_on_adversarial_text() {
     }
 }
 
-/// Some presets compare nothing but whole sentences, or long units; some detectors ask for doubt.
-fn plain_loops() -> String {
+/// The detector's own example, and loops that the presets of some see: they compare nothing but whole sentences, or
+/// long units, or ask for doubt.
+fn example(detector: &Detector) -> String {
     let sentence = "\nI will not output any more text since I am done.";
     let doubt = "\nBut wait, maybe that is not it after all.";
-    "思考".repeat(9000) + &sentence.repeat(200) + &doubt.repeat(200)
+    let own = match detector.fires {
+        Sample::Text(unit, times) => unit.repeat(times),
+        Sample::Run(_) | Sample::None => String::new(),
+    };
+    "思考".repeat(9000) + &sentence.repeat(200) + &doubt.repeat(200) + &own
 }
 
-fn meter(detector: &'static Detector, params: &Params) -> Box<dyn Meter> {
-    match detector.measure {
-        Measure::Text(recipe) => recipe(params).meter(),
-        Measure::Program(_) => panic!("{} has no meter", detector.name),
-    }
+/// All that a meter of text tells.
+fn facts(detector: &'static Detector, params: &Params, text: &str) -> Vec<Fact> {
+    let Measure::Text(recipe) = detector.measure else {
+        panic!("{} reads no text", detector.name)
+    };
+    let mut facts = Vec::new();
+    let mut meter = recipe(params).meter(Channel::Answer);
+    meter.push(&Event::Text(Channel::Answer, text), &mut facts);
+    facts
 }
 
 /// What is registered is whole: unique names, possible defaults and presets that name real
@@ -210,9 +218,8 @@ fn the_registry_is_whole() {
             }],
         };
         assert_eq!(setting.members[0].check(), Ok(()), "{}", detector.name);
-        let mut facts = Vec::new();
-        meter(detector, &params).push(&plain_loops(), &mut facts);
-        assert!(!facts.is_empty(), "{} sees plain loops", detector.name);
+        let facts = facts(detector, &params, &example(detector));
+        assert!(!facts.is_empty(), "{} sees its example", detector.name);
         assert!(
             facts
                 .iter()
@@ -229,32 +236,6 @@ fn the_registry_is_whole() {
                 assert!(detector.param(name).is_some(), "{}: {name}", preset.name);
             }
         }
-    }
-}
-
-/// Every file of a registry's folder is in the registry.
-#[test]
-fn no_detector_is_forgotten() {
-    let folder = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/../crates/deadloop-detect/src/detectors"
-    );
-    let files = std::fs::read_dir(folder)
-        .expect("the folder is there")
-        .filter_map(|entry| {
-            let name = entry
-                .expect("readable")
-                .file_name()
-                .into_string()
-                .expect("a name");
-            let name = name.trim_end_matches(".rs").to_owned();
-            (name != "mod" && !name.contains('.')).then_some(name)
-        });
-    for file in files {
-        assert!(
-            DETECTORS.iter().any(|d| d.name == file),
-            "{file} is not registered"
-        );
     }
 }
 

@@ -6,7 +6,7 @@
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
-use deadloop_detect::{Channel, Detector, Guard, Member, Params, Setting, Value};
+use deadloop_detect::{Channel, Detector, Event, Guard, Member, Params, Setting, Value};
 use deadloop_tests::generate;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
@@ -262,9 +262,16 @@ fn guard(params: &Params, text: &str, size: usize) -> Option<Said> {
     .expect("it reads text");
     let chars: Vec<char> = text.chars().collect();
     chars.chunks(size).find_map(|chunk| {
-        let a = guard.push(Channel::Answer, &chunk.iter().collect::<String>())?;
+        let a = guard.push_text(Channel::Answer, &chunk.iter().collect::<String>())?;
         let kind = a.kind.name();
-        Some((a.exact.0, a.onset.0, a.period.0, a.copies, a.unit, kind))
+        Some((
+            a.exact.count(),
+            a.onset.count(),
+            a.period.count(),
+            a.copies,
+            a.unit,
+            kind,
+        ))
     })
 }
 
@@ -283,7 +290,9 @@ fn swept(params: &Params, text: &str) -> Option<u64> {
         params: loosest,
     };
     let recipe = loosest.recipe().expect("it reads text");
-    recipe.meter().push(text, &mut facts);
+    recipe
+        .meter(Channel::Answer)
+        .push(&Event::Text(Channel::Answer, text), &mut facts);
     let params = params.clone();
     let member = Member {
         detector,

@@ -62,9 +62,9 @@ fn what_an_alarm_tells() {
             let chunks = chars.chunks(size.min(chars.len()));
             let alarm = chunks
                 .map(String::from_iter)
-                .find_map(|chunk| guard.push(Channel::Answer, &chunk))
+                .find_map(|chunk| guard.push_text(Channel::Answer, &chunk))
                 .expect("it fires");
-            let (onset, period) = (alarm.onset.0, alarm.period.0);
+            let (onset, period) = (alarm.onset.count(), alarm.period.count());
             assert!(
                 expect.onset.is_none_or(|o| o == onset)
                     && expect.period.is_none_or(|p| p == period),

@@ -6,9 +6,11 @@
 //! here: [`Entry::labels`] is carried, never read.
 mod card;
 mod caught;
+mod class;
 mod corpus;
 mod csv_rows;
 mod digest;
+mod events;
 pub mod find;
 mod formats;
 mod ids;
@@ -31,9 +33,12 @@ mod writer;
 
 pub use card::{Card, CardModel};
 pub use caught::caught;
+pub use class::Class;
 pub use corpus::{Corpus, CorpusError};
 pub use csv_rows::{CsvRow, csv_rows};
+pub use deadloop_detect as detect;
 pub use digest::{CorpusHash, CorpusHasher, RecordDigest, text_hash};
+pub use events::stream;
 pub use formats::Effort;
 pub use ids::Ids;
 pub use import::{

@@ -5,6 +5,8 @@
 
 use std::fmt;
 
+use deadloop_detect::Kind;
+
 /// How the copies differ, and what is repeated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum PlantKind {
@@ -27,14 +29,19 @@ impl PlantKind {
         Self::NearRepeat,
     ];
 
-    /// The name, as in files.
-    pub fn name(self) -> &'static str {
+    /// The kind of loop that it makes.
+    pub fn kind(self) -> Kind {
         match self {
-            Self::ShortSequence => "short-sequence",
-            Self::Paragraph => "paragraph",
-            Self::OrderedList => "ordered-list",
-            Self::NearRepeat => "near-repeat",
+            Self::ShortSequence => Kind::ShortSequence,
+            Self::Paragraph => Kind::Paragraph,
+            Self::OrderedList => Kind::OrderedList,
+            Self::NearRepeat => Kind::NearRepeat,
         }
+    }
+
+    /// The name of that kind.
+    pub fn name(self) -> &'static str {
+        self.kind().name()
     }
 }
 

@@ -54,7 +54,11 @@ impl Transcript {
                 Body::Reasoning(text) | Body::Answer(text) if text.is_empty() => Some(None),
                 Body::Reasoning(_) | Body::Answer(_) | Body::ToolCall { .. } => None,
                 Body::Finish { reason } => Some(reason.as_deref()),
-                Body::ToolResult { .. } | Body::Turn => Some(None),
+                Body::ToolResult { .. }
+                | Body::Turn
+                | Body::User(_)
+                | Body::System
+                | Body::Handoff { .. } => Some(None),
             });
         ends.flatten().next()
     }
@@ -118,6 +122,17 @@ pub enum Body {
     },
     /// A new turn of an agent run begins.
     Turn,
+    /// What came from outside, the task first.
+    User(String),
+    /// A prompt or a tool's definition: its length and hash are among the event's other fields.
+    System,
+    /// One agent chose the next.
+    Handoff {
+        /// Who chose.
+        from: String,
+        /// Who is next.
+        to: String,
+    },
     /// The stream ended, and why, where the recording says.
     Finish {
         /// `stop`, `length`, …

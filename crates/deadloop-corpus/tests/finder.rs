@@ -5,8 +5,10 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use deadloop_corpus::Class;
 use deadloop_corpus::Corpus;
-use deadloop_corpus::find::{Class, Kind, find};
+use deadloop_corpus::detect::Kind;
+use deadloop_corpus::find::find;
 use deadloop_corpus::plant::{Numbering, Plan, PlantKind, plant};
 use proptest::prelude::{prop, prop_assert_eq, proptest};
 

@@ -238,7 +238,7 @@ fn tool_loops_are_where_their_labels_say() {
             start + period + (calls.len() - end),
             "all else is different"
         );
-        assert_eq!(label.kind == "tool-repeat", period == 1);
+        assert_eq!(label.kind == "identical-call", period == 1);
         checked += 1;
     }
     assert!(checked >= 30, "{checked}");

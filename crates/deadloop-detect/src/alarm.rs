@@ -7,8 +7,8 @@ use serde::Serialize;
 
 use crate::fact::{Bound, Fact};
 use crate::param::{Param, Threshold};
-use crate::position::{Channel, Chars, Kind};
 use crate::setting::Member;
+use crate::stream::{Calls, Channel, Kind, Seen, Turns, Unit, Units};
 use crate::value::Value;
 
 /// A dead loop, found in a live stream.
@@ -18,7 +18,7 @@ pub struct Alarm {
     pub detector: &'static str,
     /// Which member of the guard that is, counted from 0.
     pub member: usize,
-    /// The channel in which it fired; all positions count there.
+    /// The channel in which it fired; all positions count there, in its unit.
     pub channel: Channel,
     /// What kind of loop it is.
     pub kind: Kind,
@@ -27,18 +27,24 @@ pub struct Alarm {
     /// The thresholds that were met, in the order of the detector's parameters; after them what structural
     /// parameters asked ([`Asked`](crate::Asked)).
     pub thresholds: Vec<Met>,
-    /// The chars after which a detector that sees one char at a time knows.
-    pub exact: Chars,
-    /// The end of the event that holds that char: when this alarm was raised.
-    pub delivered: Chars,
+    /// The units after which a detector that sees one at a time knows.
+    pub exact: Units,
+    /// The end of the event that holds the last of them: when this alarm was raised.
+    pub delivered: Units,
     /// Where the second copy begins, as far as the detector could see.
-    pub onset: Chars,
+    pub onset: Units,
     /// Length of one copy.
-    pub period: Chars,
+    pub period: Units,
     /// Whole copies in a row, the first included.
     pub copies: u64,
     /// The repeated unit, cut to 80 chars.
     pub unit: String,
+    /// The event that raised it: how many had been pushed before.
+    pub event: u64,
+    /// Tool calls issued by then.
+    pub calls: Calls,
+    /// Turns begun by then.
+    pub turns: Turns,
 }
 
 /// A threshold of the setting, and the bound of the fact that satisfied it.
@@ -57,8 +63,9 @@ impl Alarm {
         (index, member): (usize, &Member),
         channel: Channel,
         fact: Fact,
-        delivered: Chars,
+        (event, seen): (u64, Seen),
     ) -> Self {
+        let beat = fact.beat().map(|(_, beat)| beat);
         Self {
             detector: member.detector.name,
             member: index,
@@ -67,7 +74,14 @@ impl Alarm {
             check: fact.check,
             thresholds: met(member, &fact),
             exact: fact.position(fact.at),
-            delivered,
+            // The facts of a run say themselves where they are: before a turn it has not begun.
+            delivered: match beat {
+                Some(_) => fact.position(fact.at),
+                None => seen.units(channel),
+            },
+            event,
+            calls: beat.map_or(seen.tools, |beat| beat.calls),
+            turns: beat.map_or(seen.turns, |beat| beat.turns),
             onset: fact.onset,
             period: fact.period,
             copies: u64::try_from(fact.value(fact.copies, fact.at)).unwrap_or(0),
@@ -84,9 +98,10 @@ impl Alarm {
             .map(|m| format!("{} {} (measured {})", m.param, m.value, m.measured))
             .collect();
         format!(
-            "dead loop: {} in {}, chars {}..{} (known at {}), {}: {:?}; {}/{}: {}",
+            "dead loop: {} in {}, {} {}..{} (known at {}), {}: {:?}; {}/{}: {}",
             self.kind,
             self.channel,
+            self.channel.unit(),
             self.onset,
             self.delivered,
             self.exact,
@@ -100,22 +115,27 @@ impl Alarm {
 
     /// What repeats, in numbers, as far as the detector counts copies: `7 copies of 36 chars`.
     pub fn what(&self) -> String {
-        match self.period.0 {
-            0 => "no exact copies".into(),
-            period => format!("{} copies of {period} chars", self.copies),
+        match (self.period.count(), self.period.unit()) {
+            (0, _) => "no exact copies".into(),
+            (1, Unit::Calls) => format!("{} copies of 1 call", self.copies),
+            (1, Unit::Turns) => format!("{} copies of 1 turn", self.copies),
+            (period, unit) => format!("{} copies of {period} {unit}", self.copies),
         }
     }
 
     /// A sentence for the person who waits for the answer, in English; what comes next (another attempt, or
-    /// none) is for the product to say. For other languages, make one from `channel` and `kind`.
+    /// none) is for the product to say. For other languages, make one from `kind` and `channel`.
     pub fn user_message(&self) -> String {
-        let what = match self.channel {
-            Channel::Reasoning => "thinking",
-            Channel::Answer => "answer",
-            Channel::Tools => "tool calls",
+        let place = match self.channel {
+            Channel::Reasoning => " in its thinking",
+            Channel::Answer => " in its answer",
+            Channel::Arguments => " in what it asks of a tool",
+            // What it was doing says so.
+            Channel::Tools | Channel::Turns => "",
         };
         format!(
-            "The model was repeating itself in its {what} and could not get out of it, so the response was stopped."
+            "The model {}{place} and could not get out of it, so the response was stopped.",
+            self.kind.was_doing()
         )
     }
 }

@@ -1,24 +1,22 @@
-//! The two halves of a detector: a [`Meter`] turns text into [`Fact`]s, a [`Rule`] decides which of
+//! The two halves of a detector: a [`Meter`] turns events into [`Fact`]s, a [`Rule`] decides which of
 //! them is an alarm. The live [`Guard`](crate::Guard), a replay and a sweep all join these same two
 //! halves, so they cannot disagree.
 
-use std::sync::Arc;
-
 use crate::param::Threshold;
-use crate::position::{Chars, Kind};
+use crate::stream::{Calls, Chars, Kind, Turns, Unit, Units};
 
 /// One thing that a meter saw, with all that a rule needs to decide about it: something at one
 /// position, or a stretch that grows while the text goes on.
 ///
-/// A meter counts in steps of its own (chars, or lines, or samples); `at` and `until` are steps, and
-/// [`position`](Fact::position) says how many chars had been read at one of them.
+/// A meter counts in steps of its own (chars, lines, samples, events); `at` and `until` are steps, and
+/// [`position`](Fact::position) says how many units of the fact's channel had arrived at one of them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fact {
     /// The step at which it was known.
     pub at: u64,
     /// The last step of the stretch; `at` for what does not grow.
     pub until: u64,
-    /// Where the steps `at..=until` lie in the text.
+    /// Where the steps `at..=until` lie.
     pub clock: Clock,
     /// What kind of loop it would be.
     pub kind: Kind,
@@ -29,10 +27,10 @@ pub struct Fact {
     pub asked: Vec<Asked>,
     /// The check that saw it.
     pub check: &'static str,
-    /// Where the second copy begins, as far as the meter can see.
-    pub onset: Chars,
-    /// Length of one copy.
-    pub period: Chars,
+    /// Where the second copy begins, as far as the meter can see, in units of the fact's channel.
+    pub onset: Units,
+    /// Length of one copy, in the same unit.
+    pub period: Units,
     /// Whole copies in a row, the first included.
     pub copies: Bound,
     /// The repeated unit, cut to [`UNIT_CHARS`].
@@ -51,13 +49,24 @@ pub struct Asked {
     pub bound: Bound,
 }
 
-/// Where the steps of a fact lie in the text.
+/// Where the steps of a fact lie.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Clock {
     /// A step is a char: step n is known when n chars have been read.
     Chars,
     /// The chars that had been read at each step from `at` on; rising.
     At(Vec<Chars>),
+    /// The one step is an event of a run, told by its number from 0.
+    Event(Beat),
+}
+
+/// Where in a run an event is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Beat {
+    /// Calls issued by then, the event's own included.
+    pub calls: Calls,
+    /// Turns begun by then; before a turn: those that have ended.
+    pub turns: Turns,
 }
 
 /// What a fact asks of one threshold.
@@ -86,10 +95,10 @@ pub enum Bound {
         /// no length asks for fewer steps than a shorter one.
         rising: bool,
     },
-    /// Grows with the text: the chars read since `from`.
-    Chars {
-        /// Where it is 0.
-        from: Chars,
+    /// Grows with the channel: the units that have arrived since `from`.
+    Units {
+        /// Where it is 0, in the unit of the fact's channel.
+        from: Units,
     },
 }
 
@@ -127,14 +136,30 @@ fn whole_in(steps: u64, per: u64, rising: bool) -> u64 {
 }
 
 impl Fact {
-    /// How many chars had been read at `step`, one of `at..=until`.
-    pub fn position(&self, step: u64) -> Chars {
-        match &self.clock {
+    /// How many units of the fact's channel had arrived at `step`, one of `at..=until`.
+    pub fn position(&self, step: u64) -> Units {
+        let chars = match &self.clock {
             Clock::Chars => Chars(step),
             Clock::At(at) => {
                 let i = usize::try_from(step.saturating_sub(self.at)).unwrap_or(usize::MAX);
                 at.get(i).or(at.last()).copied().unwrap_or_default()
             }
+            Clock::Event(beat) => {
+                return match self.onset.unit() {
+                    Unit::Turns => beat.turns.into(),
+                    Unit::Calls | Unit::Chars => beat.calls.into(),
+                };
+            }
+        };
+        chars.into()
+    }
+
+    /// The event of a run at which it was known, and what of the run there was by then; `None`: it is a
+    /// fact of a text.
+    pub fn beat(&self) -> Option<(u64, Beat)> {
+        match self.clock {
+            Clock::Event(beat) => Some((self.at, beat)),
+            Clock::Chars | Clock::At(_) => None,
         }
     }
 
@@ -144,7 +169,7 @@ impl Fact {
             Bound::Fixed(n) | Bound::Exactly(n) => return n,
             Bound::Steps { from, per } => step.saturating_sub(from) / per.max(1),
             Bound::Whole { from, per, rising } => whole_in(step.saturating_sub(from), per, rising),
-            Bound::Chars { from } => self.position(step).saturating_sub(from).0,
+            Bound::Units { from } => self.position(step).since(from),
         };
         i64::try_from(number).unwrap_or(i64::MAX)
     }
@@ -160,17 +185,56 @@ impl Fact {
             Bound::Whole { from, per, rising } => {
                 from.saturating_add(whole_from(needed, per, rising))
             }
-            Bound::Chars { from } => self.first_at(Chars(from.0.saturating_add(needed))),
+            Bound::Units { from } => self.first_at(from.count().saturating_add(needed)),
         };
         (step <= self.until).then_some(step.max(self.at))
     }
 
-    /// The first step with that many chars read; past `until` where there is none.
-    fn first_at(&self, chars: Chars) -> u64 {
+    /// The first step with that many units of the channel; past `until` where there is none.
+    fn first_at(&self, count: u64) -> u64 {
         match &self.clock {
-            Clock::Chars => chars.0,
-            Clock::At(at) => self.at + at.partition_point(|c| *c < chars) as u64,
+            Clock::Chars => count,
+            Clock::At(at) => self.at + at.partition_point(|c| c.0 < count) as u64,
+            Clock::Event(_) if self.position(self.at).count() < count => u64::MAX,
+            Clock::Event(_) => self.at,
         }
+    }
+
+    /// The same fact of a text that begins `base` chars into its channel: positions move, and what
+    /// thresholds are held against counts from there as before.
+    pub(crate) fn moved(mut self, base: Chars) -> Self {
+        if base == Chars(0) {
+            return self;
+        }
+        let steps = match &mut self.clock {
+            Clock::Chars => base.0,
+            Clock::At(at) => {
+                at.iter_mut().for_each(|chars| *chars = *chars + base);
+                0
+            }
+            Clock::Event(_) => return self,
+        };
+        let moved = |bound: Bound| match bound {
+            Bound::Fixed(_) | Bound::Exactly(_) => bound,
+            Bound::Steps { from, per } => Bound::Steps {
+                from: from + steps,
+                per,
+            },
+            Bound::Whole { from, per, rising } => Bound::Whole {
+                from: from + steps,
+                per,
+                rising,
+            },
+            Bound::Units { from } => Bound::Units {
+                from: Chars(from.count() + base.0).into(),
+            },
+        };
+        (self.at, self.until) = (self.at + steps, self.until + steps);
+        self.bounds.iter_mut().for_each(|b| *b = moved(*b));
+        self.asked.iter_mut().for_each(|a| a.bound = moved(a.bound));
+        self.copies = moved(self.copies);
+        self.onset = Chars(self.onset.count() + base.0).into();
+        self
     }
 
     /// The same fact as a setting sees it that accepts it at `step`: nothing of what came later.
@@ -188,7 +252,10 @@ impl Fact {
             .zip(asked)
             .for_each(|(asked, bound)| asked.bound = bound);
         self.copies = freeze(&self, self.copies);
-        self.clock = Clock::At(vec![self.position(step)]);
+        self.clock = match self.clock {
+            Clock::Event(_) => self.clock,
+            _ => Clock::At(vec![Chars(self.position(step).count())]),
+        };
         (self.at, self.until) = (step, step);
         self
     }
@@ -196,39 +263,6 @@ impl Fact {
 
 /// How much of a repeated unit a fact keeps, in chars.
 pub const UNIT_CHARS: usize = 80;
-
-/// The measuring half: one per stream. A fresh meter is the reset.
-pub trait Meter: Send {
-    /// Reads the next piece of the stream and appends what it shows. Of facts that a setting
-    /// accepts at the same char, the one that stands first counts.
-    ///
-    /// How the stream is cut into pieces does not change which setting accepts what where: a stretch
-    /// that goes on past the end of a piece is told in parts.
-    fn push(&mut self, piece: &str, facts: &mut Vec<Fact>);
-}
-
-/// What a meter is made from, compiled once and shared: the immutable half of a detector, of which
-/// each stream gets a fresh [`Meter`].
-#[derive(Clone)]
-pub struct Recipe(Arc<dyn Fn() -> Box<dyn Meter> + Send + Sync>);
-
-impl Recipe {
-    /// A recipe from what makes a fresh meter.
-    pub fn new(make: impl Fn() -> Box<dyn Meter> + Send + Sync + 'static) -> Self {
-        Self(Arc::new(make))
-    }
-
-    /// A fresh meter.
-    pub fn meter(&self) -> Box<dyn Meter> {
-        (self.0)()
-    }
-}
-
-impl std::fmt::Debug for Recipe {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Recipe")
-    }
-}
 
 /// The deciding half: the thresholds of one setting.
 #[derive(Clone, Debug)]

@@ -4,10 +4,11 @@
 use std::sync::Arc;
 
 use crate::alarm::Alarm;
-use crate::fact::{Fact, Meter, Recipe, Rule};
-use crate::position::{Channel, Chars};
+use crate::fact::{Fact, Rule};
+use crate::meter::{Meter, Recipe};
 use crate::setting::{Member, NotLive, Setting};
 use crate::settings::Settings;
+use crate::stream::{Channel, Chars, Event, Seen};
 
 /// The guards of a settings file, compiled once. `Send` and `Sync`: one for the whole program.
 ///
@@ -18,7 +19,7 @@ use crate::settings::Settings;
 /// // For each request:
 /// let mut guard = guards.guard("some-model");
 /// for chunk in ["Let me think.", " So"] {
-///     assert!(guard.push(Channel::Reasoning, chunk).is_none());
+///     assert!(guard.push_text(Channel::Reasoning, chunk).is_none());
 /// }
 /// # Ok::<(), deadloop_detect::NotLive>(())
 /// ```
@@ -70,16 +71,19 @@ impl Guards {
 /// let mut guard = Guard::new(settings.for_model("some-model"))?;
 /// let mut alarm = None;
 /// while alarm.is_none() {
-///     alarm = guard.push(Channel::Reasoning, "思考");
+///     alarm = guard.push_text(Channel::Reasoning, "思考");
 /// }
-/// assert_eq!(alarm.map(|a| a.exact.0), Some(180));
+/// assert_eq!(alarm.map(|a| a.exact.count()), Some(180));
 /// # Ok::<(), deadloop_detect::NotLive>(())
 /// ```
 pub struct Guard {
     parts: Arc<[Part]>,
-    /// For each part its meters, one a channel.
+    /// For each part its meters, one a channel that it reads.
     meters: Vec<Vec<(Channel, Box<dyn Meter>)>>,
-    seen: [(Channel, Chars); 2],
+    /// What has arrived.
+    seen: Seen,
+    /// How many events have been pushed.
+    events: u64,
     fired: bool,
     facts: Vec<Fact>,
 }
@@ -115,15 +119,14 @@ impl Guard {
 
     fn of(parts: Arc<[Part]>) -> Self {
         let meters = |part: &Part| {
-            let watched = Channel::TEXT
-                .into_iter()
-                .filter(|c| part.member.watches(*c));
-            watched.map(|c| (c, part.recipe.meter())).collect()
+            let channels = part.member.channels();
+            channels.map(|c| (c, part.recipe.meter(c))).collect()
         };
         Self {
             meters: parts.iter().map(meters).collect(),
             parts,
-            seen: Channel::TEXT.map(|channel| (channel, Chars(0))),
+            seen: Seen::default(),
+            events: 0,
             fired: false,
             facts: Vec::new(),
         }
@@ -136,29 +139,41 @@ impl Guard {
         Self::of(Arc::clone(&self.parts))
     }
 
-    /// Takes the next chunk of a text channel; calls of tools are none. `Some` at the first alarm; from
-    /// then on `None`: the stream is over.
-    pub fn push(&mut self, channel: Channel, chunk: &str) -> Option<Alarm> {
-        let seen = self
-            .seen
-            .iter_mut()
-            .find(|(c, _)| *c == channel)
-            .map(|(_, seen)| seen)?;
+    /// Takes the next chunk of a channel that carries text: [`push`](Self::push) for who has nothing else.
+    pub fn push_text(&mut self, channel: Channel, chunk: &str) -> Option<Alarm> {
+        self.push(&Event::Text(channel, chunk))
+    }
+
+    /// Takes the next event. `Some` at the first alarm; from then on `None`: the stream is over.
+    ///
+    /// ```
+    /// use deadloop_detect::{Arguments, Event, Guard, Settings};
+    ///
+    /// let settings = Settings::parse("[[guard]]\ndetector = \"duplicate\"")?;
+    /// let mut guard = Guard::new(settings.for_model("some-model"))?;
+    /// let call = Event::Call { id: None, name: "ls", arguments: Arguments::Raw("{}") };
+    /// let alarm = (0..9).find_map(|_| guard.push(&call)); // before each call is run
+    /// assert_eq!(alarm.map(|a| a.calls.0), Some(3));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn push(&mut self, event: &Event<'_>) -> Option<Alarm> {
         if self.fired {
             return None;
         }
-        *seen = *seen + Chars::of(chunk);
-        let delivered = *seen;
+        let number = self.events;
+        self.events += 1;
+        self.seen = after(self.seen, event);
+        // All of it is in this event: what is left of the order of moments is the offset, then the member.
         let first = (0..self.parts.len())
             .filter_map(|i| {
-                let fact = self.read(i, channel, chunk)?;
-                Some((fact.position(fact.at), i, fact))
+                let (channel, fact) = self.read(i, event)?;
+                Some((offset(&fact), i, channel, fact))
             })
-            .min_by_key(|(at, i, _)| (*at, *i));
-        let (_, i, fact) = first?;
+            .min_by_key(|(offset, i, ..)| (*offset, *i));
+        let (_, i, channel, fact) = first?;
         self.fired = true;
         let member = (i, &self.parts[i].member);
-        Some(Alarm::new(member, channel, fact, delivered))
+        Some(Alarm::new(member, channel, fact, (number, self.seen)))
     }
 
     /// Whether it has alarmed.
@@ -166,18 +181,43 @@ impl Guard {
         self.fired
     }
 
-    /// Of the facts that a part sees in this chunk, the one that its rule accepts first.
-    fn read(&mut self, part: usize, channel: Channel, chunk: &str) -> Option<Fact> {
-        let Part { rule, .. } = &self.parts[part];
+    /// Of the facts that a part sees in this event, the one that its rule accepts first, and its channel.
+    fn read(&mut self, part: usize, event: &Event<'_>) -> Option<(Channel, Fact)> {
+        let Part { rule, recipe, .. } = &self.parts[part];
         let mut meters = self.meters[part].iter_mut();
-        let (_, meter) = meters.find(|(c, _)| *c == channel)?;
+        let run = recipe.reads_run();
+        let reads = |channel: Channel| match event {
+            _ if run => true,
+            Event::Text(of, _) => *of == channel,
+            Event::Call { .. } => channel == Channel::Arguments,
+            _ => false,
+        };
+        let (channel, meter) = meters.find(|(channel, _)| reads(*channel))?;
         let facts = &mut self.facts;
         facts.clear();
-        meter.push(chunk, facts);
+        meter.push(event, facts);
         let accepted = |(i, fact): (usize, &Fact)| Some((rule.alarm(fact)?, i));
         let all = facts.iter().enumerate().filter_map(accepted);
-        let (step, i) = all.min_by_key(|(step, i)| (facts[*i].position(*step), *i))?;
-        Some(facts.swap_remove(i).seen_at(step))
+        let (step, i) = all.min_by_key(|(step, i)| (facts[*i].position(*step).count(), *i))?;
+        Some((*channel, facts.swap_remove(i).seen_at(step)))
+    }
+}
+
+/// What has arrived once an event has.
+fn after(seen: Seen, event: &Event<'_>) -> Seen {
+    match event {
+        Event::Text(channel, text) => seen.plus(*channel, Chars::of(text).0),
+        Event::Call { .. } => seen.plus(Channel::Tools, 1),
+        Event::Turn { .. } => seen.plus(Channel::Turns, 1),
+        _ => seen,
+    }
+}
+
+/// The chars of the event's text after which a fact is known; 0 of an event without text.
+fn offset(fact: &Fact) -> u64 {
+    match fact.beat() {
+        Some(_) => 0,
+        None => fact.position(fact.at).count(),
     }
 }
 
@@ -196,11 +236,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn guards_are_shared_by_threads_and_a_guard_moves_to_one() {
+    fn guards_are_shared_by_threads() {
         fn shared<T: Send + Sync>() {}
-        fn moved<T: Send>() {}
         shared::<Guards>();
-        moved::<Guard>();
+        shared::<Guard>();
     }
 
     #[test]
@@ -211,7 +250,7 @@ mod tests {
         let guards = Guards::new(&settings).unwrap();
         for (model, detector) in [("abc", "checkpoint"), ("b", "periodic")] {
             let mut guard = guards.guard(model);
-            let alarm = (0..2000).find_map(|_| guard.push(Channel::Answer, "so "));
+            let alarm = (0..2000).find_map(|_| guard.push_text(Channel::Answer, "so "));
             assert_eq!(alarm.unwrap().detector, detector);
         }
     }

@@ -1,4 +1,4 @@
-//! Dead-loop detectors for LLM streams: text in, alarm out.
+//! Dead-loop detectors for LLM streams: events in, alarm out.
 //!
 //! This is what a product embeds. It has no I/O, no clock, no thread and no label: a [`Settings`]
 //! file says which detectors guard which model, a [`Guard`] watches one stream.
@@ -14,7 +14,7 @@
 //! let mut guard = guards.guard("deepseek-r1");
 //! let stream = std::iter::repeat_n("Wait, let me check. ", 500);
 //! for chunk in stream {
-//!     if let Some(alarm) = guard.push(Channel::Reasoning, chunk) {
+//!     if let Some(alarm) = guard.push_text(Channel::Reasoning, chunk) {
 //!         eprintln!("{}", alarm.log_line()); // what, where, which thresholds: for the log
 //!         println!("{}", alarm.user_message()); // a sentence for whoever waits
 //!         break; // and close the connection: nothing more is generated or paid for
@@ -26,12 +26,15 @@
 //!
 //! `examples/streaming_client` is the whole integration: log, abort, message, retry.
 //!
-//! A detector is two halves: a [`Meter`] turns text into [`Fact`]s, a [`Rule`] decides which of them
+//! A product that runs an agent pushes its calls and results too: [`Guard::push`] takes any [`Event`].
+//!
+//! A detector is two halves: a [`Meter`] turns events into [`Fact`]s, a [`Rule`] decides which of them
 //! is an alarm. The replay engine of deadloop joins the same two halves, so that what is measured
 //! offline is what production does.
 //!
 //! | to find | look in |
 //! |---|---|
+//! | what arrives, and what positions are counted in | [`stream`] |
 //! | a detector, its parameters and presets | `detectors/<name>` |
 //! | what a parameter is | [`Param`] |
 //! | the TOML that production loads | [`Settings`] |
@@ -47,26 +50,32 @@ mod fence;
 mod guard;
 mod hold;
 mod meant;
+mod meter;
 mod param;
-mod position;
 mod preset;
 mod repeated;
+mod row;
+mod run;
 mod script;
 mod sentence;
 mod setting;
 mod settings;
+pub mod stream;
 mod value;
 
 pub use alarm::{Alarm, Met};
-pub use detectors::{DETECTORS, Detector, Measure, Program, Refusal};
-pub use fact::{Asked, Bound, Clock, Fact, Meter, Recipe, Rule, UNIT_CHARS};
+pub use detectors::{DETECTORS, Detector, Measure, Program, Refusal, Response, Sample};
+pub use fact::{Asked, Beat, Bound, Clock, Fact, Rule, UNIT_CHARS};
 pub use guard::{Guard, Guards};
 pub use meant::meant;
+pub use meter::{Meter, Recipe, TextMeter};
 pub use param::{DECIMAL, Domain, Mark, Param, Side, Threshold, Zero};
-pub use position::{Channel, Chars, Kind};
 pub use preset::{Preset, Source, presets};
 pub use setting::{Member, NotLive, Params, Setting};
 pub use settings::{
     DEPLOYMENT_LOOP_RATE, GuardTable, Named, RECOMMENDED, Settings, SettingsError, resolve,
+};
+pub use stream::{
+    Arguments, Calls, Channel, Chars, Cursor, Cut, Event, Kind, Seen, Turns, Unit, Units,
 };
 pub use value::{Literal, Value};

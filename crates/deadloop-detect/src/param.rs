@@ -3,6 +3,7 @@
 
 use std::fmt;
 
+use globset::Glob;
 use regex::Regex;
 
 use crate::value::{Literal, Value};
@@ -181,6 +182,8 @@ pub enum Domain {
         /// The greatest.
         max: f64,
     },
+    /// Yes or no.
+    Flag,
     /// One of these words.
     Word(&'static [&'static str]),
     /// One of these words, or a whole number from `min` to `max`.
@@ -209,6 +212,8 @@ pub enum Domain {
     Regexes,
     /// Any number of texts, none of them empty.
     Texts,
+    /// Any number of globs: `*`, `?`, `[a-z]`, `{this,that}`.
+    Globs,
     /// Any number of tables, each with exactly these whole numbers, none below 1.
     Rows(&'static [&'static str]),
     /// A program and its arguments.
@@ -226,6 +231,7 @@ impl Domain {
                 | Self::Rising { .. }
                 | Self::Regexes
                 | Self::Texts
+                | Self::Globs
                 | Self::Rows(_)
                 | Self::Program
         )
@@ -238,6 +244,7 @@ impl Domain {
             (Self::Float { min, max }, Value::Int(_) | Value::Float(_)) => {
                 value.as_number().is_some_and(|x| *min <= x && x <= *max)
             }
+            (Self::Flag, Value::Bool(_)) => true,
             (Self::Word(words), Value::Text(w)) => words.contains(&w.as_str()),
             (Self::WordOrInt { words, .. }, Value::Text(w)) => words.contains(&w.as_str()),
             (Self::WordOrInt { min, max, .. }, Value::Int(n)) => min <= n && n <= max,
@@ -250,6 +257,7 @@ impl Domain {
                 let is_text = |item: &Value| item.as_text().is_some_and(|text| !text.is_empty());
                 items.iter().all(is_text)
             }
+            (Self::Globs, Value::List(items)) => return globs(items),
             (Self::Rows(fields), Value::List(rows)) => rows.iter().all(|row| is_row(row, fields)),
             (Self::Program, Value::List(words)) => {
                 !words.is_empty() && words.iter().all(|w| w.as_text().is_some())
@@ -311,6 +319,16 @@ fn patterns(items: &[Value]) -> Result<(), String> {
     })
 }
 
+fn globs(items: &[Value]) -> Result<(), String> {
+    items.iter().try_for_each(|item| match item {
+        Value::Text(text) => match Glob::new(text) {
+            Ok(_) => Ok(()),
+            Err(error) => Err(format!("expected globs: {}", error.kind())),
+        },
+        _ => Err("expected a list of globs".into()),
+    })
+}
+
 impl fmt::Display for Domain {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let quoted = |words: &[&str]| {
@@ -322,6 +340,7 @@ impl fmt::Display for Domain {
         };
         match self {
             Self::Int { min, max } => write!(f, "a whole number, {min}..{max}"),
+            Self::Flag => f.write_str("true | false"),
             Self::Word(words) => f.write_str(&quoted(words)),
             Self::WordOrInt { words, min, max } => {
                 write!(f, "{} | a whole number, {min}..{max}", quoted(words))
@@ -332,6 +351,7 @@ impl fmt::Display for Domain {
             Self::Regex => f.write_str("a regular expression"),
             Self::Regexes => f.write_str("a list of regular expressions"),
             Self::Texts => f.write_str("a list of texts"),
+            Self::Globs => f.write_str("a list of globs"),
             Self::Float { min, max } => write!(f, "a number, {min:?}..{max:?}"),
             Self::Rows(fields) => write!(f, "a list of tables {{ {} }}", fields.join(", ")),
             Self::Program => f.write_str("a list: a program and its arguments"),

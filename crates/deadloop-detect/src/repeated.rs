@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use crate::position::Kind;
+use crate::stream::Kind;
 
 /// The last chars of a stream: what units are told from.
 #[derive(Default)]

@@ -5,9 +5,10 @@ use std::fmt::Write as _;
 use sha2::{Digest, Sha256};
 
 use crate::detectors::{Detector, Measure, Program, Refusal};
-use crate::fact::{Recipe, Rule};
+use crate::fact::Rule;
+use crate::meter::Recipe;
 use crate::param::{Mark, Param, Threshold};
-use crate::position::Channel;
+use crate::stream::Channel;
 use crate::value::Value;
 
 /// All parameters of one detector, in the order of its [registry entry](Detector::params).
@@ -66,6 +67,11 @@ impl Params {
         self.get(name).and_then(Value::as_text).unwrap_or("")
     }
 
+    /// Yes or no; no for a parameter that does not hold one.
+    pub fn flag(&self, name: &str) -> bool {
+        matches!(self.get(name), Some(Value::Bool(true)))
+    }
+
     /// The items of a list; none for a parameter that does not hold one.
     pub fn items(&self, name: &str) -> &[Value] {
         self.get(name).map_or(&[], Value::items)
@@ -77,7 +83,8 @@ impl Params {
 pub struct Member {
     /// The detector.
     pub detector: &'static Detector,
-    /// The channel that it reads; `None`: every text channel, each with a meter of its own.
+    /// The channel that it reads; `None`: that of its detector, which for a detector of text is `reasoning`
+    /// and `answer`, each with a meter of its own.
     pub channel: Option<Channel>,
     /// All its parameters.
     pub params: Params,
@@ -97,17 +104,24 @@ impl Member {
         (self.detector.check)(&self.params)
     }
 
-    /// Whether it reads `channel`.
+    /// Whether positions of its alarms may be in `channel`.
     pub fn watches(&self, channel: Channel) -> bool {
-        self.channel
-            .map_or(Channel::TEXT.contains(&channel), |own| own == channel)
+        match self.channel {
+            Some(own) => own == channel,
+            None => self.detector.channels().contains(&channel),
+        }
+    }
+
+    /// The channels in which it has a meter each, in their order: one for a detector of runs.
+    pub fn channels(&self) -> impl Iterator<Item = Channel> {
+        Channel::ALL.into_iter().filter(|c| self.watches(*c))
     }
 
     /// What its meters are made from: they tell all that these parameters, or more careful ones,
     /// accept. `None`: it is a [program](Self::program).
     pub fn recipe(&self) -> Option<Recipe> {
         match self.detector.measure {
-            Measure::Text(recipe) => Some(recipe(&self.params)),
+            Measure::Text(recipe) | Measure::Run(_, recipe) => Some(recipe(&self.params)),
             Measure::Program(_) => None,
         }
     }
@@ -115,7 +129,7 @@ impl Member {
     /// The program that it is, if it is one.
     pub fn program(&self) -> Option<Program> {
         match self.detector.measure {
-            Measure::Text(_) => None,
+            Measure::Text(_) | Measure::Run(..) => None,
             Measure::Program(program) => Some(program(&self.params)),
         }
     }

@@ -6,7 +6,7 @@
 //! [[guard]]
 //! detector = "checkpoint"
 //! preset   = "document"          # optional, params override
-//! channel  = "reasoning"         # optional: both text channels
+//! channel  = "reasoning"         # optional: reasoning and answer; or arguments, and of a run tools, turns
 //! enabled  = true                # optional
 //! [guard.params]
 //! min_matches = 8
@@ -30,9 +30,9 @@ use toml::Spanned;
 
 use crate::detectors::{DETECTORS, Detector};
 use crate::meant::meant;
-use crate::position::Channel;
 use crate::preset::presets;
 use crate::setting::{Member, Params, Setting, short_hash};
+use crate::stream::Channel;
 use crate::value::Value;
 
 /// Which guard watches which model.
@@ -137,7 +137,7 @@ pub struct GuardTable {
     pub detector: Spanned<String>,
     /// The preset to start from.
     pub preset: Option<Spanned<String>>,
-    /// The channel; absent: both text channels.
+    /// The channel; absent: `reasoning` and `answer`, or the one that a detector of runs counts on.
     pub channel: Option<Spanned<String>>,
     /// Whether it is switched on.
     #[serde(default = "switched_on")]
@@ -303,7 +303,7 @@ pub fn resolve<'a>(
     let params = start(detector, table.preset.as_ref(), text)?;
     let member = Member {
         detector,
-        channel: channel(table.channel.as_ref(), text)?,
+        channel: channel(detector, table.channel.as_ref(), text)?,
         params,
     };
     let known = |(name, item): (&'a Spanned<String>, _)| match detector.param(name.get_ref()) {
@@ -356,16 +356,25 @@ fn start(
     Ok(params)
 }
 
-fn channel(name: Option<&Spanned<String>>, text: &str) -> Result<Option<Channel>, SettingsError> {
+/// The channel that a table names, if its detector reads it.
+fn channel(
+    detector: &'static Detector,
+    name: Option<&Spanned<String>>,
+    text: &str,
+) -> Result<Option<Channel>, SettingsError> {
     let Some(name) = name else { return Ok(None) };
-    let found = Channel::TEXT
-        .into_iter()
-        .find(|c| c.name() == name.get_ref());
-    found.map(Some).ok_or_else(|| {
+    let may = detector.may_read();
+    let found = may.iter().find(|c| c.name() == name.get_ref());
+    found.map(|channel| Some(*channel)).ok_or_else(|| {
+        let names: Vec<&str> = may.iter().map(|c| c.name()).collect();
+        let known = Channel::ALL.iter().any(|c| c.name() == name.get_ref());
+        let is = if known { "does not read" } else { "has no" };
         let what = format!(
-            "unknown channel \"{}\"{}; there is: reasoning, answer",
+            "{} {is} channel \"{}\"{}; there is: {}",
+            detector.name,
             name.get_ref(),
-            meant(name.get_ref(), Channel::TEXT.map(Channel::name))
+            meant(name.get_ref(), names.iter().copied()),
+            names.join(", ")
         );
         SettingsError::at(text, name.span(), what)
     })

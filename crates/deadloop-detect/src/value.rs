@@ -126,6 +126,8 @@ pub enum Literal {
     Int(i64),
     /// A real number.
     Float(f64),
+    /// Yes or no.
+    Bool(bool),
     /// A word or a pattern.
     Text(&'static str),
     /// Whole numbers.
@@ -141,6 +143,7 @@ impl From<Literal> for Value {
         match literal {
             Literal::Int(n) => Self::Int(n),
             Literal::Float(x) => Self::Float(x),
+            Literal::Bool(b) => Self::Bool(b),
             Literal::Text(s) => Self::Text(s.into()),
             Literal::Ints(ns) => Self::List(ns.iter().map(|n| Self::Int(*n)).collect()),
             Literal::EmptyTable => Self::Table(BTreeMap::new()),

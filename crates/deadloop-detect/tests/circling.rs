@@ -121,8 +121,8 @@ fn fast(params: &Params, text: &str, size: usize) -> Option<(u64, u64)> {
     let mut guard = Guard::new(&setting(params)).unwrap();
     let chars: Vec<char> = text.chars().collect();
     chars.chunks(size).find_map(|chunk| {
-        let alarm = guard.push(Channel::Answer, &String::from_iter(chunk))?;
-        Some((alarm.exact.0, alarm.onset.0))
+        let alarm = guard.push_text(Channel::Answer, &String::from_iter(chunk))?;
+        Some((alarm.exact.count(), alarm.onset.count()))
     })
 }
 

@@ -91,8 +91,8 @@ fn fast(params: &Params, text: &str, size: usize) -> Option<u64> {
     .unwrap();
     let chars: Vec<char> = text.chars().collect();
     let mut chunks = chars.chunks(size).map(String::from_iter);
-    let alarm = chunks.find_map(|chunk| guard.push(Channel::Answer, &chunk));
-    alarm.map(|alarm| alarm.exact.0)
+    let alarm = chunks.find_map(|chunk| guard.push_text(Channel::Answer, &chunk));
+    alarm.map(|alarm| alarm.exact.count())
 }
 
 fn params() -> impl Strategy<Value = Params> {

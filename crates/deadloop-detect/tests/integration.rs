@@ -9,7 +9,7 @@ mod client;
 mod script;
 
 use client::{Client, Desk, Event, GaveUp, STREAMING_FAILED};
-use deadloop_detect::{Channel, Chars, Guards, Kind, Settings};
+use deadloop_detect::{Channel, Chars, Guards, Kind, Settings, Units};
 use script::{CHUNK, Played, SETTINGS, Scripted, healthy, looping};
 
 const UNIT: &str = "again ";
@@ -131,7 +131,8 @@ fn it_gives_up_after_the_last_retry_and_says_so() {
         (alarm.kind, alarm.channel),
         (Kind::ShortSequence, Channel::Reasoning)
     );
-    assert_eq!((alarm.exact, alarm.delivered), (Chars(2000), Chars(2000)));
+    let at = Units::from(Chars(2000));
+    assert_eq!((alarm.exact, alarm.delivered), (at, at));
 }
 
 #[test]

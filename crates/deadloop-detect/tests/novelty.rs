@@ -186,13 +186,13 @@ proptest! {
     fn it_is_what_it_says(member in setting(), text in text(), chunk in 1..50_usize) {
         let expected = slow(&member, &text);
         prop_assert_eq!(fires(&member, &text), expected);
-        prop_assert_eq!(alarm(&member, &text, chunk).map(|a| a.exact.0), expected);
+        prop_assert_eq!(alarm(&member, &text, chunk).map(|a| a.exact.count()), expected);
     }
 
     #[test]
     fn an_alarm_tells_of_what_was_read(member in setting(), text in text()) {
         for fact in facts(&member, &text) {
-            prop_assert!(fact.onset.0 < fact.at && fact.period.0 <= fact.at);
+            prop_assert!(fact.onset.count() < fact.at && fact.period.count() <= fact.at);
             prop_assert!(fact.unit.chars().count() <= deadloop_detect::UNIT_CHARS);
         }
     }
@@ -241,12 +241,12 @@ fn the_default_catches_templates_and_leaves_prose_alone() {
         let began = PROSE.chars().count() as u64;
         assert_eq!(alarm.kind, Kind::NearRepeat);
         assert!(
-            alarm.onset.0 > began - 500 && alarm.exact.0 < began + 3500,
+            alarm.onset.count() > began - 500 && alarm.exact.count() < began + 3500,
             "{alarm:?}"
         );
         let line = looped.lines().next_back().expect("lines");
         assert_eq!(alarm.unit.chars().take(1).next(), line.chars().next());
-        assert!((15..100).contains(&alarm.period.0), "{alarm:?}");
+        assert!((15..100).contains(&alarm.period.count()), "{alarm:?}");
     }
     assert_eq!(PROSE.lines().count(), 40);
     assert_eq!(fires(&default, PROSE), None);

@@ -11,7 +11,7 @@ use deadloop_detect::Member;
 /// Where and of which kind a preset fires, in chunks of two sizes.
 fn fires(member: &Member, text: &str) -> Option<(usize, &'static str)> {
     let [whole, small] = [usize::MAX, 7].map(|chunk| alarm(member, text, chunk));
-    let of = |a: deadloop_detect::Alarm| (usize::try_from(a.exact.0).unwrap(), a.kind.name());
+    let of = |a: deadloop_detect::Alarm| (usize::try_from(a.exact.count()).unwrap(), a.kind.name());
     let (whole, small) = (whole.map(of), small.map(of));
     assert_eq!(whole, small, "{text:?}");
     whole

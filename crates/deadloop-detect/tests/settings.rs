@@ -14,7 +14,7 @@ fn guard(detector: &str, params: &str) -> String {
 fn alarm(settings: &str, text: &str) -> Alarm {
     let settings = Settings::parse(settings).unwrap();
     let mut guard = Guard::new(settings.guard()).unwrap();
-    guard.push(Channel::Answer, text).expect("it alarms")
+    guard.push_text(Channel::Answer, text).expect("it alarms")
 }
 
 /// Name, value and measure of each threshold that an alarm tells of.
@@ -153,7 +153,7 @@ fn a_fence_that_is_skipped_leaves_no_line_behind() {
     };
     let fires = |code: &str, text: &str| {
         let mut guard = Guard::new(settings(code).guard()).unwrap();
-        guard.push(Channel::Answer, text).is_some()
+        guard.push_text(Channel::Answer, text).is_some()
     };
     assert!(!fires("skip", &text));
     // Eight of them are enough, fences or none between them.
@@ -162,7 +162,7 @@ fn a_fence_that_is_skipped_leaves_no_line_behind() {
     let params = format!("checkpoints = [1, {long}]\ncode = \"skip\"\npartial_tail = \"drop\"");
     let alarm = alarm(&guard("checkpoint", &params), &enough);
     assert_eq!(
-        alarm.period.0,
+        alarm.period.count(),
         item.chars().count() as u64 + fence(0).chars().count() as u64
     );
 }

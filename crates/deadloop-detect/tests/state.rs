@@ -7,7 +7,7 @@
 //! ```
 #![allow(clippy::unwrap_used)]
 
-use deadloop_detect::{DETECTORS, Preset, Settings, presets};
+use deadloop_detect::{Channel, DETECTORS, Event, Preset, Settings, presets};
 use peak_alloc::PeakAlloc;
 
 #[global_allocator]
@@ -50,6 +50,9 @@ fn texts() -> Vec<String> {
     ]
 }
 
+/// The channel that is read.
+const LANE: Channel = Channel::Answer;
+
 /// The most bytes that the meters of a guard hold after any chunk of a text.
 fn most(settings: &str, text: &str) -> usize {
     let settings = Settings::parse(settings).unwrap();
@@ -58,18 +61,21 @@ fn most(settings: &str, text: &str) -> usize {
     let mut facts = Vec::new();
     // Some patterns are compiled at their first use and shared by all streams.
     let start = &text[..text.floor_char_boundary(20_000)];
-    recipes
-        .iter()
-        .for_each(|recipe| recipe.meter().push(start, &mut facts));
+    recipes.iter().for_each(|recipe| {
+        recipe
+            .meter(LANE)
+            .push(&Event::Text(LANE, start), &mut facts)
+    });
     drop(facts);
     let before = HEAP.current_usage();
-    let mut meters: Vec<_> = recipes.iter().map(|recipe| recipe.meter()).collect();
+    let mut meters: Vec<_> = recipes.iter().map(|recipe| recipe.meter(LANE)).collect();
     let mut rest = text;
     let mut most = 0;
     while !rest.is_empty() {
         let (chunk, after) = rest.split_at(rest.floor_char_boundary(1000));
         let mut facts = Vec::new();
-        meters.iter_mut().for_each(|m| m.push(chunk, &mut facts));
+        let event = Event::Text(LANE, chunk);
+        meters.iter_mut().for_each(|m| m.push(&event, &mut facts));
         drop(facts);
         most = most.max(HEAP.current_usage() - before);
         rest = after;

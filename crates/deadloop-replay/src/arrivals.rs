@@ -4,26 +4,29 @@ use std::borrow::Cow;
 use std::num::NonZeroU64;
 
 use deadloop_corpus::{Body, Event, Transcript};
-use deadloop_detect::{Channel, Chars};
+use deadloop_detect::{Beat, Channel, Chars, Cursor, Event as Arriving, Seen};
 
-use crate::record::{Moment, Seen};
+use crate::record::Moment;
 
-/// The text events of a transcript, by channel.
+/// The text events of a transcript, by channel, and its other events.
 pub(crate) struct Arrivals<'a> {
     chunks: Option<NonZeroU64>,
-    lanes: [Lane<'a>; 2],
+    lanes: [Lane<'a>; Channel::LANES.len()],
+    others: Vec<Other>,
 }
 
 /// One channel.
 #[derive(Default)]
 struct Lane<'a> {
-    pieces: Vec<&'a str>,
+    pieces: Vec<Cow<'a, str>>,
     arrived: Vec<Arrived>,
     timed: bool,
 }
 
 /// One text event.
 struct Arrived {
+    /// Its number.
+    event: u64,
     /// Position of its last char plus one.
     end: Chars,
     /// Its length.
@@ -37,75 +40,180 @@ struct Arrived {
     tokens: Option<(u64, u64)>,
 }
 
+/// One event that is no text of the model: a call, a result, a turn.
+struct Other {
+    /// Its number in the stream that detectors of runs read.
+    nth: u64,
+    /// Whether it was recorded; a turn that nobody recorded was not.
+    recorded: bool,
+    moment: Moment,
+}
+
+/// What has been added so far.
+#[derive(Default)]
+struct Adding {
+    seen: Seen,
+    /// The channel of the text that the next one goes on with.
+    last: Option<Channel>,
+    /// Tokens, as long as every event has a count.
+    tokens: Option<u64>,
+}
+
 impl<'a> Arrivals<'a> {
     /// `chunks`: as if everything had come in chunks of so many chars.
     pub(crate) fn of(transcript: &'a Transcript, chunks: Option<NonZeroU64>) -> Self {
         let mut arrivals = Self {
             chunks,
             lanes: Default::default(),
+            others: Vec::new(),
         };
-        let mut before = Some(0);
-        let mut seen = Seen::default();
-        let mut last = None;
-        for event in &transcript.events {
-            let text = text_of(event);
-            let tokens = before.zip(event.tokens);
-            // Only what the model wrote has tokens; a tool's result has none and hides none.
-            if text.is_some() || matches!(event.body, Body::ToolCall { .. }) {
-                before = tokens.map(|(sum, n): (u64, u64)| sum.saturating_add(n));
-            }
-            if matches!(
-                event.body,
-                Body::ToolCall { .. } | Body::ToolResult { .. } | Body::Turn
-            ) {
-                // What comes after it was not there before it: no chunk holds both.
-                last = None;
-            }
-            let Some((channel, text)) = text.filter(|(_, text)| !text.is_empty()) else {
+        let mut adding = Adding {
+            tokens: Some(0),
+            ..Adding::default()
+        };
+        for (nth, (number, arriving)) in (0..).zip(transcript.stream()) {
+            let index = usize::try_from(number).unwrap_or(usize::MAX);
+            let Some(event) = transcript.events.get(index) else {
                 continue;
             };
-            let stretch = if last == Some(channel) {
-                None
-            } else {
-                Some(seen.of(channel))
-            };
-            last = Some(channel);
-            seen = seen.plus(channel, Chars::of(text));
-            if let Some(lane) = arrivals.lane_mut(channel) {
-                lane.add(text, event, seen, (seen.of(channel), stretch, tokens));
+            let recorded = !matches!(arriving, Arriving::Turn { .. }) || event.body == Body::Turn;
+            match arriving {
+                Arriving::Text(channel, text) => {
+                    let counted = adding.count(event);
+                    let text = (channel, Cow::Borrowed(text));
+                    arrivals.add(&mut adding, (number, event), text, counted);
+                    continue;
+                }
+                Arriving::Call { arguments, .. } => {
+                    let counted = adding.count(event);
+                    adding.last = None;
+                    let text = (Channel::Arguments, arguments.text());
+                    arrivals.add(&mut adding, (number, event), text, counted);
+                    adding.last = None;
+                    adding.seen = adding.seen.plus(Channel::Tools, 1);
+                }
+                Arriving::Turn { .. } => {
+                    adding.last = None;
+                    adding.seen = adding.seen.plus(Channel::Turns, 1);
+                }
+                Arriving::Result { .. } => adding.last = None,
+                _ => {}
             }
+            let offset = match arriving {
+                Arriving::Call { arguments, .. } => Chars::of(&arguments.text()).0,
+                _ => 0,
+            };
+            arrivals.others.push(Other {
+                nth,
+                recorded,
+                moment: Moment {
+                    place: Cursor {
+                        event: number,
+                        offset,
+                    },
+                    seen: adding.seen,
+                    t_ms: event.t_ms,
+                    tokens: adding.tokens,
+                },
+            });
         }
         arrivals
+    }
+
+    fn add(
+        &mut self,
+        adding: &mut Adding,
+        (number, event): (u64, &Event),
+        (channel, text): (Channel, Cow<'a, str>),
+        tokens: Option<(u64, u64)>,
+    ) {
+        if text.is_empty() {
+            return;
+        }
+        let goes_on = adding.last == Some(channel);
+        let stretch = (!goes_on).then(|| Chars(adding.seen.count(channel)));
+        adding.last = Some(channel);
+        let chars = Chars::of(&text);
+        adding.seen = adding.seen.plus(channel, chars.0);
+        let Some(lane) = self.lane_mut(channel) else {
+            return;
+        };
+        let going_on = lane.arrived.last().map_or(Chars(0), |last| last.stretch);
+        lane.pieces.push(text);
+        // A call is there as a whole.
+        lane.timed |= event.t_ms.is_some() || channel == Channel::Arguments;
+        lane.arrived.push(Arrived {
+            event: number,
+            end: Chars(adding.seen.count(channel)),
+            chars,
+            seen: adding.seen,
+            stretch: stretch.unwrap_or(going_on),
+            t_ms: event.t_ms,
+            tokens,
+        });
     }
 
     /// The whole text of a channel.
     pub(crate) fn text(&self, channel: Channel) -> Cow<'a, str> {
         match self.lane(channel).map_or(&[][..], |lane| &lane.pieces) {
             [] => Cow::Borrowed(""),
-            [one] => Cow::Borrowed(one),
+            [Cow::Borrowed(one)] => Cow::Borrowed(one),
             many => Cow::Owned(many.concat()),
         }
+    }
+
+    /// The moment at which a channel had `at` chars, and the one at which a live integration has them.
+    pub(crate) fn both(&self, channel: Channel, at: Chars) -> [Moment; 2] {
+        let delivered = self.delivered(channel, at);
+        [at, delivered].map(|at| self.moment(channel, at))
     }
 
     /// The moment at which a channel had `at` chars.
     pub(crate) fn moment(&self, channel: Channel, at: Chars) -> Moment {
         let arrived = self.lane(channel).and_then(|lane| lane.holding(at));
         let Some(arrived) = arrived else {
-            return Moment {
-                seen: Seen::default(),
-                t_ms: None,
-                tokens: None,
-            };
+            return Moment::default();
         };
         let missing = arrived.end.saturating_sub(at);
         let chars = arrived.chars.0;
         let read = chars.saturating_sub(missing.0);
         Moment {
-            seen: arrived.seen.minus(channel, missing),
+            place: Cursor {
+                event: arrived.event,
+                offset: read,
+            },
+            seen: arrived.seen.minus(channel, missing.0),
             t_ms: arrived.t_ms,
             tokens: arrived
                 .tokens
                 .map(|counted| tokens_at(counted, (read, chars))),
+        }
+    }
+
+    /// The moment at which a detector of runs knew a fact: at the `nth` event of the stream, and where in
+    /// the run it says it is.
+    pub(crate) fn known_at(&self, nth: u64, beat: Beat) -> Moment {
+        let other = self.others.partition_point(|other| other.nth < nth);
+        let moment = self
+            .others
+            .get(other)
+            .map_or(Moment::default(), |o| o.moment);
+        let seen = Seen {
+            tools: beat.calls,
+            turns: beat.turns,
+            ..moment.seen
+        };
+        Moment { seen, ..moment }
+    }
+
+    /// The moment of the `nth` recorded event that is no text, where a program knew with `at` units of `channel`.
+    pub(crate) fn said_at(&self, nth: usize, channel: Channel, at: u64) -> Moment {
+        let mut recorded = self.others.iter().filter(|other| other.recorded);
+        let moment = recorded.nth(nth).map_or(Moment::default(), |o| o.moment);
+        let more = moment.seen.count(channel).saturating_sub(at);
+        Moment {
+            seen: moment.seen.minus(channel, more),
+            ..moment
         }
     }
 
@@ -131,38 +239,27 @@ impl<'a> Arrivals<'a> {
     }
 
     fn lane(&self, channel: Channel) -> Option<&Lane<'a>> {
-        let index = Channel::TEXT.iter().position(|c| *c == channel)?;
+        let index = Channel::LANES.iter().position(|c| *c == channel)?;
         self.lanes.get(index)
     }
 
     fn lane_mut(&mut self, channel: Channel) -> Option<&mut Lane<'a>> {
-        let index = Channel::TEXT.iter().position(|c| *c == channel)?;
+        let index = Channel::LANES.iter().position(|c| *c == channel)?;
         self.lanes.get_mut(index)
     }
 }
 
-impl<'a> Lane<'a> {
-    fn add(
-        &mut self,
-        text: &'a str,
-        event: &Event,
-        seen: Seen,
-        (end, stretch, tokens): (Chars, Option<Chars>, Option<(u64, u64)>),
-    ) {
-        let going_on = self.arrived.last().map_or(Chars(0), |last| last.stretch);
-        let stretch = stretch.unwrap_or(going_on);
-        self.pieces.push(text);
-        self.timed |= event.t_ms.is_some();
-        self.arrived.push(Arrived {
-            end,
-            chars: Chars::of(text),
-            seen,
-            stretch,
-            t_ms: event.t_ms,
-            tokens,
-        });
+impl Adding {
+    /// Takes the tokens of an event that the model made: those before it, and its own. A tool's result has
+    /// none and hides none.
+    fn count(&mut self, event: &Event) -> Option<(u64, u64)> {
+        let counted = self.tokens.zip(event.tokens);
+        self.tokens = counted.map(|(sum, n)| sum.saturating_add(n));
+        counted
     }
+}
 
+impl Lane<'_> {
     /// The event that holds char number `at` (from 1).
     fn holding(&self, at: Chars) -> Option<&Arrived> {
         self.arrived
@@ -230,7 +327,9 @@ mod tests {
             moment.seen,
             Seen {
                 reasoning: Chars(4),
-                answer: Chars(3)
+                answer: Chars(3),
+                turns: deadloop_detect::Turns(1),
+                ..Seen::default()
             }
         );
         assert_eq!((moment.t_ms, moment.tokens), (Some(3.0), Some(3)));

@@ -6,20 +6,20 @@
 use std::num::NonZeroU64;
 
 use deadloop_corpus::Transcript;
-use deadloop_detect::{Bound, Channel, Chars, Fact, Kind};
+use deadloop_detect::{Bound, Channel, Chars, Cursor, Event, Fact, Unit};
 
 use crate::arrivals::Arrivals;
 use crate::block::{Axis, Block};
 use crate::plan::Plan;
 use crate::program::Said;
-use crate::readings::Reading;
+use crate::readings::{Reading, Source};
 use crate::record::{Decided, Record, Region, Stop};
 use crate::regions::{Claimed, Span};
 
 /// Replays one transcript through every setting of a plan. `chunks`: as if its text had come in
 /// chunks of so many chars, whatever was recorded.
 ///
-/// Each distinct meter of the plan reads its channel once; memory is that of the transcript and of
+/// Each distinct meter of the plan reads its channel, or the run, once; memory is that of the transcript and of
 /// the facts that are seen in it. A setting with a program is an error here:
 /// [`Programs::decide`](crate::Programs::decide) asks them.
 pub fn decide(plan: &Plan, transcript: &Transcript, chunks: Option<NonZeroU64>) -> Record {
@@ -35,7 +35,7 @@ pub(crate) fn decide_with(
 ) -> Record {
     let arrivals = Arrivals::of(transcript, chunks);
     let measured = Measured {
-        facts: measure(plan, &arrivals),
+        facts: measure(plan, transcript, &arrivals),
         said,
         arrivals,
     };
@@ -59,29 +59,44 @@ struct Measured<'a> {
 }
 
 /// The facts of each meter.
-fn measure(plan: &Plan, arrivals: &Arrivals<'_>) -> Vec<Vec<Fact>> {
+fn measure(plan: &Plan, transcript: &Transcript, arrivals: &Arrivals<'_>) -> Vec<Vec<Fact>> {
     let texts = Channel::TEXT.map(|channel| (channel, arrivals.text(channel)));
     let run = |reading: &Reading| {
-        let text = texts.iter().find(|(c, _)| *c == reading.channel);
-        text.map_or_else(Vec::new, |(_, text)| reading.facts(text))
+        let channel = reading.channel;
+        if let Some((_, text)) = texts.iter().find(|(c, _)| *c == channel)
+            && !reading.recipe.reads_run()
+        {
+            return reading.facts(text);
+        }
+        let mut facts = Vec::new();
+        let mut meter = reading.recipe.meter(channel);
+        // The arguments of each call are a text of their own, which the call ends.
+        let arguments = channel == Channel::Arguments && !reading.recipe.reads_run();
+        for (_, event) in transcript.stream() {
+            if let (Event::Call { arguments, .. }, true) = (&event, arguments) {
+                meter.push(&Event::Text(channel, &arguments.text()), &mut facts);
+            }
+            meter.push(&event, &mut facts);
+        }
+        facts
     };
     plan.readings().meters().iter().map(run).collect()
 }
 
 /// A step at which some cells of the block begin to accept a fact, and which.
 struct Candidate {
-    /// Chars of all text channels that had arrived, then the member: the order in which a live
-    /// guard meets facts. The sort is stable, so facts of one meter stay in its order.
-    order: (u64, usize),
+    /// The place, whether it is a call, a result or a turn (whose text comes first), then the member: the order
+    /// in which a live guard meets facts. The sort is stable, so facts of one meter stay in its order.
+    order: (Cursor, bool, usize),
     span: Span,
     stop: Stop,
 }
 
 impl Candidate {
     fn new(span: Span, stop: Stop) -> Self {
-        let seen = stop.exact.seen;
+        let of_run = stop.channel.unit() != Unit::Chars;
         Self {
-            order: (seen.reasoning.0 + seen.answer.0, stop.member),
+            order: (stop.exact.place, of_run, stop.member),
             span,
             stop,
         }
@@ -128,8 +143,7 @@ fn from_facts(block: &Block, model: &str, measured: &Measured<'_>) -> Vec<Candid
             };
             for step in steps(block, source.member, fact, first) {
                 if let Some(span) = Span::accepting(block, source.member, fact, step) {
-                    let what = (fact.kind, fact.position(step));
-                    let stop = stop(&measured.arrivals, source.channel, source.member, what);
+                    let stop = stop_of(&measured.arrivals, source, fact, step);
                     candidates.push(Candidate::new(span, stop));
                 }
             }
@@ -151,8 +165,17 @@ fn from_programs(
         let said = measured.said.get(*program);
         let alarm = said.ok_or("its program does not run")?.as_ref()?;
         if let Some(heard) = alarm {
-            let what = (heard.kind, heard.at);
-            let stop = stop(&measured.arrivals, heard.channel, *member, what);
+            let [exact, delivered] = match heard.event {
+                Some(nth) => [measured.arrivals.said_at(nth, heard.channel, heard.at); 2],
+                None => measured.arrivals.both(heard.channel, Chars(heard.at)),
+            };
+            let stop = Stop {
+                channel: heard.channel,
+                kind: heard.kind,
+                member: *member,
+                exact,
+                delivered,
+            };
             candidates.push(Candidate::new(Span::all(block), stop));
         }
     }
@@ -169,7 +192,7 @@ fn axis(block: &Block, member: usize, bound: usize) -> Option<&Axis> {
 fn steps(block: &Block, member: usize, fact: &Fact, first: u64) -> Vec<u64> {
     let mut steps = vec![first];
     for (i, bound) in fact.bounds.iter().enumerate() {
-        if let (Some(axis), Bound::Steps { .. } | Bound::Whole { .. } | Bound::Chars { .. }) =
+        if let (Some(axis), Bound::Steps { .. } | Bound::Whole { .. } | Bound::Units { .. }) =
             (axis(block, member, i), bound)
         {
             let reached = |number: &i64| fact.accepted(axis.threshold, *number, *bound);
@@ -207,17 +230,18 @@ fn claim(block: &Block, candidates: Vec<Candidate>) -> Decided {
     decided
 }
 
-fn stop(
-    arrivals: &Arrivals<'_>,
-    channel: Channel,
-    member: usize,
-    (kind, at): (Kind, Chars),
-) -> Stop {
+/// Where a member is that accepts `fact` at `step`.
+fn stop_of(arrivals: &Arrivals<'_>, source: &Source, fact: &Fact, step: u64) -> Stop {
+    let [exact, delivered] = match fact.beat() {
+        // An event is there as a whole.
+        Some((event, beat)) => [arrivals.known_at(event, beat); 2],
+        None => arrivals.both(source.channel, Chars(fact.position(step).count())),
+    };
     Stop {
-        channel,
-        kind,
-        member,
-        exact: arrivals.moment(channel, at),
-        delivered: arrivals.moment(channel, arrivals.delivered(channel, at)),
+        channel: source.channel,
+        kind: fact.kind,
+        member: source.member,
+        exact,
+        delivered,
     }
 }

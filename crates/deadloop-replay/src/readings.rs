@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use deadloop_detect::{Channel, Chars, Fact, Member, Program, Recipe, Rule, Setting};
+use deadloop_detect::{Channel, Chars, Event, Fact, Member, Program, Recipe, Rule, Setting};
 
 /// The distinct meters and programs of a plan.
 #[derive(Clone, Debug, Default)]
@@ -16,7 +16,7 @@ pub(crate) struct Readings {
     known_programs: HashMap<(String, Option<Channel>), usize>,
 }
 
-/// A channel, read by a meter.
+/// A channel, read by a meter; or a whole run, whose meter counts in the channel.
 #[derive(Clone, Debug)]
 pub(crate) struct Reading {
     pub(crate) channel: Channel,
@@ -62,20 +62,20 @@ impl Reading {
     /// then both have one value. What comes after the step at which the strictest accepts it is of no
     /// use to anybody, and is not read.
     pub(crate) fn facts(&self, text: &str) -> Vec<Fact> {
-        let mut meter = self.recipe.meter();
+        let mut meter = self.recipe.meter(self.channel);
         let loosest = self.loosest.rule();
         let mut facts: Vec<Fact> = Vec::new();
-        let (mut read, mut asked, mut stopped) = (Chars(0), 0, None);
+        let (mut read, mut asked, mut stopped) = (0, 0, None);
         let mut rest = text;
         while !rest.is_empty() && stopped.is_none_or(|at| read < at) {
             let (piece, later) = rest.split_at(boundary(rest));
-            meter.push(piece, &mut facts);
-            read.0 += Chars::of(piece).0;
+            meter.push(&Event::Text(self.channel, piece), &mut facts);
+            read += Chars::of(piece).0;
             rest = later;
             for fact in &facts[asked..] {
                 if let (Some(_), Some(step)) = (loosest.alarm(fact), self.strictest.alarm(fact)) {
-                    let at = fact.position(step);
-                    stopped = Some(stopped.map_or(at, |known: Chars| known.min(at)));
+                    let at = fact.position(step).count();
+                    stopped = Some(stopped.map_or(at, |known: u64| known.min(at)));
                 }
             }
             asked = facts.len();
@@ -115,7 +115,7 @@ impl Readings {
                 sources.programs.push((member, index));
                 continue;
             }
-            for channel in Channel::TEXT.into_iter().filter(|c| m.watches(*c)) {
+            for channel in m.channels() {
                 if let Some(meter) = self.meter((structure.clone(), channel), m, strict) {
                     sources.facts.push(Source {
                         member,
@@ -167,18 +167,19 @@ mod tests {
 
     /// What is told in pieces up to where nobody listens, and of the whole text; the first alarm of the loosest and of
     /// the strictest setting by either.
-    fn facts(grid: &str, text: &str) -> [(Vec<Fact>, [Option<Chars>; 2]); 2] {
+    fn facts(grid: &str, text: &str) -> [(Vec<Fact>, [Option<u64>; 2]); 2] {
         let mut plan = Plan::default();
         plan.add_grid(&Grid::parse(grid).unwrap()).unwrap();
         let reading = &plan.readings().meters()[0];
         let mut all = Vec::new();
-        reading.recipe.meter().push(text, &mut all);
+        let event = Event::Text(reading.channel, text);
+        reading.recipe.meter(reading.channel).push(&event, &mut all);
         let rules = [reading.loosest.rule(), reading.strictest.clone()];
         [reading.facts(text), all].map(|facts| {
             let first = rules.each_ref().map(|rule| {
                 let alarms = facts
                     .iter()
-                    .filter_map(|f| Some(f.position(rule.alarm(f)?)));
+                    .filter_map(|f| Some(f.position(rule.alarm(f)?).count()));
                 alarms.min()
             });
             (facts, first)
@@ -190,7 +191,7 @@ mod tests {
         let grid = "[[guard]]\ndetector = \"periodic\"\n[guard.params]\nmin_copies = [2, 5]\n";
         let text =
             "Ein Satz, der wiederkehrt. ".repeat(400) + &"Und noch ein anderer. ".repeat(900);
-        let later = |facts: &[Fact]| facts.iter().any(|f| f.onset > Chars(10_000));
+        let later = |facts: &[Fact]| facts.iter().any(|f| f.onset.count() > 10_000);
         let [(read, first), (all, want)] = facts(grid, &text);
         assert!(
             first == want && first.iter().all(Option::is_some),

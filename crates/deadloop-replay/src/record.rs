@@ -1,66 +1,17 @@
 //! What a replay leaves: for one transcript and one [block](crate::Block) of settings, where each
 //! setting of the block first alarms.
 
-use deadloop_detect::{Channel, Chars, Kind};
+use deadloop_detect::{Channel, Cursor, Kind, Seen};
 use serde::{Deserialize, Serialize};
 
-/// How much of a transcript had arrived at some moment, channel by channel.
-///
-/// Two moments of one transcript are ordered the same way in every channel, which is what makes
-/// positions in different channels comparable.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Seen {
-    /// Chars of reasoning.
-    pub reasoning: Chars,
-    /// Chars of the answer.
-    pub answer: Chars,
-}
-
-impl Seen {
-    /// The chars of `channel` that had arrived; 0 for `tools`, which has no chars.
-    pub fn of(self, channel: Channel) -> Chars {
-        match channel {
-            Channel::Reasoning => self.reasoning,
-            Channel::Answer => self.answer,
-            Channel::Tools => Chars(0),
-        }
-    }
-
-    /// So many more chars of `channel`.
-    #[must_use]
-    pub fn plus(self, channel: Channel, chars: Chars) -> Self {
-        self.change(channel, |n| n + chars)
-    }
-
-    /// So many fewer chars of `channel`, at least 0.
-    #[must_use]
-    pub fn minus(self, channel: Channel, chars: Chars) -> Self {
-        self.change(channel, |n| n.saturating_sub(chars))
-    }
-
-    fn change(mut self, channel: Channel, by: impl Fn(Chars) -> Chars) -> Self {
-        match channel {
-            Channel::Reasoning => self.reasoning = by(self.reasoning),
-            Channel::Answer => self.answer = by(self.answer),
-            Channel::Tools => {}
-        }
-        self
-    }
-
-    /// The earlier of two moments of one transcript.
-    #[must_use]
-    pub fn min(self, other: Self) -> Self {
-        Self {
-            reasoning: self.reasoning.min(other.reasoning),
-            answer: self.answer.min(other.answer),
-        }
-    }
-}
-
-/// A moment of an alarm. Its position in the alarm's channel is `seen.of(channel)`.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+/// A moment of a transcript. Moments of one transcript are ordered by their places; an alarm's position in its
+/// channel is `seen.units(channel)`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Moment {
-    /// What had arrived, the char that made it an alarm included.
+    /// The event, and how much of its text.
+    #[serde(default)]
+    pub place: Cursor,
+    /// What had arrived, the unit that made it an alarm included.
     pub seen: Seen,
     /// Milliseconds since the request, of the event that holds the moment, where recorded.
     pub t_ms: Option<f64>,
@@ -77,9 +28,9 @@ pub struct Stop {
     pub kind: Kind,
     /// Which member of the guard fired, counted from 0.
     pub member: usize,
-    /// The char at which a detector that sees one char at a time knows.
+    /// The moment at which a detector that sees one unit at a time knows.
     pub exact: Moment,
-    /// The end of the event (chunk) that holds that char: what a live integration sees.
+    /// The end of the event (chunk) that holds it: what a live integration sees.
     pub delivered: Moment,
 }
 

@@ -8,8 +8,8 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use deadloop_replay::detect::{Kind, Settings};
-use deadloop_replay::{Plan, Record, RunError};
+use deadloop_replay::detect::{Channel, Kind, Settings};
+use deadloop_replay::{Cursor, Plan, Record, RunError};
 use kit::{How, Place, error, guard, no_python, plan, run};
 use serde_json::{Value, json};
 
@@ -106,7 +106,7 @@ fn a_program_says_what_its_rule_says() {
             for (block, lines) in record.blocks.iter().zip([3, 2]) {
                 assert_eq!(block.error, None);
                 let stop = block.stop(&[]);
-                let seen = stop.map(|s| (s.channel.name(), s.exact.seen.of(s.channel).0));
+                let seen = stop.map(|s| (s.channel.name(), s.exact.seen.count(s.channel)));
                 assert_eq!(seen, same_line(events, lines), "{id} {lines} {events:?}");
                 assert!(stop.is_none_or(|s| s.kind == Kind::Paragraph));
                 alarms += usize::from(stop.is_some());
@@ -150,7 +150,7 @@ verdict(transcript, None if transcript == "quiet" else alarm)
     let records = run(&corpus, &plan, &How::default()).unwrap();
     let stop = |i: usize, cell: u16| {
         let stop = records[i].blocks[0].stop(&[cell])?;
-        let at = |m: deadloop_replay::Moment| m.seen.of(stop.channel).0;
+        let at = |m: deadloop_replay::Moment| m.seen.count(stop.channel);
         Some((stop.member, at(stop.exact), at(stop.delivered), stop.kind))
     };
     let theirs = |at| Some((1, at, at, Kind::Other));
@@ -283,4 +283,43 @@ fn an_interruption_waits_for_no_program_and_nothing_is_left_running() {
     for pid in all {
         until(|| !lives(pid));
     }
+}
+
+/// A program may alarm at a call, before it is run, and at a result: its positions are calls then.
+#[test]
+fn a_program_alarms_at_a_call_and_at_a_result() {
+    if no_python() {
+        return;
+    }
+    let place = Place::new();
+    let program = place.server(
+        "calls.py",
+        r#"
+kinds = [e["type"] for e in events]
+wanted = {"call": "tool_call", "result": "tool_result"}.get(transcript)
+alarm = None
+if wanted:
+    at = len(kinds) - 1 - kinds[::-1].index(wanted)
+    calls = kinds[:at + 1].count("tool_call")
+    alarm = {"event": at, "at": calls, "kind": "tool-repeat"}
+verdict(transcript, alarm)
+"#,
+    );
+    let step = [
+        json!({"type": "answer", "text": "so"}),
+        json!({"type": "tool_call", "id": "c", "name": "f", "arguments": {}}),
+        json!({"type": "tool_result", "id": "c", "content": "", "error": false}),
+    ];
+    let events: Vec<Value> = (0..3).flat_map(|_| step.clone()).collect();
+    let ids = ["call", "result", "none"];
+    let corpus = place.corpus(&ids.map(|id| (id.to_owned(), events.clone())));
+    let records = run(&corpus, &plan(&guard(&program, "")), &How::default()).unwrap();
+    let told = |i: usize| {
+        let stop = records[i].blocks[0].stop(&[])?;
+        let Cursor { event, .. } = stop.exact.place;
+        let seen = stop.exact.seen;
+        Some((stop.channel, stop.kind, event, seen.tools.0, seen.answer.0))
+    };
+    let at = |event| Some((Channel::Tools, Kind::IdenticalCall, event, 3, 6));
+    assert_eq!([told(0), told(1), told(2)], [at(7), at(8), None]);
 }

@@ -25,7 +25,7 @@ pub use score::Score;
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
-use deadloop_score::measure::{F1, FA_PER_MCHAR};
+use deadloop_score::measure::F1;
 use deadloop_score::{Advice, Consistency, ExcerptsHead, Interval, Opened, Ruling};
 
 /// The name under which the rows of all models together stand.
@@ -229,7 +229,7 @@ impl ReportData {
             let loops = self.has_loops();
             let worth = |score: &Score| match loops {
                 true => score.value(&F1),
-                false => score.value(&FA_PER_MCHAR).map(|rate| -rate),
+                false => score.value(self.run.wrong()).map(|rate| -rate),
             };
             let scores: BTreeMap<usize, f64> = self
                 .together()

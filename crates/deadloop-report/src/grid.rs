@@ -1,7 +1,6 @@
 //! The scores of a sweep seen along its parameters.
 
 use crate::data::{ReportData, Role, Score, Setting, member, short};
-use deadloop_score::measure::FA_PER_MCHAR;
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -64,7 +63,7 @@ impl<'d> Grid<'d> {
             Some((score, at?))
         };
         let cells: Vec<_> = data.together().filter_map(place).collect();
-        let measures = [data.run.objective.0, &FA_PER_MCHAR];
+        let measures = [data.run.objective.0, data.run.wrong()];
         let figure = |score: &Score| measures.map(|one| score.value(one).filter(|x| x.is_finite()));
         let figures = cells.iter().map(|(score, _)| figure(score)).collect();
         let having = |(i, dimension): (usize, &Dimension<'_>)| {

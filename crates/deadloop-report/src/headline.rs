@@ -7,7 +7,8 @@ mod next;
 use crate::data::{ALL_MODELS, ReportData, Role, Score, Verdict};
 use crate::numbers::{Interval, UNDEFINED, chars, count, decimal, percent, range};
 use crate::tables::told;
-use deadloop_score::measure::{DELAY, FA_PER_MCHAR, RECALL};
+use deadloop_score::measure::{DELAY, RECALL};
+use deadloop_score::replay::detect::Unit;
 use deadloop_score::{Advice, Count, Metric, Run as Figures};
 use next::{next, subject};
 use serde::Serialize;
@@ -84,7 +85,7 @@ pub(crate) fn headline(data: &ReportData) -> Headline {
         advice,
         verdict: (!said.is_empty()).then(|| said.join(" ")),
         next: budget::next(data).or_else(|| next(data)),
-        figures: figures(&lines),
+        figures: figures(data, &lines),
         current: in_use(data),
     }
 }
@@ -134,11 +135,14 @@ fn measured(data: &ReportData) -> String {
         cells => format!("{} settings", count(cells)),
     };
     let labelled = if data.has_labels() {
-        let clean = decimal(Some(
-            most(data, |score| score.tally.get(Count::Exposure)) as f64 / 1e6,
-        ));
+        let exposure = most(data, |score| score.tally.get(Count::Exposure));
+        let clean = match data.run.unit {
+            Unit::Chars => format!("{} million", decimal(Some(exposure as f64 / 1e6))),
+            _ => count(exposure),
+        };
+        let unit = data.run.unit;
         let loops = count(most(data, Score::loops));
-        format!("{loops} of which loop; {clean} million clean chars")
+        format!("{loops} of which loop; {clean} clean {unit}")
     } else {
         "none of them labelled".into()
     };
@@ -167,7 +171,7 @@ fn lines(data: &ReportData) -> Vec<Line> {
         of,
         role,
         recall: score.of(&RECALL),
-        fa: score.of(&FA_PER_MCHAR),
+        fa: score.of(data.run.wrong()),
         delay: score.of(&DELAY),
     };
     let together = |setting: usize| data.score(setting, ALL_MODELS);
@@ -203,7 +207,7 @@ fn advised(data: &ReportData, advice: &Advice) -> Vec<Line> {
             of,
             role,
             recall: with_ends(&RECALL, run.recall),
-            fa: with_ends(&FA_PER_MCHAR, run.rate),
+            fa: with_ends(data.run.wrong(), run.rate),
             delay: with_ends(&DELAY, run.delay),
         }
     };
@@ -253,12 +257,14 @@ fn sentence(data: &ReportData, line: &Line) -> String {
         _ => line.of.clone(),
     };
     format!(
-        "{of} finds {} of the loops{} at {} false alarms per million clean chars{}; a loop runs on for {} chars on average.",
+        "{of} finds {} of the loops{} at {} {}{}; a loop runs on for {} {} on average.",
         percent(line.recall.value),
         bracket(line.recall, percent),
         decimal(line.fa.value),
+        data.run.wrong_name(false),
         bracket(line.fa, decimal),
         chars(line.delay.value),
+        data.run.unit,
     )
 }
 
@@ -308,7 +314,7 @@ fn unlabelled(data: &ReportData) -> String {
     )
 }
 
-fn figures(lines: &[Line]) -> Vec<Figure> {
+fn figures(data: &ReportData, lines: &[Line]) -> Vec<Figure> {
     let value = |line: &Line, text: String, range: String| Value {
         of: match line.role {
             "best" => "best in-sample".into(),
@@ -340,14 +346,18 @@ fn figures(lines: &[Line]) -> Vec<Figure> {
                 .collect(),
         },
         Figure {
-            name: "false alarms per million clean chars",
+            name: data.run.wrong_name(false),
             values: lines
                 .iter()
                 .map(|line| ranged(line, line.fa, decimal))
                 .collect(),
         },
         Figure {
-            name: "delay: chars that a loop runs on, mean",
+            name: match data.run.unit {
+                Unit::Chars => "delay: chars that a loop runs on, mean",
+                Unit::Calls => "delay: calls that a loop runs on, mean",
+                Unit::Turns => "delay: turns that a loop runs on, mean",
+            },
             values: lines
                 .iter()
                 .map(|line| ranged(line, line.delay, chars))

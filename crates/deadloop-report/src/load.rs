@@ -12,9 +12,10 @@ mod thin;
 use crate::data::{ALL_MODELS, BesideFloor, Board, By, Choice, Outcome, ReportData, Role, Verdict};
 use crate::numbers::Interval;
 use board::Source;
+use deadloop_score::replay::detect::Unit as Counted;
 use deadloop_score::{
-    BELOW, FileError, MEASURES, Measure, Regions, Results, ScoreRows, Table, Why, read_excerpts,
-    read_text_if_named,
+    BELOW, FileError, Measure, Metric, Regions, Results, ScoreRows, Table, Why, measures,
+    read_excerpts, read_text_if_named,
 };
 use parts::{Overview, Parts};
 use rows::Rows;
@@ -104,6 +105,7 @@ fn board(
         .chain(data.best())
         .collect();
     let source = Source {
+        unit: results.manifest.judge.unit,
         scores: &results.scores,
         models: &overview.ranked,
         index,
@@ -215,6 +217,11 @@ fn choices(table: &Table, settings: &mut Settings) -> (Vec<Choice>, Option<Choic
     (chosen, shipped.first().map(|row| choice(&rows, *row)))
 }
 
+/// The measures that choice.csv may have columns for: those of every unit.
+fn told() -> impl Iterator<Item = Metric> {
+    Counted::ALL.into_iter().flat_map(measures)
+}
+
 /// A row without its settings.
 fn choice(rows: &Rows<'_>, row: usize) -> Choice {
     let text = |name: &str| rows.text(name, row).unwrap_or_default().to_owned();
@@ -247,8 +254,8 @@ fn choice(rows: &Rows<'_>, row: usize) -> Choice {
         loops: rows.count("loops", row),
         clean_chars: rows.count("held_out_exposure", row),
         wrong: rows.count("held_out_wrong", row),
-        held_out: MEASURES.into_iter().filter_map(held_out).collect(),
-        in_use: MEASURES.into_iter().filter_map(in_use).collect(),
+        held_out: told().filter_map(held_out).collect(),
+        in_use: told().filter_map(in_use).collect(),
         optimism: number("optimism"),
         margins: text("margins"),
         ..Choice::default()

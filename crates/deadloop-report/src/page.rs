@@ -2,7 +2,7 @@
 
 use crate::board::embedded;
 use crate::charts::Chart;
-use crate::data::ReportData;
+use crate::data::{ReportData, Run};
 use crate::draw::{chart_css, variables_css};
 use crate::drill::{Drill, drill, texts_note};
 use crate::headline::{Headline, headline};
@@ -10,8 +10,11 @@ use crate::numbers::count;
 use crate::points::Column;
 use crate::tables::{Table, Tables, behind, tables};
 use crate::visible::visible;
+use std::borrow::Cow;
+
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use deadloop_score::replay::detect::Unit;
 use minijinja::Environment;
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::{Serde, Value};
@@ -33,10 +36,10 @@ struct Content<'d> {
     title: String,
     headline: Headline,
     tables: Tables,
-    charts: Vec<Picture>,
+    charts: Vec<Picture<'d>>,
     settings_toml: Option<&'d str>,
     constraints: Vec<String>,
-    objective: &'static str,
+    objective: Cow<'static, str>,
     judge: &'d [(String, String)],
     seed: Option<u64>,
     counts: Vec<(&'d str, String)>,
@@ -54,7 +57,10 @@ struct Content<'d> {
     redacted: bool,
     csp: String,
     css: String,
-    js: &'static str,
+    js: Cow<'static, str>,
+    /// `per million clean chars`.
+    per_clean: &'static str,
+    unit: &'static str,
 }
 
 /// The script of the page: one scope, a file for each thing.
@@ -73,6 +79,20 @@ const SCRIPT: &str = concat!(
     "})();\n"
 );
 
+/// The script, with the rate of wrong alarms of the run's unit.
+fn script(run: &Run) -> Cow<'static, str> {
+    match run.unit {
+        Unit::Chars => SCRIPT.into(),
+        _ => SCRIPT
+            .replace("fa_per_mchar", run.wrong().name)
+            .replace(
+                "false alarms per million clean chars",
+                run.wrong_name(false),
+            )
+            .into(),
+    }
+}
+
 /// Why the pages could not be made.
 #[derive(Debug, thiserror::Error)]
 pub enum PageError {
@@ -86,7 +106,7 @@ pub enum PageError {
 
 /// A chart that was drawn.
 #[derive(Serialize)]
-struct Picture {
+struct Picture<'c> {
     name: &'static str,
     title: &'static str,
     reading: &'static str,
@@ -94,7 +114,7 @@ struct Picture {
     narrow: String,
     /// The numbers behind it.
     table: Option<Table>,
-    columns: &'static [Column],
+    columns: &'c [Column],
 }
 
 /// Writes both pages from the data and the charts drawn from it.
@@ -129,9 +149,9 @@ fn content<'d>(data: &'d ReportData, charts: &'d [Chart]) -> std::io::Result<Con
             name,
             title,
             reading,
-            columns,
             ..
         } = *chart.entry;
+        let columns = chart.columns.as_slice();
         Some(Picture {
             name,
             title,
@@ -143,6 +163,7 @@ fn content<'d>(data: &'d ReportData, charts: &'d [Chart]) -> std::io::Result<Con
         })
     });
     let run = &data.run;
+    let js = script(run);
     let css = variables_css() + &chart_css() + include_str!("../templates/page.css");
     Ok(Content {
         title: format!("deadloop {}: {}", run.command, visible(&run.corpus)),
@@ -151,7 +172,7 @@ fn content<'d>(data: &'d ReportData, charts: &'d [Chart]) -> std::io::Result<Con
         charts: drawn.collect(),
         settings_toml: data.settings_toml.as_deref(),
         constraints: run.constraints.iter().map(ToString::to_string).collect(),
-        objective: run.objective.0.title,
+        objective: run.objective.0.title_in(run.unit),
         judge: &run.judge,
         seed: run.seed,
         counts: run
@@ -170,19 +191,21 @@ fn content<'d>(data: &'d ReportData, charts: &'d [Chart]) -> std::io::Result<Con
         drill: drill(data),
         texts_note: texts_note(data),
         redacted: data.redacted,
-        csp: policy(&css),
+        csp: policy(&css, &js),
         css,
-        js: SCRIPT,
+        js,
+        per_clean: run.wrong_name(false).trim_start_matches("false alarms "),
+        unit: run.unit.name(),
     })
 }
 
 /// Nothing but this style and this script, and nothing from outside.
-fn policy(css: &str) -> String {
+fn policy(css: &str, js: &str) -> String {
     let hash = |text: &str| STANDARD.encode(Sha256::digest(text.as_bytes()));
     format!(
         "default-src 'none'; style-src 'sha256-{}'; script-src 'sha256-{}'; img-src data:; base-uri 'none'; form-action 'none'",
         hash(css),
-        hash(SCRIPT)
+        hash(js)
     )
 }
 

@@ -3,6 +3,7 @@
 use crate::data::{ALL_MODELS, Choice, Outcome, ReportData, Role, Verdict};
 use crate::look::Look;
 use crate::numbers::{Interval, wilson};
+use deadloop_score::replay::detect::Kind;
 use std::collections::BTreeMap;
 
 /// Outcomes of one way to run the detector.
@@ -162,21 +163,13 @@ impl Breakdown {
 
     /// By the kinds that occur, in the order of the contract.
     pub(crate) fn by_kind(data: &ReportData) -> Self {
-        const KINDS: [&str; 7] = [
-            "short-sequence",
-            "paragraph",
-            "ordered-list",
-            "near-repeat",
-            "tool-repeat",
-            "tool-cycle",
-            "other",
-        ];
+        let kinds = Kind::ALL.map(Kind::name);
         let occurs = |kind: &&str| {
             data.outcomes
                 .iter()
                 .any(|row| row.is_loop() && row.kind.as_deref() == Some(kind))
         };
-        let parts = KINDS
+        let parts = kinds
             .iter()
             .filter(|kind| occurs(kind))
             .map(|kind| (*kind).to_owned())

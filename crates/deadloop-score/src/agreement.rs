@@ -161,7 +161,7 @@ impl Spans {
         };
         self.distances.push(a.abs_diff(b));
         let channel = one.channel.or(other.channel).unwrap_or(Channel::Answer);
-        let length = length.map(|seen| seen.of(channel).0);
+        let length = length.map(|seen| seen.count(channel));
         if let (Some(to_a), Some(to_b)) = (one.end.or(length), other.end.or(length)) {
             let shared = to_a.min(to_b).saturating_sub(a.max(b));
             let either = to_a.max(to_b).saturating_sub(a.min(b));
@@ -218,7 +218,7 @@ pub fn alpha<T: Ord + Copy>(pairs: &[(T, T)]) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use deadloop_replay::detect::{Chars, Kind};
+    use deadloop_replay::detect::Kind;
 
     fn pairs(one: &str, other: &str) -> Vec<(char, char)> {
         one.chars().zip(other.chars()).collect()
@@ -270,7 +270,7 @@ mod tests {
             row("d", Class::Clean, None, None),
             row("f", Class::Unsure, None, None),
         ];
-        let length = Seen::default().plus(Channel::Answer, Chars(200));
+        let length = Seen::default().plus(Channel::Answer, 200);
         let found = agreement(&first, &second, &BTreeMap::from([("a".into(), length)]));
         assert_eq!((found.both, found.only_first, found.only_second), (4, 1, 1));
         assert_eq!(found.table[0], [2, 0, 0, 0]);

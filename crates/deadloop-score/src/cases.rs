@@ -1,8 +1,9 @@
 //! [`Case`]: what scoring has to know about a transcript, without its text.
 
 use deadloop_replay::corpus::{Entry, Event, Place, Problem, field, text_hash};
-use deadloop_replay::detect::{Channel, Chars};
+use deadloop_replay::detect::{Channel, Unit};
 use serde_json::Value;
+use std::cmp::Ordering;
 
 use crate::label::{Class, Label, Placed, Span, Truth, Wire, class_of, push};
 use crate::labels_csv::LabelsFile;
@@ -77,6 +78,26 @@ impl Case {
     pub fn class(&self) -> Option<Class> {
         self.truth.as_ref().map(|t| t.class)
     }
+
+    /// Its class where things are counted in `unit`; `None`: it is not scored there.
+    pub fn class_in(&self, unit: Unit) -> Option<Class> {
+        let truth = self.truth.as_ref()?;
+        truth.class_in(unit, || self.timeline.in_unit(unit) > 0)
+    }
+}
+
+/// The units in which labels speak, in the order of [`Unit::ALL`]; chars where none says.
+pub fn units(cases: &[Case]) -> Vec<Unit> {
+    let named = |unit: &Unit| {
+        let truths = cases.iter().filter_map(|case| case.truth.as_ref());
+        let mut channels = truths.flat_map(|truth| &truth.channels);
+        channels.any(|channel| channel.unit() == *unit)
+    };
+    let found: Vec<Unit> = Unit::ALL.into_iter().filter(named).collect();
+    match found.is_empty() {
+        true => vec![Unit::Chars],
+        false => found,
+    }
 }
 
 /// The labels that stand inside a transcript.
@@ -130,9 +151,21 @@ fn truth(
         .filter(|(_, l)| matches!(l.class, Class::Loop | Class::Transient))
         .filter_map(|(place, label)| span(place, label, events, timeline, problems))
         .collect();
-    let when = |s: &Span| (s.seen.reasoning + s.seen.answer, s.onset, s.channel);
-    spans.sort_by_key(when);
-    Some(Truth { class, spans })
+    // Moments of one transcript are always ordered.
+    spans.sort_by(|a, b| {
+        let moments = a.seen.partial_cmp(&b.seen).unwrap_or(Ordering::Equal);
+        let onsets = || (a.onset.count(), a.channel).cmp(&(b.onset.count(), b.channel));
+        moments.then_with(onsets)
+    });
+    let named = labels.iter().filter_map(|(_, label)| label.channel);
+    let mut channels: Vec<Channel> = named.chain(spans.iter().map(|s| s.channel)).collect();
+    channels.sort_unstable();
+    channels.dedup();
+    Some(Truth {
+        class,
+        spans,
+        channels,
+    })
 }
 
 /// The span of a label, held against the transcript. A transient label without an onset has none.
@@ -174,17 +207,19 @@ fn span(
         return None;
     }
     let clock = clock(events, channel, onset);
+    let (unit, end) = (channel.unit(), label.end.unwrap_or(length));
     Some(Span {
         class: label.class,
         kind: label.kind,
         channel,
-        start: label.start.map(Chars),
-        onset: Chars(onset),
-        earliest: Chars(earliest),
-        end: Chars(label.end.unwrap_or(length)),
+        start: label.start.map(|start| unit.of(start)),
+        onset: unit.of(onset),
+        earliest: unit.of(earliest),
+        end: unit.of(end),
         open: label.end.is_none(),
         period: label.period.filter(|p| *p > 0),
         seen: timeline.before(channel, earliest),
+        until: timeline.before(channel, end),
         onset_ms: clock.t_ms,
         onset_tokens: clock.tokens,
     })
@@ -216,6 +251,7 @@ fn channel_of(
 mod tests {
     use super::*;
     use deadloop_replay::corpus::{Body, Transcript};
+    use deadloop_replay::detect::{Chars, Turns};
     use std::path::PathBuf;
     use std::sync::Arc;
 
@@ -275,13 +311,15 @@ mod tests {
         let first = truth.first_loop().unwrap();
         assert_eq!(
             (first.end, first.open, first.earliest),
-            (Chars(10), true, Chars(6))
+            (Unit::Chars.of(10), true, Unit::Chars.of(6))
         );
         assert_eq!(
             first.seen,
             Seen {
                 reasoning: Chars(8),
-                answer: Chars(6)
+                answer: Chars(6),
+                turns: Turns(1),
+                ..Seen::default()
             }
         );
         assert!(!truth.spans[0].open);

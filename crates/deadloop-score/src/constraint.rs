@@ -14,9 +14,7 @@ use statrs::function::erf::erfc;
 use statrs::function::gamma::checked_gamma_lr;
 
 use crate::choose::blend::Blend;
-use crate::measure::{
-    Certainty, FA_PER_MCHAR, FPR, GoalError, Measure, Metric, Unit, WITHINS, Worth, metric,
-};
+use crate::measure::{Certainty, FPR, GoalError, Measure, Metric, Unit, WITHINS, Worth, metric};
 use crate::tally::{Count, Tally, WITHIN};
 
 /// Something that a setting has to keep: `fa_per_mchar<=1`.
@@ -84,14 +82,14 @@ impl Constraint {
 
     /// Whether it limits wrong alarms.
     pub fn limits_wrong(&self) -> bool {
-        self.at_most && (self.metric == &FA_PER_MCHAR || self.metric == &FPR)
+        self.at_most && (self.metric.is_wrong_rate() || self.metric == &FPR)
     }
 
     /// How many wrong alarms it would allow on the text of `quiet`, the tally of a setting that never alarms;
     /// `None` where it does not limit wrong alarms.
     pub fn expected_wrong(&self, quiet: &Tally) -> Option<f64> {
         let per = match self.metric.unit {
-            Unit::PerMillion => quiet.get(Count::Exposure) as f64 / 1e6,
+            Unit::PerMillion => quiet.get(Count::Exposure) as f64 / self.metric.scale(),
             _ => quiet.clean() as f64,
         };
         self.limits_wrong().then_some(self.bound * per)

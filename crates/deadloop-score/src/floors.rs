@@ -1,9 +1,9 @@
 //! Floors: what a setting has to beat. They look at no text, so no engine is needed.
 //!
-//! A floor alarms at a char; its chunk is not known here, so `delivered` is `exact`, and it has
-//! neither milliseconds nor tokens. It watches both text channels.
+//! A floor alarms at a char, a call or a turn, in the unit of choice; its chunk is not known here, so `delivered`
+//! is `exact`, and it has neither milliseconds nor tokens. It watches both text channels.
 
-use deadloop_replay::detect::Kind;
+use deadloop_replay::detect::{Channel, Cursor, Kind, Seen, Unit};
 use deadloop_replay::{Moment, Stop};
 
 use crate::cases::Case;
@@ -20,7 +20,12 @@ pub enum Floor {
         /// The checkpoint, chars: 2000 in the design document.
         chars: u64,
     },
-    /// Alarms on a random share of the transcripts, at a uniformly random char.
+    /// Ends every run that goes on after so many calls or turns.
+    Limit {
+        /// How many: 10 or 25.
+        most: u64,
+    },
+    /// Alarms on a random share of the transcripts, at a uniformly random char, call or turn.
     Random {
         /// The share: that of the current setting, so that the two spend the same alarms.
         rate: f64,
@@ -35,32 +40,33 @@ impl Floor {
         match self {
             Self::Never => "never",
             Self::FirstCheckpoint { .. } => "first-checkpoint",
+            Self::Limit { most: 10 } => "limit-10",
+            Self::Limit { .. } => "limit-25",
             Self::Random { .. } => "random",
         }
     }
 
     /// The channels that it watches.
     pub fn watch() -> Watch {
-        Watch {
-            reasoning: true,
-            answer: true,
-        }
+        Watch::TEXT
     }
 
     /// Its alarm on a transcript.
-    pub fn stop(self, case: &Case) -> Option<Stop> {
+    pub fn stop(self, case: &Case, unit: Unit) -> Option<Stop> {
         let line = &case.timeline;
         let (channel, seen) = match self {
             Self::Never => None,
             Self::FirstCheckpoint { chars } => line.first_to_reach(chars),
+            Self::Limit { most } => nth(case, unit, most + 1),
             Self::Random { rate, seed } => {
                 let mut random = Random::named(seed, &case.id);
                 let fires = random.unit() < rate;
-                let place = random.below(Self::watch().chars(line.length()));
-                line.nth_char(place + 1).filter(|_| fires)
+                let place = random.below(Self::watch().units(unit, line.length()));
+                nth(case, unit, place + 1).filter(|_| fires)
             }
         }?;
         let moment = Moment {
+            place: Cursor::default(),
             seen,
             t_ms: None,
             tokens: None,
@@ -72,5 +78,14 @@ impl Floor {
             exact: moment,
             delivered: moment,
         })
+    }
+}
+
+/// The moment at which the `nth` unit (from 1) of a transcript had arrived.
+fn nth(case: &Case, unit: Unit, nth: u64) -> Option<(Channel, Seen)> {
+    match unit {
+        Unit::Chars => case.timeline.nth_char(nth),
+        Unit::Calls => case.timeline.nth_of(Channel::Tools, nth),
+        Unit::Turns => case.timeline.nth_of(Channel::Turns, nth),
     }
 }

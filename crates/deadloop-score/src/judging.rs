@@ -1,24 +1,32 @@
 //! How alarms are judged: [`JudgeOptions`], and [`Watch`], what a setting reads.
 
-use deadloop_replay::detect::{Channel, Chars};
+use deadloop_replay::detect::{Channel, Chars, Unit};
 use deadloop_replay::{Moment, Seen, Stop};
 use serde::{Deserialize, Serialize};
 
 /// What is tolerated, and which position of an alarm counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JudgeOptions {
-    /// How many chars before `earliest` an alarm is still right.
+    /// In what loops and healthy output are counted; all numbers here are of it. What loops in another unit is
+    /// counted and left out.
+    #[serde(default, skip_serializing_if = "is_chars")]
+    pub unit: Unit,
+    /// How many units before `earliest` an alarm is still right.
     pub early: u64,
-    /// How many chars after the onset an alarm is in time; `None`: any.
+    /// How many units after the onset an alarm is in time; `None`: any.
     pub deadline: Option<u64>,
-    /// How many chars after a loop's end an alarm is still right.
+    /// How many units after a loop's end an alarm is still right.
     pub grace: u64,
     /// What a transient transcript counts as.
     pub transient: Transient,
     /// Which position is scored.
     pub at: At,
-    /// Cap of what one loop can cost in `delay`, chars; `None`: the whole loop.
+    /// Cap of what one loop can cost in `delay`; `None`: the whole loop.
     pub horizon: Option<u64>,
+}
+
+fn is_chars(unit: &Unit) -> bool {
+    *unit == Unit::Chars
 }
 
 /// What a transcript that repeats itself and recovers counts as.
@@ -56,27 +64,49 @@ impl JudgeOptions {
     }
 }
 
-/// Which text channels a setting reads. Chars that it never sees are no exposure.
+/// Which channels of text a setting reads. Chars that it never sees are no exposure; calls and turns are, whatever
+/// it reads: it could have ended the run at each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Watch {
     /// Whether it reads `reasoning`.
     pub reasoning: bool,
     /// Whether it reads `answer`.
     pub answer: bool,
+    /// Whether it reads `arguments`.
+    pub arguments: bool,
 }
 
 impl Watch {
+    /// The channels that text detectors read unasked.
+    pub const TEXT: Self = Self {
+        reasoning: true,
+        answer: true,
+        arguments: false,
+    };
+
     /// What `watches` says of each channel.
     pub fn of(watches: impl Fn(Channel) -> bool) -> Self {
         Self {
             reasoning: watches(Channel::Reasoning),
             answer: watches(Channel::Answer),
+            arguments: watches(Channel::Arguments),
+        }
+    }
+
+    /// What of `seen` counts as watched, in `unit`.
+    pub fn units(self, unit: Unit, seen: Seen) -> u64 {
+        match unit {
+            Unit::Chars => self.chars(seen),
+            Unit::Calls => seen.tools.0,
+            Unit::Turns => seen.turns.0,
         }
     }
 
     /// The chars of `seen` in the channels that are read.
     pub fn chars(self, seen: Seen) -> u64 {
         let of = |reads: bool, chars: Chars| if reads { chars.0 } else { 0 };
-        of(self.reasoning, seen.reasoning) + of(self.answer, seen.answer)
+        of(self.reasoning, seen.reasoning)
+            + of(self.answer, seen.answer)
+            + of(self.arguments, seen.arguments)
     }
 }

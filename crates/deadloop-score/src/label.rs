@@ -1,41 +1,13 @@
 //! The truth about a transcript: a class, and the spans in which it repeats itself.
 
 use deadloop_replay::Seen;
+pub use deadloop_replay::corpus::Class;
 use deadloop_replay::corpus::{Cost, Place, Problem};
-use deadloop_replay::detect::{Channel, Chars, Kind};
-use serde::{Deserialize, Serialize};
+use deadloop_replay::detect::{Channel, Kind, Unit, Units};
+use serde::Deserialize;
 
-/// What a transcript is, seen as a whole.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Class {
-    /// It loops: an alarm is right.
-    Loop,
-    /// It never repeats itself in a way that matters: every alarm is false.
-    Clean,
-    /// It repeats, then recovers by itself.
-    Transient,
-    /// Nobody can say: counted, not scored.
-    Unsure,
-}
-
-impl Class {
-    /// All classes, in the order of the contract.
-    pub const ALL: [Self; 4] = [Self::Loop, Self::Clean, Self::Transient, Self::Unsure];
-
-    /// The name used in files.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Loop => "loop",
-            Self::Clean => "clean",
-            Self::Transient => "transient",
-            Self::Unsure => "unsure",
-        }
-    }
-}
-
-/// A stretch of a transcript that repeats itself. Positions are in the channel's own unit: chars,
-/// or calls on `tools`.
+/// A stretch of a transcript that repeats itself. Positions are in the channel's own unit: chars, calls on
+/// `tools`, turns on `turns`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Span {
     /// [`Class::Loop`] or [`Class::Transient`].
@@ -45,19 +17,21 @@ pub struct Span {
     /// Where it stands.
     pub channel: Channel,
     /// First char of the first copy.
-    pub start: Option<Chars>,
+    pub start: Option<Units>,
     /// First char of the second copy.
-    pub onset: Chars,
+    pub onset: Units,
     /// From where on an alarm is right: the label's `earliest`, or the onset.
-    pub earliest: Chars,
+    pub earliest: Units,
     /// One past its last char: the label's `end`, or the channel's length.
-    pub end: Chars,
+    pub end: Units,
     /// Whether the label gives no end: the recording stops while it still repeats.
     pub open: bool,
     /// Length of one copy.
     pub period: Option<u64>,
-    /// How much of the transcript had arrived just before the char at `earliest`.
+    /// How much of the transcript had arrived just before the unit at `earliest`.
     pub seen: Seen,
+    /// How much when it ended.
+    pub until: Seen,
     /// Milliseconds since the request, of the event that holds the onset.
     pub onset_ms: Option<f64>,
     /// Tokens up to and including that event.
@@ -72,9 +46,39 @@ pub struct Truth {
     /// The spans in the order in which they become detectable. A transient transcript may have
     /// none: someone saw that it recovers, and did not mark where.
     pub spans: Vec<Span>,
+    /// The channels that some label names, those of spans included. None: the labels speak of all there is.
+    pub channels: Vec<Channel>,
 }
 
 impl Truth {
+    /// What the transcript is where loops and healthy output are counted in `unit`; `None`: that is not known,
+    /// or it loops where nothing is counted in it. `any` is whether the transcript has any of the unit.
+    pub fn class_in(&self, unit: Unit, any: impl FnOnce() -> bool) -> Option<Class> {
+        let has = |class| self.spans_in(unit).any(|(_, span)| span.class == class);
+        let told = match self.channels.is_empty() {
+            true => unit == Unit::Chars || any(),
+            false => self.channels.iter().any(|c| c.unit() == unit),
+        };
+        match self.class {
+            Class::Unsure => None,
+            Class::Loop if has(Class::Loop) => Some(Class::Loop),
+            Class::Loop => has(Class::Transient).then_some(Class::Transient),
+            class => (told || has(Class::Transient)).then_some(class),
+        }
+    }
+
+    /// The spans whose positions are in `unit`, each with its place among all.
+    pub fn spans_in(&self, unit: Unit) -> impl Iterator<Item = (usize, &Span)> {
+        let all = self.spans.iter().enumerate();
+        all.filter(move |(_, span)| span.channel.unit() == unit)
+    }
+
+    /// The same of the spans whose positions are in `unit`.
+    pub fn first_loop_in(&self, unit: Unit) -> Option<&Span> {
+        let mut spans = self.spans_in(unit).map(|(_, span)| span);
+        spans.find(|s| s.class == Class::Loop)
+    }
+
     /// The loop span that becomes detectable first; it is charged with what was never found.
     pub fn first_loop(&self) -> Option<&Span> {
         self.spans.iter().find(|s| s.class == Class::Loop)
@@ -129,12 +133,13 @@ impl Wire {
             place,
             problems,
         );
-        let kind = optional("kind", &self.kind, &Kind::ALL, Kind::name, place, problems);
-        let channels = [Channel::Reasoning, Channel::Answer, Channel::Tools];
+        let known = self.kind.as_deref().and_then(Kind::parse);
+        let kind =
+            known.or_else(|| optional("kind", &self.kind, &Kind::ALL, Kind::name, place, problems));
         let channel = optional(
             "channel",
             &self.channel,
-            &channels,
+            &Channel::ALL,
             Channel::name,
             place,
             problems,

@@ -53,7 +53,7 @@ mod verdict;
 pub use agreement::{Agreement, Onsets, Overlaps, agreement, alpha};
 pub use bootstrap::{Intervals, Method, bootstrap};
 pub use calibrate::{Calibration, Supported, calibrate};
-pub use cases::Case;
+pub use cases::{Case, units};
 pub use choose::advice::{Advice, Changed, Level, Price, Ruling, Run, Ship};
 pub use choose::choices::{Choice, Choices, Why};
 pub use choose::duel::Figures;
@@ -102,7 +102,9 @@ pub use label::{Class, Span, Truth};
 pub use label_rows::{LabelRow, write_labels};
 pub use labels_csv::{COLUMNS as LABEL_COLUMNS, LabelsFile};
 pub use latency::{Latencies, Quantiles, RANKS, rank};
-pub use measure::{GoalError, MEASURES, Measure, Metric, Unit, WITHINS, Worth, metric};
+pub use measure::{
+    GoalError, MEASURES, Measure, Metric, Unit, WITHINS, Worth, measures, metric, wrong_rate,
+};
 pub use pareto::{Point, front};
 pub use pinned::{Expect, Fired, Marks, Pinned, Subject, parse_pinned};
 pub use resample::{POISSON_1, POISSON_HALF, Resampling, Weights};

@@ -11,6 +11,7 @@
 
 mod written;
 
+use std::borrow::Cow;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -18,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use crate::choose::blend::{Blend, Weights};
 use crate::intervals::{Interval, PoissonCache, wilson};
 use crate::tally::{Count, Tally};
-use deadloop_replay::detect::DEPLOYMENT_LOOP_RATE;
+use deadloop_replay::detect::{DEPLOYMENT_LOOP_RATE, Unit as Counted};
 
 /// A measure of the table.
 pub type Metric = &'static Measure;
@@ -51,7 +52,7 @@ pub struct Measure {
 pub enum Unit {
     /// A share, 0 to 1.
     Share,
-    /// Events or chars per million healthy chars.
+    /// Events or chars per million healthy chars; of calls and turns, per thousand.
     PerMillion,
     /// Chars.
     Chars,
@@ -324,6 +325,67 @@ pub static FA_PER_MCHAR: Measure = Measure {
     bounds: Some("fa"),
     shown: EVERYWHERE,
 };
+
+/// The measure of wrong alarms per so many healthy units that were watched.
+macro_rules! wrong_rate {
+    ($id:ident, $name:literal, $title:literal, $about:literal) => {
+        /// Wrong alarms per thousand healthy units that were watched.
+        pub static $id: Measure = Measure {
+            name: $name,
+            title: $title,
+            unit: Unit::PerMillion,
+            more_is_better: false,
+            about: $about,
+            formula: alone(&[Ratio {
+                scale: 1e3,
+                num: &[
+                    one(Count::FalseAlarm),
+                    one(Count::Premature),
+                    one(Count::Stale),
+                ],
+                den: EXPOSURE,
+                of: Sample::Clean,
+            }]),
+            certainty: Certainty::Rate,
+            bounds: Some("fa"),
+            shown: EVERYWHERE,
+        };
+    };
+}
+
+wrong_rate!(
+    FA_PER_KCALL,
+    "fa_per_kcall",
+    "false alarms/kcall",
+    "1e3 (false_alarm + premature + stale) / exposure, in calls"
+);
+wrong_rate!(
+    FA_PER_KTURN,
+    "fa_per_kturn",
+    "false alarms/kturn",
+    "1e3 (false_alarm + premature + stale) / exposure, in turns"
+);
+
+/// The rate of wrong alarms where things are counted in `unit`.
+pub fn wrong_rate(unit: Counted) -> Metric {
+    match unit {
+        Counted::Chars => &FA_PER_MCHAR,
+        Counted::Calls => &FA_PER_KCALL,
+        Counted::Turns => &FA_PER_KTURN,
+    }
+}
+
+/// The measures that are told where things are counted in `unit`, in the order of [`MEASURES`].
+pub fn measures(unit: Counted) -> impl Iterator<Item = Metric> {
+    let told = move |measure: &Metric| {
+        unit == Counted::Chars || !std::ptr::eq(*measure, &TRANSIENT_PER_MCHAR)
+    };
+    let all = MEASURES.into_iter().filter(told);
+    all.map(move |measure| match std::ptr::eq(measure, &FA_PER_MCHAR) {
+        true => wrong_rate(unit),
+        false => measure,
+    })
+}
 
 /// Alarms in repetitions that end by themselves, per million healthy chars that were watched.
 pub static TRANSIENT_PER_MCHAR: Measure = Measure {
@@ -646,7 +708,23 @@ impl Joined {
 impl Measure {
     /// The measure with this name.
     pub fn named(name: &str) -> Option<Metric> {
-        MEASURES.into_iter().find(|measure| measure.name == name)
+        let all = MEASURES.into_iter().chain([&FA_PER_KCALL, &FA_PER_KTURN]);
+        all.into_iter().find(|measure| measure.name == name)
+    }
+
+    /// Whether it is the rate of wrong alarms, in whichever unit.
+    pub fn is_wrong_rate(&self) -> bool {
+        Counted::ALL
+            .into_iter()
+            .any(|unit| wrong_rate(unit) == self)
+    }
+
+    /// What people call it where things are counted in `unit`.
+    pub fn title_in(&self, unit: Counted) -> Cow<'static, str> {
+        match unit {
+            Counted::Chars => self.title.into(),
+            _ => self.title.replace("chars", unit.name()).into(),
+        }
     }
 
     /// Its value; `None` where it is n/a.
@@ -844,7 +922,9 @@ fn nearest(name: &str) -> String {
 }
 
 fn names() -> String {
-    MEASURES.map(|measure| measure.name).join(", ")
+    let rates = [FA_PER_KCALL.name, FA_PER_KTURN.name];
+    let names = MEASURES.map(|measure| measure.name);
+    [&names[..], &rates].concat().join(", ")
 }
 
 #[cfg(test)]

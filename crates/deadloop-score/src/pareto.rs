@@ -12,9 +12,9 @@ pub struct Point {
     pub cell: usize,
     /// Its recall.
     pub recall: f64,
-    /// Its false alarms per million chars.
+    /// Its false alarms per million units.
     pub fa_per_mchar: f64,
-    /// Its delay, chars.
+    /// Its delay, units.
     pub delay: f64,
 }
 

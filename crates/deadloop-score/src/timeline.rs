@@ -1,7 +1,7 @@
 //! What arrived when: the order of a transcript's channels, without its text.
 
-use deadloop_replay::corpus::{Body, Event};
-use deadloop_replay::detect::{Channel, Chars};
+use deadloop_replay::corpus::{Body, Event, stream};
+use deadloop_replay::detect::{Channel, Chars, Event as Arriving, Unit};
 use deadloop_replay::{Seen, text_of, tokens_at};
 
 /// The lengths of a transcript's channels and the order in which they were filled. Neighbouring
@@ -22,8 +22,16 @@ impl Timeline {
     /// The timeline of some events.
     pub fn of(events: &[Event]) -> Self {
         let mut timeline = Self::default();
-        for (channel, units) in events.iter().filter_map(units) {
-            timeline.add(channel, units);
+        for (_, event) in stream(events) {
+            match event {
+                Arriving::Text(channel, text) => timeline.add(channel, Chars::of(text).0),
+                Arriving::Call { arguments, .. } => {
+                    timeline.add(Channel::Arguments, Chars::of(&arguments.text()).0);
+                    timeline.add(Channel::Tools, 1);
+                }
+                Arriving::Turn { .. } => timeline.add(Channel::Turns, 1),
+                _ => {}
+            }
         }
         timeline
     }
@@ -36,16 +44,25 @@ impl Timeline {
         }
     }
 
-    /// Everything: the length of each text channel.
+    /// Everything: the length of each channel.
     pub fn length(&self) -> Seen {
-        let mut seen = Seen::default();
-        self.stretches
-            .iter()
-            .for_each(|(channel, n)| seen = seen.plus(*channel, Chars(*n)));
-        seen
+        let all = self.stretches.iter();
+        all.fold(Seen::default(), |seen, (channel, n)| {
+            seen.plus(*channel, *n)
+        })
     }
 
-    /// The length of one channel: chars, or calls on `tools`.
+    /// How many units there are: chars of reasoning and answer, calls, or turns.
+    pub fn in_unit(&self, unit: Unit) -> u64 {
+        let length = self.length();
+        match unit {
+            Unit::Chars => length.text().0,
+            Unit::Calls => length.tools.0,
+            Unit::Turns => length.turns.0,
+        }
+    }
+
+    /// The length of one channel, in its unit.
     pub fn units(&self, channel: Channel) -> u64 {
         self.stretches
             .iter()
@@ -54,11 +71,12 @@ impl Timeline {
             .sum()
     }
 
-    /// The channels that hold anything, in the order in which they began.
+    /// The channels that a label without a channel may mean, in the order in which they began: text, and calls.
     pub fn channels(&self) -> Vec<Channel> {
         let mut found = Vec::new();
         for (channel, _) in &self.stretches {
-            if !found.contains(channel) {
+            let meant = !matches!(channel, Channel::Arguments | Channel::Turns);
+            if meant && !found.contains(channel) {
                 found.push(*channel);
             }
         }
@@ -75,9 +93,9 @@ impl Timeline {
         let mut ended = seen;
         for (c, n) in &self.stretches {
             if *c == channel && at < own + n {
-                return seen.plus(channel, Chars(at - own));
+                return seen.plus(channel, at - own);
             }
-            seen = seen.plus(*c, Chars(*n));
+            seen = seen.plus(*c, *n);
             if *c == channel {
                 own += n;
                 ended = seen;
@@ -89,7 +107,7 @@ impl Timeline {
     /// The moment at which the `nth` char (from 1) of the text had arrived, and its channel.
     pub(crate) fn nth_char(&self, nth: u64) -> Option<(Channel, Seen)> {
         self.moment(|channel, seen, n| {
-            let before = seen.reasoning.0 + seen.answer.0;
+            let before = seen.text().0;
             (Channel::TEXT.contains(&channel) && before < nth && nth <= before + n)
                 .then(|| nth - before)
         })
@@ -98,9 +116,17 @@ impl Timeline {
     /// The moment at which the first text channel had `chars` chars.
     pub(crate) fn first_to_reach(&self, chars: u64) -> Option<(Channel, Seen)> {
         self.moment(|channel, seen, n| {
-            let before = seen.of(channel).0;
+            let before = seen.count(channel);
             let text = Channel::TEXT.contains(&channel);
             (text && before < chars && chars <= before + n).then(|| chars - before)
+        })
+    }
+
+    /// The moment at which the `nth` unit (from 1) of a channel had arrived.
+    pub(crate) fn nth_of(&self, wanted: Channel, nth: u64) -> Option<(Channel, Seen)> {
+        self.moment(|channel, seen, n| {
+            let before = seen.count(channel);
+            (channel == wanted && before < nth && nth <= before + n).then(|| nth - before)
         })
     }
 
@@ -110,9 +136,9 @@ impl Timeline {
         let mut seen = Seen::default();
         for (channel, n) in &self.stretches {
             if let Some(into) = stop(*channel, seen, *n) {
-                return Some((*channel, seen.plus(*channel, Chars(into))));
+                return Some((*channel, seen.plus(*channel, into)));
             }
-            seen = seen.plus(*channel, Chars(*n));
+            seen = seen.plus(*channel, *n);
         }
         None
     }
@@ -125,8 +151,14 @@ pub(crate) fn clock(events: &[Event], channel: Channel, at: u64) -> Clock {
     let mut own = 0;
     let mut tokens = Some(0);
     for event in events {
-        let Some((c, n)) = units(event) else { continue };
+        let Some((c, n, made)) = units(event) else {
+            continue;
+        };
         if c == channel && at < own + n {
+            if !made {
+                let t_ms = event.t_ms;
+                return Clock { t_ms, tokens };
+            }
             let counted = tokens.zip(event.tokens);
             return Clock {
                 t_ms: event.t_ms,
@@ -136,18 +168,20 @@ pub(crate) fn clock(events: &[Event], channel: Channel, at: u64) -> Clock {
         if c == channel {
             own += n;
         }
-        tokens = tokens
-            .zip(event.tokens)
-            .map(|(sum, n): (u64, u64)| sum.saturating_add(n));
+        if made {
+            let counted = tokens.zip(event.tokens);
+            tokens = counted.map(|(sum, n): (u64, u64)| sum.saturating_add(n));
+        }
     }
     Clock::default()
 }
 
-/// The channel that an event adds to, and how much.
-fn units(event: &Event) -> Option<(Channel, u64)> {
+/// The channel that an event adds to, how much, and whether the model made it: then it may have tokens.
+fn units(event: &Event) -> Option<(Channel, u64, bool)> {
     match (text_of(event), &event.body) {
-        (Some((channel, text)), _) => Some((channel, Chars::of(text).0)),
-        (None, Body::ToolCall { .. }) => Some((Channel::Tools, 1)),
+        (Some((channel, text)), _) => Some((channel, Chars::of(text).0, true)),
+        (None, Body::ToolCall { .. }) => Some((Channel::Tools, 1, true)),
+        (None, Body::Turn) => Some((Channel::Turns, 1, false)),
         (None, _) => None,
     }
 }
@@ -155,6 +189,7 @@ fn units(event: &Event) -> Option<(Channel, u64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use deadloop_replay::detect::Turns;
 
     fn text(channel: Channel, text: &str, t_ms: f64, tokens: u64) -> Event {
         let body = match channel {
@@ -182,6 +217,9 @@ mod tests {
         Seen {
             reasoning: Chars(reasoning),
             answer: Chars(answer),
+            // Nobody recorded it: it begins before the first word.
+            turns: Turns(1),
+            ..Seen::default()
         }
     }
 

@@ -5,17 +5,19 @@
 //!   outside every span (`premature`, `stale`) is charged to the span that becomes detectable first,
 //!   since that is the one which a detector should have stopped.
 //! - Inside both a loop and a transient span, the loop decides: the alarm is right.
-//! - An alarm in another channel than a span's is outside it. Whether the span begins later is then
-//!   a question of what had arrived, which [`Seen`] answers for every channel at once.
+//! - An alarm in another channel than a span's is held against it by what of the span's channel had arrived at
+//!   the alarm's moment. No position in one channel is ever compared with one in another.
+//! - A span of calls or turns begins once its second copy has been issued: an alarm at c calls is inside it where
+//!   earliest < c <= end. A text's begins with the char: earliest <= c <= end.
 //! - `early` and `grace` widen loops only; a transient span is taken literally.
 
-use deadloop_replay::detect::Chars;
+use deadloop_replay::detect::Unit;
 use deadloop_replay::{Moment, Seen, Stop};
 use serde::{Deserialize, Serialize};
 
 use crate::cases::Case;
 use crate::judging::{JudgeOptions, Transient, Watch};
-use crate::label::{Class, Span};
+use crate::label::{Class, Span, Truth};
 
 /// What became of a transcript under a setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -105,23 +107,23 @@ pub struct Outcome {
     pub verdict: Verdict,
     /// The span that was judged or charged: an index into [`Truth::spans`](crate::Truth::spans).
     pub span: Option<usize>,
-    /// Chars from the onset to the alarm, 0 for an alarm before it; hits and lates only.
+    /// Units from the onset to the alarm, 0 for an alarm before it; hits and lates only.
     pub latency: Option<u64>,
     /// The same in milliseconds, where the recording has them.
     pub latency_ms: Option<f64>,
     /// The same in tokens, where the recording has them.
     pub latency_tokens: Option<u64>,
-    /// Chars of the loop that were not generated thanks to the alarm.
+    /// Units of the loop that were not generated thanks to the alarm.
     pub saved: u64,
-    /// Chars of healthy text thrown away by the alarm, in the channels that are watched.
+    /// Units of healthy output thrown away by the alarm; of chars those in the channels that are watched.
     pub lost: u64,
-    /// Healthy chars that the setting watched.
+    /// Healthy units that the setting watched.
     pub exposure: u64,
-    /// Watched chars up to the alarm, where it was wrong; else 0.
+    /// Watched units up to the alarm, where it was wrong; else 0.
     pub generated: u64,
     /// Length of the judged or charged loop, onset to end; 0 where no loop counts.
     pub loop_chars: u64,
-    /// What `delay` sums: chars of that loop which were generated, capped by the horizon.
+    /// What `delay` sums: units of that loop which were generated, capped by the horizon.
     pub delay: u64,
     /// Whether a hit's kind is the label's; `None` where the label names none, or it is no hit.
     pub kind_right: Option<bool>,
@@ -177,12 +179,13 @@ impl Outcome {
 /// Had the same transcript repeated itself from char 200 to 500 and recovered, an alarm at 300 would be
 /// `transient-stop`: exposure 300, delay 0, saved 2000, and the loop in the column `earlier`.
 pub fn judge(case: &Case, watch: Watch, stop: Option<&Stop>, options: &JudgeOptions) -> Outcome {
-    let Some(truth) = case.truth.as_ref().filter(|t| t.class != Class::Unsure) else {
+    let class = case.class_in(options.unit);
+    let Some((truth, class)) = case.truth.as_ref().zip(class) else {
         return Outcome::bare(Verdict::Unlabelled);
     };
     let hearing = Hearing {
-        spans: &truth.spans,
-        whole: watch.chars(case.timeline.length()),
+        truth,
+        whole: watch.units(options.unit, case.timeline.length()),
         alarm: stop.map(|stop| Alarm {
             stop,
             moment: options.moment(stop),
@@ -192,7 +195,7 @@ pub fn judge(case: &Case, watch: Watch, stop: Option<&Stop>, options: &JudgeOpti
     };
     if hearing.loops().next().is_some() {
         hearing.looping()
-    } else if truth.class == Class::Clean || options.transient == Transient::Clean {
+    } else if class == Class::Clean || options.transient == Transient::Clean {
         hearing.clean()
     } else {
         hearing.transient()
@@ -207,33 +210,42 @@ struct Alarm<'a> {
 }
 
 impl Alarm<'_> {
-    fn at(&self) -> Chars {
-        self.moment.seen.of(self.stop.channel)
+    /// The units of the span's channel that had arrived.
+    fn at(&self, span: &Span) -> u64 {
+        self.moment.seen.count(span.channel)
     }
 
-    /// Whether it is in the channel of `span` and from `lo` to `hi`, both included.
+    /// Whether it comes where a span is that lasts from `lo` to `hi` of its channel's units.
     fn within(&self, span: &Span, lo: u64, hi: u64) -> bool {
-        self.stop.channel == span.channel && lo <= self.at().0 && self.at().0 <= hi
+        let at = self.at(span);
+        match self.is_beside(span) {
+            true => self.moment.seen > span.seen && self.moment.seen <= span.until,
+            false if span.channel.unit() == Unit::Chars => lo <= at && at <= hi,
+            false => lo < at && at <= hi,
+        }
     }
 
     /// Whether `span` becomes detectable only later, given the tolerance, which is one of positions in
     /// the span's own channel.
     fn precedes(&self, span: &Span, early: u64) -> bool {
-        if self.stop.channel == span.channel {
-            self.at().0.saturating_add(early) < span.earliest.0
-        } else {
-            total(self.moment.seen) <= total(span.seen)
+        let at = self.at(span).saturating_add(early);
+        let earliest = span.earliest.count();
+        match self.is_beside(span) {
+            true => self.moment.seen <= span.seen,
+            false if span.channel.unit() == Unit::Chars => at < earliest,
+            false => at <= earliest,
         }
     }
-}
 
-fn total(seen: Seen) -> u64 {
-    seen.reasoning.0 + seen.answer.0
+    /// Whether it is in another channel than the text of a span: then it is their moments that are compared.
+    fn is_beside(&self, span: &Span) -> bool {
+        self.stop.channel != span.channel && span.channel.unit() == Unit::Chars
+    }
 }
 
 /// Everything that a verdict depends on.
 struct Hearing<'a> {
-    spans: &'a [Span],
+    truth: &'a Truth,
     whole: u64,
     alarm: Option<Alarm<'a>>,
     watch: Watch,
@@ -244,8 +256,13 @@ impl<'a> Hearing<'a> {
     /// The spans that count as loops, the first detectable one first.
     fn loops(&self) -> impl Iterator<Item = (usize, &'a Span)> {
         let all = self.options.transient == Transient::Loop;
-        let spans = self.spans.iter().enumerate();
+        let spans = self.truth.spans_in(self.options.unit);
         spans.filter(move |(_, s)| all || s.class == Class::Loop)
+    }
+
+    /// What of `seen` was watched.
+    fn watched(&self, seen: Seen) -> u64 {
+        self.watch.units(self.options.unit, seen)
     }
 
     fn clean(&self) -> Outcome {
@@ -255,7 +272,7 @@ impl<'a> Hearing<'a> {
                 ..Outcome::bare(Verdict::Quiet)
             };
         };
-        let exposure = self.watch.chars(alarm.moment.seen);
+        let exposure = self.watched(alarm.moment.seen);
         let lost = self.whole.saturating_sub(exposure);
         Outcome {
             exposure,
@@ -277,36 +294,43 @@ impl<'a> Hearing<'a> {
             return self.charge(Verdict::Miss);
         };
         let inside = |span: &Span| {
-            let lo = span.earliest.0.saturating_sub(self.options.early);
-            alarm.within(span, lo, span.end.0.saturating_add(self.options.grace))
+            let lo = span.earliest.count().saturating_sub(self.options.early);
+            alarm.within(
+                span,
+                lo,
+                span.end.count().saturating_add(self.options.grace),
+            )
         };
         if let Some((index, span)) = self.loops().find(|(_, span)| inside(span)) {
             return self.found(&alarm, index, span);
         }
-        let recovers =
-            |s: &Span| s.class == Class::Transient && alarm.within(s, s.earliest.0, s.end.0);
-        if self.options.transient == Transient::Ignore && self.spans.iter().any(recovers) {
+        let recovers = |s: &Span| {
+            s.class == Class::Transient && alarm.within(s, s.earliest.count(), s.end.count())
+        };
+        let mut spans = self.truth.spans_in(self.options.unit);
+        if self.options.transient == Transient::Ignore && spans.any(|(_, span)| recovers(span)) {
             return self.earlier();
         }
         match self
             .loops()
             .find(|(_, span)| alarm.precedes(span, self.options.early))
         {
-            Some((_, span)) => self.cut(&alarm, Verdict::Premature, self.watch.chars(span.seen)),
+            Some((_, span)) => self.cut(&alarm, Verdict::Premature, self.watched(span.seen)),
             None => self.cut(&alarm, Verdict::Stale, self.whole),
         }
     }
 
     /// A hit or a late one, in `span`.
     fn found(&self, alarm: &Alarm, index: usize, span: &Span) -> Outcome {
-        let at = alarm.at().0;
-        let latency = at.saturating_sub(span.onset.0);
+        let (onset, end) = (span.onset.count(), span.end.count());
+        let at = alarm.at(span);
+        let latency = at.saturating_sub(onset);
         let late = self
             .options
             .deadline
             .is_some_and(|deadline| latency > deadline);
         let verdict = if late { Verdict::Late } else { Verdict::Hit };
-        let stopped = at.clamp(span.onset.0, span.end.0);
+        let stopped = at.clamp(onset, end.max(onset));
         Outcome {
             span: Some(index),
             latency: Some(latency),
@@ -320,10 +344,10 @@ impl<'a> Hearing<'a> {
                 .tokens
                 .zip(span.onset_tokens)
                 .map(|(a, o)| a.saturating_sub(o)),
-            saved: span.end.0 - stopped,
+            saved: end.saturating_sub(stopped),
             exposure: self.exposure(),
-            loop_chars: (span.end - span.onset).0,
-            delay: self.capped(stopped - span.onset.0),
+            loop_chars: span.end.since(span.onset),
+            delay: self.capped(stopped - onset),
             kind_right: span
                 .kind
                 .filter(|_| !late)
@@ -335,7 +359,7 @@ impl<'a> Hearing<'a> {
 
     /// An alarm outside every span; healthy text follows it until `until` watched chars.
     fn cut(&self, alarm: &Alarm, verdict: Verdict, until: u64) -> Outcome {
-        let generated = self.watch.chars(alarm.moment.seen);
+        let generated = self.watched(alarm.moment.seen);
         Outcome {
             lost: until.saturating_sub(generated),
             generated,
@@ -358,7 +382,7 @@ impl<'a> Hearing<'a> {
         let Some((index, span)) = self.loops().next() else {
             return Outcome::bare(verdict);
         };
-        let loop_chars = (span.end - span.onset).0;
+        let loop_chars = span.end.since(span.onset);
         Outcome {
             span: Some(index),
             exposure: self.exposure(),
@@ -374,10 +398,8 @@ impl<'a> Hearing<'a> {
         let healthy = self
             .loops()
             .next()
-            .map_or(self.whole, |(_, s)| self.watch.chars(s.seen));
-        let watched = self
-            .alarm
-            .map_or(healthy, |a| self.watch.chars(a.moment.seen));
+            .map_or(self.whole, |(_, s)| self.watched(s.seen));
+        let watched = self.alarm.map_or(healthy, |a| self.watched(a.moment.seen));
         healthy.min(watched)
     }
 

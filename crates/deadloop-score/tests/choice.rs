@@ -3,6 +3,7 @@
 
 mod kit;
 
+use deadloop_score::replay::detect::Unit;
 use std::ops::Range;
 
 use deadloop_score::measure::{RECALL, SAVED};
@@ -477,7 +478,14 @@ fn floor_outcomes(cases: &[Case], floor: Floor) -> Vec<Outcome> {
     let watch: Watch = Floor::watch();
     cases
         .iter()
-        .map(|c| judge(c, watch, floor.stop(c).as_ref(), &JudgeOptions::default()))
+        .map(|c| {
+            judge(
+                c,
+                watch,
+                floor.stop(c, Unit::Chars).as_ref(),
+                &JudgeOptions::default(),
+            )
+        })
         .collect()
 }
 

@@ -3,6 +3,7 @@
 
 mod kit;
 
+use deadloop_score::replay::detect::Unit;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -104,6 +105,7 @@ fn write_all(dir: &Path) {
     let scoring = Scoring {
         evidence: &evidence,
         judge: &judge,
+        units: &[Unit::Chars],
         worth: &worth,
         floors: &floors,
         enough: 10,

@@ -4,6 +4,7 @@
 
 mod kit;
 
+use deadloop_score::replay::detect::Unit;
 use std::path::Path;
 
 use deadloop_score::replay::detect::{Channel, Kind, Settings};
@@ -106,6 +107,7 @@ fn every_file_names_the_setting_as_the_settings_file() {
     let scoring = Scoring {
         evidence: &evidence,
         judge: &judge,
+        units: &[Unit::Chars],
         worth: &worth,
         floors: &[],
         enough: 0,

@@ -15,6 +15,7 @@ use proptest::prelude::*;
 const BOTH: Watch = Watch {
     reasoning: true,
     answer: true,
+    arguments: false,
 };
 
 fn trials<'a>(
@@ -25,6 +26,7 @@ fn trials<'a>(
     // Each transcript may be read in channels of its own; here every third in the other one's.
     let of = move |i: usize| match i % 3 {
         2 => Watch {
+            arguments: false,
             reasoning: watch.answer,
             answer: watch.reasoning,
         },
@@ -61,7 +63,7 @@ proptest! {
         options in sweeps::options(),
         (reasoning, answer) in (any::<bool>(), any::<bool>()),
     ) {
-        let watch = Watch { reasoning, answer };
+        let watch = Watch { reasoning, answer, arguments: false };
         let (sheet, latencies) = tallies_and_latencies(&shape, trials(&cases, &said, watch), &options);
         for at in sweeps::cells(&shape) {
             let outcomes = outcomes(&cases, &said, &at, watch, &options);

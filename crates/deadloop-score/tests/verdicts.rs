@@ -13,10 +13,12 @@ const LENGTHS: (u64, u64) = (100, 3000);
 const BOTH: Watch = Watch {
     reasoning: true,
     answer: true,
+    arguments: false,
 };
 const ANSWER: Watch = Watch {
     reasoning: false,
     answer: true,
+    arguments: false,
 };
 
 fn case(labels: Value) -> Case {

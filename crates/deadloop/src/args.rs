@@ -307,27 +307,30 @@ pub(crate) struct Judge {
     /// Replay as if all text had come in chunks of N chars
     #[arg(long, value_name = "N")]
     pub(crate) chunks: Option<NonZeroU64>,
+    /// In what loops and healthy output are counted, and the choice is made [default: that of the labels]
+    #[arg(long, value_enum, value_name = "UNIT")]
+    pub(crate) unit: Option<Unit>,
     /// Which position of an alarm counts
     #[arg(long, value_enum, default_value_t = At::Delivered)]
     pub(crate) at: At,
-    /// Chars before the onset at which an alarm is right already
-    #[arg(long, value_name = "CHARS", default_value_t = 0)]
+    /// Units before the onset at which an alarm is right already
+    #[arg(long, value_name = "UNITS", default_value_t = 0)]
     pub(crate) early: u64,
-    /// Chars after the onset from which a right alarm is too late [default: none]
-    #[arg(long, value_name = "CHARS")]
+    /// Units after the onset from which a right alarm is too late [default: none]
+    #[arg(long, value_name = "UNITS")]
     pub(crate) deadline: Option<u64>,
-    /// Chars after the end of a loop at which an alarm is still right
-    #[arg(long, value_name = "CHARS", default_value_t = 0)]
+    /// Units after the end of a loop at which an alarm is still right
+    #[arg(long, value_name = "UNITS", default_value_t = 0)]
     pub(crate) grace: u64,
     /// Repetitions that end by themselves
     #[arg(long, value_enum, default_value_t = Transient::Ignore)]
     pub(crate) transient: Transient,
-    /// Most chars that a miss may cost in `delay` [default: the whole loop]
-    #[arg(long, value_name = "CHARS")]
+    /// Most units that a miss may cost in `delay` [default: the whole loop]
+    #[arg(long, value_name = "UNITS")]
     pub(crate) horizon: Option<u64>,
     /// What a wrong alarm costs besides the text that is generated again, for `net_per_1000` and `break_even`
     /// [default: one mean clean transcript]
-    #[arg(long, value_name = "CHARS")]
+    #[arg(long, value_name = "UNITS")]
     pub(crate) annoyance: Option<u64>,
     /// What a million generated tokens cost: `net_per_1000` in money too, where recordings have tokens
     #[arg(long, value_name = "PER_MILLION_TOKENS", value_parser = price)]
@@ -340,6 +343,27 @@ fn price(text: &str) -> Result<f64, String> {
         .ok()
         .filter(|n| *n >= 0.0 && n.is_finite());
     price.ok_or_else(|| "expected a number from 0 on".into())
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Unit {
+    /// Chars of text
+    Chars,
+    /// Tool calls
+    Calls,
+    /// Turns of an agent
+    Turns,
+}
+
+impl Unit {
+    /// The unit that it names.
+    pub(crate) fn unit(self) -> deadloop_detect::Unit {
+        match self {
+            Self::Chars => deadloop_detect::Unit::Chars,
+            Self::Calls => deadloop_detect::Unit::Calls,
+            Self::Turns => deadloop_detect::Unit::Turns,
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -30,6 +30,7 @@ mod settings;
 mod show;
 mod showing;
 mod stamps;
+mod units;
 mod watching;
 
 use clap::Parser;

@@ -232,7 +232,7 @@ impl Opening<'_> {
         let fired = self.said(cell, case).filter(|_| wrong)?;
         Some(Reading::of(
             &entry.transcript,
-            Some((fired.channel, fired.exact.0)),
+            Some((fired.channel, fired.exact.count())),
         ))
     }
 
@@ -244,8 +244,8 @@ impl Opening<'_> {
             member: String::new(),
             channel: stop.channel,
             kind: stop.kind,
-            exact: stop.exact.seen.of(stop.channel),
-            delivered: stop.delivered.seen.of(stop.channel),
+            exact: stop.exact.seen.units(stop.channel),
+            delivered: stop.delivered.seen.units(stop.channel),
             detail: decided.detail(stop).map(str::to_owned),
         })
     }

@@ -190,9 +190,9 @@ fn recorded(
             let span = case.truth.as_ref().and_then(|truth| truth.first_loop());
             let marks = span.map_or(Marks::default(), |span| Marks {
                 channel: Some(span.channel),
-                onset: Some(span.onset.0),
+                onset: Some(span.onset.count()),
                 alarm: None,
-                end: Some(span.end.0),
+                end: Some(span.end.count()),
             });
             found.insert(case.id, (entry.transcript, marks));
         }
@@ -262,7 +262,7 @@ fn entry(transcript: Transcript, path: &Path) -> Entry {
 fn fired(stop: &Stop) -> Fired {
     Fired {
         channel: stop.channel,
-        at: stop.exact.seen.of(stop.channel).0,
+        at: stop.exact.seen.count(stop.channel),
         kind: stop.kind,
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Instant;
 
-use deadloop_detect::Settings;
+use deadloop_detect::{Settings, Unit};
 use deadloop_replay::{Job, Journal, JournalError, Plan, Programs, Ran, Record, RunError, run};
 use deadloop_score::{
     About, Case, ChooseOptions, Class, Count, Evidence, Floor, JudgeOptions, Manifest, Resampling,
@@ -22,6 +22,7 @@ use crate::programs;
 use crate::progress::watched;
 use crate::rendering::render;
 use crate::show;
+use crate::units::{of_choice_first, other_unit};
 
 /// What a command asks for.
 pub(crate) struct Request<'a> {
@@ -40,6 +41,8 @@ pub(crate) struct Request<'a> {
     pub(crate) grid: Option<String>,
     /// Splits that must not be looked at.
     pub(crate) sealed: Option<&'static str>,
+    /// The unit for which grids and limits were made, where they were made by default.
+    pub(crate) unit: Option<Unit>,
 }
 
 impl Request<'_> {
@@ -56,6 +59,8 @@ pub(crate) struct Replayed {
     pub(crate) surveyed: Surveyed,
     pub(crate) records: Vec<Record>,
     pub(crate) judge: JudgeOptions,
+    /// The units that have rows in the tables of scores, that of choice first.
+    units: Vec<Unit>,
     pub(crate) worth: Worth,
     pub(crate) manifest: Manifest,
     chunks: Option<u64>,
@@ -69,6 +74,7 @@ impl Judge {
     /// How alarms are judged.
     pub(crate) fn options(&self) -> JudgeOptions {
         JudgeOptions {
+            unit: self.unit.map_or_else(Unit::default, args::Unit::unit),
             early: self.early,
             deadline: self.deadline,
             grace: self.grace,
@@ -85,29 +91,25 @@ impl Judge {
         }
     }
 
-    /// What errors cost, and how often production loops.
-    pub(crate) fn worth(&self, settings: &Settings, cases: &[Case]) -> Worth {
+    /// What errors cost, and how often production loops, in the unit of `judge`.
+    pub(crate) fn worth(&self, settings: &Settings, cases: &[Case], unit: Unit) -> Worth {
         Worth {
             pi: settings.deployment_loop_rate,
             annoyance: self
                 .annoyance
-                .map_or_else(|| mean_clean(cases), |n| n as f64),
+                .map_or_else(|| mean_clean(cases, unit), |n| n as f64),
         }
     }
 }
 
-/// The mean length of the clean transcripts, chars; 0 where there is none.
-fn mean_clean(cases: &[Case]) -> f64 {
-    let clean = cases
-        .iter()
-        .filter(|case| case.class() == Some(Class::Clean));
-    let (mut n, mut chars) = (0_u64, 0_u64);
-    for case in clean {
-        let length = case.timeline.length();
-        n += 1;
-        chars += length.reasoning.0 + length.answer.0;
-    }
-    if n > 0 { chars as f64 / n as f64 } else { 0.0 }
+/// The mean length of the clean transcripts, in `unit`; 0 where there is none.
+fn mean_clean(cases: &[Case], unit: Unit) -> f64 {
+    let is_clean = |case: &&Case| case.class_in(unit) == Some(Class::Clean);
+    let clean = cases.iter().filter(is_clean);
+    let (n, sum) = clean.fold((0_u64, 0_u64), |(n, sum), case| {
+        (n + 1, sum + case.timeline.in_unit(unit))
+    });
+    if n > 0 { sum as f64 / n as f64 } else { 0.0 }
 }
 
 /// Checks everything, proves the folder writable, reads the corpus, replays it through the plan.
@@ -120,8 +122,11 @@ pub(crate) fn replay(
     let began = Instant::now();
     let folder = request.folder()?;
     let surveyed = look(request)?;
-    let judge = request.judge.options();
-    let worth = request.judge.worth(current, &surveyed.cases);
+    let judge = request.judge.options_for(&surveyed.cases)?;
+    if request.unit.is_some_and(|unit| unit != judge.unit) {
+        return Err(other_unit(judge.unit));
+    }
+    let worth = request.judge.worth(current, &surveyed.cases, judge.unit);
     let running = programs::start(plan)?;
     let given = (plan, &running, &surveyed);
     let inputs = fingerprint(&inputs(request, given, &judge, &worth));
@@ -149,6 +154,7 @@ pub(crate) fn replay(
         ..manifest(request, plan, &surveyed, (&judge, &worth))
     };
     Ok(Some(Replayed {
+        units: of_choice_first(&surveyed.cases, judge.unit),
         folder,
         surveyed,
         records,
@@ -258,12 +264,18 @@ pub(crate) fn failed(error: RunError) -> Failure {
 impl Replayed {
     /// The floors: what `current` has to beat.
     fn floors(&self, evidence: &Evidence<'_>, current: Option<usize>) -> Vec<Floor> {
-        let mut floors = vec![
-            Floor::Never,
-            Floor::FirstCheckpoint {
-                chars: FIRST_CHECKPOINT,
-            },
-        ];
+        let mut floors = match self.judge.unit {
+            Unit::Chars => vec![
+                Floor::Never,
+                Floor::FirstCheckpoint {
+                    chars: FIRST_CHECKPOINT,
+                },
+            ],
+            Unit::Calls | Unit::Turns => {
+                let limits = [10, 25].map(|most| Floor::Limit { most });
+                [vec![Floor::Never], limits.to_vec()].concat()
+            }
+        };
         if let Some(current) = current {
             let tally = evidence.tally(current, &evidence.all(), &self.judge);
             // Of the transcripts that are scored: alarms on others are not among these.
@@ -290,6 +302,7 @@ impl Replayed {
         Scoring {
             evidence,
             judge: &self.judge,
+            units: &self.units,
             worth: &self.worth,
             floors,
             enough: ChooseOptions::default().min_loops,

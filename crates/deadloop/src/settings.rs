@@ -5,37 +5,16 @@ use std::path::Path;
 
 use deadloop_corpus::ThinkRules;
 use deadloop_detect::{
-    DETECTORS, Detector, Member, Params, Preset, RECOMMENDED, Setting, Settings, SettingsError,
-    meant, presets,
+    DETECTORS, Detector, Measure, Member, Params, Preset, RECOMMENDED, Response, Setting, Settings,
+    SettingsError, Unit, meant, presets,
 };
 use deadloop_replay::Grid;
 use serde::Deserialize;
 
 use crate::exit::{Code, Failure, Outcome};
 
-/// A grid to start from, of every detector.
-const GRIDS: [(&str, &str); 7] = [
-    ("periodic", include_str!("grids/periodic.toml")),
-    ("checkpoint", include_str!("grids/checkpoint.toml")),
-    ("recurrence", include_str!("grids/recurrence.toml")),
-    ("novelty", include_str!("grids/novelty.toml")),
-    ("compression", include_str!("grids/compression.toml")),
-    ("circling", include_str!("grids/circling.toml")),
-    ("command", include_str!("grids/command.toml")),
-];
-
-/// Those of [`GRIDS`] that `tune` searches where no grid is named, the first ones: whoever circles is warned rather
-/// than stopped, and a program is the user's own.
-const SEARCHED: usize = 5;
-
-/// The neighbours of the recommended guard, which `tune` searches first.
+/// The grid around the recommended guard: of several detectors, so none of them brings it.
 const RECOMMENDED_GRID: &str = include_str!("grids/recommended.toml");
-
-/// The grid to start from for a detector, as TOML; empty for one that there is not.
-pub(crate) fn grid_of(detector: &str) -> &'static str {
-    let found = GRIDS.iter().find(|(name, _)| *name == detector);
-    found.map_or("", |(_, text)| text)
-}
 
 /// A file of settings, `recommended` or the name of a preset; nothing named: the recommended guard.
 pub(crate) fn settings(path: Option<&Path>, set: &[String]) -> Outcome<Settings> {
@@ -125,13 +104,47 @@ pub(crate) fn grid(path: &Path) -> Outcome<(Grid, String)> {
     Ok((grid, text))
 }
 
-/// The default grids, with their text.
-pub(crate) fn default_grids() -> Outcome<(Vec<Grid>, String)> {
+/// The grids of `tune` where none is named, with their text: those of every detector that ends a stream and counts
+/// in `unit`, searched together. Around text stands the recommended guard first, and the detector that it is made of.
+pub(crate) fn default_grids(unit: Unit) -> Outcome<(Vec<Grid>, String)> {
+    let recommended = settings(None, &[])?;
+    let is_part = |d: &&Detector| {
+        recommended
+            .guard()
+            .members
+            .iter()
+            .any(|m| *m.detector == **d)
+    };
+    let searched = || DETECTORS.iter().copied().filter(|d| is_searched(d, unit));
+    let first = searched().filter(is_part);
+    let others = searched().filter(|d| !is_part(d));
+    let around = (unit == Unit::Chars).then_some(RECOMMENDED_GRID);
+    let grids = first.chain(others).map(|detector| detector.grid);
+    let texts: Vec<&str> = around.into_iter().chain(grids).collect();
     let grid = |text: &&str| Grid::parse(text).map_err(|e| bad("a default grid", &e));
-    let searched = GRIDS.iter().take(SEARCHED).map(|(_, text)| *text);
-    let texts: Vec<&str> = std::iter::once(RECOMMENDED_GRID).chain(searched).collect();
     let grids = texts.iter().map(grid).collect::<Outcome<_>>()?;
     Ok((grids, texts.join("\n")))
+}
+
+/// Whether `tune` searches a detector where things are counted in `unit`.
+fn is_searched(detector: &Detector, unit: Unit) -> bool {
+    let counts = match detector.measure {
+        Measure::Text(_) => Unit::Chars,
+        Measure::Run(channel, _) => channel.unit(),
+        Measure::Program(_) => return false,
+    };
+    // Turns are those of a run, and so are its calls.
+    let of_run = counts != Unit::Chars;
+    detector.response == Response::Stop && of_run == (unit != Unit::Chars)
+}
+
+/// The presets of detectors that are searched where things are counted in `unit`, as settings with names. Around text
+/// these are all that there are.
+pub(crate) fn presets_in(unit: Unit) -> Outcome<Vec<(String, Setting)>> {
+    let of_run = |member: &Member| matches!(member.detector.measure, Measure::Run(..));
+    let mut all = all_presets()?;
+    all.retain(|(_, setting)| setting.members.iter().any(of_run) == (unit != Unit::Chars));
+    Ok(all)
 }
 
 /// Every preset of every detector, as a setting with a name.
@@ -214,5 +227,47 @@ fn put(place: &mut toml::Value, keys: &[&str], value: &toml::Value) -> bool {
                 .is_some_and(|inner| put(inner, rest, value))
         }
         _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A detector that ends streams is searched by default, in the unit that it counts in.
+    #[test]
+    fn no_detector_is_left_out_of_the_default_search() {
+        for detector in DETECTORS.iter().copied() {
+            let unit = match detector.measure {
+                Measure::Program(_) => continue,
+                Measure::Text(_) => Unit::Chars,
+                Measure::Run(channel, _) => channel.unit(),
+            };
+            let (grids, _) = default_grids(unit).unwrap();
+            let mut members = grids.iter().flat_map(|grid| &grid.members);
+            let is_there = members.any(|member| *member.base.detector == *detector);
+            assert_eq!(
+                is_there,
+                detector.response == Response::Stop,
+                "{}",
+                detector.name
+            );
+        }
+    }
+
+    #[test]
+    fn the_default_grids_of_text_stand_in_their_order() {
+        let (grids, _) = default_grids(Unit::Chars).unwrap();
+        let first = grids.iter().map(|grid| grid.members[0].base.detector.name);
+        let names: Vec<&str> = first.collect();
+        let wanted = [
+            "periodic",
+            "periodic",
+            "checkpoint",
+            "recurrence",
+            "novelty",
+            "compression",
+        ];
+        assert_eq!(names, wanted);
     }
 }

@@ -1,5 +1,6 @@
 //! Tables for the terminal, and numbers in them.
 
+use deadloop_detect::Unit;
 use std::io::Write;
 
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
@@ -112,4 +113,13 @@ pub(crate) fn count(n: u64) -> String {
         shown.push(digit);
     }
     shown
+}
+
+/// The head of a column with rates of wrong alarms, where things are counted in `unit`.
+pub(crate) fn per(unit: Unit) -> &'static str {
+    match unit {
+        Unit::Chars => "per Mchar",
+        Unit::Calls => "per kcall",
+        Unit::Turns => "per kturn",
+    }
 }

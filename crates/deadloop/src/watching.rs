@@ -4,8 +4,8 @@
 use std::io::{self, ErrorKind, Read, Write};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use deadloop_corpus::{Arrival, Body, Problem, StreamFormat, StreamReader};
-use deadloop_detect::{Alarm, Channel, Chars, Guard, Guards};
+use deadloop_corpus::{Arrival, Problem, StreamFormat, StreamReader};
+use deadloop_detect::{Alarm, Calls, Channel, Chars, Event, Guard, Guards};
 
 /// Most bytes that are asked for at once; a read gives what is there.
 const CHUNK: usize = 1 << 16;
@@ -19,6 +19,8 @@ pub(crate) struct Seen {
     pub(crate) reasoning: Chars,
     /// Chars of the answer that were judged.
     pub(crate) answer: Chars,
+    /// Tool calls that were judged.
+    pub(crate) calls: Calls,
     /// How the stream is written, once that could be told.
     pub(crate) format: Option<StreamFormat>,
     /// Lines that could not be read.
@@ -124,17 +126,27 @@ impl<'a> Watching<'a> {
                 &mut seen.model,
                 (&self.guards, &mut self.guard),
             );
-            let (channel, text, chars) = match &arrival.event.body {
-                Body::Reasoning(text) => (Channel::Reasoning, text, &mut seen.reasoning),
-                Body::Answer(text) => (Channel::Answer, text, &mut seen.answer),
-                _ => continue,
+            let event = arrival.event.seen();
+            let mut before = Chars(0);
+            let chars = match event {
+                Event::Text(Channel::Reasoning, _) => Some(&mut seen.reasoning),
+                Event::Text(..) => Some(&mut seen.answer),
+                _ => None,
             };
-            let before = std::mem::replace(chars, *chars + Chars::of(text));
-            if let Some(alarm) = self.guard.push(channel, text) {
-                let known = alarm.exact.saturating_sub(before);
-                stop = Some(self.end(&arrival, text, known));
+            if let (Some(chars), Event::Text(_, text)) = (chars, event) {
+                before = std::mem::replace(chars, *chars + Chars::of(text));
+            }
+            if let Some(alarm) = self.push(&event) {
+                stop = Some(match event {
+                    Event::Text(_, text) => {
+                        let known = alarm.exact.since(before.into());
+                        self.end(&arrival, text, Chars(known))
+                    }
+                    _ => arrival.end,
+                });
                 seen.alarm = Some(alarm);
             }
+            seen.calls = seen.calls + Calls(u64::from(matches!(event, Event::Call { .. })));
         }
         follow(
             &self.reader,
@@ -149,6 +161,16 @@ impl<'a> Watching<'a> {
         seen.problems
             .extend_from_slice(&self.reader.problems()[named..]);
         stop
+    }
+
+    /// Into the guard. A call has come as a whole: the text of its arguments goes before it.
+    fn push(&mut self, event: &Event<'_>) -> Option<Alarm> {
+        if let Event::Call { arguments, .. } = event {
+            let text = arguments.text();
+            let alarm = self.guard.push_text(Channel::Arguments, &text);
+            return alarm.or_else(|| self.guard.push(event));
+        }
+        self.guard.push(event)
     }
 
     /// Where an event ends at whose char `known` the alarm was known. A piece of text is as long as
@@ -255,7 +277,7 @@ mod tests {
                 let (seen, copy) = watch(stream.as_bytes(), size);
                 assert_eq!(
                     seen.alarm.unwrap().exact,
-                    Chars(known as u64),
+                    Chars(known as u64).into(),
                     "{start} {size}"
                 );
                 // Byte by byte, two of the next char have gone out before `<` was known to be text.
@@ -273,7 +295,7 @@ mod tests {
             let (seen, copy) = watch(stream.as_bytes(), size);
             assert_eq!(
                 (seen.answer, seen.alarm.map(|a| a.delivered)),
-                (Chars(180), Some(Chars(180)))
+                (Chars(180), Some(Chars(180).into()))
             );
             // The blank line goes with it where it has come.
             let whole = event.len() * 36;

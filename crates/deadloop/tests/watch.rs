@@ -94,7 +94,7 @@ fn write(chunks: &[Chunk], writer: Writer) -> String {
 fn expected(settings: &Settings, model: &str, chunks: &[Chunk]) -> Option<(Alarm, usize)> {
     let mut guard = Guard::new(settings.for_model(model)).expect("it reads text");
     let mut all = chunks.iter().enumerate();
-    all.find_map(|(i, (channel, text))| Some((guard.push(*channel, text)?, i + 1)))
+    all.find_map(|(i, (channel, text))| Some((guard.push_text(*channel, text)?, i + 1)))
 }
 
 fn start(args: &[&str]) -> Child {
@@ -164,7 +164,7 @@ fn a_loop_in_text_ends_the_copy_at_its_char() {
     let (alarm, _) = expected(&Settings::default(), "m", &looping()).expect("it loops");
     let run = watch(&["--passthrough", "--json"], &format!("<think>{thought}"));
     assert_eq!(run.status.code(), Some(10), "{}", stderr(&run));
-    let chars: String = thought.chars().take(alarm.exact.0 as usize).collect();
+    let chars: String = thought.chars().take(alarm.exact.count() as usize).collect();
     assert_eq!(
         String::from_utf8_lossy(&run.stdout),
         format!("<think>{chars}")
@@ -218,7 +218,7 @@ fn the_settings_of_the_model_watch() {
     );
     let (alarm, _) = expected(&settings, "hasty-3b", &looping()).expect("it loops");
     assert_eq!(parsed(&hasty.stdout)["alarm"]["exact"], json!(alarm.exact));
-    assert_eq!(alarm.exact.0, 300);
+    assert_eq!(alarm.exact.count(), 300);
     let other = watch(&["--settings", &path, "--model", "calm"], &stream);
     assert_eq!(other.status.code(), Some(0));
     assert!(

@@ -3,7 +3,7 @@
 
 use deadloop_corpus::{Body, Event, Transcript};
 use deadloop_detect::{
-    Alarm, Channel, Chars, DETECTORS, Detector, Guard, Measure, Member, Setting, UNIT_CHARS,
+    Alarm, Channel, Chars, DETECTORS, Detector, Guard, Measure, Member, Setting, UNIT_CHARS, Units,
 };
 use deadloop_replay::{Plan, decide};
 
@@ -42,7 +42,7 @@ pub fn detector(detector: &'static Detector, data: &[u8]) {
     assert_eq!(by_char, whole, "char by char");
     assert_eq!(
         replayed(member, &text),
-        whole.map(|alarm| (alarm.exact, alarm.kind))
+        whole.map(|alarm| (alarm.exact.count(), alarm.kind))
     );
 }
 
@@ -55,21 +55,23 @@ fn live(member: &Member, chunks: &[&str]) -> Option<Alarm> {
     let mut before = Chars(0);
     for (i, chunk) in chunks.iter().enumerate() {
         let after = before + Chars::of(chunk);
-        if let Some(alarm) = guard.push(Channel::Answer, chunk) {
+        if let Some(alarm) = guard.push_text(Channel::Answer, chunk) {
+            let (first, last) = (Units::from(before), Units::from(after));
             assert!(
-                before < alarm.exact && alarm.exact <= after,
+                first < alarm.exact && alarm.exact <= last,
                 "{alarm:?} in {before}..{after}"
             );
-            assert_eq!(alarm.delivered, after);
+            assert_eq!(alarm.delivered, last);
             assert!(alarm.onset <= alarm.exact, "{alarm:?}");
             assert!(alarm.unit.chars().count() <= UNIT_CHARS, "{alarm:?}");
             let mut later = chunks[i..].iter().take(3);
             assert!(
-                later.all(|more| guard.push(Channel::Answer, more).is_none()),
+                later.all(|more| guard.push_text(Channel::Answer, more).is_none()),
                 "one alarm"
             );
             return Some(Alarm {
                 delivered: alarm.exact,
+                event: 0,
                 ..alarm
             });
         }
@@ -79,7 +81,7 @@ fn live(member: &Member, chunks: &[&str]) -> Option<Alarm> {
 }
 
 /// What a replay says.
-fn replayed(member: &Member, text: &str) -> Option<(Chars, deadloop_detect::Kind)> {
+fn replayed(member: &Member, text: &str) -> Option<(u64, deadloop_detect::Kind)> {
     let mut plan = Plan::default();
     plan.add_setting(&Setting {
         members: vec![member.clone()],
@@ -90,5 +92,5 @@ fn replayed(member: &Member, text: &str) -> Option<(Chars, deadloop_detect::Kind
     };
     let record = decide(&plan, &transcript, None);
     let stop = record.blocks[0].stop(&[])?;
-    Some((stop.exact.seen.answer, stop.kind))
+    Some((stop.exact.seen.answer.0, stop.kind))
 }

@@ -29,6 +29,7 @@ fn value(domain: Domain, bytes: &mut Unstructured) -> Result<Value> {
         Domain::Float { min, max } => {
             Value::Float(min + (max - min) * f64::from(bytes.arbitrary::<u8>()?) / 255.0)
         }
+        Domain::Flag => Value::Bool(bytes.arbitrary()?),
         Domain::Word(words) => word(words, bytes)?,
         Domain::WordOrInt { words, min, max } => match bytes.arbitrary()? {
             true => word(words, bytes)?,
@@ -68,6 +69,11 @@ fn value(domain: Domain, bytes: &mut Unstructured) -> Result<Value> {
         Domain::Texts => {
             let several = 0..bytes.int_in_range(0..=2)?;
             let one = |bytes: &mut Unstructured| word(&["en", "zh", "wait", "ab", "等等"], bytes);
+            Value::List(several.map(|_| one(bytes)).collect::<Result<_>>()?)
+        }
+        Domain::Globs => {
+            let several = 0..bytes.int_in_range(0..=2)?;
+            let one = |bytes: &mut Unstructured| word(&["*", "a*", "[ab]", "wait"], bytes);
             Value::List(several.map(|_| one(bytes)).collect::<Result<_>>()?)
         }
         Domain::Rows(fields) => {

@@ -61,7 +61,7 @@ fn watch(setting: &Setting) {
         return;
     };
     let alarms = [Channel::Reasoning, Channel::Answer, Channel::Answer]
-        .map(|channel| guard.push(channel, &text));
+        .map(|channel| guard.push_text(channel, &text));
     assert!(alarms.iter().flatten().count() <= 1);
 }
 

@@ -19,7 +19,7 @@ use std::path::Path;
 
 use cpu_time::ThreadTime;
 use deadloop_corpus::{Corpus, Transcript};
-use deadloop_detect::{Channel, DETECTORS, Measure, Recipe, Setting, Settings, presets};
+use deadloop_detect::{Channel, DETECTORS, Event, Measure, Recipe, Setting, Settings, presets};
 use deadloop_replay::{Grid, Plan, decide};
 
 const ROUNDS: usize = 9;
@@ -181,7 +181,9 @@ fn push(setting: &Setting, texts: &[String]) {
     for text in texts {
         for recipe in &recipes {
             facts.clear();
-            recipe.meter().push(text, &mut facts);
+            recipe
+                .meter(Channel::Answer)
+                .push(&Event::Text(Channel::Answer, text), &mut facts);
             black_box(&facts);
         }
     }

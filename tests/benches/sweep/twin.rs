@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use deadloop_corpus::{Body, Transcript};
 use deadloop_detect::{Alarm, Channel, Guard, Setting};
-use deadloop_replay::{Moment, Plan, Record, Seen, Stop};
+use deadloop_replay::{Cursor, Moment, Plan, Record, Seen, Stop};
 use deadloop_score::{Case, JudgeOptions, Tally, Watch, judge};
 
 use crate::corpus::Sample;
@@ -72,10 +72,10 @@ fn live(mut guard: Guard, transcript: &Transcript) -> Option<Stop> {
             Body::Answer(text) => (Channel::Answer, text),
             _ => continue,
         };
-        if let Some(alarm) = guard.push(channel, text) {
+        if let Some(alarm) = guard.push_text(channel, text) {
             return Some(stop(&alarm, seen));
         }
-        seen = seen.plus(channel, deadloop_detect::Chars::of(text));
+        seen = seen.plus(channel, deadloop_detect::Chars::of(text).0);
     }
     None
 }
@@ -83,8 +83,9 @@ fn live(mut guard: Guard, transcript: &Transcript) -> Option<Stop> {
 /// The alarm as scoring takes it. These recordings have no chunk times, so an alarm is delivered
 /// where it is known.
 fn stop(alarm: &Alarm, before: Seen) -> Stop {
-    let into = alarm.exact.saturating_sub(before.of(alarm.channel));
+    let into = alarm.exact.since(before.units(alarm.channel));
     let moment = Moment {
+        place: Cursor::default(),
         seen: before.plus(alarm.channel, into),
         t_ms: None,
         tokens: None,

@@ -3,12 +3,15 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
+use deadloop_detect::Kind;
+
 use super::begins::trimmed;
 use super::evidence::{Ends, confidence, confidence_near};
 use super::gone::gone_since;
 use super::recycled::recycled;
 use super::stale::stale_since;
 use super::views::{EXACT, Stretch, View, list_number, stretches};
+use crate::class::Class;
 
 /// Chars that a stretch has to have to be looked at.
 const MIN_CHARS: usize = 100;
@@ -41,53 +44,6 @@ const END_MARKS: [&str; 6] = [
     "... (truncated)",
     "...(truncated)",
 ];
-
-/// What a text is, seen as a whole.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Class {
-    /// It repeats itself to its end.
-    Loop,
-    /// It repeated itself, and went on to something else.
-    Transient,
-    /// Nothing repeats that matters.
-    Clean,
-}
-
-impl Class {
-    /// The name, as in files.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Loop => "loop",
-            Self::Transient => "transient",
-            Self::Clean => "clean",
-        }
-    }
-}
-
-/// What is repeated, and how the copies differ.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Kind {
-    /// A unit of a few words.
-    ShortSequence,
-    /// A unit of a sentence or more.
-    Paragraph,
-    /// Items of a list whose numbers run on.
-    OrderedList,
-    /// Copies that differ by more than their numbers.
-    NearRepeat,
-}
-
-impl Kind {
-    /// The name, as in files.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::ShortSequence => "short-sequence",
-            Self::Paragraph => "paragraph",
-            Self::OrderedList => "ordered-list",
-            Self::NearRepeat => "near-repeat",
-        }
-    }
-}
 
 /// A stretch that a label can name; positions in chars from the start of the text.
 #[derive(Clone, Copy, Debug, PartialEq)]

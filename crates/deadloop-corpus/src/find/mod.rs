@@ -11,7 +11,7 @@ mod runs;
 mod stale;
 mod views;
 
-pub use choose::{Class, Found, Kind, Span, find};
+pub use choose::{Found, Span, find};
 pub use places::copies;
 pub use runs::{Run, runs};
 pub use views::{Numbers, Stretch, View};

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use deadloop_detect::{Channel, Kind};
 use serde_json::{Map, Value as Json};
 
 use super::fields::Bounds;
@@ -49,16 +50,16 @@ pub(super) fn tool_loop(
         .whole(&calls, |_| false)
         .ok_or("calls that do not repeat")?;
     let kind = if looped.cycle {
-        "tool-cycle"
+        Kind::Cycle
     } else {
-        "tool-repeat"
+        Kind::IdenticalCall
     };
     let class = if looped.transient {
         "transient"
     } else {
         "loop"
     };
-    let label = whole.label(class, kind, "tools", calls.len());
+    let label = whole.label(class, kind.name(), Channel::Tools.name(), calls.len());
     let events = calls
         .iter()
         .enumerate()

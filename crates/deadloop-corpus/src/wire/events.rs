@@ -38,7 +38,7 @@ impl<'de> Deserialize<'de> for Events {
     }
 }
 
-const EVENT: [&str; 10] = [
+const EVENT: [&str; 12] = [
     "type",
     "text",
     "t_ms",
@@ -49,6 +49,8 @@ const EVENT: [&str; 10] = [
     "content",
     "error",
     "reason",
+    "from",
+    "to",
 ];
 
 /// One element of `events`, checked at once so that only its event is kept.
@@ -89,7 +91,7 @@ pub(crate) fn event_of(object: Map<String, Value>) -> Result<Event, Fault> {
     event(fields)
 }
 
-fn event(mut fields: Fields<10>) -> Result<Event, Fault> {
+fn event(mut fields: Fields<12>) -> Result<Event, Fault> {
     Ok(Event {
         body: body(&mut fields)?,
         t_ms: fields.take_number("t_ms", "milliseconds, a number", Value::as_f64)?,
@@ -99,16 +101,19 @@ fn event(mut fields: Fields<10>) -> Result<Event, Fault> {
 }
 
 /// The values of an event's `type`.
-pub const EVENT_TYPES: [&str; 6] = [
+pub const EVENT_TYPES: [&str; 9] = [
     "reasoning",
     "answer",
     "tool_call",
     "tool_result",
     "turn",
+    "user",
+    "system",
+    "handoff",
     "finish",
 ];
 
-fn body(fields: &mut Fields<10>) -> Result<Body, Fault> {
+fn body(fields: &mut Fields<12>) -> Result<Body, Fault> {
     match fields.need_string("type")?.as_str() {
         "reasoning" => Ok(Body::Reasoning(fields.need_string("text")?)),
         "answer" => Ok(Body::Answer(fields.need_string("text")?)),
@@ -119,6 +124,12 @@ fn body(fields: &mut Fields<10>) -> Result<Body, Fault> {
         }),
         "tool_result" => tool_result(fields),
         "turn" => Ok(Body::Turn),
+        "user" => Ok(Body::User(fields.need_string("text")?)),
+        "system" => Ok(Body::System),
+        "handoff" => Ok(Body::Handoff {
+            from: fields.need_string("from")?,
+            to: fields.need_string("to")?,
+        }),
         "finish" => Ok(Body::Finish {
             reason: fields.take_string("reason")?,
         }),
@@ -129,7 +140,7 @@ fn body(fields: &mut Fields<10>) -> Result<Body, Fault> {
     }
 }
 
-fn tool_result(fields: &mut Fields<10>) -> Result<Body, Fault> {
+fn tool_result(fields: &mut Fields<12>) -> Result<Body, Fault> {
     let error = match fields.take("error") {
         None => false,
         Some(Value::Bool(error)) => error,

@@ -193,6 +193,13 @@ fn body<M: SerializeMap>(map: &mut M, body: &Body) -> Result<(), M::Error> {
             map.serialize_entry("error", error)
         }
         Body::Turn => map.serialize_entry("type", "turn"),
+        Body::User(text) => text_event(map, "user", text),
+        Body::System => map.serialize_entry("type", "system"),
+        Body::Handoff { from, to } => {
+            map.serialize_entry("type", "handoff")?;
+            map.serialize_entry("from", from)?;
+            map.serialize_entry("to", to)
+        }
         Body::Finish { reason } => {
             map.serialize_entry("type", "finish")?;
             optional(map, "reason", reason.as_ref())

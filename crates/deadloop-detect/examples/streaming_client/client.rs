@@ -113,8 +113,8 @@ impl Client {
         let mut answer = String::new();
         while let Some(event) = stream.next() {
             let alarm = match &event {
-                Event::Reasoning(chunk) => guard.push(Channel::Reasoning, chunk),
-                Event::Answer(chunk) => guard.push(Channel::Answer, chunk),
+                Event::Reasoning(chunk) => guard.push_text(Channel::Reasoning, chunk),
+                Event::Answer(chunk) => guard.push_text(Channel::Answer, chunk),
             };
             if let Some(alarm) = alarm {
                 desk.error(&format!("{model}: {}", alarm.log_line()));

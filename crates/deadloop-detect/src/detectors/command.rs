@@ -7,7 +7,7 @@
 //! How many of it run side by side is no parameter: one a thread of the replay (`--jobs`). What it
 //! says about a transcript must not depend on that, so a setting's name must not either.
 
-use crate::detectors::{Detector, Measure, Program, Refusal};
+use crate::detectors::{Detector, Measure, Program, Refusal, Response, Sample};
 use crate::param::{Domain, Mark, Param};
 use crate::setting::Params;
 use crate::value::{Literal, Value};
@@ -21,6 +21,10 @@ pub(super) static ENTRY: Detector = Detector {
     exactly: "",
     params: PARAMS,
     presets: "",
+    grid: "",
+    response: Response::Stop,
+    fires: Sample::None,
+    quiet: Sample::None,
     check,
     measure: Measure::Program(program),
 };

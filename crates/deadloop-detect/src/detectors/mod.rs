@@ -1,18 +1,22 @@
-//! The registry of detectors. To add one: a file beside this one, `mod x;` and `&x::ENTRY` here.
-//! Settings, help, listings, docs and the laws in `tests/` follow from it.
+//! The registry of detectors. To add one: a file beside this one, `mod x;` and `&x::ENTRY` here (a hyphen in
+//! its name is an underscore in that of its file). Settings, help, listings, docs, the search of `tune` and
+//! the laws in `tests/` follow from it.
 
-use crate::fact::Recipe;
+use crate::meter::Recipe;
 use crate::param::{Mark, Param, Threshold};
 use crate::setting::Params;
+use crate::stream::{Channel, Event};
 use crate::value::Value;
 
 mod checkpoint;
 mod circling;
 mod command;
 mod compression;
+mod duplicate;
 mod novelty;
 mod periodic;
 mod recurrence;
+mod same_pair;
 
 /// Every detector, in the order of listings.
 pub static DETECTORS: &[&Detector] = &[
@@ -22,6 +26,8 @@ pub static DETECTORS: &[&Detector] = &[
     &novelty::ENTRY,
     &compression::ENTRY,
     &circling::ENTRY,
+    &duplicate::ENTRY,
+    &same_pair::ENTRY,
     &command::ENTRY,
 ];
 
@@ -41,18 +47,49 @@ pub struct Detector {
     pub params: &'static [Param],
     /// Its presets, as TOML; read with [`crate::presets`].
     pub presets: &'static str,
+    /// Its default grid, as TOML: what `tune` searches where no grid is named. Empty for a program.
+    pub grid: &'static str,
+    /// What its alarm does where a setting does not say.
+    pub response: Response,
+    /// What its defaults alarm on.
+    pub fires: Sample,
+    /// What they do not alarm on.
+    pub quiet: Sample,
     /// Refuses parameters that are each allowed but impossible together, or that can never fire.
     pub check: fn(&Params) -> Result<(), Refusal>,
     /// How it measures, for (checked) parameters.
     pub measure: Measure,
 }
 
+/// What an alarm does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Response {
+    /// It ends the stream: what is scored, and what `tune` chooses among.
+    Stop,
+    /// It adds a remark, and the stream goes on.
+    Warn,
+}
+
+/// An example that a detector brings: the laws are held on it.
+#[derive(Clone, Copy, Debug)]
+pub enum Sample {
+    /// A text, so many times.
+    Text(&'static str, usize),
+    /// The events of a run.
+    Run(&'static [Event<'static>]),
+    /// Nothing: what a program alarms on is not known here.
+    None,
+}
+
 /// How a detector measures.
 #[derive(Clone, Copy, Debug)]
 pub enum Measure {
-    /// Text is pushed through meters that are made from this. The structural parameters decide what
+    /// The text of a channel is pushed through meters that are made from this. The structural parameters decide what
     /// is measured; a meter may leave out what these thresholds, or more careful ones, cannot accept.
     Text(fn(&Params) -> Recipe),
+    /// The events of a whole run are pushed through meters that are made from this; its positions are in
+    /// the channel.
+    Run(Channel, fn(&Params) -> Recipe),
     /// A program outside reads whole transcripts and answers. It is replayed; it cannot watch a live
     /// stream ([`Guard::new`](crate::Guard::new) refuses it).
     Program(fn(&Params) -> Program),
@@ -84,6 +121,23 @@ impl Detector {
     /// The detector of that name.
     pub fn find(name: &str) -> Option<&'static Self> {
         DETECTORS.iter().copied().find(|d| d.name == name)
+    }
+
+    /// The channels in which it alarms where a setting names none.
+    pub fn channels(&'static self) -> &'static [Channel] {
+        match &self.measure {
+            Measure::Text(_) | Measure::Program(_) => &Channel::TEXT,
+            Measure::Run(channel, _) => std::slice::from_ref(channel),
+        }
+    }
+
+    /// The channels that a setting may name for it.
+    pub fn may_read(&'static self) -> &'static [Channel] {
+        match &self.measure {
+            Measure::Text(_) => &Channel::LANES,
+            Measure::Run(channel, _) => std::slice::from_ref(channel),
+            Measure::Program(_) => &Channel::ALL,
+        }
     }
 
     /// The parameter of that name.

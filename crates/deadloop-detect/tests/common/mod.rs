@@ -4,7 +4,7 @@
 #![allow(dead_code, reason = "no test uses all of them")]
 
 use deadloop_detect::{
-    Alarm, Channel, Detector, Fact, Guard, Member, Params, Setting, Value, presets,
+    Alarm, Channel, Detector, Event, Fact, Guard, Member, Params, Setting, Value, presets,
 };
 
 /// 40 lines that a healthy model could think: no phrase comes back.
@@ -46,18 +46,20 @@ pub(crate) fn alarm(member: &Member, text: &str, chunk: usize) -> Option<Alarm> 
     let mut guard = Guard::new(&setting).expect("it reads text");
     let chars: Vec<char> = text.chars().collect();
     let mut chunks = chars.chunks(chunk.clamp(1, chars.len().max(1)));
-    chunks.find_map(|c| guard.push(Channel::Answer, &c.iter().collect::<String>()))
+    chunks.find_map(|c| guard.push_text(Channel::Answer, &c.iter().collect::<String>()))
 }
 
 pub(crate) fn fires(member: &Member, text: &str) -> Option<u64> {
-    alarm(member, text, usize::MAX).map(|a| a.exact.0)
+    alarm(member, text, usize::MAX).map(|a| a.exact.count())
 }
 
 /// All that a meter tells of a text.
 pub(crate) fn facts(member: &Member, text: &str) -> Vec<Fact> {
     let mut facts = Vec::new();
     let recipe = member.recipe().expect("it reads text");
-    recipe.meter().push(text, &mut facts);
+    recipe
+        .meter(Channel::Answer)
+        .push(&Event::Text(Channel::Answer, text), &mut facts);
     facts
 }
 

@@ -5,11 +5,10 @@ use std::num::NonZeroU64;
 use std::sync::Arc;
 
 use deadloop_corpus::{Body, Event, Transcript};
-use deadloop_detect::{Channel, Chars, Kind};
+use deadloop_detect::{Channel, Chars, Kind, Seen, Unit};
 
 use super::protocol::{Cry, Told, line};
 use crate::arrivals::text_of;
-use crate::record::Seen;
 
 /// Bytes of whole lines that are written at once: after a verdict no more than one such block.
 const BLOCK_BYTES: usize = 16 << 10;
@@ -18,25 +17,38 @@ const BLOCK_BYTES: usize = 16 << 10;
 pub(super) struct Script {
     pub(super) transcript: String,
     pub(super) blocks: Arc<[Vec<u8>]>,
-    /// For each event that is sent, the stretch of its channel that it is; `None`: it is no text.
-    places: Vec<Option<Place>>,
+    /// For each event that is sent, the stretch of its channel that it is; `None`: nothing is counted there.
+    stretches: Vec<Option<Stretch>>,
 }
 
-/// Where the text of an event lies in its channel.
-struct Place {
+/// Where an event lies in its channel: its text, or of a call, a result and a turn, what had been counted before
+/// it and with it.
+struct Stretch {
     channel: Channel,
-    from: Chars,
-    to: Chars,
+    from: u64,
+    to: u64,
+    /// How many events before it are no text, where it is none itself.
+    event: Option<usize>,
 }
 
-impl Place {
-    /// Of the next event, where it has text.
-    fn of(event: &Event, seen: &mut Seen) -> Option<Self> {
-        let (channel, text) = text_of(event)?;
-        let from = seen.of(channel);
-        *seen = seen.plus(channel, Chars::of(text));
-        let to = seen.of(channel);
-        Some(Self { channel, from, to })
+impl Stretch {
+    /// Of the next event, given what came before it.
+    fn of(event: &Event, seen: &mut Seen, others: usize) -> Option<Self> {
+        let (channel, count) = match (text_of(event), &event.body) {
+            (Some((channel, text)), _) => (channel, Chars::of(text).0),
+            (None, Body::ToolCall { .. }) => (Channel::Tools, 1),
+            (None, Body::ToolResult { .. }) => (Channel::Tools, 0),
+            (None, Body::Turn) => (Channel::Turns, 1),
+            (None, _) => return None,
+        };
+        let from = seen.count(channel);
+        *seen = seen.plus(channel, count);
+        Some(Self {
+            channel,
+            from,
+            to: seen.count(channel),
+            event: (channel.unit() != Unit::Chars).then_some(others),
+        })
     }
 }
 
@@ -44,10 +56,13 @@ impl Place {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Heard {
     pub(crate) channel: Channel,
-    pub(crate) at: Chars,
+    /// Units of the channel up to where it knew.
+    pub(crate) at: u64,
     pub(crate) kind: Kind,
     /// What the program says of it.
     pub(crate) detail: Option<String>,
+    /// Of the recorded events that are no text, the one at which it was raised; `None`: at a text.
+    pub(crate) event: Option<usize>,
 }
 
 impl Script {
@@ -68,15 +83,18 @@ impl Script {
             model: &transcript.model,
         };
         line(&start, &mut block)?;
-        let mut places = Vec::new();
+        let mut stretches = Vec::new();
         let mut seen = Seen::default();
+        let mut others = 0;
         for event in events.iter() {
-            let place = Place::of(event, &mut seen);
-            let other = |place: &Place| channel.is_some_and(|wanted| place.channel != wanted);
-            if place.as_ref().is_some_and(other) {
+            let stretch = Stretch::of(event, &mut seen, others);
+            let text = text_of(event).map(|(channel, _)| channel);
+            others += usize::from(text.is_none());
+            let other = channel.is_some_and(|wanted| text.is_some_and(|text| text != wanted));
+            if other {
                 continue;
             }
-            places.push(place);
+            stretches.push(stretch);
             line(event, &mut block)?;
             if block.len() >= BLOCK_BYTES {
                 blocks.push(std::mem::take(&mut block));
@@ -87,7 +105,7 @@ impl Script {
         Ok(Self {
             transcript: transcript.id.clone(),
             blocks: blocks.into(),
-            places,
+            stretches,
         })
     }
 
@@ -99,25 +117,31 @@ impl Script {
     /// does not have.
     pub(super) fn heard(&self, cry: &Cry) -> Result<Heard, String> {
         let Cry { event, at, .. } = *cry;
-        let sent = self.places.len();
-        let place = self
-            .places
+        let sent = self.stretches.len();
+        let stretch = self
+            .stretches
             .get(event)
             .ok_or_else(|| format!("it alarmed at event {event} of {sent}, counted from 0"))?;
-        let Place { channel, from, to } = place
-            .as_ref()
-            .ok_or_else(|| format!("it alarmed at event {event}, which is no text"))?;
-        if !(*from..=*to).contains(&Chars(at)) {
+        let Stretch {
+            channel,
+            from,
+            to,
+            event: nth,
+        } = stretch.as_ref().ok_or_else(|| {
+            format!("it alarmed at event {event}, which is no text, call, result or turn")
+        })?;
+        if !(*from..=*to).contains(&at) {
+            let unit = channel.unit();
             return Err(format!(
-                "it alarmed at {at}; event {event} is chars {from} to {to} of {channel}"
+                "it alarmed at {at}; event {event} is {unit} {from} to {to} of {channel}"
             ));
         }
-        let kind = Kind::ALL.into_iter().find(|k| k.name() == cry.kind);
         Ok(Heard {
             channel: *channel,
-            at: Chars(at),
-            kind: kind.unwrap_or(Kind::Other),
+            at,
+            kind: Kind::parse(&cry.kind).unwrap_or(Kind::Other),
             detail: cry.detail(),
+            event: *nth,
         })
     }
 }
@@ -245,9 +269,10 @@ mod tests {
             |event, at, kind: &str| script.heard(&Cry::of(event, at, kind, Some("so it is")));
         let alarm = |channel, at, kind| Heard {
             channel,
-            at: Chars(at),
+            at,
             kind,
             detail: Some("so it is".into()),
+            event: None,
         };
         let paragraph = alarm(Channel::Reasoning, 5, Kind::Paragraph);
         assert_eq!(heard(1, 5, "paragraph"), Ok(paragraph));
@@ -261,7 +286,9 @@ mod tests {
                 .unwrap_err()
                 .contains("0 to 3 of answer")
         );
-        assert!(heard(2, 0, "other").unwrap_err().contains("no text"));
+        let turn = heard(2, 1, "monologue").map(|heard| (heard.channel, heard.event));
+        assert_eq!(turn, Ok((Channel::Turns, Some(0))));
+        assert!(heard(2, 2, "other").unwrap_err().contains("turns 0 to 1"));
         assert!(heard(5, 0, "other").unwrap_err().contains("event 5 of 5"));
         let (answers, _) = sent(Some(Channel::Answer), 0);
         let cry = Cry::of(1, 2, "other", Some("so it is"));

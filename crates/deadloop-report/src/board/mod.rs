@@ -6,7 +6,7 @@
 mod pack;
 
 use crate::data::{
-    Board, Column, Counted, ReportData, Role, Setting, embedded_counts, member, varint,
+    Board, Column, Counted, ReportData, Role, Run, Setting, embedded_counts, member, varint,
 };
 use deadloop_score::{Count, Metric, PoissonCache, RegionBlock, Worth};
 use pack::packed;
@@ -41,7 +41,7 @@ struct Embedded<'d> {
     /// The names of the counts that each model has, in their order.
     counted: Vec<&'static str>,
     /// The measures that are computed from them.
-    measures: Vec<Metric>,
+    measures: Vec<serde_json::Value>,
     worth: &'d Worth,
     regions: Boxes<'d>,
 }
@@ -135,7 +135,7 @@ pub(crate) fn embedded(data: &ReportData) -> std::io::Result<Option<String>> {
         bases: bases(data, board),
         limit: data.run.limit,
         counted: embedded_counts().into_iter().map(Count::name).collect(),
-        measures: data.run.on_board(),
+        measures: measures(&data.run)?,
         worth: &data.run.worth,
         regions: boxes(data, board)?,
         params,
@@ -144,6 +144,16 @@ pub(crate) fn embedded(data: &ReportData) -> std::io::Result<Option<String>> {
     };
     let json = serde_json::to_string(&embedded)?;
     Ok(Some(json.replace('<', "\\u003c")))
+}
+
+/// The measures beside the sliders, called as they are in the run's unit.
+fn measures(run: &Run) -> serde_json::Result<Vec<serde_json::Value>> {
+    let one = |measure: Metric| {
+        let mut json = serde_json::to_value(measure)?;
+        json["title"] = measure.title_in(run.unit).into();
+        Ok(json)
+    };
+    run.on_board().into_iter().map(one).collect()
 }
 
 fn column(values: impl IntoIterator<Item = usize>) -> std::io::Result<String> {

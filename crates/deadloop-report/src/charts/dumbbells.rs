@@ -7,7 +7,7 @@ use crate::draw::{
 };
 use crate::numbers::{Interval, writer};
 use crate::points::Rows as Data;
-use deadloop_score::measure::{FA_PER_MCHAR, RECALL};
+use deadloop_score::measure::RECALL;
 use deadloop_score::{Cell, Metric};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -31,7 +31,6 @@ pub(super) static ENTRY: Entry = Entry {
 
 /// How many models are drawn; the table has them all.
 const MODELS: usize = 20;
-const METRICS: [Metric; 2] = [&RECALL, &FA_PER_MCHAR];
 const BASE: (Mark, Ink) = (Mark::Disc, Ink::Current);
 const NEW: (Mark, Ink) = (Mark::Star, Ink::Chosen);
 
@@ -113,30 +112,30 @@ fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
     let canvas = sheet.canvas(frame.bottom + 48.0);
     legend.draw(&canvas, 4.0, 4.0)?;
     let (parts, fa_name) = match sheet.narrow() {
-        true => (2, "false alarms / Mchar"),
-        false => (5, "false alarms per million clean chars"),
+        true => (2, data.run.wrong_name(true)),
+        false => (5, data.run.wrong_name(false)),
     };
     let count = frame.models.len();
     let recall = Rows::new(&canvas, frame.place(0), Axis::share(parts), count, "recall")?;
-    let rates = Axis::symlog(1.0, most(comparison) * 1.2);
+    let rates = Axis::symlog(1.0, most(data, comparison) * 1.2);
     let fa = Rows::new(&canvas, frame.place(1), rates, count, fa_name)?;
     for (n, model) in frame.models.iter().enumerate() {
         recall.dumbbell(n, &pair(comparison, model, &RECALL), frame.row.1)?;
-        fa.dumbbell(n, &pair(comparison, model, &FA_PER_MCHAR), frame.row.1)?;
+        fa.dumbbell(n, &pair(comparison, model, data.run.wrong()), frame.row.1)?;
         frame.name(&canvas, model, recall.middle(n))?;
     }
     Ok(Drawing::Shown(
         canvas.finish()?,
-        numbers(comparison, &frame.models),
+        numbers(data, comparison, &frame.models),
     ))
 }
 
 /// The highest rate of false alarms, 1 at least.
-fn most(comparison: &Comparison) -> f64 {
+fn most(data: &ReportData, comparison: &Comparison) -> f64 {
     let rows = comparison
         .rows
         .iter()
-        .filter(|row| row.metric == FA_PER_MCHAR.name);
+        .filter(|row| row.metric == data.run.wrong().name);
     let rates = rows.flat_map(|row| [row.base, row.new]).flatten();
     rates.fold(1.0, f64::max)
 }
@@ -162,7 +161,7 @@ fn row<'c>(comparison: &'c Comparison, model: &str, metric: Metric) -> Option<&'
     rows.find(|row| row.model == model && row.metric == metric.name)
 }
 
-fn numbers(comparison: &Comparison, models: &[&str]) -> Data {
+fn numbers(data: &ReportData, comparison: &Comparison, models: &[&str]) -> Data {
     let line = |(model, metric): (&str, Metric)| {
         let row = row(comparison, model, metric)?;
         let figures = [row.base, row.new, row.difference, row.lo, row.hi];
@@ -171,7 +170,7 @@ fn numbers(comparison: &Comparison, models: &[&str]) -> Data {
     };
     let pairs = models.iter();
     pairs
-        .flat_map(|model| METRICS.map(|metric| (*model, metric)))
+        .flat_map(|model| [&RECALL, data.run.wrong()].map(|metric| (*model, metric)))
         .filter_map(line)
         .collect()
 }

@@ -8,7 +8,7 @@ use crate::draw::{
 use crate::look::Look;
 use crate::numbers::{Interval, count, decimal, percent, range};
 use crate::points::{Rows as Data, ends, setting};
-use deadloop_score::measure::{FA_PER_MCHAR, RECALL};
+use deadloop_score::measure::RECALL;
 use deadloop_score::{Cell, Why};
 
 pub(super) static ENTRY: Entry = Entry {
@@ -87,11 +87,7 @@ fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
         rows.len(),
         "recall",
     )?;
-    let fa_name = if sheet.narrow() {
-        "false alarms / Mchar"
-    } else {
-        "false alarms per million clean chars"
-    };
+    let fa_name = data.run.wrong_name(sheet.narrow());
     let fa = Rows::new(&canvas, right, fa_axis(data, rows), rows.len(), fa_name)?;
     data.run.limit.map_or(Ok(()), |limit| fa.limit(limit))?;
     let models: Vec<&str> = rows.iter().map(|row| row.model).collect();
@@ -224,7 +220,7 @@ fn row<'d>(data: &ReportData, list: &[Contestant], (model, loops): (&'d str, u64
                 name: one.name.clone(),
                 loops: score.loops(),
                 recall: score.of(&RECALL),
-                fa: score.of(&FA_PER_MCHAR),
+                fa: score.of(data.run.wrong()),
             };
             row.add(shown, one.look);
         }
@@ -237,7 +233,7 @@ fn row<'d>(data: &ReportData, list: &[Contestant], (model, loops): (&'d str, u64
             name: OWN.0.to_owned(),
             loops: own.loops,
             recall: own.of(&RECALL),
-            fa: own.of(&FA_PER_MCHAR),
+            fa: own.of(data.run.wrong()),
         };
         row.add(shown, OWN.1);
     }

@@ -7,7 +7,7 @@ use crate::grid::{Grid, Worth};
 use crate::numbers::{decimal, percent};
 use crate::points::{Rows, setting};
 use deadloop_score::Cell;
-use deadloop_score::measure::{FA_PER_MCHAR, RECALL};
+use deadloop_score::measure::RECALL;
 
 pub(super) static ENTRY: Entry = Entry {
     name: "heatmap",
@@ -98,7 +98,7 @@ fn numbers(data: &ReportData, grid: &Grid<'_>, map: &Map<'_>) -> Rows {
         let figures = [
             best.map(|best| best.1),
             best.and_then(|best| best.0.value(&RECALL)),
-            best.and_then(|best| best.0.value(&FA_PER_MCHAR)),
+            best.and_then(|best| best.0.value(data.run.wrong())),
         ];
         let named = names.into_iter().chain(which);
         named.chain(figures.map(Cell::Float)).collect()
@@ -278,10 +278,14 @@ impl Field<'_, '_> {
         let (ink, on) = self.range.ink(value);
         let text = self.range.objective.write(value);
         let title = format!(
-            "{} {text} · recall {} · false alarms {} per million clean chars · {}",
+            "{} {text} · recall {} · false alarms {} {} · {}",
             self.range.objective.0.title,
             percent(score.value(&RECALL)),
-            decimal(score.value(&FA_PER_MCHAR)),
+            decimal(score.value(self.data.run.wrong())),
+            self.data
+                .run
+                .wrong_name(false)
+                .trim_start_matches("false alarms "),
             self.data.describe(score.setting)
         );
         self.canvas.title(title).rect(from, to, ink)?;

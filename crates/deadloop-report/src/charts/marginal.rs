@@ -9,7 +9,6 @@ use crate::draw::{
 use crate::grid::{Grid, Worth};
 use crate::numbers::decimal;
 use crate::points::{Rows, setting};
-use deadloop_score::measure::FA_PER_MCHAR;
 use deadloop_score::{Cell, Unit};
 
 pub(super) static ENTRY: Entry = Entry {
@@ -101,7 +100,7 @@ fn rows(data: &ReportData, slice: &Slice<'_, '_>) -> Rows {
             });
         let figures = [
             worth.best.map(|best| best.1),
-            worth.best.and_then(|best| best.0.value(&FA_PER_MCHAR)),
+            worth.best.and_then(|best| best.0.value(data.run.wrong())),
             worth.median,
             worth.median_fa,
         ];
@@ -159,7 +158,7 @@ fn block(
     };
     let slots = Axis::slots(slice.values.len());
     let panel = Panel::new(canvas, upper, slots.clone(), objective.clone());
-    panel.axes("", run.objective.0.title)?;
+    panel.axes("", &run.objective.0.title_in(run.unit))?;
     let write = |value| run.objective.write(value);
     curve(&panel, slice, |worth| worth.median, median_look(), &write)?;
     let best = |worth: &Worth<'_>| worth.best.map(|best| best.1);
@@ -178,7 +177,7 @@ fn block(
         median_look(),
         &write,
     )?;
-    let best = |worth: &Worth<'_>| worth.best.and_then(|best| best.0.value(&FA_PER_MCHAR));
+    let best = |worth: &Worth<'_>| worth.best.and_then(|best| best.0.value(run.wrong()));
     curve(&panel, slice, best, best_look(), &write)?;
     values(canvas, slice, lower)
 }
@@ -208,7 +207,7 @@ fn values(canvas: &Canvas, slice: &Slice<'_, '_>, place: Place) -> Result<(), Dr
 fn curve(
     panel: &Panel<'_>,
     slice: &Slice<'_, '_>,
-    of: fn(&Worth<'_>) -> Option<f64>,
+    of: impl Fn(&Worth<'_>) -> Option<f64>,
     (pen, mark): (Pen, Mark),
     write: &dyn Fn(f64) -> String,
 ) -> Result<(), DrawError> {
@@ -273,7 +272,7 @@ fn fa_axis(data: &ReportData, slices: &[Slice<'_, '_>]) -> Axis {
         .flat_map(|worth| {
             [
                 worth.median_fa,
-                worth.best.and_then(|best| best.0.value(&FA_PER_MCHAR)),
+                worth.best.and_then(|best| best.0.value(data.run.wrong())),
             ]
         })
         .flatten();

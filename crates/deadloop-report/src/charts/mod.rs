@@ -113,6 +113,8 @@ enum Drawing {
 pub struct Chart {
     /// Its entry in the registry.
     pub entry: &'static Entry,
+    /// The columns of its CSV file, in the unit of the run.
+    pub columns: Vec<Column>,
     /// The chart in its two layouts; `None`: the folder has no data for it.
     pub drawn: Option<Layouts>,
 }
@@ -160,7 +162,7 @@ impl Chart {
     pub fn csv(&self) -> std::io::Result<Option<Vec<u8>>> {
         let drawn = self.drawn.as_ref();
         drawn
-            .map(|layouts| csv(self.entry.columns, &layouts.rows))
+            .map(|layouts| csv(&self.columns, &layouts.rows))
             .transpose()
     }
 }
@@ -172,7 +174,16 @@ const NARROW: f64 = 366.0;
 pub fn draw_all(data: &ReportData) -> Result<Vec<Chart>, DrawError> {
     CHARTS
         .iter()
-        .map(|entry| entry.drawn(data).map(|drawn| Chart { entry, drawn }))
+        .map(|entry| {
+            let columns = entry.columns.iter().map(|column| data.run.column(*column));
+            let columns = columns.collect();
+            let chart = |drawn| Chart {
+                entry,
+                columns,
+                drawn,
+            };
+            entry.drawn(data).map(chart)
+        })
         .collect()
 }
 

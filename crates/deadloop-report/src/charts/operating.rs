@@ -12,7 +12,7 @@ use crate::look::Look;
 use crate::numbers::{decimal, percent};
 use crate::points::{Rows, setting};
 use deadloop_score::Cell;
-use deadloop_score::measure::{FA_PER_MCHAR, RECALL};
+use deadloop_score::measure::RECALL;
 use own::{Own, models, own_marks, own_points};
 
 pub(super) static ENTRY: Entry = Entry {
@@ -89,7 +89,7 @@ struct Point {
 
 fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
     let points = points(data);
-    if points.is_empty() && data.together().all(|score| place(score).is_none()) {
+    if points.is_empty() && data.together().all(|score| place(data, score).is_none()) {
         return Ok(Drawing::Absent);
     }
     let curves = curves(data);
@@ -106,7 +106,7 @@ fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
     };
     let x = x_axis(data, &curves, &points);
     let panel = Panel::new(&canvas, place, x, Axis::share(5));
-    panel.axes("false alarms per million clean chars", "recall")?;
+    panel.axes(data.run.wrong_name(false), "recall")?;
     limit(data, &canvas, &panel)?;
     for curve in curves.iter().rev() {
         panel.title(curve.model).steps(&curve.points, curve.pen)?;
@@ -114,7 +114,7 @@ fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
     own_marks(data, (&canvas, &panel), &curves)?;
     for point in points.iter().rev() {
         panel
-            .title(format!("{}: {}", point.name, told(point.at)))
+            .title(format!("{}: {}", point.name, told(data, point.at)))
             .mark(point.at, point.mark, point.radius, point.ink)?;
     }
     let named: Vec<_> = points
@@ -167,17 +167,18 @@ fn rows(data: &ReportData, (curves, own, points): (&[Curve<'_>], &[Own<'_>], &[P
     marks.chain(own).chain(steps).collect()
 }
 
-fn told((fa, recall): (f64, f64)) -> String {
+fn told(data: &ReportData, (fa, recall): (f64, f64)) -> String {
     format!(
-        "recall {}, {} false alarms per million clean chars",
+        "recall {}, {} {}",
         percent(Some(recall)),
-        decimal(Some(fa))
+        decimal(Some(fa)),
+        data.run.wrong_name(false)
     )
 }
 
 /// Where a score stands, if both figures are defined.
-fn place(score: &Score) -> Option<(f64, f64)> {
-    Some((score.value(&FA_PER_MCHAR)?, score.value(&RECALL)?))
+fn place(data: &ReportData, score: &Score) -> Option<(f64, f64)> {
+    Some((score.value(data.run.wrong())?, score.value(&RECALL)?))
 }
 
 /// All models together first, then those with the most loops; only where the cells of a grid make a line.
@@ -223,7 +224,7 @@ fn envelope(data: &ReportData, model: &str) -> Vec<((f64, f64), Option<usize>)> 
     };
     let scores = data.scores.iter().filter(usable);
     let mut all: Vec<((f64, f64), Option<usize>)> = scores
-        .filter_map(|score| Some((place(score)?, Some(score.setting))))
+        .filter_map(|score| Some((place(data, score)?, Some(score.setting))))
         .collect();
     all.sort_by(|(a, _), (b, _)| a.0.total_cmp(&b.0).then(b.1.total_cmp(&a.1)));
     if all.is_empty() {
@@ -243,7 +244,7 @@ fn envelope(data: &ReportData, model: &str) -> Vec<((f64, f64), Option<usize>)> 
 fn points(data: &ReportData) -> Vec<Point> {
     let mut points: Vec<Point> = data
         .together()
-        .filter_map(|score| Some((score.setting, place(score)?)))
+        .filter_map(|score| Some((score.setting, place(data, score)?)))
         .flat_map(|(setting, at)| marks(data, setting, at))
         .collect();
     let rank = |point: &Point| {

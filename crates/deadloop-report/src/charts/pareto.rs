@@ -7,7 +7,7 @@ use crate::numbers::{chars, decimal, percent};
 use crate::points::{Rows, setting};
 use crate::tables::front;
 use deadloop_score::Cell;
-use deadloop_score::measure::{DELAY, FA_PER_MCHAR, RECALL};
+use deadloop_score::measure::{DELAY, RECALL};
 
 pub(super) static ENTRY: Entry = Entry {
     name: "pareto",
@@ -46,7 +46,7 @@ fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
         .iter()
         .filter_map(|s| {
             let value = |measure| s.value(measure);
-            let figures = (value(&FA_PER_MCHAR)?, value(&RECALL)?, value(&DELAY)?);
+            let figures = (value(data.run.wrong())?, value(&RECALL)?, value(&DELAY)?);
             Some((figures.0, figures.1, figures.2, s.setting))
         })
         .collect();
@@ -75,15 +75,16 @@ fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
         Axis::rates(points.iter().map(|point| point.0)),
         Axis::shares_of(points.iter().map(|point| point.1), 5),
     );
-    panel.axes("false alarms per million clean chars", "recall")?;
+    panel.axes(data.run.wrong_name(false), "recall")?;
     let others = points.iter().rev().filter(|point| !is_chosen(point.3));
     let chosen = points.iter().filter(|point| is_chosen(point.3));
     for (fa, recall, delay, setting) in others.chain(chosen) {
         let title = format!(
-            "{}: recall {}, {} false alarms per million clean chars, delay {}",
+            "{}: recall {}, {} {}, delay {}",
             data.describe(*setting),
             percent(Some(*recall)),
             decimal(Some(*fa)),
+            data.run.wrong_name(false),
             chars(Some(*delay))
         );
         let (mark, radius, ink) = match is_chosen(*setting) {

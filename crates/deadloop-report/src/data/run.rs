@@ -2,8 +2,10 @@
 
 use super::Score;
 use crate::numbers::writer;
+use crate::points::Column;
 use deadloop_score::measure::SAVED;
-use deadloop_score::{Constraint, MEASURES, Metric, Worth};
+use deadloop_score::replay::detect::Unit;
+use deadloop_score::{Constraint, Metric, Worth, measures, wrong_rate};
 
 /// How the numbers were made.
 #[derive(Debug, Clone, Default)]
@@ -26,6 +28,8 @@ pub struct Run {
     pub price: Option<(f64, f64)>,
     /// The seed of every random draw.
     pub seed: Option<u64>,
+    /// In what loops and healthy output are counted.
+    pub unit: Unit,
     /// How an alarm was judged.
     pub judge: Vec<(String, String)>,
     /// What a choice has to meet.
@@ -69,9 +73,35 @@ impl Run {
         Some(chars * tokens * price / 1e6)
     }
 
+    /// The rate of wrong alarms.
+    pub(crate) fn wrong(&self) -> Metric {
+        wrong_rate(self.unit)
+    }
+
+    /// What that rate is called on an axis; `short`: where there is little room.
+    pub(crate) fn wrong_name(&self, short: bool) -> &'static str {
+        match (self.unit, short) {
+            (Unit::Chars, true) => "false alarms / Mchar",
+            (Unit::Chars, false) => "false alarms per million clean chars",
+            (Unit::Calls, true) => "false alarms / kcall",
+            (Unit::Calls, false) => "false alarms per thousand clean calls",
+            (Unit::Turns, true) => "false alarms / kturn",
+            (Unit::Turns, false) => "false alarms per thousand clean turns",
+        }
+    }
+
+    /// A chart's column: where it is the rate of wrong alarms, that of the unit.
+    pub(crate) fn column(&self, (name, about): Column) -> Column {
+        match (self.unit, about.contains("per million clean chars")) {
+            (Unit::Chars, _) | (_, false) => (name, about),
+            (_, true) if name == "fa_per_mchar" => (self.wrong().name, self.wrong_name(false)),
+            (_, true) => (name, self.wrong_name(false)),
+        }
+    }
+
     /// The measures beside the sliders: those of choices, as there, then those of tables.
     pub(crate) fn on_board(&self) -> Vec<Metric> {
-        let more = MEASURES.into_iter();
+        let more = measures(self.unit);
         let more = more.filter(|measure| measure.shown.tables && !measure.shown.choice);
         self.shown().into_iter().chain(more).collect()
     }
@@ -80,7 +110,7 @@ impl Run {
     pub(crate) fn shown(&self) -> Vec<Metric> {
         let limited = self.constraints.iter().map(|limit| limit.metric);
         let asked = std::iter::once(self.objective.0).chain(limited);
-        let rest = MEASURES.into_iter().filter(|measure| measure.shown.choice);
+        let rest = measures(self.unit).filter(|measure| measure.shown.choice);
         let mut shown: Vec<Metric> = Vec::new();
         for measure in asked.chain(rest).filter(|measure| measure.shown.choice) {
             if !shown.contains(&measure) {

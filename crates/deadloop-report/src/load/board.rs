@@ -5,7 +5,8 @@ use super::rows::Turns;
 use super::thin::{Thinned, thinned};
 use crate::data::{ALL_MODELS, Board, Column, Counted, Setting, embedded_counts};
 use deadloop_score::measure::Certainty;
-use deadloop_score::{Count, MEASURES, Metric, Regions, ScoreRows, ScoresFile, Tally, WITHINS};
+use deadloop_score::replay::detect::Unit;
+use deadloop_score::{Count, Metric, Regions, ScoreRows, ScoresFile, Tally, WITHINS, measures};
 use std::collections::BTreeMap;
 
 /// Rows of single models that are embedded at most.
@@ -16,6 +17,8 @@ const MOST_MODELS: usize = 40;
 const MOST_CELLS: usize = 100_000;
 /// What the board is made from.
 pub(super) struct Source<'r> {
+    /// In what things are counted.
+    pub(super) unit: Unit,
     /// The rows.
     pub(super) scores: &'r ScoresFile,
     /// Models, those with the most loops first.
@@ -110,7 +113,7 @@ impl Source<'_> {
         let mut numbers = vec![0; all.len()];
         let columns = ["setting", "model"].into_iter().chain(columns(&counts));
         let columns: Vec<&str> = columns.collect();
-        let rates = rates();
+        let rates = rates(self.unit);
         self.scores.each(&columns, |part| {
             let rows = ScoreRows::new(&part);
             // The rows of a setting stand together.
@@ -151,10 +154,10 @@ fn columns(counts: &[Count]) -> impl Iterator<Item = &'static str> {
 }
 
 /// The rates on the board.
-fn rates() -> Vec<Metric> {
+fn rates(unit: Unit) -> Vec<Metric> {
     let is_shown = |measure: &Metric| measure.shown.tables || measure.shown.choice;
     let is_rate = |measure: &Metric| is_shown(measure) && measure.certainty == Certainty::Rate;
-    MEASURES.into_iter().filter(is_rate).collect()
+    measures(unit).filter(is_rate).collect()
 }
 
 impl Counted {

@@ -5,7 +5,8 @@ use super::rows::Turns;
 use super::scores::{ScoreReader, Written};
 use super::settings::Settings;
 use crate::data::{ALL_MODELS, Score};
-use deadloop_score::measure::{FA_PER_MCHAR, RECALL};
+use deadloop_score::measure::RECALL;
+use deadloop_score::wrong_rate;
 use deadloop_score::{Cells, Count, FileError, Results, ScoreRows, ScoresFile, Table};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -200,7 +201,8 @@ impl Parts<'_> {
         }
         let means = self.results.manifest.macro_means.get(id);
         if let Some(means) = means.filter(|_| score.model == ALL_MODELS) {
-            score.macro_means = ["recall", "fa_per_mchar"].map(|name| means.get(name).copied());
+            score.macro_means = ["recall", wrong_rate(self.results.manifest.judge.unit).name]
+                .map(|name| means.get(name).copied());
         }
         score
     }
@@ -226,7 +228,7 @@ impl Kept {
     ) {
         let tally = rows.tally(row);
         let place = |measure| reader.value(measure, &tally);
-        let Some(place) = place(&FA_PER_MCHAR).zip(place(&RECALL)) else {
+        let Some(place) = place(reader.wrong()).zip(place(&RECALL)) else {
             return;
         };
         let (_, curve) = &mut self.curves[whose];

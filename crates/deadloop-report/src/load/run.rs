@@ -1,7 +1,7 @@
 //! How the numbers were made, from the manifest.
 
 use crate::data::{Objective, Run};
-use deadloop_score::measure::FA_PER_MCHAR;
+use deadloop_score::replay::detect::Unit;
 use deadloop_score::{Constraint, JudgeOptions, Manifest, Measure};
 use std::path::Path;
 
@@ -17,7 +17,7 @@ fn constraints(manifest: &Manifest) -> Vec<Constraint> {
 /// What the manifest says; `unlabelled` and `errors` are counted in the scores.
 pub(super) fn run(manifest: &Manifest, unlabelled: u64, errors: u64) -> Run {
     let constraints = constraints(manifest);
-    let of_wrong = |one: &&Constraint| one.metric == &FA_PER_MCHAR && one.at_most;
+    let of_wrong = |one: &&Constraint| one.metric.is_wrong_rate() && one.at_most;
     let limit = constraints.iter().find(of_wrong).map(|limit| limit.bound);
     let corpus = &manifest.corpus;
     let of_path = || {
@@ -42,6 +42,7 @@ pub(super) fn run(manifest: &Manifest, unlabelled: u64, errors: u64) -> Run {
         worth: manifest.worth,
         price: manifest.price.zip(manifest.tokens_per_char),
         seed: Some(manifest.seed),
+        unit: manifest.judge.unit,
         judge: judged(&manifest.judge),
         constraints,
         limit,
@@ -62,7 +63,7 @@ fn judged(options: &JudgeOptions) -> Vec<(String, String)> {
     let or_none =
         |value: Option<u64>| value.map_or_else(|| "none".to_owned(), |value| value.to_string());
     let pair = |name: &str, value: String| (name.to_owned(), value);
-    vec![
+    let mut said = vec![
         pair("early", options.early.to_string()),
         pair("deadline", or_none(options.deadline)),
         pair("grace", options.grace.to_string()),
@@ -72,7 +73,11 @@ fn judged(options: &JudgeOptions) -> Vec<(String, String)> {
         ),
         pair("at", format!("{:?}", options.at).to_lowercase()),
         pair("horizon", or_none(options.horizon)),
-    ]
+    ];
+    if options.unit != Unit::Chars {
+        said.insert(0, pair("unit", options.unit.to_string()));
+    }
+    said
 }
 
 fn counts(manifest: &Manifest, unlabelled: u64, errors: u64) -> Vec<(String, u64)> {

@@ -3,6 +3,7 @@
 use crate::data::{ALL_MODELS, Score};
 use deadloop_score::{
     Assurance, Constraint, Interval, MEASURES, Manifest, Metric, ScoreRows, Tally, Worth,
+    replay::detect::Unit, wrong_rate,
 };
 use std::collections::BTreeMap;
 
@@ -13,6 +14,7 @@ pub(super) type Written<'r> = BTreeMap<(&'r str, &'r str), BTreeMap<&'static str
 pub(super) struct ScoreReader {
     constraints: Vec<Constraint>,
     worth: Worth,
+    unit: Unit,
 }
 
 /// The intervals of a row that have columns.
@@ -29,7 +31,13 @@ impl ScoreReader {
         Self {
             constraints: constraints.to_vec(),
             worth: manifest.worth,
+            unit: manifest.judge.unit,
         }
+    }
+
+    /// The rate of wrong alarms.
+    pub(super) fn wrong(&self) -> Metric {
+        wrong_rate(self.unit)
     }
 
     /// The score of a row. Its intervals are those that were written where that is one of few rows: `*` of a grid has

@@ -1,6 +1,5 @@
 //! What each model gets: the candidate, held out, beside what is in use.
 
-use deadloop_score::measure::FA_PER_MCHAR;
 use deadloop_score::{Metric, Why};
 
 use super::{Cell, Column, Row, Table, number, words};
@@ -33,7 +32,12 @@ pub(super) fn table(data: &ReportData) -> Option<Table> {
     let shown = data.run.shown();
     let all = data.shipped.iter().chain(choices);
     let rows = all.map(|choice| row(data, choice, &shown)).collect();
-    let mut table = Table::new("What each model gets", note(data), columns(&shown), rows)?;
+    let mut table = Table::new(
+        "What each model gets",
+        note(data),
+        columns(data, &shown),
+        rows,
+    )?;
     table.pinned = pinned;
     Some(table.cut(first + SHOWN, "choice.csv"))
 }
@@ -55,8 +59,9 @@ fn note(data: &ReportData) -> String {
     format!("{note}{shipped}")
 }
 
-fn columns(shown: &[Metric]) -> Vec<Column> {
-    let figures = shown.iter().map(|measure| number(measure.title));
+fn columns(data: &ReportData, shown: &[Metric]) -> Vec<Column> {
+    let unit = data.run.unit;
+    let figures = shown.iter().map(|measure| number(measure.title_in(unit)));
     let first = std::iter::once(words("model")).chain(figures);
     let last = [
         words("gets"),
@@ -92,11 +97,12 @@ fn figure(data: &ReportData, choice: &Choice, measure: Metric) -> Cell {
         return Cell::figure(in_use.copied(), write).with(is);
     }
     let cell = Cell::interval(choice.of(measure), write);
-    let alarms = (measure == &FA_PER_MCHAR && choice.clean_chars > 0).then(|| {
+    let alarms = (measure.is_wrong_rate() && choice.clean_chars > 0).then(|| {
         format!(
-            "{} in {} chars",
+            "{} in {} {}",
             count(choice.wrong),
-            count(choice.clean_chars)
+            count(choice.clean_chars),
+            data.run.unit
         )
     });
     let in_use = in_use.map(|value| format!("{is} {}", write(Some(*value))));

@@ -3,18 +3,20 @@
 use super::{Cell, Row, Table, number, words};
 use crate::data::ReportData;
 use crate::numbers::{Interval, chars, count, decimal, percent, writer};
+use deadloop_score::measure::DELAY;
 use deadloop_score::{Assurance, Price};
 
 /// The rows of the advice.
 pub(super) fn table(data: &ReportData) -> Option<Table> {
     let advice = data.advice.as_ref()?;
     let objective = data.run.objective.0;
+    let (unit, rate) = (data.run.unit, data.run.wrong());
     let columns = vec![
         words("at most"),
         number("recall"),
-        number(objective.title),
-        number("delay, chars"),
-        number("wrong alarms/Mchar"),
+        number(objective.title_in(unit)),
+        number(DELAY.title_in(unit)),
+        number(rate.title.replace("false", "wrong")),
         words("within the limits"),
         words("is"),
         words("file"),

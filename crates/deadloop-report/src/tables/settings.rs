@@ -3,8 +3,9 @@
 use super::{Cell, Column, Row, Table, number, role, words};
 use crate::data::{ALL_MODELS, BesideFloor, By, ReportData, Role, Score, Verdict};
 use crate::numbers::{chars, count, decimal, percent, writer};
-use deadloop_score::measure::{DELAY, FA_PER_MCHAR, NET_PER_1000, RECALL};
-use deadloop_score::{Count, MEASURES, Metric};
+use deadloop_score::measure::{DELAY, NET_PER_1000, RECALL};
+use deadloop_score::replay::detect::Unit;
+use deadloop_score::{Count, Metric, measures};
 use std::collections::BTreeMap;
 
 /// The longest Pareto front that is shown.
@@ -54,7 +55,7 @@ pub(super) fn side_by_side(data: &ReportData) -> Option<Table> {
          the same.",
         chars(Some(data.run.worth.annoyance))
     );
-    let mut columns = columns("setting");
+    let mut columns = columns(data, "setting");
     columns.extend([number("recall, models"), number("false alarms, models")]);
     Table::new("Settings and floors side by side", note, columns, rows)
 }
@@ -113,7 +114,7 @@ pub(super) fn by_field(data: &ReportData) -> Vec<Table> {
         };
         let rows = rows.map(|by| row(data, &by.score, name(by))).collect();
         let title = format!("By {field}");
-        let table = Table::new(&title, "All models together.", columns("value"), rows)?;
+        let table = Table::new(&title, "All models together.", columns(data, "value"), rows)?;
         Some(table.cut(SHOWN, "scores_by.csv"))
     };
     fields.into_iter().filter_map(table).collect()
@@ -151,16 +152,17 @@ fn below(data: &ReportData, setting: usize) -> Option<String> {
 }
 
 /// The measures of the tables of settings: those of choices first.
-fn measures() -> impl Iterator<Item = Metric> {
+fn shown_measures(unit: Unit) -> impl Iterator<Item = Metric> {
     let shown = |choice: bool| {
         let is_shown = move |m: &Metric| m.shown.tables && m.shown.choice == choice;
-        MEASURES.into_iter().filter(is_shown)
+        measures(unit).filter(is_shown)
     };
     shown(true).chain(shown(false))
 }
 
-fn columns(first: &'static str) -> Vec<Column> {
-    let measures = measures().map(|measure| number(measure.title));
+fn columns(data: &ReportData, first: &'static str) -> Vec<Column> {
+    let unit = data.run.unit;
+    let measures = shown_measures(unit).map(|measure| number(measure.title_in(unit)));
     let lead = [words(first), number("loops")].into_iter();
     lead.chain(measures)
         .chain([number("median latency")])
@@ -176,7 +178,7 @@ fn row(data: &ReportData, score: &Score, first: Cell) -> Row {
             None => cell,
         }
     };
-    let measures = measures().map(figure);
+    let measures = shown_measures(data.run.unit).map(figure);
     let lead = [first, loops(score)].into_iter();
     let median = Cell::figure(score.latency.p50, chars);
     Row {
@@ -211,7 +213,7 @@ pub(super) fn pareto(data: &ReportData) -> Option<Table> {
     let rows = front(data).into_iter().map(describe).collect();
     let note = "No setting of the grid has a higher recall, fewer false alarms and a shorter delay than one of these. \
                 In-sample figures; each is named by what it changes.";
-    let table = Table::new("Pareto front", note, columns("setting"), rows)?;
+    let table = Table::new("Pareto front", note, columns(data, "setting"), rows)?;
     Some(table.cut(FRONT, "pareto.csv"))
 }
 
@@ -223,7 +225,7 @@ fn id<'d>(data: &'d ReportData, score: &Score) -> &'d str {
 pub(crate) fn front(data: &ReportData) -> Vec<&Score> {
     let figures = |score: &Score| {
         let value = |measure| score.value(measure);
-        Some((value(&FA_PER_MCHAR)?, value(&RECALL)?, value(&DELAY)?))
+        Some((value(data.run.wrong())?, value(&RECALL)?, value(&DELAY)?))
     };
     let is_cell = |score: &&Score| data.settings[score.setting].role != Role::Floor;
     let mut all: Vec<(&Score, (f64, f64, f64))> = data
@@ -284,6 +286,6 @@ pub(super) fn by_model(data: &ReportData) -> Option<Table> {
             data.leading_by()
         );
     }
-    let table = Table::new("Models", note, columns("model"), rows)?;
+    let table = Table::new("Models", note, columns(data, "model"), rows)?;
     Some(table.cut(SHOWN, "scores.parquet"))
 }

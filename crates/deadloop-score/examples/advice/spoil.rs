@@ -1,6 +1,6 @@
 //! Labels as people make them: [`spoilt`].
 
-use deadloop_score::replay::detect::{Channel, Chars};
+use deadloop_score::replay::detect::{Channel, Chars, Units};
 use deadloop_score::{Case, Class, Span, Truth, Weights};
 
 /// Of a hundred labels so many are spoilt.
@@ -28,8 +28,8 @@ pub(crate) fn spoilt(cases: &mut [Case], seed: u64) {
             Class::Loop if turn.is_multiple_of(2) => *truth = clean(),
             Class::Loop => truth.spans.iter_mut().for_each(moved),
             Class::Clean if chars > 400 => {
-                let onset = Chars(chars / 2);
-                let seen = case.timeline.before(channel, onset.0);
+                let onset = Units::from(Chars(chars / 2));
+                let seen = case.timeline.before(channel, onset.count());
                 *truth = Truth {
                     class: Class::Loop,
                     spans: vec![Span {
@@ -39,13 +39,15 @@ pub(crate) fn spoilt(cases: &mut [Case], seed: u64) {
                         start: None,
                         onset,
                         earliest: onset,
-                        end: Chars(chars),
+                        end: Chars(chars).into(),
                         open: true,
                         period: None,
                         seen,
+                        until: case.timeline.before(channel, chars),
                         onset_ms: None,
                         onset_tokens: None,
                     }],
+                    channels: vec![channel],
                 };
             }
             _ => continue,
@@ -69,11 +71,12 @@ fn clean() -> Truth {
     Truth {
         class: Class::Clean,
         spans: Vec::new(),
+        channels: Vec::new(),
     }
 }
 
 /// The onset half-way to the end: an alarm that was right is too early now.
 fn moved(span: &mut Span) {
-    let onset = Chars((span.onset.0 + span.end.0) / 2);
+    let onset = Units::from(Chars((span.onset.count() + span.end.count()) / 2));
     (span.onset, span.earliest) = (onset, onset);
 }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use deadloop_score::Case;
 use deadloop_score::replay::corpus::{Body, Entry, Event, Place, Transcript};
 use deadloop_score::replay::detect::{Channel, Chars, Kind};
-use deadloop_score::replay::{Decided, Grid, Moment, Plan, Record, Region, Seen, Stop};
+use deadloop_score::replay::{Cursor, Decided, Grid, Moment, Plan, Record, Region, Seen, Stop};
 use serde_json::{Value, json};
 use statrs::function::erf::erfc;
 
@@ -127,9 +127,11 @@ impl Model {
 
 fn stop(at: u64) -> Stop {
     let moment = Moment {
+        place: Cursor::default(),
         seen: Seen {
             reasoning: Chars(0),
             answer: Chars(at),
+            ..Seen::default()
         },
         t_ms: None,
         tokens: None,

@@ -101,7 +101,12 @@ fn shown((detector, nth): &Name<'_>) -> String {
 }
 
 fn values(member: &Member) -> BTreeMap<String, String> {
-    let channel = member.channel.map_or("all".to_owned(), |c| c.to_string());
+    let channel = match (member.channel, member.detector.channels()) {
+        (Some(channel), _) => channel.to_string(),
+        // A detector of runs counts in one.
+        (None, [only]) => only.to_string(),
+        (None, _) => "all".to_owned(),
+    };
     let params = member
         .params
         .iter()

@@ -124,6 +124,7 @@ mod tests {
             truth: Some(Truth {
                 class,
                 spans: Vec::new(),
+                channels: Vec::new(),
             }),
             text: format!("text {i}"),
         }

@@ -22,6 +22,7 @@ use crate::constraint::Assurance;
 use crate::copies::firsts;
 use crate::evidence::Evidence;
 use crate::label::Class;
+use crate::measure::wrong_rate;
 use crate::tally::Tally;
 
 pub mod advice;
@@ -396,7 +397,7 @@ impl Chooser<'_> {
             setting,
             objective: value(self.options.objective),
             recall: value(&crate::measure::RECALL),
-            rate: value(&crate::measure::FA_PER_MCHAR),
+            rate: value(wrong_rate(self.options.judge.unit)),
             wrong: tally.wrong(),
             delay: value(&crate::measure::DELAY),
         }

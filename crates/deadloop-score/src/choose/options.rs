@@ -1,8 +1,10 @@
 //! [`ChooseOptions`]: what was asked of a choice.
 
+use deadloop_replay::detect::Unit;
+
 use crate::constraint::{Assurance, Constraint};
 use crate::judging::JudgeOptions;
-use crate::measure::{FA_PER_MCHAR, Metric, SAVED, Worth};
+use crate::measure::{Metric, SAVED, Worth, wrong_rate};
 use crate::resample::Resampling;
 
 /// How a setting is chosen.
@@ -37,15 +39,26 @@ pub struct ChooseOptions {
     pub replicates: usize,
 }
 
+impl ChooseOptions {
+    /// The limit of scoring.md where nobody gave one: one false alarm per million chars; in runs 0.2 per thousand
+    /// calls, or turns.
+    pub fn default_limit(unit: Unit) -> Constraint {
+        Constraint {
+            metric: wrong_rate(unit),
+            at_most: true,
+            bound: match unit {
+                Unit::Chars => 1.0,
+                Unit::Calls | Unit::Turns => 0.2,
+            },
+        }
+    }
+}
+
 /// The defaults of scoring.md: the most `saved` at no more than one false alarm per million chars.
 impl Default for ChooseOptions {
     fn default() -> Self {
         Self {
-            constraints: vec![Constraint {
-                metric: &FA_PER_MCHAR,
-                at_most: true,
-                bound: 1.0,
-            }],
+            constraints: vec![Self::default_limit(Unit::Chars)],
             given: false,
             in_use_is: "the setting in use",
             objective: &SAVED,

@@ -9,7 +9,7 @@ use super::select::{Stand, at_most};
 use super::{Tried, cross};
 use crate::constraint::Assurance;
 use crate::intervals::poisson;
-use crate::measure::{DELAY, FA_PER_MCHAR, RECALL};
+use crate::measure::{DELAY, RECALL, wrong_rate};
 use crate::tally::{Count, Tally};
 
 /// 0, 1, 2, 3, 5, 8, 13 … up to a number.
@@ -78,7 +78,8 @@ impl Chooser<'_> {
         let tally = self.tally(cell, &self.every);
         let exposure = once.get(Count::Exposure);
         let ends = (exposure > 0).then(|| poisson(once.wrong()));
-        let per = |events: f64| 1e6 * events / exposure as f64;
+        let rate = wrong_rate(self.options.judge.unit);
+        let per = |events: f64| rate.scale() * events / exposure as f64;
         let within = self.options.constraints.iter().map(|c| {
             let by_estimate = || f64::from(u8::from(c.estimate(&all, worth).1));
             c.probability(&once).unwrap_or_else(by_estimate)
@@ -93,7 +94,7 @@ impl Chooser<'_> {
             recall: RECALL.value(&all, worth),
             objective: self.options.objective.value(&all, worth),
             delay: DELAY.value(&all, worth),
-            rate: FA_PER_MCHAR.value(&all, worth),
+            rate: rate.value(&all, worth),
             rate_lo: ends.map(|ends| per(ends.lo)),
             rate_hi: ends.map(|ends| per(ends.hi)),
             assurance: Assurance::of(within.product()),

@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::flips::{Change, Flip};
 use super::rows::Row;
 use super::{Bearing, CompareOptions};
-use crate::measure::{FA_PER_MCHAR, FPR, Metric, RECALL, Unit};
+use crate::measure::{FPR, Metric, RECALL, Unit};
 
 /// One condition on NEW.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -146,23 +146,26 @@ fn false_alarms(rows: &[Row], margin: f64) -> Gate {
         passed,
         why,
     };
-    let row = rows
-        .iter()
-        .find(|r| r.model == "*" && r.of == &FA_PER_MCHAR);
+    let row = rows.iter().find(|r| r.model == "*" && r.of.is_wrong_rate());
     let Some((d, hi)) = row.and_then(|r| r.difference.zip(r.hi)) else {
         return gate(
             None,
             "no healthy char was watched, so no rate is known".into(),
         );
     };
-    let why = format!("{d:+.2} per million chars, at most {hi:+.2} (95 %), allowed {margin:+.2}");
+    let per = match row.map(|r| r.metric.as_str()) {
+        Some("fa_per_kcall") => "thousand calls",
+        Some("fa_per_kturn") => "thousand turns",
+        _ => "million chars",
+    };
+    let why = format!("{d:+.2} per {per}, at most {hi:+.2} (95 %), allowed {margin:+.2}");
     gate(Some(hi <= margin), why)
 }
 
 impl Row {
     /// A guard metric whose estimate is worse by more than noise.
     fn is_worse_guard(&self) -> bool {
-        (self.of == &FPR || self.of == &FA_PER_MCHAR)
+        (self.of == &FPR || self.of.is_wrong_rate())
             && self.difference.is_some_and(|d| d > self.noise)
     }
 

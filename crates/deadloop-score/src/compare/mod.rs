@@ -23,6 +23,7 @@ mod significance;
 #[cfg(test)]
 mod tests;
 
+use deadloop_replay::detect::Unit;
 use serde::Serialize;
 
 pub use flips::{Change, Direction, Flip};
@@ -76,6 +77,8 @@ pub struct CompareOptions {
     pub margin: f64,
     /// What does not pass.
     pub fail_on: Vec<Fails>,
+    /// In what things are counted: that in which both sides were judged.
+    pub unit: Unit,
 }
 
 impl Default for CompareOptions {
@@ -86,6 +89,7 @@ impl Default for CompareOptions {
             noise: Noise::default(),
             margin: 0.5,
             fail_on: vec![Fails::Regressed, Fails::Inferior],
+            unit: Unit::Chars,
         }
     }
 }
@@ -99,7 +103,7 @@ pub struct Noise {
     pub recall: f64,
     /// Of `fpr`.
     pub fpr: f64,
-    /// Of `fa_per_mchar`.
+    /// Of the rate of false alarms, in its unit: `fa_per_mchar`, `fa_per_kcall`, `fa_per_kturn`.
     pub fa_per_mchar: f64,
     /// Of `delay`, chars.
     pub delay: f64,
@@ -129,7 +133,7 @@ impl Noise {
         match metric {
             "recall" => Some(&mut self.recall),
             "fpr" => Some(&mut self.fpr),
-            "fa_per_mchar" => Some(&mut self.fa_per_mchar),
+            "fa_per_mchar" | "fa_per_kcall" | "fa_per_kturn" => Some(&mut self.fa_per_mchar),
             "delay" => Some(&mut self.delay),
             "saved" => Some(&mut self.saved),
             _ => None,
@@ -171,6 +175,10 @@ pub fn compare(
     options: &CompareOptions,
 ) -> Result<Comparison, NotComparable> {
     let pairs = pairs::pairs(base, new)?;
+    let options = &CompareOptions {
+        unit: base.judge.unit,
+        ..options.clone()
+    };
     let rows = rows::rows(&pairs, options);
     let flips = flips::flips(&pairs);
     let tally: Tally = pairs.iter().map(|pair| pair.base.tally).sum();

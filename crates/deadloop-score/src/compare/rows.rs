@@ -3,18 +3,21 @@
 
 use std::collections::BTreeMap;
 
+use deadloop_replay::detect::Unit;
 use serde::Serialize;
 
 use super::pairs::Pair;
 use super::resample::{Cluster, Spread, clusters, difference, resample};
 use super::significance::{FEWEST, holm, mcnemar, sign_flips, student};
 use super::{Bearing, CompareOptions};
-use crate::measure::{DELAY, FA_PER_MCHAR, FPR, Metric, RECALL, SAVED, Worth};
+use crate::measure::{DELAY, FPR, Metric, RECALL, SAVED, Worth, wrong_rate};
 use crate::tally::Tally;
 use crate::verdict::Verdict;
 
-/// The metrics that are compared: what a detector is for, and what it must not cost.
-pub(crate) const METRICS: [Metric; 5] = [&RECALL, &FPR, &FA_PER_MCHAR, &DELAY, &SAVED];
+/// The metrics that are compared, where things are counted in `unit`: what a detector is for, and what it must not cost.
+pub(crate) fn metrics(unit: Unit) -> [Metric; 5] {
+    [&RECALL, &FPR, wrong_rate(unit), &DELAY, &SAVED]
+}
 
 /// Which test a p comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -109,11 +112,15 @@ fn adjust(rows: Vec<&mut Row>) {
 
 fn of_model(model: &str, pairs: &[Pair<'_>], options: &CompareOptions) -> Vec<Row> {
     let clusters = clusters(pairs);
-    let spreads = resample(&clusters, &METRICS, options.resampling);
+    let spreads = resample(&clusters, &metrics(options.unit), options.resampling);
     let row = |(metric, spread): (Metric, Option<Spread>)| {
         of_metric(model, metric, spread, (pairs, &clusters), options)
     };
-    METRICS.into_iter().zip(spreads).map(row).collect()
+    metrics(options.unit)
+        .into_iter()
+        .zip(spreads)
+        .map(row)
+        .collect()
 }
 
 fn of_metric(
@@ -191,7 +198,7 @@ struct Discordant {
 
 /// Loops for what is about loops, clean transcripts for `fpr`, both for `fa_per_mchar`.
 fn discordant(metric: Metric, pairs: &[Pair<'_>]) -> Discordant {
-    let (fpr, wrong) = (metric == &FPR, metric == &FPR || metric == &FA_PER_MCHAR);
+    let (fpr, wrong) = (metric == &FPR, metric == &FPR || metric.is_wrong_rate());
     let clean = |v: Verdict| matches!(v, Verdict::Quiet | Verdict::FalseAlarm);
     let counts = |tally: &Tally, v: Verdict| (wrong && clean(v)) || (!fpr && tally.loops() > 0);
     let right = |v: Verdict| match wrong {

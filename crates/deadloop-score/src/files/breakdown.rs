@@ -4,6 +4,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use deadloop_replay::detect::Unit;
+
 use super::scores::{self, ParamColumns};
 use super::store::{FileError, TableWriter, write_csv};
 use super::sweep::{Scoring, floor_outcomes, intervals_of, over_groups, scores_of};
@@ -12,7 +14,7 @@ use crate::bootstrap::{self, Known, Method};
 use crate::copies::firsts;
 use crate::evidence::Evidence;
 use crate::intervals::Interval;
-use crate::measure::{Measure, NET_PER_1000};
+use crate::measure::{Measure, NET_PER_1000, wrong_rate};
 use crate::scores::Scores;
 use crate::tally::Tally;
 use crate::verdict::Outcome;
@@ -46,9 +48,9 @@ pub fn write_scores_by(
             let mut row = vec![Cell::text(by), Cell::maybe(value)];
             row.extend(scores::row(
                 &id,
-                "*",
+                ("*", scoring.judge.unit),
                 params.clone(),
-                &scores::cells(&scores),
+                &scores::cells(&scores, scoring.judge.unit),
             ));
             writer.push(row)
         };
@@ -85,8 +87,10 @@ fn by_kind(scoring: &Scoring, cell: usize) -> BTreeMap<String, (Vec<usize>, Vec<
     let outcomes = evidence.outcomes(cell, &evidence.all(), scoring.judge);
     let mut kinds: BTreeMap<String, (Vec<usize>, Vec<Outcome>)> = BTreeMap::new();
     for (i, (case, outcome)) in evidence.cases.iter().zip(outcomes).enumerate() {
-        let mut spans = case.truth.iter().flat_map(|truth| &truth.spans);
-        let span = spans.nth(outcome.span.unwrap_or(0));
+        let span = case.truth.as_ref().and_then(|truth| match outcome.span {
+            Some(index) => truth.spans.get(index),
+            None => truth.spans_in(scoring.judge.unit).next().map(|(_, s)| s),
+        });
         if let Some(kind) = span.and_then(|span| span.kind) {
             let of = kinds.entry(kind.name().to_owned()).or_default();
             of.0.push(i);
@@ -124,9 +128,13 @@ pub fn write_intervals(
             let scores = scores_of(&outcomes, scoring.worth, &mut known.poisson);
             let intervals = intervals_of(scoring, &firsts, pick, &outcomes, &mut known);
             for (metric, interval, method) in intervals.rows {
-                let estimate = estimate(&metric, &scores);
-                let mut row = [id.clone(), model.clone(), metric].map(Cell::text).to_vec();
-                row.extend(ends(estimate, interval).map(Cell::Float));
+                let Some((name, factor)) = told(&metric, scoring.judge.unit) else {
+                    continue;
+                };
+                let figures = ends(estimate(&metric, &scores), interval);
+                let names = [id.clone(), model.clone(), name.to_owned()];
+                let mut row = names.map(Cell::text).to_vec();
+                row.extend(figures.map(|x| Cell::Float(x.map(|x| x * factor))));
                 row.push(Cell::text(method.name()));
                 rows.push(row);
             }
@@ -134,6 +142,17 @@ pub fn write_intervals(
     }
     rows.extend(below_floors(scoring, cells, &firsts));
     write_csv(dir, "intervals", &schema, rows)
+}
+
+/// What a measure is called where things are counted in `unit`, and what its values are multiplied with; `None`: it
+/// is of chars alone.
+fn told(metric: &str, unit: Unit) -> Option<(&str, f64)> {
+    match (unit, metric) {
+        (Unit::Chars, _) => Some((metric, 1.0)),
+        (_, "fa_per_mchar") => Some((wrong_rate(unit).name, scores::per(unit))),
+        (_, "transient_per_mchar") => None,
+        _ => Some((metric, 1.0)),
+    }
 }
 
 /// What the metric of a difference to a floor begins with, in intervals.csv.

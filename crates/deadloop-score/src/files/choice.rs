@@ -9,8 +9,9 @@ use crate::choose::choices::{Choice, Choices};
 use crate::choose::options::ChooseOptions;
 use crate::constraint::Constraint;
 use crate::intervals::{Interval, PoissonCache};
-use crate::measure::{FA_PER_MCHAR, MEASURES, Metric, RECALL};
+use crate::measure::{Metric, RECALL, measures, wrong_rate};
 use crate::tally::{Count, Tally};
+use deadloop_replay::detect::Unit;
 
 const HELD_OUT_BOUNDS: [&str; 4] = [
     "held_out_recall_lo",
@@ -20,8 +21,8 @@ const HELD_OUT_BOUNDS: [&str; 4] = [
 ];
 
 /// Metrics that stand in the table in sample, held out and in use, whatever the objective is.
-fn shown() -> impl Iterator<Item = Metric> {
-    MEASURES.into_iter().filter(|measure| measure.shown.choice)
+fn shown(unit: Unit) -> impl Iterator<Item = Metric> {
+    measures(unit).filter(|measure| measure.shown.choice)
 }
 
 /// Writes `choice.csv`: `*` first, then what the settings file does as a whole, where it names a model (`model` is
@@ -43,10 +44,10 @@ pub fn write_choice(
     let all = first.chain(&choices.models);
     let verdict = choices.advice.verdict.name();
     let rows = all.map(|choice| row(choice, verdict, options));
-    write_csv(dir, "choice", &schema(), rows)
+    write_csv(dir, "choice", &schema(options.judge.unit), rows)
 }
 
-fn schema() -> Schema {
+fn schema(unit: Unit) -> Schema {
     let texts = [
         "model",
         "setting",
@@ -73,7 +74,7 @@ fn schema() -> Schema {
         named(&["constraints", "margins"], Type::Text),
     ]
     .concat();
-    for metric in shown() {
+    for metric in shown(unit) {
         for part in ["in_sample", "held_out", "in_use"] {
             schema.push((format!("{part}_{}", metric.name), Type::Float));
         }
@@ -131,11 +132,11 @@ fn row(choice: &Choice, verdict: &str, options: &ChooseOptions) -> Vec<Cell> {
         Cell::text(constraints.join("; ")),
         Cell::text(margins.join("; ")),
     ];
-    for metric in shown() {
+    for metric in shown(options.judge.unit) {
         row.extend([tally, held, used].map(|tally| value(metric, tally)));
     }
     row.extend([held.wrong(), used.wrong(), held.get(Count::Exposure)].map(Cell::count));
-    row.extend(held_out_bounds(held).map(Cell::Float));
+    row.extend(held_out_bounds(held, options.judge.unit).map(Cell::Float));
     let strength = choice.borrowing.map(|b| b.strength());
     row.push(Cell::Float(strength.map(|(loops, _)| loops)));
     row.push(Cell::Float(strength.map(|(_, chars)| chars)));
@@ -144,13 +145,13 @@ fn row(choice: &Choice, verdict: &str, options: &ChooseOptions) -> Vec<Cell> {
 }
 
 /// In the order of [`HELD_OUT_BOUNDS`].
-fn held_out_bounds(tally: &Tally) -> [Option<f64>; 4] {
+fn held_out_bounds(tally: &Tally, unit: Unit) -> [Option<f64>; 4] {
     let mut cache = PoissonCache::default();
     let mut ends = |metric: Metric| {
         let interval: Option<Interval> = metric.interval(tally, &mut cache);
         [interval.map(|i| i.lo), interval.map(|i| i.hi)]
     };
-    let ([a, b], [c, d]) = (ends(&RECALL), ends(&FA_PER_MCHAR));
+    let ([a, b], [c, d]) = (ends(&RECALL), ends(wrong_rate(unit)));
     [a, b, c, d]
 }
 

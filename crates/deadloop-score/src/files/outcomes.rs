@@ -149,23 +149,22 @@ struct Row<'a> {
 impl Row<'_> {
     /// The span that was judged or charged; else the first one.
     fn span(&self) -> Option<&Span> {
-        self.case
-            .truth
-            .as_ref()?
-            .spans
-            .get(self.outcome.span.unwrap_or(0))
+        let truth = self.case.truth.as_ref()?;
+        let mut own = truth.spans_in(self.options.unit);
+        match self.outcome.span {
+            Some(index) => truth.spans.get(index),
+            None => own.next().map(|(_, span)| span),
+        }
     }
 
-    /// The length of the row's channel; without one, of all text.
+    /// The length of the row's channel; without one, of all that is counted in the unit.
     fn length(&self) -> u64 {
         let line = &self.case.timeline;
         let channel = self
             .span()
             .map(|s| s.channel)
             .or(self.stop.map(|s| s.channel));
-        channel.map_or(line.length().reasoning.0 + line.length().answer.0, |c| {
-            line.units(c)
-        })
+        channel.map_or(line.in_unit(self.options.unit), |c| line.units(c))
     }
 
     fn cells(&self) -> Vec<Cell> {
@@ -199,18 +198,18 @@ impl Row<'_> {
             Cell::maybe(self.case.class().map(Class::name)),
             Cell::maybe(span.and_then(|s| s.kind).map(Kind::name)),
             Cell::maybe(channel),
-            Cell::counted(span.map(|s| s.onset.0)),
-            Cell::counted(span.map(|s| s.end.0)),
+            Cell::counted(span.map(|s| s.onset.count())),
+            Cell::counted(span.map(|s| s.end.count())),
         ]
     }
 
     fn alarm(&self) -> [Cell; 4] {
         let at = self
             .stop
-            .map(|s| self.options.moment(s).seen.of(s.channel).0);
+            .map(|s| self.options.moment(s).seen.count(s.channel));
         [
             Cell::counted(at),
-            Cell::counted(self.stop.map(|s| s.exact.seen.of(s.channel).0)),
+            Cell::counted(self.stop.map(|s| s.exact.seen.count(s.channel))),
             Cell::maybe(self.stop.map(|s| s.kind)),
             Cell::maybe(self.detector),
         ]
@@ -232,7 +231,7 @@ impl Row<'_> {
         let (span, outcome) = (self.span(), self.outcome);
         [
             Cell::maybe(self.stop.map(|s| s.channel)),
-            Cell::counted(span.map(|s| s.earliest.0)),
+            Cell::counted(span.map(|s| s.earliest.count())),
             Cell::counted(span.and_then(|s| s.period)),
             Cell::count(outcome.exposure),
             Cell::count(outcome.loop_chars),

@@ -1,5 +1,7 @@
 //! [`Rows`]: rows of scores.parquet, picked from tables of what is different among them.
 
+use deadloop_replay::detect::Unit;
+
 use super::scores::{self, ParamColumns};
 use super::store::{FileError, TableWriter};
 use super::subjects::Subject;
@@ -16,30 +18,33 @@ pub(super) struct Rows {
     subjects: Table,
     params: Table,
     scores: Table,
+    /// In what they are counted.
+    unit: Unit,
     /// Of each row the setting, the subject and the scores.
     picks: [Vec<u32>; 3],
 }
 
 impl Rows {
     /// None yet.
-    pub(super) fn new(columns: &ParamColumns, subjects: &[Subject]) -> Self {
+    pub(super) fn new(columns: &ParamColumns, subjects: &[Subject], unit: Unit) -> Self {
         let [settings, whose, params, scores] = scores::parts(columns).map(|s| Table::new(&s));
         let mut rows = Self {
             settings,
             subjects: whose,
             params,
             scores,
+            unit,
             picks: Default::default(),
         };
         for (name, _) in subjects {
-            rows.subjects.push(scores::whose(name));
+            rows.subjects.push(scores::whose(name, unit));
         }
         rows
     }
 
     /// Adds scores; where they are.
     pub(super) fn scores(&mut self, scores: &Scores) -> u32 {
-        self.scores.push(scores::cells(scores));
+        self.scores.push(scores::cells(scores, self.unit));
         last(&self.scores)
     }
 

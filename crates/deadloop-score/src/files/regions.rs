@@ -174,7 +174,7 @@ fn watched(evidence: &Evidence<'_>, case: usize, options: &JudgeOptions) -> Watc
         onset: it
             .truth
             .as_ref()
-            .and_then(|truth| Some(truth.first_loop()?.onset.0)),
+            .and_then(|truth| Some(truth.first_loop_in(options.unit)?.onset.count())),
     }
 }
 
@@ -199,7 +199,7 @@ fn boxes(evidence: &Evidence<'_>, block: usize, options: &JudgeOptions) -> Vec<u
             .iter()
             .map(|stop| {
                 let verdict = judge(trial.case, trial.watch, Some(stop), options).verdict;
-                let at = options.moment(stop).seen.of(stop.channel).0;
+                let at = options.moment(stop).seen.count(stop.channel);
                 [code(verdict), at + 1]
             })
             .collect();

@@ -8,7 +8,7 @@ use super::store::{FileError, parquet_shape, read_csv, read_parquet};
 use super::table::Table;
 use crate::evidence::Evidence;
 use crate::judging::JudgeOptions;
-use crate::measure::{MEASURES, Metric, Worth};
+use crate::measure::{Metric, Worth, measures};
 use crate::tally::Tally;
 
 /// The columns of `outcomes.parquet` that a report shows: it has a row for each transcript, so what
@@ -91,7 +91,23 @@ impl ScoresFile {
         let path = dir.join("scores.parquet");
         let missing = || FileError::at(&path, "no such file; expected a run's results");
         let (names, rows) = parquet_shape(&path)?.ok_or_else(missing)?;
-        Ok(Self { path, names, rows })
+        let mut file = Self { path, names, rows };
+        file.rows = file.of_choice()?;
+        Ok(file)
+    }
+
+    /// How many rows are in the unit of choice: they come first.
+    fn of_choice(&self) -> Result<usize, FileError> {
+        let (mut first, mut rows) = (None, 0);
+        self.each(&["unit"], |part| {
+            let unit = |row| part.text("unit", row).map(str::to_owned);
+            let own = |row: &usize| unit(*row) == *first.get_or_insert_with(|| unit(*row));
+            let here = (0..part.rows()).take_while(own).count();
+            rows += here;
+        })?;
+        // Files of older versions say no unit.
+        let said = self.names.iter().any(|name| name == "unit");
+        Ok(if said { rows } else { self.rows })
     }
 
     /// The names of its columns, in order.
@@ -99,7 +115,7 @@ impl ScoresFile {
         self.names.iter().map(String::as_str)
     }
 
-    /// Hands out its rows in order, part after part, of the named columns that it has; with none
+    /// Hands out its rows in the unit of choice in order, part after part, of the named columns that it has; with none
     /// named, of all.
     pub fn each(&self, columns: &[&str], mut visit: impl FnMut(Table)) -> Result<(), FileError> {
         for first in (0..self.rows).step_by(Self::PART) {
@@ -132,5 +148,5 @@ pub fn macro_means(
         let n = values.len() as f64;
         (n > 0.0).then(|| (metric.name.to_owned(), values.iter().sum::<f64>() / n))
     };
-    MEASURES.into_iter().filter_map(mean).collect()
+    measures(judge.unit).filter_map(mean).collect()
 }

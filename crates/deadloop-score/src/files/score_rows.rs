@@ -144,6 +144,8 @@ fn floats<'t>(table: &'t Table, name: &str) -> Option<&'t [Option<f64>]> {
 
 #[cfg(test)]
 mod tests {
+    use deadloop_replay::detect::Unit;
+
     use super::*;
     use crate::files::scores::{ParamColumns, cells, row, schema};
     use crate::intervals::PoissonCache;
@@ -181,7 +183,12 @@ mod tests {
         let tallies = [some(), Tally::default()];
         for tally in &tallies {
             let scores = Scores::of(tally, latency, Quantiles::default(), &worth, &mut cache);
-            table.push(row("id", "*", params.none(), &cells(&scores)));
+            table.push(row(
+                "id",
+                ("*", Unit::Chars),
+                params.none(),
+                &cells(&scores, Unit::Chars),
+            ));
         }
         let columns = ScoreRows::columns();
         let names: Vec<&str> = table.names().collect();

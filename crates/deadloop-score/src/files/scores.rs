@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use deadloop_replay::detect::Value;
+use deadloop_replay::detect::{Unit, Value};
 use deadloop_replay::{Block, Plan};
 
 use super::table::{Cell, Schema, Type, named};
+use crate::intervals::Interval;
 use crate::latency::Quantiles;
 use crate::measure::{MEASURES, Measure, Metric};
 use crate::scores::Scores;
@@ -73,8 +74,11 @@ pub(super) const SUMS: [Counted; 9] = [
     One(Count::KindRight),
 ];
 
-/// Rates of wrong alarms in units other than chars: n/a on rows of chars.
+/// Rates of wrong alarms in units other than chars: n/a on rows of chars, where these have the value.
 const OTHER_UNITS: [&str; 2] = ["fa_per_kcall", "fa_per_kturn"];
+
+/// The measures that are told per million chars: n/a on rows of other units, of which nobody counts millions.
+const PER_MCHAR: [Metric; 2] = [WRONG, &crate::measure::TRANSIENT_PER_MCHAR];
 
 /// The measure after which the columns of [`OTHER_UNITS`] stand, then the bounds, then [`WATCHED`].
 const WRONG: Metric = &crate::measure::FA_PER_MCHAR;
@@ -250,7 +254,7 @@ pub(super) fn bounds(measure: &Measure) -> Option<[String; 2]> {
 
 /// The cells of a row that its scores decide: those after the parameters. Many cells of a grid have one tally, so
 /// they are made once for all of them.
-pub(crate) fn cells(scores: &Scores) -> Vec<Cell> {
+pub(crate) fn cells(scores: &Scores, unit: Unit) -> Vec<Cell> {
     let counts = |counts: &[Counted]| {
         counts
             .iter()
@@ -259,12 +263,19 @@ pub(crate) fn cells(scores: &Scores) -> Vec<Cell> {
     };
     let mut cells = counts(&COUNTS);
     for measure in MEASURES {
-        cells.push(Cell::Float(scores.value(measure)));
+        let value = scores.value(measure);
+        let of_chars = unit == Unit::Chars || !PER_MCHAR.contains(&measure);
+        cells.push(Cell::Float(value.filter(|_| of_chars)));
+        let rate = |value: f64| value * if measure == WRONG { per(unit) } else { 1.0 };
         if measure == WRONG {
-            cells.extend(OTHER_UNITS.map(|_| Cell::Float(None)));
+            let of = |of: Unit| Cell::Float(value.filter(|_| of == unit).map(rate));
+            cells.extend([Unit::Calls, Unit::Turns].map(of));
         }
         if measure.bounds.is_some() {
-            let ends = scores.interval(measure);
+            let ends = scores.interval(measure).map(|ends| Interval {
+                lo: rate(ends.lo),
+                hi: rate(ends.hi),
+            });
             cells.push(Cell::Float(ends.map(|ends| ends.lo)));
             cells.push(Cell::Float(ends.map(|ends| ends.hi)));
         }
@@ -281,18 +292,30 @@ pub(crate) fn cells(scores: &Scores) -> Vec<Cell> {
     cells
 }
 
-/// The unit in which text is counted, and what an alarm does: the only ones so far.
-const UNIT: &str = "chars";
+/// What a rate per million units is multiplied with to be told per million chars, or thousand calls or turns.
+pub(crate) fn per(unit: Unit) -> f64 {
+    match unit {
+        Unit::Chars => 1.0,
+        Unit::Calls | Unit::Turns => 1e-3,
+    }
+}
+
+/// What an alarm does: the only one so far.
 const RESPONSE: &str = "stop";
 
-/// The cells that say whose transcripts a row is of.
-pub(crate) fn whose(model: &str) -> Vec<Cell> {
-    [model, UNIT, RESPONSE].map(Cell::text).to_vec()
+/// The cells that say whose transcripts a row is of, and in what they are counted.
+pub(crate) fn whose(model: &str, unit: Unit) -> Vec<Cell> {
+    [model, unit.name(), RESPONSE].map(Cell::text).to_vec()
 }
 
 /// A row, without the leading columns.
-pub(crate) fn row(setting: &str, model: &str, params: Vec<Cell>, scores: &[Cell]) -> Vec<Cell> {
-    let names = [Cell::text(setting)].into_iter().chain(whose(model));
+pub(crate) fn row(
+    setting: &str,
+    (model, unit): (&str, Unit),
+    params: Vec<Cell>,
+    scores: &[Cell],
+) -> Vec<Cell> {
+    let names = [Cell::text(setting)].into_iter().chain(whose(model, unit));
     names.chain(params).chain(scores.iter().cloned()).collect()
 }
 

@@ -11,7 +11,7 @@ use super::store::{FileError, write_text};
 use crate::choose::choices::{Choice, Choices};
 use crate::choose::options::ChooseOptions;
 use crate::choose::words::told;
-use crate::measure::{DELAY, FA_PER_MCHAR, Metric, RECALL};
+use crate::measure::{DELAY, Metric, RECALL, wrong_rate};
 
 /// The settings file in use: its text, and what of it is no guard.
 #[derive(Clone, Debug, Default)]
@@ -38,14 +38,20 @@ pub fn write_settings(
     for price in &choices.advice.prices {
         let n = price.at_most;
         let s = if n == 1 { "" } else { "s" };
+        let (unit, title) = (
+            options.judge.unit,
+            options.objective.title_in(options.judge.unit),
+        );
+        let wrong = wrong_rate(unit);
         let head = format!(
             "# the best {} with at most {n} wrong alarm{s} on this corpus, chosen by deadloop tune\n\
-             # held out: {} {}, recall {}, {} false alarms/Mchar, delay {}\n",
-            options.objective.title,
-            options.objective.title,
+             # held out: {} {}, recall {}, {} {}, delay {}\n",
+            title,
+            title,
             told(options.objective, price.objective),
             told(&RECALL, price.recall),
-            told(&FA_PER_MCHAR, price.rate),
+            told(wrong, price.rate),
+            wrong.title,
             told(&DELAY, price.delay),
         );
         let body = setting_toml(plan, price.cell, &models);
@@ -187,7 +193,7 @@ fn figures(choice: &Choice, options: &ChooseOptions) -> String {
         format!("{} {}", metric.name, told(metric, value))
     };
     let mut metrics = vec![options.objective];
-    let more: [Metric; 3] = [&RECALL, &FA_PER_MCHAR, &DELAY];
+    let more: [Metric; 3] = [&RECALL, wrong_rate(options.judge.unit), &DELAY];
     metrics.extend(more.into_iter().filter(|m| *m != options.objective));
     metrics
         .into_iter()

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use deadloop_replay::Block;
+use deadloop_replay::detect::Unit;
 
 use super::picked::Rows;
 use super::scores::{self, BlockParams, ParamColumns};
@@ -19,7 +20,7 @@ use crate::floors::Floor;
 use crate::intervals::PoissonCache;
 use crate::judging::JudgeOptions;
 use crate::latency::Latencies;
-use crate::measure::Worth;
+use crate::measure::{Worth, wrong_rate};
 use crate::pareto::{Point, front};
 use crate::resample::Resampling;
 use crate::scores::Scores;
@@ -35,8 +36,10 @@ pub const CSV_ROWS: usize = 200_000;
 pub struct Scoring<'a> {
     /// The run.
     pub evidence: &'a Evidence<'a>,
-    /// How alarms are judged.
+    /// How alarms are judged, in the unit of choice.
     pub judge: &'a JudgeOptions,
+    /// The units that have rows, that of choice first.
+    pub units: &'a [Unit],
     /// What errors cost.
     pub worth: &'a Worth,
     /// Floors, in the order of their rows; they stand after the settings.
@@ -65,19 +68,26 @@ pub struct Scored {
 }
 
 /// Writes `scores.parquet`, and `scores.csv` up to [`CSV_ROWS`] rows: settings in the order of the
-/// plan, then the floors; for each, `*` first, then models by name.
+/// plan, then the floors; for each, `*` first, then models by name. The rows of the unit of choice come first, then
+/// as many of each other unit: numbers of two units are never in one row, and nothing is added up across them.
 ///
 /// Memory: the tallies of one block for all models at a time: about 0.4 kB a row of that block.
 pub fn write_scores(dir: &Path, scoring: &Scoring) -> Result<Scored, FileError> {
     let evidence = scoring.evidence;
     let (subjects, left_out) = subjects(scoring);
     let settings = evidence.plan.cells() + scoring.floors.len();
-    let with_csv = scoring.csv && settings * subjects.len() <= CSV_ROWS;
+    let rows = settings * subjects.len() * scoring.units.len();
+    let with_csv = scoring.csv && rows <= CSV_ROWS;
     let params = ParamColumns::of(evidence.plan);
     let writer = TableWriter::create(dir, "scores", scores::schema(&[], &params), with_csv)?;
     let fronts = vec![Vec::new(); subjects.len()];
+    let of = |unit: &Unit| JudgeOptions {
+        unit: *unit,
+        ..*scoring.judge
+    };
+    let judges: Vec<JudgeOptions> = scoring.units.iter().map(of).collect();
     let mut sweep = Sweep {
-        scoring,
+        scoring: *scoring,
         subjects,
         params,
         writer,
@@ -85,11 +95,14 @@ pub fn write_scores(dir: &Path, scoring: &Scoring) -> Result<Scored, FileError> 
         known: Known::new(scoring.resampling),
         firsts: firsts(evidence.cases),
     };
-    for (index, block) in evidence.plan.blocks().iter().enumerate() {
-        sweep.block(index, block)?;
-    }
-    for floor in scoring.floors {
-        sweep.floor(*floor)?;
+    for judge in &judges {
+        sweep.scoring.judge = judge;
+        for (index, block) in evidence.plan.blocks().iter().enumerate() {
+            sweep.block(index, block, judge.unit == scoring.judge.unit)?;
+        }
+        for floor in scoring.floors {
+            sweep.floor(*floor)?;
+        }
     }
     let names = sweep.subjects.iter().map(|(name, _)| name.clone());
     let fronts = names
@@ -111,7 +124,7 @@ pub(crate) fn floor_outcomes(scoring: &Scoring, floor: Floor, pick: &[usize]) ->
         judge(
             case,
             Floor::watch(),
-            floor.stop(case).as_ref(),
+            floor.stop(case, scoring.judge.unit).as_ref(),
             scoring.judge,
         )
     };
@@ -192,7 +205,8 @@ pub(crate) fn intervals_of(
 }
 
 struct Sweep<'a> {
-    scoring: &'a Scoring<'a>,
+    /// What is scored, in the unit whose rows are being written.
+    scoring: Scoring<'a>,
     subjects: Vec<Subject>,
     params: ParamColumns,
     writer: TableWriter,
@@ -212,9 +226,10 @@ struct Painted {
 }
 
 impl Sweep<'_> {
-    fn block(&mut self, index: usize, block: &Block) -> Result<(), FileError> {
+    /// The rows of a block. `of_choice`: whether they are in the unit of choice, whose fronts are kept.
+    fn block(&mut self, index: usize, block: &Block, of_choice: bool) -> Result<(), FileError> {
         let mut painted = self.painted(index, block);
-        let mut rows = Rows::new(&self.params, &self.subjects);
+        let mut rows = Rows::new(&self.params, &self.subjects, self.scoring.judge.unit);
         let params = BlockParams::of(&self.params, block);
         for nth in 0..block.len() {
             let at = block.at(nth);
@@ -223,6 +238,7 @@ impl Sweep<'_> {
             let reported = self.scoring.reported.contains(&cell);
             for (subject, painted) in painted.iter_mut().enumerate() {
                 let (scores, point) = self.known(painted, &at, &mut rows);
+                let point = point.filter(|_| of_choice);
                 self.fronts[subject].extend(point.map(|point| Point { cell, ..point }));
                 let scores = match reported {
                     true => rows.scores(&self.reported(cell, subject)),
@@ -283,24 +299,25 @@ impl Sweep<'_> {
     fn reported(&mut self, cell: usize, subject: usize) -> Scores {
         let (scoring, pick) = (self.scoring, &self.subjects[subject].1);
         let outcomes = scoring.evidence.outcomes(cell, pick, scoring.judge);
-        over_groups(scoring, &self.firsts, pick, &outcomes, &mut self.known)
+        over_groups(&scoring, &self.firsts, pick, &outcomes, &mut self.known)
     }
 
     fn floor(&mut self, floor: Floor) -> Result<(), FileError> {
         for subject in 0..self.subjects.len() {
-            let outcomes = floor_outcomes(self.scoring, floor, &self.subjects[subject].1);
+            let outcomes = floor_outcomes(&self.scoring, floor, &self.subjects[subject].1);
             let scores = scores_of(&outcomes, self.scoring.worth, &mut self.known.poisson);
-            let row = scores::cells(&scores);
+            let unit = self.scoring.judge.unit;
+            let row = scores::cells(&scores, unit);
             let name = &self.subjects[subject].0;
             let params = self.params.none();
             self.writer
-                .push(scores::row(floor.name(), name, params, &row))?;
+                .push(scores::row(floor.name(), (name, unit), params, &row))?;
         }
         Ok(())
     }
 }
 
-/// Writes `pareto.csv`: `model, setting, recall, fa_per_mchar, delay, front, chosen, candidate, in_use, names`:
+/// Writes `pareto.csv`: `model, setting, recall, fa_per_mchar` (or that of the unit of choice)`, delay, front, chosen, candidate, in_use, names`:
 /// the settings of each front in the order of the plan, of those with equal figures the first, and of all models together also those of `marked`, whether
 /// they are on the front (`front` = 1) or not. `chosen` is what `settings.toml` holds for a model; `names` are those
 /// that a setting has, as `document; recommended`.
@@ -310,9 +327,10 @@ pub fn write_pareto(
     fronts: &BTreeMap<String, Vec<Point>>,
     marks: &Marked<'_>,
 ) -> Result<(), FileError> {
+    let unit = scoring.judge.unit;
     let schema: Schema = [
         named(&["model", "setting"], Type::Text),
-        named(&["recall", "fa_per_mchar", "delay"], Type::Float),
+        named(&["recall", wrong_rate(unit).name, "delay"], Type::Float),
         named(&["front", "chosen", "candidate", "in_use"], Type::Int),
         named(&["names"], Type::Text),
     ]
@@ -344,7 +362,7 @@ pub fn write_pareto(
                 Cell::text(model.clone()),
                 Cell::text(id),
                 Cell::Float(Some(p.recall)),
-                Cell::Float(Some(p.fa_per_mchar)),
+                Cell::Float(Some(p.fa_per_mchar * scores::per(unit))),
                 Cell::Float(Some(p.delay)),
                 flag(on.contains_key(&cell)),
                 flag(marks.chosen.get(model) == Some(&cell)),

@@ -2,8 +2,8 @@
 
 use deadloop_score::Case;
 use deadloop_score::replay::corpus::{Body, Entry, Event, Place, Transcript};
-use deadloop_score::replay::detect::{Channel, Chars, Kind};
-use deadloop_score::replay::{Moment, Seen, Stop};
+use deadloop_score::replay::detect::{Channel, Chars, Kind, Turns};
+use deadloop_score::replay::{Cursor, Moment, Seen, Stop};
 use serde_json::Value;
 
 /// A transcript of `reasoning` chars, then `answer` chars.
@@ -53,8 +53,12 @@ pub(crate) fn moment(channel: Channel, at: u64, lengths: (u64, u64)) -> Moment {
     let seen = Seen {
         reasoning: Chars(reasoning),
         answer: Chars(answer),
+        // Nobody recorded it: it begins before the first word.
+        turns: Turns(1),
+        ..Seen::default()
     };
     Moment {
+        place: Cursor::default(),
         seen,
         t_ms: None,
         tokens: None,

@@ -123,6 +123,7 @@ pub(crate) fn options() -> impl Strategy<Value = JudgeOptions> {
     )
         .prop_map(
             move |(early, deadline, grace, t, exact, horizon)| JudgeOptions {
+                unit: deadloop_score::replay::detect::Unit::Chars,
                 early,
                 deadline,
                 grace,

@@ -20,9 +20,9 @@ impl Claim {
     /// a period; an error where the first copy would begin before the text.
     pub(super) fn of(span: &Span, length: usize) -> Option<Result<Self, String>> {
         let at = |chars: u64| usize::try_from(chars).unwrap_or(usize::MAX).min(length);
-        let onset = at(span.onset.0);
+        let onset = at(span.onset.count());
         let start = match (span.start, span.period) {
-            (Some(start), _) => at(start.0),
+            (Some(start), _) => at(start.count()),
             (None, Some(period)) => match onset.checked_sub(at(period)) {
                 Some(start) => start,
                 None => {
@@ -37,7 +37,7 @@ impl Claim {
         Some(Ok(Self {
             start,
             onset,
-            end: at(span.end.0),
+            end: at(span.end.count()),
             period,
         }))
     }

@@ -22,7 +22,7 @@ fn finished(exhibit: &Exhibit<'_>) -> Option<String> {
     BY_ITSELF.contains(&reason).then(|| {
         format!(
             "it loops to the end of the text, {} chars, and the stream ended with {reason:?}",
-            show::count(span.end.0),
+            show::count(span.end.count()),
         )
     })
 }

@@ -16,6 +16,8 @@ fn late(exhibit: &Exhibit<'_>) -> Option<String> {
     let span = spans.iter().find(|span| span.earliest > span.onset)?;
     Some(format!(
         "earliest is {}, the onset {}, in {}",
-        span.earliest.0, span.onset.0, span.channel
+        span.earliest.count(),
+        span.onset.count(),
+        span.channel
     ))
 }

@@ -132,7 +132,7 @@ impl Exhibit<'_> {
         match channel {
             Channel::Reasoning => &self.reasoning,
             Channel::Answer => &self.answer,
-            Channel::Tools => &[],
+            Channel::Arguments | Channel::Tools | Channel::Turns => &[],
         }
     }
 }

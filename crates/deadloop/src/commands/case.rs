@@ -154,7 +154,7 @@ impl Written<'_> {
             let before = &mut seen[usize::from(*channel == Channel::Answer)];
             let own = self.span.filter(|span| span.channel == *channel);
             let onset = own.and_then(|span| {
-                let at = usize::try_from(span.onset.0.checked_sub(*before)?).ok()?;
+                let at = usize::try_from(span.onset.count().checked_sub(*before)?).ok()?;
                 (at < chars.len()).then_some((at, span.period))
             });
             parts.extend(written(*channel, &chars, onset));
@@ -171,16 +171,17 @@ impl Written<'_> {
         };
         match (self.case.class(), self.span) {
             (Some(Class::Loop), Some(span)) => {
-                let early = span.onset.0 - span.earliest.0.min(span.onset.0);
+                let early = span.onset.count() - span.earliest.count().min(span.onset.count());
                 let from = if early > 0 {
                     format!("onset-{early}")
                 } else {
                     "onset".into()
                 };
                 let latency = self.fired.filter(|f| {
-                    f.channel == span.channel && (span.earliest.0..=span.end.0).contains(&f.at)
+                    f.channel == span.channel
+                        && (span.earliest.count()..=span.end.count()).contains(&f.at)
                 });
-                let latency = latency.map(|f| f.at.saturating_sub(span.onset.0));
+                let latency = latency.map(|f| f.at.saturating_sub(span.onset.count()));
                 let within = latency.unwrap_or(PROMISED).div_ceil(100) * 100;
                 let todo = todo(latency.is_none(), "known miss");
                 format!("{{ alarm = true, between = [\"{from}\", \"onset+{within}\"]{todo} }}")

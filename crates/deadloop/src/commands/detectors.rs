@@ -2,12 +2,13 @@
 //! start from.
 
 use clap::Args;
-use deadloop_detect::{DETECTORS, Detector, Mark, Measure, Param, Preset, Value, meant, presets};
+use deadloop_detect::{
+    DETECTORS, Detector, Mark, Measure, Param, Preset, Response, Value, meant, presets,
+};
 use serde_json::{Value as Json, json};
 
 use crate::args::Global;
 use crate::exit::{Code, Outcome};
-use crate::settings;
 use crate::show;
 
 #[derive(Debug, Args)]
@@ -46,7 +47,7 @@ fn presets_of(detector: &'static Detector) -> Outcome<Vec<Preset>> {
 }
 
 fn grid(detector: &Detector, global: Global) -> Outcome {
-    let text = settings::grid_of(detector.name);
+    let text = detector.grid;
     match global.json {
         true => show::print(&json!({"name": detector.name, "grid": text}).to_string()),
         false => show::print(text.trim_end()),
@@ -79,7 +80,7 @@ fn all(global: Global) -> Outcome {
             detector.name.to_owned(),
             detector.about.to_owned(),
             watches(detector).to_owned(),
-            ON_ALARM.to_owned(),
+            on_alarm(detector).to_owned(),
             presets.len().to_string(),
         ]);
     }
@@ -101,13 +102,19 @@ fn all(global: Global) -> Outcome {
     show::next(&next, global)
 }
 
-/// What a guard does when it alarms: no detector does anything else yet.
-const ON_ALARM: &str = "stop";
+/// What a guard does when it alarms.
+fn on_alarm(detector: &Detector) -> &'static str {
+    match detector.response {
+        Response::Stop => "stop",
+        Response::Warn => "warn",
+    }
+}
 
 /// The channels that a guard watches where its settings name none.
 fn watches(detector: &Detector) -> &'static str {
     match detector.measure {
         Measure::Text(_) => "reasoning, answer",
+        Measure::Run(channel, _) => channel.name(),
         Measure::Program(_) => "all events",
     }
 }
@@ -193,7 +200,7 @@ fn as_json(detector: &Detector, presets: &[Preset]) -> Json {
     json!({
         "name": detector.name, "version": detector.version, "about": detector.about,
         "exactly": detector.exactly,
-        "watches": watches(detector), "on_alarm": ON_ALARM,
+        "watches": watches(detector), "on_alarm": on_alarm(detector),
         "live": matches!(detector.measure, Measure::Text(_)),
         "params": detector.params.iter().map(param).collect::<Vec<_>>(),
         "presets": presets.iter().map(preset).collect::<Vec<_>>(),

@@ -37,7 +37,10 @@ pub(super) fn run(args: &Explain, global: Global) -> Outcome {
     let question = Question {
         transcript: &entry.transcript,
         case,
-        judge: judge.options(),
+        // Of a transcript with labels in several units the first is as good as any.
+        judge: judge
+            .options_for(std::slice::from_ref(case))
+            .unwrap_or_else(|_| judge.options()),
         chunks: judge.chunks,
         context: args.context,
     };

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use deadloop_detect::Settings;
+use deadloop_detect::{Settings, Unit};
 use deadloop_replay::Plan;
-use deadloop_score::measure::{DELAY, FA_PER_MCHAR, Metric, RECALL, SAVED, Worth};
+use deadloop_score::measure::{DELAY, Metric, RECALL, SAVED, Worth};
 use deadloop_score::{
-    Case, Count, Evidence, Tally, Verdict, count_opening, macro_means, write_intervals,
-    write_regions,
+    Case, ChooseOptions, Count, Evidence, Tally, Verdict, count_opening, macro_means,
+    write_intervals, write_regions, wrong_rate,
 };
 use serde_json::json;
 
@@ -43,6 +43,7 @@ pub(super) fn run(args: &Replay, global: Global) -> Outcome {
             .collect(),
         grid: None,
         sealed: None,
+        unit: None,
     };
     let Some(mut done) = replay(&request, &plan, &named[0].1)? else {
         return Ok(());
@@ -216,6 +217,8 @@ fn summary(
     let unlabelled = rows
         .iter()
         .all(|(_, tally)| tally.loops() + tally.clean() == 0);
+    let unit = done.judge.unit;
+    let (rate, delay) = (wrong_rate(unit), DELAY.title_in(unit));
     let mut header = vec![
         "setting",
         "loops",
@@ -223,8 +226,8 @@ fn summary(
         "earlier",
         "recall",
         "false alarms",
-        "per Mchar",
-        "delay, chars",
+        show::per(unit),
+        delay.as_ref(),
         "saved",
     ];
     // A program that failed on a transcript has said nothing of it.
@@ -240,7 +243,7 @@ fn summary(
             show::count(tally.get(Count::Earlier)),
             show::percent(value(&RECALL, tally)),
             show::count(tally.wrong()),
-            show::number(value(&FA_PER_MCHAR, tally), 2),
+            show::number(value(rate, tally), 2),
             show::number(value(&DELAY, tally), 0),
             show::percent(value(&SAVED, tally)),
         ];
@@ -252,7 +255,7 @@ fn summary(
         row.push(cut(done, evidence, *cell));
     }
     show::print(&show::table(&header, &table, 1))?;
-    best(&rows).map_or(Ok(()), |line| show::print(&line))?;
+    best(&rows, unit).map_or(Ok(()), |line| show::print(&line))?;
     Ok(summary)
 }
 
@@ -263,6 +266,7 @@ fn json(
     rows: &[(String, Tally)],
     cells: &[usize],
 ) -> serde_json::Value {
+    let rate = wrong_rate(done.judge.unit);
     let row = |((label, tally), cell): (&(String, Tally), &usize)| {
         let (would_cut, would_cut_per_mchar) = would_cut(done, evidence, *cell);
         json!({
@@ -271,7 +275,7 @@ fn json(
             "unlabelled": tally.get(Count::Unlabelled), "errors": tally.get(Count::Errors),
             "hit": tally.get(Count::Hit), "earlier": tally.get(Count::Earlier), "wrong": tally.wrong(),
             "exposure": tally.get(Count::Exposure), "recall": value(&RECALL, tally),
-            "fa_per_mchar": value(&FA_PER_MCHAR, tally),
+            rate.name: value(rate, tally),
             "would_cut": would_cut, "would_cut_per_mchar": would_cut_per_mchar,
         })
     };
@@ -300,17 +304,19 @@ fn would_cut(done: &Replayed, evidence: &Evidence<'_>, cell: usize) -> (u64, Opt
 }
 
 /// Which of many settings a reader looks for in the table: the one that saves the most of those that cut little.
-fn best(rows: &[(String, Tally)]) -> Option<String> {
-    const MOST: f64 = 1.0;
+fn best(rows: &[(String, Tally)], unit: Unit) -> Option<String> {
+    let (limit, rate) = (ChooseOptions::default_limit(unit), wrong_rate(unit));
+    let most = limit.bound;
     let calm = rows.iter().filter_map(|(label, tally)| {
-        let rate = value(&FA_PER_MCHAR, tally).filter(|rate| *rate <= MOST);
+        let rate = value(rate, tally).filter(|rate| *rate <= most);
         rate.and(value(&SAVED, tally)).map(|saved| (label, saved))
     });
     let best = calm.reduce(|a, b| if b.1 > a.1 { b } else { a });
     let (label, saved) = best.filter(|_| rows.len() > 2)?;
     Some(format!(
-        "\n{label} saves the most ({}) of those with at most {MOST} false alarm per Mchar",
-        show::percent(Some(saved))
+        "\n{label} saves the most ({}) of those with at most {most} false alarm {}",
+        show::percent(Some(saved)),
+        show::per(unit)
     ))
 }
 

@@ -81,7 +81,7 @@ impl Counts {
             Some(Class::Loop | Class::Clean) => {}
         }
         if let Some(span) = case.truth.as_ref().and_then(|truth| truth.first_loop()) {
-            self.onsets.add(span.onset.0);
+            self.onsets.add(span.onset.count());
             span.period.into_iter().for_each(|p| self.periods.add(p));
             let kind = span.kind.map_or(UNNAMED, Kind::name);
             *self.kinds.entry(kind.into()).or_default() += 1;

@@ -2,9 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use deadloop_detect::{Setting, Settings};
+use deadloop_detect::{Setting, Settings, Unit};
 use deadloop_replay::Plan;
-use deadloop_score::{Evidence, Marked, Point, write_pareto, write_regions};
+use deadloop_score::measure::DELAY;
+use deadloop_score::{Evidence, Marked, Point, write_pareto, write_regions, wrong_rate};
 use serde_json::json;
 
 use crate::args::{Global, Sweep};
@@ -31,6 +32,7 @@ pub(super) fn run(args: &Sweep, global: Global) -> Outcome {
         inputs: Vec::new(),
         grid: Some(text),
         sealed: None,
+        unit: None,
     };
     let Some(mut done) = replay(&request, &plan, &Settings::default())? else {
         return Ok(());
@@ -51,7 +53,7 @@ pub(super) fn run(args: &Sweep, global: Global) -> Outcome {
     write_regions(folder, &evidence, plan.cells(), &[], &done.judge)?;
     done.sum_up(json!({"cells": plan.cells(), "rows": scored.rows}));
     if let (Some(front), false) = (scored.fronts.get("*"), global.quiet || global.json) {
-        show::print(&front_table(&plan, front))?;
+        show::print(&front_table(&plan, front, done.judge.unit))?;
     }
     done.finish(Ok(()), global)?;
     let [corpus, grid, out] = [&args.corpus, &args.grid, &args.out].map(show::typed);
@@ -82,7 +84,10 @@ pub(super) fn tell_refused(plan: &Plan, global: Global) {
 const FRONT: usize = 20;
 
 /// The front with the parameters that differ along it; where it is long, evenly thinned.
-fn front_table(plan: &Plan, front: &[Point]) -> String {
+fn front_table(plan: &Plan, front: &[Point], unit: Unit) -> String {
+    let rate = wrong_rate(unit);
+    // Points have it per million units.
+    let per = rate.scale() / 1e6;
     let mut order: Vec<&Point> = front.iter().collect();
     order.sort_by(|a, b| {
         a.fa_per_mchar
@@ -106,13 +111,14 @@ fn front_table(plan: &Plan, front: &[Point]) -> String {
     let row = |(p, told): (&&Point, String)| {
         vec![
             show::percent(Some(p.recall)),
-            show::number(Some(p.fa_per_mchar), 2),
+            show::number(Some(p.fa_per_mchar * per), 2),
             show::number(Some(p.delay), 0),
             told,
         ]
     };
     let rows: Vec<Vec<String>> = order.iter().zip(told).map(row).collect();
-    let header = ["recall", "false alarms/Mchar", "delay, chars", "setting"];
+    let delay = DELAY.title_in(unit);
+    let header = ["recall", rate.title, &delay, "setting"];
     let some = match all > FRONT {
         true => format!(" ({} of {all} settings)", rows.len()),
         false => String::new(),

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
 
 use deadloop_corpus::{Problem, StreamFormat, StreamReader, ThinkOptions, ThinkRules};
-use deadloop_detect::{Alarm, Chars, Guards, Setting, Settings};
+use deadloop_detect::{Alarm, Guards, Setting, Settings, Units};
 use serde_json::json;
 
 use crate::args::{From, Global, Watch};
@@ -181,7 +181,7 @@ impl Told<'_> {
             let what = "nothing came: stdin was empty; expected a stream";
             return Err(Code::Usage.error(what));
         }
-        if seen.reasoning.0 + seen.answer.0 > 0 {
+        if seen.reasoning.0 + seen.answer.0 + seen.calls.0 > 0 {
             return Ok(());
         }
         if let Some(error) = seen.errors.first() {
@@ -250,27 +250,31 @@ impl Told<'_> {
             0 => String::new(),
             n => format!(", {} that could not be read", show::several(n, "line")),
         };
+        let calls = match seen.calls.0 {
+            0 => String::new(),
+            n => format!(", {}", show::several(n, "tool call")),
+        };
         let model = match self.settings.overrides().next() {
             Some(_) => format!(", model {}", visible(self.model())),
             None => String::new(),
         };
         format!(
-            "{} chars of reasoning and {} of answer ({format}{bad}{model})",
+            "{} chars of reasoning and {} of answer{calls} ({format}{bad}{model})",
             show::count(seen.reasoning.0),
             show::count(seen.answer.0),
         )
     }
 
     fn rows(&self, alarm: &Alarm) -> Vec<Vec<String>> {
-        let chars = |at: Chars| format!("{} chars", show::count(at.0));
-        let begins = match alarm.period.0 {
+        let units = |at: Units| format!("{} {}", show::count(at.count()), at.unit());
+        let begins = match alarm.period.count() {
             0 => "repeats from about",
             _ => "second copy at",
         };
         let rows = [
-            ("known after", chars(alarm.exact)),
-            ("arrived by", chars(alarm.delivered)),
-            (begins, chars(alarm.onset)),
+            ("known after", units(alarm.exact)),
+            ("arrived by", units(alarm.delivered)),
+            (begins, units(alarm.onset)),
             (
                 "what repeats",
                 format!("{}: {:?}", alarm.what(), alarm.unit),

@@ -129,7 +129,7 @@ fn replayed(args: &Compare, inputs: [&Input; 2], global: Global) -> Outcome<Vec<
     let evidence = Evidence::new(&plan, &surveyed.cases, &records)?;
     let cells: Vec<usize> = named.iter().map(|(_, cell)| *cell).collect();
     let about = About {
-        judge: args.judge.options(),
+        judge: args.judge.options_for(&surveyed.cases)?,
         chunks: args.judge.chunks.map(u64::from),
         ..About::of(&plan, &cells, &surveyed.cases, &BTreeMap::new())
     };

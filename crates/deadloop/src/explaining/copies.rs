@@ -14,7 +14,7 @@ const SLACK: u64 = 16;
 /// The copies that a fact tells of, as far as they go on in `text` up to `end`; what is folded away
 /// (numbers, list markers) may differ between them.
 pub(crate) fn copies(text: &[char], sight: &Sight, end: u64) -> Vec<Range<u64>> {
-    let (onset, period) = (sight.onset.0, sight.period.0);
+    let (onset, period) = (sight.onset.count(), sight.period.count());
     let start = onset.saturating_sub(period);
     let even = even(text, start, period, end);
     if even.len() >= 2 {
@@ -30,13 +30,13 @@ pub(crate) fn copies(text: &[char], sight: &Sight, end: u64) -> Vec<Range<u64>> 
 /// As many copies of the period as the fact tells of, one after the other: borders are only near where what is folded
 /// away is not of one length. None where they would not end about where the fact was seen: its copies lie scattered.
 fn told(sight: &Sight, end: u64) -> Vec<Range<u64>> {
-    let (onset, period) = (sight.onset.0, sight.period.0);
+    let (onset, period) = (sight.onset.count(), sight.period.count());
     let (start, count) = (
         onset.saturating_sub(period),
         sight.copies.max(0).unsigned_abs(),
     );
     let stop = start.saturating_add(period.saturating_mul(count));
-    if count < 2 || period == 0 || stop.abs_diff(sight.position.0) > period {
+    if count < 2 || period == 0 || stop.abs_diff(sight.position.count()) > period {
         return Vec::new();
     }
     let starts = (0..count).map(|n| start + n * period);
@@ -63,7 +63,10 @@ pub(crate) fn even(text: &[char], start: u64, period: u64, end: u64) -> Vec<Rang
 /// Copies that differ in their numbers and white space: each begins like the unit, and ends where
 /// the next one begins.
 fn alike(text: &[char], sight: &Sight, end: u64) -> Vec<Range<u64>> {
-    let from = sight.onset.0.saturating_sub(sight.period.0 + SLACK);
+    let from = sight
+        .onset
+        .count()
+        .saturating_sub(sight.period.count() + SLACK);
     let range = |at: u64| usize::try_from(at).map_or(text.len(), |at| at.min(text.len()));
     let stretch: String = text[range(from)..range(end).max(range(from))]
         .iter()
@@ -79,7 +82,7 @@ fn alike(text: &[char], sight: &Sight, end: u64) -> Vec<Range<u64>> {
     };
     let starts: Vec<u64> = pattern.find_iter(&stretch).map(start).collect();
     let ends = starts.iter().skip(1).copied().chain([u64::MAX]);
-    let length = sight.period.0.max(Chars::of(&sight.unit).0);
+    let length = sight.period.count().max(Chars::of(&sight.unit).0);
     let copy = |(start, next): (&u64, u64)| {
         let far = next > start + 2 * length;
         let stop = if far { start + length } else { next };
@@ -114,6 +117,7 @@ fn pattern(unit: &str) -> Option<Regex> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use deadloop_detect::Channel;
     use deadloop_detect::Settings;
 
     use crate::explaining::near::sights;
@@ -122,7 +126,7 @@ mod tests {
     fn marked(text: &str, params: &str) -> Vec<String> {
         let toml = format!("[[guard]]\ndetector = \"periodic\"\n[guard.params]\n{params}");
         let settings = Settings::parse(&toml).unwrap();
-        let sights = sights(&settings.guard().members[0], text);
+        let sights = sights(&settings.guard().members[0], Channel::Answer, text);
         let sight = sights.iter().find(|s| s.accepted).unwrap();
         let chars: Vec<char> = text.chars().collect();
         let copies = copies(&chars, sight, chars.len() as u64).into_iter();
@@ -164,16 +168,16 @@ mod tests {
         let toml =
             "[[guard]]\ndetector = \"periodic\"\n[guard.params]\nfold = \"lists\"\nmin_chars = 60";
         let settings = Settings::parse(toml).unwrap();
-        let mut sights = sights(&settings.guard().members[0], &text);
+        let mut sights = sights(&settings.guard().members[0], Channel::Answer, &text);
         let sight = sights.iter_mut().find(|s| s.accepted).unwrap();
         sight.unit = "a unit that is written otherwise".into();
         let chars: Vec<char> = text.chars().collect();
         let found = copies(&chars, sight, chars.len() as u64);
         assert_eq!(found.len() as i64, sight.copies, "{found:?}");
         assert!(found.windows(2).all(|pair| pair[0].end == pair[1].start));
-        assert_eq!(found[1].start, sight.onset.0);
+        assert_eq!(found[1].start, sight.onset.count());
         // Copies that lie scattered are not tinted.
-        sight.position.0 += 5 * sight.period.0;
+        sight.position = Chars(sight.position.count() + 5 * sight.period.count()).into();
         assert!(copies(&chars, sight, chars.len() as u64).is_empty());
     }
 

@@ -87,15 +87,15 @@ impl Source<'_> {
         };
         let of_fact = self.sight.map(|sight| {
             // Up to where the fact was seen, or the excerpt ends: what makes a unit is its return.
-            let end = part.end.max(sight.position.0);
+            let end = part.end.max(sight.position.count());
             seen(copies(chars, sight, end))
         });
         if let Some(found) = of_fact.filter(|found| !found.is_empty()) {
             return found;
         }
         let labelled = self.span.and_then(|span| {
-            let start = span.onset.0.saturating_sub(span.period?);
-            let copies = even(chars, start, span.period?, part.end.min(span.end.0));
+            let start = span.onset.count().saturating_sub(span.period?);
+            let copies = even(chars, start, span.period?, part.end.min(span.end.count()));
             (copies.len() >= 2).then(|| seen(copies))
         });
         labelled.unwrap_or_default()

@@ -9,7 +9,7 @@
 //! | what of a stranger's text reaches the terminal | `visible` |
 //! | tables, and text in colours | `words`, `paint` |
 
-use deadloop_detect::{Channel, Chars, Kind, Value};
+use deadloop_detect::{Channel, Kind, Unit, Units, Value};
 use deadloop_replay::Seen;
 use deadloop_score::Class;
 use serde::Serialize;
@@ -54,10 +54,10 @@ pub(crate) struct Label {
     pub(crate) class: Class,
     pub(crate) kind: Option<Kind>,
     pub(crate) channel: Channel,
-    pub(crate) start: Option<Chars>,
-    pub(crate) onset: Chars,
-    pub(crate) earliest: Chars,
-    pub(crate) end: Chars,
+    pub(crate) start: Option<Units>,
+    pub(crate) onset: Units,
+    pub(crate) earliest: Units,
+    pub(crate) end: Units,
     /// Whether it still repeats where the recording ends.
     pub(crate) open: bool,
     pub(crate) period: Option<u64>,
@@ -69,6 +69,8 @@ pub(crate) struct Told {
     pub(crate) name: String,
     pub(crate) setting: String,
     pub(crate) verdict: &'static str,
+    /// In what the latency is counted.
+    pub(crate) unit: Unit,
     pub(crate) latency: Option<u64>,
     pub(crate) latency_ms: Option<f64>,
     pub(crate) latency_tokens: Option<u64>,
@@ -86,8 +88,8 @@ pub(crate) struct Fired {
     pub(crate) member: String,
     pub(crate) channel: Channel,
     pub(crate) kind: Kind,
-    pub(crate) exact: Chars,
-    pub(crate) delivered: Chars,
+    pub(crate) exact: Units,
+    pub(crate) delivered: Units,
     /// What it says of it, where it is a program.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) detail: Option<String>,
@@ -110,7 +112,7 @@ pub(crate) struct Seat {
 pub(crate) struct Reading {
     pub(crate) channel: Channel,
     /// Where it fires, if nothing else does before.
-    pub(crate) fires_at: Option<Chars>,
+    pub(crate) fires_at: Option<Units>,
     /// The fact that it fires on, then the nearest misses.
     pub(crate) facts: Vec<Sight>,
 }

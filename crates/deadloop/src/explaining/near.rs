@@ -10,16 +10,18 @@ use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::ops::Range;
 
+use deadloop_corpus::Transcript;
 use deadloop_detect::{
-    Bound, Chars, Domain, Fact, Kind, Member, Param, Side, Threshold, Value, Zero,
+    Bound, Channel, Domain, Event, Fact, Kind, Member, Meter, Param, Side, Threshold, Units, Value,
+    Zero,
 };
 use serde::Serialize;
 
 /// A fact, held against every threshold of a member.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Sight {
-    /// Chars that had been read when it was accepted; where it never was, at its end.
-    pub(crate) position: Chars,
+    /// What of its channel had arrived when it was accepted; where it never was, at its end.
+    pub(crate) position: Units,
     /// Whether every threshold accepts it.
     pub(crate) accepted: bool,
     /// What kind of loop it would be.
@@ -27,9 +29,9 @@ pub(crate) struct Sight {
     /// The check that saw it.
     pub(crate) check: &'static str,
     /// Where the second copy begins.
-    pub(crate) onset: Chars,
+    pub(crate) onset: Units,
     /// Length of one copy.
-    pub(crate) period: Chars,
+    pub(crate) period: Units,
     /// Whole copies at `position`.
     pub(crate) copies: i64,
     /// The repeated unit, cut.
@@ -105,7 +107,34 @@ impl Term<'_> {
 }
 
 /// Everything that a member saw in the text of a channel, first to last.
-pub(crate) fn sights(member: &Member, text: &str) -> Vec<Sight> {
+pub(crate) fn sights(member: &Member, channel: Channel, text: &str) -> Vec<Sight> {
+    sights_of(member, channel, |meter, facts| {
+        meter.push(&Event::Text(channel, text), facts);
+    })
+}
+
+/// Everything that a member saw in a run, first to last.
+pub(crate) fn sights_in_run(
+    member: &Member,
+    channel: Channel,
+    transcript: &Transcript,
+) -> Vec<Sight> {
+    sights_of(member, channel, |meter, facts| {
+        let texts = channel == Channel::Arguments;
+        for (_, event) in transcript.stream() {
+            if let (true, Event::Call { arguments, .. }) = (texts, event) {
+                meter.push(&Event::Text(channel, &arguments.text()), facts);
+            }
+            meter.push(&event, facts);
+        }
+    })
+}
+
+fn sights_of(
+    member: &Member,
+    channel: Channel,
+    read: impl FnOnce(&mut dyn Meter, &mut Vec<Fact>),
+) -> Vec<Sight> {
     let thresholds = member.detector.thresholds();
     let term = |(param, threshold): (&'static Param, Threshold)| {
         Some(Term {
@@ -119,7 +148,7 @@ pub(crate) fn sights(member: &Member, text: &str) -> Vec<Sight> {
     let rule = member.rule();
     let mut facts = Vec::new();
     if let Some(recipe) = loosened(member).recipe() {
-        recipe.meter().push(text, &mut facts);
+        read(recipe.meter(channel).as_mut(), &mut facts);
     }
     let sight = |fact: Fact| {
         let mut asked = terms.iter().zip(&fact.bounds);
@@ -236,20 +265,22 @@ impl Sight {
         let gap = |sight: &Self| sight.refusing().map(|a| a.gap).fold(0.0, f64::max);
         let failed = self.refusing().count().cmp(&other.refusing().count());
         let gaps = gap(self).total_cmp(&gap(other));
-        failed.then(gaps).then(self.position.cmp(&other.position))
+        let places = self.position.count().cmp(&other.position.count());
+        failed.then(gaps).then(places)
     }
 
     /// Whether it tells of the same repetition: copies in the same place, of one unit or of several
     /// at a time.
     fn is_like(&self, other: &Self) -> bool {
         let extent = |s: &Self| {
-            let start = s.onset.saturating_sub(s.period).0;
-            start..start + s.period.0 * s.copies.max(1).unsigned_abs()
+            let (onset, period) = (s.onset.count(), s.period.count());
+            let start = onset.saturating_sub(period);
+            start..start + period * s.copies.max(1).unsigned_abs()
         };
         let (a, b) = (extent(self), extent(other));
         let (long, short) = (
-            self.period.max(other.period).0,
-            self.period.min(other.period).0,
+            self.period.count().max(other.period.count()),
+            self.period.count().min(other.period.count()),
         );
         let multiple = short > 0 && long.is_multiple_of(short);
         self.check == other.check && multiple && a.start < b.end && b.start < a.end
@@ -275,13 +306,13 @@ pub(crate) fn telling(sights: &[Sight], most: usize, span: Option<&Range<u64>>) 
     let fired = sights
         .iter()
         .filter(|s| s.accepted)
-        .min_by_key(|s| s.position);
-    let over = |s: &&Sight| fired.is_none_or(|f| s.position <= f.position);
+        .min_by_key(|s| s.position.count());
+    let over = |s: &&Sight| fired.is_none_or(|f| s.position.count() <= f.position.count());
     let mut refused: Vec<&Sight> = sights.iter().filter(|s| !s.accepted).filter(over).collect();
     refused.sort_by(|a, b| a.nearer(b));
     let mut told: Vec<&Sight> = Vec::new();
     let inside =
-        |s: &Sight| span.is_some_and(|span| span.contains(&s.position.0.saturating_sub(1)));
+        |s: &Sight| span.is_some_and(|span| span.contains(&s.position.count().saturating_sub(1)));
     for sight in refused {
         let room = told.len() < most || inside(sight) && !told.iter().any(|t| inside(t));
         if room && !fired.iter().chain(&told).any(|t| t.is_like(sight)) {
@@ -300,7 +331,9 @@ pub(crate) fn nearest<'s>(sights: impl IntoIterator<Item = &'s Sight>) -> Option
 #[cfg(test)]
 mod tests {
     use super::*;
-    use deadloop_detect::Settings;
+    use deadloop_detect::{Chars, Settings};
+
+    const LANE: Channel = Channel::Answer;
 
     fn member(detector: &str, params: &str) -> Member {
         let toml = format!("[[guard]]\ndetector = \"{detector}\"\n[guard.params]\n{params}");
@@ -314,10 +347,14 @@ mod tests {
             ("min_chars = 40", 40, "min_chars"),
             ("min_chars = 10\nmin_copies = 9", 45, "min_copies"),
         ] {
-            let fired = telling(&sights(&member("periodic", params), &text), 3, None).remove(0);
+            let fired =
+                telling(&sights(&member("periodic", params), LANE, &text), 3, None).remove(0);
             let decided = fired.thresholds.iter().filter(|a| a.decided);
             let decided: Vec<_> = decided.map(|a| a.param.as_ref()).collect();
-            assert_eq!((fired.position, fired.accepted), (Chars(at), true));
+            assert_eq!(
+                (fired.position, fired.accepted),
+                (Units::from(Chars(at)), true)
+            );
             assert_eq!(decided, [by]);
             let measured: Vec<_> = fired.thresholds.iter().map(|a| &a.measured).collect();
             let at = i64::try_from(at).unwrap();
@@ -328,11 +365,11 @@ mod tests {
     #[test]
     fn where_all_are_met_at_once_the_copies_decide() {
         let text = "再想一想，".repeat(400);
-        let all = sights(&member("checkpoint", ""), &text);
+        let all = sights(&member("checkpoint", ""), LANE, &text);
         let fired = telling(&all, 3, None).remove(0);
         assert_eq!(
             (fired.position, fired.check),
-            (Chars(2000), "short-sequence")
+            (Chars(2000).into(), "short-sequence")
         );
         let decided: Vec<_> = fired.thresholds.iter().filter(|a| a.decided).collect();
         assert_eq!(
@@ -350,8 +387,8 @@ mod tests {
     #[test]
     fn the_nearest_is_refused_by_the_fewest_then_by_the_least() {
         let parts = [unit('А', 60, 2), unit('一', 100, 3), unit('a', 6, 5)];
-        let all = sights(&member("periodic", ""), &parts.join("-"));
-        let periods = |told: &[Sight]| told.iter().map(|s| s.period.0).collect::<Vec<_>>();
+        let all = sights(&member("periodic", ""), LANE, &parts.join("-"));
+        let periods = |told: &[Sight]| told.iter().map(|s| s.period.count()).collect::<Vec<_>>();
         // 3 of 4 copies; 30 of 200 chars; 2 of 4 copies and 120 of 200 chars.
         assert_eq!(periods(&telling(&all, 3, None)), [100, 6, 60]);
         let nearest = nearest(&all).unwrap();
@@ -372,7 +409,7 @@ mod tests {
             ("min_chars = 100", "min_chars"),
             ("min_single = 300", "min_single"),
         ] {
-            let told = telling(&sights(&member("periodic", params), &text), 3, None);
+            let told = telling(&sights(&member("periodic", params), LANE, &text), 3, None);
             let refusing: Vec<_> = told[0].refusing().map(|a| a.param.as_ref()).collect();
             assert_eq!((told.len(), refusing), (1, vec![by]), "{params}");
         }
@@ -384,13 +421,13 @@ mod tests {
         let parts: Vec<String> = (0..5)
             .map(|i| unit('一', 80, 1) + &unit(char::from_u32(0xac00 + 64 * i).unwrap(), 20, 1))
             .collect();
-        let told = telling(&sights(&member, &parts.concat()), 1, None);
+        let told = telling(&sights(&member, LANE, &parts.concat()), 1, None);
         let asked: Vec<_> = told[0]
             .refusing()
             .map(|a| (a.param.as_ref(), &a.measured))
             .collect();
         assert_eq!(asked, [("min_count", &Value::Int(5))]);
-        let told = telling(&sights(&member, &unit('一', 80, 9)), 1, None);
+        let told = telling(&sights(&member, LANE, &unit('一', 80, 9)), 1, None);
         let decided = told[0].thresholds.iter().find(|a| a.decided).unwrap();
         assert!(told[0].accepted);
         assert_eq!(

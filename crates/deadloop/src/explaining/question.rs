@@ -4,12 +4,14 @@ use std::num::NonZeroU64;
 use std::ops::Range;
 
 use deadloop_corpus::Transcript;
-use deadloop_detect::{Channel, Chars, Domain, Mark, Member, Param, Setting, Value};
+use deadloop_detect::{
+    Channel, Chars, Domain, Event, Mark, Member, Param, Setting, Unit, Units, Value,
+};
 use deadloop_replay::{Interrupted, Plan, Stop};
 use deadloop_score::{Case, Evidence, JudgeOptions, Span};
 
 use super::excerpt::{Excerpt, Mark as Point, Source};
-use super::near::{Sight, sights, telling};
+use super::near::{Sight, sights, sights_in_run, telling};
 use super::{Explained, Fired, Head, Label, Reading, Seat, Told};
 use crate::commands::Named;
 use crate::exit::{Code, Outcome};
@@ -86,8 +88,8 @@ impl Question<'_> {
             member: names.get(stop.member).cloned().unwrap_or_default(),
             channel: stop.channel,
             kind: stop.kind,
-            exact: stop.exact.seen.of(stop.channel),
-            delivered: stop.delivered.seen.of(stop.channel),
+            exact: stop.exact.seen.units(stop.channel),
+            delivered: stop.delivered.seen.units(stop.channel),
             detail: decided.detail(stop).map(str::to_owned),
         };
         let seat = |(name, member): (&String, &Member)| self.seat(name, member);
@@ -95,6 +97,7 @@ impl Question<'_> {
             name: name.into(),
             setting: evidence.plan.id(cell),
             verdict: judged.map_or("", |j| j.verdict.name()),
+            unit: self.judge.unit,
             latency,
             latency_ms: judged.and_then(|j| j.latency_ms),
             latency_tokens: judged.and_then(|j| j.latency_tokens),
@@ -107,10 +110,10 @@ impl Question<'_> {
 
     fn seat(&self, name: &str, member: &Member) -> Seat {
         let program = is_program(member.detector.params);
-        let channels = Channel::TEXT.into_iter().filter(|c| member.watches(*c));
-        let readings = channels.filter(|_| !program).filter_map(|channel| {
+        let channels = member.channels().filter(|_| !program);
+        let readings = channels.filter_map(|channel| {
             let text = self.channel(channel);
-            (!text.is_empty()).then(|| self.reading(member, channel, &text))
+            (!text.is_empty()).then(|| self.reading(member, channel, &text.chars))
         });
         Seat {
             member: name.into(),
@@ -122,8 +125,12 @@ impl Question<'_> {
 
     fn reading(&self, member: &Member, channel: Channel, text: &str) -> Reading {
         let span = self.span().filter(|span| span.channel == channel);
-        let span: Option<Range<u64>> = span.map(|span| span.onset.0..span.end.0);
-        let facts = telling(&sights(member, text), NEAREST, span.as_ref());
+        let span: Option<Range<u64>> = span.map(|span| span.onset.count()..span.end.count());
+        let sights = match Channel::TEXT.contains(&channel) {
+            true => sights(member, channel, text),
+            false => sights_in_run(member, channel, self.transcript),
+        };
+        let facts = telling(&sights, NEAREST, span.as_ref());
         Reading {
             channel,
             fires_at: facts.first().filter(|f| f.accepted).map(|f| f.position),
@@ -131,12 +138,8 @@ impl Question<'_> {
         }
     }
 
-    fn channel(&self, channel: Channel) -> String {
-        match channel {
-            Channel::Reasoning => self.transcript.reasoning(),
-            Channel::Answer => self.transcript.answer(),
-            Channel::Tools => String::new(),
-        }
+    fn channel(&self, channel: Channel) -> Lane {
+        Lane::of(self.transcript, channel)
     }
 
     /// The labelled span that matters most: the first loop, else the first that recovers.
@@ -149,18 +152,93 @@ impl Question<'_> {
     pub(crate) fn text(&self, told: &Told) -> Vec<Excerpt> {
         let shown = told.shown();
         let of_channel = |channel| {
+            let lane = self.channel(channel);
             let sight = shown.filter(|(c, _)| *c == channel).map(|(_, sight)| sight);
             let span = self.span().filter(|span| span.channel == channel);
+            let marks = points(channel, sight, span, told.alarm.as_ref());
+            // What repeats is a text, and not what a list of calls looks like.
+            let is_text = channel.unit() == Unit::Chars;
             Source {
                 channel,
-                text: &self.channel(channel),
-                marks: points(channel, sight, span, told.alarm.as_ref()),
-                sight,
-                span,
+                text: &lane.chars,
+                marks: marks.into_iter().map(|mark| lane.put(mark)).collect(),
+                sight: sight.filter(|_| is_text),
+                span: span.filter(|_| is_text),
             }
             .excerpts(self.context)
         };
-        Channel::TEXT.into_iter().flat_map(of_channel).collect()
+        let channels = [
+            Channel::Reasoning,
+            Channel::Answer,
+            Channel::Arguments,
+            Channel::Tools,
+        ];
+        channels.into_iter().flat_map(of_channel).collect()
+    }
+}
+
+/// What is shown of a channel: its text, or of calls a line each.
+struct Lane {
+    chars: String,
+    /// The first char of each call's line.
+    starts: Option<Vec<u64>>,
+}
+
+impl Lane {
+    fn of(transcript: &Transcript, channel: Channel) -> Self {
+        let text = |chars| Self {
+            chars,
+            starts: None,
+        };
+        match channel {
+            Channel::Reasoning => text(transcript.reasoning()),
+            Channel::Answer => text(transcript.answer()),
+            Channel::Arguments => {
+                let calls = transcript.stream().filter_map(|(_, event)| match event {
+                    Event::Call { arguments, .. } => Some(arguments.text().into_owned()),
+                    _ => None,
+                });
+                text(calls.collect())
+            }
+            Channel::Tools | Channel::Turns => Self::of_calls(transcript),
+        }
+    }
+
+    fn of_calls(transcript: &Transcript) -> Self {
+        let (mut chars, mut starts, mut length) = (String::new(), Vec::new(), 0);
+        for (_, event) in transcript.stream() {
+            if let Event::Call {
+                name, arguments, ..
+            } = event
+            {
+                // A line each, whatever stands in it.
+                let line = format!("{name}({})", arguments.text()).replace(['\n', '\r'], " ");
+                starts.push(length);
+                length += Chars::of(&line).0 + 1;
+                chars.push_str(&line);
+                chars.push('\n');
+            }
+        }
+        Self {
+            chars,
+            starts: Some(starts),
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.chars.is_empty()
+    }
+
+    /// The mark at the char where its call stands.
+    fn put(&self, mark: Point) -> Point {
+        let place = |starts: &Vec<u64>| {
+            let nth = usize::try_from(mark.at).unwrap_or(usize::MAX);
+            starts.get(nth).or(starts.last()).copied()
+        };
+        Point {
+            at: self.starts.as_ref().and_then(place).unwrap_or(mark.at),
+            ..mark
+        }
     }
 }
 
@@ -188,15 +266,15 @@ fn points(
     span: Option<&Span>,
     alarm: Option<&Fired>,
 ) -> Vec<Point> {
-    let at = |position: Chars, what| Point {
-        at: position.0,
-        position: position.0,
+    let at = |position: Units, what| Point {
+        at: position.count(),
+        position: position.count(),
         what,
     };
     // What had been read is one more than the number of the last char.
-    let read = |position: Chars, what| Point {
-        at: position.0.saturating_sub(1),
-        position: position.0,
+    let read = |position: Units, what| Point {
+        at: position.count().saturating_sub(1),
+        position: position.count(),
         what,
     };
     let mut points = Vec::new();

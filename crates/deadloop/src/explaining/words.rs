@@ -47,7 +47,7 @@ impl Explained {
     /// A row for each setting: where it fires, or how near it came.
     fn others(&self) -> String {
         let row = |told: &Told| {
-            let fires = told.alarm.as_ref().map(|a| count(a.exact.0));
+            let fires = told.alarm.as_ref().map(|a| count(a.exact.count()));
             vec![
                 visible(&told.name),
                 told.verdict.into(),
@@ -71,6 +71,10 @@ impl Head {
             ("model", visible(&self.model)),
             ("chars", format!("reasoning {reasoning}, answer {answer}")),
         ];
+        if self.chars.tools.0 > 0 {
+            let (calls, turns) = (count(self.chars.tools.0), count(self.chars.turns.0));
+            rows.push(("run", format!("calls {calls}, turns {turns}")));
+        }
         match (self.class, &self.labels[..]) {
             (None, _) => rows.push(("label", "none".into())),
             (Some(class), []) => rows.push(("label", class.name().into())),
@@ -90,18 +94,18 @@ impl Label {
         }
         let _ = write!(words, " in {}: ", self.channel);
         if let Some(start) = self.start {
-            let _ = write!(words, "start {}, ", count(start.0));
+            let _ = write!(words, "start {}, ", count(start.count()));
         }
-        let _ = write!(words, "onset {}", count(self.onset.0));
+        let _ = write!(words, "onset {}", count(self.onset.count()));
         if self.earliest != self.onset {
-            let _ = write!(words, ", right from {}", count(self.earliest.0));
+            let _ = write!(words, ", right from {}", count(self.earliest.count()));
         }
         let end = if self.open {
             ", goes on to the end, "
         } else {
             ", end "
         };
-        let _ = write!(words, "{end}{}", count(self.end.0));
+        let _ = write!(words, "{end}{}", count(self.end.count()));
         if let Some(period) = self.period {
             let _ = write!(words, ", period {}", count(period));
         }
@@ -119,10 +123,13 @@ impl Told {
             ("verdict", self.verdict()),
         ];
         if let Some(alarm) = &self.alarm {
-            let (exact, delivered) = (count(alarm.exact.0), count(alarm.delivered.0));
+            let (exact, delivered) = (count(alarm.exact.count()), count(alarm.delivered.count()));
             let mut words = format!(
-                "{} in {}, after {exact} chars, by {}",
-                alarm.kind, alarm.channel, alarm.member
+                "{} in {}, after {exact} {}, by {}",
+                alarm.kind,
+                alarm.channel,
+                alarm.exact.unit(),
+                alarm.member
             );
             if alarm.exact != alarm.delivered {
                 // Writing into a String cannot fail.
@@ -142,7 +149,8 @@ impl Told {
             return words;
         };
         // Writing into a String cannot fail.
-        let _ = write!(words, ", {} chars after the onset", count(latency));
+        let unit = self.unit;
+        let _ = write!(words, ", {} {unit} after the onset", count(latency));
         if let Some(copies) = self.latency_copies {
             let _ = write!(words, ", {copies:.1} copies");
         }
@@ -173,7 +181,7 @@ impl Told {
         }
         match self.nearest() {
             Some((member, channel, sight)) => {
-                let (check, at) = (sight.check, count(sight.position.0));
+                let (check, at) = (sight.check, count(sight.position.count()));
                 format!(
                     "nearest: {member}/{check} in {channel} at {at}, {}",
                     sight.why()
@@ -217,7 +225,7 @@ impl Told {
     fn reading(&self, seat: &Seat, reading: &Reading) -> String {
         let is_it = |a: &&super::Fired| a.member == seat.member && a.channel == reading.channel;
         let own = self.alarm.as_ref().filter(is_it).is_some();
-        let fires = match reading.fires_at.map(|at| count(at.0)) {
+        let fires = match reading.fires_at.map(|at| count(at.count())) {
             Some(at) if own => format!("fires at {at}: the alarm"),
             Some(at) => format!("would fire at {at}, had the alarm not come first"),
             None if reading.facts.is_empty() => "saw nothing that comes near a loop".into(),
@@ -244,14 +252,14 @@ impl Told {
 impl Sight {
     fn row(&self) -> Vec<String> {
         vec![
-            format!("    {}", count(self.position.0)),
+            format!("    {}", count(self.position.count())),
             match self.kind.name() == self.check {
                 true => self.check.into(),
                 false => format!("{}, {}", self.check, self.kind),
             },
             known(self.copies.unsigned_abs()),
-            known(self.period.0),
-            count(self.onset.0),
+            known(self.period.count()),
+            count(self.onset.count()),
             self.why(),
             quoted(&self.unit, UNIT),
         ]

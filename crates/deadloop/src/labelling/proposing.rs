@@ -1,8 +1,8 @@
 //! What the offline loop finder says of a transcript, as rows of a labels.csv.
 
-use deadloop_corpus::find::{Class as Looks, Found, Span, find};
+use deadloop_corpus::find::{Found, Span, find};
 use deadloop_corpus::{Body, Transcript};
-use deadloop_detect::{Channel, Kind};
+use deadloop_detect::Channel;
 use deadloop_replay::text_of;
 use deadloop_score::{Class, LabelRow};
 
@@ -54,10 +54,8 @@ pub(crate) fn propose(transcript: &Transcript) -> Proposal {
     let classes = found.iter().map(|(channel, found)| {
         let left = stopped || last.is_some_and(|last| last != *channel);
         match (found.class, left) {
-            (Looks::Loop, true) => (Class::Transient, BROKEN_OFF * found.confidence),
-            (Looks::Loop, false) => (Class::Loop, found.confidence),
-            (Looks::Transient, _) => (Class::Transient, found.confidence),
-            (Looks::Clean, _) => (Class::Clean, found.confidence),
+            (Class::Loop, true) => (Class::Transient, BROKEN_OFF * found.confidence),
+            (class, _) => (class, found.confidence),
         }
     });
     let (class, confidence) = whole(classes);
@@ -115,7 +113,7 @@ fn row(id: &str, channel: Channel, span: &Span, open: bool) -> LabelRow {
         false => Class::Transient,
     };
     LabelRow {
-        kind: Kind::ALL.into_iter().find(|k| k.name() == span.kind.name()),
+        kind: Some(span.kind),
         channel: Some(channel),
         start: Some(span.start as u64),
         onset: Some(span.onset as u64),

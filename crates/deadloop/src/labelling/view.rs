@@ -78,7 +78,7 @@ fn excerpts(transcript: &Transcript, row: Option<&LabelRow>, context: u64) -> Ve
     let text = match channel {
         Channel::Reasoning => transcript.reasoning(),
         Channel::Answer => transcript.answer(),
-        Channel::Tools => return Vec::new(),
+        Channel::Arguments | Channel::Tools | Channel::Turns => return Vec::new(),
     };
     let length = Chars::of(&text).0;
     let source = Source {

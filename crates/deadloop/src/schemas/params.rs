@@ -56,7 +56,8 @@ fn value(domain: &Domain) -> Json {
         Domain::CharSet => text,
         Domain::Regex => json!({"type": "string"}),
         Domain::Regexes => json!({"type": "array", "items": {"type": "string"}}),
-        Domain::Texts => json!({"type": "array", "items": text}),
+        Domain::Flag => json!({"type": "boolean"}),
+        Domain::Texts | Domain::Globs => json!({"type": "array", "items": text}),
         Domain::Rows(fields) => json!({"type": "array", "items": row(fields)}),
         Domain::Program => json!({
             "type": "array", "prefixItems": [text], "items": {"type": "string"}, "minItems": 1,

@@ -199,6 +199,11 @@ fn of_event(event: &Event, sight: &Sight<'_>) -> String {
             text(content)
         ),
         Body::Turn => "\n-- turn\n".into(),
+        Body::User(said) => format!("\n-- user\n{}\n", text(said)),
+        Body::System => "\n-- system\n".into(),
+        Body::Handoff { from, to } => {
+            format!("\n-- handoff: {} to {}\n", visible(from), visible(to))
+        }
         Body::Finish { reason } => {
             let reason = reason.as_deref().map(|r| format!(": {}", visible_lines(r)));
             format!("\n-- finish{}\n", reason.unwrap_or_default())

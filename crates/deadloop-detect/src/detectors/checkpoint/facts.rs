@@ -7,7 +7,7 @@ use super::period::{Match, matches};
 use super::segment::{Blank, Cut, Elements, Segment};
 use super::short::{Align, Run, runs};
 use crate::fact::{Asked, Bound, Clock, Fact, UNIT_CHARS};
-use crate::position::{Chars, Kind};
+use crate::stream::{Chars, Kind};
 
 impl Look {
     /// The runs of short units in the window.
@@ -85,8 +85,8 @@ impl Look {
                     bounds: Vec::new(),
                     asked: asked.into_iter().collect(),
                     check,
-                    onset: Chars(tail.onset),
-                    period: Chars(tail.period),
+                    onset: Chars(tail.onset).into(),
+                    period: Chars(tail.period).into(),
                     copies: Bound::Fixed(to_i64(m.cycles)),
                     unit: tail.unit,
                 },
@@ -175,8 +175,8 @@ fn short_fact(run: Run, chars: &[char], start: u64, at: Chars) -> Fact {
         bounds: bounds.to_vec(),
         asked: Vec::new(),
         check: "short-sequence",
-        onset: Chars(start + (run.start + run.unit) as u64),
-        period: Chars(run.unit as u64),
+        onset: Chars(start + (run.start + run.unit) as u64).into(),
+        period: Chars(run.unit as u64).into(),
         copies: Bound::Fixed(to_i64(run.copies)),
         unit: chars[run.start..run.start + run.unit]
             .iter()

@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use super::look::{Code, Look};
 use super::segment::Segment;
-use crate::fact::{Fact, Meter, Recipe};
+use crate::fact::Fact;
 use crate::fence::Fence;
-use crate::position::Chars;
+use crate::meter::{Recipe, TextMeter};
 use crate::setting::Params;
+use crate::stream::Chars;
 
 /// Keeps only the chars that the next checkpoint will read: at most the largest of `window`,
 /// `segment` and the gaps between checkpoints. Before and between, text is counted and dropped.
@@ -103,7 +104,7 @@ impl CheckpointMeter {
     }
 }
 
-impl Meter for CheckpointMeter {
+impl TextMeter for CheckpointMeter {
     fn push(&mut self, piece: &str, facts: &mut Vec<Fact>) {
         let mut rest = piece;
         while let (false, Some(at)) = (rest.is_empty(), self.look.checkpoint(self.next)) {

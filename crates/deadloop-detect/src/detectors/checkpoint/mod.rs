@@ -19,7 +19,7 @@
 //! The document's worked examples do not agree with its rule (they count elements, not matches, and
 //! stay below the threshold); the rule is what stands here, the examples are cases in `tests/`.
 
-use crate::detectors::{Detector, Measure};
+use crate::detectors::{Detector, Measure, Response, Sample};
 use crate::fact::Bound;
 use crate::param::{Domain, Mark, Param, Threshold, Zero};
 use crate::value::Literal;
@@ -40,6 +40,10 @@ pub(super) static ENTRY: Detector = Detector {
     exactly: include_str!("exactly.md"),
     params: PARAMS,
     presets: include_str!("presets.toml"),
+    grid: include_str!("grid.toml"),
+    response: Response::Stop,
+    fires: Sample::Text("思考", 1000),
+    quiet: Sample::Text("思考", 999),
     check: reach::check,
     measure: Measure::Text(meter::recipe),
 };

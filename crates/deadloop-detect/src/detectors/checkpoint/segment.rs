@@ -6,7 +6,7 @@ use std::ops::Range;
 use regex::Regex;
 
 use crate::fact::UNIT_CHARS;
-use crate::position::Chars;
+use crate::stream::Chars;
 
 /// A text that ends at a checkpoint, and which parts of it are looked at.
 #[derive(Debug)]

@@ -7,11 +7,12 @@ use super::markers::{Last, Markers};
 use super::recent::{Counts, Recent};
 use super::tokens::{Token, Tokens};
 use super::{CODE, HISTORY, MARKERS, MAX_NEW, MIN_MARKERS, START_AFTER, WINDOW};
-use crate::fact::{Bound, Clock, Fact, Meter, Recipe};
+use crate::fact::{Bound, Clock, Fact};
+use crate::meter::{Recipe, TextMeter};
 use crate::param::Threshold;
-use crate::position::{Chars, Kind};
 use crate::sentence::Sentence;
 use crate::setting::Params;
+use crate::stream::{Chars, Kind};
 use crate::value::Value;
 
 /// What both counts are compared in: shares and densities of a thousand.
@@ -105,15 +106,15 @@ impl CirclingMeter {
             bounds: vec![Bound::Fixed(bound(new)), Bound::Fixed(markers)],
             asked: Vec::new(),
             check: "circling",
-            onset: Chars(end - self.look.window + 1),
-            period: Chars(0),
+            onset: Chars(end - self.look.window + 1).into(),
+            period: Chars(0).into(),
             copies: Bound::Fixed(0),
             unit: self.sentence.text(),
         }
     }
 }
 
-impl Meter for CirclingMeter {
+impl TextMeter for CirclingMeter {
     fn push(&mut self, piece: &str, facts: &mut Vec<Fact>) {
         for c in piece.chars() {
             self.sentence.read(c);

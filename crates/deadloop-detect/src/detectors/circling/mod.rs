@@ -16,7 +16,7 @@
 //! What it costs: two look-ups a token, one when it comes and one when it goes; 20 bytes for each token of
 //! the history.
 
-use crate::detectors::{Detector, Measure, Refusal};
+use crate::detectors::{Detector, Measure, Refusal, Response, Sample};
 use crate::param::{Domain, Mark, Param, Threshold};
 use crate::setting::Params;
 use crate::value::{Literal, Value};
@@ -34,6 +34,10 @@ pub(super) static ENTRY: Detector = Detector {
     exactly: include_str!("exactly.md"),
     params: PARAMS,
     presets: include_str!("presets.toml"),
+    grid: include_str!("grid.toml"),
+    response: Response::Warn,
+    fires: Sample::Text("\nBut wait, maybe that is not it after all.", 400),
+    quiet: Sample::Text("\nIt is as it was before, and so it stays.", 400),
     check,
     measure: Measure::Text(meter::recipe),
 };

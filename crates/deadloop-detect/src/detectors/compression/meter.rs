@@ -11,11 +11,12 @@ use std::sync::Arc;
 use flate2::{Compress, Compression, FlushCompress, Status};
 
 use super::{HOLD, REACH, against_history, ratio, times};
-use crate::fact::{Bound, Clock, Fact, Meter, Recipe};
+use crate::fact::{Bound, Clock, Fact};
 use crate::hold::{Hold, Stretch};
-use crate::position::{Chars, Kind};
+use crate::meter::{Recipe, TextMeter};
 use crate::sentence::Sentence;
 use crate::setting::Params;
+use crate::stream::{Chars, Kind};
 
 /// What the meters of one recipe share.
 struct Look {
@@ -192,16 +193,16 @@ impl CompressionMeter {
             bounds: vec![Bound::Fixed(-highest), Bound::Fixed(count)],
             asked: Vec::new(),
             check: "compression",
-            onset: Chars(first.saturating_sub(self.look.window)),
+            onset: Chars(first.saturating_sub(self.look.window)).into(),
             // A size does not tell what comes back, nor how often.
-            period: Chars(0),
+            period: Chars(0).into(),
             copies: Bound::Fixed(0),
             unit: Sentence::of(&self.text[from..]),
         }
     }
 }
 
-impl Meter for CompressionMeter {
+impl TextMeter for CompressionMeter {
     fn push(&mut self, piece: &str, facts: &mut Vec<Fact>) {
         let mut rest = piece;
         while !rest.is_empty() {

@@ -18,7 +18,7 @@
 //! What it costs: a window deflated every `stride` chars; against history that and twice the
 //! history as well, which is many times more. 0.3 MB of tables a stream.
 
-use crate::detectors::{Detector, Measure, Refusal};
+use crate::detectors::{Detector, Measure, Refusal, Response, Sample};
 use crate::hold;
 use crate::param::{DECIMAL, Domain, Mark, Param, Threshold};
 use crate::setting::Params;
@@ -34,6 +34,10 @@ pub(super) static ENTRY: Detector = Detector {
     exactly: include_str!("exactly.md"),
     params: PARAMS,
     presets: include_str!("presets.toml"),
+    grid: include_str!("grid.toml"),
+    response: Response::Stop,
+    fires: Sample::Text("Let me check the numbers again. ", 400),
+    quiet: Sample::Text("Let me check the numbers again. ", 4),
     check,
     measure: Measure::Text(meter::recipe),
 };

@@ -7,12 +7,13 @@ use std::sync::Arc;
 use super::recent::Recent;
 use super::tokens::{BASE, By, Token, Tokens, spread};
 use super::{HOLD, SHARES};
-use crate::fact::{Bound, Clock, Fact, Meter, Recipe};
+use crate::fact::{Bound, Clock, Fact};
 use crate::hold::{Hold, Stretch};
+use crate::meter::{Recipe, TextMeter};
 use crate::param::DECIMAL;
-use crate::position::{Chars, Kind};
 use crate::sentence::Sentence;
 use crate::setting::Params;
+use crate::stream::{Chars, Kind};
 
 /// What the meters of one recipe share.
 struct Look {
@@ -131,15 +132,15 @@ impl NoveltyMeter {
             bounds: vec![novelty, fixed(samples), symbols, grams],
             asked: Vec::new(),
             check: "novelty",
-            onset: Chars(onset),
-            period: Chars(period),
+            onset: Chars(onset).into(),
+            period: Chars(period).into(),
             copies: fixed(copies),
             unit: self.sentence.text(),
         }
     }
 }
 
-impl Meter for NoveltyMeter {
+impl TextMeter for NoveltyMeter {
     fn push(&mut self, piece: &str, facts: &mut Vec<Fact>) {
         for c in piece.chars() {
             self.read += 1;

@@ -19,7 +19,7 @@
 //! stretch up to 50 steps a sample, each of them a fact while the shares still fall. Nothing else
 //! grows as the stride shrinks, and nothing with the window.
 
-use crate::detectors::{Detector, Measure, Refusal};
+use crate::detectors::{Detector, Measure, Refusal, Response, Sample};
 use crate::hold;
 use crate::param::{DECIMAL, Domain, Mark, Param, Threshold};
 use crate::setting::Params;
@@ -39,6 +39,10 @@ pub(super) static ENTRY: Detector = Detector {
     exactly: include_str!("exactly.md"),
     params: PARAMS,
     presets: include_str!("presets.toml"),
+    grid: include_str!("grid.toml"),
+    response: Response::Stop,
+    fires: Sample::Text("Let me check the numbers again. ", 400),
+    quiet: Sample::Text("Let me check the numbers again. ", 40),
     check,
     measure: Measure::Text(meter::recipe),
 };

@@ -7,8 +7,8 @@ use super::symbols::{Fold, On, Symbols};
 use super::want::Want;
 use crate::fact::{Asked, Bound, whole_from};
 use crate::param::Threshold;
-use crate::position::Chars;
 use crate::setting::Params;
+use crate::stream::Chars;
 use crate::value::Value;
 
 /// What the meters of one recipe share.
@@ -182,7 +182,9 @@ impl Look {
         let always = Bound::Fixed(Threshold::AT_MOST.always());
         let grows = self.chars_since(run, at.start);
         let after = match self.symbols.are_elements() {
-            true => Bound::Chars { from: at.onset },
+            true => Bound::Units {
+                from: at.onset.into(),
+            },
             false => steps(run.start + u64::from(run.lag), 1),
         };
         let copies = steps(run.start, run.lag);
@@ -204,7 +206,9 @@ impl Look {
             chars,
             after,
             single,
-            Bound::Chars { from: Chars(0) },
+            Bound::Units {
+                from: Chars(0).into(),
+            },
             always,
         ]
     }
@@ -257,7 +261,7 @@ impl Look {
     fn chars_since(&self, run: Run, start: Chars) -> Bound {
         let (from, per) = (run.start, u64::from(run.lag));
         match self.counts {
-            _ if self.symbols.are_elements() => Bound::Chars { from: start },
+            _ if self.symbols.are_elements() => Bound::Units { from: start.into() },
             Counts::All => steps(from, 1),
             Counts::Whole { rising } => Bound::Whole { from, per, rising },
         }
@@ -266,8 +270,10 @@ impl Look {
     /// What a recycled stretch that begins there asks of each threshold.
     pub(super) fn recycled_bounds(start: Chars) -> Vec<Bound> {
         let always = Bound::Fixed(Threshold::AT_MOST.always());
-        let read = Bound::Chars { from: Chars(0) };
-        let grows = Bound::Chars { from: start };
+        let read = Bound::Units {
+            from: Chars(0).into(),
+        };
+        let grows = Bound::Units { from: start.into() };
         vec![
             always, always, always, always, always, read, grows, always, always,
         ]

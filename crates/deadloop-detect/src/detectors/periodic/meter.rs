@@ -13,10 +13,11 @@ use super::places::{Origin, Places};
 use super::recycled::{Recycled, Stretch};
 use super::runs::{Run, Runs};
 use super::symbols::{MOST, NUMBER, Out, Symbols};
-use crate::fact::{Bound, Clock, Fact, Meter, Recipe, UNIT_CHARS};
-use crate::position::{Chars, Kind};
+use crate::fact::{Bound, Clock, Fact, UNIT_CHARS};
+use crate::meter::{Recipe, TextMeter};
 use crate::repeated::{SHORT, kind};
 use crate::setting::Params;
+use crate::stream::{Chars, Kind};
 
 /// What periodic meters are made from.
 pub(super) fn recipe(params: &Params) -> Recipe {
@@ -188,8 +189,8 @@ impl PeriodicMeter {
                 bounds: Look::recycled_bounds(start),
                 asked: Vec::new(),
                 check: "recycled",
-                onset,
-                period: Chars((start - oldest).0 / 2),
+                onset: onset.into(),
+                period: Chars((start - oldest).0 / 2).into(),
                 copies: Bound::Steps {
                     from: before[0],
                     per,
@@ -255,8 +256,8 @@ impl PeriodicMeter {
                 bounds: look.bounds_of(part, (run, origin), (ask, single)),
                 asked: look.asked(run, origin.start, (ask, fenced)),
                 check: "periodic",
-                onset: origin.onset,
-                period: origin.onset - origin.start,
+                onset: origin.onset.into(),
+                period: (origin.onset - origin.start).into(),
                 copies: steps(run.start, run.lag),
                 unit: unit.chars().take(UNIT_CHARS).collect(),
             };
@@ -417,7 +418,7 @@ fn pattern(text: &str) -> Regex {
     Regex::new(text).expect("a pattern")
 }
 
-impl Meter for PeriodicMeter {
+impl TextMeter for PeriodicMeter {
     fn push(&mut self, piece: &str, facts: &mut Vec<Fact>) {
         if self.look.symbols.are_plain() {
             self.chars(piece);

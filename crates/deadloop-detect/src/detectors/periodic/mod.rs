@@ -18,7 +18,7 @@
 //! What it does exactly stands in `exactly.md`, which `deadloop detectors` shows. Positions are always
 //! those of the text as it came.
 
-use crate::detectors::{Detector, Measure, Refusal};
+use crate::detectors::{Detector, Measure, Refusal, Response, Sample};
 use crate::param::{Domain, Mark, Param, Threshold, Zero};
 use crate::setting::Params;
 use crate::value::{Literal, Value};
@@ -45,6 +45,10 @@ pub(super) static ENTRY: Detector = Detector {
     exactly: include_str!("exactly.md"),
     params: PARAMS,
     presets: include_str!("presets.toml"),
+    grid: include_str!("grid.toml"),
+    response: Response::Stop,
+    fires: Sample::Text("思考", 250),
+    quiet: Sample::Text("思考", 99),
     check,
     measure: Measure::Text(meter::recipe),
 };

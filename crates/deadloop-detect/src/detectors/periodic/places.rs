@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use super::runs::Run;
-use crate::position::Chars;
+use crate::stream::Chars;
 
 /// Where symbols lie in the text.
 #[derive(Default)]

@@ -7,10 +7,11 @@ use super::MAX_COUNT;
 use super::grams::{Grams, Window};
 use super::structure::Structures;
 use super::symbols::{By, Code, Symbols};
-use crate::fact::{Bound, Clock, Fact, Meter, Recipe, UNIT_CHARS};
-use crate::position::Chars;
+use crate::fact::{Bound, Clock, Fact, UNIT_CHARS};
+use crate::meter::{Recipe, TextMeter};
 use crate::repeated::{Recent, SHORT, kind};
 use crate::setting::Params;
+use crate::stream::Chars;
 use crate::value::Value;
 
 /// What the meters of one recipe share.
@@ -172,8 +173,8 @@ impl RecurrenceMeter {
             ],
             asked: Vec::new(),
             check: "recurrence",
-            onset: Chars(second),
-            period: Chars(period),
+            onset: Chars(second).into(),
+            period: Chars(period).into(),
             copies: Bound::Fixed(i64::from(seen.count)),
             unit: unit.chars().take(UNIT_CHARS).collect(),
         }
@@ -214,7 +215,7 @@ impl Told {
     }
 }
 
-impl Meter for RecurrenceMeter {
+impl TextMeter for RecurrenceMeter {
     fn push(&mut self, piece: &str, facts: &mut Vec<Fact>) {
         for c in piece.chars() {
             let step = self.symbols.read(c, self.recent.read());

@@ -21,7 +21,7 @@
 //! for the gap, which is all that ten copies in the window can have, and the resets, which would
 //! make it blind to loops of list items.
 
-use crate::detectors::{Detector, Measure, Refusal};
+use crate::detectors::{Detector, Measure, Refusal, Response, Sample};
 use crate::param::{Domain, Mark, Param, Threshold, Zero};
 use crate::setting::Params;
 use crate::value::Literal;
@@ -39,6 +39,10 @@ pub(super) static ENTRY: Detector = Detector {
     exactly: include_str!("exactly.md"),
     params: PARAMS,
     presets: include_str!("presets.toml"),
+    grid: include_str!("grid.toml"),
+    response: Response::Stop,
+    fires: Sample::Text("Let me check the numbers again. ", 400),
+    quiet: Sample::Text("Let me check the numbers again. ", 4),
     check,
     measure: Measure::Text(meter::recipe),
 };

@@ -24,7 +24,12 @@ pub(super) fn own_marks(
         let Some(shape) = curve.shape else { continue };
         for one in own_points(data, curve.model) {
             let (ink, at) = (curve.pen.ink, panel.at(one.at.0, one.at.1));
-            let titled = canvas.title(format!("{}, {}: {}", one.model, one.role, told(one.at)));
+            let titled = canvas.title(format!(
+                "{}, {}: {}",
+                one.model,
+                one.role,
+                told(data, one.at)
+            ));
             match one.role {
                 "in use" => titled.hollow(at, shape, 4.2, ink)?,
                 _ => titled.mark(at, shape, 4.2, ink)?,
@@ -46,7 +51,7 @@ pub(super) fn own_points<'d>(data: &'d ReportData, model: &'d str) -> Vec<Own<'d
             model,
             role,
             setting,
-            at: place(data.score(setting, model)?)?,
+            at: place(data, data.score(setting, model)?)?,
         })
     };
     settings.into_iter().filter_map(own).collect()

@@ -4,8 +4,10 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use deadloop_detect::Settings;
-use deadloop_score::{Assurance, ChooseOptions, Constraint, Metric, metric};
+use deadloop_detect::{Settings, Unit};
+use deadloop_score::{
+    Assurance, ChooseOptions, Constraint, JudgeOptions, Metric, metric, wrong_rate,
+};
 
 use super::SEALED;
 use crate::args::{Global, Judge, Output, Select};
@@ -25,7 +27,7 @@ pub(crate) struct Tune {
     #[arg(long, value_name = "FILE")]
     pub(crate) settings: Option<PathBuf>,
     /// A limit that a setting has to keep: metric<=number or metric>=number; may be repeated
-    /// [default: fa_per_mchar<=1]
+    /// [default: fa_per_mchar<=1; in calls fa_per_kcall<=0.2, in turns fa_per_kturn<=0.2]
     #[arg(long = "constraint", value_name = "EXPR")]
     pub(crate) constraints: Vec<String>,
     /// What it is to be best in
@@ -111,21 +113,28 @@ impl Level {
 
 impl Tune {
     /// How the choice is made, but for what errors cost, which the corpus decides.
-    pub(super) fn options(&self) -> Outcome<ChooseOptions> {
+    pub(super) fn options(&self, unit: Unit) -> Outcome<ChooseOptions> {
         let constraint = |text: &String| {
             text.parse::<Constraint>()
                 .map_err(|e| Code::Usage.error(format!("--constraint {text}: {e}")))
         };
-        let default = ChooseOptions::default();
         let constraints: Vec<Constraint> = self
             .constraints()
             .iter()
             .map(constraint)
             .collect::<Outcome<_>>()?;
+        let other = |c: &&Constraint| c.metric.is_wrong_rate() && c.metric != wrong_rate(unit);
+        if let Some(other) = constraints.iter().find(other) {
+            let what = format!(
+                "{other}: things are counted in {unit} here; limit {}, or say --unit",
+                wrong_rate(unit).name
+            );
+            return Err(Code::Usage.error(what));
+        }
         Ok(ChooseOptions {
             given: !constraints.is_empty(),
             constraints: match constraints.is_empty() {
-                true => default.constraints,
+                true => vec![ChooseOptions::default_limit(unit)],
                 false => constraints,
             },
             in_use_is: match self.settings {
@@ -135,7 +144,10 @@ impl Tune {
             objective: self.objective()?,
             folds: usize::try_from(self.folds).unwrap_or(usize::MAX),
             seed: self.select.seed,
-            judge: self.judge.options(),
+            judge: JudgeOptions {
+                unit,
+                ..self.judge.options()
+            },
             assurance: self.assurance.map(Level::assurance),
             worthwhile: self.worthwhile,
             ..ChooseOptions::default()
@@ -163,7 +175,12 @@ impl Tune {
     }
 
     /// What is replayed, and what a folder that is there has to be of.
-    pub(super) fn request(&self, global: Global, grid: String, current: &Settings) -> Request<'_> {
+    pub(super) fn request(
+        &self,
+        global: Global,
+        grid: String,
+        (current, unit): (&Settings, Unit),
+    ) -> Request<'_> {
         let mut inputs = vec![
             current.id(),
             format!(
@@ -200,6 +217,7 @@ impl Tune {
             inputs,
             grid: Some(grid),
             sealed: Some(SEALED),
+            unit: Some(unit),
         }
     }
 }

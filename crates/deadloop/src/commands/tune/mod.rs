@@ -19,6 +19,7 @@ use crate::exit::{Code, Outcome};
 use crate::opening::{Focus, Opening};
 use crate::replaying::{Replayed, replay};
 use crate::settings;
+use crate::units::first_unit;
 
 mod asked;
 mod planned;
@@ -33,12 +34,16 @@ pub(super) const SEALED: &str = "test";
 pub(super) fn run(args: &Tune, global: Global) -> Outcome {
     let in_use = settings::settings_and_text(args.settings.as_deref(), &args.judge.set)?;
     let current = in_use.0.clone();
-    let mut options = args.options()?;
+    let unit = match args.judge.unit {
+        Some(unit) => unit.unit(),
+        None => first_unit(&args.corpus)?,
+    };
+    let mut options = args.options(unit)?;
     let (grids, text) = match &args.grid {
         Some(path) => settings::grid(path).map(|(grid, text)| (vec![grid], text))?,
-        None => settings::default_grids()?,
+        None => settings::default_grids(unit)?,
     };
-    let request = args.request(global, text, &current);
+    let request = args.request(global, text, (&current, unit));
     let planned = Planned::new(args, &request, &grids, in_use, &mut options)?;
     if args.dry_run {
         return planned.tell(args, &options);

@@ -60,7 +60,7 @@ impl Planned {
         let with_grid = 0..plan.cells();
         let recommended = settings::settings(None, &[])?;
         let mut presets = vec![("recommended".to_owned(), plan.add_settings(&recommended))];
-        for (name, setting) in settings::all_presets()? {
+        for (name, setting) in settings::presets_in(options.judge.unit)? {
             presets.push((name, plan.add_setting(&setting)));
         }
         tell_refused(&plan, request.global);

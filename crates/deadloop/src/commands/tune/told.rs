@@ -1,7 +1,8 @@
 //! What `tune` says on stdout once it has chosen: the verdict first, then what it rests on.
 
 use anstyle::{AnsiColor, Style};
-use deadloop_score::measure::{DELAY, FA_PER_MCHAR, RECALL};
+use deadloop_score::measure::{DELAY, RECALL};
+use deadloop_score::wrong_rate;
 use deadloop_score::{
     Advice, Choice, Choices, ChooseOptions, ExcerptsHead, Price, Ruling, Run, Tally, Why, told,
 };
@@ -193,13 +194,14 @@ fn table(
         .into_iter()
         .map(|(name, cells)| std::iter::once(name).chain(cells).collect())
         .collect();
+    let unit = options.judge.unit;
     let header = [
         "",
-        options.objective.title,
+        &options.objective.title_in(unit),
         "recall",
         "wrong alarms",
-        "per Mchar",
-        "delay, chars",
+        show::per(unit),
+        &DELAY.title_in(unit),
     ];
     show::table(&header, &rows, 1)
 }
@@ -209,18 +211,18 @@ fn of_run(run: &Run, options: &ChooseOptions) -> [String; 5] {
         told(options.objective, run.objective),
         told(&RECALL, run.recall),
         show::count(run.wrong),
-        told(&FA_PER_MCHAR, run.rate),
+        told(wrong_rate(options.judge.unit), run.rate),
         told(&DELAY, run.delay),
     ]
 }
 
 fn of_tally(tally: &Tally, options: &ChooseOptions) -> [String; 5] {
-    let worth = &options.worth;
+    let (worth, rate) = (&options.worth, wrong_rate(options.judge.unit));
     [
         told(options.objective, options.objective.value(tally, worth)),
         told(&RECALL, RECALL.value(tally, worth)),
         show::count(tally.wrong()),
-        told(&FA_PER_MCHAR, FA_PER_MCHAR.value(tally, worth)),
+        told(rate, rate.value(tally, worth)),
         told(&DELAY, DELAY.value(tally, worth)),
     ]
 }
@@ -238,12 +240,13 @@ fn prices(advice: &Advice, planned: &Planned, options: &ChooseOptions) -> String
     shown.sort_by_key(|price| price.at_most);
     let settings: Vec<_> = shown.iter().map(|p| planned.plan.setting(p.cell)).collect();
     let differ = differing(&settings.iter().collect::<Vec<_>>());
+    let unit = options.judge.unit;
     let row = |(p, differ): (&&Price, String)| {
         vec![
             p.at_most.to_string(),
             told(options.objective, p.objective),
             told(&RECALL, p.recall),
-            told(&FA_PER_MCHAR, p.rate),
+            told(wrong_rate(unit), p.rate),
             p.is.join(", "),
             differ,
         ]
@@ -251,9 +254,9 @@ fn prices(advice: &Advice, planned: &Planned, options: &ChooseOptions) -> String
     let rows: Vec<Vec<String>> = shown.iter().zip(differ).map(row).collect();
     let header = [
         "at most",
-        options.objective.title,
+        &options.objective.title_in(unit),
         "recall",
-        "per Mchar",
+        show::per(unit),
         "is",
         "setting",
     ];

@@ -1,0 +1,124 @@
+//! A recording as the events of a stream: what a detector is shown of it.
+
+use deadloop_detect::{Arguments, Channel, Cut, Event as Seen};
+use serde_json::Value;
+
+use crate::transcript::{Body, Event, Transcript};
+
+impl Event {
+    /// The event as a detector sees it.
+    pub fn seen(&self) -> Seen<'_> {
+        match &self.body {
+            Body::Reasoning(text) => Seen::Text(Channel::Reasoning, text),
+            Body::Answer(text) => Seen::Text(Channel::Answer, text),
+            Body::ToolCall {
+                id,
+                name,
+                arguments,
+            } => Seen::Call {
+                id: id.as_deref(),
+                name,
+                arguments: Arguments::Json(arguments),
+            },
+            Body::ToolResult { id, content, error } => Seen::Result {
+                id: id.as_deref(),
+                content,
+                error: Some(*error),
+                cut: self.cut(),
+            },
+            Body::Turn => Seen::Turn {
+                agent: self.rest.get("agent").and_then(Value::as_str),
+            },
+            Body::User(text) => Seen::User(text),
+            Body::System => Seen::System,
+            Body::Handoff { from, to } => Seen::Handoff { from, to },
+            Body::Finish { reason } => Seen::Finish(reason.as_deref()),
+        }
+    }
+
+    /// What is known of a text that the recording cut.
+    fn cut(&self) -> Option<Cut<'_>> {
+        let sha256 = self.rest.get("sha256").and_then(Value::as_str)?;
+        let length = self.rest.get("length").and_then(Value::as_u64);
+        Some(Cut { length, sha256 })
+    }
+
+    /// Whether the model made it: text or a call.
+    fn is_output(&self) -> bool {
+        match &self.body {
+            Body::Reasoning(text) | Body::Answer(text) => !text.is_empty(),
+            Body::ToolCall { .. } => true,
+            _ => false,
+        }
+    }
+}
+
+impl Transcript {
+    /// The events as a detector sees them: [`stream`].
+    pub fn stream(&self) -> impl Iterator<Item = (u64, Seen<'_>)> {
+        stream(&self.events)
+    }
+}
+
+/// The events of a transcript as a detector sees them, each with the number of the event that it is of.
+///
+/// A recording without turns gets one before each stretch of model output that follows a result, a
+/// message of a user or the beginning; its number is that of the output's first event.
+pub fn stream(events: &[Event]) -> impl Iterator<Item = (u64, Seen<'_>)> {
+    let turns = events.iter().any(|e| matches!(e.body, Body::Turn));
+    let mut fresh = !turns;
+    let numbered = (0_u64..).zip(events);
+    numbered.flat_map(move |(number, event)| {
+        let begins = fresh && event.is_output();
+        match event.body {
+            Body::ToolResult { .. } | Body::User(_) => fresh = !turns,
+            _ => fresh &= !begins,
+        }
+        let turn = begins.then_some((number, Seen::Turn { agent: None }));
+        turn.into_iter().chain([(number, event.seen())])
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn transcript(bodies: Vec<Body>) -> Transcript {
+        Transcript {
+            events: bodies.into_iter().map(Event::of).collect(),
+            ..Transcript::default()
+        }
+    }
+
+    fn call() -> Body {
+        Body::ToolCall {
+            id: None,
+            name: "ls".into(),
+            arguments: Value::Null,
+        }
+    }
+
+    fn result() -> Body {
+        Body::ToolResult {
+            id: None,
+            content: String::new(),
+            error: false,
+        }
+    }
+
+    #[test]
+    fn a_run_without_turns_gets_them() {
+        let turns = |bodies: Vec<Body>| {
+            let run = transcript(bodies);
+            let turns = run.stream().filter(|(_, e)| matches!(e, Seen::Turn { .. }));
+            turns.map(|(number, _)| number).collect::<Vec<_>>()
+        };
+        let text = || Body::Answer("so".into());
+        let user = || Body::User("go on".into());
+        let run = vec![user(), text(), call(), call(), result(), result(), text()];
+        assert_eq!(turns(run), [1, 6]);
+        assert_eq!(turns(vec![text(), user(), user(), call()]), [0, 3]);
+        assert_eq!(turns(vec![text(), Body::Turn, text()]), [1], "as recorded");
+        assert_eq!(turns(vec![Body::Answer(String::new())]), [0; 0]);
+    }
+}

@@ -1,0 +1,74 @@
+//! [`Row`]: how many equal things stand in a row, told as facts. Shared by the detectors that count equal
+//! calls, or equal pairs of a call and its result.
+
+use crate::fact::{Bound, Clock, Fact};
+use crate::param::{Domain, Mark, Param, Threshold};
+use crate::stream::{Calls, Kind};
+use crate::value::Literal;
+
+/// The longest row that a setting may ask for.
+const MAX_ROW: u64 = 1000;
+
+/// The one threshold: how long a row has to be.
+pub(crate) const N: Param = Param {
+    name: "n",
+    mark: Mark::Threshold(Threshold {
+        repeats: true,
+        ..Threshold::AT_MOST
+    }),
+    default: Literal::Int(3),
+    domain: Domain::Int {
+        min: 2,
+        max: MAX_ROW as i64,
+    },
+    unit: "calls",
+    doc: "equal ones in a row, the first included",
+};
+
+/// The row that goes on.
+#[derive(Default)]
+pub(crate) struct Row {
+    last: Option<u128>,
+    length: u64,
+    /// Where the second one stands.
+    second: Calls,
+}
+
+impl Row {
+    /// Takes the next thing, by its hash and the number of its call; how many stand in a row now.
+    pub(crate) fn push(&mut self, hash: u128, call: Calls) -> u64 {
+        if self.last != Some(hash) {
+            (self.last, self.length) = (Some(hash), 0);
+        }
+        self.length += 1;
+        if self.length == 2 {
+            self.second = call;
+        }
+        self.length
+    }
+
+    /// The fact that it is as long as it is, where some setting can accept that: the loosest asks for
+    /// `least`, the strictest for no more than [`MAX_ROW`].
+    pub(crate) fn fact(
+        &self,
+        least: u64,
+        (at, clock): (u64, Clock),
+        (kind, unit): (Kind, impl FnOnce() -> String),
+    ) -> Option<Fact> {
+        let known = (least.max(2)..=MAX_ROW).contains(&self.length);
+        let length = Bound::Fixed(i64::try_from(self.length).unwrap_or(i64::MAX));
+        known.then(|| Fact {
+            at,
+            until: at,
+            clock,
+            kind,
+            bounds: vec![length],
+            asked: Vec::new(),
+            check: "row",
+            onset: self.second.into(),
+            period: Calls(1).into(),
+            copies: length,
+            unit: unit(),
+        })
+    }
+}

@@ -1,0 +1,67 @@
+//! [`Channel`]: what positions are counted on.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::units::Unit;
+
+/// A stream inside a transcript. Positions are counted in each one apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Channel {
+    /// Text of the model's thinking, in chars.
+    Reasoning,
+    /// Text of the model's answer, in chars.
+    Answer,
+    /// The argument texts of tool calls, one after the other, in chars.
+    Arguments,
+    /// Tool calls, in calls.
+    Tools,
+    /// Turns of an agent, in turns.
+    Turns,
+}
+
+impl Channel {
+    /// Every channel.
+    pub const ALL: [Self; 5] = [
+        Self::Reasoning,
+        Self::Answer,
+        Self::Arguments,
+        Self::Tools,
+        Self::Turns,
+    ];
+
+    /// The channels that a text detector watches unasked, in the order in which a model usually fills
+    /// them.
+    pub const TEXT: [Self; 2] = [Self::Reasoning, Self::Answer];
+
+    /// The channels that carry text: a detector of text can read any of them.
+    pub const LANES: [Self; 3] = [Self::Reasoning, Self::Answer, Self::Arguments];
+
+    /// The name used in files and commands.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Reasoning => "reasoning",
+            Self::Answer => "answer",
+            Self::Arguments => "arguments",
+            Self::Tools => "tools",
+            Self::Turns => "turns",
+        }
+    }
+
+    /// In what its positions are counted.
+    pub fn unit(self) -> Unit {
+        match self {
+            Self::Reasoning | Self::Answer | Self::Arguments => Unit::Chars,
+            Self::Tools => Unit::Calls,
+            Self::Turns => Unit::Turns,
+        }
+    }
+}
+
+impl fmt::Display for Channel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}

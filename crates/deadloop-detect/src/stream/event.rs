@@ -1,0 +1,142 @@
+//! [`Event`]: one thing that arrives, borrowed from whoever has it.
+
+use std::borrow::Cow;
+
+use serde_json::Value;
+
+use super::channel::Channel;
+
+/// One thing that arrives in a stream, or stands in a recording.
+///
+/// There is no clock in here: who has one says how long nothing came (`Silence`).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Event<'a> {
+    /// A piece of a channel that carries text. Live, the arguments of a call come as text before the
+    /// call itself.
+    Text(Channel, &'a str),
+    /// A tool is called: what is known before it runs.
+    Call {
+        /// Joins the call to its result.
+        id: Option<&'a str>,
+        /// The tool.
+        name: &'a str,
+        /// Its arguments.
+        arguments: Arguments<'a>,
+    },
+    /// What a tool gave back.
+    Result {
+        /// The call's id.
+        id: Option<&'a str>,
+        /// What it said.
+        content: &'a str,
+        /// Whether it failed; `None`: unknown, which is no error.
+        error: Option<bool>,
+        /// What is known of the whole text, where `content` is cut.
+        cut: Option<Cut<'a>>,
+    },
+    /// What came from outside, the task first.
+    User(&'a str),
+    /// A prompt or a tool's definition.
+    System,
+    /// A turn begins.
+    Turn {
+        /// Whose turn, where there are several agents.
+        agent: Option<&'a str>,
+    },
+    /// One agent chose the next.
+    Handoff {
+        /// Who chose.
+        from: &'a str,
+        /// Who is next.
+        to: &'a str,
+    },
+    /// Nothing came for so many milliseconds.
+    Silence(u64),
+    /// The stream ended, and why, where that is said.
+    Finish(Option<&'a str>),
+    /// The connection is gone.
+    Closed,
+}
+
+/// The arguments of a call: the raw text where there is one (it may be broken JSON), or the value that was
+/// made of it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Arguments<'a> {
+    /// As the model wrote them.
+    Raw(&'a str),
+    /// As some program has read them.
+    Json(&'a Value),
+}
+
+impl<'a> Arguments<'a> {
+    /// The text: as it was written, or the value as JSON, its keys in their order.
+    pub fn text(self) -> Cow<'a, str> {
+        match self {
+            Self::Raw(text) => Cow::Borrowed(text),
+            Self::Json(Value::String(text)) => Cow::Borrowed(text),
+            Self::Json(value) => Cow::Owned(value.to_string()),
+        }
+    }
+
+    /// What two calls are compared by: the JSON value with its keys in order, whichever order they came in;
+    /// of text that is no JSON, the text without white space at both ends.
+    pub fn canonical(self) -> String {
+        let text = match self {
+            Self::Raw(text) => text,
+            Self::Json(Value::String(text)) => text,
+            Self::Json(value) => return sorted(value.clone()).to_string(),
+        };
+        match serde_json::from_str::<Value>(text) {
+            Ok(value) => sorted(value).to_string(),
+            Err(_) => text.trim().to_owned(),
+        }
+    }
+}
+
+/// The value with the keys of every object in order. Its depth is that of JSON that could be read.
+fn sorted(value: Value) -> Value {
+    match value {
+        Value::Array(items) => items.into_iter().map(sorted).collect(),
+        Value::Object(map) => {
+            let mut fields: Vec<(String, Value)> = map.into_iter().collect();
+            fields.sort_by(|a, b| a.0.cmp(&b.0));
+            let fields = fields.into_iter().map(|(key, value)| (key, sorted(value)));
+            Value::Object(fields.collect())
+        }
+        other => other,
+    }
+}
+
+/// What is known of a text that was cut.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cut<'a> {
+    /// Chars of the whole text, where recorded.
+    pub length: Option<u64>,
+    /// The first hexadecimal digits of its SHA-256.
+    pub sha256: &'a str,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arguments_are_compared_as_json_values() {
+        let same = |a, b| Arguments::Raw(a).canonical() == Arguments::Raw(b).canonical();
+        assert!(same(
+            r#"{"a": 1, "b": {"y": 2, "x": 3}}"#,
+            r#"{"b":{"x":3,"y":2},"a":1}"#
+        ));
+        assert!(
+            same(r#"{"a": 1, "a": 2}"#, r#"{"a":2}"#),
+            "the last of doubled keys"
+        );
+        assert!(!same(r#"{"a": 1}"#, r#"{"a": 1.0}"#));
+        assert!(same("  ls -l\n", "ls -l"), "what is no JSON is trimmed");
+        assert!(!same("ls -l", "ls  -l"));
+        let value = serde_json::json!({"b": 1, "a": 2});
+        let raw = Arguments::Raw(r#"{"a":2,"b":1}"#);
+        assert_eq!(Arguments::Json(&value).canonical(), raw.canonical());
+        assert_eq!(Arguments::Json(&value).text(), r#"{"b":1,"a":2}"#);
+    }
+}

@@ -1,0 +1,141 @@
+//! [`Kind`]: what kind of loop it is.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// What kind of loop it is: of an alarm (what the detector saw) and of a label (the truth).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// A short unit over and over: "thinkthinkthink" (seed 000, type 3).
+    ShortSequence,
+    /// The same sentences or paragraphs (seed 000, type 1).
+    Paragraph,
+    /// The same list items under rising numbers (seed 000, type 2).
+    OrderedList,
+    /// Copies that differ in a word, a number, a name.
+    NearRepeat,
+    /// The same few ideas again, in other words.
+    Circling,
+    /// One tool call over and over.
+    #[serde(alias = "tool-repeat")]
+    IdenticalCall,
+    /// One tool call over and over, with the same result each time.
+    SameCallSameResult,
+    /// A cycle of tool calls.
+    #[serde(alias = "tool-cycle")]
+    Cycle,
+    /// The same calls and results come back, with others between.
+    Interleaved,
+    /// Calls that bring nothing new, in no fixed order.
+    AperiodicStagnation,
+    /// An error is met again and again.
+    ErrorRetry,
+    /// Turns without a call, in a row.
+    Monologue,
+    /// Agents hand the work to each other and back.
+    Handoff,
+    /// More turns or calls than are allowed.
+    Iterations,
+    /// More tokens than the window holds.
+    Budget,
+    /// Anything else.
+    Other,
+}
+
+impl Kind {
+    /// All kinds, in the order of tables and charts.
+    pub const ALL: [Self; 16] = [
+        Self::ShortSequence,
+        Self::Paragraph,
+        Self::OrderedList,
+        Self::NearRepeat,
+        Self::Circling,
+        Self::IdenticalCall,
+        Self::SameCallSameResult,
+        Self::Cycle,
+        Self::Interleaved,
+        Self::AperiodicStagnation,
+        Self::ErrorRetry,
+        Self::Monologue,
+        Self::Handoff,
+        Self::Iterations,
+        Self::Budget,
+        Self::Other,
+    ];
+
+    /// The name used in files and commands.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::ShortSequence => "short-sequence",
+            Self::Paragraph => "paragraph",
+            Self::OrderedList => "ordered-list",
+            Self::NearRepeat => "near-repeat",
+            Self::Circling => "circling",
+            Self::IdenticalCall => "identical-call",
+            Self::SameCallSameResult => "same-call-same-result",
+            Self::Cycle => "cycle",
+            Self::Interleaved => "interleaved",
+            Self::AperiodicStagnation => "aperiodic-stagnation",
+            Self::ErrorRetry => "error-retry",
+            Self::Monologue => "monologue",
+            Self::Handoff => "handoff",
+            Self::Iterations => "iterations",
+            Self::Budget => "budget",
+            Self::Other => "other",
+        }
+    }
+
+    /// The kind of that name; `tool-repeat` and `tool-cycle` are older names of two of them.
+    pub fn parse(name: &str) -> Option<Self> {
+        match name {
+            "tool-repeat" => Some(Self::IdenticalCall),
+            "tool-cycle" => Some(Self::Cycle),
+            _ => Self::ALL.into_iter().find(|kind| kind.name() == name),
+        }
+    }
+
+    /// What the model was doing, as a clause for whoever waits: `was repeating itself`.
+    pub fn was_doing(self) -> &'static str {
+        match self {
+            Self::ShortSequence | Self::Paragraph | Self::OrderedList => "was repeating itself",
+            Self::NearRepeat => "was repeating itself with small changes",
+            Self::Circling => "was going round the same few ideas",
+            Self::IdenticalCall => "was making the same tool call again and again",
+            Self::SameCallSameResult => {
+                "was making the same tool call again and again, and got the same result each time"
+            }
+            Self::Cycle => "was making the same few tool calls in turn",
+            Self::Interleaved => "was coming back to tool calls whose results it had",
+            Self::AperiodicStagnation => "was making tool calls that brought nothing new",
+            Self::ErrorRetry => "was running into the same kind of error again and again",
+            Self::Monologue => "was taking turn after turn without doing anything",
+            Self::Handoff => "was passing the work back and forth",
+            Self::Iterations => "had used all the steps that it is allowed",
+            Self::Budget => "had filled the context that it has",
+            Self::Other => "was not getting anywhere",
+        }
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_is_read_again_and_two_older_ones_too() {
+        for kind in Kind::ALL {
+            assert_eq!(Kind::parse(kind.name()), Some(kind));
+        }
+        assert_eq!(Kind::parse("tool-cycle"), Some(Kind::Cycle));
+        assert_eq!(Kind::parse("tool-repeat"), Some(Kind::IdenticalCall));
+        assert_eq!(Kind::parse("loop"), None);
+    }
+}

@@ -1,0 +1,39 @@
+//! The ground floor: what a live stream and a recording have in common.
+//!
+//! | to find | look in |
+//! |---|---|
+//! | what arrives: text, calls, results, turns | [`Event`] |
+//! | what positions are counted on, and in what | [`Channel`], [`Unit`], [`Units`] |
+//! | how much of each channel had arrived | [`Seen`] |
+//! | a place in a transcript, which can be ordered | [`Cursor`] |
+//! | what kind of loop it is | [`Kind`] |
+//!
+//! A position is a number of units of **its** channel. Chars, calls and turns are types of their own, so
+//! that the compiler refuses to add or compare them:
+//!
+//! ```compile_fail
+//! use deadloop_detect::{Calls, Chars};
+//! let mixed = Chars(10_126) + Calls(39); // a char is no call
+//! ```
+//! ```compile_fail
+//! use deadloop_detect::{Calls, Turns};
+//! assert!(Calls(3) < Turns(4)); // neither is before the other
+//! ```
+//! ```
+//! use deadloop_detect::{Calls, Chars, Units};
+//! assert_eq!(Chars(3) + Chars(4), Chars(7));
+//! let (chars, calls) = (Units::from(Chars(3)), Units::from(Calls(4)));
+//! assert_eq!(chars.partial_cmp(&calls), None);
+//! ```
+
+mod channel;
+mod event;
+mod kind;
+mod seen;
+mod units;
+
+pub use channel::Channel;
+pub use event::{Arguments, Cut, Event};
+pub use kind::Kind;
+pub use seen::{Cursor, Seen};
+pub use units::{Calls, Chars, Turns, Unit, Units};

@@ -1,0 +1,190 @@
+//! Counts of chars, calls and turns, each in a type of its own, and [`Units`]: one of them.
+
+use std::cmp::Ordering;
+use std::fmt;
+use std::ops::{Add, Sub};
+
+use serde::{Deserialize, Serialize, Serializer};
+
+/// Defines a count that adds to and compares with nothing but its like.
+macro_rules! count {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(
+            Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+        )]
+        #[serde(transparent)]
+        pub struct $name(pub u64);
+
+        impl $name {
+            /// `self - other`, or 0 where that would be negative.
+            #[must_use]
+            pub fn saturating_sub(self, other: Self) -> Self {
+                Self(self.0.saturating_sub(other.0))
+            }
+        }
+
+        impl Add for $name {
+            type Output = Self;
+            fn add(self, other: Self) -> Self {
+                Self(self.0 + other.0)
+            }
+        }
+
+        impl Sub for $name {
+            type Output = Self;
+            fn sub(self, other: Self) -> Self {
+                Self(self.0 - other.0)
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.0.fmt(f)
+            }
+        }
+
+        impl From<$name> for Units {
+            fn from(count: $name) -> Self {
+                Self::$name(count)
+            }
+        }
+    };
+}
+
+count! {
+    /// A count of Unicode scalar values ("chars"), or a position counted in them from the start of a
+    /// channel. Bytes, UTF-16 units and tokens are other things and never cross a public function.
+    Chars
+}
+count! {
+    /// A count of tool calls, or a position counted in them from the start of a run.
+    Calls
+}
+count! {
+    /// A count of turns of an agent, or a position counted in them from the start of a run.
+    Turns
+}
+
+impl Chars {
+    /// How many chars `text` has.
+    pub fn of(text: &str) -> Self {
+        Self(text.chars().count() as u64)
+    }
+}
+
+/// In what something is counted.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum Unit {
+    /// Unicode scalar values.
+    #[default]
+    Chars,
+    /// Tool calls.
+    Calls,
+    /// Turns of an agent.
+    Turns,
+}
+
+impl Unit {
+    /// Every unit, in the order of tables.
+    pub const ALL: [Self; 3] = [Self::Chars, Self::Calls, Self::Turns];
+
+    /// The name used in files and commands.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Chars => "chars",
+            Self::Calls => "calls",
+            Self::Turns => "turns",
+        }
+    }
+
+    /// So many of it.
+    pub fn of(self, count: u64) -> Units {
+        match self {
+            Self::Chars => Units::Chars(Chars(count)),
+            Self::Calls => Units::Calls(Calls(count)),
+            Self::Turns => Units::Turns(Turns(count)),
+        }
+    }
+}
+
+impl fmt::Display for Unit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// A length in a channel, or a position counted from its start, in the channel's own unit. Counts of
+/// different units are neither equal nor ordered, and nothing adds them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Units {
+    /// So many chars.
+    Chars(Chars),
+    /// So many calls.
+    Calls(Calls),
+    /// So many turns.
+    Turns(Turns),
+}
+
+impl Units {
+    /// The bare number, for what is written. Two of these may be of different units.
+    pub fn count(self) -> u64 {
+        match self {
+            Self::Chars(Chars(n)) | Self::Calls(Calls(n)) | Self::Turns(Turns(n)) => n,
+        }
+    }
+
+    /// In what it is counted.
+    pub fn unit(self) -> Unit {
+        match self {
+            Self::Chars(_) => Unit::Chars,
+            Self::Calls(_) => Unit::Calls,
+            Self::Turns(_) => Unit::Turns,
+        }
+    }
+
+    /// How many units lie between `from` and here: 0 where `from` comes later, and where it is of
+    /// another unit.
+    pub fn since(self, from: Self) -> u64 {
+        match self.unit() == from.unit() {
+            true => self.count().saturating_sub(from.count()),
+            false => 0,
+        }
+    }
+}
+
+impl PartialOrd for Units {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        (self.unit() == other.unit()).then(|| self.count().cmp(&other.count()))
+    }
+}
+
+/// The number alone: the unit is that of the channel beside it.
+impl fmt::Display for Units {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.count().fmt(f)
+    }
+}
+
+impl Serialize for Units {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_u64(self.count())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_of_two_units_are_not_ordered() {
+        let (chars, calls) = (Unit::Chars.of(3), Unit::Calls.of(3));
+        assert_eq!(chars.partial_cmp(&calls), None);
+        assert_ne!(chars, calls);
+        assert!(Unit::Calls.of(2) < calls);
+        assert_eq!((calls.since(Unit::Calls.of(1)), calls.since(chars)), (2, 0));
+    }
+}

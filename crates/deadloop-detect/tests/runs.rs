@@ -1,0 +1,236 @@
+//! The detectors of runs against vectors that a slow reference made, and against their laws.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "in the helpers of tests as in tests"
+)]
+
+use deadloop_detect::{
+    Alarm, Arguments, Channel, Cut, Detector, Event, Guard, Member, Params, Setting, Value,
+};
+use proptest::prelude::*;
+use serde::Deserialize;
+use serde_json::Value as Json;
+
+#[derive(Deserialize)]
+struct Vector {
+    guard: String,
+    params: serde_json::Map<String, Json>,
+    events: Vec<Json>,
+    expect: Option<Expect>,
+}
+
+#[derive(Debug, Deserialize, PartialEq)]
+struct Expect {
+    event: u64,
+    calls: u64,
+    turns: u64,
+    kind: String,
+}
+
+impl From<Alarm> for Expect {
+    fn from(alarm: Alarm) -> Self {
+        Self {
+            event: alarm.event,
+            calls: alarm.calls.0,
+            turns: alarm.turns.0,
+            kind: alarm.kind.name().into(),
+        }
+    }
+}
+
+/// The event that a recording has.
+fn event(json: &Json) -> Event<'_> {
+    let text = |name: &str| json[name].as_str();
+    match text("type").unwrap() {
+        "turn" => Event::Turn {
+            agent: text("agent"),
+        },
+        "tool_call" => Event::Call {
+            id: text("id"),
+            name: text("name").unwrap(),
+            arguments: Arguments::Json(&json["arguments"]),
+        },
+        "tool_result" => Event::Result {
+            id: text("id"),
+            content: text("content").unwrap_or(""),
+            error: json["error"].as_bool(),
+            cut: text("sha256").map(|sha256| Cut {
+                length: json["length"].as_u64(),
+                sha256,
+            }),
+        },
+        "user" => Event::User(text("text").unwrap()),
+        "answer" => Event::Text(Channel::Answer, text("text").unwrap()),
+        "reasoning" => Event::Text(Channel::Reasoning, text("text").unwrap()),
+        "finish" => Event::Finish(text("reason")),
+        other => panic!("no event is {other}"),
+    }
+}
+
+fn value(json: &Json) -> Value {
+    match json {
+        Json::Bool(b) => Value::Bool(*b),
+        Json::Number(n) => Value::Int(n.as_i64().unwrap()),
+        Json::String(s) => Value::Text(s.clone()),
+        Json::Array(items) => Value::List(items.iter().map(value).collect()),
+        other => panic!("no parameter is {other}"),
+    }
+}
+
+fn setting(detector: &str, params: &serde_json::Map<String, Json>) -> Setting {
+    let detector = Detector::find(detector).unwrap();
+    let mut all = Params::defaults(detector);
+    for (name, json) in params {
+        assert!(detector.param(name).is_some(), "{}: {name}", detector.name);
+        all.set(name, value(json));
+    }
+    let member = Member {
+        detector,
+        channel: None,
+        params: all,
+    };
+    assert_eq!(member.check(), Ok(()));
+    Setting {
+        members: vec![member],
+    }
+}
+
+fn alarm<'e>(setting: &Setting, events: impl IntoIterator<Item = Event<'e>>) -> Option<Alarm> {
+    let mut guard = Guard::new(setting).unwrap();
+    events.into_iter().find_map(|event| guard.push(&event))
+}
+
+fn vectors() -> Vec<Vector> {
+    let text = include_str!("../../../tests/vectors/agents.jsonl");
+    let vectors = text.lines().map(|line| serde_json::from_str(line).unwrap());
+    vectors.collect()
+}
+
+#[test]
+fn every_vector_alarms_where_the_reference_does() {
+    let all = vectors();
+    assert_eq!(all.len(), 44);
+    for (i, vector) in all.into_iter().enumerate() {
+        let setting = setting(&vector.guard, &vector.params);
+        let found = alarm(&setting, vector.events.iter().map(event));
+        assert_eq!(
+            found.map(Expect::from),
+            vector.expect,
+            "{i}: {}",
+            vector.guard
+        );
+    }
+}
+
+/// A run that is cut after the alarm's event gives the same alarm, and one cut before gives none.
+#[test]
+fn what_comes_later_changes_nothing() {
+    for vector in vectors() {
+        let setting = setting(&vector.guard, &vector.params);
+        let Some(whole) = alarm(&setting, vector.events.iter().map(event)) else {
+            continue;
+        };
+        let upto = |n: u64| vector.events.iter().take(usize::try_from(n).unwrap());
+        let cut = alarm(&setting, upto(whole.event + 1).map(event));
+        assert_eq!(cut.as_ref(), Some(&whole));
+        assert_eq!(alarm(&setting, upto(whole.event).map(event)), None);
+    }
+}
+
+/// The onset is the second copy's call, and the sentence says what happened.
+#[test]
+fn an_alarm_of_a_run_counts_calls() {
+    let call = Event::Call {
+        id: None,
+        name: "ls",
+        arguments: Arguments::Raw("{}"),
+    };
+    let other = Event::Call {
+        id: None,
+        name: "cat",
+        arguments: Arguments::Raw("{}"),
+    };
+    let events = [other, Event::Turn { agent: None }, call, call, call];
+    let setting = setting("duplicate", &serde_json::Map::new());
+    let told = alarm(&setting, events).unwrap();
+    assert_eq!(told.channel, Channel::Tools);
+    assert_eq!((told.exact.count(), told.onset.count()), (4, 2));
+    assert_eq!((told.event, told.calls.0, told.turns.0), (4, 4, 1));
+    assert_eq!(told.what(), "3 copies of 1 call");
+    let line = told.log_line();
+    let wanted = "identical-call in tools, calls 2..4 (known at 4), 3 copies of 1 call: \"ls({})\"";
+    assert!(line.contains(wanted), "{line}");
+    let said = told.user_message();
+    assert!(
+        said.contains("the same tool call again and again"),
+        "{said}"
+    );
+}
+
+/// The arguments of each call are a text of their own, and positions go on over the run.
+#[test]
+fn a_text_detector_reads_the_arguments_of_each_call_anew() {
+    let toml = "[[guard]]\ndetector = \"periodic\"\nchannel = \"arguments\"\n[guard.params]\nmin_chars = 40\nmin_single = 40\n";
+    let settings = deadloop_detect::Settings::parse(toml).unwrap();
+    let piece = "ab".repeat(15);
+    let call = |arguments| Event::Call {
+        id: None,
+        name: "write",
+        arguments: Arguments::Raw(arguments),
+    };
+    let text = |piece| Event::Text(Channel::Arguments, piece);
+    // 30 chars in each of two calls are no 40 in a row.
+    let apart = [text(&piece), call(&piece), text(&piece), call(&piece)];
+    assert_eq!(alarm(settings.guard(), apart), None);
+    let events = [text(&piece), call(&piece), text(&piece), text(&piece)];
+    let told = alarm(settings.guard(), events).unwrap();
+    assert_eq!((told.channel, told.calls.0), (Channel::Arguments, 1));
+    assert_eq!((told.exact.count(), told.onset.count()), (70, 32));
+}
+
+#[test]
+fn a_detector_is_asked_for_a_channel_that_it_reads() {
+    let refused = |detector: &str, channel: &str| {
+        let toml = format!("[[guard]]\ndetector = \"{detector}\"\nchannel = \"{channel}\"\n");
+        deadloop_detect::Settings::parse(&toml).map_err(|e| e.to_string())
+    };
+    assert!(refused("duplicate", "tools").is_ok());
+    assert!(refused("periodic", "arguments").is_ok());
+    let told = refused("periodic", "tools").unwrap_err();
+    assert_eq!(
+        told,
+        "3:11: periodic does not read channel \"tools\"; there is: reasoning, answer, arguments"
+    );
+    let told = refused("duplicate", "answer").unwrap_err();
+    assert!(told.contains("there is: tools"), "{told}");
+    let told = refused("duplicate", "tool").unwrap_err();
+    assert!(told.contains("has no channel \"tool\""), "{told}");
+}
+
+proptest! {
+    /// Renaming ids one to one changes nothing; neither does the order of keys, unless the raw text counts.
+    #[test]
+    fn ids_and_the_order_of_keys_do_not_matter(
+        picks in prop::collection::vec((0..3_u8, 0..2_u8, any::<bool>()), 0..24),
+        pair in any::<bool>(),
+    ) {
+        let run = |name: fn(usize) -> String, swapped: bool| {
+            let mut events = Vec::new();
+            for (i, (which, answer, fails)) in picks.iter().enumerate() {
+                let arguments = match swapped {
+                    true => format!("{{\"b\": {which}, \"a\": 1}}"),
+                    false => format!("{{\"a\":1,\"b\":{which}}}"),
+                };
+                events.push(serde_json::json!({"type": "tool_call", "id": name(i), "name": "t", "arguments": arguments}));
+                events.push(serde_json::json!({"type": "tool_result", "id": name(i), "content": format!("{answer}"), "error": fails}));
+            }
+            let detector = if pair { "same-pair" } else { "duplicate" };
+            alarm(&setting(detector, &serde_json::Map::new()), events.iter().map(event))
+        };
+        let plain = run(|i| format!("c{i}"), false).map(Expect::from);
+        prop_assert_eq!(&run(|i| format!("x{}", 1000 - i), false).map(Expect::from), &plain);
+        prop_assert_eq!(&run(|i| format!("c{i}"), true).map(Expect::from), &plain);
+    }
+}
