@@ -4,7 +4,7 @@
 #![allow(clippy::expect_used, reason = "in the helpers of tests as in tests")]
 
 use deadloop_corpus::{Body, Event, Transcript};
-use deadloop_detect::{Alarm, Channel, Event as Arriving, Guard, Setting};
+use deadloop_detect::{Alarm, Channel, Guard, Setting};
 use deadloop_replay::{Plan, Record, Stop, decide};
 use deadloop_tests::generate;
 use proptest::prelude::*;
@@ -56,18 +56,11 @@ fn transcript(bodies: &[Body]) -> Transcript {
     }
 }
 
-/// Through the live guard; the text of a call's arguments comes before the call.
+/// Through the live guard.
 fn live(setting: &Setting, run: &Transcript) -> Option<Told> {
     let mut guard = Guard::new(setting).expect("no program");
-    run.stream().find_map(|(_, event)| {
-        if let Arriving::Call { arguments, .. } = event {
-            let told = guard.push_text(Channel::Arguments, &arguments.text());
-            if let Some(alarm) = told {
-                return Some(alarm.into());
-            }
-        }
-        guard.push(&event).map(Told::from)
-    })
+    let mut events = run.stream();
+    events.find_map(|(_, event)| guard.push(&event).map(Told::from))
 }
 
 fn cell_of(plan: &Plan, record: &Record, cell: usize) -> Option<Told> {

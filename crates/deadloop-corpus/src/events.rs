@@ -43,6 +43,14 @@ impl Event {
         Some(Cut { length, sha256 })
     }
 
+    /// Whether only the run of an agent has it.
+    fn is_of_run(&self) -> bool {
+        matches!(
+            self.body,
+            Body::ToolCall { .. } | Body::ToolResult { .. } | Body::User(_)
+        )
+    }
+
     /// Whether the model made it: text or a call.
     fn is_output(&self) -> bool {
         match &self.body {
@@ -62,16 +70,19 @@ impl Transcript {
 
 /// The events of a transcript as a detector sees them, each with the number of the event that it is of.
 ///
-/// A recording without turns gets one before each stretch of model output that follows a result, a
-/// message of a user or the beginning; its number is that of the output's first event.
+/// A run without turns gets one before each stretch of model output that follows a result, a message of a user or
+/// the beginning; its number is that of the output's first event. What has no call, no result and no message of a
+/// user is no run.
 pub fn stream(events: &[Event]) -> impl Iterator<Item = (u64, Seen<'_>)> {
     let turns = events.iter().any(|e| matches!(e.body, Body::Turn));
-    let mut fresh = !turns;
+    let is_run = || events.iter().any(|event| event.is_of_run());
+    let begins_anew = !turns && is_run();
+    let mut fresh = begins_anew;
     let numbered = (0_u64..).zip(events);
     numbered.flat_map(move |(number, event)| {
         let begins = fresh && event.is_output();
         match event.body {
-            Body::ToolResult { .. } | Body::User(_) => fresh = !turns,
+            Body::ToolResult { .. } | Body::User(_) => fresh = begins_anew,
             _ => fresh &= !begins,
         }
         let turn = begins.then_some((number, Seen::Turn { agent: None }));
@@ -119,6 +130,6 @@ mod tests {
         assert_eq!(turns(run), [1, 6]);
         assert_eq!(turns(vec![text(), user(), user(), call()]), [0, 3]);
         assert_eq!(turns(vec![text(), Body::Turn, text()]), [1], "as recorded");
-        assert_eq!(turns(vec![Body::Answer(String::new())]), [0; 0]);
+        assert_eq!(turns(vec![text(), text()]), [0; 0], "no run");
     }
 }

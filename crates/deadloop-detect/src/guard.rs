@@ -84,6 +84,8 @@ pub struct Guard {
     seen: Seen,
     /// How many events have been pushed.
     events: u64,
+    /// Whether the last of them was text of a call's arguments: then the call brings nothing more of it.
+    heard: bool,
     fired: bool,
     facts: Vec<Fact>,
 }
@@ -127,6 +129,7 @@ impl Guard {
             parts,
             seen: Seen::default(),
             events: 0,
+            heard: false,
             fired: false,
             facts: Vec::new(),
         }
@@ -146,6 +149,8 @@ impl Guard {
 
     /// Takes the next event. `Some` at the first alarm; from then on `None`: the stream is over.
     ///
+    /// The arguments of a call may come as text before it; where they did not, those of the call are read as such.
+    ///
     /// ```
     /// use deadloop_detect::{Arguments, Event, Guard, Settings};
     ///
@@ -162,6 +167,22 @@ impl Guard {
         }
         let number = self.events;
         self.events += 1;
+        let heard = std::mem::replace(
+            &mut self.heard,
+            matches!(event, Event::Text(Channel::Arguments, _)),
+        );
+        if let (Event::Call { arguments, .. }, false) = (event, heard) {
+            let text = arguments.text();
+            let text = Event::Text(Channel::Arguments, &text);
+            if let Some(alarm) = self.take(&text, number) {
+                return Some(alarm);
+            }
+        }
+        self.take(event, number)
+    }
+
+    /// Takes what the event with this number is.
+    fn take(&mut self, event: &Event<'_>, number: u64) -> Option<Alarm> {
         self.seen = after(self.seen, event);
         // All of it is in this event: what is left of the order of moments is the offset, then the member.
         let first = (0..self.parts.len())

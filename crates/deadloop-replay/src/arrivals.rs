@@ -328,7 +328,6 @@ mod tests {
             Seen {
                 reasoning: Chars(4),
                 answer: Chars(3),
-                turns: deadloop_detect::Turns(1),
                 ..Seen::default()
             }
         );

@@ -251,7 +251,7 @@ fn channel_of(
 mod tests {
     use super::*;
     use deadloop_replay::corpus::{Body, Transcript};
-    use deadloop_replay::detect::{Chars, Turns};
+    use deadloop_replay::detect::Chars;
     use std::path::PathBuf;
     use std::sync::Arc;
 
@@ -318,7 +318,6 @@ mod tests {
             Seen {
                 reasoning: Chars(8),
                 answer: Chars(6),
-                turns: Turns(1),
                 ..Seen::default()
             }
         );

@@ -189,7 +189,6 @@ fn units(event: &Event) -> Option<(Channel, u64, bool)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use deadloop_replay::detect::Turns;
 
     fn text(channel: Channel, text: &str, t_ms: f64, tokens: u64) -> Event {
         let body = match channel {
@@ -217,8 +216,6 @@ mod tests {
         Seen {
             reasoning: Chars(reasoning),
             answer: Chars(answer),
-            // Nobody recorded it: it begins before the first word.
-            turns: Turns(1),
             ..Seen::default()
         }
     }

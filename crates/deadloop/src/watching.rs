@@ -136,7 +136,7 @@ impl<'a> Watching<'a> {
             if let (Some(chars), Event::Text(_, text)) = (chars, event) {
                 before = std::mem::replace(chars, *chars + Chars::of(text));
             }
-            if let Some(alarm) = self.push(&event) {
+            if let Some(alarm) = self.guard.push(&event) {
                 stop = Some(match event {
                     Event::Text(_, text) => {
                         let known = alarm.exact.since(before.into());
@@ -161,16 +161,6 @@ impl<'a> Watching<'a> {
         seen.problems
             .extend_from_slice(&self.reader.problems()[named..]);
         stop
-    }
-
-    /// Into the guard. A call has come as a whole: the text of its arguments goes before it.
-    fn push(&mut self, event: &Event<'_>) -> Option<Alarm> {
-        if let Event::Call { arguments, .. } = event {
-            let text = arguments.text();
-            let alarm = self.guard.push_text(Channel::Arguments, &text);
-            return alarm.or_else(|| self.guard.push(event));
-        }
-        self.guard.push(event)
     }
 
     /// Where an event ends at whose char `known` the alarm was known. A piece of text is as long as

@@ -2,7 +2,7 @@
 
 use deadloop_score::Case;
 use deadloop_score::replay::corpus::{Body, Entry, Event, Place, Transcript};
-use deadloop_score::replay::detect::{Channel, Chars, Kind, Turns};
+use deadloop_score::replay::detect::{Channel, Chars, Kind};
 use deadloop_score::replay::{Cursor, Moment, Seen, Stop};
 use serde_json::Value;
 
@@ -53,8 +53,6 @@ pub(crate) fn moment(channel: Channel, at: u64, lengths: (u64, u64)) -> Moment {
     let seen = Seen {
         reasoning: Chars(reasoning),
         answer: Chars(answer),
-        // Nobody recorded it: it begins before the first word.
-        turns: Turns(1),
         ..Seen::default()
     };
     Moment {
