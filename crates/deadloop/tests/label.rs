@@ -245,8 +245,10 @@ fn disputes_of_a_replay_with_its_labels_come_worst_first_and_can_be_reviewed() {
     assert_eq!(found[0]["looks_like"], "a loop from char 62 on");
     assert_eq!(found[3]["looks_like"], "no repetition");
     assert_eq!(found[3]["alarm"], Value::Null);
-    let told = fine(&place.label(&["d.jsonl", "--disputes", "run"], ""));
-    assert!(told.contains("--disputes run --review"), "{told}");
+    let run = place.label(&["d.jsonl", "--disputes", "run"], "");
+    assert!(fine(&run).contains("4 of 4 disputes"));
+    let next = stderr(&run);
+    assert!(next.contains("--disputes run --review"), "{next}");
     // Only the four are asked about: `l` says loop.
     fine(&place.label(&["d.jsonl", "--disputes", "run", "--review"], "l\nl\nq\n"));
     let labels = place.read("d.labels.csv");

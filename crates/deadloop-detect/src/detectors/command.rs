@@ -21,7 +21,7 @@ pub(super) static ENTRY: Detector = Detector {
     exactly: "",
     params: PARAMS,
     presets: "",
-    grid: "",
+    grid: include_str!("command_grid.toml"),
     response: Response::Stop,
     fires: Sample::None,
     quiet: Sample::None,

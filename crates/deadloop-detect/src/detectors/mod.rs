@@ -47,7 +47,7 @@ pub struct Detector {
     pub params: &'static [Param],
     /// Its presets, as TOML; read with [`crate::presets`].
     pub presets: &'static str,
-    /// Its default grid, as TOML: what `tune` searches where no grid is named. Empty for a program.
+    /// Its default grid, as TOML: what `tune` searches where no grid is named; of a program an example.
     pub grid: &'static str,
     /// What its alarm does where a setting does not say.
     pub response: Response,
