@@ -210,12 +210,13 @@ fn tail(text: &[char], candidates: &[Candidate]) -> Option<Span> {
     };
     let mut span = span(text, best);
     span.end = None;
-    let stale = stale_since(text, span.onset);
-    let stale = (stale + STALE <= span.onset).then_some(stale);
-    span.earliest = lead(candidates, &best.stretch)
-        .into_iter()
-        .chain(stale)
-        .min();
+    span.earliest = lead(candidates, &best.stretch);
+    // What is known to lead into it says to the char where it begins.
+    let begins = span.earliest.unwrap_or(span.onset);
+    let stale = stale_since(text, begins);
+    if stale + STALE <= begins {
+        span.earliest = Some(stale);
+    }
     Some(span)
 }
 

@@ -82,7 +82,7 @@ impl Place {
     pub(crate) fn ids(&self, ids: &[&str]) -> Corpus {
         let events = || {
             vec![
-                json!({"type": "turn"}),
+                json!({"type": "system"}),
                 json!({"type": "answer", "text": "x"}),
             ]
         };

@@ -21,7 +21,7 @@ pub(super) static ENTRY: Detector = Detector {
     exactly: "",
     params: PARAMS,
     presets: "",
-    grid: include_str!("command_grid.toml"),
+    grid: include_str!("grid.toml"),
     response: Response::Stop,
     fires: Sample::None,
     quiet: Sample::None,
