@@ -31,7 +31,7 @@ pub(super) fn confidence_near(text: &[char], near: &Recycled, ends: Ends) -> f64
     let stretch = &near.stretch;
     // What is asked for item by item differs in more than that.
     let alike = 15.0 * (near.alike - 0.92);
-    let amount = amount(stretch).min(4.0) - 3.1;
+    let amount = amount(stretch).min(4.0) - 2.9;
     certain(amount + alike + form(text, stretch) + what(text, stretch, ends) + ending(ends))
 }
 
