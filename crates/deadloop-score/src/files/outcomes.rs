@@ -6,6 +6,7 @@ use std::path::Path;
 use deadloop_replay::Stop;
 use deadloop_replay::detect::Kind;
 
+use super::scores::RESPONSE;
 use super::store::{FileError, TableWriter};
 use super::table::{Cell, Schema, Table, Type};
 use crate::cases::Case;
@@ -18,7 +19,7 @@ use crate::verdict::{Outcome, Verdict};
 /// The contract's columns, then: the alarm's channel (`channel` is the span's, and the alarm's
 /// where there is no span), the span's `earliest` and `period`, what the scores sum, and the hash of
 /// the text.
-const COLUMNS: [(&str, Type); 32] = [
+const COLUMNS: [(&str, Type); 37] = [
     ("transcript", Type::Text),
     ("model", Type::Text),
     ("profile", Type::Text),
@@ -42,6 +43,11 @@ const COLUMNS: [(&str, Type); 32] = [
     ("saved", Type::Int),
     ("lost", Type::Int),
     ("error", Type::Text),
+    ("unit", Type::Text),
+    ("response", Type::Text),
+    ("alarm_event", Type::Int),
+    ("alarm_calls", Type::Int),
+    ("alarm_turns", Type::Int),
     ("alarm_channel", Type::Text),
     ("earliest", Type::Int),
     ("period", Type::Int),
@@ -175,6 +181,7 @@ impl Row<'_> {
         cells.extend(self.alarm());
         cells.extend(self.worth());
         cells.push(Cell::maybe(self.error));
+        cells.extend(self.moment());
         cells.extend(self.extra());
         cells
     }
@@ -224,6 +231,18 @@ impl Row<'_> {
             Cell::counted(outcome.latency_tokens),
             Cell::counted(scored.then_some(outcome.saved)),
             Cell::counted(scored.then_some(outcome.lost)),
+        ]
+    }
+
+    /// In what it was judged, what the alarm does, and the alarm's place among the events, calls and turns of the run.
+    fn moment(&self) -> [Cell; 5] {
+        let at = self.stop.map(|stop| stop.exact);
+        [
+            Cell::text(self.options.unit.name()),
+            Cell::text(RESPONSE),
+            Cell::counted(at.map(|at| at.place.event)),
+            Cell::counted(at.map(|at| at.seen.tools.0)),
+            Cell::counted(at.map(|at| at.seen.turns.0)),
         ]
     }
 

@@ -301,7 +301,7 @@ pub(crate) fn per(unit: Unit) -> f64 {
 }
 
 /// What an alarm does: the only one so far.
-const RESPONSE: &str = "stop";
+pub(super) const RESPONSE: &str = "stop";
 
 /// The cells that say whose transcripts a row is of, and in what they are counted.
 pub(crate) fn whose(model: &str, unit: Unit) -> Vec<Cell> {
