@@ -52,8 +52,7 @@ const NAMED: usize = 4;
 pub(super) fn sketch(entry: &Entry, case: &Case) -> Option<Sketch> {
     let length = case.timeline.length();
     let long = length.reasoning.0 + length.answer.0 >= LEAST_CHARS;
-    long.then(|| Shingles::of(&entry.transcript).sketch())
-        .flatten()
+    long.then(|| Sketch::of(&entry.transcript)).flatten()
 }
 
 /// The near-duplicates among the cases: told by their sketches, then compared by their texts, for
