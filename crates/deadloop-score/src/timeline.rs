@@ -25,6 +25,7 @@ impl Timeline {
         for (channel, units) in events.iter().filter_map(units) {
             timeline.add(channel, units);
         }
+        timeline.stretches.shrink_to_fit();
         timeline
     }
 
