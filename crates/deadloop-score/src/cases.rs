@@ -376,6 +376,18 @@ mod tests {
     }
 
     #[test]
+    fn names_that_cases_have_in_common_are_in_memory_once() {
+        let one = || entry(Value::Null, &[(Channel::Answer, "x")]);
+        let mut names = Names::default();
+        let [a, b] = [one(), one()].map(|entry| {
+            let (case, _) = Case::of(&entry, None, &[]);
+            case.clone().sharing(&mut names)
+        });
+        assert!(Arc::ptr_eq(&a.model, &b.model));
+        assert_eq!(a, b);
+    }
+
+    #[test]
     fn breakdown_fields_come_from_the_transcript_or_its_meta() {
         let by = ["meta.source", "meta.deep.n", "model", "meta.none"].map(String::from);
         let (case, _) = Case::of(&entry(Value::Null, &[]), None, &by);
