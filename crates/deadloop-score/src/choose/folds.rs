@@ -112,10 +112,10 @@ mod tests {
             Class::Clean
         };
         Case {
-            id: format!("t{i}"),
-            model: format!("m{}", i % 2),
+            id: format!("t{i}").into(),
+            model: format!("m{}", i % 2).into(),
             profile: None,
-            group: group.map(|g| format!("g{g}")),
+            group: group.map(|g| format!("g{g}").into()),
             lang: None,
             split: None,
             by: Vec::new(),
@@ -125,7 +125,7 @@ mod tests {
                 class,
                 spans: Vec::new(),
             }),
-            text: format!("text {i}"),
+            text: format!("text {i}").into(),
         }
     }
 
