@@ -3,6 +3,7 @@
 
 use std::collections::HashSet;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use deadloop_corpus::Corpus;
@@ -18,7 +19,10 @@ fn after(change: impl Fn(&Path)) -> String {
     put("one.jsonl", "{\"id\":\"a\",\"answer\":\"x\"}\n");
     put("two.jsonl", "{\"id\":\"b\",\"answer\":\"y\"}\n");
     let corpus = Corpus::open(dir.path()).unwrap();
-    let ids: HashSet<String> = corpus.entries().map(|e| e.unwrap().transcript.id).collect();
+    let ids: HashSet<Arc<str>> = corpus
+        .entries()
+        .map(|e| e.unwrap().transcript.id.into())
+        .collect();
     assert_eq!(ids.len(), 2);
     change(&folder.join("two.jsonl"));
     let mut plan = Plan::default();

@@ -26,48 +26,74 @@ const BANDS: usize = 20;
 /// Texts of a bucket that the others are compared with, at most; bounds the work where many unlike
 /// texts share a band.
 const LEADERS: usize = 16;
+/// Shingles that are kept of a text, at most: a likeness that half of them estimate is off by 0.001 at most, as a rule.
+const SAMPLE: usize = 1 << 22;
 
 /// The distinct shingles of a text, as hashes. Case, kinds of white space and what is written how
 /// often do not matter, so a loop of five copies equals one of fifty.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Shingles(Vec<u64>);
+///
+/// Of a text with more than four million distinct ones, those with the least hashes stand for all (a sample by hash;
+/// Broder 1997), so that a text of any length takes at most 64 MB.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shingles {
+    /// In order, each once.
+    hashes: Vec<u64>,
+    /// Hashes up to this are kept.
+    most: u64,
+}
 
 impl Shingles {
     /// The shingles of all that a transcript says: reasoning, answer, calls of tools and results.
     pub fn of(transcript: &Transcript) -> Self {
-        let tools = transcript.events.iter().filter_map(|event| {
-            Some(match &event.body {
-                Body::ToolCall {
-                    name, arguments, ..
-                } => format!("{name} {arguments}"),
-                Body::ToolResult { content, .. } => content.clone(),
-                _ => return None,
-            })
-        });
-        let texts = [transcript.reasoning(), transcript.answer()];
-        Self::of_texts(texts.into_iter().chain(tools))
+        Self::of_texts(texts(transcript), SAMPLE)
     }
 
-    fn of_texts(texts: impl Iterator<Item = String>) -> Self {
-        let mut hashes: Vec<u64> = Vec::new();
-        for text in texts {
-            add(&folded(&text), &mut hashes);
+    fn of_texts(texts: impl Iterator<Item = String>, sample: usize) -> Self {
+        let mut shingles = Self {
+            hashes: Vec::new(),
+            most: u64::MAX,
+        };
+        // A loop of a million copies has few shingles: what is there twice is dropped whenever as much has come
+        // as there was.
+        let mut distinct = 0;
+        batches(texts, |batch| {
+            let kept = batch.iter().filter(|hash| **hash <= shingles.most);
+            shingles.hashes.extend(kept);
+            if shingles.hashes.len() > 2 * distinct + BATCH {
+                shingles.tidy(sample);
+                distinct = shingles.hashes.len();
+            }
+        });
+        shingles.tidy(sample);
+        shingles.hashes.shrink_to_fit();
+        shingles
+    }
+
+    /// In order and each once; of more than `sample`, those with the least hashes.
+    fn tidy(&mut self, sample: usize) {
+        self.hashes.sort_unstable();
+        self.hashes.dedup();
+        while self.hashes.len() > sample {
+            self.most /= 2;
+            self.hashes.truncate(self.up_to(self.most).len());
         }
-        hashes.sort_unstable();
-        hashes.dedup();
-        hashes.shrink_to_fit();
-        Self(hashes)
+    }
+
+    fn up_to(&self, most: u64) -> &[u64] {
+        &self.hashes[..self.hashes.partition_point(|hash| *hash <= most)]
     }
 
     /// What both have, of what either has: from 0 to 1; 0 for two empty sets, which say nothing.
     pub fn alike(&self, other: &Self) -> f64 {
+        let most = self.most.min(other.most);
+        let (mine, theirs) = (self.up_to(most), other.up_to(most));
         let (mut a, mut b, mut both) = (0, 0, 0);
-        while let (Some(x), Some(y)) = (self.0.get(a), other.0.get(b)) {
+        while let (Some(x), Some(y)) = (mine.get(a), theirs.get(b)) {
             a += usize::from(x <= y);
             b += usize::from(y <= x);
             both += usize::from(x == y);
         }
-        let either = self.0.len() + other.0.len() - both;
+        let either = mine.len() + theirs.len() - both;
         if either == 0 {
             0.0
         } else {
@@ -77,25 +103,40 @@ impl Shingles {
 
     /// The sketch of the set; none of an empty one.
     pub fn sketch(&self) -> Option<Sketch> {
-        if self.0.is_empty() {
-            return None;
-        }
-        let mut least = vec![u32::MAX; ROWS * BANDS];
-        for hash in &self.0 {
-            for (row, least) in least.iter_mut().enumerate() {
-                *least = (*least).min(row_hash(row, *hash));
-            }
-        }
-        Some(Sketch(least))
+        let mut sketch = Sketch::default();
+        sketch.take(&self.hashes);
+        sketch.found()
     }
 }
 
 /// The smallest hash of a set under each of 120 hash functions. Two sets agree in a row with the
 /// probability that is their likeness.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sketch(Vec<u32>);
 
 impl Sketch {
+    /// The sketch of a transcript's shingles, which are never there all at once.
+    pub fn of(transcript: &Transcript) -> Option<Self> {
+        let mut sketch = Self::default();
+        batches(texts(transcript), |batch| sketch.take(batch));
+        sketch.found()
+    }
+
+    fn take(&mut self, hashes: &[u64]) {
+        if !hashes.is_empty() {
+            self.0.resize(ROWS * BANDS, u32::MAX);
+        }
+        for hash in hashes {
+            for (row, least) in self.0.iter_mut().enumerate() {
+                *least = (*least).min(row_hash(row, *hash));
+            }
+        }
+    }
+
+    fn found(self) -> Option<Self> {
+        (!self.0.is_empty()).then_some(self)
+    }
+
     /// The share of rows that agree: an estimate of [`Shingles::alike`], off by 0.05 or less in
     /// four cases of five.
     pub fn alike(&self, other: &Self) -> f64 {
@@ -223,40 +264,80 @@ impl Joined {
     }
 }
 
-/// Lower case, every run of white space one blank.
-fn folded(text: &str) -> Vec<char> {
-    let mut chars = Vec::with_capacity(text.len());
-    for char in text.chars() {
-        if !char.is_whitespace() {
-            chars.extend(char.to_lowercase());
-        } else if chars.last() != Some(&' ') {
-            chars.push(' ');
-        }
+/// All that a transcript says: reasoning, answer, calls of tools and results.
+fn texts(transcript: &Transcript) -> impl Iterator<Item = String> {
+    let tools = transcript.events.iter().filter_map(|event| {
+        Some(match &event.body {
+            Body::ToolCall {
+                name, arguments, ..
+            } => format!("{name} {arguments}"),
+            Body::ToolResult { content, .. } => content.clone(),
+            _ => return None,
+        })
+    });
+    let channels = [Transcript::reasoning, Transcript::answer];
+    let channels = channels.into_iter().map(|text| text(transcript).into());
+    channels.chain(tools)
+}
+
+/// Hashes in hand at a time: a text of any length takes no more memory than this besides itself.
+const BATCH: usize = 1 << 16;
+
+/// Hands out the distinct hashes of the shingles of some texts, in batches; those of a later one may have been in
+/// an earlier.
+fn batches(texts: impl Iterator<Item = String>, mut take: impl FnMut(&[u64])) {
+    let mut batch = Vec::with_capacity(BATCH);
+    let mut full = |batch: &mut Vec<u64>| {
+        batch.sort_unstable();
+        batch.dedup();
+        take(batch);
+        batch.clear();
+    };
+    for text in texts {
+        shingles(folded(&text), |hash| {
+            batch.push(hash);
+            if batch.len() == BATCH {
+                full(&mut batch);
+            }
+        });
     }
-    chars
+    full(&mut batch);
+}
+
+/// Lower case, every run of white space one blank.
+fn folded(text: &str) -> impl Iterator<Item = char> {
+    let mut blank = false;
+    let chars = text.chars().filter_map(move |char| {
+        let again = std::mem::replace(&mut blank, char.is_whitespace()) && blank;
+        (!again).then_some(if blank { ' ' } else { char })
+    });
+    chars.flat_map(char::to_lowercase)
 }
 
 /// The hashes of all shingles of a text; a text shorter than one is one.
-fn add(text: &[char], hashes: &mut Vec<u64>) {
-    let width = SHINGLE.min(text.len());
-    if width == 0 {
-        return;
-    }
+fn shingles(text: impl Iterator<Item = char>, mut found: impl FnMut(u64)) {
     // Polynomial in an odd factor, so that the char that leaves can be taken off.
     const FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
-    let leaving = FACTOR.wrapping_pow(width as u32);
+    let leaving = FACTOR.wrapping_pow(SHINGLE as u32);
     let mut rolling: u64 = 0;
-    for (i, char) in text.iter().enumerate() {
+    // The chars of the shingle, each at its place in the text modulo the width.
+    let mut inside = [0; SHINGLE];
+    let mut length = 0;
+    for char in text {
+        let value = u64::from(char) + 1;
+        let left = std::mem::replace(&mut inside[length % SHINGLE], value);
+        // Before the first shingle is full nothing leaves, and what would is 0.
         rolling = rolling
             .wrapping_mul(FACTOR)
-            .wrapping_add(u64::from(*char) + 1);
-        if i >= width {
-            let left = u64::from(text[i - width]) + 1;
-            rolling = rolling.wrapping_sub(left.wrapping_mul(leaving));
+            .wrapping_add(value)
+            .wrapping_sub(left.wrapping_mul(leaving));
+        length += 1;
+        if length >= SHINGLE {
+            found(mixed(rolling));
         }
-        if i + 1 >= width {
-            hashes.push(mixed(rolling));
-        }
+    }
+    if (1..SHINGLE).contains(&length) {
+        found(mixed(rolling));
     }
 }
 
@@ -274,100 +355,4 @@ const fn mixed(x: u64) -> u64 {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::collections::BTreeSet;
-
-    use proptest::prelude::*;
-
-    use super::*;
-
-    fn shingles(text: &str) -> Shingles {
-        Shingles::of_texts(std::iter::once(text.to_owned()))
-    }
-
-    /// The definition: sets of strings.
-    fn slow(a: &str, b: &str) -> f64 {
-        let set = |text: &str| -> BTreeSet<String> {
-            let text = folded(text);
-            let width = SHINGLE.min(text.len()).max(1);
-            text.windows(width).map(|w| w.iter().collect()).collect()
-        };
-        let (a, b) = (set(a), set(b));
-        let either = a.union(&b).count();
-        if either == 0 {
-            0.0
-        } else {
-            a.intersection(&b).count() as f64 / either as f64
-        }
-    }
-
-    /// So many different sentences from `seed` on.
-    fn text(seed: u64, sentences: u64) -> String {
-        let sentence = |n: u64| format!("{:x} {:x}. ", mixed(seed * 1000 + n), mixed(n * 7 + seed));
-        (0..sentences).map(sentence).collect()
-    }
-
-    #[test]
-    fn case_white_space_and_the_number_of_copies_do_not_matter() {
-        let one = "Wait, let me check the roads. ";
-        assert_eq!(shingles(&one.repeat(5)), shingles(&one.repeat(50)));
-        assert_eq!(shingles("A b\n\nc"), shingles("a  B c"));
-        assert_eq!(shingles("").alike(&shingles("")), 0.0);
-        assert!(shingles("").sketch().is_none());
-        assert_eq!(shingles("ok").alike(&shingles("OK")), 1.0);
-    }
-
-    #[test]
-    fn the_sketch_estimates_the_likeness() {
-        for changed in [0, 10, 25, 50, 100] {
-            let a = text(1, 100);
-            let b = text(1, 100 - changed) + &text(2, changed);
-            let (a, b) = (shingles(&a), shingles(&b));
-            let (Some(x), Some(y)) = (a.sketch(), b.sketch()) else {
-                panic!("not empty")
-            };
-            let off = (a.alike(&b) - x.alike(&y)).abs();
-            assert!(off < 0.15, "{changed}: {off}");
-        }
-    }
-
-    #[test]
-    fn near_duplicates_are_joined_and_others_not() {
-        // Every text of ten comes again with three of its 100 sentences changed.
-        let texts: Vec<String> = (0..300)
-            .map(|i| match i % 10 {
-                9 => text(i - 9, 97) + &text(i + 5000, 3),
-                _ => text(i, 100),
-            })
-            .collect();
-        let sets: Vec<Shingles> = texts.iter().map(|text| shingles(text)).collect();
-        let sketches: Vec<_> = sets.iter().map(Shingles::sketch).collect();
-        let pairs = alike(&sketches, 0.8, |a, b| sets[a].alike(&sets[b]));
-        let clusters = clusters(sets.len(), &pairs);
-        let members: Vec<_> = clusters.iter().map(|c| c.members.clone()).collect();
-        let expected: Vec<_> = (0..30).map(|n| vec![10 * n, 10 * n + 9]).collect();
-        assert_eq!(members, expected);
-        assert!(clusters.iter().all(|c| (0.8..1.0).contains(&c.least)));
-    }
-
-    #[test]
-    fn many_copies_cost_a_comparison_each() {
-        let sketch = shingles(&text(1, 50)).sketch();
-        let sketches = vec![sketch; 5000];
-        let compared = std::cell::Cell::new(0);
-        let pairs = alike(&sketches, 0.8, |_, _| {
-            compared.set(compared.get() + 1);
-            1.0
-        });
-        assert_eq!((pairs.len(), compared.get()), (4999, 4999));
-        assert_eq!(clusters(5000, &pairs)[0].members.len(), 5000);
-    }
-
-    proptest! {
-        #[test]
-        fn likeness_is_that_of_the_sets(a in "[ab \n]{0,60}", b in "[ab \n]{0,60}", cut in 0_usize..60) {
-            let near = format!("{}{b}", a.chars().take(cut).collect::<String>());
-            prop_assert_eq!(shingles(&a).alike(&shingles(&near)), slow(&a, &near));
-        }
-    }
-}
+mod tests;

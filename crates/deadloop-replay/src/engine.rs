@@ -44,7 +44,7 @@ pub(crate) fn decide_with(
         .iter()
         .map(|block| decide_block(block, &transcript.model, &measured));
     Record {
-        transcript: transcript.id.clone(),
+        transcript: transcript.id.as_str().into(),
         blocks: blocks.collect(),
     }
 }
@@ -227,6 +227,9 @@ fn claim(block: &Block, candidates: Vec<Candidate>) -> Decided {
         };
         decided.regions.extend(claimed.into_iter().map(region));
     }
+    // A hundred thousand of these are kept.
+    decided.stops.shrink_to_fit();
+    decided.regions.shrink_to_fit();
     decided
 }
 

@@ -157,7 +157,7 @@ mod tests {
         for cut in 0..=last.len() {
             let (header, rest) = text[..text.len() - cut].split_at("header\n".len());
             let (records, whole) = whole_records(rest.as_bytes(), header.len());
-            let ids: Vec<&str> = records.iter().map(|r| r.transcript.as_str()).collect();
+            let ids: Vec<&str> = records.iter().map(|r| &*r.transcript).collect();
             let wanted = match cut {
                 0 => (vec!["first", "last"], text.len()),
                 _ => (vec!["first"], end),

@@ -1,8 +1,10 @@
 //! What a replay leaves: for one transcript and one [block](crate::Block) of settings, where each
 //! setting of the block first alarms.
 
+use std::sync::Arc;
+
 use deadloop_detect::{Channel, Cursor, Kind, Seen};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// A moment of a transcript. Moments of one transcript are ordered by their places; an alarm's position in its
 /// channel is `seen.units(channel)`.
@@ -89,8 +91,17 @@ impl Decided {
 /// One transcript through every block of a plan, in the plan's order.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Record {
-    /// The transcript's id.
-    pub transcript: String,
+    /// The transcript's id; in memory once for all who name it.
+    #[serde(serialize_with = "written", deserialize_with = "read")]
+    pub transcript: Arc<str>,
     /// One entry a block.
     pub blocks: Vec<Decided>,
+}
+
+fn written<S: Serializer>(id: &Arc<str>, to: S) -> Result<S::Ok, S::Error> {
+    to.serialize_str(id)
+}
+
+fn read<'de, D: Deserializer<'de>>(from: D) -> Result<Arc<str>, D::Error> {
+    String::deserialize(from).map(Arc::from)
 }

@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::num::NonZeroU64;
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 use deadloop_corpus::{Corpus, Cost, Entry, Problem, Transcript};
 
@@ -17,7 +18,7 @@ pub struct Job<'a> {
     /// The recordings.
     pub corpus: &'a Corpus,
     /// The ids of the transcripts that are meant.
-    pub ids: &'a HashSet<String>,
+    pub ids: &'a HashSet<Arc<str>>,
     /// The settings.
     pub plan: &'a Plan,
     /// The plan's programs, started; [`Programs::default`] where it has none.
@@ -77,7 +78,7 @@ pub fn run(
     watch: &Watch<'_>,
 ) -> Result<Ran, RunError> {
     let mut taking = Taking::new(journal);
-    let done: HashSet<String> = taking.known.keys().cloned().collect();
+    let done: HashSet<Arc<str>> = taking.known.keys().cloned().collect();
     let map = |entry: Result<Entry, Problem>, _| match entry {
         Err(problem) => Step::Bad(problem),
         Ok(entry) => step(job, &done, &entry.transcript, watch),
@@ -102,23 +103,26 @@ enum Step {
     /// It is not meant.
     Passed,
     /// It is in the journal.
-    Known(String),
+    Known(Arc<str>),
     New(Record),
     Bad(Problem),
     /// Nobody wants it any more.
     Stopped,
 }
 
-fn step(job: &Job<'_>, done: &HashSet<String>, t: &Transcript, watch: &Watch<'_>) -> Step {
-    if !job.ids.contains(&t.id) {
+fn step(job: &Job<'_>, done: &HashSet<Arc<str>>, t: &Transcript, watch: &Watch<'_>) -> Step {
+    let Some(id) = job.ids.get(t.id.as_str()) else {
         return Step::Passed;
-    }
-    if done.contains(&t.id) {
-        return Step::Known(t.id.clone());
+    };
+    if done.contains(id) {
+        return Step::Known(id.clone());
     }
     let decided = job.programs.decide(job.plan, t, job.chunks, watch.cancel);
     match decided {
-        Ok(record) => Step::New(record),
+        Ok(record) => Step::New(Record {
+            transcript: id.clone(),
+            ..record
+        }),
         Err(Interrupted) => Step::Stopped,
     }
 }
@@ -127,9 +131,9 @@ fn step(job: &Job<'_>, done: &HashSet<String>, t: &Transcript, watch: &Watch<'_>
 struct Taking {
     journal: Option<Journal>,
     /// Those of the journal whose place in the corpus has not come yet.
-    known: HashMap<String, Record>,
+    known: HashMap<Arc<str>, Record>,
     records: Vec<Record>,
-    met: HashSet<String>,
+    met: HashSet<Arc<str>>,
     changed: Option<Problem>,
     failed: Result<(), JournalError>,
 }
@@ -152,7 +156,13 @@ impl Taking {
         match step {
             Step::Passed => {}
             Step::Bad(problem) => self.changed = Some(problem),
-            Step::Known(id) => self.records.extend(self.known.remove(&id)),
+            Step::Known(id) => {
+                let record = self.known.remove(&id);
+                self.records.extend(record.map(|record| Record {
+                    transcript: id,
+                    ..record
+                }));
+            }
             // Of a repeated id the first is meant.
             Step::New(record) if !self.met.insert(record.transcript.clone()) => {}
             Step::New(record) => {

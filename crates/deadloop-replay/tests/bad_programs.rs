@@ -93,7 +93,7 @@ bad.get(transcript, lambda: verdict(transcript, alarm))()
         };
         let records = run(&corpus, &plan, &how).unwrap();
         for (record, (id, said)) in records.iter().zip(expected) {
-            assert_eq!(record.transcript, id);
+            assert_eq!(*record.transcript, *id);
             let error = error(record);
             // What was said about an earlier transcript may still be on its way.
             let all = said.split('|').all(|part| error.contains(part));

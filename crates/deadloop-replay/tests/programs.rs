@@ -102,7 +102,7 @@ fn a_program_says_what_its_rule_says() {
         };
         let records = run(&corpus, &plan, &how).unwrap();
         for (record, (id, events)) in records.iter().zip(&transcripts) {
-            assert_eq!(&record.transcript, id);
+            assert_eq!(*record.transcript, **id);
             for (block, lines) in record.blocks.iter().zip([3, 2]) {
                 assert_eq!(block.error, None);
                 let stop = block.stop(&[]);
@@ -212,8 +212,8 @@ verdict(transcript)
     };
     let errors = |records: Vec<Record>| {
         let failed = records.iter().filter(|r| !error(r).is_empty());
-        let failed: Vec<String> = failed.map(|r| r.transcript.clone()).collect();
-        let order: Vec<&str> = records.iter().map(|r| r.transcript.as_str()).collect();
+        let failed: Vec<String> = failed.map(|r| r.transcript.to_string()).collect();
+        let order: Vec<&str> = records.iter().map(|r| &*r.transcript).collect();
         assert_eq!(order, ["first", "flaky", "kept", "last"]);
         failed
     };

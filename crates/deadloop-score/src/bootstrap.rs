@@ -73,7 +73,8 @@ pub fn bootstrap<'a>(
     worth: &Worth,
     resampling: Resampling,
 ) -> Intervals {
-    intervals(cases, outcomes, worth, &mut Known::new(resampling))
+    let sample = cases.into_iter().zip(outcomes.iter().copied());
+    intervals(sample, worth, &mut Known::new(resampling))
 }
 
 /// What settings that are reported have in common, remembered.
@@ -97,12 +98,11 @@ impl Known {
 
 /// [`bootstrap`], with what is known from other settings.
 pub(crate) fn intervals<'a>(
-    cases: impl IntoIterator<Item = &'a Case>,
-    outcomes: &[Outcome],
+    sample: impl IntoIterator<Item = (&'a Case, Outcome)>,
     worth: &Worth,
     known: &mut Known,
 ) -> Intervals {
-    let sample = Sample::of(cases, outcomes);
+    let sample = Sample::of(sample);
     let (mut rows, drawn) = sample.rows((&MEASURES, &QUANTILES), worth, known, true);
     let quantiles = QUANTILES.into_iter().zip(drawn);
     rows.extend(quantiles.map(|(name, ends)| (name.to_owned(), ends, Method::Bootstrap)));
@@ -112,8 +112,7 @@ pub(crate) fn intervals<'a>(
 /// The intervals of the measures that have columns for them, and of no other: nothing is drawn where every group has
 /// one transcript, since each of them has a closed interval then.
 pub(crate) fn bounds<'a>(
-    cases: impl IntoIterator<Item = &'a Case>,
-    outcomes: &[Outcome],
+    sample: impl IntoIterator<Item = (&'a Case, Outcome)>,
     worth: &Worth,
     known: &mut Known,
 ) -> Intervals {
@@ -121,7 +120,7 @@ pub(crate) fn bounds<'a>(
         .into_iter()
         .filter(|measure| measure.bounds.is_some())
         .collect();
-    let sample = Sample::of(cases, outcomes);
+    let sample = Sample::of(sample);
     let (rows, _) = sample.rows((&with_columns, &[]), worth, known, sample.clustered);
     Intervals { rows }
 }
@@ -132,17 +131,16 @@ type Row = (String, Option<Interval>, Method);
 /// The interval of a difference in a measure, `sides[0]` less `sides[1]`, on the same cases, each group drawn for both
 /// sides together. `None` where the measure is n/a in every replicate.
 pub(crate) fn difference<'a>(
-    cases: impl IntoIterator<Item = &'a Case>,
-    sides: [&[Outcome]; 2],
+    sides: impl IntoIterator<Item = (&'a Case, [Outcome; 2])>,
     measure: Metric,
     worth: &Worth,
     resampling: Resampling,
 ) -> Option<Interval> {
     let mut groups: BTreeMap<&str, [Tally; 2]> = BTreeMap::new();
-    for (case, (one, other)) in cases.into_iter().zip(sides[0].iter().zip(sides[1])) {
+    for (case, [one, other]) in sides {
         let group = groups.entry(case.cluster()).or_default();
-        group[0] += Tally::of(one);
-        group[1] += Tally::of(other);
+        group[0] += Tally::of(&one);
+        group[1] += Tally::of(&other);
     }
     let mut sums = Replicates::new(resampling.replicates);
     for (name, tallies) in groups {
@@ -208,18 +206,20 @@ struct Drawn {
 }
 
 impl<'a> Sample<'a> {
-    fn of(cases: impl IntoIterator<Item = &'a Case>, outcomes: &[Outcome]) -> Self {
+    fn of(sample: impl IntoIterator<Item = (&'a Case, Outcome)>) -> Self {
         let mut names: BTreeMap<&str, usize> = BTreeMap::new();
         let mut groups: Vec<(&str, Tally)> = Vec::new();
         let mut hits = Vec::new();
         let mut whole = Tally::default();
-        for (case, outcome) in cases.into_iter().zip(outcomes) {
+        let mut transcripts = 0;
+        for (case, outcome) in sample {
+            transcripts += 1;
             let name = case.cluster();
             let group = *names.entry(name).or_insert_with(|| {
                 groups.push((name, Tally::default()));
                 groups.len() - 1
             });
-            let tally = Tally::of(outcome);
+            let tally = Tally::of(&outcome);
             groups[group].1 += tally;
             whole += tally;
             let hit = outcome.latency.filter(|_| outcome.verdict == Verdict::Hit);
@@ -227,7 +227,7 @@ impl<'a> Sample<'a> {
         }
         hits.sort_unstable();
         Self {
-            clustered: groups.len() < outcomes.len(),
+            clustered: groups.len() < transcripts,
             groups,
             hits,
             whole,

@@ -5,18 +5,24 @@
 //! settings finds more loops. So the current setting is kept where the text supports it, else the
 //! nearest one that it does support is taken; and the loosest supported thresholds of each structure
 //! are listed, beyond which the text says no.
+//!
+//! Groups are the unit: answers to one prompt are not independent. An exact Poisson bound holds for the groups with a
+//! wrong alarm, and each counts as often as they have alarms on average (`G` alarms in `g` groups: the bound of `g`
+//! times `G / g`); where every group has one, that is the bound of the alarms. Copies count once.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ops::Range;
 
 use deadloop_replay::detect::Side;
 use deadloop_replay::{Axis, Block};
 
+use crate::cases::Case;
 use crate::choose::careful::distance;
 use crate::copies::firsts;
 use crate::evidence::Evidence;
 use crate::intervals::poisson_upper;
 use crate::judging::JudgeOptions;
+use crate::label::Class;
 use crate::sheet::tallies;
 use crate::tally::{Count, Tally};
 
@@ -34,7 +40,7 @@ pub struct Supported {
     pub wrong: u64,
     /// Clean chars that it watched.
     pub exposure: u64,
-    /// The upper bound of its false alarms per million chars (95 %, one-sided, exact Poisson).
+    /// The upper bound of its false alarms per million chars (95 %, one-sided, exact Poisson over groups).
     pub bound: Option<f64>,
     /// Clean chars that are missing for the claim, if they bring no further alarm; 0: the bound is
     /// within the budget.
@@ -42,9 +48,20 @@ pub struct Supported {
 }
 
 impl Supported {
-    fn of(evidence: &Evidence<'_>, cell: usize, tally: &Tally, budget: f64) -> Self {
+    /// `groups`: those with a wrong alarm.
+    fn of(
+        evidence: &Evidence<'_>,
+        cell: usize,
+        (tally, groups): (&Tally, u64),
+        budget: f64,
+    ) -> Self {
         let (wrong, exposure) = (tally.wrong(), tally.get(Count::Exposure));
-        let events = 1e6 * poisson_upper(wrong, ALPHA);
+        let each = if groups > 0 {
+            wrong as f64 / groups as f64
+        } else {
+            1.0
+        };
+        let events = 1e6 * each * poisson_upper(groups, ALPHA);
         let needed = (events / budget).ceil() as u64;
         Self {
             cell,
@@ -79,6 +96,8 @@ pub struct Calibration {
     pub nearest: Option<Supported>,
     /// The chosen setting on each model: its own text seldom supports the claim by itself.
     pub models: Vec<(String, Supported)>,
+    /// Groups with clean text.
+    pub groups: usize,
 }
 
 /// Holds the cells `candidates` against a budget of false alarms per million clean chars.
@@ -98,8 +117,10 @@ pub fn calibrate(
             .collect::<Vec<usize>>()
     };
     let of = |cell: usize, pick: &[usize]| {
-        let tally = evidence.tally(cell, &once(pick), options);
-        Supported::of(evidence, cell, &tally, budget)
+        let pick = once(pick);
+        let tally = evidence.tally(cell, &pick, options);
+        let groups = alarming(evidence, cell, &pick, options);
+        Supported::of(evidence, cell, (&tally, groups), budget)
     };
     let all = evidence.all();
     let now = of(current, &all);
@@ -119,7 +140,13 @@ pub fn calibrate(
     let shown = chosen.as_ref().map_or(current, |chosen| chosen.cell);
     let models = evidence.models().into_iter();
     let models = models.map(|(model, pick)| (model.to_owned(), of(shown, &pick)));
+    let clean = evidence
+        .cases
+        .iter()
+        .filter(|case| case.class() == Some(Class::Clean));
+    let groups: BTreeSet<&str> = clean.map(Case::cluster).collect();
     Calibration {
+        groups: groups.len(),
         current: now,
         chosen,
         loosest: held.loosest,
@@ -127,6 +154,44 @@ pub fn calibrate(
         nearest: held.nearest,
         models: models.collect(),
     }
+}
+
+/// The groups in which a setting has a wrong alarm.
+fn alarming(evidence: &Evidence<'_>, cell: usize, pick: &[usize], options: &JudgeOptions) -> u64 {
+    let outcomes = evidence.each_outcome(cell, pick, options);
+    let wrong = pick
+        .iter()
+        .zip(outcomes)
+        .filter(|(_, outcome)| Tally::of(outcome).wrong() > 0);
+    let groups: BTreeSet<&str> = wrong.map(|(i, _)| evidence.cases[*i].cluster()).collect();
+    groups.len() as u64
+}
+
+/// For each cell of a block, by how much its wrong alarms on `once` are more than the groups that they stand in.
+/// Groups of one transcript, and those without an alarm, cost nothing.
+fn beyond_groups(
+    (evidence, index): (&Evidence<'_>, usize),
+    once: &[usize],
+    options: &JudgeOptions,
+) -> Vec<u64> {
+    let block = &evidence.plan.blocks()[index];
+    let mut beyond = vec![0; block.len()];
+    let mut groups: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    let alarms = |i: &&usize| !evidence.trial(index, **i).decided.regions.is_empty();
+    for i in once.iter().filter(alarms) {
+        groups
+            .entry(evidence.cases[*i].cluster())
+            .or_default()
+            .push(*i);
+    }
+    for members in groups.values().filter(|members| members.len() > 1) {
+        let trials = members.iter().map(|i| evidence.trial(index, *i));
+        let sheet = tallies(&block.shape(), trials, options, &Count::WRONG);
+        for (nth, beyond) in beyond.iter_mut().enumerate() {
+            *beyond += sheet.tally(&block.at(nth)).wrong().saturating_sub(1);
+        }
+    }
+    beyond
 }
 
 /// What holding candidates against the budget gave so far.
@@ -153,12 +218,15 @@ impl Held {
         if range.is_empty() {
             return;
         }
-        let once = (0..evidence.cases.len()).filter(|i| firsts[*i]);
-        let trials = once.map(|i| evidence.trial(index, i));
+        let once: Vec<usize> = (0..evidence.cases.len()).filter(|i| firsts[*i]).collect();
+        let beyond = beyond_groups((evidence, index), &once, options);
+        let trials = once.iter().map(|i| evidence.trial(index, *i));
         let sheet = tallies(&block.shape(), trials, options, &Count::ALL);
         let each = range.map(|cell| {
             let at = block.at(cell - first);
-            (Supported::of(evidence, cell, &sheet.tally(&at), budget), at)
+            let tally = sheet.tally(&at);
+            let groups = tally.wrong() - beyond[cell - first];
+            (Supported::of(evidence, cell, (&tally, groups), budget), at)
         });
         let each: Vec<(Supported, Vec<u16>)> = each.collect();
         for (one, _) in &each {

@@ -1,5 +1,8 @@
 //! [`Case`]: what scoring has to know about a transcript, without its text.
 
+use std::collections::HashSet;
+use std::sync::Arc;
+
 use deadloop_replay::corpus::{Entry, Event, Place, Problem, field, text_hash};
 use deadloop_replay::detect::{Channel, Unit};
 use serde_json::Value;
@@ -14,17 +17,17 @@ use crate::timeline::{Timeline, clock};
 #[derive(Clone, Debug, PartialEq)]
 pub struct Case {
     /// The transcript's id.
-    pub id: String,
+    pub id: Arc<str>,
     /// Its model.
-    pub model: String,
+    pub model: Arc<str>,
     /// Its sampling profile.
-    pub profile: Option<String>,
+    pub profile: Option<Arc<str>>,
     /// What belongs together in folds and in the bootstrap.
-    pub group: Option<String>,
+    pub group: Option<Arc<str>>,
     /// Its language.
-    pub lang: Option<String>,
+    pub lang: Option<Arc<str>>,
     /// Its split.
-    pub split: Option<String>,
+    pub split: Option<Arc<str>>,
     /// The values of the fields of a further breakdown (`--by`), in the order asked for.
     pub by: Vec<Option<String>>,
     /// What arrived when.
@@ -34,7 +37,24 @@ pub struct Case {
     /// What is true about it; `None`: nobody labelled it.
     pub truth: Option<Truth>,
     /// The corpus's [`text_hash`]: two cases with one hash are the same text in the same channels.
-    pub text: String,
+    pub text: Box<str>,
+}
+
+/// The names that cases have in common: models, groups and the like.
+#[derive(Debug, Default)]
+pub struct Names(HashSet<Arc<str>>);
+
+impl Names {
+    /// The name as it was first met.
+    fn once(&mut self, name: Arc<str>) -> Arc<str> {
+        match self.0.get(&name) {
+            Some(known) => known.clone(),
+            None => {
+                self.0.insert(name.clone());
+                name
+            }
+        }
+    }
 }
 
 impl Case {
@@ -53,20 +73,37 @@ impl Case {
         let bad = labels.is_some_and(|file| file.is_bad(&t.id));
         let timeline = Timeline::of(&t.events);
         let truth = truth(&placed, &t.events, &timeline, &mut problems);
+        let shared = |name: &Option<String>| name.as_deref().map(Arc::from);
         let case = Self {
-            id: t.id.clone(),
-            model: t.model.clone(),
-            profile: t.profile.clone(),
-            group: t.group.clone(),
-            lang: t.lang.clone(),
-            split: entry.split.clone(),
+            id: t.id.as_str().into(),
+            model: t.model.as_str().into(),
+            profile: shared(&t.profile),
+            group: shared(&t.group),
+            lang: shared(&t.lang),
+            split: shared(&entry.split),
             by: by.iter().map(|name| field(entry, name)).collect(),
             timeline,
             timed: t.events.iter().any(|event| event.t_ms.is_some()),
             truth: truth.filter(|_| problems.is_empty() && !bad),
-            text: text_hash(t),
+            text: text_hash(t).into(),
         };
         (case, problems)
+    }
+
+    /// The same, in memory once with all cases that were given the same `names`: what many have in common.
+    #[must_use]
+    pub fn sharing(mut self, names: &mut Names) -> Self {
+        self.model = names.once(self.model);
+        let own = [
+            &mut self.profile,
+            &mut self.group,
+            &mut self.lang,
+            &mut self.split,
+        ];
+        own.into_iter().for_each(|name| {
+            *name = name.take().map(|name| names.once(name));
+        });
+        self
     }
 
     /// The group, or the transcript itself where it has none.
@@ -157,6 +194,7 @@ fn truth(
         let onsets = || (a.onset.count(), a.channel).cmp(&(b.onset.count(), b.channel));
         moments.then_with(onsets)
     });
+    spans.shrink_to_fit();
     let named = labels.iter().filter_map(|(_, label)| label.channel);
     let mut channels: Vec<Channel> = named.chain(spans.iter().map(|s| s.channel)).collect();
     channels.sort_unstable();
@@ -372,6 +410,18 @@ mod tests {
         let (case, problems) = Case::of(&one, None, &[]);
         assert_eq!(problems, []);
         assert_eq!(case.truth.unwrap().spans[0].channel, Channel::Answer);
+    }
+
+    #[test]
+    fn names_that_cases_have_in_common_are_in_memory_once() {
+        let one = || entry(Value::Null, &[(Channel::Answer, "x")]);
+        let mut names = Names::default();
+        let [a, b] = [one(), one()].map(|entry| {
+            let (case, _) = Case::of(&entry, None, &[]);
+            case.clone().sharing(&mut names)
+        });
+        assert!(Arc::ptr_eq(&a.model, &b.model));
+        assert_eq!(a, b);
     }
 
     #[test]

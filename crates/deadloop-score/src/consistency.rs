@@ -23,9 +23,12 @@ pub struct Consistency {
 
 impl Consistency {
     /// Counts outcomes side by side: the same transcripts in the same order.
-    pub fn of(one: &[Outcome], other: &[Outcome]) -> Self {
+    pub fn of(
+        one: impl IntoIterator<Item = Outcome>,
+        other: impl IntoIterator<Item = Outcome>,
+    ) -> Self {
         let mut counts = Self::default();
-        for (one, other) in one.iter().zip(other) {
+        for (one, other) in one.into_iter().zip(other) {
             let Some(pair) = right(one.verdict).zip(right(other.verdict)) else {
                 continue;
             };
@@ -113,7 +116,7 @@ mod tests {
         fn kappa_is_cohens(pairs in proptest::collection::vec(any::<(bool, bool)>(), 0..40)) {
             let (one, other): (Vec<_>, Vec<_>) =
                 pairs.iter().map(|(a, b)| (outcome(*a), outcome(*b))).unzip();
-            let counts = Consistency::of(&one, &other);
+            let counts = Consistency::of(one, other);
             prop_assert_eq!(counts.scored(), pairs.len() as u64);
             match (counts.kappa(), slow(&pairs)) {
                 (Some(fast), Some(slow)) => prop_assert!((fast - slow).abs() < 1e-9),
@@ -130,7 +133,7 @@ mod tests {
         };
         let one: Vec<Outcome> = Verdict::ALL.map(with).to_vec();
         let never = vec![with(Verdict::Quiet); one.len()];
-        let counts = Consistency::of(&one, &never);
+        let counts = Consistency::of(one, never);
         assert_eq!((counts.scored(), counts.both_right), (7, 2), "{counts:?}");
         assert_eq!(Consistency::default().kappa(), None);
     }

@@ -23,8 +23,7 @@ pub fn firsts(cases: &[Case]) -> Vec<bool> {
             *known = i;
         }
     }
-    let is_first = |(i, case): (usize, &Case)| {
-        !may_be_copied(case) || first.get(case.text.as_str()) == Some(&i)
-    };
+    let is_first =
+        |(i, case): (usize, &Case)| !may_be_copied(case) || first.get(&*case.text) == Some(&i);
     cases.iter().enumerate().map(is_first).collect()
 }

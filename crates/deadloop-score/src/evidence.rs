@@ -40,8 +40,8 @@ impl<'a> Evidence<'a> {
     /// They are not of the same transcripts in the same order.
     pub fn new(plan: &'a Plan, cases: &'a [Case], records: &'a [Record]) -> Result<Self, Mismatch> {
         let ids = |i: usize| {
-            let case = cases.get(i).map(|c| c.id.as_str());
-            (case, records.get(i).map(|r| r.transcript.as_str()))
+            let case = cases.get(i).map(|c| &*c.id);
+            (case, records.get(i).map(|r| &*r.transcript))
         };
         let parted = (0..cases.len().max(records.len())).find(|i| ids(*i).0 != ids(*i).1);
         let name = |id: Option<&str>| id.unwrap_or("nothing").to_owned();
@@ -94,8 +94,18 @@ impl<'a> Evidence<'a> {
     /// The outcomes of one setting on the chosen cases, one after the other: for the few settings
     /// that are reported.
     pub fn outcomes(&self, cell: usize, pick: &[usize], options: &JudgeOptions) -> Vec<Outcome> {
+        self.each_outcome(cell, pick, options).collect()
+    }
+
+    /// The same, none kept.
+    pub(crate) fn each_outcome(
+        &self,
+        cell: usize,
+        pick: &[usize],
+        options: &JudgeOptions,
+    ) -> impl Iterator<Item = Outcome> {
         let place = self.plan.cell(cell);
-        let outcome = |i: &usize| {
+        let outcome = move |i: &usize| {
             let trial = self.trial(place.block, *i);
             match trial.decided.error {
                 Some(_) => Outcome::error(),
@@ -105,12 +115,14 @@ impl<'a> Evidence<'a> {
                 }
             }
         };
-        pick.iter().map(outcome).collect()
+        pick.iter().map(outcome)
     }
 
     /// The tally of a setting that watches what `cell` watches and never alarms.
     pub(crate) fn quiet(&self, cell: usize, pick: &[usize], options: &JudgeOptions) -> Tally {
-        self.quiet_each(cell, pick, options).into_iter().sum()
+        let block = self.plan.cell(cell).block;
+        let outcome = |i: &usize| judge(&self.cases[*i], self.watch(block, *i), None, options);
+        pick.iter().map(|i| Tally::of(&outcome(i))).sum()
     }
 
     /// The same, transcript by transcript.
@@ -130,9 +142,8 @@ impl<'a> Evidence<'a> {
 
     /// Their tally.
     pub fn tally(&self, cell: usize, pick: &[usize], options: &JudgeOptions) -> Tally {
-        self.outcomes(cell, pick, options)
-            .iter()
-            .map(Tally::of)
+        self.each_outcome(cell, pick, options)
+            .map(|outcome| Tally::of(&outcome))
             .sum()
     }
 }

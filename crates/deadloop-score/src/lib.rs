@@ -53,7 +53,7 @@ mod verdict;
 pub use agreement::{Agreement, Onsets, Overlaps, agreement, alpha};
 pub use bootstrap::{Intervals, Method, bootstrap};
 pub use calibrate::{Calibration, Supported, calibrate};
-pub use cases::{Case, units};
+pub use cases::{Case, Names, units};
 pub use choose::advice::{Advice, Changed, Level, Price, Ruling, Run, Ship};
 pub use choose::choices::{Choice, Choices, Why};
 pub use choose::duel::Figures;

@@ -33,6 +33,7 @@ impl Timeline {
                 _ => {}
             }
         }
+        timeline.stretches.shrink_to_fit();
         timeline
     }
 

@@ -50,7 +50,7 @@ fn world() -> (Vec<Case>, Vec<Record>) {
         };
         let regions = hi.map(region).into_iter().collect();
         records.push(Record {
-            transcript: id,
+            transcript: id.into(),
             blocks: vec![Decided {
                 stops,
                 regions,

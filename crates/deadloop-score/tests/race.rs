@@ -73,7 +73,7 @@ fn world(structures: &[Structure], n: u64) -> (Vec<Case>, Vec<Record>) {
             let id = format!("{kind}{i:03}");
             cases.push(case(&id, "m", &id, LENGTHS, label));
             records.push(Record {
-                transcript: id,
+                transcript: id.into(),
                 blocks,
             });
         }

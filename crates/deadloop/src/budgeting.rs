@@ -11,6 +11,9 @@ use crate::exit::{Code, Outcome};
 use crate::replaying::Replayed;
 use crate::show;
 
+/// Groups that clean text has to stand in, as for every other claim.
+const GROUPS: usize = 10;
+
 /// What is asked of the clean text.
 pub(crate) struct Asked {
     /// The cells that are searched.
@@ -37,6 +40,12 @@ pub(crate) fn calibrated(
     let found = calibrate(evidence, candidates.clone(), *current, *budget, &done.judge);
     let dir = done.folder.path();
     write_budget(dir, evidence.plan, &found)?;
+    if found.groups < GROUPS {
+        return Err(Code::TooLittle.error(format!(
+            "the clean text stands in {}: a claim about text that nobody has seen takes {GROUPS} or more; set `group` to what belongs together, usually the prompt",
+            show::several(found.groups as u64, "group")
+        )));
+    }
     let Some(chosen) = &found.chosen else {
         return Err(none(&found, *budget));
     };

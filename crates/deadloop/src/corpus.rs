@@ -4,13 +4,14 @@
 use std::collections::{BTreeSet, HashSet};
 use std::ops::ControlFlow;
 use std::path::Path;
+use std::sync::Arc;
 
 use deadloop_corpus::{
     Corpus, CorpusError, CorpusHasher, Cost, Draw, Entry, Ids, ModelGlob, Problem, Raw, Sample,
     Selection, fields, read_file,
 };
 use deadloop_replay::{Interrupted, each};
-use deadloop_score::{Case, LabelsFile, write_text};
+use deadloop_score::{Case, LabelsFile, Names, write_text};
 
 use crate::args::{OnBad, Select};
 use crate::exit::{Code, Failure, Outcome};
@@ -110,6 +111,7 @@ struct Findings<T> {
     ids: Ids,
     hasher: CorpusHasher,
     cases: Vec<(Case, T)>,
+    names: Names,
     problems: Vec<Problem>,
     filtered: u64,
     left_out: LeftOut,
@@ -122,6 +124,7 @@ impl<T> Findings<T> {
             ids: Ids::default(),
             hasher: CorpusHasher::default(),
             cases: Vec::new(),
+            names: Names::default(),
             problems,
             filtered: 0,
             left_out: LeftOut::default(),
@@ -142,7 +145,9 @@ impl<T> Findings<T> {
         self.problems.extend(found.problems);
         match (unique, found.seen) {
             (Err(problem), _) => self.problems.push(problem),
-            (Ok(case), Some(seen)) if !found.bad => self.cases.push((case, seen)),
+            (Ok(case), Some(seen)) if !found.bad => {
+                self.cases.push((case.sharing(&mut self.names), seen));
+            }
             (Ok(_), Some(_)) => {}
             (Ok(case), None) => {
                 self.left_out.add(&case);
@@ -299,7 +304,7 @@ fn side_files(corpus: &Corpus) -> Outcome<String> {
 
 impl Surveyed {
     /// The ids of the transcripts that are meant.
-    pub(crate) fn ids(&self) -> HashSet<String> {
+    pub(crate) fn ids(&self) -> HashSet<Arc<str>> {
         self.cases.iter().map(|case| case.id.clone()).collect()
     }
 

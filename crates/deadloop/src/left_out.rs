@@ -19,7 +19,7 @@ impl LeftOut {
         let names = [Some(&case.model), case.split.as_ref(), case.lang.as_ref()];
         for (known, name) in self.0.iter_mut().zip(names) {
             if let Some(name) = name.filter(|_| known.len() < Self::MOST) {
-                known.insert(name.clone());
+                known.insert(name.to_string());
             }
         }
     }

@@ -62,7 +62,7 @@ impl Opening<'_> {
         let mut room = MOST.1;
         let mut opened = Vec::new();
         for one in &picked {
-            let Some(mut it) = texts.remove(&self.evidence.cases[one.case].id) else {
+            let Some(mut it) = texts.remove(&*self.evidence.cases[one.case].id) else {
                 continue;
             };
             let length: usize = it.parts.iter().map(|part| part.text.len()).sum();
@@ -133,7 +133,7 @@ impl Opening<'_> {
         let cases = &self.evidence.cases;
         let wanted: HashMap<&str, usize> = picked
             .iter()
-            .map(|one| (cases[one.case].id.as_str(), one.case))
+            .map(|one| (&*cases[one.case].id, one.case))
             .collect();
         let mut found = HashMap::new();
         if wanted.is_empty() {
@@ -209,7 +209,7 @@ impl Opening<'_> {
         }
         let disputed = self.disputed((*cell, case), entry, done);
         Ok(Some(Opened {
-            transcript: case_of.id.clone(),
+            transcript: case_of.id.to_string(),
             group: Group::Miss,
             setting: self.evidence.plan.id(*cell),
             labels,

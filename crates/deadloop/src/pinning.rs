@@ -194,7 +194,7 @@ fn recorded(
                 alarm: None,
                 end: Some(span.end.count()),
             });
-            found.insert(case.id, (entry.transcript, marks));
+            found.insert(entry.transcript.id.clone(), (entry.transcript, marks));
         }
     }
     Ok(found)
@@ -218,7 +218,7 @@ pub(crate) fn say(settings: &Settings, texts: &[&Transcript]) -> Outcome<Vec<Sai
     let running = programs::start(&plan)?;
     let job = Job {
         corpus: &open(&path)?,
-        ids: &(0..texts.len()).map(|i| i.to_string()).collect(),
+        ids: &(0..texts.len()).map(|i| i.to_string().into()).collect(),
         plan: &plan,
         programs: &running,
         chunks: None,

@@ -2,6 +2,7 @@
 //! and only those that may still hold the best setting are replayed on all transcripts.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use clap::ValueEnum;
 use deadloop_replay::{Grid, Job, Plan, Record, RunError, run};
@@ -161,7 +162,7 @@ fn replayed(
     plan: &Plan,
     cases: &[&Case],
 ) -> Outcome<Vec<Record>> {
-    let ids: HashSet<String> = cases.iter().map(|case| case.id.clone()).collect();
+    let ids: HashSet<Arc<str>> = cases.iter().map(|case| case.id.clone()).collect();
     let running = programs::start(plan)?;
     let job = Job {
         corpus: &surveyed.corpus,

@@ -7,10 +7,11 @@ use std::time::SystemTime;
 
 use deadloop_corpus::Corpus;
 
-/// Size and time of the last change, of each file.
+/// Size and times of the last change, of each file.
 pub(crate) struct Stamps(Vec<(PathBuf, Option<Stamp>)>);
 
-type Stamp = (u64, Option<SystemTime>);
+/// Size, time of the last change, and what nobody can set back: see [`inner`].
+type Stamp = (u64, Option<SystemTime>, Option<(u64, i64, i64)>);
 
 impl Stamps {
     /// Those of now: taken before the first pass.
@@ -28,6 +29,20 @@ impl Stamps {
 }
 
 fn stamp(file: &Path) -> Option<Stamp> {
-    let of = |data: Metadata| (data.len(), data.modified().ok());
+    let of = |data: Metadata| (data.len(), data.modified().ok(), inner(&data));
     file.metadata().ok().map(of)
+}
+
+/// Which file it is, and when anything about it changed last: whoever writes to a file and sets its time back changes
+/// that time too.
+#[cfg(unix)]
+fn inner(data: &Metadata) -> Option<(u64, i64, i64)> {
+    use std::os::unix::fs::MetadataExt;
+    Some((data.ino(), data.ctime(), data.ctime_nsec()))
+}
+
+/// Not known here.
+#[cfg(not(unix))]
+fn inner(_: &Metadata) -> Option<(u64, i64, i64)> {
+    None
 }

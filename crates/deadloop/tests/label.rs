@@ -335,3 +335,33 @@ fn a_label_is_opened_again_and_a_filter_that_matches_nothing_is_no_review() {
     let alone = place.label(&["c.jsonl", "--out", "m.csv", "--again"], "");
     assert_eq!(alone.status.code(), Some(2));
 }
+
+#[test]
+fn a_loop_far_beyond_the_first_window_is_found_where_it_is() {
+    let place = Place::new();
+    let words = (0_u64..).map(|n| n.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40);
+    let mut prose: String = words.take(160_000).map(|n| format!("{n:x} ")).collect();
+    let (passing, unit) = (
+        "I look at the road again, slowly. ",
+        "Wait, once more from the north. ",
+    );
+    let over = prose.len();
+    prose += &passing.repeat(40);
+    prose += &prose[..600_000].to_owned();
+    let start = prose.len();
+    let text = prose + &unit.repeat(20_000);
+    assert!(start > 1 << 20 && text.len() > 2_000_000);
+    place.file(
+        "long.jsonl",
+        &json!({"id": "long", "answer": text}).to_string(),
+    );
+    fine(&place.label(&["long.jsonl", "--quiet"], ""));
+    let labels = place.read("long.labels.csv");
+    let onset = |at: usize, unit: &str| format!(",{at},{},", at + unit.len());
+    assert!(labels.contains(&onset(over, passing)), "{labels}");
+    let tail = labels.lines().last().expect("a row");
+    assert!(
+        tail.starts_with("long,loop,") && tail.contains(&onset(start, unit)),
+        "{labels}"
+    );
+}

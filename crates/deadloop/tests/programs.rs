@@ -301,3 +301,42 @@ fn what_a_program_says_of_its_alarm_is_kept_and_its_failures_are_a_column() {
     let csv = std::fs::read_to_string(Path::new(&out).join("outcomes.csv")).expect("written");
     assert!(!csv.contains("detail"), "{csv}");
 }
+
+/// Size and time say nothing where both were set back; the time of the change itself cannot be.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_corpus_that_is_edited_in_place_while_it_is_read_is_another_one() {
+    if no_python() {
+        return;
+    }
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let corpus_file = corpus(dir.path(), &["fine", "other"]);
+    let edit = format!(
+        "import json, os, sys\nC = {corpus_file:?}\nwas = os.stat(C)\n\
+         for raw in sys.stdin.buffer:\n    m = json.loads(raw)\n    if m['type'] == 'hello':\n        \
+         print(json.dumps({{'type': 'ready', 'name': 'mine', 'version': '7'}}), flush=True)\n    \
+         elif m['type'] == 'start':\n        t = m['transcript']\n    elif m['type'] == 'end':\n        \
+         f = open(C, 'r+b')\n        b = f.read().replace(b'ten', b'six')\n        f.seek(0)\n        f.write(b)\n        f.close()\n        \
+         os.utime(C, ns=(was.st_atime_ns, was.st_mtime_ns))\n        \
+         print(json.dumps({{'type': 'verdict', 'transcript': t, 'alarm': None}}), flush=True)\n"
+    );
+    let program = file(dir.path(), "edit.py", &edit);
+    let text = format!(
+        "[[guard]]\ndetector = \"command\"\n[guard.params]\ncommand = [\"python3\", '{program}']\n"
+    );
+    let settings_file = file(dir.path(), "edit.toml", &text);
+    let out = dir.path().join("out").display().to_string();
+    let run = deadloop(&[
+        "replay",
+        &corpus_file,
+        "--settings",
+        &settings_file,
+        "--out",
+        &out,
+    ]);
+    says(
+        &run,
+        2,
+        &["the corpus changed while it was read", "corpus.jsonl"],
+    );
+}

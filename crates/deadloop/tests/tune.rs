@@ -224,6 +224,28 @@ fn power_says_what_a_claim_and_a_difference_take() {
     }
 }
 
+/// A thousand answers to one prompt are not a thousand observations.
+#[test]
+fn a_budget_takes_clean_text_of_ten_groups() {
+    let corpus = Corpus {
+        models: &MODELS,
+        loops: false,
+        split: "dev",
+    };
+    let lines = corpus
+        .lines()
+        .replace("\"id\":", "\"group\":\"one\",\"id\":");
+    let bench = Bench::new(&lines);
+    let run = bench.tune("one", &["--budget", "20/Mchar"]);
+    assert_eq!(code(&run), Some(5), "{}", stderr(&run));
+    assert!(
+        stderr(&run).contains("stands in 1 group:"),
+        "{}",
+        stderr(&run)
+    );
+    assert!(!Path::new(&bench.path("one/settings.toml")).exists());
+}
+
 #[test]
 fn clean_text_alone_supports_what_its_length_allows() {
     let corpus = Corpus {

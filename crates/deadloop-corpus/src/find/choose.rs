@@ -11,6 +11,7 @@ use super::gone::gone_since;
 use super::recycled::recycled;
 use super::stale::stale_since;
 use super::views::{EXACT, Stretch, View, list_number, stretches};
+use super::windows::{WINDOW, windows};
 use crate::class::Class;
 
 /// Chars that a stretch has to have to be looked at.
@@ -79,17 +80,22 @@ pub struct Found {
     pub doubt: Option<Span>,
 }
 
-/// Looks through a text.
+/// Looks through a text; one that is far longer than what models write (over 1,048,576 chars) in windows of so many
+/// chars, so that the memory has a bound.
 pub fn find(text: &str) -> Found {
-    let chars: Vec<char> = text.chars().collect();
-    let body = &chars[..body(&chars)];
+    windows(text, WINDOW, look)
+}
+
+/// Looks through a text, or a window of it; `last`: it ends with it.
+pub(super) fn look(chars: &[char], last: bool) -> Found {
+    let body = &chars[..body(chars)];
     let candidates = candidates(body);
     let mut tail = tail(body, &candidates);
     let until = tail
         .as_ref()
         .map_or(body.len(), |t| t.earliest.unwrap_or(t.onset));
     let mut spans = escaped(body, &candidates, until);
-    if tail.is_none() {
+    if tail.is_none() && last {
         tail = never_back(body, &mut spans);
     }
     let likeliest = |a: &&Candidate, b: &&Candidate| a.confidence.total_cmp(&b.confidence);

@@ -10,6 +10,7 @@ mod recycled;
 mod runs;
 mod stale;
 mod views;
+mod windows;
 
 pub use choose::{Found, Span, find};
 pub use places::copies;

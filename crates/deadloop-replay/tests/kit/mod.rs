@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use deadloop_replay::corpus::Corpus;
@@ -140,7 +141,10 @@ impl Default for How<'_> {
 
 /// A corpus through a plan.
 pub(crate) fn run(corpus: &Corpus, plan: &Plan, how: &How<'_>) -> Result<Vec<Record>, RunError> {
-    let ids: HashSet<String> = corpus.entries().map(|e| e.unwrap().transcript.id).collect();
+    let ids: HashSet<Arc<str>> = corpus
+        .entries()
+        .map(|e| e.unwrap().transcript.id.into())
+        .collect();
     let pool = rayon::ThreadPoolBuilder::new().num_threads(how.threads);
     pool.build().unwrap().install(|| {
         let programs = Programs::start(plan, how.cancel).unwrap();

@@ -122,7 +122,7 @@ impl Draw {
         let held = choices.cells();
         let mut by_cell: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
         for i in &self.others {
-            let cell = held.get(&world.cases[*i].model).or_else(|| held.get("*"));
+            let cell = held.get(&*world.cases[*i].model).or_else(|| held.get("*"));
             by_cell
                 .entry(cell.copied().unwrap_or(in_use))
                 .or_default()

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::ops::ControlFlow;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use deadloop_score::replay::corpus::Corpus;
@@ -52,7 +53,7 @@ impl World {
         if let Some(problem) = bad.first() {
             return Err(problem.to_string().into());
         }
-        let ids: HashSet<String> = cases.iter().map(|case| case.id.clone()).collect();
+        let ids: HashSet<Arc<str>> = cases.iter().map(|case| case.id.clone()).collect();
         let job = Job {
             corpus: &corpus,
             ids: &ids,

@@ -201,7 +201,7 @@ pub(crate) fn records(models: &[Model], sizes: &[usize], draw: &mut Draw) -> Vec
         for i in 0..*n {
             for (name, looping) in [("loop", true), ("clean", false)] {
                 records.push(Record {
-                    transcript: format!("m{m}/{name}{i}"),
+                    transcript: format!("m{m}/{name}{i}").into(),
                     blocks: vec![model.decided(looping, draw)],
                 });
             }

@@ -64,17 +64,17 @@ fn loops(group: usize) -> usize {
 
 fn members(group: usize) -> Vec<Case> {
     let one = |i: usize| Case {
-        id: format!("{group}/{i}"),
+        id: format!("{group}/{i}").into(),
         model: "m".into(),
         profile: None,
-        group: Some(group.to_string()),
+        group: Some(group.to_string().into()),
         lang: None,
         split: None,
         by: Vec::new(),
         timeline: Timeline::default(),
         timed: false,
         truth: None,
-        text: String::new(),
+        text: Box::default(),
     };
     (0..loops(group) + 2).map(one).collect()
 }

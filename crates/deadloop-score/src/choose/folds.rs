@@ -50,7 +50,7 @@ fn together(cases: &[Case]) -> Vec<(&str, Vec<usize>)> {
     let mut texts: HashMap<&str, usize> = HashMap::new();
     for (at, (_, members)) in groups.iter().enumerate() {
         let long = members.iter().filter(|i| may_be_copied(&cases[**i]));
-        for text in long.map(|i| cases[*i].text.as_str()) {
+        for text in long.map(|i| &*cases[*i].text) {
             let (a, b) = (first(&mut link, at), *texts.entry(text).or_insert(at));
             let b = first(&mut link, b);
             link[a.max(b)] = a.min(b);
@@ -81,7 +81,7 @@ struct Dealt<'a> {
 
 impl<'a> Dealt<'a> {
     fn deal(&mut self, cases: &'a [Case], members: &[usize]) -> usize {
-        let stratum = |i: &usize| (cases[*i].model.as_str(), cases[*i].class());
+        let stratum = |i: &usize| (&*cases[*i].model, cases[*i].class());
         let held = |fold: &usize| -> usize {
             let of = |i| self.strata[*fold].get(&stratum(i)).copied().unwrap_or(0);
             members.iter().map(of).sum()
@@ -112,10 +112,10 @@ mod tests {
             Class::Clean
         };
         Case {
-            id: format!("t{i}"),
-            model: format!("m{}", i % 2),
+            id: format!("t{i}").into(),
+            model: format!("m{}", i % 2).into(),
             profile: None,
-            group: group.map(|g| format!("g{g}")),
+            group: group.map(|g| format!("g{g}").into()),
             lang: None,
             split: None,
             by: Vec::new(),
@@ -126,7 +126,7 @@ mod tests {
                 spans: Vec::new(),
                 channels: Vec::new(),
             }),
-            text: format!("text {i}"),
+            text: format!("text {i}").into(),
         }
     }
 

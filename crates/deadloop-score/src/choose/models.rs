@@ -98,7 +98,7 @@ impl Chooser<'_> {
     ) -> Choice {
         let Usable { model, pick, help } = usable;
         let cases = self.field.evidence.cases;
-        let others = |i: &usize| cases[*i].model != *model;
+        let others = |i: &usize| *cases[*i].model != **model;
         let rest: Vec<usize> = self.every.iter().copied().filter(others).collect();
         let own = Boards::new(&self.field, pick, self.firsts);
         let selection = Selection {

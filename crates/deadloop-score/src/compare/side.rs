@@ -116,7 +116,7 @@ impl Side {
         let table = outcome_table(evidence, cell, &about.judge);
         let id = evidence.plan.id(cell);
         let toml = about.settings.get(&id).map(|d| d.toml.clone());
-        let labels = |case: &Case| (case.id.clone(), label(case.truth.as_ref()));
+        let labels = |case: &Case| (case.id.to_string(), label(case.truth.as_ref()));
         Self {
             source: source.into(),
             name: name.into(),

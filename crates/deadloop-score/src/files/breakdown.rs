@@ -163,26 +163,22 @@ fn below_floors(scoring: &Scoring<'_>, cells: &[usize], firsts: &[bool]) -> Vec<
     let evidence = scoring.evidence;
     let all = evidence.all();
     let once: Vec<usize> = all.into_iter().filter(|i| firsts[*i]).collect();
-    let cases = || once.iter().map(|i| &evidence.cases[*i]);
-    let floors: Vec<(&str, Vec<Outcome>)> = scoring
-        .floors
-        .iter()
-        .map(|floor| (floor.name(), floor_outcomes(scoring, *floor, &once)))
-        .collect();
-    let value = |outcomes: &[Outcome]| {
-        let tally: Tally = outcomes.iter().map(Tally::of).sum();
-        NET_PER_1000.value(&tally, scoring.worth)
-    };
+    let value = |tally: &Tally| NET_PER_1000.value(tally, scoring.worth);
     let row = |cell: usize| {
-        let own = evidence.outcomes(cell, &once, scoring.judge);
-        let below = floors.iter().filter_map(move |(floor, outcomes)| {
-            let difference = value(&own)? - value(outcomes)?;
+        let own = evidence.tally(cell, &once, scoring.judge);
+        let once = &once;
+        let below = scoring.floors.iter().filter_map(move |floor| {
+            let outcomes = || floor_outcomes(scoring, *floor, once);
+            let other = outcomes().map(|outcome| Tally::of(&outcome)).sum();
+            let difference = value(&own)? - value(&other)?;
             let resampled = || {
-                let (sides, worth) = ([&own[..], outcomes], scoring.worth);
-                bootstrap::difference(cases(), sides, &NET_PER_1000, worth, scoring.resampling)
+                let own = evidence.each_outcome(cell, once, scoring.judge);
+                let sides = once.iter().zip(own.zip(outcomes()));
+                let sides = sides.map(|(i, (own, other))| (&evidence.cases[*i], [own, other]));
+                bootstrap::difference(sides, &NET_PER_1000, scoring.worth, scoring.resampling)
             };
             let interval = (difference < 0.0).then(resampled)?;
-            let metric = format!("{BELOW}{floor}");
+            let metric = format!("{BELOW}{}", floor.name());
             let names = [evidence.plan.id(cell), "*".into(), metric].map(Cell::text);
             let figures = ends(Some(difference), interval).map(Cell::Float);
             let row = names.into_iter().chain(figures);

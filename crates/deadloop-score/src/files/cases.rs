@@ -47,7 +47,7 @@ impl About {
         cases: &[Case],
         names: &BTreeMap<String, Vec<String>>,
     ) -> Self {
-        let models: BTreeSet<&str> = cases.iter().map(|case| case.model.as_str()).collect();
+        let models: BTreeSet<&str> = cases.iter().map(|case| &*case.model).collect();
         let describe = |cell: &usize| {
             let id = plan.id(*cell);
             let described = Described {
@@ -76,7 +76,7 @@ pub fn write_cases(dir: &Path, about: &About, cases: &[Case]) -> Result<(), File
     let mut text = serde_json::to_string(about).map_err(failed)?;
     for case in cases {
         let line = Line {
-            transcript: case.id.clone(),
+            transcript: case.id.to_string(),
             label: label(case.truth.as_ref()),
         };
         text.push('\n');

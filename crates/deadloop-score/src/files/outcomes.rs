@@ -124,14 +124,14 @@ fn each_row<E>(
     let id = evidence.plan.id(cell);
     let place = evidence.plan.cell(cell);
     let block = &evidence.plan.blocks()[place.block];
-    for (i, outcome) in evidence.outcomes(cell, &all, options).iter().enumerate() {
+    for (i, outcome) in evidence.each_outcome(cell, &all, options).enumerate() {
         let Trial { case, decided, .. } = evidence.trial(place.block, i);
         let stop = decided.stop(&place.at);
         let members = block.guard(&case.model).member_names();
         let row = Row {
             case,
             setting: &id,
-            outcome,
+            outcome: &outcome,
             stop,
             detector: stop.and_then(|s| members.get(s.member)).map(String::as_str),
             error: decided.error.as_deref(),
@@ -189,8 +189,8 @@ impl Row<'_> {
     fn identity(&self) -> Vec<Cell> {
         let case = self.case;
         vec![
-            Cell::text(case.id.clone()),
-            Cell::text(case.model.clone()),
+            Cell::text(&*case.id),
+            Cell::text(&*case.model),
             Cell::maybe(case.profile.as_ref()),
             Cell::maybe(case.group.as_ref()),
             Cell::maybe(case.split.as_ref()),
@@ -257,7 +257,7 @@ impl Row<'_> {
             Cell::count(outcome.delay),
             Cell::Int(outcome.kind_right.map(i64::from)),
             Cell::Int(Some(i64::from(outcome.censored))),
-            Cell::text(self.case.text.clone()),
+            Cell::text(&*self.case.text),
         ]
     }
 }

@@ -168,8 +168,8 @@ fn watched(evidence: &Evidence<'_>, case: usize, options: &JudgeOptions) -> Watc
             judge(trial.case, trial.watch, None, options).verdict
         });
     Watched {
-        id: it.id.clone(),
-        model: it.model.clone(),
+        id: it.id.to_string(),
+        model: it.model.to_string(),
         quiet,
         onset: it
             .truth

@@ -58,8 +58,7 @@ fn with_rows(mut models: Vec<(u64, Reverse<&str>)>, cells: usize, enough: u64) -
 
 fn loops(scoring: &Scoring, pick: &[usize]) -> u64 {
     let quiet: Tally = floor_outcomes(scoring, Floor::Never, pick)
-        .iter()
-        .map(Tally::of)
+        .map(|outcome| Tally::of(&outcome))
         .sum();
     quiet.loops()
 }

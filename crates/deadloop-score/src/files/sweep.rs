@@ -118,8 +118,12 @@ pub fn write_scores(dir: &Path, scoring: &Scoring) -> Result<Scored, FileError> 
 }
 
 /// What a floor does on some cases.
-pub(crate) fn floor_outcomes(scoring: &Scoring, floor: Floor, pick: &[usize]) -> Vec<Outcome> {
-    let outcome = |i: &usize| {
+pub(crate) fn floor_outcomes(
+    scoring: &Scoring<'_>,
+    floor: Floor,
+    pick: &[usize],
+) -> impl Iterator<Item = Outcome> {
+    let outcome = move |i: &usize| {
         let case = &scoring.evidence.cases[*i];
         judge(
             case,
@@ -128,7 +132,7 @@ pub(crate) fn floor_outcomes(scoring: &Scoring, floor: Floor, pick: &[usize]) ->
             scoring.judge,
         )
     };
-    pick.iter().map(outcome).collect()
+    pick.iter().map(outcome)
 }
 
 /// How often each of `cells` is right where each floor is, all models together: setting, then floor.
@@ -138,16 +142,12 @@ pub fn beside_floors(
 ) -> BTreeMap<String, BTreeMap<String, Consistency>> {
     let evidence = scoring.evidence;
     let all = evidence.all();
-    let floors: Vec<(&str, Vec<Outcome>)> = scoring
-        .floors
-        .iter()
-        .map(|floor| (floor.name(), floor_outcomes(scoring, *floor, &all)))
-        .collect();
     let beside = |cell: &usize| {
-        let own = evidence.outcomes(*cell, &all, scoring.judge);
-        let counts = floors
-            .iter()
-            .map(|(name, outcomes)| ((*name).to_owned(), Consistency::of(&own, outcomes)));
+        let counts = scoring.floors.iter().map(|floor| {
+            let own = evidence.each_outcome(*cell, &all, scoring.judge);
+            let counts = Consistency::of(own, floor_outcomes(scoring, *floor, &all));
+            (floor.name().to_owned(), counts)
+        });
         (evidence.plan.id(*cell), counts.collect())
     };
     cells.iter().map(beside).collect()
@@ -175,8 +175,7 @@ pub(crate) fn over_groups(
     known: &mut Known,
 ) -> Scores {
     let scores = scores_of(outcomes, scoring.worth, &mut known.poisson);
-    let (cases, outcomes) = once(scoring, firsts, pick, outcomes);
-    let intervals = bounds(cases, &outcomes, scoring.worth, known);
+    let intervals = bounds(once(scoring, firsts, pick, outcomes), scoring.worth, known);
     scores.with(|measure| intervals.of(measure.name))
 }
 
@@ -186,10 +185,9 @@ fn once<'a>(
     firsts: &[bool],
     pick: &[usize],
     outcomes: &[Outcome],
-) -> (Vec<&'a Case>, Vec<Outcome>) {
+) -> impl Iterator<Item = (&'a Case, Outcome)> {
     let once = pick.iter().zip(outcomes).filter(|(i, _)| firsts[**i]);
     once.map(|(i, outcome)| (&scoring.evidence.cases[*i], *outcome))
-        .unzip()
 }
 
 /// The intervals over groups of some outcomes, each text once.
@@ -200,8 +198,7 @@ pub(crate) fn intervals_of(
     outcomes: &[Outcome],
     known: &mut Known,
 ) -> Intervals {
-    let (cases, outcomes) = once(scoring, firsts, pick, outcomes);
-    intervals(cases, &outcomes, scoring.worth, known)
+    intervals(once(scoring, firsts, pick, outcomes), scoring.worth, known)
 }
 
 struct Sweep<'a> {
@@ -305,6 +302,7 @@ impl Sweep<'_> {
     fn floor(&mut self, floor: Floor) -> Result<(), FileError> {
         for subject in 0..self.subjects.len() {
             let outcomes = floor_outcomes(&self.scoring, floor, &self.subjects[subject].1);
+            let outcomes: Vec<Outcome> = outcomes.collect();
             let scores = scores_of(&outcomes, self.scoring.worth, &mut self.known.poisson);
             let unit = self.scoring.judge.unit;
             let row = scores::cells(&scores, unit);

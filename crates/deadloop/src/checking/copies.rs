@@ -47,12 +47,21 @@ impl Claim {
 /// chars with digits, case and white space folded, whichever is more. The pieces are longer where
 /// the text is: long texts in one language share their short ones.
 pub(super) fn likeness(original: &[char], copy: &[char]) -> f64 {
+    let (original, copy) = (beginning(original), beginning(copy));
     exact(original, copy).max(shared(&folded(original), &folded(copy)))
 }
 
 /// The same with everything as it is written, so that lists that count on are less alike.
 pub(super) fn verbatim_likeness(original: &[char], copy: &[char]) -> f64 {
-    shared(original, copy)
+    shared(beginning(original), beginning(copy))
+}
+
+/// Chars of a copy that are compared, at most: memory is a hundred times that.
+const COMPARED: usize = 1 << 20;
+
+/// A text, or as much of it as is compared.
+fn beginning(text: &[char]) -> &[char] {
+    &text[..text.len().min(COMPARED)]
 }
 
 /// The share of chars that stand in the same place, `original` written again and again.

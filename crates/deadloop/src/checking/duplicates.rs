@@ -52,8 +52,7 @@ const NAMED: usize = 4;
 pub(super) fn sketch(entry: &Entry, case: &Case) -> Option<Sketch> {
     let length = case.timeline.length();
     let long = length.reasoning.0 + length.answer.0 >= LEAST_CHARS;
-    long.then(|| Shingles::of(&entry.transcript).sketch())
-        .flatten()
+    long.then(|| Sketch::of(&entry.transcript)).flatten()
 }
 
 /// The near-duplicates among the cases: told by their sketches, then compared by their texts, for
@@ -92,7 +91,7 @@ fn texts(
     worth: &BTreeSet<usize>,
     quiet: bool,
 ) -> Outcome<BTreeMap<usize, Shingles>> {
-    let ids: HashMap<&str, usize> = worth.iter().map(|i| (cases[*i].id.as_str(), *i)).collect();
+    let ids: HashMap<&str, usize> = worth.iter().map(|i| (&*cases[*i].id, *i)).collect();
     let read = |entry: Result<Entry, _>, _| {
         let transcript = entry.ok()?.transcript;
         let place = *ids.get(transcript.id.as_str())?;
@@ -153,7 +152,7 @@ fn finding(seen: &Seen, cluster: &Cluster, spread: &Spread) -> Finding {
         Spread::Groups => format!("in {} groups", set(Case::cluster).len()),
         Spread::Nothing => format!("of group {:?}", cases[0].cluster()),
     };
-    let others = cases.iter().skip(1).take(NAMED).map(|c| c.id.as_str());
+    let others = cases.iter().skip(1).take(NAMED).map(|c| &*c.id);
     let more = cases.len().saturating_sub(1 + NAMED);
     let mut what = format!(
         "{} transcripts {among}, {} alike or more: also {}",
@@ -165,7 +164,7 @@ fn finding(seen: &Seen, cluster: &Cluster, spread: &Spread) -> Finding {
         what += &format!(" and {more} more");
     }
     Finding {
-        transcripts: cases.iter().map(|c| c.id.clone()).collect(),
+        transcripts: cases.iter().map(|c| c.id.to_string()).collect(),
         ..seen.about(cluster.members[0], what)
     }
 }

@@ -183,7 +183,7 @@ impl Seen {
     fn about(&self, case: usize, what: String) -> Finding {
         Finding {
             place: Some(self.glances[case].place.clone()),
-            transcripts: vec![self.cases[case].id.clone()],
+            transcripts: vec![self.cases[case].id.to_string()],
             what,
         }
     }

@@ -34,7 +34,10 @@ fn finding(seen: &Seen, group: &str, splits: &Splits<'_>) -> Finding {
         .iter()
         .map(|(split, cases)| format!("{} in {split}", cases.len()))
         .collect();
-    let ids = splits.values().flatten().map(|i| seen.cases[*i].id.clone());
+    let ids = splits
+        .values()
+        .flatten()
+        .map(|i| seen.cases[*i].id.to_string());
     Finding {
         place: None,
         transcripts: ids.collect(),

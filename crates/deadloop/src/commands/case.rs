@@ -46,7 +46,7 @@ pub(super) fn run(args: &WriteCase, global: Global) -> Outcome {
     let (entry, case) = the_one((&args.transcript, args.on_bad), global.quiet, &found)?;
     let fired = said(&settings, &entry.transcript)?;
     let (name, transcript) = match args.redact {
-        false => (case.id.clone(), entry.transcript.clone()),
+        false => (case.id.to_string(), entry.transcript.clone()),
         true => {
             let name = format!("redacted {}", text_hash(&entry.transcript));
             (name, redacted(&settings, &entry.transcript, fired)?)

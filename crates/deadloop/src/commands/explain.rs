@@ -130,7 +130,7 @@ pub(super) fn the_one<'a>(
     if !quiet && !found.problems.is_empty() {
         eprintln!("{} problems skipped", found.problems.len());
     }
-    let case = found.cases.iter().find(|case| case.id == id);
+    let case = found.cases.iter().find(|case| *case.id == *id);
     match (found.entry.as_deref(), case) {
         (Some(entry), Some(case)) => Ok((entry, case)),
         // Its labels are bad, and it was left out.
@@ -141,7 +141,7 @@ pub(super) fn the_one<'a>(
 
 fn unknown(id: &str, found: &Surveyed) -> Failure {
     let wanted = id.to_lowercase();
-    let ids = || found.cases.iter().map(|case| case.id.as_str());
+    let ids = || found.cases.iter().map(|case| &*case.id);
     let near: Vec<&str> = ids()
         .filter(|id| id.to_lowercase().contains(&wanted))
         .collect();

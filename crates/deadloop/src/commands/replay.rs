@@ -98,7 +98,7 @@ fn worst(done: &Replayed, evidence: &Evidence<'_>, cell: usize) -> Option<String
     let at = [Verdict::FalseAlarm, Verdict::Miss, Verdict::Hit]
         .into_iter()
         .find_map(of)?;
-    Some(evidence.cases[at].id.clone())
+    Some(evidence.cases[at].id.to_string())
 }
 
 /// Settings under which nothing can alarm are a mistake.

@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use clap::Args;
 use deadloop_detect::Kind;
@@ -126,7 +127,7 @@ impl Counts {
 }
 
 /// A way of grouping transcripts: its name, and the group of one.
-type Grouping = (&'static str, fn(&Case) -> Option<String>);
+type Grouping = (&'static str, fn(&Case) -> Option<Arc<str>>);
 
 const GROUPINGS: [Grouping; 4] = [
     ("model", |case| Some(case.model.clone())),
@@ -219,13 +220,14 @@ fn heading(found: &Surveyed, all: &Counts) -> String {
     )
 }
 
-fn grouped(cases: &[Case], finishes: &[String], of: fn(&Case) -> Option<String>) -> Groups {
-    let mut groups: BTreeMap<String, Counts> = BTreeMap::new();
+fn grouped(cases: &[Case], finishes: &[String], of: fn(&Case) -> Option<Arc<str>>) -> Groups {
+    let mut groups: BTreeMap<Arc<str>, Counts> = BTreeMap::new();
     for (case, finish) in cases.iter().zip(finishes) {
         let group = of(case).unwrap_or_else(|| NONE.into());
         groups.entry(group).or_default().add(case, finish);
     }
-    let mut groups: Groups = groups.into_iter().collect();
+    let named = |(name, counts): (Arc<str>, Counts)| (name.to_string(), counts);
+    let mut groups: Groups = groups.into_iter().map(named).collect();
     groups.sort_by_key(|(_, counts)| Reverse(counts.transcripts));
     groups
 }

@@ -271,7 +271,7 @@ fn corpus_texts(path: &Path, source: &Source, quiet: bool) -> Outcome<Vec<CleanT
         .cases
         .iter()
         .filter(|case| source.all || case.class() == Some(Class::Clean));
-    let wanted: std::collections::HashSet<&str> = wanted.map(|case| case.id.as_str()).collect();
+    let wanted: std::collections::HashSet<&str> = wanted.map(|case| &*case.id).collect();
     let mut texts = Vec::new();
     for entry in Corpus::open(path)
         .map_err(|e| Code::Usage.because(e))?

@@ -1,0 +1,108 @@
+use std::collections::BTreeSet;
+
+use proptest::prelude::*;
+
+use super::*;
+
+fn shingles(text: &str) -> Shingles {
+    Shingles::of_texts(std::iter::once(text.to_owned()), SAMPLE)
+}
+
+/// The definition: sets of strings.
+fn slow(a: &str, b: &str) -> f64 {
+    let set = |text: &str| -> BTreeSet<String> {
+        let text: Vec<char> = folded(text).collect();
+        let width = SHINGLE.min(text.len()).max(1);
+        text.windows(width).map(|w| w.iter().collect()).collect()
+    };
+    let (a, b) = (set(a), set(b));
+    let either = a.union(&b).count();
+    if either == 0 {
+        0.0
+    } else {
+        a.intersection(&b).count() as f64 / either as f64
+    }
+}
+
+/// So many different sentences from `seed` on.
+fn text(seed: u64, sentences: u64) -> String {
+    let sentence = |n: u64| format!("{:x} {:x}. ", mixed(seed * 1000 + n), mixed(n * 7 + seed));
+    (0..sentences).map(sentence).collect()
+}
+
+#[test]
+fn case_white_space_and_the_number_of_copies_do_not_matter() {
+    let one = "Wait, let me check the roads. ";
+    assert_eq!(shingles(&one.repeat(5)), shingles(&one.repeat(50)));
+    assert_eq!(shingles("A b\n\nc"), shingles("a  B c"));
+    assert_eq!(shingles("").alike(&shingles("")), 0.0);
+    assert!(shingles("").sketch().is_none());
+    assert_eq!(shingles("ok").alike(&shingles("OK")), 1.0);
+}
+
+#[test]
+fn the_sketch_estimates_the_likeness() {
+    for changed in [0, 10, 25, 50, 100] {
+        let a = text(1, 100);
+        let b = text(1, 100 - changed) + &text(2, changed);
+        let (a, b) = (shingles(&a), shingles(&b));
+        let (Some(x), Some(y)) = (a.sketch(), b.sketch()) else {
+            panic!("not empty")
+        };
+        let off = (a.alike(&b) - x.alike(&y)).abs();
+        assert!(off < 0.15, "{changed}: {off}");
+    }
+}
+
+#[test]
+fn a_sample_estimates_the_likeness() {
+    for changed in [0, 25, 50, 100] {
+        let a = text(1, 2000);
+        let b = text(1, 2000 - 20 * changed) + &text(2, 20 * changed);
+        let of = |text: &str, sample| Shingles::of_texts(std::iter::once(text.to_owned()), sample);
+        let exact = of(&a, SAMPLE).alike(&of(&b, SAMPLE));
+        let (a, b) = (of(&a, 10_000), of(&b, 5_000));
+        assert!(a.hashes.len() <= 10_000 && b.hashes.len() <= 5_000);
+        assert!((a.alike(&b) - exact).abs() < 0.03, "{changed}: {exact}");
+    }
+}
+
+#[test]
+fn near_duplicates_are_joined_and_others_not() {
+    // Every text of ten comes again with three of its 100 sentences changed.
+    let texts: Vec<String> = (0..300)
+        .map(|i| match i % 10 {
+            9 => text(i - 9, 97) + &text(i + 5000, 3),
+            _ => text(i, 100),
+        })
+        .collect();
+    let sets: Vec<Shingles> = texts.iter().map(|text| shingles(text)).collect();
+    let sketches: Vec<_> = sets.iter().map(Shingles::sketch).collect();
+    let pairs = alike(&sketches, 0.8, |a, b| sets[a].alike(&sets[b]));
+    let clusters = clusters(sets.len(), &pairs);
+    let members: Vec<_> = clusters.iter().map(|c| c.members.clone()).collect();
+    let expected: Vec<_> = (0..30).map(|n| vec![10 * n, 10 * n + 9]).collect();
+    assert_eq!(members, expected);
+    assert!(clusters.iter().all(|c| (0.8..1.0).contains(&c.least)));
+}
+
+#[test]
+fn many_copies_cost_a_comparison_each() {
+    let sketch = shingles(&text(1, 50)).sketch();
+    let sketches = vec![sketch; 5000];
+    let compared = std::cell::Cell::new(0);
+    let pairs = alike(&sketches, 0.8, |_, _| {
+        compared.set(compared.get() + 1);
+        1.0
+    });
+    assert_eq!((pairs.len(), compared.get()), (4999, 4999));
+    assert_eq!(clusters(5000, &pairs)[0].members.len(), 5000);
+}
+
+proptest! {
+    #[test]
+    fn likeness_is_that_of_the_sets(a in "[ab \n]{0,60}", b in "[ab \n]{0,60}", cut in 0_usize..60) {
+        let near = format!("{}{b}", a.chars().take(cut).collect::<String>());
+        prop_assert_eq!(shingles(&a).alike(&shingles(&near)), slow(&a, &near));
+    }
+}
