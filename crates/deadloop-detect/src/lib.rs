@@ -49,6 +49,7 @@ mod hold;
 mod param;
 mod position;
 mod preset;
+pub mod repair;
 mod repeated;
 mod script;
 mod sentence;
