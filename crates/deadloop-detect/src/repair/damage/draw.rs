@@ -33,11 +33,20 @@ impl Draw {
     }
 
     /// So many of these at most, in their order.
-    pub(super) fn some<T>(&mut self, mut of: Vec<T>, count: usize) -> Vec<T> {
-        while of.len() > count {
-            of.remove(self.below(of.len()));
+    pub(super) fn some<T>(&mut self, of: Vec<T>, count: usize) -> Vec<T> {
+        if of.len() <= count {
+            return of;
         }
-        of
+        let mut chosen = Vec::new();
+        while chosen.len() < count {
+            let at = self.below(of.len());
+            if !chosen.contains(&at) {
+                chosen.push(at);
+            }
+        }
+        let numbered = of.into_iter().enumerate();
+        let kept = numbered.filter(|(at, _)| chosen.contains(at));
+        kept.map(|(_, item)| item).collect()
     }
 
     /// Somewhere between two places in a text, at the beginning of a char.

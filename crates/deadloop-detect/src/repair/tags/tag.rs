@@ -142,7 +142,7 @@ impl Names {
     /// The fields among the attributes; others are left out.
     fn read(&self, text: &str, work: &mut u64) -> Vec<(String, String)> {
         static ATTRIBUTE: LazyLock<Option<Regex>> = LazyLock::new(|| {
-            Regex::new(r#"([\p{L}_][\w.-]*)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"']+))"#).ok()
+            Regex::new(r#"([^\s=<>"']+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"']+))"#).ok()
         });
         let Some(pattern) = &*ATTRIBUTE else {
             return Vec::new();

@@ -180,6 +180,7 @@ impl Machine {
             self.wait = Wait::End;
             self.opening = text.len();
             self.waiting.push_str(text);
+            self.waiting_chars = text.chars().count();
         }
     }
 
