@@ -102,7 +102,7 @@ fn tags() {
     use Fault::{
         Case, Crossed, Cut, EarlyClose, MissingField, Misspelt, Nested, NumberMismatch, Unclosed,
     };
-    let presets = ["seed-002-strict", "seed-002", "lenient"];
+    let presets = ["seed-002-strict", "seed-002", "lenient", "careful"];
     println!("| fault | {} |", presets.join(" | "));
     for fault in [
         Unclosed,
@@ -135,13 +135,10 @@ fn tags() {
             recovered[2] >= recovered[1] && recovered[1] >= recovered[0],
             "{fault} {recovered:?}"
         );
+        let wrong: Vec<f64> = all.iter().map(|c| share(c, Verdict::Wrong)).collect();
+        assert!(wrong[3] <= wrong[2], "{fault} {wrong:?}");
     }
-    for (fault, least) in [
-        (Case, 100.0),
-        (NumberMismatch, 100.0),
-        (Crossed, 100.0),
-        (Misspelt, 60.0),
-    ] {
+    for (fault, least) in [(Case, 100.0), (NumberMismatch, 100.0), (Misspelt, 50.0)] {
         let counts = mended(
             "tags",
             "lenient",
@@ -155,6 +152,16 @@ fn tags() {
             "{fault} {counts:?}"
         );
     }
+    // What was cut off does no harm where nothing is closed by force.
+    let cut = mended(
+        "tags",
+        "careful",
+        Cut,
+        TAGGED,
+        Some("seed-002-strict"),
+        TAG_MARKS,
+    );
+    assert_eq!(cut.get(&Verdict::Wrong), None, "{cut:?}");
 }
 
 #[test]
@@ -228,7 +235,7 @@ fn arguments() {
             if !partial.is_empty() {
                 params.set("partial", Value::Text(partial.into()));
             }
-            let (mut all, mut exact, mut wrong) = (0_u32, 0_u32, 0_u32);
+            let (mut all, mut exact, mut wrong, mut harm) = (0_u32, 0_u32, 0_u32, Vec::new());
             for (intact, (seed, severity)) in ARGUMENTS
                 .iter()
                 .flat_map(|text| draws().map(move |draw| (text, draw)))
@@ -240,6 +247,9 @@ fn arguments() {
                     all += 1;
                     exact += u32::from(arguments.exact);
                     wrong += u32::from(arguments.wrong_but_valid());
+                    if arguments.wrong_but_valid() {
+                        harm.push(damaged.text);
+                    }
                 }
             }
             let share = |n: u32| 100.0 * f64::from(n) / f64::from(all);
@@ -250,7 +260,7 @@ fn arguments() {
                 share(all - exact - wrong)
             );
             if (mode, partial) == ("tolerant", "refuse") {
-                assert!(share(wrong) < 15.0, "{fault}: {wrong} of {all}");
+                assert!(share(wrong) < 0.1, "{fault}: {wrong} of {all}: {harm:#?}");
             }
         }
     }
@@ -259,7 +269,7 @@ fn arguments() {
 /// Intact streams stay as they are: no preset that mends tags or thinking spoils one.
 #[test]
 fn no_false_repair_of_templates() {
-    for name in ["seed-002-strict", "seed-002", "lenient"] {
+    for name in ["seed-002-strict", "seed-002", "lenient", "careful"] {
         let (entry, params) = preset("tags", name);
         for text in TAGGED {
             let (strict, strictly) = preset("tags", "seed-002-strict");

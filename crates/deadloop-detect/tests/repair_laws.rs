@@ -143,7 +143,7 @@ fn same_in_any_chunks(repairer: &Repairer, params: &Params, text: &str) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(300))]
+    #![proptest_config(ProptestConfig::with_cases(100))]
 
     #[test]
     fn whole_is_streamed(text in text(14), seed: u64) {
@@ -284,7 +284,7 @@ const ADVERSARIES: &[&str] = &[
 #[test]
 fn work_is_linear() {
     for repairer in of_text() {
-        for params in settings(repairer, 7, 12) {
+        for params in settings(repairer, 7, 6) {
             for unit in ADVERSARIES {
                 let work = |chars: usize| {
                     let text: String = unit.chars().cycle().take(chars).collect();
@@ -313,7 +313,7 @@ fn work_is_linear() {
 #[test]
 fn what_waits_is_bounded() {
     for repairer in of_text() {
-        for mut params in settings(repairer, 11, 12) {
+        for mut params in settings(repairer, 11, 6) {
             for name in ["hold", "max_open"] {
                 params.set(name, Value::Int(1_000));
             }

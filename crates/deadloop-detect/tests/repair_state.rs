@@ -31,7 +31,7 @@ fn memory_is_bounded_by_what_waits() {
         "<b>",
     ];
     for repairer in REPAIRERS.iter().filter(|r| matches!(r.make, Make::Text(_))) {
-        for mut params in settings(repairer, 3, 12) {
+        for mut params in settings(repairer, 3, 4) {
             for name in ["hold", "max_open"] {
                 params.set(name, Value::Int(HOLD as i64));
             }

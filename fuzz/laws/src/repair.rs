@@ -78,7 +78,8 @@ fn mends(repairer: &Repairer, params: &Params, text: &str, chunking: u8) {
         assert_eq!(streamed(repairer, params, &chunks), whole, "{chunks:?}");
     }
     let json = whole.meaning().text;
-    let asks = repairer.name == "json" && ["strict", "tolerant", "schema"].contains(&params.text("mode"));
+    let asks =
+        repairer.name == "json" && ["strict", "tolerant", "schema"].contains(&params.text("mode"));
     if asks && !json.is_empty() {
         let value: serde_json::Result<serde_json::Value> = serde_json::from_str(&json);
         assert!(value.is_ok(), "{json}");
@@ -95,7 +96,11 @@ fn streamed(repairer: &Repairer, params: &Params, chunks: &[&str]) -> Pieces {
     }
     machine.finish(&mut pieces);
     let most = STEPS * (read as u64 + 100);
-    assert!(machine.work() <= most, "{} steps for {read} chars", machine.work());
+    assert!(
+        machine.work() <= most,
+        "{} steps for {read} chars",
+        machine.work()
+    );
     pieces
 }
 
@@ -112,12 +117,17 @@ fn delivers(repairer: &Repairer, params: &Params, text: &str) {
     let events = damage_events(Fault::ReplayDoubled, 3, text.len() as u64, &order).events;
     let mut machine = repairer.events(params).expect("it reads events");
     let mut given = Vec::new();
-    events.into_iter().for_each(|event| machine.push(event, &mut given));
+    events
+        .into_iter()
+        .for_each(|event| machine.push(event, &mut given));
     machine.finish(&mut given);
     let replayed = judge_events(&gold, &given);
     let in_order = params.text("by") == "position" && params.int("first") == 0;
     if in_order && params.int("wait") > 20 {
-        assert_eq!((replayed.lost, replayed.doubled, replayed.disordered), (0, 0, 0));
+        assert_eq!(
+            (replayed.lost, replayed.doubled, replayed.disordered),
+            (0, 0, 0)
+        );
     }
     if params.text("done") == "always" {
         assert!(replayed.ended);
@@ -130,7 +140,10 @@ fn faults(text: &str, seed: u64) {
         let severity = u8::try_from(seed % 4).expect("below 4");
         let damaged = damage(fault, severity, seed, text);
         assert_eq!(damaged.onset.is_some(), damaged.text != text, "{fault}");
-        let same = text.chars().zip(damaged.text.chars()).take_while(|(a, b)| a == b);
+        let same = text
+            .chars()
+            .zip(damaged.text.chars())
+            .take_while(|(a, b)| a == b);
         let same = same.count() as u64;
         assert!(damaged.onset.is_none_or(|onset| onset == same), "{fault}");
     }

@@ -18,12 +18,12 @@ pub(super) fn broken(intact: &str, severity: usize, draw: &mut Draw) -> String {
         .fold(intact.to_owned(), |text, way| way(&text, draw))
 }
 
-/// The chars that are, or are not, between quotes and of which `what` says yes: their places.
-fn places(text: &str, quoted: bool, what: impl Fn(char) -> bool) -> Vec<usize> {
+/// The chars outside of quotes of which `what` says yes: their places.
+fn places(text: &str, what: impl Fn(char) -> bool) -> Vec<usize> {
     let (mut inside, mut escaped, mut places) = (false, false, Vec::new());
     for (at, c) in text.char_indices() {
         let quote = c == '"' && !escaped;
-        if inside == quoted && !quote && !escaped && c != '\\' && what(c) {
+        if !inside && !quote && what(c) {
             places.push(at);
         }
         escaped = inside && !escaped && c == '\\';
@@ -54,24 +54,34 @@ fn no_quote(text: &str, draw: &mut Draw) -> String {
 }
 
 fn no_bracket(text: &str, draw: &mut Draw) -> String {
-    let brackets = places(text, false, |c| matches!(c, '}' | ']'));
+    let brackets = places(text, |c| matches!(c, '}' | ']'));
     without(text, draw.one(&brackets))
 }
 
 fn comment(text: &str, draw: &mut Draw) -> String {
-    let places = places(text, false, |c| matches!(c, ',' | '}' | ']'));
+    let places = places(text, |c| matches!(c, ',' | '}' | ']'));
     let comment = draw.one(&[" /* as asked */ ", " // as asked\n"]).copied();
     with(text, draw.one(&places), comment.unwrap_or(""))
 }
 
 fn comma(text: &str, draw: &mut Draw) -> String {
-    let places = places(text, false, |c| matches!(c, '}' | ']'));
+    let places = places(text, |c| matches!(c, '}' | ']'));
     with(text, draw.one(&places), ",")
 }
 
+/// A line end between quotes as it is, and not as its escape.
 fn line_end(text: &str, draw: &mut Draw) -> String {
-    let places = places(text, true, |_| true);
-    with(text, draw.one(&places), "\n")
+    let (mut escaped, mut ends) = (false, Vec::new());
+    for (at, c) in text.char_indices() {
+        if escaped && c == 'n' {
+            ends.push(at - 1);
+        }
+        escaped = !escaped && c == '\\';
+    }
+    match draw.one(&ends) {
+        Some(at) => format!("{}\n{}", &text[..*at], &text[at + 2..]),
+        None => text.to_owned(),
+    }
 }
 
 fn second(text: &str, _: &mut Draw) -> String {

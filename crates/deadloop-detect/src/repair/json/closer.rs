@@ -119,10 +119,9 @@ impl Closer {
     }
 
     /// The text has ended: `out` gets what is left of it, and the ends of what is open. Gives back whether
-    /// the end cut off something: a text, a number, a name, or a member that was announced.
+    /// something was open: a bracket, a text, a name, or a comma that announced more.
     pub(super) fn finish(&mut self, out: &mut impl FnMut(&str)) -> bool {
-        let mut cut = matches!(self.place, Place::InText | Place::InName | Place::Colon);
-        cut |= matches!(self.place, Place::Value | Place::Name) && !self.held.is_empty();
+        let open = !self.frames.is_empty() || self.place == Place::InText;
         match self.place {
             Place::InText if self.keep => {
                 if self.escape != Escape::None {
@@ -130,7 +129,7 @@ impl Closer {
                 }
                 self.held.push('"');
             }
-            Place::Scalar => cut = self.end_scalar(),
+            Place::Scalar => self.end_scalar(),
             Place::After | Place::Done | Place::Deep => {}
             Place::Value if self.frames.is_empty() => {}
             _ => self.held.clear(),
@@ -140,7 +139,7 @@ impl Closer {
             let ends: String = self.frames.drain(..).rev().map(Frame::end).collect();
             out(&ends);
         }
-        cut
+        open
     }
 
     fn hold(&mut self, c: char) {
@@ -267,8 +266,8 @@ impl Closer {
         };
     }
 
-    /// A number or word at the end: whole, of one meaning however it goes on, or cut. Gives back which.
-    fn end_scalar(&mut self) -> bool {
+    /// A number or word at the end: whole, of one meaning however it goes on, or cut.
+    fn end_scalar(&mut self) {
         let text = self.held.get(self.begin..).unwrap_or("");
         let word = ["true", "false", "null"]
             .into_iter()
@@ -277,12 +276,9 @@ impl Closer {
         if let Some(word) = word {
             self.held.truncate(self.begin);
             self.held.push_str(word);
-            return false;
-        }
-        if !self.frames.is_empty() && !(self.keep && number) {
+        } else if !self.frames.is_empty() && !(self.keep && number) {
             self.held.clear();
         }
-        !self.frames.is_empty()
     }
 }
 

@@ -58,7 +58,7 @@ static PARAMS: &[Param] = &[
         "partial",
         "refuse",
         &["keep", "drop", "refuse"],
-        "a text or number that the end cuts: kept as far as it goes; left out with its name; refuse: nothing is given (close: as drop)",
+        "a text or number that the end cuts: kept as far as it goes; left out with its name; refuse: where anything is open at the end, nothing is given (close: as drop)",
     ),
     texts(
         "control",

@@ -26,6 +26,15 @@ enum Numbers {
     Refuse,
 }
 
+/// What becomes of known tags without a partner.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stray {
+    Keep,
+    Drop,
+    /// Left out, and an action that has one in it too.
+    Refuse,
+}
+
 /// A part of what waits, from the first open tag on.
 #[derive(Clone, Debug)]
 enum Part {
@@ -41,7 +50,7 @@ pub(super) struct Machine {
     close: Close,
     last: bool,
     numbers: Numbers,
-    drop_stray: bool,
+    stray: Stray,
     max_open: usize,
 
     lexer: Lexer,
@@ -68,7 +77,11 @@ impl Machine {
                 "second" => Numbers::Second,
                 _ => Numbers::Refuse,
             },
-            drop_stray: params.text("stray") == "drop",
+            stray: match params.text("stray") {
+                "drop" => Stray::Drop,
+                "refuse" => Stray::Refuse,
+                _ => Stray::Keep,
+            },
             max_open: size(params, "max_open"),
             lexer: Lexer::default(),
             parts: Vec::new(),
@@ -114,7 +127,7 @@ impl Machine {
 
     /// A known tag without a partner, outside of actions.
     fn stray(&mut self, tag: &Tag, out: &mut Pieces) {
-        if !self.drop_stray {
+        if self.stray == Stray::Keep {
             out.text(&tag.written);
         }
     }
@@ -201,35 +214,34 @@ impl Machine {
     }
 
     fn act(&mut self, tag: &Tag, inside: &[Part], closing: Option<&Part>, out: &mut Pieces) {
-        let mut body = String::new();
+        let (mut body, mut torn) = (String::new(), false);
         for part in inside {
             match part {
                 Part::Text(text) => body.push_str(text),
-                Part::Open(tag, _) | Part::Closing(tag) if !self.drop_stray => {
-                    body.push_str(&tag.written);
+                Part::Open(tag, _) | Part::Closing(tag) => {
+                    torn = true;
+                    if self.stray == Stray::Keep {
+                        body.push_str(&tag.written);
+                    }
                 }
-                Part::Open(..) | Part::Closing(_) => {}
             }
         }
         let number = match (self.numbers, closing) {
             (Numbers::Second, Some(Part::Closing(closing))) => closing.number,
             _ => tag.number,
         };
-        let mut fields = tag.attributes.clone();
         let ends = self.close != Close::Refuse;
-        let content = split(
-            &body,
-            &self.names,
-            ends,
-            self.drop_stray,
-            &mut fields,
-            &mut self.work,
-        );
+        let read = split(&body, &self.names, ends, self.stray, &mut self.work);
+        if self.stray == Stray::Refuse && (torn || read.torn) {
+            return;
+        }
+        let mut fields = tag.attributes.clone();
+        fields.extend(read.fields);
         out.action(Action {
             name: self.names.name(tag.role).to_owned(),
             number,
             fields,
-            content,
+            content: read.content.trim().to_owned(),
         });
     }
 }

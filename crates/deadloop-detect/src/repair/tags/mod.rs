@@ -97,8 +97,8 @@ static PARAMS: &[Param] = &[
     word(
         "stray",
         "keep",
-        &["keep", "drop"],
-        "known tags without a partner: text, or left out",
+        &["keep", "drop", "refuse"],
+        "known tags without a partner: text; left out; refuse: and an action with one in it is left out too",
     ),
     count(
         "max_open",
