@@ -143,7 +143,7 @@ fn leaked(gold: &Gold, text: &str) -> bool {
     let more = |mark: &String| {
         !mark.is_empty() && text.matches(mark).count() > gold.meaning.text.matches(mark).count()
     };
-    gold.marks.iter().any(|mark| more(mark))
+    gold.marks.iter().any(more)
 }
 
 /// What came of broken arguments.

@@ -48,8 +48,15 @@ fn with(text: &str, at: Option<&usize>, what: &str) -> String {
     text
 }
 
+/// Without a quote that begins or ends a text.
 fn no_quote(text: &str, draw: &mut Draw) -> String {
-    let quotes: Vec<usize> = text.match_indices('"').map(|(at, _)| at).collect();
+    let (mut escaped, mut quotes) = (false, Vec::new());
+    for (at, c) in text.char_indices() {
+        if c == '"' && !escaped {
+            quotes.push(at);
+        }
+        escaped = !escaped && c == '\\';
+    }
     without(text, draw.one(&quotes))
 }
 

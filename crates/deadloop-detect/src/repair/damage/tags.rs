@@ -232,16 +232,13 @@ pub(super) fn empty(intact: &str, severity: usize) -> String {
     let (Some(first), Some(last)) = (outer.first(), outer.last()) else {
         return intact.to_owned();
     };
-    let mut gone = vec![last.close.end..intact.len()];
+    let mut gone = vec![nothing(last.close.end..intact.len())];
     if severity > 1 {
-        gone.push(0..first.open.start);
+        gone.push(nothing(0..first.open.start));
     }
     if severity > 2 {
-        gone.extend(
-            outer
-                .windows(2)
-                .map(|pair| pair[0].close.end..pair[1].open.start),
-        );
+        let between = |pair: &[Element]| nothing(pair[0].close.end..pair[1].open.start);
+        gone.extend(outer.windows(2).map(between));
     }
-    edited(intact, gone.into_iter().map(nothing).collect())
+    edited(intact, gone)
 }

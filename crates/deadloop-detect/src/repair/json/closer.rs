@@ -273,10 +273,12 @@ impl Closer {
             .into_iter()
             .find(|word| word.starts_with(text));
         let number = serde_json::from_str::<Value>(text).is_ok_and(|value| value.is_number());
+        // The outermost one ends with the text.
+        let whole = self.frames.is_empty() || (self.keep && number);
         if let Some(word) = word {
             self.held.truncate(self.begin);
             self.held.push_str(word);
-        } else if !self.frames.is_empty() && !(self.keep && number) {
+        } else if !whole {
             self.held.clear();
         }
     }
