@@ -276,7 +276,7 @@ fn texts(transcript: &Transcript) -> impl Iterator<Item = String> {
         })
     });
     let channels = [Transcript::reasoning, Transcript::answer];
-    let channels = channels.into_iter().map(|text| text(transcript).into());
+    let channels = channels.into_iter().map(|text| text(transcript));
     channels.chain(tools)
 }
 

@@ -53,6 +53,7 @@ mod meant;
 mod meter;
 mod param;
 mod preset;
+pub mod repair;
 mod repeated;
 mod row;
 mod run;

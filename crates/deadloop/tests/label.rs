@@ -347,7 +347,7 @@ fn a_loop_far_beyond_the_first_window_is_found_where_it_is() {
     );
     let over = prose.len();
     prose += &passing.repeat(40);
-    prose += &prose[..600_000].to_owned();
+    prose.extend_from_within(..600_000);
     let start = prose.len();
     let text = prose + &unit.repeat(20_000);
     assert!(start > 1 << 20 && text.len() > 2_000_000);

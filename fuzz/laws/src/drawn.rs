@@ -23,7 +23,7 @@ pub(crate) fn member(detector: &'static Detector, bytes: &[u8]) -> Option<Member
 }
 
 /// A value of a domain. Texts here are short, so that most numbers are near the least.
-fn value(domain: Domain, bytes: &mut Unstructured) -> Result<Value> {
+pub(crate) fn value(domain: Domain, bytes: &mut Unstructured) -> Result<Value> {
     Ok(match domain {
         Domain::Int { min, max } => Value::Int(int(min, max, bytes)?),
         Domain::Float { min, max } => {

@@ -8,6 +8,7 @@
 //! |---|---|
 //! | recordings of every format | `import` |
 //! | thinking told from the answer | `splitter` |
+//! | damaged streams, mended in any chunks | `repair` |
 //! | what production loads | `settings` |
 //! | every registered detector that reads text | `detectors`, its parameters in `drawn` |
 //! | texts that repeat themselves, and chunks | `text` |
@@ -21,12 +22,14 @@
 mod detectors;
 mod drawn;
 mod import;
+mod repair;
 mod settings;
 mod splitter;
 mod text;
 
 pub use detectors::{detector, detectors, text_detectors};
 pub use import::{import, parquet};
+pub use repair::repair;
 pub use settings::settings;
 pub use splitter::splitter;
 
@@ -34,10 +37,11 @@ pub use splitter::splitter;
 pub type Target = fn(&[u8]);
 
 /// Every target, by the name of its folders of seeds and finds.
-pub const TARGETS: [(&str, Target); 5] = [
+pub const TARGETS: [(&str, Target); 6] = [
     ("import", import),
     ("parquet", parquet),
     ("splitter", splitter),
+    ("repair", repair),
     ("settings", settings),
     ("detectors", detectors),
 ];

@@ -50,6 +50,11 @@ fn splitter() {
 }
 
 #[test]
+fn repair() {
+    all("repair", 31);
+}
+
+#[test]
 fn settings() {
     all("settings", 21);
 }

@@ -1,0 +1,101 @@
+//! Faults of arguments. A text that is not JSON is left as it is.
+
+use serde::de::IgnoredAny;
+
+use super::Draw;
+
+/// The ways in which JSON breaks; each is tried once at most. The last one cuts, after all others.
+const WAYS: [fn(&str, &mut Draw) -> String; 7] =
+    [no_quote, no_bracket, comment, comma, line_end, second, cut];
+
+/// JSON broken in so many ways. A way that the text has no place for changes nothing.
+pub(super) fn broken(intact: &str, severity: usize, draw: &mut Draw) -> String {
+    if serde_json::from_str::<IgnoredAny>(intact).is_err() {
+        return intact.to_owned();
+    }
+    let ways = draw.some(WAYS.to_vec(), severity);
+    ways.into_iter()
+        .fold(intact.to_owned(), |text, way| way(&text, draw))
+}
+
+/// The chars outside of quotes of which `what` says yes: their places.
+fn places(text: &str, what: impl Fn(char) -> bool) -> Vec<usize> {
+    let (mut inside, mut escaped, mut places) = (false, false, Vec::new());
+    for (at, c) in text.char_indices() {
+        let quote = c == '"' && !escaped;
+        if !inside && !quote && what(c) {
+            places.push(at);
+        }
+        escaped = inside && !escaped && c == '\\';
+        inside ^= quote;
+    }
+    places
+}
+
+fn without(text: &str, at: Option<&usize>) -> String {
+    let mut text = text.to_owned();
+    if let Some(at) = at {
+        text.remove(*at);
+    }
+    text
+}
+
+fn with(text: &str, at: Option<&usize>, what: &str) -> String {
+    let mut text = text.to_owned();
+    if let Some(at) = at {
+        text.insert_str(*at, what);
+    }
+    text
+}
+
+/// Without a quote that begins or ends a text.
+fn no_quote(text: &str, draw: &mut Draw) -> String {
+    let (mut escaped, mut quotes) = (false, Vec::new());
+    for (at, c) in text.char_indices() {
+        if c == '"' && !escaped {
+            quotes.push(at);
+        }
+        escaped = !escaped && c == '\\';
+    }
+    without(text, draw.one(&quotes))
+}
+
+fn no_bracket(text: &str, draw: &mut Draw) -> String {
+    let brackets = places(text, |c| matches!(c, '}' | ']'));
+    without(text, draw.one(&brackets))
+}
+
+fn comment(text: &str, draw: &mut Draw) -> String {
+    let places = places(text, |c| matches!(c, ',' | '}' | ']'));
+    let comment = draw.one(&[" /* as asked */ ", " // as asked\n"]).copied();
+    with(text, draw.one(&places), comment.unwrap_or(""))
+}
+
+fn comma(text: &str, draw: &mut Draw) -> String {
+    let places = places(text, |c| matches!(c, '}' | ']'));
+    with(text, draw.one(&places), ",")
+}
+
+/// A line end between quotes as it is, and not as its escape.
+fn line_end(text: &str, draw: &mut Draw) -> String {
+    let (mut escaped, mut ends) = (false, Vec::new());
+    for (at, c) in text.char_indices() {
+        if escaped && c == 'n' {
+            ends.push(at - 1);
+        }
+        escaped = !escaped && c == '\\';
+    }
+    match draw.one(&ends) {
+        Some(at) => format!("{}\n{}", &text[..*at], &text[at + 2..]),
+        None => text.to_owned(),
+    }
+}
+
+fn second(text: &str, _: &mut Draw) -> String {
+    format!("{text}\n{text}")
+}
+
+fn cut(text: &str, draw: &mut Draw) -> String {
+    let at = draw.place(text, text.len() / 2, text.len().saturating_sub(1));
+    text[..text.floor_char_boundary(at)].to_owned()
+}

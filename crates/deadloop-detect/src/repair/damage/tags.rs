@@ -1,0 +1,244 @@
+//! Faults of tags. A text without elements is left as it is; `<think>` is none of them.
+
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::Draw;
+
+/// An element: a tag, what it holds, and the tag that closes it, by their places in the text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Element {
+    name: String,
+    open: Range<usize>,
+    close: Range<usize>,
+    /// It stands in another one.
+    inner: bool,
+}
+
+/// The whole elements of a text, by where they begin.
+fn elements(text: &str) -> Vec<Element> {
+    static TAG: LazyLock<Option<Regex>> =
+        LazyLock::new(|| Regex::new(r"<(/?)([A-Za-z_][A-Za-z0-9_]*)>").ok());
+    let (mut found, mut open): (Vec<Element>, Vec<(String, Range<usize>)>) =
+        (Vec::new(), Vec::new());
+    for tag in TAG.iter().flat_map(|tag| tag.captures_iter(text)) {
+        let (Some(all), Some(name)) = (tag.get(0), tag.get(2)) else {
+            continue;
+        };
+        let is_closing = tag.get(1).is_some_and(|slash| !slash.is_empty());
+        if name.as_str() == "think" {
+            continue;
+        }
+        if !is_closing {
+            open.push((name.as_str().to_owned(), all.range()));
+            continue;
+        }
+        // Only what is properly nested is intact.
+        if open.last().is_none_or(|(last, _)| last != name.as_str()) {
+            continue;
+        }
+        if let Some((name, range)) = open.pop() {
+            found.push(Element {
+                name,
+                open: range,
+                close: all.range(),
+                inner: !open.is_empty(),
+            });
+        }
+    }
+    found.sort_by_key(|element| element.open.start);
+    found
+}
+
+/// Changes at places of a text: each range is replaced. They do not overlap.
+fn edited(text: &str, mut edits: Vec<(Range<usize>, String)>) -> String {
+    edits.sort_by_key(|(range, _)| (range.start, range.end));
+    let (mut all, mut from) = (String::with_capacity(text.len()), 0);
+    for (range, with) in edits {
+        all.push_str(text.get(from..range.start).unwrap_or(""));
+        all.push_str(&with);
+        from = range.end.max(from);
+    }
+    all + text.get(from..).unwrap_or("")
+}
+
+fn nothing(range: Range<usize>) -> (Range<usize>, String) {
+    (range, String::new())
+}
+
+pub(super) fn unclosed(intact: &str, severity: usize, draw: &mut Draw) -> String {
+    let hit = draw.some(elements(intact), severity);
+    edited(
+        intact,
+        hit.into_iter()
+            .map(|element| nothing(element.close))
+            .collect(),
+    )
+}
+
+pub(super) fn early_close(intact: &str, severity: usize, draw: &mut Draw) -> String {
+    // Of an element that holds others, the tag would stand inside one of those.
+    let flat = |element: &Element| !intact[element.open.end..element.close.start].contains('<');
+    let flat: Vec<Element> = elements(intact).into_iter().filter(flat).collect();
+    let hit = draw.some(flat, severity);
+    let early = |element: Element| {
+        let at = draw.place(intact, element.open.end, element.close.start);
+        (at..at, intact[element.close].to_owned())
+    };
+    edited(intact, hit.into_iter().map(early).collect())
+}
+
+/// Elements that stand beside each other.
+fn outer(text: &str) -> Vec<Element> {
+    elements(text)
+        .into_iter()
+        .filter(|element| !element.inner)
+        .collect()
+}
+
+pub(super) fn nested(intact: &str, severity: usize, draw: &mut Draw) -> String {
+    let outer = outer(intact);
+    if outer.len() < 2 {
+        return intact.to_owned();
+    }
+    let first = draw.below(outer.len() - 1);
+    let last = (first + severity).min(outer.len() - 1);
+    let (closing, to) = (outer[first].close.clone(), outer[last].close.end);
+    let moved = (to..to, intact[closing.clone()].to_owned());
+    edited(intact, vec![nothing(closing), moved])
+}
+
+pub(super) fn crossed(intact: &str, draw: &mut Draw) -> String {
+    let outer = outer(intact);
+    if outer.len() < 2 {
+        return intact.to_owned();
+    }
+    let first = draw.below(outer.len() - 1);
+    let (closing, to) = (outer[first].close.clone(), outer[first + 1].open.end);
+    let moved = (to..to, intact[closing.clone()].to_owned());
+    edited(intact, vec![nothing(closing), moved])
+}
+
+/// Both tags of an element under another name, or one of them.
+fn renamed(
+    element: &Element,
+    open: Option<&str>,
+    close: Option<&str>,
+) -> Vec<(Range<usize>, String)> {
+    let open = open.map(|name| (element.open.clone(), format!("<{name}>")));
+    let close = close.map(|name| (element.close.clone(), format!("</{name}>")));
+    open.into_iter().chain(close).collect()
+}
+
+pub(super) fn case(intact: &str, severity: usize, draw: &mut Draw) -> String {
+    let hit = draw.some(elements(intact), severity);
+    let cased = |element: Element| {
+        let name = match draw.below(3) {
+            0 => element.name.to_ascii_uppercase(),
+            1 => capitals(&element.name, true),
+            _ => capitals(&element.name, false),
+        };
+        renamed(&element, Some(&name), Some(&name))
+    };
+    edited(intact, hit.into_iter().flat_map(cased).collect())
+}
+
+/// The first letter a capital, and with `all` each that follows `_`.
+fn capitals(name: &str, all: bool) -> String {
+    let (mut begin, mut capitals) = (true, String::new());
+    for c in name.chars() {
+        capitals.push(if begin { c.to_ascii_uppercase() } else { c });
+        begin = all && c == '_';
+    }
+    capitals
+}
+
+pub(super) fn misspelt(intact: &str, severity: usize, draw: &mut Draw) -> String {
+    let Some(element) = draw.one(&elements(intact)).cloned() else {
+        return intact.to_owned();
+    };
+    let mut name: Vec<char> = element.name.chars().collect();
+    for _ in 0..severity {
+        edit(&mut name, draw);
+    }
+    let mut name: String = name.into_iter().collect();
+    if name == element.name {
+        name.push('s');
+    }
+    let (open, close) = [(true, true), (true, false), (false, true)][draw.below(3)];
+    edited(
+        intact,
+        renamed(&element, open.then_some(&*name), close.then_some(&*name)),
+    )
+}
+
+/// One edit behind the first letter: a letter left out, put in, changed, or swapped with the next one.
+fn edit(name: &mut Vec<char>, draw: &mut Draw) {
+    let letter = char::from(b'a' + u8::try_from(draw.below(26)).unwrap_or(0));
+    let at = 1 + draw.below(name.len().saturating_sub(1));
+    match draw.below(4) {
+        0 if at < name.len() => {
+            name.remove(at);
+        }
+        1 if at < name.len() => name[at] = letter,
+        2 if at + 1 < name.len() => name.swap(at, at + 1),
+        _ => name.insert(at.min(name.len()), letter),
+    }
+}
+
+pub(super) fn number_mismatch(intact: &str, severity: usize, draw: &mut Draw) -> String {
+    let number = |name: &str| {
+        let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
+        let number: Option<u32> = name[stem.len()..].parse().ok();
+        number.map(|number| (stem.to_owned(), number))
+    };
+    let numbered = elements(intact)
+        .into_iter()
+        .filter(|element| number(&element.name).is_some());
+    let hit = draw.some(numbered.collect(), severity);
+    let other = |element: Element| {
+        let (stem, number) = number(&element.name)?;
+        let name = format!(
+            "{stem}{}",
+            number.checked_add(1 + u32::try_from(draw.below(3)).ok()?)?
+        );
+        Some(renamed(&element, None, Some(&name)))
+    };
+    edited(
+        intact,
+        hit.into_iter().filter_map(other).flatten().collect(),
+    )
+}
+
+pub(super) fn missing_field(intact: &str, severity: usize, draw: &mut Draw) -> String {
+    let mut fields: Vec<Element> = Vec::new();
+    for element in elements(intact).into_iter().filter(|element| element.inner) {
+        if fields
+            .last()
+            .is_none_or(|last| last.close.end <= element.open.start)
+        {
+            fields.push(element);
+        }
+    }
+    let hit = draw.some(fields, severity);
+    let gone = |element: Element| nothing(element.open.start..element.close.end);
+    edited(intact, hit.into_iter().map(gone).collect())
+}
+
+pub(super) fn empty(intact: &str, severity: usize) -> String {
+    let outer = outer(intact);
+    let (Some(first), Some(last)) = (outer.first(), outer.last()) else {
+        return intact.to_owned();
+    };
+    let mut gone = vec![nothing(last.close.end..intact.len())];
+    if severity > 1 {
+        gone.push(nothing(0..first.open.start));
+    }
+    if severity > 2 {
+        let between = |pair: &[Element]| nothing(pair[0].close.end..pair[1].open.start);
+        gone.extend(outer.windows(2).map(between));
+    }
+    edited(intact, gone)
+}

@@ -1,0 +1,87 @@
+//! Answers that are none, control text, cuts.
+
+use super::Draw;
+
+/// Marks that servers let slip into text.
+const CONTROL: &[&str] = &[
+    "<|im_end|>",
+    "<|channel|>commentary",
+    "<|end|>",
+    "<|eot_id|>",
+    "<|endoftext|>",
+];
+
+const PSEUDO_ZH: &[&str] = &[
+    "好的，收到您的指令。",
+    "我将按照您的要求进行分析。",
+    "请稍候。",
+];
+const PSEUDO_EN: &[&str] = &[
+    "Understood, I will get started.",
+    "I will follow your instructions.",
+    "One moment, please.",
+];
+const DONE_ZH: &[&str] = &["我选好了", "选好了", "我好了"];
+const DONE_EN: &[&str] = &["I'm done", "I am done", "that's all"];
+
+/// Marks at places where no tag is cut.
+pub(super) fn leaked_control(intact: &str, severity: usize, draw: &mut Draw) -> String {
+    let mut text = intact.to_owned();
+    for _ in 0..severity {
+        let at = draw.place(&text, 0, text.len());
+        let inside = text[..at]
+            .rfind(['<', '>'])
+            .is_some_and(|i| text[i..].starts_with('<'));
+        let at = if inside { text.len() } else { at };
+        text.insert_str(at, draw.one(CONTROL).copied().unwrap_or(""));
+    }
+    text
+}
+
+/// An acknowledgement in the text's language.
+pub(super) fn pseudo(intact: &str, severity: usize, draw: &mut Draw) -> String {
+    in_place(intact, severity, draw, [PSEUDO_ZH, PSEUDO_EN], false)
+}
+
+/// A confirmation in the text's language.
+pub(super) fn confirmation(intact: &str, severity: usize, draw: &mut Draw) -> String {
+    in_place(intact, severity, draw, [DONE_ZH, DONE_EN], true)
+}
+
+/// So many sentences of the language in place of the text, the first one first or from one that is drawn.
+fn in_place(
+    intact: &str,
+    severity: usize,
+    draw: &mut Draw,
+    lists: [&[&str]; 2],
+    any: bool,
+) -> String {
+    let chinese = intact
+        .chars()
+        .any(|c| ('\u{4E00}'..='\u{9FFF}').contains(&c));
+    let (list, blank) = if chinese {
+        (lists[0], "")
+    } else {
+        (lists[1], " ")
+    };
+    let from = if any { draw.below(list.len()) } else { 0 };
+    let sentences: Vec<&str> = list
+        .iter()
+        .cycle()
+        .skip(from)
+        .take(severity)
+        .copied()
+        .collect();
+    sentences.join(blank)
+}
+
+/// Only the beginning of it.
+pub(super) fn cut(intact: &str, severity: usize, draw: &mut Draw) -> String {
+    let missing = 1 + draw.below(intact.chars().count() * severity / 4);
+    let end = intact
+        .char_indices()
+        .rev()
+        .nth(missing - 1)
+        .map_or(0, |(at, _)| at);
+    intact[..end].to_owned()
+}

@@ -1,0 +1,55 @@
+//! Faults of thinking: `<think>…</think>` before an answer. A text without a whole block is left as it is.
+
+const OPEN: &str = "<think>";
+const CLOSE: &str = "</think>";
+
+/// The parts of a text: what stands before the block, in it, and behind it.
+fn parts(text: &str) -> Option<(&str, &str, &str)> {
+    let (before, rest) = text.split_once(OPEN)?;
+    let (inside, after) = rest.split_once(CLOSE)?;
+    Some((before, inside, after))
+}
+
+/// Without the closing tag.
+pub(super) fn open(intact: &str) -> String {
+    parts(intact).map_or(intact.to_owned(), |(before, inside, after)| {
+        format!("{before}{OPEN}{inside}{after}")
+    })
+}
+
+/// Without the opening tag.
+pub(super) fn missing(intact: &str) -> String {
+    parts(intact).map_or(intact.to_owned(), |(before, inside, after)| {
+        format!("{before}{inside}{CLOSE}{after}")
+    })
+}
+
+/// With the opening tag again.
+pub(super) fn twice(intact: &str, severity: usize) -> String {
+    parts(intact).map_or(intact.to_owned(), |(before, inside, after)| {
+        format!(
+            "{before}{}{inside}{CLOSE}{after}",
+            OPEN.repeat(1 + severity)
+        )
+    })
+}
+
+/// With the first chars of the answer before the block.
+pub(super) fn late(intact: &str, severity: usize) -> String {
+    parts(intact).map_or(intact.to_owned(), |(before, inside, after)| {
+        let end = after
+            .char_indices()
+            .nth(4 * severity)
+            .map_or(after.len(), |(at, _)| at);
+        let (first, rest) = after.split_at(end);
+        format!("{before}{first}{OPEN}{inside}{CLOSE}{rest}")
+    })
+}
+
+/// Without the closing tag, where a tag follows it, blanks aside.
+pub(super) fn tool_inside(intact: &str) -> String {
+    match parts(intact) {
+        Some((_, _, after)) if after.trim_start().starts_with('<') => open(intact),
+        _ => intact.to_owned(),
+    }
+}

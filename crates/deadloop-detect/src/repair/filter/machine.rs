@@ -1,0 +1,205 @@
+//! When it is decided: a text waits as long as it may still be one that is left out.
+
+use crate::repair::marks::is_blank;
+use crate::repair::meaning::Pieces;
+use crate::repair::registry::{TextRepair, size};
+use crate::setting::Params;
+
+/// Where a phrase must stand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Anchor {
+    Start,
+    Whole,
+    Any,
+}
+
+/// What is known of the text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Known {
+    /// Nothing yet.
+    Open,
+    /// It passes.
+    Passes,
+    /// It is left out, however long it is.
+    Out,
+}
+
+/// Reads one text.
+pub(super) struct Machine {
+    phrases: Vec<Vec<char>>,
+    anchor: Anchor,
+    fold: bool,
+    max_chars: usize,
+    hold: usize,
+
+    known: Known,
+    /// All so far, and its chars.
+    text: String,
+    chars: usize,
+    /// Chars between the blanks around it: up to the last that is no blank.
+    body: usize,
+    /// Chars from the first that is no blank on.
+    since: usize,
+    /// Phrases that the text may still begin with, with `start` and `whole`.
+    alive: Vec<usize>,
+    /// A phrase stands where it must; with `whole`, its chars.
+    found: Option<usize>,
+    /// How much of each phrase ends here, with `any`; and where to go on when a char does not fit.
+    matched: Vec<usize>,
+    back: Vec<Vec<usize>>,
+    work: u64,
+}
+
+impl Machine {
+    pub(super) fn new(params: &Params) -> Self {
+        let phrases: Vec<Vec<char>> = super::phrases(params)
+            .iter()
+            .map(|phrase| phrase.chars().collect())
+            .collect();
+        let mut machine = Self {
+            anchor: match params.text("anchor") {
+                "whole" => Anchor::Whole,
+                "any" => Anchor::Any,
+                _ => Anchor::Start,
+            },
+            fold: params.text("case") == "ignore",
+            max_chars: size(params, "max_chars"),
+            hold: size(params, "hold"),
+            known: Known::Open,
+            text: String::new(),
+            chars: 0,
+            body: 0,
+            since: 0,
+            alive: (0..phrases.len()).collect(),
+            found: None,
+            matched: vec![0; phrases.len()],
+            back: Vec::new(),
+            phrases,
+            work: 0,
+        };
+        machine.back = machine
+            .phrases
+            .iter()
+            .map(|phrase| machine.borders(phrase))
+            .collect();
+        machine
+    }
+
+    /// For each length of a phrase, the longest shorter length that it also ends with.
+    fn borders(&self, phrase: &[char]) -> Vec<usize> {
+        let mut borders = vec![0; phrase.len() + 1];
+        for end in 1..phrase.len() {
+            let mut length = borders[end];
+            while length > 0 && !self.same(phrase[length], phrase[end]) {
+                length = borders[length];
+            }
+            borders[end + 1] = length + usize::from(self.same(phrase[length], phrase[end]));
+        }
+        borders
+    }
+
+    fn same(&self, a: char, b: char) -> bool {
+        a == b || (self.fold && a.eq_ignore_ascii_case(&b))
+    }
+
+    fn char(&mut self, c: char, out: &mut Pieces) {
+        self.work += 1;
+        match self.known {
+            Known::Out => return,
+            Known::Passes => return out.text(c.encode_utf8(&mut [0; 4])),
+            Known::Open => {}
+        }
+        self.text.push(c);
+        self.chars += 1;
+        if self.since > 0 || !is_blank(c) {
+            match self.anchor {
+                Anchor::Any => self.anywhere(c),
+                Anchor::Start | Anchor::Whole => self.beginning(c),
+            }
+            self.since += 1;
+            if !is_blank(c) {
+                self.body = self.since;
+            }
+        }
+        self.decide(out);
+    }
+
+    /// The next char of the text's beginning.
+    fn beginning(&mut self, c: char) {
+        let at = self.since;
+        self.work += self.alive.len() as u64;
+        let (phrases, fold) = (&self.phrases, self.fold);
+        let same = |a: char| a == c || (fold && a.eq_ignore_ascii_case(&c));
+        self.alive
+            .retain(|i| phrases[*i].get(at).is_some_and(|a| same(*a)));
+        for phrase in &self.alive {
+            if self.phrases[*phrase].len() == at + 1 {
+                self.found = Some(at + 1);
+            }
+        }
+    }
+
+    /// The next char, wherever a phrase may be.
+    fn anywhere(&mut self, c: char) {
+        for i in 0..self.phrases.len() {
+            let mut length = self.matched[i];
+            while length > 0 && !self.same(self.phrases[i][length], c) {
+                length = self.back[i][length];
+                self.work += 1;
+            }
+            length += usize::from(self.same(self.phrases[i][length], c));
+            self.work += 1;
+            if length == self.phrases[i].len() {
+                self.found = Some(length);
+                length = self.back[i][length];
+            }
+            self.matched[i] = length;
+        }
+    }
+
+    /// Decides as soon as nothing that may come makes a difference.
+    fn decide(&mut self, out: &mut Pieces) {
+        let too_long = self.max_chars > 0 && self.body > self.max_chars;
+        let another = match self.anchor {
+            Anchor::Start => self.found.is_none() && self.alive.is_empty(),
+            // Longer than each phrase that it begins with.
+            Anchor::Whole => self.alive.is_empty() && self.found.is_none_or(|n| self.body > n),
+            Anchor::Any => false,
+        };
+        let certain = self.anchor != Anchor::Whole && self.found.is_some() && self.max_chars == 0;
+        if certain {
+            self.known = Known::Out;
+            self.text = String::new();
+            self.chars = 0;
+        } else if too_long || another || self.chars > self.hold {
+            self.known = Known::Passes;
+            out.text(&std::mem::take(&mut self.text));
+            self.chars = 0;
+        }
+    }
+}
+
+impl TextRepair for Machine {
+    fn push(&mut self, chunk: &str, out: &mut Pieces) {
+        chunk.chars().for_each(|c| self.char(c, out));
+    }
+
+    fn finish(&mut self, out: &mut Pieces) {
+        let found = match self.anchor {
+            Anchor::Whole => self.found == Some(self.body),
+            Anchor::Start | Anchor::Any => self.found.is_some(),
+        };
+        if !found {
+            out.text(&std::mem::take(&mut self.text));
+            self.chars = 0;
+        }
+    }
+
+    fn held(&self) -> usize {
+        self.chars
+    }
+
+    fn work(&self) -> u64 {
+        self.work
+    }
+}

@@ -1,0 +1,124 @@
+//! `filter`: pseudo answers and confirmations kept out of the context.
+//!
+//! "好的，收到您的指令" is no analysis, and a user's "I'm done" is no content. A text that is one of
+//! these is left out whole; any other passes as it is.
+//!
+//! | to find | look in |
+//! |---|---|
+//! | parameters, and which are refused together | here |
+//! | presets and where they come from | `presets.toml` |
+//! | the phrases of the lists | `phrases.toml` |
+//! | when it is decided | `machine` |
+
+use std::collections::BTreeMap;
+
+use crate::detectors::Refusal;
+use crate::param::{Domain, Mark, Param};
+use crate::setting::Params;
+use crate::value::{Literal, Value};
+
+use super::registry::{HOLD, Make, Repairer, count, list, texts, word};
+
+mod machine;
+
+/// The registry entry.
+pub(super) static ENTRY: Repairer = Repairer {
+    name: "filter",
+    version: 1,
+    about: "pseudo answers (\"好的，收到您的指令\") and confirmations (\"I'm done\") kept out of the context",
+    exactly: include_str!("exactly.md"),
+    params: PARAMS,
+    presets: include_str!("presets.toml"),
+    check,
+    make: Make::Text(|params| Box::new(machine::Machine::new(params))),
+};
+
+/// The lists that there are, by the names of their tables in `phrases.toml`.
+const LISTS: &[&str] = &["zh", "en", "zh-done", "en-done"];
+
+static PARAMS: &[Param] = &[
+    Param {
+        name: "lists",
+        mark: Mark::Structural,
+        default: Literal::Texts(&["zh", "en"]),
+        domain: Domain::Words(LISTS),
+        unit: "",
+        doc: "lists of phrases: acknowledgements in Chinese and English, and confirmations of users (-done)",
+    },
+    texts("own", &[], "more phrases"),
+    word(
+        "anchor",
+        "start",
+        &["start", "whole", "any"],
+        "where a phrase must stand: at the start, be the whole text, anywhere; blanks around the text aside",
+    ),
+    word(
+        "case",
+        "ignore",
+        &["exact", "ignore"],
+        "ignore: ASCII letters in either case",
+    ),
+    count(
+        "max_chars",
+        60,
+        (0, 1_000_000),
+        "chars",
+        "longest text that is left out, blanks around it aside; 0: no bound",
+    ),
+    count(
+        "hold",
+        65_536,
+        HOLD,
+        "chars",
+        "the most that waits; then all passes",
+    ),
+];
+
+/// Longest phrase, chars.
+const LONGEST: usize = 256;
+
+/// Refuses a filter without phrases, and phrases that are none.
+fn check(params: &Params) -> Result<(), Refusal> {
+    let phrases = phrases(params);
+    if phrases.is_empty() {
+        let reason = "no list and no phrase: it would leave nothing out".into();
+        return Err(Refusal {
+            param: "lists",
+            reason,
+        });
+    }
+    let odd = |phrase: &&String| phrase.trim() != **phrase || phrase.chars().count() > LONGEST;
+    match phrases.iter().find(odd) {
+        Some(phrase) => Err(Refusal {
+            param: "own",
+            reason: format!("{phrase:?}: expected {LONGEST} chars at most and no blanks around it"),
+        }),
+        None => Ok(()),
+    }
+}
+
+/// The phrases of the lists, then those of the setting.
+fn phrases(params: &Params) -> Vec<String> {
+    let shipped: BTreeMap<String, Vec<String>> =
+        toml::from_str(include_str!("phrases.toml")).unwrap_or_default();
+    let lists = params.items("lists").iter().filter_map(Value::as_text);
+    let of = |name: &str| shipped.get(name).cloned().unwrap_or_default();
+    let mut phrases: Vec<String> = lists.flat_map(of).collect();
+    phrases.extend(list(params, "own"));
+    phrases
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_list_has_phrases() {
+        for name in LISTS {
+            let mut params = ENTRY.defaults();
+            params.set("lists", Value::List(vec![Value::Text((*name).into())]));
+            assert!(phrases(&params).len() > 3, "{name}");
+            assert_eq!(check(&params), Ok(()));
+        }
+    }
+}

@@ -1,0 +1,348 @@
+//! Closing what is open: what is certain passes, what the end may cut off waits.
+//!
+//! Certain is what every continuation leaves standing: a value that is whole, a bracket that opens. A
+//! comma waits for the member behind it, a name for its value; with `partial` drop a text or number
+//! waits for its own end.
+
+use serde_json::Value;
+
+use super::MOST_DEEP;
+
+/// What is open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Frame {
+    Object,
+    List,
+}
+
+impl Frame {
+    fn start(self) -> char {
+        match self {
+            Self::Object => '{',
+            Self::List => '[',
+        }
+    }
+
+    fn end(self) -> char {
+        match self {
+            Self::Object => '}',
+            Self::List => ']',
+        }
+    }
+}
+
+/// What the next char belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    /// A value is expected.
+    Value,
+    /// A name is expected, or the end of the object.
+    Name,
+    InName,
+    /// Behind a name: a colon is expected.
+    Colon,
+    InText,
+    /// In a number or a word.
+    Scalar,
+    /// Behind a value.
+    After,
+    /// Behind the outermost value.
+    Done,
+    /// Behind what stands behind that: nothing counts.
+    Ended,
+    /// Too deep: all passes.
+    Deep,
+}
+
+/// How far an escape between quotes has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Escape {
+    None,
+    Backslash,
+    /// Behind `\u` and so many digits.
+    Unicode(u8),
+}
+
+/// Closes one text.
+#[derive(Clone, Debug)]
+pub(super) struct Closer {
+    keep: bool,
+    hold: usize,
+    frames: Vec<Frame>,
+    place: Place,
+    escape: Escape,
+    /// What is not certain, its chars, and where an escape, a number or a word begins in it.
+    held: String,
+    chars: usize,
+    begin: usize,
+}
+
+impl Closer {
+    /// `keep`: a text or number that the end cuts is kept; `hold`: so many chars wait at most.
+    pub(super) fn new(keep: bool, hold: usize) -> Self {
+        Self {
+            keep,
+            hold,
+            frames: Vec::new(),
+            place: Place::Value,
+            escape: Escape::None,
+            held: String::new(),
+            chars: 0,
+            begin: 0,
+        }
+    }
+
+    /// Chars that are not certain.
+    pub(super) fn held(&self) -> usize {
+        self.chars
+    }
+
+    /// Takes one char; `out` gets what is now certain.
+    pub(super) fn char(&mut self, c: char, out: &mut impl FnMut(&str)) {
+        match self.place {
+            Place::Ended => return,
+            Place::Done if c.is_whitespace() => self.certain(c, out),
+            Place::Done => self.place = Place::Ended,
+            Place::Deep => self.certain(c, out),
+            Place::InName | Place::InText => self.quoted(c, out),
+            Place::Scalar if is_end(c) => {
+                self.place = Place::After;
+                self.commit(out);
+                self.between(c, out);
+            }
+            Place::Scalar => self.hold(c),
+            Place::Value | Place::Name | Place::Colon | Place::After => self.between(c, out),
+        }
+        if self.chars > self.hold {
+            self.commit(out);
+        }
+    }
+
+    /// The text has ended: `out` gets what is left of it, and the ends of what is open. Gives back whether
+    /// something was open: a bracket, a text, a name, or a comma that announced more.
+    pub(super) fn finish(&mut self, out: &mut impl FnMut(&str)) -> bool {
+        let open = !self.frames.is_empty() || self.place == Place::InText;
+        match self.place {
+            Place::InText if self.keep => {
+                if self.escape != Escape::None {
+                    self.held.truncate(self.begin);
+                }
+                self.held.push('"');
+            }
+            Place::Scalar => self.end_scalar(),
+            Place::After | Place::Done | Place::Deep => {}
+            Place::Value if self.frames.is_empty() => {}
+            _ => self.held.clear(),
+        }
+        self.commit(out);
+        if self.place != Place::Deep {
+            let ends: String = self.frames.drain(..).rev().map(Frame::end).collect();
+            out(&ends);
+        }
+        open
+    }
+
+    fn hold(&mut self, c: char) {
+        self.held.push(c);
+        self.chars += 1;
+    }
+
+    fn commit(&mut self, out: &mut impl FnMut(&str)) {
+        out(&self.held);
+        self.held.clear();
+        self.chars = 0;
+        self.begin = 0;
+    }
+
+    fn certain(&mut self, c: char, out: &mut impl FnMut(&str)) {
+        self.hold(c);
+        self.commit(out);
+    }
+
+    /// A char between quotes.
+    fn quoted(&mut self, c: char, out: &mut impl FnMut(&str)) {
+        let before = self.held.len();
+        self.hold(c);
+        self.escape = match (self.escape, c) {
+            (Escape::None, '\\') => {
+                self.begin = before;
+                Escape::Backslash
+            }
+            (Escape::Backslash, 'u') => Escape::Unicode(0),
+            (Escape::Unicode(digits), c) if c.is_ascii_hexdigit() && digits < 3 => {
+                Escape::Unicode(digits + 1)
+            }
+            (Escape::None, '"') => {
+                return match self.place {
+                    Place::InName => self.place = Place::Colon,
+                    _ => self.value_ends(out),
+                };
+            }
+            _ => Escape::None,
+        };
+        if self.place == Place::InText && self.keep && self.escape == Escape::None {
+            self.commit(out);
+        }
+    }
+
+    /// A char outside of quotes, numbers and words.
+    fn between(&mut self, c: char, out: &mut impl FnMut(&str)) {
+        match (self.place, c) {
+            (_, c) if c.is_whitespace() && self.held.is_empty() => self.certain(c, out),
+            (_, c) if c.is_whitespace() => self.hold(c),
+            (_, '{') => self.open(Frame::Object, out),
+            (_, '[') => self.open(Frame::List, out),
+            (_, '}') => self.end(Frame::Object, out),
+            (_, ']') => self.end(Frame::List, out),
+            (Place::After, ',') => {
+                self.hold(c);
+                self.place = self.expected();
+            }
+            (Place::Name | Place::Colon, ':') => {
+                self.hold(c);
+                self.place = Place::Value;
+            }
+            (place, '"') => {
+                self.hold(c);
+                let name = match place {
+                    Place::After => self.expected() == Place::Name,
+                    _ => place == Place::Name,
+                };
+                self.place = if name { Place::InName } else { Place::InText };
+                if !name && self.keep {
+                    self.commit(out);
+                }
+            }
+            (Place::After, _) if self.expected() == Place::Name => {
+                self.hold(c);
+                self.place = Place::Name;
+            }
+            (Place::Value | Place::After, c) if !matches!(c, ',' | ':') => {
+                self.begin = self.held.len();
+                self.hold(c);
+                self.place = Place::Scalar;
+            }
+            _ => self.hold(c),
+        }
+    }
+
+    /// What comes behind a comma.
+    fn expected(&self) -> Place {
+        match self.frames.last() {
+            Some(Frame::Object) => Place::Name,
+            _ => Place::Value,
+        }
+    }
+
+    fn open(&mut self, frame: Frame, out: &mut impl FnMut(&str)) {
+        if self.frames.len() == MOST_DEEP {
+            self.place = Place::Deep;
+            return self.certain(frame.start(), out);
+        }
+        self.frames.push(frame);
+        self.place = self.expected();
+        self.certain(frame.start(), out);
+    }
+
+    /// A bracket closes what is open inside it too; one that nothing opened is left out.
+    fn end(&mut self, frame: Frame, out: &mut impl FnMut(&str)) {
+        if !self.frames.contains(&frame) {
+            return;
+        }
+        while let Some(open) = self.frames.pop() {
+            self.hold(open.end());
+            if open == frame {
+                break;
+            }
+        }
+        self.value_ends(out);
+    }
+
+    fn value_ends(&mut self, out: &mut impl FnMut(&str)) {
+        self.commit(out);
+        self.place = match self.frames.is_empty() {
+            true => Place::Done,
+            false => Place::After,
+        };
+    }
+
+    /// A number or word at the end: whole, of one meaning however it goes on, or cut.
+    fn end_scalar(&mut self) {
+        let text = self.held.get(self.begin..).unwrap_or("");
+        let word = ["true", "false", "null"]
+            .into_iter()
+            .find(|word| word.starts_with(text));
+        let number = serde_json::from_str::<Value>(text).is_ok_and(|value| value.is_number());
+        // The outermost one ends with the text.
+        let whole = self.frames.is_empty() || (self.keep && number);
+        if let Some(word) = word {
+            self.held.truncate(self.begin);
+            self.held.push_str(word);
+        } else if !whole {
+            self.held.clear();
+        }
+    }
+}
+
+/// Whether a number or word ends before this char.
+fn is_end(c: char) -> bool {
+    c.is_whitespace() || matches!(c, ',' | ':' | '"' | '{' | '}' | '[' | ']')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn close(text: &str, keep: bool) -> String {
+        let (mut closer, mut all) = (Closer::new(keep, 1000), String::new());
+        text.chars()
+            .for_each(|c| closer.char(c, &mut |part| all.push_str(part)));
+        closer.finish(&mut |part| all.push_str(part));
+        all
+    }
+
+    #[test]
+    fn what_is_whole_is_as_it_was() {
+        for text in [
+            "{\"a\": [1, {\"b\": null}], \"c\": \"x\\\"\\u00e9 y\"}\n",
+            "12",
+            "\"a\"",
+            "true",
+            "",
+            "  ",
+            "[]",
+            "{ }",
+            " [ 1 , 2 ]",
+        ] {
+            assert_eq!(
+                (close(text, true).as_str(), close(text, false).as_str()),
+                (text, text)
+            );
+        }
+    }
+
+    #[test]
+    fn every_cut_of_it_is_json_again() {
+        let text = "{\"a\": [1.5e3, -2, {\"b\": null}], \"c\": \"x\\\"\\u00e9 y\", \"d\": true}";
+        for at in (1..=text.len()).filter(|at| text.is_char_boundary(*at)) {
+            for keep in [true, false] {
+                let closed = close(&text[..at], keep);
+                assert!(serde_json::from_str::<Value>(&closed).is_ok(), "{closed}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_cut_is_kept_or_left_out() {
+        assert_eq!(
+            close("{\"a\": 1, \"b\": \"Par", true),
+            "{\"a\": 1, \"b\": \"Par\"}"
+        );
+        assert_eq!(close("{\"a\": 1, \"b\": \"Par", false), "{\"a\": 1}");
+        assert_eq!(close("{\"a\": 1, \"b\": 12", true), "{\"a\": 1, \"b\": 12}");
+        assert_eq!(close("{\"a\": 1, \"b\": 12", false), "{\"a\": 1}");
+        assert_eq!(close("{\"a\": t", false), "{\"a\": true}");
+        assert_eq!(close("{\"a\": [1, 2}", false), "{\"a\": [1, 2]}");
+        assert_eq!(close("{\"a\": 1}}{\"b\": 2}", false), "{\"a\": 1}");
+    }
+}

@@ -1,0 +1,160 @@
+//! Arguments held against the fields that are expected.
+
+use serde_json::{Map, Value};
+
+use crate::repair::nearest::Nearest;
+use crate::setting::Params;
+
+/// What a field holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Type {
+    String,
+    Integer,
+    Number,
+    Boolean,
+    Object,
+    Array,
+    Any,
+}
+
+impl Type {
+    /// How types are named, in the order of the variants.
+    pub(super) const NAMES: [&str; 7] = [
+        "string", "integer", "number", "boolean", "object", "array", "any",
+    ];
+    const ALL: [Self; 7] = [
+        Self::String,
+        Self::Integer,
+        Self::Number,
+        Self::Boolean,
+        Self::Object,
+        Self::Array,
+        Self::Any,
+    ];
+
+    /// The type of that name.
+    pub(crate) fn of(name: &str) -> Option<Self> {
+        let at = Self::NAMES.iter().position(|known| *known == name)?;
+        Self::ALL.get(at).copied()
+    }
+
+    /// Whether a value is of this type.
+    pub(crate) fn holds(self, value: &Value) -> bool {
+        match self {
+            Self::String => value.is_string(),
+            Self::Integer => value.is_i64() || value.is_u64(),
+            Self::Number => value.is_number(),
+            Self::Boolean => value.is_boolean(),
+            Self::Object => value.is_object(),
+            Self::Array => value.is_array(),
+            Self::Any => true,
+        }
+    }
+
+    /// The value as this type: a text that spells one, or a text that spells the value.
+    fn cast(self, value: &Value) -> Option<Value> {
+        match (self, value) {
+            (_, value) if self.holds(value) => Some(value.clone()),
+            (Self::String, Value::Number(_) | Value::Bool(_)) => Some(value.to_string().into()),
+            (_, Value::String(text)) => {
+                let spelt = serde_json::from_str(text.trim()).ok()?;
+                self.holds(&spelt).then_some(spelt)
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Fields by name, with their types.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Fields(Vec<(String, Type)>);
+
+/// Edits by which the name of a field may differ.
+const EDITS: usize = 2;
+
+impl Fields {
+    /// The fields of a setting.
+    pub(super) fn new(params: &Params) -> Self {
+        match params.get("fields") {
+            Some(crate::value::Value::Table(table)) => Self::of(
+                table
+                    .iter()
+                    .filter_map(|(name, kind)| Some((name.clone(), Type::of(kind.as_text()?)?))),
+            ),
+            _ => Self::default(),
+        }
+    }
+
+    /// Fields by name and type.
+    pub(crate) fn of(fields: impl IntoIterator<Item = (String, Type)>) -> Self {
+        Self(fields.into_iter().collect())
+    }
+
+    /// Whether each field that is there is of its type, and no other is there.
+    pub(crate) fn hold(&self, value: &Value) -> bool {
+        let fits = |(name, value): (&String, &Value)| {
+            self.0
+                .iter()
+                .any(|(known, kind)| known == name && kind.holds(value))
+        };
+        value
+            .as_object()
+            .is_some_and(|object| object.iter().all(fits))
+    }
+
+    /// The JSON with its fields named and typed as expected; none where that cannot be.
+    pub(super) fn fit(&self, json: &str) -> Option<String> {
+        let value: Value = serde_json::from_str(json).ok()?;
+        let object = value.as_object()?;
+        let known: Vec<String> = self.0.iter().map(|(name, _)| name.clone()).collect();
+        let nearest = Nearest::new(known, true, EDITS);
+        let mut fitted = Map::new();
+        for (name, value) in object {
+            let exact = self.0.iter().find(|(known, _)| known == name);
+            let near = || {
+                let (field, kind) = self.0.get(nearest.find(name, &mut 0)?)?;
+                // A name that is there in full is not meant by another one.
+                (!object.contains_key(field)).then_some((field, kind))
+            };
+            match exact.map(|(name, kind)| (name, kind)).or_else(near) {
+                Some((field, kind)) => fitted.insert(field.clone(), kind.cast(value)?),
+                None => fitted.insert(name.clone(), value.clone()),
+            };
+        }
+        let fitted = Value::Object(fitted);
+        Some(if fitted == value {
+            json.to_owned()
+        } else {
+            fitted.to_string()
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_and_types_are_put_right() {
+        let fields = [("city", Type::String), ("days", Type::Integer)];
+        let fields = Fields::of(fields.map(|(name, kind)| (name.to_owned(), kind)));
+        for (json, expected) in [
+            (
+                "{ \"city\": \"Bonn\",\"days\":3}",
+                Some("{ \"city\": \"Bonn\",\"days\":3}"),
+            ),
+            (
+                "{\"City\": \"Bonn\", \"dayz\": \"3\"}",
+                Some("{\"city\":\"Bonn\",\"days\":3}"),
+            ),
+            (
+                "{\"city\": 12, \"more\": []}",
+                Some("{\"city\":\"12\",\"more\":[]}"),
+            ),
+            ("{\"days\": \"three\"}", None),
+            ("[1]", None),
+        ] {
+            assert_eq!(fields.fit(json).as_deref(), expected, "{json}");
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! The tolerant parser, jsonc-parser, and what it has read written as JSON: commas that are missing or
+//! too many, names without quotes. Numbers are written as they stood.
+
+use jsonc_parser::ast::{Object, Value};
+use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
+
+/// The JSON that a text was meant to be; none where the parser cannot tell.
+pub(super) fn read(text: &str) -> Option<String> {
+    let options = ParseOptions {
+        allow_hexadecimal_numbers: false,
+        allow_unary_plus_numbers: false,
+        allow_bare_decimal_point_numbers: false,
+        allow_non_finite_numbers: false,
+        ..ParseOptions::default()
+    };
+    let parsed = parse_to_ast(text, &CollectOptions::default(), &options).ok()?;
+    let mut json = String::with_capacity(text.len());
+    write(&parsed.value?, &mut json);
+    Some(json)
+}
+
+/// The parser nests no deeper than 512, and what it gets no deeper than [`MOST_DEEP`](super::MOST_DEEP).
+fn write(value: &Value, json: &mut String) {
+    match value {
+        Value::StringLit(text) => quote(&text.value, json),
+        Value::NumberLit(number) => json.push_str(number.value),
+        Value::BooleanLit(is) => json.push_str(if is.value { "true" } else { "false" }),
+        Value::NullKeyword(_) => json.push_str("null"),
+        Value::Object(object) => members(object, json),
+        Value::Array(list) => {
+            json.push('[');
+            for (i, value) in list.elements.iter().enumerate() {
+                json.push_str(if i > 0 { ", " } else { "" });
+                write(value, json);
+            }
+            json.push(']');
+        }
+    }
+}
+
+fn members(object: &Object, json: &mut String) {
+    json.push('{');
+    for (i, member) in object.properties.iter().enumerate() {
+        json.push_str(if i > 0 { ", " } else { "" });
+        quote(member.name.as_str(), json);
+        json.push_str(": ");
+        write(&member.value, json);
+    }
+    json.push('}');
+}
+
+fn quote(text: &str, json: &mut String) {
+    json.push_str(&serde_json::Value::from(text).to_string());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commas_and_quotes() {
+        for (text, expected) in [
+            ("{\"a\": 1,}", Some("{\"a\": 1}")),
+            (
+                "{a: [1 2,], \"b\": \"x\\n\"}",
+                Some("{\"a\": [1, 2], \"b\": \"x\\n\"}"),
+            ),
+            (
+                "{\"n\": 12345678901234567890123}",
+                Some("{\"n\": 12345678901234567890123}"),
+            ),
+            ("{\"a\": \"Paris, \"n\": 1}", None),
+            ("", None),
+        ] {
+            assert_eq!(read(text).as_deref(), expected, "{text}");
+        }
+    }
+}

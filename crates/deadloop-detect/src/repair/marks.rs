@@ -1,0 +1,125 @@
+//! [`Marks`]: fixed texts that are looked for at the head of what a stream has brought.
+
+/// What stands at the head of a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Look {
+    /// No mark.
+    Nothing,
+    /// The beginning of one, perhaps.
+    Cut,
+    /// A mark, by its place among the marks: the whole text is this mark.
+    Mark(usize),
+}
+
+/// Some marks, none of which begins as another does.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Marks {
+    marks: Vec<Vec<char>>,
+    fold: bool,
+}
+
+/// Shortest and longest mark, chars.
+pub(super) const LENGTHS: std::ops::RangeInclusive<usize> = 3..=64;
+
+impl Marks {
+    /// `fold`: ASCII letters count as the same in either case.
+    pub(super) fn new(marks: &[String], fold: bool) -> Self {
+        let chars = |mark: &String| mark.chars().collect();
+        Self {
+            marks: marks.iter().map(chars).collect(),
+            fold,
+        }
+    }
+
+    /// Whether a mark can begin with this char.
+    pub(super) fn lead(&self, c: char) -> bool {
+        self.marks
+            .iter()
+            .any(|mark| mark.first().is_some_and(|first| self.same(*first, c)))
+    }
+
+    /// What the text is that has been held so far. Adds the chars compared to `work`.
+    pub(super) fn look(&self, held: &[char], work: &mut u64) -> Look {
+        let mut cut = false;
+        for (at, mark) in self.marks.iter().enumerate() {
+            let same = mark
+                .iter()
+                .zip(held)
+                .take_while(|(m, c)| self.same(**m, **c));
+            let same = same.count();
+            *work += same as u64 + 1;
+            if same == mark.len() && same == held.len() {
+                return Look::Mark(at);
+            }
+            cut |= same == held.len();
+        }
+        if cut { Look::Cut } else { Look::Nothing }
+    }
+
+    fn same(&self, a: char, b: char) -> bool {
+        a == b || (self.fold && a.eq_ignore_ascii_case(&b))
+    }
+
+    /// Why these are no marks that can be told apart, if they are not.
+    pub(super) fn refuse(marks: &[String], fold: bool) -> Option<String> {
+        let own = |mark: &String| {
+            if fold {
+                mark.to_ascii_lowercase()
+            } else {
+                mark.clone()
+            }
+        };
+        let mut sorted: Vec<String> = marks.iter().map(own).collect();
+        sorted.sort_unstable();
+        let odd = sorted
+            .iter()
+            .find(|mark| !LENGTHS.contains(&mark.chars().count()));
+        if let Some(mark) = odd {
+            let (least, most) = (LENGTHS.start(), LENGTHS.end());
+            return Some(format!(
+                "{mark:?}: expected a mark of {least} to {most} chars"
+            ));
+        }
+        let alike = sorted
+            .windows(2)
+            .find(|pair| pair[1].starts_with(&pair[0]))?;
+        Some(format!(
+            "{:?} and {:?} cannot be told apart; expected none that begins as another does",
+            alike[0], alike[1]
+        ))
+    }
+}
+
+/// Blanks: Unicode's, and the four separators that Python's `\s` has in addition.
+pub(super) fn is_blank(c: char) -> bool {
+    c.is_whitespace() || ('\u{1c}'..='\u{1f}').contains(&c)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn marks(marks: &[&str]) -> Vec<String> {
+        marks.iter().map(|&mark| mark.to_owned()).collect()
+    }
+
+    #[test]
+    fn a_mark_is_told_as_soon_as_it_is_whole() {
+        let known = Marks::new(&marks(&["<think>", "</think>"]), true);
+        let look = |held: &str| known.look(&held.chars().collect::<Vec<_>>(), &mut 0);
+        assert_eq!(look("<"), Look::Cut);
+        assert_eq!(look("</THI"), Look::Cut);
+        assert_eq!(look("<Think>"), Look::Mark(0));
+        assert_eq!(look("<thinking"), Look::Nothing);
+        assert!(known.lead('<') && !known.lead('t'));
+    }
+
+    #[test]
+    fn marks_that_cannot_be_told_apart_are_refused() {
+        assert_eq!(Marks::refuse(&marks(&["<a>", "<b>"]), false), None);
+        for bad in [&["<a>", "<a>>"][..], &["<>"], &["<a>", "<A>"]] {
+            assert!(Marks::refuse(&marks(bad), true).is_some(), "{bad:?}");
+        }
+        assert_eq!(Marks::refuse(&marks(&["<a>", "<A>"]), false), None);
+    }
+}

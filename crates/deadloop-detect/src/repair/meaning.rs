@@ -1,0 +1,101 @@
+//! What a stream meant: reasoning, text and actions; or events, each once and in order.
+
+/// Something that a text asks a program to do: a tag with its fields and content.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Action {
+    /// What is to be done: the name of the tag, as it is known.
+    pub name: String,
+    /// The number behind the name, as in `<confirm2>`.
+    pub number: Option<u32>,
+    /// What stands in the tags inside, and in attributes: names and values, in their order.
+    pub fields: Vec<(String, String)>,
+    /// What stands beside the fields, without blanks around it.
+    pub content: String,
+}
+
+/// A part of what a stream meant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Piece {
+    /// Thinking: not for the user.
+    Reasoning(String),
+    /// What is passed on: text for the user, arguments, a name.
+    Text(String),
+    /// Something to do.
+    Action(Action),
+}
+
+/// Parts in their order. Neighbours of one kind are one part, none is empty.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Pieces(Vec<Piece>);
+
+impl Pieces {
+    /// The parts so far.
+    pub fn parts(&self) -> &[Piece] {
+        &self.0
+    }
+
+    /// Takes the parts so far out.
+    pub fn take(&mut self) -> Vec<Piece> {
+        std::mem::take(&mut self.0)
+    }
+
+    /// Adds text that is passed on.
+    pub fn text(&mut self, more: &str) {
+        match self.0.last_mut() {
+            _ if more.is_empty() => {}
+            Some(Piece::Text(text)) => text.push_str(more),
+            _ => self.0.push(Piece::Text(more.to_owned())),
+        }
+    }
+
+    /// Adds thinking.
+    pub fn reasoning(&mut self, more: &str) {
+        match self.0.last_mut() {
+            _ if more.is_empty() => {}
+            Some(Piece::Reasoning(text)) => text.push_str(more),
+            _ => self.0.push(Piece::Reasoning(more.to_owned())),
+        }
+    }
+
+    /// Adds something to do.
+    pub fn action(&mut self, action: Action) {
+        self.0.push(Piece::Action(action));
+    }
+
+    /// All of it together.
+    pub fn meaning(&self) -> Meaning {
+        let mut meaning = Meaning::default();
+        for piece in &self.0 {
+            match piece {
+                Piece::Reasoning(text) => meaning.reasoning.push_str(text),
+                Piece::Text(text) => meaning.text.push_str(text),
+                Piece::Action(action) => meaning.actions.push(action.clone()),
+            }
+        }
+        meaning
+    }
+}
+
+/// What a whole stream meant.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Meaning {
+    /// All thinking.
+    pub reasoning: String,
+    /// All that is passed on.
+    pub text: String,
+    /// All that is to be done, in its order.
+    pub actions: Vec<Action>,
+}
+
+/// An event as it is delivered.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Event {
+    /// Its name, where it has one.
+    pub id: Option<String>,
+    /// Its place in the row, where it is told: from 0, or wherever the row begins.
+    pub position: Option<u64>,
+    /// What it says.
+    pub text: String,
+    /// It is the end mark, `[DONE]`.
+    pub done: bool,
+}

@@ -1,0 +1,50 @@
+//! Repairers: what a damaged stream meant.
+//!
+//! A repairer is a pure function of what has arrived and of "it has ended": [`TextRepair::push`] gives
+//! what is certain now, [`TextRepair::finish`] the rest. How the stream was cut makes no difference to
+//! what comes out. What waits is bounded by the parameters; the work is linear in the text.
+//!
+//! ```
+//! use deadloop_detect::repair::{Pieces, Repairer};
+//!
+//! let think = Repairer::find("think").ok_or("no such repairer")?;
+//! let mut machine = think.text(&think.preset("sglang-qwen3")?).ok_or("it reads events")?;
+//! let mut pieces = Pieces::default();
+//! for chunk in ["<thi", "nk>Two and two.</th", "ink>Four."] {
+//!     machine.push(chunk, &mut pieces);
+//! }
+//! machine.finish(&mut pieces);
+//! let meaning = pieces.meaning();
+//! assert_eq!((meaning.reasoning.as_str(), meaning.text.as_str()), ("Two and two.", "Four."));
+//! # Ok::<(), String>(())
+//! ```
+//!
+//! | to find | look in |
+//! |---|---|
+//! | a repairer, its parameters and presets | `<name>` |
+//! | what comes out | `meaning` |
+//! | how good it was, against the truth | `judge` |
+//! | faults by construction | `damage` |
+//! | how long it keeps a reader waiting | `delay` |
+//! | marks in a stream; names that are nearly known | `marks`, `nearest` |
+
+mod damage;
+mod delay;
+mod filter;
+mod json;
+mod judge;
+mod marks;
+mod meaning;
+mod names;
+mod nearest;
+mod registry;
+mod replay;
+mod tags;
+mod think;
+
+pub use damage::{Damaged, DamagedEvents, Fault, damage, damage_events};
+pub use delay::{Delay, delay};
+pub use json::MOST_DEEP;
+pub use judge::{Arguments, Gold, Replayed, Verdict, judge, judge_arguments, judge_events};
+pub use meaning::{Action, Event, Meaning, Piece, Pieces};
+pub use registry::{EventRepair, Make, REPAIRERS, Repairer, TextRepair};

@@ -1,0 +1,118 @@
+//! `names`: the name of a tool from a damaged one.
+//!
+//! Servers let control text slip behind a name, `get_weather<|channel|>commentary`, and models misspell
+//! names. A name that is like none that is known is given as it came: who runs the tools decides.
+//!
+//! | to find | look in |
+//! |---|---|
+//! | parameters, and what happens at each char | here |
+//! | presets and where they come from | `presets.toml` |
+
+use crate::detectors::Refusal;
+use crate::param::Param;
+use crate::setting::Params;
+
+use super::meaning::Pieces;
+use super::nearest::Nearest;
+use super::registry::{Make, Repairer, TextRepair, count, list, size, texts, word};
+
+/// The registry entry.
+pub(super) static ENTRY: Repairer = Repairer {
+    name: "names",
+    version: 1,
+    about: "the name of a tool from one with control text behind it, or misspelt",
+    exactly: include_str!("exactly.md"),
+    params: PARAMS,
+    presets: include_str!("presets.toml"),
+    check: |_: &Params| -> Result<(), Refusal> { Ok(()) },
+    make: Make::Text(|params| Box::new(Machine::new(params))),
+};
+
+static PARAMS: &[Param] = &[
+    texts("known", &[], "the names that there are"),
+    word(
+        "cut",
+        "none",
+        &["none", "mark"],
+        "mark: a name ends before the first <, with the blanks there",
+    ),
+    word(
+        "case",
+        "exact",
+        &["exact", "ignore"],
+        "ignore: ASCII letters in either case",
+    ),
+    count(
+        "edits",
+        0,
+        (0, 2),
+        "edits",
+        "chars by which a name may differ; one for three letters of the known name at most",
+    ),
+];
+
+/// Longest name that is mended, chars; a longer one is given as it is.
+const LONGEST: usize = 256;
+
+/// Reads one name.
+struct Machine {
+    known: Nearest,
+    cut: bool,
+    name: String,
+    chars: usize,
+    /// The name has ended: what follows is left out.
+    ended: bool,
+    work: u64,
+}
+
+impl Machine {
+    fn new(params: &Params) -> Self {
+        let fold = params.text("case") == "ignore";
+        Self {
+            known: Nearest::new(list(params, "known"), fold, size(params, "edits")),
+            cut: params.text("cut") == "mark",
+            name: String::new(),
+            chars: 0,
+            ended: false,
+            work: 0,
+        }
+    }
+}
+
+impl TextRepair for Machine {
+    fn push(&mut self, chunk: &str, out: &mut Pieces) {
+        for c in chunk.chars() {
+            self.work += 1;
+            self.ended |= self.cut && c == '<';
+            if self.ended {
+                continue;
+            }
+            self.name.push(c);
+            self.chars += 1;
+            if self.chars > LONGEST {
+                out.text(&std::mem::take(&mut self.name));
+            }
+        }
+    }
+
+    fn finish(&mut self, out: &mut Pieces) {
+        if self.chars > LONGEST {
+            return;
+        }
+        let mut name = self.name.as_str();
+        if self.ended {
+            name = name.trim_end();
+        }
+        let known = self.known.find(name, &mut self.work);
+        let known = known.and_then(|at| self.known.known().get(at));
+        out.text(known.map_or(name, String::as_str));
+    }
+
+    fn held(&self) -> usize {
+        self.name.chars().count()
+    }
+
+    fn work(&self) -> u64 {
+        self.work
+    }
+}

@@ -1,0 +1,269 @@
+//! The registry of repairers. To add one: a folder beside this file, `mod x;` in `mod.rs` and
+//! `&x::ENTRY` here. Listings, docs and the laws in `tests/` follow from it.
+
+use crate::detectors::{Detector, Measure, Program, Refusal, Response, Sample};
+use crate::param::{Domain, Mark, Param};
+use crate::preset::{Preset, presets};
+use crate::setting::Params;
+use crate::value::{Literal, Value};
+
+use super::meaning::{Event, Meaning, Pieces};
+use super::{filter, json, names, replay, tags, think};
+
+/// Every repairer, in the order of listings.
+pub static REPAIRERS: &[&Repairer] = &[
+    &think::ENTRY,
+    &tags::ENTRY,
+    &json::ENTRY,
+    &names::ENTRY,
+    &filter::ENTRY,
+    &replay::ENTRY,
+];
+
+/// A repairer: what it is called, what it takes, and how it is made.
+#[derive(Debug)]
+pub struct Repairer {
+    /// Its name in settings and grids.
+    pub name: &'static str,
+    /// Raised whenever the same stream and parameters may give something else.
+    pub version: u32,
+    /// What it does, in one line.
+    pub about: &'static str,
+    /// What it does exactly, in Markdown: enough to write it again.
+    pub exactly: &'static str,
+    /// Its parameters, in the order of listings and grids. All are [structural](Mark::Structural).
+    pub params: &'static [Param],
+    /// Its presets, as TOML; read with [`presets`](Self::presets).
+    pub presets: &'static str,
+    /// Refuses parameters that are each allowed but impossible together.
+    pub check: fn(&Params) -> Result<(), Refusal>,
+    /// What reads a stream, for (checked) parameters.
+    pub make: Make,
+}
+
+/// What a repairer reads.
+#[derive(Clone, Copy, Debug)]
+pub enum Make {
+    /// Text: of an answer, of arguments, of a name.
+    Text(fn(&Params) -> Box<dyn TextRepair>),
+    /// Events, as they are delivered.
+    Events(fn(&Params) -> Box<dyn EventRepair>),
+}
+
+/// Mends one text as it streams in.
+pub trait TextRepair: Send {
+    /// The next chunk. `out` gets what is now certain, in order.
+    fn push(&mut self, chunk: &str, out: &mut Pieces);
+    /// The stream has ended: `out` gets the rest. Nothing is pushed afterwards.
+    fn finish(&mut self, out: &mut Pieces);
+    /// Chars that wait for what decides about them.
+    fn held(&self) -> usize;
+    /// Steps done so far: chars read, compared and looked at again. It is linear in the text.
+    fn work(&self) -> u64;
+}
+
+/// Mends one row of events as it is delivered.
+pub trait EventRepair: Send {
+    /// The next event. `out` gets what is now certain, in order.
+    fn push(&mut self, event: Event, out: &mut Vec<Event>);
+    /// Nothing is delivered any more: `out` gets the rest. Nothing is pushed afterwards.
+    fn finish(&mut self, out: &mut Vec<Event>);
+    /// Events that wait, and keys that are remembered.
+    fn held(&self) -> usize;
+}
+
+impl Repairer {
+    /// The repairer of that name.
+    pub fn find(name: &str) -> Option<&'static Self> {
+        REPAIRERS.iter().copied().find(|r| r.name == name)
+    }
+
+    /// The parameter of that name.
+    pub fn param(&self, name: &str) -> Option<&'static Param> {
+        self.params.iter().find(|p| p.name == name)
+    }
+
+    /// Its parameters where nothing is said.
+    pub fn defaults(&self) -> Params {
+        Params::defaults(&self.entry())
+    }
+
+    /// Its presets, in the order of their names.
+    ///
+    /// # Errors
+    /// A mistake in the file that deadloop ships; a test reads them all.
+    pub fn presets(&self) -> Result<Vec<Preset>, String> {
+        presets(&self.entry())
+    }
+
+    /// The parameters of a preset: what it says over the defaults.
+    ///
+    /// # Errors
+    /// No preset of that name, with those that there are; or a mistake in the file.
+    pub fn preset(&self, name: &str) -> Result<Params, String> {
+        let presets = self.presets()?;
+        let Some(preset) = presets.iter().find(|preset| preset.name == name) else {
+            let names: Vec<&str> = presets.iter().map(|preset| preset.name.as_str()).collect();
+            return Err(format!(
+                "the repairer {} has no preset {name:?}; expected one of: {}",
+                self.name,
+                names.join(", ")
+            ));
+        };
+        let mut params = self.defaults();
+        for (param, value) in &preset.params {
+            params.set(param, value.clone());
+        }
+        Ok(params)
+    }
+
+    /// Refuses a value outside its parameter's domain, and parameters that are impossible together.
+    ///
+    /// # Errors
+    /// The parameter to change, and why.
+    pub fn check(&self, params: &Params) -> Result<(), Refusal> {
+        for param in self.params {
+            let Some(value) = params.get(param.name) else {
+                continue;
+            };
+            param.domain.check(value).map_err(|reason| Refusal {
+                param: param.name,
+                reason: format!("{value}: {reason}"),
+            })?;
+        }
+        (self.check)(params)
+    }
+
+    /// What mends one text, for (checked) parameters; none where it reads events.
+    pub fn text(&self, params: &Params) -> Option<Box<dyn TextRepair>> {
+        match self.make {
+            Make::Text(make) => Some(make(params)),
+            Make::Events(_) => None,
+        }
+    }
+
+    /// What mends one row of events, for (checked) parameters; none where it reads text.
+    pub fn events(&self, params: &Params) -> Option<Box<dyn EventRepair>> {
+        match self.make {
+            Make::Events(make) => Some(make(params)),
+            Make::Text(_) => None,
+        }
+    }
+
+    /// What a whole text meant; none where it reads events.
+    pub fn mend(&self, params: &Params, text: &str) -> Option<Meaning> {
+        let mut machine = self.text(params)?;
+        let mut pieces = Pieces::default();
+        machine.push(text, &mut pieces);
+        machine.finish(&mut pieces);
+        Some(pieces.meaning())
+    }
+
+    /// Itself as a detector that measures nothing: defaults and presets are read by what reads those of
+    /// detectors.
+    fn entry(&self) -> Detector {
+        Detector {
+            name: self.name,
+            version: self.version,
+            about: self.about,
+            exactly: self.exactly,
+            params: self.params,
+            presets: self.presets,
+            check: self.check,
+            grid: "",
+            response: Response::Stop,
+            fires: Sample::None,
+            quiet: Sample::None,
+            measure: Measure::Program(no_program),
+        }
+    }
+}
+
+fn no_program(_: &Params) -> Program {
+    Program {
+        command: Vec::new(),
+        params: Value::Table(std::collections::BTreeMap::new()),
+        timeout_ms: 0,
+        max_errors: 0,
+    }
+}
+
+/// A parameter that is one of some words.
+pub(super) const fn word(
+    name: &'static str,
+    default: &'static str,
+    words: &'static [&'static str],
+    doc: &'static str,
+) -> Param {
+    Param {
+        name,
+        mark: Mark::Structural,
+        default: Literal::Text(default),
+        domain: Domain::Word(words),
+        unit: "",
+        doc,
+    }
+}
+
+/// A parameter that is a list of texts.
+pub(super) const fn texts(
+    name: &'static str,
+    default: &'static [&'static str],
+    doc: &'static str,
+) -> Param {
+    Param {
+        name,
+        mark: Mark::Structural,
+        default: Literal::Texts(default),
+        domain: Domain::Texts,
+        unit: "",
+        doc,
+    }
+}
+
+/// A parameter that is a table of names.
+pub(super) const fn table(name: &'static str, doc: &'static str) -> Param {
+    Param {
+        name,
+        mark: Mark::Structural,
+        default: Literal::EmptyTable,
+        domain: Domain::Free,
+        unit: "",
+        doc,
+    }
+}
+
+/// A parameter that counts: from `bounds.0` to `bounds.1`.
+pub(super) const fn count(
+    name: &'static str,
+    default: i64,
+    bounds: (i64, i64),
+    unit: &'static str,
+    doc: &'static str,
+) -> Param {
+    Param {
+        name,
+        mark: Mark::Structural,
+        default: Literal::Int(default),
+        domain: Domain::Int {
+            min: bounds.0,
+            max: bounds.1,
+        },
+        unit,
+        doc,
+    }
+}
+
+/// The most that a parameter lets wait, chars.
+pub(super) const HOLD: (i64, i64) = (1, 1_000_000);
+
+/// The texts of a list.
+pub(super) fn list(params: &Params, name: &str) -> Vec<String> {
+    let texts = params.items(name).iter().filter_map(Value::as_text);
+    texts.map(str::to_owned).collect()
+}
+
+/// A count as a size in memory.
+pub(super) fn size(params: &Params, name: &str) -> usize {
+    usize::try_from(params.count(name)).unwrap_or(usize::MAX)
+}

@@ -1,0 +1,198 @@
+//! `replay`: events after a reconnect, each once and in order, and an end mark whatever happens.
+//!
+//! A server that replays what a client may have seen sends some events twice, and a client that joins
+//! replay and live stream gets some out of order. What was lost stays lost: it is counted by
+//! [`judge_events`](super::judge_events), not made up.
+//!
+//! | to find | look in |
+//! |---|---|
+//! | parameters, and what happens at each event | here |
+//! | presets and where they come from | `presets.toml` |
+
+use std::collections::{BTreeMap, HashSet, VecDeque};
+
+use xxhash_rust::xxh3::xxh3_128;
+
+use crate::detectors::Refusal;
+use crate::param::Param;
+use crate::setting::Params;
+
+use super::meaning::Event;
+use super::registry::{EventRepair, Make, Repairer, count, size, word};
+
+/// The registry entry.
+pub(super) static ENTRY: Repairer = Repairer {
+    name: "replay",
+    version: 1,
+    about: "events after a reconnect, each once and in order, and the end mark",
+    exactly: include_str!("exactly.md"),
+    params: PARAMS,
+    presets: include_str!("presets.toml"),
+    check: |_: &Params| -> Result<(), Refusal> { Ok(()) },
+    make: Make::Events(|params| Box::new(Machine::new(params))),
+};
+
+static PARAMS: &[Param] = &[
+    word(
+        "by",
+        "id",
+        &["id", "hash", "position"],
+        "by what two events are one: their ids, their texts, their places in the row; by position they are put in order too",
+    ),
+    count(
+        "window",
+        10_000,
+        (1, 1_000_000),
+        "events",
+        "how many ids or texts are remembered",
+    ),
+    count(
+        "wait",
+        100,
+        (0, 100_000),
+        "events",
+        "by position: how many events wait for one that is missing; then it is lost",
+    ),
+    count(
+        "first",
+        0,
+        (0, 1_000_000_000),
+        "",
+        "by position: the place of the first event",
+    ),
+    word(
+        "done",
+        "always",
+        &["always", "arrived"],
+        "always: one end mark, after everything; arrived: end marks as they come",
+    ),
+];
+
+/// By what two events are one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum By {
+    Id,
+    Hash,
+    Position,
+}
+
+/// Reads one row of events.
+struct Machine {
+    by: By,
+    window: usize,
+    wait: usize,
+    always: bool,
+    /// The keys that are remembered, oldest first.
+    seen: HashSet<u128>,
+    order: VecDeque<u128>,
+    /// The place of the next event that is given, and those that wait for it.
+    next: u64,
+    waiting: BTreeMap<u64, Event>,
+    /// The end mark that came.
+    done: Option<Event>,
+}
+
+impl Machine {
+    fn new(params: &Params) -> Self {
+        Self {
+            by: match params.text("by") {
+                "hash" => By::Hash,
+                "position" => By::Position,
+                _ => By::Id,
+            },
+            window: size(params, "window"),
+            wait: size(params, "wait"),
+            always: params.text("done") == "always",
+            seen: HashSet::new(),
+            order: VecDeque::new(),
+            next: params.count("first"),
+            waiting: BTreeMap::new(),
+            done: None,
+        }
+    }
+
+    /// Whether this key comes for the first time, as far as is remembered.
+    fn is_new(&mut self, key: u128) -> bool {
+        if !self.seen.insert(key) {
+            return false;
+        }
+        self.order.push_back(key);
+        if self.order.len() > self.window
+            && let Some(oldest) = self.order.pop_front()
+        {
+            self.seen.remove(&oldest);
+        }
+        true
+    }
+
+    fn place(&mut self, place: u64, event: Event, out: &mut Vec<Event>) {
+        if place < self.next {
+            return;
+        }
+        self.waiting.entry(place).or_insert(event);
+        self.in_order(out);
+        while self.waiting.len() > self.wait {
+            self.skip(out);
+        }
+    }
+
+    /// Gives the events that nothing is missing before.
+    fn in_order(&mut self, out: &mut Vec<Event>) {
+        while let Some(event) = self.waiting.remove(&self.next) {
+            out.push(event);
+            self.next = self.next.saturating_add(1);
+        }
+    }
+
+    /// What is missing is lost.
+    fn skip(&mut self, out: &mut Vec<Event>) {
+        if let Some((place, event)) = self.waiting.pop_first() {
+            out.push(event);
+            self.next = place.saturating_add(1);
+            self.in_order(out);
+        }
+    }
+}
+
+impl EventRepair for Machine {
+    fn push(&mut self, event: Event, out: &mut Vec<Event>) {
+        if event.done && self.always {
+            self.done.get_or_insert(event);
+            return;
+        }
+        match (self.by, &event.id, event.position) {
+            (By::Position, _, Some(place)) => self.place(place, event, out),
+            (By::Id, Some(id), _) => {
+                let key = xxh3_128(id.as_bytes());
+                if self.is_new(key) {
+                    out.push(event);
+                }
+            }
+            (By::Hash, ..) => {
+                let key = xxh3_128(event.text.as_bytes());
+                if self.is_new(key) {
+                    out.push(event);
+                }
+            }
+            // Nothing tells it from another.
+            (By::Id | By::Position, ..) => out.push(event),
+        }
+    }
+
+    fn finish(&mut self, out: &mut Vec<Event>) {
+        while !self.waiting.is_empty() {
+            self.skip(out);
+        }
+        if self.always {
+            let mark = || Event {
+                done: true,
+                ..Event::default()
+            };
+            out.push(self.done.take().unwrap_or_else(mark));
+        }
+    }
+
+    fn held(&self) -> usize {
+        self.order.len() + self.waiting.len() + usize::from(self.done.is_some())
+    }
+}

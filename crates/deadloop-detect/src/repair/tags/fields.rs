@@ -1,0 +1,115 @@
+//! The fields of an action: the tags inside it.
+
+use super::lexer::{Lexeme, Lexer};
+use super::machine::Stray;
+use super::tag::{Names, Role};
+
+/// What stands inside an action.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Inside {
+    /// Names and values, without the blanks around those.
+    pub(super) fields: Vec<(String, String)>,
+    /// What is in no field.
+    pub(super) content: String,
+    /// There was a tag of a field without its partner.
+    pub(super) torn: bool,
+}
+
+/// Reads what stands inside an action. `ends`: a field that nothing closes ends at the next one, or with
+/// the action. Tags without a partner are text with [`Stray::Keep`].
+pub(super) fn split(body: &str, names: &Names, ends: bool, stray: Stray, work: &mut u64) -> Inside {
+    let mut lexemes = Vec::new();
+    let mut lexer = Lexer::default();
+    body.chars()
+        .for_each(|c| lexer.char(c, &mut |lexeme| lexemes.push(lexeme)));
+    lexer.finish(&mut |lexeme| lexemes.push(lexeme));
+    *work += body.len() as u64;
+
+    let mut reader = Reader {
+        keep: stray == Stray::Keep,
+        open: None,
+        inside: Inside::default(),
+    };
+    for lexeme in lexemes {
+        let written = match lexeme {
+            Lexeme::Text(text) => {
+                reader.add(&text);
+                continue;
+            }
+            Lexeme::Tag(written) => written,
+        };
+        match names.tag(&written, work).map(|tag| (tag.role, tag.closing)) {
+            Some((Role::Field(field), true)) if reader.is(field) => reader.close(names),
+            Some((Role::Field(_), true)) => reader.stray(&written),
+            Some((Role::Field(field), false)) => reader.opens(field, written, ends, names),
+            Some((Role::Action(_), _)) | None => reader.add(&written),
+        }
+    }
+    match ends {
+        true => reader.close(names),
+        false => reader.give_up(),
+    }
+    reader.inside
+}
+
+/// A field that is open: which, its tag, and what stands in it so far.
+struct Open {
+    field: usize,
+    tag: String,
+    value: String,
+}
+
+/// What has been read of an action.
+struct Reader {
+    keep: bool,
+    open: Option<Open>,
+    inside: Inside,
+}
+
+impl Reader {
+    fn is(&self, field: usize) -> bool {
+        self.open.as_ref().is_some_and(|open| open.field == field)
+    }
+
+    fn add(&mut self, text: &str) {
+        match &mut self.open {
+            Some(open) => open.value.push_str(text),
+            None => self.inside.content.push_str(text),
+        }
+    }
+
+    fn stray(&mut self, written: &str) {
+        self.inside.torn = true;
+        if self.keep {
+            self.add(written);
+        }
+    }
+
+    /// A field begins, unless it stands in another one that does not end there.
+    fn opens(&mut self, field: usize, tag: String, ends: bool, names: &Names) {
+        if self.open.is_some() && !ends {
+            self.inside.torn = true;
+            return self.add(&tag);
+        }
+        self.close(names);
+        let value = String::new();
+        self.open = Some(Open { field, tag, value });
+    }
+
+    fn close(&mut self, names: &Names) {
+        if let Some(open) = self.open.take() {
+            let name = names.name(Role::Field(open.field)).to_owned();
+            self.inside
+                .fields
+                .push((name, open.value.trim().to_owned()));
+        }
+    }
+
+    /// The field that is open is none.
+    fn give_up(&mut self) {
+        if let Some(open) = self.open.take() {
+            self.stray(&open.tag);
+            self.inside.content.push_str(&open.value);
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! Chars to tags: `<name>`, `</name>`, `<name attributes>`. What is none is text, char by char.
+
+/// What a lexer gives.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Lexeme {
+    /// Text that is in no tag.
+    Text(String),
+    /// A tag, known or not, as it was written.
+    Tag(String),
+}
+
+/// Finds tags in a stream.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Lexer {
+    /// What may become a tag: it begins with `<` and has no other.
+    held: String,
+    chars: usize,
+    place: Place,
+}
+
+/// Where in a tag the last char was.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Place {
+    /// In none.
+    #[default]
+    Text,
+    /// Behind `<`.
+    Open,
+    /// Behind `</`.
+    Slash,
+    Name,
+    /// Behind the name and a blank.
+    Attributes,
+}
+
+/// Longest tag, chars.
+const LONGEST: usize = 256;
+
+impl Lexer {
+    /// Takes one char; `out` gets what is now certain.
+    pub(super) fn char(&mut self, c: char, out: &mut impl FnMut(Lexeme)) {
+        if c == '<' {
+            self.release(out);
+            self.hold(c, Place::Open);
+            return;
+        }
+        let next = match (self.place, c) {
+            (Place::Text, _) => Place::Text,
+            (Place::Open, '/') => Place::Slash,
+            (Place::Open | Place::Slash, c) if is_first(c) => Place::Name,
+            (Place::Name, c) if is_inner(c) => Place::Name,
+            (Place::Name, c) if c.is_whitespace() => Place::Attributes,
+            (Place::Attributes, c) if c != '>' => Place::Attributes,
+            (Place::Name | Place::Attributes, '>') => {
+                self.held.push(c);
+                self.place = Place::Text;
+                self.chars = 0;
+                return out(Lexeme::Tag(std::mem::take(&mut self.held)));
+            }
+            _ => Place::Text,
+        };
+        self.hold(c, next);
+        if self.place == Place::Text || self.chars > LONGEST {
+            self.release(out);
+        }
+    }
+
+    /// The stream has ended: what was held is text.
+    pub(super) fn finish(&mut self, out: &mut impl FnMut(Lexeme)) {
+        self.release(out);
+    }
+
+    /// Chars that may become a tag.
+    pub(super) fn held(&self) -> usize {
+        self.chars
+    }
+
+    fn hold(&mut self, c: char, place: Place) {
+        self.held.push(c);
+        self.chars += 1;
+        self.place = place;
+    }
+
+    fn release(&mut self, out: &mut impl FnMut(Lexeme)) {
+        self.place = Place::Text;
+        self.chars = 0;
+        if !self.held.is_empty() {
+            out(Lexeme::Text(std::mem::take(&mut self.held)));
+        }
+    }
+}
+
+/// Whether a name can begin with this char.
+pub(super) fn is_first(c: char) -> bool {
+    c.is_alphabetic() || c == '_'
+}
+
+/// Whether a name can go on with this char.
+pub(super) fn is_inner(c: char) -> bool {
+    c.is_alphanumeric() || matches!(c, '_' | '-' | '.')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tags(text: &str) -> Vec<String> {
+        let (mut lexer, mut tags, mut all) = (Lexer::default(), Vec::new(), String::new());
+        let mut take = |lexeme| match lexeme {
+            Lexeme::Tag(tag) => {
+                all.push_str(&tag);
+                tags.push(tag);
+            }
+            Lexeme::Text(text) => all.push_str(&text),
+        };
+        text.chars().for_each(|c| lexer.char(c, &mut take));
+        lexer.finish(&mut take);
+        assert_eq!(all, text);
+        tags
+    }
+
+    #[test]
+    fn tags_and_what_is_none() {
+        assert_eq!(tags("a<b>c</b >d"), ["<b>", "</b >"]);
+        assert_eq!(tags("<<b>"), ["<b>"]);
+        assert_eq!(tags("1 < 2 > 0, <3>, </>, <a"), Vec::<String>::new());
+        assert_eq!(tags("<a x=\"1\" y>"), ["<a x=\"1\" y>"]);
+        assert_eq!(
+            tags(&format!("<a {}>", "x".repeat(LONGEST))),
+            Vec::<String>::new()
+        );
+    }
+}

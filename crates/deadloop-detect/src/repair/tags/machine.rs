@@ -1,0 +1,272 @@
+//! Tags and text to actions: text outside passes at once, an action waits for its end.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use crate::repair::meaning::{Action, Pieces};
+use crate::repair::registry::{TextRepair, size};
+use crate::setting::Params;
+
+use super::fields::split;
+use super::lexer::{Lexeme, Lexer};
+use super::tag::{Names, Role, Tag};
+
+/// Where an action ends that nothing closes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Close {
+    Refuse,
+    Next,
+    End,
+}
+
+/// Whose number counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Numbers {
+    First,
+    Second,
+    Refuse,
+}
+
+/// What becomes of known tags without a partner.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stray {
+    Keep,
+    Drop,
+    /// Left out, and an action that has one in it too.
+    Refuse,
+}
+
+/// A part of what waits, from the first open tag on.
+#[derive(Clone, Debug)]
+enum Part {
+    Text(String),
+    /// A tag that opens an action; the part that closes it.
+    Open(Tag, Option<usize>),
+    Closing(Tag),
+}
+
+/// Reads one text.
+pub(super) struct Machine {
+    names: Names,
+    close: Close,
+    last: bool,
+    numbers: Numbers,
+    stray: Stray,
+    max_open: usize,
+
+    lexer: Lexer,
+    parts: Vec<Part>,
+    /// Chars in the parts.
+    chars: usize,
+    /// The tags that are open, by [`key`](Self::key): their places among the parts.
+    open: BTreeMap<(usize, Option<u32>), VecDeque<usize>>,
+    work: u64,
+}
+
+impl Machine {
+    pub(super) fn new(params: &Params) -> Self {
+        Self {
+            names: Names::new(params),
+            close: match params.text("close") {
+                "next" => Close::Next,
+                "end" => Close::End,
+                _ => Close::Refuse,
+            },
+            last: params.text("pair") == "last",
+            numbers: match params.text("numbers") {
+                "first" => Numbers::First,
+                "second" => Numbers::Second,
+                _ => Numbers::Refuse,
+            },
+            stray: match params.text("stray") {
+                "drop" => Stray::Drop,
+                "refuse" => Stray::Refuse,
+                _ => Stray::Keep,
+            },
+            max_open: size(params, "max_open"),
+            lexer: Lexer::default(),
+            parts: Vec::new(),
+            chars: 0,
+            open: BTreeMap::new(),
+            work: 0,
+        }
+    }
+
+    fn lexeme(&mut self, lexeme: Lexeme, out: &mut Pieces) {
+        match lexeme {
+            Lexeme::Text(text) => self.text(&text, out),
+            Lexeme::Tag(written) => match self.names.tag(&written, &mut self.work) {
+                Some(tag) => match tag.role {
+                    // The fields of an action are found when it is whole.
+                    Role::Field(_) => self.text(&written, out),
+                    Role::Action(action) if tag.closing => self.closing(action, tag, out),
+                    Role::Action(action) => self.opening(action, tag, out),
+                },
+                None => self.text(&written, out),
+            },
+        }
+    }
+
+    fn text(&mut self, text: &str, out: &mut Pieces) {
+        if self.parts.is_empty() {
+            return out.text(text);
+        }
+        match self.parts.last_mut() {
+            Some(Part::Text(last)) => last.push_str(text),
+            _ => self.parts.push(Part::Text(text.to_owned())),
+        }
+        self.grown(text, out);
+    }
+
+    /// Counts what was added; what is too long for an action is none.
+    fn grown(&mut self, added: &str, out: &mut Pieces) {
+        self.chars += added.chars().count();
+        if self.chars > self.max_open {
+            self.settle(false, out);
+        }
+    }
+
+    /// A known tag without a partner, outside of actions.
+    fn stray(&mut self, tag: &Tag, out: &mut Pieces) {
+        if self.stray == Stray::Keep {
+            out.text(&tag.written);
+        }
+    }
+
+    fn opening(&mut self, action: usize, tag: Tag, out: &mut Pieces) {
+        let written = tag.written.clone();
+        match self.close {
+            Close::Next if !self.parts.is_empty() => self.settle(true, out),
+            Close::End if !self.parts.is_empty() => return self.text(&written, out),
+            _ => {}
+        }
+        let key = self.key(action, tag.number);
+        self.open
+            .entry(key)
+            .or_default()
+            .push_back(self.parts.len());
+        self.parts.push(Part::Open(tag, None));
+        self.grown(&written, out);
+    }
+
+    fn closing(&mut self, action: usize, tag: Tag, out: &mut Pieces) {
+        if self.parts.is_empty() {
+            return self.stray(&tag, out);
+        }
+        let partner = self.partner(action, tag.number);
+        let (at, written) = (self.parts.len(), tag.written.clone());
+        self.parts.push(Part::Closing(tag));
+        if let Some(partner) = partner
+            && let Some(Part::Open(_, end)) = self.parts.get_mut(partner)
+        {
+            *end = Some(at);
+        }
+        match partner {
+            Some(0) => self.settle(true, out),
+            _ => self.grown(&written, out),
+        }
+    }
+
+    /// The open tag that a closing one belongs to; it is not open any more.
+    fn partner(&mut self, action: usize, number: Option<u32>) -> Option<usize> {
+        self.work += 1;
+        let key = self.key(action, number);
+        let open = self.open.get_mut(&key)?;
+        match self.last {
+            true => open.pop_back(),
+            false => open.pop_front(),
+        }
+    }
+
+    /// What a tag and its partner have in common.
+    fn key(&self, action: usize, number: Option<u32>) -> (usize, Option<u32>) {
+        (action, number.filter(|_| self.numbers == Numbers::Refuse))
+    }
+
+    /// Nothing waits any more: what has a partner, or ends with the text, is an action.
+    fn settle(&mut self, ends: bool, out: &mut Pieces) {
+        let parts = std::mem::take(&mut self.parts);
+        self.chars = 0;
+        self.open.clear();
+        let ends = ends && self.close != Close::Refuse;
+        let mut at = 0;
+        while let Some(part) = parts.get(at) {
+            self.work += 1;
+            let end = match part {
+                Part::Text(text) => {
+                    out.text(text);
+                    None
+                }
+                Part::Open(tag, end) => {
+                    let end = end.or((ends && at == 0).then_some(parts.len()));
+                    match end {
+                        Some(end) => self.act(tag, &parts[at + 1..end], parts.get(end), out),
+                        None => self.stray(tag, out),
+                    }
+                    end
+                }
+                Part::Closing(tag) => {
+                    self.stray(tag, out);
+                    None
+                }
+            };
+            at = end.unwrap_or(at) + 1;
+        }
+    }
+
+    fn act(&mut self, tag: &Tag, inside: &[Part], closing: Option<&Part>, out: &mut Pieces) {
+        let (mut body, mut torn) = (String::new(), false);
+        for part in inside {
+            match part {
+                Part::Text(text) => body.push_str(text),
+                Part::Open(tag, _) | Part::Closing(tag) => {
+                    torn = true;
+                    if self.stray == Stray::Keep {
+                        body.push_str(&tag.written);
+                    }
+                }
+            }
+        }
+        let number = match (self.numbers, closing) {
+            (Numbers::Second, Some(Part::Closing(closing))) => closing.number,
+            _ => tag.number,
+        };
+        let ends = self.close != Close::Refuse;
+        let read = split(&body, &self.names, ends, self.stray, &mut self.work);
+        if self.stray == Stray::Refuse && (torn || read.torn) {
+            return;
+        }
+        let mut fields = tag.attributes.clone();
+        fields.extend(read.fields);
+        out.action(Action {
+            name: self.names.name(tag.role).to_owned(),
+            number,
+            fields,
+            content: read.content.trim().to_owned(),
+        });
+    }
+}
+
+impl TextRepair for Machine {
+    fn push(&mut self, chunk: &str, out: &mut Pieces) {
+        let mut lexer = std::mem::take(&mut self.lexer);
+        for c in chunk.chars() {
+            self.work += 1;
+            lexer.char(c, &mut |lexeme| self.lexeme(lexeme, out));
+        }
+        self.lexer = lexer;
+    }
+
+    fn finish(&mut self, out: &mut Pieces) {
+        let mut lexer = std::mem::take(&mut self.lexer);
+        lexer.finish(&mut |lexeme| self.lexeme(lexeme, out));
+        self.settle(true, out);
+    }
+
+    fn held(&self) -> usize {
+        self.chars + self.lexer.held()
+    }
+
+    fn work(&self) -> u64 {
+        self.work
+    }
+}

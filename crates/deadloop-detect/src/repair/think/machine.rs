@@ -1,0 +1,284 @@
+//! What happens at each char: where a mark may begin, chars are held until it is one or is not.
+
+use crate::repair::marks::{Look, is_blank};
+use crate::repair::meaning::Pieces;
+use crate::repair::registry::{TextRepair, list, size};
+use crate::setting::Params;
+
+use super::kinds::{Kind, Kinds};
+
+/// Which blocks are reasoning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Blocks {
+    First,
+    Row,
+    All,
+}
+
+/// What has come since the start, or since the last block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Seen {
+    Nothing,
+    Blanks,
+    Text,
+}
+
+/// Where the text is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Side {
+    Answer,
+    /// In a block: of a pair, or one that the prompt opened.
+    Block(Option<usize>),
+}
+
+/// What is waited for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Wait {
+    Nothing,
+    /// A closing tag that makes all text so far reasoning.
+    Orphan,
+    /// The end of a block that is text where it has none.
+    End,
+}
+
+/// Splits one text.
+pub(super) struct Machine {
+    kinds: Kinds,
+    blocks: Blocks,
+    before: Seen,
+    drop_stray: bool,
+    keep_unclosed: bool,
+    trim_after: bool,
+    trim_around: bool,
+    hold: usize,
+
+    side: Side,
+    seen: Seen,
+    blocks_seen: bool,
+    wait: Wait,
+    /// The chars that may be the beginning of a mark.
+    held: Vec<char>,
+    /// The text that waits, and its chars. It begins with the opening tag, if it is a block's.
+    waiting: String,
+    waiting_chars: usize,
+    /// Bytes of the opening tag in it.
+    opening: usize,
+    /// Blanks at the end of a block so far, with their chars; left out if the block ends with them.
+    blanks: String,
+    blank_chars: usize,
+    /// Blanks are left out until something else comes.
+    skip: bool,
+    work: u64,
+}
+
+impl Machine {
+    pub(super) fn new(params: &Params) -> Self {
+        let fold = params.text("case") == "ignore";
+        let kinds = Kinds::new(&list(params, "tags"), &list(params, "tool"), fold);
+        let open = params.text("start") == "open";
+        let keep_unclosed = params.text("unclosed") == "text";
+        Self {
+            kinds: kinds.unwrap_or_else(|_| Kinds::none()),
+            blocks: match params.text("blocks") {
+                "all" => Blocks::All,
+                "row" => Blocks::Row,
+                _ => Blocks::First,
+            },
+            before: match params.text("before") {
+                "nothing" => Seen::Nothing,
+                "any" => Seen::Text,
+                _ => Seen::Blanks,
+            },
+            drop_stray: params.text("stray") == "drop",
+            keep_unclosed,
+            trim_after: params.text("trim") != "none",
+            trim_around: params.text("trim") == "both",
+            hold: size(params, "hold"),
+            side: if open {
+                Side::Block(None)
+            } else {
+                Side::Answer
+            },
+            seen: Seen::Nothing,
+            blocks_seen: false,
+            wait: match (open, params.text("orphan")) {
+                (true, _) if keep_unclosed => Wait::End,
+                (false, "split") => Wait::Orphan,
+                _ => Wait::Nothing,
+            },
+            held: Vec::new(),
+            waiting: String::new(),
+            waiting_chars: 0,
+            opening: 0,
+            blanks: String::new(),
+            blank_chars: 0,
+            skip: open && params.text("trim") == "both",
+            work: 0,
+        }
+    }
+
+    fn char(&mut self, c: char, out: &mut Pieces) {
+        self.work += 1;
+        if self.held.is_empty() && !self.kinds.lead(c) {
+            return self.plain(c, out);
+        }
+        self.held.push(c);
+        while !self.held.is_empty() {
+            match self.kinds.look(&self.held, &mut self.work) {
+                Look::Cut => return,
+                Look::Mark(mark) => {
+                    let text: String = self.held.drain(..).collect();
+                    self.mark(mark, &text, out);
+                }
+                Look::Nothing => {
+                    let first = self.held.remove(0);
+                    self.plain(first, out);
+                }
+            }
+        }
+    }
+
+    fn mark(&mut self, mark: usize, text: &str, out: &mut Pieces) {
+        match (self.side, self.kinds.kind(mark)) {
+            (Side::Answer, Kind::Open(pair)) if self.counts() => self.open(pair, text, out),
+            (Side::Answer, Kind::Close(_)) if self.wait == Wait::Orphan => {
+                self.side = Side::Block(None);
+                self.close(out);
+            }
+            // The tag that the prompt has opened already.
+            (Side::Block(None), Kind::Open(_)) if self.seen <= Seen::Blanks => {}
+            (Side::Block(Some(pair)), Kind::Close(close)) if self.kinds.closes(close, pair) => {
+                self.close(out);
+            }
+            (Side::Block(None), Kind::Close(_)) => self.close(out),
+            (Side::Block(_), Kind::Tool) => {
+                self.close(out);
+                text.chars().for_each(|c| self.plain(c, out));
+            }
+            (_, Kind::Tool) => text.chars().for_each(|c| self.plain(c, out)),
+            _ if self.drop_stray => {}
+            _ => text.chars().for_each(|c| self.plain(c, out)),
+        }
+    }
+
+    /// Whether an opening tag in the answer opens a block.
+    fn counts(&self) -> bool {
+        match (self.blocks_seen, self.blocks) {
+            (false, _) => self.seen <= self.before,
+            (true, Blocks::First) => false,
+            (true, Blocks::Row) => self.seen <= Seen::Blanks,
+            (true, Blocks::All) => true,
+        }
+    }
+
+    fn open(&mut self, pair: usize, text: &str, out: &mut Pieces) {
+        self.release(out);
+        self.side = Side::Block(Some(pair));
+        self.seen = Seen::Nothing;
+        self.skip = self.trim_around;
+        if self.keep_unclosed {
+            self.wait = Wait::End;
+            self.opening = text.len();
+            self.waiting.push_str(text);
+            self.waiting_chars = text.chars().count();
+        }
+    }
+
+    /// A block ends: what waited for it is reasoning.
+    fn close(&mut self, out: &mut Pieces) {
+        let block = std::mem::take(&mut self.waiting);
+        let mut block = block.get(self.opening..).unwrap_or("");
+        if self.trim_around {
+            block = block.trim_matches(is_blank);
+        }
+        out.reasoning(block);
+        self.forget();
+        self.side = Side::Answer;
+        self.seen = Seen::Nothing;
+        self.blocks_seen = true;
+        self.skip = self.trim_after;
+    }
+
+    /// What waited is text after all.
+    fn release(&mut self, out: &mut Pieces) {
+        out.text(&std::mem::take(&mut self.waiting));
+        self.forget();
+    }
+
+    fn forget(&mut self) {
+        self.wait = Wait::Nothing;
+        self.waiting_chars = 0;
+        self.opening = 0;
+        self.blanks.clear();
+        self.blank_chars = 0;
+        self.skip = false;
+    }
+
+    /// A char that belongs to no mark.
+    fn plain(&mut self, c: char, out: &mut Pieces) {
+        self.work += 1;
+        let blank = is_blank(c);
+        self.seen = self.seen.max(if blank { Seen::Blanks } else { Seen::Text });
+        if self.wait != Wait::Nothing {
+            return self.waits(c, out);
+        }
+        if blank && self.skip {
+            return;
+        }
+        self.skip = false;
+        let mut text = [0; 4];
+        let text = c.encode_utf8(&mut text);
+        match self.side {
+            Side::Answer => out.text(text),
+            Side::Block(_) if blank && self.trim_around && self.blank_chars < self.hold => {
+                self.blanks.push(c);
+                self.blank_chars += 1;
+            }
+            Side::Block(_) => {
+                out.reasoning(&self.blanks);
+                self.blanks.clear();
+                self.blank_chars = 0;
+                out.reasoning(text);
+            }
+        }
+    }
+
+    fn waits(&mut self, c: char, out: &mut Pieces) {
+        self.waiting.push(c);
+        self.waiting_chars += 1;
+        if self.waiting_chars > self.hold {
+            self.give_up(out);
+        }
+    }
+
+    /// Nothing decides any more about what waits: it is text, and so is the rest of its block.
+    fn give_up(&mut self, out: &mut Pieces) {
+        if self.wait == Wait::End {
+            self.side = Side::Answer;
+            self.seen = Seen::Text;
+            self.blocks_seen = true;
+        }
+        self.release(out);
+    }
+}
+
+impl TextRepair for Machine {
+    fn push(&mut self, chunk: &str, out: &mut Pieces) {
+        chunk.chars().for_each(|c| self.char(c, out));
+    }
+
+    fn finish(&mut self, out: &mut Pieces) {
+        for c in std::mem::take(&mut self.held) {
+            self.plain(c, out);
+        }
+        self.give_up(out);
+    }
+
+    fn held(&self) -> usize {
+        self.held.len() + self.waiting_chars + self.blank_chars
+    }
+
+    fn work(&self) -> u64 {
+        self.work
+    }
+}

@@ -1,0 +1,115 @@
+//! `think`: reasoning told from the answer, in a text that holds its thinking between tags.
+//!
+//! The splitter of deadloop-corpus reads recordings and drops nothing but marks; this one mends, as
+//! production does, and its parameters are what the servers do differently.
+//!
+//! | to find | look in |
+//! |---|---|
+//! | parameters, and which are refused together | here |
+//! | presets and where they come from | `presets.toml` |
+//! | the marks: what opens, what closes, what ends thinking | `kinds` |
+//! | what happens at each char | `machine` |
+
+use crate::detectors::Refusal;
+use crate::param::Param;
+use crate::setting::Params;
+
+use super::registry::{HOLD, Make, Repairer, count, list, texts, word};
+
+mod kinds;
+mod machine;
+
+/// The registry entry.
+pub(super) static ENTRY: Repairer = Repairer {
+    name: "think",
+    version: 1,
+    about: "reasoning told from the answer, where the tags are missing, doubled, late or in another case",
+    exactly: include_str!("exactly.md"),
+    params: PARAMS,
+    presets: include_str!("presets.toml"),
+    check,
+    make: Make::Text(|params| Box::new(machine::Machine::new(params))),
+};
+
+static PARAMS: &[Param] = &[
+    texts(
+        "tags",
+        &["<think>"],
+        "what opens a block: a tag, which a slash after its first char closes, or both tags with ... between",
+    ),
+    word(
+        "start",
+        "closed",
+        &["closed", "open"],
+        "open: the prompt opened the block, the text begins as reasoning",
+    ),
+    word(
+        "blocks",
+        "first",
+        &["first", "row", "all"],
+        "which blocks are reasoning: the first, those that follow it with blanks between, all",
+    ),
+    word(
+        "before",
+        "blanks",
+        &["nothing", "blanks", "any"],
+        "what may stand before the first opening tag, for it to count",
+    ),
+    word(
+        "case",
+        "exact",
+        &["exact", "ignore"],
+        "ignore: ASCII letters of tags in either case",
+    ),
+    word(
+        "orphan",
+        "text",
+        &["text", "split"],
+        "split: a closing tag without an opening one ends reasoning; text waits for it, `hold` chars",
+    ),
+    word(
+        "unclosed",
+        "reasoning",
+        &["reasoning", "text"],
+        "what a block is that nothing closes; text: it waits for its end, `hold` chars",
+    ),
+    word(
+        "stray",
+        "keep",
+        &["keep", "drop"],
+        "tags that mean nothing where they stand: text, or left out",
+    ),
+    word(
+        "trim",
+        "none",
+        &["none", "after", "both"],
+        "blanks that are left out: after a block; both: around the reasoning too",
+    ),
+    texts(
+        "tool",
+        &[],
+        "marks that end thinking and stay in the answer, as <tool_call>",
+    ),
+    count(
+        "hold",
+        65_536,
+        HOLD,
+        "chars",
+        "the most that waits; then it is what it would be at the end",
+    ),
+];
+
+/// Refuses marks that cannot be told apart, and waiting for two things at once.
+fn check(params: &Params) -> Result<(), Refusal> {
+    let fold = params.text("case") == "ignore";
+    let refuse = |param, reason| Err(Refusal { param, reason });
+    if let Err(reason) = kinds::Kinds::new(&list(params, "tags"), &list(params, "tool"), fold) {
+        return refuse("tags", reason);
+    }
+    if params.text("start") == "open" && params.text("orphan") == "split" {
+        let reason =
+            "split: a text that begins as reasoning has no closing tag without an opening one";
+        return refuse("orphan", reason.into());
+    }
+    Ok(())
+}

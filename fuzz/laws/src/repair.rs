@@ -1,0 +1,159 @@
+//! The repairers: `repairer, preset, chunking, drawn bytes, parameters, the text`, in which bytes from 14
+//! to 31 stand for marks.
+
+use arbitrary::Unstructured;
+use deadloop_detect::repair::{
+    Event, Fault, Make, Pieces, REPAIRERS, Repairer, damage, damage_events, judge_events,
+};
+use deadloop_detect::{Domain, Params};
+
+use crate::drawn::value;
+use crate::text::{chars, chunks, text};
+
+/// What bytes from 14 on stand for: marks, whole and cut.
+const MARKS: [&str; 18] = [
+    "<think>",
+    "</think>",
+    "<tool_call>",
+    "<create_note>",
+    "</create_note>",
+    "<Craete_note id=\"1\">",
+    "<id>",
+    "</id>",
+    "<confirm1>",
+    "</confirm2>",
+    "<|im_end|>",
+    "{\"a\": [",
+    "\"b\": \"",
+    "\\u00e9",
+    "]}",
+    "好的，收到您的指令",
+    "I'm done",
+    "</",
+];
+
+/// Steps for each char that no parameters and no text may pass, and some for the beginning.
+const STEPS: u64 = 1_000;
+
+/// The laws of repairers.
+pub fn repair(data: &[u8]) {
+    let [which, preset, chunking, drawn, rest @ ..] = data else {
+        return;
+    };
+    let (drawn, rest) = rest.split_at(rest.len().min(usize::from(*drawn)));
+    let text = marked(&text(rest));
+    let repairer = REPAIRERS[usize::from(*which) % REPAIRERS.len()];
+    let Some(params) = params(repairer, usize::from(*preset), drawn) else {
+        return;
+    };
+    faults(&text, u64::from(*chunking));
+    match repairer.make {
+        Make::Text(_) => mends(repairer, &params, &text, *chunking),
+        Make::Events(_) => delivers(repairer, &params, &text),
+    }
+}
+
+/// A preset, or the defaults, with words and numbers drawn over it; none where they are impossible together.
+fn params(repairer: &'static Repairer, preset: usize, drawn: &[u8]) -> Option<Params> {
+    let presets = repairer.presets().expect("presets");
+    let mut params = match presets.get(preset % (presets.len() + 1)) {
+        Some(preset) => repairer.preset(&preset.name).expect("a preset"),
+        None => repairer.defaults(),
+    };
+    let mut bytes = Unstructured::new(drawn);
+    for param in repairer.params {
+        if let Domain::Word(_) | Domain::Int { .. } = param.domain
+            && bytes.ratio(1, 2).ok()?
+        {
+            params.set(param.name, value(param.domain, &mut bytes).ok()?);
+        }
+    }
+    repairer.check(&params).is_ok().then_some(params)
+}
+
+/// Whole is streamed, work is linear, what was mended as JSON is JSON.
+fn mends(repairer: &Repairer, params: &Params, text: &str, chunking: u8) {
+    let whole = streamed(repairer, params, &[text]);
+    for chunks in [chunks(text, chunking), chars(text)] {
+        assert_eq!(streamed(repairer, params, &chunks), whole, "{chunks:?}");
+    }
+    let json = whole.meaning().text;
+    let asks =
+        repairer.name == "json" && ["strict", "tolerant", "schema"].contains(&params.text("mode"));
+    if asks && !json.is_empty() {
+        let value: serde_json::Result<serde_json::Value> = serde_json::from_str(&json);
+        assert!(value.is_ok(), "{json}");
+    }
+}
+
+fn streamed(repairer: &Repairer, params: &Params, chunks: &[&str]) -> Pieces {
+    let mut machine = repairer.text(params).expect("it reads text");
+    let (mut pieces, mut read) = (Pieces::default(), 0);
+    for chunk in chunks {
+        machine.push(chunk, &mut pieces);
+        read += chunk.chars().count();
+        assert!(machine.held() <= read, "more waits than came");
+    }
+    machine.finish(&mut pieces);
+    let most = STEPS * (read as u64 + 100);
+    assert!(
+        machine.work() <= most,
+        "{} steps for {read} chars",
+        machine.work()
+    );
+    pieces
+}
+
+/// Each word of the text is an event, delivered badly: by its place each comes once and in order.
+fn delivers(repairer: &Repairer, params: &Params, text: &str) {
+    let word = |(place, word): (usize, &str)| Event {
+        id: Some(format!("e{place}")),
+        position: Some(place as u64),
+        text: word.to_owned(),
+        done: false,
+    };
+    let gold: Vec<Event> = text.split(' ').enumerate().map(word).collect();
+    let order = damage_events(Fault::ReplayOrder, 3, text.len() as u64, &gold).events;
+    let events = damage_events(Fault::ReplayDoubled, 3, text.len() as u64, &order).events;
+    let mut machine = repairer.events(params).expect("it reads events");
+    let mut given = Vec::new();
+    events
+        .into_iter()
+        .for_each(|event| machine.push(event, &mut given));
+    machine.finish(&mut given);
+    let replayed = judge_events(&gold, &given);
+    let in_order = params.text("by") == "position" && params.int("first") == 0;
+    if in_order && params.int("wait") > 20 {
+        assert_eq!(
+            (replayed.lost, replayed.doubled, replayed.disordered),
+            (0, 0, 0)
+        );
+    }
+    if params.text("done") == "always" {
+        assert!(replayed.ended);
+    }
+}
+
+/// Damage is where it says.
+fn faults(text: &str, seed: u64) {
+    for fault in Fault::ALL {
+        let severity = u8::try_from(seed % 4).expect("below 4");
+        let damaged = damage(fault, severity, seed, text);
+        assert_eq!(damaged.onset.is_some(), damaged.text != text, "{fault}");
+        let same = text
+            .chars()
+            .zip(damaged.text.chars())
+            .take_while(|(a, b)| a == b);
+        let same = same.count() as u64;
+        assert!(damaged.onset.is_none_or(|onset| onset == same), "{fault}");
+    }
+}
+
+/// A text with marks for the bytes that stand for them.
+fn marked(text: &str) -> String {
+    let mark = |c: char| match u32::from(c) {
+        code @ 14..32 => MARKS[code as usize - 14].to_owned(),
+        _ => c.to_string(),
+    };
+    text.chars().map(mark).collect()
+}
