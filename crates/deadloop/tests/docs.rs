@@ -1,10 +1,14 @@
 //! What README and `docs/` show of a terminal is what the program says: each block of the language `console` under the mark
 //! `<!-- run -->` is run, command by command, in one folder a file.
 //!
-//! A block under `<!-- file: NAME -->` is written there before. A line `…` stands for any lines, and `…` inside a line for any text. stdout and stderr are one. A command that is
-//! followed by `$ test $? = N` may end with N; any other ends with 0.
+//! A block under `<!-- file: NAME -->` is written there before. A line `…` stands for any lines, and `…` inside a line for any
+//! text. stdout and stderr are one. A command that is followed by `$ test $? = N` may end with N; any other ends with 0.
 
-#![allow(clippy::expect_used, reason = "a test that cannot go on says why")]
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test that cannot go on says why"
+)]
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
