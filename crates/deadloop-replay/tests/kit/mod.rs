@@ -83,7 +83,7 @@ impl Place {
     pub(crate) fn ids(&self, ids: &[&str]) -> Corpus {
         let events = || {
             vec![
-                json!({"type": "system"}),
+                json!({"type": "turn"}),
                 json!({"type": "answer", "text": "x"}),
             ]
         };
