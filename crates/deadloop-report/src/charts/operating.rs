@@ -131,7 +131,7 @@ fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
     if drawn > 0 {
         let counts = (drawn, models.len(), data.run.models_left_out);
         // A model without clean text has no rate of false alarms, however many loops it has.
-        let which = "of those with the most loops, where there is clean text";
+        let which = "of those with most loops and clean text";
         let told = (which, "operating.csv");
         left_out(&canvas, top + plot + 58.0, counts, told)?;
     }
