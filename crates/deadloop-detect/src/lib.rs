@@ -48,6 +48,7 @@ mod element;
 mod fact;
 mod fence;
 mod guard;
+mod hash;
 mod hold;
 mod meant;
 mod meter;

@@ -2,7 +2,10 @@
 //! through again at each one.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
-use deadloop_detect::{Channel, Detector, Guard, Member, Params, Setting, Settings, Value};
+mod common;
+
+use common::{alarm, how_often};
+use deadloop_detect::{Detector, Member, Params, Settings, Value};
 use proptest::prelude::*;
 
 /// A token: its text, the chars up to its end, the chars that were read when it was complete.
@@ -105,25 +108,18 @@ fn phrases(params: &Params) -> Vec<Vec<String>> {
     phrases.iter().map(words).collect()
 }
 
-fn setting(params: &Params) -> Setting {
+fn member(params: &Params) -> Member {
     let member = Member {
         detector: Detector::find("circling").unwrap(),
         channel: None,
         params: params.clone(),
     };
     assert_eq!(member.check(), Ok(()));
-    Setting {
-        members: vec![member],
-    }
+    member
 }
 
 fn fast(params: &Params, text: &str, size: usize) -> Option<(u64, u64)> {
-    let mut guard = Guard::new(&setting(params)).unwrap();
-    let chars: Vec<char> = text.chars().collect();
-    chars.chunks(size).find_map(|chunk| {
-        let alarm = guard.push_text(Channel::Answer, &String::from_iter(chunk))?;
-        Some((alarm.exact.count(), alarm.onset.count()))
-    })
+    alarm(&member(params), text, size).map(|alarm| (alarm.exact.count(), alarm.onset.count()))
 }
 
 /// Small enough for short texts.
@@ -188,14 +184,9 @@ proptest! {
 /// The comparison would say nothing of texts that never alarm.
 #[test]
 fn generated_texts_often_alarm() {
-    use proptest::strategy::ValueTree;
-    let mut runner = proptest::test_runner::TestRunner::deterministic();
-    let mut fires = || {
-        let params = params().new_tree(&mut runner).unwrap().current();
-        let text = text().new_tree(&mut runner).unwrap().current();
-        slow(&params, &text).is_some()
-    };
-    let count = (0..300).filter(|_| fires()).count();
+    let count = how_often((params(), text()), |params, text| {
+        slow(params, text).is_some()
+    });
     assert!((60..290).contains(&count), "{count} of 300");
 }
 

@@ -2,7 +2,10 @@
 //! period looked for again at each symbol, and every number compared.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
-use deadloop_detect::{Channel, Detector, Guard, Member, Params, Setting, Settings, Value};
+mod common;
+
+use common::{alarm, how_often};
+use deadloop_detect::{Detector, Member, Params, Settings, Value};
 use proptest::prelude::*;
 
 /// A char, or a number with its value; the chars that were read when it was known.
@@ -85,14 +88,7 @@ fn fast(params: &Params, text: &str, size: usize) -> Option<u64> {
         params: params.clone(),
     };
     assert_eq!(member.check(), Ok(()));
-    let mut guard = Guard::new(&Setting {
-        members: vec![member],
-    })
-    .unwrap();
-    let chars: Vec<char> = text.chars().collect();
-    let mut chunks = chars.chunks(size).map(String::from_iter);
-    let alarm = chunks.find_map(|chunk| guard.push_text(Channel::Answer, &chunk));
-    alarm.map(|alarm| alarm.exact.count())
+    alarm(&member, text, size).map(|alarm| alarm.exact.count())
 }
 
 fn params() -> impl Strategy<Value = Params> {
@@ -153,14 +149,9 @@ proptest! {
 /// The comparison would say nothing of texts that never alarm.
 #[test]
 fn generated_texts_often_alarm() {
-    use proptest::strategy::ValueTree;
-    let mut runner = proptest::test_runner::TestRunner::deterministic();
-    let mut fires = || {
-        let params = params().new_tree(&mut runner).unwrap().current();
-        let text = text().new_tree(&mut runner).unwrap().current();
-        slow(&params, &text).is_some()
-    };
-    let count = (0..300).filter(|_| fires()).count();
+    let count = how_often((params(), text()), |params, text| {
+        slow(params, text).is_some()
+    });
     assert!((60..290).contains(&count), "{count} of 300");
 }
 

@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{alarm, fires, member, word};
+use common::{alarm, fires, how_often, member, word};
 use deadloop_detect::{Kind, Member, Value};
 use proptest::prelude::*;
 use regex::Regex;
@@ -121,17 +121,9 @@ proptest! {
 
 #[test]
 fn generated_texts_often_alarm() {
-    use proptest::strategy::ValueTree;
-    let mut runner = proptest::test_runner::TestRunner::deterministic();
-    let mut draw = |_| {
-        let member = setting()
-            .new_tree(&mut runner)
-            .expect("a setting")
-            .current();
-        let text = text().new_tree(&mut runner).expect("a text").current();
-        slow(&member, &text).is_some()
-    };
-    let alarms = (0..300).filter(|i| draw(*i)).count();
+    let alarms = how_often((setting(), text()), |member, text| {
+        slow(member, text).is_some()
+    });
     assert!((40..260).contains(&alarms), "{alarms} of 300");
 }
 

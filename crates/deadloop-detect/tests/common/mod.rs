@@ -7,6 +7,9 @@ use deadloop_detect::{
     Alarm, Channel, Detector, Event, Fact, Guard, Member, Params, Setting, Value, presets,
 };
 
+use proptest::strategy::{Strategy, ValueTree};
+use proptest::test_runner::TestRunner;
+
 /// 40 lines that a healthy model could think: no phrase comes back.
 pub(crate) const PROSE: &str = include_str!("prose.txt");
 
@@ -51,6 +54,21 @@ pub(crate) fn alarm(member: &Member, text: &str, chunk: usize) -> Option<Alarm> 
 
 pub(crate) fn fires(member: &Member, text: &str) -> Option<u64> {
     alarm(member, text, usize::MAX).map(|a| a.exact.count())
+}
+
+/// How many of 300 drawn pairs of a setting and a text `alarms` is true of: a comparison says nothing of texts that
+/// never alarm.
+pub(crate) fn how_often<S: Strategy, T: Strategy<Value = String>>(
+    (setting, text): (S, T),
+    alarms: impl Fn(&S::Value, &str) -> bool,
+) -> usize {
+    let mut runner = TestRunner::deterministic();
+    let mut drawn = || {
+        let setting = setting.new_tree(&mut runner).unwrap().current();
+        let text = text.new_tree(&mut runner).unwrap().current();
+        alarms(&setting, &text)
+    };
+    (0..300).filter(|_| drawn()).count()
 }
 
 /// All that a meter tells of a text.

@@ -5,7 +5,8 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
-use super::tokens::{Token, Tokens, join};
+use super::tokens::{Token, Tokens};
+use crate::hash::{join, spread};
 
 /// Words of a phrase.
 pub(super) const LONGEST: usize = 4;
@@ -102,7 +103,7 @@ impl Last {
             self.tokens.rotate_left(1);
         }
         self.tokens[self.count - 1] = token;
-        before.map(|before| super::tokens::spread(join(join(0, before), token)))
+        before.map(|before| spread(join(join(0, before), token)))
     }
 
     fn tokens(&self) -> &[u64] {

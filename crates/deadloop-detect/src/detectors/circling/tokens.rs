@@ -1,6 +1,7 @@
 //! From chars to tokens: words, and chars of scripts without blanks, under a hash.
 
 use crate::fence::Fence;
+use crate::hash::{join, spread};
 use crate::script::is_unspaced;
 
 /// A token: a hash of it, and the chars up to its end.
@@ -81,20 +82,6 @@ impl Tokens {
             ..self.word
         })
     }
-}
-
-/// A hash of what had `hash` and one thing more.
-pub(super) fn join(hash: u64, next: u64) -> u64 {
-    hash.wrapping_mul(0x9E37_79B9_7F4A_7C15)
-        .wrapping_add(next)
-        .wrapping_add(1)
-}
-
-/// Lets every bit of a number decide every bit of the result, which no other number has.
-pub(super) fn spread(mut x: u64) -> u64 {
-    x = (x ^ (x >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    x = (x ^ (x >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    x ^ (x >> 31)
 }
 
 #[cfg(test)]

@@ -5,9 +5,10 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::recent::Recent;
-use super::tokens::{BASE, By, Token, Tokens, spread};
+use super::tokens::{By, Token, Tokens};
 use super::{HOLD, SHARES};
 use crate::fact::{Bound, Clock, Fact};
+use crate::hash::{BASE, spread};
 use crate::hold::{Hold, Stretch};
 use crate::meter::{Recipe, TextMeter};
 use crate::param::DECIMAL;

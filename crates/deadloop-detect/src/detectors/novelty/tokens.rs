@@ -3,6 +3,7 @@
 //! A word is known to be complete with the char after it, so that no token depends on what has not
 //! been read.
 
+use crate::hash::{join, spread};
 use crate::script::is_unspaced;
 
 /// What a token is.
@@ -132,20 +133,8 @@ fn lower(hash: u64, c: char) -> u64 {
     c.to_lowercase().fold(hash, |h, c| add(h, u32::from(c)))
 }
 
-/// The base of the polynomial that hashes of sequences are: odd, with bits everywhere.
-pub(super) const BASE: u64 = 0x9E37_79B9_7F4A_7C15;
-
 fn add(hash: u64, symbol: u32) -> u64 {
-    hash.wrapping_mul(BASE)
-        .wrapping_add(u64::from(symbol))
-        .wrapping_add(1)
-}
-
-/// Lets every bit of a number decide every bit of the result, which no other number has.
-pub(super) fn spread(mut x: u64) -> u64 {
-    x = (x ^ (x >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    x = (x ^ (x >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    x ^ (x >> 31)
+    join(hash, u64::from(symbol))
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::class::{self, Class, Classes};
 use crate::fact::UNIT_CHARS;
+use crate::hash::{BASE, spread};
 
 /// How the kept elements begin, and the one in the making.
 pub(super) struct Elements {
@@ -325,10 +326,7 @@ impl Elements {
 
 /// What the number at this place of an element is taken times: odd, and nothing like its neighbours.
 fn factor(place: u64) -> u64 {
-    let mut bits = place.wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    bits = (bits ^ bits >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    bits = (bits ^ bits >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
-    (bits ^ bits >> 31) | 1
+    spread(place.wrapping_add(1).wrapping_mul(BASE)) | 1
 }
 
 #[cfg(test)]
