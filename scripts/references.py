@@ -103,7 +103,7 @@ def splitmix(state):
 
 
 def drawn(seed, name, mean, replicates):
-    """The weights of a group: crates/deadloop-score/src/resample.rs says how."""
+    """The weights of a group: crates/deadloop-score/src/intervals/resample.rs says how."""
     state = 0xCBF29CE484222325
     for byte in name.encode():
         state = ((state ^ byte) * 0x100000001B3) & MASK

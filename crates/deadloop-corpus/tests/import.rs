@@ -145,7 +145,7 @@ fn damaged(path: &Path, bytes: &[u8]) -> (TempDir, PathBuf) {
 
 #[test]
 fn every_file_here_is_registered_and_has_a_sample() {
-    let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/formats/foreign");
+    let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/import/formats");
     let mut files: Vec<String> = std::fs::read_dir(here)
         .unwrap()
         .map(|entry| entry.unwrap().path())

@@ -20,45 +20,24 @@
 //!
 //! Single-threaded: what is slow here was made to cost little instead.
 
-mod agreement;
-mod bootstrap;
 pub mod budget;
-mod calibrate;
-mod cases;
 pub mod choose;
 mod compare;
-mod consistency;
 mod constraint;
-mod copies;
-mod evidence;
 mod files;
-mod floors;
 mod intervals;
-mod judging;
-mod label;
-mod label_json;
-mod label_rows;
-mod labels_csv;
-mod latency;
+mod judge;
 pub mod measure;
-mod paint;
 mod pareto;
 mod pinned;
 pub mod power;
-mod random;
 mod repairs;
-mod resample;
 mod scores;
-mod sheet;
 mod tally;
-mod timeline;
-mod verdict;
+mod truth;
 
-pub use agreement::{Agreement, Onsets, Overlaps, agreement, alpha};
-pub use bootstrap::{Intervals, Method, bootstrap};
-pub use calibrate::{Calibration, Supported, calibrate};
-pub use cases::{Case, Names, units};
 pub use choose::advice::{Advice, Changed, Level, Price, Ruling, Run, Ship};
+pub use choose::calibrate::{Calibration, Supported, calibrate};
 pub use choose::choices::{Choice, Choices, Why};
 pub use choose::duel::Figures;
 pub use choose::folds::folds;
@@ -72,11 +51,8 @@ pub use compare::{
     NotComparable, Row, Said, Side, SideError, Spot, Test, compare, holm, mcnemar, p_shown,
     sign_flips, student,
 };
-pub use consistency::Consistency;
 pub use constraint::{Assurance, Constraint};
-pub use copies::firsts;
 pub use deadloop_replay as replay;
-pub use evidence::{Evidence, Mismatch};
 pub use files::breakdown::{BELOW, write_intervals, write_scores_by};
 pub use files::budget::write_budget;
 pub use files::calls::{Called, Calls};
@@ -100,16 +76,12 @@ pub use files::sweep::{
     CSV_ROWS, Marked, Scored, Scoring, beside_floors, write_pareto, write_scores,
 };
 pub use files::table::{Cell, Cells, Table, Type};
-pub use floors::Floor;
 pub use intervals::{
-    Interval, PoissonCache, clopper_pearson, poisson, poisson_lower, poisson_upper,
-    proportion_lower, proportion_upper, wilson,
+    Interval, Intervals, Method, POISSON_1, POISSON_HALF, PoissonCache, Resampling, Weights,
+    bootstrap, clopper_pearson, poisson, poisson_lower, poisson_upper, proportion_lower,
+    proportion_upper, wilson,
 };
-pub use judging::{At, JudgeOptions, Transient, Watch};
-pub use label::{Class, Span, Truth};
-pub use label_rows::{LabelRow, write_labels};
-pub use labels_csv::{COLUMNS as LABEL_COLUMNS, LabelsFile, orphans};
-pub use latency::{Latencies, Quantiles, RANKS, rank};
+pub use judge::{At, Consistency, Floor, JudgeOptions, Outcome, Transient, Verdict, Watch, judge};
 pub use measure::{
     GoalError, MEASURES, Measure, Metric, Unit, WITHINS, Worth, measures, metric, wrong_rate,
 };
@@ -118,9 +90,12 @@ pub use pinned::{Expect, Fired, Marks, Pinned, Subject, parse_pinned};
 pub use repairs::{
     Candidate, Judged, RepairChoice, RepairRuling, RepairTally, best, choose_repair,
 };
-pub use resample::{POISSON_1, POISSON_HALF, Resampling, Weights};
 pub use scores::Scores;
-pub use sheet::{LatencySheet, Sheet, Trial, tallies, tallies_and_latencies};
-pub use tally::{Count, Tally, WITHIN};
-pub use timeline::Timeline;
-pub use verdict::{Outcome, Verdict, judge};
+pub use tally::{
+    Count, Evidence, Latencies, LatencySheet, Mismatch, Quantiles, RANKS, Sheet, Tally, Trial,
+    WITHIN, rank, tallies, tallies_and_latencies,
+};
+pub use truth::{
+    Agreement, Case, Class, LABEL_COLUMNS, LabelRow, LabelsFile, Names, Onsets, Overlaps, Span,
+    Timeline, Truth, agreement, alpha, firsts, orphans, units, write_labels,
+};

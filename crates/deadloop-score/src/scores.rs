@@ -3,9 +3,8 @@
 //! A ratio with a denominator of 0 is `None`, never 0 and never 1.
 
 use crate::intervals::{Interval, PoissonCache};
-use crate::latency::Quantiles;
 use crate::measure::{MEASURES, Measure, Worth};
-use crate::tally::Tally;
+use crate::tally::{Quantiles, Tally};
 
 /// Every score of some transcripts under one setting. Counts stand in [`tally`](Self::tally).
 #[derive(Clone, Copy, Debug, PartialEq)]

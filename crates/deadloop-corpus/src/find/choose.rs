@@ -12,7 +12,7 @@ use super::recycled::recycled;
 use super::stale::stale_since;
 use super::views::{EXACT, Stretch, View, list_number, stretches};
 use super::windows::{WINDOW, windows};
-use crate::class::Class;
+use crate::transcript::Class;
 
 /// Chars that a stretch has to have to be looked at.
 const MIN_CHARS: usize = 100;

@@ -6,7 +6,7 @@
 //! came back after a window's end.
 
 use super::choose::{Found, Span};
-use crate::class::Class;
+use crate::transcript::Class;
 
 /// Chars that are looked at as a whole: several times the longest context of a model, in some 130 MB.
 pub(super) const WINDOW: usize = 1 << 20;

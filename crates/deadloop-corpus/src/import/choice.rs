@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::conversation::written;
 use super::reader::Out;
-use crate::stream::said::{Call, Tokens};
+use crate::import::stream::said::{Call, Tokens};
 use crate::think::{ThinkSplitter, join};
 use crate::{Body, Event};
 

@@ -12,7 +12,7 @@ use super::Losses;
 use super::run::{Turn, Usage};
 use super::take::{self, Object};
 use crate::think::{ThinkOptions, split_think};
-use crate::wire::Fault;
+use crate::transcript::wire::Fault;
 use crate::{Body, Event};
 
 /// Collects the events of messages.

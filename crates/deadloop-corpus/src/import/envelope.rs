@@ -14,7 +14,7 @@ use super::conversation::{Conversation, group_of};
 use super::take::{self, Object};
 use super::time::millis;
 use crate::think::ThinkOptions;
-use crate::wire::Fault;
+use crate::transcript::wire::Fault;
 
 /// An object out of its envelope.
 #[derive(Debug, Default)]

@@ -6,8 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::named::open_file;
-use crate::raws::Progress;
+use crate::files::{Progress, open_file};
 use crate::{Corpus, CorpusError, Place};
 
 /// The files in the order in which they are read.

@@ -9,11 +9,10 @@ use super::files::File;
 use super::reader::Foreign;
 use super::take::Object;
 use crate::Problem;
-use crate::formats::foreign::FOREIGN;
-use crate::lines::{BOM, broken, unpack};
-use crate::raws::Counted;
-use crate::stream::{Framed, Frames, object};
-use crate::wire::Fault;
+use crate::files::{BOM, Counted, broken, unpack};
+use crate::import::formats::FOREIGN;
+use crate::import::stream::{Framed, Frames, object};
+use crate::transcript::wire::Fault;
 
 /// Bytes of a file that are looked at.
 const HEAD: usize = 1 << 16;

@@ -5,7 +5,8 @@
 //! | which files are meant, what their transcripts are called | `files` |
 //! | how the format is told from the beginning of a file | `head` |
 //! | how a file is cut into records: lines, one document, text, an archive | `cut` |
-//! | what a format makes of a record | `formats/foreign/<name>.rs` |
+//! | what a format makes of a record | `formats/<name>.rs` |
+//! | live streams: bytes in, events out | `stream` |
 //! | responses put together from the chunks of a stream | `streams`, `response`, `choice` |
 //! | what recorders wrap around an API's objects | `envelope` |
 //! | messages of a conversation as events | `conversation` |
@@ -27,22 +28,24 @@ pub(crate) mod conversation;
 pub(crate) mod cut;
 pub(crate) mod envelope;
 mod files;
+pub(crate) mod formats;
 pub(crate) mod head;
 pub(crate) mod losses;
 pub(crate) mod reader;
 mod response;
 pub(crate) mod run;
 pub(crate) mod spans;
+pub(crate) mod stream;
 pub(crate) mod streams;
 pub(crate) mod take;
 pub(crate) mod time;
 
 use cut::Records;
 use files::{File, Files};
+use formats::{FOREIGN, huggingface};
 pub use losses::{Loss, Losses};
 use reader::{Foreign, Out, Reader};
-
-use crate::formats::foreign::{FOREIGN, huggingface};
+pub use stream::{Arrival, StreamFormat, StreamReader};
 
 /// What the caller asks for.
 #[derive(Clone, Debug, Default)]

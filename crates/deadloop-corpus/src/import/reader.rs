@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use super::cut::{Record, Shape};
 use super::head::{Certainty, Head};
 use super::{ImportOptions, Losses};
-use crate::wire::Fault;
+use crate::transcript::wire::Fault;
 use crate::{Body, Corpus, Entry, Event, Place, Problem, ThinkOptions, Transcript};
 
 /// A foreign format.

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use super::choice::Choice;
 use super::envelope::Opened;
 use super::reader::{Out, entry};
-use crate::stream::said::{Part, Said, Tokens};
+use crate::import::stream::said::{Part, Said, Tokens};
 use crate::{Body, Place};
 
 /// A response that has not ended.

@@ -13,9 +13,9 @@ use super::reader::{Out, Reader};
 use super::response::Response;
 use super::take::Object;
 use crate::Place;
-use crate::stream::families::{self, Family};
-use crate::stream::said::Said;
-use crate::wire::Fault;
+use crate::import::stream::families::{self, Family};
+use crate::import::stream::said::Said;
+use crate::transcript::wire::Fault;
 
 /// Most responses that are finished and may still be told their usage.
 const FINISHED: usize = 16;

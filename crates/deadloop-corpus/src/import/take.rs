@@ -7,7 +7,7 @@ use std::fmt;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::{Map, Value};
 
-use crate::wire::{Fault, kind};
+use crate::transcript::wire::{Fault, kind};
 
 /// An object, of which fields are taken.
 pub(crate) type Object = Map<String, Value>;

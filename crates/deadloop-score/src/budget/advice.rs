@@ -12,9 +12,7 @@ use super::sure::{Sums, drawn};
 use crate::choose::advice::{Ruling, Ship};
 use crate::choose::duel::Figures;
 use crate::choose::rule::{Bar, LEAST, SURE, ships};
-use crate::intervals::{Interval, wilson};
-use crate::random::Random;
-use crate::resample::{Resampling, quantile};
+use crate::intervals::{Interval, Random, Resampling, quantile, wilson};
 
 /// The interval of a difference that reaches this many points on both sides says nothing.
 const WIDE: f64 = 5.0;

@@ -8,8 +8,7 @@ use deadloop_replay::feedback::{DisorderKind, Guided, Reading, RunFeedback, TYPE
 use super::sure::drawn;
 use crate::files::store::{FileError, write_csv};
 use crate::files::table::{Cell, Schema, Type};
-use crate::intervals::{Interval, poisson, wilson};
-use crate::resample::{Resampling, percentile};
+use crate::intervals::{Interval, Resampling, percentile, poisson, wilson};
 
 /// A run with what the rules say of it.
 #[derive(Clone, Debug, Default)]

@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 
 use deadloop_replay::budget::Played;
 
-use crate::intervals::{Interval, wilson};
-use crate::resample::{POISSON_1, Resampling, Weights, percentile};
+use crate::intervals::{Interval, POISSON_1, Resampling, Weights, percentile, wilson};
 
 /// 95 % intervals; `None` where there is nothing to divide by.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

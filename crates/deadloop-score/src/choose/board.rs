@@ -5,10 +5,8 @@ use std::ops::Range;
 use deadloop_replay::{Block, Plan};
 
 use super::ledger::Ledger;
-use crate::evidence::Evidence;
-use crate::judging::JudgeOptions;
-use crate::sheet::{Sheet, tallies};
-use crate::tally::{Count, Tally};
+use crate::judge::JudgeOptions;
+use crate::tally::{Count, Evidence, Sheet, Tally, tallies};
 
 /// The candidates: which cells of which plan, and the fold of each case.
 #[derive(Clone, Copy)]

@@ -1,6 +1,6 @@
 //! [`Figures`]: two ways to run a guard on the same transcripts, and how sure it is which one is better.
 //!
-//! Transcripts are drawn by group (`resample.rs`), each text once. Two pseudo-loops of mean length take
+//! Transcripts are drawn by group (`intervals/resample.rs`), each text once. Two pseudo-loops of mean length take
 //! part, one that the newcomer alone finds and one that the incumbent alone finds, each with weight Poisson(1/2):
 //! without them a handful of loops without a flip would be certainty.
 
@@ -9,10 +9,10 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::options::ChooseOptions;
-use crate::cases::Case;
 use crate::constraint::Constraint;
-use crate::resample::{POISSON_1, POISSON_HALF, Replicates, Weights, quantile};
+use crate::intervals::{POISSON_1, POISSON_HALF, Replicates, Weights, quantile};
 use crate::tally::{Count, Tally};
+use crate::truth::Case;
 
 /// What one transcript adds under the newcomer and under the incumbent.
 pub(crate) struct Pair<'a> {

@@ -2,10 +2,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use crate::cases::Case;
-use crate::copies::may_be_copied;
-use crate::label::Class;
-use crate::random::Random;
+use crate::intervals::Random;
+use crate::truth::{Case, Class, may_be_copied};
 
 /// What folds are balanced by: model and class.
 type Stratum<'a> = (&'a str, Option<Class>);
@@ -101,8 +99,8 @@ impl<'a> Dealt<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::label::Truth;
-    use crate::timeline::Timeline;
+    use crate::truth::Timeline;
+    use crate::truth::Truth;
     use deadloop_replay::corpus::{Body, Event};
 
     fn case(i: usize, group: Option<usize>) -> Case {

@@ -11,10 +11,9 @@ use deadloop_replay::Record;
 use super::board::blocks;
 use super::options::ChooseOptions;
 use super::paired::Steps;
-use crate::evidence::Evidence;
+use crate::judge::{Outcome, judge};
 use crate::measure::{TERMS, Terms};
-use crate::tally::Tally;
-use crate::verdict::{Outcome, judge};
+use crate::tally::{Evidence, Tally};
 
 /// What every transcript adds.
 ///

@@ -17,17 +17,15 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use crate::cases::Case;
 use crate::constraint::Assurance;
-use crate::copies::firsts;
-use crate::evidence::Evidence;
-use crate::label::Class;
 use crate::measure::wrong_rate;
-use crate::tally::Tally;
+use crate::tally::{Evidence, Tally};
+use crate::truth::{Case, Class, firsts};
 
 pub mod advice;
 pub(crate) mod blend;
 pub(crate) mod board;
+pub mod calibrate;
 pub(crate) mod careful;
 mod changes;
 pub mod choices;
@@ -221,7 +219,7 @@ impl Chooser<'_> {
         let each: Vec<usize> = held.iter().map(|(i, _)| *i).collect();
         let evidence = self.field.evidence;
         let old = evidence.outcomes(against, &each, self.field.judge);
-        let pair = |((i, new), old): ((usize, Tally), &crate::verdict::Outcome)| Pair {
+        let pair = |((i, new), old): ((usize, Tally), &crate::judge::Outcome)| Pair {
             case: &evidence.cases[i],
             first: self.firsts[i],
             new,

@@ -3,9 +3,9 @@
 use deadloop_replay::detect::Unit;
 
 use crate::constraint::{Assurance, Constraint};
-use crate::judging::JudgeOptions;
+use crate::intervals::Resampling;
+use crate::judge::JudgeOptions;
 use crate::measure::{Metric, SAVED, Worth, wrong_rate};
-use crate::resample::Resampling;
 
 /// How a setting is chosen.
 #[derive(Clone, Debug, PartialEq)]

@@ -12,7 +12,7 @@ use statrs::function::erf::erfc;
 
 use super::ledger::Added;
 use crate::measure::{TERMS, Terms};
-use crate::paint::{Canvas, Painter};
+use crate::tally::{Canvas, Painter};
 
 /// A difference of two scores and its standard error.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -11,12 +11,9 @@ use super::blend::Blend;
 use super::options::ChooseOptions;
 use super::paired::Difference;
 use crate::constraint::Constraint;
-use crate::evidence::Evidence;
-use crate::intervals::{poisson_lower, proportion_lower, proportion_upper};
+use crate::intervals::{Random, poisson_lower, proportion_lower, proportion_upper};
 use crate::measure::{At, Certainty};
-use crate::random::Random;
-use crate::sheet::tallies;
-use crate::tally::{Count, Tally};
+use crate::tally::{Count, Evidence, Tally, tallies};
 
 /// How structures are drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::pairs::Pair;
 use super::side::{Seen, Spot};
-use crate::verdict::Verdict;
+use crate::judge::Verdict;
 
 /// A transcript that the two sides treat differently.
 #[derive(Clone, Debug, PartialEq, Serialize)]

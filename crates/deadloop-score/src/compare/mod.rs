@@ -33,8 +33,8 @@ pub use rows::{Row, Test};
 pub use side::{Seen as Said, Side, SideError, Spot};
 pub use significance::{holm, mcnemar, sign_flips, student};
 
+use crate::intervals::Resampling;
 use crate::measure::Metric;
-use crate::resample::Resampling;
 use crate::tally::{Count, Tally};
 
 /// What a difference comes to.

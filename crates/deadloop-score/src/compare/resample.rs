@@ -3,9 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::pairs::Pair;
-use crate::intervals::Interval;
+use crate::intervals::{Interval, POISSON_1, Replicates, Resampling, Weights, percentile};
 use crate::measure::{Metric, Worth};
-use crate::resample::{POISSON_1, Replicates, Resampling, Weights, percentile};
 use crate::tally::Tally;
 
 /// What the bootstrap says about the difference NEW - BASE of one metric.

@@ -10,9 +10,9 @@ use super::pairs::Pair;
 use super::resample::{Cluster, Spread, clusters, difference, resample};
 use super::significance::{FEWEST, holm, mcnemar, sign_flips, student};
 use super::{Bearing, CompareOptions};
+use crate::judge::Verdict;
 use crate::measure::{DELAY, FPR, Metric, RECALL, SAVED, Worth, wrong_rate};
 use crate::tally::Tally;
-use crate::verdict::Verdict;
 
 /// The metrics that are compared, where things are counted in `unit`: what a detector is for, and what it must not cost.
 pub(crate) fn metrics(unit: Unit) -> [Metric; 5] {

@@ -7,15 +7,13 @@ use deadloop_replay::corpus::{if_named, read_text};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::cases::Case;
-use crate::evidence::Evidence;
 use crate::files::cases::{About, Described, label, read_cases};
 use crate::files::outcomes::outcome_table;
 use crate::files::store::{FileError, read_csv, read_parquet};
 use crate::files::table::{Cells, Table};
-use crate::judging::JudgeOptions;
-use crate::tally::Tally;
-use crate::verdict::{Outcome, Verdict};
+use crate::judge::{JudgeOptions, Outcome, Verdict};
+use crate::tally::{Evidence, Tally};
+use crate::truth::Case;
 
 /// What one setting, or one choice for each model, did to each transcript of a corpus.
 #[derive(Clone, Debug)]

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::side::{Judged, Seen, Side, Spot};
 use super::*;
-use crate::verdict::{Outcome, Verdict};
+use crate::judge::{Outcome, Verdict};
 
 const LOOP: u64 = 1000;
 
@@ -221,10 +221,10 @@ fn what_differs_is_said() {
 /// that differ in truth nearly all are found.
 #[test]
 fn the_bootstrap_is_wrong_as_often_as_it_says() {
-    let mut random = crate::random::Random::named(5, "pairs");
+    let mut random = crate::intervals::Random::named(5, "pairs");
     let trials = 200;
     let options = CompareOptions {
-        resampling: crate::resample::Resampling {
+        resampling: crate::intervals::Resampling {
             replicates: 300,
             seed: 1,
         },

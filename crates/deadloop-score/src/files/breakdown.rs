@@ -10,14 +10,12 @@ use super::scores::{self, ParamColumns};
 use super::store::{FileError, TableWriter, write_csv};
 use super::sweep::{Scoring, floor_outcomes, intervals_of, over_groups, scores_of};
 use super::table::{Cell, Schema, Type, named};
-use crate::bootstrap::{self, Known, Method};
-use crate::copies::firsts;
-use crate::evidence::Evidence;
-use crate::intervals::Interval;
+use crate::intervals::{Interval, Known, Method, bootstrap_difference};
+use crate::judge::Outcome;
 use crate::measure::{Measure, NET_PER_1000, wrong_rate};
 use crate::scores::Scores;
-use crate::tally::Tally;
-use crate::verdict::Outcome;
+use crate::tally::{Evidence, Tally};
+use crate::truth::firsts;
 
 /// Writes `scores_by.parquet` and `.csv`: the columns of scores.parquet after `by, value`, for each
 /// of `cells` and each value of a field, all models together. `fields` are the names of
@@ -175,7 +173,7 @@ fn below_floors(scoring: &Scoring<'_>, cells: &[usize], firsts: &[bool]) -> Vec<
                 let own = evidence.each_outcome(cell, once, scoring.judge);
                 let sides = once.iter().zip(own.zip(outcomes()));
                 let sides = sides.map(|(i, (own, other))| (&evidence.cases[*i], [own, other]));
-                bootstrap::difference(sides, &NET_PER_1000, scoring.worth, scoring.resampling)
+                bootstrap_difference(sides, &NET_PER_1000, scoring.worth, scoring.resampling)
             };
             let interval = (difference < 0.0).then(resampled)?;
             let metric = format!("{BELOW}{}", floor.name());

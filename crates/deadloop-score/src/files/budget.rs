@@ -6,7 +6,7 @@ use deadloop_replay::Plan;
 
 use super::store::{FileError, write_csv};
 use super::table::{Cell, Schema, Type};
-use crate::calibrate::{Calibration, Supported};
+use crate::choose::calibrate::{Calibration, Supported};
 
 const COLUMNS: [(&str, Type); 9] = [
     ("model", Type::Text),

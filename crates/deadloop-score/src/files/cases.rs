@@ -12,9 +12,8 @@ use serde_json::{Value, json};
 
 use super::settings::setting_toml;
 use super::store::{FileError, write_text};
-use crate::cases::Case;
-use crate::judging::JudgeOptions;
-use crate::label::{Span, Truth};
+use crate::judge::JudgeOptions;
+use crate::truth::{Case, Span, Truth};
 
 /// The name of the file.
 const NAME: &str = "cases.jsonl";

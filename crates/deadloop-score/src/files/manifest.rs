@@ -9,8 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::store::{FileError, write_text};
 use crate::choose::advice::Advice;
-use crate::consistency::Consistency;
-use crate::judging::JudgeOptions;
+use crate::judge::{Consistency, JudgeOptions};
 use crate::measure::Worth;
 
 /// What a run was asked for, what it found, and where.

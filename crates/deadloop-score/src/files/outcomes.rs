@@ -8,12 +8,9 @@ use deadloop_replay::detect::{Kind, Response};
 
 use super::store::{FileError, TableWriter};
 use super::table::{Cell, Schema, Table, Type};
-use crate::cases::Case;
-use crate::evidence::Evidence;
-use crate::judging::JudgeOptions;
-use crate::label::{Class, Span};
-use crate::sheet::Trial;
-use crate::verdict::{Outcome, Verdict};
+use crate::judge::{JudgeOptions, Outcome, Verdict};
+use crate::tally::{Evidence, Trial};
+use crate::truth::{Case, Class, Span};
 
 /// The contract's columns, then: the alarm's channel (`channel` is the span's, and the alarm's
 /// where there is no span), the span's `earliest` and `period`, what the scores sum, and the hash of

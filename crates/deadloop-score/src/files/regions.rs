@@ -9,9 +9,8 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::store::{FileError, read_lines, write_lines};
-use crate::evidence::Evidence;
-use crate::judging::JudgeOptions;
-use crate::verdict::{Outcome, Verdict, judge};
+use crate::judge::{JudgeOptions, Outcome, Verdict, judge};
+use crate::tally::Evidence;
 
 /// The file's name.
 const NAME: &str = "regions.jsonl.zst";

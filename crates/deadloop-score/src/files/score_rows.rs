@@ -8,9 +8,8 @@ use std::sync::Arc;
 use super::scores::{COUNTS, Counted, QUANTILES, SUMS, WATCHED, bounds};
 use super::table::{Cells, Table};
 use crate::intervals::Interval;
-use crate::latency::Quantiles;
 use crate::measure::{MEASURES, Measure, Metric, WITHINS};
-use crate::tally::{Count, Tally};
+use crate::tally::{Count, Quantiles, Tally};
 
 /// The columns of a part of a table, at hand.
 #[derive(Debug)]

@@ -7,10 +7,9 @@ use deadloop_replay::{Block, Plan};
 
 use super::table::{Cell, Schema, Type, named};
 use crate::intervals::Interval;
-use crate::latency::Quantiles;
 use crate::measure::{MEASURES, Measure, Metric};
 use crate::scores::Scores;
-use crate::tally::{Count, Tally};
+use crate::tally::{Count, Quantiles, Tally};
 
 /// A column with a count, or with a sum of several: its name, and what it counts.
 pub(super) enum Counted {

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use super::sweep::{Scoring, floor_outcomes};
-use crate::floors::Floor;
+use crate::judge::Floor;
 use crate::tally::Tally;
 
 /// Above so many rows, models with too few labels have no rows of their own; they are in `*`.

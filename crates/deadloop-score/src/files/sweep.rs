@@ -11,22 +11,13 @@ use super::scores::{self, BlockParams, ParamColumns};
 use super::store::{FileError, TableWriter, write_csv};
 use super::subjects::{Subject, subjects};
 use super::table::{Cell, Schema, Type, named};
-use crate::bootstrap::{Intervals, Known, bounds, intervals};
-use crate::cases::Case;
-use crate::consistency::Consistency;
-use crate::copies::firsts;
-use crate::evidence::Evidence;
-use crate::floors::Floor;
-use crate::intervals::PoissonCache;
-use crate::judging::JudgeOptions;
-use crate::latency::Latencies;
+use crate::intervals::{Intervals, Known, PoissonCache, Resampling, bounds, intervals};
+use crate::judge::{Consistency, Floor, JudgeOptions, Outcome, judge};
 use crate::measure::{Worth, wrong_rate};
 use crate::pareto::{Point, front};
-use crate::resample::Resampling;
 use crate::scores::Scores;
-use crate::sheet::{LatencySheet, Sheet, tallies_and_latencies};
-use crate::tally::Tally;
-use crate::verdict::{Outcome, judge};
+use crate::tally::{Evidence, Latencies, LatencySheet, Sheet, Tally, tallies_and_latencies};
+use crate::truth::{Case, firsts};
 
 /// Above so many rows there is no scores.csv, only scores.parquet.
 pub const CSV_ROWS: usize = 200_000;

@@ -12,7 +12,7 @@
 
 use deadloop_detect::{Channel, Kind};
 
-use crate::class::Class;
+use crate::transcript::Class;
 use crate::{Body, Transcript};
 
 mod benign;

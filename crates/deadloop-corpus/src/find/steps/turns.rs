@@ -6,7 +6,7 @@ use deadloop_detect::{Channel, Kind};
 
 use super::Stuck;
 use super::read::hash;
-use crate::class::Class;
+use crate::transcript::Class;
 use crate::{Body, Event};
 
 /// From so many turns on that say the same again it is worth a word.

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use zip::ZipArchive;
 
 use super::{Content, MAX_DOCUMENT, Record, Records};
-use crate::wire::{Fault, utf8};
+use crate::transcript::wire::{Fault, utf8};
 use crate::{Place, Problem};
 
 type Archive = ZipArchive<BufReader<File>>;

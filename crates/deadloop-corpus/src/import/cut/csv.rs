@@ -5,9 +5,8 @@ use std::io::{BufRead, Read};
 use serde_json::{Map, Value};
 
 use super::{Content, MAX_DOCUMENT, Record};
-use crate::csv_rows::{CsvRow, first_row, is_open, line_breaks};
-use crate::lines::BOM;
-use crate::wire::Fault;
+use crate::files::{BOM, CsvRow, first_row, is_open, line_breaks};
+use crate::transcript::wire::Fault;
 use crate::{Cost, Place, Problem};
 
 /// Bytes that are read at once at least, so that a long row is not looked at line by line.
@@ -81,7 +80,7 @@ impl<R: BufRead> Rows<R> {
         if let Err(e) = self.fill() {
             self.ended = true;
             self.left.clear();
-            let fault = crate::lines::broken(&e);
+            let fault = crate::files::broken(&e);
             return Some(Err(fault.at(self.at(self.line))));
         }
         if self.line == 1 && self.left.starts_with(BOM) {

@@ -6,8 +6,8 @@
 use std::io::{self, BufRead};
 
 use super::{Content, MAX_DOCUMENT, Record};
-use crate::lines::broken;
-use crate::wire::{Fault, utf8};
+use crate::files::broken;
+use crate::transcript::wire::{Fault, utf8};
 use crate::{Place, Problem};
 
 pub(super) fn records(

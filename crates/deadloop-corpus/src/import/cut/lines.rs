@@ -3,9 +3,9 @@
 use std::io::BufRead;
 
 use super::{Content, Record};
-use crate::lines::{Lines, MAX_LINE};
-use crate::stream::{Framed, Frames};
-use crate::wire::Fault;
+use crate::files::{Lines, MAX_LINE};
+use crate::import::stream::{Framed, Frames};
+use crate::transcript::wire::Fault;
 use crate::{Place, Problem};
 
 /// The records of a file; those over several `data` lines stand at the last of them.

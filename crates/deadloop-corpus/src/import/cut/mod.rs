@@ -6,8 +6,8 @@ use std::io::BufRead;
 use serde_json::Value;
 
 use super::take::{Object, as_object};
-use crate::stream::object;
-use crate::wire::Fault;
+use crate::import::stream::object;
+use crate::transcript::wire::Fault;
 use crate::{Place, Problem};
 
 mod archive;
@@ -95,7 +95,7 @@ pub(super) fn rows(place: Place) -> Records {
 
 #[cfg(not(feature = "parquet"))]
 pub(super) fn rows(place: Place) -> Records {
-    let fault = crate::formats::parquet::without();
+    let fault = crate::files::formats::parquet::without();
     Box::new(std::iter::once(Err(fault.at(place))))
 }
 

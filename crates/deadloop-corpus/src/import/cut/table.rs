@@ -8,8 +8,8 @@ use polars_parquet::read::{FileMetadata, infer_schema, read_metadata};
 use serde_json::Value;
 
 use super::{Content, Record};
-use crate::formats::parquet::{Columns, broken, guarded};
-use crate::wire::Fault;
+use crate::files::formats::parquet::{Columns, broken, guarded};
+use crate::transcript::wire::Fault;
 use crate::{Place, Problem};
 
 pub(super) fn records(place: Place) -> Box<dyn Iterator<Item = Result<Record, Problem>> + Send> {

@@ -3,8 +3,8 @@
 use std::io::{BufRead, Read};
 
 use super::{Content, MAX_DOCUMENT, Record};
-use crate::lines::broken;
-use crate::wire::Fault;
+use crate::files::broken;
+use crate::transcript::wire::Fault;
 use crate::{Place, Problem};
 
 pub(super) fn records(

@@ -1,0 +1,124 @@
+//! The card of a corpus, `dataset.toml`: where it comes from and how it was made.
+
+use std::path::Path;
+
+use serde::Deserialize;
+
+use crate::files::read_text;
+use crate::{CorpusError, Place, Problem, ThinkOptions, ThinkRules};
+
+/// What `dataset.toml` says. Every key may be left out; keys that deadloop does not know are kept
+/// in `rest`.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct Card {
+    /// The name of the corpus.
+    pub name: Option<String>,
+    /// Its version, as text.
+    pub version: Option<String>,
+    /// The licence it may be passed on under.
+    pub licence: Option<String>,
+    /// What it is.
+    pub description: Option<String>,
+    /// How it was made.
+    pub how: Option<String>,
+    /// The models whose output it holds.
+    pub models: Vec<CardModel>,
+    /// How the `text` field of transcripts is split at `<think>`.
+    pub think: ThinkRules,
+    /// Every other key.
+    #[serde(flatten)]
+    pub rest: toml::Table,
+}
+
+/// One model of a [`Card`].
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct CardModel {
+    /// Its name, as in the transcripts.
+    pub name: String,
+    /// Every other key.
+    #[serde(flatten)]
+    pub rest: toml::Table,
+}
+
+impl Card {
+    /// Reads a card.
+    ///
+    /// # Errors
+    /// The file cannot be read, is not TOML, has a key of the wrong type, or a glob or tag that is
+    /// none.
+    pub fn read(path: &Path) -> Result<Self, CorpusError> {
+        let text = read_text(path).map_err(|e| CorpusError::unreadable(path, e))?;
+        Self::parse(&text, path)
+    }
+
+    /// The same from its text, for whoever has no file; `path` is what errors call it.
+    ///
+    /// # Errors
+    /// As of [`read`](Self::read).
+    pub fn parse(text: &str, path: &Path) -> Result<Self, CorpusError> {
+        toml::from_str(text).map_err(|e| bad(path, line_of(text, &e), e.message()))
+    }
+}
+
+/// How the `text` of a model's transcripts is split, with a card or without.
+pub(crate) fn options(card: Option<&Card>, model: &str) -> ThinkOptions {
+    card.map_or_else(ThinkOptions::default, |card| card.think.options(model))
+}
+
+fn line_of(text: &str, error: &toml::de::Error) -> u64 {
+    let at = error.span().map_or(0, |span| span.start).min(text.len());
+    let before = text.as_bytes().iter().take(at);
+    1 + before.filter(|byte| **byte == b'\n').count() as u64
+}
+
+fn bad(path: &Path, line: u64, what: &str) -> CorpusError {
+    let place = Place {
+        line,
+        ..Place::whole(path)
+    };
+    let what = what.trim_end().replace('\n', ", ");
+    Problem::new(place, what, "a dataset card in TOML").into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Blocks;
+
+    fn read(text: &str) -> Result<Card, CorpusError> {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("dataset.toml");
+        std::fs::write(&path, text).unwrap();
+        Card::read(&path)
+    }
+
+    #[test]
+    fn known_keys_are_read_and_others_kept() {
+        let card =
+            read("name = 'x'\nmood = 'good'\n[[models]]\nname = 'm'\nweights = 'w'\n").unwrap();
+        assert_eq!(card.name.as_deref(), Some("x"));
+        assert_eq!(card.rest["mood"].as_str(), Some("good"));
+        assert_eq!(card.models[0].name, "m");
+        assert_eq!(card.models[0].rest["weights"].as_str(), Some("w"));
+    }
+
+    #[test]
+    fn an_error_names_its_line() {
+        let error = read("name = 'x'\nversion = 3\n").unwrap_err().to_string();
+        assert!(error.contains("dataset.toml:2: invalid type"), "{error}");
+        let error = read("name = \n").unwrap_err().to_string();
+        assert!(error.contains("dataset.toml:1"), "{error}");
+    }
+
+    #[test]
+    fn models_that_open_the_tag_in_the_prompt_are_declared_by_glob() {
+        let card = read("[think]\nblocks = 'all'\nopened_in_prompt = ['deepseek-r1*']\n").unwrap();
+        assert!(card.think.options("deepseek-r1:8b").opened);
+        assert!(!card.think.options("other").opened);
+        assert_eq!(card.think.options("other").blocks, Blocks::All);
+        assert!(read("[think]\nopened_in_prompt = ['[']\n").is_err());
+        assert!(read("[think]\nblocs = 'all'\n").is_err());
+    }
+}

@@ -1,0 +1,250 @@
+//! A corpus on disk: a folder with its card, splits and transcript files, or one file.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::files::{
+    Card, Entries, Raw, Raws, Splits, formats, is_named, open_file, options, strays,
+};
+use crate::think::ThinkOptions;
+use crate::{Entry, Ids, Place, Problem, Shard, is_of_machine};
+
+/// What stops the reading of a corpus before its first transcript.
+#[derive(Debug, thiserror::Error)]
+pub enum CorpusError {
+    /// There is nothing there.
+    #[error("{}: no such file or folder; expected a corpus", path.display())]
+    Missing {
+        /// What was asked for.
+        path: PathBuf,
+    },
+    /// A folder without transcript files.
+    #[error("{}: no transcripts; expected transcripts/*.jsonl, *.jsonl.zst, *.jsonl.gz or *.parquet in it", path.display())]
+    NoTranscripts {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// Something is there that cannot be read.
+    #[error("{}: cannot be read: {source}", path.display())]
+    Unreadable {
+        /// The file or folder.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// The card or the splits file is wrong as a whole.
+    #[error(transparent)]
+    Problem(#[from] Problem),
+}
+
+impl CorpusError {
+    /// Whether this machine has no more memory or file handles: it says nothing of the corpus.
+    pub fn is_of_machine(&self) -> bool {
+        matches!(self, Self::Unreadable { source, .. } if is_of_machine(source))
+    }
+
+    /// The same as a problem among others.
+    pub fn problem(self) -> Problem {
+        let whole = |path: PathBuf, what: String, expected| {
+            Problem::new(Place::whole(path), what, expected)
+        };
+        match self {
+            Self::Missing { path } => whole(path, "not there".into(), "a file or folder"),
+            Self::NoTranscripts { path } => whole(path, "no transcripts".into(), "some"),
+            Self::Unreadable { path, source } => {
+                whole(path, format!("cannot be read: {source}"), "a readable file")
+            }
+            Self::Problem(problem) => problem,
+        }
+    }
+
+    pub(crate) fn unreadable(path: &Path, source: io::Error) -> Self {
+        let path = path.to_path_buf();
+        match source.kind() {
+            io::ErrorKind::NotFound => Self::Missing { path },
+            _ => Self::Unreadable { path, source },
+        }
+    }
+}
+
+/// A corpus: where its files are, its card and its splits. Shared by all threads; the transcripts
+/// themselves are read anew by each pass. The default has no files.
+#[derive(Clone, Debug, Default)]
+pub struct Corpus {
+    files: Vec<PathBuf>,
+    card: Option<Card>,
+    labels: Option<PathBuf>,
+    splits: Splits,
+    splits_file: Option<PathBuf>,
+}
+
+impl Corpus {
+    /// Looks at a folder (`dataset.toml`, `transcripts/`, `labels.csv`, `splits.csv`; all but the
+    /// transcripts may be missing) or at a single file of transcripts.
+    ///
+    /// # Errors
+    /// Whatever is wrong before the first transcript; see [`CorpusError`].
+    pub fn open(path: &Path) -> Result<Self, CorpusError> {
+        let (corpus, faults) = Self::look(path)?;
+        match faults.into_iter().next() {
+            Some(fault) => Err(fault),
+            None => Ok(corpus),
+        }
+    }
+
+    /// The same for a corpus that may be broken: a card or a splits file that is wrong as a whole, or
+    /// a labels file that cannot be read, is left out, and told beside it.
+    ///
+    /// # Errors
+    /// There are no transcripts to be read.
+    pub fn look(path: &Path) -> Result<(Self, Vec<CorpusError>), CorpusError> {
+        let data = path
+            .metadata()
+            .map_err(|e| CorpusError::unreadable(path, e))?;
+        if data.is_dir() {
+            Self::folder(path)
+        } else {
+            Ok((Self::file(path), Vec::new()))
+        }
+    }
+
+    fn file(path: &Path) -> Self {
+        Self {
+            files: vec![path.to_path_buf()],
+            card: None,
+            labels: None,
+            splits: Splits::default(),
+            splits_file: None,
+        }
+    }
+
+    fn folder(path: &Path) -> Result<(Self, Vec<CorpusError>), CorpusError> {
+        let files = transcripts(path)?;
+        let part = |name: &str| Some(path.join(name)).filter(|file| is_named(file));
+        let card = part("dataset.toml").map(|file| Card::read(&file));
+        let splits = part("splits.csv").map(|file| Splits::read(&file));
+        // Whoever reads the labels opens the file again; that it can be opened is known from here on.
+        let readable = |file: PathBuf| match open_file(&file) {
+            Ok(_) => Ok(file),
+            Err(e) => Err(CorpusError::unreadable(&file, e)),
+        };
+        let labels = part("labels.csv").map(readable);
+        let mut faults = Vec::new();
+        let corpus = Self {
+            files,
+            card: sound(card, &mut faults),
+            labels: sound(labels, &mut faults),
+            splits: sound(splits, &mut faults).unwrap_or_default(),
+            splits_file: part("splits.csv").filter(|file| open_file(file).is_ok()),
+        };
+        Ok((corpus, faults))
+    }
+
+    /// What `dataset.toml` says, where there is one.
+    pub fn card(&self) -> Option<&Card> {
+        self.card.as_ref()
+    }
+
+    /// The transcript files, sorted by name: their order is the order of the corpus.
+    pub fn files(&self) -> &[PathBuf] {
+        &self.files
+    }
+
+    /// Where `labels.csv` is, if there is one.
+    pub fn labels_csv(&self) -> Option<&Path> {
+        self.labels.as_deref()
+    }
+
+    /// Where `splits.csv` is, if there is one that can be read.
+    pub fn splits_csv(&self) -> Option<&Path> {
+        self.splits_file.as_deref()
+    }
+
+    /// The split of a transcript.
+    pub fn split(&self, id: &str) -> Option<&str> {
+        self.splits.get(id)
+    }
+
+    /// What is wrong in `splits.csv`, row by row: rows without an id or a split, rows that come twice.
+    pub fn bad_splits(&self) -> Vec<Problem> {
+        self.splits.bad()
+    }
+
+    /// Rows of `splits.csv` for none of `ids`, which only a full pass can know.
+    pub fn stray_splits(&self, ids: &Ids) -> Vec<Problem> {
+        strays(self.splits.named(), ids)
+    }
+
+    /// The transcripts that `splits.csv` names, and where, in no order.
+    pub fn named_splits(&self) -> impl Iterator<Item = (&str, &Place)> {
+        self.splits.named()
+    }
+
+    /// The same corpus with those files alone that are a shard's; card, labels and splits stay.
+    #[must_use]
+    pub fn shard(&self, shard: Shard) -> Self {
+        let files = self.files.iter().enumerate();
+        let own = files.filter(|(nth, _)| shard.has(*nth));
+        Self {
+            files: own.map(|(_, file)| file.clone()).collect(),
+            ..self.clone()
+        }
+    }
+
+    /// Reads the records in order, undecoded, in bounded memory.
+    pub fn raws(&self) -> Raws {
+        Raws::new(&self.files)
+    }
+
+    /// Decodes one record and looks up its split: the expensive part, for any thread.
+    ///
+    /// # Errors
+    /// What is wrong with the record, and where it stands.
+    pub fn parse(&self, raw: &Raw) -> Result<Entry, Problem> {
+        let mut entry = raw.entry(self.card())?;
+        entry.split = self.split(&entry.transcript.id).map(str::to_owned);
+        Ok(entry)
+    }
+
+    pub(crate) fn think(&self, model: &str) -> ThinkOptions {
+        options(self.card(), model)
+    }
+
+    /// Every transcript in order, decoded on this thread; repeated ids are problems.
+    pub fn entries(&self) -> Entries<'_> {
+        Entries {
+            corpus: self,
+            raws: self.raws(),
+            ids: Ids::default(),
+        }
+    }
+}
+
+/// What was read; a fault is put aside.
+fn sound<T>(read: Option<Result<T, CorpusError>>, faults: &mut Vec<CorpusError>) -> Option<T> {
+    read?.map_err(|fault| faults.push(fault)).ok()
+}
+
+fn transcripts(folder: &Path) -> Result<Vec<PathBuf>, CorpusError> {
+    let none = || CorpusError::NoTranscripts {
+        path: folder.to_path_buf(),
+    };
+    let inner = folder.join("transcripts");
+    match inner.metadata() {
+        Ok(data) if data.is_dir() => {}
+        Err(e) if is_named(&inner) => return Err(CorpusError::unreadable(&inner, e)),
+        _ => return Err(none()),
+    }
+    let listed =
+        std::fs::read_dir(&inner).and_then(|entries| entries.collect::<Result<Vec<_>, _>>());
+    let entries = listed.map_err(|e| CorpusError::unreadable(&inner, e))?;
+    let mut files: Vec<_> = entries.into_iter().map(|entry| entry.path()).collect();
+    // Whatever has such a name is meant: what cannot be read is told where it is opened.
+    files.retain(|file| formats::is_transcripts(file));
+    files.sort();
+    if files.is_empty() {
+        Err(none())
+    } else {
+        Ok(files)
+    }
+}

@@ -1,0 +1,230 @@
+//! The rows of a CSV file one by one, so that a row that is not whole spoils no other: a quote that is
+//! never closed would else make one cell of all that follows.
+
+use std::borrow::Cow;
+use std::io::Read;
+
+use csv::StringRecord;
+
+use crate::files::BOM;
+
+/// One row of a CSV file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CsvRow {
+    /// The line on which it begins, from 1.
+    pub line: u64,
+    /// Its cells, as far as they can be read.
+    pub cells: StringRecord,
+    /// What is wrong with it as a whole, and what was expected.
+    pub bad: Option<(Cow<'static, str>, &'static str)>,
+}
+
+/// The rows of a file, the header among them, in order; empty lines are none.
+pub fn csv_rows(text: &[u8]) -> impl Iterator<Item = CsvRow> {
+    let mut left = text.strip_prefix(BOM).unwrap_or(text);
+    let mut line = 1;
+    std::iter::from_fn(move || {
+        while !left.is_empty() {
+            let (end, bad) = row_end(left);
+            let (row, rest) = left.split_at(end);
+            let here = line;
+            line += breaks(row);
+            left = rest;
+            if !row.trim_ascii().is_empty() {
+                return Some(read(here, row, bad));
+            }
+        }
+        None
+    })
+}
+
+/// The first row of a text that may go on, and how many bytes it takes, empty lines before it included. `line`:
+/// that of its first byte. `None`: nothing but empty lines.
+pub(crate) fn first_row(text: &[u8], line: u64) -> Option<(usize, CsvRow)> {
+    let (mut from, mut line) = (0, line);
+    while from < text.len() {
+        let (end, bad) = row_end(&text[from..]);
+        let row = &text[from..from + end];
+        let here = line;
+        line += breaks(row);
+        from += end;
+        if !row.trim_ascii().is_empty() {
+            return Some((from, read(here, row, bad)));
+        }
+    }
+    None
+}
+
+/// How many lines end in a text.
+pub(crate) fn line_breaks(text: &[u8]) -> u64 {
+    breaks(text)
+}
+
+/// Whether the first row of a text has a quote that is not closed yet.
+pub(crate) fn is_open(text: &[u8]) -> bool {
+    matches!(row_end(text), (_, Some(UNCLOSED)))
+}
+
+/// Where in a row a byte stands.
+enum At {
+    /// Before the first byte of a cell.
+    Begin,
+    /// In a cell without quotes.
+    Bare,
+    /// Between the quotes of a cell.
+    Quoted,
+    /// After a quote that closes its cell, if no other follows.
+    Closed,
+}
+
+const UNCLOSED: (&str, &str) = ("a quote that is never closed", "a second quote in its row");
+const AFTER: (&str, &str) = (
+    "text after the quote that closes a cell",
+    "a comma or the end of the row; a quote inside quotes is written twice",
+);
+
+/// How long the first row is, and what is wrong with its quotes. One with a quote that is never closed
+/// ends with the line of that quote.
+fn row_end(text: &[u8]) -> (usize, Option<(&'static str, &'static str)>) {
+    let mut at = At::Begin;
+    let mut bad = None;
+    let mut opened = 0;
+    for (place, byte) in text.iter().enumerate() {
+        at = match (at, byte) {
+            (At::Quoted, b'"') => At::Closed,
+            (At::Quoted, _) => At::Quoted,
+            (_, b'\n' | b'\r') => return (line_end(text, place), bad),
+            (_, b',') => At::Begin,
+            (At::Begin | At::Closed, b'"') => {
+                opened = place;
+                At::Quoted
+            }
+            // What seems to close it begins a cell of another line.
+            (At::Closed, _) if line_end(text, opened) < place => {
+                return (line_end(text, opened), Some(UNCLOSED));
+            }
+            (At::Closed, _) => {
+                bad = Some(AFTER);
+                At::Bare
+            }
+            (At::Begin | At::Bare, _) => At::Bare,
+        };
+    }
+    if matches!(at, At::Quoted) {
+        return (line_end(text, opened), Some(UNCLOSED));
+    }
+    (text.len(), bad)
+}
+
+/// Where the line of a byte ends: after a line feed, a carriage return or both.
+fn line_end(text: &[u8], from: usize) -> usize {
+    let (_, rest) = text.split_at(from);
+    let length = rest
+        .iter()
+        .take_while(|byte| !b"\r\n".contains(byte))
+        .count();
+    let ending = if rest[length..].starts_with(b"\r\n") {
+        2
+    } else {
+        1
+    };
+    (from + length + ending).min(text.len())
+}
+
+/// How many lines end in a row.
+fn breaks(row: &[u8]) -> u64 {
+    let mut ends = 0;
+    let mut at = 0;
+    while at < row.len() {
+        at = line_end(row, at);
+        ends += u64::from(row[..at].ends_with(b"\n") || row[..at].ends_with(b"\r"));
+    }
+    ends
+}
+
+fn read(line: u64, row: &[u8], bad: Option<(&'static str, &'static str)>) -> CsvRow {
+    let mut reader = csv::ReaderBuilder::new()
+        .has_headers(false)
+        .buffer_capacity(row.len() + 1)
+        // At the beginning of what it reads a byte order mark is taken off, and an id may begin with one.
+        .from_reader(b"\n".chain(row));
+    let mut cells = csv::ByteRecord::new();
+    let read = reader.read_byte_record(&mut cells);
+    let mut bad = bad.map(|(what, expected)| (what.into(), expected));
+    if let Err(error) = read {
+        bad = bad.or(Some((error.to_string().into(), "a row of cells")));
+    }
+    let cells = StringRecord::from_byte_record(cells).unwrap_or_else(|error| {
+        let what = format!("not UTF-8 in column {}", error.utf8_error().field() + 1);
+        bad = bad.take().or(Some((what.into(), "a row of UTF-8 text")));
+        StringRecord::from_byte_record_lossy(error.into_byte_record())
+    });
+    CsvRow { line, cells, bad }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `line: cells`, and what is wrong.
+    fn told(text: &[u8]) -> Vec<String> {
+        let row = |row: CsvRow| {
+            let cells: Vec<&str> = row.cells.iter().collect();
+            let bad = row
+                .bad
+                .map_or(String::new(), |(what, _)| format!(" ({what})"));
+            format!("{}: {}{bad}", row.line, cells.join("|"))
+        };
+        csv_rows(text).map(row).collect()
+    }
+
+    #[test]
+    fn rows_are_cut_where_they_end() {
+        let text = b"\xef\xbb\xbfa,b\r\n\n\"x, \"\"y\"\"\nz\",1\r\n \nq\"q,\"\"";
+        assert_eq!(told(text), ["1: a|b", "3: x, \"y\"\nz|1", "6: q\"q|"]);
+        assert_eq!(
+            told(b"a,b\r\"1\r2\",3\r4,5"),
+            ["1: a|b", "2: 1\r2|3", "4: 4|5"]
+        );
+        assert_eq!(told(b""), [""; 0]);
+        // The mark before the header is the file's, and any other its cell's.
+        assert_eq!(
+            told("\u{feff}a,b\n\u{feff}c,d".as_bytes()),
+            ["1: a|b", "2: \u{feff}c|d"]
+        );
+    }
+
+    #[test]
+    fn a_row_that_is_not_whole_spoils_no_other() {
+        assert_eq!(
+            told(b"a,\"b\nc,d\n\"e\"f,g\nh,\xff\n\"i\"j,k\n\"l\n"),
+            [
+                "1: a|b\n (a quote that is never closed)",
+                "2: c|d",
+                "3: ef|g (text after the quote that closes a cell)",
+                "4: h|\u{fffd} (not UTF-8 in column 2)",
+                "5: ij|k (text after the quote that closes a cell)",
+                "6: l\n (a quote that is never closed)",
+            ]
+        );
+        assert_eq!(
+            told(b"\"a\nb\",\"c\nd\n"),
+            ["1: a\nb|c\n (a quote that is never closed)", "3: d"]
+        );
+    }
+
+    /// What is whole is read as the csv crate reads it.
+    #[test]
+    fn whole_rows_are_those_of_the_csv_crate() {
+        let text = "a,b\n\"1\n2\",\"x,\"\"\"\n,\n\"\",q\n";
+        let mut reader = csv::ReaderBuilder::new()
+            .has_headers(false)
+            .from_reader(text.as_bytes());
+        let theirs: Vec<_> = reader.records().map(|row| row.unwrap()).collect();
+        let ours: Vec<_> = csv_rows(text.as_bytes()).map(|row| row.cells).collect();
+        assert_eq!(ours.len(), theirs.len());
+        for (ours, theirs) in ours.iter().zip(&theirs) {
+            assert!(ours.iter().eq(theirs.iter()));
+        }
+    }
+}

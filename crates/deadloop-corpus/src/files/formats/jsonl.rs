@@ -1,0 +1,183 @@
+//! JSON lines: one transcript a line, plain, gzip or zstd, which is told by the bytes.
+
+use std::io::{self, BufRead, BufWriter, Write};
+use std::path::Path;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use tempfile::NamedTempFile;
+
+use super::{Effort, Format, Record, Records, Sink, Source};
+use crate::files::{Counted, Lines, MAX_LINE, Raw, RecordDigest, broken, unpack};
+use crate::transcript::wire::{Fault, Wire, line, utf8};
+use crate::{Entry, Place, Problem};
+
+pub(crate) const ENTRY: Format = Format {
+    name: "jsonl",
+    endings: &[".jsonl", ".jsonl.zst", ".jsonl.gz"],
+    magic: b"",
+    read,
+    create,
+};
+
+fn read(source: Source) -> Records {
+    let place = source.place(0);
+    let counted = Counted::new(source.file, source.progress);
+    match unpack(counted) {
+        Ok(bytes) => Box::new(Raws(Lines::new(bytes, place, MAX_LINE))),
+        Err(e) => Box::new(std::iter::once(Err(broken(&e).at(place)))),
+    }
+}
+
+/// The lines of a file as records.
+struct Raws<R>(Lines<R>);
+
+impl<R: BufRead> Iterator for Raws<R> {
+    type Item = Result<Raw, Problem>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            let line = match self.0.next_line()? {
+                Ok([]) => continue,
+                Ok(text) => Ok(JsonLine(text.to_vec())),
+                Err(fault) => Err(fault),
+            };
+            let place = self.0.place().clone();
+            return Some(match line {
+                Ok(line) => Ok(Raw::new(place, Box::new(line))),
+                Err(fault) => Err(fault.at(place)),
+            });
+        }
+    }
+}
+
+/// A line that stands in no file that is read here: what the same line of a file would be.
+pub(crate) fn raw(line: &[u8], place: Place) -> Raw {
+    Raw::new(place, Box::new(JsonLine(line.trim_ascii().to_vec())))
+}
+
+/// A line of a file, blanks around it taken off.
+struct JsonLine(Vec<u8>);
+
+impl Record for JsonLine {
+    fn decode(&self) -> Result<Wire, Fault> {
+        let text = utf8(&self.0)?;
+        serde_json::from_str(text).map_err(|e| Fault::json(&e, text))
+    }
+
+    fn digest(&self) -> RecordDigest {
+        RecordDigest::of([self.0.as_slice()])
+    }
+
+    fn bytes(&self) -> usize {
+        self.0.len()
+    }
+}
+
+/// What is kept is a little smaller than at the default level, and written still faster than most
+/// disks are; the highest levels would gain a third more at fifty times the time.
+const KEPT: i32 = 9;
+/// What is waited for takes a level below the lowest, at which text itself is left as it is and only
+/// what is said again is packed: a sixth larger, in a fifth less time.
+const QUICK: i32 = -1;
+
+fn create(file: NamedTempFile, path: &Path, effort: Effort) -> io::Result<Box<dyn Sink>> {
+    let file = BufWriter::new(file);
+    let packing = path.extension().unwrap_or_default();
+    let packer = if packing == "zst" {
+        match effort {
+            Effort::Kept => Packer::Zstd(zstd::Encoder::new(file, KEPT)?),
+            Effort::Quick => Packer::Pieces(Pieces::new(file)?),
+        }
+    } else if packing == "gz" {
+        Packer::Gzip(GzEncoder::new(file, Compression::default()))
+    } else {
+        Packer::Plain(file)
+    };
+    let line = Vec::new();
+    Ok(Box::new(Written { packer, line }))
+}
+
+/// Lines on their way into a file.
+struct Written {
+    packer: Packer,
+    /// The line that is written: packers take one piece much faster than many small ones.
+    line: Vec<u8>,
+}
+
+/// The ways to pack lines.
+enum Packer {
+    Plain(BufWriter<NamedTempFile>),
+    Gzip(GzEncoder<BufWriter<NamedTempFile>>),
+    Zstd(zstd::Encoder<'static, BufWriter<NamedTempFile>>),
+    Pieces(Pieces),
+}
+
+impl Sink for Written {
+    fn write(&mut self, entry: &Entry) -> io::Result<()> {
+        let file: &mut dyn Write = match &mut self.packer {
+            Packer::Plain(file) => file,
+            Packer::Gzip(file) => file,
+            Packer::Zstd(file) => file,
+            Packer::Pieces(pieces) => return pieces.line(entry),
+        };
+        self.line.clear();
+        line(entry, &mut self.line)?;
+        self.line.push(b'\n');
+        file.write_all(&self.line)
+    }
+
+    fn finish(self: Box<Self>) -> io::Result<NamedTempFile> {
+        let file = match self.packer {
+            Packer::Plain(file) => file,
+            Packer::Gzip(file) => file.finish()?,
+            Packer::Zstd(file) => file.finish()?,
+            Packer::Pieces(file) => file.finish()?,
+        };
+        file.into_inner().map_err(io::IntoInnerError::into_error)
+    }
+}
+
+/// zstd in pieces that are packed at once, a frame each: faster than the packing of a stream, which has
+/// to look for what was said before in two places.
+struct Pieces {
+    zstd: zstd::bulk::Compressor<'static>,
+    /// Bytes of the next piece.
+    piece: Vec<u8>,
+    file: BufWriter<NamedTempFile>,
+}
+
+/// Bytes of a piece, at least. With smaller ones files are larger, since a piece knows nothing of those
+/// before it; larger ones do not stay in the processor's cache.
+const PIECE: usize = 1 << 20;
+
+impl Pieces {
+    fn new(file: BufWriter<NamedTempFile>) -> io::Result<Self> {
+        Ok(Self {
+            zstd: zstd::bulk::Compressor::new(QUICK)?,
+            piece: Vec::new(),
+            file,
+        })
+    }
+
+    fn line(&mut self, entry: &Entry) -> io::Result<()> {
+        line(entry, &mut self.piece)?;
+        self.piece.push(b'\n');
+        match self.piece.len() >= PIECE {
+            true => self.pack(),
+            false => Ok(()),
+        }
+    }
+
+    fn pack(&mut self) -> io::Result<()> {
+        let packed = self.zstd.compress(&self.piece)?;
+        self.piece.clear();
+        self.file.write_all(&packed)
+    }
+
+    /// The last piece may be empty: the file is zstd all the same.
+    fn finish(mut self) -> io::Result<BufWriter<NamedTempFile>> {
+        self.pack()?;
+        Ok(self.file)
+    }
+}

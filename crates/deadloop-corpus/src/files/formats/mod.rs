@@ -1,0 +1,171 @@
+//! The file formats of a corpus: one file each, all of them in [`FORMATS`].
+//!
+//! A format is told by its first bytes where it has a mark there (Parquet), else by the file's
+//! name; JSON lines is what is left. To add one: a file beside this one with an `ENTRY`, `mod x;`
+//! and `&x::ENTRY` here.
+
+use std::fs::File;
+use std::io::{self, Read, Seek};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use tempfile::NamedTempFile;
+
+use crate::files::{Progress, Raw, RecordDigest, open_file};
+use crate::transcript::wire::{Fault, Wire};
+use crate::{Cost, Entry, Place, Problem};
+
+pub(crate) mod jsonl;
+pub(crate) mod parquet;
+
+/// Every format that is read.
+pub(crate) const FORMATS: &[&Format] = &[&jsonl::ENTRY, &parquet::ENTRY];
+
+/// What a format has to say about itself.
+pub(crate) struct Format {
+    /// What it is called in messages.
+    pub(crate) name: &'static str,
+    /// How names of its files end; in a folder only such files are read.
+    pub(crate) endings: &'static [&'static str],
+    /// The bytes that every file of it begins with; empty: none.
+    pub(crate) magic: &'static [u8],
+    /// Reads the records of an open file in order.
+    pub(crate) read: fn(Source) -> Records,
+    /// Begins to write; the path's ending may say more.
+    pub(crate) create: fn(NamedTempFile, &Path, Effort) -> io::Result<Box<dyn Sink>>,
+}
+
+/// The records of a file, in order, in bounded memory. After an error that leaves nothing to go on
+/// with, it ends.
+pub(crate) type Records = Box<dyn Iterator<Item = Result<Raw, Problem>> + Send>;
+
+/// One undecoded record, in the shape that its format likes.
+pub(crate) trait Record: Send + Sync {
+    /// Its fields.
+    fn decode(&self) -> Result<Wire, Fault>;
+    /// A digest of its bytes.
+    fn digest(&self) -> RecordDigest;
+    /// How many bytes it holds.
+    fn bytes(&self) -> usize;
+}
+
+/// How hard is tried to write a small file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effort {
+    /// For a file that is written once and kept: a tenth smaller, at several times the cost.
+    Kept,
+    /// For a file whose writing is waited for.
+    Quick,
+}
+
+/// A file being written.
+pub(crate) trait Sink {
+    /// One more transcript.
+    fn write(&mut self, entry: &Entry) -> io::Result<()>;
+    /// Writes what is left and gives the file back.
+    fn finish(self: Box<Self>) -> io::Result<NamedTempFile>;
+}
+
+/// A file about to be read.
+pub(crate) struct Source {
+    /// Its name, as the user would write it.
+    pub(crate) path: Arc<PathBuf>,
+    /// At its beginning.
+    pub(crate) file: File,
+    /// To be told of the bytes read.
+    pub(crate) progress: Progress,
+}
+
+impl Source {
+    /// A line of this file.
+    pub(crate) fn place(&self, line: u64) -> Place {
+        Place::new(Arc::clone(&self.path), line)
+    }
+}
+
+/// Whether a file of this name belongs to a corpus.
+pub(crate) fn is_transcripts(path: &Path) -> bool {
+    named(path).is_some()
+}
+
+/// The format that a file's name says.
+pub(crate) fn named(path: &Path) -> Option<&'static Format> {
+    FORMATS.iter().copied().find(|format| format.names(path))
+}
+
+/// Opens a file, finds out its format and begins to read.
+pub(crate) fn open(path: &Arc<PathBuf>, progress: Progress) -> Result<Records, Problem> {
+    let unreadable = |e: std::io::Error| {
+        let place = Place::new(Arc::clone(path), 0);
+        let problem = Problem::new(place, format!("cannot be read: {e}"), "a readable file");
+        problem.costing(Cost::of(&e))
+    };
+    let mut file = open_file(path).map_err(unreadable)?;
+    let mut head = Vec::with_capacity(8);
+    file.by_ref()
+        .take(8)
+        .read_to_end(&mut head)
+        .map_err(unreadable)?;
+    file.rewind().map_err(unreadable)?;
+    let source = Source {
+        path: Arc::clone(path),
+        file,
+        progress,
+    };
+    let format =
+        tell(path, &head).map_err(|fault| fault.costing(Cost::Unread).at(source.place(0)))?;
+    Ok((format.read)(source))
+}
+
+fn tell(path: &Path, head: &[u8]) -> Result<&'static Format, Fault> {
+    let marked = |format: &&&Format| !format.magic.is_empty() && head.starts_with(format.magic);
+    if let Some(format) = FORMATS.iter().find(marked) {
+        return Ok(format);
+    }
+    match named(path) {
+        Some(format) if !format.magic.is_empty() => {
+            let mark = String::from_utf8_lossy(format.magic);
+            let what = format!("the name says {}, the bytes do not", format.name);
+            Err(Fault::new(what, format!("a file that begins with {mark}")))
+        }
+        Some(format) => Ok(format),
+        None => Ok(&jsonl::ENTRY),
+    }
+}
+
+impl Format {
+    fn names(&self, path: &Path) -> bool {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        self.endings.iter().any(|ending| name.ends_with(ending))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_file_here_is_registered() {
+        let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/formats");
+        let mut files: Vec<String> = std::fs::read_dir(here)
+            .unwrap()
+            .map(|entry| entry.unwrap().path())
+            .filter(|path| path.is_file())
+            .map(|path| path.file_stem().unwrap().to_string_lossy().into_owned())
+            .filter(|name| name != "mod")
+            .collect();
+        files.sort();
+        let mut names: Vec<&str> = FORMATS.iter().map(|format| format.name).collect();
+        names.sort_unstable();
+        assert_eq!(files, names);
+    }
+
+    #[test]
+    fn bytes_go_before_names() {
+        let name = |path: &str, head: &[u8]| tell(Path::new(path), head).map(|f| f.name);
+        assert_eq!(name("x.jsonl", b"PAR1"), Ok("parquet"));
+        assert_eq!(name("x.anything", b"{\"id\""), Ok("jsonl"));
+        assert_eq!(name("x.jsonl.gz", b"\x1f\x8b"), Ok("jsonl"));
+        assert!(name("x.parquet", b"{}").is_err());
+    }
+}

@@ -1,0 +1,130 @@
+//! The lines of a file, whatever it is packed with, in bounded memory.
+
+use std::io::{self, BufRead, BufReader, Read};
+
+use flate2::read::MultiGzDecoder;
+
+use crate::Place;
+use crate::transcript::Cost;
+use crate::transcript::wire::Fault;
+
+/// The longest line that is read, in bytes. A longer one is a problem and is skipped without being
+/// held in memory: 64 MiB of text is far beyond any model's context.
+pub const MAX_LINE: usize = 64 << 20;
+
+/// The mark that some tools write before UTF-8 text.
+pub(crate) const BOM: &[u8] = b"\xef\xbb\xbf";
+const GZIP: &[u8] = b"\x1f\x8b";
+const ZSTD: &[u8] = b"\x28\xb5\x2f\xfd";
+const BUFFER: usize = 1 << 16;
+
+/// The text of a file. gzip and zstd are told by the bytes.
+pub(crate) fn unpack(file: impl Read + Send + 'static) -> io::Result<Box<dyn BufRead + Send>> {
+    let mut file = BufReader::with_capacity(BUFFER, file);
+    let head = file.fill_buf()?;
+    let bytes: Box<dyn Read + Send> = if head.starts_with(GZIP) {
+        Box::new(MultiGzDecoder::new(file))
+    } else if head.starts_with(ZSTD) || is_skippable_frame(head) {
+        Box::new(zstd::Decoder::with_buffer(file)?)
+    } else {
+        return Ok(Box::new(file));
+    };
+    Ok(Box::new(BufReader::with_capacity(BUFFER, bytes)))
+}
+
+/// zstd files may begin with a frame of somebody's own data.
+fn is_skippable_frame(head: &[u8]) -> bool {
+    matches!(head, [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..])
+}
+
+/// What is wrong with a file that cannot be read to its end.
+pub(crate) fn broken(error: &io::Error) -> Fault {
+    let what = match error.kind() {
+        io::ErrorKind::UnexpectedEof => "the compressed data ends too early".to_owned(),
+        _ => format!("cannot be read on: {error}"),
+    };
+    Fault::new(what, "a whole file; nothing after this line was read").costing(Cost::of(error))
+}
+
+/// The lines of a file.
+pub(crate) struct Lines<R> {
+    bytes: R,
+    /// The line read last.
+    place: Place,
+    line: Vec<u8>,
+    limit: usize,
+    ended: bool,
+}
+
+enum Piece {
+    End,
+    TooLong,
+    Whole,
+}
+
+impl<R: BufRead> Lines<R> {
+    /// Of at most `limit` bytes each. `place`: the file as a whole.
+    pub(crate) fn new(bytes: R, place: Place, limit: usize) -> Self {
+        Self {
+            bytes,
+            place,
+            line: Vec::new(),
+            limit,
+            ended: false,
+        }
+    }
+
+    /// Where the line read last stands.
+    pub(crate) fn place(&self) -> &Place {
+        &self.place
+    }
+
+    /// The next line, blanks around it taken off; empty ones too. None at the end, which also comes
+    /// after a fault that leaves nothing to go on with.
+    pub(crate) fn next_line(&mut self) -> Option<Result<&[u8], Fault>> {
+        if self.ended {
+            return None;
+        }
+        self.place.line += 1;
+        match self.read() {
+            Ok(Piece::End) => {
+                self.ended = true;
+                None
+            }
+            Ok(Piece::Whole) => Some(Ok(trim(&self.line, self.place.line))),
+            Ok(Piece::TooLong) => {
+                let expected = format!("at most {} bytes a line", self.limit);
+                Some(Err(Fault::new("a line that is too long", expected)))
+            }
+            Err(e) => {
+                self.ended = true;
+                Some(Err(broken(&e)))
+            }
+        }
+    }
+
+    /// Memory is bounded by the limit.
+    fn read(&mut self) -> io::Result<Piece> {
+        self.line.clear();
+        let limit = self.limit as u64 + 1;
+        let mut bytes = self.bytes.by_ref().take(limit);
+        bytes.read_until(b'\n', &mut self.line)?;
+        if self.line.is_empty() {
+            return Ok(Piece::End);
+        }
+        if self.line.last() == Some(&b'\n') || self.line.len() <= self.limit {
+            return Ok(Piece::Whole);
+        }
+        self.line = Vec::new();
+        self.bytes.skip_until(b'\n')?;
+        Ok(Piece::TooLong)
+    }
+}
+
+fn trim(line: &[u8], number: u64) -> &[u8] {
+    let line = match line.strip_prefix(BOM) {
+        Some(rest) if number == 1 => rest,
+        _ => line,
+    };
+    line.trim_ascii()
+}

@@ -1,0 +1,42 @@
+//! A corpus on disk: what a folder names, its card and splits, the formats of its files, how they are read in order, and how a
+//! file is written so that none is ever half there.
+
+mod card;
+mod caught;
+mod corpus;
+mod csv_rows;
+mod digest;
+pub(crate) mod formats;
+mod lines;
+mod named;
+mod raws;
+mod redact;
+mod select;
+mod shard;
+mod splits;
+mod unfinished;
+mod writer;
+
+pub(crate) use card::options;
+pub use card::{Card, CardModel};
+pub use caught::caught;
+pub use corpus::{Corpus, CorpusError};
+pub use csv_rows::{CsvRow, csv_rows};
+pub(crate) use csv_rows::{first_row, is_open, line_breaks};
+pub use digest::{CorpusHash, CorpusHasher, RecordDigest, text_hash};
+pub use formats::Effort;
+pub use lines::MAX_LINE;
+pub(crate) use lines::{BOM, Lines, broken, unpack};
+pub use named::{if_named, is_named, open_file, read_file, read_text};
+pub(crate) use raws::{Counted, Progress};
+pub use raws::{Entries, Raw, Raws};
+pub use redact::{LONGEST as LONGEST_WORD, RedactBy, Redactor};
+pub use select::{Draw, Drawn, ModelGlob, Sample, Selection, field, fields, parse_where};
+pub use shard::Shard;
+pub(crate) use splits::Splits;
+pub use splits::strays;
+pub use unfinished::{
+    Standstill, UnfinishedFolder, prove_writable, standstill, sweep, unfinished_folder,
+};
+pub(crate) use unfinished::{changing, unfinished_file};
+pub use writer::{Beside, CorpusWriter, WriteError};

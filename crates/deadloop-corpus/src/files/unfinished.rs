@@ -1,0 +1,279 @@
+//! Unfinished files and folders: their names, who holds them, and the sweeping up of what nobody does.
+
+use std::fs::{File, TryLockError};
+use std::hash::{BuildHasher, RandomState};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{LazyLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use tempfile::{NamedTempFile, TempDir};
+
+use crate::files::open_file;
+
+/// What the names of unfinished files and folders begin with; then comes the process that writes them, and a
+/// number drawn when it started.
+const PREFIX: &str = ".deadloop-";
+
+/// What the names begin with that this process makes. Where containers share a folder each may have a process
+/// of the same number.
+static OWN: LazyLock<String> = LazyLock::new(|| {
+    let drawn = RandomState::new().hash_one(std::process::id());
+    format!("{PREFIX}{}-{drawn:016x}-", std::process::id())
+});
+
+/// Read by whoever makes an unfinished file, or opens or names one; written by who wants it to stay as
+/// it is.
+static FILES: RwLock<()> = RwLock::new(());
+
+pub(crate) fn changing() -> RwLockReadGuard<'static, ()> {
+    FILES.read().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// While this is held no other thread makes an unfinished file or folder, nor gives one its name: they
+/// wait. For a last sweep before the program ends, after which nothing may come up.
+#[derive(Debug)]
+pub struct Standstill {
+    _files: RwLockWriteGuard<'static, ()>,
+}
+
+/// Waits until no unfinished file is being made, and holds it so.
+pub fn standstill() -> Standstill {
+    Standstill {
+        _files: FILES.write().unwrap_or_else(PoisonError::into_inner),
+    }
+}
+
+/// A folder that something is made in, removed with all that is in it when it is dropped.
+#[derive(Debug)]
+pub struct UnfinishedFolder {
+    folder: TempDir,
+    _lock: Option<File>,
+}
+
+impl UnfinishedFolder {
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// It stays: from here on it is no unfinished folder.
+    pub fn keep(self) -> PathBuf {
+        self.folder.keep()
+    }
+}
+
+/// A new folder in `parent` to make something in.
+///
+/// # Errors
+/// The folder cannot be written to.
+pub fn unfinished_folder(parent: &Path) -> io::Result<UnfinishedFolder> {
+    loop {
+        let folder = unfinished(0o777, |builder| builder.tempdir_in(parent))?;
+        // Where folders cannot be opened none is swept either.
+        let lock = File::open(folder.path()).ok();
+        if lock.as_ref().is_none_or(|lock| hold(lock, folder.path())) {
+            return Ok(UnfinishedFolder {
+                folder,
+                _lock: lock,
+            });
+        }
+    }
+}
+
+/// Makes a file in a folder and removes it: whether files can be made there.
+///
+/// # Errors
+/// The folder cannot be written to.
+pub fn prove_writable(folder: &Path) -> io::Result<()> {
+    unfinished_file(folder).map(drop)
+}
+
+pub(crate) fn unfinished_file(folder: &Path) -> io::Result<NamedTempFile> {
+    loop {
+        let file = unfinished(0o666, |builder| builder.tempfile_in(folder))?;
+        if hold(file.as_file(), file.path()) {
+            return Ok(file);
+        }
+    }
+}
+
+/// Locks what was just made, for as long as it is open: whoever can lock it knows that its process is gone,
+/// wherever that ran. False: between the making and this somebody swept it, and another is to be made.
+fn hold(file: &File, path: &Path) -> bool {
+    match file.try_lock() {
+        Ok(()) => path.exists(),
+        Err(TryLockError::WouldBlock) => false,
+        // Without locks nobody can take it away.
+        Err(TryLockError::Error(_)) => true,
+    }
+}
+
+/// Makes something under a name that says it is unfinished, and whose. `mode`: as any program would create
+/// it, not for its owner alone as temporary files are; the umask still applies.
+#[cfg_attr(not(unix), allow(unused_variables))]
+fn unfinished<T>(
+    mode: u32,
+    make: impl FnOnce(&tempfile::Builder<'_, '_>) -> io::Result<T>,
+) -> io::Result<T> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(OWN.as_str());
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(mode));
+    let _files = changing();
+    make(&builder)
+}
+
+/// Removes what processes that are gone have left unfinished in a folder, and with `own` what this one
+/// has; what cannot be removed stays. A process is gone when its file is no longer locked, which the system
+/// sees to however it ends; only on Unix, where an open file can be locked and removed.
+pub fn sweep(folder: &Path, own: bool) {
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if !is_unfinished(&name) {
+            continue;
+        }
+        let path = entry.path();
+        let ours = name.starts_with(OWN.as_str());
+        // Held until it is removed, or its maker would think that it has it.
+        let left = match ours {
+            true => None,
+            false => abandoned(&path),
+        };
+        if left.is_some() || (own && ours) {
+            let _ = match entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                true => std::fs::remove_dir_all(path),
+                false => std::fs::remove_file(path),
+            };
+        }
+    }
+}
+
+/// Whether a file of this name is one that some deadloop has not finished.
+fn is_unfinished(name: &str) -> bool {
+    let process = name.strip_prefix(PREFIX).and_then(|n| n.split_once('-'));
+    process.is_some_and(|(process, _)| process.parse::<u32>().is_ok())
+}
+
+/// The lock of something that nobody makes any more.
+fn abandoned(path: &Path) -> Option<File> {
+    let is_folder = path.symlink_metadata().ok()?.is_dir();
+    let file = match is_folder {
+        true => File::open(path),
+        false => open_file(path),
+    };
+    let file = file.ok().filter(|_| cfg!(unix))?;
+    file.try_lock().is_ok().then_some(file)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+    use std::io::Write;
+
+    use super::*;
+    use crate::Beside;
+
+    /// Another process, with whatever number, maybe that of this one or of one that is gone, as in a
+    /// container that shares the folder: its file is locked, and that is all that is looked at.
+    #[cfg(unix)]
+    #[test]
+    fn what_nobody_holds_any_more_is_removed_and_nothing_else() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(name);
+        let own = format!("{}x", *OWN);
+        let others = [
+            ".deadloop-4000000000-file",
+            ".deadloop-4000000000-folder",
+            ".deadloop-AbCdEf",
+            ".deadloop-notes-x",
+            "x",
+        ];
+        std::fs::create_dir(at(others[1])).unwrap();
+        std::fs::create_dir(at(".deadloop-1-folder")).unwrap();
+        let left = [".deadloop-1-folder/x", ".deadloop-1-x"];
+        let files = [&others[..1], &others[2..], &left].concat();
+        for name in files.into_iter().chain([&*own]) {
+            std::fs::write(at(name), "").unwrap();
+        }
+        let held = others[..2].iter().map(|name| {
+            let file = File::open(at(name)).unwrap();
+            file.lock().unwrap();
+            file
+        });
+        let held: Vec<File> = held.collect();
+        let names = || {
+            let entries = std::fs::read_dir(dir.path()).unwrap();
+            let names = entries.map(|e| e.unwrap().file_name().into_string().unwrap());
+            names.collect::<std::collections::BTreeSet<String>>()
+        };
+        sweep(dir.path(), false);
+        let stays: Vec<String> = names().into_iter().filter(|name| *name != own).collect();
+        assert_eq!(stays, others);
+        assert!(names().contains(&own));
+        sweep(dir.path(), true);
+        assert!(names().into_iter().eq(others.map(String::from)));
+        drop(held);
+    }
+
+    /// A sweep that comes between the making of a file and its lock takes it away; another is made.
+    #[cfg(unix)]
+    #[test]
+    fn a_file_that_is_being_made_is_not_swept() {
+        let dir = tempfile::tempdir().unwrap();
+        let made = unfinished_file(dir.path()).unwrap();
+        assert!(abandoned(made.path()).is_none(), "it is held");
+        let folder = unfinished_folder(dir.path()).unwrap();
+        assert!(abandoned(folder.path()).is_none(), "it is held");
+        let early = NamedTempFile::new_in(dir.path()).unwrap();
+        let swept = abandoned(early.path()).unwrap();
+        assert!(!hold(early.as_file(), early.path()), "the sweep has it");
+        std::fs::remove_file(early.path()).unwrap();
+        drop(swept);
+        assert!(!hold(early.as_file(), early.path()), "it is gone");
+    }
+
+    /// Threads that write files without end, as a report does, and a sweep in the middle of it: as long
+    /// as it is held nothing unfinished comes up, and after it all goes on.
+    #[test]
+    fn in_a_standstill_nothing_unfinished_comes_up() {
+        let dir = tempfile::tempdir().unwrap();
+        let unfinished = || {
+            let entries = std::fs::read_dir(dir.path()).unwrap();
+            let mut names = entries.map(|e| e.unwrap().file_name().into_string().unwrap());
+            names.any(|name| name.starts_with(PREFIX))
+        };
+        let (ended, named) = (AtomicBool::new(false), AtomicUsize::new(0));
+        let write = |name: &str| {
+            while !ended.load(Ordering::SeqCst) {
+                prove_writable(dir.path()).unwrap();
+                drop(unfinished_folder(dir.path()).unwrap());
+                let mut file = Beside::create(&dir.path().join(name), true).unwrap();
+                file.write_all(b"whole").unwrap();
+                // What a sweep took away cannot get its name; a program that sweeps has ended by then.
+                let whole = file.finish().is_ok();
+                named.fetch_add(usize::from(whole), Ordering::SeqCst);
+            }
+        };
+        let quiet = std::thread::scope(|scope| {
+            let writers = [scope.spawn(|| write("a")), scope.spawn(|| write("b"))];
+            let mut quiet = true;
+            for _ in 0..200 {
+                let before = named.load(Ordering::SeqCst);
+                while named.load(Ordering::SeqCst) == before && !writers[0].is_finished() {
+                    std::thread::yield_now();
+                }
+                let still = standstill();
+                sweep(dir.path(), true);
+                for _ in 0..50 {
+                    quiet &= !unfinished();
+                    std::thread::yield_now();
+                }
+                drop(still);
+            }
+            ended.store(true, Ordering::SeqCst);
+            quiet
+        });
+        assert!(quiet);
+    }
+}

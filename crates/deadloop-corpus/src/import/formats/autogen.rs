@@ -1,0 +1,219 @@
+//! Conversations of AutoGen: messages of AgentChat (`{type: TextMessage, source, …}`, a line each, a list,
+//! or the `messages` of a task's result), and the `chat_history` of releases before 0.4. Each agent's message
+//! is a turn of that agent.
+
+use serde_json::Value;
+
+use crate::import::conversation::{Conversation, tool_call};
+use crate::import::cut::Record;
+use crate::import::head::Certainty;
+use crate::import::reader::{Foreign, Out, Reader};
+use crate::import::run::{Turn, Usage};
+use crate::import::spans::words;
+use crate::import::take::{self, Object};
+use crate::import::time::{Clock, millis};
+use crate::transcript::wire::Fault;
+use crate::{Body, Place};
+
+pub(crate) const ENTRY: Foreign = Foreign {
+    name: "autogen",
+    help: "messages of AutoGen AgentChat, and chat_history of AutoGen 0.2",
+    knows: |head| Certainty::Certain.when(head.any(known)),
+    shape: None,
+    whole_folder: false,
+    reader: || Box::<AutoGen>::default(),
+};
+
+fn known(object: &Object) -> bool {
+    let message = |object: &Object| {
+        let kind = object
+            .get("type")
+            .and_then(Value::as_str)
+            .unwrap_or_default();
+        let named = kind.ends_with("Message") || kind.ends_with("Event");
+        named
+            && object.get("source").is_some_and(Value::is_string)
+            && object.contains_key("content")
+    };
+    let all = object.get("messages").and_then(Value::as_array);
+    let inside =
+        all.is_some_and(|all| all.iter().take(4).filter_map(Value::as_object).any(message));
+    message(object) || inside || object.get("chat_history").is_some_and(Value::is_array)
+}
+
+/// The one conversation of a file.
+#[derive(Default)]
+struct AutoGen {
+    place: Option<Place>,
+    run: Conversation,
+    clock: Clock,
+    /// Who spoke last.
+    speaker: Option<String>,
+    reason: Option<String>,
+}
+
+impl Reader for AutoGen {
+    fn take(&mut self, record: Record, out: &mut Out) -> Result<(), Fault> {
+        let place = record.place.clone();
+        let mut object = record.object()?;
+        if let Some(history) = take::list(&mut object, "chat_history")? {
+            for message in history {
+                let message = take::as_object("chat_history[]", message)?;
+                self.old(message, out)?;
+            }
+            for other in ["chat_id", "summary", "cost", "human_input"] {
+                take::any(&mut object, other);
+            }
+        } else if let Some(messages) = take::list(&mut object, "messages")? {
+            for message in messages {
+                let message = take::as_object("messages[]", message)?;
+                self.message(message, out)?;
+            }
+            self.reason = take::string(&mut object, "stop_reason")?.map(|said| ended(&said));
+        } else {
+            self.message(std::mem::take(&mut object), out)?;
+        }
+        out.losses.rest("", &object);
+        self.place.get_or_insert(place);
+        Ok(())
+    }
+
+    fn end(&mut self, out: &mut Out) {
+        let Some(place) = self.place.take() else {
+            return;
+        };
+        let mut run = std::mem::take(&mut self.run);
+        run.finish(self.reason.take());
+        let mut entry = run.entry(place);
+        entry.transcript.id = out.stem().to_owned();
+        out.emit(entry);
+    }
+}
+
+impl AutoGen {
+    fn message(&mut self, mut message: Object, out: &mut Out) -> Result<(), Fault> {
+        let kind = take::string(&mut message, "type")?
+            .ok_or_else(|| take::missing("type", "a message of AgentChat"))?;
+        let source = take::string(&mut message, "source")?.unwrap_or_default();
+        let stamp = take::any(&mut message, "created_at")
+            .as_ref()
+            .and_then(millis);
+        let t_ms = self.clock.since(stamp);
+        let usage = take::object(&mut message, "models_usage")?;
+        let usage = Usage::taken(&mut usage.unwrap_or_default());
+        let content = take::any(&mut message, "content");
+        match kind.as_str() {
+            "ToolCallExecutionEvent" => self.results(content, t_ms)?,
+            // The results once more, as a text.
+            "ToolCallSummaryMessage" => out.losses.add("[] (ToolCallSummaryMessage)"),
+            "TextMessage" | "MultiModalMessage" | "StopMessage" if source == "user" => {
+                self.speaker = None;
+                self.run.user(words(content), t_ms);
+            }
+            "TextMessage" | "MultiModalMessage" | "StopMessage" | "StructuredMessage" => {
+                self.speaks(&source, usage, t_ms);
+                self.run.push(Body::Answer(words(content)), t_ms);
+            }
+            "ThoughtEvent" => {
+                self.speaks(&source, usage, t_ms);
+                self.run.push(Body::Reasoning(words(content)), t_ms);
+            }
+            "ToolCallRequestEvent" => {
+                self.speaks(&source, usage, t_ms);
+                for call in calls(content)? {
+                    let mut call = take::as_object("content[]", call)?;
+                    let body = tool_call(&mut call)?;
+                    self.run.push(body, t_ms);
+                }
+            }
+            "HandoffMessage" => {
+                let to = take::string(&mut message, "target")?.unwrap_or_default();
+                self.run.push(Body::Handoff { from: source, to }, t_ms);
+            }
+            other => out.losses.add(&format!("[] ({other})")),
+        }
+        for other in ["id", "metadata", "context"] {
+            take::any(&mut message, other);
+        }
+        out.losses.rest("[]", &message);
+        Ok(())
+    }
+
+    /// A turn of an agent, which goes on after what the agent thought.
+    fn speaks(&mut self, source: &str, usage: Usage, t_ms: Option<f64>) {
+        let same = self.speaker.as_deref() == Some(source);
+        if same && self.run.only_thought() {
+            self.run.used(usage);
+            return;
+        }
+        self.speaker = Some(source.to_owned());
+        self.run.turn(Turn {
+            agent: Some(source.to_owned()),
+            usage,
+            t_ms,
+            ..Turn::default()
+        });
+    }
+
+    fn results(&mut self, content: Option<Value>, t_ms: Option<f64>) -> Result<(), Fault> {
+        for result in calls(content)? {
+            let mut result = take::as_object("content[]", result)?;
+            let body = Body::ToolResult {
+                id: take::label(&mut result, "call_id"),
+                content: words(take::any(&mut result, "content")),
+                error: take::any(&mut result, "is_error").and_then(|error| error.as_bool()),
+            };
+            self.run.push(body, t_ms);
+        }
+        Ok(())
+    }
+
+    /// A message of a release before 0.4: the first is the task, whoever passed it on.
+    fn old(&mut self, mut message: Object, out: &mut Out) -> Result<(), Fault> {
+        let name = take::string(&mut message, "name")?;
+        for result in take::list(&mut message, "tool_responses")?.unwrap_or_default() {
+            let result = take::as_object("tool_responses[]", result)?;
+            self.api(result, out)?;
+            // All of them joined.
+            take::any(&mut message, "content");
+        }
+        let first = self.run.events.is_empty();
+        let role = match message.get("role").and_then(Value::as_str) {
+            Some("system") => "system",
+            _ if first => "user",
+            _ => "assistant",
+        };
+        if role == "assistant"
+            && !["content", "tool_calls", "function_call"]
+                .iter()
+                .any(|field| message.get(*field).is_some_and(|value| !value.is_null()))
+        {
+            return Ok(());
+        }
+        message.insert("role".to_owned(), role.into());
+        if let Some(name) = name.filter(|_| role == "assistant") {
+            message.insert("agent".to_owned(), name.into());
+        }
+        self.api(message, out)
+    }
+
+    fn api(&mut self, message: Object, out: &mut Out) -> Result<(), Fault> {
+        let think = out.options.think.clone();
+        self.run
+            .message(message, "chat_history[]", None, think, &mut out.losses)
+    }
+}
+
+fn calls(content: Option<Value>) -> Result<Vec<Value>, Fault> {
+    match content {
+        None => Ok(Vec::new()),
+        Some(Value::Array(items)) => Ok(items),
+        Some(other) => Err(take::wrong("content", &other, "a list of calls or results")),
+    }
+}
+
+/// How a task ended, in the words that finishes have.
+fn ended(said: &str) -> String {
+    let limit = said.contains("Maximum") || said.contains("maximum");
+    if limit { "limit" } else { "stop" }.to_owned()
+}

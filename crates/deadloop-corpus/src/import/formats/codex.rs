@@ -1,0 +1,265 @@
+//! Rollouts of Codex: `~/.codex/sessions/<year>/<month>/<day>/rollout-*.jsonl`. A line is
+//! `{timestamp, type, payload}`, with items of OpenAI's Responses API as payloads; older ones hold the items
+//! bare. Events (`event_msg`) repeat what items say, but for tokens and how a task ended.
+
+use serde_json::Value;
+
+use crate::import::conversation::{Conversation, written};
+use crate::import::cut::Record;
+use crate::import::head::Certainty;
+use crate::import::reader::{Foreign, Out, Reader, keep};
+use crate::import::run::Usage;
+use crate::import::spans::words;
+use crate::import::take::{self, Object};
+use crate::import::time::{Clock, millis};
+use crate::transcript::wire::Fault;
+use crate::{Body, Place};
+
+pub(crate) const ENTRY: Foreign = Foreign {
+    name: "codex",
+    help: "rollouts of Codex: rollout-*.jsonl",
+    knows: |head| Certainty::Certain.when(head.any(known)),
+    shape: None,
+    whole_folder: false,
+    reader: || Box::<Codex>::default(),
+};
+
+fn known(object: &Object) -> bool {
+    let kind = object.get("type").and_then(Value::as_str);
+    let line = matches!(
+        kind,
+        Some("session_meta" | "response_item" | "event_msg" | "turn_context")
+    );
+    let bare = object.get("record_type").is_some_and(Value::is_string);
+    line && object.get("payload").is_some_and(Value::is_object) || bare
+}
+
+/// The one session of a file.
+#[derive(Default)]
+struct Codex {
+    place: Option<Place>,
+    id: Option<String>,
+    run: Conversation,
+    clock: Clock,
+    model: Option<String>,
+    reason: Option<String>,
+    about: Object,
+}
+
+impl Reader for Codex {
+    fn take(&mut self, record: Record, out: &mut Out) -> Result<(), Fault> {
+        let place = record.place.clone();
+        let mut line = record.object()?;
+        let stamp = take::any(&mut line, "timestamp").as_ref().and_then(millis);
+        let t_ms = self.clock.since(stamp);
+        if take::any(&mut line, "record_type").is_some() {
+            out.losses.add("[] (state)");
+            return Ok(());
+        }
+        let (kind, mut payload) = match take::object(&mut line, "payload")? {
+            Some(payload) => (
+                take::string(&mut line, "type")?.unwrap_or_default(),
+                payload,
+            ),
+            // Older ones: an item, or the head of the file, which has no type.
+            None => {
+                let item = line.get("type").is_some_and(Value::is_string);
+                let kind = if item {
+                    "response_item"
+                } else {
+                    "session_meta"
+                };
+                (kind.to_owned(), std::mem::take(&mut line))
+            }
+        };
+        match kind.as_str() {
+            "session_meta" => self.head(&mut payload, t_ms)?,
+            "turn_context" => {
+                self.model = take::string(&mut payload, "model")?.or(self.model.take())
+            }
+            "response_item" => self.item(&mut payload, t_ms, out)?,
+            "event_msg" => self.event(&mut payload, out)?,
+            other => {
+                out.losses.add(&format!("[] ({other})"));
+                payload.clear();
+            }
+        }
+        out.losses.rest("payload", &payload);
+        out.losses.rest("[]", &line);
+        self.place.get_or_insert(place);
+        Ok(())
+    }
+
+    fn end(&mut self, out: &mut Out) {
+        let Some(place) = self.place.take() else {
+            return;
+        };
+        let mut run = std::mem::take(&mut self.run);
+        run.finish(self.reason.take());
+        let mut entry = run.entry(place);
+        entry.transcript.id = self.id.take().unwrap_or_else(|| out.stem().to_owned());
+        entry.transcript.model = self.model.take().unwrap_or_default();
+        entry.transcript.meta.append(&mut self.about);
+        out.emit(entry);
+    }
+}
+
+impl Codex {
+    fn head(&mut self, head: &mut Object, t_ms: Option<f64>) -> Result<(), Fault> {
+        self.id = take::label(head, "id").or(self.id.take());
+        keep(&mut self.about, "cwd", take::any(head, "cwd"));
+        keep(&mut self.about, "version", take::any(head, "cli_version"));
+        for name in ["base_instructions", "instructions"] {
+            let prompt = match take::any(head, name) {
+                Some(Value::Object(mut prompt)) => prompt.remove("text"),
+                other => other,
+            };
+            self.run.system(&words(prompt), t_ms);
+        }
+        // When it began, and what it began in.
+        for other in ["timestamp", "originator", "source", "model_provider", "git"] {
+            take::any(head, other);
+        }
+        Ok(())
+    }
+
+    fn item(&mut self, item: &mut Object, t_ms: Option<f64>, out: &mut Out) -> Result<(), Fault> {
+        let kind = take::string(item, "type")?
+            .ok_or_else(|| take::missing("type", "an item of a response"))?;
+        let call = take::label(item, "call_id");
+        match kind.as_str() {
+            "message" => self.message(item, t_ms, out)?,
+            "reasoning" => {
+                let texts = ["summary", "content"].map(|name| words(take::any(item, name)));
+                for text in texts.into_iter().filter(|text| !text.is_empty()) {
+                    self.run.act(Body::Reasoning(text), t_ms);
+                }
+                // What is encrypted is no text.
+                take::any(item, "encrypted_content");
+            }
+            "function_call" | "custom_tool_call" | "local_shell_call" => {
+                let name = take::string(item, "name")?.unwrap_or_else(|| "local_shell".to_owned());
+                let arguments = ["arguments", "input", "action"];
+                let arguments = arguments.into_iter().find_map(|name| take::any(item, name));
+                let body = Body::ToolCall {
+                    id: call.or_else(|| take::label(item, "id")),
+                    name,
+                    arguments: arguments.map_or(Value::Null, written),
+                };
+                self.run.act(body, t_ms);
+            }
+            "function_call_output" | "custom_tool_call_output" | "local_shell_call_output" => {
+                let output = take::any(item, "output");
+                let (content, error) = output.map_or((String::new(), None), result);
+                self.run.push(
+                    Body::ToolResult {
+                        id: call,
+                        content,
+                        error,
+                    },
+                    t_ms,
+                );
+            }
+            other => {
+                out.losses.add(&format!("payload ({other})"));
+                item.clear();
+            }
+        }
+        for other in ["id", "status"] {
+            take::any(item, other);
+        }
+        Ok(())
+    }
+
+    fn message(
+        &mut self,
+        item: &mut Object,
+        t_ms: Option<f64>,
+        out: &mut Out,
+    ) -> Result<(), Fault> {
+        let role = item.get("role").and_then(Value::as_str);
+        let text = words(item.get("content").cloned());
+        match role {
+            Some("user") if is_context(&text) => {
+                self.run.system(&text, t_ms);
+                item.clear();
+                Ok(())
+            }
+            Some("assistant") => {
+                take::any(item, "role");
+                take::any(item, "content");
+                let pieces = crate::think::split_think(&text, out.options.think.clone());
+                for (side, text) in pieces {
+                    self.run.act(side.body(text), t_ms);
+                }
+                Ok(())
+            }
+            _ => {
+                let message = std::mem::take(item);
+                let think = out.options.think.clone();
+                self.run
+                    .message(message, "payload", t_ms, think, &mut out.losses)
+            }
+        }
+    }
+
+    fn event(&mut self, event: &mut Object, out: &mut Out) -> Result<(), Fault> {
+        let kind = take::string(event, "type")?.unwrap_or_default();
+        match kind.as_str() {
+            "token_count" => {
+                let info = take::object(event, "info")?.unwrap_or_default();
+                if let Some(Value::Object(last)) = info.get("last_token_usage") {
+                    self.run.used(Usage::taken(&mut last.clone()));
+                }
+                take::any(event, "rate_limits");
+            }
+            "task_started" | "turn_started" => self.reason = None,
+            "task_complete" | "turn_complete" => self.reason = Some("stop".to_owned()),
+            "turn_aborted" => self.reason = Some("aborted".to_owned()),
+            "error" | "stream_error" => self.reason = Some("error".to_owned()),
+            other => out.losses.add(&format!("payload (event {other})")),
+        }
+        event.clear();
+        Ok(())
+    }
+}
+
+/// Whether a user's message is what Codex tells the model of where it is.
+fn is_context(text: &str) -> bool {
+    const BEGIN: [&str; 4] = [
+        "<environment_context>",
+        "<user_instructions>",
+        "<permissions",
+        "# AGENTS.md instructions",
+    ];
+    let text = text.trim_start();
+    BEGIN.iter().any(|begin| text.starts_with(begin))
+}
+
+/// What a tool gave back, and whether it failed: JSON text with the return code, or text that names it.
+fn result(output: Value) -> (String, Option<bool>) {
+    let flag = output
+        .get("success")
+        .and_then(Value::as_bool)
+        .map(|success| !success);
+    let text = match output {
+        Value::Object(mut output) if output.contains_key("content") => {
+            words(output.remove("content"))
+        }
+        other => words(Some(other)),
+    };
+    let code = |text: &str| {
+        let json: Value = serde_json::from_str(text).ok()?;
+        json.get("metadata")?.get("exit_code")?.as_i64()
+    };
+    let named = |text: &str| {
+        let line = text.lines().take(4).find_map(|line| {
+            let rest = line.strip_prefix("Exit code: ");
+            rest.or_else(|| line.strip_prefix("Process exited with code "))
+        });
+        line?.trim().parse::<i64>().ok()
+    };
+    let whole = text.starts_with('{').then(|| code(&text)).flatten();
+    let code = whole.or_else(|| named(&text));
+    (text, flag.or(code.map(|code| code != 0)))
+}

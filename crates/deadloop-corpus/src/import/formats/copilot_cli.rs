@@ -1,0 +1,230 @@
+//! Sessions of GitHub Copilot CLI: `~/.copilot/session-state/<id>/events.jsonl`, and what it prints with
+//! `--output-format json`. A line is `{type, data, id, timestamp, parentId}`; deltas repeat what messages say.
+
+use std::collections::HashSet;
+
+use serde_json::Value;
+
+use crate::import::conversation::{Conversation, written};
+use crate::import::cut::Record;
+use crate::import::head::Certainty;
+use crate::import::reader::{Foreign, Out, Reader, keep};
+use crate::import::run::{Turn, Usage};
+use crate::import::spans::words;
+use crate::import::take::{self, Object};
+use crate::import::time::{Clock, millis};
+use crate::transcript::wire::Fault;
+use crate::{Body, Place};
+
+pub(crate) const ENTRY: Foreign = Foreign {
+    name: "copilot-cli",
+    help: "sessions of GitHub Copilot CLI: events.jsonl",
+    knows: |head| Certainty::Certain.when(head.any(known)),
+    shape: None,
+    whole_folder: false,
+    reader: || Box::<Copilot>::default(),
+};
+
+fn known(object: &Object) -> bool {
+    let kind = object
+        .get("type")
+        .and_then(Value::as_str)
+        .unwrap_or_default();
+    let named = ["session.", "assistant.", "tool.execution_", "user.message"];
+    let named = named.iter().any(|begin| kind.starts_with(begin));
+    named && object.get("data").is_some_and(Value::is_object)
+}
+
+/// The one session of a file.
+#[derive(Default)]
+struct Copilot {
+    place: Option<Place>,
+    id: Option<String>,
+    run: Conversation,
+    clock: Clock,
+    model: Option<String>,
+    reason: Option<String>,
+    about: Object,
+    /// Ids of calls that a message asked for and whose execution has not begun.
+    asked: HashSet<String>,
+}
+
+impl Reader for Copilot {
+    fn take(&mut self, record: Record, out: &mut Out) -> Result<(), Fault> {
+        let place = record.place.clone();
+        let mut line = record.object()?;
+        let kind = take::string(&mut line, "type")?
+            .ok_or_else(|| take::missing("type", "an event of a session"))?;
+        let stamp = take::any(&mut line, "timestamp").as_ref().and_then(millis);
+        let t_ms = self.clock.since(stamp);
+        let mut data = take::object(&mut line, "data")?.unwrap_or_default();
+        self.event(&kind, &mut data, t_ms, out)?;
+        for other in ["id", "parentId"] {
+            take::any(&mut line, other);
+        }
+        out.losses.rest("data", &data);
+        out.losses.rest("[]", &line);
+        self.place.get_or_insert(place);
+        Ok(())
+    }
+
+    fn end(&mut self, out: &mut Out) {
+        let Some(place) = self.place.take() else {
+            return;
+        };
+        let mut run = std::mem::take(&mut self.run);
+        run.finish(self.reason.take());
+        let mut entry = run.entry(place);
+        entry.transcript.id = self.id.take().unwrap_or_else(|| out.stem().to_owned());
+        entry.transcript.model = self.model.take().unwrap_or_default();
+        entry.transcript.meta.append(&mut self.about);
+        out.emit(entry);
+    }
+}
+
+impl Copilot {
+    fn event(
+        &mut self,
+        kind: &str,
+        data: &mut Object,
+        t_ms: Option<f64>,
+        out: &mut Out,
+    ) -> Result<(), Fault> {
+        match kind {
+            "session.start" | "session.resume" => {
+                self.id = take::label(data, "sessionId").or(self.id.take());
+                self.model = take::string(data, "selectedModel")?.or(self.model.take());
+                keep(
+                    &mut self.about,
+                    "version",
+                    take::any(data, "copilotVersion"),
+                );
+                for other in ["version", "producer", "startTime", "context"] {
+                    take::any(data, other);
+                }
+            }
+            "session.model_change" => {
+                self.model = take::string(data, "newModel")?.or(self.model.take());
+            }
+            "system.message" => {
+                let prompt = take::string(data, "content")?.unwrap_or_default();
+                self.run.system(&prompt, t_ms);
+            }
+            "user.message" => {
+                let text = take::string(data, "content")?.unwrap_or_default();
+                self.run.user(text, t_ms);
+                // The same with what was attached.
+                take::any(data, "transformedContent");
+            }
+            "assistant.turn_start" => {
+                let response = take::label(data, "turnId");
+                self.run.turn(Turn {
+                    response,
+                    t_ms,
+                    ..Turn::default()
+                });
+            }
+            "assistant.message" => self.message(data, t_ms, out)?,
+            "assistant.usage" => {
+                self.model = take::string(data, "model")?.or(self.model.take());
+                let usage = Usage {
+                    sent: take::count(data, "inputTokens")?,
+                    wrote: take::count(data, "outputTokens")?,
+                    cached: take::count(data, "cacheReadTokens")?,
+                };
+                self.run.used(usage);
+            }
+            "tool.execution_start" => self.started(data, t_ms)?,
+            "tool.execution_complete" => self.completed(data, t_ms)?,
+            "session.error" => self.reason = Some("error".to_owned()),
+            "abort" => self.reason = Some("aborted".to_owned()),
+            "session.idle" | "session.task_complete" => self.reason = Some("stop".to_owned()),
+            // What an end says nothing new of.
+            "assistant.turn_end" => data.clear(),
+            other => {
+                out.losses.add(&format!("[] ({other})"));
+                data.clear();
+            }
+        }
+        Ok(())
+    }
+
+    fn message(
+        &mut self,
+        data: &mut Object,
+        t_ms: Option<f64>,
+        out: &mut Out,
+    ) -> Result<(), Fault> {
+        if let Some(thought) = take::string(data, "reasoningText")?.filter(|text| !text.is_empty())
+        {
+            self.run.act(Body::Reasoning(thought), t_ms);
+        }
+        let text = take::string(data, "content")?.unwrap_or_default();
+        for (side, text) in crate::think::split_think(&text, out.options.think.clone()) {
+            self.run.act(side.body(text), t_ms);
+        }
+        for request in take::list(data, "toolRequests")?.unwrap_or_default() {
+            let mut request = take::as_object("toolRequests[]", request)?;
+            let id = take::label(&mut request, "toolCallId");
+            self.asked.extend(id.clone());
+            let body = call(id, &mut request, "name")?;
+            self.run.act(body, t_ms);
+            take::any(&mut request, "type");
+            out.losses.rest("data.toolRequests[]", &request);
+        }
+        if let Some(wrote) = take::count(data, "outputTokens")? {
+            self.run.used(Usage {
+                wrote: Some(wrote),
+                ..Usage::default()
+            });
+        }
+        for other in ["messageId", "reasoningOpaque", "encryptedContent"] {
+            take::any(data, other);
+        }
+        Ok(())
+    }
+
+    /// A tool begins: it is a call of its own where no message asked for it.
+    fn started(&mut self, data: &mut Object, t_ms: Option<f64>) -> Result<(), Fault> {
+        let id = take::label(data, "toolCallId");
+        let asked = id.as_ref().is_some_and(|id| self.asked.remove(id));
+        let body = call(id, data, "toolName")?;
+        if !asked {
+            self.run.act(body, t_ms);
+        }
+        Ok(())
+    }
+
+    fn completed(&mut self, data: &mut Object, t_ms: Option<f64>) -> Result<(), Fault> {
+        let success = take::any(data, "success");
+        let error = success.and_then(|success| Some(!success.as_bool()?));
+        let content = |value: Option<Value>, names: [&str; 2]| match value {
+            Some(Value::Object(mut object)) => {
+                let found = names.into_iter().find_map(|name| object.remove(name));
+                words(found)
+            }
+            other => words(other),
+        };
+        let given = content(take::any(data, "result"), ["content", "detailedContent"]);
+        let failure = content(take::any(data, "error"), ["message", "code"]);
+        let body = Body::ToolResult {
+            id: take::label(data, "toolCallId"),
+            content: if given.is_empty() { failure } else { given },
+            error,
+        };
+        self.run.push(body, t_ms);
+        for other in ["model", "interactionId", "toolTelemetry"] {
+            take::any(data, other);
+        }
+        Ok(())
+    }
+}
+
+fn call(id: Option<String>, object: &mut Object, name: &str) -> Result<Body, Fault> {
+    Ok(Body::ToolCall {
+        id,
+        name: take::string(object, name)?
+            .ok_or_else(|| take::missing(name, "the name of a tool"))?,
+        arguments: take::any(object, "arguments").map_or(Value::Null, written),
+    })
+}

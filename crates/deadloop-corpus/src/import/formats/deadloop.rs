@@ -1,0 +1,64 @@
+//! deadloop's own: transcripts a line, as they stand in a corpus, and recorded streams of their events,
+//! as `deadloop watch` reads them. Labels and unknown fields come along.
+
+use serde_json::Value;
+
+use super::huggingface::has_more;
+use crate::import::cut::{Content, Record};
+use crate::import::head::Certainty;
+use crate::import::reader::{Foreign, Out, Reader};
+use crate::import::stream::families::events::ENTRY as FAMILY;
+use crate::import::streams::{Streams, knows};
+use crate::import::take::Object;
+use crate::transcript::wire::{Fault, Wire};
+
+pub(crate) const ENTRY: Foreign = Foreign {
+    name: "deadloop",
+    help: "deadloop's own transcripts, or streams of their events",
+    knows: |head| {
+        let transcripts = Certainty::Certain.when(head.any(is_transcript));
+        transcripts.max(knows(head, &FAMILY))
+    },
+    shape: None,
+    whole_folder: false,
+    reader: || Box::new(Own(Streams::of(&FAMILY))),
+};
+
+/// An id, and the text in one of the ways of a transcript. A data set may have texts beside an id too:
+/// one that says what was asked, or holds another text, is left to those unless it is marked as ours.
+fn is_transcript(object: &Object) -> bool {
+    let string = |name: &&str| object.get(*name).is_some_and(Value::is_string);
+    let labels = object.get("labels").and_then(Value::as_array);
+    let marked = ["group", "profile"].iter().any(string)
+        || labels.is_some_and(|labels| labels.iter().all(Value::is_object));
+    let events = object.get("events").is_some_and(Value::is_array);
+    let parts = ["reasoning", "answer"].iter().any(string);
+    let text = string(&"text") && marked;
+    string(&"id") && (events || text || (parts && (marked || !has_more(object))))
+}
+
+struct Own(Streams);
+
+impl Reader for Own {
+    fn take(&mut self, record: Record, out: &mut Out) -> Result<(), Fault> {
+        if matches!(record.content, Content::Done) {
+            return self.0.take(record, out);
+        }
+        let place = record.place.clone();
+        let object = record.object()?;
+        if (FAMILY.knows)(&object) {
+            return self.0.object(object, &place, out);
+        }
+        let entry = Wire::of(object)?.entry(&place, |model| out.think(model))?;
+        out.emit(entry);
+        Ok(())
+    }
+
+    fn gap(&mut self) {
+        self.0.gap();
+    }
+
+    fn end(&mut self, out: &mut Out) {
+        self.0.end(out);
+    }
+}

@@ -1,0 +1,358 @@
+//! Chats of Gemini CLI, under `~/.gemini/tmp/<project>/`: `chats/session-*.json` (one document), the
+//! newer `session-*.jsonl` (what was said line by line, with corrections), checkpoints
+//! (`checkpoint-*.json`, contents of the Gemini API), and `logs.json`, which holds what the user said
+//! and nothing of the model.
+
+use serde_json::Value;
+
+use crate::import::conversation::Conversation;
+use crate::import::cut::Record;
+use crate::import::head::{Certainty, Head};
+use crate::import::reader::{Foreign, Out, Reader};
+use crate::import::run::{Turn, Usage};
+use crate::import::take::{self, Object};
+use crate::import::time::{Clock, millis};
+use crate::transcript::wire::{Fault, kind};
+use crate::{Body, Event, Place};
+
+pub(crate) const ENTRY: Foreign = Foreign {
+    name: "gemini-cli",
+    help: "chats of Gemini CLI: session-*.json and .jsonl, checkpoints, logs.json",
+    knows,
+    shape: None,
+    whole_folder: false,
+    reader: || Box::<GeminiCli>::default(),
+};
+
+fn knows(head: &Head) -> Certainty {
+    let session = |object: &Object| {
+        let log = object.contains_key("messageId") && object.contains_key("message");
+        object.contains_key("sessionId") && (object.contains_key("projectHash") || log)
+    };
+    let content = |object: &Object| object.contains_key("role") && object.contains_key("parts");
+    let history = |object: &Object| {
+        let history = object.get("history").and_then(Value::as_array);
+        history.is_some_and(|all| all.iter().filter_map(Value::as_object).any(content))
+    };
+    Certainty::Certain
+        .when(head.any(|object| session(object) || content(object) || history(object)))
+}
+
+/// The one chat of a file.
+#[derive(Default)]
+struct GeminiCli {
+    place: Option<Place>,
+    session: Option<String>,
+    /// Messages of a session, in order: each with its id, where it has one.
+    messages: Vec<(Option<String>, Object)>,
+    /// Contents of a checkpoint.
+    contents: Conversation,
+    /// It is a `logs.json`.
+    logged: bool,
+}
+
+impl Reader for GeminiCli {
+    fn take(&mut self, record: Record, out: &mut Out) -> Result<(), Fault> {
+        let place = record.place.clone();
+        let mut object = record.object()?;
+        self.record(&mut object, out)?;
+        out.losses.rest("", &object);
+        self.place.get_or_insert(place);
+        Ok(())
+    }
+
+    fn end(&mut self, out: &mut Out) {
+        let Some(place) = self.place.take() else {
+            return;
+        };
+        if self.logged {
+            let expected = "chats/session-*.json, which hold the answers";
+            out.warn(&place, "a log of what the user said alone", expected);
+            return;
+        }
+        let mut run = std::mem::take(&mut self.contents);
+        let (mut model, mut clock) = (None, Clock::default());
+        for (_, message) in self.messages.drain(..) {
+            model = said(&mut run, message, &mut clock, out).or(model);
+        }
+        let mut entry = run.entry(place);
+        let transcript = &mut entry.transcript;
+        transcript.model = model.unwrap_or_default();
+        transcript.id = self.session.take().unwrap_or_else(|| out.stem().to_owned());
+        out.emit(entry);
+    }
+}
+
+impl GeminiCli {
+    /// A document, a line of one, or an element of a list.
+    fn record(&mut self, object: &mut Object, out: &mut Out) -> Result<(), Fault> {
+        // What the model said was said, though the user went back behind it.
+        if take::string(object, "$rewindTo")?.is_some() {
+            out.losses.add("$rewindTo");
+            return Ok(());
+        }
+        if let Some(mut set) = take::object(object, "$set")? {
+            return self.session(&mut set, out);
+        }
+        if object.contains_key("messageId") {
+            self.logged = true;
+            out.losses.add("[].message (user)");
+            object.clear();
+            return Ok(());
+        }
+        if object.contains_key("parts") {
+            let content = std::mem::take(object);
+            return self.content(content, "[]", out);
+        }
+        if let Some(history) = take::list(object, "history")? {
+            for content in history {
+                let content = take::as_object("history[]", content)?;
+                self.content(content, "history[]", out)?;
+            }
+            return Ok(());
+        }
+        if object.contains_key("projectHash") {
+            return self.session(object, out);
+        }
+        let message = std::mem::take(object);
+        self.message(message)
+    }
+
+    fn session(&mut self, object: &mut Object, out: &mut Out) -> Result<(), Fault> {
+        let session = take::string(object, "sessionId")?;
+        self.session = session.or(self.session.take());
+        let messages = take::list(object, "messages")?.unwrap_or_default();
+        let messages = messages
+            .into_iter()
+            .map(|message| take::as_object("messages[]", message));
+        for message in messages.collect::<Result<Vec<_>, _>>()? {
+            self.message(message)?;
+        }
+        // What a session is about beside its messages.
+        for other in ["projectHash", "startTime", "lastUpdated", "kind"] {
+            take::any(object, other);
+        }
+        out.losses.rest("", object);
+        object.clear();
+        Ok(())
+    }
+
+    /// A message of a session; one that is written again goes in the place of the first.
+    fn message(&mut self, mut message: Object) -> Result<(), Fault> {
+        let known = message.get("type").is_some_and(Value::is_string);
+        if !known {
+            return Err(take::missing(
+                "type",
+                "a message of a chat (user, gemini, info, …)",
+            ));
+        }
+        check(&message)?;
+        let id = take::string(&mut message, "id")?;
+        let same = self
+            .messages
+            .iter_mut()
+            .find(|(known, _)| id.is_some() && *known == id);
+        match same {
+            Some((_, old)) => *old = message,
+            None => self.messages.push((id, message)),
+        }
+        Ok(())
+    }
+
+    fn content(&mut self, mut content: Object, path: &str, out: &mut Out) -> Result<(), Fault> {
+        let mut calls = Vec::new();
+        if let Some(Value::Array(parts)) = content.get_mut("parts") {
+            parts.retain_mut(|part| match tool(part) {
+                Some(body) => {
+                    calls.push(Event::of(body));
+                    false
+                }
+                None => true,
+            });
+        }
+        let results = calls
+            .iter()
+            .any(|event| matches!(event.body, Body::ToolResult { .. }));
+        let only = content
+            .get("parts")
+            .and_then(Value::as_array)
+            .is_some_and(Vec::is_empty);
+        if !(results && only) {
+            let think = out.options.think.clone();
+            self.contents
+                .message(content, path, None, think, &mut out.losses)?;
+        }
+        self.contents.events.append(&mut calls);
+        Ok(())
+    }
+}
+
+/// A call or a result among the parts of the Gemini API.
+fn tool(part: &Value) -> Option<Body> {
+    let id = |part: &Value| part.get("id").and_then(Value::as_str).map(str::to_owned);
+    let name = |part: &Value| part.get("name").and_then(Value::as_str).map(str::to_owned);
+    if let Some(call) = part.get("functionCall") {
+        return Some(Body::ToolCall {
+            id: id(call),
+            name: name(call)?,
+            arguments: call.get("args").cloned().unwrap_or_default(),
+        });
+    }
+    let result = part.get("functionResponse")?;
+    let response = result.get("response").cloned().unwrap_or_default();
+    let error = response.get("error");
+    let content = error
+        .or_else(|| response.get("output"))
+        .unwrap_or(&response);
+    Some(Body::ToolResult {
+        id: id(result),
+        content: content
+            .as_str()
+            .map_or_else(|| content.to_string(), str::to_owned),
+        error: Some(error.is_some()),
+    })
+}
+
+/// What is read of a message must be of the right type: a fault is told where it stands.
+fn check(message: &Object) -> Result<(), Fault> {
+    for list in ["thoughts", "toolCalls"] {
+        let value = message.get(list).filter(|value| !value.is_null());
+        if let Some(value) = value.filter(|value| !value.is_array()) {
+            return Err(Fault::new(format!("`{list}` is {}", kind(value)), "a list"));
+        }
+    }
+    match message.get("content") {
+        None | Some(Value::Null | Value::String(_) | Value::Array(_) | Value::Object(_)) => Ok(()),
+        Some(other) => Err(take::wrong("content", other, "a text or parts")),
+    }
+}
+
+/// Takes a message of a session into the run; gives the model, where it says.
+fn said(
+    run: &mut Conversation,
+    mut message: Object,
+    clock: &mut Clock,
+    out: &mut Out,
+) -> Option<String> {
+    let stamp = take::any(&mut message, "timestamp");
+    let stamp = stamp.as_ref().and_then(millis);
+    let t_ms = clock.since(stamp);
+    let content = text(take::any(&mut message, "content").unwrap_or_default());
+    let kind = take::any(&mut message, "type");
+    let kind = kind.as_ref().and_then(Value::as_str).unwrap_or_default();
+    if kind != "gemini" {
+        match kind {
+            "user" => run.user(content, t_ms),
+            _ => out.losses.add(&format!("messages[].content ({kind})")),
+        }
+        return None;
+    }
+    let mut tokens = taken(&mut message, "tokens");
+    let thinking_tokens = tokens.get("thoughts").and_then(Value::as_u64);
+    let answer_tokens = tokens.get("output").and_then(Value::as_u64);
+    // What was thought is no part of the output here.
+    let thought = tokens.remove("thoughts").and_then(|count| count.as_u64());
+    let mut usage = Usage::taken(&mut tokens);
+    usage.wrote = usage.wrote.map(|wrote| wrote + thought.unwrap_or(0));
+    let mut events = Vec::new();
+    let thoughts = items(&mut message, "thoughts");
+    let thinking = thinking_tokens.filter(|_| thoughts.len() == 1);
+    for thought in thoughts {
+        let field = |name| {
+            thought
+                .get(name)
+                .and_then(Value::as_str)
+                .unwrap_or_default()
+        };
+        let text = [field("subject"), field("description")].join("\n");
+        events.push(Event {
+            t_ms: clock.since(thought.get("timestamp").and_then(millis)),
+            tokens: thinking,
+            ..Event::of(Body::Reasoning(text.trim().to_owned()))
+        });
+    }
+    if !content.is_empty() {
+        events.push(Event {
+            t_ms,
+            tokens: answer_tokens,
+            ..Event::of(Body::Answer(content))
+        });
+    }
+    for call in items(&mut message, "toolCalls") {
+        let t_ms = clock.since(call.get("timestamp").and_then(millis));
+        events.extend(called(&call).map(|body| Event {
+            t_ms,
+            ..Event::of(body)
+        }));
+    }
+    let model = match take::any(&mut message, "model") {
+        Some(Value::String(model)) => Some(model),
+        _ => None,
+    };
+    if !events.is_empty() {
+        run.turn(Turn {
+            usage,
+            t_ms,
+            ..Turn::default()
+        });
+    }
+    run.events.append(&mut events);
+    out.losses.rest("messages[].tokens", &tokens);
+    out.losses.rest("messages[]", &message);
+    model
+}
+
+fn taken(message: &mut Object, name: &str) -> Object {
+    match message.remove(name) {
+        Some(Value::Object(object)) => object,
+        _ => Object::new(),
+    }
+}
+
+fn items(message: &mut Object, name: &str) -> Vec<Value> {
+    match message.remove(name) {
+        Some(Value::Array(items)) => items,
+        _ => Vec::new(),
+    }
+}
+
+/// A call and what came of it.
+fn called(call: &Value) -> impl Iterator<Item = Body> {
+    let field = |name: &str| call.get(name).and_then(Value::as_str).map(str::to_owned);
+    let error = field("status").map(|status| status != "success");
+    let result = call.get("result").filter(|result| !result.is_null());
+    let parts = match result {
+        Some(Value::Array(parts)) => parts.clone(),
+        Some(one) => vec![one.clone()],
+        None => Vec::new(),
+    };
+    let texts = parts.iter().map(|part| match tool(part) {
+        Some(Body::ToolResult { content, .. }) => content,
+        _ => text(part.clone()),
+    });
+    let content: String = texts.collect();
+    let result = result.is_some().then(|| Body::ToolResult {
+        id: field("id"),
+        content,
+        error,
+    });
+    let call = Body::ToolCall {
+        id: field("id"),
+        name: field("name").unwrap_or_default(),
+        arguments: call.get("args").cloned().unwrap_or_default(),
+    };
+    [Some(call), result].into_iter().flatten()
+}
+
+/// The text of what may be a text, a part, or parts.
+fn text(content: Value) -> String {
+    match content {
+        Value::String(text) => text,
+        Value::Array(parts) => parts.into_iter().map(text).collect(),
+        Value::Object(mut part) => match part.remove("text") {
+            Some(Value::String(text)) => text,
+            _ => String::new(),
+        },
+        _ => String::new(),
+    }
+}

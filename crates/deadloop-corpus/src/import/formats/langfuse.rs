@@ -1,0 +1,183 @@
+//! Traces of Langfuse: a trace with its `observations`, as the API gives it, or observations, a line each
+//! or a list of them, as its exports write them.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use crate::Place;
+use crate::import::cut::Record;
+use crate::import::head::Certainty;
+use crate::import::reader::{Foreign, Out, Reader, keep};
+use crate::import::run::Usage;
+use crate::import::spans::{self, Kind, Span, message, words};
+use crate::import::take::{self, Object};
+use crate::import::time::millis;
+use crate::transcript::wire::Fault;
+
+pub(crate) const ENTRY: Foreign = Foreign {
+    name: "langfuse",
+    help: "traces of Langfuse with their observations, or observations alone",
+    knows: |head| Certainty::Certain.when(head.any(known)),
+    shape: None,
+    whole_folder: false,
+    reader: || Box::<Langfuse>::default(),
+};
+
+fn known(object: &Object) -> bool {
+    let one = |object: &Object| {
+        let typed = object.get("type").is_some_and(Value::is_string);
+        typed && object.contains_key("traceId") && object.contains_key("startTime")
+    };
+    let all = object.get("observations").and_then(Value::as_array);
+    let trace = all.is_some_and(|all| all.iter().filter_map(Value::as_object).any(one));
+    trace || one(object)
+}
+
+/// The observations of a file, by trace, in the order of the file.
+#[derive(Default)]
+struct Langfuse {
+    traces: BTreeMap<u64, Trace>,
+    numbers: BTreeMap<String, u64>,
+}
+
+struct Trace {
+    id: String,
+    place: Place,
+    name: Option<Value>,
+    spans: Vec<Span>,
+}
+
+impl Reader for Langfuse {
+    fn take(&mut self, record: Record, out: &mut Out) -> Result<(), Fault> {
+        let place = record.place.clone();
+        let mut object = record.object()?;
+        let Some(all) = take::list(&mut object, "observations")? else {
+            return self.observation(object, &place, None, out);
+        };
+        let trace = take::label(&mut object, "id").unwrap_or_default();
+        if all.is_empty() {
+            return Err(Fault::new("a trace of no observations", "at least one"));
+        }
+        for one in all {
+            let one = take::as_object("observations[]", one)?;
+            self.observation(one, &place, Some(&trace), out)?;
+        }
+        let number = self.number(&trace);
+        if let Some(trace) = self.traces.get_mut(&number) {
+            trace.name = take::any(&mut object, "name");
+        }
+        out.losses.rest("", &object);
+        Ok(())
+    }
+
+    fn end(&mut self, out: &mut Out) {
+        for trace in std::mem::take(&mut self.traces).into_values() {
+            let (run, model) = spans::run(trace.spans, &trace.place, out);
+            let mut entry = run.entry(trace.place);
+            entry.transcript.id = trace.id;
+            entry.transcript.model = model.unwrap_or_default();
+            keep(&mut entry.transcript.meta, "name", trace.name);
+            out.emit(entry);
+        }
+    }
+}
+
+impl Langfuse {
+    fn number(&mut self, trace: &str) -> u64 {
+        let next = self.numbers.len() as u64;
+        *self.numbers.entry(trace.to_owned()).or_insert(next)
+    }
+
+    fn observation(
+        &mut self,
+        mut one: Object,
+        place: &Place,
+        trace: Option<&str>,
+        out: &mut Out,
+    ) -> Result<(), Fault> {
+        let own = take::label(&mut one, "traceId");
+        let trace = trace.map(str::to_owned).or(own).unwrap_or_default();
+        let kind = take::string(&mut one, "type")?
+            .ok_or_else(|| take::missing("type", "an observation of Langfuse"))?;
+        let level = take::any(&mut one, "level");
+        let failed = level.as_ref().and_then(Value::as_str) == Some("ERROR");
+        let usage = ["usageDetails", "usage"].map(|name| take::any(&mut one, name));
+        let usage = usage.into_iter().flatten().next();
+        let mut span = Span {
+            name: take::string(&mut one, "name")?.unwrap_or_default(),
+            began: take::any(&mut one, "startTime").as_ref().and_then(millis),
+            order: take::label(&mut one, "id").unwrap_or_default(),
+            model: take::string(&mut one, "model")?,
+            ..Span::default()
+        };
+        let (input, output) = (take::any(&mut one, "input"), take::any(&mut one, "output"));
+        let said = take::any(&mut one, "statusMessage");
+        match kind.to_uppercase().as_str() {
+            "GENERATION" => {
+                span.kind = Kind::Model;
+                span.usage = Usage::taken(&mut match usage {
+                    Some(Value::Object(usage)) => usage,
+                    _ => Object::new(),
+                });
+                span.input = messages(input, "user");
+                span.output = messages(output, "assistant");
+                span.reason = failed.then(|| "error".to_owned());
+            }
+            "TOOL" => {
+                span.kind = Kind::Tool;
+                span.arguments = input;
+                span.error = Some(failed);
+                span.result = Some(match output {
+                    None => words(said),
+                    output => words(output),
+                });
+            }
+            _ => {}
+        }
+        for other in [
+            "endTime",
+            "parentObservationId",
+            "projectId",
+            "createdAt",
+            "updatedAt",
+        ] {
+            take::any(&mut one, other);
+        }
+        out.losses.rest("observations[]", &one);
+        let number = self.number(&trace);
+        let held = self.traces.entry(number).or_insert_with(|| Trace {
+            id: trace,
+            place: place.clone(),
+            name: None,
+            spans: Vec::new(),
+        });
+        held.spans.push(span);
+        Ok(())
+    }
+}
+
+/// Messages, in the shapes that integrations write; a text is one of `role`.
+fn messages(value: Option<Value>, role: &str) -> Vec<Object> {
+    let said = |text: &str| {
+        let said = [("role", role), ("content", text)];
+        let said = said.map(|(name, value)| (name.to_owned(), value.into()));
+        said.into_iter().collect::<Object>()
+    };
+    match value {
+        None => Vec::new(),
+        Some(Value::String(text)) => vec![said(&text)],
+        Some(Value::Array(items)) => items.into_iter().filter_map(message).collect(),
+        Some(Value::Object(mut object)) => match object.remove("messages") {
+            Some(inner) => messages(Some(inner), role),
+            None if object.contains_key("role") || object.contains_key("type") => {
+                message(Value::Object(object)).into_iter().collect()
+            }
+            None => {
+                object.insert("role".to_owned(), role.into());
+                vec![object]
+            }
+        },
+        Some(other) => vec![said(&other.to_string())],
+    }
+}

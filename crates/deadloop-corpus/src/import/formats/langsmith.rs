@@ -1,0 +1,248 @@
+//! Runs of LangSmith, as its client and its bulk export write them: a run a line, a list of them, or a
+//! root with `child_runs`. All runs of a trace are one transcript: its `llm` runs are turns, its `tool`
+//! runs results.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use crate::Place;
+use crate::import::cut::Record;
+use crate::import::head::Certainty;
+use crate::import::reader::{Foreign, Out, Reader, keep};
+use crate::import::run::Usage;
+use crate::import::spans::{self, Kind, Span, message, words};
+use crate::import::take::{self, Object};
+use crate::import::time::millis;
+use crate::transcript::wire::Fault;
+
+pub(crate) const ENTRY: Foreign = Foreign {
+    name: "langsmith",
+    help: "runs of LangSmith (run_type, trace_id): a line each, a list, or child_runs",
+    knows: |head| Certainty::Certain.when(head.any(known)),
+    shape: None,
+    whole_folder: false,
+    reader: || Box::<LangSmith>::default(),
+};
+
+fn known(object: &Object) -> bool {
+    let typed = object.get("run_type").is_some_and(Value::is_string);
+    typed && (object.contains_key("inputs") || object.contains_key("start_time"))
+}
+
+/// The runs of a file, by trace.
+#[derive(Default)]
+struct LangSmith {
+    /// In the order of their first run: where that stands, and the spans.
+    traces: BTreeMap<u64, Trace>,
+    numbers: BTreeMap<String, u64>,
+}
+
+struct Trace {
+    id: String,
+    place: Place,
+    name: Option<String>,
+    error: bool,
+    spans: Vec<Span>,
+}
+
+impl Reader for LangSmith {
+    fn take(&mut self, record: Record, out: &mut Out) -> Result<(), Fault> {
+        let place = record.place.clone();
+        let object = record.object()?;
+        // Runs in runs are taken one after the other: however deep they are, no stack is.
+        let mut open = vec![object];
+        while let Some(mut run) = open.pop() {
+            let children = take::list(&mut run, "child_runs")?.unwrap_or_default();
+            for child in children.into_iter().rev() {
+                open.push(take::as_object("child_runs[]", child)?);
+            }
+            self.run(run, &place, out)?;
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, out: &mut Out) {
+        for trace in std::mem::take(&mut self.traces).into_values() {
+            let (mut run, model) = spans::run(trace.spans, &trace.place, out);
+            run.finish(trace.error.then(|| "error".to_owned()));
+            let mut entry = run.entry(trace.place);
+            entry.transcript.id = trace.id;
+            entry.transcript.model = model.unwrap_or_default();
+            keep(
+                &mut entry.transcript.meta,
+                "name",
+                trace.name.map(Value::from),
+            );
+            out.emit(entry);
+        }
+    }
+}
+
+impl LangSmith {
+    fn run(&mut self, mut run: Object, place: &Place, out: &mut Out) -> Result<(), Fault> {
+        let id = take::label(&mut run, "id").unwrap_or_default();
+        let trace = take::label(&mut run, "trace_id").unwrap_or_else(|| id.clone());
+        let parent = take::any(&mut run, "parent_run_id");
+        let kind = take::string(&mut run, "run_type")?
+            .ok_or_else(|| take::missing("run_type", "a run of LangSmith"))?;
+        let name = take::string(&mut run, "name")?.unwrap_or_default();
+        let inputs = take::any(&mut run, "inputs");
+        let outputs = take::any(&mut run, "outputs");
+        let failed = take::any(&mut run, "error");
+        let mut span = Span {
+            name: name.clone(),
+            began: take::any(&mut run, "start_time").as_ref().and_then(millis),
+            order: take::label(&mut run, "dotted_order").unwrap_or_else(|| id.clone()),
+            ..Span::default()
+        };
+        match kind.as_str() {
+            "llm" => model(&mut span, &mut run, inputs, outputs),
+            "tool" => tool(&mut span, inputs, outputs, failed.as_ref()),
+            _ => {}
+        }
+        for other in [
+            "end_time",
+            "extra",
+            "session_id",
+            "status",
+            "events",
+            "tags",
+            "child_run_ids",
+        ] {
+            take::any(&mut run, other);
+        }
+        out.losses.rest("[]", &run);
+        let next = self.numbers.len() as u64;
+        let number = *self.numbers.entry(trace.clone()).or_insert(next);
+        let trace = self.traces.entry(number).or_insert_with(|| Trace {
+            id: trace,
+            place: place.clone(),
+            name: None,
+            error: false,
+            spans: Vec::new(),
+        });
+        if parent.is_none() {
+            trace.name = Some(name).filter(|name| !name.is_empty());
+            trace.error = failed.is_some();
+        }
+        trace.spans.push(span);
+        Ok(())
+    }
+}
+
+/// What a model was sent and what it said: as LangChain's models write it, or as wrapped clients do.
+fn model(span: &mut Span, run: &mut Object, inputs: Option<Value>, outputs: Option<Value>) {
+    span.kind = Kind::Model;
+    span.input = messages(inputs);
+    let extra = run.get("extra");
+    let metadata = extra.and_then(|extra| extra.get("metadata"));
+    let named = metadata.and_then(|metadata| metadata.get("ls_model_name")?.as_str());
+    let invoked = extra.and_then(|extra| extra.get("invocation_params"));
+    let invoked =
+        invoked.and_then(|params| params.get("model").or(params.get("model_name"))?.as_str());
+    span.model = named.or(invoked).map(str::to_owned);
+    let Some(Value::Object(mut outputs)) = outputs else {
+        return;
+    };
+    let usage = ["usage_metadata", "usage"];
+    let usage = usage
+        .into_iter()
+        .find_map(|name| outputs.get(name)?.as_object().cloned());
+    span.usage = Usage::taken(&mut usage.unwrap_or_default());
+    if span.usage == Usage::default() {
+        span.usage = Usage::taken(run);
+    }
+    let choice = outputs
+        .get("choices")
+        .and_then(|choices| choices.get(0))
+        .cloned();
+    if let Some(choice) = choice {
+        let reason = choice.get("finish_reason").and_then(Value::as_str);
+        span.reason = reason.map(str::to_owned);
+        span.output
+            .extend(choice.get("message").cloned().and_then(message));
+        return;
+    }
+    let mut generation = outputs.remove("generations").unwrap_or_default();
+    while let Value::Array(mut first) = generation {
+        generation = match first.is_empty() {
+            true => Value::Null,
+            false => first.swap_remove(0),
+        };
+    }
+    if let Some(said) = generation.get("message").cloned().and_then(message) {
+        span.output.push(said);
+    } else if let Some(text) = generation.get("text").and_then(Value::as_str) {
+        let said = [("role", "assistant"), ("content", text)];
+        let said = said.map(|(name, value)| (name.to_owned(), value.into()));
+        span.output.push(said.into_iter().collect());
+    } else {
+        span.output = messages(Some(Value::Object(outputs)));
+    }
+}
+
+/// The messages of an object, or of the list that it is.
+fn messages(value: Option<Value>) -> Vec<Object> {
+    let list = match value {
+        Some(Value::Object(mut object)) => {
+            let names = ["messages", "output", "message", "input"];
+            let found = names.into_iter().find_map(|name| object.remove(name));
+            match found {
+                Some(found) => found,
+                None => Value::Object(object),
+            }
+        }
+        Some(other) => other,
+        None => return Vec::new(),
+    };
+    match list {
+        // Batches are lists of lists; one is recorded.
+        Value::Array(mut items) if items.first().is_some_and(Value::is_array) => {
+            messages(Some(items.swap_remove(0)))
+        }
+        Value::Array(items) => items.into_iter().filter_map(message).collect(),
+        Value::String(text) => {
+            let said = [("role", "user"), ("content", text.as_str())];
+            let said = said.map(|(name, value)| (name.to_owned(), value.into()));
+            vec![said.into_iter().collect()]
+        }
+        other => message(other).into_iter().collect(),
+    }
+}
+
+/// What a tool was given and what it gave back.
+fn tool(span: &mut Span, inputs: Option<Value>, outputs: Option<Value>, failed: Option<&Value>) {
+    span.kind = Kind::Tool;
+    span.arguments = match inputs {
+        Some(Value::Object(mut inputs)) if inputs.len() == 1 && inputs.contains_key("input") => {
+            inputs.remove("input")
+        }
+        other => other,
+    };
+    let output = match outputs {
+        Some(Value::Object(mut outputs)) if outputs.contains_key("output") => {
+            outputs.remove("output")
+        }
+        other => other,
+    };
+    let said = output
+        .clone()
+        .and_then(message)
+        .filter(|said| said.contains_key("content"));
+    let (content, status) = match said {
+        Some(mut said) => {
+            span.call = take::label(&mut said, "tool_call_id");
+            let status = take::any(&mut said, "status");
+            (words(said.remove("content")), status)
+        }
+        None => (words(output), None),
+    };
+    let failure = failed.map(|error| words(Some(error.clone())));
+    let status = status.as_ref().and_then(Value::as_str) == Some("error");
+    span.error = Some(status || failure.is_some());
+    span.result = Some(match (content.is_empty(), failure) {
+        (true, Some(failure)) => failure,
+        _ => content,
+    });
+}

@@ -1,0 +1,135 @@
+//! Samples of lm-evaluation-harness (`--log_samples`, `samples_<task>_<time>.jsonl`): a document of a
+//! task a line, with all that was asked (`arguments`) and said (`resps`: for each request the answers
+//! of its repeats).
+//!
+//! A document stands there once for each filter, with the same answers, which are taken once. A
+//! request for likelihoods has no text.
+
+use std::collections::HashSet;
+
+use serde_json::Value;
+
+use crate::Event;
+use crate::import::conversation::group_of;
+use crate::import::cut::Record;
+use crate::import::head::Certainty;
+use crate::import::reader::{Foreign, Out, Reader, entry, keep};
+use crate::import::take::{self, Object};
+use crate::think::split_think;
+use crate::transcript::wire::Fault;
+
+pub(crate) const ENTRY: Foreign = Foreign {
+    name: "lm-eval",
+    help: "samples of lm-evaluation-harness: doc_id, arguments, resps",
+    knows: |head| Certainty::Certain.when(head.any(known)),
+    shape: None,
+    whole_folder: false,
+    reader: || Box::<LmEval>::default(),
+};
+
+fn known(object: &Object) -> bool {
+    object.contains_key("doc_id") && object.contains_key("resps")
+}
+
+#[derive(Default)]
+struct LmEval {
+    /// The documents of this file that were taken.
+    taken: HashSet<String>,
+}
+
+impl Reader for LmEval {
+    fn take(&mut self, record: Record, out: &mut Out) -> Result<(), Fault> {
+        let place = record.place.clone();
+        let mut object = record.object()?;
+        let id = take::any(&mut object, "doc_id");
+        let id = match id.ok_or_else(|| take::missing("doc_id", "a number"))? {
+            Value::String(id) => id,
+            Value::Number(id) => id.to_string(),
+            other => return Err(take::wrong("doc_id", &other, "a number")),
+        };
+        let resps = take::list(&mut object, "resps")?;
+        let resps =
+            resps.ok_or_else(|| take::missing("resps", "a list of answers for each request"))?;
+        let prompts = prompts(take::any(&mut object, "arguments"));
+        if !self.taken.insert(id.clone()) {
+            out.losses.add("(the same document with another filter)");
+            return Ok(());
+        }
+        let texts = texts(resps);
+        if texts.is_empty() {
+            out.losses.add("resps (likelihoods)");
+        }
+        let several = texts.len() > 1;
+        let scores = scores(&mut object)?;
+        for (number, (request, text)) in texts.into_iter().enumerate() {
+            let pieces = split_think(&text, out.options.think.clone()).into_iter();
+            let events = pieces.map(|(side, text)| Event::of(side.body(text)));
+            let mut entry = entry(place.clone(), events.collect());
+            let transcript = &mut entry.transcript;
+            transcript.id = format!("{}/{id}", out.stem());
+            if several {
+                transcript.id += &format!("/{number}");
+            }
+            transcript.group = prompts.get(request).map(|prompt| group_of(prompt));
+            for (name, value) in &scores {
+                keep(&mut transcript.meta, name, Some(value.clone()));
+            }
+            out.emit(entry);
+        }
+        for text in ["doc", "target", "filtered_resps"] {
+            if take::any(&mut object, text).is_some() {
+                out.losses.add(text);
+            }
+        }
+        out.losses.rest("", &object);
+        Ok(())
+    }
+}
+
+/// The texts that were said, with the number of the request.
+fn texts(resps: Vec<Value>) -> Vec<(usize, String)> {
+    let mut texts = Vec::new();
+    for (request, answers) in resps.into_iter().enumerate() {
+        let answers = match answers {
+            Value::Array(answers) => answers,
+            one => vec![one],
+        };
+        texts.extend(answers.into_iter().filter_map(|answer| match answer {
+            Value::String(text) => Some((request, text)),
+            _ => None,
+        }));
+    }
+    texts
+}
+
+/// What each request asked: `{"gen_args_0": {"arg_0": …}}`, and in older files `[[…, {…}]]`.
+fn prompts(arguments: Option<Value>) -> Vec<String> {
+    let text = |value: &Value| match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    };
+    match arguments {
+        Some(Value::Object(requests)) => {
+            let first = requests.values().filter_map(|request| request.get("arg_0"));
+            first.map(text).collect()
+        }
+        Some(Value::Array(requests)) => {
+            let first = requests.iter().filter_map(|request| request.get(0));
+            first.map(text).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// What the task made of the answer, and the hashes that name document and prompt.
+fn scores(object: &mut Object) -> Result<Vec<(String, Value)>, Fault> {
+    let metrics = take::list(object, "metrics")?.unwrap_or_default();
+    let metrics = metrics.iter().filter_map(Value::as_str).map(str::to_owned);
+    let others = ["filter", "doc_hash", "prompt_hash", "target_hash"].map(str::to_owned);
+    let names: Vec<String> = metrics.chain(others).collect();
+    let numbers = names.into_iter().filter_map(|name| {
+        let value = object.remove(&name)?;
+        Some((name, value))
+    });
+    Ok(numbers.collect())
+}

@@ -1,0 +1,258 @@
+//! Sessions of opencode as `opencode export` writes them: `{"info": …, "messages": [{"info", "parts"}]}`.
+//! A message of the model may hold several steps; each step is a turn.
+
+use serde_json::Value;
+
+use crate::import::conversation::Conversation;
+use crate::import::cut::Record;
+use crate::import::head::Certainty;
+use crate::import::reader::{Foreign, Out, Reader, keep};
+use crate::import::run::{Turn, Usage};
+use crate::import::spans::words;
+use crate::import::take::{self, Object};
+use crate::import::time::{Clock, millis};
+use crate::transcript::wire::Fault;
+use crate::{Body, Place};
+
+pub(crate) const ENTRY: Foreign = Foreign {
+    name: "opencode",
+    help: "sessions of opencode, as `opencode export` writes them",
+    knows: |head| Certainty::Certain.when(head.any(known)),
+    shape: None,
+    whole_folder: false,
+    reader: || Box::new(OpenCode),
+};
+
+fn known(object: &Object) -> bool {
+    let message = |message: &Value| message.get("info").is_some() && message.get("parts").is_some();
+    let messages = object.get("messages").and_then(Value::as_array);
+    let first = messages.is_some_and(|messages| messages.iter().take(4).any(message));
+    first
+        || object
+            .get("info")
+            .is_some_and(|info| info.get("projectID").is_some())
+}
+
+struct OpenCode;
+
+impl Reader for OpenCode {
+    fn take(&mut self, record: Record, out: &mut Out) -> Result<(), Fault> {
+        let place = record.place.clone();
+        let mut object = record.object()?;
+        let mut session = Session::default();
+        let messages = take::list(&mut object, "messages")?;
+        let messages = messages.ok_or_else(|| take::missing("messages", "a list of messages"))?;
+        for message in messages {
+            let message = take::as_object("messages[]", message)?;
+            session.message(message, out)?;
+        }
+        let mut info = take::object(&mut object, "info")?.unwrap_or_default();
+        let id = take::label(&mut info, "id");
+        let entry = session.entry(place);
+        let mut entry = entry;
+        entry.transcript.id = id.unwrap_or_else(|| out.stem().to_owned());
+        for (theirs, ours) in [
+            ("title", "title"),
+            ("version", "version"),
+            ("directory", "cwd"),
+        ] {
+            keep(
+                &mut entry.transcript.meta,
+                ours,
+                take::any(&mut info, theirs),
+            );
+        }
+        out.losses.rest("info", &info);
+        out.losses.rest("", &object);
+        out.emit(entry);
+        Ok(())
+    }
+}
+
+#[derive(Default)]
+struct Session {
+    run: Conversation,
+    clock: Clock,
+    model: String,
+    reason: Option<String>,
+}
+
+impl Session {
+    fn entry(mut self, place: Place) -> crate::Entry {
+        self.run.finish(self.reason.take());
+        let mut entry = self.run.entry(place);
+        entry.transcript.model = self.model;
+        entry
+    }
+
+    fn message(&mut self, mut message: Object, out: &mut Out) -> Result<(), Fault> {
+        let mut info = take::object(&mut message, "info")?.unwrap_or_default();
+        let role = take::string(&mut info, "role")?
+            .ok_or_else(|| take::missing("role", "user or assistant"))?;
+        let time = take::object(&mut info, "time")?.unwrap_or_default();
+        let t_ms = self.clock.since(time.get("created").and_then(millis));
+        let agent = take::string(&mut info, "agent")?.or(take::string(&mut info, "mode")?);
+        if let Some(model) = take::string(&mut info, "modelID")? {
+            self.model = model;
+        }
+        let parts = take::list(&mut message, "parts")?.unwrap_or_default();
+        if role != "assistant" {
+            self.told(parts, t_ms, out)?;
+        } else {
+            for prompt in take::list(&mut info, "system")?.unwrap_or_default() {
+                self.run.system(&words(Some(prompt)), t_ms);
+            }
+            for part in parts {
+                let part = take::as_object("parts[]", part)?;
+                self.part(part, (agent.as_deref(), t_ms), out)?;
+            }
+            self.reason = match take::any(&mut info, "error") {
+                Some(error)
+                    if error.get("name").and_then(Value::as_str) == Some("MessageAbortedError") =>
+                {
+                    Some("aborted".to_owned())
+                }
+                Some(_) => Some("error".to_owned()),
+                None => take::string(&mut info, "finish")?,
+            };
+        }
+        // Sums of what the steps say, and where it was done.
+        for other in [
+            "id",
+            "sessionID",
+            "parentID",
+            "providerID",
+            "model",
+            "tokens",
+            "cost",
+            "path",
+        ] {
+            take::any(&mut info, other);
+        }
+        out.losses.rest("messages[].info", &info);
+        out.losses.rest("messages[]", &message);
+        Ok(())
+    }
+
+    /// What came from outside; what opencode adds to it itself is marked as made.
+    fn told(&mut self, parts: Vec<Value>, t_ms: Option<f64>, out: &mut Out) -> Result<(), Fault> {
+        for part in parts {
+            let mut part = take::as_object("parts[]", part)?;
+            let made = take::any(&mut part, "synthetic") == Some(Value::Bool(true));
+            match take::string(&mut part, "text")? {
+                Some(text) if made => self.run.system(&text, t_ms),
+                Some(text) => self.run.user(text, t_ms),
+                None => {
+                    let kind = take::string(&mut part, "type")?.unwrap_or_default();
+                    out.losses.add(&format!("messages[].parts[] ({kind})"));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn part(
+        &mut self,
+        mut part: Object,
+        (agent, t_ms): (Option<&str>, Option<f64>),
+        out: &mut Out,
+    ) -> Result<(), Fault> {
+        let time = take::object(&mut part, "time")?.unwrap_or_default();
+        let own = self
+            .clock
+            .since(time.get("start").and_then(millis))
+            .or(t_ms);
+        let kind = take::string(&mut part, "type")?.unwrap_or_default();
+        match kind.as_str() {
+            "step-start" => self.run.turn(Turn {
+                agent: agent.map(str::to_owned),
+                t_ms,
+                ..Turn::default()
+            }),
+            "step-finish" => {
+                let tokens = take::object(&mut part, "tokens")?.unwrap_or_default();
+                self.run.used(usage(&tokens));
+                for other in ["cost", "reason"] {
+                    take::any(&mut part, other);
+                }
+            }
+            "reasoning" => {
+                let text = take::string(&mut part, "text")?.unwrap_or_default();
+                self.run.act(Body::Reasoning(text), own);
+            }
+            "text" => {
+                let text = take::string(&mut part, "text")?.unwrap_or_default();
+                for (side, text) in crate::think::split_think(&text, out.options.think.clone()) {
+                    self.run.act(side.body(text), own);
+                }
+            }
+            "tool" => self.tool(&mut part, t_ms)?,
+            other => {
+                out.losses.add(&format!("messages[].parts[] ({other})"));
+                return Ok(());
+            }
+        }
+        for other in [
+            "id",
+            "sessionID",
+            "messageID",
+            "snapshot",
+            "synthetic",
+            "metadata",
+        ] {
+            take::any(&mut part, other);
+        }
+        out.losses.rest("messages[].parts[]", &part);
+        Ok(())
+    }
+
+    /// A call, and its result where it has one.
+    fn tool(&mut self, part: &mut Object, t_ms: Option<f64>) -> Result<(), Fault> {
+        let id = take::label(part, "callID");
+        let name = take::string(part, "tool")?;
+        let mut state = take::object(part, "state")?.unwrap_or_default();
+        let time = take::object(&mut state, "time")?.unwrap_or_default();
+        let mut at = |name: &str| self.clock.since(time.get(name).and_then(millis)).or(t_ms);
+        let (began, ended) = (at("start"), at("end"));
+        let call = Body::ToolCall {
+            id: id.clone(),
+            name: name.ok_or_else(|| take::missing("tool", "the name of a tool"))?,
+            arguments: take::any(&mut state, "input").unwrap_or_default(),
+        };
+        self.run.act(call, began);
+        let status = take::string(&mut state, "status")?.unwrap_or_default();
+        let (content, error) = match status.as_str() {
+            "completed" => (take::any(&mut state, "output"), false),
+            "error" => (take::any(&mut state, "error"), true),
+            // It was cut off: the call stays open.
+            _ => return Ok(()),
+        };
+        let body = Body::ToolResult {
+            id,
+            content: words(content),
+            error: Some(error),
+        };
+        // A step goes on after the results of its calls.
+        self.run.events.push(crate::Event {
+            t_ms: ended,
+            ..crate::Event::of(body)
+        });
+        Ok(())
+    }
+}
+
+/// Tokens of a step: those of the cache are counted apart from the input.
+fn usage(tokens: &Object) -> Usage {
+    let count = |path: &str| {
+        Value::Object(tokens.clone())
+            .pointer(path)
+            .and_then(Value::as_u64)
+    };
+    let cached = count("/cache/read");
+    let apart = cached.unwrap_or(0) + count("/cache/write").unwrap_or(0);
+    Usage {
+        sent: count("/input").map(|input| input + apart),
+        wrote: count("/output").map(|output| output + count("/reasoning").unwrap_or(0)),
+        cached,
+    }
+}

@@ -1,0 +1,390 @@
+//! Events of OpenHands: a trajectory (a list of them), or a folder with a file for each, in the form
+//! of its server (`action` and `observation`) and in that of its SDK (`kind`).
+//!
+//! Files of a folder with one event each are one run; a file with more is a run of its own.
+
+use serde_json::Value;
+
+use crate::import::conversation::{Conversation, written};
+use crate::import::cut::Record;
+use crate::import::head::{Certainty, Head};
+use crate::import::reader::{Foreign, Out, Reader};
+use crate::import::run::{Turn, Usage};
+use crate::import::take::{self, Object};
+use crate::import::time::{Clock, millis};
+use crate::think::split_think;
+use crate::transcript::wire::Fault;
+use crate::{Body, Place};
+
+pub(crate) const ENTRY: Foreign = Foreign {
+    name: "openhands",
+    help: "events of OpenHands: a trajectory, or a folder with a file for each event",
+    knows,
+    shape: None,
+    whole_folder: true,
+    reader: || Box::<OpenHands>::default(),
+};
+
+fn knows(head: &Head) -> Certainty {
+    let text = |object: &Object, name| object.get(name).is_some_and(Value::is_string);
+    let event = |object: &Object| {
+        let server = text(object, "action") || text(object, "observation");
+        text(object, "source") && text(object, "timestamp") && (server || text(object, "kind"))
+    };
+    Certainty::Certain.when(head.any(event))
+}
+
+/// One run.
+#[derive(Default)]
+struct OpenHands {
+    place: Option<Place>,
+    run: Conversation,
+    model: String,
+    clock: Clock,
+    /// The response that the last event of the model was read from.
+    response: Option<String>,
+    /// How the run ended, as far as it is known.
+    reason: Option<String>,
+}
+
+impl Reader for OpenHands {
+    fn take(&mut self, record: Record, out: &mut Out) -> Result<(), Fault> {
+        let place = record.place.clone();
+        let mut object = record.object()?;
+        self.event(&mut object, out)?;
+        out.losses.rest("[]", &object);
+        self.place.get_or_insert(place);
+        Ok(())
+    }
+
+    fn end(&mut self, out: &mut Out) {
+        let Some(place) = self.place.take() else {
+            return;
+        };
+        let mut run = std::mem::take(&mut self.run);
+        run.finish(self.reason.take());
+        let mut entry = run.entry(place);
+        entry.transcript.model = std::mem::take(&mut self.model);
+        entry.transcript.id = out.stem().to_owned();
+        out.emit(entry);
+    }
+}
+
+/// What an event says: who, what, and when.
+struct Said {
+    bodies: Vec<Body>,
+    /// The response of the model that it was read from.
+    response: Option<String>,
+    usage: Usage,
+}
+
+impl OpenHands {
+    fn event(&mut self, event: &mut Object, out: &mut Out) -> Result<(), Fault> {
+        let stamp = take::any(event, "timestamp").as_ref().and_then(millis);
+        let source = take::string(event, "source")?.unwrap_or_default();
+        take::any(event, "id");
+        let t_ms = self.clock.since(stamp);
+        let said = match take::string(event, "kind")? {
+            Some(kind) => self.sdk(&kind, (&source, t_ms), event, out)?,
+            None => self.server((&source, t_ms), event, out)?,
+        };
+        let outside = |body: &Body| matches!(body, Body::ToolResult { .. } | Body::User(_));
+        if !said.bodies.iter().all(outside) {
+            self.response = said.response.clone();
+            self.run.turn(Turn {
+                response: said.response,
+                usage: said.usage,
+                t_ms,
+                ..Turn::default()
+            });
+        }
+        for body in said.bodies {
+            self.run.push(body, t_ms);
+        }
+        Ok(())
+    }
+
+    /// An event in the server's form.
+    fn server(
+        &mut self,
+        (source, t_ms): (&str, Option<f64>),
+        event: &mut Object,
+        out: &mut Out,
+    ) -> Result<Said, Fault> {
+        let mut call = take::object(event, "tool_call_metadata")?.unwrap_or_default();
+        let mut response = take::object(&mut call, "model_response")?.unwrap_or_default();
+        let id = take::string(&mut call, "tool_call_id")?;
+        let function = take::string(&mut call, "function_name")?;
+        let mut said = Said {
+            bodies: Vec::new(),
+            response: take::string(&mut response, "id")?,
+            usage: Usage::default(),
+        };
+        // What it did in words, for people.
+        let message = take::string(event, "message")?;
+        if let Some(action) = take::string(event, "action")? {
+            let mut args = take::object(event, "args")?.unwrap_or_default();
+            if source == "user" {
+                let text = take::string(&mut args, "content")?.or(message);
+                self.run.user(text.unwrap_or_default(), t_ms);
+                return Ok(said);
+            }
+            if action == "system" {
+                let prompt = take::string(&mut args, "content")?.or(message);
+                self.run.system(&prompt.unwrap_or_default(), t_ms);
+                return Ok(said);
+            }
+            if source != "agent" || matches!(action.as_str(), "recall" | "null") {
+                out.losses.add(&format!("[] (action {action})"));
+                return Ok(said);
+            }
+            if said.response.is_none() || said.response != self.response {
+                said.bodies.extend(reasoning(&response));
+            }
+            said.usage = self.model(&mut response, out)?;
+            out.losses.rest("[].tool_call_metadata", &call);
+            self.acted(&action, function, id, args, &mut said.bodies, out)?;
+            return Ok(said);
+        }
+        let observation = take::string(event, "observation")?;
+        let observation =
+            observation.ok_or_else(|| take::missing("action", "`action` or `observation`"))?;
+        let content = take::any(event, "content");
+        let mut extras = take::object(event, "extras")?.unwrap_or_default();
+        let success = take::any(event, "success");
+        match observation.as_str() {
+            "agent_state_changed" => {
+                let state = take::string(&mut extras, "agent_state")?;
+                let over = |state: &String| {
+                    matches!(
+                        state.as_str(),
+                        "finished" | "error" | "rejected" | "stopped"
+                    )
+                };
+                self.reason = state.filter(over).or(self.reason.take());
+            }
+            // That a thought was written down: it is no call, so this is no result.
+            "think" if id.is_none() => out.losses.add("[] (observation think)"),
+            "null" | "recall" => out.losses.add(&format!("[] (observation {observation})")),
+            _ => said.bodies.push(Body::ToolResult {
+                id,
+                content: words(content),
+                error: match (observation.as_str(), success) {
+                    ("error", _) => Some(true),
+                    (_, Some(Value::Bool(success))) => Some(!success),
+                    _ => exit_code(&mut extras).map(|code| code != 0),
+                },
+            }),
+        }
+        out.losses.rest("[].extras", &extras);
+        Ok(said)
+    }
+
+    /// What the agent did: it spoke, thought, ended, or called a tool.
+    fn acted(
+        &mut self,
+        action: &str,
+        function: Option<String>,
+        id: Option<String>,
+        mut args: Object,
+        bodies: &mut Vec<Body>,
+        out: &mut Out,
+    ) -> Result<(), Fault> {
+        let thought = take::string(&mut args, "thought")?.filter(|text| !text.is_empty());
+        match action {
+            "message" => {
+                let text = take::string(&mut args, "content")?.unwrap_or_default();
+                bodies.extend(split(&text, out));
+            }
+            "think" => {
+                bodies.extend(thought.map(Body::Reasoning));
+            }
+            _ => {
+                bodies.extend(thought.iter().flat_map(|text| split(text, out)));
+                if action == "finish" {
+                    let last = take::string(&mut args, "final_thought")?.unwrap_or_default();
+                    bodies.extend(split(&last, out));
+                    self.reason = Some("finish".to_owned());
+                } else {
+                    bodies.push(Body::ToolCall {
+                        id,
+                        name: function.unwrap_or_else(|| action.to_owned()),
+                        arguments: Value::Object(std::mem::take(&mut args)),
+                    });
+                }
+            }
+        }
+        out.losses.rest("[].args", &args);
+        Ok(())
+    }
+
+    /// Model and tokens, from the response.
+    fn model(&mut self, response: &mut Object, out: &mut Out) -> Result<Usage, Fault> {
+        if let Some(model) = take::string(response, "model")? {
+            self.model = model;
+        }
+        let mut usage = take::object(response, "usage")?.unwrap_or_default();
+        let used = Usage::taken(&mut usage);
+        out.losses
+            .rest("[].tool_call_metadata.model_response.usage", &usage);
+        // What it said stands in the action too.
+        take::any(response, "choices");
+        out.losses
+            .rest("[].tool_call_metadata.model_response", response);
+        Ok(used)
+    }
+
+    /// An event in the SDK's form.
+    fn sdk(
+        &mut self,
+        kind: &str,
+        from: (&str, Option<f64>),
+        event: &mut Object,
+        out: &mut Out,
+    ) -> Result<Said, Fault> {
+        let response = take::string(event, "llm_response_id")?;
+        let id = take::string(event, "tool_call_id")?;
+        let name = take::string(event, "tool_name")?;
+        let bodies = match kind {
+            "ActionEvent" => action(event, id, name.unwrap_or_default(), out)?,
+            "ObservationEvent" => vec![observation(event, id, out)?],
+            "AgentErrorEvent" => vec![Body::ToolResult {
+                id,
+                content: take::string(event, "error")?.unwrap_or_default(),
+                error: Some(true),
+            }],
+            "MessageEvent" => self.message(from, event, out)?,
+            "SystemPromptEvent" => {
+                let prompt = words(prompt(take::any(event, "system_prompt")));
+                self.run.system(&prompt, from.1);
+                Vec::new()
+            }
+            other => {
+                out.losses.add(&format!("[] ({other})"));
+                event.clear();
+                Vec::new()
+            }
+        };
+        Ok(Said {
+            bodies,
+            response,
+            usage: Usage::default(),
+        })
+    }
+
+    /// What the agent said, or what it was told.
+    fn message(
+        &mut self,
+        (source, t_ms): (&str, Option<f64>),
+        event: &mut Object,
+        out: &mut Out,
+    ) -> Result<Vec<Body>, Fault> {
+        let mut message = take::object(event, "llm_message")?.unwrap_or_default();
+        let text = words(take::any(&mut message, "content"));
+        take::any(&mut message, "role");
+        let mut bodies = Vec::new();
+        if source == "agent" {
+            bodies.extend(thinking(&mut message)?);
+            bodies.extend(split(&text, out));
+        } else {
+            self.run.user(text, t_ms);
+        }
+        out.losses.rest("[].llm_message", &message);
+        Ok(bodies)
+    }
+}
+
+/// What the agent thought and the tool that it then called.
+fn action(
+    event: &mut Object,
+    id: Option<String>,
+    name: String,
+    out: &mut Out,
+) -> Result<Vec<Body>, Fault> {
+    let mut bodies = Vec::from_iter(thinking(event)?);
+    let thought = words(take::any(event, "thought"));
+    bodies.extend(split(&thought, out));
+    let mut call = take::object(event, "tool_call")?.unwrap_or_default();
+    let arguments = take::any(&mut call, "arguments").map(written);
+    for repeated in ["id", "name"] {
+        take::any(&mut call, repeated);
+    }
+    out.losses.rest("[].tool_call", &call);
+    // The same, once it was read.
+    let action = take::any(event, "action");
+    bodies.push(Body::ToolCall {
+        id,
+        name,
+        arguments: arguments.or(action).unwrap_or_default(),
+    });
+    Ok(bodies)
+}
+
+/// The return code of a command.
+fn exit_code(extras: &mut Object) -> Option<i64> {
+    let inner = |extras: &mut Object| {
+        let metadata = extras.get_mut("metadata")?.as_object_mut()?;
+        metadata.remove("exit_code")
+    };
+    let code = take::any(extras, "exit_code").or_else(|| inner(extras));
+    code?.as_i64()
+}
+
+/// The text of a prompt, which is a block of its own.
+fn prompt(block: Option<Value>) -> Option<Value> {
+    match block? {
+        Value::Object(mut block) => block.remove("text"),
+        other => Some(other),
+    }
+}
+
+/// What a tool gave back.
+fn observation(event: &mut Object, id: Option<String>, out: &mut Out) -> Result<Body, Fault> {
+    let mut observation = take::object(event, "observation")?.unwrap_or_default();
+    let flag = take::any(&mut observation, "is_error");
+    let error = flag.as_ref().and_then(Value::as_bool);
+    let content = ["content", "output"]
+        .into_iter()
+        .find_map(|f| take::any(&mut observation, f));
+    let content = words(content);
+    out.losses.rest("[].observation", &observation);
+    Ok(Body::ToolResult { id, content, error })
+}
+
+/// What a model thought before an event of the SDK.
+fn thinking(object: &mut Object) -> Result<Option<Body>, Fault> {
+    let content = take::string(object, "reasoning_content")?.filter(|text| !text.is_empty());
+    let blocks = take::list(object, "thinking_blocks")?.unwrap_or_default();
+    let texts = blocks
+        .iter()
+        .filter_map(|block| block.get("thinking")?.as_str());
+    let blocks = Some(texts.collect::<String>()).filter(|text| !text.is_empty());
+    Ok(content.or(blocks).map(Body::Reasoning))
+}
+
+/// What a model thought, in the response that an action was read from.
+fn reasoning(response: &Object) -> Option<Body> {
+    let choices = response.get("choices")?;
+    let text = choices.get(0)?.get("message")?.get("reasoning_content")?;
+    Some(Body::Reasoning(text.as_str()?.to_owned()))
+}
+
+fn split(text: &str, out: &Out) -> Vec<Body> {
+    let pieces = split_think(text, out.options.think.clone()).into_iter();
+    pieces.map(|(side, text)| side.body(text)).collect()
+}
+
+/// The text of a text or of blocks.
+fn words(content: Option<Value>) -> String {
+    match content {
+        None => String::new(),
+        Some(Value::String(text)) => text,
+        Some(Value::Array(blocks)) => {
+            let texts = blocks
+                .iter()
+                .map(|block| block.get("text").unwrap_or(block));
+            texts.filter_map(Value::as_str).collect()
+        }
+        Some(other) => other.to_string(),
+    }
+}

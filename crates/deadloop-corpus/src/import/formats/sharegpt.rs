@@ -1,0 +1,61 @@
+//! ShareGPT, as data sets of recorded chats are written: `{"conversations": [{"from": "human",
+//! "value": …}, {"from": "gpt", "value": …}]}`, a conversation a line or a list of them. Older ones
+//! say `items`.
+
+use serde_json::Value;
+
+use crate::import::conversation::Conversation;
+use crate::import::cut::Record;
+use crate::import::head::Certainty;
+use crate::import::reader::{Foreign, Out, Reader};
+use crate::import::take::{self, Object};
+use crate::transcript::wire::Fault;
+
+use super::huggingface::{columns, name};
+
+pub(crate) const ENTRY: Foreign = Foreign {
+    name: "sharegpt",
+    help: "ShareGPT: conversations of from and value",
+    knows: |head| Certainty::Certain.when(head.any(known)),
+    shape: None,
+    whole_folder: false,
+    reader: || Box::new(ShareGpt),
+};
+
+const MESSAGES: [&str; 2] = ["conversations", "items"];
+
+fn known(object: &Object) -> bool {
+    let messages = MESSAGES
+        .iter()
+        .find_map(|name| object.get(*name)?.as_array());
+    let says = |message: &Value| message.get("from").is_some() && message.get("value").is_some();
+    messages.is_some_and(|messages| messages.iter().take(4).any(says))
+}
+
+struct ShareGpt;
+
+impl Reader for ShareGpt {
+    fn take(&mut self, record: Record, out: &mut Out) -> Result<(), Fault> {
+        let place = record.place.clone();
+        let mut object = record.object()?;
+        let mut conversation = Conversation::default();
+        for field in MESSAGES {
+            for message in take::list(&mut object, field)?.unwrap_or_default() {
+                let message = take::as_object("conversations[]", message)?;
+                let think = out.options.think.clone();
+                conversation.message(message, "conversations[]", None, think, &mut out.losses)?;
+            }
+        }
+        if conversation.turns() == 0 {
+            return Err(take::missing(
+                "conversations",
+                "at least one message from gpt",
+            ));
+        }
+        let mut entry = conversation.entry(place);
+        name(&mut entry.transcript, &mut object)?;
+        columns(&mut entry.transcript.meta, object, &mut out.losses);
+        out.emit(entry);
+        Ok(())
+    }
+}

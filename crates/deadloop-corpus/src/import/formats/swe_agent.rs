@@ -1,0 +1,275 @@
+//! Trajectories of SWE-agent (`<instance>.traj`): what the model answered at each step, the action
+//! that was read from it and what came of that; and those of mini-swe-agent (`.traj.json`), which
+//! are messages.
+//!
+//! Queries and the history hold what the steps hold, and are left out.
+
+use serde_json::{Map, Value};
+
+use crate::import::conversation::Conversation;
+use crate::import::cut::Record;
+use crate::import::head::Certainty;
+use crate::import::reader::{Foreign, Out, Reader, keep};
+use crate::import::run::Turn;
+use crate::import::take::{self, Object};
+use crate::import::time::{Clock, millis};
+use crate::think::split_think;
+use crate::transcript::wire::Fault;
+use crate::{Body, Event, Transcript};
+
+pub(crate) const ENTRY: Foreign = Foreign {
+    name: "swe-agent",
+    help: "trajectories of SWE-agent and mini-swe-agent (.traj)",
+    knows: |head| Certainty::Certain.when(head.any(known)),
+    shape: None,
+    whole_folder: false,
+    reader: || Box::new(SweAgent),
+};
+
+fn known(object: &Object) -> bool {
+    let steps = object.get("trajectory").and_then(Value::as_array);
+    let step = |step: &Value| step.get("action").is_some() && step.get("observation").is_some();
+    mini(object) || steps.is_some_and(|steps| steps.iter().take(4).any(step))
+}
+
+fn mini(object: &Object) -> bool {
+    let format = object.get("trajectory_format").and_then(Value::as_str);
+    format.is_some_and(|format| format.starts_with("mini-swe-agent"))
+}
+
+struct SweAgent;
+
+impl Reader for SweAgent {
+    fn take(&mut self, record: Record, out: &mut Out) -> Result<(), Fault> {
+        let place = record.place.clone();
+        let mut object = record.object()?;
+        let run = match mini(&object) {
+            true => messages(&mut object, out)?,
+            false => steps(&mut object, out)?,
+        };
+        let mut entry = run.entry(place);
+        let transcript = &mut entry.transcript;
+        let id = |event: &Event| matches!(&event.body, Body::ToolCall { id: Some(_), .. });
+        let read = transcript.meta.contains_key("args") && !transcript.events.iter().any(id);
+        // What was done was read from the model's words.
+        keep(&mut transcript.meta, "args", read.then(|| "text".into()));
+        about(transcript, &mut object, out)?;
+        out.losses.rest("", &object);
+        transcript.id = out.stem().to_owned();
+        out.emit(entry);
+        Ok(())
+    }
+}
+
+/// The messages of mini-swe-agent.
+fn messages(object: &mut Object, out: &mut Out) -> Result<Conversation, Fault> {
+    let mut conversation = Conversation::default();
+    let mut clock = Clock::default();
+    let mut asked = false;
+    for message in take::list(object, "messages")?.unwrap_or_default() {
+        let mut message = take::as_object("messages[]", message)?;
+        // Its last word is that it is over.
+        if message.get("role").and_then(Value::as_str) == Some("exit") {
+            continue;
+        }
+        let stamp = take::any(&mut message, "timestamp")
+            .as_ref()
+            .and_then(millis);
+        let t_ms = clock.since(stamp);
+        extra(&mut message);
+        let role = message.get("role").and_then(Value::as_str);
+        if role == Some("user") && std::mem::take(&mut asked) {
+            conversation.push(observed(message), t_ms);
+            continue;
+        }
+        let command = (role == Some("assistant"))
+            .then(|| command(&message))
+            .flatten();
+        let think = out.options.think.clone();
+        conversation.message(message, "messages[]", t_ms, think, &mut out.losses)?;
+        if let Some(command) = command {
+            asked = true;
+            let call = Body::ToolCall {
+                id: None,
+                name: "bash".to_owned(),
+                arguments: Value::String(command),
+            };
+            conversation.push(call, t_ms);
+        }
+    }
+    Ok(conversation)
+}
+
+/// The command in a message of a model without tools: the one block of shell in its text.
+fn command(message: &Object) -> Option<String> {
+    let calls = message.get("tool_calls").and_then(Value::as_array);
+    if calls.is_some_and(|calls| !calls.is_empty()) {
+        return None;
+    }
+    let said = message.get("content")?.as_str()?;
+    let mut blocks = said.split("```").skip(1).step_by(2).filter_map(|block| {
+        let (name, command) = block.split_once('\n')?;
+        matches!(name.trim(), "bash" | "mswea_bash_command").then(|| command.trim().to_owned())
+    });
+    let only = blocks.next()?;
+    blocks.next().is_none().then_some(only)
+}
+
+/// What came of a command, which the model is told as a user says it.
+fn observed(mut message: Object) -> Body {
+    let error = take::any(&mut message, "is_error").and_then(|error| error.as_bool());
+    let content = text(&Value::Object(message));
+    Body::ToolResult {
+        id: None,
+        error: error.or(returned(&content).map(|code| code != 0)),
+        content,
+    }
+}
+
+/// The return code that an observation begins with.
+fn returned(content: &str) -> Option<i64> {
+    let rest = content.trim_start().strip_prefix("<returncode>")?;
+    rest.split_once('<')?.0.trim().parse().ok()
+}
+
+/// What mini-swe-agent keeps beside a message: the response that it is of, and a command's return code.
+fn extra(message: &mut Object) {
+    let Some(Value::Object(extra)) = message.get_mut("extra") else {
+        return;
+    };
+    let response = extra.get_mut("response").and_then(Value::as_object_mut);
+    let usage = response.and_then(|response| response.remove("usage"));
+    let code = extra.remove("returncode").filter(Value::is_i64);
+    if let Some(usage) = usage.filter(Value::is_object) {
+        message.insert("usage".to_owned(), usage);
+    }
+    if let Some(code) = code {
+        message.insert("is_error".to_owned(), Value::Bool(code != 0));
+    }
+}
+
+fn steps(object: &mut Object, out: &mut Out) -> Result<Conversation, Fault> {
+    let mut run = Conversation::default();
+    let history = take::list(object, "history")?.unwrap_or_default();
+    for message in &history {
+        let role = message.get("role").and_then(Value::as_str);
+        if role == Some("system") {
+            run.system(&text(message), None);
+        }
+    }
+    run.user(task(&history).unwrap_or_default(), None);
+    let steps = take::list(object, "trajectory")?;
+    for step in steps.ok_or_else(|| take::missing("trajectory", "a list of steps"))? {
+        let mut step = take::as_object("trajectory[]", step)?;
+        run.turn(Turn::default());
+        run.events.extend(events(&mut step, out)?);
+        for repeated in ["query", "messages", "state"] {
+            if take::any(&mut step, repeated).is_some() {
+                out.losses.add(&format!("trajectory[].{repeated}"));
+            }
+        }
+        out.losses.rest("trajectory[]", &step);
+    }
+    if !history.is_empty() {
+        out.losses.add("history");
+    }
+    Ok(run)
+}
+
+/// What happened at a step.
+fn events(step: &mut Object, out: &Out) -> Result<Vec<Event>, Fault> {
+    let mut events = Vec::new();
+    for block in take::list(step, "thinking_blocks")?.unwrap_or_default() {
+        let text = block.get("thinking").and_then(Value::as_str);
+        events.extend(text.map(|text| Event::of(Body::Reasoning(text.to_owned()))));
+    }
+    let thought = take::string(step, "thought")?;
+    let response = take::string(step, "response")?.filter(|text| !text.is_empty());
+    let text = response.or(thought).unwrap_or_default();
+    let pieces = split_think(&text, out.options.think.clone()).into_iter();
+    events.extend(pieces.map(|(side, text)| Event::of(side.body(text))));
+    let action = take::string(step, "action")?.unwrap_or_default();
+    let observation = take::string(step, "observation")?.unwrap_or_default();
+    let seconds = take::any(step, "execution_time");
+    if let Some(name) = action.split_whitespace().next() {
+        events.push(Event::of(Body::ToolCall {
+            id: None,
+            name: name.to_owned(),
+            arguments: Value::String(action.clone()),
+        }));
+        let mut result = Event::of(Body::ToolResult {
+            id: None,
+            content: observation,
+            error: None,
+        });
+        keep(&mut result.rest, "execution_time", seconds);
+        events.push(result);
+    }
+    Ok(events)
+}
+
+/// The task, as the model was told it; examples before it are not meant.
+fn task(history: &[Value]) -> Option<String> {
+    let asked = history.iter().find(|item| {
+        let role = item.get("role").and_then(Value::as_str);
+        role == Some("user") && item.get("is_demo") != Some(&Value::Bool(true))
+    });
+    asked.map(text)
+}
+
+/// The text of a message of the history.
+fn text(message: &Value) -> String {
+    match message.get("content") {
+        Some(Value::String(text)) => text.clone(),
+        Some(Value::Array(blocks)) => {
+            let texts = blocks
+                .iter()
+                .filter_map(|block| block.get("text")?.as_str());
+            texts.collect()
+        }
+        _ => String::new(),
+    }
+}
+
+/// What stands beside the steps: the model, how it ended, what it cost.
+fn about(transcript: &mut Transcript, object: &mut Object, out: &mut Out) -> Result<(), Fault> {
+    let mut info = take::object(object, "info")?.unwrap_or_default();
+    let reason = take::string(&mut info, "exit_status")?;
+    if reason.is_some() {
+        transcript.events.push(Event::of(Body::Finish { reason }));
+    }
+    keep(
+        &mut transcript.meta,
+        "usage",
+        take::any(&mut info, "model_stats"),
+    );
+    keep(
+        &mut transcript.meta,
+        "environment",
+        take::any(object, "environment"),
+    );
+    let config = match take::any(object, "replay_config") {
+        // A configuration, as JSON in a string.
+        Some(Value::String(text)) => serde_json::from_str(&text).unwrap_or(Value::Null),
+        Some(other) => other,
+        None => Value::Object(
+            info.remove("config")
+                .map(object_or_empty)
+                .unwrap_or_default(),
+        ),
+    };
+    let names = ["/agent/model/name", "/model/model_name"];
+    let name = names
+        .into_iter()
+        .find_map(|path| config.pointer(path)?.as_str());
+    transcript.model = name.unwrap_or_default().to_owned();
+    out.losses.rest("info", &info);
+    Ok(())
+}
+
+fn object_or_empty(value: Value) -> Map<String, Value> {
+    match value {
+        Value::Object(map) => map,
+        _ => Map::new(),
+    }
+}

@@ -1,0 +1,178 @@
+//! Results of tau2-bench: `{info, tasks, simulations}`, each simulation a run with its messages. A user who
+//! has tools of their own calls them outside of the run: those calls and results are left out.
+
+use serde_json::Value;
+
+use crate::import::conversation::Conversation;
+use crate::import::cut::Record;
+use crate::import::head::Certainty;
+use crate::import::reader::{Foreign, Out, Reader, keep};
+use crate::import::take::{self, Object};
+use crate::import::time::{Clock, millis};
+use crate::transcript::wire::Fault;
+use crate::{Entry, Place};
+
+pub(crate) const ENTRY: Foreign = Foreign {
+    name: "tau2",
+    help: "results of tau2-bench: simulations with their messages",
+    knows: |head| Certainty::Certain.when(head.any(known)),
+    shape: None,
+    whole_folder: false,
+    reader: || Box::new(Tau2),
+};
+
+fn known(object: &Object) -> bool {
+    let runs = object.get("simulations").is_some_and(Value::is_array);
+    let info = object.get("info").and_then(Value::as_object);
+    runs || info.is_some_and(|info| info.contains_key("agent_info"))
+}
+
+struct Tau2;
+
+impl Reader for Tau2 {
+    fn take(&mut self, record: Record, out: &mut Out) -> Result<(), Fault> {
+        let place = record.place.clone();
+        let mut object = record.object()?;
+        let info = take::object(&mut object, "info")?.unwrap_or_default();
+        let runs = take::list(&mut object, "simulations")?;
+        let runs = runs.ok_or_else(|| take::missing("simulations", "a list of runs"))?;
+        if runs.is_empty() {
+            return Err(Fault::new("no simulations", "at least one run"));
+        }
+        let mut found = Vec::new();
+        for run in runs {
+            let run = take::as_object("simulations[]", run)?;
+            found.push(simulation(run, &info, &place, out)?);
+        }
+        // What was asked and what a right answer is.
+        if take::any(&mut object, "tasks").is_some() {
+            out.losses.add("tasks");
+        }
+        out.losses.rest("", &object);
+        found.into_iter().for_each(|entry| out.emit(entry));
+        Ok(())
+    }
+}
+
+fn simulation(
+    mut run: Object,
+    info: &Object,
+    place: &Place,
+    out: &mut Out,
+) -> Result<Entry, Fault> {
+    let task = take::label(&mut run, "task_id").unwrap_or_default();
+    let trial = take::count(&mut run, "trial")?.unwrap_or(0);
+    let (mut conversation, mut clock) = (Conversation::default(), Clock::default());
+    for message in take::list(&mut run, "messages")?.unwrap_or_default() {
+        let mut message = take::as_object("messages[]", message)?;
+        let several = take::list(&mut message, "tool_messages")?;
+        let all = match several {
+            Some(several) => several,
+            None => vec![Value::Object(message)],
+        };
+        for message in all {
+            let message = take::as_object("messages[]", message)?;
+            said(&mut conversation, message, &mut clock, out)?;
+        }
+    }
+    let reason = take::string(&mut run, "termination_reason")?;
+    conversation.finish(reason.as_deref().map(ended).map(str::to_owned));
+    let mut entry = conversation.entry(place.clone());
+    let transcript = &mut entry.transcript;
+    transcript.id = format!("{}/{task}-{trial}", out.stem());
+    transcript.group = Some(format!("task-{task}"));
+    let at = |path: &str| Value::Object(info.clone()).pointer(path).cloned();
+    let model = at("/agent_info/llm");
+    transcript.model = model
+        .and_then(|m| Some(m.as_str()?.to_owned()))
+        .unwrap_or_default();
+    keep(
+        &mut transcript.meta,
+        "env",
+        at("/environment_info/domain_name"),
+    );
+    keep(&mut transcript.meta, "exit", reason.map(Value::from));
+    let mut reward = take::object(&mut run, "reward_info")?.unwrap_or_default();
+    keep(
+        &mut transcript.meta,
+        "reward",
+        take::any(&mut reward, "reward"),
+    );
+    if !reward.is_empty() {
+        out.losses.add("simulations[].reward_info");
+    }
+    for other in [
+        "id",
+        "timestamp",
+        "start_time",
+        "end_time",
+        "duration",
+        "seed",
+    ] {
+        take::any(&mut run, other);
+    }
+    out.losses.rest("simulations[]", &run);
+    Ok(entry)
+}
+
+/// A message: results carry the id of their call as their own.
+fn said(
+    run: &mut Conversation,
+    mut message: Object,
+    clock: &mut Clock,
+    out: &mut Out,
+) -> Result<(), Fault> {
+    let stamp = take::any(&mut message, "timestamp")
+        .as_ref()
+        .and_then(millis);
+    let t_ms = clock.since(stamp);
+    for other in ["turn_idx", "cost"] {
+        take::any(&mut message, other);
+    }
+    if take::any(&mut message, "raw_data").is_some() {
+        out.losses.add("messages[].raw_data");
+    }
+    let role = message
+        .get("role")
+        .and_then(Value::as_str)
+        .unwrap_or_default();
+    let of_user = message.get("requestor").and_then(Value::as_str) == Some("user");
+    match role {
+        "tool" if of_user => {
+            out.losses.add("messages[] (a result of the user's tool)");
+            return Ok(());
+        }
+        "tool" => {
+            for (theirs, ours) in [("id", "tool_call_id"), ("error", "is_error")] {
+                if let Some(value) = message.remove(theirs) {
+                    message.insert(ours.to_owned(), value);
+                }
+            }
+            take::any(&mut message, "requestor");
+        }
+        "user" => {
+            for _ in take::list(&mut message, "tool_calls")?.unwrap_or_default() {
+                out.losses.add("messages[] (a call of the user's tool)");
+            }
+            take::any(&mut message, "usage");
+        }
+        _ => {
+            let calls = message.get_mut("tool_calls").and_then(Value::as_array_mut);
+            for call in calls.into_iter().flatten().filter_map(Value::as_object_mut) {
+                call.remove("requestor");
+            }
+        }
+    }
+    let think = out.options.think.clone();
+    run.message(message, "messages[]", t_ms, think, &mut out.losses)
+}
+
+/// How a run ended, in the words that finishes have.
+fn ended(reason: &str) -> &str {
+    match reason {
+        "user_stop" | "agent_stop" => "stop",
+        "max_steps" => "limit",
+        "too_many_errors" | "agent_error" | "user_error" => "error",
+        other => other,
+    }
+}

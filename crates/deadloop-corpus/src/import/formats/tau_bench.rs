@@ -1,0 +1,57 @@
+//! Results of tau-bench: a list of `{task_id, reward, info, traj, trial}`, each with the messages of a run.
+
+use serde_json::Value;
+
+use crate::import::conversation::Conversation;
+use crate::import::cut::Record;
+use crate::import::head::Certainty;
+use crate::import::reader::{Foreign, Out, Reader, keep};
+use crate::import::take::{self, Object};
+use crate::transcript::wire::Fault;
+
+pub(crate) const ENTRY: Foreign = Foreign {
+    name: "tau-bench",
+    help: "results of tau-bench: task_id, reward, traj",
+    knows: |head| Certainty::Certain.when(head.any(known)),
+    shape: None,
+    whole_folder: false,
+    reader: || Box::new(TauBench),
+};
+
+fn known(object: &Object) -> bool {
+    let traj = object.get("traj").is_some_and(Value::is_array);
+    object.contains_key("task_id") && (traj || object.contains_key("trial"))
+}
+
+struct TauBench;
+
+impl Reader for TauBench {
+    fn take(&mut self, record: Record, out: &mut Out) -> Result<(), Fault> {
+        let place = record.place.clone();
+        let mut object = record.object()?;
+        let task = take::label(&mut object, "task_id");
+        let task = task.ok_or_else(|| take::missing("task_id", "the number of a task"))?;
+        let trial = take::count(&mut object, "trial")?.unwrap_or(0);
+        let mut run = Conversation::default();
+        let messages = take::list(&mut object, "traj")?;
+        for message in messages.ok_or_else(|| take::missing("traj", "a list of messages"))? {
+            let mut message = take::as_object("traj[]", message)?;
+            // The tool that a result is of; its call says so too.
+            take::any(&mut message, "name");
+            let think = out.options.think.clone();
+            run.message(message, "traj[]", None, think, &mut out.losses)?;
+        }
+        let mut entry = run.entry(place);
+        let transcript = &mut entry.transcript;
+        transcript.id = format!("{}/{task}-{trial}", out.stem());
+        transcript.group = Some(format!("task-{task}"));
+        keep(
+            &mut transcript.meta,
+            "reward",
+            take::any(&mut object, "reward"),
+        );
+        out.losses.rest("", &object);
+        out.emit(entry);
+        Ok(())
+    }
+}

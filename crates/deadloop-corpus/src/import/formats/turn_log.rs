@@ -1,0 +1,109 @@
+//! Conversations in the data model of the design document on context and iterations (seed 004): `{id,
+//! turns: [{request, response, toolCalls, toolCallResults, metadata}]}`. What the document calls a turn is
+//! all that follows a user's message: the calls are one turn here, and the answer after their results the next.
+
+use serde_json::Value;
+
+use crate::import::conversation::{Conversation, tool_call};
+use crate::import::cut::Record;
+use crate::import::head::Certainty;
+use crate::import::reader::{Foreign, Out, Reader};
+use crate::import::spans::words;
+use crate::import::take::{self, Object};
+use crate::think::split_think;
+use crate::transcript::wire::Fault;
+use crate::{Body, Event};
+
+pub(crate) const ENTRY: Foreign = Foreign {
+    name: "turn-log",
+    help: "conversations of turns with request, response, toolCalls, toolCallResults",
+    knows: |head| Certainty::Certain.when(head.any(known)),
+    shape: None,
+    whole_folder: false,
+    reader: || Box::new(TurnLog),
+};
+
+fn known(object: &Object) -> bool {
+    let turn = |turn: &Value| turn.get("request").is_some() && turn.get("response").is_some();
+    let turns = object.get("turns").and_then(Value::as_array);
+    turns.is_some_and(|turns| turns.iter().take(4).any(turn))
+}
+
+struct TurnLog;
+
+impl Reader for TurnLog {
+    fn take(&mut self, record: Record, out: &mut Out) -> Result<(), Fault> {
+        let place = record.place.clone();
+        let mut object = record.object()?;
+        let mut run = Conversation::default();
+        let turns = take::list(&mut object, "turns")?;
+        for turn in turns.ok_or_else(|| take::missing("turns", "a list of turns"))? {
+            let turn = take::as_object("turns[]", turn)?;
+            exchange(&mut run, turn, out)?;
+        }
+        let id = take::label(&mut object, "id");
+        let mut entry = run.entry(place);
+        entry.transcript.id = id.unwrap_or_default();
+        out.losses.rest("", &object);
+        out.emit(entry);
+        Ok(())
+    }
+}
+
+/// A user's message and all that followed.
+fn exchange(run: &mut Conversation, mut turn: Object, out: &mut Out) -> Result<(), Fault> {
+    let mut request = take::object(&mut turn, "request")?.unwrap_or_default();
+    run.user(
+        take::string(&mut request, "message")?.unwrap_or_default(),
+        None,
+    );
+    let mut results = take::object(&mut turn, "toolCallResults")?.unwrap_or_default();
+    let mut calls = Vec::new();
+    for call in take::list(&mut turn, "toolCalls")?.unwrap_or_default() {
+        let mut call = take::as_object("toolCalls[]", call)?;
+        let body = tool_call(&mut call)?;
+        if let Body::ToolCall { id: Some(id), .. } = &body {
+            calls.push(id.clone());
+        }
+        run.act(body, None);
+    }
+    // In the order of the calls; then those of calls that are not there.
+    let known = calls
+        .into_iter()
+        .filter_map(|id| Some((id.clone(), results.remove(&id)?)));
+    let known: Vec<(String, Value)> = known.collect();
+    for (id, content) in known.into_iter().chain(results) {
+        let body = Body::ToolResult {
+            id: Some(id),
+            content: words(Some(content)),
+            error: None,
+        };
+        run.push(body, None);
+    }
+    let mut response = take::object(&mut turn, "response")?.unwrap_or_default();
+    let text = take::string(&mut response, "message")?.unwrap_or_default();
+    for (side, text) in split_think(&text, out.options.think.clone()) {
+        run.act(side.body(text), None);
+    }
+    // Summaries of what came before: kept where they were made.
+    if let Some(metadata) = take::any(&mut turn, "metadata") {
+        let last = run.events.iter_mut().rev();
+        let mut turns = last.filter(|event| {
+            matches!(
+                event,
+                Event {
+                    body: Body::Turn,
+                    ..
+                }
+            )
+        });
+        if let Some(event) = turns.next() {
+            event.rest.insert("metadata".to_owned(), metadata);
+        }
+    }
+    take::any(&mut turn, "id");
+    out.losses.rest("turns[].request", &request);
+    out.losses.rest("turns[].response", &response);
+    out.losses.rest("turns[]", &turn);
+    Ok(())
+}

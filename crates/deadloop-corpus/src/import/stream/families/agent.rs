@@ -1,0 +1,70 @@
+//! Events of an agent server (`event_type`, `agent_source`, `payload`), as in the design document on
+//! unstable output (seed 002), which sends them bare or as server-sent events.
+//!
+//! The document does not list the fields of a payload: it is taken as a text, or as an object with
+//! one in `content`, `text`, `delta`, `data` or `message`. Thinking is what the names of the event or
+//! of its content say is thinking.
+
+use serde_json::Value;
+
+use super::{Family, answer, failed, reasoning};
+use crate::import::stream::said::Said;
+use crate::import::take::{self, Object};
+use crate::import::time::millis;
+use crate::transcript::wire::Fault;
+
+pub(crate) const ENTRY: Family = Family {
+    name: "agent",
+    keys: &["event_type", "agent_source", "timestamp", "payload"],
+    tags: true,
+    knows: |object| {
+        let named = object.get("event_type").is_some_and(Value::is_string);
+        named && object.contains_key("payload")
+    },
+    read,
+    quick: None,
+};
+
+const TEXTS: [&str; 5] = ["content", "text", "delta", "data", "message"];
+const THINKING: [&str; 3] = ["think", "thought", "reason"];
+
+fn read(mut object: Object) -> Result<Said, Fault> {
+    let kind = take::string(&mut object, "event_type")?.unwrap_or_default();
+    let kind = kind.to_lowercase();
+    let mut payload = match take::any(&mut object, "payload") {
+        Some(Value::Object(payload)) => payload,
+        Some(text @ Value::String(_)) => [("content".to_owned(), text)].into_iter().collect(),
+        Some(other) => [("data".to_owned(), other)].into_iter().collect(),
+        None => Object::new(),
+    };
+    let content = payload.get("content_type").and_then(Value::as_str);
+    let names = kind.clone() + " " + &content.unwrap_or("").to_lowercase();
+    let thinks = THINKING.iter().any(|word| names.contains(word));
+    let named = TEXTS
+        .into_iter()
+        .find(|name| payload.get(*name).is_some_and(Value::is_string));
+    let text = named
+        .map(|name| take::string(&mut payload, name))
+        .transpose()?
+        .flatten();
+    let error = text.clone().filter(|_| kind == "error");
+    let mut said = Said::of(match (kind.as_str(), thinks) {
+        ("error", _) => Some(failed()),
+        (_, true) => reasoning(text),
+        (_, false) => answer(text),
+    });
+    said.response = take::label(&mut object, "agent_source");
+    said.keep("error", error.map(Value::String));
+    said.at = take::any(&mut object, "timestamp").and_then(|at| millis(&at));
+    // What kind of content it is was asked for its text alone; each event has an id of its own.
+    if said.parts.is_empty() {
+        said.left("payload", payload);
+    } else {
+        for name in ["id", "content_type"] {
+            take::any(&mut payload, name);
+        }
+        said.left("payload", payload);
+    }
+    said.left("", object);
+    Ok(said)
+}

@@ -1,0 +1,77 @@
+//! How a text is cut into events: pieces of so many chars, or of so many of what stands for tokens.
+
+use super::drift::is_sign;
+use super::spec::Chunks;
+use crate::make::plant::Rng;
+use crate::{Body, Event};
+
+/// Most letters of a made token.
+const TOKEN: usize = 6;
+
+/// The events of one channel's text.
+pub(super) fn events(
+    text: &str,
+    channel: &str,
+    chunks: Option<Chunks>,
+    rng: &mut Rng,
+) -> Vec<Event> {
+    let Some(chunks) = chunks else {
+        return vec![Event::of(body(channel, text.to_owned()))];
+    };
+    let ends = if chunks.tokens {
+        token_ends(text)
+    } else {
+        char_ends(text)
+    };
+    let (mut events, mut from, mut at, mut clock) = (Vec::new(), 0, 0, 0);
+    while at < ends.len() {
+        let size = chunks.size.draw(rng).min(ends.len() - at);
+        at += size;
+        let to = ends[at - 1];
+        let mut event = Event::of(body(channel, text[from..to].to_owned()));
+        event.tokens = chunks.tokens.then_some(size as u64);
+        event.t_ms = chunks.ms.map(|ms| {
+            clock += ms.draw(rng);
+            clock as f64
+        });
+        events.push(event);
+        from = to;
+    }
+    events
+}
+
+fn body(channel: &str, text: String) -> Body {
+    match channel {
+        "reasoning" => Body::Reasoning(text),
+        _ => Body::Answer(text),
+    }
+}
+
+fn char_ends(text: &str) -> Vec<usize> {
+    text.char_indices()
+        .map(|(at, c)| at + c.len_utf8())
+        .collect()
+}
+
+/// Where tokens end: up to six letters or digits with the blank before them, a sign of Chinese or
+/// Japanese, or one char of anything else. No model's tokens, but cut as finely.
+fn token_ends(text: &str) -> Vec<usize> {
+    let mut ends: Vec<usize> = Vec::new();
+    let (mut letters, mut blank) = (0, false);
+    for (at, c) in text.char_indices() {
+        let letter = c.is_alphanumeric() && !is_sign(c);
+        let joins = letter && ((letters > 0 && letters < TOKEN) || blank);
+        let end = at + c.len_utf8();
+        match ends.last_mut() {
+            Some(last) if joins => *last = end,
+            _ => ends.push(end),
+        }
+        letters = match (letter, joins) {
+            (true, true) => letters + 1,
+            (true, false) => 1,
+            (false, _) => 0,
+        };
+        blank = c == ' ';
+    }
+    ends
+}

@@ -1,0 +1,212 @@
+//! What is repeated, and its copies: drawn, drifted, cut.
+
+use super::cut::cut;
+use super::drift::{DriftKind, Words, is_chinese, plan, words};
+use super::fields::Bounds;
+use super::label::is_primitive;
+use super::looped::{Failed, Wanted};
+use super::stock::{Clean, CleanText};
+use crate::make::plant::{Plan, PlantKind, Rng};
+
+const NO_UNIT: Failed = "no piece of clean text of the wanted period";
+
+/// Something to repeat: how copies are made, and the first of them.
+pub(super) struct Unit {
+    pub(super) plan: Plan,
+    /// Where it comes from.
+    pub(super) name: String,
+    /// The inner unit's chars, where it is nested, and how often it stands there.
+    pub(super) inner: Option<(usize, usize)>,
+    pub(super) first: Vec<char>,
+}
+
+/// Copies one after the other.
+pub(super) struct Copies {
+    pub(super) chars: Vec<char>,
+    /// Chars of the first one.
+    pub(super) first: usize,
+    pub(super) differ: bool,
+}
+
+/// Draws units and copies of them.
+pub(super) struct Maker<'a> {
+    pub(super) wanted: &'a Wanted<'a>,
+    /// What a unit may be cut from.
+    pub(super) texts: &'a [&'a CleanText],
+    pub(super) words: Words<'a>,
+}
+
+impl Maker<'_> {
+    pub(super) fn unit(&self, rng: &mut Rng) -> Result<Unit, Failed> {
+        let l = self.wanted.looped;
+        let mut inner = None;
+        let (text, fillers, name) = match l.nested {
+            None => self.piece(l.period, rng)?,
+            Some(times) => {
+                let times = times.draw(rng);
+                let small = Bounds::new(1, l.period.high / (times + 1));
+                let (small, fillers, name) = self.piece(small, rng)?;
+                let length = small.chars().count();
+                let used = length * times;
+                let rest = Bounds::new(
+                    l.period.low.saturating_sub(used).max(1),
+                    l.period.high.saturating_sub(used),
+                );
+                let (rest, ..) = self.piece(rest, rng)?;
+                inner = Some((length, times));
+                (format!("{}{rest}", small.repeat(times)), fillers, name)
+            }
+        };
+        let chinese = is_chinese(self.wanted.lang);
+        let fills = l
+            .drift
+            .as_ref()
+            .is_some_and(|drift| drift.kind == DriftKind::Fill);
+        let fillers = if fills { fillers } else { Vec::new() };
+        let text = match &l.drift {
+            Some(drift) if l.lead.high == 0 => drift.base(&text, self.wanted.lang),
+            _ => text,
+        };
+        let plan = plan(l.kind, text, &fillers, chinese, rng);
+        let mut unit = Unit {
+            plan,
+            name,
+            inner,
+            first: Vec::new(),
+        };
+        unit.first = self.copy(&unit, 0, l.lead.high == 0, rng)?;
+        let exact = l.drift.is_none() && l.kind != PlantKind::OrderedList;
+        if !l.period.holds(unit.first.len()) {
+            return Err(NO_UNIT);
+        }
+        if exact && !is_primitive(&unit.first) {
+            return Err("a unit that is a smaller one several times over");
+        }
+        Ok(unit)
+    }
+
+    /// A text to be repeated, its fillers and its name.
+    pub(super) fn piece(
+        &self,
+        chars: Bounds,
+        rng: &mut Rng,
+    ) -> Result<(String, Vec<String>, String), Failed> {
+        let l = self.wanted.looped;
+        let Some(name) = &l.unit else {
+            let (unit, name) = cut(self.texts, l.kind, chars, rng).ok_or(NO_UNIT)?;
+            return Ok((unit, Vec::new(), name));
+        };
+        let units = self
+            .wanted
+            .spec
+            .units(name, self.wanted.lang)
+            .ok_or(NO_UNIT)?;
+        let at = rng.pick(self.wanted.units).ok_or(NO_UNIT)?;
+        let text = units.texts.get(*at).ok_or(NO_UNIT)?;
+        Ok((
+            text.clone(),
+            units.fillers.clone(),
+            format!("{name}/{}/{at}", units.lang),
+        ))
+    }
+
+    /// `drifts`: as the item's drift has it, else as it stands.
+    pub(super) fn copy(
+        &self,
+        unit: &Unit,
+        number: usize,
+        drifts: bool,
+        rng: &mut Rng,
+    ) -> Result<Vec<char>, Failed> {
+        let copy = match &self.wanted.looped.drift {
+            Some(drift) if drifts => drift
+                .copy(&unit.plan, number, &self.words, rng)
+                .ok_or("nothing in the unit that could differ")?,
+            _ => unit.plan.copy(number),
+        };
+        Ok(copy.chars().collect())
+    }
+
+    /// Copies before the exact ones, each unlike them.
+    pub(super) fn lead(&self, unit: &Unit, rng: &mut Rng) -> Result<Copies, Failed> {
+        let mut copies = Copies {
+            chars: Vec::new(),
+            first: 0,
+            differ: false,
+        };
+        let Some(drift) = &self.wanted.looped.drift else {
+            return Ok(copies);
+        };
+        for number in 1..=self.wanted.looped.lead.draw(rng) {
+            let mut as_said = unit.plan.clone();
+            as_said.unit = drift.base(&unit.plan.unit, self.wanted.lang);
+            let copy = drift.copy(&as_said, number, &self.words, rng);
+            let copy = copy.filter(|copy| *copy != unit.plan.unit);
+            let copy: Vec<char> = copy.ok_or("a lead that does not differ")?.chars().collect();
+            if copies.first == 0 {
+                copies.first = copy.len();
+            }
+            copies.chars.extend(copy);
+        }
+        Ok(copies)
+    }
+
+    /// The loop itself.
+    pub(super) fn body(&self, unit: &Unit, rng: &mut Rng) -> Result<Copies, Failed> {
+        let l = self.wanted.looped;
+        let (wanted, length) = (l.copies.draw(rng), l.length.draw(rng));
+        self.run(unit, wanted, length, l.truncate, rng)
+    }
+
+    /// Two or three copies of something.
+    pub(super) fn false_start(&self, rng: &mut Rng) -> Result<Copies, Failed> {
+        let (unit, copies) = (self.unit(rng)?, rng.between(2, 3));
+        self.run(&unit, copies, 0, false, rng)
+    }
+
+    /// At least so many copies and chars. Cut in the last copy, and where it must have as many, in
+    /// one more.
+    pub(super) fn run(
+        &self,
+        unit: &Unit,
+        count: usize,
+        length: usize,
+        truncate: bool,
+        rng: &mut Rng,
+    ) -> Result<Copies, Failed> {
+        let drifts = self.wanted.looped.lead.high == 0;
+        let mut copies = Copies {
+            chars: unit.first.clone(),
+            first: unit.first.len(),
+            differ: false,
+        };
+        let mut number = 1;
+        while number < count || copies.chars.len() < length {
+            let copy = self.copy(unit, number, drifts, rng)?;
+            copies.differ |= copy != unit.first;
+            copies.chars.extend(copy);
+            number += 1;
+        }
+        if truncate {
+            let more = self.copy(unit, number, drifts, rng)?;
+            let cut = rng.below(more.len());
+            copies.chars.extend(more.iter().take(cut));
+        }
+        if self.wanted.looped.kind == PlantKind::NearRepeat && !copies.differ {
+            return Err("copies that do not differ");
+        }
+        Ok(copies)
+    }
+}
+
+/// The words of the clean text.
+pub(super) fn vocabulary(clean: &Clean<'_>) -> Vec<String> {
+    let all = clean.parts.iter().flat_map(|part| {
+        let words = words(&part.text).into_iter();
+        words.filter_map(|word| part.text.get(word).map(str::to_owned))
+    });
+    let mut words: Vec<String> = all.take(5000).collect();
+    words.sort_unstable();
+    words.dedup();
+    words
+}

@@ -1,0 +1,170 @@
+//! Faults of texts, of a call's arguments and name, and of delivery: what is left of an intact stream.
+
+use deadloop_detect::repair::{Event as Delivered, Fault, damage, damage_events};
+use serde_json::{Map, Value as Json, json};
+
+use super::faults::{Asked, Failed, Stream};
+use super::gold::{self, Known};
+use super::{chunks, finish};
+use crate::make::plant::Rng;
+use crate::{Body, Event};
+
+/// A text and where it is damaged. An intact one has no onset, a damaged one has.
+fn hurt(asked: &Asked, intact: &str) -> Result<(String, Option<usize>), Failed> {
+    let severity = if asked.is_intact { 0 } else { asked.severity };
+    let damaged = damage(asked.fault, severity, asked.seed, intact);
+    if !asked.is_intact && damaged.onset.is_none() {
+        return Err("nothing in it that the fault damages");
+    }
+    // What is missing at the end is noticed at the last char there is.
+    let last = damaged.text.chars().count().checked_sub(1);
+    let last = last.ok_or("nothing is left of it")?;
+    let onset = damaged
+        .onset
+        .map(|at| usize::try_from(at).map_or(last, |at| at.min(last)));
+    Ok((damaged.text, onset))
+}
+
+/// A text with actions, thinking and an answer, or a text.
+pub(super) fn text(
+    stream: &str,
+    asked: &Asked,
+    intact: &str,
+    rng: &mut Rng,
+) -> Result<Stream, Failed> {
+    let meaning = match stream {
+        "tags" => gold::tags(&Known::new(), intact),
+        "think" => gold::think(intact),
+        _ => gold::text(intact),
+    };
+    if stream == "think" && meaning.reasoning.is_empty() {
+        return Err("no whole block of thinking at its start");
+    }
+    let (text, onset) = hurt(asked, intact)?;
+    // An answer that is none, or a confirmation, means nothing to the context.
+    let nothing = !asked.is_intact && matches!(asked.fault, Fault::Pseudo | Fault::Confirmation);
+    let gold = match asked.fault {
+        _ if nothing => gold::text(""),
+        // An answer that is all tags means what it says: nobody can know of text that was not written.
+        Fault::Empty if !asked.is_intact => gold::tags(&Known::new(), &text),
+        _ => meaning,
+    };
+    let mut events = chunks::events(&text, "answer", asked.chunks, rng);
+    if asked.is_intact || asked.fault != Fault::Cut {
+        events.push(finish("stop"));
+    }
+    Ok(Stream {
+        events,
+        channel: "answer",
+        onset,
+        gold: gold::of_meaning(&gold),
+        more: Map::new(),
+    })
+}
+
+fn call(name: &str, arguments: &str) -> Vec<Event> {
+    let call = Body::ToolCall {
+        id: Some("call-0".to_owned()),
+        name: name.to_owned(),
+        arguments: Json::String(arguments.to_owned()),
+    };
+    vec![Event::of(Body::Turn), Event::of(call), finish("tool_calls")]
+}
+
+pub(super) fn arguments(asked: &Asked, intact: &str) -> Result<Stream, Failed> {
+    let (text, onset) = hurt(asked, intact)?;
+    Ok(Stream {
+        events: call("tool", &text),
+        channel: "arguments",
+        onset,
+        gold: json!({"arguments": intact}),
+        more: Map::new(),
+    })
+}
+
+/// A tool's name: misspelt and in another case as tags are, and with control text behind it.
+pub(super) fn name(asked: &Asked, intact: &str) -> Result<Stream, Failed> {
+    const BEHIND: [&str; 3] = ["<|channel|>commentary", "<|channel|>json", "<|end|>"];
+    let name = match (asked.is_intact, asked.fault) {
+        (true, _) => intact.to_owned(),
+        (false, Fault::LeakedControl) => {
+            format!(
+                "{intact}{}",
+                BEHIND[usize::from(asked.severity - 1) % BEHIND.len()]
+            )
+        }
+        (false, fault) => {
+            let tags = format!("<{intact}></{intact}>");
+            let damaged = damage(fault, asked.severity, asked.seed, &tags).text;
+            let mut names = damaged
+                .split(['<', '>', '/'])
+                .filter(|name| !name.is_empty());
+            let other = names.find(|name| *name != intact);
+            other
+                .ok_or("nothing in it that the fault damages")?
+                .to_owned()
+        }
+    };
+    Ok(Stream {
+        events: call(&name, "{}"),
+        channel: "tools",
+        onset: (!asked.is_intact).then_some(0),
+        gold: json!({"name": intact}),
+        more: Map::new(),
+    })
+}
+
+/// Events that a client reads again after a disconnect: pieces of a text, each with an id and a place.
+pub(super) fn events(asked: &Asked, intact: &str, rng: &mut Rng) -> Result<Stream, Failed> {
+    let chars: Vec<char> = intact.chars().collect();
+    let size = (chars.len() / 12).max(4);
+    let piece = |(place, chars): (usize, &[char])| Delivered {
+        id: Some(format!("e{place}")),
+        position: Some(place as u64),
+        text: chars.iter().collect(),
+        done: false,
+    };
+    let row: Vec<Delivered> = chars.chunks(size).enumerate().map(piece).collect();
+    if row.len() < 4 {
+        return Err("a text too short for events");
+    }
+    let severity = if asked.is_intact { 0 } else { asked.severity };
+    let damaged = damage_events(asked.fault, severity, asked.seed, &row);
+    if !asked.is_intact && damaged.onset.is_none() {
+        return Err("nothing in it that the fault damages");
+    }
+    let mut events = delivered(&damaged.events);
+    let before = damaged.onset.map(|onset| {
+        let before = damaged
+            .events
+            .iter()
+            .take(usize::try_from(onset).unwrap_or(0));
+        before
+            .map(|event| event.text.chars().count())
+            .sum::<usize>()
+    });
+    let length: usize = damaged.events.iter().map(|e| e.text.chars().count()).sum();
+    let done = rng.chance(0.8) || asked.is_intact;
+    if done {
+        events.push(finish("stop"));
+    }
+    Ok(Stream {
+        events,
+        channel: "answer",
+        onset: before.map(|at| at.min(length.saturating_sub(1))),
+        gold: gold::of_events(&row),
+        more: Map::new(),
+    })
+}
+
+fn delivered(row: &[Delivered]) -> Vec<Event> {
+    let event = |delivered: &Delivered| {
+        let mut event = Event::of(Body::Answer(delivered.text.clone()));
+        event.rest.insert("event_id".into(), json!(delivered.id));
+        event
+            .rest
+            .insert("position".into(), json!(delivered.position));
+        event
+    };
+    row.iter().map(event).collect()
+}

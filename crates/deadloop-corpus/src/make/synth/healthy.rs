@@ -1,0 +1,102 @@
+//! Healthy text: hard negatives from forms, and clean text alone.
+
+use std::fmt::Write as _;
+
+use serde_json::json;
+
+use super::fields::{Bounds, SpecError};
+use super::label::Label;
+use super::spec::{Item, What};
+use super::stock::{Clean, Deal};
+use super::{Frame, Job, Made, SUFFIX, Synth, chunks, finish, in_turn, seeded};
+use crate::make::plant::Rng;
+
+impl<'a> Synth<'a> {
+    pub(super) fn negative(
+        &self,
+        item: &'a Item,
+        around: Bounds,
+        job: &Job,
+    ) -> Result<Made, SpecError> {
+        let What::Negatives { forms, .. } = &item.what else {
+            return Err(self.failed(item, &item.name, "no forms"));
+        };
+        let missing = || self.failed(item, &item.name, "no forms were read");
+        let file = self.stock.forms.get(forms).ok_or_else(missing)?;
+        let form = file.forms.get(job.form).ok_or_else(missing)?;
+        let names = file.forms.iter().map(|form| form.name.as_str());
+        let split = Deal::of(self.spec, forms, names).split(job.form);
+        let id = format!("{}/{}/{}", item.name, form.name, job.at);
+        let mut rng = Rng::new(seeded(self.spec.seed, &["item", &id]));
+        let frame = Frame {
+            item,
+            id,
+            lang: &form.lang,
+            split,
+        };
+        let mut prose: Vec<String> = self
+            .pool(&frame)
+            .iter()
+            .map(|text| text.text.clone())
+            .collect();
+        rng.shuffle(&mut prose);
+        let mut text = String::new();
+        let paragraphs = |rng: &mut Rng, prose: &mut Vec<String>| {
+            let rest = prose
+                .len()
+                .saturating_sub(if form.alone { 0 } else { around.draw(rng) });
+            prose.split_off(rest)
+        };
+        let before = paragraphs(&mut rng, &mut prose);
+        let after = paragraphs(&mut rng, &mut prose);
+        let block = file
+            .render(form, &mut rng, &prose)
+            .map_err(|why| self.failed(item, &frame.id, &why))?;
+        let parts = before
+            .iter()
+            .map(String::as_str)
+            .chain([block.trim_matches('\n')]);
+        for part in parts.chain(after.iter().map(String::as_str)) {
+            let gap = if text.is_empty() { "" } else { "\n\n" };
+            // Writing to a String cannot fail.
+            let _ = write!(text, "{gap}{part}");
+        }
+        let channel = item
+            .channels
+            .get(job.at % item.channels.len().max(1))
+            .unwrap_or(&form.channel);
+        let mut events = chunks::events(&text, channel, None, &mut rng);
+        events.push(finish("stop"));
+        let meta = json!({"source": "hard-negative", "tag": form.class, "item": item.name, "form": form.name});
+        let (group, label) = (format!("form/{}", form.name), Label::clean(channel));
+        Ok(self.entry(frame, None, group, meta, events, vec![label]))
+    }
+
+    pub(super) fn clean(
+        &self,
+        item: &'a Item,
+        chars: Bounds,
+        at: usize,
+    ) -> Result<Made, SpecError> {
+        let (mut rng, frame) = self.frame(item, at);
+        let channel = in_turn(&item.channels, at / item.langs.len());
+        let pool = self.pool(&frame);
+        let wanted = chars.draw(&mut rng);
+        let short = || self.failed(item, &frame.id, "too little clean text");
+        let mut clean = Clean::of(&pool, wanted, &mut rng);
+        let text: String = clean
+            .take(chars.low, wanted)
+            .ok_or_else(short)?
+            .iter()
+            .collect();
+        let first = clean.parts.first().ok_or_else(short)?;
+        let ids: Vec<&str> = clean.parts.iter().map(|part| part.id.as_str()).collect();
+        let meta = json!({"source": "clean", "tag": "clean", "item": item.name, "made": {"clean_text_of": ids}});
+        let mut events = chunks::events(&text, channel, item.chunks, &mut rng);
+        events.push(finish("stop"));
+        let group = first.group.clone().unwrap_or_else(|| first.id.clone());
+        let model = first.model.as_ref().map(|model| format!("{model}{SUFFIX}"));
+        let labels = vec![Label::clean(channel)];
+        Ok(self.entry(frame, model, group, meta, events, labels))
+    }
+}

@@ -1,0 +1,244 @@
+//! A loop in text: clean text, perhaps repetitions that end by themselves, then the loop.
+
+use super::copies::{Copies, Maker, Unit, vocabulary};
+use super::drift::Words;
+use super::fields::Bounds;
+use super::label::{Label, Stretch};
+use super::spec::{Loop, Spec};
+use super::stock::{Clean, CleanText};
+use crate::make::plant::{PlantKind, Rng};
+
+/// A text with what is true about it.
+pub(super) struct Text {
+    pub(super) text: String,
+    pub(super) labels: Vec<Label>,
+    pub(super) model: Option<String>,
+    /// Texts that it is made of.
+    pub(super) parts: Vec<String>,
+    /// What is repeated: the unit's name, or the text that it was cut from.
+    pub(super) unit: String,
+    /// The group of the first text.
+    pub(super) group: String,
+}
+
+/// What is wanted of one transcript.
+pub(super) struct Wanted<'a> {
+    pub(super) spec: &'a Spec,
+    pub(super) looped: &'a Loop,
+    pub(super) onset: Bounds,
+    pub(super) lang: &'a str,
+    pub(super) channel: &'a str,
+    pub(super) pool: &'a [&'a CleanText],
+    /// Which of the listed units may be taken.
+    pub(super) units: &'a [usize],
+}
+
+/// Why a draw came to nothing. Another may come to something.
+pub(super) type Failed = &'static str;
+
+const SHORT: Failed = "too little clean text for the wanted onset";
+
+/// One draw.
+pub(super) fn looped(wanted: &Wanted<'_>, rng: &mut Rng) -> Result<Text, Failed> {
+    let after = wanted.looped.after.draw(rng);
+    let mut clean = Clean::of(wanted.pool, wanted.onset.high + after, rng);
+    let first = *clean.parts.first().ok_or(SHORT)?;
+    let planted = Planted::draw(wanted, &clean, rng)?;
+    let room = planted.room(wanted.onset, rng)?;
+    let (chars, at) = planted.assembled(wanted.looped, &mut clean, room, after)?;
+    let unit = planted.unit;
+    let labels = labels(wanted, &unit, &chars, &at)?;
+    let prefix: String = chars[..at.lead.start].iter().collect();
+    if unit.first.len() >= 20 && prefix.contains(unit.plan.unit.trim()) {
+        return Err("clean text that already says what is to be repeated");
+    }
+    Ok(Text {
+        text: chars.iter().collect(),
+        labels,
+        model: first.model.clone(),
+        parts: clean.parts.iter().map(|part| part.id.clone()).collect(),
+        unit: unit.name,
+        group: first.group.clone().unwrap_or_else(|| first.id.clone()),
+    })
+}
+
+/// What is put into clean text.
+struct Planted {
+    unit: Unit,
+    lead: Copies,
+    body: Copies,
+    /// Repetitions before the loop that end by themselves.
+    starts: Vec<Copies>,
+}
+
+impl Planted {
+    fn draw(wanted: &Wanted<'_>, clean: &Clean<'_>, rng: &mut Rng) -> Result<Self, Failed> {
+        let vocabulary = vocabulary(clean);
+        let maker = Maker {
+            wanted,
+            texts: &clean.others,
+            words: Words {
+                others: &vocabulary,
+                paraphrase: &wanted.spec.paraphrase,
+            },
+        };
+        let unit = maker.unit(rng)?;
+        Ok(Self {
+            lead: maker.lead(&unit, rng)?,
+            body: maker.body(&unit, rng)?,
+            starts: (0..wanted.looped.false_starts.draw(rng))
+                .map(|_| maker.false_start(rng))
+                .collect::<Result<_, _>>()?,
+            unit,
+        })
+    }
+
+    /// How much clean text may stand before the loop, for its onset to be where it is wanted.
+    fn room(&self, onset: Bounds, rng: &mut Rng) -> Result<Bounds, Failed> {
+        let starts: usize = self.starts.iter().map(|copies| copies.chars.len()).sum();
+        let before = self.unit.first.len() + self.lead.chars.len() + starts;
+        let high = onset.high.checked_sub(before);
+        let high = high.ok_or("a unit longer than the wanted onset")?;
+        let low = onset.low.saturating_sub(before);
+        Ok(Bounds::new(low, low.max(Bounds::new(low, high).draw(rng))))
+    }
+
+    /// Clean text with everything in it: the false starts apart by it, the loop, and what comes after.
+    fn assembled(
+        &self,
+        looped: &Loop,
+        clean: &mut Clean<'_>,
+        room: Bounds,
+        after: usize,
+    ) -> Result<(Vec<char>, Spans), Failed> {
+        let mut text = Assembled {
+            chars: Vec::new(),
+            list: looped.kind == PlantKind::OrderedList,
+        };
+        let mut transient = Vec::new();
+        for (at, copies) in self.starts.iter().enumerate() {
+            let have = room.high * (at + 1) / (self.starts.len() + 1);
+            let so_far = text.clean_so_far(&transient);
+            text.clean(clean, 0, have.saturating_sub(so_far))?;
+            transient.push(text.plant(copies));
+            text.chars.push('\n');
+        }
+        let so_far = text.clean_so_far(&transient);
+        let left = |chars: usize| chars.saturating_sub(so_far);
+        text.clean(clean, left(room.low), left(room.high))?;
+        let lead = text.plant(&self.lead);
+        let body = text.plant(&self.body);
+        if after > 0 {
+            text.chars.extend(['\n', '\n']);
+            text.clean(clean, looped.after.low, after)?;
+        }
+        let spans = Spans {
+            transient,
+            lead,
+            lead_first: self.lead.first,
+            body,
+        };
+        Ok((text.chars, spans))
+    }
+}
+
+/// Where everything was planted.
+struct Spans {
+    transient: Vec<Stretch>,
+    lead: Stretch,
+    lead_first: usize,
+    body: Stretch,
+}
+
+/// The text so far.
+struct Assembled {
+    chars: Vec<char>,
+    /// Copies are list items, which begin on lines of their own.
+    list: bool,
+}
+
+impl Assembled {
+    fn clean(&mut self, from: &mut Clean<'_>, low: usize, high: usize) -> Result<(), Failed> {
+        if high > 0 {
+            self.chars.extend(from.take(low, high).ok_or(SHORT)?);
+        }
+        Ok(())
+    }
+
+    /// Chars that were not planted.
+    fn clean_so_far(&self, planted: &[Stretch]) -> usize {
+        let planted: usize = planted.iter().map(|s| s.end - s.start).sum();
+        self.chars.len() - planted
+    }
+
+    fn plant(&mut self, copies: &Copies) -> Stretch {
+        let inside = !copies.chars.is_empty() && self.list;
+        if inside && self.chars.last().is_some_and(|c| *c != '\n') {
+            self.chars.push('\n');
+        }
+        let start = self.chars.len();
+        self.chars.extend(&copies.chars);
+        Stretch {
+            start,
+            period: copies.first,
+            end: self.chars.len(),
+        }
+    }
+}
+
+/// Blanks and marks that end something: they belong to what stands before a copy.
+fn loose(c: &char) -> bool {
+    !c.is_alphanumeric()
+}
+
+fn labels(
+    wanted: &Wanted<'_>,
+    unit: &Unit,
+    chars: &[char],
+    at: &Spans,
+) -> Result<Vec<Label>, Failed> {
+    let l = wanted.looped;
+    let class = if l.transient { "transient" } else { "loop" };
+    let exact = matches!(l.kind, PlantKind::ShortSequence | PlantKind::Paragraph);
+    let whole = |stretch: Stretch| {
+        let whole = if exact {
+            stretch.whole(chars, loose)
+        } else {
+            Some(stretch)
+        };
+        whole.ok_or("copies that are not exact")
+    };
+    let label =
+        |stretch: Stretch, class| stretch.label(class, l.kind.name(), wanted.channel, chars.len());
+    let body = whole(at.body)?;
+    let mut main = label(body, class);
+    if at.lead_first > 0 {
+        let earliest = at.lead.start + at.lead_first;
+        main.earliest = Some(earliest).filter(|earliest| *earliest < body.onset());
+    }
+    if !wanted.onset.holds(body.onset()) {
+        return Err("no end of a sentence or word near the wanted onset");
+    }
+    let mut labels = Vec::new();
+    for start in &at.transient {
+        labels.push(label(whole(*start)?, "transient"));
+    }
+    if let Some((period, times)) = unit.inner {
+        let run = Stretch {
+            start: at.body.start,
+            period,
+            end: at.body.start + period * times,
+        };
+        labels.push(label(
+            run.whole(chars, loose)
+                .ok_or("an inner unit that is no unit")?,
+            "transient",
+        ));
+    }
+    let earliest = main.earliest.or(main.onset);
+    if labels.iter().any(|label| label.end > earliest) {
+        return Err("a false start that runs into the loop");
+    }
+    labels.push(main);
+    Ok(labels)
+}

@@ -1,0 +1,398 @@
+//! [`Spec`]: what a corpus is to be made of, read from TOML, with everything that can be known to be
+//! impossible refused before any work.
+
+use std::collections::BTreeMap;
+
+use deadloop_detect::repair::Fault;
+use serde_json::Value as Json;
+
+use super::checks::{allowed, ends, named, room};
+use super::drift::Drift;
+use super::fields::{Bounds, Fields, SpecError};
+use super::tables;
+use crate::make::plant::PlantKind;
+
+/// A corpus to be made.
+#[derive(Clone, Debug)]
+pub struct Spec {
+    /// The name of the corpus.
+    pub name: String,
+    /// What every draw depends on.
+    pub seed: u64,
+    /// Where clean text comes from, in the order of the file.
+    pub sources: Vec<Source>,
+    /// The files of hard negatives: name and path from the spec's folder.
+    pub(super) forms: Vec<(String, String)>,
+    pub(super) card: BTreeMap<&'static str, String>,
+    pub(super) model: String,
+    pub(super) test: f64,
+    pub(super) paraphrase: Vec<Vec<String>>,
+    pub(super) units: Vec<Unit>,
+    pub(super) tools: Vec<Tool>,
+    pub(super) items: Vec<Item>,
+}
+
+/// Where clean text comes from.
+#[derive(Clone, Debug)]
+pub struct Source {
+    /// What items call it by.
+    pub name: String,
+    /// Where it is, from the spec's folder.
+    pub place: SourcePlace,
+    /// The language of a text; which transcripts of a corpus are taken.
+    pub lang: Option<String>,
+    /// `key=value` filters on a corpus.
+    pub wheres: Vec<String>,
+    /// Whether transcripts are taken whatever their labels say.
+    pub all: bool,
+    /// The line in the spec.
+    pub line: usize,
+}
+
+/// A path, from the spec's folder.
+#[derive(Clone, Debug)]
+pub enum SourcePlace {
+    /// A corpus.
+    Corpus(String),
+    /// A text file, or a folder of them.
+    Text(String),
+}
+
+/// Texts that are repeated.
+#[derive(Clone, Debug)]
+pub(super) struct Unit {
+    pub(super) name: String,
+    pub(super) lang: String,
+    pub(super) texts: Vec<String>,
+    pub(super) fillers: Vec<String>,
+}
+
+/// A tool that is called.
+#[derive(Clone, Debug)]
+pub(super) struct Tool {
+    pub(super) name: String,
+    pub(super) arguments: BTreeMap<String, Vec<Json>>,
+    pub(super) results: Vec<String>,
+}
+
+/// Transcripts of one make.
+#[derive(Clone, Debug)]
+pub(super) struct Item {
+    pub(super) name: String,
+    pub(super) count: usize,
+    pub(super) line: usize,
+    pub(super) sources: Vec<usize>,
+    /// Empty: those of the forms.
+    pub(super) langs: Vec<String>,
+    /// Empty: what a form says, else the answer.
+    pub(super) channels: Vec<String>,
+    pub(super) chunks: Option<Chunks>,
+    pub(super) what: What,
+}
+
+/// What is made.
+#[derive(Clone, Debug)]
+pub(super) enum What {
+    Loop(Loop),
+    Tools(ToolLoop),
+    Negatives { forms: String, around: Bounds },
+    Clean { chars: Bounds },
+    Faults(Faults),
+}
+
+/// A loop in text.
+#[derive(Clone, Debug)]
+pub(super) struct Loop {
+    pub(super) kind: PlantKind,
+    /// The name of the units; none: cut from clean text.
+    pub(super) unit: Option<String>,
+    pub(super) period: Bounds,
+    pub(super) copies: Bounds,
+    pub(super) length: Bounds,
+    pub(super) onsets: Vec<Bounds>,
+    pub(super) after: Bounds,
+    pub(super) transient: bool,
+    pub(super) truncate: bool,
+    pub(super) drift: Option<Drift>,
+    pub(super) lead: Bounds,
+    pub(super) nested: Option<Bounds>,
+    pub(super) false_starts: Bounds,
+}
+
+/// A loop of tool calls.
+#[derive(Clone, Debug)]
+pub(super) struct ToolLoop {
+    pub(super) cycle: bool,
+    pub(super) tools: Vec<String>,
+    pub(super) period: Bounds,
+    pub(super) copies: Bounds,
+    pub(super) onsets: Vec<Bounds>,
+    pub(super) after: Bounds,
+    pub(super) transient: bool,
+}
+
+/// Streams that are damaged.
+#[derive(Clone, Debug)]
+pub(super) struct Faults {
+    pub(super) kinds: Vec<Fault>,
+    pub(super) stream: String,
+    pub(super) severity: Bounds,
+    pub(super) intact: f64,
+    /// None: the transcripts of the sources.
+    pub(super) forms: Option<String>,
+}
+
+/// How text is cut into events.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Chunks {
+    pub(super) tokens: bool,
+    pub(super) size: Bounds,
+    pub(super) ms: Option<Bounds>,
+}
+
+impl Spec {
+    /// Reads a spec.
+    ///
+    /// # Errors
+    /// The first thing that is wrong with it: a key that is unknown, missing, out of its bounds or
+    /// without meaning for the kind, a name of nothing, or keys that are impossible together.
+    pub fn parse(text: &str) -> Result<Self, SpecError> {
+        let fields = Fields::parse(text, tables::SPEC)?;
+        let mut spec = Self {
+            name: fields.string("name"),
+            seed: fields.whole("seed").unwrap_or_default(),
+            sources: fields
+                .tables("source")
+                .iter()
+                .map(source)
+                .collect::<Result<_, _>>()?,
+            forms: fields.tables("forms").iter().map(forms).collect(),
+            card: card(&fields),
+            model: fields.text("model").unwrap_or("handmade").to_owned(),
+            test: fields.number("test").unwrap_or(0.3),
+            paraphrase: fields.groups("paraphrase").to_vec(),
+            units: fields.tables("unit").iter().map(unit).collect(),
+            tools: fields.tables("tool").iter().map(tool).collect(),
+            items: Vec::new(),
+        };
+        for table in fields.tables("item") {
+            let item = spec.item(table)?;
+            if spec.items.iter().any(|other| other.name == item.name) {
+                let what = format!("two items named {}", item.name);
+                return Err(SpecError::at(
+                    table.line_of("name"),
+                    what,
+                    "names of their own",
+                ));
+            }
+            spec.items.push(item);
+        }
+        Ok(spec)
+    }
+
+    fn item(&self, table: &Fields) -> Result<Item, SpecError> {
+        let kind = table.string("kind");
+        allowed(table, &kind)?;
+        let names = || self.sources.iter().map(|source| &source.name);
+        let position = |name: &String| named(table, "source", name, names());
+        let sources: Vec<usize> = match table.texts("source") {
+            [] => (0..self.sources.len()).collect(),
+            some => some.iter().map(position).collect::<Result<_, _>>()?,
+        };
+        let langs = match table.texts("lang") {
+            [] if table.text("forms").is_none() || kind == "fault" => vec!["en".to_owned()],
+            langs => langs.to_vec(),
+        };
+        let what = self.what(table, &kind, &langs)?;
+        Ok(Item {
+            name: table.string("name"),
+            count: table.whole("count").unwrap_or(1) as usize,
+            line: table.line,
+            sources,
+            langs,
+            channels: table.texts("channel").to_vec(),
+            chunks: table.table("chunks").map(chunks),
+            what,
+        })
+    }
+
+    fn what(&self, table: &Fields, kind: &str, langs: &[String]) -> Result<What, SpecError> {
+        if let Some(kind) = PlantKind::ALL.into_iter().find(|k| k.name() == kind) {
+            return self.looped(table, kind, langs).map(What::Loop);
+        }
+        match (kind, table.text("forms")) {
+            ("fault", _) => self.faults(table).map(What::Faults),
+            ("clean", Some(forms)) => {
+                named(table, "forms", forms, self.forms.iter().map(|f| &f.0))?;
+                let around = table.range("around").unwrap_or(Bounds::new(1, 3));
+                let forms = forms.to_owned();
+                Ok(What::Negatives { forms, around })
+            }
+            ("clean", None) => {
+                let chars = table.range("chars").unwrap_or(Bounds::new(1000, 6000));
+                Ok(What::Clean { chars })
+            }
+            _ => self.tool_loop(table, kind == "tool-cycle").map(What::Tools),
+        }
+    }
+
+    fn looped(&self, table: &Fields, kind: PlantKind, langs: &[String]) -> Result<Loop, SpecError> {
+        let default = match kind {
+            PlantKind::ShortSequence => Bounds::new(2, 40),
+            PlantKind::OrderedList => Bounds::new(10, 400),
+            PlantKind::Paragraph | PlantKind::NearRepeat => Bounds::new(40, 600),
+        };
+        let zero = Bounds::new(0, 0);
+        let range = |name: &str, default| table.range(name).unwrap_or(default);
+        let looped = Loop {
+            kind,
+            unit: table.text("unit").map(str::to_owned),
+            period: range("period", default),
+            copies: range("copies", Bounds::new(4, 12)),
+            length: range("length", Bounds::new(700, 2600)),
+            onsets: onsets(table, Bounds::new(700, 6000)),
+            after: range("after", zero),
+            transient: table.text("class") == Some("transient"),
+            truncate: table.flag("truncate").unwrap_or(true),
+            drift: table.table("drift").map(Drift::of),
+            lead: range("lead", zero),
+            nested: table.range("nested"),
+            false_starts: range("false_starts", zero),
+        };
+        self.possible(table, &looped, langs)?;
+        Ok(looped)
+    }
+
+    fn tool_loop(&self, table: &Fields, cycle: bool) -> Result<ToolLoop, SpecError> {
+        let all = || self.tools.iter().map(|tool| &tool.name);
+        let tools: Vec<String> = match table.texts("tools") {
+            [] => all().cloned().collect(),
+            tools => tools.to_vec(),
+        };
+        for name in &tools {
+            named(table, "tools", name, all())?;
+        }
+        let default = Bounds::new(2, 4);
+        let period = table.range("period").unwrap_or(default);
+        let period = if cycle { period } else { Bounds::new(1, 1) };
+        let what = if cycle && period.low < 2 {
+            Some((
+                "period",
+                format!("a cycle of {period} calls"),
+                "2 calls and more; one call over and over is tool-repeat",
+            ))
+        } else if tools.is_empty() {
+            Some((
+                "kind",
+                "a tool loop without [[tool]]".to_owned(),
+                "a [[tool]] that is called",
+            ))
+        } else {
+            None
+        };
+        if let Some((key, what, expected)) = what {
+            return Err(SpecError::at(table.line_of(key), what, expected));
+        }
+        let looped = ToolLoop {
+            cycle,
+            tools,
+            period,
+            copies: table.range("copies").unwrap_or(Bounds::new(3, 8)),
+            onsets: onsets(table, Bounds::new(3, 20)),
+            after: table.range("after").unwrap_or(Bounds::new(0, 0)),
+            transient: table.text("class") == Some("transient"),
+        };
+        room(table, &looped.onsets, period, "calls")?;
+        ends(table, looped.transient, looped.after)?;
+        Ok(looped)
+    }
+
+    /// The units of a name in a language.
+    pub(super) fn units<'a>(&'a self, name: &str, lang: &str) -> Option<&'a Unit> {
+        self.units.iter().find(|unit| unit.is(name, lang))
+    }
+}
+
+impl Unit {
+    pub(super) fn is(&self, name: &str, lang: &str) -> bool {
+        self.name == name && self.lang == lang
+    }
+}
+
+fn onsets(table: &Fields, default: Bounds) -> Vec<Bounds> {
+    match table.ranges("onset") {
+        [] => vec![default],
+        onsets => onsets.to_vec(),
+    }
+}
+
+fn card(fields: &Fields) -> BTreeMap<&'static str, String> {
+    let keys = ["version", "licence", "description", "how"];
+    let given = keys
+        .into_iter()
+        .filter_map(|key| Some((key, fields.text(key)?.to_owned())));
+    given.collect()
+}
+
+fn source(table: &Fields) -> Result<Source, SpecError> {
+    let refuse = |key: &str, what: &str, expected: &str| {
+        Err(SpecError::at(table.line_of(key), what, expected))
+    };
+    let place = match (table.text("corpus"), table.text("text")) {
+        (Some(corpus), None) => SourcePlace::Corpus(corpus.to_owned()),
+        (None, Some(text)) => SourcePlace::Text(text.to_owned()),
+        _ => return refuse("name", "a source of neither or both", "corpus or text"),
+    };
+    if matches!(place, SourcePlace::Text(_)) {
+        if let Some(key) = ["where", "take"]
+            .into_iter()
+            .find(|key| table.given().any(|k| k == *key))
+        {
+            return refuse(key, "a filter on a text", "it with corpus alone");
+        }
+        if table.text("lang").is_none() {
+            return refuse("text", "a text without lang", "lang, a language tag");
+        }
+    }
+    Ok(Source {
+        name: table.string("name"),
+        place,
+        lang: table.text("lang").map(str::to_owned),
+        wheres: table.texts("where").to_vec(),
+        all: table.text("take") == Some("all"),
+        line: table.line,
+    })
+}
+
+fn forms(table: &Fields) -> (String, String) {
+    (table.string("name"), table.string("file"))
+}
+
+fn unit(table: &Fields) -> Unit {
+    Unit {
+        name: table.string("name"),
+        lang: table.string("lang"),
+        texts: table.texts("texts").to_vec(),
+        fillers: table.texts("fillers").to_vec(),
+    }
+}
+
+fn tool(table: &Fields) -> Tool {
+    let results = match table.texts("results") {
+        [] => vec!["ok".to_owned()],
+        results => results.to_vec(),
+    };
+    Tool {
+        name: table.string("name"),
+        arguments: table.lists("arguments"),
+        results,
+    }
+}
+
+fn chunks(table: &Fields) -> Chunks {
+    Chunks {
+        tokens: table.text("by") == Some("tokens"),
+        size: table.range("size").unwrap_or(Bounds::new(1, 1)),
+        ms: table.range("ms"),
+    }
+}

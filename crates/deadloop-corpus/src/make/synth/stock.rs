@@ -1,0 +1,185 @@
+//! The stock: what a spec draws on, read beforehand. Which texts belong to which split is dealt here,
+//! once for each pool and from the seed alone.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::forms::Forms;
+use super::seeded;
+use super::spec::Spec;
+use crate::make::plant::Rng;
+
+/// A clean text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CleanText {
+    /// Where it is from: a transcript's id, or file and paragraph.
+    pub id: String,
+    /// The model that wrote it, if one did.
+    pub model: Option<String>,
+    /// What it must not be torn apart from.
+    pub group: Option<String>,
+    /// Its language.
+    pub lang: String,
+    /// The text.
+    pub text: String,
+}
+
+/// What of a real transcript can be damaged.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Real {
+    /// All the thinking, without blanks around it.
+    pub reasoning: String,
+    /// All of the answer, without blanks around it.
+    pub answer: String,
+    /// The tools that it calls and their arguments, where those are an object.
+    pub calls: Vec<(String, String)>,
+}
+
+/// Everything that a spec draws on.
+#[derive(Debug, Default)]
+pub struct Stock {
+    /// The clean texts of each source, in the order of the spec.
+    pub texts: Vec<Vec<CleanText>>,
+    /// The transcripts of each source that is a corpus, by id.
+    pub real: Vec<BTreeMap<String, Real>>,
+    /// The forms of each file, by the name that the spec gives it.
+    pub forms: BTreeMap<String, Forms>,
+}
+
+/// The two splits of a made corpus.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Split {
+    Dev,
+    Test,
+}
+
+impl Split {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Dev => "dev",
+            Self::Test => "test",
+        }
+    }
+}
+
+/// Deals names out to the splits: the first of an order that depends on the seed and the pool's name
+/// alone go to `test`.
+pub(super) struct Deal(BTreeSet<usize>);
+
+impl Deal {
+    pub(super) fn of<'a>(spec: &Spec, pool: &str, names: impl Iterator<Item = &'a str>) -> Self {
+        let keyed = |(at, name)| (seeded(spec.seed, &["split", pool, name]), at);
+        let mut order: Vec<(u64, usize)> = names.enumerate().map(keyed).collect();
+        order.sort_unstable();
+        let test = (order.len() as f64 * spec.test).round() as usize;
+        Self(order.into_iter().take(test).map(|(_, at)| at).collect())
+    }
+
+    pub(super) fn split(&self, at: usize) -> Split {
+        if self.0.contains(&at) {
+            Split::Test
+        } else {
+            Split::Dev
+        }
+    }
+
+    /// Those of `count` that are of a split; all of them where none is.
+    pub(super) fn only(&self, count: usize, split: Split) -> Vec<usize> {
+        let own: Vec<usize> = (0..count).filter(|at| self.split(*at) == split).collect();
+        if own.is_empty() {
+            (0..count).collect()
+        } else {
+            own
+        }
+    }
+}
+
+/// The texts of one source in one language and split, groups whole.
+pub(super) fn pool<'a>(
+    spec: &Spec,
+    texts: &'a [CleanText],
+    source: &str,
+    lang: &str,
+    split: Split,
+) -> Vec<&'a CleanText> {
+    let of_lang: Vec<&CleanText> = texts.iter().filter(|text| text.lang == lang).collect();
+    let group = |text: &CleanText| text.group.clone().unwrap_or_else(|| text.id.clone());
+    let groups: BTreeSet<String> = of_lang.iter().map(|text| group(text)).collect();
+    let groups: Vec<String> = groups.into_iter().collect();
+    // One deal for all languages: a prompt that was put in two is in one split.
+    let deal = Deal::of(spec, source, groups.iter().map(String::as_str));
+    let of_split = |text: &&&CleanText| {
+        let at = groups.binary_search(&group(text)).unwrap_or_default();
+        deal.split(at) == split
+    };
+    of_lang.iter().filter(of_split).copied().collect()
+}
+
+/// Clean texts one after the other, handed out piece by piece.
+pub(super) struct Clean<'a> {
+    chars: Vec<char>,
+    used: usize,
+    /// The texts, in order.
+    pub(super) parts: Vec<&'a CleanText>,
+    /// Texts of the pool that are not in it: what else may be repeated.
+    pub(super) others: Vec<&'a CleanText>,
+}
+
+/// How far a piece may be shortened to end where a sentence does.
+const REACH: usize = 400;
+
+impl<'a> Clean<'a> {
+    /// Texts of one model in an order of its own, until there are `chars` or no more texts.
+    pub(super) fn of(pool: &[&'a CleanText], chars: usize, rng: &mut Rng) -> Self {
+        let mut order = pool.to_vec();
+        rng.shuffle(&mut order);
+        let model = order.first().map(|text| &text.model);
+        let (of_model, mut others): (Vec<_>, Vec<_>) = order
+            .iter()
+            .copied()
+            .partition(|text| Some(&text.model) == model);
+        let (mut joined, mut parts) = (Vec::new(), Vec::new());
+        for text in of_model {
+            if joined.len() < chars {
+                joined.extend(text.text.trim().chars());
+                joined.extend(['\n', '\n']);
+                parts.push(text);
+            } else {
+                others.push(text);
+            }
+        }
+        Self {
+            chars: joined,
+            used: 0,
+            parts,
+            others,
+        }
+    }
+
+    /// Between so many chars, ending with a sentence where one is near the end, else with a word.
+    pub(super) fn take(&mut self, low: usize, high: usize) -> Option<&[char]> {
+        let rest = &self.chars[self.used..];
+        if rest.len() < high {
+            return None;
+        }
+        let from = low.max(high.saturating_sub(REACH));
+        let after = |ends: fn(&[char]) -> bool| {
+            let mut places = (from.max(1)..=high).rev();
+            places.find(|at| ends(&rest[at.saturating_sub(2)..*at]))
+        };
+        let cut = after(ends_sentence)
+            .or_else(|| after(|tail| tail.last() == Some(&' ')))
+            .unwrap_or(high);
+        let at = self.used;
+        self.used += cut;
+        Some(&self.chars[at..self.used])
+    }
+}
+
+/// Whether these two chars end a line or a sentence.
+pub(super) fn ends_sentence(tail: &[char]) -> bool {
+    match tail {
+        [.., '\n' | '。' | '！' | '？'] => true,
+        [before, ' '] => matches!(before, '.' | '!' | '?'),
+        _ => false,
+    }
+}

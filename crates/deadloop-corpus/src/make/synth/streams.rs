@@ -1,0 +1,127 @@
+//! Faults of whole streams: one that falls silent, ends in the middle, ends without saying so, brings an
+//! error; calls of one turn of which some fail.
+
+use deadloop_detect::repair::{Fault, damage};
+use serde_json::{Map, Value as Json, json};
+
+use super::chunks;
+use super::faults::{Asked, Stream};
+use super::finish;
+use super::gold;
+use super::spec::Tool;
+use crate::make::plant::Rng;
+use crate::{Body, Event};
+
+/// After so many milliseconds of silence whoever recorded gave up.
+const GIVEN_UP: f64 = 120_000.0;
+/// Pauses after which a stream goes on, seconds: each about half as long again as the one before.
+const PAUSES: [u32; 11] = [1, 2, 3, 4, 6, 9, 14, 20, 30, 45, 60];
+
+/// A stream with an end, or without.
+pub(super) fn whole(asked: &Asked, intact: &str, rng: &mut Rng) -> Result<Stream, &'static str> {
+    let length = intact.chars().count();
+    if length < 8 {
+        return Err("a text too short to be cut");
+    }
+    let left = match asked.fault {
+        _ if asked.is_intact => length,
+        Fault::Cut => damage(Fault::Cut, asked.severity, asked.seed, intact)
+            .text
+            .chars()
+            .count(),
+        Fault::NoDone => length,
+        // The more severe, the earlier.
+        _ => rng.between(1, length * usize::from(4 - asked.severity.min(3)) / 4),
+    };
+    let text: String = intact.chars().take(left).collect();
+    let mut events = chunks::events(&text, "answer", asked.chunks, rng);
+    let mut more = Map::new();
+    match asked.fault {
+        Fault::Stall if asked.is_intact => {
+            more.insert("pause_ms".into(), json!(pause(&mut events, rng)));
+            events.push(ended(&events, "stop", 0.0));
+        }
+        _ if asked.is_intact => events.push(ended(&events, "stop", 0.0)),
+        Fault::Stall => events.push(ended(&events, "timeout", GIVEN_UP)),
+        Fault::ErrorEvent => events.push(ended(&events, "error", 0.0)),
+        _ => {}
+    }
+    Ok(Stream {
+        events,
+        channel: "answer",
+        onset: (!asked.is_intact && left > 0).then(|| left - 1),
+        gold: gold::of_meaning(&gold::text(intact)),
+        more,
+    })
+}
+
+/// The end of a stream, so many milliseconds after its last event.
+fn ended(events: &[Event], reason: &str, after: f64) -> Event {
+    let mut event = finish(reason);
+    let last = events.iter().rev().find_map(|event| event.t_ms);
+    event.t_ms = last.map(|last| last + after);
+    event
+}
+
+/// Makes one pause: events from one on come later. How long it is, milliseconds.
+fn pause(events: &mut [Event], rng: &mut Rng) -> f64 {
+    let seconds = rng.pick(&PAUSES).copied().unwrap_or(1);
+    let pause = f64::from(seconds) * 1000.0;
+    let from = rng.below(events.len().max(1));
+    for event in events.iter_mut().skip(from) {
+        event.t_ms = event.t_ms.map(|t| t + pause);
+    }
+    pause
+}
+
+/// Calls of one turn and what came back. A degree: one more of them fails, or lacks the field that the others have.
+pub(super) fn calls(tools: &[Tool], asked: &Asked, rng: &mut Rng) -> Result<Stream, &'static str> {
+    let count = rng.between(3, 5);
+    let failing = if asked.is_intact {
+        0
+    } else {
+        usize::from(asked.severity).min(count)
+    };
+    let mut broken: Vec<bool> = (0..count).map(|at| at < failing).collect();
+    rng.shuffle(&mut broken);
+    let mut events = vec![Event::of(Body::Turn)];
+    let (mut results, mut good) = (Vec::new(), Vec::new());
+    for (at, is_broken) in broken.iter().enumerate() {
+        let tool = rng.pick(tools).ok_or("no tools")?;
+        let id = Some(format!("call-{at}"));
+        let drawn = tool.arguments.iter().map(|(name, values)| {
+            let value = rng.pick(values).cloned().unwrap_or_default();
+            (name.clone(), value)
+        });
+        let arguments = Json::Object(drawn.collect());
+        events.push(Event::of(Body::ToolCall {
+            id: id.clone(),
+            name: tool.name.clone(),
+            arguments,
+        }));
+        let result = rng.pick(&tool.results).cloned().unwrap_or_default();
+        let whole = json!({"title": result, "link": format!("https://example.org/{at}"), "content": result});
+        let (content, error) = match (is_broken, rng.chance(0.5)) {
+            (false, _) => (whole.to_string(), false),
+            (true, true) => ("timeout".to_owned(), true),
+            (true, false) => (json!({"title": result}).to_string(), false),
+        };
+        if !is_broken {
+            good.push(at);
+        }
+        results.push(Event::of(Body::ToolResult {
+            id,
+            content,
+            error: Some(error),
+        }));
+    }
+    events.extend(results);
+    events.push(finish("tool_calls"));
+    Ok(Stream {
+        events,
+        channel: "tools",
+        onset: broken.iter().position(|is_broken| *is_broken),
+        gold: json!({"good": good}),
+        more: Map::new(),
+    })
+}

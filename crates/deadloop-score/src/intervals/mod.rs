@@ -1,0 +1,16 @@
+//! How sure a number is: closed forms for counts, and the bootstrap over groups with weights drawn from names.
+
+mod bootstrap;
+mod closed;
+mod random;
+mod resample;
+
+pub use bootstrap::{Intervals, Method, bootstrap};
+pub(crate) use bootstrap::{Known, bootstrap_difference, bounds, intervals};
+pub use closed::{
+    Interval, PoissonCache, clopper_pearson, poisson, poisson_lower, poisson_upper,
+    proportion_lower, proportion_upper, wilson,
+};
+pub(crate) use random::Random;
+pub(crate) use resample::{Draws, Replicates, percentile, quantile};
+pub use resample::{POISSON_1, POISSON_HALF, Resampling, Weights};

@@ -1,0 +1,310 @@
+//! The bootstrap over groups, with weights that depend on names alone: [`Resampling`].
+//!
+//! In replicate b every group counts as often as a Poisson(1) draw says (the Poisson bootstrap; Chamandy,
+//! Muralidharan, Najmi, Naidu 2012, "Estimating uncertainty for massive data streams"). The draw is the inverse
+//! distribution function at a hash of seed, b and the group's name. So it depends neither on the order of files
+//! nor on threads or shards, and sums of whole numbers are whole numbers: the same bytes everywhere.
+//!
+//! The hash, so that another program can draw the same: h = FNV-1a (64 bits) of the name's bytes; the state is
+//! seed XOR h; replicate b, from 0, takes the (b+2)th output of splitmix64 from that state, its upper 53 bits u; the
+//! weight is how many of [`POISSON_1`] are at most u. `scripts/references.py` does so.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use crate::intervals::{Interval, Random};
+use crate::tally::{Count, Tally, rank};
+
+/// How often is resampled, and from which seed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Resampling {
+    /// Replicates.
+    pub replicates: usize,
+    /// Seed.
+    pub seed: u64,
+}
+
+impl Default for Resampling {
+    fn default() -> Self {
+        Self {
+            replicates: 2000,
+            seed: 1,
+        }
+    }
+}
+
+/// floor(2^53 P(X <= k)) of a Poisson variable with mean 1, k = 0, 1, ….
+pub const POISSON_1: [u64; 18] = [
+    3_313_563_428_353_947,
+    6_627_126_856_707_895,
+    8_283_908_570_884_869,
+    8_836_169_142_277_194,
+    8_974_234_285_125_275,
+    9_001_847_313_694_891,
+    9_006_449_485_123_161,
+    9_007_106_938_184_342,
+    9_007_189_119_816_990,
+    9_007_198_251_109_506,
+    9_007_199_164_238_758,
+    9_007_199_247_250_508,
+    9_007_199_254_168_154,
+    9_007_199_254_700_280,
+    9_007_199_254_738_289,
+    9_007_199_254_740_823,
+    9_007_199_254_740_982,
+    9_007_199_254_740_991,
+];
+
+/// The same with mean 1/2: how often a pseudo-loop counts.
+pub const POISSON_HALF: [u64; 15] = [
+    5_463_142_506_141_193,
+    8_194_713_759_211_790,
+    8_877_606_572_479_440,
+    8_991_422_041_357_381,
+    9_005_648_974_967_124,
+    9_007_071_668_328_098,
+    9_007_190_226_108_179,
+    9_007_198_694_521_042,
+    9_007_199_223_796_846,
+    9_007_199_253_201_058,
+    9_007_199_254_671_268,
+    9_007_199_254_738_096,
+    9_007_199_254_740_880,
+    9_007_199_254_740_988,
+    9_007_199_254_740_991,
+];
+
+/// The weights of one group, replicate by replicate.
+#[derive(Clone, Debug)]
+pub struct Weights {
+    random: Random,
+    steps: &'static [u64],
+}
+
+impl Weights {
+    /// Those of the group `name`; `steps`: [`POISSON_1`] or [`POISSON_HALF`].
+    pub fn of(seed: u64, name: &str, steps: &'static [u64]) -> Self {
+        Self {
+            random: Random::named(seed, name),
+            steps,
+        }
+    }
+}
+
+/// Steps that nearly every draw ends within.
+const NEAR: usize = 4;
+
+impl Iterator for Weights {
+    type Item = u8;
+
+    /// The weight in the next replicate. There is always another.
+    fn next(&mut self) -> Option<u8> {
+        let u = self.random.next() >> 11;
+        let (near, far) = self
+            .steps
+            .split_at_checked(NEAR)
+            .unwrap_or((self.steps, &[]));
+        // All of the near ones, without a branch that depends on the draw.
+        let mut weight: usize = near.iter().map(|step| usize::from(*step <= u)).sum();
+        if weight == NEAR {
+            weight += far.iter().take_while(|step| **step <= u).count();
+        }
+        u8::try_from(weight).ok()
+    }
+}
+
+/// The weights of groups, remembered: all settings that are reported draw the same.
+///
+/// Memory: a byte for each replicate of at most [`MOST_KNOWN`] groups; those of more are drawn again.
+#[derive(Debug)]
+pub(crate) struct Draws {
+    resampling: Resampling,
+    known: HashMap<String, Vec<u8>>,
+}
+
+/// Groups whose weights are remembered: 20 MB at 2,000 replicates.
+const MOST_KNOWN: usize = 10_000;
+
+impl Draws {
+    /// None yet.
+    pub(crate) fn new(resampling: Resampling) -> Self {
+        Self {
+            resampling,
+            known: HashMap::new(),
+        }
+    }
+
+    /// Replicates and seed.
+    pub(crate) fn resampling(&self) -> Resampling {
+        self.resampling
+    }
+
+    /// How often a group counts in each replicate.
+    pub(crate) fn of(&mut self, name: &str) -> Cow<'_, [u8]> {
+        let Resampling { replicates, seed } = self.resampling;
+        let draw = || {
+            Weights::of(seed, name, &POISSON_1)
+                .take(replicates)
+                .collect()
+        };
+        if self.known.len() >= MOST_KNOWN && !self.known.contains_key(name) {
+            return Cow::Owned(draw());
+        }
+        // Looked up twice, so that a name is only copied where it is new.
+        if !self.known.contains_key(name) {
+            self.known.insert(name.to_owned(), draw());
+        }
+        Cow::Borrowed(self.known.get(name).map_or(&[], Vec::as_slice))
+    }
+}
+
+/// The sums of all replicates, `N` tallies each. Group after group is added to every replicate, not replicate after
+/// replicate summed up: a count of a group times its weights is one pass over neighbouring numbers. The sums are whole
+/// numbers, so both ways give the same.
+///
+/// Memory: 8 bytes for each replicate and count that some group has.
+#[derive(Debug)]
+pub(crate) struct Replicates<const N: usize> {
+    replicates: usize,
+    /// For each tally and count the sum in each replicate; empty while all are 0.
+    sums: [Vec<Vec<i64>>; N],
+}
+
+impl<const N: usize> Replicates<N> {
+    /// So many replicates, of nothing yet.
+    pub(crate) fn new(replicates: usize) -> Self {
+        Self {
+            replicates,
+            sums: std::array::from_fn(|_| vec![Vec::new(); Count::N]),
+        }
+    }
+
+    /// Adds a group that counts so often in each replicate.
+    pub(crate) fn add(&mut self, weights: &[u8], tallies: &[Tally; N]) {
+        for (sums, tally) in self.sums.iter_mut().zip(tallies) {
+            for (count, n) in tally.touched() {
+                let sums = &mut sums[count];
+                sums.resize(self.replicates, 0);
+                add_times(sums, weights, n);
+            }
+        }
+    }
+
+    /// Adds a group by its weights.
+    pub(crate) fn draw(&mut self, weights: Weights, tallies: &[Tally; N]) {
+        let weights: Vec<u8> = weights.take(self.replicates).collect();
+        self.add(&weights, tallies);
+    }
+
+    /// The tallies, replicate by replicate.
+    pub(crate) fn tallies(&self) -> impl Iterator<Item = [Tally; N]> + '_ {
+        (0..self.replicates).map(|replicate| {
+            std::array::from_fn(|which| {
+                let mut tally = Tally::default();
+                for (count, sums) in self.sums[which].iter().enumerate() {
+                    *tally.slot(count) = sums.get(replicate).copied().unwrap_or(0);
+                }
+                tally
+            })
+        })
+    }
+}
+
+/// Adds `n` to each sum as often as its weight says. No check for overflow, which would cost more than the sums: a
+/// weight is at most 18, and a corpus has not 2^58 chars.
+fn add_times(sums: &mut [i64], weights: &[u8], n: i64) {
+    let pairs = sums.iter_mut().zip(weights);
+    match u32::try_from(n) {
+        // Processors multiply many of these at once.
+        Ok(n) => pairs.for_each(|(sum, weight)| {
+            let product = u64::from(u32::from(*weight)).wrapping_mul(u64::from(n));
+            *sum = sum.wrapping_add(product.cast_signed());
+        }),
+        Err(_) => pairs.for_each(|(sum, weight)| {
+            *sum = sum.wrapping_add(i64::from(*weight).wrapping_mul(n));
+        }),
+    }
+}
+
+/// The `q` quantile of some values, nearest rank; sorts them. `None`: there are none.
+pub(crate) fn quantile(values: &mut [f64], q: f64) -> Option<f64> {
+    values.sort_unstable_by(f64::total_cmp);
+    rank(q, values.len() as u64).map(|k| values[k as usize - 1])
+}
+
+/// The 2.5th and the 97.5th percentile, nearest rank.
+pub(crate) fn percentile(values: &mut [f64]) -> Option<Interval> {
+    Some(Interval {
+        lo: quantile(values, 0.025)?,
+        hi: quantile(values, 0.975)?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_weights_are_poisson() {
+        for (steps, mean) in [(&POISSON_1[..], 1.0), (&POISSON_HALF[..], 0.5)] {
+            let drawn: Vec<f64> = (0..50)
+                .flat_map(|i| Weights::of(1, &format!("g{i}"), steps).take(2000))
+                .map(f64::from)
+                .collect();
+            let n = drawn.len() as f64;
+            let got = drawn.iter().sum::<f64>() / n;
+            let spread = drawn.iter().map(|x| (x - got).powi(2)).sum::<f64>() / n;
+            assert!((got - mean).abs() < 0.01, "{got} is not {mean}");
+            assert!((spread - mean).abs() < 0.02, "{spread} is not {mean}");
+        }
+    }
+
+    /// The table is the distribution function: exact to a part in 2^53 or the last bit of a float.
+    #[test]
+    fn the_steps_are_the_distribution_function() {
+        for (steps, mean) in [(&POISSON_1[..], 1.0_f64), (&POISSON_HALF[..], 0.5)] {
+            let (mut term, mut sum) = ((-mean).exp(), 0.0);
+            for (k, step) in steps.iter().enumerate() {
+                sum += term;
+                term *= mean / (k as f64 + 1.0);
+                let want = sum * (1_u64 << 53) as f64;
+                assert!((*step as f64 - want).abs() <= 16.0, "{k}: {step} {want}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_weight_depends_on_seed_replicate_and_name_alone() {
+        let of = |seed, name| {
+            Weights::of(seed, name, &POISSON_1)
+                .take(40)
+                .collect::<Vec<u8>>()
+        };
+        assert_eq!(of(1, "a"), of(1, "a"));
+        assert_ne!(of(1, "a"), of(1, "b"));
+        assert_ne!(of(1, "a"), of(2, "a"));
+        let mut tally = Tally::default();
+        tally[Count::Hit] = 3;
+        let mut other = Tally::default();
+        (other[Count::Hit], other[Count::Exposure]) = (1, 5_000_000_000);
+        let mut sums = Replicates::<2>::new(40);
+        let weights = |name| Weights::of(1, name, &POISSON_1);
+        sums.add(&of(1, "a"), &[tally, Tally::default()]);
+        sums.draw(weights("b"), &[other, other]);
+        let mut draws = Draws::new(Resampling {
+            replicates: 40,
+            seed: 1,
+        });
+        assert_eq!(
+            [draws.of("a").to_vec(), draws.of("a").to_vec()],
+            [of(1, "a"), of(1, "a")]
+        );
+        let want = of(1, "a").into_iter().zip(of(1, "b"));
+        for ([first, second], (a, b)) in sums.tallies().zip(want) {
+            let (a, b) = (i64::from(a), i64::from(b));
+            assert_eq!(first[Count::Hit], 3 * a + b);
+            assert_eq!(second[Count::Hit], b);
+            assert_eq!(second[Count::Exposure], 5_000_000_000 * b);
+        }
+    }
+}

@@ -1,0 +1,12 @@
+//! A record held against its label: [`judge`] says one [`Verdict`] of one setting on one transcript. Floors are
+//! judged the same way, without an engine.
+
+mod consistency;
+mod floors;
+mod options;
+mod verdict;
+
+pub use consistency::Consistency;
+pub use floors::Floor;
+pub use options::{At, JudgeOptions, Transient, Watch};
+pub use verdict::{Outcome, Verdict, judge};

@@ -1,0 +1,408 @@
+//! A record held against its label: [`judge`].
+//!
+//! Where scoring.md is silent:
+//! - With several loop spans, an alarm inside one is judged by it; what is found nowhere (`miss`) or
+//!   outside every span (`premature`, `stale`) is charged to the span that becomes detectable first,
+//!   since that is the one which a detector should have stopped.
+//! - Inside both a loop and a transient span, the loop decides: the alarm is right.
+//! - An alarm in another channel than a span's is held against it by what of the span's channel had arrived at
+//!   the alarm's moment. No position in one channel is ever compared with one in another.
+//! - A span of calls or turns begins once its second copy has been issued: an alarm at c calls is inside it where
+//!   earliest < c <= end. A text's begins with the char: earliest <= c <= end.
+//! - `early` and `grace` widen loops only; a transient span is taken literally.
+
+use deadloop_replay::detect::Unit;
+use deadloop_replay::{Moment, Seen, Stop};
+use serde::{Deserialize, Serialize};
+
+use crate::judge::{JudgeOptions, Transient, Watch};
+use crate::truth::{Case, Class, Span, Truth};
+
+/// What became of a transcript under a setting.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// A loop, found in time.
+    Hit,
+    /// A loop, found after the deadline.
+    Late,
+    /// An alarm before the loop: a healthy stream was cut.
+    Premature,
+    /// An alarm after the loop: the model had escaped.
+    Stale,
+    /// A loop, never found.
+    Miss,
+    /// An alarm on a clean transcript.
+    FalseAlarm,
+    /// No alarm on a clean transcript.
+    Quiet,
+    /// An alarm on a repetition that ends by itself.
+    TransientStop,
+    /// No alarm on one.
+    TransientPass,
+    /// Nobody says what is true; counted, not scored.
+    Unlabelled,
+    /// The detector failed on it; not scored.
+    Error,
+}
+
+impl Verdict {
+    /// All verdicts, in the order of scoring.md.
+    pub const ALL: [Self; 11] = [
+        Self::Hit,
+        Self::Late,
+        Self::Premature,
+        Self::Stale,
+        Self::Miss,
+        Self::FalseAlarm,
+        Self::Quiet,
+        Self::TransientStop,
+        Self::TransientPass,
+        Self::Unlabelled,
+        Self::Error,
+    ];
+
+    /// The name used in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Hit => "hit",
+            Self::Late => "late",
+            Self::Premature => "premature",
+            Self::Stale => "stale",
+            Self::Miss => "miss",
+            Self::FalseAlarm => "false-alarm",
+            Self::Quiet => "quiet",
+            Self::TransientStop => "transient-stop",
+            Self::TransientPass => "transient-pass",
+            Self::Unlabelled => "unlabelled",
+            Self::Error => "error",
+        }
+    }
+
+    /// The verdict with this name.
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|verdict| verdict.name() == name)
+    }
+
+    /// Whether healthy text was cut: `false-alarm`, `premature` or `stale`.
+    pub fn is_false(self) -> bool {
+        matches!(self, Self::FalseAlarm | Self::Premature | Self::Stale)
+    }
+
+    /// Whether it tells of a loop: `hit`, `late`, `premature`, `stale` or `miss`. A loop whose earlier
+    /// repetition was stopped counts too: see [`Outcome::is_earlier`].
+    pub fn is_loop(self) -> bool {
+        matches!(
+            self,
+            Self::Hit | Self::Late | Self::Premature | Self::Stale | Self::Miss
+        )
+    }
+}
+
+/// The verdict on one transcript under one setting, and what it was worth.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Outcome {
+    /// The verdict.
+    pub verdict: Verdict,
+    /// The span that was judged or charged: an index into [`Truth::spans`](crate::Truth::spans).
+    pub span: Option<usize>,
+    /// Units from the onset to the alarm, 0 for an alarm before it; hits and lates only.
+    pub latency: Option<u64>,
+    /// The same in milliseconds, where the recording has them.
+    pub latency_ms: Option<f64>,
+    /// The same in tokens, where the recording has them.
+    pub latency_tokens: Option<u64>,
+    /// Units of the loop that were not generated thanks to the alarm.
+    pub saved: u64,
+    /// Units of healthy output thrown away by the alarm; of chars those in the channels that are watched.
+    pub lost: u64,
+    /// Healthy units that the setting watched.
+    pub exposure: u64,
+    /// Watched units up to the alarm, where it was wrong; else 0.
+    pub generated: u64,
+    /// Length of the judged or charged loop, onset to end; 0 where no loop counts.
+    pub loop_chars: u64,
+    /// What `delay` sums: units of that loop which were generated, capped by the horizon.
+    pub delay: u64,
+    /// Whether a hit's kind is the label's; `None` where the label names none, or it is no hit.
+    pub kind_right: Option<bool>,
+    /// Whether a loop counts that still ran when the recording stopped: `saved` is a lower bound.
+    pub censored: bool,
+}
+
+impl Outcome {
+    /// An outcome in which nothing but the verdict is known.
+    pub(crate) fn bare(verdict: Verdict) -> Self {
+        Self {
+            verdict,
+            span: None,
+            latency: None,
+            latency_ms: None,
+            latency_tokens: None,
+            saved: 0,
+            lost: 0,
+            exposure: 0,
+            generated: 0,
+            loop_chars: 0,
+            delay: 0,
+            kind_right: None,
+            censored: false,
+        }
+    }
+
+    /// Whether an earlier repetition was stopped in a transcript that loops later: the loop counts, it was
+    /// not found, and it never came.
+    pub fn is_earlier(&self) -> bool {
+        self.verdict == Verdict::TransientStop && self.span.is_some()
+    }
+
+    /// The outcome of a transcript on which the detector failed.
+    pub fn error() -> Self {
+        Self::bare(Verdict::Error)
+    }
+}
+
+/// Holds what a setting said about a transcript against what is true. `stop` is its first alarm.
+///
+/// A loop from char 1000 to the end at 3000, `early`, `deadline`, `grace` as they are by default:
+/// ```text
+/// alarm        none    900        1000   1400   (end 2000, alarm 2500)
+/// verdict      miss    premature  hit    hit    stale
+/// latency                         0      400
+/// exposure     1000    900        1000   1000   1000
+/// delay        2000    2000       0      400    1000 (the whole loop)
+/// saved        0       0          2000   1600   0
+/// lost         0       100        0      0      500
+/// ```
+///
+/// Had the same transcript repeated itself from char 200 to 500 and recovered, an alarm at 300 would be
+/// `transient-stop`: exposure 300, delay 0, saved 2000, and the loop in the column `earlier`.
+pub fn judge(case: &Case, watch: Watch, stop: Option<&Stop>, options: &JudgeOptions) -> Outcome {
+    let class = case.class_in(options.unit);
+    let Some((truth, class)) = case.truth.as_ref().zip(class) else {
+        return Outcome::bare(Verdict::Unlabelled);
+    };
+    let hearing = Hearing {
+        truth,
+        whole: watch.units(options.unit, case.timeline.length()),
+        alarm: stop.map(|stop| Alarm {
+            stop,
+            moment: options.moment(stop),
+        }),
+        watch,
+        options,
+    };
+    if hearing.loops().next().is_some() {
+        hearing.looping()
+    } else if class == Class::Clean || options.transient == Transient::Clean {
+        hearing.clean()
+    } else {
+        hearing.transient()
+    }
+}
+
+/// An alarm and the moment of it that counts.
+#[derive(Clone, Copy)]
+struct Alarm<'a> {
+    stop: &'a Stop,
+    moment: &'a Moment,
+}
+
+impl Alarm<'_> {
+    /// The units of the span's channel that had arrived.
+    fn at(&self, span: &Span) -> u64 {
+        self.moment.seen.count(span.channel)
+    }
+
+    /// Whether it comes where a span is that lasts from `lo` to `hi` of its channel's units.
+    fn within(&self, span: &Span, lo: u64, hi: u64) -> bool {
+        let at = self.at(span);
+        match self.is_beside(span) {
+            true => self.moment.seen > span.seen && self.moment.seen <= span.until,
+            false if span.channel.unit() == Unit::Chars => lo <= at && at <= hi,
+            false => lo < at && at <= hi,
+        }
+    }
+
+    /// Whether `span` becomes detectable only later, given the tolerance, which is one of positions in
+    /// the span's own channel.
+    fn precedes(&self, span: &Span, early: u64) -> bool {
+        let at = self.at(span).saturating_add(early);
+        let earliest = span.earliest.count();
+        match self.is_beside(span) {
+            true => self.moment.seen <= span.seen,
+            false if span.channel.unit() == Unit::Chars => at < earliest,
+            false => at <= earliest,
+        }
+    }
+
+    /// Whether it is in another channel than the text of a span: then it is their moments that are compared.
+    fn is_beside(&self, span: &Span) -> bool {
+        self.stop.channel != span.channel && span.channel.unit() == Unit::Chars
+    }
+}
+
+/// Everything that a verdict depends on.
+struct Hearing<'a> {
+    truth: &'a Truth,
+    whole: u64,
+    alarm: Option<Alarm<'a>>,
+    watch: Watch,
+    options: &'a JudgeOptions,
+}
+
+impl<'a> Hearing<'a> {
+    /// The spans that count as loops, the first detectable one first.
+    fn loops(&self) -> impl Iterator<Item = (usize, &'a Span)> {
+        let all = self.options.transient == Transient::Loop;
+        let spans = self.truth.spans_in(self.options.unit);
+        spans.filter(move |(_, s)| all || s.class == Class::Loop)
+    }
+
+    /// What of `seen` was watched.
+    fn watched(&self, seen: Seen) -> u64 {
+        self.watch.units(self.options.unit, seen)
+    }
+
+    fn clean(&self) -> Outcome {
+        let Some(alarm) = &self.alarm else {
+            return Outcome {
+                exposure: self.whole,
+                ..Outcome::bare(Verdict::Quiet)
+            };
+        };
+        let exposure = self.watched(alarm.moment.seen);
+        let lost = self.whole.saturating_sub(exposure);
+        Outcome {
+            exposure,
+            lost,
+            generated: exposure,
+            ..Outcome::bare(Verdict::FalseAlarm)
+        }
+    }
+
+    fn transient(&self) -> Outcome {
+        Outcome::bare(match self.alarm {
+            Some(_) => Verdict::TransientStop,
+            None => Verdict::TransientPass,
+        })
+    }
+
+    fn looping(&self) -> Outcome {
+        let Some(alarm) = self.alarm else {
+            return self.charge(Verdict::Miss);
+        };
+        let inside = |span: &Span| {
+            let lo = span.earliest.count().saturating_sub(self.options.early);
+            alarm.within(
+                span,
+                lo,
+                span.end.count().saturating_add(self.options.grace),
+            )
+        };
+        if let Some((index, span)) = self.loops().find(|(_, span)| inside(span)) {
+            return self.found(&alarm, index, span);
+        }
+        let recovers = |s: &Span| {
+            s.class == Class::Transient && alarm.within(s, s.earliest.count(), s.end.count())
+        };
+        let mut spans = self.truth.spans_in(self.options.unit);
+        if self.options.transient == Transient::Ignore && spans.any(|(_, span)| recovers(span)) {
+            return self.earlier();
+        }
+        match self
+            .loops()
+            .find(|(_, span)| alarm.precedes(span, self.options.early))
+        {
+            Some((_, span)) => self.cut(&alarm, Verdict::Premature, self.watched(span.seen)),
+            None => self.cut(&alarm, Verdict::Stale, self.whole),
+        }
+    }
+
+    /// A hit or a late one, in `span`.
+    fn found(&self, alarm: &Alarm, index: usize, span: &Span) -> Outcome {
+        let (onset, end) = (span.onset.count(), span.end.count());
+        let at = alarm.at(span);
+        let latency = at.saturating_sub(onset);
+        let late = self
+            .options
+            .deadline
+            .is_some_and(|deadline| latency > deadline);
+        let verdict = if late { Verdict::Late } else { Verdict::Hit };
+        let stopped = at.clamp(onset, end.max(onset));
+        Outcome {
+            span: Some(index),
+            latency: Some(latency),
+            latency_ms: alarm
+                .moment
+                .t_ms
+                .zip(span.onset_ms)
+                .map(|(a, o)| (a - o).max(0.0)),
+            latency_tokens: alarm
+                .moment
+                .tokens
+                .zip(span.onset_tokens)
+                .map(|(a, o)| a.saturating_sub(o)),
+            saved: end.saturating_sub(stopped),
+            exposure: self.exposure(),
+            loop_chars: span.end.since(span.onset),
+            delay: self.capped(stopped - onset),
+            kind_right: span
+                .kind
+                .filter(|_| !late)
+                .map(|kind| kind == alarm.stop.kind),
+            censored: span.open,
+            ..Outcome::bare(verdict)
+        }
+    }
+
+    /// An alarm outside every span; healthy text follows it until `until` watched chars.
+    fn cut(&self, alarm: &Alarm, verdict: Verdict, until: u64) -> Outcome {
+        let generated = self.watched(alarm.moment.seen);
+        Outcome {
+            lost: until.saturating_sub(generated),
+            generated,
+            ..self.charge(verdict)
+        }
+    }
+
+    /// An alarm in an earlier repetition: as if the first loop were stopped at its onset, but not found.
+    fn earlier(&self) -> Outcome {
+        let charged = self.charge(Verdict::TransientStop);
+        Outcome {
+            saved: charged.loop_chars,
+            delay: 0,
+            ..charged
+        }
+    }
+
+    /// The whole of the first loop, which nobody stopped.
+    fn charge(&self, verdict: Verdict) -> Outcome {
+        let Some((index, span)) = self.loops().next() else {
+            return Outcome::bare(verdict);
+        };
+        let loop_chars = span.end.since(span.onset);
+        Outcome {
+            span: Some(index),
+            exposure: self.exposure(),
+            loop_chars,
+            delay: self.capped(loop_chars),
+            censored: span.open,
+            ..Outcome::bare(verdict)
+        }
+    }
+
+    /// Watched chars up to the alarm or the first `earliest`, whichever came first.
+    fn exposure(&self) -> u64 {
+        let healthy = self
+            .loops()
+            .next()
+            .map_or(self.whole, |(_, s)| self.watched(s.seen));
+        let watched = self.alarm.map_or(healthy, |a| self.watched(a.moment.seen));
+        healthy.min(watched)
+    }
+
+    fn capped(&self, delay: u64) -> u64 {
+        self.options.horizon.map_or(delay, |tau| delay.min(tau))
+    }
+}

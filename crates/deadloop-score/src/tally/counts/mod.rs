@@ -1,0 +1,335 @@
+//! [`Tally`]: counts and integer sums that add, the only state behind every score.
+
+use std::iter::Sum;
+use std::ops::{Add, AddAssign, Index, IndexMut, Sub, SubAssign};
+
+use crate::judge::{Outcome, Verdict};
+
+/// What a [`Tally`] counts or sums. Everything is a whole number, so that tallies added in any
+/// order, by any number of threads, shards or machines, are the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Count {
+    /// Transcripts, whatever became of them.
+    Transcripts,
+    /// Verdicts `hit`.
+    Hit,
+    /// Verdicts `late`.
+    Late,
+    /// Verdicts `premature`.
+    Premature,
+    /// Verdicts `stale`.
+    Stale,
+    /// Verdicts `miss`.
+    Miss,
+    /// Verdicts `false-alarm`.
+    FalseAlarm,
+    /// Verdicts `quiet`.
+    Quiet,
+    /// Verdicts `transient-stop`, in transcripts with a loop too.
+    TransientStop,
+    /// Those of them in a transcript that loops later: the loop counts, and never came.
+    Earlier,
+    /// Verdicts `transient-pass`.
+    TransientPass,
+    /// Verdicts `unlabelled`.
+    Unlabelled,
+    /// Verdicts `error`.
+    Errors,
+    /// Healthy chars watched.
+    Exposure,
+    /// Healthy chars thrown away.
+    Lost,
+    /// Chars of loops that were not generated thanks to hits, lates and alarms in an earlier repetition.
+    Saved,
+    /// Chars of all loops, onset to end.
+    LoopChars,
+    /// Chars of loops that were generated, each capped by the horizon.
+    Delay,
+    /// Watched chars up to the alarm, over premature and stale alarms: what is generated again.
+    CutAt,
+    /// The same over false alarms on clean transcripts.
+    FalseAt,
+    /// Hits whose label names a kind.
+    KindKnown,
+    /// Hits whose kind is the label's.
+    KindRight,
+    /// Loops that still ran when the recording stopped.
+    Censored,
+    /// Hits with a latency of at most 100 chars.
+    Within100,
+    /// … above 100 and at most 200 chars: each hit is in one of these, so it costs one addition.
+    Within200,
+    /// … above 200 and at most 500 chars.
+    Within500,
+    /// … above 500 and at most 1000 chars.
+    Within1000,
+    /// … above 1000 and at most 2000 chars.
+    Within2000,
+    /// … above 2000 and at most 5000 chars.
+    Within5000,
+}
+
+/// The latencies N of `within_N`, chars.
+pub const WITHIN: [u64; 6] = [100, 200, 500, 1000, 2000, 5000];
+
+/// The names of counts, in the order of [`Count::ALL`].
+const NAMES: [&str; Count::N] = [
+    "transcripts",
+    "hit",
+    "late",
+    "premature",
+    "stale",
+    "miss",
+    "false_alarm",
+    "quiet",
+    "transient_stop",
+    "earlier",
+    "transient_pass",
+    "unlabelled",
+    "errors",
+    "exposure",
+    "lost_chars",
+    "saved_chars",
+    "loop_chars",
+    "delay_chars",
+    "cut_chars",
+    "false_chars",
+    "kind_known",
+    "kind_right",
+    "censored",
+    "in_100",
+    "in_200",
+    "in_500",
+    "in_1000",
+    "in_2000",
+    "in_5000",
+];
+
+impl Count {
+    /// How many there are.
+    pub const N: usize = Self::ALL.len();
+
+    /// All of them, in the order of their numbers.
+    pub const ALL: [Self; 29] = [
+        Self::Transcripts,
+        Self::Hit,
+        Self::Late,
+        Self::Premature,
+        Self::Stale,
+        Self::Miss,
+        Self::FalseAlarm,
+        Self::Quiet,
+        Self::TransientStop,
+        Self::Earlier,
+        Self::TransientPass,
+        Self::Unlabelled,
+        Self::Errors,
+        Self::Exposure,
+        Self::Lost,
+        Self::Saved,
+        Self::LoopChars,
+        Self::Delay,
+        Self::CutAt,
+        Self::FalseAt,
+        Self::KindKnown,
+        Self::KindRight,
+        Self::Censored,
+        Self::Within100,
+        Self::Within200,
+        Self::Within500,
+        Self::Within1000,
+        Self::Within2000,
+        Self::Within5000,
+    ];
+
+    /// Its name: that of its column in scores.parquet, where it has one (the bins of `within_N` have none).
+    pub fn name(self) -> &'static str {
+        NAMES[self as usize]
+    }
+
+    /// What the loops are the sum of.
+    pub const LOOPS: [Self; 6] = [
+        Self::Hit,
+        Self::Late,
+        Self::Premature,
+        Self::Stale,
+        Self::Miss,
+        Self::Earlier,
+    ];
+
+    /// What the clean transcripts are the sum of.
+    pub const CLEAN: [Self; 2] = [Self::FalseAlarm, Self::Quiet];
+
+    /// What the wrong alarms are the sum of.
+    pub const WRONG: [Self; 3] = [Self::FalseAlarm, Self::Premature, Self::Stale];
+
+    /// The bins of `within_N`, in the order of [`WITHIN`].
+    pub const BINS: [Self; 6] = [
+        Self::Within100,
+        Self::Within200,
+        Self::Within500,
+        Self::Within1000,
+        Self::Within2000,
+        Self::Within5000,
+    ];
+}
+
+impl From<Verdict> for Count {
+    fn from(verdict: Verdict) -> Self {
+        match verdict {
+            Verdict::Hit => Self::Hit,
+            Verdict::Late => Self::Late,
+            Verdict::Premature => Self::Premature,
+            Verdict::Stale => Self::Stale,
+            Verdict::Miss => Self::Miss,
+            Verdict::FalseAlarm => Self::FalseAlarm,
+            Verdict::Quiet => Self::Quiet,
+            Verdict::TransientStop => Self::TransientStop,
+            Verdict::TransientPass => Self::TransientPass,
+            Verdict::Unlabelled => Self::Unlabelled,
+            Verdict::Error => Self::Errors,
+        }
+    }
+}
+
+/// Counts and sums over some transcripts under one setting: `tally[Count::Hit]`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally([i64; Count::N]);
+
+impl Tally {
+    /// The tally of one outcome.
+    pub fn of(outcome: &Outcome) -> Self {
+        let mut tally = Self::default();
+        tally[Count::Transcripts] = 1;
+        tally[Count::from(outcome.verdict)] = 1;
+        tally[Count::Exposure] = signed(outcome.exposure);
+        tally[Count::Lost] = signed(outcome.lost);
+        tally[Count::Saved] = signed(outcome.saved);
+        tally[Count::LoopChars] = signed(outcome.loop_chars);
+        tally[Count::Delay] = signed(outcome.delay);
+        tally[Count::Earlier] = outcome.is_earlier().into();
+        let at = match outcome.verdict {
+            Verdict::Premature | Verdict::Stale => Some(Count::CutAt),
+            Verdict::FalseAlarm => Some(Count::FalseAt),
+            _ => None,
+        };
+        if let Some(count) = at {
+            tally[count] = signed(outcome.generated);
+        }
+        tally[Count::KindKnown] = outcome.kind_right.is_some().into();
+        tally[Count::KindRight] = (outcome.kind_right == Some(true)).into();
+        tally[Count::Censored] = outcome.censored.into();
+        if let Some(bin) = bin(outcome) {
+            tally[bin] = 1;
+        }
+        tally
+    }
+
+    /// Loops that count: `hit`, `late`, `premature`, `stale`, `miss`, `earlier`. The same number for
+    /// every setting that fails on no transcript.
+    pub fn loops(&self) -> u64 {
+        self.sum(&Count::LOOPS)
+    }
+
+    /// Clean transcripts that count.
+    pub fn clean(&self) -> u64 {
+        self.sum(&Count::CLEAN)
+    }
+
+    /// Transient transcripts: those without a loop.
+    pub fn transient(&self) -> u64 {
+        let stopped = self
+            .get(Count::TransientStop)
+            .saturating_sub(self.get(Count::Earlier));
+        stopped + self.get(Count::TransientPass)
+    }
+
+    /// Wrong alarms: `false-alarm`, `premature`, `stale`.
+    pub fn wrong(&self) -> u64 {
+        self.sum(&Count::WRONG)
+    }
+
+    /// Hits with a latency of at most [`WITHIN`]`[i]` chars.
+    pub fn within(&self, i: usize) -> u64 {
+        self.sum(&Count::BINS[..=i])
+    }
+
+    /// A count; 0 where subtraction left it below.
+    pub fn get(&self, count: Count) -> u64 {
+        u64::try_from(self[count]).unwrap_or(0)
+    }
+
+    /// The counts that are not 0, with their numbers.
+    pub(crate) fn touched(&self) -> impl Iterator<Item = (usize, i64)> {
+        self.0.iter().copied().enumerate().filter(|(_, n)| *n != 0)
+    }
+
+    /// The count with number `i` in [`Count::ALL`].
+    pub(crate) fn slot(&mut self, i: usize) -> &mut i64 {
+        &mut self.0[i]
+    }
+
+    fn sum(&self, counts: &[Count]) -> u64 {
+        counts.iter().map(|c| self.get(*c)).sum()
+    }
+}
+
+/// Corpora are far below 2^63 chars.
+fn signed(n: u64) -> i64 {
+    i64::try_from(n).unwrap_or(i64::MAX)
+}
+
+fn bin(outcome: &Outcome) -> Option<Count> {
+    let latency = outcome
+        .latency
+        .filter(|_| outcome.verdict == Verdict::Hit)?;
+    let i = WITHIN.iter().position(|n| latency <= *n)?;
+    Some(Count::BINS[i])
+}
+
+impl Index<Count> for Tally {
+    type Output = i64;
+    fn index(&self, count: Count) -> &i64 {
+        &self.0[count as usize]
+    }
+}
+
+impl IndexMut<Count> for Tally {
+    fn index_mut(&mut self, count: Count) -> &mut i64 {
+        &mut self.0[count as usize]
+    }
+}
+
+impl AddAssign for Tally {
+    fn add_assign(&mut self, other: Self) {
+        self.0.iter_mut().zip(other.0).for_each(|(a, b)| *a += b);
+    }
+}
+
+impl SubAssign for Tally {
+    fn sub_assign(&mut self, other: Self) {
+        self.0.iter_mut().zip(other.0).for_each(|(a, b)| *a -= b);
+    }
+}
+
+impl Add for Tally {
+    type Output = Self;
+    fn add(mut self, other: Self) -> Self {
+        self += other;
+        self
+    }
+}
+
+impl Sub for Tally {
+    type Output = Self;
+    fn sub(mut self, other: Self) -> Self {
+        self -= other;
+        self
+    }
+}
+
+impl Sum for Tally {
+    fn sum<I: Iterator<Item = Self>>(tallies: I) -> Self {
+        tallies.fold(Self::default(), Add::add)
+    }
+}

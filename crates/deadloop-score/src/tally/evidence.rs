@@ -1,0 +1,147 @@
+//! [`Evidence`]: what is true and what every setting said, side by side.
+
+use std::collections::BTreeMap;
+
+use deadloop_replay::{Plan, Record};
+
+use crate::judge::{JudgeOptions, Outcome, Watch, judge};
+use crate::tally::{Tally, Trial};
+use crate::truth::Case;
+
+/// Cases and the records of one run over them, in one order.
+#[derive(Clone, Copy, Debug)]
+pub struct Evidence<'a> {
+    /// The settings.
+    pub plan: &'a Plan,
+    /// What is true.
+    pub cases: &'a [Case],
+    /// What they said.
+    pub records: &'a [Record],
+}
+
+/// The cases and the records are not of the same transcripts.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("case {index} is of {case}, its record of {record}")]
+pub struct Mismatch {
+    /// Where they part.
+    pub index: usize,
+    /// The case's transcript, or `nothing`.
+    pub case: String,
+    /// The record's transcript, or `nothing`.
+    pub record: String,
+}
+
+impl<'a> Evidence<'a> {
+    /// Holds cases and records side by side.
+    ///
+    /// # Errors
+    /// They are not of the same transcripts in the same order.
+    pub fn new(plan: &'a Plan, cases: &'a [Case], records: &'a [Record]) -> Result<Self, Mismatch> {
+        let ids = |i: usize| {
+            let case = cases.get(i).map(|c| &*c.id);
+            (case, records.get(i).map(|r| &*r.transcript))
+        };
+        let parted = (0..cases.len().max(records.len())).find(|i| ids(*i).0 != ids(*i).1);
+        let name = |id: Option<&str>| id.unwrap_or("nothing").to_owned();
+        match parted {
+            None => Ok(Self {
+                plan,
+                cases,
+                records,
+            }),
+            Some(index) => {
+                let (case, record) = ids(index);
+                Err(Mismatch {
+                    index,
+                    case: name(case),
+                    record: name(record),
+                })
+            }
+        }
+    }
+
+    /// The indices of all cases.
+    pub fn all(&self) -> Vec<usize> {
+        (0..self.cases.len()).collect()
+    }
+
+    /// The indices of the cases of each model.
+    pub fn models(&self) -> BTreeMap<&'a str, Vec<usize>> {
+        let mut models: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+        for (i, case) in self.cases.iter().enumerate() {
+            models.entry(&case.model).or_default().push(i);
+        }
+        models
+    }
+
+    /// One case against one block.
+    pub fn trial(&self, block: usize, case: usize) -> Trial<'a> {
+        Trial {
+            case: &self.cases[case],
+            decided: &self.records[case].blocks[block],
+            watch: self.watch(block, case),
+        }
+    }
+
+    /// The channels that one block's settings read of one case: those of its model's guard.
+    fn watch(&self, block: usize, case: usize) -> Watch {
+        let guard = self.plan.blocks()[block].guard(&self.cases[case].model);
+        Watch::of(|channel| guard.watches(channel))
+    }
+
+    /// The outcomes of one setting on the chosen cases, one after the other: for the few settings
+    /// that are reported.
+    pub fn outcomes(&self, cell: usize, pick: &[usize], options: &JudgeOptions) -> Vec<Outcome> {
+        self.each_outcome(cell, pick, options).collect()
+    }
+
+    /// The same, none kept.
+    pub(crate) fn each_outcome(
+        &self,
+        cell: usize,
+        pick: &[usize],
+        options: &JudgeOptions,
+    ) -> impl Iterator<Item = Outcome> {
+        let place = self.plan.cell(cell);
+        let outcome = move |i: &usize| {
+            let trial = self.trial(place.block, *i);
+            match trial.decided.error {
+                Some(_) => Outcome::error(),
+                None => {
+                    let stop = trial.decided.stop(&place.at);
+                    judge(trial.case, trial.watch, stop, options)
+                }
+            }
+        };
+        pick.iter().map(outcome)
+    }
+
+    /// The tally of a setting that watches what `cell` watches and never alarms.
+    pub(crate) fn quiet(&self, cell: usize, pick: &[usize], options: &JudgeOptions) -> Tally {
+        let block = self.plan.cell(cell).block;
+        let outcome = |i: &usize| judge(&self.cases[*i], self.watch(block, *i), None, options);
+        pick.iter().map(|i| Tally::of(&outcome(i))).sum()
+    }
+
+    /// The same, transcript by transcript.
+    pub(crate) fn quiet_each(
+        &self,
+        cell: usize,
+        pick: &[usize],
+        options: &JudgeOptions,
+    ) -> Vec<Tally> {
+        let block = self.plan.cell(cell).block;
+        let outcome = |i: &usize| {
+            let watch = self.watch(block, *i);
+            judge(&self.cases[*i], watch, None, options)
+        };
+        pick.iter().map(|i| Tally::of(&outcome(i))).collect()
+    }
+
+    /// Their tally.
+    pub fn tally(&self, cell: usize, pick: &[usize], options: &JudgeOptions) -> Tally {
+        self.each_outcome(cell, pick, options)
+            .map(|outcome| Tally::of(&outcome))
+            .sum()
+    }
+}

@@ -1,0 +1,117 @@
+//! Latencies of hits: exact nearest-rank quantiles, for one setting or for a whole block of them.
+
+use crate::judge::{Outcome, Verdict};
+use crate::tally::Tally;
+
+/// The quantiles that every table has.
+pub const RANKS: [f64; 3] = [0.5, 0.9, 0.95];
+
+/// The median, the 90th and the 95th percentile, in chars. `None`: of nothing. Infinite, written
+/// `never`: the rank falls among the loops that were not hit.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Quantiles {
+    /// The median.
+    pub p50: Option<f64>,
+    /// The 90th percentile.
+    pub p90: Option<f64>,
+    /// The 95th percentile.
+    pub p95: Option<f64>,
+}
+
+/// The nearest rank of the quantile `q` among `n`, from 1: the least k with k >= q·n; `None` for
+/// `n` = 0.
+///
+/// The median of 5 is the 3rd, of 4 the 2nd; the 95th percentile of 20 is the 19th.
+pub fn rank(q: f64, n: u64) -> Option<u64> {
+    // 0.95 x 20 is 19 in exact arithmetic; the slack keeps rounding from making it 20.
+    let exact = q * n as f64;
+    (n > 0).then(|| ((exact - 1e-9).ceil() as u64).clamp(1, n))
+}
+
+/// A multiset of latencies, in chars. It adds, like a [`Tally`], but it grows with the hits: it is
+/// kept for the settings that are reported, and for no grid.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Latencies(Vec<u64>);
+
+impl Latencies {
+    /// Those of some outcomes: hits only. A late alarm is not in time, so it is not there.
+    pub fn of<'a>(outcomes: impl IntoIterator<Item = &'a Outcome>) -> Self {
+        let hit = |o: &&Outcome| o.verdict == Verdict::Hit;
+        let mut all: Vec<u64> = outcomes
+            .into_iter()
+            .filter(hit)
+            .filter_map(|o| o.latency)
+            .collect();
+        all.sort_unstable();
+        Self(all)
+    }
+
+    /// The latencies, rising.
+    pub fn rising(&self) -> &[u64] {
+        &self.0
+    }
+
+    /// Quantiles over all loops of `tally`, those that were not hit as infinite.
+    pub fn of_loops(&self, tally: &Tally) -> Quantiles {
+        self.among(tally.loops())
+    }
+
+    /// Quantiles over the hits alone.
+    pub fn of_hits(&self) -> Quantiles {
+        self.among(self.0.len() as u64)
+    }
+
+    fn among(&self, n: u64) -> Quantiles {
+        let at = |q| rank(q, n).map(|k| self.nth(k));
+        let [p50, p90, p95] = RANKS.map(at);
+        Quantiles { p50, p90, p95 }
+    }
+
+    fn nth(&self, k: u64) -> f64 {
+        let index = usize::try_from(k - 1).unwrap_or(usize::MAX);
+        self.0
+            .get(index)
+            .map_or(f64::INFINITY, |latency| *latency as f64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tally::Count;
+
+    #[test]
+    fn ranks_are_nearest_ranks() {
+        assert_eq!(rank(0.5, 5), Some(3));
+        assert_eq!(rank(0.5, 4), Some(2));
+        assert_eq!(rank(0.95, 20), Some(19));
+        assert_eq!(rank(0.9, 10), Some(9));
+        assert_eq!(rank(0.9, 1), Some(1));
+        assert_eq!(rank(0.5, 0), None);
+    }
+
+    #[test]
+    fn ranks_agree_with_whole_numbers() {
+        for n in 1..2000_u64 {
+            assert_eq!(rank(0.5, n), Some(n.div_ceil(2)));
+            assert_eq!(rank(0.9, n), Some((9 * n).div_ceil(10)));
+            assert_eq!(rank(0.95, n), Some((19 * n).div_ceil(20)));
+        }
+    }
+
+    #[test]
+    fn misses_are_infinite_and_nothing_is_none() {
+        let latencies = Latencies(vec![10, 20, 30]);
+        let mut tally = Tally::default();
+        (tally[Count::Hit], tally[Count::Miss]) = (3, 1);
+        let all = latencies.of_loops(&tally);
+        assert_eq!((all.p50, all.p90), (Some(20.0), Some(f64::INFINITY)));
+        assert_eq!(latencies.of_hits().p90, Some(30.0));
+        assert_eq!(Latencies::default().of_hits(), Quantiles::default());
+        tally[Count::Hit] = 0;
+        assert_eq!(
+            Latencies::default().of_loops(&tally).p50,
+            Some(f64::INFINITY)
+        );
+    }
+}

@@ -1,0 +1,14 @@
+//! Counts that add: [`Tally`], the only state behind every score, and [`tallies`], which counts all cells of a block at
+//! once, without a loop over cells.
+
+mod counts;
+mod evidence;
+mod latency;
+mod paint;
+mod sheet;
+
+pub use counts::{Count, Tally, WITHIN};
+pub use evidence::{Evidence, Mismatch};
+pub use latency::{Latencies, Quantiles, RANKS, rank};
+pub(crate) use paint::{Canvas, Painter};
+pub use sheet::{LatencySheet, Sheet, Trial, tallies, tallies_and_latencies};

@@ -1,0 +1,286 @@
+//! The tallies of a whole block of settings at once: [`tallies`].
+//!
+//! Each transcript is judged once for each distinct stop of its boxes. What a box changes against
+//! "no alarm" is painted; what every cell shares is kept apart. Reading one cell's tally then costs
+//! a look-up for each axis.
+
+use std::ops::Range;
+
+use deadloop_replay::{Decided, Region};
+
+use crate::judge::{JudgeOptions, Outcome, Verdict, Watch, judge};
+use crate::tally::{Canvas, Count, Painter, Quantiles, RANKS, Tally, rank};
+use crate::truth::Case;
+
+/// One transcript held against one block.
+#[derive(Clone, Copy, Debug)]
+pub struct Trial<'a> {
+    /// What is true.
+    pub case: &'a Case,
+    /// What the block's settings said.
+    pub decided: &'a Decided,
+    /// The channels in which they read this transcript.
+    pub watch: Watch,
+}
+
+/// The tally of every cell of a block over some transcripts. 8 bytes for each merged cell and count
+/// that any box changes; cells are merged where no box tells them apart.
+#[derive(Clone, Debug)]
+pub struct Sheet {
+    base: Tally,
+    /// The numbers in [`Count::ALL`] of the painted fields.
+    slots: Vec<usize>,
+    canvas: Canvas,
+    painter: Painter,
+}
+
+/// What one box of a transcript changes, before it is painted.
+struct Stroke<'a> {
+    region: &'a Region,
+    changes: Range<usize>,
+    /// The latency, where the box is a hit.
+    hit: Option<u64>,
+}
+
+/// Tallies `trials` over the cells of a block. `shape` is the number of values along each axis,
+/// `counts` those that will be asked for: fewer are cheaper.
+///
+/// Cost: a verdict for each distinct stop, 2^k additions for each box and changed count, and k
+/// additions for each merged cell and changed count. Cells times transcripts do not occur.
+pub fn tallies<'a>(
+    shape: &[usize],
+    trials: impl IntoIterator<Item = Trial<'a>>,
+    options: &JudgeOptions,
+    counts: &[Count],
+) -> Sheet {
+    let mut draft = Draft::default();
+    for trial in trials {
+        draft.add(trial, options);
+    }
+    draft.paint(shape, counts)
+}
+
+/// As [`tallies`], with the quantiles of the latencies of each cell: exact nearest ranks over all
+/// loops and over the hits. Every count is there.
+///
+/// Cost on top: one step for each merged cell of each box that is a hit (so at most loops x cells,
+/// a nanosecond or two each), in order of latency, and 80 bytes a merged cell.
+pub fn tallies_and_latencies<'a>(
+    shape: &[usize],
+    trials: impl IntoIterator<Item = Trial<'a>>,
+    options: &JudgeOptions,
+) -> (Sheet, LatencySheet) {
+    let mut draft = Draft::default();
+    for trial in trials {
+        draft.add(trial, options);
+    }
+    let sheet = draft.paint(shape, &Count::ALL);
+    let latencies = LatencySheet::of(&sheet, draft.strokes);
+    (sheet, latencies)
+}
+
+#[derive(Default)]
+struct Draft<'a> {
+    base: Tally,
+    changes: Vec<(usize, i64)>,
+    strokes: Vec<Stroke<'a>>,
+}
+
+impl<'a> Draft<'a> {
+    fn add(&mut self, trial: Trial<'a>, options: &JudgeOptions) {
+        let Trial {
+            case,
+            decided,
+            watch,
+        } = trial;
+        if decided.error.is_some() {
+            self.base += Tally::of(&Outcome::error());
+            return;
+        }
+        let quiet = Tally::of(&judge(case, watch, None, options));
+        self.base += quiet;
+        let mut judged = Vec::with_capacity(decided.stops.len());
+        for stop in &decided.stops {
+            let outcome = judge(case, watch, Some(stop), options);
+            let from = self.changes.len();
+            self.changes.extend((Tally::of(&outcome) - quiet).touched());
+            let hit = outcome.latency.filter(|_| outcome.verdict == Verdict::Hit);
+            judged.push((from..self.changes.len(), hit));
+        }
+        for region in &decided.regions {
+            let (changes, hit) = judged[region.stop].clone();
+            self.strokes.push(Stroke {
+                region,
+                changes,
+                hit,
+            });
+        }
+    }
+
+    fn paint(&mut self, shape: &[usize], counts: &[Count]) -> Sheet {
+        let slots = self.renumber(counts);
+        let canvas = Canvas::new(shape, self.strokes.iter().map(|s| s.region));
+        let mut painter = Painter::default();
+        painter.start(&canvas, slots.len());
+        for stroke in &self.strokes {
+            painter.add(
+                &canvas,
+                stroke.region,
+                &self.changes[stroke.changes.clone()],
+            );
+        }
+        painter.finish(&canvas);
+        Sheet {
+            base: self.base,
+            slots,
+            canvas,
+            painter,
+        }
+    }
+
+    /// Gives the counts that change (and are asked for) the numbers of the painter's fields, and
+    /// returns which count each field is. A count that nobody asked for keeps its change as 0.
+    fn renumber(&mut self, counts: &[Count]) -> Vec<usize> {
+        let mut field = [None; Count::N];
+        let mut slots = Vec::new();
+        for count in counts.iter().map(|c| *c as usize) {
+            if self.changes.iter().any(|(i, _)| *i == count) {
+                field[count] = Some(slots.len());
+                slots.push(count);
+            }
+        }
+        for (count, n) in &mut self.changes {
+            match field[*count] {
+                Some(i) => *count = i,
+                None => (*count, *n) = (0, 0),
+            }
+        }
+        if slots.is_empty() {
+            self.changes.clear();
+            self.strokes.iter_mut().for_each(|s| s.changes = 0..0);
+        }
+        slots
+    }
+}
+
+impl Sheet {
+    /// The tally of the cell whose value along axis `i` is the `at[i]`-th. Counts that were not
+    /// asked for are those of a setting that never alarms.
+    pub fn tally(&self, at: &[u16]) -> Tally {
+        self.merged(self.canvas.index(at))
+    }
+
+    /// Which merged cell a cell is part of: all of one have one tally.
+    pub(crate) fn index(&self, at: &[u16]) -> usize {
+        self.canvas.index(at)
+    }
+
+    /// The tally of the cells that are merged into one.
+    fn merged(&self, index: usize) -> Tally {
+        let mut tally = self.base;
+        for (slot, n) in self.slots.iter().zip(self.painter.cell(index)) {
+            *tally.slot(*slot) += n;
+        }
+        tally
+    }
+
+    /// How many different tallies there can be.
+    pub fn merged_cells(&self) -> usize {
+        self.canvas.len()
+    }
+}
+
+/// The latency quantiles of every cell of a block.
+#[derive(Clone, Debug)]
+pub struct LatencySheet {
+    canvas: Canvas,
+    /// `[over all loops, over the hits]` for each merged cell.
+    quantiles: Vec<[Quantiles; 2]>,
+}
+
+impl LatencySheet {
+    /// The quantiles over all loops, and over the hits alone.
+    pub fn quantiles(&self, at: &[u16]) -> [Quantiles; 2] {
+        self.quantiles[self.canvas.index(at)]
+    }
+
+    fn of(sheet: &Sheet, mut strokes: Vec<Stroke>) -> Self {
+        strokes.retain(|s| s.hit.is_some());
+        strokes.sort_by_key(|s| s.hit);
+        let canvas = sheet.canvas.clone();
+        let mut queues: Vec<Queue> = (0..canvas.len())
+            .map(|i| Queue::new(&sheet.merged(i)))
+            .collect();
+        for stroke in &strokes {
+            let latency = stroke.hit.map_or(f64::INFINITY, |hit| hit as f64);
+            canvas.rows(stroke.region, |first, n| {
+                queues[first..first + n]
+                    .iter_mut()
+                    .for_each(|queue| queue.arrive(latency));
+            });
+        }
+        Self {
+            canvas,
+            quantiles: queues.iter().map(Queue::quantiles).collect(),
+        }
+    }
+}
+
+/// The hits of one cell as they arrive in order of latency: whoever arrives as number `rank` is
+/// the quantile.
+struct Queue {
+    arrived: u32,
+    /// The next rank that is waited for.
+    next: u32,
+    ranks: [u32; 6],
+    found: [f64; 6],
+}
+
+impl Queue {
+    fn new(tally: &Tally) -> Self {
+        let small = |q, n| rank(q, n).map_or(0, |k| u32::try_from(k).unwrap_or(u32::MAX));
+        let of = |n: u64| RANKS.map(|q| small(q, n));
+        let ([a, b, c], [d, e, f]) = (of(tally.loops()), of(tally.get(Count::Hit)));
+        let ranks = [a, b, c, d, e, f];
+        let mut queue = Self {
+            arrived: 0,
+            next: 0,
+            ranks,
+            found: [f64::INFINITY; 6],
+        };
+        queue.wait();
+        queue
+    }
+
+    fn wait(&mut self) {
+        let later = self.ranks.iter().copied().filter(|r| *r > self.arrived);
+        self.next = later.min().unwrap_or(u32::MAX);
+    }
+
+    fn arrive(&mut self, latency: f64) {
+        self.arrived += 1;
+        if self.arrived == self.next {
+            self.take(latency);
+        }
+    }
+
+    #[cold]
+    fn take(&mut self, latency: f64) {
+        for (rank, found) in self.ranks.iter().zip(&mut self.found) {
+            if *rank == self.arrived {
+                *found = latency;
+            }
+        }
+        self.wait();
+    }
+
+    fn quantiles(&self) -> [Quantiles; 2] {
+        let at = |i: usize| (self.ranks[i] > 0).then(|| self.found[i]);
+        let of = |i: usize| Quantiles {
+            p50: at(i),
+            p90: at(i + 1),
+            p95: at(i + 2),
+        };
+        [of(0), of(3)]
+    }
+}

@@ -1,0 +1,499 @@
+//! [`Case`]: what scoring has to know about a transcript, without its text.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use deadloop_replay::corpus::{Entry, Event, Place, Problem, field, text_hash};
+use deadloop_replay::detect::{Channel, Unit};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::cmp::Ordering;
+
+use crate::truth::{
+    Class, Label, LabelsFile, Placed, Span, Timeline, Truth, Wire, class_of, clock, push,
+};
+
+/// A transcript as scoring sees it: who, how long, and what is true about it. A corpus of a hundred
+/// thousand transcripts is a hundred thousand of these, in memory at once; the texts never are.
+///
+/// As JSON it is what a shard tells of a transcript: kinds, classes and channels by name.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Case {
+    /// The transcript's id.
+    #[serde(with = "names")]
+    pub id: Arc<str>,
+    /// Its model.
+    #[serde(with = "names")]
+    pub model: Arc<str>,
+    /// Its sampling profile.
+    #[serde(with = "names::maybe")]
+    pub profile: Option<Arc<str>>,
+    /// What belongs together in folds and in the bootstrap.
+    #[serde(with = "names::maybe")]
+    pub group: Option<Arc<str>>,
+    /// Its language.
+    #[serde(with = "names::maybe")]
+    pub lang: Option<Arc<str>>,
+    /// Its split.
+    #[serde(with = "names::maybe")]
+    pub split: Option<Arc<str>>,
+    /// The values of the fields of a further breakdown (`--by`), in the order asked for.
+    pub by: Vec<Option<String>>,
+    /// What arrived when.
+    pub timeline: Timeline,
+    /// Whether the time of any event was recorded.
+    pub timed: bool,
+    /// What is true about it; `None`: nobody labelled it.
+    pub truth: Option<Truth>,
+    /// The corpus's [`text_hash`]: two cases with one hash are the same text in the same channels.
+    pub text: Box<str>,
+}
+
+/// Shared names as plain text.
+mod names {
+    use std::sync::Arc;
+
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(name: &Arc<str>, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(name)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Arc<str>, D::Error> {
+        String::deserialize(from).map(Arc::from)
+    }
+
+    /// Those that may be missing: null.
+    pub(super) mod maybe {
+        use std::sync::Arc;
+
+        use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+        pub(in super::super) fn serialize<S: Serializer>(
+            name: &Option<Arc<str>>,
+            to: S,
+        ) -> Result<S::Ok, S::Error> {
+            name.as_deref().serialize(to)
+        }
+
+        pub(in super::super) fn deserialize<'de, D: Deserializer<'de>>(
+            from: D,
+        ) -> Result<Option<Arc<str>>, D::Error> {
+            Ok(Option::<String>::deserialize(from)?.map(Arc::from))
+        }
+    }
+}
+
+/// The names that cases have in common: models, groups and the like.
+#[derive(Debug, Default)]
+pub struct Names(HashSet<Arc<str>>);
+
+impl Names {
+    /// The name as it was first met.
+    fn once(&mut self, name: Arc<str>) -> Arc<str> {
+        match self.0.get(&name) {
+            Some(known) => known.clone(),
+            None => {
+                self.0.insert(name.clone());
+                name
+            }
+        }
+    }
+}
+
+impl Case {
+    /// The case of a transcript. `labels` is the corpus's labels.csv, whose rows replace the labels
+    /// inside the transcripts that it names; `by` names fields such as `meta.source` or `lang`.
+    ///
+    /// Every problem with its labels is given back, but for those that the reading of labels.csv has
+    /// told. A transcript with one has no truth: it must not be scored by half of its labels.
+    pub fn of(entry: &Entry, labels: Option<&LabelsFile>, by: &[String]) -> (Self, Vec<Problem>) {
+        let t = &entry.transcript;
+        let mut problems = Vec::new();
+        let placed = match labels.and_then(|file| file.of(&t.id)) {
+            Some(rows) => rows.to_vec(),
+            None => inside(entry, &mut problems),
+        };
+        let bad = labels.is_some_and(|file| file.is_bad(&t.id));
+        let timeline = Timeline::of(&t.events);
+        let truth = truth(&placed, &t.events, &timeline, &mut problems);
+        let shared = |name: &Option<String>| name.as_deref().map(Arc::from);
+        let case = Self {
+            id: t.id.as_str().into(),
+            model: t.model.as_str().into(),
+            profile: shared(&t.profile),
+            group: shared(&t.group),
+            lang: shared(&t.lang),
+            split: shared(&entry.split),
+            by: by.iter().map(|name| field(entry, name)).collect(),
+            timeline,
+            timed: t.events.iter().any(|event| event.t_ms.is_some()),
+            truth: truth.filter(|_| problems.is_empty() && !bad),
+            text: text_hash(t).into(),
+        };
+        (case, problems)
+    }
+
+    /// The same, in memory once with all cases that were given the same `names`: what many have in common.
+    #[must_use]
+    pub fn sharing(mut self, names: &mut Names) -> Self {
+        self.model = names.once(self.model);
+        let own = [
+            &mut self.profile,
+            &mut self.group,
+            &mut self.lang,
+            &mut self.split,
+        ];
+        own.into_iter().for_each(|name| {
+            *name = name.take().map(|name| names.once(name));
+        });
+        self
+    }
+
+    /// The group, or the transcript itself where it has none.
+    pub fn cluster(&self) -> &str {
+        self.group.as_deref().unwrap_or(&self.id)
+    }
+
+    /// The class of its label.
+    pub fn class(&self) -> Option<Class> {
+        self.truth.as_ref().map(|t| t.class)
+    }
+
+    /// Its class where things are counted in `unit`; `None`: it is not scored there.
+    pub fn class_in(&self, unit: Unit) -> Option<Class> {
+        let truth = self.truth.as_ref()?;
+        truth.class_in(unit, || self.timeline.in_unit(unit) > 0)
+    }
+}
+
+/// The units in which labels speak, in the order of [`Unit::ALL`]; chars where none says.
+pub fn units(cases: &[Case]) -> Vec<Unit> {
+    let named = |unit: &Unit| {
+        let truths = cases.iter().filter_map(|case| case.truth.as_ref());
+        let mut channels = truths.flat_map(|truth| &truth.channels);
+        channels.any(|channel| channel.unit() == *unit)
+    };
+    let found: Vec<Unit> = Unit::ALL.into_iter().filter(named).collect();
+    match found.is_empty() {
+        true => vec![Unit::Chars],
+        false => found,
+    }
+}
+
+/// The labels that stand inside a transcript.
+pub(crate) fn inside(entry: &Entry, problems: &mut Vec<Problem>) -> Vec<Placed> {
+    let place = &entry.place;
+    let labels = match &entry.labels {
+        None | Some(Value::Null) => return Vec::new(),
+        Some(Value::Array(labels)) => labels,
+        Some(_) => {
+            push(
+                problems,
+                place,
+                "labels that are not a list",
+                "\"labels\": [{\"class\": …}]",
+            );
+            return Vec::new();
+        }
+    };
+    let read = |label: &Value| match Wire::deserialize_from(label) {
+        Ok(wire) => wire
+            .check(place, problems)
+            .map(|label| (place.clone(), label)),
+        Err(error) => {
+            push(
+                problems,
+                place,
+                format!("a bad label: {error}"),
+                "the fields of labels.csv",
+            );
+            None
+        }
+    };
+    labels.iter().filter_map(read).collect()
+}
+
+impl Wire {
+    fn deserialize_from(label: &Value) -> Result<Self, serde_json::Error> {
+        serde::Deserialize::deserialize(label)
+    }
+}
+
+fn truth(
+    labels: &[Placed],
+    events: &[Event],
+    timeline: &Timeline,
+    problems: &mut Vec<Problem>,
+) -> Option<Truth> {
+    let class = class_of(labels, problems)?;
+    let mut spans: Vec<Span> = labels
+        .iter()
+        .filter(|(_, l)| matches!(l.class, Class::Loop | Class::Transient | Class::Fault))
+        .filter_map(|(place, label)| span(place, label, events, timeline, problems))
+        .collect();
+    // Moments of one transcript are always ordered.
+    spans.sort_by(|a, b| {
+        let moments = a.seen.partial_cmp(&b.seen).unwrap_or(Ordering::Equal);
+        let onsets = || (a.onset.count(), a.channel).cmp(&(b.onset.count(), b.channel));
+        moments.then_with(onsets)
+    });
+    spans.shrink_to_fit();
+    let named = labels.iter().filter_map(|(_, label)| label.channel);
+    let mut channels: Vec<Channel> = named.chain(spans.iter().map(|s| s.channel)).collect();
+    channels.sort_unstable();
+    channels.dedup();
+    Some(Truth {
+        class,
+        spans,
+        channels,
+    })
+}
+
+/// The span of a label, held against the transcript. A transient label without an onset has none.
+fn span(
+    place: &Place,
+    label: &Label,
+    events: &[Event],
+    timeline: &Timeline,
+    problems: &mut Vec<Problem>,
+) -> Option<Span> {
+    let onset = label.onset?;
+    let channel = channel_of(place, label, timeline, problems)?;
+    let length = timeline.units(channel);
+    if onset >= length {
+        let what = format!("onset {onset} is past the end of {channel}");
+        push(
+            problems,
+            place,
+            what,
+            &format!("an onset below its length, {length}"),
+        );
+        return None;
+    }
+    if let Some(end) = label.end.filter(|end| *end > length) {
+        let what = format!("end {end} is past the end of {channel}");
+        push(
+            problems,
+            place,
+            what,
+            &format!("an end of at most its length, {length}"),
+        );
+        return None;
+    }
+    let earliest = label.earliest.unwrap_or(onset);
+    if earliest > length {
+        let what = format!("earliest {earliest} is past the end of {channel}");
+        let expected = format!("an earliest of at most its length, {length}");
+        push(problems, place, what, &expected);
+        return None;
+    }
+    let clock = clock(events, channel, onset);
+    let (unit, end) = (channel.unit(), label.end.unwrap_or(length));
+    Some(Span {
+        class: label.class,
+        kind: label.kind,
+        channel,
+        start: label.start.map(|start| unit.of(start)),
+        onset: unit.of(onset),
+        earliest: unit.of(earliest),
+        end: unit.of(end),
+        open: label.end.is_none(),
+        period: label.period.filter(|p| *p > 0),
+        seen: timeline.before(channel, earliest),
+        until: timeline.before(channel, end),
+        onset_ms: clock.t_ms,
+        onset_tokens: clock.tokens,
+    })
+}
+
+/// The label's channel; where it names none, the only one that the transcript has.
+fn channel_of(
+    place: &Place,
+    label: &Label,
+    timeline: &Timeline,
+    problems: &mut Vec<Problem>,
+) -> Option<Channel> {
+    label.channel.or_else(|| match timeline.channels()[..] {
+        [only] => Some(only),
+        _ => {
+            let what = "a label without a channel";
+            push(
+                problems,
+                place,
+                what,
+                "a channel: the transcript does not have exactly one",
+            );
+            None
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use deadloop_replay::corpus::{Body, Transcript};
+    use deadloop_replay::detect::Chars;
+    use std::path::PathBuf;
+    use std::sync::Arc;
+
+    use deadloop_replay::Seen;
+    use serde_json::json;
+
+    fn entry(labels: Value, texts: &[(Channel, &str)]) -> Entry {
+        let event = |(channel, text): &(Channel, &str)| Event {
+            body: match channel {
+                Channel::Reasoning => Body::Reasoning((*text).into()),
+                _ => Body::Answer((*text).into()),
+            },
+            ..Event::default()
+        };
+        let transcript = Transcript {
+            id: "t".into(),
+            model: "m".into(),
+            events: texts.iter().map(event).collect(),
+            meta: json!({"source": "web", "deep": {"n": 3}})
+                .as_object()
+                .unwrap()
+                .clone(),
+            ..Transcript::default()
+        };
+        let place = Place {
+            file: Arc::new(PathBuf::from("a.jsonl")),
+            line: 7,
+        };
+        Entry {
+            transcript,
+            labels: Some(labels),
+            rest: Default::default(),
+            split: None,
+            place,
+        }
+    }
+
+    fn case(labels: Value) -> (Case, Vec<String>) {
+        let texts = [
+            (Channel::Reasoning, "thinking"),
+            (Channel::Answer, "0123456789"),
+        ];
+        let (case, problems) = Case::of(&entry(labels, &texts), None, &[]);
+        (case, problems.iter().map(ToString::to_string).collect())
+    }
+
+    #[test]
+    fn a_span_knows_what_had_arrived_and_where_it_ends() {
+        let (case, problems) = case(json!([
+            {"class": "transient", "channel": "answer", "start": 0, "onset": 2, "end": 5},
+            {"class": "loop", "kind": "paragraph", "channel": "answer", "onset": 7,
+             "earliest": 6, "period": 2, "by": "x", "note": "y", "end": null},
+        ]));
+        assert_eq!(problems, Vec::<String>::new());
+        let truth = case.truth.unwrap();
+        assert_eq!(truth.class, Class::Loop);
+        let first = truth.first_loop().unwrap();
+        assert_eq!(
+            (first.end, first.open, first.earliest),
+            (Unit::Chars.of(10), true, Unit::Chars.of(6))
+        );
+        assert_eq!(
+            first.seen,
+            Seen {
+                reasoning: Chars(8),
+                answer: Chars(6),
+                ..Seen::default()
+            }
+        );
+        assert!(!truth.spans[0].open);
+    }
+
+    #[test]
+    fn a_case_comes_back_from_json_with_names_for_numbers() {
+        let (mut case, _) = case(json!([
+            {"class": "transient", "channel": "reasoning", "start": 0, "onset": 2, "end": 5},
+            {"class": "loop", "kind": "near-repeat", "channel": "answer", "onset": 7},
+        ]));
+        case.group = Some("g".into());
+        case.by = vec![None, Some("web".into())];
+        // No shorter number than these 17 digits is read back as the same.
+        case.truth.as_mut().unwrap().spans[0].onset_ms = Some(0.1 + 0.2);
+        let text = serde_json::to_string(&case).unwrap();
+        assert!(
+            text.contains(r#""kind":"near-repeat","channel":"answer""#),
+            "{text}"
+        );
+        assert_eq!(serde_json::from_str::<Case>(&text).unwrap(), case);
+        let newer = text.replace("near-repeat", "a-kind-of-later");
+        assert!(serde_json::from_str::<Case>(&newer).is_err());
+    }
+
+    #[test]
+    fn positions_outside_the_channel_are_problems_and_the_case_is_not_scored() {
+        let (bad, problems) = case(json!([
+            {"class": "loop", "channel": "reasoning", "onset": 8},
+            {"class": "loop", "channel": "answer", "onset": 3, "end": 11},
+            {"class": "loop", "onset": 3},
+            {"class": "loop", "channel": "answer", "onset": 3, "earliest": 11},
+        ]));
+        assert_eq!(bad.truth, None);
+        assert_eq!(problems.len(), 4, "{problems:?}");
+        assert!(problems[0].starts_with("a.jsonl:7: onset 8 is past the end of reasoning"));
+        assert!(problems[1].contains("end 11 is past the end of answer"));
+        assert!(problems[2].contains("a label without a channel"));
+        assert!(problems[3].contains("earliest 11 is past the end of answer"));
+    }
+
+    #[test]
+    fn contradictions_are_problems_and_unknown_fields_are_none() {
+        let clean_and_loop = json!([{"class": "clean"},
+            {"class": "loop", "channel": "answer", "onset": 3}]);
+        assert!(case(clean_and_loop).1[0].contains("labelled clean and loop"));
+        let typo = case(json!([{"class": "loop", "onest": 3}])).1;
+        assert!(typo[0].contains("a loop without an onset"), "{typo:?}");
+        assert_eq!(case(json!([{"class": "clean", "sure": 0.9}])).1, [""; 0]);
+        assert!(case(json!("loop")).1[0].contains("not a list"));
+    }
+
+    #[test]
+    fn no_label_is_not_clean_and_unsure_wins() {
+        assert_eq!(case(json!([])).0.class(), None);
+        assert_eq!(case(Value::Null).0.class(), None);
+        let doubt = case(json!([{"class": "clean"}, {"class": "unsure"}]));
+        assert_eq!(doubt.0.class(), Some(Class::Unsure));
+        assert_eq!(
+            case(json!([{"class": "transient"}])).0.class(),
+            Some(Class::Transient)
+        );
+    }
+
+    #[test]
+    fn a_label_may_leave_out_the_only_channel() {
+        let one = entry(
+            json!([{"class": "loop", "onset": 3}]),
+            &[(Channel::Answer, "abcabc")],
+        );
+        let (case, problems) = Case::of(&one, None, &[]);
+        assert_eq!(problems, []);
+        assert_eq!(case.truth.unwrap().spans[0].channel, Channel::Answer);
+    }
+
+    #[test]
+    fn names_that_cases_have_in_common_are_in_memory_once() {
+        let one = || entry(Value::Null, &[(Channel::Answer, "x")]);
+        let mut names = Names::default();
+        let [a, b] = [one(), one()].map(|entry| {
+            let (case, _) = Case::of(&entry, None, &[]);
+            case.clone().sharing(&mut names)
+        });
+        assert!(Arc::ptr_eq(&a.model, &b.model));
+        assert_eq!(a, b);
+    }
+
+    #[test]
+    fn breakdown_fields_come_from_the_transcript_or_its_meta() {
+        let by = ["meta.source", "meta.deep.n", "model", "meta.none"].map(String::from);
+        let (case, _) = Case::of(&entry(Value::Null, &[]), None, &by);
+        let want = [Some("web"), Some("3"), Some("m"), None].map(|v| v.map(String::from));
+        assert_eq!(case.by, want);
+    }
+}

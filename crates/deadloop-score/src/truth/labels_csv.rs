@@ -1,0 +1,372 @@
+//! labels.csv: labels kept apart from the recordings, because they are revised and those are not.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::sync::Arc;
+
+use csv::StringRecord;
+use deadloop_replay::corpus::{CsvRow, Ids, Place, Problem, csv_rows, read_file};
+
+use crate::truth::{Label, LabelRow, Placed, Wire, push};
+
+/// The columns that labels.csv has, here in any order.
+pub use deadloop_replay::corpus::synth::COLUMNS as LABEL_COLUMNS;
+
+/// The labels of a labels.csv, by transcript. They **replace** the labels inside the transcripts
+/// that they name.
+#[derive(Clone, Debug, Default)]
+pub struct LabelsFile {
+    rows: BTreeMap<String, Vec<Placed>>,
+    /// Where each transcript is named first, bad rows included: they are reported once, as bad.
+    named: BTreeMap<String, Place>,
+    /// The transcripts of bad rows.
+    bad: BTreeSet<String>,
+    /// The good rows as they stand.
+    all: Vec<LabelRow>,
+}
+
+impl LabelsFile {
+    /// Reads a labels.csv. Every problem of every row is given back; a row with a problem labels
+    /// nothing, and its transcript is bad. A file that cannot be read is one problem.
+    pub fn read(path: &Path) -> (Self, Vec<Problem>) {
+        let file = Arc::new(path.to_path_buf());
+        let mut labels = Self::default();
+        let mut problems = Vec::new();
+        let place = |line| Place {
+            file: Arc::clone(&file),
+            line,
+        };
+        match read_file(path) {
+            Ok(text) => labels.fill(&text, &place, &mut problems),
+            Err(error) => push(
+                &mut problems,
+                &place(0),
+                error.to_string(),
+                "a readable labels.csv",
+            ),
+        }
+        (labels, problems)
+    }
+
+    fn fill(&mut self, text: &[u8], place: &impl Fn(u64) -> Place, problems: &mut Vec<Problem>) {
+        let mut rows = csv_rows(text);
+        let header = rows.next().map(|row| row.cells).unwrap_or_default();
+        if let Some(what) = wrong_header(&header) {
+            return push(problems, &place(1), what, &LABEL_COLUMNS.join(","));
+        }
+        for row in rows {
+            self.row(&header, &row, place(row.line), problems);
+        }
+    }
+
+    fn row(
+        &mut self,
+        header: &StringRecord,
+        row: &CsvRow,
+        place: Place,
+        problems: &mut Vec<Problem>,
+    ) {
+        let cells = Cells {
+            header,
+            row: &row.cells,
+        };
+        let transcript = cells.text("transcript");
+        let before = problems.len();
+        let label = cells.label(row, &place, problems);
+        let Some(transcript) = transcript else {
+            return;
+        };
+        if let Some(label) = label.filter(|_| problems.len() == before) {
+            let text = |column| cells.text(column).unwrap_or_default();
+            let row = LabelRow::new(&transcript, &label, text("by"), text("note"));
+            self.all.push(row);
+            let rows = self.rows.entry(transcript.clone()).or_default();
+            rows.push((place.clone(), label));
+        } else {
+            self.bad.insert(transcript.clone());
+            // The cells of a broken row may be out of their places, and name nothing.
+            if row.bad.is_some() || row.cells.len() != header.len() {
+                return;
+            }
+        }
+        self.named.entry(transcript).or_insert(place);
+    }
+
+    /// The rows of transcripts that have no bad one, in the order of the file.
+    pub fn rows(&self) -> impl Iterator<Item = &LabelRow> {
+        let good = |row: &&LabelRow| !self.is_bad(&row.transcript);
+        self.all.iter().filter(good)
+    }
+
+    /// Whether a row of a transcript is bad: it must not be scored by its other rows.
+    pub fn is_bad(&self, transcript: &str) -> bool {
+        self.bad.contains(transcript)
+    }
+
+    /// The labels of a transcript; `None` where the file does not name it.
+    pub(crate) fn of(&self, transcript: &str) -> Option<&[Placed]> {
+        self.named.get(transcript)?;
+        Some(self.rows.get(transcript).map_or(&[], Vec::as_slice))
+    }
+
+    /// A problem for each label of a transcript that is not among `ids`, in the order of the file:
+    /// those of the whole corpus, before any filter.
+    pub fn orphans(&self, ids: &Ids) -> Vec<Problem> {
+        orphans(self.named(), ids)
+    }
+
+    /// The transcripts that the file names, and where first; bad rows too.
+    pub fn named(&self) -> impl Iterator<Item = (&str, &Place)> {
+        self.named.iter().map(|(id, place)| (id.as_str(), place))
+    }
+}
+
+/// A problem for each transcript that a labels.csv names and that is not among `ids`, in the order of the file.
+pub fn orphans<'a>(named: impl Iterator<Item = (&'a str, &'a Place)>, ids: &Ids) -> Vec<Problem> {
+    let unknown = named.filter(|(id, _)| !ids.contains(id));
+    let mut problems = Vec::new();
+    for (id, place) in unknown {
+        let what = format!("a label for no transcript: {id:?}");
+        push(
+            &mut problems,
+            place,
+            what,
+            "the id of a transcript of this corpus",
+        );
+    }
+    problems.sort();
+    problems
+}
+
+/// All that is wrong with a header, in one sentence.
+fn wrong_header(header: &StringRecord) -> Option<String> {
+    let mut wrong = Vec::new();
+    for name in LABEL_COLUMNS {
+        match header.iter().filter(|h| *h == name).count() {
+            0 => wrong.push(format!("no column {name:?}")),
+            1 => {}
+            _ => wrong.push(format!("column {name:?} stands twice")),
+        }
+    }
+    let unknown = header.iter().filter(|h| !LABEL_COLUMNS.contains(h));
+    wrong.extend(unknown.map(|name| format!("unknown column {name:?}")));
+    (!wrong.is_empty()).then(|| wrong.join(", "))
+}
+
+/// One row under its header.
+struct Cells<'a> {
+    header: &'a StringRecord,
+    row: &'a StringRecord,
+}
+
+impl Cells<'_> {
+    /// The text of a cell; `None` where it is empty.
+    fn text(&self, column: &str) -> Option<String> {
+        let at = self.header.iter().position(|h| h == column)?;
+        self.row
+            .get(at)
+            .filter(|text| !text.is_empty())
+            .map(str::to_owned)
+    }
+
+    fn number(&self, column: &str, place: &Place, problems: &mut Vec<Problem>) -> Option<u64> {
+        let text = self.text(column)?;
+        let number = whole(text.trim());
+        if number.is_none() {
+            push(
+                problems,
+                place,
+                format!("{column} {text:?}"),
+                "a whole number from 0, or nothing",
+            );
+        }
+        number
+    }
+
+    /// The label that the row is. What is wrong with the row as a whole is all that is said of it.
+    fn label(&self, row: &CsvRow, place: &Place, problems: &mut Vec<Problem>) -> Option<Label> {
+        let columns = self.header.len();
+        let broken = self
+            .header
+            .iter()
+            .zip(self.row)
+            .find(|(column, cell)| !may_break(column) && cell.contains(['\n', '\r']));
+        if let Some((what, expected)) = &row.bad {
+            push(problems, place, what.as_ref(), expected);
+        } else if let Some((column, _)) = broken {
+            let what = format!("a line break in {column}");
+            push(problems, place, what, "one line; a quote may be missing");
+        } else if self.row.len() != columns {
+            let what = format!("{} fields", self.row.len());
+            push(problems, place, what, &format!("{columns} fields"));
+        } else if self.text("transcript").is_none() {
+            push(problems, place, "no transcript", "the id of a transcript");
+        } else {
+            return self.wire(place, problems).check(place, problems);
+        }
+        None
+    }
+
+    fn wire(&self, place: &Place, problems: &mut Vec<Problem>) -> Wire {
+        let mut number = |column| self.number(column, place, problems);
+        let onset = number("onset");
+        Wire {
+            start: number("start"),
+            onset,
+            onset_told: onset.is_none() && self.text("onset").is_some(),
+            earliest: number("earliest"),
+            end: number("end"),
+            period: number("period"),
+            class: self.text("class").unwrap_or_default(),
+            kind: self.text("kind"),
+            channel: self.text("channel"),
+            ..Wire::default()
+        }
+    }
+}
+
+/// Whether a line break may stand in a column. In a note one writes what one likes. An id may be anything: if
+/// it is a row whose quote is missing, no transcript is called so, and that is told.
+fn may_break(column: &str) -> bool {
+    matches!(column, "note" | "transcript")
+}
+
+/// A whole number, also as `12.0`, which is how pandas writes those of a column with gaps.
+fn whole(text: &str) -> Option<u64> {
+    let zeros = |rest: &&str| !rest.is_empty() && rest.bytes().all(|digit| digit == b'0');
+    let rounded = text.split_once('.').filter(|(_, rest)| zeros(rest));
+    rounded.map_or(text, |(number, _)| number).parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    const HEADER: &str = "transcript,class,kind,channel,start,onset,earliest,end,period,by,note";
+
+    fn read(text: &str) -> (LabelsFile, Vec<String>) {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.write_all(text.as_bytes()).unwrap();
+        let (labels, problems) = LabelsFile::read(file.path());
+        let name = format!("{}:", file.path().display());
+        (
+            labels,
+            problems
+                .iter()
+                .map(|p| p.to_string().replace(&name, ""))
+                .collect(),
+        )
+    }
+
+    #[test]
+    fn rows_are_read_by_the_header_in_any_order() {
+        let text = "note,by,period,end,earliest,onset,start,channel,kind,class,transcript\n\
+                    ,me,60,,,2310,2250,reasoning,paragraph,loop,a\n\
+                    \"x, y\",me,,,,,,,,clean,b\n";
+        let (labels, problems) = read(text);
+        assert_eq!(problems, Vec::<String>::new());
+        assert_eq!(labels.of("a").unwrap()[0].1.onset, Some(2310));
+        assert_eq!(labels.of("a").unwrap()[0].0.line, 2);
+        assert_eq!(labels.of("b").unwrap()[0].0.line, 3);
+        assert!(labels.of("c").is_none());
+    }
+
+    #[test]
+    fn all_problems_are_collected_with_their_lines() {
+        let text = format!(
+            "{HEADER}\na,lop,paragraf,mind,,5,,,,,\nb,loop,,answer,,,,,,,\n\
+             c,loop,,answer,9,5,8,3,,,\nd,clean\ne,loop,,answer,,-1,,,,,\n,clean,,,,,,,,,\n"
+        );
+        let (labels, problems) = read(&text);
+        let starts: Vec<&str> = problems
+            .iter()
+            .map(|p| p.split("; ").next().unwrap())
+            .collect();
+        assert_eq!(
+            starts,
+            [
+                "2: unknown class \"lop\"",
+                "2: unknown kind \"paragraf\"",
+                "2: unknown channel \"mind\"",
+                "3: a loop without an onset",
+                "4: start 9 is greater than onset 5",
+                "4: onset 5 is greater than end 3",
+                "4: earliest 8 is greater than end 3",
+                "5: 2 fields",
+                "6: onset \"-1\"",
+                "7: no transcript",
+            ]
+        );
+        assert_eq!(
+            labels.of("a"),
+            Some(&[][..]),
+            "named, so the labels inside are replaced"
+        );
+    }
+
+    #[test]
+    fn a_wrong_header_is_said_once_and_no_row_is_read() {
+        let (labels, problems) = read("transcript,class,kynd\na,clean,\n");
+        let [problem] = &problems[..] else {
+            panic!("{problems:?}");
+        };
+        assert!(problem.starts_with("1: no column \"kind\", no column \"channel\", "));
+        assert!(problem.contains(", unknown column \"kynd\"; expected transcript,class,kind"));
+        assert!(labels.of("a").is_none());
+    }
+
+    #[test]
+    fn a_quote_that_is_never_closed_hides_no_other_row() {
+        let (labels, problems) = read(&format!(
+            "{HEADER}\na,clean,,,,,,,,me,\"half a note\nb,clean,,,,,,,,,\nc,lop,,,,,,,,,\n"
+        ));
+        assert_eq!(problems.len(), 2, "{problems:?}");
+        assert!(problems[0].starts_with("2: a quote that is never closed; expected"));
+        assert!(problems[1].starts_with("4: unknown class"));
+        assert_eq!(labels.of("b").unwrap().len(), 1);
+        assert!(labels.is_bad("a") && labels.is_bad("c") && !labels.is_bad("b"));
+    }
+
+    #[test]
+    fn a_line_break_is_for_notes() {
+        let (labels, problems) = read(&format!(
+            "{HEADER}\na,clean,,,,,,,,\"me\nb,clean,,,,,,,,you\",\nc,clean,,,,,,,,,\"two\nlines\"\n"
+        ));
+        assert_eq!(
+            problems,
+            ["2: a line break in by; expected one line; a quote may be missing"]
+        );
+        assert_eq!(labels.of("c").unwrap().len(), 1);
+    }
+
+    #[test]
+    fn whole_numbers_may_be_written_as_pandas_writes_them() {
+        let (labels, problems) = read(&format!(
+            "{HEADER}\na,loop,,answer,2.0,12.00,,,,,\nb,loop,,answer,,12.5,,,,,\n"
+        ));
+        assert_eq!(problems.len(), 1, "{problems:?}");
+        assert!(problems[0].starts_with("3: onset \"12.5\""));
+        let label = &labels.of("a").unwrap()[0].1;
+        assert_eq!((label.start, label.onset), (Some(2), Some(12)));
+    }
+
+    #[test]
+    fn labels_for_no_transcript_are_found() {
+        let (labels, _) = read(&format!("{HEADER}\na,clean,,,,,,,,,\nb,clean,,,,,,,,,\n"));
+        let mut ids = Ids::default();
+        let place = Place::whole("t.jsonl");
+        ids.insert("a", &place).unwrap();
+        let orphans = labels.orphans(&ids);
+        assert_eq!(orphans.len(), 1);
+        assert_eq!(orphans[0].place.line, 3);
+        assert!(orphans[0].what.contains("\"b\""));
+    }
+
+    #[test]
+    fn a_missing_file_is_a_problem_and_not_a_crash() {
+        let (_, problems) = LabelsFile::read(Path::new("/no/such/labels.csv"));
+        assert_eq!(problems.len(), 1);
+        assert_eq!(problems[0].place.line, 0);
+    }
+}

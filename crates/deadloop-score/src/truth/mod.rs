@@ -1,0 +1,24 @@
+//! What is true about a transcript: labels and their file, and what of a transcript scoring has to know.
+//! [`Case`] joins both; from here on no text is read.
+
+mod agreement;
+mod cases;
+mod copies;
+mod json;
+mod label;
+mod labels_csv;
+mod rows;
+mod timeline;
+
+pub use agreement::{Agreement, Onsets, Overlaps, agreement, alpha};
+pub(crate) use cases::inside;
+pub use cases::{Case, Names, units};
+pub use copies::firsts;
+pub(crate) use copies::may_be_copied;
+pub(crate) use json::SpanJson;
+pub use label::{Class, Span, Truth};
+pub(crate) use label::{Label, Placed, Wire, class_of, push};
+pub use labels_csv::{LABEL_COLUMNS, LabelsFile, orphans};
+pub use rows::{LabelRow, write_labels};
+pub use timeline::Timeline;
+pub(crate) use timeline::clock;

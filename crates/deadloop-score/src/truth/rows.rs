@@ -1,0 +1,168 @@
+//! Rows of a labels.csv as they stand, with who said so and why: for what writes and revises labels.
+//! Scoring reads [`LabelsFile`](crate::LabelsFile), which forgets both.
+
+use std::path::Path;
+
+use deadloop_replay::corpus::{Entry, Problem};
+use deadloop_replay::detect::{Channel, Kind};
+
+use crate::files::store::{FileError, write_text};
+use crate::truth::{Class, LABEL_COLUMNS, Label, LabelsFile, inside};
+
+/// A row of a labels.csv. Positions are in the channel's own unit.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LabelRow {
+    /// The transcript's id.
+    pub transcript: String,
+    /// What it says.
+    pub class: Class,
+    /// What is repeated.
+    pub kind: Option<Kind>,
+    /// Where.
+    pub channel: Option<Channel>,
+    /// First char of the first copy.
+    pub start: Option<u64>,
+    /// First char of the second copy.
+    pub onset: Option<u64>,
+    /// From where on an alarm is right, where that is before the onset.
+    pub earliest: Option<u64>,
+    /// One past the last char; none: it goes on to the end.
+    pub end: Option<u64>,
+    /// Length of one copy.
+    pub period: Option<u64>,
+    /// Who said so.
+    pub by: String,
+    /// Free text.
+    pub note: String,
+}
+
+impl LabelRow {
+    /// A row that says nothing but a class.
+    pub fn of(transcript: impl Into<String>, class: Class, by: impl Into<String>) -> Self {
+        Self {
+            transcript: transcript.into(),
+            class,
+            kind: None,
+            channel: None,
+            start: None,
+            onset: None,
+            earliest: None,
+            end: None,
+            period: None,
+            by: by.into(),
+            note: String::new(),
+        }
+    }
+
+    pub(crate) fn new(transcript: &str, label: &Label, by: String, note: String) -> Self {
+        Self {
+            transcript: transcript.to_owned(),
+            class: label.class,
+            kind: label.kind,
+            channel: label.channel,
+            start: label.start,
+            onset: label.onset,
+            earliest: label.earliest,
+            end: label.end,
+            period: label.period,
+            by,
+            note,
+        }
+    }
+
+    /// The rows of a labels.csv, in their order; or everything that is wrong with it.
+    pub fn read(path: &Path) -> Result<Vec<Self>, Vec<Problem>> {
+        let (file, problems) = LabelsFile::read(path);
+        if problems.is_empty() {
+            Ok(file.rows().cloned().collect())
+        } else {
+            Err(problems)
+        }
+    }
+
+    /// The labels inside a transcript, as rows; or everything that is wrong with them.
+    pub fn inside(entry: &Entry) -> Result<Vec<Self>, Vec<Problem>> {
+        let mut problems = Vec::new();
+        let id = &entry.transcript.id;
+        let row = |(_, label)| Self::new(id, &label, String::new(), String::new());
+        let rows = inside(entry, &mut problems).into_iter().map(row).collect();
+        if problems.is_empty() {
+            Ok(rows)
+        } else {
+            Err(problems)
+        }
+    }
+
+    fn cells(&self) -> [String; LABEL_COLUMNS.len()] {
+        let number = |n: Option<u64>| n.map(|n| n.to_string()).unwrap_or_default();
+        [
+            self.transcript.clone(),
+            self.class.name().into(),
+            self.kind.map(Kind::name).unwrap_or_default().into(),
+            self.channel.map(Channel::name).unwrap_or_default().into(),
+            number(self.start),
+            number(self.onset),
+            number(self.earliest),
+            number(self.end),
+            number(self.period),
+            self.by.clone(),
+            self.note.clone(),
+        ]
+    }
+}
+
+/// Writes a labels.csv: beside its name, renamed when it is whole.
+pub fn write_labels(path: &Path, rows: &[LabelRow]) -> Result<(), FileError> {
+    let mut csv = csv::Writer::from_writer(Vec::new());
+    let failed = |e: csv::Error| FileError::at(path, e);
+    csv.write_record(LABEL_COLUMNS).map_err(failed)?;
+    for row in rows {
+        csv.write_record(row.cells()).map_err(failed)?;
+    }
+    let bytes = csv
+        .into_inner()
+        .map_err(|e| FileError::at(path, e.error()))?;
+    write_text(path, &String::from_utf8_lossy(&bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_written_is_read_again() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("labels.csv");
+        let rows = vec![
+            LabelRow {
+                kind: Some(Kind::Paragraph),
+                channel: Some(Channel::Answer),
+                start: Some(1),
+                onset: Some(4),
+                earliest: Some(3),
+                period: Some(3),
+                note: "a \"note\", with\na line".into(),
+                ..LabelRow::of("b,1", Class::Loop, "auto")
+            },
+            LabelRow::of("a", Class::Clean, "review:é"),
+            LabelRow {
+                onset: Some(7),
+                end: Some(9),
+                ..LabelRow::of("b,1", Class::Transient, "")
+            },
+        ];
+        write_labels(&path, &rows).unwrap();
+        assert_eq!(LabelRow::read(&path).unwrap(), rows);
+    }
+
+    #[test]
+    fn a_bad_row_is_a_problem_with_its_line() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("labels.csv");
+        let header = LABEL_COLUMNS.join(",");
+        std::fs::write(&path, format!("{header}\na,lop,,,,,,,,,\n")).unwrap();
+        let problems = LabelRow::read(&path).unwrap_err();
+        assert_eq!(problems.len(), 1);
+        assert_eq!(problems[0].place.line, 2);
+    }
+}
