@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use deadloop_score::Ended;
 
-use crate::explaining::visible_lines;
+use crate::visible::visible_lines;
 
 /// An error, and the exit code that it means.
 #[derive(Debug)]

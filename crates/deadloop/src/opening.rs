@@ -13,9 +13,9 @@ use deadloop_score::{
 };
 
 use crate::commands::Named;
+use crate::commands::explain::{Fired, Question};
+use crate::commands::label::Reading;
 use crate::exit::{Code, Outcome};
-use crate::explaining::{Fired, Question};
-use crate::labelling::Reading;
 use crate::progress::watched;
 use crate::replaying::Replayed;
 
@@ -290,7 +290,7 @@ fn badness(group: Group, judged: &Judged, alarmed: bool) -> Option<u64> {
     }
 }
 
-impl crate::explaining::Excerpt {
+impl crate::commands::explain::Excerpt {
     /// At most so many chars and copies of it.
     fn part(&self, chars: usize, copies: usize) -> Part {
         let copies = self.copies.iter().take(copies);

@@ -11,9 +11,9 @@ use deadloop_score::{Case, Expect, Fired, LabelsFile, Marks, Pinned, Subject, pa
 
 use crate::corpus::open;
 use crate::exit::{Code, Outcome};
-use crate::explaining::visible;
 use crate::interrupt::heeding;
 use crate::programs;
+use crate::visible::visible;
 
 /// A case and the file that it stands in.
 pub(crate) struct Written {

@@ -7,7 +7,7 @@ use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 
 use crate::args::Global;
 use crate::exit::Outcome;
-use crate::explaining::visible_lines;
+use crate::visible::visible_lines;
 
 /// A table that reads at a glance: no rules, numbers to the right. `numbers`: the
 /// columns from this one on hold numbers.

@@ -12,10 +12,10 @@ use super::explain::the_one;
 use crate::args::{Global, OnBad};
 use crate::corpus::{Wanted, survey};
 use crate::exit::{Code, Outcome};
-use crate::explaining::escaped;
 use crate::pinning::{say, told};
 use crate::settings;
 use crate::show;
+use crate::visible::escaped;
 
 #[derive(Debug, Args)]
 pub(crate) struct WriteCase {

@@ -7,10 +7,10 @@ use serde_json::json;
 
 use crate::args::Global;
 use crate::exit::{Code, Outcome};
-use crate::explaining::visible;
 use crate::pinning::{Checked, Finding, check, read};
 use crate::settings;
 use crate::show;
+use crate::visible::visible;
 
 #[derive(Debug, Args)]
 pub(crate) struct CheckCases {

@@ -9,7 +9,7 @@ use deadloop_proxy::{Options, Proxy as Listening, Upstream};
 
 use crate::args::Global;
 use crate::exit::{Code, Outcome};
-use crate::explaining::visible;
+use crate::visible::visible;
 use crate::{interrupt, settings};
 
 /// What its help ends with.

@@ -12,10 +12,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::SEALED;
+use super::search::Search;
 use crate::args::{Global, Judge, Output, Select};
 use crate::exit::{Code, Outcome};
 use crate::replaying::Request;
-use crate::searching::Search;
 
 #[derive(Debug, Args, Serialize, Deserialize)]
 pub(crate) struct Tune {

@@ -14,15 +14,17 @@ use serde_json::Value;
 
 use super::replay::intervals;
 use crate::args::Global;
-use crate::budgeting::{self, Asked};
 use crate::exit::{Code, Outcome};
 use crate::opening::{Focus, Opening};
 use crate::replaying::{Replayed, replay};
 use crate::settings;
 use crate::units::first_unit;
+use supported::Asked;
 
 mod asked;
 mod planned;
+mod search;
+mod supported;
 mod told;
 
 pub(crate) use asked::Tune;
@@ -199,7 +201,7 @@ impl Work<'_> {
             current: self.planned.in_use,
             budget: self.args.budget.unwrap_or(f64::NAN),
         };
-        let (_, summary) = budgeting::calibrated(done, self.evidence, &asked, self.global)?;
+        let (_, summary) = supported::calibrated(done, self.evidence, &asked, self.global)?;
         Ok((summary, Ok(())))
     }
 

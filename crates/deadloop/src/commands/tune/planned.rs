@@ -9,10 +9,10 @@ use deadloop_replay::{Grid, Plan};
 use deadloop_score::{Choices, ChooseOptions, InUse, Manifest};
 
 use super::asked::Tune;
+use super::search::{Found, Wanted, search, tell_size};
 use crate::commands::sweep::tell_refused;
 use crate::exit::{Code, Outcome};
 use crate::replaying::{Request, name};
-use crate::searching::{Found, Wanted, search, tell_size};
 use crate::settings::{self, is_chosen, recommended_name};
 use crate::show;
 

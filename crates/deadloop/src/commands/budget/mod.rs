@@ -1,0 +1,185 @@
+//! `deadloop budget`: what budgets of context, and limits that ask, make of recorded runs.
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use clap::Args;
+use deadloop_replay::budget::{
+    Budget as Setting, BudgetGrid, DEFAULT_GRID, Preset, preset, presets,
+};
+
+mod gather;
+mod make;
+mod told;
+
+use gather::{Gathered, gather};
+use make::{Made, make};
+
+use crate::args::{Global, Select};
+use crate::exit::{Code, Outcome};
+use crate::folder::{Folder, State, fingerprint};
+use crate::show;
+
+/// The help that stands after the options.
+pub(crate) const HELP: &str = "Examples:\n  deadloop budget recordings/ --out budgets\n  deadloop budget recordings/ --grid windows.toml --preset codex --where meta.source=mine --out budgets\n\nNo model is asked: what is counted is how often, when and how much, never how good a summary is. The grid:\n  [[budget]]\n  [budget.params]\n  window    = [16000, 32000]\n  threshold = [0.5, 0.85]       # of the window; also keep, summary, reserve\n  cache     = [1, 0.1]          # the price of a prompt token that stood in the same place before\n  policy    = \"summary\"         # or drop, clear-results\n\nWhat is chosen are threshold, keep and policy, among settings that keep no less than the one in use; window, counter, tools, reserve and cache are given, and each of their combinations has a verdict of its own. The setting in use is the first --preset.\n\nExit codes: 0 ship, decide or keep, 2 wrong usage, 4 nothing selected, 5 too little data, 6 no setting within the limit.";
+
+/// What `deadloop budget` takes.
+#[derive(Debug, Args)]
+pub(crate) struct Budget {
+    /// A corpus: a folder, or one .jsonl or .parquet file
+    pub(crate) corpus: PathBuf,
+    /// The settings, as a TOML file with budget tables [default: windows from 8k to 128k, thresholds from 0.5 to 0.95]
+    #[arg(long, value_name = "FILE")]
+    grid: Option<PathBuf>,
+    /// A setting under a name: seed-004, copilot, claude-code, codex, gemini-cli, roo, goose, loom; may be
+    /// repeated; the first is taken to be in use [default: all of them, seed-004 in use]
+    #[arg(long = "preset", value_name = "NAME")]
+    presets: Vec<String>,
+    /// The share of runs that may overflow [default: 0.01]
+    #[arg(long, value_name = "SHARE", value_parser = share)]
+    pub(crate) overflow: Option<f64>,
+    /// Choose also among settings that keep less than the one in use: what is forgotten has no price here
+    #[arg(long)]
+    pub(crate) forget: bool,
+    /// The field whose values have rows of their own
+    #[arg(long, value_name = "FIELD", default_value = "meta.source")]
+    pub(crate) by: String,
+    /// The id of the run that the page draws [default: the one with the most summaries]
+    #[arg(long, value_name = "ID")]
+    pub(crate) run: Option<String>,
+    #[command(flatten)]
+    pub(crate) select: Select,
+    /// Also budgets.csv
+    #[arg(long)]
+    pub(crate) csv: bool,
+    /// Overwrite what is in the folder
+    #[arg(long)]
+    force: bool,
+    /// Where the results go
+    #[arg(long, value_name = "DIR")]
+    out: PathBuf,
+}
+
+fn share(text: &str) -> Result<f64, String> {
+    let share = text.parse::<f64>().ok().filter(|x| (0.0..1.0).contains(x));
+    share.ok_or_else(|| "expected a share from 0 to below 1, as 0.01".into())
+}
+
+pub(super) fn run(args: &Budget, global: Global) -> Outcome {
+    let began = Instant::now();
+    let text = grid_text(args)?;
+    let grid = BudgetGrid::parse(&text).map_err(|e| {
+        let name = args
+            .grid
+            .as_deref()
+            .map_or("the default grid".into(), |p| p.display().to_string());
+        Code::Usage.error(format!("{name}:{e}"))
+    })?;
+    let named: Vec<&'static Preset> = match args.presets.is_empty() {
+        true => presets().iter().collect(),
+        false => {
+            let of = |name: &String| {
+                preset(name).map_err(|e| Code::Usage.error(format!("--preset: {e}")))
+            };
+            args.presets.iter().map(of).collect::<Outcome<_>>()?
+        }
+    };
+    let mut read = vec![args.corpus.as_path()];
+    read.extend(args.grid.as_deref());
+    let folder = Folder::prepare(&args.out, args.force, &read)?;
+    if !global.quiet {
+        tell_remarks(&grid, &named);
+    }
+    let found = gather(args, &grid.budgets, global)?;
+    let inputs = fingerprint(&[
+        format!("{} budget", env!("CARGO_PKG_VERSION")),
+        found.surveyed.hash.clone(),
+        text.clone(),
+        format!(
+            "{:?} {:?} {:?} {:?}",
+            args.presets, args.overflow, args.by, args.select
+        ),
+        format!("{} {} {:?}", args.forget, args.csv, args.run),
+    ]);
+    if let State::Done(manifest) = folder.state(&inputs)? {
+        return crate::manifest::already_done(&folder, &manifest, global);
+    }
+    found.surveyed.accept(args.select.on_bad, global.quiet)?;
+    found.has_turns()?;
+    folder.begin()?;
+    let made = make(&found, &grid, &named, args, &folder, global)?;
+    finish(&found, made, &folder, (&inputs, &text, began), global)
+}
+
+fn grid_text(args: &Budget) -> Outcome<String> {
+    match &args.grid {
+        None => Ok(DEFAULT_GRID.to_owned()),
+        Some(path) => std::fs::read_to_string(path)
+            .map_err(|e| Code::Usage.error(format!("{}: {e}", path.display()))),
+    }
+}
+
+/// What is unsafe in a setting is said when it is read, once for each reason.
+fn tell_remarks(grid: &BudgetGrid, named: &[&'static Preset]) {
+    let mut said: Vec<(String, u64)> = Vec::new();
+    let mut count = |remark: String| match said.iter_mut().find(|(known, _)| *known == remark) {
+        Some((_, n)) => *n += 1,
+        None => said.push((remark, 1)),
+    };
+    for budget in &grid.budgets {
+        budget
+            .remarks()
+            .iter()
+            .for_each(|remark| count(remark.to_string()));
+    }
+    let world = grid.budgets.first().cloned().unwrap_or_default();
+    for preset in named {
+        let own: Setting = preset.within(&world);
+        let remarks = own.remarks();
+        remarks
+            .iter()
+            .for_each(|remark| count(format!("preset {}: {remark}", preset.name)));
+    }
+    for (remark, n) in said {
+        eprintln!("{remark} ({})", show::several(n, "setting"));
+    }
+    for (reason, n) in &grid.refused {
+        eprintln!("left out: {reason} ({})", show::several(*n, "setting"));
+    }
+}
+
+/// Writes page and manifest, says it, and ends as the verdict says.
+fn finish(
+    found: &Gathered,
+    made: Made,
+    folder: &Folder,
+    (inputs, grid, began): (&str, &str, Instant),
+    global: Global,
+) -> Outcome {
+    found.surveyed.write_rejected(folder.path())?;
+    let report = deadloop_report::budget::write(folder.path(), &made.page)?;
+    let mut manifest = found.manifest(inputs, grid, &made);
+    manifest.files = folder.files();
+    manifest.seconds = began.elapsed().as_secs_f64();
+    manifest.time = humantime::format_rfc3339_seconds(std::time::SystemTime::now()).to_string();
+    manifest.write(folder.path())?;
+    if global.json {
+        crate::manifest::say(folder.path(), &manifest, global)?;
+    } else {
+        show::print(&made.told)?;
+    }
+    if !global.quiet {
+        eprintln!("report: {}", report.display());
+    }
+    show::next(
+        &[&format!(
+            "deadloop report {} --open",
+            show::typed(folder.path())
+        )],
+        global,
+    )?;
+    match made.ended {
+        Some(failure) => Err(failure),
+        None => Ok(()),
+    }
+}

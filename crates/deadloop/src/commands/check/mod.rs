@@ -1,0 +1,109 @@
+//! `deadloop check`: is a corpus whole, and what in it makes numbers lie?
+
+use std::path::PathBuf;
+
+use clap::Args;
+use deadloop_corpus::{Corpus, CorpusError, Problem, Selection};
+
+mod kinds;
+
+use kinds::{Seen, Severity};
+
+use crate::args::Global;
+use crate::corpus::{Surveyed, Wanted, survey_with, unopened};
+use crate::exit::{Code, Outcome};
+use crate::show;
+
+#[derive(Debug, Args)]
+pub(crate) struct Check {
+    /// A corpus: a folder, or one .jsonl or .parquet file
+    corpus: PathBuf,
+    /// Warnings fail too
+    #[arg(long)]
+    strict: bool,
+    /// Show every finding, not the first five of each kind
+    #[arg(long)]
+    all: bool,
+}
+
+pub(super) fn run(args: &Check, global: Global) -> Outcome {
+    let (surveyed, seen) = look(args, global)?;
+    let found = seen.findings();
+    let of = |severity| kinds::count(&found, severity);
+    let (errors, warnings) = (of(Severity::Error), of(Severity::Warning));
+    if global.json {
+        let report = serde_json::json!({
+            "transcripts": seen.cases.len(), "hash": surveyed.hash, "errors": errors,
+            "warnings": warnings, "notes": of(Severity::Note), "findings": kinds::json(&found),
+        });
+        show::print(&report.to_string())?;
+    } else if !global.quiet {
+        let n = show::count(seen.cases.len() as u64);
+        let whole = if errors == 0 { "whole" } else { "not whole" };
+        let heading = format!("{whole}: {n} transcripts, hash {}", surveyed.hash);
+        show::print_styled(&format!(
+            "{heading}\n\n{}",
+            kinds::listing(&found, args.all)
+        ))?;
+    }
+    verdict(args, global, errors, warnings, &seen)
+}
+
+/// Reads the corpus, and near-duplicates once more.
+fn look(args: &Check, global: Global) -> Outcome<(Surveyed, Seen)> {
+    let (corpus, mut faults) = Corpus::look(&args.corpus).map_err(unopened)?;
+    if let Some(fault) = faults.iter().position(CorpusError::is_of_machine) {
+        return Err(unopened(faults.swap_remove(fault)));
+    }
+    let wanted = Wanted {
+        path: &args.corpus,
+        selection: Selection::default(),
+        by: &[],
+        entry: None,
+        quiet: global.quiet,
+    };
+    let (mut surveyed, mut glances) = survey_with(corpus, wanted, kinds::glance)?;
+    let cases = std::mem::take(&mut surveyed.cases);
+    let clusters = kinds::near_duplicates(&surveyed.corpus, &cases, &mut glances, global.quiet)?;
+    let problems: Vec<Problem> = faults.into_iter().map(CorpusError::problem).collect();
+    let seen = Seen {
+        cases,
+        glances,
+        problems: [problems, std::mem::take(&mut surveyed.problems)].concat(),
+        clusters,
+    };
+    Ok((surveyed, seen))
+}
+
+fn verdict(args: &Check, global: Global, errors: u64, warnings: u64, seen: &Seen) -> Outcome {
+    let several = |n: u64, what: &str| {
+        let s = if n == 1 { "" } else { "s" };
+        format!("{} {what}{s}", show::count(n))
+    };
+    if errors > 0 {
+        let listed: Vec<String> = seen.problems.iter().map(ToString::to_string).collect();
+        // Who asked for quiet, or has only the JSON on stdout, still reads what the errors are.
+        let listed = if global.quiet || global.json {
+            format!("\n{}", listed.join("\n"))
+        } else {
+            String::new()
+        };
+        return Err(Code::Usage.error(format!(
+            "the corpus is not whole: {}{listed}",
+            several(errors, "problem")
+        )));
+    }
+    if seen.cases.is_empty() {
+        return Err(Code::NothingSelected.error("the corpus has no transcripts"));
+    }
+    if args.strict && warnings > 0 {
+        return Err(Code::Usage.error(format!("{} (--strict)", several(warnings, "warning"))));
+    }
+    let corpus = show::typed(&args.corpus);
+    let labelled = seen.cases.iter().any(|case| case.truth.is_some());
+    let next = match labelled {
+        true => format!("deadloop tune {corpus} --out tuned"),
+        false => format!("deadloop label {corpus}"),
+    };
+    show::next(&[&next, &format!("deadloop stats {corpus}")], global)
+}

@@ -1,0 +1,82 @@
+//! A comparison and all that is said with it: [`Compared`].
+
+use deadloop_score::{Bearing, CompareOptions, Comparison, NotComparable, Side};
+use serde_json::{Value, json};
+
+use super::files::head;
+use super::pins::Pin;
+
+/// A comparison and all that is said with it.
+pub(crate) struct Compared {
+    pub(crate) base: Side,
+    pub(crate) new: Side,
+    pub(crate) options: CompareOptions,
+    pub(crate) comparison: Comparison,
+    /// The pinned cases, where some were named.
+    pub(crate) pinned: Vec<Pin>,
+    /// The command that explains a flip, with TRANSCRIPT in its place.
+    pub(crate) command: Option<String>,
+}
+
+impl Compared {
+    pub(crate) fn new(
+        (base, new): (Side, Side),
+        comparison: Comparison,
+        options: CompareOptions,
+    ) -> Self {
+        Self {
+            base,
+            new,
+            options,
+            comparison,
+            pinned: Vec::new(),
+            command: None,
+        }
+    }
+
+    /// The gates that were not passed, and why.
+    pub(crate) fn unpassed(&self) -> String {
+        let gates = self.comparison.gates.iter();
+        let gates = gates.filter(|gate| gate.passed != Some(true));
+        let told: Vec<String> = gates
+            .map(|gate| format!("{}: {}", gate.gate.name(), gate.why))
+            .collect();
+        told.join("; ")
+    }
+}
+
+/// Two sides that cannot be compared.
+pub(crate) struct NoComparison<'a> {
+    pub(crate) base: &'a Side,
+    pub(crate) new: &'a Side,
+    pub(crate) why: &'a NotComparable,
+}
+
+impl NoComparison<'_> {
+    pub(crate) fn json(&self) -> Value {
+        json!({
+            "deadloop": env!("CARGO_PKG_VERSION"), "base": head(self.base),
+            "new": head(self.new), "verdict": "not-comparable", "why": self.why.problems,
+        })
+    }
+}
+
+/// What became of a gate. Where NEW is worse nothing is said to have passed: it was let through, because nobody asked.
+pub(crate) fn gate_word(passed: Option<bool>, verdict: Bearing) -> &'static str {
+    match passed {
+        Some(true) if verdict == Bearing::Regressed => "let through",
+        Some(true) => "passed",
+        Some(false) => "failed",
+        None => "not evaluated",
+    }
+}
+
+/// The verdict as people say it.
+pub(crate) fn verdict_words(verdict: Bearing) -> &'static str {
+    match verdict {
+        Bearing::Improved => "better overall",
+        Bearing::Regressed => "worse",
+        Bearing::Equivalent => "no different",
+        Bearing::Inconclusive => "these transcripts cannot tell",
+    }
+}

@@ -1,0 +1,241 @@
+//! What a comparison leaves: `comparison.json`, `flips.csv`, `base.toml`, `new.toml`; and the command
+//! that explains a flip, which needs those.
+
+use std::path::{Path, PathBuf};
+
+use deadloop_corpus::{Beside, WriteError};
+use deadloop_score::{Change, Comparison, Manifest, Said, Side, unrunnable, write_text};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::compared::Compared;
+use super::pins::Pin;
+use crate::commands::{Compare, CompareWrite};
+use crate::exit::{Code, Outcome};
+use crate::interrupt;
+use crate::outputs::apart;
+
+/// Where the files go.
+pub(crate) struct Out(Option<PathBuf>);
+
+impl Out {
+    /// Proves that everything can be written, and that nothing of the user's is overwritten.
+    pub(crate) fn prepare(args: &CompareWrite, read: &[&Path]) -> Outcome<Self> {
+        apart(&written(args), read)?;
+        let files = [("--markdown", &args.markdown), ("--junit", &args.junit)];
+        for (option, path) in files {
+            if let Some(path) = path {
+                writable(option, path, args.force)?;
+            }
+        }
+        if let Some(dir) = &args.out {
+            let refuse = |e: std::io::Error| {
+                Code::Usage.error(format!("--out {}: cannot be made: {e}", dir.display()))
+            };
+            std::fs::create_dir_all(dir).map_err(refuse)?;
+            interrupt::sweeps(dir);
+            for name in FILES {
+                writable("--out", &dir.join(name), args.force)?;
+            }
+        }
+        Ok(Self(args.out.clone()))
+    }
+
+    /// Writes them all.
+    pub(crate) fn write(&self, compared: &Compared) -> Outcome {
+        let Some(dir) = &self.0 else { return Ok(()) };
+        let tomls = [("base.toml", &compared.base), ("new.toml", &compared.new)];
+        for (name, side) in tomls {
+            if let Some(toml) = &side.toml {
+                write_text(&dir.join(name), toml)?;
+            }
+        }
+        write_text(&dir.join("flips.csv"), &flips_csv(&compared.comparison)?)?;
+        Ok(write_text(
+            &dir.join("comparison.json"),
+            &(compared.json()? + "\n"),
+        )?)
+    }
+}
+
+/// What a folder gets.
+const FILES: [&str; 4] = ["comparison.json", "flips.csv", "base.toml", "new.toml"];
+
+/// All that is written, by option.
+fn written(args: &CompareWrite) -> Vec<(&'static str, PathBuf)> {
+    let files = [("--markdown", &args.markdown), ("--junit", &args.junit)];
+    let files = files.into_iter();
+    let files = files.filter_map(|(option, path)| Some((option, path.clone()?)));
+    let dir = args.out.iter();
+    let inner = dir.flat_map(|dir| FILES.map(|name| ("--out", dir.join(name))));
+    files.chain(inner).collect()
+}
+
+/// Proves that a file can be written, without writing it.
+fn writable(option: &str, path: &Path, force: bool) -> Outcome {
+    let refuse = |e: WriteError| match e {
+        WriteError::Exists { path } => Code::Usage.error(format!(
+            "{option} {}: is there already; --force to overwrite it",
+            path.display()
+        )),
+        other => Code::Usage.error(format!("{option} {other}")),
+    };
+    Beside::create(path, force).map(drop).map_err(refuse)
+}
+
+/// The document of `--json` and `comparison.json`.
+#[derive(Serialize)]
+struct Document<'a> {
+    deadloop: &'static str,
+    base: Value,
+    new: Value,
+    options: Value,
+    #[serde(flatten)]
+    comparison: &'a Comparison,
+    pinned: &'a [Pin],
+}
+
+pub(super) fn head(side: &Side) -> Value {
+    json!({"source": side.source, "name": side.name, "settings": side.settings})
+}
+
+impl Compared {
+    /// All of it, as one object.
+    pub(crate) fn json(&self) -> Outcome<String> {
+        let o = &self.options;
+        let options = json!({
+            "seed": o.resampling.seed, "replicates": o.resampling.replicates, "alpha": o.alpha,
+            "noise": o.noise, "margin": o.margin, "fail_on": o.fail_on,
+        });
+        let document = Document {
+            deadloop: env!("CARGO_PKG_VERSION"),
+            base: head(&self.base),
+            new: head(&self.new),
+            options,
+            comparison: &self.comparison,
+            pinned: &self.pinned,
+        };
+        Ok(serde_json::to_string(&document)?)
+    }
+
+    /// Gives each flip the command that explains it.
+    pub(crate) fn explain(&mut self, place: &Place) {
+        let Some((base, new)) = place.settings.as_ref() else {
+            return;
+        };
+        let corpus = place.corpus.as_deref().unwrap_or("CORPUS");
+        let command = |transcript: &str| {
+            let (corpus, transcript) = (quoted(corpus), quoted(transcript));
+            let (base, new) = (quoted(base), quoted(new));
+            format!("deadloop explain {corpus} {transcript} --settings {base} --settings {new}")
+        };
+        for flip in &mut self.comparison.flips {
+            flip.explain = Some(command(&flip.transcript));
+        }
+        self.command = Some(command("TRANSCRIPT"));
+    }
+}
+
+/// Where a transcript and the settings of both sides can be found afterwards.
+pub(crate) struct Place {
+    corpus: Option<String>,
+    settings: Option<(String, String)>,
+}
+
+impl Place {
+    pub(crate) fn of(args: &Compare, (base, new): (&Side, &Side)) -> Self {
+        let manifest = |path: &Path| Some(Manifest::read(path).ok()?.corpus.path);
+        let named = args.corpus.as_ref().map(|path| path.display().to_string());
+        let found = || manifest(&args.new).or_else(|| manifest(&args.base));
+        let file = |path: &Path| path.is_file().then(|| path.display().to_string());
+        let settings = match &args.write.out {
+            Some(dir) if base.toml.is_some() && new.toml.is_some() => {
+                let at = |name| dir.join(name).display().to_string();
+                Some((at("base.toml"), at("new.toml")))
+            }
+            _ if args.judge.set.is_empty() => file(&args.base).zip(file(&args.new)),
+            _ => None,
+        };
+        Self {
+            corpus: named.or_else(found),
+            settings,
+        }
+    }
+}
+
+/// A word for a POSIX shell.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:@%".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.into();
+    }
+    format!("'{}'", word.replace('\'', "'\\''"))
+}
+
+const COLUMNS: [&str; 20] = [
+    "transcript",
+    "model",
+    "class",
+    "kind",
+    "channel",
+    "onset",
+    "end",
+    "change",
+    "direction",
+    "base_verdict",
+    "base_alarm_at",
+    "base_alarm_channel",
+    "base_alarm_kind",
+    "base_detector",
+    "new_verdict",
+    "new_alarm_at",
+    "new_alarm_channel",
+    "new_alarm_kind",
+    "new_detector",
+    "explain",
+];
+
+fn flips_csv(comparison: &Comparison) -> Outcome<String> {
+    let mut csv = csv::Writer::from_writer(Vec::new());
+    csv.write_record(COLUMNS)?;
+    let text = |t: &Option<String>| t.clone().unwrap_or_default();
+    let count = |n: Option<u64>| n.map(|n| n.to_string()).unwrap_or_default();
+    for flip in &comparison.flips {
+        let change = match flip.change {
+            Change::Flip => "flip",
+            Change::Moved => "moved",
+        };
+        let mut row = vec![
+            flip.transcript.clone(),
+            flip.model.clone(),
+            text(&flip.class),
+        ];
+        let span = &flip.span;
+        row.extend([
+            text(&span.kind),
+            text(&span.channel),
+            count(span.onset),
+            count(span.end),
+        ]);
+        row.extend([change.to_owned(), flip.direction.name().to_owned()]);
+        for side in [&flip.base, &flip.new] {
+            let Said {
+                verdict,
+                alarm_at,
+                alarm_channel,
+                alarm_kind,
+                detector,
+            } = side;
+            row.extend([
+                verdict.name().to_owned(),
+                count(*alarm_at),
+                text(alarm_channel),
+            ]);
+            row.extend([text(alarm_kind), text(detector)]);
+        }
+        row.push(text(&flip.explain));
+        csv.write_record(row.iter().map(|cell| unrunnable(cell).into_owned()))?;
+    }
+    let bytes = csv.into_inner().map_err(|e| Code::Unexpected.error(e))?;
+    Ok(String::from_utf8(bytes)?)
+}

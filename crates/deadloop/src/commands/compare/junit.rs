@@ -1,0 +1,155 @@
+//! A comparison as test results, JUnit XML: a test case a gate, a flip, a pinned case.
+
+use std::fmt::Write as _;
+
+use deadloop_score::{Direction, Flip};
+
+use super::compared::{Compared, NoComparison};
+use super::words::said;
+
+/// One test case.
+struct Test {
+    class: &'static str,
+    name: String,
+    outcome: Outcome,
+    text: String,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Outcome {
+    Passed,
+    Failed,
+    /// It could not be run.
+    Error,
+    /// It is told, and fails nothing.
+    Skipped,
+}
+
+/// The whole file. A transcript on which NEW is worse fails where the gate does; where it passes,
+/// it is skipped.
+pub(crate) fn junit(compared: &Compared) -> String {
+    let failed = compared.comparison.passed() != Some(true);
+    let gates = compared.comparison.gates.iter().map(|gate| Test {
+        class: "deadloop.gate",
+        name: gate.gate.name().into(),
+        outcome: match gate.passed {
+            Some(true) => Outcome::Passed,
+            Some(false) => Outcome::Failed,
+            None => Outcome::Error,
+        },
+        text: gate.why.clone(),
+    });
+    let pinned = compared.pinned.iter().map(|pin| Test {
+        class: "deadloop.pinned",
+        name: pin.case.clone(),
+        outcome: if pin.fails() {
+            Outcome::Failed
+        } else {
+            Outcome::Passed
+        },
+        text: pin.what.clone(),
+    });
+    let flip = |flip: &Flip| Test {
+        class: "deadloop.flip",
+        name: flip.transcript.clone(),
+        outcome: match flip.direction {
+            Direction::Worse if failed => Outcome::Failed,
+            Direction::Worse => Outcome::Skipped,
+            _ => Outcome::Passed,
+        },
+        text: format!(
+            "BASE: {}; NEW: {}\n{}",
+            said(&flip.base),
+            said(&flip.new),
+            flip.explain.as_deref().unwrap_or_default()
+        ),
+    };
+    let tests: Vec<Test> = gates
+        .chain(pinned)
+        .chain(compared.comparison.flipped().map(flip))
+        .collect();
+    suite(&tests)
+}
+
+fn suite(tests: &[Test]) -> String {
+    let count = |o: Outcome| tests.iter().filter(|t| t.outcome == o).count();
+    let mut xml = format!(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n<testsuite name=\"deadloop compare\" tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\">\n",
+        tests.len(),
+        count(Outcome::Failed),
+        count(Outcome::Error),
+        count(Outcome::Skipped)
+    );
+    for test in tests {
+        let (name, text) = (escaped(&test.name), escaped(&test.text));
+        let class = test.class;
+        let first = escaped(test.text.lines().next().unwrap_or_default());
+        let inside = match test.outcome {
+            Outcome::Passed => format!("<system-out>{text}</system-out>"),
+            Outcome::Failed => format!("<failure message=\"{first}\">{text}</failure>"),
+            Outcome::Error => format!("<error message=\"{first}\">{text}</error>"),
+            Outcome::Skipped => format!("<skipped message=\"{first}\"/>"),
+        };
+        // Writing into a String cannot fail.
+        let _ = writeln!(
+            xml,
+            "<testcase classname=\"{class}\" name=\"{name}\">{inside}</testcase>"
+        );
+    }
+    xml + "</testsuite>\n</testsuites>\n"
+}
+
+/// Text of strangers in XML 1.0, in which some chars cannot stand at all.
+fn escaped(text: &str) -> String {
+    let one = |c: char| match c {
+        '&' => "&amp;".into(),
+        '<' => "&lt;".into(),
+        '>' => "&gt;".into(),
+        '"' => "&quot;".into(),
+        '\n' => "&#10;".into(),
+        '\u{fffe}' | '\u{ffff}' => "\u{fffd}".into(),
+        _ if c < ' ' && c != '\t' => "\u{fffd}".into(),
+        _ => c.to_string(),
+    };
+    text.chars().map(one).collect()
+}
+
+impl NoComparison<'_> {
+    /// One test that could not be run.
+    pub(crate) fn junit(&self) -> String {
+        suite(&[Test {
+            class: "deadloop.gate",
+            name: "comparable".into(),
+            outcome: Outcome::Error,
+            text: self.why.problems.join("\n"),
+        }])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_transcripts_are_never_markup() {
+        let test = Test {
+            class: "c",
+            name: "\"><x/>\u{0}\u{1b}&".into(),
+            outcome: Outcome::Failed,
+            text: "a\n]]>".into(),
+        };
+        let xml = suite(&[test]);
+        assert!(
+            xml.contains("name=\"&quot;&gt;&lt;x/&gt;\u{fffd}\u{fffd}&amp;\""),
+            "{xml}"
+        );
+        assert!(
+            xml.contains("<failure message=\"a\">a&#10;]]&gt;</failure>"),
+            "{xml}"
+        );
+        assert!(
+            xml.contains("tests=\"1\" failures=\"1\" errors=\"0\""),
+            "{xml}"
+        );
+    }
+}

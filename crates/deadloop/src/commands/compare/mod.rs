@@ -1,0 +1,259 @@
+//! `deadloop compare`: two settings on the same transcripts, and the gate.
+//!
+//! | to find | look in |
+//! |---|---|
+//! | a side from a folder, or by a replay | `sides` |
+//! | a comparison and what is said with it | `compared` |
+//! | the pinned gate | `pins` |
+//! | `comparison.json`, `flips.csv`, and where a flip is explained | `files` |
+//! | the terminal, a pull request, JUnit | `words`, `markdown`, `junit` |
+
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+use deadloop_score::{CompareOptions, Fails, NotComparable, Resampling, Side, compare, write_text};
+
+mod compared;
+mod files;
+mod junit;
+mod markdown;
+mod pins;
+mod sides;
+mod words;
+
+pub(crate) use compared::Compared;
+use compared::NoComparison;
+use files::{Out, Place};
+use junit::junit;
+use markdown::markdown;
+use pins::Pins;
+use sides::both;
+pub(crate) use words::words;
+
+use crate::args::{Global, Judge, Select};
+use crate::exit::{Code, Outcome};
+use crate::show;
+use crate::visible::visible;
+
+/// What is compared, and what has to hold.
+#[derive(Debug, Args)]
+pub(crate) struct Compare {
+    /// What is in use: a folder that replay or tune left, a settings file, or a preset's name
+    pub(crate) base: PathBuf,
+    /// What is to be judged, likewise
+    pub(crate) new: PathBuf,
+    /// The corpus: for settings files and presets, which are replayed on it, and for what is said
+    /// about how to explain a flip
+    #[arg(long, value_name = "CORPUS")]
+    pub(crate) corpus: Option<PathBuf>,
+    /// Which setting of a folder BASE is [default: the chosen, the current or the only one]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) base_setting: Option<String>,
+    /// Which setting of a folder NEW is
+    #[arg(long, value_name = "NAME")]
+    pub(crate) new_setting: Option<String>,
+    #[command(flatten)]
+    pub(crate) gate: GateArgs,
+    #[command(flatten)]
+    pub(crate) select: Select,
+    #[command(flatten)]
+    pub(crate) judge: Judge,
+    #[command(flatten)]
+    pub(crate) write: Write,
+}
+
+/// What has to hold.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Gate")]
+pub(crate) struct GateArgs {
+    /// What does not pass: verdicts, a false-alarm rate not shown to be non-inferior, any flip
+    #[arg(
+        long,
+        value_enum,
+        value_name = "WHAT",
+        value_delimiter = ',',
+        default_value = "regressed,inferior"
+    )]
+    pub(crate) fail_on: Vec<FailOn>,
+    /// Pinned cases: a flip of any of them does not pass; may be repeated
+    #[arg(long, value_name = "FILE")]
+    pub(crate) cases: Vec<PathBuf>,
+    /// A difference up to this is noise, as recall=0.01; may be repeated [default: recall=0.01,
+    /// fpr=0.005, fa_per_mchar=0.1, delay=20, saved=0.01]
+    #[arg(long, value_name = "METRIC=X")]
+    pub(crate) noise: Vec<String>,
+    /// False alarms per million chars that NEW may have more than BASE, by the upper bound
+    #[arg(long, value_name = "X", default_value_t = 0.5)]
+    pub(crate) margin: f64,
+}
+
+/// What is written.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Writing")]
+pub(crate) struct Write {
+    /// A folder for comparison.json, flips.csv and the settings of both sides
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// A summary for a pull request, short enough for a comment
+    #[arg(long, value_name = "FILE")]
+    pub(crate) markdown: Option<PathBuf>,
+    /// The gates and the flips as test results, JUnit XML
+    #[arg(long, value_name = "FILE")]
+    pub(crate) junit: Option<PathBuf>,
+    /// How many flips are listed on the terminal
+    #[arg(long, value_name = "N", default_value_t = 40)]
+    pub(crate) list: usize,
+    /// Overwrite these files
+    #[arg(long)]
+    pub(crate) force: bool,
+}
+
+/// What does not pass.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum FailOn {
+    /// Significantly worse, by more than noise
+    Regressed,
+    /// These transcripts cannot tell
+    Inconclusive,
+    /// The same, but for noise
+    Equivalent,
+    /// Significantly better
+    Improved,
+    /// The false-alarm rate may be worse by more than the margin
+    Inferior,
+    /// Any verdict that changed
+    Flips,
+    /// Nothing: report only
+    Never,
+}
+
+impl GateArgs {
+    fn options(&self, seed: u64) -> Outcome<CompareOptions> {
+        if !(self.margin >= 0.0 && self.margin.is_finite()) {
+            let what = "expected a number from 0, false alarms per million chars";
+            return Err(Code::Usage.error(format!("--margin {}: {what}", self.margin)));
+        }
+        let mut options = CompareOptions {
+            resampling: Resampling {
+                seed,
+                ..Resampling::default()
+            },
+            margin: self.margin,
+            fail_on: self.fail_on.iter().filter_map(|f| f.fails()).collect(),
+            ..CompareOptions::default()
+        };
+        for text in &self.noise {
+            let wrong = |what| Code::Usage.error(format!("--noise {text}: {what}"));
+            let expected = "expected one of recall, fpr, fa_per_mchar, delay, saved, and a number from 0, as recall=0.01";
+            let (metric, x) = text.split_once('=').ok_or_else(|| wrong(expected))?;
+            let floor = options.noise.named(metric.trim());
+            let x = x.trim().parse().ok().filter(|x: &f64| *x >= 0.0);
+            let (floor, x) = floor.zip(x).ok_or_else(|| wrong(expected))?;
+            *floor = x;
+        }
+        Ok(options)
+    }
+}
+
+impl FailOn {
+    fn fails(self) -> Option<Fails> {
+        match self {
+            Self::Regressed => Some(Fails::Regressed),
+            Self::Inconclusive => Some(Fails::Inconclusive),
+            Self::Equivalent => Some(Fails::Equivalent),
+            Self::Improved => Some(Fails::Improved),
+            Self::Inferior => Some(Fails::Inferior),
+            Self::Flips => Some(Fails::Flips),
+            Self::Never => None,
+        }
+    }
+}
+
+pub(super) fn run(args: &Compare, global: Global) -> Outcome {
+    let options = args.gate.options(args.select.seed)?;
+    let pins = Pins::read(&args.gate.cases)?;
+    let out = Out::prepare(&args.write, &read(args))?;
+    let (base, new) = both(args, global)?;
+    let place = Place::of(args, (&base, &new));
+    match compare(&base, &new, &options) {
+        Ok(comparison) => {
+            let mut compared = Compared::new((base, new), comparison, options);
+            compared.explain(&place);
+            pins.check(&mut compared)?;
+            tell(args, global, &compared, &out)
+        }
+        Err(why) => refuse(args, global, (&base, &new), &why),
+    }
+}
+
+/// The files and corpora that are read.
+fn read(args: &Compare) -> Vec<&Path> {
+    let named = [&args.base, &args.new].into_iter().chain(&args.corpus);
+    named
+        .chain(&args.gate.cases)
+        .map(PathBuf::as_path)
+        .collect()
+}
+
+/// All that was asked for, then the exit code.
+fn tell(args: &Compare, global: Global, compared: &Compared, out: &Out) -> Outcome {
+    out.write(compared)?;
+    write(&args.write.markdown, || markdown(compared))?;
+    write(&args.write.junit, || junit(compared))?;
+    if global.json {
+        show::print(&compared.json()?)?;
+    } else if !global.quiet {
+        show::print(&words(compared, args.write.list))?;
+    }
+    match compared.comparison.passed() {
+        Some(true) => lead_on(args, global),
+        Some(false) => {
+            Err(Code::GateFailed.error(format!("the gate failed: {}", compared.unpassed())))
+        }
+        None => Err(Code::TooLittle.error(format!(
+            "a gate that could not be evaluated does not pass: {}",
+            compared.unpassed()
+        ))),
+    }
+}
+
+/// A result that passed may become the baseline; settings that did go on to the page of a replay.
+fn lead_on(args: &Compare, global: Global) -> Outcome {
+    let (base, new) = (show::typed(&args.base), show::typed(&args.new));
+    let corpus = args.corpus.as_deref().map(show::typed);
+    let next = match (args.base.is_dir() && args.new.is_dir(), corpus) {
+        (false, Some(corpus)) => {
+            format!(
+                "deadloop replay {corpus} --settings {new} --settings {base} --out compared-replay"
+            )
+        }
+        _ => format!("deadloop bless {new} {base}"),
+    };
+    show::next(&[&next], global)
+}
+
+/// Two sides that are not comparable: that too stands in what a pull request shows.
+fn refuse(
+    args: &Compare,
+    global: Global,
+    (base, new): (&Side, &Side),
+    why: &NotComparable,
+) -> Outcome {
+    let refused = NoComparison { base, new, why };
+    write(&args.write.markdown, || refused.markdown())?;
+    write(&args.write.junit, || refused.junit())?;
+    if global.json {
+        show::print(&refused.json().to_string())?;
+    }
+    let problems: Vec<String> = why.problems.iter().map(|what| visible(what)).collect();
+    let problems = problems.join("\n  ");
+    Err(Code::NotComparable.error(format!(
+        "not comparable: BASE is {} of {}, NEW is {} of {}\n  {problems}",
+        base.name, base.source, new.name, new.source
+    )))
+}
+
+fn write(path: &Option<PathBuf>, text: impl FnOnce() -> String) -> Outcome {
+    let write = |path: &Path| write_text(path, &text());
+    Ok(path.as_deref().map_or(Ok(()), write)?)
+}

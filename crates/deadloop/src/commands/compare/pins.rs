@@ -1,0 +1,188 @@
+//! The pinned gate: cases whose answer may not change, but for the better.
+
+use std::path::PathBuf;
+
+use deadloop_detect::{Channel, Kind, Settings};
+use deadloop_score::{Expect, Fired, Gate, GateName, Marks, Said, Side, Subject, Verdict};
+use serde::Serialize;
+
+use super::compared::Compared;
+use crate::exit::{Code, Outcome};
+use crate::pinning::{self, Written, say, told};
+
+/// The cases that were named.
+pub(crate) struct Pins(Vec<Written>);
+
+/// One expectation on both sides.
+#[derive(Debug, Serialize)]
+pub(crate) struct Pin {
+    /// The case.
+    pub(crate) case: String,
+    /// Its file.
+    pub(crate) file: String,
+    base: Held,
+    new: Held,
+    todo: Option<String>,
+    /// What was said and expected.
+    pub(crate) what: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Held {
+    Pass,
+    Fail,
+    /// It could not be looked at.
+    Unknown,
+}
+
+impl Pin {
+    /// Whether the gate fails on it: NEW does not hold it, and that was not known or is worse.
+    pub(crate) fn fails(&self) -> bool {
+        self.new == Held::Fail && (self.todo.is_none() || self.base == Held::Pass)
+    }
+
+    /// Whether there is anything to tell.
+    pub(crate) fn tells(&self) -> bool {
+        self.fails() || self.base != self.new || self.new == Held::Unknown
+    }
+}
+
+impl Pins {
+    /// Reads the files.
+    pub(crate) fn read(files: &[PathBuf]) -> Outcome<Self> {
+        pinning::read(files).map(Self)
+    }
+
+    /// Holds both sides against every expectation that names no settings of its own, and adds the
+    /// gate. Without a file of cases there is no such gate.
+    pub(crate) fn check(&self, compared: &mut Compared) -> Outcome {
+        if self.0.is_empty() {
+            return Ok(());
+        }
+        let base = self.said(&compared.base)?;
+        let new = self.said(&compared.new)?;
+        for (case, (base, new)) in self.0.iter().zip(base.iter().zip(&new)) {
+            let own = case.pinned.expect.iter().filter(|e| e.settings.is_none());
+            compared
+                .pinned
+                .extend(own.map(|expect| pin(case, expect, (base, new))));
+        }
+        let gate = gate(&compared.pinned);
+        compared.comparison.add_gate(gate);
+        Ok(())
+    }
+
+    /// What a side says of each case, with the places in it.
+    fn said(&self, side: &Side) -> Outcome<Vec<Answer>> {
+        let settings = match &side.toml {
+            Some(toml) => Some(Settings::parse(toml).map_err(|e| Code::Unexpected.because(e))?),
+            None => None,
+        };
+        let texts: Vec<_> = self.0.iter().map(|case| case.pinned.transcript()).collect();
+        let of_texts: Vec<_> = texts.iter().flatten().collect();
+        let mut said = match settings {
+            Some(settings) => say(&settings, &of_texts)?.into_iter(),
+            None => Vec::new().into_iter(),
+        };
+        let answer = |case: &Written| match &case.pinned.subject {
+            Subject::Text(_, marks) => {
+                let said = said.next();
+                let unknown = || Err("the settings of this side are not known".into());
+                (said.unwrap_or_else(unknown), *marks)
+            }
+            Subject::Transcript(id) => recorded(side, id),
+        };
+        Ok(self.0.iter().map(answer).collect())
+    }
+}
+
+type Answer = (pinning::Said, Marks);
+
+/// What the outcomes of a side say of a transcript.
+fn recorded(side: &Side, id: &str) -> Answer {
+    let Some((said, span)) = side.said(id) else {
+        return (
+            Err("the transcript is not among them".into()),
+            Marks::default(),
+        );
+    };
+    let channel = |name: &Option<String>| {
+        let all = Channel::TEXT.into_iter();
+        all.into_iter().find(|c| Some(c.name()) == name.as_deref())
+    };
+    let marks = Marks {
+        channel: span.onset.and_then(|_| channel(&span.channel)),
+        onset: span.onset,
+        alarm: None,
+        end: span.end,
+    };
+    let Said {
+        verdict,
+        alarm_at,
+        alarm_channel,
+        alarm_kind,
+        ..
+    } = said;
+    let kind = Kind::ALL
+        .into_iter()
+        .find(|k| Some(k.name()) == alarm_kind.as_deref());
+    let fired = match (alarm_at, channel(alarm_channel), kind) {
+        (Some(at), Some(channel), Some(kind)) => Some(Fired {
+            channel,
+            at: *at,
+            kind,
+        }),
+        _ => None,
+    };
+    match verdict {
+        Verdict::Error => (Err("the detector failed on it".into()), marks),
+        _ => (Ok(fired), marks),
+    }
+}
+
+fn pin(case: &Written, expect: &Expect, (base, new): (&Answer, &Answer)) -> Pin {
+    let held = |(said, marks): &Answer| match said {
+        Ok(said) if expect.holds(marks, *said) => Held::Pass,
+        Ok(_) => Held::Fail,
+        Err(_) => Held::Unknown,
+    };
+    let (file, line, name) = (&case.file, case.pinned.line, &case.pinned.name);
+    let wanted = expect.wanted(&new.1);
+    let todo = expect
+        .todo
+        .as_ref()
+        .map_or(String::new(), |why| format!(" (todo: {why})"));
+    Pin {
+        case: name.clone(),
+        file: file.clone(),
+        base: held(base),
+        new: held(new),
+        todo: expect.todo.clone(),
+        what: format!(
+            "{file}:{line}: {name}: BASE {}, NEW {}, expected {wanted}{todo}",
+            told(&base.0),
+            told(&new.0)
+        ),
+    }
+}
+
+fn gate(pins: &[Pin]) -> Gate {
+    let count = |what: fn(&Pin) -> bool| pins.iter().filter(|pin| what(pin)).count();
+    let failed = count(Pin::fails);
+    let unknown = count(|pin| pin.new == Held::Unknown || pin.base == Held::Unknown);
+    let (passed, why) = match (failed, unknown) {
+        _ if pins.is_empty() => (None, "every expectation names settings of its own".into()),
+        (0, 0) => (Some(true), format!("{} expectations hold", pins.len())),
+        (0, n) => (
+            None,
+            format!("{n} of {} could not be looked at", pins.len()),
+        ),
+        (n, _) => (Some(false), format!("{n} of {} do not hold", pins.len())),
+    };
+    Gate {
+        gate: GateName::Pinned,
+        passed,
+        why,
+    }
+}

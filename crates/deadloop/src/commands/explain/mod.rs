@@ -1,0 +1,208 @@
+//! `deadloop explain`: one transcript and one setting, or several; of a corpus, or of a result.
+//!
+//! | to find | look in |
+//! |---|---|
+//! | from a transcript and settings to all of it | `question`, `explained` |
+//! | facts against thresholds, and what "near" is | `near` |
+//! | where copies of a unit stand | `copies` |
+//! | which text is shown | `excerpt` |
+//! | tables, and text in colours | `words`, `paint` |
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use anstream::{AutoStream, ColorChoice};
+use clap::Parser;
+use deadloop_corpus::{Entry, Selection, Transcript, is_named};
+use deadloop_detect::meant;
+use deadloop_score::{Case, Manifest};
+
+mod copies;
+mod excerpt;
+mod explained;
+pub(crate) mod near;
+mod paint;
+mod question;
+mod words;
+
+pub(crate) use excerpt::{Excerpt, Mark, Source};
+pub(crate) use explained::Fired;
+pub(crate) use paint::painted;
+pub(crate) use question::Question;
+
+use super::replay::named;
+use crate::args::{Cli, Command, Explain, Global, Judge, OnBad};
+use crate::commands::repair::{step_lines, steps};
+use crate::corpus::{Surveyed, Wanted, survey};
+use crate::exit::{Code, Failure, Outcome};
+use crate::show;
+use crate::visible::visible;
+
+/// Ids that are suggested for one that is not there.
+const SUGGESTED: usize = 10;
+
+pub(super) fn run(args: &Explain, global: Global) -> Outcome {
+    let of_run = Made::read(&args.corpus)?;
+    let made = of_run.as_ref();
+    let settings = made.filter(|_| args.settings.is_empty());
+    let settings = settings.map_or(&args.settings, |made| &made.settings);
+    let judge = made.map_or(&args.judge, |made| &made.judge);
+    let named = named((settings, args.presets), &judge.set)?;
+    let found = survey(Wanted {
+        path: made.map_or(&args.corpus, |made| &made.corpus),
+        selection: Selection::default(),
+        by: &[],
+        entry: Some(&args.transcript),
+        quiet: global.quiet,
+    })?;
+    let (entry, case) = the_one((&args.transcript, args.on_bad), global.quiet, &found)?;
+    if let Some(file) = &args.repair {
+        return repaired(file, &entry.transcript, global);
+    }
+    let question = Question {
+        transcript: &entry.transcript,
+        case,
+        // Of a transcript with labels in several units the first is as good as any.
+        judge: judge
+            .options_for(std::slice::from_ref(case))
+            .unwrap_or_else(|_| judge.options()),
+        chunks: judge.chunks,
+        context: args.context,
+    };
+    let explained = question.explain(&named)?;
+    if global.json {
+        return show::print(&serde_json::to_string(&explained)?);
+    }
+    if global.quiet {
+        return Ok(());
+    }
+    let tinted = AutoStream::choice(&std::io::stdout()) != ColorChoice::Never;
+    writeln!(anstream::stdout(), "{}", explained.words(tinted).trim_end())?;
+    let corpus = made.map_or(&args.corpus, |made| &made.corpus);
+    let (corpus, id) = (show::typed(corpus), show::typed(&args.transcript));
+    let next = [
+        format!("deadloop show {corpus} {id}"),
+        format!("deadloop case {corpus} {id} >> cases.toml"),
+    ];
+    show::next(&next.each_ref().map(String::as_str), global)
+}
+
+/// What the repairers of a file did to a transcript.
+fn repaired(file: &Path, transcript: &Transcript, global: Global) -> Outcome {
+    let usage = |what: String| Code::Usage.error(format!("{}:{what}", file.display()));
+    let text = std::fs::read_to_string(file).map_err(|e| usage(format!(" {e}")))?;
+    let told = steps(&text, transcript).map_err(usage)?;
+    match (global.json, global.quiet) {
+        (true, _) => show::print(&serde_json::to_string(&told)?),
+        (_, true) => Ok(()),
+        _ => show::print(&step_lines(&told)),
+    }
+}
+
+/// What a result was made from.
+struct Made {
+    corpus: PathBuf,
+    settings: Vec<PathBuf>,
+    judge: Judge,
+}
+
+impl Made {
+    /// From the manifest of a folder of results; `None` where it is none. A corpus may have a file of that
+    /// name beside its transcripts, which a result never has.
+    fn read(dir: &Path) -> Outcome<Option<Self>> {
+        if !is_named(&dir.join("manifest.json")) || dir.join("transcripts").is_dir() {
+            return Ok(None);
+        }
+        let manifest = Manifest::read(dir).map_err(|e| Code::Usage.because(e))?;
+        let from = |path: &Path| Path::new(&manifest.started_in).join(path);
+        let cli = Cli::try_parse_from(&manifest.args).map_err(|e| {
+            let what = format!(
+                "{}: cannot be read: {e}",
+                dir.join("manifest.json").display()
+            );
+            Code::Usage.error(what)
+        })?;
+        let (settings, judge) = match cli.command {
+            Command::Replay(replay) => {
+                let files = replay.settings.iter().map(|file| from(file));
+                (files.collect(), replay.judge)
+            }
+            Command::Tune(tune) => (
+                chosen(dir),
+                Judge {
+                    set: Vec::new(),
+                    ..tune.judge
+                },
+            ),
+            Command::Sweep(sweep) => (Vec::new(), sweep.judge),
+            _ => return Ok(None),
+        };
+        Ok(Some(Self {
+            corpus: from(Path::new(&manifest.corpus.path)),
+            settings,
+            judge,
+        }))
+    }
+}
+
+/// What `tune` chose, where it chose anything.
+fn chosen(dir: &Path) -> Vec<PathBuf> {
+    let file = dir.join("settings.toml");
+    if is_named(&file) {
+        vec![file]
+    } else {
+        Vec::new()
+    }
+}
+
+/// The transcript that was asked for, in a corpus that is whole.
+pub(super) fn the_one<'a>(
+    (id, on_bad): (&str, OnBad),
+    quiet: bool,
+    found: &'a Surveyed,
+) -> Outcome<(&'a Entry, &'a Case)> {
+    if on_bad == OnBad::Fail && !found.problems.is_empty() {
+        return Err(Code::Usage.error(found.listing()));
+    }
+    if !quiet && !found.problems.is_empty() {
+        eprintln!("{} problems skipped", found.problems.len());
+    }
+    let case = found.cases.iter().find(|case| *case.id == *id);
+    match (found.entry.as_deref(), case) {
+        (Some(entry), Some(case)) => Ok((entry, case)),
+        // Its labels are bad, and it was left out.
+        (Some(_), None) => Err(Code::Usage.error(found.listing())),
+        (None, _) => Err(unknown(id, found)),
+    }
+}
+
+fn unknown(id: &str, found: &Surveyed) -> Failure {
+    let wanted = id.to_lowercase();
+    let ids = || found.cases.iter().map(|case| &*case.id);
+    let near: Vec<&str> = ids()
+        .filter(|id| id.to_lowercase().contains(&wanted))
+        .collect();
+    let what = match near.len() {
+        0 => format!(
+            "none contains that; the {} of the corpus look like",
+            found.cases.len()
+        ),
+        1 => "1 contains that".into(),
+        n => format!("{n} contain that"),
+    };
+    let told = if near.is_empty() {
+        ids().take(3).collect()
+    } else {
+        near
+    };
+    let mut told: Vec<String> = told.into_iter().take(SUGGESTED + 1).map(visible).collect();
+    if told.len() > SUGGESTED {
+        told[SUGGESTED] = "…".into();
+    }
+    let meant = meant(id, ids());
+    let id = visible(id);
+    Code::NothingSelected.error(format!(
+        "no transcript is called {id}{meant}; {what}: {}",
+        told.join(", ")
+    ))
+}

@@ -1,0 +1,250 @@
+//! An excerpt as rows on a terminal: the position of each row's first char, copies in alternating
+//! tint (in brackets where there are no colours), and a line under a row for each mark in it.
+
+use std::fmt::Write as _;
+use std::ops::Range;
+
+use anstyle::{AnsiColor, Color, Style};
+use unicode_width::UnicodeWidthChar;
+
+use super::excerpt::{Excerpt, Mark};
+use crate::show;
+use crate::visible::escaped;
+
+/// Columns of text in a row.
+const COLUMNS: usize = 76;
+/// Columns of positions before it.
+const GUTTER: usize = 10;
+/// Units shorter than this are not bracketed one by one: there would be more brackets than text.
+const TINY: u64 = 4;
+
+/// What copies look like, one after the other.
+const TINTS: [Style; 2] = [tint(AnsiColor::Cyan), tint(AnsiColor::Yellow)];
+
+const fn tint(ground: AnsiColor) -> Style {
+    let style = Style::new().fg_color(Some(Color::Ansi(AnsiColor::Black)));
+    style.bg_color(Some(Color::Ansi(ground)))
+}
+
+/// A char as it is shown.
+struct Cell {
+    at: u64,
+    shown: String,
+    /// The brackets around it.
+    before: &'static str,
+    after: &'static str,
+    width: usize,
+    /// The place of the copy that it belongs to.
+    copy: Option<usize>,
+    /// Whether `shown` stands for a char that cannot be.
+    escaped: bool,
+    line_end: bool,
+}
+
+impl Cell {
+    fn columns(&self) -> usize {
+        self.width + self.before.len() / "⟦".len() + self.after.len() / "⟧".len()
+    }
+
+    fn style(&self, tinted: bool) -> Style {
+        let style = match self.copy.filter(|_| tinted) {
+            Some(copy) => TINTS[copy % TINTS.len()],
+            None => Style::new(),
+        };
+        match tinted && self.escaped {
+            true => style.dimmed(),
+            false => style,
+        }
+    }
+}
+
+/// The rows of an excerpt. `tinted`: with colours.
+pub(crate) fn painted(excerpt: &Excerpt, tinted: bool) -> String {
+    let copies = match tinted {
+        true => excerpt.copies.clone(),
+        false => bracketed(excerpt),
+    };
+    let mut text = String::new();
+    for row in rows(cells(excerpt, &copies, tinted)) {
+        let Some(first) = row.first() else { continue };
+        let dim = if tinted {
+            Style::new().dimmed()
+        } else {
+            Style::new()
+        };
+        let place = show::count(first.at);
+        // Writing into a String cannot fail.
+        let _ = write!(text, "{dim}{place:>GUTTER$} │{dim:#} ");
+        for alike in row.chunk_by(|a, b| a.style(tinted) == b.style(tinted)) {
+            let style = alike
+                .first()
+                .map_or(Style::new(), |cell| cell.style(tinted));
+            let shown: String = alike
+                .iter()
+                .flat_map(|c| [c.before, &c.shown, c.after])
+                .collect();
+            let _ = write!(text, "{style}{shown}{style:#}");
+        }
+        text.push('\n');
+        let here: Vec<&Mark> = excerpt
+            .marks
+            .iter()
+            .filter(|m| row.iter().any(|c| c.at == m.at))
+            .collect();
+        for marks in here.chunk_by(|a, b| (a.at, a.position) == (b.at, b.position)) {
+            text.push_str(&pointer(marks, &row));
+        }
+    }
+    text
+}
+
+/// Copies as they are bracketed: none opens before the excerpt, and tiny ones that follow each other
+/// are put together.
+fn bracketed(excerpt: &Excerpt) -> Vec<Range<u64>> {
+    let mut all: Vec<Range<u64>> = Vec::new();
+    for copy in &excerpt.copies {
+        let tiny = copy.end - copy.start < TINY;
+        match all.last_mut().filter(|last| tiny && last.end == copy.start) {
+            Some(last) => last.end = copy.end,
+            None => all.push(copy.start.max(excerpt.from)..copy.end),
+        }
+    }
+    all
+}
+
+fn cells(excerpt: &Excerpt, copies: &[Range<u64>], tinted: bool) -> Vec<Cell> {
+    let cell = |(at, c): (u64, char)| {
+        // They stand one behind the other.
+        let next = copies.partition_point(|copy| copy.end <= at);
+        let copy = copies
+            .get(next)
+            .filter(|copy| copy.contains(&at))
+            .map(|_| next);
+        let edge =
+            |is: fn(&Range<u64>, u64) -> bool| !tinted && copy.is_some_and(|i| is(&copies[i], at));
+        let escape = escaped(c);
+        let is_escaped = escape.is_some();
+        let shown = escape.unwrap_or_else(|| c.into());
+        Cell {
+            at,
+            before: if edge(|copy, at| copy.start == at) {
+                "⟦"
+            } else {
+                ""
+            },
+            after: if edge(|copy, at| copy.end == at + 1) {
+                "⟧"
+            } else {
+                ""
+            },
+            width: shown.chars().filter_map(UnicodeWidthChar::width).sum(),
+            shown,
+            copy,
+            escaped: is_escaped,
+            line_end: c == '\n',
+        }
+    };
+    (excerpt.from..)
+        .zip(excerpt.text.chars())
+        .map(cell)
+        .collect()
+}
+
+/// A row ends where it is full, and after the line breaks of the text.
+fn rows(cells: Vec<Cell>) -> Vec<Vec<Cell>> {
+    let mut rows: Vec<Vec<Cell>> = vec![Vec::new()];
+    let mut columns = 0;
+    for cell in cells {
+        let after_line = rows
+            .last()
+            .and_then(|row| row.last())
+            .is_some_and(|c| c.line_end);
+        if columns + cell.columns() > COLUMNS || after_line && !cell.line_end {
+            rows.push(Vec::new());
+            columns = 0;
+        }
+        columns += cell.columns();
+        if let Some(row) = rows.last_mut() {
+            row.push(cell);
+        }
+    }
+    rows
+}
+
+/// A line that points at the char of marks that stand at one position.
+fn pointer(marks: &[&Mark], row: &[Cell]) -> String {
+    let Some(Mark { at, position, .. }) = marks.first() else {
+        return String::new();
+    };
+    let words: Vec<&str> = marks.iter().map(|mark| mark.what).collect();
+    let what = format!("{}: {}", words.join(", "), show::count(*position));
+    let before = row
+        .iter()
+        .take_while(|cell| cell.at < *at)
+        .map(Cell::columns);
+    let open = row
+        .iter()
+        .find(|cell| cell.at == *at)
+        .map_or("", |cell| cell.before);
+    let column = before.sum::<usize>() + open.len() / "⟦".len();
+    // The words stand where there is room.
+    let line = match column.checked_sub(1) {
+        Some(room) if what.chars().count() <= room => format!("{what:>room$} ▲"),
+        _ => format!("{:column$}▲ {what}", ""),
+    };
+    format!("{:GUTTER$} │ {line}\n", "")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use deadloop_detect::Channel;
+
+    fn excerpt(text: &str, copies: &[Range<u64>], marks: Vec<Mark>) -> Excerpt {
+        Excerpt {
+            channel: Channel::Answer,
+            from: 100,
+            text: text.into(),
+            of: 1000,
+            copies: copies.to_vec(),
+            marks,
+        }
+    }
+
+    #[test]
+    fn copies_are_bracketed_and_marks_point_at_their_chars() {
+        let mark = |at, position, what| Mark { at, position, what };
+        let marks = vec![
+            mark(105, 105, "labelled onset"),
+            mark(105, 105, "second copy"),
+            mark(109, 110, "alarm"),
+        ];
+        let text = "想一想。\n想一想。\n\u{1b}[0m";
+        let shown = painted(&excerpt(text, &[100..105, 105..110], marks), false);
+        let rows = [
+            "       100 │ ⟦想一想。⏎⟧",
+            "       105 │ ⟦想一想。⏎⟧",
+            "           │  ▲ labelled onset, second copy: 105",
+            "           │          ▲ alarm: 110",
+            "       110 │ \\u{1b}[0m",
+        ];
+        assert_eq!(shown.lines().collect::<Vec<_>>(), rows);
+    }
+
+    #[test]
+    fn tints_alternate_and_tiny_copies_share_a_bracket() {
+        let short = excerpt("ababab", &[100..102, 102..104, 104..106], Vec::new());
+        assert_eq!(painted(&short, false), "       100 │ ⟦ababab⟧\n");
+        let tinted = painted(&short, true);
+        assert!(!tinted.contains('⟦'), "{tinted:?}");
+        let tints = ["\u{1b}[46m", "\u{1b}[43m"].map(|tint| tinted.contains(tint));
+        assert_eq!(tints, [true, true], "{tinted:?}");
+    }
+
+    #[test]
+    fn wide_text_fills_a_row_by_columns() {
+        let shown = painted(&excerpt(&"想".repeat(50), &[], Vec::new()), false);
+        let rows: Vec<usize> = shown.lines().map(|row| row.matches('想').count()).collect();
+        assert_eq!(rows, [38, 12]);
+    }
+}

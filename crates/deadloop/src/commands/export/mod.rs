@@ -1,0 +1,188 @@
+//! `deadloop export`: a tuned setting as the configuration of a guard that people already run, what that cannot say,
+//! and what it costs on a corpus.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use clap::builder::PossibleValuesParser;
+use deadloop_detect::Settings;
+use deadloop_replay::{Job, Plan, run as replayed};
+use deadloop_score::measure::{DELAY, Metric, RECALL, Worth};
+use deadloop_score::{Count, Evidence, Tally, wrong_rate};
+use serde_json::{Value, json};
+
+mod engines;
+
+use engines::{ENGINES, Engine, Exported};
+
+use crate::args::{Global, Judge, Select};
+use crate::corpus::{Wanted, survey};
+use crate::exit::{Code, Outcome};
+use crate::progress::watched;
+use crate::replaying::failed;
+use crate::{programs, settings, show};
+
+/// What its help ends with.
+pub(crate) const HELP: &str = "Examples:\n  deadloop export tuned/settings.toml --to vllm > body.json\n  deadloop export tuned/settings.toml --to litellm --corpus recordings/ --split test\n\nThe configuration goes to stdout, all else to stderr. What it cannot say is listed; with --corpus what that costs is measured: the setting beside its twin, which behaves as the exported configuration does. Engines count tokens: a token is taken for --chars-per-token chars, so measure with a value that fits the model.";
+
+#[derive(Debug, Args)]
+pub(crate) struct Export {
+    /// A settings file, `recommended` or the name of a preset
+    settings: PathBuf,
+    /// The guard that is to be configured
+    #[arg(long, value_name = "ENGINE", value_parser = PossibleValuesParser::new(ENGINES.iter().map(|e| e.name)))]
+    to: String,
+    /// The model whose guard is exported [default: the guard of all models without one of their own]
+    #[arg(long = "for", value_name = "NAME")]
+    model: Option<String>,
+    /// For how many chars a token stands
+    #[arg(long, value_name = "N", default_value_t = 4.0, value_parser = per_token)]
+    chars_per_token: f64,
+    /// Recordings with labels, to measure what is lost
+    #[arg(long, value_name = "CORPUS")]
+    corpus: Option<PathBuf>,
+    #[command(flatten)]
+    select: Select,
+    #[command(flatten)]
+    judge: Judge,
+}
+
+fn per_token(text: &str) -> Result<f64, String> {
+    let number = text
+        .parse::<f64>()
+        .ok()
+        .filter(|n| (0.5..=20.0).contains(n));
+    number.ok_or_else(|| "expected a number from 0.5 to 20".into())
+}
+
+pub(super) fn run(args: &Export, global: Global) -> Outcome {
+    let settings = settings::settings(Some(&args.settings), &args.judge.set)?;
+    let setting = match &args.model {
+        Some(model) => settings.for_model(model),
+        None => settings.guard(),
+    };
+    let engine = ENGINES.iter().find(|engine| engine.name == args.to);
+    let engine = engine.ok_or_else(|| Code::Usage.error(format!("--to {}: not known", args.to)))?;
+    let exported = engine.export(setting, args.chars_per_token);
+    let mut exported = exported
+        .map_err(|what| Code::Usage.error(format!("{}: {what}", args.settings.display())))?;
+    let own = settings.overrides().map(|(glob, _)| glob.glob().glob());
+    let own = own.filter(|_| args.model.is_none());
+    exported.lost.extend(own.map(|glob| {
+        format!("models that match {glob} have a guard of their own: export it with --for NAME")
+    }));
+    let original = Settings::of(setting.clone());
+    let rows = match &args.corpus {
+        Some(corpus) => measured(args, corpus, [&original, &exported.twin], global)?,
+        None => Vec::new(),
+    };
+    tell(args, (engine, &exported), &rows, global)
+}
+
+/// The setting and its twin on the recordings.
+fn measured(
+    args: &Export,
+    corpus: &Path,
+    both: [&Settings; 2],
+    global: Global,
+) -> Outcome<Vec<(deadloop_detect::Unit, Tally)>> {
+    let mut plan = Plan::default();
+    let cells = both.map(|settings| plan.add_settings(settings));
+    let running = programs::start(&plan)?;
+    let surveyed = survey(Wanted {
+        path: corpus,
+        selection: args.select.selection()?,
+        by: &[],
+        entry: None,
+        quiet: global.quiet,
+    })?;
+    surveyed.accept(args.select.on_bad, global.quiet)?;
+    surveyed.tell_rejected();
+    let judge = args.judge.options_for(&surveyed.cases)?;
+    let job = Job {
+        corpus: &surveyed.corpus,
+        ids: &surveyed.ids(),
+        plan: &plan,
+        programs: &running,
+        chunks: args.judge.chunks,
+    };
+    let ran = watched("replaying", global.quiet, |watch| {
+        replayed(&job, None, watch)
+    });
+    let records = ran.map_err(failed)?.records;
+    programs::tell_errors(&records, global.quiet);
+    let evidence = Evidence::new(&plan, &surveyed.cases, &records)?;
+    let tally = |cell: usize| (judge.unit, evidence.tally(cell, &evidence.all(), &judge));
+    Ok(cells.into_iter().map(tally).collect())
+}
+
+/// A measure that what errors cost does not touch.
+fn value(measure: Metric, tally: &Tally) -> Option<f64> {
+    measure.value(tally, &Worth::default())
+}
+
+fn tell(
+    args: &Export,
+    (engine, exported): (&Engine, &Exported),
+    rows: &[(deadloop_detect::Unit, Tally)],
+    global: Global,
+) -> Outcome {
+    let names = ["setting", engine.name];
+    let both = || names.iter().zip(rows);
+    if global.json {
+        let row = |(name, (unit, tally)): (&&str, &(deadloop_detect::Unit, Tally))| {
+            let rate = wrong_rate(*unit);
+            json!({
+                "name": name, "loops": tally.loops(), "clean": tally.clean(),
+                "hit": tally.get(Count::Hit), "wrong": tally.wrong(),
+                "recall": value(&RECALL, tally), rate.name: value(rate, tally),
+                "delay": value(&DELAY, tally),
+            })
+        };
+        let measured: Vec<Value> = both().map(row).collect();
+        let said = json!({
+            "to": engine.name, "config": exported.config, "lost": exported.lost,
+            "twin": exported.twin.guard().to_toml("guard"), "chars_per_token": args.chars_per_token,
+            "measured": measured,
+        });
+        return show::print(&said.to_string());
+    }
+    show::print(exported.config.trim_end())?;
+    if global.quiet {
+        return Ok(());
+    }
+    eprintln!("{}: {}", engine.name, engine.about);
+    for lost in &exported.lost {
+        eprintln!("cannot say  {lost}");
+    }
+    if let Some((unit, _)) = rows.first() {
+        let rate = wrong_rate(*unit);
+        let row = |(name, (_, tally)): (&&str, &(deadloop_detect::Unit, Tally))| {
+            vec![
+                (*name).to_owned(),
+                show::count(tally.loops()),
+                show::count(tally.get(Count::Hit)),
+                show::percent(value(&RECALL, tally)),
+                show::count(tally.wrong()),
+                show::number(value(rate, tally), 2),
+                show::number(value(&DELAY, tally), 0),
+            ]
+        };
+        let table: Vec<Vec<String>> = both().map(row).collect();
+        let delay = DELAY.title_in(*unit);
+        let header = [
+            "",
+            "loops",
+            "hit",
+            "recall",
+            "false alarms",
+            show::per(*unit),
+            &delay,
+        ];
+        eprintln!("{}", show::table(&header, &table, 1));
+        return Ok(());
+    }
+    let [to, settings] = [args.to.clone(), show::typed(&args.settings)];
+    let next = format!("deadloop export {settings} --to {to} --corpus CORPUS");
+    show::next(&[&next], global)
+}

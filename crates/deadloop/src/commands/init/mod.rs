@@ -1,0 +1,114 @@
+//! `deadloop init`: a folder to start from. What it writes stands in `files/`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use deadloop_corpus::is_named;
+use deadloop_score::write_text;
+use serde_json::json;
+
+use crate::args::Global;
+use crate::exit::{Code, Outcome};
+use crate::show::{self, typed};
+
+/// What stands under the help.
+pub(crate) const HELP: &str = "\
+Examples:
+  deadloop init
+  deadloop init guard && cd guard && deadloop tune corpus --grid grid.toml
+
+Writes settings.toml (the recommended guard, each line explained), grid.toml (what to search), corpus/ (40 short
+transcripts with labels, made for this) and deadloop.yml (a job for CI). Nothing that is there is overwritten: where
+one of these files exists, nothing is written at all.";
+
+#[derive(Debug, Args)]
+pub(crate) struct Init {
+    /// The folder; it is made where there is none
+    #[arg(default_value = ".")]
+    dir: PathBuf,
+}
+
+/// Every file, with what it is for.
+const FILES: [(&str, &str, &str); 6] = [
+    (
+        "settings.toml",
+        "what production loads: the recommended guard",
+        include_str!("files/settings.toml"),
+    ),
+    (
+        "grid.toml",
+        "what tune searches",
+        include_str!("files/grid.toml"),
+    ),
+    (
+        "corpus/dataset.toml",
+        "the card of the corpus",
+        include_str!("files/corpus/dataset.toml"),
+    ),
+    (
+        "corpus/labels.csv",
+        "what is true about it",
+        include_str!("files/corpus/labels.csv"),
+    ),
+    (
+        "corpus/transcripts/examples.jsonl",
+        "40 transcripts, one a line",
+        include_str!("files/corpus/transcripts/examples.jsonl"),
+    ),
+    (
+        "deadloop.yml",
+        "a job for CI: settings.toml is no worse than the recommended guard",
+        include_str!("files/deadloop.yml"),
+    ),
+];
+
+pub(super) fn run(args: &Init, global: Global) -> Outcome {
+    let path = |name: &str| args.dir.join(name);
+    let there: Vec<String> = FILES
+        .iter()
+        .map(|(name, ..)| path(name))
+        .filter(|file| is_named(file))
+        .map(|file| file.display().to_string())
+        .collect();
+    if !there.is_empty() {
+        return Err(Code::Usage.error(format!(
+            "{} is there already; nothing was written; name another folder: deadloop init DIR",
+            there.join(", ")
+        )));
+    }
+    for (name, _, text) in FILES {
+        let file = path(name);
+        if let Some(dir) = file.parent() {
+            std::fs::create_dir_all(dir)
+                .map_err(|e| Code::Usage.error(format!("{}: {e}", dir.display())))?;
+        }
+        write_text(&file, text)?;
+    }
+    tell(args, global)
+}
+
+fn tell(args: &Init, global: Global) -> Outcome {
+    let shown = |name: &str| args.dir.join(name).display().to_string();
+    if global.json {
+        let files: Vec<String> = FILES.iter().map(|(name, ..)| shown(name)).collect();
+        return show::print(&json!({"files": files}).to_string());
+    }
+    if !global.quiet {
+        let rows = FILES.map(|(name, what, _)| vec![shown(name), what.to_owned()]);
+        show::print(&show::table(&["file", "what it is"], &rows, 2))?;
+    }
+    let (corpus, grid) = (args.dir.join("corpus"), args.dir.join("grid.toml"));
+    let out = typed(args.dir.join("tuned"));
+    show::next(
+        &[
+            &format!("deadloop show {}", typed(&corpus)),
+            &format!(
+                "deadloop tune {} --grid {} --out {out}",
+                typed(&corpus),
+                typed(&grid)
+            ),
+            "deadloop import YOUR-LOGS --out recordings",
+        ],
+        global,
+    )
+}

@@ -1,0 +1,419 @@
+//! `deadloop label`: labels proposed, reviewed and compared.
+//!
+//! | to find | look in |
+//! |---|---|
+//! | from a transcript to rows of a labels.csv | `proposing` |
+//! | a review as keys in and rows out | `session` |
+//! | what the rows of one transcript say together | `rows` |
+//! | what a reviewer sees of a transcript | `view` |
+//! | the terminal, or lines of keys in its place | `desk` |
+//! | how far two labellings agree, in words | `agreeing` |
+//! | where detectors and the label disagree | `disputes` |
+//! | what the finder says of a disputed place | `reading` |
+
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use deadloop_corpus::{Beside, Corpus, Draw, Entry, Ids, Problem, Selection, is_named};
+use deadloop_detect::Kind;
+use deadloop_replay::{Interrupted, each};
+use deadloop_score::{Class, LabelRow, agreement, write_labels};
+
+mod agreeing;
+mod desk;
+mod disputes;
+mod proposing;
+mod reading;
+mod rows;
+mod session;
+mod view;
+
+use agreeing::{Labelled, differing, words};
+use desk::{Review, review};
+use disputes::{disputes, told};
+pub(crate) use proposing::BY_ITSELF;
+use proposing::{DOUBTFUL, Proposal, propose};
+pub(crate) use reading::Reading;
+
+use crate::args::{Global, OnBad, Select};
+use crate::corpus::{open, refuse_machine};
+use crate::exit::{Code, Outcome};
+use crate::interrupt;
+use crate::outputs::apart;
+use crate::progress::watched;
+use crate::show::{self, typed};
+
+#[derive(Debug, Args)]
+pub(crate) struct Label {
+    /// A corpus: a folder, or one .jsonl or .parquet file
+    #[arg(required_unless_present = "agreement")]
+    corpus: Option<PathBuf>,
+    /// The labels: written, or revised with --review [default: labels.csv beside the transcripts];
+    /// with --agreement: the rows of both where they differ
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// Overwrite labels that are there
+    #[arg(long)]
+    force: bool,
+    /// Ask about each proposal that nobody reviewed, the most uncertain first; propose where there
+    /// are no labels yet
+    #[arg(long)]
+    review: bool,
+    /// Ask about labels that were reviewed too
+    #[arg(long, requires = "review")]
+    again: bool,
+    /// Ask about this transcript, reviewed or not; may be repeated
+    #[arg(long = "id", value_name = "ID", requires = "review")]
+    ids: Vec<String>,
+    /// Who reviews: rows get by = review:NAME
+    #[arg(long, value_name = "NAME", default_value = "me", value_parser = reviewer)]
+    reviewer: String,
+    /// Chars of text around each mark of a review
+    #[arg(long, value_name = "N", default_value_t = 200)]
+    context: u64,
+    /// How far two labels files agree, or a corpus that has labels and a file; CORPUS gives the
+    /// lengths of what never ended
+    #[arg(long, num_args = 2, value_names = ["A", "B"], conflicts_with = "review")]
+    agreement: Option<Vec<PathBuf>>,
+    /// The transcripts on which the detectors of RESULT, a folder of `replay` or `tune`, and the label disagree,
+    /// worst first; with --review, asks about these
+    #[arg(long, value_name = "RESULT", conflicts_with = "agreement")]
+    disputes: Option<PathBuf>,
+    #[command(flatten)]
+    select: Select,
+}
+
+/// Disputes that a terminal shows.
+const SHOWN: usize = 40;
+
+/// A name stands in a cell of labels.csv, where a line break would be a missing quote.
+fn reviewer(name: &str) -> Result<String, String> {
+    match name.is_empty() || name.contains(char::is_control) {
+        true => Err("expected a name on one line".into()),
+        false => Ok(name.to_owned()),
+    }
+}
+
+pub(super) fn run(args: &Label, global: Global) -> Outcome {
+    if let Some([first, second]) = args.agreement.as_deref() {
+        return compare(args, global, (first, second));
+    }
+    let Some(path) = &args.corpus else {
+        return Err(
+            Code::Usage.error("no corpus; expected a folder, or one .jsonl or .parquet file")
+        );
+    };
+    let corpus = open(path)?;
+    if let (Some(results), false) = (&args.disputes, args.review) {
+        return dispute(args, global, &corpus, results);
+    }
+    let labels = args.out.clone().unwrap_or_else(|| beside(path));
+    if args.review && is_named(&labels) {
+        return ask(args, global, &corpus, &labels);
+    }
+    if is_named(&labels) && !args.force {
+        let labels = labels.display();
+        let what =
+            format!("{labels} is there already: --force overwrites it, --out writes another");
+        return Err(Code::Usage.error(what));
+    }
+    prove_writable(&labels)?;
+    apart(&[("--out", labels.clone())], &corpus_files(&corpus))?;
+    let proposals = proposals(args, global, &corpus)?;
+    let rows: Vec<LabelRow> = proposals.iter().flat_map(|p| p.rows.clone()).collect();
+    write_labels(&labels, &rows)?;
+    if args.review {
+        return ask(args, global, &corpus, &labels);
+    }
+    tell(args, &proposals, &labels, global)
+}
+
+fn corpus_files(corpus: &Corpus) -> Vec<&Path> {
+    corpus.files().iter().map(PathBuf::as_path).collect()
+}
+
+/// `labels.csv` in a corpus's folder; of a corpus of one file, `<its name>.labels.csv` beside it.
+fn beside(corpus: &Path) -> PathBuf {
+    if corpus.is_dir() {
+        return corpus.join("labels.csv");
+    }
+    let name = corpus.file_name().unwrap_or_default().to_string_lossy();
+    let stem = name.split('.').next().filter(|stem| !stem.is_empty());
+    corpus.with_file_name(format!("{}.labels.csv", stem.unwrap_or("corpus")))
+}
+
+/// Before any work: a file can be made where the labels go.
+fn prove_writable(labels: &Path) -> Outcome {
+    let dir = labels.parent().filter(|dir| !dir.as_os_str().is_empty());
+    let dir = dir.unwrap_or(Path::new("."));
+    interrupt::sweeps(dir);
+    let made = Beside::create(labels, true).map(drop);
+    made.map_err(|e| Code::Usage.error(e))
+}
+
+/// A proposal for every transcript that is meant, in the order of the corpus.
+fn proposals(args: &Label, global: Global, corpus: &Corpus) -> Outcome<Vec<Proposal>> {
+    let selection = args.select.selection()?;
+    let look = |entry: Result<Entry, Problem>, _| {
+        let entry = entry?;
+        let proposal = selection
+            .matches(&entry)
+            .then(|| propose(&entry.transcript));
+        Ok((entry.transcript.id, entry.place, proposal))
+    };
+    let mut ids = Ids::default();
+    let mut problems = Vec::new();
+    let mut found = Vec::new();
+    watched("labelling", global.quiet, |watch| {
+        each(corpus, watch, look, |looked| {
+            let unique = looked.and_then(|(id, place, proposal)| {
+                ids.insert(&id, &place)?;
+                Ok(proposal)
+            });
+            match unique {
+                Ok(proposal) => found.extend(proposal),
+                Err(problem) => problems.push(problem),
+            }
+            ControlFlow::Continue(())
+        })
+    })
+    .map_err(|Interrupted| Code::Interrupted.error("interrupted; no labels were written"))?;
+    refuse(&problems, args.select.on_bad, global.quiet)?;
+    let found = narrowed(found, &selection, Proposal::transcript);
+    if found.is_empty() {
+        return Err(Code::NothingSelected.error("no transcript is selected"));
+    }
+    Ok(found)
+}
+
+fn refuse(problems: &[Problem], on_bad: OnBad, quiet: bool) -> Outcome {
+    refuse_machine(problems)?;
+    let lines: Vec<String> = problems.iter().map(ToString::to_string).collect();
+    match on_bad {
+        _ if problems.is_empty() => {}
+        OnBad::Fail => {
+            let hint = "nothing was labelled; mend them, or leave them out with --on-bad skip";
+            let what = format!("the corpus is not whole\n{}\n{hint}", lines.join("\n"));
+            return Err(Code::Usage.error(what));
+        }
+        OnBad::Skip if !quiet => eprintln!("left out:\n{}", lines.join("\n")),
+        OnBad::Skip => {}
+    }
+    Ok(())
+}
+
+/// `--limit`, then `--sample`.
+fn narrowed<T>(mut found: Vec<T>, selection: &Selection, id: impl Fn(&T) -> &str) -> Vec<T> {
+    found.truncate(selection.limit.unwrap_or(usize::MAX));
+    if let Some(sample) = selection.sample {
+        let mut draw = Draw::new(sample);
+        found.iter().for_each(|one| draw.offer(id(one)));
+        let drawn = draw.finish();
+        found.retain(|one| drawn.contains(id(one)));
+    }
+    found
+}
+
+/// What was proposed, in a table: transcripts by class, and repetitions by kind.
+fn tell(args: &Label, proposals: &[Proposal], labels: &Path, global: Global) -> Outcome {
+    let doubtful = |p: &&Proposal| p.confidence < DOUBTFUL;
+    let count = |n: usize| show::count(n as u64);
+    let mut rows = Vec::new();
+    let mut json = serde_json::Map::new();
+    for class in Class::ALL {
+        let of: Vec<&Proposal> = proposals.iter().filter(|p| p.class == class).collect();
+        let uncertain = of.iter().copied().filter(doubtful).count();
+        json.insert(
+            class.name().into(),
+            serde_json::json!({"transcripts": of.len(), "uncertain": uncertain}),
+        );
+        rows.push(vec![class.name().into(), count(of.len()), count(uncertain)]);
+        let spans = of
+            .iter()
+            .flat_map(|p| &p.rows)
+            .filter(|row| row.class == class);
+        let kinds: Vec<Kind> = spans.filter_map(|row| row.kind).collect();
+        for kind in Kind::ALL {
+            let n = kinds.iter().filter(|k| **k == kind).count();
+            if n > 0 {
+                rows.push(vec![format!("  {kind}"), count(n), String::new()]);
+            }
+        }
+    }
+    let uncertain = proposals.iter().filter(doubtful).count();
+    if global.json {
+        let told = serde_json::json!({
+            "labels": labels.display().to_string(), "transcripts": proposals.len(),
+            "uncertain": uncertain, "classes": json,
+        });
+        return show::print(&told.to_string());
+    }
+    if global.quiet {
+        return Ok(());
+    }
+    rows.retain(|row| row[1] != "0");
+    rows.push(vec!["all".into(), count(proposals.len()), count(uncertain)]);
+    show::print(&show::table(&["proposed", "count", "uncertain"], &rows, 1))?;
+    show::print(&format!(
+        "\n{}: proposals, reviewed by nobody; uncertain: confidence below {DOUBTFUL}",
+        labels.display()
+    ))?;
+    let corpus = args.corpus.as_deref().map(typed).unwrap_or_default();
+    let out = args
+        .out
+        .as_deref()
+        .map(|out| format!(" --out {}", typed(out)));
+    let out = out.unwrap_or_default();
+    let next = [
+        format!("deadloop label {corpus} --review{out}"),
+        format!("deadloop check {corpus}"),
+    ];
+    show::next(&next.each_ref().map(String::as_str), global)
+}
+
+fn ask(args: &Label, global: Global, corpus: &Corpus, labels: &Path) -> Outcome {
+    let rows = LabelRow::read(labels).map_err(|problems| {
+        let lines: Vec<String> = problems.iter().map(ToString::to_string).collect();
+        Code::Usage.error(lines.join("\n"))
+    })?;
+    let only = asked_about(args, corpus, &rows, global.quiet)?;
+    prove_writable(labels)?;
+    let task = Review {
+        corpus,
+        labels,
+        reviewer: &args.reviewer,
+        only,
+        again: args.again || !args.ids.is_empty(),
+        context: args.context,
+    };
+    let (answered, left) = review(&task, rows)?;
+    if global.json {
+        let told = serde_json::json!({"answered": answered, "left": left});
+        return show::print(&told.to_string());
+    }
+    if !global.quiet {
+        show::print(&format!(
+            "{answered} answered, {left} left: {}",
+            labels.display()
+        ))?;
+    }
+    let corpus = args.corpus.as_deref().map(typed).unwrap_or_default();
+    let next = match (answered + left, left) {
+        (0, _) => format!("deadloop label {corpus} --review --again"),
+        (_, 0) => format!("deadloop check {corpus}"),
+        _ => format!("deadloop label {corpus} --review"),
+    };
+    show::next(&[&next], global)
+}
+
+/// The transcripts that a review is about: those that the filters leave, or those that were named, as far as they
+/// have a label that can be reviewed. None is no review.
+fn asked_about(
+    args: &Label,
+    corpus: &Corpus,
+    rows: &[LabelRow],
+    quiet: bool,
+) -> Outcome<BTreeSet<String>> {
+    let known: BTreeSet<&str> = rows.iter().map(|row| row.transcript.as_str()).collect();
+    if let Some(id) = args.ids.iter().find(|id| !known.contains(id.as_str())) {
+        let near = deadloop_detect::meant(id, known.iter().copied());
+        let what = format!("--id {id}: no row of the labels is about it{near}");
+        return Err(Code::NothingSelected.error(what));
+    }
+    let mut only = meant(corpus, &args.select.selection()?, quiet)?;
+    if !args.ids.is_empty() {
+        only.retain(|id| args.ids.contains(id));
+    }
+    if let Some(results) = &args.disputes {
+        let found = disputes(corpus, results, &only, quiet)?;
+        only = found.into_iter().map(|one| one.transcript).collect();
+    }
+    if !only.iter().any(|id| known.contains(id.as_str())) {
+        let what = "no transcript with a label is selected; nothing was asked";
+        return Err(Code::NothingSelected.error(what));
+    }
+    Ok(only)
+}
+
+/// Where detectors and the label disagree.
+fn dispute(args: &Label, global: Global, corpus: &Corpus, results: &Path) -> Outcome {
+    let meant = meant(corpus, &args.select.selection()?, global.quiet)?;
+    if meant.is_empty() {
+        return Err(Code::NothingSelected.error("no transcript is selected"));
+    }
+    let found = disputes(corpus, results, &meant, global.quiet)?;
+    if global.json {
+        return show::print(&serde_json::json!({ "disputes": found }).to_string());
+    }
+    if global.quiet {
+        return Ok(());
+    }
+    if found.is_empty() {
+        return show::print("the detectors and the label agree on every transcript");
+    }
+    let agrees = found.iter().filter(|one| one.agrees).count() as u64;
+    show::print(&told(&found, SHOWN))?;
+    show::print(&format!(
+        "\n{} of {}: the offline finder reads the text as the detectors do, so read those labels first",
+        show::count(agrees),
+        show::several(found.len() as u64, "dispute")
+    ))?;
+    let corpus = args.corpus.as_deref().map(typed).unwrap_or_default();
+    let next = format!(
+        "deadloop label {corpus} --disputes {} --review",
+        typed(results)
+    );
+    show::next(&[&next], global)
+}
+
+/// The ids of the transcripts that the filters leave.
+fn meant(corpus: &Corpus, selection: &Selection, quiet: bool) -> Outcome<BTreeSet<String>> {
+    let mut ids = Vec::new();
+    let id = |entry: Result<Entry, Problem>, _| {
+        let entry = entry.ok().filter(|entry| selection.matches(entry))?;
+        Some(entry.transcript.id)
+    };
+    watched("reading", quiet, |watch| {
+        each(corpus, watch, id, |id| {
+            ids.extend(id);
+            ControlFlow::Continue(())
+        })
+    })
+    .map_err(|Interrupted| Code::Interrupted.error("interrupted"))?;
+    let ids = narrowed(ids, selection, String::as_str);
+    Ok(ids.into_iter().collect())
+}
+
+fn compare(args: &Label, global: Global, (a, b): (&Path, &Path)) -> Outcome {
+    let (first, second) = (
+        Labelled::read(a, global.quiet)?,
+        Labelled::read(b, global.quiet)?,
+    );
+    let mut lengths = first.lengths;
+    lengths.extend(second.lengths);
+    if let Some(corpus) = &args.corpus {
+        lengths.extend(Labelled::read(corpus, global.quiet)?.lengths);
+    }
+    let found = agreement(&first.rows, &second.rows, &lengths);
+    if found.both == 0 {
+        return Err(Code::NothingSelected.error("no transcript is labelled by both"));
+    }
+    if let Some(out) = &args.out {
+        if is_named(out) && !args.force {
+            let out = out.display();
+            let what = format!("{out} is there already: --force overwrites it");
+            return Err(Code::Usage.error(what));
+        }
+        write_labels(out, &differing(&first.rows, &second.rows))?;
+    }
+    if global.json {
+        return show::print(&serde_json::to_string(&found)?);
+    }
+    let names = (a.display().to_string(), b.display().to_string());
+    match global.quiet {
+        true => Ok(()),
+        false => show::print(words(&found, (&names.0, &names.1)).trim_end()),
+    }
+}

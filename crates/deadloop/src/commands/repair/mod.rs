@@ -1,0 +1,358 @@
+//! `deadloop repair`: repairers over streams whose truth is known, and the choice of one under a limit on wrong
+//! actions.
+//!
+//! | to find | look in |
+//! |---|---|
+//! | a grid of repairers, and the variants that it asks for | `variants`, `product` |
+//! | what of a transcript is mended, and the truth about it | `streams` |
+//! | a variant on a stream: verdict, and what came out | `work` |
+//! | all variants on all transcripts of a corpus | `running` |
+//! | counts, the choice under a limit on wrong ones | `scored` |
+//! | what the page shows | `pages` |
+//! | real arguments that are no JSON | `broken` |
+//! | a live stream, mended as it arrives | `live` |
+//! | what a repairer did, step by step | `steps` |
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use deadloop_replay::{Mender, StartError};
+use deadloop_report::repairs_page;
+use deadloop_score::{
+    CorpusInfo, Manifest, ProgramInfo, write_repair_scores, write_repairs, write_text,
+};
+use serde_json::json;
+
+mod broken;
+mod live;
+mod pages;
+mod product;
+mod running;
+mod scored;
+mod steps;
+mod streams;
+mod variants;
+mod work;
+
+use broken::{Broken, broken_of, write_broken};
+pub(crate) use live::Live;
+use pages::{page, sentence};
+use running::{Work, wrong};
+use scored::{Judged, Scored, rows, scored};
+pub(crate) use steps::{lines as step_lines, steps};
+use variants::{DEFAULT_GRID, Made, Variant, variants};
+
+use crate::args::{Global, Select};
+use crate::corpus::{Surveyed, Wanted, open, survey_with};
+use crate::exit::{Code, Outcome};
+use crate::folder::{Folder, State, fingerprint};
+use crate::interrupt::heeding;
+use crate::show;
+
+/// The options of `repair`.
+#[derive(Debug, Args)]
+pub(crate) struct Repair {
+    /// A corpus that deadloop synth damaged (`kind = "fault"`), or one with calls whose arguments are no JSON
+    corpus: PathBuf,
+    /// The grid of repairers [default: every preset, and what may be swept of each]
+    #[arg(long, value_name = "FILE")]
+    grid: Option<PathBuf>,
+    /// The most that may come out wrong, per cent of the damaged streams
+    #[arg(long, value_name = "PERCENT", default_value_t = 0.1, value_parser = percent)]
+    limit: f64,
+    /// What is in use, as tags/seed-002; may be repeated, one a repairer [default: the stream as it is]
+    #[arg(long, value_name = "VARIANT")]
+    in_use: Vec<String>,
+    #[command(flatten)]
+    select: Select,
+    /// Also repairs.csv and scores.csv
+    #[arg(long)]
+    csv: bool,
+    /// Keep no text of the transcripts in the page
+    #[arg(long)]
+    no_excerpts: bool,
+    /// Overwrite what is in the folder
+    #[arg(long)]
+    force: bool,
+    /// Where the results go
+    #[arg(long, value_name = "DIR")]
+    out: PathBuf,
+}
+
+fn percent(text: &str) -> Result<f64, String> {
+    let number = text.trim_end_matches('%').trim().parse::<f64>().ok();
+    let number = number.filter(|n| (0.0..=100.0).contains(n));
+    number.ok_or_else(|| "expected a number from 0 to 100".into())
+}
+
+pub(super) fn run(args: &Repair, global: Global) -> Outcome {
+    let (text, from) = grid(args)?;
+    let (variants, refused) =
+        variants(&text).map_err(|e| Code::Usage.error(format!("{from}:{e}")))?;
+    if let Some(name) = args
+        .in_use
+        .iter()
+        .find(|name| !variants.iter().any(|v| v.name == **name))
+    {
+        let known: Vec<&str> = variants
+            .iter()
+            .filter(|v| v.shown)
+            .map(|v| v.name.as_str())
+            .collect();
+        let known = known.join(", ");
+        return Err(Code::Usage.error(format!(
+            "--in-use {name}: no such variant; expected one of: {known}"
+        )));
+    }
+    let mut read: Vec<&Path> = vec![&args.corpus];
+    read.extend(args.grid.as_deref());
+    let folder = Folder::prepare(&args.out, args.force, &read)?;
+    let work = Work {
+        menders: start(&variants)?,
+        variants,
+    };
+    let (surveyed, seen) = replayed(args, &work, global)?;
+    surveyed.accept(args.select.on_bad, global.quiet)?;
+    let inputs = inputs(args, &text, &work, &surveyed);
+    if let State::Done(_) = folder.state(&inputs)? {
+        if !global.quiet {
+            eprintln!(
+                "{}: already holds these results; nothing to do (--force makes them anew)",
+                args.out.display()
+            );
+        }
+        return Ok(());
+    }
+    folder.begin()?;
+    let (outcomes, broken): (Vec<_>, Vec<Broken>) = seen.into_iter().unzip();
+    let outcomes: Vec<Judged> = outcomes
+        .into_iter()
+        .flatten()
+        .collect::<Outcome<Vec<_>>>()?;
+    if outcomes.is_empty() && broken.iter().all(Broken::is_whole) {
+        return Err(Code::TooLittle.error(format!(
+            "{}: no stream in it whose truth is known, and no arguments that are no JSON; make some with deadloop synth (kind = \"fault\")",
+            args.corpus.display()
+        )));
+    }
+    let scored = scored(&work.variants, &outcomes, &args.in_use, args.limit / 100.0);
+    let dir = folder.path();
+    write_repairs(dir, rows(&work.variants, &outcomes), args.csv)?;
+    write_repair_scores(dir, &scored.scores, args.csv)?;
+    let ask = |at: usize, asked: &deadloop_corpus::Transcript| work.ask(at, asked);
+    let real = write_broken(dir, &broken, &work.variants, ask)?;
+    let wrong = wrong((&args.corpus, args.no_excerpts), &work, &outcomes, &scored)?;
+    let html = page(
+        &args.corpus.display().to_string(),
+        &work.variants,
+        &scored,
+        args.limit / 100.0,
+        wrong,
+    );
+    write_text(&dir.join("report.html"), &repairs_page(&html)?)?;
+    write_text(
+        &dir.join("settings.toml"),
+        &settings(&work.variants, &scored),
+    )?;
+    surveyed.write_rejected(dir)?;
+    let manifest = manifest(args, (&text, &inputs, refused), &work, &surveyed, &folder);
+    manifest.write(dir)?;
+    tell(args, &work.variants, (&outcomes, real), &scored, global)
+}
+
+fn grid(args: &Repair) -> Outcome<(String, String)> {
+    match &args.grid {
+        None => Ok((DEFAULT_GRID.to_owned(), "the default grid".to_owned())),
+        Some(path) => {
+            let text = std::fs::read_to_string(path).map_err(|e| {
+                Code::Usage.error(format!(
+                    "{}: {e}; expected a grid of [[repairer]]",
+                    path.display()
+                ))
+            })?;
+            Ok((text, path.display().to_string()))
+        }
+    }
+}
+
+fn start(variants: &[Variant]) -> Outcome<Vec<Option<Mender>>> {
+    let start = |variant: &Variant| match &variant.made {
+        Made::Program(program, _) => {
+            let mender = heeding(|cancel| Mender::start(program.clone(), cancel));
+            mender.map(Some).map_err(|e| match e {
+                StartError::Refused { .. } => Code::Usage.because(e),
+                StartError::Interrupted => Code::Interrupted.because(e),
+            })
+        }
+        _ => Ok(None),
+    };
+    variants.iter().map(start).collect()
+}
+
+/// What is seen of one transcript.
+type Seen = (Option<Outcome<Judged>>, Broken);
+
+fn replayed(args: &Repair, work: &Work, global: Global) -> Outcome<(Surveyed, Vec<Seen>)> {
+    let wanted = Wanted {
+        path: &args.corpus,
+        selection: args.select.selection()?,
+        by: &[],
+        entry: None,
+        quiet: global.quiet,
+    };
+    survey_with(open(&args.corpus)?, wanted, |entry, _| {
+        (work.judged(entry), broken_of(&entry.transcript))
+    })
+}
+
+/// What to ship: the chosen variant of each repairer whose verdict says so, else what is in use.
+fn settings(variants: &[Variant], scored: &Scored) -> String {
+    let mut text = String::from(
+        "# What deadloop repair says to run; loadable with --grid, and by deadloop watch --repair.\n",
+    );
+    for chosen in &scored.chosen {
+        let ships = chosen.choice.ruling.name() == "ship";
+        let variant = match &chosen.choice.chosen {
+            Some((variant, _)) if ships => *variant,
+            _ => chosen.in_use,
+        };
+        let said = sentence(chosen, variants);
+        text += &format!(
+            "\n# {}: {}. {said}\n{}",
+            chosen.repairer,
+            chosen.choice.ruling.name(),
+            variants[variant].toml()
+        );
+    }
+    text
+}
+
+fn inputs(args: &Repair, grid: &str, work: &Work, surveyed: &Surveyed) -> String {
+    let mut parts = vec![
+        format!("{} repair", env!("CARGO_PKG_VERSION")),
+        surveyed.hash.clone(),
+        grid.to_owned(),
+        format!(
+            "{:?} {} {:?} {} {}",
+            args.select, args.limit, args.in_use, args.csv, args.no_excerpts
+        ),
+    ];
+    let ready = work
+        .menders
+        .iter()
+        .flatten()
+        .map(|m| format!("{:?}", m.ready()));
+    parts.extend(ready);
+    fingerprint(&parts)
+}
+
+fn manifest(
+    args: &Repair,
+    (grid, inputs, refused): (&str, &str, usize),
+    work: &Work,
+    surveyed: &Surveyed,
+    folder: &Folder,
+) -> Manifest {
+    let programs = work.variants.iter().zip(&work.menders);
+    let programs = programs.filter_map(|(variant, mender)| match (&variant.made, mender) {
+        (Made::Program(program, _), Some(mender)) => Some(ProgramInfo {
+            command: program.command.clone(),
+            params: program.params.to_string(),
+            name: mender.ready().name.clone(),
+            version: mender.ready().version.clone(),
+        }),
+        _ => None,
+    });
+    Manifest {
+        deadloop: env!("CARGO_PKG_VERSION").into(),
+        command: "repair".into(),
+        args: std::env::args_os()
+            .map(|arg| arg.to_string_lossy().into_owned())
+            .collect(),
+        inputs: inputs.to_owned(),
+        programs: programs.collect(),
+        corpus: CorpusInfo {
+            path: args.corpus.display().to_string(),
+            name: surveyed.corpus.card().and_then(|card| card.name.clone()),
+            hash: surveyed.hash.clone(),
+            transcripts: surveyed.cases.len() as u64,
+            filtered: surveyed.filtered,
+            rejected: surveyed.problems.len() as u64,
+            ..CorpusInfo::default()
+        },
+        grid: Some(grid.to_owned()),
+        seed: args.select.seed,
+        constraints: vec![format!("wrong<={} %", args.limit)],
+        cells: work.variants.len() as u64,
+        refused: (refused > 0)
+            .then(|| {
+                (
+                    "parameters that are impossible together".to_owned(),
+                    refused as u64,
+                )
+            })
+            .into_iter()
+            .collect(),
+        files: folder.files(),
+        threads: rayon::current_num_threads() as u64,
+        ..Manifest::default()
+    }
+}
+
+fn tell(
+    args: &Repair,
+    variants: &[Variant],
+    (outcomes, real): (&[Judged], u64),
+    scored: &Scored,
+    global: Global,
+) -> Outcome {
+    if global.json {
+        let choices = scored.chosen.iter().map(|chosen| {
+            json!({
+                "repairer": chosen.repairer,
+                "verdict": chosen.choice.ruling.name(),
+                "variant": chosen.choice.chosen.map(|(at, _)| variants[at].name.clone()),
+                "in_use": variants[chosen.in_use].name,
+                "reason": sentence(chosen, variants),
+            })
+        });
+        let said = json!({
+            "out": args.out.display().to_string(),
+            "streams": outcomes.len(),
+            "broken_arguments": real,
+            "variants": variants.len(),
+            "choices": choices.collect::<Vec<_>>(),
+        });
+        return show::print(&said.to_string());
+    }
+    if global.quiet {
+        return Ok(());
+    }
+    let mut lines = vec![format!(
+        "{} streams, {} variants",
+        show::count(outcomes.len() as u64),
+        variants.len()
+    )];
+    if real > 0 {
+        lines.push(format!(
+            "{} real arguments that are no JSON: arguments.csv",
+            show::count(real)
+        ));
+    }
+    for chosen in &scored.chosen {
+        lines.push(format!(
+            "{}: {}: {}",
+            chosen.repairer,
+            chosen.choice.ruling.name(),
+            sentence(chosen, variants)
+        ));
+    }
+    show::print(&lines.join("\n"))?;
+    eprintln!("report: {}", args.out.join("report.html").display());
+    let next = format!(
+        "deadloop explain {} TRANSCRIPT --repair {}",
+        show::typed(&args.corpus),
+        show::typed(args.out.join("settings.toml"))
+    );
+    show::next(&[&next], global)
+}

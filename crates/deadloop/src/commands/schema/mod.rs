@@ -1,0 +1,46 @@
+//! `deadloop schema`: JSON Schemas of the files that people write.
+
+use clap::{Args, ValueEnum};
+use serde_json::{Map, Value as Json};
+
+mod dataset;
+mod kinds;
+mod params;
+mod settings;
+mod transcript;
+
+use kinds::Kind;
+
+use crate::args::Global;
+use crate::exit::Outcome;
+use crate::show;
+
+#[derive(Debug, Args)]
+pub(crate) struct Schema {
+    /// Which file [default: all, as one object with a schema a kind]
+    #[arg(value_enum)]
+    kind: Option<Kind>,
+}
+
+pub(super) fn run(args: &Schema, global: Global) -> Outcome {
+    let schema = match args.kind {
+        Some(kind) => kind.schema()?,
+        None => all()?,
+    };
+    match global.json {
+        true => show::print(&schema.to_string()),
+        false => show::print(&serde_json::to_string_pretty(&schema)?),
+    }
+}
+
+fn all() -> Outcome<Json> {
+    let one = |kind: &Kind| {
+        let name = kind.to_possible_value().map(|v| v.get_name().to_owned());
+        Ok((name.unwrap_or_default(), kind.schema()?))
+    };
+    let all: Map<String, Json> = Kind::value_variants()
+        .iter()
+        .map(one)
+        .collect::<Outcome<_>>()?;
+    Ok(Json::Object(all))
+}

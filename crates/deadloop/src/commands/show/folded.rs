@@ -1,0 +1,119 @@
+//! A long text with marks in it: what stands far from both ends and from every mark is folded.
+
+use crate::show;
+use crate::visible::visible_lines;
+
+/// A mark: before which char it stands, and what it says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Pin {
+    at: usize,
+    says: &'static str,
+}
+
+impl Pin {
+    pub(super) fn of(at: usize, says: &'static str) -> Self {
+        Self { at, says }
+    }
+}
+
+/// Fewer chars than this are not folded: saying so would be as long.
+const LEAST: usize = 80;
+
+/// The text with its marks, as a terminal can show it. `context`: chars at each end and around each mark;
+/// `None`: nothing is folded.
+pub(super) fn folded(text: &str, mut pins: Vec<Pin>, context: Option<usize>) -> String {
+    pins.sort_unstable();
+    let length = text.chars().count();
+    let shown = windows(length, &pins, context);
+    let mut page = String::new();
+    let (mut pin, mut at) = (pins.iter().peekable(), 0);
+    let mut chars = text.chars();
+    for (i, (from, to)) in shown.iter().enumerate() {
+        if i > 0 || *from > 0 {
+            let hidden = show::count((from - at) as u64);
+            page.push_str(&format!("\n   [{hidden} chars folded]\n"));
+            chars.by_ref().take(from - at).for_each(drop);
+            at = *from;
+        }
+        let mut piece = String::new();
+        while at <= *to {
+            while let Some(next) = pin.next_if(|next| next.at <= at) {
+                page.push_str(&visible_lines(&piece));
+                page.push_str(&format!("⟦{}⟧", next.says));
+                piece.clear();
+            }
+            if at == *to {
+                break;
+            }
+            piece.extend(chars.next());
+            at += 1;
+        }
+        page.push_str(&visible_lines(&piece));
+    }
+    page
+}
+
+/// What is shown, from char to char, in order and apart.
+fn windows(length: usize, pins: &[Pin], context: Option<usize>) -> Vec<(usize, usize)> {
+    let Some(context) = context else {
+        return vec![(0, length)];
+    };
+    let around = pins.iter().map(|pin| {
+        (
+            pin.at.saturating_sub(context),
+            pin.at.saturating_add(context),
+        )
+    });
+    let mut wanted: Vec<(usize, usize)> = std::iter::once((0, context))
+        .chain(around)
+        .chain([(length.saturating_sub(context), length)])
+        .map(|(from, to)| (from.min(length), to.min(length)))
+        .collect();
+    wanted.sort_unstable();
+    let mut shown: Vec<(usize, usize)> = Vec::new();
+    for (from, to) in wanted {
+        match shown.last_mut() {
+            Some((_, last)) if from <= last.saturating_add(LEAST) => *last = to.max(*last),
+            _ => shown.push((from, to)),
+        }
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn marks_stand_before_their_char_and_the_rest_is_folded() {
+        let text: String = (0..1000)
+            .map(|n| char::from(b'a' + (n % 26) as u8))
+            .collect();
+        let shown = folded(
+            &text,
+            vec![Pin::of(500, "onset"), Pin::of(1000, "end")],
+            Some(10),
+        );
+        assert_eq!(
+            shown,
+            format!(
+                "{}\n   [480 chars folded]\n{}⟦onset⟧{}\n   [480 chars folded]\n{}⟦end⟧",
+                &text[..10],
+                &text[490..500],
+                &text[500..510],
+                &text[990..]
+            )
+        );
+        assert_eq!(
+            folded("思想", vec![Pin::of(1, "onset")], Some(0)),
+            "思⟦onset⟧想"
+        );
+        assert_eq!(folded(&text, Vec::new(), None), text);
+        assert_eq!(folded("", Vec::new(), Some(5)), "");
+    }
+
+    #[test]
+    fn nothing_in_it_is_obeyed() {
+        assert_eq!(folded("a\u{1b}[2J\nb", Vec::new(), None), "a\\u{1b}[2J\nb");
+    }
+}

@@ -1,0 +1,202 @@
+//! `deadloop show`: a corpus as a person reads it, all transcripts in a list or one of them.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use deadloop_corpus::Entry;
+use deadloop_score::{Class, LabelRow};
+use serde_json::{Value as Json, json};
+
+mod folded;
+mod found;
+mod page;
+mod pager;
+mod run;
+
+use found::{lengths, start};
+use page::{Sight, transcript};
+use pager::page;
+
+use super::explain::the_one;
+use crate::args::{Global, Select};
+use crate::corpus::{Surveyed, Wanted, open, survey_with};
+use crate::exit::{Code, Outcome};
+use crate::show::{self, typed};
+use crate::visible::visible;
+
+/// What stands under the help.
+pub(crate) const HELP: &str = "\
+Examples:
+  deadloop show recordings/
+  deadloop show recordings/ --model 'qwen*' --find 'let me think'
+  deadloop show recordings/ t1
+  deadloop show recordings/ t1 --all
+
+Of one transcript the labels are marked where they stand: ⟦start⟧, ⟦onset⟧, ⟦end⟧. Text far from both ends and from
+every mark is folded. The turns and calls of a run are numbered from 0, as labels count them. On a terminal the
+output goes through $PAGER; in a pipe it is plain.
+
+Exit codes: 0 fine, 4 nothing matches.";
+
+#[derive(Debug, Args)]
+pub(crate) struct Show {
+    /// A corpus: a folder, or one .jsonl or .parquet file
+    corpus: PathBuf,
+    /// The id of a transcript [default: all of them, a line each]
+    transcript: Option<String>,
+    /// Only transcripts in which this text stands; it is marked
+    #[arg(long, value_name = "TEXT", value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    find: Option<String>,
+    /// Chars at both ends and around each mark that are not folded
+    #[arg(long, value_name = "CHARS", default_value_t = 400)]
+    context: usize,
+    /// Fold nothing
+    #[arg(long)]
+    all: bool,
+    #[command(flatten)]
+    select: Select,
+}
+
+pub(super) fn run(args: &Show, global: Global) -> Outcome {
+    let wanted = Wanted {
+        path: &args.corpus,
+        selection: args.select.selection()?,
+        by: &[],
+        entry: args.transcript.as_deref(),
+        quiet: global.quiet,
+    };
+    let find = args.find.as_deref();
+    let one = args.transcript.is_some();
+    let corpus = open(&args.corpus)?;
+    let (found, lines) = survey_with(corpus, wanted, |entry, case| match one {
+        true => None,
+        false => Line::of(entry, case.class(), find),
+    })?;
+    match &args.transcript {
+        Some(id) => show_one(args, id, &found, global),
+        None => list(args, &found, lines.into_iter().flatten().collect(), global),
+    }
+}
+
+/// A line of the list.
+struct Line {
+    id: String,
+    model: String,
+    chars: u64,
+    label: &'static str,
+    start: String,
+}
+
+impl Line {
+    fn of(entry: &Entry, class: Option<Class>, find: Option<&str>) -> Option<Self> {
+        let t = &entry.transcript;
+        Some(Self {
+            start: start(t, find)?,
+            id: t.id.clone(),
+            model: t.model.clone(),
+            chars: lengths(t).into_iter().sum(),
+            label: class.map_or("-", Class::name),
+        })
+    }
+}
+
+fn list(args: &Show, found: &Surveyed, lines: Vec<Line>, global: Global) -> Outcome {
+    found.accept(args.select.on_bad, true)?;
+    if !global.quiet {
+        found.tell_rejected();
+    }
+    if lines.is_empty() {
+        let of = show::several(found.cases.len() as u64, "transcript");
+        let what = format!(
+            "{:?} stands in none of {of}",
+            args.find.as_deref().unwrap_or_default()
+        );
+        return Err(Code::NothingSelected.error(what));
+    }
+    if global.json {
+        let line = |l: &Line| json!({"id": l.id, "model": l.model, "chars": l.chars, "label": l.label, "start": l.start});
+        let lines: Vec<Json> = lines.iter().map(line).collect();
+        return show::print(&json!({"transcripts": lines}).to_string());
+    }
+    let first = lines
+        .first()
+        .map(|line| typed(&line.id))
+        .unwrap_or_default();
+    let row = |l: Line| {
+        // A row is a line, whatever stands in it.
+        [
+            l.id,
+            l.model,
+            show::count(l.chars),
+            l.label.to_owned(),
+            l.start,
+        ]
+        .map(|cell| visible(&cell))
+        .to_vec()
+    };
+    let rows: Vec<Vec<String>> = lines.into_iter().map(row).collect();
+    let header = ["id", "model", "chars", "label", "text"];
+    page(&show::table_of(&header, &rows, 2..3))?;
+    let corpus = typed(&args.corpus);
+    show::next(&[&format!("deadloop show {corpus} {first}")], global)
+}
+
+fn show_one(args: &Show, id: &str, found: &Surveyed, global: Global) -> Outcome {
+    let (entry, _) = the_one((id, args.select.on_bad), global.quiet, found)?;
+    let labels = labels(found, entry)?;
+    if let Some(find) = &args.find
+        && start(&entry.transcript, Some(find)).is_none()
+    {
+        let what = format!("{find:?} does not stand in {}", visible(id));
+        return Err(Code::NothingSelected.error(what));
+    }
+    if global.json {
+        return show::print(&as_json(entry, &labels).to_string());
+    }
+    let sight = Sight {
+        context: (!args.all).then_some(args.context),
+        find: args.find.as_deref(),
+    };
+    page(&transcript(entry, &labels, &sight))?;
+    let (corpus, id) = (typed(&args.corpus), typed(id));
+    let next = [
+        format!("deadloop explain {corpus} {id}"),
+        format!("deadloop label {corpus} --review --id {id}"),
+    ];
+    show::next(&next.each_ref().map(String::as_str), global)
+}
+
+/// The rows that count for it: those of labels.csv, else those inside it.
+fn labels(found: &Surveyed, entry: &Entry) -> Outcome<Vec<LabelRow>> {
+    let refused = |problems: Vec<deadloop_corpus::Problem>| {
+        let lines: Vec<String> = problems.iter().map(ToString::to_string).collect();
+        Code::Usage.error(lines.join("\n"))
+    };
+    let beside = found.corpus.labels_csv().map(LabelRow::read).transpose();
+    let mut rows = beside.map_err(refused)?.unwrap_or_default();
+    rows.retain(|row| row.transcript == entry.transcript.id);
+    match rows.is_empty() {
+        true => LabelRow::inside(entry).map_err(refused),
+        false => Ok(rows),
+    }
+}
+
+fn as_json(entry: &Entry, labels: &[LabelRow]) -> Json {
+    let t = &entry.transcript;
+    let [reasoning, answer] = lengths(t);
+    let label = |row: &LabelRow| {
+        json!({
+            "class": row.class.name(), "kind": row.kind.map(|k| k.name()),
+            "channel": row.channel.map(|c| c.name()), "start": row.start, "onset": row.onset,
+            "earliest": row.earliest, "end": row.end, "period": row.period, "by": row.by,
+            "note": row.note,
+        })
+    };
+    json!({
+        "id": t.id, "model": t.model, "profile": t.profile, "group": t.group, "lang": t.lang,
+        "split": entry.split, "meta": t.meta, "events": t.events.len(),
+        "chars": {"reasoning": reasoning, "answer": answer},
+        "reasoning": t.reasoning(), "answer": t.answer(),
+        "labels": labels.iter().map(label).collect::<Vec<_>>(),
+    })
+}

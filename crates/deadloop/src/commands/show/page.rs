@@ -1,0 +1,235 @@
+//! One transcript as a person reads it: its channels and events in their order, the labels marked where they
+//! begin and end, long text folded. Of a run the turns and calls are numbered, and results are folded to a few lines.
+
+use deadloop_corpus::{Body, Entry, Event};
+use deadloop_detect::{Arguments, Channel, Kind};
+use deadloop_score::LabelRow;
+
+use crate::show;
+use crate::visible::{visible, visible_lines};
+
+use super::folded::{Pin, folded};
+use super::found::{lengths, places};
+use super::run::Numbers;
+
+/// How a transcript is shown.
+pub(crate) struct Sight<'a> {
+    /// Chars that are shown around each mark, and at both ends of a long text; `None`: all of it.
+    pub(crate) context: Option<usize>,
+    /// A text that is marked wherever it stands.
+    pub(crate) find: Option<&'a str>,
+}
+
+/// The whole page.
+pub(crate) fn transcript(entry: &Entry, labels: &[LabelRow], sight: &Sight<'_>) -> String {
+    let mut page = heading(entry);
+    for row in labels {
+        page.push_str(&format!("label      {}\n", said(row)));
+    }
+    let mut seen = [0, 0];
+    let mut numbers = Numbers::of(&entry.transcript, labels);
+    for (number, block) in blocks(&entry.transcript.events) {
+        page.extend(numbers.made(number));
+        let part = match block {
+            Block::Text(channel, text) => {
+                let at = &mut seen[usize::from(channel == Channel::Answer)];
+                let from = *at;
+                *at += text.chars().count();
+                of_text((channel, &text, from), labels, sight)
+            }
+            Block::Other(event) => of_event(event, &mut numbers, sight),
+        };
+        page.push_str(&part);
+    }
+    page.trim_end().to_owned()
+}
+
+fn heading(entry: &Entry) -> String {
+    let t = &entry.transcript;
+    let mut lines = vec![("transcript", t.id.clone()), ("model", t.model.clone())];
+    let named = [
+        ("profile", &t.profile),
+        ("group", &t.group),
+        ("language", &t.lang),
+        ("split", &entry.split),
+    ];
+    lines.extend(
+        named
+            .into_iter()
+            .filter_map(|(name, value)| Some((name, value.clone()?))),
+    );
+    if !t.meta.is_empty() {
+        lines.push((
+            "meta",
+            serde_json::Value::Object(t.meta.clone()).to_string(),
+        ));
+    }
+    let [reasoning, answer] = lengths(t);
+    let count = |n: u64| show::count(n);
+    lines.push((
+        "chars",
+        format!(
+            "{} of reasoning, {} of answer",
+            count(reasoning),
+            count(answer)
+        ),
+    ));
+    let line = |(name, value): (&str, String)| format!("{name:<11}{}\n", visible(&value));
+    lines.into_iter().map(line).collect()
+}
+
+/// A row in words.
+pub(crate) fn said(row: &LabelRow) -> String {
+    let mut words = vec![row.class.name().to_owned()];
+    words.extend(row.kind.map(Kind::name).map(str::to_owned));
+    words.extend(row.channel.map(|channel| format!("in {}", channel.name())));
+    let places = [
+        ("start", row.start),
+        ("onset", row.onset),
+        ("earliest", row.earliest),
+        ("end", row.end),
+        ("period", row.period),
+    ];
+    let told = places.iter();
+    words.extend(told.filter_map(|(name, at)| Some(format!("{name} {}", show::count((*at)?)))));
+    if !row.by.is_empty() {
+        words.push(format!("(by {})", visible(&row.by)));
+    }
+    if !row.note.is_empty() {
+        words.push(format!("- {}", visible(&row.note)));
+    }
+    words.join(" ")
+}
+
+/// Text of one channel that arrived without anything in between, or an event that is no text.
+enum Block<'a> {
+    Text(Channel, String),
+    Other(&'a Event),
+}
+
+/// The blocks, each with the number of its first event.
+fn blocks(events: &[Event]) -> Vec<(u64, Block<'_>)> {
+    let mut blocks: Vec<(u64, Block<'_>)> = Vec::new();
+    for (number, event) in (0_u64..).zip(events) {
+        let (channel, text) = match &event.body {
+            Body::Reasoning(text) => (Channel::Reasoning, text),
+            Body::Answer(text) => (Channel::Answer, text),
+            _ => {
+                blocks.push((number, Block::Other(event)));
+                continue;
+            }
+        };
+        match blocks.last_mut() {
+            Some((_, Block::Text(last, all))) if *last == channel => all.push_str(text),
+            _ => blocks.push((number, Block::Text(channel, text.clone()))),
+        }
+    }
+    blocks
+}
+
+/// A block of text from char `from` of its channel on.
+fn of_text(
+    (channel, text, from): (Channel, &str, usize),
+    labels: &[LabelRow],
+    sight: &Sight<'_>,
+) -> String {
+    let length = text.chars().count();
+    let mut pins = Vec::new();
+    for row in labels
+        .iter()
+        .filter(|row| row.channel.is_none_or(|c| c == channel))
+    {
+        let named = [
+            ("start", row.start),
+            ("onset", row.onset),
+            ("earliest", row.earliest),
+            ("end", row.end),
+        ];
+        for (name, position) in named {
+            let inside = position
+                .and_then(|position| usize::try_from(position).ok())
+                .and_then(|position| position.checked_sub(from))
+                .filter(|at| *at <= length);
+            pins.extend(inside.map(|at| Pin::of(at, name)));
+        }
+    }
+    if let Some(find) = sight.find {
+        pins.extend(places(text, find).map(|at| Pin::of(at, "found")));
+    }
+    let count = |n: usize| show::count(n as u64);
+    format!(
+        "\n-- {}, chars {} to {}\n{}\n",
+        channel.name(),
+        count(from),
+        count(from + length),
+        folded(text, pins, sight.context)
+    )
+}
+
+/// Chars at both ends of a result that are not folded: it was read by a model, and tells little to a person.
+const RESULT: usize = 160;
+
+fn of_event<'a>(event: &'a Event, numbers: &mut Numbers<'a>, sight: &Sight<'_>) -> String {
+    let text = |text: &str, context: Option<usize>| {
+        let pins = sight
+            .find
+            .map(|find| places(text, find).map(|at| Pin::of(at, "found")));
+        let pins = pins.map(Iterator::collect).unwrap_or_default();
+        folded(text, pins, context)
+    };
+    let id = |id: &Option<String>| match id {
+        Some(id) => format!(" ({})", visible(id)),
+        None => String::new(),
+    };
+    match &event.body {
+        Body::ToolCall {
+            id: call,
+            name,
+            arguments,
+        } => {
+            let written = Arguments::Json(arguments).text();
+            format!(
+                "\n-- call {}{}: {}\n{}\n",
+                numbers.call(call.as_deref()),
+                id(call),
+                visible(name),
+                text(&written, sight.context)
+            )
+        }
+        Body::ToolResult {
+            id: call,
+            content,
+            error,
+        } => format!(
+            "\n-- result {}{}{}{}\n{}\n",
+            numbers.result(call.as_deref()),
+            id(call),
+            if *error == Some(true) {
+                ", an error"
+            } else {
+                ""
+            },
+            cut(event),
+            text(content, sight.context.map(|context| context.min(RESULT)))
+        ),
+        Body::Turn => numbers.turn(Some(event)),
+        Body::User(said) => format!("\n-- user{}\n{}\n", cut(event), text(said, sight.context)),
+        Body::System => format!("\n-- system{}\n", cut(event)),
+        Body::Handoff { from, to } => {
+            format!("\n-- handoff: {} to {}\n", visible(from), visible(to))
+        }
+        Body::Finish { reason } => {
+            let reason = reason.as_deref().map(|r| format!(": {}", visible_lines(r)));
+            format!("\n-- finish{}\n", reason.unwrap_or_default())
+        }
+        Body::Reasoning(_) | Body::Answer(_) => String::new(),
+    }
+}
+
+/// How long a text is of which the recording has less, or nothing.
+fn cut(event: &Event) -> String {
+    let length = event.rest.get("length").and_then(serde_json::Value::as_u64);
+    length.map_or_else(String::new, |n| {
+        format!(", of {} in all", show::several(n, "char"))
+    })
+}

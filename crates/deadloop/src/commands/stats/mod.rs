@@ -1,0 +1,429 @@
+//! `deadloop stats`: what is in a corpus, by model, and what its labels can prove.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use clap::Args;
+use deadloop_detect::{Kind, Unit};
+use deadloop_score::{Case, Class, wrong_rate};
+use serde_json::{Map, Value, json};
+
+mod histogram;
+
+use crate::args::{Global, Select};
+use crate::corpus::{Surveyed, Wanted, open, survey_with};
+use crate::evidence::Evidence;
+use crate::exit::Outcome;
+use crate::show;
+use histogram::{Histogram, LENGTHS, PERIODS};
+
+#[derive(Debug, Args)]
+pub(crate) struct Stats {
+    /// A corpus: a folder, or one .jsonl or .parquet file
+    corpus: PathBuf,
+    #[command(flatten)]
+    select: Select,
+}
+
+/// How often each name came.
+type Names = BTreeMap<String, u64>;
+
+/// What is counted for each group of transcripts.
+#[derive(Clone)]
+struct Counts {
+    transcripts: u64,
+    chars: u64,
+    loops: u64,
+    clean: u64,
+    faults: u64,
+    transient: u64,
+    unlabelled: u64,
+    /// Tool calls and turns of runs.
+    calls: u64,
+    turns: u64,
+    /// Of each unit that labels can speak of.
+    evidence: [Evidence; 3],
+    /// Kinds of the first loop, `unnamed` where the label does not say.
+    kinds: Names,
+    languages: Names,
+    finishes: Names,
+    lengths: Histogram,
+    onsets: Histogram,
+    periods: Histogram,
+}
+
+impl Default for Counts {
+    fn default() -> Self {
+        Self {
+            transcripts: 0,
+            chars: 0,
+            loops: 0,
+            clean: 0,
+            faults: 0,
+            transient: 0,
+            unlabelled: 0,
+            calls: 0,
+            turns: 0,
+            evidence: Unit::ALL.map(Evidence::new),
+            kinds: Names::new(),
+            languages: Names::new(),
+            finishes: Names::new(),
+            lengths: Histogram::new(LENGTHS),
+            onsets: Histogram::new(LENGTHS),
+            periods: Histogram::new(PERIODS),
+        }
+    }
+}
+
+/// What stands where a recording does not say.
+const NONE: &str = "-";
+const UNNAMED: &str = "unnamed";
+
+impl Counts {
+    /// One more case, and why its stream ended.
+    fn add(&mut self, case: &Case, finish: &str) {
+        let length = case.timeline.length();
+        let chars = length.reasoning.0 + length.answer.0;
+        self.transcripts += 1;
+        self.chars += chars;
+        self.lengths.add(chars);
+        self.calls += length.tools.0;
+        self.turns += length.turns.0;
+        self.evidence.iter_mut().for_each(|e| e.add(case));
+        match case.class() {
+            Some(Class::Transient) => self.transient += 1,
+            Some(Class::Unsure) | None => self.unlabelled += 1,
+            Some(Class::Loop) => self.loops += 1,
+            Some(Class::Clean) => self.clean += 1,
+            Some(Class::Fault) => self.faults += 1,
+        }
+        if let Some(span) = case.truth.as_ref().and_then(|truth| truth.first_loop()) {
+            self.onsets.add(span.onset.count());
+            span.period.into_iter().for_each(|p| self.periods.add(p));
+            let kind = span.kind.map_or(UNNAMED, Kind::name);
+            *self.kinds.entry(kind.into()).or_default() += 1;
+        }
+        let lang = case.lang.as_deref().unwrap_or(NONE);
+        *self.languages.entry(lang.into()).or_default() += 1;
+        *self.finishes.entry(finish.into()).or_default() += 1;
+    }
+
+    fn merge(&mut self, other: &Self) {
+        self.transcripts += other.transcripts;
+        self.chars += other.chars;
+        self.loops += other.loops;
+        self.clean += other.clean;
+        self.faults += other.faults;
+        self.transient += other.transient;
+        self.unlabelled += other.unlabelled;
+        self.calls += other.calls;
+        self.turns += other.turns;
+        let evidence = self.evidence.iter_mut().zip(other.evidence);
+        evidence.for_each(|(own, more)| own.merge(more));
+        let names = [
+            (&mut self.kinds, &other.kinds),
+            (&mut self.languages, &other.languages),
+            (&mut self.finishes, &other.finishes),
+        ];
+        for (own, more) in names {
+            more.iter()
+                .for_each(|(name, n)| *own.entry(name.clone()).or_default() += n);
+        }
+        self.lengths.merge(&other.lengths);
+        self.onsets.merge(&other.onsets);
+        self.periods.merge(&other.periods);
+    }
+
+    fn json(&self) -> Value {
+        let [chars, ..] = self.evidence;
+        let by_unit = self.evidence.iter().filter(|e| e.labelled() > 0).map(|e| {
+            let provable = json!({
+                "loops": e.loops, "clean": e.clean, "exposure": e.exposure,
+                "provable_recall": e.recall(), format!("provable_{}", wrong_rate(e.unit).name): e.rate(),
+            });
+            (e.unit.name().to_owned(), provable)
+        });
+        json!({
+            "transcripts": self.transcripts, "chars": self.chars, "calls": self.calls, "turns": self.turns,
+            "units": by_unit.collect::<Map<_, _>>(),
+            "loops": self.loops, "clean": self.clean, "faults": self.faults, "clean_chars": chars.exposure,
+            "transient": self.transient, "unlabelled": self.unlabelled,
+            "kinds": self.kinds, "languages": self.languages, "finishes": self.finishes,
+            "lengths": self.lengths.json(), "onsets": self.onsets.json(),
+            "periods": self.periods.json(), "provable_recall": chars.recall(),
+            "provable_fa_per_mchar": chars.rate(),
+        })
+    }
+}
+
+/// A way of grouping transcripts: its name, and the group of one.
+type Grouping = (&'static str, fn(&Case) -> Option<Arc<str>>);
+
+const GROUPINGS: [Grouping; 4] = [
+    ("model", |case| Some(case.model.clone())),
+    ("language", |case| case.lang.clone()),
+    ("split", |case| case.split.clone()),
+    ("profile", |case| case.profile.clone()),
+];
+
+/// Groups, the largest first.
+type Groups = Vec<(String, Counts)>;
+
+/// Groups of one kind that are shown; the rest is summed.
+const SHOWN: usize = 30;
+
+pub(super) fn run(args: &Stats, global: Global) -> Outcome {
+    let wanted = Wanted {
+        path: &args.corpus,
+        selection: args.select.selection()?,
+        by: &[],
+        entry: None,
+        quiet: global.quiet,
+    };
+    let (found, finishes) = survey_with(open(&args.corpus)?, wanted, |entry, _| {
+        entry.transcript.finish_reason().unwrap_or(NONE).to_owned()
+    })?;
+    found.accept(args.select.on_bad, true)?;
+    if !global.quiet {
+        found.tell_rejected();
+    }
+    let mut all = Counts::default();
+    let cases = found.cases.iter().zip(&finishes);
+    cases.for_each(|(case, finish)| all.add(case, finish));
+    let groups = GROUPINGS.map(|(name, of)| (name, grouped(&found.cases, &finishes, of)));
+    if global.json {
+        return show::print(&report(&found, &all, &groups).to_string());
+    }
+    show::print(&heading(&found, &all))?;
+    let models = &groups[0].1;
+    let parts = [
+        overview("model", models),
+        kinds(models),
+        origins(models),
+        provable(models, &all),
+        distributions(&all),
+    ];
+    for part in parts.iter().filter(|part| !part.is_empty()) {
+        show::print(&format!("\n{part}"))?;
+    }
+    for (name, groups) in groups.iter().skip(1).filter(|(_, groups)| groups.len() > 1) {
+        show::print(&format!("\n{}", overview(name, groups)))?;
+    }
+    lead_on(args, &all, global)
+}
+
+/// Labels first, where there are none; then whether the corpus can be relied on.
+fn lead_on(args: &Stats, all: &Counts, global: Global) -> Outcome {
+    let corpus = show::typed(&args.corpus);
+    let next = match all.loops + all.clean {
+        0 => format!("deadloop label {corpus}"),
+        _ => format!("deadloop check {corpus}"),
+    };
+    show::next(&[&next, &format!("deadloop show {corpus}")], global)
+}
+
+fn report(found: &Surveyed, all: &Counts, groups: &[(&str, Groups)]) -> Value {
+    let of = |groups: &Groups| -> Map<String, Value> {
+        let rows = groups.iter();
+        rows.map(|(name, c)| (name.clone(), c.json())).collect()
+    };
+    let by: Map<String, Value> = groups
+        .iter()
+        .map(|(name, groups)| ((*name).into(), of(groups).into()))
+        .collect();
+    json!({"hash": found.hash, "all": all.json(), "by": by})
+}
+
+fn heading(found: &Surveyed, all: &Counts) -> String {
+    let card = found.corpus.card();
+    let name = card.and_then(|c| c.name.as_deref()).unwrap_or("corpus");
+    let timed = found.cases.iter().filter(|case| case.timed).count() as u64;
+    format!(
+        "{name}: {} transcripts, {} chars, {} loops, {} clean; {} with chunk times; {} filtered out; hash {}",
+        show::count(all.transcripts),
+        show::count(all.chars),
+        show::count(all.loops),
+        show::count(all.clean),
+        show::count(timed),
+        show::count(found.filtered),
+        found.hash,
+    )
+}
+
+fn grouped(cases: &[Case], finishes: &[String], of: fn(&Case) -> Option<Arc<str>>) -> Groups {
+    let mut groups: BTreeMap<Arc<str>, Counts> = BTreeMap::new();
+    for (case, finish) in cases.iter().zip(finishes) {
+        let group = of(case).unwrap_or_else(|| NONE.into());
+        groups.entry(group).or_default().add(case, finish);
+    }
+    let named = |(name, counts): (Arc<str>, Counts)| (name.to_string(), counts);
+    let mut groups: Groups = groups.into_iter().map(named).collect();
+    groups.sort_by_key(|(_, counts)| Reverse(counts.transcripts));
+    groups
+}
+
+/// The rows of the largest groups, and one of all others.
+fn rows(groups: &Groups, row: impl Fn(&Counts) -> Vec<String>) -> Vec<Vec<String>> {
+    let named = |name: &str, counts: &Counts| -> Vec<String> {
+        std::iter::once(name.to_owned())
+            .chain(row(counts))
+            .collect()
+    };
+    let shown = groups.iter().take(SHOWN);
+    let mut rows: Vec<Vec<String>> = shown.map(|(name, c)| named(name, c)).collect();
+    if let Some(rest) = groups.get(SHOWN..).filter(|rest| !rest.is_empty()) {
+        let mut sum = Counts::default();
+        rest.iter().for_each(|(_, counts)| sum.merge(counts));
+        rows.push(named(&format!("{} more", rest.len()), &sum));
+    }
+    rows
+}
+
+/// A column that can be empty: its name, and what stands in it.
+type Column = (&'static str, fn(&Counts) -> u64);
+
+const COUNTED: [Column; 9] = [
+    ("transcripts", |c| c.transcripts),
+    ("chars", |c| c.chars),
+    ("calls", |c| c.calls),
+    ("turns", |c| c.turns),
+    ("loops", |c| c.loops),
+    ("clean", |c| c.clean),
+    ("faults", |c| c.faults),
+    ("transient", |c| c.transient),
+    ("unlabelled", |c| c.unlabelled),
+];
+
+/// Columns in which nothing stands are left out.
+fn overview(name: &str, groups: &Groups) -> String {
+    let columns: Vec<Column> = COUNTED
+        .into_iter()
+        .filter(|(_, of)| groups.iter().any(|(_, c)| of(c) > 0))
+        .collect();
+    let onsets = groups.iter().any(|(_, c)| !c.onsets.is_empty());
+    let mut header: Vec<&str> = vec![name];
+    header.extend(columns.iter().map(|(name, _)| *name));
+    header.push("lengths");
+    header.extend(onsets.then_some("onsets"));
+    let rows = rows(groups, |c| {
+        let mut cells: Vec<String> = columns.iter().map(|(_, of)| show::count(of(c))).collect();
+        cells.push(c.lengths.spark());
+        cells.extend(onsets.then(|| c.onsets.spark()));
+        cells
+    });
+    show::table(&header, &rows, 1)
+}
+
+/// Empty where there is no loop.
+fn kinds(models: &Groups) -> String {
+    let names: Vec<&str> = Kind::ALL
+        .map(Kind::name)
+        .into_iter()
+        .chain([UNNAMED])
+        .collect();
+    let there = |name: &&str| models.iter().any(|(_, c)| c.kinds.contains_key(*name));
+    let names: Vec<&str> = names.into_iter().filter(there).collect();
+    if names.is_empty() {
+        return String::new();
+    }
+    let header: Vec<&str> = ["loops by kind"].into_iter().chain(names.clone()).collect();
+    let rows = rows(models, |c| {
+        let count = |name: &&str| show::count(c.kinds.get(*name).copied().unwrap_or(0));
+        names.iter().map(count).collect()
+    });
+    show::table(&header, &rows, 1)
+}
+
+/// A column of names, and what stands in it.
+type Named = (&'static str, fn(&Counts) -> &Names);
+
+/// Empty where no recording says its language or how it ended.
+fn origins(models: &Groups) -> String {
+    let says = |of: fn(&Counts) -> &Names| {
+        let mut names = models.iter().flat_map(|(_, c)| of(c).keys());
+        names.any(|name| name != NONE)
+    };
+    let all: [Named; 2] = [
+        ("languages", |c| &c.languages),
+        ("ended with", |c| &c.finishes),
+    ];
+    let columns: Vec<_> = all.into_iter().filter(|(_, of)| says(*of)).collect();
+    if columns.is_empty() {
+        return String::new();
+    }
+    let mut header = vec!["model"];
+    header.extend(columns.iter().map(|(name, _)| *name));
+    let rows = rows(models, |c| {
+        columns.iter().map(|(_, of)| list(of(c))).collect()
+    });
+    show::table(&header, &rows, header.len())
+}
+
+/// Names with their counts, the most frequent first.
+fn list(names: &Names) -> String {
+    /// Names that are shown.
+    const MOST: usize = 4;
+    let mut sorted: Vec<(&String, &u64)> = names.iter().collect();
+    sorted.sort_by_key(|(name, n)| (Reverse(**n), name.as_str()));
+    let shown = sorted.iter().take(MOST);
+    let mut parts: Vec<String> = shown.map(|(name, n)| format!("{name} {n}")).collect();
+    if sorted.len() > MOST {
+        parts.push(format!("{} more", sorted.len() - MOST));
+    }
+    parts.join(", ")
+}
+
+/// What a perfect detector could show on these labels, for each unit that they speak of; empty where there are none.
+fn provable(models: &Groups, all: &Counts) -> String {
+    let tables = (0..Unit::ALL.len()).filter(|at| all.evidence[*at].labelled() > 0);
+    let tables: Vec<String> = tables.map(|at| provable_in(at, models, all)).collect();
+    if tables.is_empty() {
+        return String::new();
+    }
+    let note =
+        "At 95 %, if every loop is found and nothing else; a claim beyond that needs more labels.";
+    format!("{}\n{note}", tables.join("\n"))
+}
+
+/// The table of one unit.
+fn provable_in(at: usize, models: &Groups, all: &Counts) -> String {
+    let unit = all.evidence[at].unit;
+    let (clean, rate) = (
+        format!("clean {}", show::per(unit).trim_start_matches("per ")),
+        format!("false alarms {} <=", show::per(unit)),
+    );
+    let header = ["what labels can prove", "loops", "recall >=", &clean, &rate];
+    let everything = ("all together".to_owned(), all.clone());
+    let labelled = models.iter().filter(|(_, c)| c.evidence[at].labelled() > 0);
+    let groups: Groups = std::iter::once(everything)
+        .chain(labelled.cloned())
+        .collect();
+    let rows = rows(&groups, |c| {
+        let e = c.evidence[at];
+        vec![
+            show::count(e.loops),
+            show::percent(e.recall()),
+            show::number(Some(e.clean_many()), 2),
+            show::number(e.rate(), 2),
+        ]
+    });
+    show::table(&header, &rows, 1)
+}
+
+/// Those in which something stands.
+fn distributions(all: &Counts) -> String {
+    let parts = [
+        ("length of transcripts, in chars", &all.lengths),
+        ("onset of the first loop, in chars", &all.onsets),
+        ("period of the first loop, in chars", &all.periods),
+    ];
+    let there = parts
+        .into_iter()
+        .filter(|(_, histogram)| !histogram.is_empty());
+    let shown: Vec<String> = there
+        .map(|(what, histogram)| format!("{what}\n{}", histogram.bars()))
+        .collect();
+    shown.join("\n")
+}

@@ -1,0 +1,318 @@
+//! `deadloop watch`: a live stream on stdin, and when it would be aborted.
+//!
+//! One thread reads, judges and copies; this one waits for its end or for Ctrl-C, so that neither a
+//! stream that stands still nor a client that does not read keeps the program.
+
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::mpsc::{Sender, channel};
+
+use deadloop_corpus::{Problem, StreamFormat, StreamReader, ThinkOptions, ThinkRules};
+use deadloop_detect::{Alarm, Guards, Setting, Settings, Units};
+use serde_json::json;
+
+mod watching;
+
+use watching::{Seen, Shared, Watching};
+
+use crate::args::{From, Global, Watch};
+use crate::commands::repair::Live;
+use crate::exit::{Code, Outcome};
+use crate::interrupt;
+use crate::visible::visible;
+use crate::{settings, show};
+
+/// Why the watch is over.
+enum End {
+    /// The stream has ended, or the guard has alarmed.
+    Stream(io::Result<()>),
+    /// A bug: the thread that reads is gone.
+    Broken,
+    /// Ctrl-C.
+    Interrupted,
+}
+
+pub(super) fn run(args: &Watch, global: Global) -> Outcome {
+    let settings = settings::settings(args.settings.as_deref(), &args.set)?;
+    let guards = Guards::new(&settings).map_err(|e| Code::Usage.because(e))?;
+    let rules = settings::think(args.settings.as_deref())?;
+    let mender = mender(args)?;
+    let mut think = Think {
+        rules,
+        words: args.think.clone(),
+    };
+    if mender.as_ref().is_some_and(Live::splits) {
+        // It tells thinking from the answer itself.
+        think.words = vec!["off".to_owned()];
+    }
+    think
+        .of(UNNAMED)
+        .map_err(|e| Code::Usage.error(format!("--think: {e}")))?;
+    let shared = Arc::new(Shared::default());
+    let (send, ends) = channel();
+    let interrupted = send.clone();
+    interrupt::also(move || drop(interrupted.send(End::Interrupted)));
+    start(args, global, (guards, think, mender), &shared, send);
+    let end = ends.recv()?;
+    let told = Told {
+        seen: shared.seen(),
+        args,
+        settings,
+        global,
+    };
+    told.warn();
+    match (end, &told.seen.alarm) {
+        (_, Some(alarm)) => told.alarm(alarm),
+        (End::Stream(Err(e)), None) => Err(e.into()),
+        (End::Stream(Ok(())), None) => told.end(),
+        (End::Broken, None) => Err(Code::Unexpected.error("the watch itself broke off")),
+        (End::Interrupted, None) => told.interrupted(),
+    }
+}
+
+/// What mends the stream, where that was asked for.
+fn mender(args: &Watch) -> Outcome<Option<Live>> {
+    let Some(path) = &args.repair else {
+        return Ok(None);
+    };
+    let usage = |what: String| Code::Usage.error(format!("{}:{what}", path.display()));
+    let text = std::fs::read_to_string(path).map_err(|e| usage(format!(" {e}")))?;
+    Live::parse(&text).map(Some).map_err(usage)
+}
+
+/// The model of a stream that names none.
+const UNNAMED: &str = "unknown";
+
+/// How texts are split: the rules of the settings, and words of the command line over them.
+struct Think {
+    rules: ThinkRules,
+    words: Vec<String>,
+}
+
+impl Think {
+    fn of(&self, model: &str) -> Result<ThinkOptions, String> {
+        let words = self.words.iter().map(String::as_str);
+        self.rules.options(model).with_words(words)
+    }
+}
+
+/// Reads on a thread of its own, which is not waited for.
+fn start(
+    args: &Watch,
+    global: Global,
+    (guards, think, mender): (Guards, Think, Option<Live>),
+    shared: &Arc<Shared>,
+    send: Sender<End>,
+) {
+    let shared = Arc::clone(shared);
+    let (from, copies) = (args.from.map(format), args.passthrough || mender.is_some());
+    let model = args.model.clone();
+    std::thread::spawn(move || {
+        let watch = || {
+            let said = model.as_deref().unwrap_or(UNNAMED);
+            // The words were tried before.
+            let options = think.of(said).unwrap_or_default();
+            let reader = StreamReader::new("stdin", from, options);
+            let guard = guards.guard(said);
+            let watching = match model {
+                Some(_) => Watching::new(guard, reader, &shared),
+                None => {
+                    let by_model = move |model: &str| think.of(model).unwrap_or_default();
+                    Watching::new(guard, reader.splitting_by(by_model), &shared).by_model(guards)
+                }
+            };
+            let watching = watching.mending(mender);
+            let told = |problems: &[Problem], warnings: &[Alarm]| {
+                if global.quiet {
+                    return;
+                }
+                problems.iter().for_each(|p| eprintln!("deadloop: {p}"));
+                for alarm in warnings {
+                    eprintln!("deadloop: {}: {}", alarm.response.name(), alarm.log_line());
+                }
+            };
+            match copies {
+                true => watching.run(io::stdin().lock(), io::stdout().lock(), told),
+                false => watching.run(io::stdin().lock(), io::sink(), told),
+            }
+        };
+        let end = catch_unwind(AssertUnwindSafe(watch)).map_or(End::Broken, End::Stream);
+        // Nobody listens any more once Ctrl-C came first.
+        drop(send.send(end));
+    });
+}
+
+fn format(from: From) -> StreamFormat {
+    match from {
+        From::Text => StreamFormat::Text,
+        From::Jsonl => StreamFormat::Jsonl,
+        From::Sse => StreamFormat::Sse,
+    }
+}
+
+/// What the user is told at the end.
+struct Told<'a> {
+    seen: Seen,
+    args: &'a Watch,
+    settings: Settings,
+    global: Global,
+}
+
+impl Told<'_> {
+    /// Whose guard watched.
+    fn model(&self) -> &str {
+        let named = self.args.model.as_deref();
+        named.or(self.seen.model.as_deref()).unwrap_or(UNNAMED)
+    }
+
+    fn setting(&self) -> &Setting {
+        self.settings.for_model(self.model())
+    }
+
+    /// What a user has to know whatever came of it.
+    fn warn(&self) {
+        if self.global.quiet {
+            return;
+        }
+        for error in &self.seen.errors {
+            eprintln!("deadloop: the server reports an error: {}", visible(error));
+        }
+        if self.setting().members.is_empty() {
+            eprintln!(
+                "deadloop: no guard is switched on for the model {:?}: nothing could alarm",
+                self.model()
+            );
+        }
+    }
+
+    fn alarm(&self, alarm: &Alarm) -> Outcome {
+        // The exit code stands whether or not somebody reads what is said.
+        let _ = self.say("alarm", || {
+            show::table(&["would abort", &title(alarm)], &self.rows(alarm), 2)
+        });
+        if !self.global.quiet {
+            eprintln!("{}", alarm.user_message());
+        }
+        Err(Code::Alarm.error(alarm.log_line()))
+    }
+
+    /// A stream of which nothing was heard has passed nothing.
+    fn end(&self) -> Outcome {
+        self.say("end", || format!("no alarm: {}", self.summary()))?;
+        let seen = &self.seen;
+        if seen.bytes == 0 {
+            let what = "nothing came: stdin was empty; expected a stream";
+            return Err(Code::Usage.error(what));
+        }
+        if seen.reasoning.0 + seen.answer.0 + seen.calls.0 > 0 {
+            return Ok(());
+        }
+        if let Some(error) = seen.errors.first() {
+            let what = format!("no text came, only an error of the server: {error}");
+            return Err(Code::Usage.error(what));
+        }
+        if seen.bad_lines > 0 {
+            let format = seen.format.map_or("text", StreamFormat::name);
+            let what = format!(
+                "nothing could be read as {format}: {}",
+                show::several(seen.bad_lines, "line")
+            );
+            let first = seen.problems.first().map(|p| format!("; the first: {p}"));
+            return Err(Code::Usage.error(what + &first.unwrap_or_default()));
+        }
+        Ok(())
+    }
+
+    fn interrupted(&self) -> Outcome {
+        if self.global.json {
+            self.print(&self.json("interrupted"))?;
+        }
+        let what = format!("interrupted without an alarm: {}", self.summary());
+        Err(Code::Interrupted.error(what))
+    }
+
+    /// How it `ended`, for programs or for people.
+    fn say(&self, ended: &str, words: impl FnOnce() -> String) -> Outcome {
+        match self.global {
+            Global { json: true, .. } => self.print(&self.json(ended)),
+            Global { quiet: true, .. } => Ok(()),
+            _ => self.print(&words()),
+        }
+    }
+
+    /// Stdout may be the stream.
+    fn print(&self, text: &str) -> Outcome {
+        if self.args.passthrough || self.args.repair.is_some() {
+            eprintln!("{text}");
+            return Ok(());
+        }
+        show::print(text)
+    }
+
+    fn json(&self, ended: &str) -> String {
+        let seen = &self.seen;
+        json!({
+            "ended": ended,
+            "alarm": seen.alarm,
+            "warnings": seen.warnings,
+            "seen": {"reasoning": seen.reasoning, "answer": seen.answer},
+            "bytes": seen.bytes,
+            "format": seen.format.map(StreamFormat::name),
+            "bad_lines": seen.bad_lines,
+            "problems": seen.problems.iter().map(ToString::to_string).collect::<Vec<_>>(),
+            "errors": seen.errors,
+            "model": self.model(),
+            "setting": self.setting().id(),
+        })
+        .to_string()
+    }
+
+    fn summary(&self) -> String {
+        let seen = &self.seen;
+        let format = seen.format.map_or("nothing came", StreamFormat::name);
+        let bad = match seen.bad_lines {
+            0 => String::new(),
+            n => format!(", {} that could not be read", show::several(n, "line")),
+        };
+        let calls = match seen.calls.0 {
+            0 => String::new(),
+            n => format!(", {}", show::several(n, "tool call")),
+        };
+        let model = match self.settings.overrides().next() {
+            Some(_) => format!(", model {}", visible(self.model())),
+            None => String::new(),
+        };
+        format!(
+            "{} chars of reasoning and {} of answer{calls} ({format}{bad}{model})",
+            show::count(seen.reasoning.0),
+            show::count(seen.answer.0),
+        )
+    }
+
+    fn rows(&self, alarm: &Alarm) -> Vec<Vec<String>> {
+        let units = |at: Units| format!("{} {}", show::count(at.count()), at.unit());
+        let begins = match alarm.period.count() {
+            0 => "repeats from about",
+            _ => "second copy at",
+        };
+        let rows = [
+            ("known after", units(alarm.exact)),
+            ("arrived by", units(alarm.delivered)),
+            (begins, units(alarm.onset)),
+            (
+                "what repeats",
+                format!("{}: {:?}", alarm.what(), alarm.unit),
+            ),
+            ("seen", self.summary()),
+        ];
+        rows.map(|(name, value)| vec![name.into(), value]).into()
+    }
+}
+
+fn title(alarm: &Alarm) -> String {
+    format!(
+        "{} in {}, by {}/{}",
+        alarm.kind, alarm.channel, alarm.detector, alarm.check
+    )
+}
