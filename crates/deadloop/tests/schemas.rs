@@ -74,12 +74,12 @@ fn every_file_of_the_repository_is_accepted() {
     }
     let root = Path::new(ROOT);
     settings.takes_file(&root.join("crates/deadloop-detect/src/recommended.toml"));
-    settings.takes_file(&root.join("crates/deadloop/src/starting/settings.toml"));
+    settings.takes_file(&root.join("crates/deadloop/src/commands/init/files/settings.toml"));
     let grid = Schema::of("grid");
     for name in ["recommended", "recommended-agents"] {
         grid.takes_file(&root.join(format!("crates/deadloop/src/grids/{name}.toml")));
     }
-    grid.takes_file(&root.join("crates/deadloop/src/starting/grid.toml"));
+    grid.takes_file(&root.join("crates/deadloop/src/commands/init/files/grid.toml"));
     let spec = Schema::of("spec");
     for corpus in ["negatives", "planted"] {
         spec.takes_file(&root.join(format!("datasets/{corpus}/spec.toml")));
@@ -92,7 +92,7 @@ fn every_file_of_the_repository_is_accepted() {
     for corpus in ["local-lm", "negatives", "planted", "starter"] {
         dataset.takes_file(&root.join(format!("datasets/{corpus}/dataset.toml")));
     }
-    dataset.takes_file(&root.join("crates/deadloop/src/starting/corpus/dataset.toml"));
+    dataset.takes_file(&root.join("crates/deadloop/src/commands/init/files/corpus/dataset.toml"));
 }
 
 /// Every preset of every detector is a setting that the schema takes.
