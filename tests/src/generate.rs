@@ -3,7 +3,7 @@
 
 use deadloop_corpus::Body;
 use deadloop_detect::{
-    Channel, DETECTORS, Detector, Domain, Mark, Measure, Member, Params, Response, Setting, Value,
+    Channel, DETECTORS, Detector, Domain, Mark, Measuring, Member, Params, Response, Setting, Value,
 };
 use deadloop_replay::{Grid, GridMember};
 use proptest::collection::vec;
@@ -137,13 +137,13 @@ pub fn member(detector: &'static Detector) -> impl Strategy<Value = Member> {
 
 /// The detectors that measure text: what the laws are about.
 pub fn text_detectors() -> Vec<&'static Detector> {
-    let text = |d: &&'static Detector| matches!(d.measure, Measure::Text(_));
+    let text = |d: &&'static Detector| matches!(d.measure, Measuring::Text(_));
     DETECTORS.iter().copied().filter(text).collect()
 }
 
 /// The detectors that read whole runs.
 pub fn run_detectors() -> Vec<&'static Detector> {
-    let run = |d: &&'static Detector| matches!(d.measure, Measure::Run(..));
+    let run = |d: &&'static Detector| matches!(d.measure, Measuring::Run(..));
     DETECTORS.iter().copied().filter(run).collect()
 }
 

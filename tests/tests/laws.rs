@@ -7,7 +7,7 @@
 )]
 
 use deadloop_detect::{
-    Channel, DETECTORS, Detector, Event, Fact, Guard, Measure, Member, Params, Response, Sample,
+    Channel, DETECTORS, Detector, Event, Fact, Guard, Measuring, Member, Params, Response, Sample,
     Setting, Settings,
 };
 use deadloop_replay::{Plan, decide};
@@ -196,7 +196,7 @@ fn example(detector: &Detector) -> String {
 
 /// All that a meter of text tells.
 fn facts(detector: &'static Detector, params: &Params, text: &str) -> Vec<Fact> {
-    let Measure::Text(recipe) = detector.measure else {
+    let Measuring::Text(recipe) = detector.measure else {
         panic!("{} reads no text", detector.name)
     };
     let mut facts = Vec::new();

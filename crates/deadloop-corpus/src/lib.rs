@@ -26,18 +26,18 @@ pub use deadloop_detect as detect;
 pub use files::{
     Beside, Card, CardModel, Corpus, CorpusError, CorpusHash, CorpusHasher, CorpusWriter, CsvRow,
     Draw, Drawn, Effort, Entries, LONGEST_WORD, MAX_LINE, ModelGlob, Raw, Raws, RecordDigest,
-    RedactBy, Redactor, Sample, Selection, Shard, Standstill, UnfinishedFolder, WriteError, caught,
-    csv_rows, field, fields, if_named, is_named, open_file, parse_where, prove_writable, read_file,
-    read_text, standstill, strays, sweep, text_hash, unfinished_folder,
+    RedactBy, Redactor, Sampling, Selection, Shard, Standstill, UnfinishedFolder, WriteError,
+    caught, csv_rows, field, fields, if_named, is_named, open_file, parse_where, prove_writable,
+    read_file, read_text, standstill, strays, sweep, text_hash, unfinished_folder,
 };
 pub use import::{
-    Arrival, Import, ImportCounts, ImportFormat, ImportOptions, Loss, Losses, StreamFormat,
-    StreamReader, Tally, import_formats,
+    Arrival, Import, ImportCounts, ImportFormat, ImportOptions, ImportTally, Loss, Losses,
+    StreamFormat, StreamReader, import_formats,
 };
 pub use make::{plant, synth};
 pub use near::{Cluster, Pair, Shingles, Sketch, alike, clusters};
 pub use think::{
-    Blocks, ModelThink, Side, Tags, ThinkOptions, ThinkRules, ThinkSplitter, split_think,
+    Blocks, ModelThink, TagSide, Tags, ThinkOptions, ThinkRules, ThinkSplitter, split_think,
     strip_think_tags,
 };
 pub use transcript::{

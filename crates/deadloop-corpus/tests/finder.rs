@@ -9,7 +9,7 @@ use deadloop_corpus::Class;
 use deadloop_corpus::Corpus;
 use deadloop_corpus::detect::Kind;
 use deadloop_corpus::find::find;
-use deadloop_corpus::plant::{Numbering, Plan, PlantKind, plant};
+use deadloop_corpus::plant::{Numbering, PlantKind, Planting, plant};
 use proptest::prelude::{prop, prop_assert_eq, proptest};
 
 fn starter() -> &'static Path {
@@ -157,7 +157,7 @@ proptest! {
         let letters = |n: u32| n.to_string().chars().map(|c| char::from(b'a' + c as u8 - b'0')).collect::<String>();
         let sentence = |n: u32| format!("Sentence {} of these says {}.\n", letters(n * 7919), letters(n * n + 17));
         let clean: String = (0..200).map(sentence).collect();
-        let plan = Plan {
+        let plan = Planting {
             kind, unit, fillers: Vec::new(), numbering, first_number: 1, onset, copies: 4, tail,
         };
         let planted = plant(&clean, &plan).unwrap();

@@ -132,7 +132,7 @@ const SAMPLES: &[Sample] = &[
     (
         "responses.sse",
         StreamFormat::Sse,
-        "**Plan** six times seven",
+        "**Planting** six times seven",
         "It is 42.",
         "max_output_tokens",
     ),

@@ -69,12 +69,12 @@ pub mod stream;
 mod value;
 
 pub use alarm::{Alarm, Met};
-pub use detectors::{DETECTORS, Detector, Measure, Program, Refusal, Response, Sample};
+pub use detectors::{DETECTORS, Detector, Measuring, Program, Refusal, Response, Sample};
 pub use fact::{Asked, Beat, Bound, Clock, Fact, Rule, UNIT_CHARS};
 pub use guard::{Guard, Guards};
 pub use meant::meant;
 pub use meter::{Meter, Recipe, TextMeter};
-pub use param::{DECIMAL, Domain, Mark, Param, Side, Threshold, Zero};
+pub use param::{DECIMAL, Domain, Mark, Param, Threshold, ThresholdSide, Zero};
 pub use preset::{Preset, Source, presets};
 pub use setting::{Member, NotLive, Params, Setting, short_hash};
 pub use settings::{

@@ -39,7 +39,7 @@ pub enum Mark {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Threshold {
     /// On which side of a fact's bound the setting's value must be.
-    pub side: Side,
+    pub side: ThresholdSide,
     /// Whether it counts copies: among settings that are equally good, the one that asks for more
     /// copies is the more careful.
     pub repeats: bool,
@@ -54,7 +54,7 @@ pub const DECIMAL: i64 = 1_000_000;
 
 /// A threshold accepts a fact where the setting's value is at most, or at least, the fact's bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Side {
+pub enum ThresholdSide {
     /// Accepted while value <= bound: a higher value is the more careful one.
     AtMost,
     /// Accepted while value >= bound: a lower value is the more careful one.
@@ -76,14 +76,14 @@ pub enum Zero {
 impl Threshold {
     /// A whole number that a fact's bound has to reach.
     pub const AT_MOST: Self = Self {
-        side: Side::AtMost,
+        side: ThresholdSide::AtMost,
         repeats: false,
         zero: Zero::Number,
         scale: 1,
     };
     /// A whole number that a fact's bound must not pass.
     pub const AT_LEAST: Self = Self {
-        side: Side::AtLeast,
+        side: ThresholdSide::AtLeast,
         ..Self::AT_MOST
     };
 
@@ -122,8 +122,8 @@ impl Threshold {
     /// The bound that every value satisfies.
     pub fn always(self) -> i64 {
         match self.side {
-            Side::AtMost => i64::MAX,
-            Side::AtLeast => i64::MIN,
+            ThresholdSide::AtMost => i64::MAX,
+            ThresholdSide::AtLeast => i64::MIN,
         }
     }
 
@@ -131,36 +131,37 @@ impl Threshold {
     /// that of the bound that all satisfy.
     pub fn elsewhere(self) -> i64 {
         match self.side {
-            Side::AtMost => i64::MAX - 1,
-            Side::AtLeast => i64::MIN + 1,
+            ThresholdSide::AtMost => i64::MAX - 1,
+            ThresholdSide::AtLeast => i64::MIN + 1,
         }
     }
 
     /// Whether a written value asks for nothing: a 0 that is no bound, or that anything reaches.
     pub fn is_idle(self, written: &Value) -> bool {
-        *written == Value::Int(0) && (self.zero != Zero::Number || self.side == Side::AtMost)
+        *written == Value::Int(0)
+            && (self.zero != Zero::Number || self.side == ThresholdSide::AtMost)
     }
 
     /// Whether a setting's (effective) value accepts a fact with this bound.
     pub fn accepts(self, value: i64, bound: i64) -> bool {
         match self.side {
-            Side::AtMost => value <= bound,
-            Side::AtLeast => value >= bound,
+            ThresholdSide::AtMost => value <= bound,
+            ThresholdSide::AtLeast => value >= bound,
         }
     }
 
     /// Whether `a` is the looser of two effective values.
     pub fn looser(self, a: i64, b: i64) -> bool {
         match self.side {
-            Side::AtMost => a < b,
-            Side::AtLeast => a > b,
+            ThresholdSide::AtMost => a < b,
+            ThresholdSide::AtLeast => a > b,
         }
     }
 
     fn loosest(self) -> i64 {
         match self.side {
-            Side::AtMost => i64::MIN,
-            Side::AtLeast => i64::MAX,
+            ThresholdSide::AtMost => i64::MIN,
+            ThresholdSide::AtLeast => i64::MAX,
         }
     }
 }

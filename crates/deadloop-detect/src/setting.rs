@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use sha2::{Digest, Sha256};
 
-use crate::detectors::{Detector, Measure, Program, Refusal};
+use crate::detectors::{Detector, Measuring, Program, Refusal};
 use crate::fact::Rule;
 use crate::meter::Recipe;
 use crate::param::{Mark, Param, Threshold};
@@ -138,9 +138,9 @@ impl Member {
     /// In what it counts; `None`: it is a program, which may alarm anywhere.
     pub fn unit(&self) -> Option<Unit> {
         match self.detector.measure {
-            Measure::Text(_) => Some(Unit::Chars),
-            Measure::Run(channel, _) => Some(channel.unit()),
-            Measure::Program(_) => None,
+            Measuring::Text(_) => Some(Unit::Chars),
+            Measuring::Run(channel, _) => Some(channel.unit()),
+            Measuring::Program(_) => None,
         }
     }
 
@@ -153,16 +153,16 @@ impl Member {
     /// accept. `None`: it is a [program](Self::program).
     pub fn recipe(&self) -> Option<Recipe> {
         match self.detector.measure {
-            Measure::Text(recipe) | Measure::Run(_, recipe) => Some(recipe(&self.params)),
-            Measure::Program(_) => None,
+            Measuring::Text(recipe) | Measuring::Run(_, recipe) => Some(recipe(&self.params)),
+            Measuring::Program(_) => None,
         }
     }
 
     /// The program that it is, if it is one.
     pub fn program(&self) -> Option<Program> {
         match self.detector.measure {
-            Measure::Text(_) | Measure::Run(..) => None,
-            Measure::Program(program) => Some(program(&self.params)),
+            Measuring::Text(_) | Measuring::Run(..) => None,
+            Measuring::Program(program) => Some(program(&self.params)),
         }
     }
 

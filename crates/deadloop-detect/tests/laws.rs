@@ -4,14 +4,14 @@
 #![allow(clippy::unwrap_used, reason = "in the helpers of tests as in tests")]
 
 use deadloop_detect::{
-    Alarm, Channel, DETECTORS, Detector, Event, Fact, Guard, Measure, Member, Params, Response,
+    Alarm, Channel, DETECTORS, Detector, Event, Fact, Guard, Measuring, Member, Params, Response,
     Sample, Setting, UNIT_CHARS,
 };
 
 /// The detectors that have a meter, with their defaults.
 fn measured() -> Vec<(&'static Detector, Setting)> {
     let all = DETECTORS.iter().copied();
-    let all = all.filter(|d| !matches!(d.measure, Measure::Program(_)));
+    let all = all.filter(|d| !matches!(d.measure, Measuring::Program(_)));
     all.map(|detector| {
         let member = Member {
             response: Response::Stop,
@@ -101,7 +101,7 @@ fn facts_have_a_bound_for_each_threshold_in_the_unit_of_their_channel() {
 #[test]
 fn the_registry_is_whole() {
     for detector in DETECTORS {
-        let program = matches!(detector.measure, Measure::Program(_));
+        let program = matches!(detector.measure, Measuring::Program(_));
         assert!(!detector.about.is_empty(), "{}", detector.name);
         assert_eq!(detector.exactly.is_empty(), program, "{}", detector.name);
         let warns = detector.response == Response::Warn;

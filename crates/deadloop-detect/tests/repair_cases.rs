@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use deadloop_detect::Value;
 use deadloop_detect::repair::{
-    Action, Event, Fault, Gold, Meaning, Replayed, damage_events, judge, judge_arguments,
+    Action, Delivered, Fault, Gold, Meaning, Replayed, damage_events, judge, judge_arguments,
     judge_events,
 };
 use repairing::preset;
@@ -132,21 +132,21 @@ fn what_the_documents_handlers_do_and_what_the_best_variant_does() {
 }
 
 /// A row of events whose texts repeat, and its end mark.
-fn row(ids: bool) -> Vec<Event> {
-    let event = |i: usize| Event {
+fn row(ids: bool) -> Vec<Delivered> {
+    let event = |i: usize| Delivered {
         id: ids.then(|| format!("e{i}")),
         position: Some(i as u64),
         text: ["好", "的", "好"][i % 3].to_owned(),
         done: false,
     };
-    let mark = Event {
+    let mark = Delivered {
         done: true,
-        ..Event::default()
+        ..Delivered::default()
     };
     (0..12).map(event).chain([mark]).collect()
 }
 
-fn mended(name: &str, by: &str, events: &[Event]) -> Replayed {
+fn mended(name: &str, by: &str, events: &[Delivered]) -> Replayed {
     let (repairer, mut params) = preset("replay", name);
     if !by.is_empty() {
         params.set("by", Value::Text(by.into()));

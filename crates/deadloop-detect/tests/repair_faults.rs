@@ -11,7 +11,7 @@ mod repairing;
 use std::collections::BTreeMap;
 
 use deadloop_detect::Value;
-use deadloop_detect::repair::{Fault, Gold, Meaning, Verdict, damage, judge, judge_arguments};
+use deadloop_detect::repair::{Fault, Gold, Meaning, Mended, damage, judge, judge_arguments};
 use repairing::{preset, whole};
 
 const TAGGED: &[&str] = &[
@@ -38,7 +38,7 @@ fn draws() -> impl Iterator<Item = (u64, u8)> {
 }
 
 /// How often each verdict came.
-type Counts = BTreeMap<Verdict, u32>;
+type Counts = BTreeMap<Mended, u32>;
 
 /// The faults of some texts, mended by a preset. `truth`: by which preset the intact text is read; `None`: it
 /// means nothing.
@@ -74,7 +74,7 @@ fn mended(
     counts
 }
 
-fn share(counts: &Counts, verdict: Verdict) -> f64 {
+fn share(counts: &Counts, verdict: Mended) -> f64 {
     let all: u32 = counts.values().sum();
     100.0 * f64::from(counts.get(&verdict).copied().unwrap_or(0)) / f64::from(all.max(1))
 }
@@ -83,8 +83,8 @@ fn share(counts: &Counts, verdict: Verdict) -> f64 {
 fn cell(counts: &Counts) -> String {
     format!(
         "{:.0} / {:.0}",
-        share(counts, Verdict::Recovered),
-        share(counts, Verdict::Wrong)
+        share(counts, Mended::Recovered),
+        share(counts, Mended::Wrong)
     )
 }
 
@@ -130,12 +130,12 @@ fn tags() {
             "| `{fault}` | {} |",
             all.iter().map(cell).collect::<Vec<_>>().join(" | ")
         );
-        let recovered: Vec<f64> = all.iter().map(|c| share(c, Verdict::Recovered)).collect();
+        let recovered: Vec<f64> = all.iter().map(|c| share(c, Mended::Recovered)).collect();
         assert!(
             recovered[2] >= recovered[1] && recovered[1] >= recovered[0],
             "{fault} {recovered:?}"
         );
-        let wrong: Vec<f64> = all.iter().map(|c| share(c, Verdict::Wrong)).collect();
+        let wrong: Vec<f64> = all.iter().map(|c| share(c, Mended::Wrong)).collect();
         assert!(wrong[3] <= wrong[2], "{fault} {wrong:?}");
     }
     for (fault, least) in [(Case, 100.0), (NumberMismatch, 100.0), (Misspelt, 50.0)] {
@@ -148,7 +148,7 @@ fn tags() {
             TAG_MARKS,
         );
         assert!(
-            share(&counts, Verdict::Recovered) >= least,
+            share(&counts, Mended::Recovered) >= least,
             "{fault} {counts:?}"
         );
     }
@@ -161,7 +161,7 @@ fn tags() {
         Some("seed-002-strict"),
         TAG_MARKS,
     );
-    assert_eq!(cut.get(&Verdict::Wrong), None, "{cut:?}");
+    assert_eq!(cut.get(&Mended::Wrong), None, "{cut:?}");
 }
 
 #[test]
@@ -188,7 +188,7 @@ fn thinking() {
             )
         };
         let all: Vec<Counts> = presets.iter().map(of).collect();
-        let recovered = |c: &Counts| format!("{:.0}", share(c, Verdict::Recovered));
+        let recovered = |c: &Counts| format!("{:.0}", share(c, Mended::Recovered));
         println!(
             "| `{fault}` | {} |",
             all.iter().map(recovered).collect::<Vec<_>>().join(" | ")
@@ -197,7 +197,7 @@ fn thinking() {
     for fault in [ThinkMissing, ThinkTwice, ToolInThink] {
         let counts = mended("think", "lenient", fault, THINKING, Some(""), &[]);
         assert!(
-            (share(&counts, Verdict::Recovered) - 100.0).abs() < 1e-9,
+            (share(&counts, Mended::Recovered) - 100.0).abs() < 1e-9,
             "{fault} {counts:?}"
         );
     }
@@ -209,7 +209,7 @@ fn answers_that_are_none() {
         let counts = mended("filter", name, fault, THINKING, None, &[]);
         println!("| `{fault}` | {} |", cell(&counts));
         assert!(
-            share(&counts, Verdict::Recovered) >= 30.0,
+            share(&counts, Mended::Recovered) >= 30.0,
             "{fault} {counts:?}"
         );
     }

@@ -4,7 +4,7 @@
 mod repairing;
 
 use deadloop_detect::repair::{
-    Action, Event, Fault, Gold, Meaning, Replayed, Verdict, damage, damage_events, judge,
+    Action, Delivered, Fault, Gold, Meaning, Mended, Replayed, damage, damage_events, judge,
     judge_arguments, judge_events,
 };
 use proptest::prelude::*;
@@ -72,7 +72,7 @@ fn count(text: &str, mark: &str) -> usize {
     count
 }
 
-fn slow(gold: &Gold, repaired: &Meaning) -> Verdict {
+fn slow(gold: &Gold, repaired: &Meaning) -> Mended {
     let lines = |meaning: &Meaning| meaning.actions.iter().map(line).collect::<Vec<_>>();
     let (truth, given) = (lines(&gold.meaning), lines(repaired));
     let same = gold.meaning.text == repaired.text
@@ -80,27 +80,27 @@ fn slow(gold: &Gold, repaired: &Meaning) -> Verdict {
         && truth == given;
     if !gold.damaged {
         return if same {
-            Verdict::Intact
+            Mended::Intact
         } else {
-            Verdict::FalseRepair
+            Mended::FalseRepair
         };
     }
     if same {
-        return Verdict::Recovered;
+        return Mended::Recovered;
     }
     let times = |all: &[String], one: &String| all.iter().filter(|other| *other == one).count();
     if given
         .iter()
         .any(|one| times(&given, one) > times(&truth, one))
     {
-        return Verdict::Wrong;
+        return Mended::Wrong;
     }
     if gold.marks.iter().any(|mark| {
         !mark.is_empty() && count(&repaired.text, mark) > count(&gold.meaning.text, mark)
     }) {
-        return Verdict::Leaked;
+        return Mended::Leaked;
     }
-    Verdict::Lost
+    Mended::Lost
 }
 
 fn action() -> impl Strategy<Value = Action> {
@@ -188,13 +188,13 @@ fn verdicts() {
             })
             .collect(),
     };
-    assert_eq!(judge(&gold, &with("t", &["1"])), Verdict::Recovered);
-    assert_eq!(judge(&gold, &with("t", &["2"])), Verdict::Wrong);
-    assert_eq!(judge(&gold, &with("t", &["1", "1"])), Verdict::Wrong);
-    assert_eq!(judge(&gold, &with("t</a>", &["1"])), Verdict::Leaked);
-    assert_eq!(judge(&gold, &with("t", &[])), Verdict::Lost);
+    assert_eq!(judge(&gold, &with("t", &["1"])), Mended::Recovered);
+    assert_eq!(judge(&gold, &with("t", &["2"])), Mended::Wrong);
+    assert_eq!(judge(&gold, &with("t", &["1", "1"])), Mended::Wrong);
+    assert_eq!(judge(&gold, &with("t</a>", &["1"])), Mended::Leaked);
+    assert_eq!(judge(&gold, &with("t", &[])), Mended::Lost);
     assert_eq!(
-        Verdict::ALL.map(Verdict::name).join(" "),
+        Mended::ALL.map(Mended::name).join(" "),
         "recovered wrong lost leaked false-repair intact"
     );
 }
@@ -228,17 +228,17 @@ fn arguments() {
     assert_eq!(is("{"), (false, false, false, false));
 }
 
-fn events(count: usize) -> Vec<Event> {
-    let event = |i: usize| Event {
+fn events(count: usize) -> Vec<Delivered> {
+    let event = |i: usize| Delivered {
         id: Some(i.to_string()),
         position: Some(i as u64),
         text: format!("part {}", i % 3),
         done: false,
     };
-    let mut events: Vec<Event> = (0..count).map(event).collect();
-    events.push(Event {
+    let mut events: Vec<Delivered> = (0..count).map(event).collect();
+    events.push(Delivered {
         done: true,
-        ..Event::default()
+        ..Delivered::default()
     });
     events
 }

@@ -4,7 +4,7 @@
 
 mod repairing;
 
-use deadloop_detect::repair::{Event, MOST_DEEP, Make, Pieces, REPAIRERS, Repairer, delay};
+use deadloop_detect::repair::{Delivered, MOST_DEEP, Make, Pieces, REPAIRERS, Repairer, delay};
 use deadloop_detect::{Mark, Params, Value};
 use proptest::prelude::*;
 use repairing::{below, preset, settings, streamed, text};
@@ -211,22 +211,22 @@ proptest! {
         let (repairer, params) = preset("replay", "in-order");
         let mut state = seed;
         // Delivered in any order, some of them twice, the mark anywhere.
-        let mut events: Vec<Event> = (0..count).map(event).collect();
+        let mut events: Vec<Delivered> = (0..count).map(event).collect();
         (0..3).for_each(|_| events.push(event(below(&mut state, count))));
-        events.push(Event { done: true, ..Event::default() });
+        events.push(Delivered { done: true, ..Delivered::default() });
         for i in 0..events.len() {
             let j = below(&mut state, events.len());
             events.swap(i, j);
         }
         let given = delivered(repairer, &params, &events);
-        let mut expected: Vec<Event> = (0..count).map(event).collect();
-        expected.push(Event { done: true, ..Event::default() });
+        let mut expected: Vec<Delivered> = (0..count).map(event).collect();
+        expected.push(Delivered { done: true, ..Delivered::default() });
         prop_assert_eq!(given, expected);
     }
 }
 
-fn event(place: usize) -> Event {
-    Event {
+fn event(place: usize) -> Delivered {
+    Delivered {
         id: Some(format!("e{place}")),
         position: Some(place as u64),
         text: format!("part {place}"),
@@ -234,7 +234,7 @@ fn event(place: usize) -> Event {
     }
 }
 
-fn delivered(repairer: &Repairer, params: &Params, events: &[Event]) -> Vec<Event> {
+fn delivered(repairer: &Repairer, params: &Params, events: &[Delivered]) -> Vec<Delivered> {
     let mut machine = repairer.events(params).unwrap();
     let mut given = Vec::new();
     events

@@ -4,7 +4,7 @@
 mod repairing;
 
 use deadloop_detect::Value;
-use deadloop_detect::repair::{Event, Make, Pieces, REPAIRERS};
+use deadloop_detect::repair::{Delivered, Make, Pieces, REPAIRERS};
 use peak_alloc::PeakAlloc;
 use repairing::settings;
 
@@ -67,7 +67,7 @@ fn a_replay_remembers_its_window() {
         let mut machine = repairer.events(&params).unwrap();
         for i in 0..20_000_u64 {
             // Every other place is missing.
-            let event = Event {
+            let event = Delivered {
                 id: Some(i.to_string()),
                 position: Some(2 * i + 1),
                 text: i.to_string(),

@@ -3,7 +3,7 @@
 
 #![allow(clippy::unwrap_used)]
 
-use deadloop_detect::{Arguments, Channel, DETECTORS, Event, Guard, Measure, Settings, presets};
+use deadloop_detect::{Arguments, Channel, DETECTORS, Event, Guard, Measuring, Settings, presets};
 use peak_alloc::PeakAlloc;
 
 #[global_allocator]
@@ -58,7 +58,7 @@ fn held(settings: &str) -> (usize, usize) {
 #[test]
 fn a_run_holds_less_than_a_megabyte_however_long_it_is() {
     for detector in DETECTORS {
-        let Measure::Run(..) = detector.measure else {
+        let Measuring::Run(..) = detector.measure else {
             continue;
         };
         let name = detector.name;

@@ -3,7 +3,7 @@
 use deadloop_corpus::{StreamFormat, StreamReader};
 use deadloop_detect::{Alarm, Guard};
 
-use crate::Options;
+use crate::ProxyOptions;
 use crate::ending::Ending;
 
 /// The longest line whose fields an ending repeats, in bytes: the chunk of a stream is far shorter.
@@ -11,7 +11,7 @@ const LONGEST: usize = 64 << 10;
 
 /// One response under watch.
 pub(crate) struct Judge<'a> {
-    options: &'a Options,
+    options: &'a ProxyOptions,
     guard: Guard,
     reader: StreamReader,
     model: String,
@@ -30,7 +30,7 @@ pub(crate) enum Verdict {
 
 impl<'a> Judge<'a> {
     /// `format` as the response's content type says.
-    pub(crate) fn new(options: &'a Options, format: StreamFormat) -> Self {
+    pub(crate) fn new(options: &'a ProxyOptions, format: StreamFormat) -> Self {
         let model = "unknown".to_owned();
         let think = options.think.options(&model);
         let rules = options.think.clone();

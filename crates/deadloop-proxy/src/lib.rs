@@ -38,7 +38,7 @@ pub use upstream::{Upstream, UpstreamError};
 pub type Tell = Box<dyn Fn(&str, &Alarm) + Send + Sync>;
 
 /// What stands between clients and a server.
-pub struct Options {
+pub struct ProxyOptions {
     /// Where requests go.
     pub upstream: Upstream,
     /// The guards of all models.
@@ -62,7 +62,7 @@ pub struct Proxy {
 
 /// What all connections have in common.
 pub(crate) struct Shared {
-    pub(crate) options: Options,
+    pub(crate) options: ProxyOptions,
     pub(crate) metrics: Metrics,
     stopping: AtomicBool,
 }
@@ -95,7 +95,7 @@ impl Proxy {
     ///
     /// # Errors
     /// The address cannot be listened at.
-    pub fn bind(listen: &str, options: Options) -> io::Result<Self> {
+    pub fn bind(listen: &str, options: ProxyOptions) -> io::Result<Self> {
         let shared = Shared {
             options,
             metrics: Metrics::default(),

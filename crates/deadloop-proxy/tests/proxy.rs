@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 
 use deadloop_corpus::ThinkRules;
 use deadloop_detect::{Guards, RECOMMENDED, Settings};
-use deadloop_proxy::{Options, Proxy, Stopper};
+use deadloop_proxy::{ProxyOptions, Proxy, Stopper};
 
 /// A server; what it does with a request is the test's.
 fn server(serve: impl Fn(String, Vec<u8>, TcpStream) + Send + Sync + 'static) -> SocketAddr {
@@ -94,7 +94,7 @@ fn proxy(upstream: SocketAddr) -> Running {
 
 fn proxy_with(upstream: SocketAddr, most: usize, grace: Duration) -> Running {
     let settings = Settings::parse(RECOMMENDED).unwrap();
-    let options = Options {
+    let options = ProxyOptions {
         upstream: format!("http://{upstream}").parse().unwrap(),
         guards: Guards::new(&settings).unwrap(),
         think: ThinkRules::default(),

@@ -1,6 +1,6 @@
 //! [`Block`]: the settings that share all structural parameters, and their axes.
 
-use deadloop_detect::{Channel, Response, Setting, Side, Threshold, Value};
+use deadloop_detect::{Channel, Response, Setting, Threshold, ThresholdSide, Value};
 
 use crate::grid::Grid;
 use crate::readings::Sources;
@@ -51,8 +51,8 @@ impl Axis {
         let accepts = |n: &i64| self.threshold.accepts(*n, bound);
         let n = self.numbers.len();
         let (from, to) = match self.threshold.side {
-            Side::AtMost => (0, self.numbers.partition_point(accepts)),
-            Side::AtLeast => (self.numbers.partition_point(|v| !accepts(v)), n),
+            ThresholdSide::AtMost => (0, self.numbers.partition_point(accepts)),
+            ThresholdSide::AtLeast => (self.numbers.partition_point(|v| !accepts(v)), n),
         };
         narrow(from)..narrow(to)
     }
@@ -157,16 +157,16 @@ impl Block {
 
     /// The setting with the loosest value along every axis.
     pub(crate) fn loosest(&self) -> Setting {
-        self.extreme(Side::AtMost)
+        self.extreme(ThresholdSide::AtMost)
     }
 
     /// The setting with the strictest value along every axis.
     pub(crate) fn strictest(&self) -> Setting {
-        self.extreme(Side::AtLeast)
+        self.extreme(ThresholdSide::AtLeast)
     }
 
     /// The setting with the first value of each axis on this side, and the last of the others.
-    fn extreme(&self, first: Side) -> Setting {
+    fn extreme(&self, first: ThresholdSide) -> Setting {
         let end = |axis: &Axis| match axis.threshold.side == first {
             true => 0,
             false => axis.len().saturating_sub(1),

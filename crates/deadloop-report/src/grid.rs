@@ -1,6 +1,6 @@
 //! The scores of a sweep seen along its parameters.
 
-use crate::data::{ReportData, Role, Score, Setting, member, short};
+use crate::data::{ReportData, Role, Score, SettingRow, member, short};
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -46,7 +46,7 @@ impl<'d> Grid<'d> {
     pub(crate) fn of(data: &'d ReportData) -> Option<Self> {
         let family = family(data)?;
         let cells = data.settings.iter().filter(|one| one.role == Role::Cell);
-        let cells: Vec<&Setting> = cells.filter(|cell| has(cell, &family)).collect();
+        let cells: Vec<&SettingRow> = cells.filter(|cell| has(cell, &family)).collect();
         let dimensions: Vec<_> = (0..data.parameters.len())
             .filter_map(|param| dimension(data, &cells, param))
             .collect();
@@ -171,13 +171,13 @@ impl<'d> Grid<'d> {
 }
 
 /// Whether a setting has the parameters of a family, and no others.
-fn has(setting: &Setting, family: &[bool]) -> bool {
+fn has(setting: &SettingRow, family: &[bool]) -> bool {
     let there = setting.params.iter().map(Option::is_some);
     setting.params.len() == family.len() && there.eq(family.iter().copied())
 }
 
 /// Which parameters a setting has.
-fn mask(setting: &Setting) -> Vec<bool> {
+fn mask(setting: &SettingRow) -> Vec<bool> {
     setting.params.iter().map(Option::is_some).collect()
 }
 
@@ -211,7 +211,7 @@ fn add(families: &mut BTreeMap<Vec<bool>, usize>, some: Option<(Vec<bool>, usize
 
 fn dimension<'d>(
     data: &'d ReportData,
-    cells: &[&'d Setting],
+    cells: &[&'d SettingRow],
     param: usize,
 ) -> Option<Dimension<'d>> {
     let mut values: Vec<&str> = Vec::new();

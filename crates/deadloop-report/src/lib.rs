@@ -42,15 +42,15 @@ mod tables;
 mod visible;
 mod write;
 
-pub use charts::{CHARTS, Chart, Entry, Layouts, draw_all};
+pub use charts::{CHARTS, Chart, ChartEntry, Layouts, draw_all};
 pub use data::{
-    ALL_MODELS, Became, BesideFloor, Board, By, Choice, Column, Comparison, Counted, Difference,
-    Flip, Gate, Objective, Outcome, ReportData, Role, Run, Score, Setting, Side, Supported,
-    Verdict, embedded_counts,
+    ALL_MODELS, Became, BesideFloor, Board, By, ChoiceRow, Column, ComparedResults, Counted,
+    Difference, FlipRow, GateRow, Objective, OutcomeRow, ReportData, Role, RunInfo, Score,
+    SettingRow, SideRow, SupportedRow, Verdict, embedded_counts,
 };
 pub use draw::{DrawError, NoFont};
 pub use load::{LoadError, load};
-pub use numbers::Interval;
+pub use numbers::Estimate;
 pub use page::{PageError, Pages, pages};
 pub use points::Column as ChartColumn;
 pub use repairs::{

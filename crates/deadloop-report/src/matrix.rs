@@ -4,7 +4,7 @@
 //! Bounded: guards and transcripts past the budgets are left out and counted, those on which the guards agree first.
 
 use crate::board::packed;
-use crate::data::{Outcome, ReportData, Verdict};
+use crate::data::{OutcomeRow, ReportData, Verdict};
 use crate::series::series;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -51,7 +51,7 @@ pub(crate) fn embedded(data: &ReportData) -> std::io::Result<Option<String>> {
     if list.len() < 2 {
         return Ok(None);
     }
-    let columns: Vec<&[&Outcome]> = list.iter().map(|one| one.rows.as_slice()).collect();
+    let columns: Vec<&[&OutcomeRow]> = list.iter().map(|one| one.rows.as_slice()).collect();
     let mut rows = rows(&columns);
     let all = rows.rows.len();
     rows.rows.truncate(ROWS);
@@ -75,8 +75,8 @@ pub(crate) fn embedded(data: &ReportData) -> std::io::Result<Option<String>> {
     Ok(Some(json.replace('<', "\\u003c")))
 }
 
-fn rows<'d>(columns: &[&[&'d Outcome]]) -> Rows<'d> {
-    let mut by_id: BTreeMap<&str, Vec<Option<&Outcome>>> = BTreeMap::new();
+fn rows<'d>(columns: &[&[&'d OutcomeRow]]) -> Rows<'d> {
+    let mut by_id: BTreeMap<&str, Vec<Option<&OutcomeRow>>> = BTreeMap::new();
     for (at, column) in columns.iter().enumerate() {
         for row in *column {
             let cells = by_id.entry(row.transcript.as_str());
@@ -96,7 +96,7 @@ fn rows<'d>(columns: &[&[&'d Outcome]]) -> Rows<'d> {
         let kind = number(&mut out.kinds, kind.unwrap_or_default());
         let letters = cells.iter().map(|row| letter(*row)).collect();
         let alarm =
-            |row: &Option<&Outcome>| row.and_then(|row| row.alarm_at).map_or(0, |at| at + 1);
+            |row: &Option<&OutcomeRow>| row.and_then(|row| row.alarm_at).map_or(0, |at| at + 1);
         let alarms = cells.iter().map(alarm).collect();
         out.rows.push((id, model, kind, onset, letters, alarms));
     }
@@ -104,8 +104,8 @@ fn rows<'d>(columns: &[&[&'d Outcome]]) -> Rows<'d> {
 }
 
 /// Whether two guards judge a transcript otherwise; without a label, whether only some would cut it.
-fn differ(cells: &[Option<&Outcome>]) -> bool {
-    let judged = |row: &&Outcome| {
+fn differ(cells: &[Option<&OutcomeRow>]) -> bool {
+    let judged = |row: &&OutcomeRow| {
         (
             row.verdict,
             row.verdict == Verdict::Unlabelled && row.alarm_at.is_some(),
@@ -117,8 +117,8 @@ fn differ(cells: &[Option<&Outcome>]) -> bool {
 }
 
 /// The place of a verdict as a letter.
-fn letter(row: Option<&Outcome>) -> char {
-    let place = |row: &Outcome| Verdict::ALL.iter().position(|one| *one == row.verdict);
+fn letter(row: Option<&OutcomeRow>) -> char {
+    let place = |row: &OutcomeRow| Verdict::ALL.iter().position(|one| *one == row.verdict);
     let place = row.and_then(place).and_then(|at| u8::try_from(at).ok());
     place.map_or('-', |at| char::from(b'a' + at))
 }
@@ -135,8 +135,8 @@ fn number(names: &mut Vec<String>, name: &str) -> usize {
 mod tests {
     use super::*;
 
-    fn outcome(id: &str, verdict: Verdict, alarm_at: Option<u64>) -> Outcome {
-        Outcome {
+    fn outcome(id: &str, verdict: Verdict, alarm_at: Option<u64>) -> OutcomeRow {
+        OutcomeRow {
             transcript: id.into(),
             model: "m".into(),
             setting: 0,

@@ -6,7 +6,7 @@ use deadloop_score::{Measure, Unit};
 
 /// A point estimate with its interval; each part may be undefined.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Interval {
+pub struct Estimate {
     /// The estimate.
     pub value: Option<f64>,
     /// The lower end of its 95 % interval.
@@ -149,7 +149,7 @@ fn with_sign<const OF: u8>(value: Option<f64>) -> String {
 }
 
 /// `12 %–19 %` style range of two written ends; `n/a` where one is undefined.
-pub(crate) fn range(interval: Interval, write: fn(Option<f64>) -> String) -> String {
+pub(crate) fn range(interval: Estimate, write: fn(Option<f64>) -> String) -> String {
     match (interval.low, interval.high) {
         (Some(_), Some(_)) => format!(
             "{}–{}",
@@ -161,8 +161,8 @@ pub(crate) fn range(interval: Interval, write: fn(Option<f64>) -> String) -> Str
 }
 
 /// Wilson's 95 % interval of `hits` of `of`; undefined where `of` is 0.
-pub(crate) fn wilson(hits: u64, of: u64) -> Interval {
-    deadloop_score::wilson(hits, of).map_or_else(Interval::default, |ends| Interval {
+pub(crate) fn wilson(hits: u64, of: u64) -> Estimate {
+    deadloop_score::wilson(hits, of).map_or_else(Estimate::default, |ends| Estimate {
         value: Some(hits as f64 / of as f64),
         low: Some(ends.lo),
         high: Some(ends.hi),
@@ -180,7 +180,7 @@ mod tests {
             ("n/a".into(), "n/a".into(), "n/a".into())
         );
         assert_eq!(chars(Some(f64::INFINITY)), "never");
-        assert_eq!(wilson(0, 0), Interval::default());
+        assert_eq!(wilson(0, 0), Estimate::default());
     }
 
     #[test]

@@ -140,7 +140,7 @@ pub fn pages(data: &ReportData, charts: &[Chart]) -> Result<Pages, PageError> {
 fn content<'d>(data: &'d ReportData, charts: &'d [Chart]) -> std::io::Result<Content<'d>> {
     let drawn = charts.iter().filter_map(|chart| {
         let layouts = chart.drawn.as_ref()?;
-        let crate::charts::Entry {
+        let crate::charts::ChartEntry {
             name,
             title,
             reading,

@@ -3,7 +3,7 @@
 //! A chart's draw function makes them from what it has just drawn, so that the two cannot part.
 
 use crate::data::ReportData;
-use crate::numbers::Interval;
+use crate::numbers::Estimate;
 use deadloop_score::Cell;
 
 /// A column: its name, as in scores.csv where the number is from there, and what it means.
@@ -31,6 +31,6 @@ pub(crate) fn setting(data: &ReportData, at: usize) -> [Cell; 2] {
 }
 
 /// An estimate and the ends of its interval.
-pub(crate) fn ends(interval: Interval) -> [Cell; 3] {
+pub(crate) fn ends(interval: Estimate) -> [Cell; 3] {
     [interval.value, interval.low, interval.high].map(Cell::Float)
 }

@@ -1,8 +1,8 @@
 //! What outcomes are compared by: a few named series of rows, and their recall by bucket.
 
-use crate::data::{ALL_MODELS, Choice, Outcome, ReportData, Role, Verdict};
+use crate::data::{ALL_MODELS, ChoiceRow, OutcomeRow, ReportData, Role, Verdict};
 use crate::look::Look;
-use crate::numbers::{Interval, wilson};
+use crate::numbers::{Estimate, wilson};
 use deadloop_score::replay::detect::Kind;
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ pub(crate) struct Series<'d> {
     /// How it looks.
     pub(crate) look: Look,
     /// Its rows.
-    pub(crate) rows: Vec<&'d Outcome>,
+    pub(crate) rows: Vec<&'d OutcomeRow>,
 }
 
 /// What is in use first, then what ships (each model with its own) or else the candidate, then the other named settings
@@ -60,7 +60,7 @@ pub(crate) fn series(data: &ReportData, limit: usize) -> Vec<Series<'_>> {
 /// The rows that `settings.toml` would have given, each model seen through its own setting; where nothing ships, those
 /// of the candidate.
 fn chosen(data: &ReportData) -> Option<Series<'_>> {
-    let own = |choice: &Choice| match data.ships() {
+    let own = |choice: &ChoiceRow| match data.ships() {
         true => choice.setting,
         false => data.candidate(),
     };
@@ -70,7 +70,7 @@ fn chosen(data: &ReportData) -> Option<Series<'_>> {
         .filter_map(|choice| Some((choice.model.as_str(), own(choice)?)))
         .collect();
     let pooled = held.get(ALL_MODELS);
-    let matches = |row: &&Outcome| held.get(row.model.as_str()).or(pooled) == Some(&row.setting);
+    let matches = |row: &&OutcomeRow| held.get(row.model.as_str()).or(pooled) == Some(&row.setting);
     let rows = data.outcomes.iter().filter(matches).collect();
     let single = held.values().all(|setting| Some(setting) == pooled);
     let name = match (data.ships(), single) {
@@ -104,7 +104,7 @@ impl Series<'_> {
     }
 
     /// Recall of the loops for which `which` holds.
-    pub(crate) fn recall(&self, which: impl Fn(&Outcome) -> bool) -> Part {
+    pub(crate) fn recall(&self, which: impl Fn(&OutcomeRow) -> bool) -> Part {
         let loops = self.rows.iter().filter(|row| row.is_loop() && which(row));
         loops.fold(Part::default(), |part, row| Part {
             hits: part.hits + u64::from(row.verdict == Verdict::Hit),
@@ -124,7 +124,7 @@ pub(crate) struct Part {
 
 impl Part {
     /// The share with Wilson's interval.
-    pub(crate) fn share(self) -> Interval {
+    pub(crate) fn share(self) -> Estimate {
         wilson(self.hits, self.of)
     }
 }
@@ -147,7 +147,7 @@ pub(crate) struct Breakdown {
     /// Names of the parts.
     pub(crate) parts: Vec<String>,
     /// Index of a row's part.
-    of: fn(&Outcome, &[String]) -> Option<usize>,
+    of: fn(&OutcomeRow, &[String]) -> Option<usize>,
 }
 
 impl Breakdown {

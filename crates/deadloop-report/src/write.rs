@@ -1,7 +1,7 @@
 //! The report's files, each written beside its name and renamed, so that a kill leaves no half of one.
 
 use crate::charts::{Chart, draw_all};
-use crate::data::{Comparison, ReportData};
+use crate::data::{ComparedResults, ReportData};
 use crate::draw::{DrawError, Fonts, NoFont};
 use crate::drill::redact;
 use crate::load::{LoadError, load};
@@ -73,7 +73,7 @@ pub fn render(dir: &Path, options: &Options) -> Result<Report, ReportError> {
 }
 
 /// What `deadloop compare` wrote.
-fn comparison(path: &Path) -> Result<Comparison, LoadError> {
+fn comparison(path: &Path) -> Result<ComparedResults, LoadError> {
     let missing = || FileError::at(path, "is not there; expected what deadloop compare wrote");
     let text = read_text_if_named(path)?.ok_or_else(missing)?;
     let wrong = |e: serde_json::Error| {

@@ -8,7 +8,7 @@ use deadloop_report::{
     ALL_MODELS, Chart, Pages, ReportData, Role, draw_all, embedded_counts, pages, write,
 };
 use deadloop_score::measure::{DELAY, FA_PER_MCHAR, RECALL, SAVED};
-use deadloop_score::{Constraint, Count, Interval, MEASURES, Ruling};
+use deadloop_score::{Constraint, Count, Estimate, MEASURES, Ruling};
 use std::collections::{BTreeMap, BTreeSet};
 
 fn all() -> Vec<(&'static str, ReportData)> {
@@ -340,7 +340,7 @@ fn a_floor_that_spares_more_is_named_beyond_the_interval_alone() {
         .iter_mut()
         .find(|one| one.floor == "never")
         .unwrap();
-    one.below = Some(Interval {
+    one.below = Some(Estimate {
         lo: -900.0,
         hi: 12.0,
     });
@@ -350,7 +350,7 @@ fn a_floor_that_spares_more_is_named_beyond_the_interval_alone() {
         .iter_mut()
         .find(|one| one.floor == "never")
         .unwrap();
-    one.below = Some(Interval {
+    one.below = Some(Estimate {
         lo: -900.0,
         hi: -12.0,
     });
@@ -449,7 +449,7 @@ fn a_budget_leads_with_what_the_clean_text_supports() {
         score.tally[Count::LoopChars] = 0;
         score.meets = score.setting > 500;
     }
-    let row = |what: &str, setting, bound, holds| deadloop_report::Supported {
+    let row = |what: &str, setting, bound, holds| deadloop_report::SupportedRow {
         model: ALL_MODELS.into(),
         what: what.into(),
         setting,
@@ -517,7 +517,8 @@ fn a_sweep_names_and_shows_its_best_setting() {
 fn who_fired_first_is_told_of_settings_with_several_members() {
     let mut data = fixture::replay();
     assert!(!drawn(&data).1.markdown.contains("Who fired first"));
-    let second = |row: &&mut deadloop_report::Outcome| row.setting == 1 && row.detector.is_some();
+    let second =
+        |row: &&mut deadloop_report::OutcomeRow| row.setting == 1 && row.detector.is_some();
     let mut alarms = data.outcomes.iter_mut().filter(second);
     alarms.next().unwrap().detector = Some("periodic".into());
     let (_, pages) = drawn(&data);
@@ -561,7 +562,7 @@ fn many_models_are_folded_away() {
     let mut data = fixture::tune();
     let few = data.choices.last().unwrap().clone();
     data.choices
-        .extend((0..1500).map(|n| deadloop_report::Choice {
+        .extend((0..1500).map(|n| deadloop_report::ChoiceRow {
             model: format!("model-{n}"),
             ..few.clone()
         }));

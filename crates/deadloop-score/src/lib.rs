@@ -36,14 +36,14 @@ mod scores;
 mod tally;
 mod truth;
 
-pub use choose::advice::{Advice, Changed, Level, Price, Ruling, Run, Ship};
+pub use choose::advice::{Advice, Changed, Level, Price, Ruling, RunFigures, Ship};
 pub use choose::calibrate::{Calibration, Supported, calibrate};
 pub use choose::choices::{Choice, Choices, Why};
 pub use choose::duel::Figures;
 pub use choose::folds::folds;
 pub use choose::options::ChooseOptions;
-pub use choose::pooling::{BetaBinomial, Borrowing, GammaPoisson, Sizes};
-pub use choose::structures::{Drawing, Drawn, draw_structures, race};
+pub use choose::pooling::{BetaBinomial, Borrowing, GammaPoisson, GroupSizes};
+pub use choose::structures::{Drawing, DrawnStructures, draw_structures, race};
 pub use choose::words::told;
 pub use choose::{NoCandidates, changes, choose};
 pub use compare::{
@@ -81,11 +81,13 @@ pub use intervals::{
     bootstrap, clopper_pearson, poisson, poisson_lower, poisson_upper, proportion_lower,
     proportion_upper, wilson,
 };
-pub use judge::{At, Consistency, Floor, JudgeOptions, Outcome, Transient, Verdict, Watch, judge};
+pub use judge::{
+    At, Consistency, Floor, JudgeOptions, Outcome, ReadChannels, Transient, Verdict, judge,
+};
 pub use measure::{
     GoalError, MEASURES, Measure, Metric, Unit, WITHINS, Worth, measures, metric, wrong_rate,
 };
-pub use pareto::{Point, front};
+pub use pareto::{FrontPoint, front};
 pub use pinned::{Expect, Fired, Marks, Pinned, Subject, parse_pinned};
 pub use repairs::{
     Candidate, Judged, RepairChoice, RepairRuling, RepairTally, best, choose_repair,

@@ -7,7 +7,7 @@ use crate::tally::Tally;
 
 /// What a setting is compared by: more recall, fewer false alarms, less delay.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Point {
+pub struct FrontPoint {
     /// The setting's number in the plan.
     pub cell: usize,
     /// Its recall.
@@ -18,7 +18,7 @@ pub struct Point {
     pub delay: f64,
 }
 
-impl Point {
+impl FrontPoint {
     /// The point of a tally; `None` where one of the three is n/a.
     pub fn of(cell: usize, tally: &Tally) -> Option<Self> {
         // None of the three depends on what errors cost.
@@ -36,8 +36,8 @@ impl Point {
 /// Points that are equal in all three stay together. In the order of their cells.
 ///
 /// Cost: sorting; then each point is compared with a staircase of those with no less recall.
-pub fn front(points: &[Point]) -> Vec<Point> {
-    let mut order: Vec<&Point> = points.iter().collect();
+pub fn front(points: &[FrontPoint]) -> Vec<FrontPoint> {
+    let mut order: Vec<&FrontPoint> = points.iter().collect();
     order.sort_by(|a, b| {
         let recall = b.recall.total_cmp(&a.recall);
         let false_alarms = recall.then(a.fa_per_mchar.total_cmp(&b.fa_per_mchar));
@@ -46,9 +46,9 @@ pub fn front(points: &[Point]) -> Vec<Point> {
             .then(a.cell.cmp(&b.cell))
     });
     let mut stairs = Staircase::default();
-    let mut kept: Vec<Point> = Vec::new();
+    let mut kept: Vec<FrontPoint> = Vec::new();
     for point in order {
-        let same = |p: &Point| {
+        let same = |p: &FrontPoint| {
             (p.recall, p.fa_per_mchar, p.delay) == (point.recall, point.fa_per_mchar, point.delay)
         };
         if kept.last().is_some_and(same) || stairs.admits(point) {
@@ -66,12 +66,12 @@ pub fn front(points: &[Point]) -> Vec<Point> {
 struct Staircase(BTreeMap<u64, f64>);
 
 impl Staircase {
-    fn admits(&self, point: &Point) -> bool {
+    fn admits(&self, point: &FrontPoint) -> bool {
         let below = self.0.range(..=point.fa_per_mchar.to_bits()).next_back();
         below.is_none_or(|(_, delay)| point.delay < *delay)
     }
 
-    fn add(&mut self, point: &Point) {
+    fn add(&mut self, point: &FrontPoint) {
         let key = point.fa_per_mchar.to_bits();
         let beaten = self
             .0
@@ -91,8 +91,8 @@ mod tests {
     use proptest::prelude::*;
 
     /// The slow twin.
-    fn slow(points: &[Point]) -> Vec<Point> {
-        let beats = |a: &Point, b: &Point| {
+    fn slow(points: &[FrontPoint]) -> Vec<FrontPoint> {
+        let beats = |a: &FrontPoint, b: &FrontPoint| {
             let no_worse =
                 a.recall >= b.recall && a.fa_per_mchar <= b.fa_per_mchar && a.delay <= b.delay;
             no_worse && (a.recall, a.fa_per_mchar, a.delay) != (b.recall, b.fa_per_mchar, b.delay)
@@ -107,7 +107,7 @@ mod tests {
     proptest! {
         #[test]
         fn the_front_is_what_nothing_beats(raw in prop::collection::vec((0_u8..6, 0_u8..6, 0_u8..6), 0..40)) {
-            let points: Vec<Point> = raw.iter().enumerate().map(|(cell, (r, f, d))| Point {
+            let points: Vec<FrontPoint> = raw.iter().enumerate().map(|(cell, (r, f, d))| FrontPoint {
                 cell, recall: f64::from(*r), fa_per_mchar: f64::from(*f), delay: f64::from(*d),
             }).collect();
             prop_assert_eq!(front(&points), slow(&points));

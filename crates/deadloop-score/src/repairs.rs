@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use deadloop_replay::detect::repair::Verdict;
+use deadloop_replay::detect::repair::Mended;
 
 use crate::compare::mcnemar;
 
@@ -16,32 +16,32 @@ pub struct Judged {
     /// Which stream, among all.
     pub stream: usize,
     /// The verdict.
-    pub verdict: Verdict,
+    pub verdict: Mended,
 }
 
 /// Counts that add, of one variant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RepairTally {
-    /// Streams of each verdict, in the order of [`Verdict::ALL`].
+    /// Streams of each verdict, in the order of [`Mended::ALL`].
     pub counts: [u64; 6],
 }
 
 impl RepairTally {
     /// Counts one more.
-    pub fn add(&mut self, verdict: Verdict) {
-        let at = Verdict::ALL.iter().position(|v| *v == verdict);
+    pub fn add(&mut self, verdict: Mended) {
+        let at = Mended::ALL.iter().position(|v| *v == verdict);
         self.counts[at.unwrap_or(0)] += 1;
     }
 
     /// How often a verdict came.
-    pub fn of(&self, verdict: Verdict) -> u64 {
-        let at = Verdict::ALL.iter().position(|v| *v == verdict);
+    pub fn of(&self, verdict: Mended) -> u64 {
+        let at = Mended::ALL.iter().position(|v| *v == verdict);
         self.counts[at.unwrap_or(0)]
     }
 
     /// Streams that were damaged.
     pub fn damaged(&self) -> u64 {
-        use Verdict::{Leaked, Lost, Recovered, Wrong};
+        use Mended::{Leaked, Lost, Recovered, Wrong};
         [Recovered, Wrong, Lost, Leaked]
             .iter()
             .map(|v| self.of(*v))
@@ -50,12 +50,12 @@ impl RepairTally {
 
     /// Streams that were intact.
     pub fn intact(&self) -> u64 {
-        self.of(Verdict::Intact) + self.of(Verdict::FalseRepair)
+        self.of(Mended::Intact) + self.of(Mended::FalseRepair)
     }
 
     /// The share of the damaged streams that came out wrong; 0 of none.
     pub fn wrong_share(&self) -> f64 {
-        share(self.of(Verdict::Wrong), self.damaged())
+        share(self.of(Mended::Wrong), self.damaged())
     }
 
     /// Whether its estimate is within a limit on wrong ones, a share.
@@ -66,10 +66,10 @@ impl RepairTally {
     /// What is better comes first: more recovered, fewer false repairs, fewer wrong, fewer leaked.
     fn order(&self) -> [u64; 4] {
         [
-            u64::MAX - self.of(Verdict::Recovered),
-            self.of(Verdict::FalseRepair),
-            self.of(Verdict::Wrong),
-            self.of(Verdict::Leaked),
+            u64::MAX - self.of(Mended::Recovered),
+            self.of(Mended::FalseRepair),
+            self.of(Mended::Wrong),
+            self.of(Mended::Leaked),
         ]
     }
 }
@@ -183,13 +183,12 @@ pub fn choose_repair(
         _ => 1.0,
     };
     let chosen = found.map(|(candidate, tally)| (candidate.variant, tally));
-    let more = chosen.is_some_and(|(_, tally)| {
-        tally.of(Verdict::Recovered) > tally_in_use.of(Verdict::Recovered)
-    });
+    let more = chosen
+        .is_some_and(|(_, tally)| tally.of(Mended::Recovered) > tally_in_use.of(Mended::Recovered));
     let ruling = match (&chosen, &held_out) {
         _ if tally_in_use.damaged() < LEAST || there.len() < 2 => RepairRuling::Collect,
         (None, _) => RepairRuling::None,
-        (Some((_, tally)), _) if tally.of(Verdict::Recovered) == 0 => RepairRuling::None,
+        (Some((_, tally)), _) if tally.of(Mended::Recovered) == 0 => RepairRuling::None,
         _ if !more || p >= SURE => RepairRuling::Keep,
         (_, Some(out)) if !out.within(limit) => RepairRuling::Decide,
         _ => RepairRuling::Ship,
@@ -233,7 +232,7 @@ fn held_out(
 }
 
 fn difference(a: &Candidate, b: &Candidate) -> f64 {
-    let recovered = |judged: &Judged| judged.verdict == Verdict::Recovered;
+    let recovered = |judged: &Judged| judged.verdict == Mended::Recovered;
     let (mut only_a, mut only_b) = (0, 0);
     for (a, b) in a.judged.iter().zip(&b.judged) {
         match (recovered(a), recovered(b)) {
@@ -249,7 +248,7 @@ fn difference(a: &Candidate, b: &Candidate) -> f64 {
 mod tests {
     use super::*;
 
-    fn candidate(variant: usize, verdicts: &[Verdict]) -> Candidate {
+    fn candidate(variant: usize, verdicts: &[Mended]) -> Candidate {
         let judged = verdicts.iter().enumerate();
         Candidate {
             variant,
@@ -262,13 +261,13 @@ mod tests {
         }
     }
 
-    fn many(parts: &[(Verdict, usize)]) -> Vec<Verdict> {
+    fn many(parts: &[(Mended, usize)]) -> Vec<Mended> {
         parts.iter().flat_map(|(v, n)| vec![*v; *n]).collect()
     }
 
     #[test]
     fn the_limit_comes_before_what_is_recovered() {
-        use Verdict::{Intact, Lost, Recovered, Wrong};
+        use Mended::{Intact, Lost, Recovered, Wrong};
         let idle = candidate(0, &many(&[(Lost, 40), (Intact, 10)]));
         // Wrong on streams of every group, so that no fold takes it.
         let bold = candidate(1, &many(&[(Recovered, 30), (Wrong, 10), (Intact, 10)]));
@@ -295,7 +294,7 @@ mod tests {
 
     #[test]
     fn what_is_chosen_on_some_groups_may_fail_on_others() {
-        use Verdict::{Lost, Recovered, Wrong};
+        use Mended::{Lost, Recovered, Wrong};
         let idle = candidate(0, &many(&[(Lost, 50)]));
         // Wrong on one stream of one group only: within 2 % where that group is not.
         let risky = candidate(1, &many(&[(Recovered, 49), (Wrong, 1)]));

@@ -7,7 +7,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use deadloop_corpus::{
-    Corpus, CorpusError, Cost, Entry, ModelGlob, Problem, Raw, Sample, Selection, fields, read_file,
+    Corpus, CorpusError, Cost, Entry, ModelGlob, Problem, Raw, Sampling, Selection, fields,
+    read_file,
 };
 use deadloop_replay::{Interrupted, each};
 use deadloop_score::{Case, LabelsFile, write_text};
@@ -72,7 +73,7 @@ impl Select {
             lang: self.lang.clone(),
             wheres: self.wheres.iter().map(pair).collect::<Outcome<_>>()?,
             limit: self.limit,
-            sample: self.sample.map(|count| Sample {
+            sample: self.sample.map(|count| Sampling {
                 count,
                 seed: self.seed,
             }),

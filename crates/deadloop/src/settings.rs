@@ -296,16 +296,16 @@ fn put(place: &mut toml::Value, keys: &[&str], value: &toml::Value) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use deadloop_detect::Measure;
+    use deadloop_detect::Measuring;
 
     /// A detector of loops that ends streams is searched by default, in the unit that it counts in.
     #[test]
     fn no_detector_is_left_out_of_the_default_search() {
         for detector in DETECTORS.iter().copied() {
             let unit = match detector.measure {
-                Measure::Program(_) => continue,
-                Measure::Text(_) => Unit::Chars,
-                Measure::Run(channel, _) => channel.unit(),
+                Measuring::Program(_) => continue,
+                Measuring::Text(_) => Unit::Chars,
+                Measuring::Run(channel, _) => channel.unit(),
             };
             let (grids, _) = default_grids(unit).unwrap();
             let mut members = grids.iter().flat_map(|grid| &grid.members);

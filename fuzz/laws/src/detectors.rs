@@ -3,7 +3,8 @@
 
 use deadloop_corpus::{Body, Event, Transcript};
 use deadloop_detect::{
-    Alarm, Channel, Chars, DETECTORS, Detector, Guard, Measure, Member, Setting, UNIT_CHARS, Units,
+    Alarm, Channel, Chars, DETECTORS, Detector, Guard, Measuring, Member, Setting, UNIT_CHARS,
+    Units,
 };
 use deadloop_replay::{Plan, decide};
 
@@ -22,7 +23,7 @@ pub fn detectors(data: &[u8]) {
 
 /// The detectors that have a meter.
 pub fn text_detectors() -> Vec<&'static Detector> {
-    let reads = |detector: &&'static Detector| matches!(detector.measure, Measure::Text(_));
+    let reads = |detector: &&'static Detector| matches!(detector.measure, Measuring::Text(_));
     DETECTORS.iter().copied().filter(reads).collect()
 }
 

@@ -3,7 +3,7 @@
 
 use arbitrary::Unstructured;
 use deadloop_detect::repair::{
-    Event, Fault, Make, Pieces, REPAIRERS, Repairer, damage, damage_events, judge_events,
+    Delivered, Fault, Make, Pieces, REPAIRERS, Repairer, damage, damage_events, judge_events,
 };
 use deadloop_detect::{Domain, Params};
 
@@ -106,13 +106,13 @@ fn streamed(repairer: &Repairer, params: &Params, chunks: &[&str]) -> Pieces {
 
 /// Each word of the text is an event, delivered badly: by its place each comes once and in order.
 fn delivers(repairer: &Repairer, params: &Params, text: &str) {
-    let word = |(place, word): (usize, &str)| Event {
+    let word = |(place, word): (usize, &str)| Delivered {
         id: Some(format!("e{place}")),
         position: Some(place as u64),
         text: word.to_owned(),
         done: false,
     };
-    let gold: Vec<Event> = text.split(' ').enumerate().map(word).collect();
+    let gold: Vec<Delivered> = text.split(' ').enumerate().map(word).collect();
     let order = damage_events(Fault::ReplayOrder, 3, text.len() as u64, &gold).events;
     let events = damage_events(Fault::ReplayDoubled, 3, text.len() as u64, &order).events;
     let mut machine = repairer.events(params).expect("it reads events");

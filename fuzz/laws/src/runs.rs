@@ -2,7 +2,7 @@
 //! the parameters are drawn from, that, two bytes an event`.
 
 use deadloop_corpus::{Body, Event, Transcript};
-use deadloop_detect::{Alarm, DETECTORS, Detector, Guard, Measure, Member, Setting, UNIT_CHARS};
+use deadloop_detect::{Alarm, DETECTORS, Detector, Guard, Measuring, Member, Setting, UNIT_CHARS};
 use deadloop_replay::{Plan, decide};
 use serde_json::{Value, json};
 
@@ -14,7 +14,7 @@ pub fn runs(data: &[u8]) {
     let [which, length, rest @ ..] = data else {
         return;
     };
-    let reads = |detector: &&'static Detector| matches!(detector.measure, Measure::Run(..));
+    let reads = |detector: &&'static Detector| matches!(detector.measure, Measuring::Run(..));
     let all: Vec<&Detector> = DETECTORS.iter().copied().filter(reads).collect();
     let (params, rest) = rest.split_at(rest.len().min(usize::from(*length)));
     let Some(member) = member(all[usize::from(*which) % all.len()], params) else {

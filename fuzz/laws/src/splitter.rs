@@ -1,7 +1,7 @@
 //! The splitter: `options, tags, chunking, the text`, in which bytes from 14 to 31 stand for marks.
 
 use deadloop_corpus::{
-    Blocks, Side, Tags, ThinkOptions, ThinkSplitter, split_think, strip_think_tags,
+    Blocks, TagSide, Tags, ThinkOptions, ThinkSplitter, split_think, strip_think_tags,
 };
 
 use crate::text::{chars, chunks, text};
@@ -79,8 +79,8 @@ fn marked(text: &str) -> String {
     text.chars().map(mark).collect()
 }
 
-fn split(chunks: &[&str], options: &ThinkOptions) -> Vec<(Side, String)> {
-    let mut pieces: Vec<(Side, String)> = Vec::new();
+fn split(chunks: &[&str], options: &ThinkOptions) -> Vec<(TagSide, String)> {
+    let mut pieces: Vec<(TagSide, String)> = Vec::new();
     let mut take = |side, piece: &str| {
         assert!(!piece.is_empty());
         match pieces.last_mut() {

@@ -19,7 +19,7 @@ use std::path::Path;
 
 use cpu_time::ThreadTime;
 use deadloop_corpus::{Corpus, Transcript};
-use deadloop_detect::{Channel, DETECTORS, Event, Measure, Recipe, Setting, Settings, presets};
+use deadloop_detect::{Channel, DETECTORS, Event, Measuring, Recipe, Setting, Settings, presets};
 use deadloop_replay::{Grid, Plan, decide};
 
 const ROUNDS: usize = 9;
@@ -122,7 +122,7 @@ fn hard_texts(texts: &[String]) -> Result<bool, Box<dyn Error>> {
     println!("on the hardest text, times natural text, a char:");
     let of_text = DETECTORS
         .iter()
-        .filter(|detector| matches!(detector.measure, Measure::Text(_)));
+        .filter(|detector| matches!(detector.measure, Measuring::Text(_)));
     let mut settings = Vec::new();
     for detector in of_text {
         settings.push((detector.name.to_owned(), setting(detector.name)?));

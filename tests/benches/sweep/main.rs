@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 
 use corpus::Sample;
 use deadloop_replay::{Grid, Plan, Record, decide};
-use deadloop_score::{Count, JudgeOptions, Trial, Watch, tallies, tallies_and_latencies};
+use deadloop_score::{Count, JudgeOptions, ReadChannels, Trial, tallies, tallies_and_latencies};
 
 const ROUNDS: usize = 3;
 
@@ -156,7 +156,7 @@ fn trials<'a>(
     sample: &'a Sample,
     block: usize,
 ) -> impl Iterator<Item = Trial<'a>> {
-    let watch = Watch::of(|channel| plan.blocks()[block].watches(channel));
+    let watch = ReadChannels::of(|channel| plan.blocks()[block].watches(channel));
     let trial = move |(record, case): (&'a Record, &'a deadloop_score::Case)| Trial {
         case,
         decided: &record.blocks[block],

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use deadloop_corpus::{Body, Transcript};
 use deadloop_detect::{Alarm, Channel, Guard, Setting};
 use deadloop_replay::{Cursor, Moment, Plan, Record, Seen, Stop};
-use deadloop_score::{Case, JudgeOptions, Tally, Watch, judge};
+use deadloop_score::{Case, JudgeOptions, ReadChannels, Tally, judge};
 
 use crate::corpus::Sample;
 
@@ -60,7 +60,7 @@ pub(crate) fn time_per_pair(
 }
 
 fn outcome(case: &Case, setting: &Setting, stop: Option<&Stop>) -> Tally {
-    let watch = Watch::of(|channel| setting.watches(channel));
+    let watch = ReadChannels::of(|channel| setting.watches(channel));
     Tally::of(&judge(case, watch, stop, &JudgeOptions::default()))
 }
 

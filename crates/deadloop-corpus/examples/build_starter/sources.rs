@@ -1,6 +1,6 @@
 //! The hand-written sources, compiled in so that a build has no other input than the recordings.
 
-use deadloop_corpus::plant::{Numbering, Plan, PlantKind, Rng};
+use deadloop_corpus::plant::{Numbering, PlantKind, Planting, Rng};
 use serde::Deserialize;
 
 use crate::hard::Lang;
@@ -39,10 +39,16 @@ impl Unit {
     }
 
     /// A plan for the text at `at`, counted round.
-    pub(crate) fn plan(&self, kind: PlantKind, at: usize, bucket: Bucket, rng: &mut Rng) -> Plan {
+    pub(crate) fn plan(
+        &self,
+        kind: PlantKind,
+        at: usize,
+        bucket: Bucket,
+        rng: &mut Rng,
+    ) -> Planting {
         let numberings = [Numbering::Dot, Numbering::Bracket, Numbering::Chinese];
         let styles = if self.lang == "zh" { 3 } else { 2 };
-        Plan {
+        Planting {
             kind,
             unit: self.texts[at % self.texts.len()].clone(),
             fillers: self.fillers.clone(),

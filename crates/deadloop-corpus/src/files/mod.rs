@@ -31,7 +31,7 @@ pub use named::{if_named, is_named, open_file, read_file, read_text};
 pub(crate) use raws::{Counted, Progress};
 pub use raws::{Entries, Raw, Raws};
 pub use redact::{LONGEST as LONGEST_WORD, RedactBy, Redactor};
-pub use select::{Draw, Drawn, ModelGlob, Sample, Selection, field, fields, parse_where};
+pub use select::{Draw, Drawn, ModelGlob, Sampling, Selection, field, fields, parse_where};
 pub use shard::Shard;
 pub(crate) use splits::Splits;
 pub use splits::strays;

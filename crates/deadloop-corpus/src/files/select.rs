@@ -53,7 +53,7 @@ impl FromStr for ModelGlob {
 
 /// A draw of so many transcripts at random.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Sample {
+pub struct Sampling {
     /// How many.
     pub count: usize,
     /// The seed; the same seed draws the same transcripts.
@@ -78,7 +78,7 @@ pub struct Selection {
     /// Only the first so many.
     pub limit: Option<usize>,
     /// Only so many at random.
-    pub sample: Option<Sample>,
+    pub sample: Option<Sampling>,
 }
 
 impl Selection {
@@ -170,13 +170,13 @@ fn text(value: &Value) -> Option<String> {
 /// second pass.
 #[derive(Clone, Debug)]
 pub struct Draw {
-    sample: Sample,
+    sample: Sampling,
     smallest: BTreeSet<([u8; 32], String)>,
 }
 
 impl Draw {
     /// A draw with nothing in it yet.
-    pub fn new(sample: Sample) -> Self {
+    pub fn new(sample: Sampling) -> Self {
         Self {
             sample,
             smallest: BTreeSet::new(),
@@ -294,7 +294,7 @@ mod tests {
     fn a_sample_depends_on_the_seed_and_the_ids_alone() {
         let ids: Vec<String> = (0..100).map(|n| format!("id{n}")).collect();
         let draw = |ids: &mut dyn Iterator<Item = &String>, seed| {
-            let mut draw = Draw::new(Sample { count: 10, seed });
+            let mut draw = Draw::new(Sampling { count: 10, seed });
             ids.for_each(|id| draw.offer(id));
             draw.finish()
         };

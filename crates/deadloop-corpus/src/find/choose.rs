@@ -48,7 +48,7 @@ const END_MARKS: [&str; 6] = [
 
 /// A stretch that a label can name; positions in chars from the start of the text.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Span {
+pub struct FoundSpan {
     /// The first char of the first copy.
     pub start: usize,
     /// The first char of the second copy.
@@ -75,9 +75,9 @@ pub struct Found {
     /// How sure that is, from 0 to 1.
     pub confidence: f64,
     /// What repeats in it, in order; one that reaches the end is the last.
-    pub spans: Vec<Span>,
+    pub spans: Vec<FoundSpan>,
     /// In a text that was found clean: the likeliest of what was not believed.
-    pub doubt: Option<Span>,
+    pub doubt: Option<FoundSpan>,
 }
 
 /// Looks through a text; one that is far longer than what models write (over 1,048,576 chars) in windows of so many
@@ -100,7 +100,7 @@ pub(super) fn look(chars: &[char], last: bool) -> Found {
     }
     let likeliest = |a: &&Candidate, b: &&Candidate| a.confidence.total_cmp(&b.confidence);
     let doubt = candidates.iter().max_by(likeliest);
-    let best = |all: &[Span]| all.iter().map(|s| s.confidence).fold(0.0, f64::max);
+    let best = |all: &[FoundSpan]| all.iter().map(|s| s.confidence).fold(0.0, f64::max);
     let (class, confidence) = match (&tail, spans.is_empty()) {
         (Some(tail), _) => (Class::Loop, tail.confidence),
         (None, false) => (Class::Transient, best(&spans)),
@@ -197,7 +197,7 @@ fn ends(text: &[char], stretch: &Stretch) -> Ends {
 
 /// The repetition that goes on to the end: of those that are likely and not short beside the longest,
 /// the one seen most sharply.
-fn tail(text: &[char], candidates: &[Candidate]) -> Option<Span> {
+fn tail(text: &[char], candidates: &[Candidate]) -> Option<FoundSpan> {
     let likely = || {
         candidates
             .iter()
@@ -227,7 +227,7 @@ fn tail(text: &[char], candidates: &[Candidate]) -> Option<Span> {
 }
 
 /// Of a text that never comes back to prose: the repetition after which it does not, taken out with those behind it.
-fn never_back(text: &[char], spans: &mut Vec<Span>) -> Option<Span> {
+fn never_back(text: &[char], spans: &mut Vec<FoundSpan>) -> Option<FoundSpan> {
     let first = gone_since(text, spans)?;
     let mut tail = spans.drain(first..).next()?;
     tail.end = None;
@@ -262,7 +262,7 @@ fn lead(candidates: &[Candidate], into: &Stretch) -> Option<usize> {
 }
 
 /// The likely repetitions before `until` that ended; of those that overlap, the longest.
-fn escaped(text: &[char], candidates: &[Candidate], until: usize) -> Vec<Span> {
+fn escaped(text: &[char], candidates: &[Candidate], until: usize) -> Vec<FoundSpan> {
     let over = |c: &&Candidate| {
         c.confidence >= LIKELY
             && !c.reaches
@@ -271,13 +271,13 @@ fn escaped(text: &[char], candidates: &[Candidate], until: usize) -> Vec<Span> {
     };
     let mut all: Vec<&Candidate> = candidates.iter().filter(over).collect();
     all.sort_by_key(|c| (Reverse(c.stretch.length()), c.stretch.view));
-    let mut taken: BTreeMap<usize, Span> = BTreeMap::new();
+    let mut taken: BTreeMap<usize, FoundSpan> = BTreeMap::new();
     for candidate in all {
         let (start, end) = (candidate.stretch.start, candidate.stretch.end.min(until));
         let before = taken.range(..end).next_back();
         let free = before.is_none_or(|(_, t)| t.end.is_some_and(|e| e <= start));
         if free && end > candidate.stretch.onset {
-            let ended = Span {
+            let ended = FoundSpan {
                 end: Some(end),
                 ..span(text, candidate)
             };
@@ -287,9 +287,9 @@ fn escaped(text: &[char], candidates: &[Candidate], until: usize) -> Vec<Span> {
     taken.into_values().collect()
 }
 
-fn span(text: &[char], candidate: &Candidate) -> Span {
+fn span(text: &[char], candidate: &Candidate) -> FoundSpan {
     let s = &candidate.stretch;
-    Span {
+    FoundSpan {
         start: s.start,
         onset: s.onset,
         earliest: None,

@@ -3,10 +3,10 @@
 
 use std::collections::HashSet;
 
-use super::choose::Span;
+use super::choose::FoundSpan;
 
 /// Which of the spans of a text, in their order, is the first after which no word comes that does not stand in a span.
-pub(super) fn gone_since(text: &[char], spans: &[Span]) -> Option<usize> {
+pub(super) fn gone_since(text: &[char], spans: &[FoundSpan]) -> Option<usize> {
     let mut first = None;
     let mut until = text.len();
     let mut known = HashSet::new();

@@ -13,8 +13,8 @@ mod steps;
 mod views;
 mod windows;
 
-pub use choose::{Found, Span, find};
+pub use choose::{Found, FoundSpan, find};
 pub use places::copies;
-pub use runs::{Run, runs};
+pub use runs::{PeriodicRun, runs};
 pub use steps::{Benign, FoundRun, Reason, Stuck, find_run};
 pub use views::{Numbers, Stretch, View};

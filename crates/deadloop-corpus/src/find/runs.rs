@@ -8,7 +8,7 @@
 /// A stretch that repeats itself with a period, at least twice as long as that, and that no symbol
 /// more on either side could belong to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Run {
+pub struct PeriodicRun {
     /// Its first symbol.
     pub start: usize,
     /// One past its last symbol.
@@ -17,7 +17,7 @@ pub struct Run {
     pub period: usize,
 }
 
-impl Run {
+impl PeriodicRun {
     /// Symbols in it.
     pub fn length(&self) -> usize {
         self.end - self.start
@@ -30,7 +30,7 @@ impl Run {
 }
 
 /// Every run, in the order of their starts and ends.
-pub fn runs(symbols: &[u32]) -> Vec<Run> {
+pub fn runs(symbols: &[u32]) -> Vec<PeriodicRun> {
     let reversed: Vec<u32> = symbols.iter().rev().copied().collect();
     let mut search = Search {
         symbols,
@@ -71,8 +71,8 @@ struct Search<'a> {
     symbols: &'a [u32],
     reversed: &'a [u32],
     tables: Tables,
-    crossing: Vec<Run>,
-    found: Vec<Run>,
+    crossing: Vec<PeriodicRun>,
+    found: Vec<PeriodicRun>,
 }
 
 impl Search<'_> {
@@ -120,7 +120,7 @@ impl Search<'_> {
         let from_before = start == from && from > 0 && same(from - 1, from - 1 + period);
         let goes_on = end == to && to < self.symbols.len() && same(to, to - period);
         if !from_before && !goes_on {
-            self.crossing.push(Run { start, end, period });
+            self.crossing.push(PeriodicRun { start, end, period });
         }
     }
 }
@@ -178,7 +178,7 @@ mod tests {
     use proptest::prelude::{prop, prop_assert_eq, proptest};
 
     /// Every stretch and every period, by the definition.
-    fn twin(s: &[u32]) -> Vec<Run> {
+    fn twin(s: &[u32]) -> Vec<PeriodicRun> {
         let mut found = Vec::new();
         for period in 1..=s.len() / 2 {
             let mut start = 0;
@@ -187,7 +187,7 @@ mod tests {
                 let alike = alike.count();
                 let end = start + alike + period;
                 if alike >= period && smallest(&s[start..end]) == period {
-                    found.push(Run { start, end, period });
+                    found.push(PeriodicRun { start, end, period });
                 }
                 start += alike + 1;
             }
@@ -201,12 +201,12 @@ mod tests {
         (1..=s.len()).find(is_period).unwrap()
     }
 
-    fn of(text: &str) -> Vec<Run> {
+    fn of(text: &str) -> Vec<PeriodicRun> {
         runs(&text.chars().map(u32::from).collect::<Vec<_>>())
     }
 
-    fn run(start: usize, end: usize, period: usize) -> Run {
-        Run { start, end, period }
+    fn run(start: usize, end: usize, period: usize) -> PeriodicRun {
+        PeriodicRun { start, end, period }
     }
 
     #[test]

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use super::runs::{Run, runs};
+use super::runs::{PeriodicRun, runs};
 
 /// How a text is seen, the sharpest view first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -87,7 +87,7 @@ impl Symbols {
         self.starts.get(index).copied().unwrap_or(self.end)
     }
 
-    fn stretch(&self, view: View, text: &[char], run: &Run) -> Stretch {
+    fn stretch(&self, view: View, text: &[char], run: &PeriodicRun) -> Stretch {
         let copies = (run.start..=run.end - run.period).step_by(run.period);
         let numbers = match view {
             View::Chars => Numbers::Same,
@@ -111,7 +111,7 @@ impl Symbols {
 /// chars.
 pub(super) fn stretches(view: View, text: &[char], copies: f64, least: usize) -> Vec<Stretch> {
     let (symbols, keys) = symbols(view, text);
-    let taken = |mut run: Run| {
+    let taken = |mut run: PeriodicRun| {
         if cut_copy(&run, &keys) {
             run.end += 1;
         }
@@ -144,7 +144,7 @@ pub(super) fn seen_as(view: View, text: &[char]) -> (Vec<u32>, Vec<usize>) {
 
 /// Whether the last element follows the run and begins like the one that is due: the text was cut
 /// in the middle of it.
-fn cut_copy(run: &Run, keys: &[String]) -> bool {
+fn cut_copy(run: &PeriodicRun, keys: &[String]) -> bool {
     if run.end + 1 != keys.len() {
         return false;
     }

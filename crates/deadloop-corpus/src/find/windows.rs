@@ -5,7 +5,7 @@
 //! after it see it go on. What only the whole could tell is not told: a unit longer than half a window, and words that
 //! came back after a window's end.
 
-use super::choose::{Found, Span};
+use super::choose::{Found, FoundSpan};
 use crate::transcript::Class;
 
 /// Chars that are looked at as a whole: several times the longest context of a model, in some 130 MB.
@@ -39,8 +39,8 @@ pub(super) fn windows(text: &str, width: usize, look: impl Fn(&[char], bool) -> 
 /// What all windows up to now have found.
 #[derive(Default)]
 struct Whole {
-    spans: Vec<Span>,
-    doubt: Option<Span>,
+    spans: Vec<FoundSpan>,
+    doubt: Option<FoundSpan>,
     /// By how much the least sure window is not sure that nothing repeats.
     unsure: f64,
 }
@@ -91,8 +91,8 @@ impl Whole {
 }
 
 /// A span of a window that begins at `from`; `open`: where one ends, for now, that goes on to the window's end.
-fn moved(span: Span, from: usize, open: Option<usize>) -> Span {
-    Span {
+fn moved(span: FoundSpan, from: usize, open: Option<usize>) -> FoundSpan {
+    FoundSpan {
         start: span.start + from,
         onset: span.onset + from,
         earliest: span.earliest.map(|at| at + from),
@@ -102,7 +102,7 @@ fn moved(span: Span, from: usize, open: Option<usize>) -> Span {
 }
 
 /// The span goes on as a later window sees it.
-fn go_on(span: &mut Span, later: &Span) {
+fn go_on(span: &mut FoundSpan, later: &FoundSpan) {
     let chars = |from: usize, to: usize| to.saturating_sub(from) as f64;
     let period = span.period.max(1) as f64;
     let copies = match later.end {
@@ -158,7 +158,7 @@ mod tests {
             let (whole, parts) = (find(&text), by_windows(&text, 4_000));
             assert_eq!(whole.class, parts.class);
             let places = |found: &Found| -> Vec<(usize, Option<usize>, usize)> {
-                let place = |s: &Span| (s.onset, s.end, s.period);
+                let place = |s: &FoundSpan| (s.onset, s.end, s.period);
                 found.spans.iter().map(place).collect()
             };
             assert_eq!(places(&whole), places(&parts), "{} chars", text.len());

@@ -82,14 +82,14 @@ pub fn import_formats() -> impl Iterator<Item = ImportFormat> {
 
 /// Things of one kind that came in: each is used or rejected.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Tally {
+pub struct ImportTally {
     /// All that came in.
     pub seen: u64,
     /// Those that a [`Problem`] was given for.
     pub rejected: u64,
 }
 
-impl Tally {
+impl ImportTally {
     /// Those that were used.
     pub fn used(self) -> u64 {
         self.seen - self.rejected
@@ -100,11 +100,11 @@ impl Tally {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ImportCounts {
     /// Files that were asked for or found in folders.
-    pub files: Tally,
+    pub files: ImportTally,
     /// Records (lines, chunks, documents, members of archives) of the files that were used.
-    pub records: Tally,
+    pub records: ImportTally,
     /// Transcripts that the records held.
-    pub transcripts: Tally,
+    pub transcripts: ImportTally,
 }
 
 /// The transcripts of recordings in order, in bounded memory: what is held is one record, and the

@@ -1,5 +1,5 @@
 //! Planted loops: repetition put into a clean text by hand, so that where it begins is known exactly
-//! and not guessed. Pure functions of a text, a [`Plan`] and nothing else.
+//! and not guessed. Pure functions of a text, a [`Planting`] and nothing else.
 //!
 //! Positions are chars (Unicode scalar values) from the start of the text, as everywhere.
 
@@ -75,7 +75,7 @@ impl Numbering {
 
 /// What to plant.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Plan {
+pub struct Planting {
     /// How the copies are made.
     pub kind: PlantKind,
     /// What is repeated, as it stands, its own end included (a blank, a line break). In an
@@ -115,7 +115,7 @@ pub struct Planted {
 const REACH: usize = 400;
 
 /// Plants a loop. None where the clean text is too short for the onset, or the unit empty.
-pub fn plant(clean: &str, plan: &Plan) -> Option<Planted> {
+pub fn plant(clean: &str, plan: &Planting) -> Option<Planted> {
     let first = plan.copy(0);
     let period = first.chars().count();
     let room = plan.onset.checked_sub(period)?;
@@ -147,7 +147,7 @@ fn begin_line(kind: PlantKind, text: &mut String) -> usize {
 }
 
 /// The chars from the onset on.
-fn tail(plan: &Plan) -> Vec<char> {
+fn tail(plan: &Planting) -> Vec<char> {
     let mut chars = Vec::new();
     let mut number = 1;
     while number < plan.copies || chars.len() < plan.tail {
@@ -169,7 +169,7 @@ fn cut(clean: &[char]) -> usize {
     last.map_or(clean.len(), |at| near + at + 1)
 }
 
-impl Plan {
+impl Planting {
     /// The copy with this number, the first being 0.
     pub(crate) fn copy(&self, number: usize) -> String {
         let unit = fill(&self.unit, &self.fillers, number);
@@ -187,7 +187,7 @@ fn fill(unit: &str, fillers: &[String], number: usize) -> String {
     }
 }
 
-fn items(plan: &Plan, unit: &str, number: usize) -> String {
+fn items(plan: &Planting, unit: &str, number: usize) -> String {
     let lines = unit.lines();
     let before = number as u64 * unit.lines().count() as u64;
     let item = |(at, line)| {
@@ -250,8 +250,8 @@ mod tests {
     use super::*;
     use proptest::prelude::{prop_assert, prop_assert_eq, proptest};
 
-    fn plan(kind: PlantKind, unit: &str) -> Plan {
-        Plan {
+    fn plan(kind: PlantKind, unit: &str) -> Planting {
+        Planting {
             kind,
             unit: unit.to_owned(),
             fillers: vec!["one".into(), "two".into(), "six".into()],
@@ -298,7 +298,7 @@ mod tests {
             planted.text
         );
         assert_eq!(planted.period, 10);
-        let chinese = Plan {
+        let chinese = Planting {
             numbering: Numbering::Chinese,
             first_number: 9,
             ..plan(PlantKind::OrderedList, "甲")
@@ -338,7 +338,7 @@ mod tests {
     proptest! {
         #[test]
         fn exact_kinds_repeat_with_their_period(onset in 30usize..90, copies in 2usize..9, tail in 0usize..200) {
-            let wanted = Plan { onset, copies, tail, ..plan(PlantKind::ShortSequence, "环ab") };
+            let wanted = Planting { onset, copies, tail, ..plan(PlantKind::ShortSequence, "环ab") };
             let planted = plant(CLEAN, &wanted).unwrap();
             let chars: Vec<char> = planted.text.chars().collect();
             prop_assert!(planted.onset <= onset);

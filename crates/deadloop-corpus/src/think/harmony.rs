@@ -1,7 +1,7 @@
 //! The harmony format of gpt-oss: a text is a row of messages, each with a header that says its
 //! channel.
 
-use super::Side;
+use super::TagSide;
 use super::tags::Look;
 
 /// What ends a message of the harmony format.
@@ -22,13 +22,13 @@ pub(super) fn in_header(c: char) -> bool {
 
 /// Looks for the header of a message: `<|start|>assistant<|channel|>final<|message|>`, with or
 /// without the role. Thinking is what comes in the channel `analysis`.
-pub(super) fn header(text: &str) -> Look<Side> {
+pub(super) fn header(text: &str) -> Look<TagSide> {
     let seen = &text[..text.floor_char_boundary(HEADER)];
     let cut = match text.len() < HEADER {
         true => Look::Cut,
         false => Look::Nothing,
     };
-    let (mut rest, mut side) = (seen, Side::Answer);
+    let (mut rest, mut side) = (seen, TagSide::Answer);
     let mut parts = 0..2;
     loop {
         let mut left = parts.clone();
@@ -41,7 +41,7 @@ pub(super) fn header(text: &str) -> Look<Side> {
             return Look::Mark(seen.len() - rest.len(), side);
         }
         if part == CHANNEL && rest.starts_with("analysis") {
-            side = Side::Reasoning;
+            side = TagSide::Reasoning;
         }
         rest = rest.trim_start_matches(in_header);
         if rest.is_empty() {
@@ -63,23 +63,23 @@ mod tests {
             _ => None,
         };
         for (text, expected) in [
-            ("<|channel|>analysis<|message|>", Side::Reasoning),
+            ("<|channel|>analysis<|message|>", TagSide::Reasoning),
             (
                 "<|start|>assistant<|channel|>analysis<|message|>",
-                Side::Reasoning,
+                TagSide::Reasoning,
             ),
             (
                 "<|start|>assistant<|channel|>final<|message|>",
-                Side::Answer,
+                TagSide::Answer,
             ),
-            ("<|start|>assistant<|message|>", Side::Answer),
+            ("<|start|>assistant<|message|>", TagSide::Answer),
             (
                 "<|channel|>commentary to=functions.f <|constrain|>json<|message|>",
-                Side::Answer,
+                TagSide::Answer,
             ),
             (
                 "<|start|>assistant to=functions.f<|channel|>analysis<|constrain|>json<|message|>",
-                Side::Reasoning,
+                TagSide::Reasoning,
             ),
         ] {
             assert_eq!(side(text), Some(expected), "{text}");
@@ -112,7 +112,7 @@ mod tests {
                     let found = found.expect("a pattern that matches");
                     prop_assert_eq!(length, found[0].len());
                     let channel = found.get(1).map_or("", |channel| channel.as_str());
-                    prop_assert_eq!(side == Side::Reasoning, channel.starts_with("analysis"));
+                    prop_assert_eq!(side == TagSide::Reasoning, channel.starts_with("analysis"));
                 }
                 Look::Nothing => prop_assert!(found.is_none()),
                 Look::Cut => prop_assert!(found.is_none() && text.len() < HEADER),

@@ -58,14 +58,14 @@ pub enum Blocks {
 
 /// The two sides of a tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Side {
+pub enum TagSide {
     /// Inside a block.
     Reasoning,
     /// Outside.
     Answer,
 }
 
-impl Side {
+impl TagSide {
     /// A chunk of text on this side.
     pub(crate) fn body(self, text: String) -> Body {
         match self {
@@ -78,7 +78,7 @@ impl Side {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     /// Nothing but blanks so far, on this side: an opening tag is looked for right here.
-    Start(Side),
+    Start(TagSide),
     /// Inside a block that this pair's tag opened: its closing tag is looked for.
     Inside(usize),
     /// Inside a block that the prompt opened: any closing tag is looked for.
@@ -86,7 +86,7 @@ enum State {
     /// Outside: an opening tag is looked for.
     Outside,
     /// In a message of the harmony format, or after one: headers and ends are looked for.
-    Harmony(Side),
+    Harmony(TagSide),
     /// No tag counts any more.
     Rest,
 }
@@ -103,9 +103,9 @@ impl ThinkSplitter {
     /// A splitter for a new stream.
     pub fn new(options: ThinkOptions) -> Self {
         let side = if options.opened {
-            Side::Reasoning
+            TagSide::Reasoning
         } else {
-            Side::Answer
+            TagSide::Answer
         };
         Self {
             options,
@@ -115,7 +115,7 @@ impl ThinkSplitter {
     }
 
     /// The next chunk. `out` gets the pieces that are now certain, in order, none of them empty.
-    pub fn push(&mut self, chunk: &str, out: &mut impl FnMut(Side, &str)) {
+    pub fn push(&mut self, chunk: &str, out: &mut impl FnMut(TagSide, &str)) {
         let joined;
         let mut text = chunk;
         if !self.held.is_empty() {
@@ -131,7 +131,7 @@ impl ThinkSplitter {
     }
 
     /// The stream has ended: what was held back is text.
-    pub fn finish(self, out: &mut impl FnMut(Side, &str)) {
+    pub fn finish(self, out: &mut impl FnMut(TagSide, &str)) {
         emit(self.side(), &self.held, out);
     }
 
@@ -140,20 +140,20 @@ impl ThinkSplitter {
         self.held.len()
     }
 
-    fn side(&self) -> Side {
+    fn side(&self) -> TagSide {
         match self.state {
             State::Start(side) | State::Harmony(side) => side,
-            State::Inside(_) | State::Opened => Side::Reasoning,
-            State::Outside | State::Rest => Side::Answer,
+            State::Inside(_) | State::Opened => TagSide::Reasoning,
+            State::Outside | State::Rest => TagSide::Answer,
         }
     }
 
     /// Does one thing with `text` and gives what is left; none where the rest must wait.
-    fn step<'a>(&mut self, text: &'a str, out: &mut impl FnMut(Side, &str)) -> Option<&'a str> {
+    fn step<'a>(&mut self, text: &'a str, out: &mut impl FnMut(TagSide, &str)) -> Option<&'a str> {
         match self.state {
             State::Start(side) => self.start(side, text, out),
             State::Rest => {
-                emit(Side::Answer, text, out);
+                emit(TagSide::Answer, text, out);
                 None
             }
             _ => self.seek(text, out),
@@ -162,9 +162,9 @@ impl ThinkSplitter {
 
     fn start<'a>(
         &mut self,
-        side: Side,
+        side: TagSide,
         text: &'a str,
-        out: &mut impl FnMut(Side, &str),
+        out: &mut impl FnMut(TagSide, &str),
     ) -> Option<&'a str> {
         let body = text.trim_start();
         emit(side, &text[..text.len() - body.len()], out);
@@ -183,15 +183,15 @@ impl ThinkSplitter {
             Look::Nothing => {}
         }
         self.state = match (side, self.options.blocks) {
-            (Side::Reasoning, _) => State::Opened,
-            (Side::Answer, Blocks::First) => State::Rest,
-            (Side::Answer, Blocks::All) => State::Outside,
+            (TagSide::Reasoning, _) => State::Opened,
+            (TagSide::Answer, Blocks::First) => State::Rest,
+            (TagSide::Answer, Blocks::All) => State::Outside,
         };
         Some(body)
     }
 
     /// Passes on what stands before the next mark, and takes that.
-    fn seek<'a>(&mut self, text: &'a str, out: &mut impl FnMut(Side, &str)) -> Option<&'a str> {
+    fn seek<'a>(&mut self, text: &'a str, out: &mut impl FnMut(TagSide, &str)) -> Option<&'a str> {
         let side = self.side();
         let mut from = 0;
         while let Some(next) = self.lead(&text[from..]) {
@@ -247,7 +247,7 @@ impl ThinkSplitter {
 
     fn look_harmony(&self, text: &str) -> Look<State> {
         let header = || header(text).map(State::Harmony);
-        let ends = || first(ENDS.map(|end| tag(end, text, State::Harmony(Side::Answer))));
+        let ends = || first(ENDS.map(|end| tag(end, text, State::Harmony(TagSide::Answer))));
         match self.state {
             State::Start(_) | State::Outside => header(),
             State::Opened => ends(),
@@ -272,14 +272,14 @@ fn first<T>(looks: impl IntoIterator<Item = Look<T>>) -> Look<T> {
         .unwrap_or(Look::Nothing)
 }
 
-fn emit(side: Side, text: &str, out: &mut impl FnMut(Side, &str)) {
+fn emit(side: TagSide, text: &str, out: &mut impl FnMut(TagSide, &str)) {
     if !text.is_empty() {
         out(side, text);
     }
 }
 
 /// Splits a whole text. Neighbouring pieces are of different sides, and none is empty.
-pub fn split_think(text: &str, options: ThinkOptions) -> Vec<(Side, String)> {
+pub fn split_think(text: &str, options: ThinkOptions) -> Vec<(TagSide, String)> {
     let mut pieces = Vec::new();
     let mut splitter = ThinkSplitter::new(options);
     splitter.push(text, &mut |side, piece| join(&mut pieces, side, piece));
@@ -288,7 +288,7 @@ pub fn split_think(text: &str, options: ThinkOptions) -> Vec<(Side, String)> {
 }
 
 /// Adds a piece, to the last one where that is of the same side.
-pub(crate) fn join(pieces: &mut Vec<(Side, String)>, side: Side, piece: &str) {
+pub(crate) fn join(pieces: &mut Vec<(TagSide, String)>, side: TagSide, piece: &str) {
     match pieces.last_mut() {
         Some((last, text)) if *last == side => text.push_str(piece),
         _ => pieces.push((side, piece.to_owned())),

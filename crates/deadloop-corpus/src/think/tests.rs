@@ -71,19 +71,19 @@ fn oracle(text: &str, options: &ThinkOptions) -> Sides {
     (reasoning, answer)
 }
 
-fn sides(pieces: &[(Side, String)]) -> Sides {
+fn sides(pieces: &[(TagSide, String)]) -> Sides {
     let side = |wanted| {
         let pieces = pieces.iter().filter(|(side, _)| *side == wanted);
         pieces.map(|(_, text)| text.as_str()).collect::<String>()
     };
-    (side(Side::Reasoning), side(Side::Answer))
+    (side(TagSide::Reasoning), side(TagSide::Answer))
 }
 
 /// The pieces of a text that comes in chunks, put together.
 fn split_chunks<'a>(
     chunks: impl IntoIterator<Item = &'a str>,
     options: &ThinkOptions,
-) -> Vec<(Side, String)> {
+) -> Vec<(TagSide, String)> {
     let mut pieces = Vec::new();
     let mut splitter = ThinkSplitter::new(options.clone());
     for chunk in chunks {

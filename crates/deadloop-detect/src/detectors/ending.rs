@@ -3,7 +3,7 @@
 //! The one detector that speaks at the end: at the `Finish` or `Closed` event that whoever reads the stream
 //! pushes. These are events like others, so no meter needs to be told of an end.
 
-use super::{Detector, Measure, Response, Sample};
+use super::{Detector, Measuring, Response, Sample};
 use crate::arrived::Arrived;
 use crate::fact::Fact;
 use crate::meter::{Meter, Recipe};
@@ -29,7 +29,7 @@ pub(super) static ENTRY: Detector = Detector {
     presets: "# Presets of the ending detector: none so far.\n",
     check: |_| Ok(()),
     dead: |_| Vec::new(),
-    measure: Measure::Run(Channel::Answer, recipe),
+    measure: Measuring::Run(Channel::Answer, recipe),
     grid: "# What an ended stream has to have.\n\n[[guard]]\ndetector = \"ending\"\n\n[guard.params]\nneed = [[\"finish\"], \
            [\"done\"], [\"finish\", \"json\"]]\n",
     response: Response::Stop,

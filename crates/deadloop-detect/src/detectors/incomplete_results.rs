@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::{Detector, Measure, Response, Sample};
+use super::{Detector, Measuring, Response, Sample};
 use crate::arrived::Arrived;
 use crate::fact::{Bound, Fact};
 use crate::meter::{Meter, Recipe};
@@ -27,7 +27,7 @@ pub(super) static ENTRY: Detector = Detector {
     presets: "# Presets of the incomplete-results detector: none so far.\n",
     check: |_| Ok(()),
     dead: |_| Vec::new(),
-    measure: Measure::Run(Channel::Tools, recipe),
+    measure: Measuring::Run(Channel::Tools, recipe),
     grid: "# How many of a turn's calls have to come back whole.\n\n[[guard]]\ndetector = \"incomplete-results\"\n\n\
            [guard.params]\nmin_ok = { from = 1, to = 6, step = 1 }\n",
     response: Response::Stop,

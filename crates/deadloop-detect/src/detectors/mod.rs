@@ -95,7 +95,7 @@ pub struct Detector {
     /// Marks those of its checks that can never fire where others can: the parameter and the reason.
     pub dead: fn(&Params) -> Vec<Refusal>,
     /// How it measures, for (checked) parameters.
-    pub measure: Measure,
+    pub measure: Measuring,
 }
 
 /// An example that a detector brings: the laws are held on it.
@@ -111,7 +111,7 @@ pub enum Sample {
 
 /// How a detector measures.
 #[derive(Clone, Copy, Debug)]
-pub enum Measure {
+pub enum Measuring {
     /// The text of a channel is pushed through meters that are made from this. The structural parameters decide what
     /// is measured; a meter may leave out what these thresholds, or more careful ones, cannot accept.
     Text(fn(&Params) -> Recipe),
@@ -154,17 +154,17 @@ impl Detector {
     /// The channels in which it alarms where a setting names none.
     pub fn channels(&'static self) -> &'static [Channel] {
         match &self.measure {
-            Measure::Text(_) | Measure::Program(_) => &Channel::TEXT,
-            Measure::Run(channel, _) => std::slice::from_ref(channel),
+            Measuring::Text(_) | Measuring::Program(_) => &Channel::TEXT,
+            Measuring::Run(channel, _) => std::slice::from_ref(channel),
         }
     }
 
     /// The channels that a setting may name for it.
     pub fn may_read(&'static self) -> &'static [Channel] {
         match &self.measure {
-            Measure::Text(_) => &Channel::LANES,
-            Measure::Run(channel, _) => std::slice::from_ref(channel),
-            Measure::Program(_) => &Channel::ALL,
+            Measuring::Text(_) => &Channel::LANES,
+            Measuring::Run(channel, _) => std::slice::from_ref(channel),
+            Measuring::Program(_) => &Channel::ALL,
         }
     }
 

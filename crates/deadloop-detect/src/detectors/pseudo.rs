@@ -1,6 +1,6 @@
 //! `pseudo`: an acknowledgement in place of an answer, or a confirmation in place of content.
 
-use super::{Detector, Measure, Refusal, Response, Sample};
+use super::{Detector, Measuring, Refusal, Response, Sample};
 use crate::arrived::Arrived;
 use crate::fact::{Bound, Fact};
 use crate::meter::{Meter, Recipe};
@@ -24,7 +24,7 @@ pub(super) static ENTRY: Detector = Detector {
     presets: "# Presets of the pseudo detector: none so far.\n",
     check,
     dead: |_| Vec::new(),
-    measure: Measure::Run(Channel::Answer, recipe),
+    measure: Measuring::Run(Channel::Answer, recipe),
     grid: "# How long an answer may be that is no answer.\n\n[[guard]]\ndetector = \"pseudo\"\n\n[guard.params]\nlists = \
            [[\"zh\", \"en\"], [\"zh\", \"en\", \"zh-done\", \"en-done\"]]\nmax_chars = [12, 20, 40, 60, 100, 200]\n",
     response: Response::Stop,

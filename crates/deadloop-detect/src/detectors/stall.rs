@@ -3,7 +3,7 @@
 //! There is no clock in here: whoever has one pushes [`Event::Silence`], which holds the total since the last
 //! event.
 
-use super::{Detector, Measure, Response, Sample};
+use super::{Detector, Measuring, Response, Sample};
 use crate::arrived::Arrived;
 use crate::fact::{Bound, Fact};
 use crate::meter::{Meter, Recipe};
@@ -26,7 +26,7 @@ pub(super) static ENTRY: Detector = Detector {
     presets: "# Presets of the stall detector: none so far.\n",
     check: |_| Ok(()),
     dead: |_| Vec::new(),
-    measure: Measure::Run(Channel::Answer, |_| {
+    measure: Measuring::Run(Channel::Answer, |_| {
         Recipe::run(|| Box::new(Stall::default()))
     }),
     grid: "# Silences of 5 to 120 seconds.\n\n[[guard]]\ndetector = \"stall\"\n\n[guard.params]\nidle_ms  = [5000, 10000, \

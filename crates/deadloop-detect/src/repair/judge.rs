@@ -9,7 +9,7 @@ use std::fmt;
 use serde_json::Value;
 
 use super::json::{Fields, Type};
-use super::meaning::{Action, Event, Meaning};
+use super::meaning::{Action, Delivered, Meaning};
 
 /// The truth about one stream.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -24,7 +24,7 @@ pub struct Gold {
 
 /// What came of one stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Verdict {
+pub enum Mended {
     /// It was intact, and it was left so.
     Intact,
     /// It was intact, and it was changed.
@@ -39,7 +39,7 @@ pub enum Verdict {
     Lost,
 }
 
-impl Verdict {
+impl Mended {
     /// Every verdict, in the order of tables.
     pub const ALL: [Self; 6] = [
         Self::Recovered,
@@ -63,7 +63,7 @@ impl Verdict {
     }
 }
 
-impl fmt::Display for Verdict {
+impl fmt::Display for Mended {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
@@ -71,17 +71,17 @@ impl fmt::Display for Verdict {
 
 /// Holds what a repairer made of a stream against the truth. Texts are compared char by char, arguments
 /// as values where both are JSON (see [`judge_arguments`]), else without the blanks around them.
-pub fn judge(gold: &Gold, repaired: &Meaning) -> Verdict {
+pub fn judge(gold: &Gold, repaired: &Meaning) -> Mended {
     let same = gold.meaning.reasoning == repaired.reasoning
         && gold.meaning.text == repaired.text
         && actions(&gold.meaning.actions) == actions(&repaired.actions);
     match (gold.damaged, same) {
-        (false, true) => Verdict::Intact,
-        (false, false) => Verdict::FalseRepair,
-        (true, true) => Verdict::Recovered,
-        (true, false) if invented(&gold.meaning.actions, &repaired.actions) => Verdict::Wrong,
-        (true, false) if leaked(gold, &repaired.text) => Verdict::Leaked,
-        (true, false) => Verdict::Lost,
+        (false, true) => Mended::Intact,
+        (false, false) => Mended::FalseRepair,
+        (true, true) => Mended::Recovered,
+        (true, false) if invented(&gold.meaning.actions, &repaired.actions) => Mended::Wrong,
+        (true, false) if leaked(gold, &repaired.text) => Mended::Leaked,
+        (true, false) => Mended::Lost,
     }
 }
 
@@ -148,7 +148,7 @@ fn leaked(gold: &Gold, text: &str) -> bool {
 
 /// What came of broken arguments.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Arguments {
+pub struct MendedArguments {
     /// They are JSON now.
     pub parsed: bool,
     /// They are an object, and each of its fields is expected and of its type. Without expected fields: an object.
@@ -157,7 +157,7 @@ pub struct Arguments {
     pub exact: bool,
 }
 
-impl Arguments {
+impl MendedArguments {
     /// They pass every check, and say something else: the ones that do harm.
     pub fn wrong_but_valid(self) -> bool {
         self.valid && !self.exact
@@ -167,14 +167,14 @@ impl Arguments {
 /// Holds repaired arguments against the truth, as JSON values: the names of an object in any order, the
 /// last of doubled ones, 1 is not 1.0. `fields`: the fields that are expected, with the names of their
 /// types as the json repairer takes them; one of an unknown type is of any.
-pub fn judge_arguments(gold: &str, repaired: &str, fields: &[(String, String)]) -> Arguments {
+pub fn judge_arguments(gold: &str, repaired: &str, fields: &[(String, String)]) -> MendedArguments {
     let Ok(value) = serde_json::from_str::<Value>(repaired) else {
-        return Arguments::default();
+        return MendedArguments::default();
     };
     let typed =
         |(name, kind): &(String, String)| (name.clone(), Type::of(kind).unwrap_or(Type::Any));
     let expected = Fields::of(fields.iter().map(typed));
-    Arguments {
+    MendedArguments {
         parsed: true,
         valid: value.is_object() && (fields.is_empty() || expected.hold(&value)),
         exact: serde_json::from_str::<Value>(gold).is_ok_and(|gold| gold == value),
@@ -195,8 +195,8 @@ pub struct Replayed {
 }
 
 /// Holds a row of events against the truth, end marks apart. Two events are one if place, id and text are.
-pub fn judge_events(gold: &[Event], repaired: &[Event]) -> Replayed {
-    let key = |event: &Event| (event.position, event.id.clone(), event.text.clone());
+pub fn judge_events(gold: &[Delivered], repaired: &[Delivered]) -> Replayed {
+    let key = |event: &Delivered| (event.position, event.id.clone(), event.text.clone());
     let mut places: BTreeMap<_, Vec<usize>> = BTreeMap::new();
     for (place, event) in gold.iter().filter(|event| !event.done).enumerate() {
         places.entry(key(event)).or_default().push(place);

@@ -89,7 +89,7 @@ pub struct Meaning {
 
 /// An event as it is delivered.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Event {
+pub struct Delivered {
     /// Its name, where it has one.
     pub id: Option<String>,
     /// Its place in the row, where it is told: from 0, or wherever the row begins.

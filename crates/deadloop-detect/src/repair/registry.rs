@@ -1,13 +1,13 @@
 //! The registry of repairers. To add one: a folder beside this file, `mod x;` in `mod.rs` and
 //! `&x::ENTRY` here. Listings, docs and the laws in `tests/` follow from it.
 
-use crate::detectors::{Detector, Measure, Program, Refusal, Response, Sample};
+use crate::detectors::{Detector, Measuring, Program, Refusal, Response, Sample};
 use crate::param::{Domain, Mark, Param};
 use crate::preset::{Preset, presets};
 use crate::setting::Params;
 use crate::value::{Literal, Value};
 
-use super::meaning::{Event, Meaning, Pieces};
+use super::meaning::{Delivered, Meaning, Pieces};
 use super::{filter, json, names, replay, tags, think};
 
 /// Every repairer, in the order of listings.
@@ -65,9 +65,9 @@ pub trait TextRepair: Send {
 /// Mends one row of events as it is delivered.
 pub trait EventRepair: Send {
     /// The next event. `out` gets what is now certain, in order.
-    fn push(&mut self, event: Event, out: &mut Vec<Event>);
+    fn push(&mut self, event: Delivered, out: &mut Vec<Delivered>);
     /// Nothing is delivered any more: `out` gets the rest. Nothing is pushed afterwards.
-    fn finish(&mut self, out: &mut Vec<Event>);
+    fn finish(&mut self, out: &mut Vec<Delivered>);
     /// Events that wait, and keys that are remembered.
     fn held(&self) -> usize;
 }
@@ -175,7 +175,7 @@ impl Repairer {
             response: Response::Stop,
             fires: Sample::None,
             quiet: Sample::None,
-            measure: Measure::Program(no_program),
+            measure: Measuring::Program(no_program),
         }
     }
 }

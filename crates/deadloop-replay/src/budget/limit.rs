@@ -33,7 +33,7 @@ impl Default for Limit {
 
 /// What a limit would have done with a run; turns from 0: the turn before which it happens.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Asked {
+pub struct LimitAsked {
     /// Times that the user said yes.
     pub confirmations: u64,
     /// Times that the user was asked, the no included.
@@ -46,7 +46,7 @@ pub struct Asked {
     pub met: Option<u64>,
 }
 
-impl Asked {
+impl LimitAsked {
     /// Turns from the first warning to what it warned of, where both came.
     pub fn lead(&self) -> Option<u64> {
         self.met?.checked_sub(self.warned?)
@@ -55,8 +55,8 @@ impl Asked {
 
 impl Limit {
     /// What it would have done with a run of so many turns. Costs a step a question, not a turn.
-    pub fn ask(&self, turns: u64) -> Asked {
-        let mut asked = Asked::default();
+    pub fn ask(&self, turns: u64) -> LimitAsked {
+        let mut asked = LimitAsked::default();
         let mut limit = self.limit.max(1);
         let warned = self.first_warning(limit);
         asked.warned = Some(warned).filter(|at| *at < turns);

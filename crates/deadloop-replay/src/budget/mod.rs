@@ -7,10 +7,10 @@
 //! | settings under names | [`presets`] |
 //! | a file with several values a parameter | [`BudgetGrid`] |
 //! | how long the events of a run are | [`Lengths`] |
-//! | how many tokens they are to a counter | [`Sizes`] |
+//! | how many tokens they are to a counter | [`RunSizes`] |
 //! | what a setting makes of a run | [`play`], [`Played`]; turn by turn: [`trace`] |
-//! | many settings over many runs | [`sweep()`], [`Field`], [`Stage`], [`Tally`] |
-//! | the iteration limit that asks | [`Limit`], [`Asked`] |
+//! | many settings over many runs | [`sweep()`], [`Field`], [`Stage`], [`BudgetTally`] |
+//! | the iteration limit that asks | [`Limit`], [`LimitAsked`] |
 //!
 //! A run is never walked turn by turn. What its prompts are between two summaries follows from sums over its
 //! events, so a setting costs a run one search for each time that something happens; 100,000 settings share the sums.
@@ -26,8 +26,8 @@ mod words;
 
 pub use grid::{BudgetGrid, DEFAULT_GRID};
 pub use lengths::{Lengths, Prompt, Use};
-pub use limit::{Asked, Limit};
-pub use params::{Budget, Counter, PARAMS, Policy, Preset, Remark, preset, presets};
+pub use limit::{Limit, LimitAsked};
+pub use params::{Budget, BudgetPreset, Counter, PARAMS, Policy, Remark, preset, presets};
 pub use play::{Played, Step, play, trace};
-pub use sizes::Sizes;
-pub use sweep::{Bill, Field, Stage, Swept, Tally, sweep};
+pub use sizes::RunSizes;
+pub use sweep::{Bill, BudgetTally, Field, Stage, Swept, sweep};

@@ -399,7 +399,7 @@ impl Budget {
 
 /// A setting under a name.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Preset {
+pub struct BudgetPreset {
     /// What `--preset` calls it.
     pub name: &'static str,
     /// What it stands for.
@@ -413,9 +413,9 @@ pub struct Preset {
 }
 
 /// The thresholds that programs in use and seed 004 have. What of theirs is not a share of the window is left out.
-pub fn presets() -> &'static [Preset] {
-    const fn of(name: &'static str, threshold: f64, about: &'static str) -> Preset {
-        Preset {
+pub fn presets() -> &'static [BudgetPreset] {
+    const fn of(name: &'static str, threshold: f64, about: &'static str) -> BudgetPreset {
+        BudgetPreset {
             name,
             about,
             threshold,
@@ -423,19 +423,19 @@ pub fn presets() -> &'static [Preset] {
             less_answer: None,
         }
     }
-    const ALL: &[Preset] = &[
+    const ALL: &[BudgetPreset] = &[
         of("seed-004", 0.85, "seed 004: SUMMARIZATION_THRESHOLD"),
         of("copilot", 0.85, "Copilot Chat: the summary at 0.85"),
         of("claude-code", 0.835, "Claude Code: the summary at 0.835"),
         of("codex", 0.9, "Codex CLI: the summary at 0.9"),
-        Preset {
+        BudgetPreset {
             name: "gemini-cli",
             about: "Gemini CLI: half of the window, three tenths kept",
             threshold: 0.5,
             keep: 0.3,
             less_answer: None,
         },
-        Preset {
+        BudgetPreset {
             name: "roo",
             about: "Roo Code: all of the window, or 0.9 of it less the answer's reserve, whichever comes first",
             threshold: 1.0,
@@ -452,7 +452,7 @@ pub fn presets() -> &'static [Preset] {
 ///
 /// # Errors
 /// There is none; the error says which there are.
-pub fn preset(name: &str) -> Result<&'static Preset, String> {
+pub fn preset(name: &str) -> Result<&'static BudgetPreset, String> {
     let known: Vec<&str> = presets().iter().map(|preset| preset.name).collect();
     presets().iter().find(|p| p.name == name).ok_or_else(|| {
         format!(
@@ -463,7 +463,7 @@ pub fn preset(name: &str) -> Result<&'static Preset, String> {
     })
 }
 
-impl Preset {
+impl BudgetPreset {
     /// The setting in the world of another: its window, counter, prices and reserve, this one's threshold and keep.
     pub fn within(&self, world: &Budget) -> Budget {
         let less = self.less_answer.map(|share| tidy(share - world.reserve));

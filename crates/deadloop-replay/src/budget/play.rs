@@ -5,7 +5,7 @@
 //! the turns before it send is a difference of sums.
 
 use super::params::{Budget, Policy};
-use super::sizes::Sizes;
+use super::sizes::RunSizes;
 
 /// A summary that frees less than this share of the prompt is useless.
 const USELESS: f64 = 0.1;
@@ -120,7 +120,7 @@ struct Act {
 
 /// What stands in the prompts, the definitions of tools and the fixed items first.
 struct Context<'a> {
-    sizes: &'a Sizes,
+    sizes: &'a RunSizes,
     tools: u64,
     /// Items from this one on are there as they are.
     from: usize,
@@ -133,7 +133,7 @@ struct Context<'a> {
 }
 
 impl<'a> Context<'a> {
-    fn new(sizes: &'a Sizes, tools: u64) -> Self {
+    fn new(sizes: &'a RunSizes, tools: u64) -> Self {
         Self {
             sizes,
             tools,
@@ -253,12 +253,12 @@ impl<'a> Context<'a> {
 }
 
 /// What a setting makes of a run.
-pub fn play(sizes: &Sizes, budget: &Budget) -> Played {
+pub fn play(sizes: &RunSizes, budget: &Budget) -> Played {
     run(sizes, budget, &mut |_| {})
 }
 
 /// The same, and each turn of it.
-pub fn trace(sizes: &Sizes, budget: &Budget) -> (Played, Vec<Step>) {
+pub fn trace(sizes: &RunSizes, budget: &Budget) -> (Played, Vec<Step>) {
     let mut done = Vec::new();
     let played = run(sizes, budget, &mut |step| done.push(step));
     let mut shift = budget.tools as i64;
@@ -282,7 +282,7 @@ pub fn trace(sizes: &Sizes, budget: &Budget) -> (Played, Vec<Step>) {
 }
 
 /// Plays the run and tells of each turn at which something happens.
-fn run(sizes: &Sizes, budget: &Budget, tell: &mut impl FnMut(Step)) -> Played {
+fn run(sizes: &RunSizes, budget: &Budget, tell: &mut impl FnMut(Step)) -> Played {
     let limits = Limits::of(budget);
     let mut context = Context::new(sizes, budget.tools);
     let mut played = Played::default();
@@ -361,7 +361,7 @@ fn count(played: &mut Played, (turn, last): (usize, Option<usize>), wanted: u64,
 
 /// How many results were cleared, and how many of them a later call of the turns that were sent needed: a word of
 /// it stood in cleared results and in nothing else of the prompt.
-fn losses(sizes: &Sizes, clearings: &[(u32, usize)], turns: u64) -> (u64, u64) {
+fn losses(sizes: &RunSizes, clearings: &[(u32, usize)], turns: u64) -> (u64, u64) {
     let all = clearings.last().map_or(0, |(_, cleared)| *cleared);
     let cleared = (0..all).filter(|n| sizes.is_clearable(*n)).count();
     let mut needed: Vec<u32> = Vec::new();

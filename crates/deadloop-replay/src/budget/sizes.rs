@@ -1,4 +1,4 @@
-//! [`Sizes`]: the tokens of a run's events to one counter, as the sums that [`play`](super::play()) searches.
+//! [`RunSizes`]: the tokens of a run's events to one counter, as the sums that [`play`](super::play()) searches.
 
 use globset::{Glob, GlobSet, GlobSetBuilder};
 
@@ -10,7 +10,7 @@ pub(super) const STUB: u64 = 20;
 
 /// A run to one counter. All positions are numbers of items: events that take room.
 #[derive(Clone, Debug, Default)]
-pub struct Sizes {
+pub struct RunSizes {
     /// Tokens of the items before each, and of all: one more than there are items.
     pub(super) before: Vec<u64>,
     /// Items before each turn.
@@ -33,7 +33,7 @@ pub struct Sizes {
     pub(super) recorded: Vec<Option<u64>>,
 }
 
-impl Sizes {
+impl RunSizes {
     /// Those of a run. Results of tools that a glob of `exclude` names cannot be cleared. A system event after the
     /// beginning is taken for an ordinary one.
     pub fn of(lengths: &Lengths, counter: Counter, exclude: &[String]) -> Self {

@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use super::lengths::Lengths;
 use super::params::{Budget, Counter, Policy};
 use super::play::{Played, play, quiet};
-use super::sizes::Sizes;
+use super::sizes::RunSizes;
 use crate::each::Interrupted;
 
 /// The runs of a corpus, as each way of counting in use sees them.
@@ -17,7 +17,7 @@ use crate::each::Interrupted;
 pub struct Field {
     views: Vec<(Counter, Vec<String>)>,
     /// By run, then by view.
-    runs: Vec<Vec<Sizes>>,
+    runs: Vec<Vec<RunSizes>>,
 }
 
 /// What tokens add up to.
@@ -76,7 +76,7 @@ impl AddAssign for Bill {
 
 /// What a setting makes of some runs: counts that add.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Tally {
+pub struct BudgetTally {
     /// Runs.
     pub runs: u64,
     /// Those that overflow.
@@ -107,7 +107,7 @@ pub struct Tally {
     pub shared_free: Bill,
 }
 
-impl Tally {
+impl BudgetTally {
     /// One more run.
     pub fn add(&mut self, played: &Played, free: &Played) {
         self.runs += 1;
@@ -136,7 +136,7 @@ impl Tally {
     }
 }
 
-impl AddAssign for Tally {
+impl AddAssign for BudgetTally {
     fn add_assign(&mut self, other: Self) {
         self.runs += other.runs;
         self.overflow += other.overflow;
@@ -199,9 +199,9 @@ impl Stage {
 #[derive(Clone, Debug)]
 pub struct Swept {
     /// Without a guard.
-    pub never: Vec<Tally>,
+    pub never: Vec<BudgetTally>,
     /// Play by play.
-    pub plays: Vec<Vec<Tally>>,
+    pub plays: Vec<Vec<BudgetTally>>,
     /// Whether a play is within the limit.
     pub within: Vec<bool>,
     /// Runs that no play within the limit kills.
@@ -223,7 +223,7 @@ impl Field {
         let of = |lengths: &Lengths| {
             let sizes = views
                 .iter()
-                .map(|(counter, exclude)| Sizes::of(lengths, *counter, exclude));
+                .map(|(counter, exclude)| RunSizes::of(lengths, *counter, exclude));
             sizes.collect()
         };
         let runs = lengths.par_iter().map(of).collect();
@@ -244,7 +244,7 @@ impl Field {
     }
 
     /// A run as a setting sees it.
-    pub fn run(&self, run: usize, budget: &Budget) -> &Sizes {
+    pub fn run(&self, run: usize, budget: &Budget) -> &RunSizes {
         &self.runs[run][self.view(budget)]
     }
 
@@ -274,13 +274,13 @@ struct Ranked {
     /// Tokens of the last prompt of each.
     peaks: Vec<u64>,
     /// What the runs from each one on come to where nothing happens in them.
-    quiet: Vec<Tally>,
+    quiet: Vec<BudgetTally>,
 }
 
 impl Ranked {
     fn of(mut runs: Vec<usize>, peak: impl Fn(usize) -> u64, free: &[Played]) -> Self {
         runs.sort_by_key(|run| (std::cmp::Reverse(peak(*run)), *run));
-        let mut sum = Tally::default();
+        let mut sum = BudgetTally::default();
         let mut quiet = vec![sum];
         for run in runs.iter().rev() {
             sum.add(&free[*run], &free[*run]);
@@ -305,7 +305,7 @@ struct Playing<'a> {
 
 impl Playing<'_> {
     /// A setting's tallies by source, and the runs that it kills; `None`: stopped.
-    fn tallies(&self, budget: &Budget) -> Option<(Vec<Tally>, Vec<usize>)> {
+    fn tallies(&self, budget: &Budget) -> Option<(Vec<BudgetTally>, Vec<usize>)> {
         if self.cancel.load(Ordering::Relaxed) {
             return None;
         }
@@ -327,7 +327,7 @@ impl Playing<'_> {
     }
 
     /// The tokens of the runs that are shared: those of its own without what others kill.
-    fn shared(&self, budget: &Budget, tallies: &mut [Tally], dead: &[(usize, u32)]) {
+    fn shared(&self, budget: &Budget, tallies: &mut [BudgetTally], dead: &[(usize, u32)]) {
         let view = self.field.view(budget);
         for tally in tallies.iter_mut() {
             (tally.shared, tally.shared_free) = (tally.own, tally.own_free);
@@ -379,7 +379,7 @@ pub fn sweep(
         Some((tallies, (allowed, killed)))
     };
     let all: Option<Vec<_>> = stage.plays.par_iter().map(judged).collect();
-    let (mut plays, judged): (Vec<Vec<Tally>>, Vec<Judged>) =
+    let (mut plays, judged): (Vec<Vec<BudgetTally>>, Vec<Judged>) =
         all.ok_or(Interrupted)?.into_iter().unzip();
     let mut shared = vec![true; field.runs()];
     for run in judged.iter().flat_map(|(_, killed)| killed) {

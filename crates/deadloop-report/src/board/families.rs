@@ -1,7 +1,7 @@
 //! The cells of the grids in families: those with the same parameters, each with its axes and its settings file.
 
 use super::column;
-use crate::data::{Board, ReportData, Setting, member};
+use crate::data::{Board, ReportData, SettingRow, member};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -70,7 +70,7 @@ pub(super) fn families<'d>(
 /// The place of each cell's value among those of a parameter; none where all are alike.
 fn axis<'d>(
     board: &Board,
-    settings: &'d [Setting],
+    settings: &'d [SettingRow],
     cells: &[usize],
     param: usize,
     list: &mut Param<'d>,

@@ -6,7 +6,7 @@
 mod families;
 mod pack;
 
-use crate::data::{Board, Column, Counted, ReportData, Role, Run, embedded_counts, varint};
+use crate::data::{Board, Column, Counted, ReportData, Role, RunInfo, embedded_counts, varint};
 use deadloop_score::{Count, Metric, PoissonCache, Price, RegionBlock, Worth};
 use families::{Family, Param, families};
 pub(crate) use pack::packed;
@@ -146,7 +146,7 @@ pub(crate) fn embedded(data: &ReportData) -> std::io::Result<Option<String>> {
 }
 
 /// The measures beside the sliders, called as they are in the run's unit.
-fn measures(run: &Run) -> serde_json::Result<Vec<serde_json::Value>> {
+fn measures(run: &RunInfo) -> serde_json::Result<Vec<serde_json::Value>> {
     let one = |measure: Metric| {
         let mut json = serde_json::to_value(measure)?;
         json["title"] = measure.title_in(run.unit).into();

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::data::{Point, World};
+use super::data::{BudgetPoint, World};
 use crate::draw::{
     Anchor, Axis, Canvas, Dash, DrawError, Ink, Key, Label, Legend, Mark, Panel, Pen, Picture,
     Place, SERIES,
@@ -16,7 +16,7 @@ const SERIES_SHOWN: usize = 8;
 struct Line<'w> {
     name: String,
     pen: Pen,
-    points: Vec<&'w Point>,
+    points: Vec<&'w BudgetPoint>,
 }
 
 /// Draws a world.
@@ -65,7 +65,8 @@ pub(super) fn draw(world: &World, (width, name): (f64, &str)) -> Result<Picture,
         Axis::share(4),
     );
     below.axes("threshold, share of the window", "runs that overflow")?;
-    let share = |point: &Point| (world.runs > 0).then(|| point.overflow as f64 / world.runs as f64);
+    let share =
+        |point: &BudgetPoint| (world.runs > 0).then(|| point.overflow as f64 / world.runs as f64);
     draw_lines(&below, &lines, share)?;
     draw_marks(&below, world, share)?;
     canvas.finish()
@@ -86,7 +87,7 @@ fn costs(world: &World) -> Axis {
 
 /// Settings that differ in the threshold alone; those of presets and the grid.
 fn lines(world: &World) -> Vec<Line<'_>> {
-    let mut by: BTreeMap<(String, u64), Vec<&Point>> = BTreeMap::new();
+    let mut by: BTreeMap<(String, u64), Vec<&BudgetPoint>> = BTreeMap::new();
     for point in &world.points {
         let keep = (point.keep * 1e6).round() as u64;
         by.entry((point.policy.clone(), keep))
@@ -136,7 +137,7 @@ fn marks() -> [Key; 3] {
 fn draw_lines(
     panel: &Panel<'_>,
     lines: &[Line<'_>],
-    of: impl Fn(&Point) -> Option<f64>,
+    of: impl Fn(&BudgetPoint) -> Option<f64>,
 ) -> Result<(), DrawError> {
     for line in lines {
         let points = line
@@ -153,16 +154,16 @@ fn draw_lines(
 fn draw_marks(
     panel: &Panel<'_>,
     world: &World,
-    of: impl Fn(&Point) -> Option<f64>,
+    of: impl Fn(&BudgetPoint) -> Option<f64>,
 ) -> Result<(), DrawError> {
     for point in &world.points {
         let Some(value) = of(point) else { continue };
         let (mark, ink) = match point {
-            Point { in_use: true, .. } => (Mark::Square, Ink::Current),
-            Point {
+            BudgetPoint { in_use: true, .. } => (Mark::Square, Ink::Current),
+            BudgetPoint {
                 candidate: true, ..
             } => (Mark::Star, Ink::Chosen),
-            Point {
+            BudgetPoint {
                 preset: Some(_), ..
             } => (Mark::Ring, Ink::Text),
             _ => continue,

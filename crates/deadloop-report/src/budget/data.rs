@@ -47,14 +47,14 @@ pub struct World {
     /// Why.
     pub reason: String,
     /// Settings.
-    pub points: Vec<Point>,
+    pub points: Vec<BudgetPoint>,
     /// The price list.
     pub prices: Vec<PriceRow>,
 }
 
 /// A setting in a world.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Point {
+pub struct BudgetPoint {
     /// Its id.
     pub setting: String,
     /// What it is called.

@@ -7,7 +7,7 @@ use minijinja::syntax::SyntaxConfig;
 use minijinja::value::{Serde, Value};
 use serde::Serialize;
 
-use super::data::{Matrix, Page, Point, World};
+use super::data::{BudgetPoint, Matrix, Page, World};
 use super::{Both, BudgetPageError, both, costs, lengths, turns};
 use crate::draw::{chart_css, variables_css};
 use crate::numbers::{UNDEFINED, count, percent, plain};
@@ -180,7 +180,7 @@ fn ratio(x: Option<f64>) -> String {
 
 /// The settings that have a name.
 fn settings(world: &World) -> Grid {
-    let row = |p: &Point| {
+    let row = |p: &BudgetPoint| {
         let cost = match (p.cost_lo, p.cost_hi) {
             (Some(lo), Some(hi)) => format!(
                 "{} ({} to {})",

@@ -1,15 +1,15 @@
 //! A row per setting: how often it is right where a floor is, and how far beyond chance.
 
-use super::{Drawing, Entry, Sheet};
+use super::{ChartEntry, Drawing, Sheet};
 use crate::data::{BesideFloor, ReportData};
 use crate::draw::{
     Anchor, Axis, Canvas, Dot, DrawError, Ink, Key, Label, Legend, Mark, Place, Rows,
 };
-use crate::numbers::{Interval, decimal, percent, range, wilson};
+use crate::numbers::{Estimate, decimal, percent, range, wilson};
 use crate::points::{Rows as Data, ends, setting};
 use deadloop_score::Cell;
 
-pub(super) static ENTRY: Entry = Entry {
+pub(super) static ENTRY: ChartEntry = ChartEntry {
     name: "agreement",
     title: "Agreement with floors",
     reading: "How often a setting is right (hit, quiet) on the very transcripts on which a floor is, or wrong where it \
@@ -148,20 +148,20 @@ fn name(canvas: &Canvas, name: &str, y: f64) -> Result<(), DrawError> {
     canvas.text_within((x, y), name, room, Label::new(Ink::Text, Anchor::Start))
 }
 
-fn share(one: &BesideFloor) -> Interval {
+fn share(one: &BesideFloor) -> Estimate {
     wilson(one.counts.agreed(), one.counts.scored())
 }
 
-fn kappa(one: &BesideFloor) -> Interval {
-    Interval {
+fn kappa(one: &BesideFloor) -> Estimate {
+    Estimate {
         value: one.counts.kappa(),
-        ..Interval::default()
+        ..Estimate::default()
     }
 }
 
 fn dots(
     row: &Row<'_>,
-    of: fn(&BesideFloor) -> Interval,
+    of: fn(&BesideFloor) -> Estimate,
     write: fn(Option<f64>) -> String,
 ) -> Vec<Dot> {
     let dot = |one: &&BesideFloor| {

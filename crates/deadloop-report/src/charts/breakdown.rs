@@ -1,6 +1,6 @@
 //! Recall by where the loop starts and by what kind it is.
 
-use super::{Drawing, Entry, Sheet};
+use super::{ChartEntry, Drawing, Sheet};
 use crate::data::ReportData;
 use crate::draw::{
     Anchor, Axis, Canvas, Dot, DrawError, Ink, Key, Label, Legend, Place, Rows, measure,
@@ -10,7 +10,7 @@ use crate::points::{Rows as Data, ends};
 use crate::series::{Breakdown, Series, series};
 use deadloop_score::Cell;
 
-pub(super) static ENTRY: Entry = Entry {
+pub(super) static ENTRY: ChartEntry = ChartEntry {
     name: "breakdown",
     title: "Recall by onset and by kind",
     reading: "A dot is the share of loops found, its line the 95 % Wilson interval; n is how many loops there are, for the first and the second \

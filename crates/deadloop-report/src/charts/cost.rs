@@ -1,6 +1,6 @@
 //! What each setting spares, by how often production loops: where a line crosses 0, the guard pays for itself.
 
-use super::{Drawing, Entry, Sheet};
+use super::{ChartEntry, Drawing, Sheet};
 use crate::data::{ALL_MODELS, ReportData, Role, Score};
 use crate::draw::{
     Anchor, Axis, Dash, DrawError, Ink, Key, Label, Legend, Mark, Panel, Pen, Place,
@@ -11,7 +11,7 @@ use crate::points::{Rows, setting};
 use deadloop_score::Cell;
 use deadloop_score::measure::BREAK_EVEN;
 
-pub(super) static ENTRY: Entry = Entry {
+pub(super) static ENTRY: ChartEntry = ChartEntry {
     name: "cost",
     title: "What each setting spares, by how often production loops",
     reading: "Along the bottom the share of your responses that loop, up the side the chars that the setting spares in 1,000 of them: \

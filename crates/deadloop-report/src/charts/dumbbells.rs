@@ -1,18 +1,18 @@
 //! Base and new side by side: recall and false alarms of each model, joined by a line.
 
-use super::{Drawing, Entry, Sheet};
-use crate::data::{ALL_MODELS, Comparison, Difference, ReportData};
+use super::{ChartEntry, Drawing, Sheet};
+use crate::data::{ALL_MODELS, ComparedResults, Difference, ReportData};
 use crate::draw::{
     Anchor, Axis, Canvas, Dot, DrawError, Ink, Key, Label, Legend, Mark, Place, Rows,
 };
-use crate::numbers::{Interval, writer};
+use crate::numbers::{Estimate, writer};
 use crate::points::Rows as Data;
 use deadloop_score::measure::RECALL;
 use deadloop_score::{Cell, Metric};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-pub(super) static ENTRY: Entry = Entry {
+pub(super) static ENTRY: ChartEntry = ChartEntry {
     name: "dumbbells",
     title: "Base and new",
     reading: "A row per model, those of which most transcripts flipped first: the disc is the base, the star the new result; to the right is better for recall, to \
@@ -131,7 +131,7 @@ fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
 }
 
 /// The highest rate of false alarms, 1 at least.
-fn most(data: &ReportData, comparison: &Comparison) -> f64 {
+fn most(data: &ReportData, comparison: &ComparedResults) -> f64 {
     let rows = comparison
         .rows
         .iter()
@@ -141,7 +141,7 @@ fn most(data: &ReportData, comparison: &Comparison) -> f64 {
 }
 
 /// All models together, then those of which most transcripts flipped.
-fn models(comparison: &Comparison) -> Vec<&str> {
+fn models(comparison: &ComparedResults) -> Vec<&str> {
     let mut flips: BTreeMap<&str, usize> = BTreeMap::new();
     for flip in comparison.flips.iter().filter(|flip| flip.change == "flip") {
         *flips.entry(&flip.model).or_default() += 1;
@@ -156,12 +156,12 @@ fn models(comparison: &Comparison) -> Vec<&str> {
     models
 }
 
-fn row<'c>(comparison: &'c Comparison, model: &str, metric: Metric) -> Option<&'c Difference> {
+fn row<'c>(comparison: &'c ComparedResults, model: &str, metric: Metric) -> Option<&'c Difference> {
     let mut rows = comparison.rows.iter();
     rows.find(|row| row.model == model && row.metric == metric.name)
 }
 
-fn numbers(data: &ReportData, comparison: &Comparison, models: &[&str]) -> Data {
+fn numbers(data: &ReportData, comparison: &ComparedResults, models: &[&str]) -> Data {
     let line = |(model, metric): (&str, Metric)| {
         let row = row(comparison, model, metric)?;
         let figures = [row.base, row.new, row.difference, row.lo, row.hi];
@@ -175,13 +175,13 @@ fn numbers(data: &ReportData, comparison: &Comparison, models: &[&str]) -> Data 
         .collect()
 }
 
-fn pair(comparison: &Comparison, model: &str, metric: Metric) -> [Dot; 2] {
+fn pair(comparison: &ComparedResults, model: &str, metric: Metric) -> [Dot; 2] {
     let (row, write) = (row(comparison, model, metric), writer(metric));
     let dot = |name: &str, value: Option<f64>, (mark, ink): (Mark, Ink)| Dot {
         title: format!("{name}: {}", write(value)),
-        at: Interval {
+        at: Estimate {
             value,
-            ..Interval::default()
+            ..Estimate::default()
         },
         mark,
         ink,

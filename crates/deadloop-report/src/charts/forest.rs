@@ -1,17 +1,17 @@
 //! A row per model: recall and false alarms of the current, the pooled and the model's own setting.
 
-use super::{Drawing, Entry, LEFT_OUT, Sheet, left_out};
-use crate::data::{ALL_MODELS, Choice, ReportData};
+use super::{ChartEntry, Drawing, LEFT_OUT, Sheet, left_out};
+use crate::data::{ALL_MODELS, ChoiceRow, ReportData};
 use crate::draw::{
     Anchor, Axis, Canvas, Dot, DrawError, Ink, Key, Label, Legend, Mark, Place, Rows, elide_apart,
 };
 use crate::look::Look;
-use crate::numbers::{Interval, count, decimal, percent, range};
+use crate::numbers::{Estimate, count, decimal, percent, range};
 use crate::points::{Rows as Data, ends, setting};
 use deadloop_score::measure::RECALL;
 use deadloop_score::{Cell, Why};
 
-pub(super) static ENTRY: Entry = Entry {
+pub(super) static ENTRY: ChartEntry = ChartEntry {
     name: "forest",
     title: "Recall and false alarms of each model",
     reading: "A row per model, those with the most loops first: a dot with its 95 % interval for the setting in use, \
@@ -55,8 +55,8 @@ struct Shown {
     setting: usize,
     name: String,
     loops: u64,
-    recall: Interval,
-    fa: Interval,
+    recall: Estimate,
+    fa: Estimate,
 }
 
 fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
@@ -250,14 +250,14 @@ impl Row<'_> {
 }
 
 /// Whether a model ships a setting of its own.
-fn is_own(choice: &Choice) -> bool {
+fn is_own(choice: &ChoiceRow) -> bool {
     choice.model != ALL_MODELS && choice.why == Why::Own.name()
 }
 
 fn dot(
     name: &str,
     (mark, ink): (Mark, Ink),
-    at: Interval,
+    at: Estimate,
     write: fn(Option<f64>) -> String,
 ) -> Dot {
     Dot {
@@ -288,7 +288,7 @@ fn keys(data: &ReportData, list: &[Contestant]) -> Vec<Key> {
 
 /// From 0 to the largest upper end, but not past thirty times the largest rate: an interval may be very wide.
 fn fa_axis(data: &ReportData, rows: &[Row<'_>]) -> Axis {
-    let ends = |of: fn(&Interval) -> Option<f64>| {
+    let ends = |of: fn(&Estimate) -> Option<f64>| {
         rows.iter()
             .flat_map(|row| &row.fa)
             .filter_map(|dot| of(&dot.at))

@@ -1,6 +1,6 @@
 //! Heatmaps: the objective over pairs of the parameters that matter most.
 
-use super::{Drawing, Entry, Sheet};
+use super::{ChartEntry, Drawing, Sheet};
 use crate::data::{Objective, ReportData};
 use crate::draw::{Anchor, Canvas, Dash, DrawError, Ink, Label, Pen, SEQUENCE, measure};
 use crate::grid::{Grid, Worth};
@@ -9,7 +9,7 @@ use crate::points::{Rows, setting};
 use deadloop_score::Cell;
 use deadloop_score::measure::RECALL;
 
-pub(super) static ENTRY: Entry = Entry {
+pub(super) static ENTRY: ChartEntry = ChartEntry {
     name: "heatmap",
     title: "The objective over pairs of parameters",
     reading: "Each field is the best setting with those two values, whatever the other parameters; hatched: no such \

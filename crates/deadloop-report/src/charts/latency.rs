@@ -1,6 +1,6 @@
 //! Latency: the share of all loops found within so many chars of their onset.
 
-use super::{Drawing, Entry, Sheet};
+use super::{ChartEntry, Drawing, Sheet};
 use crate::data::ReportData;
 use crate::draw::{Axis, DrawError, Key, Legend, Panel, Place};
 use crate::look::Look;
@@ -9,7 +9,7 @@ use crate::points::Rows;
 use crate::series::{Series, series};
 use deadloop_score::Cell;
 
-pub(super) static ENTRY: Entry = Entry {
+pub(super) static ENTRY: ChartEntry = ChartEntry {
     name: "latency",
     title: "How soon after its onset a loop is found",
     reading: "The line's height at N is the share of all loops found within N characters of their onset; misses stay \

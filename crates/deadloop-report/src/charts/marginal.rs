@@ -1,7 +1,7 @@
 //! The marginal effect of each parameter: what the objective and the false alarms do along its values.
 
-use super::{Drawing, Entry, Sheet};
-use crate::data::{ReportData, Run};
+use super::{ChartEntry, Drawing, Sheet};
+use crate::data::{ReportData, RunInfo};
 use crate::draw::{
     Anchor, Axis, Canvas, Dash, DrawError, Ink, Key, Label, Legend, Mark, Panel, Pen, Place,
     measure,
@@ -11,7 +11,7 @@ use crate::numbers::decimal;
 use crate::points::{Rows, setting};
 use deadloop_score::{Cell, Unit};
 
-pub(super) static ENTRY: Entry = Entry {
+pub(super) static ENTRY: ChartEntry = ChartEntry {
     name: "marginal",
     title: "What each parameter does",
     reading: "For each value of a parameter: the best setting with that value that is within the limits, as likely as not, and the median of \
@@ -139,7 +139,7 @@ fn block(
     (left, top): (f64, f64),
     width: f64,
     (objective, fa): &(Axis, Axis),
-    run: &Run,
+    run: &RunInfo,
 ) -> Result<(), DrawError> {
     let title = Label::new(Ink::Text, Anchor::Start).bold();
     canvas.text_within((left + 4.0, top + 14.0), slice.title, width - 12.0, title)?;

@@ -19,7 +19,7 @@ use crate::draw::{DrawError, Fonts, Picture};
 use crate::points::{Column, Rows, csv};
 
 /// Every chart, in the order of the page. A test fails for a file that is not listed.
-pub static CHARTS: &[&Entry] = &[
+pub static CHARTS: &[&ChartEntry] = &[
     &dumbbells::ENTRY,
     &operating::ENTRY,
     &forest::ENTRY,
@@ -34,7 +34,7 @@ pub static CHARTS: &[&Entry] = &[
 
 /// A chart of the registry.
 #[derive(Debug)]
-pub struct Entry {
+pub struct ChartEntry {
     /// The name of its files, without `.svg`, `.csv`, `.png`.
     pub name: &'static str,
     /// Its title on the page.
@@ -112,7 +112,7 @@ enum Drawing {
 #[derive(Debug, Clone)]
 pub struct Chart {
     /// Its entry in the registry.
-    pub entry: &'static Entry,
+    pub entry: &'static ChartEntry,
     /// The columns of its CSV file, in the unit of the run.
     pub columns: Vec<Column>,
     /// The chart in its two layouts; `None`: the folder has no data for it.
@@ -187,7 +187,7 @@ pub fn draw_all(data: &ReportData) -> Result<Vec<Chart>, DrawError> {
         .collect()
 }
 
-impl Entry {
+impl ChartEntry {
     fn drawn(&self, data: &ReportData) -> Result<Option<Layouts>, DrawError> {
         let layout = |width: f64, suffix: &str| {
             let name = format!("{}-{suffix}", self.name);

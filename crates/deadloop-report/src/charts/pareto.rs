@@ -1,6 +1,6 @@
 //! The Pareto front of recall, false alarms and delay: two of them are the axes, the third is the tint.
 
-use super::{Drawing, Entry, Sheet};
+use super::{ChartEntry, Drawing, Sheet};
 use crate::data::{ReportData, Role};
 use crate::draw::{Axis, DrawError, Ink, Key, Legend, Mark, Panel, Place, SEQUENCE};
 use crate::numbers::{chars, decimal, percent};
@@ -9,7 +9,7 @@ use crate::tables::front;
 use deadloop_score::Cell;
 use deadloop_score::measure::{DELAY, RECALL};
 
-pub(super) static ENTRY: Entry = Entry {
+pub(super) static ENTRY: ChartEntry = ChartEntry {
     name: "pareto",
     title: "The settings that no other one beats",
     reading: "Each point is a setting of the grid such that no other has a higher recall, fewer false alarms and a \

@@ -2,7 +2,7 @@
 
 /// What clean text says about one setting and the budget of false alarms.
 #[derive(Debug, Clone, Default)]
-pub struct Supported {
+pub struct SupportedRow {
     /// The model, or [`ALL_MODELS`](crate::ALL_MODELS).
     pub model: String,
     /// `in use`, `chosen` or `loosest`.

@@ -1,12 +1,12 @@
 //! What a model gets, and the evidence for it: rows of choice.csv.
 
-use crate::numbers::Interval;
+use crate::numbers::Estimate;
 use deadloop_score::Metric;
 use std::collections::BTreeMap;
 
 /// The setting of one model, and the evidence for it.
 #[derive(Debug, Clone, Default)]
-pub struct Choice {
+pub struct ChoiceRow {
     /// The model, or [`ALL_MODELS`](crate::ALL_MODELS).
     pub model: String,
     /// What `settings.toml` holds for it: index into [`ReportData::settings`](crate::ReportData::settings).
@@ -20,7 +20,7 @@ pub struct Choice {
     /// By which rule the candidate ships, if it does.
     pub ships: Option<String>,
     /// The candidate, held out, less what it would replace, in points of the objective.
-    pub difference: Interval,
+    pub difference: Estimate,
     /// How sure it is that the candidate is better.
     pub better: Option<f64>,
     /// Loops of the model.
@@ -30,7 +30,7 @@ pub struct Choice {
     /// Wrong alarms of the candidate on those folds.
     pub wrong: u64,
     /// What the candidate does on the folds left out, by measure.
-    pub held_out: BTreeMap<&'static str, Interval>,
+    pub held_out: BTreeMap<&'static str, Estimate>,
     /// What is in use does on all transcripts of the model, by measure.
     pub in_use: BTreeMap<&'static str, f64>,
     /// How much better the objective looks in sample than it is.
@@ -39,9 +39,9 @@ pub struct Choice {
     pub margins: String,
 }
 
-impl Choice {
+impl ChoiceRow {
     /// A measure of the candidate, held out.
-    pub fn of(&self, measure: Metric) -> Interval {
+    pub fn of(&self, measure: Metric) -> Estimate {
         self.held_out.get(measure.name).copied().unwrap_or_default()
     }
 }

@@ -4,11 +4,11 @@ use serde::Deserialize;
 
 /// Two results side by side.
 #[derive(Debug, Clone, Deserialize)]
-pub struct Comparison {
+pub struct ComparedResults {
     /// What is compared with.
-    pub base: Side,
+    pub base: SideRow,
     /// What is compared.
-    pub new: Side,
+    pub new: SideRow,
     /// `improved`, `regressed`, `equivalent`, `inconclusive`.
     pub verdict: String,
     /// Why, in sentences.
@@ -16,25 +16,25 @@ pub struct Comparison {
     pub why: Vec<String>,
     /// What had to be passed.
     #[serde(default)]
-    pub gates: Vec<Gate>,
+    pub gates: Vec<GateRow>,
     /// Every metric of every model.
     #[serde(default)]
     pub rows: Vec<Difference>,
     /// The transcripts that changed.
     #[serde(default)]
-    pub flips: Vec<Flip>,
+    pub flips: Vec<FlipRow>,
 }
 
 /// One of the two.
 #[derive(Debug, Clone, Deserialize)]
-pub struct Side {
+pub struct SideRow {
     /// What it is called.
     pub name: String,
 }
 
 /// What had to be passed.
 #[derive(Debug, Clone, Deserialize)]
-pub struct Gate {
+pub struct GateRow {
     /// Its name.
     pub gate: String,
     /// Whether it was; none: it could not be evaluated.
@@ -67,7 +67,7 @@ pub struct Difference {
 
 /// A transcript that changed.
 #[derive(Debug, Clone, Deserialize)]
-pub struct Flip {
+pub struct FlipRow {
     /// Its id.
     pub transcript: String,
     /// Its model.

@@ -14,13 +14,13 @@ mod written;
 
 pub(crate) use board::varint;
 pub use board::{Board, Column, Counted, embedded_counts};
-pub use budget::Supported;
-pub use choice::Choice;
-pub use comparison::{Became, Comparison, Difference, Flip, Gate, Side};
+pub use budget::SupportedRow;
+pub use choice::ChoiceRow;
+pub use comparison::{Became, ComparedResults, Difference, FlipRow, GateRow, SideRow};
 pub use deadloop_score::Verdict;
 pub(crate) use naming::{member, short};
-pub use outcome::Outcome;
-pub use run::{Objective, Run};
+pub use outcome::OutcomeRow;
+pub use run::{Objective, RunInfo};
 pub use score::Score;
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -35,24 +35,24 @@ pub const ALL_MODELS: &str = "*";
 #[derive(Debug, Clone, Default)]
 pub struct ReportData {
     /// How the numbers were made.
-    pub run: Run,
+    pub run: RunInfo,
     /// The names of the parameters that vary or are set, `guard.parameter`.
     pub parameters: Vec<String>,
     /// Every setting with a row in the scores or outcomes.
-    pub settings: Vec<Setting>,
+    pub settings: Vec<SettingRow>,
     /// A row for each setting and model.
     pub scores: Vec<Score>,
     /// What to do with the settings, where that was asked.
     pub advice: Option<Advice>,
     /// What each model gets, and all together where the model is [`ALL_MODELS`].
-    pub choices: Vec<Choice>,
+    pub choices: Vec<ChoiceRow>,
     /// What `settings.toml` does, each model under its own setting; `None` where it names no model. It is no
     /// setting of the list.
-    pub shipped: Option<Choice>,
+    pub shipped: Option<ChoiceRow>,
     /// What clean text alone supports, where a budget was asked for.
-    pub budget: Vec<Supported>,
+    pub budget: Vec<SupportedRow>,
     /// A row for each transcript and setting that was written out.
-    pub outcomes: Vec<Outcome>,
+    pub outcomes: Vec<OutcomeRow>,
     /// Scores of the named and chosen settings by a field of the transcripts.
     pub by: Vec<By>,
     /// How often named and chosen settings are right where floors are, all models together.
@@ -62,7 +62,7 @@ pub struct ReportData {
     /// The transcripts that are opened, and what was left out; none where no outcomes were written.
     pub opened: Option<(ExcerptsHead, Vec<Opened>)>,
     /// What `deadloop compare` found, where that was asked for.
-    pub comparison: Option<Comparison>,
+    pub comparison: Option<ComparedResults>,
     /// Whether letters and digits of the transcripts are hidden.
     pub redacted: bool,
     /// The text of `settings.toml`, where a choice was made.
@@ -95,7 +95,7 @@ pub enum Role {
 
 /// One setting.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Setting {
+pub struct SettingRow {
     /// Its hash, or a floor's name.
     pub id: String,
     /// What people call it, where it has a name.
@@ -106,7 +106,7 @@ pub struct Setting {
     pub params: Vec<Option<String>>,
 }
 
-impl Setting {
+impl SettingRow {
     /// The label, or the id.
     pub fn name(&self) -> &str {
         self.label.as_deref().unwrap_or(&self.id)
@@ -192,7 +192,7 @@ impl ReportData {
     }
 
     /// The row of a model.
-    pub(crate) fn choice_of(&self, model: &str) -> Option<&Choice> {
+    pub(crate) fn choice_of(&self, model: &str) -> Option<&ChoiceRow> {
         self.choices.iter().find(|choice| choice.model == model)
     }
 
@@ -256,7 +256,7 @@ impl ReportData {
     /// Whether any loop is labelled.
     pub fn has_loops(&self) -> bool {
         self.scores.iter().any(|score| score.loops() > 0)
-            || self.outcomes.iter().any(Outcome::is_loop)
+            || self.outcomes.iter().any(OutcomeRow::is_loop)
     }
 
     /// Whether anything is labelled at all.

@@ -1,7 +1,7 @@
 //! What a setting is called.
 
 use super::written::detector;
-use super::{ReportData, Role, Setting};
+use super::{ReportData, Role, SettingRow};
 use deadloop_score::replay::detect::Value;
 use std::collections::BTreeSet;
 
@@ -56,7 +56,7 @@ impl ReportData {
     }
 
     /// The members that a setting has.
-    fn members(&self, setting: &Setting) -> BTreeSet<&str> {
+    fn members(&self, setting: &SettingRow) -> BTreeSet<&str> {
         let values = self.parameters.iter().zip(&setting.params);
         let there = values.filter(|(_, value)| value.is_some());
         there.map(|(name, _)| member(name)).collect()
@@ -66,7 +66,7 @@ impl ReportData {
     /// where the one in use lacks the member; without one in use, for each that is not the same in all cells. Where
     /// there are several members, the first of each says whose it is. A setting that is the one in use without some of
     /// its members is `only` the others.
-    fn differences(&self, this: &Setting) -> Vec<String> {
+    fn differences(&self, this: &SettingRow) -> Vec<String> {
         let base = self.in_use().and_then(|at| self.settings.get(at));
         let (own, old) = (self.members(this), base.map(|base| self.members(base)));
         let differs = |at: usize, name: &str, value: &str| match (base, &old) {

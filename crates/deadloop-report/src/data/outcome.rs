@@ -4,7 +4,7 @@ use deadloop_score::Verdict;
 
 /// One transcript seen through one setting.
 #[derive(Debug, Clone)]
-pub struct Outcome {
+pub struct OutcomeRow {
     /// The transcript's id.
     pub transcript: String,
     /// Its model.
@@ -43,7 +43,7 @@ pub struct Outcome {
     pub error: Option<String>,
 }
 
-impl Outcome {
+impl OutcomeRow {
     /// Whether it tells of a loop, one that never came among them.
     pub(crate) fn is_loop(&self) -> bool {
         self.verdict.is_loop() || self.earlier

@@ -9,7 +9,7 @@ use deadloop_score::{Constraint, Metric, Worth, measures, wrong_rate};
 
 /// How the numbers were made.
 #[derive(Debug, Clone, Default)]
-pub struct Run {
+pub struct RunInfo {
     /// The command that made the folder.
     pub command: String,
     /// The name of the corpus.
@@ -66,7 +66,7 @@ impl Objective {
     }
 }
 
-impl Run {
+impl RunInfo {
     /// What so many chars cost, where a price was given and the recordings say how long a token is.
     pub(crate) fn money(&self, chars: f64) -> Option<f64> {
         let (price, tokens) = self.price?;

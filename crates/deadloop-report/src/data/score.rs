@@ -1,6 +1,6 @@
 //! The scores of a setting: counts, and every measure of them by the table of `deadloop-score`.
 
-use crate::numbers::Interval;
+use crate::numbers::Estimate;
 use deadloop_score::measure::NET_PER_1000;
 use deadloop_score::{Metric, PoissonCache, Quantiles, Tally, Worth};
 use std::collections::BTreeMap;
@@ -33,11 +33,11 @@ impl Score {
     }
 
     /// The value of a measure with its 95 % interval, where it has one.
-    pub fn of(&self, measure: Metric) -> Interval {
+    pub fn of(&self, measure: Metric) -> Estimate {
         let written = self.intervals.get(measure.name).copied();
         let closed = || measure.interval(&self.tally, &mut PoissonCache::default());
         let ends = written.or_else(closed);
-        Interval {
+        Estimate {
             value: self.value(measure),
             low: ends.map(|ends| ends.lo),
             high: ends.map(|ends| ends.hi),

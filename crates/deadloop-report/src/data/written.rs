@@ -1,6 +1,6 @@
 //! A setting as it stands in a settings file, from the columns of the scores.
 
-use super::{ReportData, Setting, member, short};
+use super::{ReportData, SettingRow, member, short};
 use deadloop_score::replay::detect::{Detector, Literal, Settings, Value};
 use std::fmt::Write as _;
 
@@ -30,7 +30,7 @@ impl ReportData {
         param.is_some_and(|param| matches!(param.default, Literal::Text(_)))
     }
 
-    fn lines(&self, this: &Setting, differs: impl Fn(usize) -> bool) -> Option<String> {
+    fn lines(&self, this: &SettingRow, differs: impl Fn(usize) -> bool) -> Option<String> {
         let mut text = String::new();
         let mut before = None;
         for (at, (name, value)) in self.parameters.iter().zip(&this.params).enumerate() {

@@ -6,7 +6,7 @@ use super::canvas::{Anchor, Canvas, Label, Mark, Pen};
 use super::panel::{Panel, Place};
 use super::text::measure;
 use super::theme::{Dash, Ink};
-use crate::numbers::Interval;
+use crate::numbers::Estimate;
 
 /// A point of a row, and how it looks.
 #[derive(Debug, Clone)]
@@ -14,7 +14,7 @@ pub(crate) struct Dot {
     /// What is shown when it is pointed at.
     pub(crate) title: String,
     /// Where it lies, with its interval.
-    pub(crate) at: Interval,
+    pub(crate) at: Estimate,
     /// Its shape.
     pub(crate) mark: Mark,
     /// Its ink.

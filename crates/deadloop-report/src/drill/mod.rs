@@ -10,7 +10,7 @@ mod calls;
 mod open;
 mod text;
 
-use crate::data::{Outcome, ReportData};
+use crate::data::{OutcomeRow, ReportData};
 use crate::numbers::count;
 use deadloop_score::Group;
 use open::Open;
@@ -33,7 +33,7 @@ pub(crate) fn drill(data: &ReportData) -> Vec<Drill> {
     let Some((head, opened)) = &data.opened else {
         return Vec::new();
     };
-    let mut rows: BTreeMap<&str, Vec<&Outcome>> = opened
+    let mut rows: BTreeMap<&str, Vec<&OutcomeRow>> = opened
         .iter()
         .map(|one| (one.transcript.as_str(), Vec::new()))
         .collect();

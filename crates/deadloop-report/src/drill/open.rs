@@ -2,7 +2,7 @@
 
 use super::calls;
 use super::text::{self, Shown};
-use crate::data::{Outcome, ReportData, Role};
+use crate::data::{OutcomeRow, ReportData, Role};
 use crate::numbers::count;
 use crate::visible::visible;
 use deadloop_score::{Group, Opened, Verdict};
@@ -55,18 +55,18 @@ struct Tick {
 /// stand on its strip.
 struct View<'d> {
     data: &'d ReportData,
-    row: &'d Outcome,
+    row: &'d OutcomeRow,
     length: u64,
 }
 
 impl Open {
     /// A transcript seen through every setting that has a row of it; none without one of the setting in question.
-    pub(super) fn of(data: &ReportData, one: &Opened, rows: &[&Outcome]) -> Option<Self> {
-        let is_asked = |row: &&&Outcome| {
+    pub(super) fn of(data: &ReportData, one: &Opened, rows: &[&OutcomeRow]) -> Option<Self> {
+        let is_asked = |row: &&&OutcomeRow| {
             let setting = data.settings.get(row.setting);
             setting.is_some_and(|setting| setting.id == one.setting)
         };
-        let row: &Outcome = rows.iter().find(is_asked)?;
+        let row: &OutcomeRow = rows.iter().find(is_asked)?;
         let length = row.length.unwrap_or(0).max(1);
         let view = View { data, row, length };
         let kind = row.kind.clone().or(row.alarm_kind.clone());
@@ -123,7 +123,7 @@ impl View<'_> {
     }
 
     /// Where an alarm is on this strip: on that of a run by its calls or turns, whatever channel it came on.
-    fn alarm_at(&self, row: &Outcome) -> Option<u64> {
+    fn alarm_at(&self, row: &OutcomeRow) -> Option<u64> {
         let own = match self.of_run() {
             Some(true) => row.alarm_turns,
             Some(false) => row.alarm_calls,
@@ -146,8 +146,8 @@ impl View<'_> {
     }
 
     /// The alarm of every setting that has one, from left to right.
-    fn ticks(&self, rows: &[&Outcome]) -> Vec<Tick> {
-        let tick = |other: &&Outcome| {
+    fn ticks(&self, rows: &[&OutcomeRow]) -> Vec<Tick> {
+        let tick = |other: &&OutcomeRow| {
             let at = other.alarm_at?;
             let elsewhere = other.channel != self.row.channel;
             let of = if elsewhere { " in another channel" } else { "" };
@@ -163,12 +163,12 @@ impl View<'_> {
         ticks
     }
 
-    fn silent(&self, rows: &[&Outcome]) -> Vec<String> {
+    fn silent(&self, rows: &[&OutcomeRow]) -> Vec<String> {
         let without = rows.iter().filter(|row| row.alarm_at.is_none());
         without.map(|row| self.name(row)).collect()
     }
 
-    fn name(&self, row: &Outcome) -> String {
+    fn name(&self, row: &OutcomeRow) -> String {
         let (data, this) = (self.data, Some(row.setting));
         match data.ships() && data.held_for(&self.row.model) == this {
             true => "chosen".to_owned(),
@@ -179,7 +179,7 @@ impl View<'_> {
 }
 
 /// The strip in words.
-fn strip(row: &Outcome) -> String {
+fn strip(row: &OutcomeRow) -> String {
     let onset = row.onset.map(|at| format!("onset {}", count(at)));
     let alarm = row.alarm_at.map_or_else(
         || "no alarm".to_owned(),
@@ -190,7 +190,7 @@ fn strip(row: &Outcome) -> String {
     parts.join(", ")
 }
 
-fn role(data: &ReportData, other: &Outcome, focus: &Outcome) -> &'static str {
+fn role(data: &ReportData, other: &OutcomeRow, focus: &OutcomeRow) -> &'static str {
     match data.settings.get(other.setting).map(|setting| setting.role) {
         _ if other.setting == focus.setting => "focus",
         Some(Role::InUse) => "current",
@@ -198,7 +198,7 @@ fn role(data: &ReportData, other: &Outcome, focus: &Outcome) -> &'static str {
     }
 }
 
-fn badness(group: Group, row: &Outcome) -> (String, u64) {
+fn badness(group: Group, row: &OutcomeRow) -> (String, u64) {
     let number = match group {
         Group::FalseAlarm => row.lost.unwrap_or(0),
         Group::LateHit => row.latency.unwrap_or(0.0) as u64,
@@ -242,7 +242,7 @@ fn link(id: &str) -> String {
 
 /// What explains it, ready to be copied in the folder of the page: where the corpus lies, and through which
 /// settings it was seen, stands in the manifest there.
-fn command(row: &Outcome) -> String {
+fn command(row: &OutcomeRow) -> String {
     format!("deadloop explain . {}", quoted(&visible(&row.transcript)))
 }
 

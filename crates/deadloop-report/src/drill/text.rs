@@ -11,12 +11,12 @@ use serde::Serialize;
 #[derive(Debug, Clone, Serialize)]
 pub(super) struct Shown {
     place: String,
-    runs: Vec<Run>,
+    runs: Vec<RunInfo>,
 }
 
 /// Text that looks alike.
 #[derive(Debug, Clone, Default, Serialize)]
-pub(super) struct Run {
+pub(super) struct RunInfo {
     /// What is pointed at before it.
     pins: Vec<String>,
     /// `a`, `b` for copies in turn, or nothing.
@@ -26,7 +26,7 @@ pub(super) struct Run {
 
 /// A part of the text, cut where something begins or ends.
 pub(super) fn shown(part: &Part) -> Shown {
-    let mut runs: Vec<Run> = Vec::new();
+    let mut runs: Vec<RunInfo> = Vec::new();
     let mut copy = 0;
     for (at, c) in (part.from..).zip(part.text.chars()) {
         while part.copies.get(copy).is_some_and(|range| range[1] <= at) {
@@ -48,7 +48,7 @@ pub(super) fn shown(part: &Part) -> Shown {
             .filter(|run| run.tint == tint && pins.is_empty() && !starts)
         {
             Some(run) => run.text.push_str(&in_lines(c)),
-            None => runs.push(Run {
+            None => runs.push(RunInfo {
                 pins,
                 tint,
                 text: in_lines(c).into_owned(),

@@ -1,10 +1,10 @@
 //! What clean text alone says about a budget of false alarms.
 
-use crate::data::{ALL_MODELS, ReportData, Role, Supported};
+use crate::data::{ALL_MODELS, ReportData, Role, SupportedRow};
 use crate::numbers::{count, decimal};
 
 /// The setting of all models, chosen or in use.
-fn of<'d>(data: &'d ReportData, what: &[&str]) -> Option<&'d Supported> {
+fn of<'d>(data: &'d ReportData, what: &[&str]) -> Option<&'d SupportedRow> {
     let mut rows = data.budget.iter();
     rows.find(|one| one.model == ALL_MODELS && what.contains(&one.what.as_str()))
 }
@@ -33,7 +33,7 @@ pub(super) fn verdict(data: &ReportData) -> Option<String> {
 }
 
 /// `2 in 1 387 312 chars`.
-fn seen(one: &Supported) -> String {
+fn seen(one: &SupportedRow) -> String {
     format!("{} in {} chars", count(one.wrong), count(one.exposure))
 }
 

@@ -5,11 +5,11 @@ mod budget;
 mod next;
 
 use crate::data::{ALL_MODELS, ReportData, Role, Score, Verdict};
-use crate::numbers::{Interval, UNDEFINED, chars, count, decimal, percent, range};
+use crate::numbers::{Estimate, UNDEFINED, chars, count, decimal, percent, range};
 use crate::tables::told;
 use deadloop_score::measure::{DELAY, RECALL};
 use deadloop_score::replay::detect::Unit;
-use deadloop_score::{Advice, Count, Metric, Run as Figures};
+use deadloop_score::{Advice, Count, Metric, RunFigures as Figures};
 use next::{next, subject};
 use serde::Serialize;
 
@@ -65,9 +65,9 @@ pub(crate) struct Value {
 struct Line {
     of: String,
     role: &'static str,
-    recall: Interval,
-    fa: Interval,
-    delay: Interval,
+    recall: Estimate,
+    fa: Estimate,
+    delay: Estimate,
 }
 
 /// How many named settings are told of where none is chosen: the one in use, and the best of the others.
@@ -93,7 +93,7 @@ pub(crate) fn headline(data: &ReportData) -> Headline {
 /// Shown where cells of a grid are held against it.
 fn in_use(data: &ReportData) -> Option<InUse> {
     let at = data.in_use()?;
-    let is_cell = |setting: &crate::data::Setting| setting.role == Role::Cell;
+    let is_cell = |setting: &crate::data::SettingRow| setting.role == Role::Cell;
     if !data.settings.iter().any(is_cell) {
         return None;
     }
@@ -195,12 +195,12 @@ fn lines(data: &ReportData) -> Vec<Line> {
 /// What is in use and the candidate, held out: on the same transcripts, none of which the choice of its fold had seen.
 /// The intervals are those of the tables, where they are of the same figure.
 fn advised(data: &ReportData, advice: &Advice) -> Vec<Line> {
-    let line = |run: &Figures, of: String, role, table: &dyn Fn(Metric) -> Interval| {
+    let line = |run: &Figures, of: String, role, table: &dyn Fn(Metric) -> Estimate| {
         let with_ends = |measure, value| match table(measure) {
             same if same.value == value => same,
-            _ => Interval {
+            _ => Estimate {
                 value,
-                ..Interval::default()
+                ..Estimate::default()
             },
         };
         Line {
@@ -274,7 +274,7 @@ fn capital(text: &str) -> String {
     first.into_iter().flatten().chain(chars).collect()
 }
 
-fn bracket(interval: Interval, write: fn(Option<f64>) -> String) -> String {
+fn bracket(interval: Estimate, write: fn(Option<f64>) -> String) -> String {
     match interval.low.and(interval.high) {
         Some(_) => format!(" ({})", range(interval, write)),
         None => String::new(),
@@ -324,7 +324,7 @@ fn figures(data: &ReportData, lines: &[Line]) -> Vec<Figure> {
         text,
         range,
     };
-    let ranged = |line: &Line, at: Interval, write: fn(Option<f64>) -> String| {
+    let ranged = |line: &Line, at: Estimate, write: fn(Option<f64>) -> String| {
         let ends = at
             .low
             .and(at.high)

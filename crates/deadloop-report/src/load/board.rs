@@ -3,7 +3,7 @@
 use super::LoadError;
 use super::rows::Turns;
 use super::thin::{Thinned, thinned};
-use crate::data::{ALL_MODELS, Board, Column, Counted, Setting, embedded_counts};
+use crate::data::{ALL_MODELS, Board, Column, Counted, SettingRow, embedded_counts};
 use deadloop_score::measure::Certainty;
 use deadloop_score::replay::detect::Unit;
 use deadloop_score::{Count, Metric, Regions, ScoreRows, ScoresFile, Tally, WITHINS, measures};
@@ -28,7 +28,7 @@ pub(super) struct Source<'r> {
     /// The setting of each cell of the plan.
     pub(super) plan: &'r [usize],
     /// The settings with their values.
-    pub(super) settings: &'r [Setting],
+    pub(super) settings: &'r [SettingRow],
     /// The names of those values.
     pub(super) parameters: &'r [String],
     /// Settings whose values must stay.

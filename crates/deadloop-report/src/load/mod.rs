@@ -9,8 +9,10 @@ mod scores;
 mod settings;
 mod thin;
 
-use crate::data::{ALL_MODELS, BesideFloor, Board, By, Choice, Outcome, ReportData, Role, Verdict};
-use crate::numbers::Interval;
+use crate::data::{
+    ALL_MODELS, BesideFloor, Board, By, ChoiceRow, OutcomeRow, ReportData, Role, Verdict,
+};
+use crate::numbers::Estimate;
 use board::Source;
 use deadloop_score::replay::detect::Unit as Counted;
 use deadloop_score::{
@@ -212,11 +214,11 @@ fn by(table: &Table, reader: &ScoreReader, settings: &mut Settings) -> Vec<By> {
 }
 
 /// What each model gets, and what is shipped.
-fn choices(table: &Table, settings: &mut Settings) -> (Vec<Choice>, Option<Choice>) {
+fn choices(table: &Table, settings: &mut Settings) -> (Vec<ChoiceRow>, Option<ChoiceRow>) {
     let rows = Rows::new(table);
     let is_shipped = |row: &usize| rows.text("why", *row) == Some(Why::Shipped.name());
     let (shipped, chosen): (Vec<usize>, Vec<usize>) = (0..table.rows()).partition(is_shipped);
-    let chosen = chosen.into_iter().map(|row| Choice {
+    let chosen = chosen.into_iter().map(|row| ChoiceRow {
         setting: rows.text("setting", row).map(|id| settings.at(id)),
         candidate: rows.text("candidate", row).map(|id| settings.at(id)),
         ..choice(&rows, row)
@@ -231,13 +233,13 @@ fn told() -> impl Iterator<Item = Metric> {
 }
 
 /// A row without its settings.
-fn choice(rows: &Rows<'_>, row: usize) -> Choice {
+fn choice(rows: &Rows<'_>, row: usize) -> ChoiceRow {
     let text = |name: &str| rows.text(name, row).unwrap_or_default().to_owned();
     let number = |name: &str| rows.number(name, row);
     let held_out = |measure: &'static Measure| {
         let value = number(&format!("held_out_{}", measure.name))?;
         let bound = |end: &str| number(&format!("held_out_{}_{end}", measure.bounds?));
-        let interval = Interval {
+        let interval = Estimate {
             value: Some(value),
             low: bound("lo"),
             high: bound("hi"),
@@ -248,12 +250,12 @@ fn choice(rows: &Rows<'_>, row: usize) -> Choice {
         let value = number(&format!("in_use_{}", measure.name))?;
         Some((measure.name, value))
     };
-    Choice {
+    ChoiceRow {
         model: text("model"),
         why: text("why"),
         reason: text("reason"),
         ships: rows.text("ships", row).map(str::to_owned),
-        difference: Interval {
+        difference: Estimate {
             value: number("difference"),
             low: number("difference_lo"),
             high: number("difference_hi"),
@@ -266,11 +268,11 @@ fn choice(rows: &Rows<'_>, row: usize) -> Choice {
         in_use: told().filter_map(in_use).collect(),
         optimism: number("optimism"),
         margins: text("margins"),
-        ..Choice::default()
+        ..ChoiceRow::default()
     }
 }
 
-fn outcomes(table: &Table, settings: &mut Settings) -> Result<Vec<Outcome>, LoadError> {
+fn outcomes(table: &Table, settings: &mut Settings) -> Result<Vec<OutcomeRow>, LoadError> {
     let rows = Rows::new(table);
     let outcome = |row: usize| {
         let text = |name: &str| rows.text(name, row).map(str::to_owned);
@@ -284,7 +286,7 @@ fn outcomes(table: &Table, settings: &mut Settings) -> Result<Vec<Outcome>, Load
                 Verdict::ALL.map(Verdict::name).join(", ")
             ),
         })?;
-        Ok(Outcome {
+        Ok(OutcomeRow {
             transcript: text("transcript").unwrap_or_default(),
             model: text("model").unwrap_or_default(),
             setting: settings.at(rows.text("setting", row).unwrap_or_default()),

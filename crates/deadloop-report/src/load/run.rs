@@ -1,6 +1,6 @@
 //! How the numbers were made, from the manifest.
 
-use crate::data::{Objective, Run};
+use crate::data::{Objective, RunInfo};
 use deadloop_score::replay::detect::Unit;
 use deadloop_score::{Constraint, JudgeOptions, Manifest, Measure};
 use std::path::Path;
@@ -15,7 +15,7 @@ fn constraints(manifest: &Manifest) -> Vec<Constraint> {
 }
 
 /// What the manifest says; `unlabelled` and `errors` are counted in the scores.
-pub(super) fn run(manifest: &Manifest, unlabelled: u64, errors: u64) -> Run {
+pub(super) fn run(manifest: &Manifest, unlabelled: u64, errors: u64) -> RunInfo {
     let constraints = constraints(manifest);
     let of_wrong = |one: &&Constraint| one.metric.is_wrong_rate() && one.at_most;
     let limit = constraints.iter().find(of_wrong).map(|limit| limit.bound);
@@ -30,7 +30,7 @@ pub(super) fn run(manifest: &Manifest, unlabelled: u64, errors: u64) -> Run {
         .detectors
         .iter()
         .map(|(name, version)| (name.clone(), version.to_string()));
-    Run {
+    RunInfo {
         command: manifest.command.clone(),
         corpus: corpus.name.clone().unwrap_or_else(&of_path),
         corpus_file: of_path(),

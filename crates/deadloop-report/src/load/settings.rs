@@ -1,13 +1,13 @@
 //! Settings as the files name them, and what each is to the reader.
 
-use crate::data::{ReportData, Role, Setting};
+use crate::data::{ReportData, Role, SettingRow};
 use deadloop_score::Results;
 use std::collections::BTreeMap;
 
 /// Settings as they are met, by id.
 pub(super) struct Settings {
     /// The settings, in the order in which they were met.
-    pub(super) list: Vec<Setting>,
+    pub(super) list: Vec<SettingRow>,
     /// Their places by id.
     pub(super) index: BTreeMap<String, usize>,
     names: BTreeMap<String, Vec<String>>,
@@ -49,7 +49,7 @@ impl Settings {
         }
         let (role, label) = self.role(id);
         let params = vec![None; self.width];
-        self.list.push(Setting {
+        self.list.push(SettingRow {
             id: id.to_owned(),
             label,
             role,

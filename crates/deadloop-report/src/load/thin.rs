@@ -1,7 +1,7 @@
 //! Fewer cells of a grid that is too large for a page: values are left out, never single cells, so that what is left is
 //! still a grid.
 
-use crate::data::Setting;
+use crate::data::SettingRow;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Which cells are kept.
@@ -16,7 +16,7 @@ pub(super) struct Thinned {
 /// the `marked` settings stay. `cells` are indices into `settings`.
 pub(super) fn thinned(
     cells: &[usize],
-    settings: &[Setting],
+    settings: &[SettingRow],
     marked: &[usize],
     most: usize,
 ) -> Thinned {
@@ -48,7 +48,7 @@ pub(super) fn thinned(
     }
 }
 
-fn params(settings: &[Setting], cell: usize) -> &[Option<String>] {
+fn params(settings: &[SettingRow], cell: usize) -> &[Option<String>] {
     settings.get(cell).map_or(&[], |s| s.params.as_slice())
 }
 
@@ -61,7 +61,7 @@ struct Grid {
 }
 
 impl Grid {
-    fn of(cells: &[usize], settings: &[Setting], marked: &[usize]) -> Self {
+    fn of(cells: &[usize], settings: &[SettingRow], marked: &[usize]) -> Self {
         let mut values: BTreeMap<usize, Vec<String>> = BTreeMap::new();
         for cell in cells {
             for (param, value) in params(settings, *cell).iter().enumerate() {
@@ -110,8 +110,8 @@ mod tests {
     use super::*;
     use crate::data::Role;
 
-    fn setting(params: [usize; 2]) -> Setting {
-        Setting {
+    fn setting(params: [usize; 2]) -> SettingRow {
+        SettingRow {
             id: format!("{params:?}"),
             label: None,
             role: Role::Cell,
@@ -121,7 +121,7 @@ mod tests {
 
     #[test]
     fn what_is_left_is_a_grid_that_holds_the_marked_values() {
-        let settings: Vec<Setting> = (0..200).map(|n| setting([n / 10, n % 10])).collect();
+        let settings: Vec<SettingRow> = (0..200).map(|n| setting([n / 10, n % 10])).collect();
         let cells: Vec<usize> = (0..200).collect();
         let marked = 7 * 10 + 3;
         let Thinned { kept, left_out } = thinned(&cells, &settings, &[marked], 60);
@@ -141,7 +141,7 @@ mod tests {
 
     #[test]
     fn a_small_grid_stays_whole() {
-        let settings: Vec<Setting> = (0..20).map(|n| setting([n / 10, n % 10])).collect();
+        let settings: Vec<SettingRow> = (0..20).map(|n| setting([n / 10, n % 10])).collect();
         let Thinned { kept, left_out } = thinned(&(0..20).collect::<Vec<_>>(), &settings, &[], 20);
         assert!(kept.iter().all(|kept| *kept) && left_out.is_empty());
     }

@@ -1,7 +1,7 @@
 //! What clean text alone supports: the setting in use, the chosen one, and how far the budget lets others go.
 
 use super::{Cell, Row, Table, number, words};
-use crate::data::{ALL_MODELS, ReportData, Supported};
+use crate::data::{ALL_MODELS, ReportData, SupportedRow};
 use crate::numbers::decimal;
 
 /// How many rows are shown before the rest is folded away.
@@ -31,7 +31,7 @@ pub(super) fn table(data: &ReportData) -> Option<Table> {
     Some(table.cut(SHOWN, "budget.csv"))
 }
 
-fn row(data: &ReportData, one: &Supported) -> Row {
+fn row(data: &ReportData, one: &SupportedRow) -> Row {
     let whose = match one.model.as_str() {
         ALL_MODELS => Cell::text(match one.what.as_str() {
             "in use" | "current" => "all models, in use",

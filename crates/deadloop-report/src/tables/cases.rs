@@ -1,7 +1,7 @@
 //! Single transcripts: the false alarms, the worst misses, what would have fired, what failed.
 
 use super::{Cell, Row, Table, number, words};
-use crate::data::{Outcome, ReportData, Verdict};
+use crate::data::{OutcomeRow, ReportData, Verdict};
 use crate::numbers::{chars, count};
 use crate::series::series;
 
@@ -57,7 +57,7 @@ fn fired(data: &ReportData) -> Option<Table> {
         words("claims"),
         words("detector"),
     ];
-    let row = |row: &&Outcome| Row {
+    let row = |row: &&OutcomeRow| Row {
         cells: vec![
             Cell::transcript(&row.transcript),
             Cell::model(&row.model),
@@ -80,7 +80,7 @@ fn fired(data: &ReportData) -> Option<Table> {
 }
 
 /// Healthy text that was cut, the most of it first.
-fn false_alarms(rows: &[&Outcome], setting: &str) -> Option<Table> {
+fn false_alarms(rows: &[&OutcomeRow], setting: &str) -> Option<Table> {
     let mut list: Vec<_> = rows.iter().filter(|row| row.verdict.is_false()).collect();
     list.sort_by(|a, b| {
         b.lost
@@ -97,7 +97,7 @@ fn false_alarms(rows: &[&Outcome], setting: &str) -> Option<Table> {
         words("claims"),
         words("detector"),
     ];
-    let row = |row: &&&Outcome| Row {
+    let row = |row: &&&OutcomeRow| Row {
         cells: vec![
             Cell::transcript(&row.transcript),
             Cell::model(&row.model),
@@ -122,8 +122,8 @@ fn false_alarms(rows: &[&Outcome], setting: &str) -> Option<Table> {
 }
 
 /// Loops that ran on the longest.
-fn misses(rows: &[&Outcome], setting: &str) -> Option<Table> {
-    let mut list: Vec<(&&Outcome, u64)> = rows
+fn misses(rows: &[&OutcomeRow], setting: &str) -> Option<Table> {
+    let mut list: Vec<(&&OutcomeRow, u64)> = rows
         .iter()
         .filter(|row| matches!(row.verdict, Verdict::Miss | Verdict::Late))
         .map(|row| (row, wasted(row)))
@@ -141,7 +141,7 @@ fn misses(rows: &[&Outcome], setting: &str) -> Option<Table> {
         number("wasted"),
         number("latency"),
     ];
-    let row = |(row, wasted): &(&&Outcome, u64)| Row {
+    let row = |(row, wasted): &(&&OutcomeRow, u64)| Row {
         cells: vec![
             Cell::transcript(&row.transcript),
             Cell::model(&row.model),
@@ -165,19 +165,19 @@ fn misses(rows: &[&Outcome], setting: &str) -> Option<Table> {
 }
 
 /// Chars from the onset to where the loop, or the alarm, ended it.
-fn wasted(row: &Outcome) -> u64 {
+fn wasted(row: &OutcomeRow) -> u64 {
     let end = row.alarm_at.or(row.end).or(row.length).unwrap_or(0);
     end.saturating_sub(row.onset.unwrap_or(end))
 }
 
 /// Transcripts on which a detector failed, whatever the setting.
 pub(super) fn errors(data: &ReportData) -> Option<Table> {
-    let list: Vec<&Outcome> = data
+    let list: Vec<&OutcomeRow> = data
         .outcomes
         .iter()
         .filter(|row| row.verdict == Verdict::Error)
         .collect();
-    let row = |row: &&Outcome| Row {
+    let row = |row: &&OutcomeRow| Row {
         cells: vec![
             Cell::transcript(&row.transcript),
             Cell::model(&row.model),

@@ -3,7 +3,7 @@
 use deadloop_score::{Metric, Why};
 
 use super::{Cell, Column, Row, Table, number, words};
-use crate::data::{ALL_MODELS, Choice, ReportData};
+use crate::data::{ALL_MODELS, ChoiceRow, ReportData};
 use crate::numbers::{count, percent, signed_writer, writer};
 
 /// The most rows that are shown before the rest is folded away.
@@ -14,7 +14,7 @@ const USABLE: u64 = 10;
 /// What is shipped first, where models differ, and all models together; then the models, those with the most usable
 /// loops first. Those with too few for a setting of their own are folded into one line.
 pub(super) fn table(data: &ReportData) -> Option<Table> {
-    let mut choices: Vec<&Choice> = data.choices.iter().collect();
+    let mut choices: Vec<&ChoiceRow> = data.choices.iter().collect();
     // The row of an only model would say the same again.
     let single = choices.iter().filter(|choice| choice.model != ALL_MODELS);
     if single.count() == 1 {
@@ -26,8 +26,8 @@ pub(super) fn table(data: &ReportData) -> Option<Table> {
     });
     let shipped = usize::from(data.shipped.is_some());
     let pinned = shipped + choices.iter().filter(|one| one.model == ALL_MODELS).count();
-    let is_few = |choice: &&&Choice| choice.model != ALL_MODELS && choice.loops < USABLE;
-    let few: Vec<&Choice> = choices.iter().filter(is_few).copied().collect();
+    let is_few = |choice: &&&ChoiceRow| choice.model != ALL_MODELS && choice.loops < USABLE;
+    let few: Vec<&ChoiceRow> = choices.iter().filter(is_few).copied().collect();
     let first = shipped + choices.len() - few.len();
     let shown = data.run.shown();
     let all = data.shipped.iter().chain(choices);
@@ -54,7 +54,7 @@ pub(super) fn table(data: &ReportData) -> Option<Table> {
 }
 
 /// Whether a model ships a setting of its own.
-fn is_own(choice: &Choice) -> bool {
+fn is_own(choice: &ChoiceRow) -> bool {
     choice.model != ALL_MODELS && choice.why == Why::Own.name()
 }
 
@@ -84,7 +84,7 @@ fn columns(data: &ReportData, shown: &[Metric]) -> Vec<Column> {
     first.chain(last).collect()
 }
 
-fn row(data: &ReportData, choice: &Choice, shown: &[Metric]) -> Row {
+fn row(data: &ReportData, choice: &ChoiceRow, shown: &[Metric]) -> Row {
     let together = choice.model == ALL_MODELS || choice.why == Why::Shipped.name();
     let mut cells = vec![Cell::model(&choice.model)];
     cells.extend(shown.iter().map(|measure| figure(data, choice, measure)));
@@ -101,7 +101,7 @@ fn row(data: &ReportData, choice: &Choice, shown: &[Metric]) -> Row {
 
 /// A measure of the candidate with its interval, and below it that of what is in use, which stands alone where nothing
 /// was tried.
-fn figure(data: &ReportData, choice: &Choice, measure: Metric) -> Cell {
+fn figure(data: &ReportData, choice: &ChoiceRow, measure: Metric) -> Cell {
     let (write, is) = (writer(measure), data.in_use_is());
     let in_use = choice.in_use.get(measure.name);
     if choice.of(measure).value.is_none() && in_use.is_some() {
@@ -122,7 +122,7 @@ fn figure(data: &ReportData, choice: &Choice, measure: Metric) -> Cell {
     cell.with(small.join("; "))
 }
 
-fn difference(choice: &Choice) -> Cell {
+fn difference(choice: &ChoiceRow) -> Cell {
     let signed = |value: f64| format!("{value:+.1}").replace('-', "−");
     let at = choice.difference;
     let ends = at.low.zip(at.high);
@@ -139,7 +139,7 @@ fn difference(choice: &Choice) -> Cell {
 }
 
 /// What settings.toml holds for it, and below it the candidate where that is something else.
-fn gets(data: &ReportData, choice: &Choice) -> Cell {
+fn gets(data: &ReportData, choice: &ChoiceRow) -> Cell {
     let Some(at) = choice.setting else {
         return Cell::text("each model its own");
     };

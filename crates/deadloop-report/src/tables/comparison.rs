@@ -1,7 +1,7 @@
 //! What changed against a base: metrics, gates, and every transcript by name.
 
 use super::{Cell, Row, Table, number, words};
-use crate::data::{ALL_MODELS, Became, Comparison, Difference, Flip, Gate, ReportData};
+use crate::data::{ALL_MODELS, Became, ComparedResults, Difference, FlipRow, GateRow, ReportData};
 use crate::numbers::{UNDEFINED, count, decimal, signed_writer, writer};
 use crate::visible::visible;
 use deadloop_score::Measure;
@@ -23,9 +23,9 @@ pub(super) fn tables(data: &ReportData) -> Vec<Table> {
 }
 
 /// What came out, in a sentence.
-pub(crate) fn told(comparison: &Comparison) -> String {
+pub(crate) fn told(comparison: &ComparedResults) -> String {
     let flips = |direction: &str| {
-        let of = |flip: &&Flip| flip.change == "flip" && flip.direction == direction;
+        let of = |flip: &&FlipRow| flip.change == "flip" && flip.direction == direction;
         count(comparison.flips.iter().filter(of).count() as u64)
     };
     format!(
@@ -39,8 +39,8 @@ pub(crate) fn told(comparison: &Comparison) -> String {
     )
 }
 
-fn gates(comparison: &Comparison) -> Option<Table> {
-    let row = |gate: &Gate| Row {
+fn gates(comparison: &ComparedResults) -> Option<Table> {
+    let row = |gate: &GateRow| Row {
         cells: vec![
             Cell::text(gate.gate.as_str()),
             Cell::text(match gate.passed {
@@ -63,7 +63,7 @@ fn gates(comparison: &Comparison) -> Option<Table> {
 }
 
 /// All models together, then what is significant of single models, then what might be; the rest is counted.
-fn metrics(comparison: &Comparison) -> Option<Table> {
+fn metrics(comparison: &ComparedResults) -> Option<Table> {
     let is_sure =
         |row: &Difference| matches!(row.verdict.as_deref(), Some("improved" | "regressed"));
     let rank = |row: &&Difference| match row.verdict.as_deref() {
@@ -131,12 +131,12 @@ fn difference(row: &Difference) -> Row {
     }
 }
 
-fn flips(comparison: &Comparison) -> Option<Table> {
+fn flips(comparison: &ComparedResults) -> Option<Table> {
     let became = |became: &Became| match became.alarm_at {
         Some(at) => format!("{} at {}", became.verdict, count(at)),
         None => became.verdict.clone(),
     };
-    let row = |flip: &Flip| Row {
+    let row = |flip: &FlipRow| Row {
         cells: vec![
             Cell::transcript(&flip.transcript),
             Cell::model(&flip.model),
@@ -159,7 +159,7 @@ fn flips(comparison: &Comparison) -> Option<Table> {
         words("base"),
         words("new"),
     ];
-    let mut flipped: Vec<&Flip> = comparison
+    let mut flipped: Vec<&FlipRow> = comparison
         .flips
         .iter()
         .filter(|flip| flip.change == "flip")

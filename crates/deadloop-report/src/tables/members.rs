@@ -1,7 +1,7 @@
 //! Who fired first: of settings with several members, which one ended how many transcripts.
 
 use super::{Cell, Row, Table, number, words};
-use crate::data::{Outcome, ReportData, Verdict};
+use crate::data::{OutcomeRow, ReportData, Verdict};
 use crate::series::{Series, series};
 use std::collections::BTreeSet;
 
@@ -51,7 +51,7 @@ fn members(data: &ReportData, setting: usize) -> impl Iterator<Item = &str> {
 }
 
 fn row(series: &Series<'_>, member: &str) -> Row {
-    let first = |row: &&&Outcome| row.detector.as_deref() == Some(member);
+    let first = |row: &&&OutcomeRow| row.detector.as_deref() == Some(member);
     let mine = || series.rows.iter().filter(first);
     let of =
         |which: &dyn Fn(Verdict) -> bool| mine().filter(|row| which(row.verdict)).count() as u64;

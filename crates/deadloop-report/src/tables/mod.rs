@@ -298,7 +298,7 @@ impl Cell {
     }
 
     /// An estimate with its interval below.
-    fn interval(interval: numbers::Interval, write: fn(Option<f64>) -> String) -> Self {
+    fn interval(interval: numbers::Estimate, write: fn(Option<f64>) -> String) -> Self {
         let small = match interval.value {
             Some(_) => numbers::range(interval, write),
             None => String::new(),

@@ -2,7 +2,7 @@
 
 use super::{Cell, Row, Table, number, words};
 use crate::data::ReportData;
-use crate::numbers::{Interval, chars, count, decimal, percent, writer};
+use crate::numbers::{Estimate, chars, count, decimal, percent, writer};
 use deadloop_score::measure::DELAY;
 use deadloop_score::{Assurance, Price};
 
@@ -31,7 +31,7 @@ pub(super) fn table(data: &ReportData) -> Option<Table> {
 
 fn row(data: &ReportData, price: &Price) -> Row {
     let objective = data.run.objective.0;
-    let rate = Interval {
+    let rate = Estimate {
         value: price.rate,
         low: price.rate_lo,
         high: price.rate_hi,

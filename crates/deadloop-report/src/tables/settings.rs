@@ -202,7 +202,7 @@ fn loops(score: &Score) -> Cell {
 
 /// Settings that no other one beats on recall, false alarms and delay at once, by their rate of false alarms.
 pub(super) fn pareto(data: &ReportData) -> Option<Table> {
-    let is_cell = |setting: &&crate::data::Setting| setting.role == Role::Cell;
+    let is_cell = |setting: &&crate::data::SettingRow| setting.role == Role::Cell;
     if data.settings.iter().filter(is_cell).count() < 2 {
         return None;
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use deadloop_replay::budget::{Asked, Limit};
+use deadloop_replay::budget::{Limit, LimitAsked};
 
 use crate::files::store::{FileError, write_csv};
 use crate::files::table::{Cell, Schema, Type};
@@ -55,7 +55,7 @@ pub struct LimitRow {
 }
 
 impl LimitRow {
-    fn add(&mut self, case: &LimitCase, asked: &Asked) {
+    fn add(&mut self, case: &LimitCase, asked: &LimitAsked) {
         self.runs += 1;
         self.turns += case.turns;
         self.ask += u64::from(asked.questions > 0);

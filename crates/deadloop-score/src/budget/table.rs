@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use deadloop_replay::budget::{Budget, Policy, Tally};
+use deadloop_replay::budget::{Budget, BudgetTally, Policy};
 
 use super::sure::Sure;
 use crate::files::store::{FileError, TableWriter};
@@ -32,9 +32,9 @@ pub struct BudgetRow<'a> {
     /// The source; `*`: all together.
     pub source: &'a str,
     /// What it makes of the runs.
-    pub tally: Tally,
+    pub tally: BudgetTally,
     /// What no guard makes of them in the same window.
-    pub never: Tally,
+    pub never: BudgetTally,
     /// Intervals over groups, where they were drawn.
     pub sure: Option<Sure>,
     /// How far its counter is from what was recorded.

@@ -100,7 +100,7 @@ pub struct Price {
 
 /// The figures of one way to run a guard.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Run {
+pub struct RunFigures {
     /// The setting.
     pub setting: String,
     /// The objective.
@@ -123,9 +123,9 @@ pub struct Level {
     /// The setting; `None`: none is within the limits at this level.
     pub setting: Option<String>,
     /// What it is on the transcripts that it was chosen on.
-    pub in_sample: Option<Run>,
+    pub in_sample: Option<RunFigures>,
     /// What such choices are on the folds left out.
-    pub held_out: Option<Run>,
+    pub held_out: Option<RunFigures>,
     /// P(within every limit), held out.
     pub within: Option<f64>,
 }
@@ -142,9 +142,9 @@ pub struct Advice {
     /// What the setting in use is called: `the setting in use`, or `the recommended guard` where none was given.
     pub in_use_is: String,
     /// The setting in use, on the transcripts that are held out.
-    pub in_use: Run,
+    pub in_use: RunFigures,
     /// The candidate, held out; `None`: there is none.
-    pub candidate: Option<Run>,
+    pub candidate: Option<RunFigures>,
     /// The level of assurance of the candidate.
     pub assurance: Option<Assurance>,
     /// The candidates of all levels.

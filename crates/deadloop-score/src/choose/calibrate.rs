@@ -13,7 +13,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ops::Range;
 
-use deadloop_replay::detect::Side;
+use deadloop_replay::detect::ThresholdSide;
 use deadloop_replay::{Axis, Block};
 
 use crate::choose::careful::distance;
@@ -249,8 +249,8 @@ fn has_looser(block: &Block, at: &[u16], held: &HashSet<&[u16]>) -> bool {
     let looser = |(axis, values): (usize, &Axis)| {
         let mut at = at.to_vec();
         at[axis] = match values.threshold.side {
-            Side::AtMost => at[axis].checked_sub(1)?,
-            Side::AtLeast => at[axis] + 1,
+            ThresholdSide::AtMost => at[axis].checked_sub(1)?,
+            ThresholdSide::AtLeast => at[axis] + 1,
         };
         Some(at)
     };

@@ -1,6 +1,6 @@
 //! What decides between equally good settings: how near each is to the setting in use, and how strict.
 
-use deadloop_replay::detect::{Mark, Setting, Side, Value};
+use deadloop_replay::detect::{Mark, Setting, ThresholdSide, Value};
 
 /// How strict a setting is: its thresholds in their order, each turned so that more is stricter. Compared one by
 /// one it says which of two settings of the same detectors is the stricter.
@@ -10,7 +10,7 @@ pub(crate) fn strictness(setting: &Setting) -> Vec<i64> {
         thresholds.filter_map(|param| match param.mark {
             Mark::Threshold(threshold) => {
                 let number = threshold.number(member.params.get(param.name)?);
-                Some(if threshold.side == Side::AtMost {
+                Some(if threshold.side == ThresholdSide::AtMost {
                     number
                 } else {
                     -number

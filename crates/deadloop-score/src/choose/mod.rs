@@ -45,7 +45,7 @@ mod spread;
 pub mod structures;
 pub(crate) mod words;
 
-use advice::{Advice, Level, Run};
+use advice::{Advice, Level, RunFigures};
 use board::Field;
 pub use changes::changes;
 use choices::{Choice, Choices, Why};
@@ -376,12 +376,12 @@ impl Chooser<'_> {
         })
     }
 
-    fn run(&self, cell: usize, pick: &[usize]) -> Run {
+    fn run(&self, cell: usize, pick: &[usize]) -> RunFigures {
         self.figures_of(self.field.evidence.plan.id(cell), &self.tally(cell, pick))
     }
 
     /// The candidate of a level, held out.
-    fn run_of(&self, tried: &Tried) -> Run {
+    fn run_of(&self, tried: &Tried) -> RunFigures {
         let id = tried
             .cross
             .cell
@@ -389,9 +389,9 @@ impl Chooser<'_> {
         self.figures_of(id.unwrap_or_default(), &tried.held_out[0])
     }
 
-    fn figures_of(&self, setting: String, tally: &Tally) -> Run {
+    fn figures_of(&self, setting: String, tally: &Tally) -> RunFigures {
         let value = |m: &crate::measure::Measure| m.value(tally, &self.options.worth);
-        Run {
+        RunFigures {
             setting,
             objective: value(self.options.objective),
             recall: value(&crate::measure::RECALL),

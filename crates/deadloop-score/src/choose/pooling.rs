@@ -10,13 +10,13 @@
 
 /// Sizes of groups: how many there are, their sum, the sum of their squares.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Sizes {
+pub struct GroupSizes {
     count: f64,
     sum: f64,
     squares: f64,
 }
 
-impl Sizes {
+impl GroupSizes {
     /// Of groups with these sizes; those of size 0 do not count.
     pub fn of(sizes: impl IntoIterator<Item = u64>) -> Self {
         let add = |all: Self, n: f64| Self {
@@ -51,14 +51,14 @@ impl Sizes {
 /// n²/N; sums over cells of S and of p̄(1-p̄) are equated to that.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BetaBinomial {
-    sizes: Sizes,
+    sizes: GroupSizes,
     spread: f64,
     noise: f64,
 }
 
 impl BetaBinomial {
     /// For groups of these sizes.
-    pub fn new(sizes: Sizes) -> Self {
+    pub fn new(sizes: GroupSizes) -> Self {
         Self {
             sizes,
             spread: 0.0,
@@ -93,14 +93,14 @@ impl BetaBinomial {
 /// an event say nothing.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GammaPoisson {
-    sizes: Sizes,
+    sizes: GroupSizes,
     excess: f64,
     rates: f64,
 }
 
 impl GammaPoisson {
     /// For groups of these exposures.
-    pub fn new(sizes: Sizes) -> Self {
+    pub fn new(sizes: GroupSizes) -> Self {
         Self {
             sizes,
             excess: 0.0,
@@ -136,9 +136,9 @@ pub struct Borrowing {
     /// See [`GammaPoisson::phi`].
     pub phi: f64,
     /// Loops of the other models.
-    pub loops: Sizes,
+    pub loops: GroupSizes,
     /// Healthy chars of the other models.
-    pub chars: Sizes,
+    pub chars: GroupSizes,
     /// Healthy chars of all models.
     pub all_chars: f64,
 }
@@ -148,7 +148,7 @@ impl Borrowing {
     /// per loop of the prior's strength). The prior's strength is (1-rho)/V loops, where V =
     /// rho(1 + sum n²/N²) + (1-rho)/N is the variance of this model's share about the others' mean.
     pub fn loop_weight(&self) -> f64 {
-        let Sizes { sum, squares, .. } = self.loops;
+        let GroupSizes { sum, squares, .. } = self.loops;
         if sum <= 0.0 || self.rho >= 1.0 {
             return 0.0;
         }
@@ -160,7 +160,7 @@ impl Borrowing {
     /// all models. The prior's strength is r/V chars, where V = phi·r²(1 + sum E²/T²) + r/T; half an
     /// event is added to the rate, so that none seen is not taken for none possible.
     pub fn char_weight(&self, wrong: u64) -> f64 {
-        let Sizes { sum, squares, .. } = self.chars;
+        let GroupSizes { sum, squares, .. } = self.chars;
         if sum <= 0.0 || self.phi.is_infinite() {
             return 0.0;
         }

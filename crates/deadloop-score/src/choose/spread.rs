@@ -1,7 +1,7 @@
 //! How models differ over the grid: what [`Borrowing`] is estimated from.
 
 use super::board::{Board, Field};
-use super::pooling::{BetaBinomial, Borrowing, GammaPoisson, Sizes};
+use super::pooling::{BetaBinomial, Borrowing, GammaPoisson, GroupSizes};
 use crate::tally::{Count, Tally};
 
 /// What is read of the boards: hits, wrong alarms and what hits are a share of.
@@ -69,8 +69,8 @@ impl Sums {
 
 /// For each model, from the sums of the cells and the sizes of the models.
 fn borrowing(sums: &[Sums], sizes: Vec<(u64, u64)>) -> Vec<Borrowing> {
-    let loops = Sizes::of(sizes.iter().map(|(loops, _)| *loops));
-    let chars = Sizes::of(sizes.iter().map(|(_, chars)| *chars));
+    let loops = GroupSizes::of(sizes.iter().map(|(loops, _)| *loops));
+    let chars = GroupSizes::of(sizes.iter().map(|(_, chars)| *chars));
     let (mut shares, mut rates) = (BetaBinomial::new(loops), GammaPoisson::new(chars));
     for sum in sums {
         shares.add(sum.hits.0, sum.hits.1);

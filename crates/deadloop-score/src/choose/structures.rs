@@ -27,7 +27,7 @@ pub enum Drawing {
 
 /// Structures of some grids.
 #[derive(Clone, Debug)]
-pub struct Drawn {
+pub struct DrawnStructures {
     /// A grid with one structure each: in the order of the grids, then of the product.
     pub grids: Vec<Grid>,
     /// How many structures there are to draw from.
@@ -44,7 +44,7 @@ struct Axis {
 
 /// Draws up to `n` different structures of `grids`. A grid with few is taken whole; what is left is
 /// shared by the larger ones equally. The same seed draws the same.
-pub fn draw_structures(grids: &[Grid], n: usize, how: Drawing, seed: u64) -> Drawn {
+pub fn draw_structures(grids: &[Grid], n: usize, how: Drawing, seed: u64) -> DrawnStructures {
     let totals: Vec<u128> = grids.iter().map(|grid| total(&axes(grid))).collect();
     let mut order: Vec<usize> = (0..grids.len()).collect();
     order.sort_by_key(|i| totals[*i]);
@@ -57,7 +57,7 @@ pub fn draw_structures(grids: &[Grid], n: usize, how: Drawing, seed: u64) -> Dra
         let mut random = Random::named(seed, &format!("structures of grid {i}"));
         drawn[i] = draw(&grids[i], wanted as usize, how, &mut random);
     }
-    Drawn {
+    DrawnStructures {
         grids: drawn.into_iter().flatten().collect(),
         of: totals.iter().sum(),
     }
@@ -296,7 +296,7 @@ mod tests {
         checkpoints = [[2000,3000,5000],[1000,2000,4000],[500,1000,2000]]\nevery = [0,500,1000,2000]\n\
         short_at = [\"first\",\"all\"]\nmin_matches = [3,4,5]\n";
 
-    fn drawn(n: usize, how: Drawing, seed: u64) -> Drawn {
+    fn drawn(n: usize, how: Drawing, seed: u64) -> DrawnStructures {
         draw_structures(&[Grid::parse(GRID).unwrap()], n, how, seed)
     }
 

@@ -1,7 +1,7 @@
 //! The sentences of a choice: made here once, and the same in terminal, page, Markdown, `--json`, manifest and the
 //! head of `settings.toml`.
 
-use super::advice::{Ruling, Run, Ship};
+use super::advice::{Ruling, RunFigures, Ship};
 use super::choices::{Choices, Why};
 use super::duel::Figures;
 use super::options::ChooseOptions;
@@ -54,8 +54,8 @@ fn several(n: u64, what: &str) -> String {
 }
 
 /// What two ways to run a guard do, beside each other.
-fn beside(new: &Run, old: &Run, in_use: &str, options: &ChooseOptions) -> String {
-    let of = |run: &Run| {
+fn beside(new: &RunFigures, old: &RunFigures, in_use: &str, options: &ChooseOptions) -> String {
+    let of = |run: &RunFigures| {
         let alarms = several(run.wrong, "wrong alarm");
         format!("{}, {alarms}", named(options.objective, run.objective))
     };

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::pairs::Pair;
-use super::side::{Seen, Spot};
+use super::side::{SideSeen, Spot};
 use crate::judge::Verdict;
 
 /// A transcript that the two sides treat differently.
@@ -23,9 +23,9 @@ pub struct Flip {
     /// For better or worse.
     pub direction: Direction,
     /// What BASE said.
-    pub base: Seen,
+    pub base: SideSeen,
     /// What NEW said.
-    pub new: Seen,
+    pub new: SideSeen,
     /// The command that shows why; filled in by who knows where the settings are.
     pub explain: Option<String>,
 }
@@ -111,7 +111,7 @@ fn merit(verdict: Verdict) -> Option<u8> {
     }
 }
 
-fn direction(base: &Seen, new: &Seen) -> Direction {
+fn direction(base: &SideSeen, new: &SideSeen) -> Direction {
     let (Some(a), Some(b)) = (merit(base.verdict), merit(new.verdict)) else {
         return Direction::Neutral;
     };

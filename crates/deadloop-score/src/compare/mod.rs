@@ -30,7 +30,7 @@ pub use flips::{Change, Direction, Flip};
 pub use gates::{Fails, Gate, GateName, p_shown};
 pub use pairs::NotComparable;
 pub use rows::{Row, Test};
-pub use side::{Seen as Said, Side, SideError, Spot};
+pub use side::{Side, SideError, SideSeen as Said, Spot};
 pub use significance::{holm, mcnemar, sign_flips, student};
 
 use crate::intervals::Resampling;

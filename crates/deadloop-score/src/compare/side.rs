@@ -46,7 +46,7 @@ pub(crate) struct Judged {
     pub(crate) text: Option<String>,
     pub(crate) class: Option<String>,
     pub(crate) span: Spot,
-    pub(crate) seen: Seen,
+    pub(crate) seen: SideSeen,
     pub(crate) error: Option<String>,
     pub(crate) tally: Tally,
 }
@@ -66,7 +66,7 @@ pub struct Spot {
 
 /// What a setting said.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Seen {
+pub struct SideSeen {
     /// The verdict.
     pub verdict: Verdict,
     /// Where it alarmed, chars of `alarm_channel`.
@@ -164,7 +164,7 @@ impl Side {
     }
 
     /// What the setting said about one transcript, and the span that it was judged by.
-    pub fn said(&self, transcript: &str) -> Option<(&Seen, &Spot)> {
+    pub fn said(&self, transcript: &str) -> Option<(&SideSeen, &Spot)> {
         let row = self.rows.iter().find(|row| row.transcript == transcript);
         row.map(|row| (&row.seen, &row.span))
     }
@@ -308,7 +308,7 @@ fn judged(table: &Table, i: usize) -> Judged {
             onset: count("onset"),
             end: count("end"),
         },
-        seen: Seen {
+        seen: SideSeen {
             verdict,
             alarm_at: count("alarm_at"),
             alarm_channel: text("alarm_channel"),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::json;
 
-use super::side::{Judged, Seen, Side, Spot};
+use super::side::{Judged, Side, SideSeen, Spot};
 use super::*;
 use crate::judge::{Outcome, Verdict};
 
@@ -31,7 +31,7 @@ fn judged(id: usize, model: &str, group: usize, verdict: Verdict, at: u64) -> Ju
         text: Some("hash".into()),
         class: Some(if verdict.is_loop() { "loop" } else { "clean" }.into()),
         span: Spot::default(),
-        seen: Seen {
+        seen: SideSeen {
             verdict,
             alarm_at: alarmed.then_some(at),
             alarm_channel: alarmed.then(|| "answer".into()),

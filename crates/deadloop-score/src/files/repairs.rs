@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use deadloop_replay::detect::repair::Verdict;
+use deadloop_replay::detect::repair::Mended;
 
 use super::store::{FileError, TableWriter};
 use super::table::{Cell, Schema, Type};
@@ -22,7 +22,7 @@ pub struct RepairRow {
     /// The variant's name.
     pub variant: String,
     /// The verdict; none: the repairer failed.
-    pub verdict: Option<Verdict>,
+    pub verdict: Option<Mended>,
     /// What is to be said of it.
     pub detail: String,
 }
@@ -53,7 +53,7 @@ pub fn write_repairs(
             Cell::maybe(row.fault),
             Cell::count(row.severity),
             Cell::text(row.variant),
-            Cell::text(row.verdict.map_or("error", Verdict::name)),
+            Cell::text(row.verdict.map_or("error", Mended::name)),
             Cell::text(row.detail),
         ])?;
     }
@@ -78,18 +78,18 @@ pub struct RepairScore {
 }
 
 /// The shares that have an interval: the name, the counts it is of.
-pub const SHARES: [(&str, Verdict); 5] = [
-    ("recovered", Verdict::Recovered),
-    ("wrong", Verdict::Wrong),
-    ("lost", Verdict::Lost),
-    ("leaked", Verdict::Leaked),
-    ("false_repair", Verdict::FalseRepair),
+pub const SHARES: [(&str, Mended); 5] = [
+    ("recovered", Mended::Recovered),
+    ("wrong", Mended::Wrong),
+    ("lost", Mended::Lost),
+    ("leaked", Mended::Leaked),
+    ("false_repair", Mended::FalseRepair),
 ];
 
 /// Of how many a verdict's share is: of the damaged streams, false repairs of the intact ones.
-pub fn share_of(tally: &RepairTally, verdict: Verdict) -> (u64, u64) {
+pub fn share_of(tally: &RepairTally, verdict: Mended) -> (u64, u64) {
     let all = match verdict {
-        Verdict::FalseRepair | Verdict::Intact => tally.intact(),
+        Mended::FalseRepair | Mended::Intact => tally.intact(),
         _ => tally.damaged(),
     };
     (tally.of(verdict), all)

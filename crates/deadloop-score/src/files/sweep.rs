@@ -14,7 +14,7 @@ use super::table::{Cell, Schema, Type, named};
 use crate::intervals::{Intervals, Known, PoissonCache, Resampling, bounds, intervals};
 use crate::judge::{Consistency, Floor, JudgeOptions, Outcome, judge};
 use crate::measure::{Worth, wrong_rate};
-use crate::pareto::{Point, front};
+use crate::pareto::{FrontPoint, front};
 use crate::scores::Scores;
 use crate::tally::{Evidence, Latencies, LatencySheet, Sheet, Tally, tallies_and_latencies};
 use crate::truth::{Case, firsts};
@@ -53,7 +53,7 @@ pub struct Scored {
     /// Models without rows of their own.
     pub left_out: Vec<String>,
     /// The Pareto front of each model, `*` among them.
-    pub fronts: BTreeMap<String, Vec<Point>>,
+    pub fronts: BTreeMap<String, Vec<FrontPoint>>,
     /// How often the reported settings are right where the floors are: setting, then floor.
     pub beside_floors: BTreeMap<String, BTreeMap<String, Consistency>>,
 }
@@ -199,7 +199,7 @@ struct Sweep<'a> {
     params: ParamColumns,
     writer: TableWriter,
     /// The front so far of each subject.
-    fronts: Vec<Vec<Point>>,
+    fronts: Vec<Vec<FrontPoint>>,
     known: Known,
     /// Which cases are the first with their text.
     firsts: Vec<bool>,
@@ -210,7 +210,7 @@ struct Painted {
     sheet: Sheet,
     latencies: LatencySheet,
     /// Of each distinct tally the row of its scores in [`Rows`], and its place among others.
-    known: Vec<Option<(u32, Option<Point>)>>,
+    known: Vec<Option<(u32, Option<FrontPoint>)>>,
 }
 
 impl Sweep<'_> {
@@ -227,7 +227,7 @@ impl Sweep<'_> {
             for (subject, painted) in painted.iter_mut().enumerate() {
                 let (scores, point) = self.known(painted, &at, &mut rows);
                 let point = point.filter(|_| of_choice);
-                self.fronts[subject].extend(point.map(|point| Point { cell, ..point }));
+                self.fronts[subject].extend(point.map(|point| FrontPoint { cell, ..point }));
                 let scores = match reported {
                     true => rows.scores(&self.reported(cell, subject)),
                     false => scores,
@@ -263,7 +263,7 @@ impl Sweep<'_> {
         painted: &mut Painted,
         at: &[u16],
         rows: &mut Rows,
-    ) -> (u32, Option<Point>) {
+    ) -> (u32, Option<FrontPoint>) {
         let merged = painted.sheet.index(at);
         let Painted {
             sheet,
@@ -279,7 +279,7 @@ impl Sweep<'_> {
                 self.scoring.worth,
                 &mut self.known.poisson,
             );
-            (rows.scores(&scores), Point::of(0, &tally))
+            (rows.scores(&scores), FrontPoint::of(0, &tally))
         })
     }
 
@@ -313,7 +313,7 @@ impl Sweep<'_> {
 pub fn write_pareto(
     dir: &Path,
     scoring: &Scoring<'_>,
-    fronts: &BTreeMap<String, Vec<Point>>,
+    fronts: &BTreeMap<String, Vec<FrontPoint>>,
     marks: &Marked<'_>,
 ) -> Result<(), FileError> {
     let unit = scoring.judge.unit;
@@ -327,13 +327,13 @@ pub fn write_pareto(
     let plan = scoring.evidence.plan;
     let mut rows: Vec<Vec<Cell>> = Vec::new();
     for (model, points) in fronts {
-        let on: BTreeMap<usize, Point> = points.iter().map(|p| (p.cell, *p)).collect();
+        let on: BTreeMap<usize, FrontPoint> = points.iter().map(|p| (p.cell, *p)).collect();
         let mut all = on.clone();
         if model == "*" {
             let every = scoring.evidence.all();
             for cell in marks.shown.iter().filter(|cell| !on.contains_key(cell)) {
                 let tally = scoring.evidence.tally(*cell, &every, scoring.judge);
-                all.extend(Point::of(*cell, &tally).map(|point| (*cell, point)));
+                all.extend(FrontPoint::of(*cell, &tally).map(|point| (*cell, point)));
             }
         }
         // Thousands of cells of a grid may have the same figures: one of them, and those that are marked, say as much.

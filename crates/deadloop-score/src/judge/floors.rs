@@ -7,7 +7,7 @@ use deadloop_replay::detect::{Channel, Cursor, Kind, Seen, Unit};
 use deadloop_replay::{Moment, Stop};
 
 use crate::intervals::Random;
-use crate::judge::Watch;
+use crate::judge::ReadChannels;
 use crate::truth::Case;
 
 /// Something that alarms without looking.
@@ -47,8 +47,8 @@ impl Floor {
     }
 
     /// The channels that it watches.
-    pub fn watch() -> Watch {
-        Watch::TEXT
+    pub fn watch() -> ReadChannels {
+        ReadChannels::TEXT
     }
 
     /// Its alarm on a transcript.

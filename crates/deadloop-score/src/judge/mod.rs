@@ -8,5 +8,5 @@ mod verdict;
 
 pub use consistency::Consistency;
 pub use floors::Floor;
-pub use options::{At, JudgeOptions, Transient, Watch};
+pub use options::{At, JudgeOptions, ReadChannels, Transient};
 pub use verdict::{Outcome, Verdict, judge};

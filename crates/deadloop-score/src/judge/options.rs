@@ -1,4 +1,4 @@
-//! How alarms are judged: [`JudgeOptions`], and [`Watch`], what a setting reads.
+//! How alarms are judged: [`JudgeOptions`], and [`ReadChannels`], what a setting reads.
 
 use deadloop_replay::detect::{Channel, Chars, Unit};
 use deadloop_replay::{Moment, Seen, Stop};
@@ -67,7 +67,7 @@ impl JudgeOptions {
 /// Which channels of text a setting reads. Chars that it never sees are no exposure; calls and turns are, whatever
 /// it reads: it could have ended the run at each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Watch {
+pub struct ReadChannels {
     /// Whether it reads `reasoning`.
     pub reasoning: bool,
     /// Whether it reads `answer`.
@@ -76,7 +76,7 @@ pub struct Watch {
     pub arguments: bool,
 }
 
-impl Watch {
+impl ReadChannels {
     /// The channels that text detectors read unasked.
     pub const TEXT: Self = Self {
         reasoning: true,

@@ -15,7 +15,7 @@ use deadloop_replay::detect::Unit;
 use deadloop_replay::{Moment, Seen, Stop};
 use serde::{Deserialize, Serialize};
 
-use crate::judge::{JudgeOptions, Transient, Watch};
+use crate::judge::{JudgeOptions, ReadChannels, Transient};
 use crate::truth::{Case, Class, Span, Truth};
 
 /// What became of a transcript under a setting.
@@ -177,7 +177,12 @@ impl Outcome {
 ///
 /// Had the same transcript repeated itself from char 200 to 500 and recovered, an alarm at 300 would be
 /// `transient-stop`: exposure 300, delay 0, saved 2000, and the loop in the column `earlier`.
-pub fn judge(case: &Case, watch: Watch, stop: Option<&Stop>, options: &JudgeOptions) -> Outcome {
+pub fn judge(
+    case: &Case,
+    watch: ReadChannels,
+    stop: Option<&Stop>,
+    options: &JudgeOptions,
+) -> Outcome {
     let class = case.class_in(options.unit);
     let Some((truth, class)) = case.truth.as_ref().zip(class) else {
         return Outcome::bare(Verdict::Unlabelled);
@@ -247,7 +252,7 @@ struct Hearing<'a> {
     truth: &'a Truth,
     whole: u64,
     alarm: Option<Alarm<'a>>,
-    watch: Watch,
+    watch: ReadChannels,
     options: &'a JudgeOptions,
 }
 

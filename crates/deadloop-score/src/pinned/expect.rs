@@ -23,7 +23,7 @@ pub struct Expect {
     /// The guard that is meant; `None`: the settings that are checked.
     pub settings: Option<Settings>,
     /// First and last right position; `None`: it must stay quiet.
-    pub between: Option<[Place; 2]>,
+    pub between: Option<[PinnedPlace; 2]>,
     /// The alarm's kind.
     pub kind: Option<Kind>,
     /// Why it is not so yet.
@@ -56,7 +56,7 @@ pub struct Fired {
 
 /// A place in a text: so many chars after a mark, or after its start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct PinnedPlace {
     mark: Option<Mark>,
     add: i64,
 }
@@ -68,8 +68,8 @@ enum Mark {
     End,
 }
 
-const START: Place = Place { mark: None, add: 0 };
-const ANYWHERE: Place = Place {
+const START: PinnedPlace = PinnedPlace { mark: None, add: 0 };
+const ANYWHERE: PinnedPlace = PinnedPlace {
     mark: None,
     add: i64::MAX,
 };
@@ -93,7 +93,7 @@ impl Expect {
         let known = |mark: Mark| marks.is_none_or(|marks| marks.of(mark).is_some());
         let between = match &table.between {
             None => None,
-            Some([from, to]) => Some([Place::read(from)?, Place::read(to)?]),
+            Some([from, to]) => Some([PinnedPlace::read(from)?, PinnedPlace::read(to)?]),
         };
         let places = between.iter().flatten().filter_map(|place| place.mark);
         if let Some(mark) = places.into_iter().find(|mark| !known(*mark)) {
@@ -106,8 +106,8 @@ impl Expect {
         }
         let marked = |mark| marks.is_some_and(|marks| marks.of(mark).is_some());
         let where_marked = || match () {
-            () if marked(Mark::Alarm) => [Place::of(Mark::Alarm); 2],
-            () if marked(Mark::Onset) => [Place::of(Mark::Onset), ANYWHERE],
+            () if marked(Mark::Alarm) => [PinnedPlace::of(Mark::Alarm); 2],
+            () if marked(Mark::Onset) => [PinnedPlace::of(Mark::Onset), ANYWHERE],
             () => [START, ANYWHERE],
         };
         let between = match (&table.alarm, between) {
@@ -117,7 +117,7 @@ impl Expect {
             (Some(Value::Boolean(false)), None) => None,
             (Some(Value::Boolean(true)), between) => Some(between.unwrap_or_else(where_marked)),
             (Some(Value::Integer(at)), None) => Some(
-                [Place {
+                [PinnedPlace {
                     mark: None,
                     add: *at,
                 }; 2],
@@ -218,7 +218,7 @@ impl Marks {
     }
 }
 
-impl Place {
+impl PinnedPlace {
     fn of(mark: Mark) -> Self {
         Self {
             mark: Some(mark),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use deadloop_replay::{Plan, Record};
 
-use crate::judge::{JudgeOptions, Outcome, Watch, judge};
+use crate::judge::{JudgeOptions, Outcome, ReadChannels, judge};
 use crate::tally::{Tally, Trial};
 use crate::truth::Case;
 
@@ -84,9 +84,9 @@ impl<'a> Evidence<'a> {
     }
 
     /// The channels that one block's settings read of one case: those of its model's guard.
-    fn watch(&self, block: usize, case: usize) -> Watch {
+    fn watch(&self, block: usize, case: usize) -> ReadChannels {
         let guard = self.plan.blocks()[block].guard(&self.cases[case].model);
-        Watch::of(|channel| guard.watches(channel))
+        ReadChannels::of(|channel| guard.watches(channel))
     }
 
     /// The outcomes of one setting on the chosen cases, one after the other: for the few settings

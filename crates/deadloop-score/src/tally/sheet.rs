@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use deadloop_replay::{Decided, Region};
 
-use crate::judge::{JudgeOptions, Outcome, Verdict, Watch, judge};
+use crate::judge::{JudgeOptions, Outcome, ReadChannels, Verdict, judge};
 use crate::tally::{Canvas, Count, Painter, Quantiles, RANKS, Tally, rank};
 use crate::truth::Case;
 
@@ -20,7 +20,7 @@ pub struct Trial<'a> {
     /// What the block's settings said.
     pub decided: &'a Decided,
     /// The channels in which they read this transcript.
-    pub watch: Watch,
+    pub watch: ReadChannels,
 }
 
 /// The tally of every cell of a block over some transcripts. 8 bytes for each merged cell and count

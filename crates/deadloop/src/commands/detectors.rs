@@ -2,7 +2,7 @@
 //! start from.
 
 use clap::Args;
-use deadloop_detect::{DETECTORS, Detector, Mark, Measure, Param, Preset, Value, meant, presets};
+use deadloop_detect::{DETECTORS, Detector, Mark, Measuring, Param, Preset, Value, meant, presets};
 use serde_json::{Value as Json, json};
 
 use crate::args::Global;
@@ -113,9 +113,9 @@ fn on_alarm(detector: &Detector) -> &'static str {
 /// The channels that a guard watches where its settings name none.
 fn watches(detector: &Detector) -> &'static str {
     match detector.measure {
-        Measure::Text(_) => "reasoning, answer",
-        Measure::Run(channel, _) => channel.name(),
-        Measure::Program(_) => "all events",
+        Measuring::Text(_) => "reasoning, answer",
+        Measuring::Run(channel, _) => channel.name(),
+        Measuring::Program(_) => "all events",
     }
 }
 
@@ -201,7 +201,7 @@ fn as_json(detector: &Detector, presets: &[Preset]) -> Json {
         "name": detector.name, "version": detector.version, "about": detector.about,
         "exactly": detector.exactly,
         "watches": watches(detector), "on_alarm": on_alarm(detector),
-        "live": matches!(detector.measure, Measure::Text(_)),
+        "live": matches!(detector.measure, Measuring::Text(_)),
         "params": detector.params.iter().map(param).collect::<Vec<_>>(),
         "presets": presets.iter().map(preset).collect::<Vec<_>>(),
     })

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::Args;
 use deadloop_detect::{Alarm, Guards};
-use deadloop_proxy::{Options, Proxy as Listening, Upstream};
+use deadloop_proxy::{Proxy as Listening, ProxyOptions, Upstream};
 
 use crate::args::Global;
 use crate::exit::{Code, Outcome};
@@ -50,7 +50,7 @@ pub(super) fn run(args: &Proxy, global: Global) -> Outcome {
             );
         }
     };
-    let options = Options {
+    let options = ProxyOptions {
         upstream: args.upstream.clone(),
         guards: Guards::new(&settings).map_err(|e| Code::Usage.because(e))?,
         think: settings::think(path)?,

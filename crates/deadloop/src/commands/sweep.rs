@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use deadloop_detect::{Setting, Settings, Unit};
 use deadloop_replay::Plan;
 use deadloop_score::measure::DELAY;
-use deadloop_score::{Evidence, Marked, Point, write_pareto, write_regions, wrong_rate};
+use deadloop_score::{Evidence, FrontPoint, Marked, write_pareto, write_regions, wrong_rate};
 use serde_json::json;
 
 use crate::args::{Global, Sweep};
@@ -85,11 +85,11 @@ pub(super) fn tell_refused(plan: &Plan, global: Global) {
 const FRONT: usize = 20;
 
 /// The front with the parameters that differ along it; where it is long, evenly thinned.
-fn front_table(plan: &Plan, front: &[Point], unit: Unit) -> String {
+fn front_table(plan: &Plan, front: &[FrontPoint], unit: Unit) -> String {
     let rate = wrong_rate(unit);
     // Points have it per million units.
     let per = rate.scale() / 1e6;
-    let mut order: Vec<&Point> = front.iter().collect();
+    let mut order: Vec<&FrontPoint> = front.iter().collect();
     order.sort_by(|a, b| {
         a.fa_per_mchar
             .total_cmp(&b.fa_per_mchar)
@@ -109,7 +109,7 @@ fn front_table(plan: &Plan, front: &[Point], unit: Unit) -> String {
     }
     let settings: Vec<_> = order.iter().map(|p| plan.setting(p.cell)).collect();
     let told = differing(&settings.iter().collect::<Vec<_>>());
-    let row = |(p, told): (&&Point, String)| {
+    let row = |(p, told): (&&FrontPoint, String)| {
         vec![
             show::percent(Some(p.recall)),
             show::number(Some(p.fa_per_mchar * per), 2),

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use clap::Args;
 use deadloop_corpus::synth::{
-    COLUMNS, CleanText, Job, Made, Real, Source, SourcePlace, Spec, Stock, Synth as Maker,
-    key_texts,
+    COLUMNS, CleanSource, CleanText, Made, Real, SourcePlace, Spec, Stock, Synth as Maker,
+    SynthJob, key_texts,
 };
 use deadloop_corpus::{
     Beside, Corpus, CorpusWriter, Place, Problem, Selection, WriteError, is_named, parse_where,
@@ -136,7 +136,7 @@ fn make(path: &Path, out: &Path, force: bool, global: Global) -> Outcome {
     let mut writer = CorpusWriter::create(&folder.transcripts(), force).map_err(refused)?;
     let bar = counted("making", jobs.len() as u64, global.quiet);
     for batch in jobs.chunks(BATCH) {
-        let make = |job: &Job| maker.make(job).map_err(|e| usage(e.problem(path)));
+        let make = |job: &SynthJob| maker.make(job).map_err(|e| usage(e.problem(path)));
         let made: Vec<Made> = batch.par_iter().map(make).collect::<Outcome<_>>()?;
         for (job, made) in batch.iter().zip(&made) {
             writer.write(&made.entry)?;
@@ -256,7 +256,7 @@ fn stock(path: &Path, spec: &Spec, quiet: bool) -> Outcome<Stock> {
 /// What the transcripts of a corpus say: all of each together, and apart.
 type Said = (Vec<CleanText>, BTreeMap<String, Real>);
 
-fn corpus_texts(path: &Path, source: &Source, quiet: bool) -> Outcome<Said> {
+fn corpus_texts(path: &Path, source: &CleanSource, quiet: bool) -> Outcome<Said> {
     let pair = |text: &String| {
         let bad = |e| Code::Usage.error(format!("source {}: where: {e}", source.name));
         parse_where(text).map_err(bad)

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 
 use super::{Arrival, Bad};
 use crate::Event;
-use crate::think::{Side, ThinkOptions, ThinkSplitter};
+use crate::think::{TagSide, ThinkOptions, ThinkSplitter};
 use crate::transcript::wire::Fault;
 
 /// A stream of plain text.
@@ -23,7 +23,7 @@ pub(super) struct Text {
 
 /// Text of one side without a gap in the stream: the event to be.
 struct Run {
-    side: Side,
+    side: TagSide,
     text: String,
     end: u64,
 }
@@ -114,7 +114,7 @@ impl Text {
         self.flush(out);
     }
 
-    fn add(&mut self, side: Side, text: &str, end: u64, out: &mut VecDeque<Arrival>) {
+    fn add(&mut self, side: TagSide, text: &str, end: u64, out: &mut VecDeque<Arrival>) {
         let goes_on = |run: &Run| run.side == side && run.end + text.len() as u64 == end;
         if !self.run.as_ref().is_some_and(goes_on) {
             self.flush(out);

@@ -6,13 +6,13 @@ use super::fields::Bounds;
 use super::label::is_primitive;
 use super::looped::{Failed, Wanted};
 use super::stock::{Clean, CleanText};
-use crate::make::plant::{Plan, PlantKind, Rng};
+use crate::make::plant::{PlantKind, Planting, Rng};
 
 const NO_UNIT: Failed = "no piece of clean text of the wanted period";
 
 /// Something to repeat: how copies are made, and the first of them.
 pub(super) struct Unit {
-    pub(super) plan: Plan,
+    pub(super) plan: Planting,
     /// Where it comes from.
     pub(super) name: String,
     /// The inner unit's chars, where it is nested, and how often it stands there.

@@ -1,6 +1,6 @@
 //! Faults of texts, of a call's arguments and name, and of delivery: what is left of an intact stream.
 
-use deadloop_detect::repair::{Event as Delivered, Fault, damage, damage_events};
+use deadloop_detect::repair::{Delivered, Fault, damage, damage_events};
 use serde_json::{Map, Value as Json, json};
 
 use super::faults::{Asked, Failed, Stream};

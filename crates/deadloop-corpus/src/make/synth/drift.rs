@@ -2,7 +2,7 @@
 
 use super::fields::{Fields, SpecError};
 use super::spec::{Loop, Spec};
-use crate::make::plant::{Numbering, Plan, PlantKind, Rng};
+use crate::make::plant::{Numbering, PlantKind, Planting, Rng};
 
 /// The kinds of drift, as in files.
 pub(super) const KINDS: &[&str] = &["counter", "fill", "word", "paraphrase", "case", "space"];
@@ -123,7 +123,7 @@ impl Drift {
     /// that could differ.
     pub(super) fn copy(
         &self,
-        plan: &Plan,
+        plan: &Planting,
         number: usize,
         words: &Words<'_>,
         rng: &mut Rng,
@@ -266,9 +266,9 @@ pub(super) fn plan(
     fillers: &[String],
     chinese: bool,
     rng: &mut Rng,
-) -> Plan {
+) -> Planting {
     let styles = [Numbering::Dot, Numbering::Bracket, Numbering::Chinese];
-    Plan {
+    Planting {
         kind,
         unit,
         fillers: fillers.to_vec(),

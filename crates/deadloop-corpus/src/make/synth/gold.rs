@@ -2,7 +2,7 @@
 //! rules that know nothing of damage, and by no repairer.
 
 use deadloop_detect::Value;
-use deadloop_detect::repair::{Action, Event as Delivered, Meaning, Repairer};
+use deadloop_detect::repair::{Action, Delivered, Meaning, Repairer};
 use serde_json::{Value as Json, json};
 
 /// The names that a strict reader knows: of actions, and of the tags inside them.

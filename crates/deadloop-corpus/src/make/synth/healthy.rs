@@ -8,7 +8,7 @@ use super::fields::{Bounds, SpecError};
 use super::label::Label;
 use super::spec::{Item, What};
 use super::stock::{Clean, Deal};
-use super::{Frame, Job, Made, SUFFIX, Synth, chunks, finish, in_turn, seeded};
+use super::{Frame, Made, SUFFIX, Synth, SynthJob, chunks, finish, in_turn, seeded};
 use crate::make::plant::Rng;
 
 impl<'a> Synth<'a> {
@@ -16,7 +16,7 @@ impl<'a> Synth<'a> {
         &self,
         item: &'a Item,
         around: Bounds,
-        job: &Job,
+        job: &SynthJob,
     ) -> Result<Made, SpecError> {
         let What::Negatives { forms, .. } = &item.what else {
             return Err(self.failed(item, &item.name, "no forms"));

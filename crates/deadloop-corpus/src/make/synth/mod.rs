@@ -35,7 +35,7 @@ pub use forms::Forms;
 pub use keys::{KeyText, key_texts};
 pub use label::{COLUMNS, Label};
 pub use schema::{forms_schema, spec_schema};
-pub use spec::{Source, SourcePlace, Spec};
+pub use spec::{CleanSource, SourcePlace, Spec};
 pub use stock::{CleanText, Real, Stock};
 
 use serde_json::{Map, Value as Json, json};
@@ -66,7 +66,7 @@ pub struct Made {
 
 /// One transcript to be made.
 #[derive(Clone, Copy, Debug)]
-pub struct Job {
+pub struct SynthJob {
     item: usize,
     at: usize,
     form: usize,
@@ -94,24 +94,24 @@ impl<'a> Synth<'a> {
     }
 
     /// Every transcript of the spec, in order.
-    pub fn jobs(&self) -> Vec<Job> {
+    pub fn jobs(&self) -> Vec<SynthJob> {
         let mut jobs = Vec::new();
         for (item, wanted) in self.spec.items.iter().enumerate() {
             let forms = self.forms_of(wanted);
             if matches!(wanted.what, What::Negatives { .. }) {
                 for (form, of) in forms {
                     let count = wanted.count.min(of.most);
-                    jobs.extend((0..count).map(|at| Job { item, at, form }));
+                    jobs.extend((0..count).map(|at| SynthJob { item, at, form }));
                 }
             } else {
-                jobs.extend((0..wanted.count).map(|at| Job { item, at, form: 0 }));
+                jobs.extend((0..wanted.count).map(|at| SynthJob { item, at, form: 0 }));
             }
         }
         jobs
     }
 
     /// The name of the item that a transcript is of.
-    pub fn item(&self, job: &Job) -> &'a str {
+    pub fn item(&self, job: &SynthJob) -> &'a str {
         self.spec.items.get(job.item).map_or("", |item| &item.name)
     }
 
@@ -119,7 +119,7 @@ impl<'a> Synth<'a> {
     ///
     /// # Errors
     /// No draw satisfied its item; the last reason is given.
-    pub fn make(&self, job: &Job) -> Result<Made, SpecError> {
+    pub fn make(&self, job: &SynthJob) -> Result<Made, SpecError> {
         let item = &self.spec.items[job.item];
         match &item.what {
             What::Loop(l) => self.text_loop(item, l, job.at),

@@ -10,7 +10,7 @@ use serde_json::Value as Json;
 
 use super::fields::SpecError;
 use super::forms::Forms;
-use super::spec::{Source, Spec};
+use super::spec::{CleanSource, Spec};
 use super::stock::{CleanText, Real};
 use crate::{Body, Entry, Event, Place, Problem};
 
@@ -54,7 +54,7 @@ impl Spec {
     }
 }
 
-impl Source {
+impl CleanSource {
     /// The paragraphs of a text file, or of every .txt file of a folder in the order of their names.
     ///
     /// # Errors

@@ -20,7 +20,7 @@ pub struct Spec {
     /// What every draw depends on.
     pub seed: u64,
     /// Where clean text comes from, in the order of the file.
-    pub sources: Vec<Source>,
+    pub sources: Vec<CleanSource>,
     /// The files of hard negatives: name and path from the spec's folder.
     pub(super) forms: Vec<(String, String)>,
     pub(super) card: BTreeMap<&'static str, String>,
@@ -34,7 +34,7 @@ pub struct Spec {
 
 /// Where clean text comes from.
 #[derive(Clone, Debug)]
-pub struct Source {
+pub struct CleanSource {
     /// What items call it by.
     pub name: String,
     /// Where it is, from the spec's folder.
@@ -334,7 +334,7 @@ fn card(fields: &Fields) -> BTreeMap<&'static str, String> {
     given.collect()
 }
 
-fn source(table: &Fields) -> Result<Source, SpecError> {
+fn source(table: &Fields) -> Result<CleanSource, SpecError> {
     let refuse = |key: &str, what: &str, expected: &str| {
         Err(SpecError::at(table.line_of(key), what, expected))
     };
@@ -354,7 +354,7 @@ fn source(table: &Fields) -> Result<Source, SpecError> {
             return refuse("text", "a text without lang", "lang, a language tag");
         }
     }
-    Ok(Source {
+    Ok(CleanSource {
         name: table.string("name"),
         place,
         lang: table.text("lang").map(str::to_owned),

@@ -19,7 +19,7 @@
 //! The document's worked examples do not agree with its rule (they count elements, not matches, and
 //! stay below the threshold); the rule is what stands here, the examples are cases in `tests/`.
 
-use crate::detectors::{Detector, Measure, Response, Sample};
+use crate::detectors::{Detector, Measuring, Response, Sample};
 use crate::fact::Bound;
 use crate::param::{Domain, Mark, Param, Threshold, Zero};
 use crate::value::Literal;
@@ -46,7 +46,7 @@ pub(super) static ENTRY: Detector = Detector {
     quiet: Sample::Text("思考", 999),
     check: reach::check,
     dead: |_| Vec::new(),
-    measure: Measure::Text(meter::recipe),
+    measure: Measuring::Text(meter::recipe),
 };
 
 /// Positions and lengths stop here: memory is bounded by the parameters, so these are bounded too.

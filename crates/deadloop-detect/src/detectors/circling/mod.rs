@@ -16,7 +16,7 @@
 //! What it costs: two look-ups a token, one when it comes and one when it goes; 20 bytes for each token of
 //! the history.
 
-use crate::detectors::{Detector, Measure, Refusal, Response, Sample};
+use crate::detectors::{Detector, Measuring, Refusal, Response, Sample};
 use crate::param::{Domain, Mark, Param, Threshold};
 use crate::setting::Params;
 use crate::value::{Literal, Value};
@@ -40,7 +40,7 @@ pub(super) static ENTRY: Detector = Detector {
     quiet: Sample::Text("\nIt is as it was before, and so it stays.", 400),
     check,
     dead: |_| Vec::new(),
-    measure: Measure::Text(meter::recipe),
+    measure: Measuring::Text(meter::recipe),
 };
 
 const CODE: &str = "code";

@@ -7,7 +7,7 @@
 //! How many of it run side by side is no parameter: one a thread of the replay (`--jobs`). What it
 //! says about a transcript must not depend on that, so a setting's name must not either.
 
-use crate::detectors::{Detector, Measure, Program, Refusal, Response, Sample};
+use crate::detectors::{Detector, Measuring, Program, Refusal, Response, Sample};
 use crate::param::{Domain, Mark, Param};
 use crate::setting::Params;
 use crate::value::{Literal, Value};
@@ -27,7 +27,7 @@ pub(super) static ENTRY: Detector = Detector {
     quiet: Sample::None,
     check,
     dead: |_| Vec::new(),
-    measure: Measure::Program(program),
+    measure: Measuring::Program(program),
 };
 
 /// A day: the most that a program may take for one transcript.

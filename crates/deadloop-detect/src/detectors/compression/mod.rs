@@ -18,7 +18,7 @@
 //! What it costs: a window deflated every `stride` chars; against history that and twice the
 //! history as well, which is many times more. 0.3 MB of tables a stream.
 
-use crate::detectors::{Detector, Measure, Refusal, Response, Sample};
+use crate::detectors::{Detector, Measuring, Refusal, Response, Sample};
 use crate::hold;
 use crate::param::{DECIMAL, Domain, Mark, Param, Threshold};
 use crate::setting::Params;
@@ -40,7 +40,7 @@ pub(super) static ENTRY: Detector = Detector {
     quiet: Sample::Text("Let me check the numbers again. ", 4),
     check,
     dead: |_| Vec::new(),
-    measure: Measure::Text(meter::recipe),
+    measure: Measuring::Text(meter::recipe),
 };
 
 /// How far deflate looks back, in bytes.

@@ -3,7 +3,7 @@
 //! A meter keeps the hashes of the last pairs in its window, and of at most 1,000 calls that have no result yet
 //! what they are compared by.
 
-use super::{Detector, Measure, Refusal, Response, Sample};
+use super::{Detector, Measuring, Refusal, Response, Sample};
 use crate::fact::Fact;
 use crate::meter::Recipe;
 use crate::param::Param;
@@ -26,7 +26,7 @@ pub(super) static ENTRY: Detector = Detector {
     presets: include_str!("presets.toml"),
     check,
     dead: |_| Vec::new(),
-    measure: Measure::Run(Channel::Tools, recipe),
+    measure: Measuring::Run(Channel::Tools, recipe),
     grid: include_str!("grid.toml"),
     response: Response::Stop,
     fires: Sample::Run(&FIRES),

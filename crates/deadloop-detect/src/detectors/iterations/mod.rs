@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use super::{Detector, Measure, Refusal, Response, Sample};
+use super::{Detector, Measuring, Refusal, Response, Sample};
 use crate::fact::Fact;
 use crate::meter::{Meter, Recipe};
 use crate::param::{DECIMAL, Domain, Mark, Param, Threshold};
@@ -42,7 +42,7 @@ pub(super) static ENTRY: Detector = Detector {
     presets: include_str!("presets.toml"),
     check,
     dead,
-    measure: Measure::Run(Channel::Tools, recipe),
+    measure: Measuring::Run(Channel::Tools, recipe),
     grid: include_str!("grid.toml"),
     response: Response::Stop,
     fires: Sample::Run(&FIRES),

@@ -3,7 +3,7 @@
 //!
 //! A meter keeps the tags that are open (sixteen at most) and the tag that it is reading (64 chars at most).
 
-use super::{Detector, Measure, Refusal, Response, Sample};
+use super::{Detector, Measuring, Refusal, Response, Sample};
 use crate::fact::{Bound, Clock, Fact, UNIT_CHARS};
 use crate::meter::{Recipe, TextMeter};
 use crate::param::{Domain, Mark, Param, Threshold};
@@ -28,7 +28,7 @@ pub(super) static ENTRY: Detector = Detector {
     presets: "# Presets of the malformed detector: none so far.\n",
     check,
     dead: |_| Vec::new(),
-    measure: Measure::Text(recipe),
+    measure: Measuring::Text(recipe),
     grid: include_str!("grid.toml"),
     response: Response::Stop,
     fires: Sample::Text(

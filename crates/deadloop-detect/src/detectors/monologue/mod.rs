@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use super::{Detector, Measure, Response, Sample};
+use super::{Detector, Measuring, Response, Sample};
 use crate::fact::Fact;
 use crate::meter::{Meter, Recipe};
 use crate::param::{Domain, Mark, Param};
@@ -25,7 +25,7 @@ pub(super) static ENTRY: Detector = Detector {
     presets: include_str!("presets.toml"),
     check: |_| Ok(()),
     dead: |_| Vec::new(),
-    measure: Measure::Run(Channel::Turns, recipe),
+    measure: Measuring::Run(Channel::Turns, recipe),
     grid: include_str!("grid.toml"),
     response: Response::Stop,
     fires: Sample::Run(&FIRES),

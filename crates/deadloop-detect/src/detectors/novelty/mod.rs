@@ -19,7 +19,7 @@
 //! stretch up to 50 steps a sample, each of them a fact while the shares still fall. Nothing else
 //! grows as the stride shrinks, and nothing with the window.
 
-use crate::detectors::{Detector, Measure, Refusal, Response, Sample};
+use crate::detectors::{Detector, Measuring, Refusal, Response, Sample};
 use crate::hold;
 use crate::param::{DECIMAL, Domain, Mark, Param, Threshold};
 use crate::setting::Params;
@@ -45,7 +45,7 @@ pub(super) static ENTRY: Detector = Detector {
     quiet: Sample::Text("Let me check the numbers again. ", 40),
     check,
     dead: |_| Vec::new(),
-    measure: Measure::Text(meter::recipe),
+    measure: Measuring::Text(meter::recipe),
 };
 
 /// The thresholds that are shares, in the order in which they are measured.

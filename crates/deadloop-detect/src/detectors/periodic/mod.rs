@@ -18,7 +18,7 @@
 //! What it does exactly stands in `exactly.md`, which `deadloop detectors` shows. Positions are always
 //! those of the text as it came.
 
-use crate::detectors::{Detector, Measure, Refusal, Response, Sample};
+use crate::detectors::{Detector, Measuring, Refusal, Response, Sample};
 use crate::param::{Domain, Mark, Param, Threshold, Zero};
 use crate::setting::Params;
 use crate::value::{Literal, Value};
@@ -51,7 +51,7 @@ pub(super) static ENTRY: Detector = Detector {
     quiet: Sample::Text("思考", 99),
     check,
     dead: |_| Vec::new(),
-    measure: Measure::Text(meter::recipe),
+    measure: Measuring::Text(meter::recipe),
 };
 
 /// Counts stop here: memory is bounded by the parameters, so these are bounded too.

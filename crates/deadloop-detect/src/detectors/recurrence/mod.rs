@@ -21,7 +21,7 @@
 //! for the gap, which is all that ten copies in the window can have, and the resets, which would
 //! make it blind to loops of list items.
 
-use crate::detectors::{Detector, Measure, Refusal, Response, Sample};
+use crate::detectors::{Detector, Measuring, Refusal, Response, Sample};
 use crate::param::{Domain, Mark, Param, Threshold, Zero};
 use crate::setting::Params;
 use crate::value::Literal;
@@ -45,7 +45,7 @@ pub(super) static ENTRY: Detector = Detector {
     quiet: Sample::Text("Let me check the numbers again. ", 4),
     check,
     dead: |_| Vec::new(),
-    measure: Measure::Text(meter::recipe),
+    measure: Measuring::Text(meter::recipe),
 };
 
 /// Counts stop here: the work for each n-gram is bounded by it.

@@ -2,7 +2,7 @@
 //!
 //! A meter keeps one hash and a count, and of at most 1,000 calls that have no result yet what they are compared by.
 
-use super::{Detector, Measure, Response, Sample};
+use super::{Detector, Measuring, Response, Sample};
 use crate::fact::Fact;
 use crate::meter::Recipe;
 use crate::param::Param;
@@ -24,7 +24,7 @@ pub(super) static ENTRY: Detector = Detector {
     presets: include_str!("presets.toml"),
     check: sees_calls,
     dead: |_| Vec::new(),
-    measure: Measure::Run(Channel::Tools, recipe),
+    measure: Measuring::Run(Channel::Tools, recipe),
     grid: include_str!("grid.toml"),
     response: Response::Stop,
     fires: Sample::Run(&FIRES),

@@ -1,19 +1,19 @@
 //! Faults of delivery: events that are lost, sent again, out of order.
 
 use super::{Draw, Fault};
-use crate::repair::meaning::Event;
+use crate::repair::meaning::Delivered;
 
 /// A row of events that was damaged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DamagedEvents {
     /// What is left of it.
-    pub events: Vec<Event>,
+    pub events: Vec<Delivered>,
     /// The first event that is not as it was, counted from 0. None: nothing changed.
     pub onset: Option<u64>,
 }
 
 /// Damages a row of events. `severity`: 0 to 3, more counts as 3; a [fault](Fault) of text changes nothing.
-pub fn damage_events(fault: Fault, severity: u8, seed: u64, intact: &[Event]) -> DamagedEvents {
+pub fn damage_events(fault: Fault, severity: u8, seed: u64, intact: &[Delivered]) -> DamagedEvents {
     let draw = &mut Draw::new(fault.name(), seed);
     let mut events = intact.to_vec();
     for _ in 0..severity.min(3) {

@@ -17,7 +17,7 @@ use crate::detectors::Refusal;
 use crate::param::Param;
 use crate::setting::Params;
 
-use super::meaning::Event;
+use super::meaning::Delivered;
 use super::registry::{EventRepair, Make, Repairer, count, size, word};
 
 /// The registry entry.
@@ -87,9 +87,9 @@ struct Machine {
     order: VecDeque<u128>,
     /// The place of the next event that is given, and those that wait for it.
     next: u64,
-    waiting: BTreeMap<u64, Event>,
+    waiting: BTreeMap<u64, Delivered>,
     /// The end mark that came.
-    done: Option<Event>,
+    done: Option<Delivered>,
 }
 
 impl Machine {
@@ -125,7 +125,7 @@ impl Machine {
         true
     }
 
-    fn place(&mut self, place: u64, event: Event, out: &mut Vec<Event>) {
+    fn place(&mut self, place: u64, event: Delivered, out: &mut Vec<Delivered>) {
         if place < self.next {
             return;
         }
@@ -137,7 +137,7 @@ impl Machine {
     }
 
     /// Gives the events that nothing is missing before.
-    fn in_order(&mut self, out: &mut Vec<Event>) {
+    fn in_order(&mut self, out: &mut Vec<Delivered>) {
         while let Some(event) = self.waiting.remove(&self.next) {
             out.push(event);
             self.next = self.next.saturating_add(1);
@@ -145,7 +145,7 @@ impl Machine {
     }
 
     /// What is missing is lost.
-    fn skip(&mut self, out: &mut Vec<Event>) {
+    fn skip(&mut self, out: &mut Vec<Delivered>) {
         if let Some((place, event)) = self.waiting.pop_first() {
             out.push(event);
             self.next = place.saturating_add(1);
@@ -155,7 +155,7 @@ impl Machine {
 }
 
 impl EventRepair for Machine {
-    fn push(&mut self, event: Event, out: &mut Vec<Event>) {
+    fn push(&mut self, event: Delivered, out: &mut Vec<Delivered>) {
         if event.done && self.always {
             self.done.get_or_insert(event);
             return;
@@ -179,14 +179,14 @@ impl EventRepair for Machine {
         }
     }
 
-    fn finish(&mut self, out: &mut Vec<Event>) {
+    fn finish(&mut self, out: &mut Vec<Delivered>) {
         while !self.waiting.is_empty() {
             self.skip(out);
         }
         if self.always {
-            let mark = || Event {
+            let mark = || Delivered {
                 done: true,
-                ..Event::default()
+                ..Delivered::default()
             };
             out.push(self.done.take().unwrap_or_else(mark));
         }

@@ -2,7 +2,7 @@
 
 mod own;
 
-use super::{Drawing, Entry, LEFT_OUT, Sheet, left_out};
+use super::{ChartEntry, Drawing, LEFT_OUT, Sheet, left_out};
 use crate::data::{ALL_MODELS, ReportData, Role, Score};
 use crate::draw::{
     Anchor, Axis, Canvas, Dash, DrawError, Ink, Key, Label, Legend, Mark, Panel, Pen, Place,
@@ -15,7 +15,7 @@ use deadloop_score::Cell;
 use deadloop_score::measure::RECALL;
 use own::{Own, models, own_marks, own_points};
 
-pub(super) static ENTRY: Entry = Entry {
+pub(super) static ENTRY: ChartEntry = ChartEntry {
     name: "operating",
     title: "Recall against false alarms",
     reading: "Up and left is better: each step of a line is the highest recall (share of loops found) that any setting \

@@ -2,10 +2,10 @@
 //! page and terminal say.
 
 use deadloop_replay::budget::{
-    Budget, BudgetGrid, Played, Policy, Preset, Stage, Swept, Tally, sweep, trace,
+    Budget, BudgetGrid, BudgetPreset, BudgetTally, Played, Policy, Stage, Swept, sweep, trace,
 };
 use deadloop_replay::feedback::{Confusion, RunFeedback};
-use deadloop_report::budget::{Matrix, Page, Point, PriceRow, Strip, Trace, World};
+use deadloop_report::budget::{BudgetPoint, Matrix, Page, PriceRow, Strip, Trace, World};
 use deadloop_score::budget::FeedbackCase;
 use deadloop_score::budget::{
     BudgetAdvice, BudgetOptions, BudgetRow, BudgetTable, CountError, FeedbackRow, LimitRow, Sure,
@@ -66,7 +66,7 @@ pub(super) struct Judged<'k> {
 pub(crate) fn make(
     found: &Gathered,
     grid: &BudgetGrid,
-    named: &[&'static Preset],
+    named: &[&'static BudgetPreset],
     args: &BudgetArgs,
     folder: &Folder,
     global: Global,
@@ -109,7 +109,7 @@ pub(crate) fn make(
 fn stages(
     found: &Gathered,
     grid: &BudgetGrid,
-    named: &[&'static Preset],
+    named: &[&'static BudgetPreset],
     options: &BudgetOptions,
 ) -> Outcome<Vec<Known>> {
     let of = |mut stage: Stage| {
@@ -191,7 +191,7 @@ fn error(mut errors: Vec<f64>) -> Option<CountError> {
 fn judged<'k>(
     found: &Gathered,
     stages: &'k [Known],
-    named: &[&'static Preset],
+    named: &[&'static BudgetPreset],
     options: &BudgetOptions,
 ) -> Vec<Judged<'k>> {
     let mut judged = Vec::new();
@@ -261,8 +261,8 @@ fn priced(budget: &Budget, cache: f64) -> Budget {
     }
 }
 
-fn total(tallies: &[Tally]) -> Tally {
-    let mut sum = Tally::default();
+fn total(tallies: &[BudgetTally]) -> BudgetTally {
+    let mut sum = BudgetTally::default();
     tallies.iter().for_each(|tally| sum += *tally);
     sum
 }
@@ -286,30 +286,31 @@ fn write_rows(found: &Gathered, judged: &[Judged<'_>], folder: &Folder, csv: boo
     for one in judged {
         let known = one.known;
         let never = priced(&known.stage.never, one.cache);
-        let mut push = |budget: &Budget, names: &str, tallies: &[Tally], sure: Option<Sure>| {
-            settings += 1;
-            let of_all = (total(tallies), total(&known.swept.never));
-            let by = tallies
-                .iter()
-                .copied()
-                .zip(known.swept.never.iter().copied());
-            let sources = std::iter::once("*").chain(found.names.iter().map(String::as_str));
-            let rows = sources
-                .zip(std::iter::once(of_all).chain(by))
-                .zip(&known.errors);
-            for (at, ((source, (tally, never)), error)) in rows.enumerate() {
-                table.push(&BudgetRow {
-                    budget,
-                    names,
-                    source,
-                    tally,
-                    never,
-                    sure: sure.filter(|_| at == 0),
-                    error: *error,
-                })?;
-            }
-            Ok::<(), deadloop_score::FileError>(())
-        };
+        let mut push =
+            |budget: &Budget, names: &str, tallies: &[BudgetTally], sure: Option<Sure>| {
+                settings += 1;
+                let of_all = (total(tallies), total(&known.swept.never));
+                let by = tallies
+                    .iter()
+                    .copied()
+                    .zip(known.swept.never.iter().copied());
+                let sources = std::iter::once("*").chain(found.names.iter().map(String::as_str));
+                let rows = sources
+                    .zip(std::iter::once(of_all).chain(by))
+                    .zip(&known.errors);
+                for (at, ((source, (tally, never)), error)) in rows.enumerate() {
+                    table.push(&BudgetRow {
+                        budget,
+                        names,
+                        source,
+                        tally,
+                        never,
+                        sure: sure.filter(|_| at == 0),
+                        error: *error,
+                    })?;
+                }
+                Ok::<(), deadloop_score::FileError>(())
+            };
         push(&never, "never", &known.swept.never, None)?;
         for (at, play) in known.stage.plays.iter().enumerate() {
             let (names, sure) = (called(one, at), one.sure[at]);
@@ -425,7 +426,7 @@ fn world(one: &Judged<'_>) -> World {
         let tally = total(&one.known.swept.plays[play]);
         let (cost, never) = (tally.own.cost(one.cache), tally.own_free.cost(one.cache));
         let interval = one.sure[play].and_then(|sure| sure.cost);
-        Point {
+        BudgetPoint {
             setting: budget.id(),
             names: called(one, play),
             policy: budget.policy.name().into(),

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use clap::Args;
 use deadloop_replay::budget::{
-    Budget as Setting, BudgetGrid, DEFAULT_GRID, Preset, preset, presets,
+    Budget as Setting, BudgetGrid, BudgetPreset, DEFAULT_GRID, preset, presets,
 };
 
 mod gather;
@@ -75,7 +75,7 @@ pub(super) fn run(args: &Budget, global: Global) -> Outcome {
             .map_or("the default grid".into(), |p| p.display().to_string());
         Code::Usage.error(format!("{name}:{e}"))
     })?;
-    let named: Vec<&'static Preset> = match args.presets.is_empty() {
+    let named: Vec<&'static BudgetPreset> = match args.presets.is_empty() {
         true => presets().iter().collect(),
         false => {
             let of = |name: &String| {
@@ -120,7 +120,7 @@ fn grid_text(args: &Budget) -> Outcome<String> {
 }
 
 /// What is unsafe in a setting is said when it is read, once for each reason.
-fn tell_remarks(grid: &BudgetGrid, named: &[&'static Preset]) {
+fn tell_remarks(grid: &BudgetGrid, named: &[&'static BudgetPreset]) {
     let mut said: Vec<(String, u64)> = Vec::new();
     let mut count = |remark: String| match said.iter_mut().find(|(known, _)| *known == remark) {
         Some((_, n)) => *n += 1,

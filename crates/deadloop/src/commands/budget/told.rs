@@ -1,6 +1,6 @@
 //! What `deadloop budget` says on the terminal.
 
-use deadloop_replay::budget::{Budget, Policy, Tally};
+use deadloop_replay::budget::{Budget, BudgetTally, Policy};
 use deadloop_score::budget::{BudgetOptions, FeedbackRow, LimitRow};
 
 use super::gather::Gathered;
@@ -56,13 +56,13 @@ pub(super) fn told(
     parts.join("\n\n")
 }
 
-fn total(tallies: &[Tally]) -> Tally {
-    let mut sum = Tally::default();
+fn total(tallies: &[BudgetTally]) -> BudgetTally {
+    let mut sum = BudgetTally::default();
     tallies.iter().for_each(|tally| sum += *tally);
     sum
 }
 
-fn ratio(tally: &Tally, cache: f64) -> Option<f64> {
+fn ratio(tally: &BudgetTally, cache: f64) -> Option<f64> {
     let never = tally.own_free.cost(cache);
     (never > 0.0).then(|| tally.own.cost(cache) / never)
 }
@@ -170,7 +170,7 @@ fn world(one: &Judged<'_>) -> String {
 }
 
 #[allow(clippy::cast_precision_loss)]
-fn line(names: &str, budget: &Budget, t: &Tally, cache: f64) -> Vec<String> {
+fn line(names: &str, budget: &Budget, t: &BudgetTally, cache: f64) -> Vec<String> {
     let per = |n: u64, of: u64| (of > 0).then(|| n as f64 / of as f64);
     vec![
         names.to_owned(),
@@ -200,7 +200,7 @@ fn by_source(found: &Gathered, one: &Judged<'_>) -> String {
         for play in plays {
             let tally = play.map(|play| &one.known.swept.plays[play][at]);
             let told =
-                |t: &Tally| format!("{} of {}", show::count(t.overflow), show::count(t.runs));
+                |t: &BudgetTally| format!("{} of {}", show::count(t.overflow), show::count(t.runs));
             row.push(tally.map_or("-".into(), told));
             row.push(show::number(tally.and_then(|t| ratio(t, one.cache)), 2));
         }

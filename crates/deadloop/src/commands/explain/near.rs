@@ -12,8 +12,8 @@ use std::ops::Range;
 
 use deadloop_corpus::Transcript;
 use deadloop_detect::{
-    Bound, Channel, Domain, Event, Fact, Kind, Member, Meter, Param, Side, Threshold, Units, Value,
-    Zero,
+    Bound, Channel, Domain, Event, Fact, Kind, Member, Meter, Param, Threshold, ThresholdSide,
+    Units, Value, Zero,
 };
 use serde::Serialize;
 
@@ -55,7 +55,7 @@ pub(crate) struct Asked {
     /// The difference as a share of the larger number.
     pub(crate) gap: f64,
     #[serde(skip)]
-    pub(crate) side: Side,
+    pub(crate) side: ThresholdSide,
     /// Whether it counts copies.
     #[serde(skip)]
     repeats: bool,
@@ -94,7 +94,7 @@ impl Term<'_> {
     /// Whether the value asks for nothing: it stands at the loosest end of its domain, and for
     /// copies, where it also asks for no second one.
     fn is_lax(&self) -> bool {
-        let up = self.threshold.side == Side::AtLeast;
+        let up = self.threshold.side == ThresholdSide::AtLeast;
         let end = match self.param.domain {
             Domain::Int { min, max } => Value::Int(if up { max } else { min }),
             Domain::Float { min, max } => Value::Float(if up { max } else { min }),
@@ -180,7 +180,7 @@ fn loosened(member: &Member) -> Member {
 }
 
 fn looser(value: &Value, param: &Param, threshold: Threshold) -> Option<Value> {
-    let up = threshold.side == Side::AtLeast;
+    let up = threshold.side == ThresholdSide::AtLeast;
     match (value, &param.domain) {
         // A 0 that is not the number stays what it is, and no number becomes one.
         (Value::Int(0), _) if threshold.zero != Zero::Number => None,
@@ -229,7 +229,7 @@ impl Sight {
                 met: from.is_some(),
                 decided: alarm.is_some() && from == alarm && step > fact.at,
                 gap: gap(measured, asked.least),
-                side: Side::AtMost,
+                side: ThresholdSide::AtMost,
                 repeats: !asked.param.ends_with("min_chars"),
             }
         });

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use deadloop_detect::{Chars, Side, Value};
+use deadloop_detect::{Chars, ThresholdSide, Value};
 
 use super::explained::{Explained, Head, Label, Reading, Seat, Told};
 use super::near::{Asked, Sight};
@@ -301,10 +301,10 @@ fn known(n: u64) -> String {
 impl Asked {
     fn words(&self) -> String {
         let sign = match (self.side, self.met) {
-            (Side::AtMost, true) => "≥",
-            (Side::AtMost, false) => "<",
-            (Side::AtLeast, true) => "≤",
-            (Side::AtLeast, false) => ">",
+            (ThresholdSide::AtMost, true) => "≥",
+            (ThresholdSide::AtMost, false) => "<",
+            (ThresholdSide::AtLeast, true) => "≤",
+            (ThresholdSide::AtLeast, false) => ">",
         };
         format!("{} {} {sign} {}", self.param, self.measured, self.wanted)
     }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use deadloop_corpus::{Problem, Tally};
+use deadloop_corpus::{ImportTally, Problem};
 use serde_json::{Value, json};
 
 use super::Imported;
@@ -109,7 +109,8 @@ impl Imported {
     }
 
     pub(super) fn json(&self, out: &Path) -> Value {
-        let tally = |t: Tally| json!({"in": t.seen, "used": t.used(), "rejected": t.rejected});
+        let tally =
+            |t: ImportTally| json!({"in": t.seen, "used": t.used(), "rejected": t.rejected});
         let loss = |(format, path, count): &(_, String, u64)| json!({"format": format, "field": path, "count": count});
         json!({
             "out": out.display().to_string(),
@@ -126,7 +127,7 @@ impl Imported {
     }
 }
 
-fn sum(tally: Tally) -> String {
+fn sum(tally: ImportTally) -> String {
     format!(
         "{} in = {} used + {} rejected",
         show::count(tally.seen),

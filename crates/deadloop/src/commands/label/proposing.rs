@@ -1,6 +1,6 @@
 //! What the offline loop finder says of a transcript, as rows of a labels.csv.
 
-use deadloop_corpus::find::{Benign, Found, FoundRun, Span, Stuck, find, find_run};
+use deadloop_corpus::find::{Benign, Found, FoundRun, FoundSpan, Stuck, find, find_run};
 use deadloop_corpus::{Body, Transcript};
 use deadloop_detect::{Channel, Event};
 use deadloop_replay::text_of;
@@ -152,7 +152,7 @@ fn pieces(transcript: &Transcript, channel: Channel, run: bool) -> Vec<Text> {
 
 impl Text {
     /// The row of a stretch of this text. `open`: what reaches its end was not left.
-    fn row(&self, id: &str, span: &Span, open: bool) -> LabelRow {
+    fn row(&self, id: &str, span: &FoundSpan, open: bool) -> LabelRow {
         let place = |at: usize| Some((self.from + at) as u64);
         let mut row = row(id, self.channel, span, open);
         row.start = place(span.start);
@@ -196,7 +196,7 @@ fn whole(classes: impl Iterator<Item = (Class, f64)>) -> (Class, f64) {
     (Class::Clean, of(Class::Clean).fold(1.0, f64::min))
 }
 
-fn row(id: &str, channel: Channel, span: &Span, open: bool) -> LabelRow {
+fn row(id: &str, channel: Channel, span: &FoundSpan, open: bool) -> LabelRow {
     let goes_on = span.end.is_none();
     let confidence = match goes_on && !open {
         true => BROKEN_OFF * span.confidence,

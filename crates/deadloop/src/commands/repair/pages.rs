@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use deadloop_detect::repair::Verdict;
+use deadloop_detect::repair::Mended;
 use deadloop_report::{RepairChoiceView, RepairMatrix, RepairPage, RepairPrice, WrongOne};
 use deadloop_score::{RepairTally, share_of, wilson};
 
@@ -39,7 +39,7 @@ pub(crate) fn percent(share: f64) -> String {
 }
 
 /// `k of n (p %, lo to hi %)`.
-pub(crate) fn told(tally: &RepairTally, verdict: Verdict) -> String {
+pub(crate) fn told(tally: &RepairTally, verdict: Mended) -> String {
     let (k, n) = share_of(tally, verdict);
     match wilson(k, n) {
         None => "n/a".to_owned(),
@@ -63,16 +63,16 @@ pub(crate) fn sentence(chosen: &Chosen, variants: &[Variant]) -> String {
     let held = c.held_out.map_or(String::new(), |out| {
         format!(
             "; chosen on the other groups: recovered {}, wrong {}",
-            told(&out, Verdict::Recovered),
-            told(&out, Verdict::Wrong)
+            told(&out, Mended::Recovered),
+            told(&out, Mended::Wrong)
         )
     });
     format!(
         "{name}: recovered {}, wrong {}, false repairs {}; {in_use} recovers {} (p {:.3}, {} groups){held}",
-        told(tally, Verdict::Recovered),
-        told(tally, Verdict::Wrong),
-        told(tally, Verdict::FalseRepair),
-        told(&c.in_use, Verdict::Recovered),
+        told(tally, Mended::Recovered),
+        told(tally, Mended::Wrong),
+        told(tally, Mended::FalseRepair),
+        told(&c.in_use, Mended::Recovered),
         c.p,
         c.groups,
     )
@@ -85,7 +85,7 @@ fn view(chosen: &Chosen, variants: &[Variant]) -> RepairChoiceView {
             (
                 variant.name.clone(),
                 variant.params(),
-                [Verdict::Recovered, Verdict::Wrong, Verdict::FalseRepair].map(|v| told(tally, v)),
+                [Mended::Recovered, Mended::Wrong, Mended::FalseRepair].map(|v| told(tally, v)),
             )
         });
         let (variant, params, [recovered, wrong, false_repair]) = cells.unwrap_or_default();
@@ -138,8 +138,8 @@ fn matrix(chosen: &Chosen, variants: &[Variant], scored: &Scored) -> RepairMatri
                 return (String::new(), 0.0);
             };
             let (good, verdict) = match tally.damaged() {
-                0 => (Verdict::Intact, Verdict::FalseRepair),
-                _ => (Verdict::Recovered, Verdict::Wrong),
+                0 => (Mended::Intact, Mended::FalseRepair),
+                _ => (Mended::Recovered, Mended::Wrong),
             };
             let (k, n) = share_of(tally, good);
             let (bad, _) = share_of(tally, verdict);

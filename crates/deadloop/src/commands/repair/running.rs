@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use deadloop_corpus::{Entry, Transcript};
-use deadloop_detect::repair::Verdict;
+use deadloop_detect::repair::Mended;
 use deadloop_replay::{Mender, Repaired};
 use deadloop_report::WrongOne;
 
@@ -85,7 +85,7 @@ pub(crate) fn wrong(
         .collect();
     let wrong = |judged: &&Judged| {
         let mut came = judged.came.iter();
-        came.any(|(at, verdict, _)| *verdict == Some(Verdict::Wrong) && shown.contains(at))
+        came.any(|(at, verdict, _)| *verdict == Some(Mended::Wrong) && shown.contains(at))
     };
     let asked: BTreeMap<&str, &Judged> = outcomes
         .iter()
@@ -104,7 +104,7 @@ pub(crate) fn wrong(
             continue;
         };
         for (at, verdict, _) in &judged.came {
-            if *verdict != Some(Verdict::Wrong) || !shown.contains(at) {
+            if *verdict != Some(Mended::Wrong) || !shown.contains(at) {
                 continue;
             }
             if opened.len() as u64 >= OPENED || no_excerpts {

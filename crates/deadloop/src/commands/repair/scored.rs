@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use deadloop_detect::repair::Verdict;
+use deadloop_detect::repair::Mended;
 use deadloop_score::{
     Candidate, Judged as Fate, RepairChoice, RepairRow, RepairScore, RepairTally, best,
     choose_repair,
@@ -22,7 +22,7 @@ pub(crate) struct Judged {
     /// Its degree.
     pub(crate) severity: u64,
     /// Variants by their places.
-    pub(crate) came: Vec<(usize, Option<Verdict>, String)>,
+    pub(crate) came: Vec<(usize, Option<Mended>, String)>,
 }
 
 /// The counts, and the choices.
@@ -74,9 +74,9 @@ pub(crate) fn scored(
         for (variant, verdict, _) in &outcome.came {
             // What fails gives nothing: a loss, or an intact stream that is gone.
             let failed = if outcome.fault.is_some() {
-                Verdict::Lost
+                Mended::Lost
             } else {
-                Verdict::FalseRepair
+                Mended::FalseRepair
             };
             let verdict = verdict.unwrap_or(failed);
             candidates[*variant].judged.push(Fate { stream, verdict });

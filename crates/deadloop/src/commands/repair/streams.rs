@@ -1,7 +1,7 @@
 //! What of a transcript is mended, and the truth about it, as `meta.gold` has it.
 
 use deadloop_corpus::{Body, Transcript};
-use deadloop_detect::repair::{Action, Event as Delivered, Fault, Meaning};
+use deadloop_detect::repair::{Action, Delivered, Fault, Meaning};
 use serde_json::Value as Json;
 
 /// A stream whose truth is known.

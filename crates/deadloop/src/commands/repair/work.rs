@@ -2,8 +2,7 @@
 
 use deadloop_corpus::Transcript;
 use deadloop_detect::repair::{
-    Action, Event as Delivered, Gold as Truth, Meaning, Verdict, judge, judge_arguments,
-    judge_events,
+    Action, Delivered, Gold as Truth, Meaning, Mended, judge, judge_arguments, judge_events,
 };
 use deadloop_replay::Repaired;
 use serde_json::Value as Json;
@@ -15,7 +14,7 @@ use super::variants::{Made, Variant, stream_of};
 #[derive(Clone, Debug)]
 pub(crate) struct Came {
     /// The verdict; none: the program failed.
-    pub(crate) verdict: Option<Verdict>,
+    pub(crate) verdict: Option<Mended>,
     /// What is to be said of it, on a line.
     pub(crate) detail: String,
     /// What came out, for people.
@@ -180,20 +179,20 @@ fn judged(variant: &Variant, stream: &Stream, kind: &str, out: &Out) -> Came {
     }
 }
 
-fn of_arguments(gold: &str, made: &str, damaged: bool) -> Verdict {
+fn of_arguments(gold: &str, made: &str, damaged: bool) -> Mended {
     let judged = judge_arguments(gold, made, &[]);
     match (damaged, judged.exact) {
-        (false, true) => Verdict::Intact,
-        (false, false) => Verdict::FalseRepair,
-        (true, true) => Verdict::Recovered,
-        (true, false) if judged.wrong_but_valid() => Verdict::Wrong,
-        (true, false) if made.contains("<|") => Verdict::Leaked,
-        (true, false) => Verdict::Lost,
+        (false, true) => Mended::Intact,
+        (false, false) => Mended::FalseRepair,
+        (true, true) => Mended::Recovered,
+        (true, false) if judged.wrong_but_valid() => Mended::Wrong,
+        (true, false) if made.contains("<|") => Mended::Leaked,
+        (true, false) => Mended::Lost,
     }
 }
 
 /// A name that no tool has fails; one of another tool is called.
-fn of_name(variant: &Variant, gold: &str, made: &str, damaged: bool) -> Verdict {
+fn of_name(variant: &Variant, gold: &str, made: &str, damaged: bool) -> Mended {
     let known = match &variant.made {
         Made::Of(_, params) => params
             .items("known")
@@ -202,12 +201,12 @@ fn of_name(variant: &Variant, gold: &str, made: &str, damaged: bool) -> Verdict 
         _ => false,
     };
     match (damaged, made == gold) {
-        (false, true) => Verdict::Intact,
-        (false, false) => Verdict::FalseRepair,
-        (true, true) => Verdict::Recovered,
-        (true, false) if known => Verdict::Wrong,
-        (true, false) if made.contains('<') => Verdict::Leaked,
-        (true, false) => Verdict::Lost,
+        (false, true) => Mended::Intact,
+        (false, false) => Mended::FalseRepair,
+        (true, true) => Mended::Recovered,
+        (true, false) if known => Mended::Wrong,
+        (true, false) if made.contains('<') => Mended::Leaked,
+        (true, false) => Mended::Lost,
     }
 }
 
@@ -216,11 +215,11 @@ fn of_events(gold: &[Delivered], made: &[Delivered], damaged: bool) -> Came {
     let found = judge_events(gold, made);
     let whole = found.lost + found.doubled + found.disordered == 0 && found.ended;
     let verdict = match (damaged, whole) {
-        (false, true) => Verdict::Intact,
-        (false, false) => Verdict::FalseRepair,
-        (true, true) => Verdict::Recovered,
-        (true, false) if found.doubled > 0 => Verdict::Wrong,
-        (true, false) => Verdict::Lost,
+        (false, true) => Mended::Intact,
+        (false, false) => Mended::FalseRepair,
+        (true, true) => Mended::Recovered,
+        (true, false) if found.doubled > 0 => Mended::Wrong,
+        (true, false) => Mended::Lost,
     };
     let texts = made.iter().filter(|event| !event.done);
     Came {

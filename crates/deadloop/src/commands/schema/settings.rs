@@ -1,6 +1,6 @@
 //! Settings and grids: guards of every detector in the registry, each with its own parameters and presets.
 
-use deadloop_detect::{DETECTORS, Detector, Measure, Response, presets};
+use deadloop_detect::{DETECTORS, Detector, Measuring, Response, presets};
 use serde_json::{Map, Value as Json, json};
 
 use super::kinds::object;
@@ -90,7 +90,7 @@ fn of(detector: &'static Detector, in_grid: bool) -> Outcome<Json> {
         },
     });
     // What is run has no default.
-    if let (Measure::Program(_), Some(own)) = (detector.measure, own.as_object_mut()) {
+    if let (Measuring::Program(_), Some(own)) = (detector.measure, own.as_object_mut()) {
         own.insert("required".into(), json!(["params"]));
         if let Some(params) = own
             .get_mut("properties")

@@ -6,7 +6,9 @@ use std::sync::Arc;
 
 use clap::ValueEnum;
 use deadloop_replay::{Grid, Job, Plan, Record, RunError, run};
-use deadloop_score::{Case, ChooseOptions, Drawing, Drawn, Evidence, draw_structures, folds, race};
+use deadloop_score::{
+    Case, ChooseOptions, Drawing, DrawnStructures, Evidence, draw_structures, folds, race,
+};
 use serde::{Deserialize, Serialize};
 
 use crate::corpus::Surveyed;
@@ -51,7 +53,7 @@ pub(crate) fn search(request: &Request<'_>, wanted: &Wanted<'_>) -> Outcome<Foun
         Search::Random => (Drawing::Random, "random"),
         Search::Lhs => (Drawing::LatinHypercube, "lhs"),
     };
-    let Drawn { grids, of } = draw_structures(wanted.grids, wanted.structures, how, seed);
+    let DrawnStructures { grids, of } = draw_structures(wanted.grids, wanted.structures, how, seed);
     let (cells, all) = (cells(&grids), cells(wanted.grids));
     let drawn = grids.len();
     let (grids, possible) = (planned(grids)?.1, drawn);

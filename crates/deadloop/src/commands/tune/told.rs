@@ -4,7 +4,8 @@ use anstyle::{AnsiColor, Style};
 use deadloop_score::measure::{DELAY, RECALL};
 use deadloop_score::wrong_rate;
 use deadloop_score::{
-    Advice, Choice, Choices, ChooseOptions, ExcerptsHead, Price, Ruling, Run, Tally, Why, told,
+    Advice, Choice, Choices, ChooseOptions, ExcerptsHead, Price, Ruling, RunFigures, Tally, Why,
+    told,
 };
 use serde_json::{Value, json};
 
@@ -206,7 +207,7 @@ fn table(
     show::table(&header, &rows, 1)
 }
 
-fn of_run(run: &Run, options: &ChooseOptions) -> [String; 5] {
+fn of_run(run: &RunFigures, options: &ChooseOptions) -> [String; 5] {
     [
         told(options.objective, run.objective),
         told(&RECALL, run.recall),

@@ -31,7 +31,7 @@ fn repeats(exhibit: &Exhibit<'_>) -> Option<String> {
 /// The longest repetition, where there is one beyond doubt.
 fn told(channel: Channel, text: &[char], found: &Found) -> Option<String> {
     let sure = found.class != Class::Clean && found.confidence >= SURE;
-    let end = |span: &find::Span| span.end.unwrap_or(text.len());
+    let end = |span: &find::FoundSpan| span.end.unwrap_or(text.len());
     let spans = found.spans.iter().filter(|_| sure);
     let span = spans.max_by_key(|span| end(span).saturating_sub(span.start))?;
     let until = match span.end {
