@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use deadloop_corpus::find::{Span, find};
+use deadloop_corpus::find::{FoundSpan, find};
 use deadloop_corpus::synth::{
     CleanText, Forms, Label, Made, SourcePlace, Spec, Stock, Synth, key_texts,
 };
@@ -173,7 +173,7 @@ fn off(made: &Made, label: &Label) -> Option<(i64, bool)> {
     let text: String = text(made, &label.channel).iter().collect();
     let onset = label.onset.unwrap() as i64;
     let spans = find(&text).spans;
-    let off = |span: &Span| {
+    let off = |span: &FoundSpan| {
         let early = span.earliest.is_some_and(|at| at as i64 == onset);
         (span.onset as i64 - onset, early)
     };

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 
 use deadloop_corpus::ThinkRules;
 use deadloop_detect::{Guards, RECOMMENDED, Settings};
-use deadloop_proxy::{ProxyOptions, Proxy, Stopper};
+use deadloop_proxy::{Proxy, ProxyOptions, Stopper};
 
 /// A server; what it does with a request is the test's.
 fn server(serve: impl Fn(String, Vec<u8>, TcpStream) + Send + Sync + 'static) -> SocketAddr {

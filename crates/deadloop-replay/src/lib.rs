@@ -28,6 +28,7 @@ mod readings;
 mod record;
 mod regions;
 mod run;
+pub mod shipped;
 mod structures;
 
 pub use arrivals::{text_of, tokens_at};

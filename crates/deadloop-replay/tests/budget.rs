@@ -6,7 +6,8 @@ use deadloop_corpus::{Body, Event, Transcript};
 use std::sync::atomic::AtomicBool;
 
 use deadloop_replay::budget::{
-    Budget, Counter, Field, Lengths, Limit, Played, Policy, Sizes, Stage, Tally, play, sweep, trace,
+    Budget, BudgetTally, Counter, Field, Lengths, Limit, Played, Policy, RunSizes, Stage, play,
+    sweep, trace,
 };
 use deadloop_replay::corpus as deadloop_corpus;
 use serde_json::Value;
@@ -321,7 +322,7 @@ fn a_setting_makes_of_a_run_what_the_slow_twin_makes_of_it() {
         let lengths = Lengths::of(&run, true);
         for _ in 0..40 {
             let budget = setting(&mut draw);
-            let sizes = Sizes::of(&lengths, budget.counter, &budget.exclude);
+            let sizes = RunSizes::of(&lengths, budget.counter, &budget.exclude);
             let fast = play(&sizes, &budget);
             assert_eq!(fast, slow(&run, &budget), "{budget:?}");
             acted[budget.policy as usize] += fast.summaries;
@@ -340,7 +341,7 @@ fn a_trace_sends_what_was_counted() {
     for _ in 0..300 {
         let run = run(&mut draw);
         let budget = setting(&mut draw);
-        let sizes = Sizes::of(&Lengths::of(&run, false), budget.counter, &budget.exclude);
+        let sizes = RunSizes::of(&Lengths::of(&run, false), budget.counter, &budget.exclude);
         let (played, steps) = trace(&sizes, &budget);
         let alive = steps.iter().filter(|step| !step.overflow);
         let read = |step: &deadloop_replay::budget::Step| match budget.policy {
@@ -392,7 +393,7 @@ fn a_sweep_adds_up_what_each_setting_makes_of_each_run() {
                 .all(|(p, allowed)| !allowed || p[at].overflow.is_none())
         };
         for (at, played) in all.iter().enumerate() {
-            let mut slow = vec![Tally::default(); 3];
+            let mut slow = vec![BudgetTally::default(); 3];
             for (run, one) in played.iter().enumerate() {
                 let tally = &mut slow[sources[run] as usize];
                 tally.add(one, &free[run]);
@@ -504,7 +505,7 @@ fn the_reference_says_the_same_of_every_run() {
         };
         let run = &runs[usize::try_from(vector["run"].as_u64().unwrap()).unwrap()];
         let played = play(
-            &Sizes::of(&Lengths::of(run, false), budget.counter, &[]),
+            &RunSizes::of(&Lengths::of(run, false), budget.counter, &[]),
             &budget,
         );
         let told = [

@@ -8,7 +8,7 @@ use deadloop_report::{
     ALL_MODELS, Chart, Pages, ReportData, Role, draw_all, embedded_counts, pages, write,
 };
 use deadloop_score::measure::{DELAY, FA_PER_MCHAR, RECALL, SAVED};
-use deadloop_score::{Constraint, Count, Estimate, MEASURES, Ruling};
+use deadloop_score::{Constraint, Count, Interval, MEASURES, Ruling};
 use std::collections::{BTreeMap, BTreeSet};
 
 fn all() -> Vec<(&'static str, ReportData)> {
@@ -340,7 +340,7 @@ fn a_floor_that_spares_more_is_named_beyond_the_interval_alone() {
         .iter_mut()
         .find(|one| one.floor == "never")
         .unwrap();
-    one.below = Some(Estimate {
+    one.below = Some(Interval {
         lo: -900.0,
         hi: 12.0,
     });
@@ -350,7 +350,7 @@ fn a_floor_that_spares_more_is_named_beyond_the_interval_alone() {
         .iter_mut()
         .find(|one| one.floor == "never")
         .unwrap();
-    one.below = Some(Estimate {
+    one.below = Some(Interval {
         lo: -900.0,
         hi: -12.0,
     });

@@ -11,7 +11,7 @@ use deadloop_score::replay::detect::{Channel, Kind};
 use deadloop_score::replay::{Decided, Grid, Plan, Record, Region};
 use deadloop_score::{
     Assurance, Case, Choices, ChooseOptions, Evidence, Floor, InUse, JudgeOptions, Measure, Method,
-    Outcome, Resampling, Ruling, Ship, Tally, Watch, Why, Worth, bootstrap, choose, judge,
+    Outcome, ReadChannels, Resampling, Ruling, Ship, Tally, Why, Worth, bootstrap, choose, judge,
     settings_toml,
 };
 use kit::{case, stop};
@@ -476,7 +476,7 @@ fn mismatched_records_are_refused() {
 }
 
 fn floor_outcomes(cases: &[Case], floor: Floor) -> Vec<Outcome> {
-    let watch: Watch = Floor::watch();
+    let watch: ReadChannels = Floor::watch();
     cases
         .iter()
         .map(|c| {

@@ -7,12 +7,12 @@ mod sweeps;
 
 use deadloop_score::replay::Decided;
 use deadloop_score::{
-    Case, Count, JudgeOptions, Latencies, Outcome, Tally, Trial, Watch, judge, tallies,
+    Case, Count, JudgeOptions, Latencies, Outcome, ReadChannels, Tally, Trial, judge, tallies,
     tallies_and_latencies,
 };
 use proptest::prelude::*;
 
-const BOTH: Watch = Watch {
+const BOTH: ReadChannels = ReadChannels {
     reasoning: true,
     answer: true,
     arguments: false,
@@ -21,11 +21,11 @@ const BOTH: Watch = Watch {
 fn trials<'a>(
     cases: &'a [Case],
     said: &'a [Decided],
-    watch: Watch,
+    watch: ReadChannels,
 ) -> impl Iterator<Item = Trial<'a>> {
     // Each transcript may be read in channels of its own; here every third in the other one's.
     let of = move |i: usize| match i % 3 {
-        2 => Watch {
+        2 => ReadChannels {
             arguments: false,
             reasoning: watch.answer,
             answer: watch.reasoning,
@@ -45,7 +45,7 @@ fn outcomes(
     cases: &[Case],
     said: &[Decided],
     at: &[u16],
-    watch: Watch,
+    watch: ReadChannels,
     options: &JudgeOptions,
 ) -> Vec<Outcome> {
     trials(cases, said, watch)
@@ -63,7 +63,7 @@ proptest! {
         options in sweeps::options(),
         (reasoning, answer) in (any::<bool>(), any::<bool>()),
     ) {
-        let watch = Watch { reasoning, answer, arguments: false };
+        let watch = ReadChannels { reasoning, answer, arguments: false };
         let (sheet, latencies) = tallies_and_latencies(&shape, trials(&cases, &said, watch), &options);
         for at in sweeps::cells(&shape) {
             let outcomes = outcomes(&cases, &said, &at, watch, &options);

@@ -4,18 +4,18 @@
 mod kit;
 
 use deadloop_score::replay::detect::{Channel, Kind};
-use deadloop_score::{At, Case, JudgeOptions, Outcome, Transient, Verdict, Watch, judge};
+use deadloop_score::{At, Case, JudgeOptions, Outcome, ReadChannels, Transient, Verdict, judge};
 use kit::stop;
 use serde_json::{Value, json};
 
 /// 100 chars of reasoning, then 3000 of answer.
 const LENGTHS: (u64, u64) = (100, 3000);
-const BOTH: Watch = Watch {
+const BOTH: ReadChannels = ReadChannels {
     reasoning: true,
     answer: true,
     arguments: false,
 };
-const ANSWER: Watch = Watch {
+const ANSWER: ReadChannels = ReadChannels {
     reasoning: false,
     answer: true,
     arguments: false,

@@ -6,18 +6,12 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use deadloop_corpus::ThinkRules;
-use deadloop_detect::{
-    DETECTORS, Detector, Member, Params, Preset, RECOMMENDED, RECOMMENDED_AGENTS, Response,
-    Setting, Settings, SettingsError, Unit, meant, presets,
-};
+use deadloop_detect::{Setting, Settings, SettingsError, Unit, meant};
 use deadloop_replay::Grid;
+use deadloop_replay::shipped::{self, recommended};
 use serde::Deserialize;
 
 use crate::exit::{Code, Failure, Outcome};
-
-/// The grid around the recommended guard: of several detectors, so none of them brings it.
-const RECOMMENDED_GRID: &str = include_str!("grids/recommended.toml");
-const RECOMMENDED_AGENTS_GRID: &str = include_str!("grids/recommended-agents.toml");
 
 /// A file of settings, `recommended` or the name of a preset; nothing named: the recommended guard.
 pub(crate) fn settings(path: Option<&Path>, set: &[String]) -> Outcome<Settings> {
@@ -72,21 +66,6 @@ pub(crate) const SHIPPED: [&str; 2] = ["recommended", "recommended-agents"];
 /// Their name and text, where things are counted in `unit`: what is for runs reads their text too.
 pub(crate) fn recommended_name(unit: Unit) -> &'static str {
     SHIPPED[usize::from(unit != Unit::Chars)]
-}
-
-fn recommended(unit: Unit) -> String {
-    match unit {
-        Unit::Chars => RECOMMENDED.into(),
-        _ => format!("{RECOMMENDED}\n{RECOMMENDED_AGENTS}"),
-    }
-}
-
-/// Whether a choice in `unit` is made among settings of such members: they end streams, and count in it. The others
-/// stay as they are.
-pub(crate) fn is_chosen(member: &Member, unit: Unit) -> bool {
-    // Turns are those of a run, and so are its calls.
-    let fits = |of: Unit| (of == Unit::Chars) == (unit == Unit::Chars);
-    member.response.level() == Response::Stop && member.unit().is_none_or(fits)
 }
 
 /// The tables of a settings file that are no guards, as TOML; empty where it has none.
@@ -159,65 +138,14 @@ pub(crate) fn grid(path: &Path) -> Outcome<(Grid, String)> {
     Ok((grid, text))
 }
 
-/// The grids of `tune` where none is named, with their text: those of every detector that ends a stream and counts
-/// in `unit`, searched together. The recommended guard there stands first, and the detector that it is made of.
+/// The grids of `tune` where none is named, with their text.
 pub(crate) fn default_grids(unit: Unit) -> Outcome<(Vec<Grid>, String)> {
-    let (recommended, _) = settings_in(None, &[], unit)?;
-    let is_part = |d: &&Detector| {
-        recommended
-            .guard()
-            .members
-            .iter()
-            .any(|m| *m.detector == **d)
-    };
-    let searched = || DETECTORS.iter().copied().filter(|d| is_searched(d, unit));
-    let first = searched().filter(is_part);
-    let others = searched().filter(|d| !is_part(d));
-    let around = match unit {
-        Unit::Chars => RECOMMENDED_GRID,
-        _ => RECOMMENDED_AGENTS_GRID,
-    };
-    let grids = first.chain(others).map(|detector| detector.grid);
-    let texts: Vec<&str> = [around].into_iter().chain(grids).collect();
-    let grid = |text: &&str| Grid::parse(text).map_err(|e| bad("a default grid", &e));
-    let grids = texts.iter().map(grid).collect::<Outcome<_>>()?;
-    Ok((grids, texts.join("\n")))
-}
-
-/// Whether `tune` searches a detector where things are counted in `unit`; those of faults are named, or not searched.
-fn is_searched(detector: &'static Detector, unit: Unit) -> bool {
-    let member = Member::new(detector, Params::defaults(detector));
-    member.unit().is_some() && is_chosen(&member, unit) && detector.notices().is_empty()
-}
-
-/// The presets of detectors that are searched where things are counted in `unit`, as settings with names. Around text
-/// these are all that there are, but for those that only warn.
-pub(crate) fn presets_in(unit: Unit) -> Outcome<Vec<(String, Setting)>> {
-    let mut all = all_presets()?;
-    all.retain(|(_, setting)| setting.members.iter().all(|m| is_chosen(m, unit)));
-    Ok(all)
+    shipped::default_grids(unit).map_err(|e| bad("a default grid", &e))
 }
 
 /// Every preset of every detector, as a setting with a name.
 pub(crate) fn all_presets() -> Outcome<Vec<(String, Setting)>> {
-    let mut all = Vec::new();
-    for detector in DETECTORS.iter().copied() {
-        for preset in presets(detector).map_err(|e| Code::Unexpected.error(e))? {
-            all.push((preset.name.clone(), preset_setting(detector, &preset)));
-        }
-    }
-    Ok(all)
-}
-
-fn preset_setting(detector: &'static Detector, preset: &Preset) -> Setting {
-    let mut params = Params::defaults(detector);
-    preset
-        .params
-        .iter()
-        .for_each(|(name, value)| params.set(name, value.clone()));
-    Setting {
-        members: vec![Member::new(detector, params)],
-    }
+    shipped::all_presets().map_err(|e| Code::Unexpected.error(e))
 }
 
 /// What a merge reads instead of files: their texts as the shards read them.
@@ -290,48 +218,5 @@ fn put(place: &mut toml::Value, keys: &[&str], value: &toml::Value) -> bool {
                 .is_some_and(|inner| put(inner, rest, value))
         }
         _ => false,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use deadloop_detect::Measuring;
-
-    /// A detector of loops that ends streams is searched by default, in the unit that it counts in.
-    #[test]
-    fn no_detector_is_left_out_of_the_default_search() {
-        for detector in DETECTORS.iter().copied() {
-            let unit = match detector.measure {
-                Measuring::Program(_) => continue,
-                Measuring::Text(_) => Unit::Chars,
-                Measuring::Run(channel, _) => channel.unit(),
-            };
-            let (grids, _) = default_grids(unit).unwrap();
-            let mut members = grids.iter().flat_map(|grid| &grid.members);
-            let is_there = members.any(|member| *member.base.detector == *detector);
-            assert_eq!(
-                is_there,
-                detector.response == Response::Stop && detector.notices().is_empty(),
-                "{}",
-                detector.name
-            );
-        }
-    }
-
-    #[test]
-    fn the_default_grids_of_text_stand_in_their_order() {
-        let (grids, _) = default_grids(Unit::Chars).unwrap();
-        let first = grids.iter().map(|grid| grid.members[0].base.detector.name);
-        let names: Vec<&str> = first.collect();
-        let wanted = [
-            "periodic",
-            "periodic",
-            "checkpoint",
-            "recurrence",
-            "novelty",
-            "compression",
-        ];
-        assert_eq!(names, wanted);
     }
 }

@@ -77,7 +77,7 @@ fn every_file_of_the_repository_is_accepted() {
     settings.takes_file(&root.join("crates/deadloop/src/commands/init/files/settings.toml"));
     let grid = Schema::of("grid");
     for name in ["recommended", "recommended-agents"] {
-        grid.takes_file(&root.join(format!("crates/deadloop/src/grids/{name}.toml")));
+        grid.takes_file(&root.join(format!("crates/deadloop-replay/src/shipped/{name}.toml")));
     }
     grid.takes_file(&root.join("crates/deadloop/src/commands/init/files/grid.toml"));
     let spec = Schema::of("spec");

@@ -7,10 +7,9 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use deadloop_score::replay::corpus::Corpus;
-use deadloop_score::replay::detect::{
-    DETECTORS, Member, Params, RECOMMENDED, Setting, Settings, presets,
-};
-use deadloop_score::replay::{Grid, Job, Plan, Programs, Record, Watch, each, run};
+use deadloop_score::replay::detect::{RECOMMENDED, Settings, Unit};
+use deadloop_score::replay::shipped::{default_grids, presets_in};
+use deadloop_score::replay::{Job, Plan, Programs, Record, Watch, each, run};
 use deadloop_score::{Case, Count, Evidence, JudgeOptions, Tally, tallies};
 
 /// The guards in use that advice is asked for.
@@ -94,28 +93,14 @@ impl World {
 
 /// What `deadloop tune` searches without `--grid`: the default grids, the recommended guard and every preset.
 fn plan() -> Result<(Plan, Vec<usize>), Error> {
-    let grids = Path::new(env!("CARGO_MANIFEST_DIR")).join("../deadloop/src/grids");
-    let mut files: Vec<_> = std::fs::read_dir(&grids)?
-        .map(|entry| entry.map(|entry| entry.path()))
-        .collect::<Result<_, _>>()?;
-    files.sort();
     let mut plan = Plan::default();
-    for file in files {
-        let grid = Grid::parse(&std::fs::read_to_string(&file)?);
-        plan.add_grid(&grid.map_err(|e| format!("{}: {e}", file.display()))?)?;
+    for grid in default_grids(Unit::Chars)?.0 {
+        plan.add_grid(&grid)?;
     }
     let recommended = Settings::parse(RECOMMENDED).map_err(|e| e.to_string())?;
     let mut named = vec![("recommended".to_owned(), plan.add_settings(&recommended))];
-    for detector in DETECTORS.iter().copied() {
-        for preset in presets(detector)? {
-            let mut params = Params::defaults(detector);
-            preset
-                .params
-                .iter()
-                .for_each(|(name, value)| params.set(name, value.clone()));
-            let members = vec![Member::new(detector, params)];
-            named.push((preset.name.clone(), plan.add_setting(&Setting { members })));
-        }
+    for (name, setting) in presets_in(Unit::Chars)? {
+        named.push((name, plan.add_setting(&setting)));
     }
     let cell = |name: &&str| {
         let found = named.iter().find(|(known, _)| known == name);

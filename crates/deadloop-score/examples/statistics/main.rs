@@ -10,14 +10,14 @@ use std::io::{BufRead, Write};
 
 use deadloop_score::power::{Claim, Discordant, binomial_at_most, poisson_at_most};
 use deadloop_score::{
-    BetaBinomial, Borrowing, Constraint, Count, GammaPoisson, Interval, POISSON_1, POISSON_HALF,
-    Sizes, Tally, Weights, clopper_pearson, holm, mcnemar, poisson, poisson_lower, poisson_upper,
-    proportion_lower, proportion_upper, sign_flips, wilson,
+    BetaBinomial, Borrowing, Constraint, Count, GammaPoisson, GroupSizes, Interval, POISSON_1,
+    POISSON_HALF, Tally, Weights, clopper_pearson, holm, mcnemar, poisson, poisson_lower,
+    poisson_upper, proportion_lower, proportion_upper, sign_flips, wilson,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-/// Sizes of groups, and for each cell the count in each group.
+/// GroupSizes of groups, and for each cell the count in each group.
 #[derive(Deserialize)]
 struct Groups {
     sizes: Vec<u64>,
@@ -190,12 +190,12 @@ fn answer(question: Question) -> Value {
         }
         Question::ShareNeed { bound, errors } => json!(Claim::Share(bound).need(errors)),
         Question::Rho { groups } => {
-            let mut moments = BetaBinomial::new(Sizes::of(groups.sizes.iter().copied()));
+            let mut moments = BetaBinomial::new(GroupSizes::of(groups.sizes.iter().copied()));
             groups.each(|squares, sum| moments.add(squares, sum));
             json!(moments.rho())
         }
         Question::Phi { groups } => {
-            let mut moments = GammaPoisson::new(Sizes::of(groups.sizes.iter().copied()));
+            let mut moments = GammaPoisson::new(GroupSizes::of(groups.sizes.iter().copied()));
             groups.each(|squares, sum| moments.add(squares, sum));
             json!(moments.phi())
         }
@@ -205,7 +205,7 @@ fn answer(question: Question) -> Value {
             sizes,
             wrong,
         } => {
-            let others = Sizes::of(sizes.iter().copied());
+            let others = GroupSizes::of(sizes.iter().copied());
             let others = others.without(sizes.first().copied().unwrap_or(0));
             let borrowing = Borrowing {
                 rho,

@@ -26,7 +26,7 @@ use toml::Spanned;
 use super::product::product;
 
 /// The grid where none is named.
-pub(crate) const DEFAULT_GRID: &str = include_str!("../../grids/repair.toml");
+pub(crate) const DEFAULT_GRID: &str = include_str!("grid.toml");
 /// The most variants of one grid.
 pub(super) const MOST: usize = 20_000;
 

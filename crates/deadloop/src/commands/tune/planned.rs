@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 use deadloop_detect::{Response, Settings};
+use deadloop_replay::shipped::{is_chosen, presets_in};
 use deadloop_replay::{Grid, Plan};
 use deadloop_score::{Choices, ChooseOptions, InUse, Manifest};
 
@@ -13,7 +14,7 @@ use super::search::{Found, Wanted, search, tell_size};
 use crate::commands::sweep::tell_refused;
 use crate::exit::{Code, Outcome};
 use crate::replaying::{Request, name};
-use crate::settings::{self, is_chosen, recommended_name};
+use crate::settings::{self, recommended_name};
 use crate::show;
 
 pub(super) struct Planned {
@@ -69,7 +70,7 @@ impl Planned {
         let (recommended, _) = settings::settings_in(None, &[], unit)?;
         let name = recommended_name(unit).to_owned();
         let mut presets = vec![(name, plan.add_settings(&chosen(&recommended)))];
-        for (name, setting) in settings::presets_in(unit)? {
+        for (name, setting) in presets_in(unit).map_err(|e| Code::Unexpected.error(e))? {
             presets.push((name, plan.add_setting(&setting)));
         }
         tell_refused(&plan, request.global);

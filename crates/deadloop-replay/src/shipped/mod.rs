@@ -1,0 +1,136 @@
+//! What deadloop ships and searches where nobody names settings or a grid: the recommended guards, the presets, the
+//! default grids. One place, so that `tune`, its simulations and whoever embeds it search the same.
+
+use deadloop_detect::{
+    DETECTORS, Detector, Member, Params, Preset, RECOMMENDED, RECOMMENDED_AGENTS, Response,
+    Setting, Settings, SettingsError, Unit, presets,
+};
+
+use crate::Grid;
+
+/// The grids around the recommended guards: of several detectors, so none of them brings it.
+const AROUND_RECOMMENDED: &str = include_str!("recommended.toml");
+const AROUND_AGENTS: &str = include_str!("recommended-agents.toml");
+
+/// The text of the guards that are recommended where things are counted in `unit`: what is for runs reads their text
+/// too.
+pub fn recommended(unit: Unit) -> String {
+    match unit {
+        Unit::Chars => RECOMMENDED.into(),
+        _ => format!("{RECOMMENDED}\n{RECOMMENDED_AGENTS}"),
+    }
+}
+
+/// Whether a choice in `unit` is made among settings of such members: they end streams, and count in it. The others
+/// stay as they are.
+pub fn is_chosen(member: &Member, unit: Unit) -> bool {
+    // Turns are those of a run, and so are its calls.
+    let fits = |of: Unit| (of == Unit::Chars) == (unit == Unit::Chars);
+    member.response.level() == Response::Stop && member.unit().is_none_or(fits)
+}
+
+/// The grids that `tune` searches together, with their text: those of every detector that ends a stream and counts in
+/// `unit`. The one around the recommended guard stands first, and then the detectors that it is made of.
+///
+/// # Errors
+/// A file that deadloop ships is wrong; a test reads them all.
+pub fn default_grids(unit: Unit) -> Result<(Vec<Grid>, String), SettingsError> {
+    let recommended = Settings::parse(&recommended(unit))?;
+    let members = &recommended.guard().members;
+    let is_part = |d: &&Detector| members.iter().any(|m| *m.detector == **d);
+    let searched = || DETECTORS.iter().copied().filter(|d| is_searched(d, unit));
+    let first = searched().filter(is_part);
+    let others = searched().filter(|d| !is_part(d));
+    let around = match unit {
+        Unit::Chars => AROUND_RECOMMENDED,
+        _ => AROUND_AGENTS,
+    };
+    let grids = first.chain(others).map(|detector| detector.grid);
+    let texts: Vec<&str> = [around].into_iter().chain(grids).collect();
+    let grids = texts.iter().map(|text| Grid::parse(text));
+    Ok((grids.collect::<Result<_, _>>()?, texts.join("\n")))
+}
+
+/// Whether a detector is searched where things are counted in `unit`; those of faults are named, or not searched.
+fn is_searched(detector: &'static Detector, unit: Unit) -> bool {
+    let member = Member::new(detector, Params::defaults(detector));
+    member.unit().is_some() && is_chosen(&member, unit) && detector.notices().is_empty()
+}
+
+/// The presets among which a choice in `unit` is made, as settings with names.
+///
+/// # Errors
+/// A file that deadloop ships is wrong; a test reads them all.
+pub fn presets_in(unit: Unit) -> Result<Vec<(String, Setting)>, String> {
+    let mut all = all_presets()?;
+    all.retain(|(_, setting)| setting.members.iter().all(|m| is_chosen(m, unit)));
+    Ok(all)
+}
+
+/// Every preset of every detector, as a setting with a name.
+///
+/// # Errors
+/// A file that deadloop ships is wrong; a test reads them all.
+pub fn all_presets() -> Result<Vec<(String, Setting)>, String> {
+    let mut all = Vec::new();
+    for detector in DETECTORS.iter().copied() {
+        for preset in presets(detector)? {
+            all.push((preset.name.clone(), preset_setting(detector, &preset)));
+        }
+    }
+    Ok(all)
+}
+
+fn preset_setting(detector: &'static Detector, preset: &Preset) -> Setting {
+    let mut params = Params::defaults(detector);
+    preset
+        .params
+        .iter()
+        .for_each(|(name, value)| params.set(name, value.clone()));
+    Setting {
+        members: vec![Member::new(detector, params)],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use deadloop_detect::Measuring;
+
+    /// A detector of loops that ends streams is searched by default, in the unit that it counts in.
+    #[test]
+    fn no_detector_is_left_out_of_the_default_search() {
+        for detector in DETECTORS.iter().copied() {
+            let unit = match detector.measure {
+                Measuring::Program(_) => continue,
+                Measuring::Text(_) => Unit::Chars,
+                Measuring::Run(channel, _) => channel.unit(),
+            };
+            let (grids, _) = default_grids(unit).unwrap();
+            let mut members = grids.iter().flat_map(|grid| &grid.members);
+            let is_there = members.any(|member| *member.base.detector == *detector);
+            assert_eq!(
+                is_there,
+                detector.response == Response::Stop && detector.notices().is_empty(),
+                "{}",
+                detector.name
+            );
+        }
+    }
+
+    #[test]
+    fn the_default_grids_of_text_stand_in_their_order() {
+        let (grids, _) = default_grids(Unit::Chars).unwrap();
+        let first = grids.iter().map(|grid| grid.members[0].base.detector.name);
+        let names: Vec<&str> = first.collect();
+        let wanted = [
+            "periodic",
+            "periodic",
+            "checkpoint",
+            "recurrence",
+            "novelty",
+            "compression",
+        ];
+        assert_eq!(names, wanted);
+    }
+}
