@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use clap::Args;
 use deadloop_corpus::synth::{
-    COLUMNS, CleanSource, CleanText, Made, Real, SourcePlace, Spec, Stock, Synth as Maker,
+    COLUMNS, CleanSource, CleanText, Made, Real, Run, SourcePlace, Spec, Stock, Synth as Maker,
     SynthJob, key_texts,
 };
 use deadloop_corpus::{
@@ -232,31 +232,39 @@ impl<'a> Folder<'a> {
 fn stock(path: &Path, spec: &Spec, quiet: bool) -> Outcome<Stock> {
     let base = path.parent().unwrap_or(Path::new(""));
     let mut stock = Stock::default();
-    for source in &spec.sources {
-        let (texts, real) = match &source.place {
-            SourcePlace::Corpus(corpus) => corpus_texts(&base.join(corpus), source, quiet)?,
-            SourcePlace::Text(text) => {
-                let texts = source.paragraphs(&base.join(text)).map_err(usage)?;
-                (texts, BTreeMap::new())
+    for (at, source) in spec.sources.iter().enumerate() {
+        let said = match &source.place {
+            SourcePlace::Corpus(corpus) => {
+                corpus_texts(&base.join(corpus), source, spec.wants_runs(at), quiet)?
             }
+            SourcePlace::Text(text) => Said {
+                texts: source.paragraphs(&base.join(text)).map_err(usage)?,
+                ..Said::default()
+            },
         };
-        if texts.is_empty() {
+        if said.texts.is_empty() && said.runs.is_empty() {
             let place = Place::new(Arc::new(path.to_path_buf()), source.line as u64);
             let what = format!("source {} has no text", source.name);
             let expected = "transcripts labelled clean, or take = \"all\"; paragraphs in a text";
             return Err(usage(Problem::new(place, what, expected)));
         }
-        stock.texts.push(texts);
-        stock.real.push(real);
+        stock.texts.push(said.texts);
+        stock.real.push(said.real);
+        stock.runs.push(said.runs);
     }
     stock.forms = spec.read_forms(base).map_err(usage)?;
     Ok(stock)
 }
 
-/// What the transcripts of a corpus say: all of each together, and apart.
-type Said = (Vec<CleanText>, BTreeMap<String, Real>);
+/// What the transcripts of a corpus say: all of each together, apart, and as runs.
+#[derive(Default)]
+struct Said {
+    texts: Vec<CleanText>,
+    real: BTreeMap<String, Real>,
+    runs: Vec<Run>,
+}
 
-fn corpus_texts(path: &Path, source: &CleanSource, quiet: bool) -> Outcome<Said> {
+fn corpus_texts(path: &Path, source: &CleanSource, runs: bool, quiet: bool) -> Outcome<Said> {
     let pair = |text: &String| {
         let bad = |e| Code::Usage.error(format!("source {}: where: {e}", source.name));
         parse_where(text).map_err(bad)
@@ -279,18 +287,20 @@ fn corpus_texts(path: &Path, source: &CleanSource, quiet: bool) -> Outcome<Said>
         .iter()
         .filter(|case| source.all || case.class() == Some(Class::Clean));
     let wanted: std::collections::HashSet<&str> = wanted.map(|case| &*case.id).collect();
-    let (mut texts, mut real) = (Vec::new(), BTreeMap::new());
+    let mut said = Said::default();
     for entry in Corpus::open(path)
         .map_err(|e| Code::Usage.because(e))?
         .entries()
     {
         let entry = entry.map_err(|e| Code::Usage.because(e))?;
         if wanted.contains(entry.transcript.id.as_str()) {
-            texts.extend(CleanText::of(&entry));
-            real.insert(entry.transcript.id.clone(), Real::of(&entry));
+            said.texts.extend(CleanText::of(&entry));
+            let id = entry.transcript.id.clone();
+            said.real.insert(id, Real::of(&entry));
+            said.runs.extend(Run::of(&entry).filter(|_| runs));
         }
     }
-    Ok((texts, real))
+    Ok(said)
 }
 
 /// What was made, by item.

@@ -16,6 +16,19 @@ const KINDS: &[&str] = &[
     "tool-cycle",
     "clean",
     "fault",
+    "run",
+    "poll",
+    "batch",
+    "verify",
+    "retry",
+    "identical-call",
+    "same-call-same-result",
+    "cycle",
+    "interleaved",
+    "aperiodic-stagnation",
+    "error-retry",
+    "monologue",
+    "handoff",
 ];
 const TEXT: &[&str] = &["short-sequence", "paragraph", "ordered-list", "near-repeat"];
 const EXACT: &[&str] = &["short-sequence", "paragraph"];
@@ -26,7 +39,36 @@ const LOOPS: &[&str] = &[
     "near-repeat",
     "tool-repeat",
     "tool-cycle",
+    "identical-call",
+    "same-call-same-result",
+    "cycle",
+    "interleaved",
+    "aperiodic-stagnation",
+    "error-retry",
+    "monologue",
+    "handoff",
 ];
+const REPEATS: &[&str] = &[
+    "short-sequence",
+    "paragraph",
+    "ordered-list",
+    "near-repeat",
+    "tool-repeat",
+    "tool-cycle",
+    "identical-call",
+    "same-call-same-result",
+    "cycle",
+    "interleaved",
+    "aperiodic-stagnation",
+    "error-retry",
+    "monologue",
+    "handoff",
+    "poll",
+    "batch",
+    "verify",
+    "retry",
+];
+const TEXTS: &[&str] = &["poll", "retry", "error-retry", "monologue", "handoff"];
 const TOOLS: &[&str] = &["tool-repeat", "tool-cycle"];
 const CYCLE: &[&str] = &[
     "short-sequence",
@@ -34,10 +76,28 @@ const CYCLE: &[&str] = &[
     "ordered-list",
     "near-repeat",
     "tool-cycle",
+    "cycle",
+    "interleaved",
 ];
 const CLEAN: &[&str] = &["clean"];
 const FAULT: &[&str] = &["fault"];
-const FORMED: &[&str] = &["clean", "fault"];
+const FORMED: &[&str] = &[
+    "clean",
+    "fault",
+    "run",
+    "poll",
+    "batch",
+    "verify",
+    "retry",
+    "identical-call",
+    "same-call-same-result",
+    "cycle",
+    "interleaved",
+    "aperiodic-stagnation",
+    "error-retry",
+    "monologue",
+    "handoff",
+];
 const CUT: &[&str] = &[
     "short-sequence",
     "paragraph",
@@ -98,7 +158,7 @@ pub(crate) const ITEM: &[Key] = &[
         "kind",
         Domain::Word(KINDS),
         REQUIRED,
-        "the loop's kind, or clean",
+        "the loop's kind, or clean; of runs: a kind of agents.md, harmless repetition, or run: as it is",
     ),
     key(
         "count",
@@ -141,16 +201,16 @@ pub(crate) const ITEM: &[Key] = &[
         key(
             "period",
             Domain::Range(1, CHARS),
-            "short-sequence 2 to 40, ordered-list 10 to 400, tool-cycle 2 to 4, else 40 to 600",
+            "short-sequence 2 to 40, ordered-list 10 to 400, tool-cycle, cycle and interleaved 2 to 4, else 40 to 600",
             "length of one copy, in chars or calls",
         ),
     ),
     of(
-        LOOPS,
+        REPEATS,
         key(
             "copies",
             Domain::Range(2, 1_000_000),
-            "4 to 12; tools 3 to 8",
+            "4 to 12; tools 3 to 8; runs 4 to 10; poll and verify 3 to 6, batch 5 to 9, retry 2 to 3",
             "at least so many copies",
         ),
     ),
@@ -164,12 +224,12 @@ pub(crate) const ITEM: &[Key] = &[
         ),
     ),
     of(
-        LOOPS,
+        REPEATS,
         key(
             "onset",
             Domain::Ranges(1, CHARS),
-            "700 to 6000; tools 3 to 20",
-            "where the second copy begins, in chars or calls; several ranges are dealt in turn",
+            "700 to 6000; tools and runs 3 to 20",
+            "where the second copy begins, in chars, calls, or turns (monologue, handoff); several ranges are dealt in turn",
         ),
     ),
     of(
@@ -250,7 +310,7 @@ pub(crate) const ITEM: &[Key] = &[
             "forms",
             Domain::Text,
             "none",
-            "name of the [[forms]]: hard negatives, or of a fault the streams that are damaged; without: clean text alone, or the transcripts of its sources",
+            "name of the [[forms]]: hard negatives, of a fault the streams that are damaged, of runs the scripts (class run); without: clean text alone, or the transcripts of its sources",
         ),
     ),
     of(
@@ -305,6 +365,15 @@ pub(crate) const ITEM: &[Key] = &[
             Domain::Part,
             "0.2",
             "share that is left as it was; of a stall: it goes on after a pause",
+        ),
+    ),
+    of(
+        TEXTS,
+        key(
+            "texts",
+            Domain::Texts,
+            "some in English",
+            "what an error says (retry, error-retry), a tool that is not ready (poll; {} is how far it is), a turn without a call (monologue, handoff)",
         ),
     ),
     of(

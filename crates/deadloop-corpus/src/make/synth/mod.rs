@@ -23,6 +23,7 @@ mod keys;
 mod label;
 mod looped;
 mod reading;
+mod runs;
 mod schema;
 mod spec;
 mod stock;
@@ -34,6 +35,7 @@ pub use fields::SpecError;
 pub use forms::Forms;
 pub use keys::{KeyText, key_texts};
 pub use label::{COLUMNS, Label};
+pub use runs::Run;
 pub use schema::{forms_schema, spec_schema};
 pub use spec::{CleanSource, SourcePlace, Spec};
 pub use stock::{CleanText, Real, Stock};
@@ -127,6 +129,7 @@ impl<'a> Synth<'a> {
             What::Negatives { around, .. } => self.negative(item, *around, job),
             What::Clean { chars } => self.clean(item, *chars, job.at),
             What::Faults(faults) => self.fault(item, faults, job.at),
+            What::Run(wanted) => self.run(item, wanted, job.at),
         }
     }
 

@@ -9,6 +9,7 @@ use serde_json::Value as Json;
 use super::checks::{allowed, ends, named, room};
 use super::drift::Drift;
 use super::fields::{Bounds, Fields, SpecError};
+use super::runs::{Shape, Wanted};
 use super::tables;
 use crate::make::plant::PlantKind;
 
@@ -98,6 +99,7 @@ pub(super) enum What {
     Negatives { forms: String, around: Bounds },
     Clean { chars: Bounds },
     Faults(Faults),
+    Run(Wanted),
 }
 
 /// A loop in text.
@@ -200,6 +202,7 @@ impl Spec {
             some => some.iter().map(position).collect::<Result<_, _>>()?,
         };
         let langs = match table.texts("lang") {
+            [] if Shape::named(&kind).is_some() => Vec::new(),
             [] if table.text("forms").is_none() || kind == "fault" => vec!["en".to_owned()],
             langs => langs.to_vec(),
         };
@@ -219,6 +222,9 @@ impl Spec {
     fn what(&self, table: &Fields, kind: &str, langs: &[String]) -> Result<What, SpecError> {
         if let Some(kind) = PlantKind::ALL.into_iter().find(|k| k.name() == kind) {
             return self.looped(table, kind, langs).map(What::Loop);
+        }
+        if let Some(shape) = Shape::named(kind) {
+            return self.run(table, shape).map(What::Run);
         }
         match (kind, table.text("forms")) {
             ("fault", _) => self.faults(table).map(What::Faults),
@@ -305,6 +311,16 @@ impl Spec {
         room(table, &looped.onsets, period, "calls")?;
         ends(table, looped.transient, looped.after)?;
         Ok(looped)
+    }
+
+    /// Whether an item plants into the runs of a source.
+    pub fn wants_runs(&self, source: usize) -> bool {
+        let of_runs =
+            |item: &&Item| matches!(&item.what, What::Run(wanted) if wanted.forms.is_none());
+        self.items
+            .iter()
+            .filter(of_runs)
+            .any(|item| item.sources.contains(&source))
     }
 
     /// The units of a name in a language.

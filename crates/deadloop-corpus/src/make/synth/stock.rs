@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::forms::Forms;
+use super::runs::Run;
 use super::seeded;
 use super::spec::Spec;
 use crate::make::plant::Rng;
@@ -41,6 +42,8 @@ pub struct Stock {
     pub texts: Vec<Vec<CleanText>>,
     /// The transcripts of each source that is a corpus, by id.
     pub real: Vec<BTreeMap<String, Real>>,
+    /// The runs of each source that is a corpus and that an item plants into, in the order of the corpus.
+    pub runs: Vec<Vec<Run>>,
     /// The forms of each file, by the name that the spec gives it.
     pub forms: BTreeMap<String, Forms>,
 }
@@ -103,15 +106,26 @@ pub(super) fn pool<'a>(
 ) -> Vec<&'a CleanText> {
     let of_lang: Vec<&CleanText> = texts.iter().filter(|text| text.lang == lang).collect();
     let group = |text: &CleanText| text.group.clone().unwrap_or_else(|| text.id.clone());
-    let groups: BTreeSet<String> = of_lang.iter().map(|text| group(text)).collect();
+    of_split(spec, of_lang, source, split, group)
+}
+
+/// Those of a split, groups whole.
+pub(super) fn of_split<'a, T>(
+    spec: &Spec,
+    all: Vec<&'a T>,
+    source: &str,
+    split: Split,
+    group: impl Fn(&T) -> String,
+) -> Vec<&'a T> {
+    let groups: BTreeSet<String> = all.iter().map(|one| group(one)).collect();
     let groups: Vec<String> = groups.into_iter().collect();
     // One deal for all languages: a prompt that was put in two is in one split.
     let deal = Deal::of(spec, source, groups.iter().map(String::as_str));
-    let of_split = |text: &&&CleanText| {
-        let at = groups.binary_search(&group(text)).unwrap_or_default();
+    let in_split = |one: &&T| {
+        let at = groups.binary_search(&group(one)).unwrap_or_default();
         deal.split(at) == split
     };
-    of_lang.iter().filter(of_split).copied().collect()
+    all.into_iter().filter(in_split).collect()
 }
 
 /// Clean texts one after the other, handed out piece by piece.

@@ -66,8 +66,8 @@ pub(crate) const SPEC: &[Key] = &[
     key(
         "source",
         Domain::Tables(SOURCE),
-        REQUIRED,
-        "where clean text comes from",
+        "none",
+        "where clean text and runs come from",
     ),
     key(
         "unit",
@@ -210,5 +210,10 @@ pub(crate) const FORM: &[Key] = &[
         "false",
         "without clean text around it",
     ),
-    key("text", Domain::Text, REQUIRED, "a Jinja template"),
+    key(
+        "text",
+        Domain::Text,
+        REQUIRED,
+        "a Jinja template; of class run: a script, a line of it @user, @say, @think, @call NAME JSON, @result, @error, @agent, or @poll … @end around harmless repetition",
+    ),
 ];

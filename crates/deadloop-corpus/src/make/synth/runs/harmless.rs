@@ -1,0 +1,121 @@
+//! Repetition that does no harm, planted into a host that goes on after it: `meta.benign` says where, and the run
+//! stays clean.
+
+use deadloop_detect::Channel;
+
+use super::super::label::Label;
+use super::host::{Host, Turn};
+use super::reworded::of_others;
+use super::{Asked, Failed, Planted};
+use crate::Body;
+use crate::find::Reason;
+use crate::make::plant::Rng;
+
+/// One draw: the repetition in place of some turn of the host.
+pub(super) fn planted(
+    asked: &Asked<'_>,
+    host: &Host,
+    reason: Reason,
+    rng: &mut Rng,
+) -> Result<Planted, Failed> {
+    let at = behind(asked, host, rng)?;
+    let count = asked.wanted.copies.draw(rng);
+    let (instead, skipped) = match reason {
+        Reason::Poll => (polled(asked, &host.turns[at], count, rng)?, 1),
+        Reason::Retry => (retried(asked, &host.turns[at], count, rng)?, 1),
+        Reason::Batch => (batch(&host.turns[at], count)?, 1),
+        Reason::Verify => verified(host, at, count)?,
+    };
+    let mut turns = host.turns[..at].to_vec();
+    let marked = |(nth, turn): (usize, Turn)| turn.marked(reason, nth == 0);
+    turns.extend(instead.into_iter().enumerate().map(marked));
+    turns.extend_from_slice(&host.turns[at + skipped..]);
+    Ok(Planted {
+        turns,
+        label: Label::clean(Channel::Tools.name()),
+        is_cut: false,
+    })
+}
+
+/// A turn of the host with one call that worked, which the second call of the repetition can follow.
+fn behind(asked: &Asked<'_>, host: &Host, rng: &mut Rng) -> Result<usize, Failed> {
+    let places = host.places();
+    let fits = |at: &usize| {
+        let turn = &host.turns[*at];
+        let spoken = turn
+            .events
+            .iter()
+            .any(|event| matches!(event.body, Body::User(_)));
+        let works = turn.pair().is_some_and(|pair| pair.3 != Some(true));
+        asked.onset.holds(places[at + 1]) && !spoken && works && turn.benign.is_none()
+    };
+    let turns: Vec<usize> = (0..host.turns.len()).filter(fits).collect();
+    rng.pick(&turns)
+        .copied()
+        .ok_or("no turn of a run at the wanted onset that can be repeated")
+}
+
+/// The same call until what it asks for is there; each answer before differs from the one before it.
+fn polled(
+    asked: &Asked<'_>,
+    turn: &Turn,
+    count: usize,
+    rng: &mut Rng,
+) -> Result<Vec<Turn>, Failed> {
+    let text = rng.pick(&asked.wanted.texts).ok_or("no texts")?;
+    let mut turns = Vec::new();
+    for nth in 1..count {
+        let done = 100 * nth / count;
+        turns.push(turn.answered(&text.replace("{}", &done.to_string()), Some(false)));
+    }
+    turns.push(turn.clone());
+    Ok(turns)
+}
+
+/// The same call until it works.
+fn retried(
+    asked: &Asked<'_>,
+    turn: &Turn,
+    count: usize,
+    rng: &mut Rng,
+) -> Result<Vec<Turn>, Failed> {
+    let text = rng.pick(&asked.wanted.texts).ok_or("no texts")?;
+    let mut turns = vec![turn.answered(text, Some(true)); count.saturating_sub(1)];
+    turns.push(turn.clone());
+    Ok(turns)
+}
+
+/// The same for many things, each with an answer of its own.
+fn batch(turn: &Turn, count: usize) -> Result<Vec<Turn>, Failed> {
+    let (_, arguments, content, error) = turn.pair().ok_or("no result")?;
+    let (name, others) = of_others(arguments, count - 1).ok_or("arguments without a text")?;
+    let mut turns = vec![turn.clone()];
+    for (other, arguments) in others {
+        let renamed = content.replace(&name, &other);
+        let answer = match renamed == content {
+            true => format!("{other}: {content}"),
+            false => renamed,
+        };
+        turns.push(turn.asking(&arguments).answered(&answer, error));
+    }
+    Ok(turns)
+}
+
+/// The same question between turns that get on; and how many turns of the host it takes.
+fn verified(host: &Host, at: usize, count: usize) -> Result<(Vec<Turn>, usize), Failed> {
+    let asked = &host.turns[at];
+    let mut turns = vec![asked.clone()];
+    for nth in 1..count {
+        let between = host
+            .turns
+            .get(at + nth)
+            .ok_or("too little of a run after it")?;
+        let gets_on = between.pair().is_some_and(|pair| host.heard(pair) == 1);
+        if !gets_on || between.benign.is_some() {
+            return Err("turns that do not get on");
+        }
+        turns.push(between.clone());
+        turns.push(asked.clone());
+    }
+    Ok((turns, count))
+}

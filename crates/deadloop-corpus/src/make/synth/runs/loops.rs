@@ -1,0 +1,276 @@
+//! Loops of calls and turns, planted behind a turn of a host.
+
+use deadloop_detect::{Channel, Kind};
+
+use super::super::label::{Label, is_primitive};
+use super::host::{Host, Turn};
+use super::reworded::reworded;
+use super::{Asked, Failed, Planted};
+use crate::make::plant::Rng;
+use crate::{Body, Event};
+
+/// Where a loop begins and what it is made of.
+struct Copies {
+    /// Turns of the host that stand before the second copy, the first copy among them.
+    kept: Vec<Turn>,
+    /// What is planted.
+    turns: Vec<Turn>,
+    /// The first of the first copy, in calls or turns.
+    start: usize,
+    /// Calls or turns of a copy, where copies are alike.
+    period: Option<usize>,
+}
+
+/// One draw: the loop behind some turn of the host.
+pub(super) fn planted(
+    asked: &Asked<'_>,
+    host: &Host,
+    kind: Kind,
+    rng: &mut Rng,
+) -> Result<Planted, Failed> {
+    let in_turns = matches!(kind, Kind::Monologue | Kind::Handoff);
+    let at = behind(asked, host, kind, rng)?;
+    let copies = match kind {
+        Kind::Monologue | Kind::Handoff => said(asked, host, kind, at, rng)?,
+        Kind::Interleaved => interleaved(asked, host, at, rng)?,
+        Kind::AperiodicStagnation | Kind::ErrorRetry => other_words(asked, host, kind, at, rng)?,
+        _ => exact(asked, host, kind, at, rng)?,
+    };
+    let mut turns = copies.kept;
+    turns.extend(copies.turns);
+    let length = |turns: &[Turn]| match in_turns {
+        true => turns.len(),
+        false => turns.iter().map(Turn::calls).sum(),
+    };
+    let end = length(&turns);
+    let after = rest(host, at, asked.wanted.after.draw(rng))?;
+    let goes_on = !after.is_empty();
+    turns.extend(after);
+    let onset = match kind {
+        Kind::Monologue | Kind::Handoff => copies.start + copies.period.unwrap_or(1),
+        _ => host.places()[at + 1],
+    };
+    let channel = if in_turns {
+        Channel::Turns
+    } else {
+        Channel::Tools
+    };
+    let label = Label {
+        class: if asked.wanted.is_transient {
+            "transient"
+        } else {
+            "loop"
+        },
+        kind: kind.name(),
+        channel: channel.name().to_owned(),
+        start: Some(copies.start),
+        onset: Some(onset),
+        end: goes_on.then_some(end),
+        period: copies.period,
+        by: "planted",
+        ..Label::default()
+    };
+    Ok(Planted {
+        turns,
+        label,
+        is_cut: !goes_on,
+    })
+}
+
+/// A turn behind which the second copy can begin; nobody speaks at its end.
+fn behind(asked: &Asked<'_>, host: &Host, kind: Kind, rng: &mut Rng) -> Result<usize, Failed> {
+    let in_turns = matches!(kind, Kind::Monologue | Kind::Handoff);
+    let places = host.places();
+    let fits = |at: &usize| {
+        let turn = &host.turns[*at];
+        let place = match kind {
+            Kind::Monologue => at + 2,
+            Kind::Handoff => at + 3,
+            _ => places[at + 1],
+        };
+        let spoken = turn
+            .events
+            .iter()
+            .any(|event| matches!(event.body, Body::User(_)));
+        let repeats = !in_turns && turn.pair().is_none();
+        asked.onset.holds(place) && !spoken && !repeats && turn.benign.is_none()
+    };
+    let turns: Vec<usize> = (0..host.turns.len()).filter(fits).collect();
+    rng.pick(&turns)
+        .copied()
+        .ok_or("no turn of a run at the wanted onset that can be repeated")
+}
+
+/// The last `count` turns up to `at`, where each makes one call and is heard of for the first time there.
+fn unit(host: &Host, at: usize, count: usize) -> Result<&[Turn], Failed> {
+    let from = (at + 1)
+        .checked_sub(count)
+        .ok_or("a cycle longer than what stands before it")?;
+    let unit = &host.turns[from..=at];
+    let fresh = |turn: &Turn| {
+        turn.pair().is_some_and(|pair| host.heard(pair) == 1) && turn.benign.is_none()
+    };
+    unit.iter()
+        .all(fresh)
+        .then_some(unit)
+        .ok_or("no calls in a row that were made once")
+}
+
+/// The same calls with the same results, over and over.
+fn exact(
+    asked: &Asked<'_>,
+    host: &Host,
+    kind: Kind,
+    at: usize,
+    rng: &mut Rng,
+) -> Result<Copies, Failed> {
+    let period = match kind {
+        Kind::Cycle => asked.wanted.period.draw(rng),
+        _ => 1,
+    };
+    let unit = unit(host, at, period)?;
+    let calls: Vec<_> = unit
+        .iter()
+        .filter_map(Turn::pair)
+        .map(|pair| (pair.0, pair.1))
+        .collect();
+    if !is_primitive(&calls) {
+        return Err("a cycle that is a shorter one");
+    }
+    let mut turns = Vec::new();
+    for _ in 1..asked.wanted.copies.draw(rng) {
+        for turn in unit {
+            turns.push(match kind {
+                Kind::IdenticalCall => in_other_order(turn, rng)?,
+                _ => turn.clone(),
+            });
+        }
+    }
+    Ok(Copies {
+        kept: host.turns[..=at].to_vec(),
+        turns,
+        start: host.places()[at + 1 - period],
+        period: Some(period),
+    })
+}
+
+/// The same answer, its lines in another order: nothing new.
+fn in_other_order(turn: &Turn, rng: &mut Rng) -> Result<Turn, Failed> {
+    let (_, _, content, error) = turn.pair().ok_or("no result")?;
+    let mut lines: Vec<&str> = content.lines().collect();
+    for _ in 0..10 {
+        rng.shuffle(&mut lines);
+        let other = lines.join("\n");
+        if other != content {
+            return Ok(turn.answered(&other, error));
+        }
+    }
+    Err("a result of one line has no other order")
+}
+
+/// A few calls come back, in no order.
+fn interleaved(asked: &Asked<'_>, host: &Host, at: usize, rng: &mut Rng) -> Result<Copies, Failed> {
+    let count = asked.wanted.period.draw(rng);
+    let unit = unit(host, at, count)?;
+    let wanted = (asked.wanted.copies.draw(rng) - 1) * count;
+    let mut drawn: Vec<usize> = Vec::new();
+    while drawn.len() < wanted {
+        let next = rng.below(count);
+        // Two calls have no other order than one with repetitions.
+        if count == 2 || drawn.last() != Some(&next) {
+            drawn.push(next);
+        }
+    }
+    let whole: Vec<usize> = (0..count).chain(drawn.iter().copied()).collect();
+    let periodic = |k: usize| whole.iter().zip(whole.iter().skip(k)).all(|(a, b)| a == b);
+    let all = (0..count).all(|one| drawn.contains(&one));
+    if !all || (1..=whole.len() / 2).any(periodic) {
+        return Err("an order that is a cycle");
+    }
+    Ok(Copies {
+        kept: host.turns[..=at].to_vec(),
+        turns: drawn.iter().map(|one| unit[*one].clone()).collect(),
+        start: host.places()[at + 1 - count],
+        period: None,
+    })
+}
+
+/// The same question in other words: the same answer, or the same error.
+fn other_words(
+    asked: &Asked<'_>,
+    host: &Host,
+    kind: Kind,
+    at: usize,
+    rng: &mut Rng,
+) -> Result<Copies, Failed> {
+    let turn = &unit(host, at, 1)?[0];
+    let (_, arguments, content, error) = turn.pair().ok_or("no result")?;
+    let count = asked.wanted.copies.draw(rng) - 1;
+    let others = reworded(arguments, count, rng).ok_or("arguments without a text")?;
+    let (text, failed) = match kind {
+        Kind::ErrorRetry => {
+            let text = rng.pick(&asked.wanted.texts).ok_or("no texts")?;
+            (text.as_str(), Some(true))
+        }
+        _ if error == Some(true) => return Err("an error, where a result is to come back"),
+        _ => (content, error),
+    };
+    let mut kept = host.turns[..=at].to_vec();
+    kept[at] = turn.answered(text, failed);
+    Ok(Copies {
+        turns: others.iter().map(|other| kept[at].asking(other)).collect(),
+        kept,
+        start: host.places()[at],
+        period: None,
+    })
+}
+
+/// Turns that only say something, or hand the work on and back.
+fn said(
+    asked: &Asked<'_>,
+    host: &Host,
+    kind: Kind,
+    at: usize,
+    rng: &mut Rng,
+) -> Result<Copies, Failed> {
+    const AGENTS: [&str; 2] = ["planner", "worker"];
+    let text = rng.pick(&asked.wanted.texts).ok_or("no texts")?;
+    let copies = asked.wanted.copies.draw(rng);
+    let (period, count) = match kind {
+        Kind::Handoff => (2, 2 * copies),
+        _ => (1, copies),
+    };
+    let one = |number: usize| {
+        let mut turn = Turn::new();
+        turn.events.push(Event::of(Body::Answer(text.clone())));
+        if kind == Kind::Handoff {
+            let (from, to) = (AGENTS[number % 2], AGENTS[(number + 1) % 2]);
+            turn.events[0].rest.insert("agent".into(), from.into());
+            let (from, to) = (from.to_owned(), to.to_owned());
+            turn.events.push(Event::of(Body::Handoff { from, to }));
+        }
+        turn
+    };
+    Ok(Copies {
+        kept: host.turns[..=at].to_vec(),
+        turns: (0..count).map(one).collect(),
+        start: at + 1,
+        period: Some(period),
+    })
+}
+
+/// Turns of the host after turn `at`, until there are so many calls.
+fn rest(host: &Host, at: usize, calls: usize) -> Result<Vec<Turn>, Failed> {
+    let (mut turns, mut made) = (Vec::new(), 0);
+    for turn in &host.turns[at + 1..] {
+        if made >= calls {
+            break;
+        }
+        made += turn.calls();
+        turns.push(turn.clone());
+    }
+    if made < calls {
+        return Err("too little of a run after the loop");
+    }
+    Ok(turns)
+}
