@@ -55,6 +55,11 @@ def main(results, folder):
     print("Verdicts by the labels of `real`, version 2: " + ", ".join(f"{v} {n:,}" for v, n in sorted(by_class.items())) + ".\n")
     print("It is a warning: a third of what it finds answers in the end. Its Chinese list of markers is untested: the readers saw")
     print("English alone. `semantic` recordings were chosen by what sentence encoders rank first, so recall is on what these can see.")
+    print()
+    print("Planted, where the truth is known (`datasets/circling`: few statements over and over in any order, behind words of doubt;")
+    print("the same doubt about something new each time): 30 of 30 found, 10 of them Chinese, after the onset; 0 of 20 healthy ones met")
+    print("(`cargo nextest run --release --workspace --locked --test planted_circling`). These texts are plain: they show that the rule does what it says,")
+    print("not how good it is.")
 
 
 if __name__ == "__main__":

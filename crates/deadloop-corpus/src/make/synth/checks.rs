@@ -84,6 +84,32 @@ impl Spec {
     }
 }
 
+impl Spec {
+    /// Refuses words of doubt that there are not.
+    pub(super) fn doubt_possible(
+        &self,
+        line: usize,
+        glue: Option<&str>,
+        langs: &[String],
+    ) -> Result<(), SpecError> {
+        let known = |lang: &String| glue.and_then(|name| self.units(name, lang)).is_some();
+        match langs.iter().find(|lang| !known(lang)) {
+            None => Ok(()),
+            Some(lang) => Err(SpecError::at(
+                line,
+                format!("no words of doubt in {lang}"),
+                "glue: the name of a [[unit]] of that language",
+            )),
+        }
+    }
+
+    /// The words of doubt of a name in a language; none where nothing is glued.
+    pub(super) fn doubt(&self, glue: Option<&str>, lang: &str) -> &[String] {
+        let unit = glue.and_then(|name| self.units(name, lang));
+        unit.map_or(&[], |unit| &unit.texts)
+    }
+}
+
 /// The first copy must fit before every onset.
 pub(super) fn room(
     table: &Fields,

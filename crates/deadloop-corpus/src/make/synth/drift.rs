@@ -1,11 +1,20 @@
 //! Drift: how the copies of a loop differ from the first one.
 
+use super::doubt::{glued, statements};
 use super::fields::{Fields, SpecError};
 use super::spec::{Loop, Spec};
 use crate::make::plant::{Numbering, PlantKind, Planting, Rng};
 
 /// The kinds of drift, as in files.
-pub(super) const KINDS: &[&str] = &["counter", "fill", "word", "paraphrase", "case", "space"];
+pub(super) const KINDS: &[&str] = &[
+    "counter",
+    "fill",
+    "word",
+    "paraphrase",
+    "case",
+    "space",
+    "circle",
+];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum DriftKind {
@@ -15,6 +24,8 @@ pub(super) enum DriftKind {
     Paraphrase,
     Case,
     Space,
+    /// The statements of the unit in another order, glued by words of doubt.
+    Circle,
 }
 
 /// How copies differ.
@@ -25,6 +36,8 @@ pub(super) struct Drift {
     rate: f64,
     /// What stands before a copy that has no `{}` of its own.
     counter: Option<String>,
+    /// The name of the units whose texts are words of doubt.
+    glue: Option<String>,
 }
 
 /// What drift needs of the transcript that is made.
@@ -33,6 +46,8 @@ pub(super) struct Words<'a> {
     pub(super) others: &'a [String],
     /// Words that may stand for one another.
     pub(super) paraphrase: &'a [Vec<String>],
+    /// What glues statements.
+    pub(super) doubt: &'a [String],
 }
 
 impl Drift {
@@ -43,12 +58,14 @@ impl Drift {
             Some("paraphrase") => DriftKind::Paraphrase,
             Some("case") => DriftKind::Case,
             Some("space") => DriftKind::Space,
+            Some("circle") => DriftKind::Circle,
             _ => DriftKind::Word,
         };
         Self {
             kind,
             rate: table.number("rate").unwrap_or(1.0),
             counter: table.text("counter").map(str::to_owned),
+            glue: table.text("glue").map(str::to_owned),
         }
     }
 
@@ -89,6 +106,12 @@ impl Drift {
             DriftKind::Counter if self.counter.as_ref().is_some_and(|c| !c.contains("{}")) => {
                 refuse("a counter without {}", "{} where the number stands")
             }
+            DriftKind::Circle if looped.lead.high > 0 => refuse(
+                "drift circle with lead",
+                "another drift: what goes in circles never comes to exact copies",
+            ),
+            DriftKind::Circle => spec.doubt_possible(line, self.glue.as_deref(), langs),
+            _ if self.glue.is_some() => refuse("glue without circle", "drift kind circle"),
             DriftKind::Paraphrase if spec.paraphrase.is_empty() => refuse(
                 "drift paraphrase without words",
                 "paraphrase = [[…]] at the top of the spec",
@@ -99,6 +122,11 @@ impl Drift {
             ),
             _ => Ok(()),
         }
+    }
+
+    /// The name of the units whose texts are words of doubt.
+    pub(super) fn glue(&self) -> Option<&str> {
+        self.glue.as_deref()
     }
 
     /// Whether it puts something in place of `{}`.
@@ -134,6 +162,14 @@ impl Drift {
                 Some(plan.copy(number).replace("{}", &count.to_string()))
             }
             DriftKind::Fill => Some(plan.copy(number)),
+            DriftKind::Circle => {
+                let copy = plan.copy(number);
+                let mut order = statements(&copy);
+                if number > 0 {
+                    rng.shuffle(&mut order);
+                }
+                (order.len() > 1).then(|| glued(&order, words.doubt, self.rate, rng))
+            }
             _ if number == 0 || !rng.chance(self.rate) => Some(plan.copy(number)),
             _ => self.changed(&plan.copy(number), words, rng),
         }

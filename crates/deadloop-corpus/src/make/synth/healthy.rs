@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::json;
 
+use super::doubt::{glued, statements};
 use super::fields::{Bounds, SpecError};
 use super::label::Label;
 use super::spec::{Item, What};
@@ -76,6 +77,7 @@ impl<'a> Synth<'a> {
         &self,
         item: &'a Item,
         chars: Bounds,
+        glue: Option<&str>,
         at: usize,
     ) -> Result<Made, SpecError> {
         let (mut rng, frame) = self.frame(item, at);
@@ -84,11 +86,15 @@ impl<'a> Synth<'a> {
         let wanted = chars.draw(&mut rng);
         let short = || self.failed(item, &frame.id, "too little clean text");
         let mut clean = Clean::of(&pool, wanted, &mut rng);
-        let text: String = clean
+        let mut text: String = clean
             .take(chars.low, wanted)
             .ok_or_else(short)?
             .iter()
             .collect();
+        if glue.is_some() {
+            let doubt = self.spec.doubt(glue, frame.lang);
+            text = glued(&statements(&text), doubt, 1.0, &mut rng);
+        }
         let first = clean.parts.first().ok_or_else(short)?;
         let ids: Vec<&str> = clean.parts.iter().map(|part| part.id.as_str()).collect();
         let meta = json!({"source": "clean", "tag": "clean", "item": item.name, "made": {"clean_text_of": ids}});

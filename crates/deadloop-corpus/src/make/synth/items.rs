@@ -325,6 +325,15 @@ pub(crate) const ITEM: &[Key] = &[
     of(
         CLEAN,
         key(
+            "glue",
+            Domain::Text,
+            "none",
+            "name of the [[unit]] whose texts stand as words of doubt before each statement of clean text without forms",
+        ),
+    ),
+    of(
+        CLEAN,
+        key(
             "around",
             Domain::Range(0, 100),
             "1 to 3",
@@ -393,19 +402,25 @@ pub(crate) const DRIFT: &[Key] = &[
         "kind",
         Domain::Word(super::drift::KINDS),
         REQUIRED,
-        "counter: a number counts the copies; fill: {} is filled from fillers; word: a word becomes another; paraphrase: words become their like; case, space: noise",
+        "counter: a number counts the copies; fill: {} is filled from fillers; word: a word becomes another; paraphrase: words become their like; case, space: noise; circle: the statements of the text in another order, glued by words of doubt",
     ),
     key(
         "rate",
         Domain::Share,
         "1",
-        "share of the copies after the first that differ; counter and fill: always all",
+        "share of the copies after the first that differ; counter and fill: always all; circle: share of the statements that are glued",
     ),
     key(
         "counter",
         Domain::Text,
         "Attempt {}: or 第{}次：",
         "what stands before a copy without {}",
+    ),
+    key(
+        "glue",
+        Domain::Text,
+        "circle has to say",
+        "name of the [[unit]] whose texts are the words of doubt, one of them before each statement",
     ),
 ];
 

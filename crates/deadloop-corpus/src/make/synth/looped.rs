@@ -1,7 +1,7 @@
 //! A loop in text: clean text, perhaps repetitions that end by themselves, then the loop.
 
 use super::copies::{Copies, Maker, Unit, vocabulary};
-use super::drift::Words;
+use super::drift::{Drift, Words};
 use super::fields::Bounds;
 use super::label::{Label, Stretch};
 use super::spec::{Loop, Spec};
@@ -80,6 +80,10 @@ impl Planted {
             words: Words {
                 others: &vocabulary,
                 paraphrase: &wanted.spec.paraphrase,
+                doubt: wanted.spec.doubt(
+                    wanted.looped.drift.as_ref().and_then(Drift::glue),
+                    wanted.lang,
+                ),
             },
         };
         let unit = maker.unit(rng)?;

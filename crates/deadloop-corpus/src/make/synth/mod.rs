@@ -12,6 +12,7 @@ mod chunks;
 mod copies;
 mod cut;
 mod damaged;
+mod doubt;
 mod drift;
 mod faults;
 mod fields;
@@ -127,7 +128,7 @@ impl<'a> Synth<'a> {
             What::Loop(l) => self.text_loop(item, l, job.at),
             What::Tools(_) => self.tool_loop(item, job.at),
             What::Negatives { around, .. } => self.negative(item, *around, job),
-            What::Clean { chars } => self.clean(item, *chars, job.at),
+            What::Clean { chars, glue } => self.clean(item, *chars, glue.as_deref(), job.at),
             What::Faults(faults) => self.fault(item, faults, job.at),
             What::Run(wanted) => self.run(item, wanted, job.at),
         }

@@ -96,8 +96,15 @@ pub(super) struct Item {
 pub(super) enum What {
     Loop(Loop),
     Tools(ToolLoop),
-    Negatives { forms: String, around: Bounds },
-    Clean { chars: Bounds },
+    Negatives {
+        forms: String,
+        around: Bounds,
+    },
+    Clean {
+        chars: Bounds,
+        /// The name of the units whose texts stand as words of doubt before its statements.
+        glue: Option<String>,
+    },
     Faults(Faults),
     Run(Wanted),
 }
@@ -236,7 +243,11 @@ impl Spec {
             }
             ("clean", None) => {
                 let chars = table.range("chars").unwrap_or(Bounds::new(1000, 6000));
-                Ok(What::Clean { chars })
+                let glue = table.text("glue").map(str::to_owned);
+                if glue.is_some() {
+                    self.doubt_possible(table.line_of("glue"), glue.as_deref(), langs)?;
+                }
+                Ok(What::Clean { chars, glue })
             }
             _ => self.tool_loop(table, kind == "tool-cycle").map(What::Tools),
         }

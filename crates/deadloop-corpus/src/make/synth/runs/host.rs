@@ -5,8 +5,8 @@ use serde_json::Value as Json;
 use super::super::forms::Form;
 use super::Failed;
 use super::script;
-use crate::stream;
 use crate::find::Reason;
+use crate::stream;
 use crate::{Body, Entry, Event};
 
 /// A real run that something can be planted into.
