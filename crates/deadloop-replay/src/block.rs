@@ -142,6 +142,31 @@ impl Block {
         self.position(self.dense(nth))
     }
 
+    /// Calls `visit` with each possible cell of `range` and its value indices, in their order: one step to the next
+    /// instead of a division for each axis.
+    pub fn each(&self, range: std::ops::Range<usize>, mut visit: impl FnMut(usize, &[u16])) {
+        let mut at = self.at(range.start);
+        for nth in range.clone() {
+            visit(nth, &at);
+            match self.possible {
+                Some(_) if nth + 1 < range.end => at = self.at(nth + 1),
+                Some(_) => {}
+                None => self.advance(&mut at),
+            }
+        }
+    }
+
+    /// Moves to the next place of the dense array, from the last one to the first.
+    fn advance(&self, at: &mut [u16]) {
+        for (value, axis) in at.iter_mut().zip(&self.axes).rev() {
+            *value += 1;
+            if *value < axis.len() {
+                return;
+            }
+            *value = 0;
+        }
+    }
+
     /// The setting with these value indices.
     pub fn setting(&self, at: &[u16]) -> Setting {
         let mut setting = self.base.clone();

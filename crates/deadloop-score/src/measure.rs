@@ -764,6 +764,13 @@ impl Measure {
         Some((sum(ratio.num), sum(ratio.den)))
     }
 
+    /// The counts that it is computed from, some of them more than once.
+    pub(crate) fn counted(&self) -> impl Iterator<Item = Count> + use<> {
+        let ratios = self.formula.ratios.iter();
+        let terms = ratios.flat_map(|ratio| ratio.num.iter().chain(ratio.den));
+        terms.map(|term| term.0)
+    }
+
     /// The scale of its first ratio.
     pub fn scale(&self) -> f64 {
         self.formula.ratios.first().map_or(1.0, |ratio| ratio.scale)

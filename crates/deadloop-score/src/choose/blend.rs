@@ -13,7 +13,7 @@ pub(crate) struct Weights {
 
 /// Smoothed counts: each ratio of a score is (own + weight x rest) over (own + weight x rest), with
 /// the weight of what it is a ratio of.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Blend {
     /// The model's own.
     pub(crate) own: Tally,

@@ -30,9 +30,14 @@ impl<'a> Field<'a> {
         for (slot, (_, block)) in self.blocks().enumerate() {
             let first = block.first();
             let from = self.candidates.start.max(first);
-            for cell in from..self.candidates.end.min(first + block.len()) {
-                visit(&self.place(slot, block, cell));
-            }
+            let to = self.candidates.end.min(first + block.len());
+            let mut place = self.place(slot, block, from);
+            block.each(from - first..to - first, |nth, at| {
+                place.cell = first + nth;
+                place.nth = place.cell - self.candidates.start;
+                place.at.copy_from_slice(at);
+                visit(&place);
+            });
         }
     }
 
@@ -89,25 +94,21 @@ pub(crate) struct Place {
     pub(crate) at: Vec<u16>,
 }
 
-/// The tallies of all candidates on some transcripts.
+/// Counts of all candidates on some transcripts: those that are asked for.
 ///
-/// Memory: a [`Sheet`] for each block and fold, and a tally for each candidate. Each transcript is
+/// Memory: a [`Sheet`] for each block and fold, and 8 bytes for each candidate and count. Each transcript is
 /// judged once for all selections.
 pub(crate) struct Board {
+    counts: Vec<Count>,
     /// For each block that has candidates, a sheet for each fold.
     sheets: Vec<Vec<Sheet>>,
-    /// Over all folds.
-    totals: Vec<Tally>,
+    /// Of each candidate the counts over all folds.
+    totals: Vec<i64>,
 }
 
 impl Board {
-    /// Tallies `pick`.
-    pub(crate) fn new(field: &Field<'_>, pick: &[usize]) -> Self {
-        Self::counting(field, pick, &Count::ALL)
-    }
-
-    /// Tallies `pick`. `counts`: those that will be asked for.
-    pub(crate) fn counting(field: &Field<'_>, pick: &[usize], counts: &[Count]) -> Self {
+    /// Counts `pick`.
+    pub(crate) fn new(field: &Field<'_>, pick: &[usize], counts: &[Count]) -> Self {
         let in_fold = |fold| {
             let members = pick
                 .iter()
@@ -124,20 +125,36 @@ impl Board {
             by_fold.iter().map(sheet).collect()
         };
         let sheets: Vec<Vec<Sheet>> = field.blocks().map(sheets).collect();
-        let mut totals = Vec::new();
+        let mut totals = Vec::with_capacity(field.candidates.len() * counts.len());
         field.each(|place| {
-            let folds = &sheets[place.slot];
-            totals.push(folds.iter().map(|sheet| sheet.tally(&place.at)).sum());
+            let mut total = Tally::default();
+            for sheet in &sheets[place.slot] {
+                sheet.add(&place.at, counts, false, &mut total);
+            }
+            totals.extend(counts.iter().map(|count| total[*count]));
         });
-        Self { sheets, totals }
+        Self {
+            counts: counts.to_vec(),
+            sheets,
+            totals,
+        }
     }
 
-    /// The tally of a candidate on all transcripts, or on all but those of one fold.
-    pub(crate) fn tally(&self, place: &Place, without: Option<usize>) -> Tally {
-        let total = self.totals[place.nth];
-        match without {
-            None => total,
-            Some(fold) => total - self.sheets[place.slot][fold].tally(&place.at),
+    /// The counts that it has.
+    pub(crate) fn counts(&self) -> &[Count] {
+        &self.counts
+    }
+
+    /// Writes the counts of a candidate on all transcripts, or on all but those of one fold, into `tally`; others
+    /// stay as they are there.
+    pub(crate) fn read(&self, place: &Place, without: Option<usize>, tally: &mut Tally) {
+        let width = self.counts.len();
+        let total = &self.totals[place.nth * width..][..width];
+        for (count, n) in self.counts.iter().zip(total) {
+            tally[*count] = *n;
+        }
+        if let Some(fold) = without {
+            self.sheets[place.slot][fold].add(&place.at, &self.counts, true, tally);
         }
     }
 }

@@ -90,7 +90,7 @@ pub fn choose(
     let firsts = firsts(evidence.cases);
     let every = evidence.all();
     let chooser = Chooser {
-        all: Boards::new(&field, &every, &firsts),
+        all: Boards::new(&field, &every, &firsts, options),
         every,
         firsts: &firsts,
         field,

@@ -100,7 +100,7 @@ impl Chooser<'_> {
         let cases = self.field.evidence.cases;
         let others = |i: &usize| *cases[*i].model != **model;
         let rest: Vec<usize> = self.every.iter().copied().filter(others).collect();
-        let own = Boards::new(&self.field, pick, self.firsts);
+        let own = Boards::new(&self.field, pick, self.firsts, self.options);
         let selection = Selection {
             field: &self.field,
             options: self.options,

@@ -3,7 +3,7 @@
 
 use std::cell::OnceCell;
 use std::cmp::{Ordering, Reverse};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::blend::{Blend, Weights};
 use super::board::{Board, Field, Place};
@@ -13,10 +13,10 @@ use super::options::ChooseOptions;
 use super::paired::Difference;
 use super::pooling::Borrowing;
 use crate::constraint::{Assurance, Constraint};
-use crate::measure::linear;
-use crate::tally::Tally;
+use crate::measure::{Measure, linear};
+use crate::tally::{Count, Tally};
 
-/// The tallies of all candidates: over all transcripts, and over each text once.
+/// The counts of all candidates: over all transcripts, and over each text once.
 pub(crate) struct Boards {
     pub(crate) all: Board,
     /// `None`: no transcript is a copy.
@@ -24,18 +24,32 @@ pub(crate) struct Boards {
 }
 
 impl Boards {
-    /// Tallies `pick`; `firsts` says which transcripts are the first with their text.
-    pub(crate) fn new(field: &Field<'_>, pick: &[usize], firsts: &[bool]) -> Self {
+    /// Counts what `options` ask for over `pick`; `firsts` says which transcripts are the first with their text.
+    pub(crate) fn new(
+        field: &Field<'_>,
+        pick: &[usize],
+        firsts: &[bool],
+        options: &ChooseOptions,
+    ) -> Self {
         let once: Vec<usize> = pick.iter().copied().filter(|i| firsts[*i]).collect();
+        let board = |pick: &[usize]| Board::new(field, pick, &asked(options));
         Self {
-            all: Board::new(field, pick),
-            once: (once.len() < pick.len()).then(|| Board::new(field, &once)),
+            all: board(pick),
+            once: (once.len() < pick.len()).then(|| board(&once)),
         }
     }
 
     fn once(&self) -> &Board {
         self.once.as_ref().unwrap_or(&self.all)
     }
+}
+
+/// The counts that candidates are chosen by: those of the objective and the limits, and wrong alarms.
+fn asked(options: &ChooseOptions) -> Vec<Count> {
+    let limits = options.constraints.iter().map(|c| c.metric);
+    let counts = limits.chain([options.objective]).flat_map(Measure::counted);
+    let all: BTreeSet<Count> = counts.chain(Count::WRONG).collect();
+    all.into_iter().collect()
 }
 
 /// Whose transcripts a selection is made on.
@@ -104,9 +118,11 @@ impl<'a> Selection<'a> {
             objective, worth, ..
         } = self.options;
         let mut standings = Vec::with_capacity(self.field.candidates.len());
+        let [mut blend, mut once] = [Blend::default(); 2];
         self.field.each(|place| {
-            let blend = self.blend(place, &sample, false);
-            let [all, others] = self.within(place, &blend, &sample);
+            self.blend(place, &sample, false, &mut blend);
+            self.blend(place, &sample, true, &mut once);
+            let [all, others] = self.within(&blend, &once);
             standings.push(Standing {
                 cell: place.cell,
                 merit: objective.merit(&blend, worth),
@@ -123,14 +139,13 @@ impl<'a> Selection<'a> {
     }
 
     /// The least P(within) of the limits, and of those that are not of wrong alarms.
-    fn within(&self, place: &Place, blend: &Blend, sample: &Sample) -> [f64; 2] {
+    fn within(&self, blend: &Blend, once: &Blend) -> [f64; 2] {
         let ChooseOptions {
             constraints, worth, ..
         } = self.options;
-        let once = self.blend(place, sample, true);
         let mut least = [1.0_f64; 2];
         for c in constraints {
-            let probability = c.smoothed(&once).unwrap_or_else(|| {
+            let probability = c.smoothed(once).unwrap_or_else(|| {
                 let value = c.metric.smoothed(blend, worth);
                 f64::from(u8::from(value.is_some_and(|x| c.admits(x))))
             });
@@ -159,17 +174,21 @@ impl<'a> Selection<'a> {
         }
     }
 
-    /// The counts of a candidate; `once`: each text once.
-    fn blend(&self, place: &Place, sample: &Sample, once: bool) -> Blend {
-        let of = |boards: &Boards| {
-            let board = if once { boards.once() } else { &boards.all };
-            board.tally(place, sample.without)
+    /// Writes the counts of a candidate into `blend`; `once`: each text once.
+    fn blend(&self, place: &Place, sample: &Sample, once: bool, blend: &mut Blend) {
+        let of = |boards: &'a Boards| match once {
+            true => boards.once(),
+            false => &boards.all,
         };
         match self.voice {
-            Voice::All(boards) => Blend::whole(&of(boards)),
+            Voice::All(boards) => of(boards).read(place, sample.without, &mut blend.own),
             Voice::Helped { all, own, .. } => {
-                let own = of(own);
-                sample.blend(own, of(all) - own)
+                of(own).read(place, sample.without, &mut blend.own);
+                of(all).read(place, sample.without, &mut blend.rest);
+                for count in of(all).counts() {
+                    blend.rest[*count] -= blend.own[*count];
+                }
+                sample.weigh(blend);
             }
         }
     }
@@ -283,11 +302,12 @@ impl Stand<'_> {
 
     /// The counts of a candidate by its number.
     fn counts(&self, cell: usize) -> Blend {
-        let place = self.selection.field.find(cell);
-        let none = || Blend::whole(&Tally::default());
-        place.map_or_else(none, |place| {
-            self.selection.blend(&place, &self.sample, false)
-        })
+        let mut blend = Blend::default();
+        if let Some(place) = self.selection.field.find(cell) {
+            let Self { selection, sample, .. } = self;
+            selection.blend(&place, sample, false, &mut blend);
+        }
+        blend
     }
 
     /// The transcripts that count, each with its weight beside a candidate.
@@ -395,18 +415,17 @@ struct Sample {
 }
 
 impl Sample {
-    /// A model's own tally, helped by that of the rest.
-    fn blend(&self, own: Tally, rest: Tally) -> Blend {
+    /// Says what the rest counts beside a model's own; nothing, where there is nothing to say how much.
+    fn weigh(&self, blend: &mut Blend) {
         match &self.borrowing {
-            None => Blend::whole(&own),
-            Some(borrowing) => Blend {
-                own,
-                rest,
-                weights: Weights {
+            None => blend.rest = Tally::default(),
+            Some(borrowing) => {
+                let wrong = blend.own.wrong() + blend.rest.wrong();
+                blend.weights = Weights {
                     loops: borrowing.loop_weight(),
-                    clean: borrowing.char_weight(own.wrong() + rest.wrong()),
-                },
-            },
+                    clean: borrowing.char_weight(wrong),
+                };
+            }
         }
     }
 }

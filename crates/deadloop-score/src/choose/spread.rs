@@ -31,13 +31,15 @@ pub(crate) fn borrowings(field: &Field<'_>, models: &[&Vec<usize>]) -> Vec<Vec<B
     let sizes: Vec<Vec<(u64, u64)>> = models.iter().map(sizes_of).collect();
     let mut sums: Vec<Vec<Sums>> = vec![Vec::new(); withouts.len()];
     for (pick, sizes) in models.iter().zip(&sizes) {
-        let board = Board::counting(field, pick, &COUNTS);
+        let board = Board::new(field, pick, &COUNTS);
+        let mut tally = Tally::default();
         field.each(|place| {
             for ((without, size), sums) in withouts.iter().zip(sizes).zip(&mut sums) {
                 if sums.len() <= place.nth {
                     sums.push(Sums::default());
                 }
-                sums[place.nth].add(&board.tally(place, *without), *size);
+                board.read(place, *without, &mut tally);
+                sums[place.nth].add(&tally, *size);
             }
         });
     }

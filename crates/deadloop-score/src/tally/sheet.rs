@@ -170,6 +170,18 @@ impl Sheet {
         self.merged(self.canvas.index(at))
     }
 
+    /// Adds `counts` of a cell to those of `tally`, or takes them away. They are among those that were asked for.
+    pub(crate) fn add(&self, at: &[u16], counts: &[Count], take: bool, tally: &mut Tally) {
+        let sign = if take { -1 } else { 1 };
+        for count in counts {
+            tally[*count] += sign * self.base[*count];
+        }
+        let cell = self.painter.cell(self.canvas.index(at));
+        for (slot, n) in self.slots.iter().zip(cell) {
+            *tally.slot(*slot) += sign * n;
+        }
+    }
+
     /// Which merged cell a cell is part of: all of one have one tally.
     pub(crate) fn index(&self, at: &[u16]) -> usize {
         self.canvas.index(at)
