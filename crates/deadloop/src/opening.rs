@@ -12,9 +12,9 @@ use deadloop_score::{
     write_excerpts,
 };
 
-use crate::commands::Named;
 use crate::commands::explain::{Fired, Question};
 use crate::commands::label::Reading;
+use crate::commands::replay::Named;
 use crate::exit::{Code, Outcome};
 use crate::progress::watched;
 use crate::replaying::Replayed;

@@ -304,7 +304,9 @@ impl Stand<'_> {
     fn counts(&self, cell: usize) -> Blend {
         let mut blend = Blend::default();
         if let Some(place) = self.selection.field.find(cell) {
-            let Self { selection, sample, .. } = self;
+            let Self {
+                selection, sample, ..
+            } = self;
             selection.blend(&place, sample, false, &mut blend);
         }
         blend

@@ -14,6 +14,8 @@ use crate::commands::compare::{Compared, words};
 use crate::exit::{Code, Outcome};
 use crate::show;
 
+pub(crate) const HELP: &str = "Example:\n  deadloop replay datasets/starter --split dev --presets --csv --out fresh\n  deadloop bless fresh reports/baseline\n\nThe baseline keeps the tables (CSV, cases.jsonl, settings.toml), which are the same bytes for the same run, and no manifest and report. Without --yes it asks; where nobody can be asked nothing is changed, exit code 2.";
+
 /// The tables of a result that a baseline keeps: text, and the same bytes for the same run.
 const TABLES: [&str; 8] = [
     "cases.jsonl",

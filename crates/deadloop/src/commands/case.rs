@@ -17,6 +17,8 @@ use crate::settings;
 use crate::show;
 use crate::visible::escaped;
 
+pub(crate) const HELP: &str = "Examples:\n  deadloop case recordings.jsonl t1 >> cases.toml\n  deadloop case recordings.jsonl t1 --redact --settings settings.toml >> cases.toml\n\nWhat is expected follows from the label: a loop has to be stopped within the latency that the settings have now, clean text left alone; where the settings are wrong on it the case is a todo. Without a label it pins what the settings say. --redact replaces words by words (equal ones by equal ones, letter by letter where that would move the alarm) and proves that the alarm stays; numbers below five digits stay, ids and metadata are left out, the model's name is not.";
+
 #[derive(Debug, Args)]
 pub(crate) struct WriteCase {
     /// A corpus: a folder, or one .jsonl or .parquet file

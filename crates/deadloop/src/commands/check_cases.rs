@@ -12,6 +12,8 @@ use crate::settings;
 use crate::show;
 use crate::visible::visible;
 
+pub(crate) const HELP: &str = "Example:\n  deadloop check-cases tests/cases/*.toml --settings settings.toml\n\nA case:\n  [[case]]\n  name = \"a menu that repeats\"\n  text = [\"Fine.\\n⟦onset⟧\", { repeat = \"Try again.\\n\", times = 90 }]\n  expect = { alarm = true, between = [\"onset\", \"onset+600\"], kind = \"short-sequence\" }\n\nor expect = { alarm = false }; with todo = \"reason\" it may fail, and is told once it holds.\n\nExit codes: 0 all hold, 4 there is none, 100 some do not.";
+
 #[derive(Debug, Args)]
 pub(crate) struct CheckCases {
     /// Files of cases

@@ -7,6 +7,8 @@ use crate::args::Cli;
 use crate::exit::Outcome;
 use crate::show;
 
+pub(crate) const HELP: &str = "Examples:\n  deadloop completions bash > ~/.local/share/bash-completion/completions/deadloop\n  deadloop completions zsh > ~/.zfunc/_deadloop\n  deadloop completions fish > ~/.config/fish/completions/deadloop.fish";
+
 #[derive(Debug, Args)]
 pub(crate) struct Completions {
     /// The shell

@@ -9,6 +9,8 @@ use crate::args::Global;
 use crate::exit::{Code, Outcome};
 use crate::show;
 
+pub(crate) const HELP: &str = "Examples:\n  deadloop detectors\n  deadloop detectors periodic\n  deadloop detectors periodic --grid > grid.toml\n  deadloop tune CORPUS --grid grid.toml";
+
 #[derive(Debug, Args)]
 pub(crate) struct Detectors {
     /// The detector to tell all about [default: all of them, a line each]

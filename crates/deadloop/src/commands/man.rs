@@ -13,6 +13,9 @@ use crate::args::{Cli, Global};
 use crate::exit::{Code, Outcome};
 use crate::show::{self, typed};
 
+pub(crate) const HELP: &str =
+    "Examples:\n  deadloop man tune | man -l -\n  deadloop man --out ~/.local/share/man/man1";
+
 #[derive(Debug, Args)]
 pub(crate) struct Man {
     /// The command whose page is wanted [default: the program's own]

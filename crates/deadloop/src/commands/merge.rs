@@ -7,8 +7,11 @@ use std::sync::Arc;
 use clap::Args;
 use serde::Deserialize;
 
-use super::{Tune, replay, sweep, tune};
-use crate::args::{At, Global, Judge, Output, Replay, Sweep, Transient, Unit};
+use super::replay::Replay;
+use super::sweep::Sweep;
+use super::tune::Tune;
+use super::{replay, sweep, tune};
+use crate::args::{At, Global, Judge, Output, Transient, Unit};
 use crate::exit::{Code, Outcome};
 use crate::settings;
 use crate::sharding::Parts;

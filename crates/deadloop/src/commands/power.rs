@@ -11,6 +11,8 @@ use crate::args::Global;
 use crate::exit::{Code, Outcome};
 use crate::show;
 
+pub(crate) const HELP: &str = "Examples:\n  deadloop power --claim 'fa_per_mchar<=1' --claim 'recall>=0.9'\n  deadloop power --claim 'recall>=0.9' --truth 0.95\n  deadloop power --claim 'recall>=0.9' --claim 'fa_per_mchar<=1' --truth recall=0.95 --truth fa_per_mchar=0.5\n  deadloop power --difference recall --from 0.80 --to 0.90\n\nAll of it is exact: binomial (Clopper-Pearson), Poisson, McNemar; no normal approximation.";
+
 /// What `deadloop power` takes.
 #[derive(Debug, Args)]
 pub(crate) struct Power {

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use clap::Args;
 use deadloop_detect::{Member, Response, Settings, Unit};
 use deadloop_replay::Plan;
 use deadloop_score::measure::{DELAY, Metric, RECALL, SAVED, Worth};
@@ -10,18 +11,44 @@ use deadloop_score::{
     Case, ChooseOptions, Count, Evidence, Tally, Verdict, count_opening, macro_means,
     write_intervals, write_regions, wrong_rate,
 };
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::tune::SEALED;
-use crate::args::{Global, Replay};
+use crate::args::{Global, Judge, Output, Select};
 use crate::exit::{Code, Outcome};
 use crate::opening::Opening;
 use crate::replaying::{Replayed, Request, name, replay};
 use crate::settings;
 use crate::show;
 
+pub(crate) const HELP: &str = "Examples:\n  deadloop replay datasets/starter --settings tuned/settings.toml --split test --out tested\n  deadloop replay recordings.jsonl --out seen --set guard.params.min_copies=8";
+
 /// A settings file, or a preset, under the name that tables show.
 pub(crate) type Named = (String, Settings);
+
+#[derive(Debug, Args, Serialize, Deserialize)]
+pub(crate) struct Replay {
+    /// A corpus: a folder, or one .jsonl or .parquet file
+    #[serde(skip)]
+    pub(crate) corpus: PathBuf,
+    /// Settings files; the first is taken for the current one [default: the recommended guard]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) settings: Vec<PathBuf>,
+    /// Also every preset of every detector
+    #[arg(long)]
+    pub(crate) presets: bool,
+    #[command(flatten)]
+    pub(crate) select: Select,
+    #[command(flatten)]
+    pub(crate) judge: Judge,
+    #[command(flatten)]
+    pub(crate) output: Output,
+    /// Where the results go
+    #[arg(long, value_name = "DIR")]
+    #[serde(skip)]
+    pub(crate) out: PathBuf,
+}
 
 pub(super) fn run(args: &Replay, global: Global) -> Outcome {
     let named = named((&args.settings, args.presets), &args.judge.set)?;

@@ -1,13 +1,37 @@
 //! `deadloop report`: the report of a result folder again, from its files.
 
-use crate::args::{Global, Report};
+use std::path::PathBuf;
+
+use clap::Args;
+use deadloop_report::Options;
+use deadloop_score::Manifest;
+use serde_json::json;
+
+use crate::args::Global;
 use crate::exit::{Code, Outcome};
 use crate::interrupt;
 use crate::rendering::render;
 use crate::show;
-use deadloop_report::Options;
-use deadloop_score::Manifest;
-use serde_json::json;
+
+pub(crate) const HELP: &str = "Examples:\n  deadloop report tuned --open\n  deadloop report tuned --redact\n  deadloop report tuned --comparison compared\n  deadloop report tuned --png\n\nWrites report.html, report.md and, for each chart, charts/NAME.svg and charts/NAME.csv with its numbers. --png adds charts/NAME.png, written with the fonts in this system's font folders (/usr/share/fonts, /usr/local/share/fonts, ~/.fonts, ~/.local/share/fonts; those of macOS and Windows): each char by the first font that has it. Chinese, Japanese and Korean names need such a font (Debian: fonts-noto-cjk); chars that no font has are left out and named. SVG and page need none of this: there the viewer's fonts are used. Charts of an earlier report are replaced, PNG files that are not asked for again are removed.";
+#[derive(Debug, Args)]
+pub(crate) struct Report {
+    /// A folder that tune, sweep or replay left
+    pub(crate) dir: PathBuf,
+    /// Hide the letters and digits of the transcripts in the page; copies and structure stay
+    #[arg(long)]
+    pub(crate) redact: bool,
+    /// Show what changed: a folder that deadloop compare --out left
+    #[arg(long, value_name = "DIR")]
+    pub(crate) comparison: Option<PathBuf>,
+    /// Also draw each chart as PNG (charts/*.png), with the fonts of this system
+    #[arg(long)]
+    pub(crate) png: bool,
+    /// Open the page when it is there
+    #[arg(long)]
+    pub(crate) open: bool,
+}
+
 pub(super) fn run(args: &Report, global: Global) -> Outcome {
     if !args.dir.join("manifest.json").is_file() {
         let what = "no manifest.json; expected a folder that tune, sweep or replay finished";

@@ -1,18 +1,44 @@
 //! `deadloop sweep`: the scores of every cell of a grid.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 
+use clap::Args;
 use deadloop_detect::{Setting, Settings, Unit};
 use deadloop_replay::Plan;
 use deadloop_score::measure::DELAY;
 use deadloop_score::{Evidence, FrontPoint, Marked, write_pareto, write_regions, wrong_rate};
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use crate::args::{Global, Sweep};
+use crate::args::{Global, Judge, Output, Select};
 use crate::exit::{Code, Outcome};
 use crate::replaying::{Request, replay};
 use crate::settings;
 use crate::show;
+
+pub(crate) const HELP: &str =
+    "Example:\n  deadloop sweep datasets/starter --grid grid.toml --out swept";
+
+#[derive(Debug, Args, Serialize, Deserialize)]
+pub(crate) struct Sweep {
+    /// A corpus: a folder, or one .jsonl or .parquet file
+    #[serde(skip)]
+    pub(crate) corpus: PathBuf,
+    /// The grid
+    #[arg(long, value_name = "FILE")]
+    pub(crate) grid: PathBuf,
+    #[command(flatten)]
+    pub(crate) select: Select,
+    #[command(flatten)]
+    pub(crate) judge: Judge,
+    #[command(flatten)]
+    pub(crate) output: Output,
+    /// Where the results go
+    #[arg(long, value_name = "DIR")]
+    #[serde(skip)]
+    pub(crate) out: PathBuf,
+}
 
 pub(super) fn run(args: &Sweep, global: Global) -> Outcome {
     let (grid, text) = settings::grid(&args.grid)?;

@@ -9,9 +9,9 @@ use deadloop_replay::feedback::judge_run;
 use deadloop_score::budget::{FeedbackCase, LimitCase};
 use deadloop_score::{Case, Class, CorpusInfo, Manifest};
 
+use super::Budget as BudgetArgs;
 use super::make::Made;
 use crate::args::Global;
-use crate::commands::BudgetArgs;
 use crate::corpus::{Surveyed, Wanted, open, survey_with};
 use crate::exit::{Code, Outcome};
 use crate::show;

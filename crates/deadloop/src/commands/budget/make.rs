@@ -16,10 +16,10 @@ use deadloop_score::{Resampling, Ruling, rank};
 use rayon::prelude::*;
 use serde_json::{Map, Value, json};
 
+use super::Budget as BudgetArgs;
 use super::gather::Gathered;
 use super::told;
 use crate::args::Global;
-use crate::commands::BudgetArgs;
 use crate::exit::{Code, Failure, Outcome};
 use crate::folder::Folder;
 use crate::interrupt::heeding;

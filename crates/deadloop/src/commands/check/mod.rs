@@ -14,6 +14,8 @@ use crate::corpus::{Surveyed, Wanted, survey_with, unopened};
 use crate::exit::{Code, Outcome};
 use crate::show;
 
+pub(crate) const HELP: &str = "Examples:\n  deadloop check recordings/\n  deadloop check datasets/starter --strict --json\n\nErrors are what keeps a corpus from being scored, each with its file and line: exit code 2. Warnings\nare what makes scores wrong: near-duplicates across splits or groups, labels that the text contradicts,\ntoo few labels. They fail with --strict alone. Notes are what the scores cannot say.";
+
 #[derive(Debug, Args)]
 pub(crate) struct Check {
     /// A corpus: a folder, or one .jsonl or .parquet file

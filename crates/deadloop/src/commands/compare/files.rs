@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::compared::Compared;
 use super::pins::Pin;
-use crate::commands::{Compare, CompareWrite};
+use super::{Compare, Write as CompareWrite};
 use crate::exit::{Code, Outcome};
 use crate::interrupt;
 use crate::outputs::apart;

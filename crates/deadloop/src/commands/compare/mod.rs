@@ -35,6 +35,8 @@ use crate::exit::{Code, Outcome};
 use crate::show;
 use crate::visible::visible;
 
+pub(crate) const HELP: &str = "Examples:\n  deadloop compare reports/baseline fresh\n  deadloop compare old.toml new.toml --corpus datasets/starter --out compared --markdown summary.md\n  deadloop compare document ts-3 --corpus datasets/starter --fail-on never\n\nWhat is no folder is replayed on the corpus; --set changes NEW. Recall and fpr are tested by exact McNemar, the others by a paired bootstrap over groups; p is after Holm's correction, over the metrics of all models together and over metrics x models. NEW has improved or regressed where that is significant and beyond the noise, is equivalent where the 95 % interval lies inside the noise, else nothing is concluded. Which setting of a folder is meant: the choice of tune, the current one of replay, or --base-setting and --new-setting.\n\nExit codes: 0 passed, 3 not comparable (other transcripts, texts or labels, an error), 4 nothing selected, 5 a gate could not be evaluated, 100 a gate failed.";
+
 /// What is compared, and what has to hold.
 #[derive(Debug, Args)]
 pub(crate) struct Compare {

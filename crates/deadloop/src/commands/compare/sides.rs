@@ -7,8 +7,8 @@ use deadloop_detect::Settings;
 use deadloop_replay::{Job, Plan, Programs, RunError, run};
 use deadloop_score::{About, Evidence, JudgeOptions, Side};
 
+use super::Compare;
 use crate::args::Global;
-use crate::commands::Compare;
 use crate::corpus::{Surveyed, Wanted, survey};
 use crate::exit::{Code, Outcome};
 use crate::noticing::notice;

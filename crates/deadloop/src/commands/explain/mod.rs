@@ -12,7 +12,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anstream::{AutoStream, ColorChoice};
-use clap::Parser;
+use clap::{Args, Parser};
 use deadloop_corpus::{Entry, Selection, Transcript, is_named};
 use deadloop_detect::meant;
 use deadloop_score::{Case, Manifest};
@@ -31,15 +31,44 @@ pub(crate) use paint::painted;
 pub(crate) use question::Question;
 
 use super::replay::named;
-use crate::args::{Cli, Command, Explain, Global, Judge, OnBad};
+use crate::args::{Cli, Global, Judge, OnBad};
+use crate::commands::Command;
 use crate::commands::repair::{step_lines, steps};
 use crate::corpus::{Surveyed, Wanted, survey};
 use crate::exit::{Code, Failure, Outcome};
 use crate::show;
 use crate::visible::visible;
 
+pub(crate) const HELP: &str = "Examples:\n  deadloop explain datasets/starter planted/000/short-sequence/under-2000 --settings settings.toml\n  deadloop explain recordings.jsonl t1 --presets --context 400\n\nThe first settings are told in full, the others in a table: where they fire, or how near they came. A near miss is the fact that the fewest thresholds refuse, then the one with the smallest gap between what was measured and what is wanted. To see them, facts are measured down to a tenth of what each threshold asks for (ten times, where it is an upper bound); rows of `rules` stay as they are.";
+
 /// Ids that are suggested for one that is not there.
 const SUGGESTED: usize = 10;
+
+#[derive(Debug, Args)]
+pub(crate) struct Explain {
+    /// A corpus: a folder, or one .jsonl or .parquet file; or the folder of a result: its corpus, seen
+    /// through its settings and judged by its rules
+    pub(crate) corpus: PathBuf,
+    /// The id of a transcript
+    pub(crate) transcript: String,
+    /// Settings files; the first is told in full [default: the recommended guard]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) settings: Vec<PathBuf>,
+    /// Also every preset of every detector
+    #[arg(long)]
+    pub(crate) presets: bool,
+    /// Instead: what the repairers of this file did to it, step by step
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["settings", "presets"])]
+    pub(crate) repair: Option<PathBuf>,
+    /// How much text is shown before and after the onset and the alarm
+    #[arg(long, value_name = "CHARS", default_value_t = 200)]
+    pub(crate) context: u64,
+    /// A line that is bad: stop, or leave it out
+    #[arg(long, value_enum, default_value_t = OnBad::Fail)]
+    pub(crate) on_bad: OnBad,
+    #[command(flatten)]
+    pub(crate) judge: Judge,
+}
 
 pub(super) fn run(args: &Explain, global: Global) -> Outcome {
     let of_run = Made::read(&args.corpus)?;

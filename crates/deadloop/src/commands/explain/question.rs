@@ -13,7 +13,7 @@ use deadloop_score::{Case, Evidence, JudgeOptions, Span};
 use super::excerpt::{Excerpt, Mark as Point, Source};
 use super::explained::{Explained, Fired, Head, Label, Reading, Seat, Told};
 use super::near::{Sight, sights, sights_in_run, telling};
-use crate::commands::Named;
+use crate::commands::replay::Named;
 use crate::exit::{Code, Outcome};
 use crate::interrupt::heeding;
 use crate::programs;

@@ -23,6 +23,8 @@ mod told;
 use carried::Carried;
 use target::{Rejected, Target};
 
+pub(crate) const HELP: &str = "Examples:\n  deadloop import recorded/ --out corpus\n  deadloop import batch_output.jsonl chat.sse --from openai-chat --out corpus --on-bad skip\n  deadloop import answers.csv --text-field output --model-field engine --out corpus\n\nA .csv has a header; its columns are fields.\nThe format of each file is told by its content. What a format's fields have no place for in a\ntranscript is counted and named at the end. Files may be packed with gzip or zstd.";
+
 /// What `deadloop import` takes.
 #[derive(Debug, Args)]
 pub(crate) struct Import {

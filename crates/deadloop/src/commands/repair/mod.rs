@@ -49,6 +49,8 @@ use crate::folder::{Folder, State, fingerprint};
 use crate::interrupt::heeding;
 use crate::show;
 
+pub(crate) const HELP: &str = "Examples:\n  deadloop synth --spec datasets/faults/spec.toml --out faults\n  deadloop repair faults --out repaired\n  deadloop repair faults --grid grid.toml --limit 1 --in-use tags/seed-002 --out repaired\n\nA grid:\n  [[repairer]]\n  name = \"tags\"            # think, tags, json, names, filter, replay, or command: a program\n  presets = true\n  [repairer.params]\n  edits = [0, 1, 2]\n\nWrong is an action that the truth does not have, or with other arguments; of each repairer the variant is taken that\nrecovers most within the limit. The folder holds report.html (a matrix of faults and variants, every wrong one to\nopen), settings.toml, repairs.parquet and scores.parquet; arguments.csv where real arguments are no JSON.";
+
 /// The options of `repair`.
 #[derive(Debug, Args)]
 pub(crate) struct Repair {

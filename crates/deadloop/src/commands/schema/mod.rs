@@ -15,6 +15,8 @@ use crate::args::Global;
 use crate::exit::Outcome;
 use crate::show;
 
+pub(crate) const HELP: &str = "Examples:\n  deadloop schema settings > settings.schema.json\n  deadloop schema\n\nIn an editor that reads TOML with schemas (Taplo, Even Better TOML) write this as the first line of settings.toml:\n  #:schema ./settings.schema.json";
+
 #[derive(Debug, Args)]
 pub(crate) struct Schema {
     /// Which file [default: all, as one object with a schema a kind]

@@ -19,6 +19,8 @@ use crate::exit::Outcome;
 use crate::show;
 use histogram::{Histogram, LENGTHS, PERIODS};
 
+pub(crate) const HELP: &str = "Examples:\n  deadloop stats datasets/starter\n  deadloop stats datasets/starter --model 'smollm*' --json";
+
 #[derive(Debug, Args)]
 pub(crate) struct Stats {
     /// A corpus: a folder, or one .jsonl or .parquet file

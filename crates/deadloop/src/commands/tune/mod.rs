@@ -30,6 +30,8 @@ mod told;
 pub(crate) use asked::Tune;
 use planned::Planned;
 
+pub(crate) const HELP: &str = "Examples:\n  deadloop tune datasets/starter\n  deadloop tune recordings.jsonl.zst --grid grid.toml --out tuned --constraint 'fa_per_mchar<=0.5'\n  deadloop tune clean.jsonl --budget 1/Mchar\n  deadloop tune recordings.jsonl.zst --grid huge.toml --search lhs --structures 40\n\nThe folder holds report.html, settings.toml (what production loads), choice.csv and every table. The same\ncommand resumes where it was interrupted.";
+
 /// The transcripts that a choice is scored on afterwards, and never chosen on.
 pub(super) const SEALED: &str = "test";
 

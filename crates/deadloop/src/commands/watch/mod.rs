@@ -5,9 +5,11 @@
 
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
 
+use clap::{Args, ValueEnum};
 use deadloop_corpus::{Problem, StreamFormat, StreamReader, ThinkOptions, ThinkRules};
 use deadloop_detect::{Alarm, Guards, Setting, Settings, Units};
 use serde_json::json;
@@ -16,12 +18,14 @@ mod watching;
 
 use watching::{Seen, Shared, Watching};
 
-use crate::args::{From, Global, Watch};
+use crate::args::Global;
 use crate::commands::repair::Live;
 use crate::exit::{Code, Outcome};
 use crate::interrupt;
 use crate::visible::visible;
 use crate::{settings, show};
+
+pub(crate) const HELP: &str = "Examples:\n  curl -N … | deadloop watch --settings settings.toml --model qwen3-8b\n  curl -N … | deadloop watch --settings settings.toml --passthrough | ./client\n  ollama run qwen3 'Plan my trip.' | deadloop watch --json\n  curl -N … | deadloop watch --think open    # the prompt ends with <think>\n\nThe stream is plain text (with <think>…</think> before the answer), JSON lines (events of a\ntranscript, Ollama) or server-sent events (OpenAI chat completions and responses, Anthropic\nmessages), told by its content. The guard is that of the model that the stream names, or of --model.\nAfter an alarm nothing is waited for: the program ends, and\nwhoever writes the stream finds the pipe closed. With --passthrough the copy ends with the event\nthat held the alarm: at its char in plain text, else at its line.\n\nExit codes: 0 the stream ended without an alarm, 2 nothing came, or nothing that could be read, 10 alarm,\n130 interrupted.";
 
 /// Why the watch is over.
 enum End {
@@ -31,6 +35,45 @@ enum End {
     Broken,
     /// Ctrl-C.
     Interrupted,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Watch {
+    /// The settings [default: the recommended guard]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) settings: Option<PathBuf>,
+    /// The model that is listened to: its guard in the settings watches [default: the one that the stream
+    /// names, `unknown` where it names none]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) model: Option<String>,
+    /// Change settings on the way, as guard.params.NAME=VALUE; may be repeated
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// How the stream is written [default: told by its content]
+    #[arg(long, value_enum)]
+    pub(crate) from: Option<From>,
+    /// How thinking is told from the answer: open (the prompt opened the tag: the text begins as
+    /// thinking) or closed, first or all (blocks), off (no tags), or the tags that count, as `<think>`,
+    /// `<|a|>...<|b|>`, `harmony` [default: as the think table of the settings says]
+    #[arg(long, value_name = "WORD", value_delimiter = ',', verbatim_doc_comment)]
+    pub(crate) think: Vec<String>,
+    /// Copy the stream to stdout as it arrives, up to the alarm; all else goes to stderr
+    #[arg(long)]
+    pub(crate) passthrough: bool,
+    /// Mend the stream: what is certain goes to stdout as JSON lines (reasoning, answer, action, tool_call), all
+    /// else to stderr. The file has one repairer of a kind, as deadloop repair leaves settings.toml
+    #[arg(long, value_name = "FILE", conflicts_with = "passthrough")]
+    pub(crate) repair: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum From {
+    /// Plain text, though it may look like JSON
+    Text,
+    /// One JSON object a line
+    Jsonl,
+    /// Server-sent events
+    Sse,
 }
 
 pub(super) fn run(args: &Watch, global: Global) -> Outcome {
