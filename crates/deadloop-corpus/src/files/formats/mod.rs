@@ -146,7 +146,7 @@ mod tests {
 
     #[test]
     fn every_file_here_is_registered() {
-        let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/formats");
+        let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/files/formats");
         let mut files: Vec<String> = std::fs::read_dir(here)
             .unwrap()
             .map(|entry| entry.unwrap().path())
