@@ -29,4 +29,4 @@ pub(crate) use pages::{page, sentence};
 pub(crate) use running::{Work, wrong};
 pub(crate) use scored::{Judged, Scored, rows, scored};
 pub(crate) use steps::{lines as step_lines, steps};
-pub(crate) use variants::{DEFAULT_GRID, Made, Variant, variants};
+pub(crate) use variants::{DEFAULT_GRID, Made, STREAMS, Variant, variants};

@@ -114,7 +114,8 @@ fn repairer_of(stream: &str) -> Option<&'static str> {
         .map(|(name, _)| *name)
 }
 
-const STREAMS: [(&str, &str); 6] = [
+/// What each repairer reads.
+pub(crate) const STREAMS: [(&str, &str); 6] = [
     ("think", "think"),
     ("tags", "tags"),
     ("json", "arguments"),
@@ -222,6 +223,10 @@ fn of_table(table: &Table) -> Result<(Vec<Variant>, usize), Wrong> {
             format!("no repairer {name:?}; expected one of: {known}, command"),
         ));
     };
+    if !table.command.is_empty() || table.stream.is_some() || table.timeout_ms.is_some() {
+        let what = "command, stream and timeout_ms are a program's; expected them beside name = \"command\"";
+        return Err((None, what.into()));
+    }
     let mut variants = Vec::new();
     if table.presets {
         for preset in repairer.presets().map_err(|e| (None, e))? {

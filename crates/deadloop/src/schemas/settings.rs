@@ -3,7 +3,8 @@
 use deadloop_detect::{DETECTORS, Detector, Measure, Response, presets};
 use serde_json::{Map, Value as Json, json};
 
-use super::{dataset, object, params};
+use super::params::{Ways, table};
+use super::{dataset, object};
 use crate::exit::{Code, Outcome};
 
 /// What production loads.
@@ -57,11 +58,6 @@ pub(super) fn grid() -> Outcome<Map<String, Json>> {
 /// One `[[guard]]`: its detector says which parameters and presets there are.
 fn guard(in_grid: bool) -> Outcome<Json> {
     let names: Vec<&str> = DETECTORS.iter().map(|d| d.name).collect();
-    let own: Vec<Json> = DETECTORS
-        .iter()
-        .copied()
-        .map(|detector| of(detector, in_grid))
-        .collect::<Outcome<_>>()?;
     Ok(json!({
         "type": "object",
         "properties": {
@@ -73,8 +69,14 @@ fn guard(in_grid: bool) -> Outcome<Json> {
             "params": {"type": "object"},
         },
         "required": ["detector"], "additionalProperties": false,
-        "allOf": own,
+        "allOf": each(in_grid)?,
     }))
+}
+
+/// What each detector adds to a table that names it.
+pub(super) fn each(in_grid: bool) -> Outcome<Vec<Json>> {
+    let all = DETECTORS.iter().copied();
+    all.map(|detector| of(detector, in_grid)).collect()
 }
 
 fn of(detector: &'static Detector, in_grid: bool) -> Outcome<Json> {
@@ -85,7 +87,7 @@ fn of(detector: &'static Detector, in_grid: bool) -> Outcome<Json> {
         "properties": {
             "preset": {"enum": presets},
             "channel": {"enum": channels},
-            "params": params::params(detector, in_grid),
+            "params": table(detector.params, if in_grid { Ways::Grid } else { Ways::One }),
         },
     });
     // What is run has no default.
