@@ -31,7 +31,7 @@ pub use files::{
     read_file, read_text, standstill, strays, sweep, text_hash, unfinished_folder,
 };
 pub use import::{
-    Arrival, Import, ImportCounts, ImportFormat, ImportOptions, ImportTally, Loss, Losses,
+    Arrival, Import, ImportCounts, ImportFormat, ImportOptions, ImportTally, Loss, Losses, Quiet,
     StreamFormat, StreamReader, import_formats,
 };
 pub use make::{plant, synth};

@@ -501,6 +501,54 @@ fn a_stream_without_its_end_or_with_a_gap_is_marked() {
     assert_eq!(gaps.collect::<Vec<_>>(), [true, true, false]);
 }
 
+/// The schema of an agent server's events (seed 002): what is no such event is told with its line, and costs no other.
+#[test]
+fn an_event_that_breaks_its_schema_is_told() {
+    let good = r#"{"event_type":"llm_chunk","agent_source":"a","timestamp":"2025-08-01T10:00:00","payload":{"data":"x"}}"#;
+    let bad = [
+        ("\"llm_chunk\"", "\" \"", "`event_type` is empty", "a name"),
+        ("\"a\"", "7", "`agent_source` is a number", "a name"),
+        ("\"agent_source\":\"a\",", "", "no `agent_source`", "a name"),
+        (
+            "\"timestamp\":\"2025-08-01T10:00:00\",",
+            "",
+            "no `timestamp`",
+            "a time as ISO 8601",
+        ),
+        (
+            "2025-08-01T10:00:00",
+            "noon",
+            "`timestamp` is \"noon\"",
+            "a time as ISO 8601",
+        ),
+        (
+            "{\"data\":\"x\"}",
+            "3",
+            "`payload` is a number",
+            "an object or a text",
+        ),
+        (
+            "{\"data\":\"x\"}",
+            "null",
+            "`payload` is null",
+            "an object or a text",
+        ),
+    ];
+    for (from, to, what, expected) in bad {
+        let broken = good.replace(from, to);
+        assert_ne!(broken, good);
+        let text = format!("{good}\n\n{broken}\n\n{good}\n\n[DONE]\n");
+        let (_dir, file) = kit::file("log.sse", text.as_bytes());
+        let there = import(&[file], None);
+        assert_eq!(there.entries.len(), 1, "{broken}");
+        let [problem] = &there.problems[..] else {
+            panic!("{broken}: {:?}", there.problems)
+        };
+        assert_eq!((problem.place.line, problem.what.as_str()), (3, what));
+        assert!(problem.expected.starts_with(expected), "{problem}");
+    }
+}
+
 /// A line longer than any record may be is told, and costs no other.
 #[test]
 fn a_huge_line_costs_no_other() {

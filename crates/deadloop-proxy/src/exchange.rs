@@ -71,7 +71,7 @@ fn answer(mut client: &TcpStream, status: &str, kind: &str, text: &str, close: b
 }
 
 /// One request and its response.
-fn exchange(client: &TcpStream, wire: &mut Wire<'_>, shared: &Shared) -> Served {
+fn exchange(client: &TcpStream, wire: &mut Wire<&TcpStream>, shared: &Shared) -> Served {
     let Some(head) = next_head(wire, shared)? else {
         return Ok(false);
     };
@@ -124,7 +124,7 @@ fn exchange(client: &TcpStream, wire: &mut Wire<'_>, shared: &Shared) -> Served 
 }
 
 /// The next request's head; none where the client is done or the proxy stops.
-fn next_head(wire: &mut Wire<'_>, shared: &Shared) -> Result<Option<Vec<u8>>, Broken> {
+fn next_head(wire: &mut Wire<&TcpStream>, shared: &Shared) -> Result<Option<Vec<u8>>, Broken> {
     for _ in 0..IDLE {
         match wire.head() {
             Ok(head) => return Ok(head),
@@ -142,7 +142,7 @@ fn next_head(wire: &mut Wire<'_>, shared: &Shared) -> Result<Option<Vec<u8>>, Br
 /// Sends the request on; false where the server would not take all of it.
 fn send(
     (request, mut body): (&Head, Body),
-    wire: &mut Wire<'_>,
+    wire: &mut Wire<&TcpStream>,
     (mut upstream, shared): (&TcpStream, &Shared),
 ) -> Result<bool, Broken> {
     let _ = upstream.set_nodelay(true);
@@ -198,12 +198,12 @@ fn write_chunk(mut to: &TcpStream, bytes: &[u8]) -> io::Result<()> {
 
 /// The head of the response, those of 1xx left out; none where there is none.
 fn response(
-    wire: &mut Wire<'_>,
+    wire: &mut Wire<&TcpStream>,
     client: &TcpStream,
     shared: &Shared,
 ) -> Result<Option<Head>, Broken> {
     loop {
-        match waiting(wire, client, shared, Wire::head)? {
+        match waiting(wire, client, shared)? {
             Ok(Some(head)) => match Head::of_response(&head) {
                 Some(head) if head.start.0.starts_with('1') => {}
                 known => return Ok(known),
@@ -213,24 +213,27 @@ fn response(
     }
 }
 
-/// Reads from the server, however long that takes, as long as the client is there.
-fn waiting<'a, T>(
-    wire: &mut Wire<'a>,
+/// Reads a head from the server, however long that takes, as long as the client is there.
+fn waiting(
+    wire: &mut Wire<&TcpStream>,
     client: &TcpStream,
     shared: &Shared,
-    mut read: impl FnMut(&mut Wire<'a>) -> io::Result<T>,
-) -> Result<io::Result<T>, Broken> {
+) -> Result<io::Result<Option<Vec<u8>>>, Broken> {
     loop {
-        match read(wire) {
-            Err(e) if timed_out(&e) => {
-                if is_gone(client) {
-                    shared.metrics.add(Counter::ClientGone, 1);
-                    return Err(Broken::Client);
-                }
-            }
+        match wire.head() {
+            Err(e) if timed_out(&e) => still_there(client, shared)?,
             other => return Ok(other),
         }
     }
+}
+
+/// A client that is gone ends the exchange.
+fn still_there(client: &TcpStream, shared: &Shared) -> Result<(), Broken> {
+    if is_gone(client) {
+        shared.metrics.add(Counter::ClientGone, 1);
+        return Err(Broken::Client);
+    }
+    Ok(())
 }
 
 /// Whether the other side has closed the connection.
@@ -256,7 +259,7 @@ struct Relay<'a> {
 
 impl Relay<'_> {
     /// Passes it on; whether the connection can take another request.
-    fn run(&self, wire: &mut Wire<'_>) -> Served {
+    fn run(&self, wire: &mut Wire<&TcpStream>) -> Served {
         let status = self.response.start.0.as_str();
         let bare = self.request.start.0 == "HEAD" || matches!(status, "204" | "304");
         let framed = self.response.body(Body::Close);
@@ -304,7 +307,7 @@ impl Relay<'_> {
 
     fn body(
         &self,
-        wire: &mut Wire<'_>,
+        wire: &mut Wire<&TcpStream>,
         mut body: Body,
         (watched, chunked): (Option<StreamFormat>, bool),
     ) -> Result<(), Broken> {
@@ -314,29 +317,20 @@ impl Relay<'_> {
         let mut piece = Vec::new();
         loop {
             piece.clear();
-            let read = waiting(wire, self.client, self.shared, |wire| {
-                body.read(wire, &mut piece)
-            })?;
-            // Without the last chunk the client knows that this is not the end.
-            let n = read.map_err(|_| {
-                metrics.add(Counter::UpstreamGone, 1);
-                Broken::Upstream
-            })?;
-            let verdict = judge
-                .as_mut()
-                .map_or(Verdict::Pass, |judge| judge.judge(&piece));
+            let (n, verdict) = self.next((wire, &mut body), &mut piece, judge.as_mut())?;
             if let Verdict::Stop(kept, ending, alarm) = verdict {
                 let model = judge.as_ref().map_or("", Judge::model);
                 metrics.alarm(alarm.kind);
                 (self.shared.options.tell)(model, &alarm);
-                if n > 0 {
+                // Of a response that is over nothing can be cut.
+                if n != Some(0) {
                     piece.truncate(kept);
                     piece.extend(ending);
                     self.pass(&piece, chunked)?;
                 }
                 break;
             }
-            if n == 0 {
+            if n == Some(0) {
                 break;
             }
             self.pass(&piece, chunked)?;
@@ -344,6 +338,32 @@ impl Relay<'_> {
         match chunked {
             true => self.gone(write_chunk(self.client, b"")),
             false => Ok(()),
+        }
+    }
+
+    /// The next bytes of the body and what the guard says of them: how many came, 0 at the end, none where nothing
+    /// came for a while.
+    fn next(
+        &self,
+        (wire, body): (&mut Wire<&TcpStream>, &mut Body),
+        piece: &mut Vec<u8>,
+        judge: Option<&mut Judge<'_>>,
+    ) -> Result<(Option<usize>, Verdict), Broken> {
+        match body.read(wire, piece) {
+            Ok(n) => {
+                let verdict = judge.map_or(Verdict::Pass, |judge| judge.judge(piece));
+                Ok((Some(n), verdict))
+            }
+            Err(e) if timed_out(&e) => {
+                still_there(self.client, self.shared)?;
+                let verdict = judge.map_or(Verdict::Pass, Judge::silence);
+                Ok((None, verdict))
+            }
+            // Without the last chunk the client knows that this is not the end.
+            Err(_) => {
+                self.shared.metrics.add(Counter::UpstreamGone, 1);
+                Err(Broken::Upstream)
+            }
         }
     }
 

@@ -2,7 +2,6 @@
 //! that timed out loses nothing: it is tried again from where it stood.
 
 use std::io::{self, ErrorKind, Read};
-use std::net::TcpStream;
 
 /// The longest head, and the longest line between two chunks, in bytes.
 const LONGEST: usize = 64 << 10;
@@ -12,13 +11,13 @@ const HEADERS: usize = 128;
 const PIECE: usize = 16 << 10;
 
 /// A connection that is read, and what was read ahead.
-pub(crate) struct Wire<'a> {
-    stream: &'a TcpStream,
+pub(crate) struct Wire<R> {
+    stream: R,
     ahead: Vec<u8>,
 }
 
-impl<'a> Wire<'a> {
-    pub(crate) fn new(stream: &'a TcpStream) -> Self {
+impl<R: Read> Wire<R> {
+    pub(crate) fn new(stream: R) -> Self {
         Self {
             stream,
             ahead: Vec::new(),
@@ -109,7 +108,11 @@ impl Body {
     ///
     /// # Errors
     /// Of the connection; `UnexpectedEof` where it ends in the middle, `InvalidData` where chunks are none.
-    pub(crate) fn read(&mut self, wire: &mut Wire<'_>, into: &mut Vec<u8>) -> io::Result<usize> {
+    pub(crate) fn read<R: Read>(
+        &mut self,
+        wire: &mut Wire<R>,
+        into: &mut Vec<u8>,
+    ) -> io::Result<usize> {
         loop {
             match self {
                 Self::Length(0) => return Ok(0),
@@ -162,6 +165,11 @@ pub(crate) struct Head {
     headers: Vec<(String, Vec<u8>)>,
 }
 
+/// Whether a head is all of these bytes. One that ends before them, by bare line feeds, would hide what follows.
+fn is_all(parsed: httparse::Result<usize>, bytes: &[u8]) -> bool {
+    matches!(parsed, Ok(httparse::Status::Complete(n)) if n == bytes.len())
+}
+
 /// Headers that are of one connection alone.
 const HOP: [&str; 9] = [
     "connection",
@@ -179,7 +187,7 @@ impl Head {
     pub(crate) fn of_request(bytes: &[u8]) -> Option<Self> {
         let mut headers = [httparse::EMPTY_HEADER; HEADERS];
         let mut request = httparse::Request::new(&mut headers);
-        let whole = request.parse(bytes).ok()?.is_complete();
+        let whole = is_all(request.parse(bytes), bytes);
         let start = (request.method?.to_owned(), request.path?.to_owned());
         whole.then(|| Self::new(start, request.version, request.headers))
     }
@@ -187,7 +195,7 @@ impl Head {
     pub(crate) fn of_response(bytes: &[u8]) -> Option<Self> {
         let mut headers = [httparse::EMPTY_HEADER; HEADERS];
         let mut response = httparse::Response::new(&mut headers);
-        let whole = response.parse(bytes).ok()?.is_complete();
+        let whole = is_all(response.parse(bytes), bytes);
         let reason = response.reason.unwrap_or_default().to_owned();
         let start = (response.code?.to_string(), reason);
         whole.then(|| Self::new(start, response.version, response.headers))
@@ -276,6 +284,18 @@ mod tests {
         ] {
             assert_eq!(body(bad), None, "{bad}");
         }
+    }
+
+    #[test]
+    fn a_head_that_ends_before_its_bytes_do_is_none() {
+        for bytes in [
+            "GET / HTTP/1.1\nHost: a\n\nGET /b HTTP/1.1\r\n\r\n",
+            "\nGET / HTTP/1.1\n\nx\r\n\r\n",
+        ] {
+            assert!(Head::of_request(bytes.as_bytes()).is_none(), "{bytes:?}");
+        }
+        let bytes = b"HTTP/1.1 200 OK\nContent-Length: 2\n\nhi\r\n\r\n";
+        assert!(Head::of_response(bytes).is_none());
     }
 
     #[test]

@@ -1,7 +1,9 @@
 //! [`Judge`]: the bytes of one response through its guard, and the byte after which it is ended.
 
-use deadloop_corpus::{StreamFormat, StreamReader};
-use deadloop_detect::{Alarm, Guard};
+use std::time::Instant;
+
+use deadloop_corpus::{Quiet, StreamFormat, StreamReader};
+use deadloop_detect::{Alarm, Event, Guard};
 
 use crate::ProxyOptions;
 use crate::ending::Ending;
@@ -18,6 +20,9 @@ pub(crate) struct Judge<'a> {
     /// Bytes of the response so far.
     bytes: u64,
     lines: Lines,
+    /// How long nothing has come, since `began`.
+    quiet: Quiet,
+    began: Instant,
 }
 
 /// What became of the bytes that have just arrived.
@@ -42,6 +47,8 @@ impl<'a> Judge<'a> {
             model,
             bytes: 0,
             lines: Lines::default(),
+            quiet: Quiet::default(),
+            began: Instant::now(),
         }
     }
 
@@ -50,8 +57,29 @@ impl<'a> Judge<'a> {
         &self.model
     }
 
+    /// Judges that nothing has come for a while.
+    pub(crate) fn silence(&mut self) -> Verdict {
+        match self.silent() {
+            Some(alarm) => self.stop(0, &[], alarm),
+            None => Verdict::Pass,
+        }
+    }
+
+    fn silent(&mut self) -> Option<Alarm> {
+        let silent = self.quiet.since(self.now())?;
+        self.guard.push(&Event::Silence(silent))
+    }
+
+    /// Milliseconds.
+    fn now(&self) -> u64 {
+        u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX)
+    }
+
     /// Judges what has arrived; nothing: the response has ended.
     pub(crate) fn judge(&mut self, arrived: &[u8]) -> Verdict {
+        if let Some(alarm) = self.silent() {
+            return self.stop(0, arrived, alarm);
+        }
         let before = self.bytes;
         self.bytes += arrived.len() as u64;
         match arrived {
@@ -60,7 +88,9 @@ impl<'a> Judge<'a> {
         }
         while let Some(arrival) = self.reader.next_event() {
             self.follow();
-            let Some(alarm) = self.guard.push(&arrival.event.seen()) else {
+            let event = arrival.event.seen();
+            self.quiet.heard(&event, self.now());
+            let Some(alarm) = self.guard.push(&event) else {
                 continue;
             };
             // What was held back and is known only now went on before.
@@ -72,15 +102,20 @@ impl<'a> Judge<'a> {
                 _ => 0,
             };
             let sse = self.reader.format() == Some(StreamFormat::Sse);
-            let kept = kept + if sse { blank } else { 0 };
-            self.lines.take(&arrived[..kept]);
-            let ending = Ending::of(&self.lines.first, &self.lines.last, sse);
-            let mut bytes = self.lines.gap(sse).to_vec();
-            bytes.extend(ending.bytes());
-            return Verdict::Stop(kept, bytes, Box::new(alarm));
+            return self.stop(kept + if sse { blank } else { 0 }, arrived, alarm);
         }
         self.lines.take(arrived);
         Verdict::Pass
+    }
+
+    /// So many of the bytes that arrived go on, then the ending.
+    fn stop(&mut self, kept: usize, arrived: &[u8], alarm: Alarm) -> Verdict {
+        let sse = self.reader.format() == Some(StreamFormat::Sse);
+        self.lines.take(&arrived[..kept]);
+        let ending = Ending::of(&self.lines.first, &self.lines.last, sse);
+        let mut bytes = self.lines.gap(sse).to_vec();
+        bytes.extend(ending.bytes());
+        Verdict::Stop(kept, bytes, Box::new(alarm))
     }
 
     /// Another model than before is watched by a guard of its own, a fresh one.

@@ -9,6 +9,7 @@
 //! | bytes of a stream in, the byte at which it would be aborted out | `judge` |
 //! | the events with which a stream ends well-formed | `ending` |
 //! | what `/metrics` says | `metrics` |
+//! | heads, bodies and judging without a connection, for tests and fuzzing | `parts` |
 //!
 //! A thread a connection, with a stack of 256 KiB: a thread that waits costs some pages of it. Nothing is
 //! buffered beyond what one read gave, so a slow client slows its server down (backpressure of TCP). There is no
@@ -19,6 +20,8 @@ mod exchange;
 mod http;
 mod judge;
 mod metrics;
+#[doc(hidden)]
+pub mod parts;
 mod upstream;
 
 use std::io;

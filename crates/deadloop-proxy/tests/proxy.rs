@@ -93,7 +93,11 @@ fn proxy(upstream: SocketAddr) -> Running {
 }
 
 fn proxy_with(upstream: SocketAddr, most: usize, grace: Duration) -> Running {
-    let settings = Settings::parse(RECOMMENDED).unwrap();
+    guarded(upstream, RECOMMENDED, (most, grace))
+}
+
+fn guarded(upstream: SocketAddr, settings: &str, (most, grace): (usize, Duration)) -> Running {
+    let settings = Settings::parse(settings).unwrap();
     let options = ProxyOptions {
         upstream: format!("http://{upstream}").parse().unwrap(),
         guards: Guards::new(&settings).unwrap(),
@@ -252,6 +256,35 @@ fn each_api_ends_in_its_own_words() {
         (&last["done"], &last["done_reason"]),
         (&true.into(), &"length".into())
     );
+}
+
+/// The detector of silence is told of it while nothing comes, not by the next byte, of which there is none; comments
+/// that keep a connection open are no event.
+#[test]
+fn a_server_that_falls_silent_is_ended_by_the_guard() {
+    for comments in [false, true] {
+        let upstream = server(move |_, _, mut stream| {
+            let lead = SSE.to_owned() + &prose(2);
+            stream.write_all(lead.as_bytes()).unwrap();
+            // Ends where the proxy has closed the connection.
+            while comments && stream.write_all(b": still here\n\n").is_ok() {
+                thread::sleep(Duration::from_millis(20));
+            }
+            let _ = stream.read(&mut [0; 10]);
+        });
+        let stall = "[[guard]]\ndetector = \"stall\"\n[guard.params]\nidle_ms = 1000\n";
+        let running = guarded(upstream, stall, (10, Duration::from_secs(60)));
+        let (_, body, whole) = get(running.at, GET);
+        let body = String::from_utf8(body).unwrap();
+        assert!(whole && body.starts_with(&prose(2)), "{body}");
+        assert!(
+            body.ends_with("\"finish_reason\":\"length\"}]}\n\ndata: [DONE]\n\n"),
+            "{body}"
+        );
+        let (_, metrics, _) = get(running.at, "GET /metrics HTTP/1.1\r\n\r\n");
+        let metrics = String::from_utf8(metrics).unwrap();
+        assert!(metrics.contains("stall"), "{metrics}");
+    }
 }
 
 #[test]

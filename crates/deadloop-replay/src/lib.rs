@@ -27,6 +27,7 @@ mod program;
 mod readings;
 mod record;
 mod regions;
+pub mod repairers;
 mod run;
 pub mod shipped;
 mod structures;

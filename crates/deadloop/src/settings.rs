@@ -38,6 +38,7 @@ pub(crate) fn settings_in(
     };
     // Read as it stands first: a mistake in the file is named at its own line.
     let settings = Settings::parse(&text).map_err(|e| bad(&name, &e))?;
+    rules(&name, &text)?;
     if set.is_empty() {
         note_dead(&name, &settings);
         return Ok((settings, text));
@@ -115,19 +116,21 @@ fn text_of(path: &Path) -> Outcome<String> {
 
 /// How the settings say that texts are split; as usual where they say nothing.
 pub(crate) fn think(path: Option<&Path>) -> Outcome<ThinkRules> {
+    match path {
+        None => Ok(ThinkRules::default()),
+        Some(path) => rules(&path.display().to_string(), &text_of(path)?),
+    }
+}
+
+/// The rules of `[think]`. Who has no use for them refuses bad ones all the same: the file is one that production loads.
+fn rules(name: &str, text: &str) -> Outcome<ThinkRules> {
     #[derive(Deserialize)]
     struct Wire {
         #[serde(default)]
         think: ThinkRules,
     }
-    let Some(path) = path else {
-        return Ok(ThinkRules::default());
-    };
-    let text = text_of(path)?;
-    let wire: Wire = toml::from_str(&text).map_err(|e| {
-        let error = SettingsError::from_toml(&text, &e);
-        bad(&path.display().to_string(), &error)
-    })?;
+    let wire: Wire =
+        toml::from_str(text).map_err(|e| bad(name, &SettingsError::from_toml(text, &e)))?;
     Ok(wire.think)
 }
 

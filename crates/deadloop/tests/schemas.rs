@@ -64,6 +64,17 @@ fn files(folder: &str) -> Vec<PathBuf> {
     files
 }
 
+/// The files of a name in the folders of a folder.
+fn beside(folder: &str, name: &str) -> Vec<PathBuf> {
+    let folder = Path::new(ROOT).join(folder);
+    let entries = std::fs::read_dir(&folder).expect("a folder").flatten();
+    let mut files: Vec<PathBuf> = entries.map(|entry| entry.path().join(name)).collect();
+    files.retain(|path| path.is_file());
+    assert!(files.len() > 3, "{}", folder.display());
+    files.sort();
+    files
+}
+
 #[test]
 fn every_file_of_the_repository_is_accepted() {
     let settings = Schema::of("settings");
@@ -75,21 +86,46 @@ fn every_file_of_the_repository_is_accepted() {
     let root = Path::new(ROOT);
     settings.takes_file(&root.join("crates/deadloop-detect/src/recommended.toml"));
     settings.takes_file(&root.join("crates/deadloop/src/commands/init/files/settings.toml"));
+    settings.takes_file(&root.join("crates/deadloop-detect/src/recommended-agents.toml"));
+    settings.takes_file(&root.join("scripts/circling.toml"));
     let grid = Schema::of("grid");
     for name in ["recommended", "recommended-agents"] {
         grid.takes_file(&root.join(format!("crates/deadloop-replay/src/shipped/{name}.toml")));
     }
     grid.takes_file(&root.join("crates/deadloop/src/commands/init/files/grid.toml"));
+    grid.takes_file(&root.join("scripts/browser-test/grid.toml"));
+    let (presets, cases) = (Schema::of("presets"), Schema::of("cases"));
+    let detectors = beside("crates/deadloop-detect/src/detectors", "grid.toml");
+    detectors.iter().for_each(|file| grid.takes_file(file));
+    for folder in ["detectors", "repair"] {
+        let files = beside(
+            &format!("crates/deadloop-detect/src/{folder}"),
+            "presets.toml",
+        );
+        files.iter().for_each(|file| presets.takes_file(file));
+    }
+    files("tests/cases")
+        .iter()
+        .for_each(|file| cases.takes_file(file));
+    let repairers = Schema::of("repairers");
+    for file in [
+        "crates/deadloop-replay/src/repairers/grid.toml",
+        "scripts/repairers/grid.toml",
+    ] {
+        repairers.takes_file(&root.join(file));
+    }
+    let default = deadloop_replay::budget::DEFAULT_GRID;
+    assert_eq!(Schema::of("budgets").refuses_toml(default), None);
     let spec = Schema::of("spec");
-    for corpus in ["negatives", "planted"] {
+    for corpus in ["circling", "faults", "negatives", "planted"] {
         spec.takes_file(&root.join(format!("datasets/{corpus}/spec.toml")));
     }
     let forms = Schema::of("forms");
-    files("datasets/negatives/forms")
-        .iter()
-        .for_each(|file| forms.takes_file(file));
+    for folder in ["datasets/negatives/forms", "datasets/faults/forms"] {
+        files(folder).iter().for_each(|file| forms.takes_file(file));
+    }
     let dataset = Schema::of("dataset");
-    for corpus in ["local-lm", "negatives", "planted", "starter"] {
+    for corpus in ["faults", "local-lm", "negatives", "planted", "starter"] {
         dataset.takes_file(&root.join(format!("datasets/{corpus}/dataset.toml")));
     }
     dataset.takes_file(&root.join("crates/deadloop/src/commands/init/files/corpus/dataset.toml"));
@@ -162,14 +198,18 @@ fn bad_settings_are_refused_by_schema_and_program() {
     for text in &bad {
         assert!(schema.refuses_toml(text).is_some(), "taken: {text}");
         let path = program::file(dir.path(), "bad.toml", text);
-        // It reads the table on thinking too, which a replay has no use for.
-        let run = deadloop(&["watch", "--settings", &path]);
-        assert_eq!(code(&run), Some(2), "taken: {text}");
-        assert!(
-            stderr(&run).contains("bad.toml"),
-            "{text}: {}",
-            stderr(&run)
-        );
+        let corpus = program::file(dir.path(), "x.jsonl", "{\"id\":\"a\",\"answer\":\"x\"}\n");
+        let out = dir.path().join("out").display().to_string();
+        // A replay has no use for the table on thinking, and refuses a bad one all the same.
+        for command in [vec!["watch"], vec!["replay", &corpus, "--out", &out]] {
+            let run = deadloop(&[&command[..], &["--settings", &path]].concat());
+            assert_eq!(code(&run), Some(2), "{command:?} takes: {text}");
+            assert!(
+                stderr(&run).contains("bad.toml"),
+                "{command:?} {text}: {}",
+                stderr(&run)
+            );
+        }
     }
 }
 
@@ -201,6 +241,126 @@ fn grids_have_several_values_and_settings_one() {
     let lists = "[[guard]]\ndetector = \"checkpoint\"\n[guard.params]\n\
                  checkpoints = [[2000, 3000], [500]]\n";
     assert_eq!(grid.refuses_toml(lists), None);
+}
+
+/// What the program refuses too, which is asked beside the schema; `run` is the command that reads the file.
+fn bad_are_refused(kind: &str, bad: &[&str], run: &[&str]) {
+    let (schema, dir) = (Schema::of(kind), tempfile::tempdir().expect("a folder"));
+    for text in bad {
+        assert!(schema.refuses_toml(text).is_some(), "taken: {text}");
+        let path = program::file(dir.path(), "bad.toml", text);
+        let out = dir.path().join("out").display().to_string();
+        let words = run.iter().map(|word| match *word {
+            "FILE" => path.as_str(),
+            "OUT" => out.as_str(),
+            word => word,
+        });
+        let run = deadloop(&words.collect::<Vec<_>>());
+        assert_eq!(code(&run), Some(2), "the program takes: {text}");
+        assert!(
+            stderr(&run).contains("bad.toml"),
+            "{text}: {}",
+            stderr(&run)
+        );
+    }
+}
+
+#[test]
+fn bad_repairers_are_refused_by_schema_and_program() {
+    let faults = Path::new(ROOT)
+        .join("datasets/faults")
+        .display()
+        .to_string();
+    let bad = [
+        "",
+        "[[repairer]]\npreset = \"lenient\"\n",
+        "[[repairer]]\nname = \"tag\"\n",
+        "[[repairer]]\nname = \"tags\"\npreset = \"lenent\"\n",
+        "[[repairer]]\nname = \"tags\"\nmode = \"x\"\n",
+        "[[repairer]]\nname = \"tags\"\n[repairer.params]\nedit = 1\n",
+        "[[repairer]]\nname = \"tags\"\n[repairer.params]\nedits = 99\n",
+        "[[repairer]]\nname = \"tags\"\n[repairer.params]\nedits = []\n",
+        "[[repairer]]\nname = \"tags\"\n[repairer.params]\nedits = { from = 0, to = 2, step = 1 }\n",
+        "[[repairer]]\nname = \"tags\"\ncommand = [\"cat\"]\n",
+        "[[repairer]]\nname = \"command\"\ncommand = [\"cat\"]\n",
+        "[[repairer]]\nname = \"command\"\ncommand = []\nstream = \"tags\"\n",
+        "[[repairer]]\nname = \"command\"\ncommand = [\"cat\"]\nstream = \"words\"\n",
+    ];
+    bad_are_refused(
+        "repairers",
+        &bad,
+        &["repair", &faults, "--grid", "FILE", "--out", "OUT"],
+    );
+}
+
+#[test]
+fn bad_budgets_are_refused_by_schema_and_program() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let corpus = program::file(dir.path(), "x.jsonl", "{\"id\":\"a\",\"answer\":\"x\"}\n");
+    let bad = [
+        "",
+        "[[budget]]\npreset = \"codx\"\n",
+        "[[budget]]\nwindow = 3000\n",
+        "[[budget]]\n[budget.params]\nwindows = 3000\n",
+        "[[budget]]\n[budget.params]\nwindow = 3\n",
+        "[[budget]]\n[budget.params]\nthreshold = [0.5, 2]\n",
+        "[[budget]]\n[budget.params]\nthreshold = []\n",
+        "[[budget]]\n[budget.params]\npolicy = \"forget\"\n",
+        "[[budget]]\n[budget.params]\nkeep = { from = 0.1, to = 0.3 }\n",
+        "[[guard]]\ndetector = \"periodic\"\n",
+    ];
+    bad_are_refused(
+        "budgets",
+        &bad,
+        &["budget", &corpus, "--grid", "FILE", "--out", "OUT"],
+    );
+}
+
+#[test]
+fn bad_cases_are_refused_by_schema_and_program() {
+    let case = |rest: &str| format!("[[case]]\nname = \"x\"\n{rest}\n");
+    let bad = [
+        "[[cases]]\nname = \"x\"\n".to_owned(),
+        "[[case]]\ntext = \"x\"\nexpect = { alarm = true }\n".to_owned(),
+        case("text = \"x\""),
+        case("expect = { alarm = true }"),
+        case("text = \"x\"\ntranscript = \"t\"\nexpect = { alarm = true }"),
+        case("text = 3\nexpect = { alarm = true }"),
+        case("text = { repeat = \"x\" }\nexpect = { alarm = true }"),
+        case("text = { repeat = \"x\", filler = 3, times = 3 }\nexpect = { alarm = true }"),
+        case("text = { numbered = [], items = 3 }\nexpect = { alarm = true }"),
+        case("text = { literal = \"x\", channel = \"tools\" }\nexpect = { alarm = true }"),
+        case("text = \"x\"\nexpect = { alarm = \"yes\" }"),
+        case("text = \"x\"\nexpect = { alarm = false, between = [0, 5] }"),
+        case("text = \"x\"\nexpect = { between = [0] }"),
+        case("text = \"x\"\nexpect = { between = [0, \"onset*2\"] }"),
+        case("text = \"x\"\nexpect = { kind = \"odd\" }"),
+        case("text = \"x\"\nexpect = { preset = \"document\" }"),
+        case("text = \"x\"\nexpect = { detector = \"periodc\" }"),
+        case("text = \"x\"\nexpect = { detector = \"periodic\", params = { min_copy = 3 } }"),
+        case("text = \"x\"\nexpect = { alarms = true }"),
+    ];
+    let bad: Vec<&str> = bad.iter().map(String::as_str).collect();
+    bad_are_refused("cases", &bad, &["check-cases", "FILE"]);
+}
+
+#[test]
+fn presets_say_where_they_come_from() {
+    let presets = Schema::of("presets");
+    let good = "[x]\nabout = \"a\"\nproject = \"p\"\nfile = \"f\"\nversion = \"1\"\ndate = \"d\"\nleft_out = \"\"\n\
+                [x.params]\nmin_copies = 3\n";
+    assert_eq!(presets.refuses_toml(good), None);
+    for (from, to) in [
+        ("about", "abut"),
+        ("date = \"d\"\n", ""),
+        ("min_copies", "min_copy"),
+        ("\"1\"", "1"),
+    ] {
+        assert!(
+            presets.refuses_toml(&good.replace(from, to)).is_some(),
+            "{from}"
+        );
+    }
 }
 
 #[test]
@@ -280,7 +440,18 @@ fn without_a_kind_all_are_printed() {
     let kinds: Vec<&String> = all.as_object().expect("an object").keys().collect();
     assert_eq!(
         kinds,
-        ["settings", "grid", "spec", "forms", "transcript", "dataset"]
+        [
+            "settings",
+            "grid",
+            "spec",
+            "forms",
+            "transcript",
+            "dataset",
+            "repairers",
+            "budgets",
+            "cases",
+            "presets"
+        ]
     );
     let run = deadloop(&["schema", "setting"]);
     assert_eq!(code(&run), Some(2));

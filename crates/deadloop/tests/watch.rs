@@ -303,6 +303,39 @@ fn nothing_is_waited_for() {
 }
 
 #[cfg(unix)]
+/// A stream that stands still is ended while it does: the pipe is held open, and no further byte comes.
+#[test]
+fn silence_is_told_while_it_lasts() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let stall = |param| {
+        let text = format!("[[guard]]\ndetector = \"stall\"\n[guard.params]\n{param} = 1000\n");
+        program::file(dir.path(), param, &text)
+    };
+    for (param, sent) in [("idle_ms", "It is "), ("first_ms", "")] {
+        let settings = stall(param);
+        let mut child = start(&["--settings", &settings, "--json", "--from", "text"]);
+        let mut pipe = child.stdin.take().expect("a pipe");
+        pipe.write_all(sent.as_bytes()).expect("it reads");
+        assert_eq!(ended(&mut child).code(), Some(10), "{param}");
+        drop(pipe);
+        let mut told = String::new();
+        let mut stdout = child.stdout.take().expect("stdout");
+        stdout.read_to_string(&mut told).expect("text");
+        let told = parsed(told.as_bytes());
+        assert_eq!(told["alarm"]["detector"], "stall", "{told}");
+        assert_eq!(told["bytes"], sent.len(), "{told}");
+    }
+    // A tool takes its time.
+    let call = json!({"type": "tool_call", "name": "ls", "arguments": {}});
+    let settings = stall("idle_ms");
+    let mut child = start(&["--settings", &settings, "--from", "jsonl"]);
+    let mut pipe = child.stdin.take().expect("a pipe");
+    writeln!(pipe, "{call}").expect("it reads");
+    std::thread::sleep(Duration::from_millis(1500));
+    drop(pipe);
+    assert_eq!(ended(&mut child).code(), Some(0));
+}
+
 #[test]
 fn an_interruption_ends_it_while_the_stream_stands_still() {
     let mut child = start(&["--passthrough"]);

@@ -10,6 +10,8 @@
 //! | thinking told from the answer | `splitter` |
 //! | damaged streams, mended in any chunks | `repair` |
 //! | what production loads | `settings` |
+//! | grids of context budgets and of repairers | `grids` |
+//! | messages of HTTP, and streams that are judged on their way | `proxy` |
 //! | every registered detector that reads text | `detectors`, its parameters in `drawn` |
 //! | every registered detector that reads runs | `runs` |
 //! | texts that repeat themselves, and chunks | `text` |
@@ -22,7 +24,9 @@
 
 mod detectors;
 mod drawn;
+mod grids;
 mod import;
+mod proxy;
 mod repair;
 mod runs;
 mod settings;
@@ -30,7 +34,9 @@ mod splitter;
 mod text;
 
 pub use detectors::{detector, detectors, text_detectors};
+pub use grids::grids;
 pub use import::{import, parquet};
+pub use proxy::proxy;
 pub use repair::repair;
 pub use runs::runs;
 pub use settings::settings;
@@ -40,12 +46,14 @@ pub use splitter::splitter;
 pub type Target = fn(&[u8]);
 
 /// Every target, by the name of its folders of seeds and finds.
-pub const TARGETS: [(&str, Target); 7] = [
+pub const TARGETS: [(&str, Target); 9] = [
     ("import", import),
     ("parquet", parquet),
     ("splitter", splitter),
     ("repair", repair),
     ("settings", settings),
+    ("grids", grids),
+    ("proxy", proxy),
     ("detectors", detectors),
     ("runs", runs),
 ];

@@ -60,6 +60,16 @@ fn runs() {
 }
 
 #[test]
+fn grids() {
+    all("grids", 10);
+}
+
+#[test]
+fn proxy() {
+    all("proxy", 15);
+}
+
+#[test]
 fn settings() {
     all("settings", 21);
 }

@@ -4,6 +4,9 @@
 //! A chunk belongs to the open response that it names, else to the one that was spoken of last. A
 //! response ends where it says so, at `[DONE]`, or where the file ends.
 
+use std::collections::HashSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
 use serde_json::Value;
 
 use super::cut::{Content, Record};
@@ -13,6 +16,7 @@ use super::reader::{Out, Reader};
 use super::response::Response;
 use super::take::Object;
 use crate::Place;
+use crate::import::stream::families::agent::is_replay;
 use crate::import::stream::families::{self, Family};
 use crate::import::stream::said::Said;
 use crate::transcript::wire::Fault;
@@ -43,6 +47,8 @@ pub(crate) struct Streams {
     family: &'static Family,
     /// `[DONE]` ends all that is open, and what names a response is who speaks.
     session: bool,
+    /// What a session has sent, by hash: its history comes again after a disconnect.
+    sent: HashSet<u64>,
     /// In the order in which they were spoken of last.
     open: Vec<Response>,
 }
@@ -53,6 +59,7 @@ impl Streams {
         Self {
             family,
             session: false,
+            sent: HashSet::new(),
             open: Vec::new(),
         }
     }
@@ -75,9 +82,28 @@ impl Streams {
         let known = |object: &_| (self.family.knows)(object);
         let think = out.options.think.clone();
         let mut opened = envelope::open(object, &known, think, &mut out.losses)?;
+        if let Some(check) = self.family.check {
+            check(&opened.object)?;
+        }
+        if self.session && self.again(&mut opened.object) {
+            out.losses.add("[] (replayed, and recorded before)");
+            return Ok(());
+        }
         let said = (self.family.read)(std::mem::take(&mut opened.object))?;
         self.said(said, opened, place, out);
         Ok(())
+    }
+
+    /// Whether an event is marked as a replay and was sent before: by its id, or by all that it says.
+    fn again(&mut self, event: &mut Object) -> bool {
+        let replay = is_replay(event);
+        let id = event.get("payload").and_then(|payload| payload.get("id"));
+        let mut hasher = DefaultHasher::new();
+        match id.filter(|id| !id.is_null()) {
+            Some(id) => (event.get("agent_source"), id).hash(&mut hasher),
+            None => event.hash(&mut hasher),
+        }
+        !self.sent.insert(hasher.finish()) && replay
     }
 
     /// Takes what an object says, and what its envelope says.

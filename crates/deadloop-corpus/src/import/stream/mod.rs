@@ -22,11 +22,13 @@ mod frames;
 mod head;
 mod lines;
 mod objects;
+mod quiet;
 pub(crate) mod said;
 mod text;
 
 pub(crate) use frames::{Framed, Frames, object};
 use objects::Objects;
+pub use quiet::Quiet;
 use text::Text;
 
 /// How a stream is written.

@@ -2,39 +2,52 @@
 
 use std::fmt;
 
-use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
 use super::fields::{Fault, Fields, TWICE};
+use super::value::{Budget, Counted};
 use crate::{Body, Event};
 
+/// Events, each checked.
+pub(super) type Checked = Vec<Result<Event, Fault>>;
+
+/// Reads a list of events, or null for none.
+#[cfg(feature = "parquet")]
+pub(super) fn read(json: &str) -> serde_json::Result<Option<Checked>> {
+    let mut reader = serde_json::Deserializer::from_str(json);
+    let events = EventList(&Budget::default()).deserialize(&mut reader)?;
+    reader.end().map(|()| events)
+}
+
 /// The value of `events`: a list, or null for none.
-#[derive(Debug)]
-pub(super) struct Events(pub(super) Option<Vec<Result<Event, Fault>>>);
+pub(super) struct EventList<'a>(pub(super) &'a Budget);
 
-impl<'de> Deserialize<'de> for Events {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct List;
-        impl<'de> Visitor<'de> for List {
-            type Value = Events;
+impl<'de> DeserializeSeed<'de> for EventList<'_> {
+    type Value = Option<Checked>;
 
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a list of events")
-            }
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
 
-            fn visit_unit<E>(self) -> Result<Events, E> {
-                Ok(Events(None))
-            }
+impl<'de> Visitor<'de> for EventList<'_> {
+    type Value = Option<Checked>;
 
-            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Events, A::Error> {
-                let mut events = Vec::new();
-                while let Some(WireEvent(event)) = seq.next_element()? {
-                    events.push(event);
-                }
-                Ok(Events(Some(events)))
-            }
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list of events")
+    }
+
+    fn visit_unit<E>(self) -> Result<Self::Value, E> {
+        Ok(None)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
+        let mut events = Vec::new();
+        while let Some(event) = seq.next_element_seed(WireEvent(self.0))? {
+            events.push(event);
         }
-        deserializer.deserialize_any(List)
+        Ok(Some(events))
     }
 }
 
@@ -54,30 +67,32 @@ const EVENT: [&str; 12] = [
 ];
 
 /// One element of `events`, checked at once so that only its event is kept.
-struct WireEvent(Result<Event, Fault>);
+struct WireEvent<'a>(&'a Budget);
 
-impl<'de> Deserialize<'de> for WireEvent {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Object;
-        impl<'de> Visitor<'de> for Object {
-            type Value = WireEvent;
+impl<'de> DeserializeSeed<'de> for WireEvent<'_> {
+    type Value = Result<Event, Fault>;
 
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an event (a JSON object)")
-            }
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
 
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<WireEvent, A::Error> {
-                let mut fields = Fields::new(&EVENT);
-                while let Some(name) = map.next_key()? {
-                    let value = map.next_value()?;
-                    if !fields.put(name, value) {
-                        return Err(A::Error::custom(TWICE));
-                    }
-                }
-                Ok(WireEvent(event(fields)))
+impl<'de> Visitor<'de> for WireEvent<'_> {
+    type Value = Result<Event, Fault>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an event (a JSON object)")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut fields = Fields::new(&EVENT);
+        while let Some(name) = map.next_key()? {
+            let value = map.next_value_seed(Counted(self.0))?;
+            if !fields.put(name, value) {
+                return Err(A::Error::custom(TWICE));
             }
         }
-        deserializer.deserialize_map(Object)
+        Ok(event(fields))
     }
 }
 

@@ -14,13 +14,17 @@ use crate::{Body, Entry, Event, Place, Transcript};
 
 mod events;
 mod fields;
+mod value;
 mod write;
 
 pub use events::EVENT_TYPES;
-use events::Events;
+use events::EventList;
 pub(crate) use events::event_of;
 pub(crate) use fields::{Fault, kind, utf8};
 use fields::{Fields, TWICE};
+#[cfg(feature = "parquet")]
+pub(crate) use value::read as value;
+use value::{Budget, Counted};
 #[cfg(feature = "parquet")]
 pub(crate) use write::events_json;
 pub(crate) use write::line;
@@ -86,8 +90,7 @@ impl Wire {
     /// Sets the events from their JSON text.
     #[cfg(feature = "parquet")]
     pub(crate) fn put_events(&mut self, json: &str) -> Result<(), Fault> {
-        let events: Events = serde_json::from_str(json).map_err(|e| Fault::json(&e, json))?;
-        self.events = events.0;
+        self.events = events::read(json).map_err(|e| Fault::json(&e, json))?;
         Ok(())
     }
 
@@ -199,13 +202,13 @@ impl<'de> Deserialize<'de> for Wire {
             }
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Wire, A::Error> {
-                let mut wire = Wire::empty();
+                let (mut wire, budget) = (Wire::empty(), Budget::default());
                 while let Some(name) = map.next_key::<String>()? {
                     if name == "events" {
-                        wire.events = map.next_value::<Events>()?.0;
+                        wire.events = map.next_value_seed(EventList(&budget))?;
                         continue;
                     }
-                    let value = map.next_value()?;
+                    let value = map.next_value_seed(Counted(&budget))?;
                     if !wire.put(name, value) {
                         return Err(A::Error::custom(TWICE));
                     }

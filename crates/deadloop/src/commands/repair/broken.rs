@@ -10,7 +10,7 @@ use deadloop_score::{FileError, write_text};
 use serde_json::Value as Json;
 
 use super::streams::written;
-use super::variants::{Made, Variant, stream_of};
+use deadloop_replay::repairers::{Mending, Variant, stream_of};
 
 /// The calls of a transcript: those that cannot be read, and the fields of the others.
 #[derive(Clone, Debug, Default)]
@@ -133,7 +133,7 @@ pub(crate) fn write_broken(
     }
     let mut counts: BTreeMap<(String, usize), Counts> = BTreeMap::new();
     let reads = |variant: &Variant| match &variant.made {
-        Made::Program(_, stream) => stream == "arguments",
+        Mending::Program(_, stream) => stream == "arguments",
         _ => stream_of(variant.repairer()) == "arguments",
     };
     let mut all = 0;
@@ -184,12 +184,12 @@ fn given(
     ask: impl FnOnce(&Transcript) -> Result<Repaired, String>,
 ) -> Result<String, String> {
     match &variant.made {
-        Made::Nothing(_) => Ok(text.to_owned()),
-        Made::Of(repairer, params) => {
+        Mending::Nothing(_) => Ok(text.to_owned()),
+        Mending::Of(repairer, params) => {
             let meaning = repairer.mend(params, text);
             Ok(meaning.map(|meaning| meaning.text).unwrap_or_default())
         }
-        Made::Program(..) => {
+        Mending::Program(..) => {
             let call = Body::ToolCall {
                 id: None,
                 name: tool.to_owned(),

@@ -7,7 +7,7 @@ use deadloop_detect::repair::{Piece, Pieces, Repairer, TextRepair};
 use deadloop_detect::{Channel, Event, Params};
 use serde_json::{Value as Json, json};
 
-use super::variants::{Made, Variant, variants};
+use deadloop_replay::repairers::{Mending, Variant, variants};
 
 /// The repairers of the answer, in their order.
 const STAGES: [&str; 3] = ["think", "tags", "filter"];
@@ -33,7 +33,7 @@ impl Live {
             let mut own = own
                 .by_ref()
                 .filter_map(|variant: &Variant| match &variant.made {
-                    Made::Of(repairer, params) => Some((*repairer, params.clone())),
+                    Mending::Of(repairer, params) => Some((*repairer, params.clone())),
                     _ => None,
                 });
             match (own.next(), own.next()) {
@@ -43,7 +43,7 @@ impl Live {
         };
         if let Some(other) = all
             .iter()
-            .find(|v| matches!(&v.made, Made::Program(..)) || v.repairer() == "replay")
+            .find(|v| matches!(&v.made, Mending::Program(..)) || v.repairer() == "replay")
         {
             let what = format!(
                 "1: {} mends no live text; expected think, tags, filter, names or json",

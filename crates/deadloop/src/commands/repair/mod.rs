@@ -26,21 +26,19 @@ use serde_json::json;
 mod broken;
 mod live;
 mod pages;
-mod product;
 mod running;
 mod scored;
 mod steps;
 mod streams;
-mod variants;
 mod work;
 
 use broken::{Broken, broken_of, write_broken};
+use deadloop_replay::repairers::{DEFAULT_GRID, Mending, Variant, variants};
 pub(crate) use live::Live;
 use pages::{page, sentence};
 use running::{Work, wrong};
 use scored::{Judged, Scored, rows, scored};
 pub(crate) use steps::{lines as step_lines, steps};
-use variants::{DEFAULT_GRID, Made, Variant, variants};
 
 use crate::args::{Global, Select};
 use crate::corpus::{Surveyed, Wanted, open, survey_with};
@@ -179,7 +177,7 @@ fn grid(args: &Repair) -> Outcome<(String, String)> {
 
 fn start(variants: &[Variant]) -> Outcome<Vec<Option<Mender>>> {
     let start = |variant: &Variant| match &variant.made {
-        Made::Program(program, _) => {
+        Mending::Program(program, _) => {
             let mender = heeding(|cancel| Mender::start(program.clone(), cancel));
             mender.map(Some).map_err(|e| match e {
                 StartError::Refused { .. } => Code::Usage.because(e),
@@ -257,7 +255,7 @@ fn manifest(
 ) -> Manifest {
     let programs = work.variants.iter().zip(&work.menders);
     let programs = programs.filter_map(|(variant, mender)| match (&variant.made, mender) {
-        (Made::Program(program, _), Some(mender)) => Some(ProgramInfo {
+        (Mending::Program(program, _), Some(mender)) => Some(ProgramInfo {
             command: program.command.clone(),
             params: program.params.to_string(),
             name: mender.ready().name.clone(),

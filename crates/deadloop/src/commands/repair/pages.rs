@@ -8,7 +8,7 @@ use deadloop_report::{RepairChoiceView, RepairMatrix, RepairPage, RepairPrice, W
 use deadloop_score::{RepairTally, share_of, wilson};
 
 use super::scored::{ALL, Chosen, Scored};
-use super::variants::Variant;
+use deadloop_replay::repairers::Variant;
 
 /// The page; `wrong`: those that are opened, `left`: how many more there are.
 pub(crate) fn page(

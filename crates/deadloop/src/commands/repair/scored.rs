@@ -8,7 +8,7 @@ use deadloop_score::{
     choose_repair,
 };
 
-use super::variants::Variant;
+use deadloop_replay::repairers::Variant;
 
 /// What became of one stream: of each variant that reads it the verdict, none where it failed, and what is said of it.
 #[derive(Clone, Debug)]

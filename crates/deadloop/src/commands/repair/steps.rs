@@ -5,8 +5,8 @@ use deadloop_detect::repair::{Piece, Pieces};
 use serde_json::{Value as Json, json};
 
 use super::streams::{Arrived, Stream};
-use super::variants::{Made, Variant, variants};
 use super::work::{before_and_gold, mend};
+use deadloop_replay::repairers::{Mending, Variant, variants};
 
 /// The steps of every variant of a file that reads the stream of a transcript, for people or as JSON.
 ///
@@ -18,7 +18,7 @@ pub(crate) fn steps(text: &str, transcript: &Transcript) -> Result<Vec<Json>, St
         "nobody knows what was meant by it (no meta.gold); expected a transcript that deadloop synth damaged",
     )?;
     let explained = |variant: &Variant| {
-        let Made::Of(..) = &variant.made else {
+        let Mending::Of(..) = &variant.made else {
             return None;
         };
         let came = mend(variant, &stream, || Err("no program is asked".into()))?;
@@ -48,7 +48,8 @@ pub(crate) fn steps(text: &str, transcript: &Transcript) -> Result<Vec<Json>, St
 
 /// What was given after which char; text that comes char by char is one step.
 fn given(variant: &Variant, stream: &Stream) -> Vec<Json> {
-    let (Made::Of(repairer, params), Arrived::Text(text)) = (&variant.made, &stream.arrived) else {
+    let (Mending::Of(repairer, params), Arrived::Text(text)) = (&variant.made, &stream.arrived)
+    else {
         return Vec::new();
     };
     let Some(mut machine) = repairer.text(params) else {

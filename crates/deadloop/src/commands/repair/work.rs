@@ -8,7 +8,7 @@ use deadloop_replay::Repaired;
 use serde_json::Value as Json;
 
 use super::streams::{Arrived, Gold, Stream};
-use super::variants::{Made, Variant, stream_of};
+use deadloop_replay::repairers::{Mending, Variant, stream_of};
 
 /// What became of a stream.
 #[derive(Clone, Debug)]
@@ -53,22 +53,22 @@ pub(crate) fn mend(
     asked: impl FnOnce() -> Result<Repaired, String>,
 ) -> Option<Came> {
     let kind = match &variant.made {
-        Made::Program(_, kind) => kind.as_str(),
+        Mending::Program(_, kind) => kind.as_str(),
         _ => stream_of(variant.repairer()),
     };
     if !stream.is_for(kind) {
         return None;
     }
     let out = match (&variant.made, &stream.arrived) {
-        (Made::Nothing(_), Arrived::Text(text)) => Out::Meaning(Meaning {
+        (Mending::Nothing(_), Arrived::Text(text)) => Out::Meaning(Meaning {
             text: text.clone(),
             ..Meaning::default()
         }),
-        (Made::Nothing(_), Arrived::Events(events)) => Out::Events(events.clone()),
-        (Made::Of(repairer, params), Arrived::Text(text)) => {
+        (Mending::Nothing(_), Arrived::Events(events)) => Out::Events(events.clone()),
+        (Mending::Of(repairer, params), Arrived::Text(text)) => {
             Out::Meaning(repairer.mend(params, text)?)
         }
-        (Made::Of(repairer, params), Arrived::Events(events)) => {
+        (Mending::Of(repairer, params), Arrived::Events(events)) => {
             let mut machine = repairer.events(params)?;
             let mut out = Vec::new();
             events
@@ -77,7 +77,7 @@ pub(crate) fn mend(
             machine.finish(&mut out);
             Out::Events(out)
         }
-        (Made::Program(..), _) => match asked().and_then(|said| heard(&said, kind)) {
+        (Mending::Program(..), _) => match asked().and_then(|said| heard(&said, kind)) {
             Ok(out) => out,
             Err(what) => {
                 return Some(Came {
@@ -194,7 +194,7 @@ fn of_arguments(gold: &str, made: &str, damaged: bool) -> Mended {
 /// A name that no tool has fails; one of another tool is called.
 fn of_name(variant: &Variant, gold: &str, made: &str, damaged: bool) -> Mended {
     let known = match &variant.made {
-        Made::Of(_, params) => params
+        Mending::Of(_, params) => params
             .items("known")
             .iter()
             .any(|v| v.as_text() == Some(made)),

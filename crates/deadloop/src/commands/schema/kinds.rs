@@ -4,7 +4,9 @@
 //! | to find | look in |
 //! |---|---|
 //! | settings and grids | `settings` |
-//! | one parameter of a detector | `params` |
+//! | grids of repairers and of budgets | `grids` |
+//! | pinned cases and presets | `cases` |
+//! | one parameter | `params` |
 //! | a transcript and its labels | `transcript` |
 //! | the card of a corpus, and how its texts are split | `dataset` |
 
@@ -14,7 +16,7 @@ use serde_json::{Map, Value as Json};
 
 use crate::exit::Outcome;
 
-use super::{dataset, settings, transcript};
+use super::{cases, dataset, grids, settings, transcript};
 
 /// A kind of file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -31,6 +33,14 @@ pub(crate) enum Kind {
     Transcript,
     /// dataset.toml, the card of a corpus
     Dataset,
+    /// What repair searches, and watch --repair takes
+    Repairers,
+    /// What budget sweeps
+    Budgets,
+    /// What check-cases runs
+    Cases,
+    /// Parameters under names, beside their detector
+    Presets,
 }
 
 impl Kind {
@@ -43,6 +53,10 @@ impl Kind {
             Self::Forms => ("deadloop forms", forms_schema()),
             Self::Transcript => ("deadloop transcript", transcript::transcript()),
             Self::Dataset => ("deadloop dataset card", dataset::card()),
+            Self::Repairers => ("deadloop repairers", grids::repairers()?),
+            Self::Budgets => ("deadloop budgets", grids::budgets()),
+            Self::Cases => ("deadloop cases", cases::cases()?),
+            Self::Presets => ("deadloop presets", cases::presets()),
         };
         let mut schema = Map::new();
         let draft = "https://json-schema.org/draft/2020-12/schema";

@@ -3,7 +3,9 @@
 use clap::{Args, ValueEnum};
 use serde_json::{Map, Value as Json};
 
+mod cases;
 mod dataset;
+mod grids;
 mod kinds;
 mod params;
 mod settings;

@@ -1,21 +1,33 @@
 //! What a parameter may be, in settings and in a grid, from its entry in the registry.
 
-use deadloop_detect::{Detector, Domain, Mark, Param, Value};
+use deadloop_detect::{Domain, Mark, Param, Value};
 use serde_json::{Map, Value as Json, json};
 
 /// Most values that a grid takes for one parameter.
 const MOST_VALUES: u64 = u16::MAX as u64;
 
-/// The table of a detector's parameters; in a grid each may have several values.
-pub(super) fn params(detector: &Detector, in_grid: bool) -> Json {
+/// How many values a parameter may have.
+#[derive(Clone, Copy)]
+pub(super) enum Ways {
+    /// One.
+    One,
+    /// One, or a list of them.
+    Lists,
+    /// Those, or a range of numbers.
+    Grid,
+}
+
+/// The table of these parameters.
+pub(super) fn table(params: &[Param], ways: Ways) -> Json {
     let one = |param: &Param| {
-        let schema = match in_grid {
-            true => several(&param.domain),
-            false => value(&param.domain),
+        let schema = match ways {
+            Ways::One => value(&param.domain),
+            Ways::Lists => json!({"anyOf": listed(&param.domain)}),
+            Ways::Grid => several(&param.domain),
         };
         (param.name.to_owned(), told(param, schema))
     };
-    let properties: Map<String, Json> = detector.params.iter().map(one).collect();
+    let properties: Map<String, Json> = params.iter().map(one).collect();
     json!({"type": "object", "properties": properties, "additionalProperties": false})
 }
 
@@ -79,11 +91,16 @@ fn row(fields: &[&str]) -> Json {
     })
 }
 
-/// One value, a list of them, or a range of numbers.
-fn several(domain: &Domain) -> Json {
+/// One value, or a list of them.
+fn listed(domain: &Domain) -> Vec<Json> {
     let one = value(domain);
     let list = json!({"type": "array", "items": one, "minItems": 1, "maxItems": MOST_VALUES});
-    let mut ways = vec![one, list];
+    vec![one, list]
+}
+
+/// One value, a list of them, or a range of numbers.
+fn several(domain: &Domain) -> Json {
+    let mut ways = listed(domain);
     match *domain {
         Domain::Int { min, max } | Domain::WordOrInt { min, max, .. } => {
             ways.extend(ranges(&whole(min, max), ("integer", 1)));

@@ -3,8 +3,9 @@
 use deadloop_detect::{DETECTORS, Detector, Measuring, Response, presets};
 use serde_json::{Map, Value as Json, json};
 
+use super::dataset;
 use super::kinds::object;
-use super::{dataset, params};
+use super::params::{Ways, table};
 use crate::exit::{Code, Outcome};
 
 /// What production loads.
@@ -58,11 +59,6 @@ pub(super) fn grid() -> Outcome<Map<String, Json>> {
 /// One `[[guard]]`: its detector says which parameters and presets there are.
 fn guard(in_grid: bool) -> Outcome<Json> {
     let names: Vec<&str> = DETECTORS.iter().map(|d| d.name).collect();
-    let own: Vec<Json> = DETECTORS
-        .iter()
-        .copied()
-        .map(|detector| of(detector, in_grid))
-        .collect::<Outcome<_>>()?;
     Ok(json!({
         "type": "object",
         "properties": {
@@ -74,8 +70,14 @@ fn guard(in_grid: bool) -> Outcome<Json> {
             "params": {"type": "object"},
         },
         "required": ["detector"], "additionalProperties": false,
-        "allOf": own,
+        "allOf": each(in_grid)?,
     }))
+}
+
+/// What each detector adds to a table that names it.
+pub(super) fn each(in_grid: bool) -> Outcome<Vec<Json>> {
+    let all = DETECTORS.iter().copied();
+    all.map(|detector| of(detector, in_grid)).collect()
 }
 
 fn of(detector: &'static Detector, in_grid: bool) -> Outcome<Json> {
@@ -86,7 +88,7 @@ fn of(detector: &'static Detector, in_grid: bool) -> Outcome<Json> {
         "properties": {
             "preset": {"enum": presets},
             "channel": {"enum": channels},
-            "params": params::params(detector, in_grid),
+            "params": table(detector.params, if in_grid { Ways::Grid } else { Ways::One }),
         },
     });
     // What is run has no default.

@@ -1,6 +1,6 @@
 //! `deadloop watch`: a live stream on stdin, and when it would be aborted.
 //!
-//! One thread reads, judges and copies; this one waits for its end or for Ctrl-C, so that neither a
+//! One thread reads, one judges and copies; this one waits for its end or for Ctrl-C, so that neither a
 //! stream that stands still nor a client that does not read keeps the program.
 
 use std::io;
@@ -16,7 +16,7 @@ use serde_json::json;
 
 mod watching;
 
-use watching::{Seen, Shared, Watching};
+use watching::{Piped, Seen, Shared, Watching};
 
 use crate::args::Global;
 use crate::commands::repair::Live;
@@ -175,9 +175,10 @@ fn start(
                     eprintln!("deadloop: {}: {}", alarm.response.name(), alarm.log_line());
                 }
             };
+            let stdin = Piped::new(|| io::stdin().lock());
             match copies {
-                true => watching.run(io::stdin().lock(), io::stdout().lock(), told),
-                false => watching.run(io::stdin().lock(), io::sink(), told),
+                true => watching.run(stdin, io::stdout().lock(), told),
+                false => watching.run(stdin, io::sink(), told),
             }
         };
         let end = catch_unwind(AssertUnwindSafe(watch)).map_or(End::Broken, End::Stream);

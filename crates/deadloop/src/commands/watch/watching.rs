@@ -2,14 +2,73 @@
 //! caller's, and so are signals and threads.
 
 use std::io::{self, ErrorKind, Read, Write};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use crate::commands::repair::Live;
-use deadloop_corpus::{Arrival, Problem, StreamFormat, StreamReader};
+use deadloop_corpus::{Arrival, Problem, Quiet, StreamFormat, StreamReader};
 use deadloop_detect::{Alarm, Calls, Channel, Chars, Event, Guard, Guards};
 
 /// Most bytes that are asked for at once; a read gives what is there.
 const CHUNK: usize = 1 << 16;
+/// How often a stream on which nothing comes is looked after.
+const TICK: Duration = Duration::from_millis(100);
+
+/// What a stream is read from.
+pub(crate) trait Input {
+    /// The next bytes, none at the end; after a [`TICK`] in which nothing came `None`.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    fn next(&mut self) -> io::Result<Option<Vec<u8>>>;
+}
+
+/// Bytes that a thread of its own reads, so that somebody notices that nothing comes.
+pub(crate) struct Piped(Receiver<io::Result<Vec<u8>>>);
+
+impl Piped {
+    /// Reads what `open` gives. The thread is not waited for: it may stand in a read for ever.
+    pub(crate) fn new<R: Read>(open: impl FnOnce() -> R + Send + 'static) -> Self {
+        // One piece is held while the next is read: who is slow slows the stream.
+        let (send, pieces) = sync_channel(1);
+        std::thread::spawn(move || {
+            let mut input = open();
+            loop {
+                let piece = read(&mut input);
+                let ended = piece.as_ref().map_or(true, Vec::is_empty);
+                if send.send(piece).is_err() || ended {
+                    return;
+                }
+            }
+        });
+        Self(pieces)
+    }
+}
+
+impl Input for Piped {
+    fn next(&mut self) -> io::Result<Option<Vec<u8>>> {
+        match self.0.recv_timeout(TICK) {
+            Ok(piece) => piece.map(Some),
+            Err(RecvTimeoutError::Timeout) => Ok(None),
+            Err(RecvTimeoutError::Disconnected) => Ok(Some(Vec::new())),
+        }
+    }
+}
+
+/// Reads once; nothing at the end.
+fn read(input: &mut impl Read) -> io::Result<Vec<u8>> {
+    let mut piece = vec![0; CHUNK];
+    loop {
+        match input.read(&mut piece) {
+            Err(e) if e.kind() == ErrorKind::Interrupted => {}
+            read => {
+                piece.truncate(read?);
+                return Ok(piece);
+            }
+        }
+    }
+}
 
 /// What is known of a stream so far.
 #[derive(Clone, Debug, Default)]
@@ -62,6 +121,9 @@ pub(crate) struct Watching<'a> {
     reader: StreamReader,
     /// What mends the stream; then the copy is what it gives.
     mender: Option<Live>,
+    /// How long nothing has come, since `began`.
+    quiet: Quiet,
+    began: Instant,
     shared: &'a Shared,
 }
 
@@ -73,6 +135,8 @@ impl<'a> Watching<'a> {
             guards: None,
             reader,
             mender: None,
+            quiet: Quiet::default(),
+            began: Instant::now(),
             shared,
         }
     }
@@ -97,23 +161,23 @@ impl<'a> Watching<'a> {
     /// Where `input` cannot be read or `copy` cannot be written.
     pub(crate) fn run(
         mut self,
-        mut input: impl Read,
+        mut input: impl Input,
         mut copy: impl Write,
         told: impl Fn(&[Problem], &[Alarm]),
     ) -> io::Result<()> {
-        let mut chunk = vec![0; CHUNK];
         let (mut named, mut warned) = (0, 0);
         loop {
-            let read = match input.read(&mut chunk) {
-                Err(e) if e.kind() == ErrorKind::Interrupted => continue,
-                read => read?,
-            };
-            let arrived = &chunk[..read];
-            match arrived {
-                [] => self.reader.end(),
-                _ => self.reader.feed(arrived),
+            let came = input.next()?;
+            let ended = came.as_ref().is_some_and(Vec::is_empty);
+            let arrived = came.as_deref().unwrap_or_default();
+            let mut stop = self.silence();
+            if stop.is_none() && came.is_some() {
+                match arrived {
+                    [] => self.reader.end(),
+                    _ => self.reader.feed(arrived),
+                }
+                stop = self.judge(arrived.len() as u64);
             }
-            let stop = self.judge(read as u64);
             let warnings = self.shared.lock().warnings[warned..].to_vec();
             told(&self.reader.problems()[named..], &warnings);
             named = self.reader.problems().len();
@@ -122,17 +186,31 @@ impl<'a> Watching<'a> {
             match &mut self.mender {
                 None => copy.write_all(&arrived[..kept])?,
                 Some(mender) => {
-                    if stop.is_none() && arrived.is_empty() {
+                    if stop.is_none() && ended {
                         mender.finish();
                     }
                     copy.write_all(&mender.take())?;
                 }
             }
             copy.flush()?;
-            if stop.is_some() || arrived.is_empty() {
+            if stop.is_some() || ended {
                 return Ok(());
             }
         }
+    }
+
+    /// Tells the guard for how long nothing has come. Gives the byte of the stream after which it would be aborted.
+    fn silence(&mut self) -> Option<u64> {
+        let silent = self.quiet.since(since(self.began))?;
+        self.tell(&Event::Silence(silent), &mut self.shared.lock())
+    }
+
+    /// Tells the guard what is no part of the stream.
+    fn tell(&mut self, event: &Event<'_>, seen: &mut Seen) -> Option<u64> {
+        let alarm = self.guard.push(event);
+        seen.warnings.extend(self.guard.warnings());
+        seen.alarm = Some(alarm?);
+        Some(seen.bytes)
     }
 
     /// Judges the events that are known now. Gives the byte of the stream after which it would be
@@ -150,6 +228,7 @@ impl<'a> Watching<'a> {
                 (&self.guards, &mut self.guard),
             );
             let event = arrival.event.seen();
+            self.quiet.heard(&event, since(self.began));
             let mut before = Chars(0);
             let chars = match event {
                 Event::Text(Channel::Reasoning, _) => Some(&mut seen.reasoning),
@@ -177,11 +256,7 @@ impl<'a> Watching<'a> {
         }
         // Nothing comes any more: a detector of endings is told.
         if read == 0 && stop.is_none() {
-            if let Some(alarm) = self.guard.push(&Event::Closed) {
-                stop = Some(seen.bytes);
-                seen.alarm = Some(alarm);
-            }
-            seen.warnings.extend(self.guard.warnings());
+            stop = self.tell(&Event::Closed, &mut seen);
         }
         follow(
             &self.reader,
@@ -230,6 +305,11 @@ impl<'a> Watching<'a> {
     }
 }
 
+/// Milliseconds.
+fn since(began: Instant) -> u64 {
+    u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX)
+}
+
 /// Another model than before is watched by a guard of its own, a fresh one.
 fn follow(
     reader: &StreamReader,
@@ -269,6 +349,12 @@ mod tests {
             self.bytes = later;
             buffer[..now.len()].copy_from_slice(now);
             Ok(now.len())
+        }
+    }
+
+    impl Input for Pipe<'_> {
+        fn next(&mut self) -> io::Result<Option<Vec<u8>>> {
+            read(self).map(Some)
         }
     }
 

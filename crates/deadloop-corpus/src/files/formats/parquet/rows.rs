@@ -171,7 +171,7 @@ fn put(wire: &mut Wire, name: &str, text: &str) -> Result<(), Fault> {
 }
 
 fn json(name: &str, text: &str) -> Result<Value, Fault> {
-    serde_json::from_str(text).map_err(|e| Fault::json(&e, text).inside(&format!("`{name}`")))
+    crate::transcript::wire::value(text).map_err(|fault| fault.inside(&format!("`{name}`")))
 }
 
 fn rest(wire: &mut Wire, value: Value) -> Result<(), Fault> {

@@ -21,9 +21,68 @@ pub(crate) const ENTRY: Family = Family {
         let named = object.get("event_type").is_some_and(Value::is_string);
         named && object.contains_key("payload")
     },
+    check: Some(check),
     read,
     quick: None,
 };
+
+/// The schema of the document: `event_type: str, agent_source: str, timestamp: str, payload`.
+fn check(object: &Object) -> Result<(), Fault> {
+    for name in ["event_type", "agent_source"] {
+        match object.get(name) {
+            Some(Value::String(text)) if !text.trim().is_empty() => {}
+            Some(Value::String(_)) => {
+                return Err(Fault::new(format!("`{name}` is empty"), "a name"));
+            }
+            Some(other) => return Err(take::wrong(name, other, "a name")),
+            None => return Err(take::missing(name, "a name")),
+        }
+    }
+    let time = "a time as ISO 8601, or a number of seconds or milliseconds since 1970";
+    match object.get("timestamp") {
+        Some(at) if millis(at).is_some() => {}
+        Some(at) => return Err(Fault::new(format!("`timestamp` is {at}"), time)),
+        None => return Err(take::missing("timestamp", time)),
+    }
+    match object.get("payload") {
+        Some(Value::Object(_) | Value::String(_) | Value::Array(_)) => Ok(()),
+        Some(other) => Err(take::wrong("payload", other, "an object or a text")),
+        None => Err(take::missing("payload", "an object or a text")),
+    }
+}
+
+/// Takes the marks of a replay (`is_replay`, `is_realtime`, `phase`; in the event, its payload or the `metadata` of
+/// either) off an event. Whether they say that it was sent before: the document sends history again once a client
+/// comes back, and then goes on live.
+pub(crate) fn is_replay(object: &mut Object) -> bool {
+    let mut replay = marked(object);
+    if let Some(Value::Object(payload)) = object.get_mut("payload") {
+        replay |= marked(payload);
+    }
+    replay
+}
+
+fn marked(object: &mut Object) -> bool {
+    let mut replay = marks(object);
+    if let Some(Value::Object(metadata)) = object.get_mut("metadata") {
+        replay |= marks(metadata);
+        if metadata.is_empty() {
+            take::any(object, "metadata");
+        }
+    }
+    replay
+}
+
+fn marks(object: &mut Object) -> bool {
+    let says = |name| object.get(name).and_then(Value::as_bool);
+    let (replay, live) = (says("is_replay"), says("is_realtime"));
+    let phase = object.get("phase").and_then(Value::as_str);
+    let phase = phase.map(|phase| phase.to_lowercase().contains("replay"));
+    for name in ["is_replay", "is_realtime", "phase"] {
+        take::any(object, name);
+    }
+    replay.or(live.map(|live| !live)).or(phase).unwrap_or(false)
+}
 
 const TEXTS: [&str; 5] = ["content", "text", "delta", "data", "message"];
 const THINKING: [&str; 3] = ["think", "thought", "reason"];

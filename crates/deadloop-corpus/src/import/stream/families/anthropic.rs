@@ -33,6 +33,7 @@ pub(crate) const ENTRY: Family = Family {
     ],
     tags: true,
     knows: |object| TYPES.contains(&kind(object)) || whole(object),
+    check: None,
     read,
     quick: None,
 };

@@ -26,6 +26,7 @@ pub(crate) const ENTRY: Family = Family {
         let alone = !object.contains_key("type") && !object.contains_key("output");
         choices || (alone && error(object))
     },
+    check: None,
     read,
     quick: Some(quick),
 };

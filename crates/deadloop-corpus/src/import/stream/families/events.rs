@@ -23,6 +23,7 @@ pub(crate) const ENTRY: Family = Family {
     // Whoever writes them has split the text.
     tags: false,
     knows,
+    check: None,
     read: |object| event_of(object).map(|event| Said::of([event])),
     quick: None,
 };

@@ -36,6 +36,8 @@ pub(crate) struct Family {
     pub(crate) tags: bool,
     /// Whether an object is one of its own.
     pub(crate) knows: fn(&Map<String, Value>) -> bool,
+    /// What keeps a recorded object from being what its API says; a live stream is watched all the same.
+    pub(crate) check: Option<fn(&Map<String, Value>) -> Result<(), Fault>>,
     /// What such an object says.
     pub(crate) read: fn(Map<String, Value>) -> Result<Said, Fault>,
     /// What the JSON text of such an object says, in a fraction of the time; none where it is no

@@ -27,6 +27,7 @@ pub(crate) const ENTRY: Family = Family {
         let alone = !others.iter().any(|name| object.contains_key(*name));
         chunk || (alone && error(object))
     },
+    check: None,
     read,
     quick: None,
 };

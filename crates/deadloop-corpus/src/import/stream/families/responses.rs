@@ -26,6 +26,7 @@ pub(crate) const ENTRY: Family = Family {
     ],
     tags: true,
     knows: |object| kind(object).starts_with("response.") || whole(object),
+    check: None,
     read,
     quick: None,
 };

@@ -23,27 +23,29 @@ use serde::Deserialize;
 use sha2::{Digest, Sha256};
 use toml::Spanned;
 
-use super::product::product;
+mod product;
+
+use product::product;
 
 /// The grid where none is named.
-pub(crate) const DEFAULT_GRID: &str = include_str!("grid.toml");
+pub const DEFAULT_GRID: &str = include_str!("grid.toml");
 /// The most variants of one grid.
-pub(super) const MOST: usize = 20_000;
+const MOST: usize = 20_000;
 
 /// A setting of a repairer.
 #[derive(Clone, Debug)]
-pub(crate) struct Variant {
+pub struct Variant {
     /// `tags/lenient`, or the repairer and a hash of the parameters.
-    pub(crate) name: String,
+    pub name: String,
     /// Whether it is a preset, a program or the stream as it is: shown beside what is chosen.
-    pub(crate) shown: bool,
+    pub shown: bool,
     /// What does it.
-    pub(crate) made: Made,
+    pub made: Mending,
 }
 
 /// What mends.
 #[derive(Clone, Debug)]
-pub(crate) enum Made {
+pub enum Mending {
     /// Nothing: the stream as it is, of the kind that the repairer reads.
     Nothing(&'static Repairer),
     /// A repairer of deadloop.
@@ -54,31 +56,31 @@ pub(crate) enum Made {
 
 impl Variant {
     /// The name of the repairer that it stands beside: a program beside that of its streams.
-    pub(crate) fn repairer(&self) -> &str {
+    pub fn repairer(&self) -> &str {
         match &self.made {
-            Made::Nothing(repairer) | Made::Of(repairer, _) => repairer.name,
-            Made::Program(_, stream) => repairer_of(stream).unwrap_or("command"),
+            Mending::Nothing(repairer) | Mending::Of(repairer, _) => repairer.name,
+            Mending::Program(_, stream) => repairer_of(stream).unwrap_or("command"),
         }
     }
 
     /// The parameters that differ from the defaults, as `a=1; b=2`.
-    pub(crate) fn params(&self) -> String {
+    pub fn params(&self) -> String {
         match &self.made {
-            Made::Nothing(_) => String::new(),
-            Made::Program(program, _) => program.command.join(" "),
-            Made::Of(repairer, params) => differing(repairer, params),
+            Mending::Nothing(_) => String::new(),
+            Mending::Program(program, _) => program.command.join(" "),
+            Mending::Of(repairer, params) => differing(repairer, params),
         }
     }
 
     /// The table of a grid that asks for it alone; empty for the stream as it is.
-    pub(crate) fn toml(&self) -> String {
+    pub fn toml(&self) -> String {
         match &self.made {
-            Made::Nothing(_) => String::new(),
-            Made::Program(program, stream) => format!(
+            Mending::Nothing(_) => String::new(),
+            Mending::Program(program, stream) => format!(
                 "[[repairer]]\nname = \"command\"\ncommand = {}\nstream = \"{stream}\"\n",
                 Value::List(program.command.iter().cloned().map(Value::Text).collect())
             ),
-            Made::Of(repairer, params) => {
+            Mending::Of(repairer, params) => {
                 let mut text = format!(
                     "[[repairer]]\nname = \"{}\"\n[repairer.params]\n",
                     repairer.name
@@ -100,7 +102,7 @@ impl Variant {
 }
 
 /// The kind of streams that a repairer reads.
-pub(crate) fn stream_of(repairer: &str) -> &'static str {
+pub fn stream_of(repairer: &str) -> &'static str {
     STREAMS
         .iter()
         .find(|(name, _)| *name == repairer)
@@ -114,7 +116,8 @@ fn repairer_of(stream: &str) -> Option<&'static str> {
         .map(|(name, _)| *name)
 }
 
-const STREAMS: [(&str, &str); 6] = [
+/// What each repairer reads.
+pub const STREAMS: [(&str, &str); 6] = [
     ("think", "think"),
     ("tags", "tags"),
     ("json", "arguments"),
@@ -159,7 +162,7 @@ struct Table {
 ///
 /// # Errors
 /// What is wrong, as `line: what; expected …`.
-pub(crate) fn variants(text: &str) -> Result<(Vec<Variant>, usize), String> {
+pub fn variants(text: &str) -> Result<(Vec<Variant>, usize), String> {
     let wire: Wire = toml::from_str(text).map_err(|e| {
         let at = e.span().map_or(0, |span| span.start);
         format!("{}: {}", line(text, at), e.message())
@@ -186,7 +189,7 @@ pub(crate) fn variants(text: &str) -> Result<(Vec<Variant>, usize), String> {
     let idle = idle.map(|repairer| Variant {
         name: format!("{}/none", repairer.name),
         shown: true,
-        made: Made::Nothing(repairer),
+        made: Mending::Nothing(repairer),
     });
     let mut all: Vec<Variant> = idle.collect();
     let mut known = BTreeSet::new();
@@ -207,7 +210,7 @@ fn line(text: &str, at: usize) -> usize {
 }
 
 /// Where in the grid something is wrong, and what.
-pub(super) type Wrong = (Option<usize>, String);
+type Wrong = (Option<usize>, String);
 
 fn of_table(table: &Table) -> Result<(Vec<Variant>, usize), Wrong> {
     let name = table.name.get_ref().as_str();
@@ -222,6 +225,10 @@ fn of_table(table: &Table) -> Result<(Vec<Variant>, usize), Wrong> {
             format!("no repairer {name:?}; expected one of: {known}, command"),
         ));
     };
+    if !table.command.is_empty() || table.stream.is_some() || table.timeout_ms.is_some() {
+        let what = "command, stream and timeout_ms are a program's; expected them beside name = \"command\"";
+        return Err((None, what.into()));
+    }
     let mut variants = Vec::new();
     if table.presets {
         for preset in repairer.presets().map_err(|e| (None, e))? {
@@ -229,7 +236,7 @@ fn of_table(table: &Table) -> Result<(Vec<Variant>, usize), Wrong> {
             variants.push(Variant {
                 name: format!("{name}/{}", preset.name),
                 shown: true,
-                made: Made::Of(repairer, params),
+                made: Mending::Of(repairer, params),
             });
         }
         if table.params.is_empty() && table.preset.is_none() {
@@ -244,7 +251,7 @@ fn of_table(table: &Table) -> Result<(Vec<Variant>, usize), Wrong> {
         variants.push(Variant {
             name: format!("{name}/{}", table.preset.as_deref().unwrap_or("defaults")),
             shown: true,
-            made: Made::Of(repairer, base),
+            made: Mending::Of(repairer, base),
         });
         return Ok((variants, 0));
     }
@@ -252,7 +259,7 @@ fn of_table(table: &Table) -> Result<(Vec<Variant>, usize), Wrong> {
     let named = swept.into_iter().map(|params| Variant {
         name: format!("{name}/{}", short(repairer, &params)),
         shown: false,
-        made: Made::Of(repairer, params),
+        made: Mending::Of(repairer, params),
     });
     variants.extend(named);
     Ok((variants, refused))
@@ -290,7 +297,7 @@ fn program(table: &Table) -> Result<Variant, Wrong> {
     Ok(Variant {
         name: format!("command/{stem}"),
         shown: true,
-        made: Made::Program(
+        made: Mending::Program(
             Program {
                 command: table.command.clone(),
                 params: Value::Table(params),
@@ -331,12 +338,12 @@ mod tests {
     #[test]
     fn a_variant_is_read_again_from_its_table() {
         for variant in variants(DEFAULT_GRID).unwrap().0 {
-            if let Made::Of(_, params) = &variant.made {
+            if let Mending::Of(_, params) = &variant.made {
                 let toml = variant.toml();
                 let again = variants_of(&toml);
                 let same = again
                     .iter()
-                    .any(|v| matches!(&v.made, Made::Of(_, p) if p == params));
+                    .any(|v| matches!(&v.made, Mending::Of(_, p) if p == params));
                 assert!(same, "{toml}");
             }
         }

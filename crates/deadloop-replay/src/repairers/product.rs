@@ -6,7 +6,7 @@ use deadloop_detect::repair::Repairer;
 use deadloop_detect::{Domain, Param, Params, Value};
 use toml::Spanned;
 
-use super::variants::{MOST, Wrong};
+use super::{MOST, Wrong};
 
 /// Every combination of the values; the impossible ones are counted.
 pub(super) fn product(
@@ -77,6 +77,9 @@ fn values(param: &Param, item: &toml::Value) -> Result<Vec<Value>, String> {
             if !matches!(param.domain, Domain::Free)
                 && (!param.domain.is_list() || items.iter().any(toml::Value::is_array)) =>
         {
+            if items.is_empty() {
+                return Err("no value; expected one and more".into());
+            }
             items.iter().map(read).collect()
         }
         single => Ok(vec![read(single)?]),

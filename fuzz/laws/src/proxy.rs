@@ -1,0 +1,153 @@
+//! What stands between clients and servers: `what, pieces, the bytes`. Bits of the first byte: judge a stream or read
+//! messages; requests or responses, server-sent events or JSON lines.
+
+use std::io::{ErrorKind, Read};
+use std::sync::LazyLock;
+
+use deadloop_corpus::{StreamFormat, ThinkRules};
+use deadloop_detect::{Alarm, Guards, RECOMMENDED, Settings};
+use deadloop_proxy::ProxyOptions;
+use deadloop_proxy::parts::{Message, judged, messages};
+
+use crate::text::text;
+
+static OPTIONS: LazyLock<ProxyOptions> = LazyLock::new(|| {
+    let settings = Settings::parse(RECOMMENDED).expect("settings");
+    ProxyOptions {
+        upstream: "http://127.0.0.1:1".parse().expect("an address"),
+        guards: Guards::new(&settings).expect("guards"),
+        think: ThinkRules::default(),
+        most: 1,
+        tell: Box::new(|_, _| ()),
+    }
+});
+
+/// The laws of the proxy's reading.
+pub fn proxy(data: &[u8]) {
+    let [what, size, rest @ ..] = data else {
+        return;
+    };
+    let size = usize::from(*size).max(1);
+    let second = what & 2 != 0;
+    if what & 1 == 0 {
+        hostile(rest, second, size);
+        framed(rest, size);
+    } else {
+        let format = if second {
+            StreamFormat::Jsonl
+        } else {
+            StreamFormat::Sse
+        };
+        stream(text(rest).as_bytes(), format, size);
+    }
+}
+
+/// Gives so many bytes a read, and times out before each.
+struct Slow<'a> {
+    bytes: &'a [u8],
+    size: usize,
+    ready: bool,
+}
+
+impl Read for Slow<'_> {
+    fn read(&mut self, into: &mut [u8]) -> std::io::Result<usize> {
+        self.ready = !self.ready;
+        if !self.ready {
+            return Err(ErrorKind::WouldBlock.into());
+        }
+        let n = self.size.min(into.len()).min(self.bytes.len());
+        let (now, later) = self.bytes.split_at(n);
+        into[..n].copy_from_slice(now);
+        self.bytes = later;
+        Ok(n)
+    }
+}
+
+/// Any bytes are read the same however they come, nothing is made up, and what is of one connection does not go on.
+fn hostile(bytes: &[u8], requests: bool, size: usize) {
+    let whole = messages(bytes, requests);
+    let slow = Slow {
+        bytes,
+        size,
+        ready: true,
+    };
+    assert_eq!(messages(slow, requests), whole);
+    let read: usize = whole.iter().map(|message| message.body.len()).sum();
+    assert!(read <= bytes.len());
+    for message in &whole {
+        let passed = String::from_utf8_lossy(&message.passed);
+        for line in passed.split_terminator("\r\n") {
+            let (name, value) = line.split_once(": ").expect("a header");
+            assert!(
+                !name.is_empty() && !value.contains(['\r', '\n']),
+                "{line:?}"
+            );
+            assert!(
+                !["connection", "transfer-encoding", "te"].contains(&name),
+                "{line:?}"
+            );
+        }
+    }
+}
+
+/// A body comes back whole from each way to frame it.
+fn framed(body: &[u8], size: usize) {
+    let chunks = body.chunks(size).flat_map(|chunk| {
+        let head = format!("{:x};x=y\r\n", chunk.len()).into_bytes();
+        [head, chunk.to_vec(), b"\r\n".to_vec()].concat()
+    });
+    let chunks: Vec<u8> = chunks.collect();
+    let length = format!("Content-Length: {}\r\n\r\n", body.len());
+    let bodies = [
+        [
+            "Transfer-Encoding: chunked\r\n\r\n".as_bytes(),
+            &chunks,
+            b"0\r\nx: y\r\n\r\n",
+        ]
+        .concat(),
+        [length.as_bytes(), body].concat(),
+        [b"\r\n", body].concat(),
+    ];
+    for rest in bodies {
+        let all = [b"HTTP/1.1 200 OK\r\n", &rest[..]].concat();
+        let slow = Slow {
+            bytes: &all,
+            size,
+            ready: true,
+        };
+        let expected = Message {
+            start: ("200".into(), "OK".into()),
+            body: body.to_vec(),
+            whole: true,
+            passed: Vec::new(),
+        };
+        let read = messages(slow, false);
+        let [first, ..] = &read[..] else {
+            panic!("nothing was read");
+        };
+        let passed = first.passed.clone();
+        assert_eq!(*first, Message { passed, ..expected });
+    }
+}
+
+/// Without an alarm every byte passes; with one the same alarm ends it at the same place however it came.
+fn stream(bytes: &[u8], format: StreamFormat, size: usize) {
+    let (whole, alarm) = judged(&OPTIONS, format, [bytes]);
+    let (pieces, same) = judged(&OPTIONS, format, bytes.chunks(size));
+    let told = |alarm: &Option<Alarm>| alarm.as_ref().map(Alarm::log_line);
+    assert_eq!(told(&alarm), told(&same));
+    if alarm.is_none() {
+        assert_eq!((whole.as_slice(), pieces.as_slice()), (bytes, bytes));
+        return;
+    }
+    // The blank line that ends the last event may come with it or with the ending.
+    let solid = |bytes: &[u8]| -> Vec<u8> {
+        let solid = bytes.iter().filter(|byte| !byte.is_ascii_whitespace());
+        solid.copied().collect()
+    };
+    assert_eq!(
+        String::from_utf8_lossy(&solid(&whole)),
+        String::from_utf8_lossy(&solid(&pieces))
+    );
+    assert!(whole.ends_with(b"\n"), "an ending ends a line");
+}
