@@ -53,7 +53,7 @@ pub use redact::{LONGEST as LONGEST_WORD, RedactBy, Redactor};
 pub use select::{Draw, Drawn, ModelGlob, Sample, Selection, field, fields, parse_where};
 pub use shard::Shard;
 pub use splits::strays;
-pub use stream::{Arrival, StreamFormat, StreamReader};
+pub use stream::{Arrival, Ending, StreamFormat, StreamReader};
 pub use think::{
     Blocks, ModelThink, Side, Tags, ThinkOptions, ThinkRules, ThinkSplitter, split_think,
     strip_think_tags,

@@ -1,13 +1,9 @@
 //! [`Judge`]: the bytes of one response through its guard, and the byte after which it is ended.
 
-use deadloop_corpus::{StreamFormat, StreamReader};
+use deadloop_corpus::{Ending, StreamFormat, StreamReader};
 use deadloop_detect::{Alarm, Guard};
 
 use crate::Options;
-use crate::ending::Ending;
-
-/// The longest line whose fields an ending repeats, in bytes: the chunk of a stream is far shorter.
-const LONGEST: usize = 64 << 10;
 
 /// One response under watch.
 pub(crate) struct Judge<'a> {
@@ -17,7 +13,7 @@ pub(crate) struct Judge<'a> {
     model: String,
     /// Bytes of the response so far.
     bytes: u64,
-    lines: Lines,
+    ending: Ending,
 }
 
 /// What became of the bytes that have just arrived.
@@ -41,7 +37,7 @@ impl<'a> Judge<'a> {
             options,
             model,
             bytes: 0,
-            lines: Lines::default(),
+            ending: Ending::default(),
         }
     }
 
@@ -73,13 +69,10 @@ impl<'a> Judge<'a> {
             };
             let sse = self.reader.format() == Some(StreamFormat::Sse);
             let kept = kept + if sse { blank } else { 0 };
-            self.lines.take(&arrived[..kept]);
-            let ending = Ending::of(&self.lines.first, &self.lines.last, sse);
-            let mut bytes = self.lines.gap(sse).to_vec();
-            bytes.extend(ending.bytes());
-            return Verdict::Stop(kept, bytes, Box::new(alarm));
+            self.ending.saw(&arrived[..kept]);
+            return Verdict::Stop(kept, self.ending.bytes(), Box::new(alarm));
         }
-        self.lines.take(arrived);
+        self.ending.saw(arrived);
         Verdict::Pass
     }
 
@@ -88,53 +81,6 @@ impl<'a> Judge<'a> {
         if let Some(named) = self.reader.model().filter(|named| *named != self.model) {
             self.model = named.to_owned();
             self.guard = self.options.guards.guard(&self.model);
-        }
-    }
-}
-
-/// The first and the last line with an object, for what an ending has to repeat.
-#[derive(Default)]
-struct Lines {
-    first: Vec<u8>,
-    last: Vec<u8>,
-    now: Vec<u8>,
-    /// Whether the bytes end with a blank line.
-    blank: bool,
-}
-
-impl Lines {
-    fn take(&mut self, bytes: &[u8]) {
-        for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
-            if self.now.len() + piece.len() <= LONGEST {
-                self.now.extend_from_slice(piece);
-            }
-            if !piece.ends_with(b"\n") {
-                continue;
-            }
-            let line = self.now.trim_ascii();
-            self.blank = line.is_empty();
-            let object = line
-                .strip_prefix(b"data:")
-                .unwrap_or(line)
-                .trim_ascii_start();
-            if object.starts_with(b"{") {
-                self.last.clear();
-                self.last.extend_from_slice(object);
-                if self.first.is_empty() {
-                    self.first.clone_from(&self.last);
-                }
-            }
-            self.now.clear();
-        }
-    }
-
-    /// What lies between the bytes that were passed on and the next event.
-    fn gap(&self, sse: bool) -> &'static [u8] {
-        match (self.now.is_empty(), self.blank || !sse) {
-            (true, true) => b"",
-            (true, false) => b"\n",
-            (false, _) if sse => b"\n\n",
-            (false, _) => b"\n",
         }
     }
 }

@@ -6,6 +6,7 @@
 //! | a record held against its label | [`judge`], [`Outcome`] |
 //! | the only state: counts that add | [`Tally`], [`Count`] |
 //! | a tally for every cell of a block, without a loop over cells | [`tallies`], [`Sheet`] |
+//! | the same from sums of many machines | [`Boxes`] |
 //! | the numbers, and what they mean | [`measure`], [`Scores`] |
 //! | how sure they are | [`wilson`], [`clopper_pearson`], [`poisson`], [`bootstrap()`] |
 //! | which setting to take, and whether to | [`choose()`], [`Advice`], [`front`] |
@@ -22,6 +23,7 @@
 
 mod agreement;
 mod bootstrap;
+mod boxes;
 pub mod budget;
 mod calibrate;
 mod cases;
@@ -55,6 +57,7 @@ mod timeline;
 mod verdict;
 
 pub use agreement::{Agreement, Onsets, Overlaps, agreement, alpha};
+pub use boxes::{BoxKey, BoxPlace, BoxSum, Boxes};
 pub use bootstrap::{Intervals, Method, bootstrap};
 pub use calibrate::{Calibration, Supported, calibrate};
 pub use cases::{Case, Names, units};

@@ -439,6 +439,10 @@ pub(crate) struct Output {
     #[arg(long, value_name = "I/N")]
     #[serde(skip)]
     pub(crate) shard: Option<Shard>,
+    /// Lines that an engine made with Plan.records of the Python package, in place of replaying the shard
+    #[arg(long, value_name = "FILE", requires = "shard")]
+    #[serde(skip)]
+    pub(crate) records: Option<PathBuf>,
     /// What is merged, where it is no corpus that is read
     #[arg(skip)]
     #[serde(skip)]
