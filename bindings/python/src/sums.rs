@@ -26,11 +26,13 @@ fn written((lo, hi): &(Vec<u16>, Vec<u16>)) -> String {
 
 fn read(text: &str) -> Option<(Vec<u16>, Vec<u16>)> {
     let axes = text.split(',').filter(|axis| !axis.is_empty());
-    let ends = axes.map(|axis| {
+    let (mut los, mut his) = (Vec::new(), Vec::new());
+    for axis in axes {
         let (lo, hi) = axis.split_once('-')?;
-        Some((lo.parse().ok()?, hi.parse().ok()?))
-    });
-    Some(ends.collect::<Option<Vec<_>>>()?.into_iter().unzip())
+        los.push(lo.parse().ok()?);
+        his.push(hi.parse().ok()?);
+    }
+    Some((los, his))
 }
 
 /// The fields of the key, each a column `key0`, `key1`, …
@@ -54,8 +56,7 @@ pub(crate) fn columns<'py>(
     count: usize,
 ) -> PyResult<Bound<'py, PyDict>> {
     let columns = PyDict::new(py);
-    let sums: Vec<(&BoxPlace, &BoxSum)> = boxes.sums().collect();
-    let (places, sums): (Vec<_>, Vec<_>) = sums.into_iter().unzip();
+    let (places, sums): (Vec<&BoxPlace>, Vec<&BoxSum>) = boxes.sums().unzip();
     keys(&columns, &places.iter().map(|p| &p.key).collect::<Vec<_>>(), count)?;
     let blocks: Vec<usize> = places.iter().map(|place| place.block).collect();
     columns.set_item("block", blocks)?;

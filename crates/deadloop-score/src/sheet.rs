@@ -263,11 +263,13 @@ impl LatencySheet {
             .map(|i| Queue::new(&sheet.merged(i)))
             .collect();
         for stroke in &strokes {
-            let (latency, n) = stroke.hit.map_or((f64::INFINITY, 1), |(hit, n)| (hit as f64, n));
+            let (latency, hits) = stroke
+                .hit
+                .map_or((f64::INFINITY, 1), |(hit, n)| (hit as f64, n));
             canvas.rows(stroke.region, |first, n| {
                 queues[first..first + n]
                     .iter_mut()
-                    .for_each(|queue| queue.arrive(latency, n));
+                    .for_each(|queue| queue.arrive(latency, hits));
             });
         }
         Self {

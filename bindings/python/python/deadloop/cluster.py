@@ -24,6 +24,7 @@ from deadloop._deadloop import Plan
 from deadloop._sweep import PathLike, merge, program_named, run
 
 COLUMNS = ("file", "line", "text")
+PACKED = {".zst": "zstd", ".gz": "gzip"}
 
 
 def plan_of(corpus: PathLike, grid: PathLike, by: Iterable[str] = ()) -> Plan:
@@ -39,15 +40,16 @@ def plan_of(corpus: PathLike, grid: PathLike, by: Iterable[str] = ()) -> Plan:
 
 
 def rows(corpus: PathLike) -> Any:
-    """The lines of a corpus of `*.jsonl` files as a table: how one is written as Parquet, for a test or a cluster."""
+    """The lines of a corpus of JSON lines (packed or not) as a table: how one becomes Parquet, for a test or a cluster."""
     import pyarrow as pa
 
     found: list[tuple[int, int, bytes]] = []
     names = sorted((Path(corpus) / "transcripts").iterdir())
     for number, path in enumerate(names):
-        if path.suffix != ".jsonl":
-            raise ValueError(f"{path}: expected *.jsonl; unpack it first")
-        lines = path.read_bytes().split(b"\n")
+        if ".jsonl" not in path.suffixes:
+            raise ValueError(f"{path}: expected JSON lines; a corpus in Parquet has its own rows")
+        with pa.input_stream(str(path), compression=PACKED.get(path.suffix)) as stream:
+            lines = stream.read().split(b"\n")
         found.extend((number, i, line) for i, line in enumerate(lines, 1) if line.strip())
     files, places, texts = zip(*found, strict=True) if found else ((), (), ())
     return pa.table({"file": pa.array(files, pa.int64()), "line": pa.array(places, pa.int64()), "text": texts})

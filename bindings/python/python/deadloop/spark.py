@@ -40,7 +40,7 @@ def partial(df: Any, plan: Plan, by: list[str]) -> Any:
     sums = {name: "sum" for name in names if name not in key}
     added = parts.groupBy(*[f"`{name}`" for name in key]).agg({f"`{name}`": how for name, how in sums.items()})
     table = added.toArrow()
-    return table.rename_columns([name.removeprefix("sum(").rstrip(")") for name in table.column_names])
+    return table.rename_columns([name.removeprefix("sum(").removesuffix(")").strip("`") for name in table.column_names])
 
 
 def tasks(session: Any) -> Map:
