@@ -36,11 +36,7 @@ fn read(text: &str) -> Option<(Vec<u16>, Vec<u16>)> {
 }
 
 /// The fields of the key, each a column `key0`, `key1`, …
-fn keys<'py>(
-    columns: &Bound<'py, PyDict>,
-    rows: &[&BoxKey],
-    count: usize,
-) -> PyResult<()> {
+fn keys<'py>(columns: &Bound<'py, PyDict>, rows: &[&BoxKey], count: usize) -> PyResult<()> {
     for i in 0..count {
         let column = rows.iter().map(|key| key.get(i).cloned().flatten());
         let column = PyList::new(columns.py(), column.collect::<Vec<_>>())?;
@@ -57,10 +53,16 @@ pub(crate) fn columns<'py>(
 ) -> PyResult<Bound<'py, PyDict>> {
     let columns = PyDict::new(py);
     let (places, sums): (Vec<&BoxPlace>, Vec<&BoxSum>) = boxes.sums().unzip();
-    keys(&columns, &places.iter().map(|p| &p.key).collect::<Vec<_>>(), count)?;
+    keys(
+        &columns,
+        &places.iter().map(|p| &p.key).collect::<Vec<_>>(),
+        count,
+    )?;
     let blocks: Vec<usize> = places.iter().map(|place| place.block).collect();
     columns.set_item("block", blocks)?;
-    let regions = places.iter().map(|place| place.region.as_ref().map(written));
+    let regions = places
+        .iter()
+        .map(|place| place.region.as_ref().map(written));
     columns.set_item("box", regions.collect::<Vec<_>>())?;
     let latencies: Vec<Option<u64>> = places.iter().map(|place| place.latency).collect();
     columns.set_item("latency", latencies)?;
@@ -77,9 +79,13 @@ fn column<'py, T>(columns: &Bound<'py, PyDict>, name: &str) -> PyResult<Vec<T>>
 where
     T: for<'a> FromPyObjectOwned<'a>,
 {
-    let missing = || PyValueError::new_err(format!("no column {name}; expected what partial gives"));
+    let missing =
+        || PyValueError::new_err(format!("no column {name}; expected what partial gives"));
     let found = columns.get_item(name)?.ok_or_else(missing)?;
-    found.try_iter()?.map(|item| item?.extract().map_err(Into::into)).collect()
+    found
+        .try_iter()?
+        .map(|item| item?.extract().map_err(Into::into))
+        .collect()
 }
 
 /// The sums in such columns; rows of one place are added.
@@ -102,7 +108,10 @@ pub(crate) fn boxes(columns: &Bound<'_, PyDict>, count: usize) -> PyResult<Boxes
             tally[count] = values.get(row).copied().unwrap_or(0);
         }
         let place = BoxPlace {
-            key: keys.iter().map(|key| key.get(row).cloned().flatten()).collect(),
+            key: keys
+                .iter()
+                .map(|key| key.get(row).cloned().flatten())
+                .collect(),
             block,
             region: region.transpose()?,
             latency: latencies.get(row).copied().flatten(),
@@ -121,8 +130,9 @@ pub(crate) fn scores<'py>(
     count: usize,
 ) -> PyResult<Bound<'py, PyDict>> {
     let blocks = plan.blocks().iter().enumerate();
-    let painted: Vec<Vec<(&BoxKey, Sheet, LatencySheet)>> =
-        blocks.map(|(i, block)| boxes.painted(i, &block.shape())).collect();
+    let painted: Vec<Vec<(&BoxKey, Sheet, LatencySheet)>> = blocks
+        .map(|(i, block)| boxes.painted(i, &block.shape()))
+        .collect();
     let mut rows = Vec::new();
     let mut settings = Vec::new();
     let mut tallies = Vec::new();
@@ -135,7 +145,10 @@ pub(crate) fn scores<'py>(
             tallies.push(sheet.tally(&place.at));
             let all = latencies.quantiles(&place.at);
             let own = all.iter().flat_map(|q| [q.p50, q.p90, q.p95]);
-            quantiles.iter_mut().zip(own).for_each(|(column, q)| column.push(q));
+            quantiles
+                .iter_mut()
+                .zip(own)
+                .for_each(|(column, q)| column.push(q));
         }
     }
     let columns = PyDict::new(py);

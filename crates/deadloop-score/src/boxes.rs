@@ -149,7 +149,5 @@ struct Sums {
 
 fn inside(lo: &[u16], hi: &[u16], shape: &[usize]) -> bool {
     let fits = |((lo, hi), n): ((&u16, &u16), &usize)| lo < hi && usize::from(*hi) <= *n;
-    lo.len() == shape.len()
-        && hi.len() == shape.len()
-        && lo.iter().zip(hi).zip(shape).all(fits)
+    lo.len() == shape.len() && hi.len() == shape.len() && lo.iter().zip(hi).zip(shape).all(fits)
 }

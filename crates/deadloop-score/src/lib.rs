@@ -57,8 +57,8 @@ mod timeline;
 mod verdict;
 
 pub use agreement::{Agreement, Onsets, Overlaps, agreement, alpha};
-pub use boxes::{BoxKey, BoxPlace, BoxSum, Boxes};
 pub use bootstrap::{Intervals, Method, bootstrap};
+pub use boxes::{BoxKey, BoxPlace, BoxSum, Boxes};
 pub use calibrate::{Calibration, Supported, calibrate};
 pub use cases::{Case, Names, units};
 pub use choose::advice::{Advice, Changed, Level, Price, Ruling, Run, Ship};

@@ -187,11 +187,13 @@ pub(crate) fn summed(
             hit: None,
         });
     }
-    draft.strokes.extend(hits.iter().map(|(region, latency, n)| Stroke {
-        region,
-        changes: 0..0,
-        hit: Some((*latency, *n)),
-    }));
+    draft
+        .strokes
+        .extend(hits.iter().map(|(region, latency, n)| Stroke {
+            region,
+            changes: 0..0,
+            hit: Some((*latency, *n)),
+        }));
     let sheet = draft.paint(shape, &Count::ALL);
     (sheet.clone(), LatencySheet::of(&sheet, draft.strokes))
 }

@@ -28,7 +28,10 @@ fn made(dir: &Path) -> (String, String) {
     file(&inner, "one.jsonl", &(line("a", 40) + &line("b", 3)));
     file(&inner, "two.jsonl", &line("c", 9));
     file(&dir.join("corpus"), "splits.csv", SPLITS);
-    (dir.join("corpus").display().to_string(), file(dir, "grid.toml", GRID))
+    (
+        dir.join("corpus").display().to_string(),
+        file(dir, "grid.toml", GRID),
+    )
 }
 
 /// The first line of a file of records.
@@ -41,14 +44,17 @@ fn head(grid: &str, splits: &str) -> String {
         write!(hex, "{byte:02x}").expect("text grows");
     }
     let sides = json!({ "splits.csv": hex });
-    let head = json!({"deadloop": env!("CARGO_PKG_VERSION"), "plan": plan.fingerprint(), "sides": sides});
+    let head =
+        json!({"deadloop": env!("CARGO_PKG_VERSION"), "plan": plan.fingerprint(), "sides": sides});
     head.to_string() + "\n"
 }
 
 /// The lines of a part of the whole corpus.
 fn lines(dir: &Path, corpus: &str, grid: &str) -> Vec<String> {
     let part = dir.join("part").display().to_string();
-    let run = deadloop(&["sweep", corpus, "--grid", grid, "--shard", "1/1", "--out", &part, "-q"]);
+    let run = deadloop(&[
+        "sweep", corpus, "--grid", grid, "--shard", "1/1", "--out", &part, "-q",
+    ]);
     assert_eq!(code(&run), Some(0), "{}", stderr(&run));
     let packed = std::fs::read(dir.join("part/records.jsonl.zst")).expect("a part");
     let text = zstd::decode_all(packed.as_slice()).expect("it is packed");
@@ -65,7 +71,17 @@ fn lines_of_an_engine_make_the_part_that_a_replay_makes() {
     let records = file(dir, "records.jsonl", &text);
     let other = dir.join("other").display().to_string();
     let run = deadloop(&[
-        "sweep", &corpus, "--grid", &grid, "--shard", "1/1", "--records", &records, "--out", &other, "-q",
+        "sweep",
+        &corpus,
+        "--grid",
+        &grid,
+        "--shard",
+        "1/1",
+        "--records",
+        &records,
+        "--out",
+        &other,
+        "-q",
     ]);
     assert_eq!(code(&run), Some(0), "{}", stderr(&run));
     for name in ["part.json", "records.jsonl.zst", "names.jsonl.zst"] {
@@ -85,20 +101,56 @@ fn lines_of_something_else_are_refused() {
     let turned: String = lines.iter().rev().cloned().collect();
     let cases = [
         (String::new(), "it is empty", &[][..]),
-        (head(&GRID.replace('9', "8"), SPLITS), "made for another grid", &[]),
-        (head(GRID, "transcript,split\n"), "made with other labels", &[]),
-        (good.replace("\"deadloop\":\"", "\"deadloop\":\"9"), "install one version", &[]),
+        (
+            head(&GRID.replace('9', "8"), SPLITS),
+            "made for another grid",
+            &[],
+        ),
+        (
+            head(GRID, "transcript,split\n"),
+            "made with other labels",
+            &[],
+        ),
+        (
+            good.replace("\"deadloop\":\"", "\"deadloop\":\"9"),
+            "install one version",
+            &[],
+        ),
         (good.clone() + &turned, "out of its order", &[]),
-        (good.clone() + &lines[0] + &lines[0], "out of its order, or twice", &[]),
-        (good.clone() + "{\"at\": [0, 1]}\n", "not what a shard writes", &[]),
-        (good.clone() + &lines[0].replace("[0,1]", "[7,1]"), "no file of this shard", &[]),
+        (
+            good.clone() + &lines[0] + &lines[0],
+            "out of its order, or twice",
+            &[],
+        ),
+        (
+            good.clone() + "{\"at\": [0, 1]}\n",
+            "not what a shard writes",
+            &[],
+        ),
+        (
+            good.clone() + &lines[0].replace("[0,1]", "[7,1]"),
+            "no file of this shard",
+            &[],
+        ),
         (good.clone(), "leave out the filters", &["--split", "dev"]),
         (good.clone(), "leave out the filters", &["--chunks", "7"]),
     ];
     for (i, (text, said, more)) in cases.iter().enumerate() {
         let records = file(dir, "records.jsonl", text);
         let out = dir.join(format!("out-{i}")).display().to_string();
-        let command = ["sweep", &corpus, "--grid", &grid, "--shard", "1/1", "--out", &out, "-q", "--records", &records];
+        let command = [
+            "sweep",
+            &corpus,
+            "--grid",
+            &grid,
+            "--shard",
+            "1/1",
+            "--out",
+            &out,
+            "-q",
+            "--records",
+            &records,
+        ];
         let run = deadloop(&[&command, *more].concat());
         assert_eq!(code(&run), Some(2), "{said}: {}", stderr(&run));
         assert!(stderr(&run).contains(said), "{said}: {}", stderr(&run));

@@ -41,7 +41,15 @@ fn a_token_is_as_long_as_the_recordings_say() {
     let lines = line("a", "m", events) + &line("b", "other", other);
     let corpus = file(dir.path(), "counted.jsonl", &lines);
     let export = |more: &[&str]| {
-        let all = ["export", "vllm", "--to", "vllm", "--chars-per-token", "recorded", "--json"];
+        let all = [
+            "export",
+            "vllm",
+            "--to",
+            "vllm",
+            "--chars-per-token",
+            "recorded",
+            "--json",
+        ];
         deadloop(&[&all, more].concat())
     };
     let said = |more: &[&str]| -> Value {
@@ -51,12 +59,25 @@ fn a_token_is_as_long_as_the_recordings_say() {
     };
     let own = said(&["--corpus", &corpus, "--for", "m"]);
     assert_eq!(own["chars_per_token"], 1.5);
-    assert!(own["config"].as_str().is_some_and(|c| c.contains("\"max_pattern_size\": 342")), "{own}");
+    assert!(
+        own["config"]
+            .as_str()
+            .is_some_and(|c| c.contains("\"max_pattern_size\": 342")),
+        "{own}"
+    );
     assert_eq!(said(&["--corpus", &corpus])["chars_per_token"], 1.4);
     assert_eq!(code(&export(&[])), Some(2));
-    let none = file(dir.path(), "none.jsonl", "{\"id\":\"a\",\"model\":\"m\",\"text\":\"x\"}\n");
+    let none = file(
+        dir.path(),
+        "none.jsonl",
+        "{\"id\":\"a\",\"model\":\"m\",\"text\":\"x\"}\n",
+    );
     let refused = export(&["--corpus", &none]);
-    assert!(stderr(&refused).contains("has `tokens`"), "{}", stderr(&refused));
+    assert!(
+        stderr(&refused).contains("has `tokens`"),
+        "{}",
+        stderr(&refused)
+    );
 }
 
 #[test]

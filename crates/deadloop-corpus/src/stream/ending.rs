@@ -96,7 +96,10 @@ impl Ending {
 
     /// What ends the line and the event that are open.
     fn gap(&self) -> &'static str {
-        match (self.line.is_empty() && !self.long, self.fields && !self.blank) {
+        match (
+            self.line.is_empty() && !self.long,
+            self.fields && !self.blank,
+        ) {
             (true, false) => "",
             (true, true) => "\n",
             (false, false) => "\n",
@@ -250,7 +253,10 @@ mod tests {
         let event = "data: {\"choices\": [{\"index\": 2, \"delta\": {}}], \"usage\": null}";
         let end = "data: {\"choices\":[{\"index\":2,\"delta\":{},\"finish_reason\":\"length\"}]}\n\ndata: [DONE]\n\n";
         for (passed, gap) in [("\n\n", ""), ("\r\n\r\n", ""), ("\n", "\n"), ("\r\n", "\n")] {
-            assert_eq!(ending((event.to_owned() + passed).as_bytes(), 4), gap.to_owned() + end);
+            assert_eq!(
+                ending((event.to_owned() + passed).as_bytes(), 4),
+                gap.to_owned() + end
+            );
         }
         let line = "{\"model\":\"m\",\"message\":{\"role\":\"assistant\",\"content\":\"x\"},\"done\":false}\n";
         assert_eq!(

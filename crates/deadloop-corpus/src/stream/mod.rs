@@ -27,8 +27,8 @@ mod objects;
 pub(crate) mod said;
 mod text;
 
-pub(crate) use frames::{Framed, Frames, object};
 pub use ending::Ending;
+pub(crate) use frames::{Framed, Frames, object};
 use objects::Objects;
 use text::Text;
 

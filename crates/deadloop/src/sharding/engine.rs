@@ -97,7 +97,10 @@ fn fits(head: &Head, plan: &Plan, corpus: &Path) -> Result<(), String> {
 fn sides(corpus: &Path) -> BTreeMap<String, String> {
     let side = |name: &&str| {
         let bytes = read_file(&corpus.join(name)).ok()?;
-        let hex = Sha256::digest(bytes).iter().map(|b| format!("{b:02x}")).collect();
+        let hex = Sha256::digest(bytes)
+            .iter()
+            .map(|b| format!("{b:02x}"))
+            .collect();
         Some(((*name).to_owned(), hex))
     };
     SIDES.iter().filter_map(side).collect()
