@@ -58,7 +58,7 @@ def test_sums_by_box_are_the_scores(whole: tuple[Path, Path], by: list[str]) -> 
     assert sum(part.num_rows for part in parts) < len(lines)
     own = polars.from_arrow(plan.scores(parts))
     scores = deadloop.read_scores(whole[1]).filter(polars.col("unit") == "chars")
-    scores = scores.filter((polars.col("model") == "*") == (not by)).filter(polars.col("setting").is_in(own["setting"]))
+    scores = scores.filter((polars.col("model") == "*") == (not by)).filter(polars.col("setting").is_in(own["setting"].implode()))
     key = ["setting"] + ["model"] * len(by)
     own = own.rename({"by.model": "model"}) if by else own
     names = [name for name in own.columns if name in scores.columns and name not in key]
