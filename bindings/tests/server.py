@@ -3,7 +3,7 @@
     python3 server.py            # prints its address, serves until its standard input ends
 
 The model of a request says what its response is: `loop-reasoning` and `loop-answer` begin with prose and then
-say one sentence again and again, `prose` says prose and ends. `GET /last` waits until the response that was
+say one sentence again and again, `prose` says prose and ends, `dies` goes in the middle of it. `GET /last` waits until the response that was
 begun last is over, and tells how many chunks of it were sent, and whether its client had gone before its end.
 """
 
@@ -20,6 +20,8 @@ from pathlib import Path
 CHUNKS = 2001
 # Between two chunks, in seconds: a model is not faster, and a client that goes is noticed.
 PACE = 0.005
+# Chunks after which the server of the model `dies` has gone.
+DIES = 30
 SENTENCE = "Wait, let me check the roads once more. "
 PROSE = (Path(__file__).parent / "prose.txt").read_text()
 
@@ -27,7 +29,7 @@ PROSE = (Path(__file__).parent / "prose.txt").read_text()
 def words(model: str) -> list[str]:
     """What a response says, chunk by chunk."""
     prose = PROSE.split(" ")
-    if model.startswith("prose"):
+    if model.startswith(("prose", "dies")):
         return [" ".join(prose[i : i + 4]) + " " for i in range(0, len(prose), 4)]
     start = [word + " " for word in prose[:5]]
     return start + [SENTENCE] * (CHUNKS - len(start))
@@ -159,6 +161,8 @@ class Handler(BaseHTTPRequestHandler):
         self.end_headers()
         try:
             for chunk in chunks:
+                if model.startswith("dies") and last.sent == DIES:
+                    raise OSError
                 self.wfile.write(b"%x\r\n%s\r\n" % (len(chunk), chunk))
                 last.sent += 1
                 time.sleep(PACE)

@@ -4,11 +4,9 @@
 //! |---|---|
 //! | a settings file as guards, with how it splits thinking | [`Guards`] |
 //! | the bytes of a streamed response through a guard | [`Live`] |
-//! | how a response that was cut is ended, so that its client does not wait | `ending` |
 //! | strings of UTF-16 that may be cut inside a char, and positions in them | [`Lane`] |
 //! | an alarm as JSON | [`alarm_json`] |
 
-mod ending;
 mod guards;
 mod live;
 mod utf16;

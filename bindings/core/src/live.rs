@@ -1,10 +1,9 @@
 //! [`Live`]: the bytes of a streamed response through a guard, as they arrive.
 
-use deadloop_corpus::{StreamFormat, StreamReader};
+use deadloop_corpus::{Ending, StreamFormat, StreamReader};
 use deadloop_detect::{Alarm, Guard};
 
 use crate::Guards;
-use crate::ending::Ending;
 
 /// What stands for the model's name where none is known.
 const UNNAMED: &str = "unknown";

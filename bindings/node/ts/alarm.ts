@@ -17,6 +17,8 @@ export interface Alarm {
   readonly detector: string;
   /** Which guard of the list that is, counted from 0. */
   readonly member: number;
+  /** What it does: `stop`, or `refuse` where one tool call is not to be run. */
+  readonly response: string;
   /** `reasoning`, `answer` or `arguments`; of a run `tools` or `turns`. */
   readonly channel: string;
   /** What kind of loop it is: `short-sequence`, `paragraph`, `ordered-list`, … */

@@ -4,6 +4,7 @@
 mod guard;
 mod live;
 mod plan;
+mod sums;
 
 use pyo3::prelude::*;
 

@@ -32,7 +32,8 @@ def test_records_are_what_live_guards_say(prose: str) -> None:
     records = [json.loads(record) for record in plan.records([line(f"t{i}", text) for i, text in enumerate(texts)])]
     alarms = 0
     for text, record in zip(texts, records, strict=True):
-        (decided,) = record["blocks"]
+        (decided,) = record["decided"]
+        assert record["case"]["truth"] is None and "text" not in record
         for i, copies in enumerate(COPIES):
             for j, chars in enumerate(CHARS):
                 toml = f'[[guard]]\ndetector = "periodic"\nparams = {{min_copies = {copies}, min_chars = {chars}}}\n'

@@ -2,14 +2,10 @@
 
 use std::time::Instant;
 
-use deadloop_corpus::{Quiet, StreamFormat, StreamReader};
+use deadloop_corpus::{Ending, Quiet, StreamFormat, StreamReader};
 use deadloop_detect::{Alarm, Event, Guard};
 
 use crate::ProxyOptions;
-use crate::ending::Ending;
-
-/// The longest line whose fields an ending repeats, in bytes: the chunk of a stream is far shorter.
-const LONGEST: usize = 64 << 10;
 
 /// One response under watch.
 pub(crate) struct Judge<'a> {
@@ -19,7 +15,7 @@ pub(crate) struct Judge<'a> {
     model: String,
     /// Bytes of the response so far.
     bytes: u64,
-    lines: Lines,
+    ending: Ending,
     /// How long nothing has come, since `began`.
     quiet: Quiet,
     began: Instant,
@@ -46,7 +42,7 @@ impl<'a> Judge<'a> {
             options,
             model,
             bytes: 0,
-            lines: Lines::default(),
+            ending: Ending::default(),
             quiet: Quiet::default(),
             began: Instant::now(),
         }
@@ -104,18 +100,14 @@ impl<'a> Judge<'a> {
             let sse = self.reader.format() == Some(StreamFormat::Sse);
             return self.stop(kept + if sse { blank } else { 0 }, arrived, alarm);
         }
-        self.lines.take(arrived);
+        self.ending.saw(arrived);
         Verdict::Pass
     }
 
     /// So many of the bytes that arrived go on, then the ending.
     fn stop(&mut self, kept: usize, arrived: &[u8], alarm: Alarm) -> Verdict {
-        let sse = self.reader.format() == Some(StreamFormat::Sse);
-        self.lines.take(&arrived[..kept]);
-        let ending = Ending::of(&self.lines.first, &self.lines.last, sse);
-        let mut bytes = self.lines.gap(sse).to_vec();
-        bytes.extend(ending.bytes());
-        Verdict::Stop(kept, bytes, Box::new(alarm))
+        self.ending.saw(&arrived[..kept]);
+        Verdict::Stop(kept, self.ending.bytes(), Box::new(alarm))
     }
 
     /// Another model than before is watched by a guard of its own, a fresh one.
@@ -123,53 +115,6 @@ impl<'a> Judge<'a> {
         if let Some(named) = self.reader.model().filter(|named| *named != self.model) {
             self.model = named.to_owned();
             self.guard = self.options.guards.guard(&self.model);
-        }
-    }
-}
-
-/// The first and the last line with an object, for what an ending has to repeat.
-#[derive(Default)]
-struct Lines {
-    first: Vec<u8>,
-    last: Vec<u8>,
-    now: Vec<u8>,
-    /// Whether the bytes end with a blank line.
-    blank: bool,
-}
-
-impl Lines {
-    fn take(&mut self, bytes: &[u8]) {
-        for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
-            if self.now.len() + piece.len() <= LONGEST {
-                self.now.extend_from_slice(piece);
-            }
-            if !piece.ends_with(b"\n") {
-                continue;
-            }
-            let line = self.now.trim_ascii();
-            self.blank = line.is_empty();
-            let object = line
-                .strip_prefix(b"data:")
-                .unwrap_or(line)
-                .trim_ascii_start();
-            if object.starts_with(b"{") {
-                self.last.clear();
-                self.last.extend_from_slice(object);
-                if self.first.is_empty() {
-                    self.first.clone_from(&self.last);
-                }
-            }
-            self.now.clear();
-        }
-    }
-
-    /// What lies between the bytes that were passed on and the next event.
-    fn gap(&self, sse: bool) -> &'static [u8] {
-        match (self.now.is_empty(), self.blank || !sse) {
-            (true, true) => b"",
-            (true, false) => b"\n",
-            (false, _) if sse => b"\n\n",
-            (false, _) => b"\n",
         }
     }
 }

@@ -7,7 +7,6 @@
 //! | heads and bodies of HTTP | `http` |
 //! | where requests go | `upstream` |
 //! | bytes of a stream in, the byte at which it would be aborted out | `judge` |
-//! | the events with which a stream ends well-formed | `ending` |
 //! | what `/metrics` says | `metrics` |
 //! | heads, bodies and judging without a connection, for tests and fuzzing | `parts` |
 //!
@@ -15,7 +14,6 @@
 //! buffered beyond what one read gave, so a slow client slows its server down (backpressure of TCP). There is no
 //! TLS here: it is left to what stands before and behind.
 
-mod ending;
 mod exchange;
 mod http;
 mod judge;

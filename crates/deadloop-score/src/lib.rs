@@ -6,6 +6,7 @@
 //! | a record held against its label | [`judge`], [`Outcome`] |
 //! | the only state: counts that add | [`Tally`], [`Count`] |
 //! | a tally for every cell of a block, without a loop over cells | [`tallies`], [`Sheet`] |
+//! | the same from sums of many machines | [`Boxes`] |
 //! | the numbers, and what they mean | [`measure`], [`Scores`] |
 //! | how sure they are | [`wilson`], [`clopper_pearson`], [`poisson`], [`bootstrap()`] |
 //! | which setting to take, and whether to | [`choose()`], [`Advice`], [`front`] |
@@ -94,8 +95,8 @@ pub use repairs::{
 };
 pub use scores::Scores;
 pub use tally::{
-    Count, Evidence, Latencies, LatencySheet, Mismatch, Quantiles, RANKS, Sheet, Tally, Trial,
-    WITHIN, rank, tallies, tallies_and_latencies,
+    BoxKey, BoxPlace, BoxSum, Boxes, Count, Evidence, Latencies, LatencySheet, Mismatch, Quantiles,
+    RANKS, Sheet, Tally, Trial, WITHIN, rank, tallies, tallies_and_latencies,
 };
 pub use truth::{
     Agreement, Case, Class, LABEL_COLUMNS, LabelRow, LabelsFile, Names, Onsets, Overlaps, Span,

@@ -2,6 +2,7 @@
 //! takes stands beside what it does (`commands/`). The help texts are the reference of the program.
 
 use std::num::{NonZeroU64, NonZeroUsize};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::{Args, Parser, ValueEnum};
@@ -187,6 +188,10 @@ pub(crate) struct Output {
     #[arg(long, value_name = "I/N")]
     #[serde(skip)]
     pub(crate) shard: Option<Shard>,
+    /// Lines that an engine made with Plan.records of the Python package, in place of replaying the shard
+    #[arg(long, value_name = "FILE", requires = "shard")]
+    #[serde(skip)]
+    pub(crate) records: Option<PathBuf>,
     /// What is merged, where it is no corpus that is read
     #[arg(skip)]
     #[serde(skip)]

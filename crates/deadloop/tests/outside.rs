@@ -27,6 +27,59 @@ fn an_export_says_what_it_loses_and_measures_it() {
     assert_eq!(measured[0]["wrong"], measured[1]["wrong"]);
 }
 
+/// Events of 6 chars that are 4 tokens; one without a count, and a model of its own, are not among them.
+#[test]
+fn a_token_is_as_long_as_the_recordings_say() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let events = r#"[{"type":"reasoning","text":"think ","tokens":4},{"type":"answer","text":"and so","tokens":4},{"type":"answer","text":" to the end of it"}]"#;
+    let line = |id: &str, model: &str, events: &str| {
+        format!(
+            "{{\"id\":\"{id}\",\"model\":\"{model}\",\"events\":{events},\"labels\":[{{\"class\":\"clean\"}}]}}\n"
+        )
+    };
+    let other = r#"[{"type":"answer","text":"ab","tokens":2}]"#;
+    let lines = line("a", "m", events) + &line("b", "other", other);
+    let corpus = file(dir.path(), "counted.jsonl", &lines);
+    let export = |more: &[&str]| {
+        let all = [
+            "export",
+            "vllm",
+            "--to",
+            "vllm",
+            "--chars-per-token",
+            "recorded",
+            "--json",
+        ];
+        deadloop(&[&all, more].concat())
+    };
+    let said = |more: &[&str]| -> Value {
+        let run = export(more);
+        assert_eq!(code(&run), Some(0), "{}", stderr(&run));
+        serde_json::from_str(&stdout(&run)).expect("--json prints JSON")
+    };
+    let own = said(&["--corpus", &corpus, "--for", "m"]);
+    assert_eq!(own["chars_per_token"], 1.5);
+    assert!(
+        own["config"]
+            .as_str()
+            .is_some_and(|c| c.contains("\"max_pattern_size\": 342")),
+        "{own}"
+    );
+    assert_eq!(said(&["--corpus", &corpus])["chars_per_token"], 1.4);
+    assert_eq!(code(&export(&[])), Some(2));
+    let none = file(
+        dir.path(),
+        "none.jsonl",
+        "{\"id\":\"a\",\"model\":\"m\",\"text\":\"x\"}\n",
+    );
+    let refused = export(&["--corpus", &none]);
+    assert!(
+        stderr(&refused).contains("has `tokens`"),
+        "{}",
+        stderr(&refused)
+    );
+}
+
 #[test]
 fn a_setting_that_an_engine_has_no_word_for_is_refused() {
     let dir = tempfile::tempdir().expect("a temporary folder");

@@ -11,9 +11,10 @@
 | every stream of a client, without a change of its calls | `deadloop.http` |
 | LiteLLM, LangChain, transformers | `deadloop.integrations` |
 | a sweep in shards, and what came of it | `sweep`, `merge`, `read_scores` |
+| a sweep of rows in tables, on any engine | `Plan`, `deadloop.cluster`, `deadloop.spark`, `deadloop.ray` |
 """
 
-from deadloop import http
+from deadloop import cluster, http, ray, spark
 from deadloop._alarm import Alarm, LoopError, Met
 from deadloop._deadloop import Guard, Guards, Live, Plan, __version__
 from deadloop._sweep import merge, read_scores, sweep
@@ -31,9 +32,12 @@ __all__ = [
     "Watch",
     "__version__",
     "awatch",
+    "cluster",
     "http",
     "merge",
+    "ray",
     "read_scores",
+    "spark",
     "sweep",
     "watch",
 ]

@@ -24,6 +24,8 @@ class Alarm:
     """The detector that fired."""
     member: int
     """Which guard of the list that is, counted from 0."""
+    response: str
+    """What it does: `stop`, or `refuse` where one tool call is not to be run."""
     channel: str
     """`reasoning`, `answer` or `arguments`; of a run `tools` or `turns`."""
     kind: str

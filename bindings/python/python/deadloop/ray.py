@@ -1,16 +1,37 @@
-"""A sweep on Ray: `sweep(corpus, out, "--grid", "grid.toml", shards=64)`."""
+"""A sweep on Ray: of rows of a dataset (`sweep`), or of files that the nodes see (`tasks`)."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from deadloop._sweep import PathLike, sweep as sweep_by
+from deadloop import cluster
+from deadloop._deadloop import Plan
+from deadloop._sweep import Map, PathLike, Shard
 
 
-def sweep(corpus: PathLike, out: PathLike, *options: str, shards: int, **more: Any) -> Path:
-    """As `deadloop.sweep`, a task a shard. The nodes see `corpus`, `out` and the program by the same names."""
-    import ray
+def sweep(ds: Any, plan: Plan, out: PathLike, *options: str, corpus: PathLike, **more: Any) -> Path:
+    """Replays the rows of a Ray dataset (`file, line, text`): the bytes of `deadloop sweep CORPUS`.
 
-    by_ray = lambda shard, numbers: ray.get([ray.remote(shard.__call__).remote(n) for n in numbers])  # noqa: E731
-    return sweep_by(corpus, out, *options, shards=shards, map=by_ray, **more)
+    Leave a CPU free for the readers: a pool of actors of the size of the machine waits for ever. `corpus`: as of
+    `deadloop.cluster.join`.
+    """
+
+    def each(table: Any) -> Any:
+        return cluster.records(plan, table)
+
+    made = ds.select_columns(list(cluster.COLUMNS)).map_batches(each, batch_format="pyarrow")
+    return cluster.join(made.iter_batches(batch_format="pyarrow"), plan, out, *options, corpus=corpus, **more)
+
+
+def tasks() -> Map:
+    """For `deadloop.sweep(..., map=tasks())`: a task a shard; corpus, folder and program by the same names."""
+
+    def by_ray(shard: Shard, numbers: Iterable[int]) -> Iterable[str]:
+        import ray
+
+        made: list[str] = ray.get([ray.remote(shard.__call__).remote(n) for n in numbers])
+        return made
+
+    return by_ray

@@ -25,8 +25,13 @@ impl Splits {
     /// the two columns, is an error.
     pub(crate) fn read(path: &Path) -> Result<Self, CorpusError> {
         let text = read_file(path).map_err(|e| CorpusError::unreadable(path, e))?;
+        Self::parse(&text, path)
+    }
+
+    /// The same from its text; `path` is what errors call it.
+    pub(crate) fn parse(text: &[u8], path: &Path) -> Result<Self, CorpusError> {
         let file = Arc::new(path.to_path_buf());
-        let mut rows = csv_rows(&text);
+        let mut rows = csv_rows(text);
         let header = rows.next().map(|row| row.cells).unwrap_or_default();
         let column = |name| header.iter().position(|column| column.trim() == name);
         let (Some(transcript), Some(split)) = (column("transcript"), column("split")) else {

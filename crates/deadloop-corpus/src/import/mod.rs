@@ -45,7 +45,7 @@ use files::{File, Files};
 use formats::{FOREIGN, huggingface};
 pub use losses::{Loss, Losses};
 use reader::{Foreign, Out, Reader};
-pub use stream::{Arrival, Quiet, StreamFormat, StreamReader};
+pub use stream::{Arrival, Ending, Quiet, StreamFormat, StreamReader};
 
 /// What the caller asks for.
 #[derive(Clone, Debug, Default)]

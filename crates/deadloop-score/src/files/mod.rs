@@ -22,6 +22,8 @@ pub(crate) mod formula;
 pub(crate) mod manifest;
 pub(crate) mod openings;
 pub(crate) mod outcomes;
+#[cfg_attr(not(feature = "parquet"), path = "no_parquet.rs")]
+mod parquet;
 mod picked;
 pub(crate) mod regions;
 pub(crate) mod repairs;

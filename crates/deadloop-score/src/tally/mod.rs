@@ -1,12 +1,14 @@
 //! Counts that add: [`Tally`], the only state behind every score, and [`tallies`], which counts all cells of a block at
 //! once, without a loop over cells.
 
+mod boxes;
 mod counts;
 mod evidence;
 mod latency;
 mod paint;
 mod sheet;
 
+pub use boxes::{BoxKey, BoxPlace, BoxSum, Boxes};
 pub use counts::{Count, Tally, WITHIN};
 pub use evidence::{Evidence, Mismatch};
 pub use latency::{Latencies, Quantiles, RANKS, rank};

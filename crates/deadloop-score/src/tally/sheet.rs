@@ -38,8 +38,8 @@ pub struct Sheet {
 struct Stroke<'a> {
     region: &'a Region,
     changes: Range<usize>,
-    /// The latency, where the box is a hit.
-    hit: Option<u64>,
+    /// The latency, where the box is a hit, and how many hits it stands for.
+    hit: Option<(u64, u32)>,
 }
 
 /// Tallies `trials` over the cells of a block. `shape` is the number of values along each axis,
@@ -112,7 +112,7 @@ impl<'a> Draft<'a> {
             self.strokes.push(Stroke {
                 region,
                 changes,
-                hit,
+                hit: hit.map(|latency| (latency, 1)),
             });
         }
     }
@@ -161,6 +161,56 @@ impl<'a> Draft<'a> {
         }
         slots
     }
+}
+
+/// The same from what boxes add up to: what every cell shares, what each box changes, and of each box that is a hit the
+/// latency and how many there were.
+pub(crate) fn summed(
+    shape: &[usize],
+    base: Tally,
+    changes: &[(Region, Tally)],
+    hits: &[(Region, u64, u32)],
+) -> (Sheet, LatencySheet) {
+    let mut draft = Draft {
+        base,
+        ..Draft::default()
+    };
+    for (region, tally) in changes {
+        let from = draft.changes.len();
+        draft.changes.extend(tally.touched());
+        draft.strokes.push(Stroke {
+            region,
+            changes: from..draft.changes.len(),
+            hit: None,
+        });
+    }
+    draft
+        .strokes
+        .extend(hits.iter().map(|(region, latency, n)| Stroke {
+            region,
+            changes: 0..0,
+            hit: Some((*latency, *n)),
+        }));
+    let sheet = draft.paint(shape, &Count::ALL);
+    (sheet.clone(), LatencySheet::of(&sheet, draft.strokes))
+}
+
+/// What one transcript adds: the tally of a setting that never alarms, and of each box that alarms what it changes and,
+/// where it is a hit, the latency. The same sums as [`tallies_and_latencies`] is made from.
+pub(crate) fn changes<'a>(
+    trial: Trial<'a>,
+    options: &JudgeOptions,
+) -> (Tally, Vec<(&'a Region, Tally, Option<u64>)>) {
+    let mut draft = Draft::default();
+    draft.add(trial, options);
+    let change = |stroke: &Stroke<'a>| {
+        let mut tally = Tally::default();
+        for (count, n) in &draft.changes[stroke.changes.clone()] {
+            *tally.slot(*count) += n;
+        }
+        (stroke.region, tally, stroke.hit.map(|(latency, _)| latency))
+    };
+    (draft.base, draft.strokes.iter().map(change).collect())
 }
 
 impl Sheet {
@@ -224,11 +274,13 @@ impl LatencySheet {
             .map(|i| Queue::new(&sheet.merged(i)))
             .collect();
         for stroke in &strokes {
-            let latency = stroke.hit.map_or(f64::INFINITY, |hit| hit as f64);
+            let (latency, hits) = stroke
+                .hit
+                .map_or((f64::INFINITY, 1), |(hit, n)| (hit as f64, n));
             canvas.rows(stroke.region, |first, n| {
                 queues[first..first + n]
                     .iter_mut()
-                    .for_each(|queue| queue.arrive(latency));
+                    .for_each(|queue| queue.arrive(latency, hits));
             });
         }
         Self {
@@ -269,17 +321,19 @@ impl Queue {
         self.next = later.min().unwrap_or(u32::MAX);
     }
 
-    fn arrive(&mut self, latency: f64) {
-        self.arrived += 1;
-        if self.arrived == self.next {
-            self.take(latency);
+    fn arrive(&mut self, latency: f64, n: u32) {
+        let before = self.arrived;
+        self.arrived = before.saturating_add(n);
+        if self.arrived >= self.next {
+            self.take(latency, before);
         }
     }
 
+    /// Of those that have come since there were `before`.
     #[cold]
-    fn take(&mut self, latency: f64) {
+    fn take(&mut self, latency: f64, before: u32) {
         for (rank, found) in self.ranks.iter().zip(&mut self.found) {
-            if *rank == self.arrived {
+            if *rank > before && *rank <= self.arrived {
                 *found = latency;
             }
         }

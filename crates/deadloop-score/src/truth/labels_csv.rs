@@ -29,22 +29,23 @@ impl LabelsFile {
     /// Reads a labels.csv. Every problem of every row is given back; a row with a problem labels
     /// nothing, and its transcript is bad. A file that cannot be read is one problem.
     pub fn read(path: &Path) -> (Self, Vec<Problem>) {
+        match read_file(path) {
+            Ok(text) => Self::parse(&text, path),
+            Err(error) => {
+                let (what, expected) = (error.to_string(), "a readable labels.csv");
+                let problem = Problem::new(Place::whole(path), what, expected);
+                (Self::default(), vec![problem])
+            }
+        }
+    }
+
+    /// The same from its text, for whoever has no file; `path` is what problems call it.
+    pub fn parse(text: &[u8], path: &Path) -> (Self, Vec<Problem>) {
         let file = Arc::new(path.to_path_buf());
         let mut labels = Self::default();
         let mut problems = Vec::new();
-        let place = |line| Place {
-            file: Arc::clone(&file),
-            line,
-        };
-        match read_file(path) {
-            Ok(text) => labels.fill(&text, &place, &mut problems),
-            Err(error) => push(
-                &mut problems,
-                &place(0),
-                error.to_string(),
-                "a readable labels.csv",
-            ),
-        }
+        let place = |line| Place::new(Arc::clone(&file), line);
+        labels.fill(text, &place, &mut problems);
         (labels, problems)
     }
 

@@ -174,7 +174,7 @@ impl Writer {
 /// A file of lines being read, one in memory at a time.
 pub(super) struct Reader {
     path: PathBuf,
-    lines: BufReader<zstd::Decoder<'static, BufReader<File>>>,
+    lines: Box<dyn BufRead>,
     number: u64,
     text: String,
 }
@@ -183,12 +183,28 @@ impl Reader {
     pub(super) fn open(path: &Path) -> Outcome<Self> {
         let opened = File::open(path).and_then(zstd::Decoder::new);
         let packed = opened.map_err(|e| Code::Usage.because(FileError::at(path, e)))?;
-        Ok(Self {
+        Ok(Self::over(path, BufReader::new(packed)))
+    }
+
+    /// The same of a file that is not packed.
+    pub(super) fn plain(path: &Path) -> Outcome<Self> {
+        let file = File::open(path);
+        let file = file.map_err(|e| Code::Usage.because(FileError::at(path, e)))?;
+        Ok(Self::over(path, BufReader::new(file)))
+    }
+
+    fn over(path: &Path, lines: impl BufRead + 'static) -> Self {
+        Self {
             path: path.into(),
-            lines: BufReader::new(packed),
+            lines: Box::new(lines),
             number: 0,
             text: String::new(),
-        })
+        }
+    }
+
+    /// The line that was read last.
+    pub(super) fn text(&self) -> &str {
+        self.text.trim_end()
     }
 
     /// The next line; none at the end.

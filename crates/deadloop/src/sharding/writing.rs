@@ -10,6 +10,7 @@ use deadloop_replay::{Decided, Interrupted, Plan, Programs, Watch};
 use deadloop_score::{LabelsFile, write_text};
 use serde_json::json;
 
+use super::engine;
 use super::lines::{Line, Named, Writer, Wrong};
 use super::part::{NAMES, PART, Part, RECORDS, Whole};
 use crate::args::OnBad;
@@ -80,7 +81,10 @@ pub(crate) fn write(request: &Request<'_>, plan: &Plan, shard: Shard) -> Outcome
         labels: labels.as_ref(),
         hopeless: AtomicBool::new(false),
     };
-    part.records = work.run(problems)?;
+    part.records = match &request.output.records {
+        None => work.run(problems)?,
+        Some(from) => work.take(from, problems)?,
+    };
     if let Some(file) = stamps.changed() {
         let file = file.display();
         let what = format!("the corpus changed while it was read: {file} was written to");
@@ -233,6 +237,19 @@ impl Work<'_> {
             return Err(Code::Usage.error(listing(&problems)));
         }
         let lines = file.lines;
+        file.finish()?;
+        Ok(lines)
+    }
+
+    /// The same with lines that an engine made.
+    fn take(&self, from: &Path, mut problems: Vec<Problem>) -> Outcome<u64> {
+        if self.request.select.on_bad == OnBad::Fail && !problems.is_empty() {
+            labels_first(&mut problems, self.corpus.labels_csv());
+            return Err(Code::Usage.error(listing(&problems)));
+        }
+        let mut file = Writer::create(&self.request.out.join(RECORDS))?;
+        let whole = (self.files, self.shard);
+        let lines = engine::take(self.request, self.plan, whole, (from, &mut file))?;
         file.finish()?;
         Ok(lines)
     }

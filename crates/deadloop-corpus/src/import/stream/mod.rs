@@ -9,6 +9,7 @@
 //! | text, its cut chars and its `<think>` | `text` |
 //! | bytes cut into lines, lines into JSON objects | `lines`, `frames` |
 //! | what an object of some API says | `families` |
+//! | how a stream that is cut ends well-formed | [`Ending`] |
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
@@ -17,6 +18,7 @@ use std::sync::Arc;
 use crate::transcript::wire::Fault;
 use crate::{Event, MAX_LINE, Place, Problem, ThinkOptions};
 
+mod ending;
 pub(crate) mod families;
 mod frames;
 mod head;
@@ -26,6 +28,7 @@ mod quiet;
 pub(crate) mod said;
 mod text;
 
+pub use ending::Ending;
 pub(crate) use frames::{Framed, Frames, object};
 use objects::Objects;
 pub use quiet::Quiet;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use clap::builder::PossibleValuesParser;
-use deadloop_detect::Settings;
+use deadloop_detect::{Chars, Event, Settings};
 use deadloop_replay::{Job, Plan, run as replayed};
 use deadloop_score::measure::{DELAY, Metric, RECALL, Worth};
 use deadloop_score::{Count, Evidence, Tally, wrong_rate};
@@ -23,7 +23,7 @@ use crate::replaying::failed;
 use crate::{programs, settings, show};
 
 /// What its help ends with.
-pub(crate) const HELP: &str = "Examples:\n  deadloop export tuned/settings.toml --to vllm > body.json\n  deadloop export tuned/settings.toml --to litellm --corpus recordings/ --split test\n\nThe configuration goes to stdout, all else to stderr. What it cannot say is listed; with --corpus what that costs is measured: the setting beside its twin, which behaves as the exported configuration does. Engines count tokens: a token is taken for --chars-per-token chars, so measure with a value that fits the model.";
+pub(crate) const HELP: &str = "Examples:\n  deadloop export tuned/settings.toml --to vllm > body.json\n  deadloop export tuned/settings.toml --to litellm --corpus recordings/ --split test\n\nThe configuration goes to stdout, all else to stderr. What it cannot say is listed; with --corpus what that costs is measured: the setting beside its twin, which behaves as the exported configuration does. Engines count tokens: a token is taken for --chars-per-token chars; with `recorded` for as many as in the recordings of --corpus that count tokens.";
 
 #[derive(Debug, Args)]
 pub(crate) struct Export {
@@ -35,9 +35,9 @@ pub(crate) struct Export {
     /// The model whose guard is exported [default: the guard of all models without one of their own]
     #[arg(long = "for", value_name = "NAME")]
     model: Option<String>,
-    /// For how many chars a token stands
-    #[arg(long, value_name = "N", default_value_t = 4.0, value_parser = per_token)]
-    chars_per_token: f64,
+    /// For how many chars a token stands, or `recorded`: as the transcripts of --corpus have it that count tokens
+    #[arg(long, value_name = "N", default_value = "4", value_parser = per_token)]
+    chars_per_token: Token,
     /// Recordings with labels, to measure what is lost
     #[arg(long, value_name = "CORPUS")]
     corpus: Option<PathBuf>,
@@ -47,12 +47,63 @@ pub(crate) struct Export {
     judge: Judge,
 }
 
-fn per_token(text: &str) -> Result<f64, String> {
+/// How long a token is.
+#[derive(Clone, Copy, Debug)]
+enum Token {
+    Chars(f64),
+    Recorded,
+}
+
+fn per_token(text: &str) -> Result<Token, String> {
     let number = text
         .parse::<f64>()
         .ok()
         .filter(|n| (0.5..=20.0).contains(n));
-    number.ok_or_else(|| "expected a number from 0.5 to 20".into())
+    match (text, number) {
+        ("recorded", _) => Ok(Token::Recorded),
+        (_, Some(number)) => Ok(Token::Chars(number)),
+        _ => Err("expected a number from 0.5 to 20, or recorded".into()),
+    }
+}
+
+/// The chars of a token.
+fn token(args: &Export) -> Outcome<f64> {
+    let said = "--chars-per-token recorded";
+    match (args.chars_per_token, &args.corpus) {
+        (Token::Chars(number), _) => Ok(number),
+        (Token::Recorded, None) => Err(Code::Usage.error(format!(
+            "{said}: expected --corpus with recordings that count tokens"
+        ))),
+        (Token::Recorded, Some(path)) => recorded(args, path)?.ok_or_else(|| {
+            let path = path.display();
+            Code::Usage.error(format!(
+                "{said}: no event of {path} has `tokens`; give the number of chars"
+            ))
+        }),
+    }
+}
+
+/// Chars of the events that count tokens over their tokens, in the transcripts that are meant: those of the model, where
+/// one is named.
+fn recorded(args: &Export, path: &Path) -> Outcome<Option<f64>> {
+    let selection = args.select.selection()?;
+    let corpus = crate::corpus::open(path)?;
+    let (mut chars, mut tokens) = (0_u64, 0_u64);
+    // What cannot be read is told by whoever measures.
+    for entry in corpus.entries().filter_map(Result::ok) {
+        let model = entry.transcript.model.as_str();
+        if !selection.matches(&entry) || args.model.as_deref().is_some_and(|own| own != model) {
+            continue;
+        }
+        let counted = entry.transcript.events.iter();
+        for (event, n) in counted.filter_map(|event| Some((event, event.tokens?))) {
+            if let Event::Text(_, text) = event.seen() {
+                chars += Chars::of(text).0;
+                tokens += n;
+            }
+        }
+    }
+    Ok((tokens > 0).then(|| chars as f64 / tokens as f64))
 }
 
 pub(super) fn run(args: &Export, global: Global) -> Outcome {
@@ -63,7 +114,8 @@ pub(super) fn run(args: &Export, global: Global) -> Outcome {
     };
     let engine = ENGINES.iter().find(|engine| engine.name == args.to);
     let engine = engine.ok_or_else(|| Code::Usage.error(format!("--to {}: not known", args.to)))?;
-    let exported = engine.export(setting, args.chars_per_token);
+    let token = token(args)?;
+    let exported = engine.export(setting, token);
     let mut exported = exported
         .map_err(|what| Code::Usage.error(format!("{}: {what}", args.settings.display())))?;
     let own = settings.overrides().map(|(glob, _)| glob.glob().glob());
@@ -76,7 +128,7 @@ pub(super) fn run(args: &Export, global: Global) -> Outcome {
         Some(corpus) => measured(args, corpus, [&original, &exported.twin], global)?,
         None => Vec::new(),
     };
-    tell(args, (engine, &exported), &rows, global)
+    tell(args, (engine, &exported, token), &rows, global)
 }
 
 /// The setting and its twin on the recordings.
@@ -123,7 +175,7 @@ fn value(measure: Metric, tally: &Tally) -> Option<f64> {
 
 fn tell(
     args: &Export,
-    (engine, exported): (&Engine, &Exported),
+    (engine, exported, token): (&Engine, &Exported, f64),
     rows: &[(deadloop_detect::Unit, Tally)],
     global: Global,
 ) -> Outcome {
@@ -142,7 +194,7 @@ fn tell(
         let measured: Vec<Value> = both().map(row).collect();
         let said = json!({
             "to": engine.name, "config": exported.config, "lost": exported.lost,
-            "twin": exported.twin.guard().to_toml("guard"), "chars_per_token": args.chars_per_token,
+            "twin": exported.twin.guard().to_toml("guard"), "chars_per_token": token,
             "measured": measured,
         });
         return show::print(&said.to_string());
@@ -152,6 +204,9 @@ fn tell(
         return Ok(());
     }
     eprintln!("{}: {}", engine.name, engine.about);
+    if matches!(args.chars_per_token, Token::Recorded) {
+        eprintln!("a token is {token:.2} chars, as recorded");
+    }
     for lost in &exported.lost {
         eprintln!("cannot say  {lost}");
     }

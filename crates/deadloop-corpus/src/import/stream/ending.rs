@@ -9,7 +9,7 @@ const LONGEST: usize = 1 << 20;
 
 /// Remembers of the bytes that were passed on what an ending has to name.
 #[derive(Debug, Default)]
-pub(crate) struct Ending {
+pub struct Ending {
     /// The line that is not over yet.
     line: Vec<u8>,
     /// It is longer than [`LONGEST`]: the rest of it is skipped.
@@ -19,11 +19,13 @@ pub(crate) struct Ending {
     last: Vec<u8>,
     /// Whether the lines are fields of events (`data: …`) and not bare objects.
     fields: bool,
+    /// Whether the line before the one that is not over was blank: then no event is open.
+    blank: bool,
 }
 
 impl Ending {
     /// Takes what was passed on.
-    pub(crate) fn saw(&mut self, bytes: &[u8]) {
+    pub fn saw(&mut self, bytes: &[u8]) {
         for piece in bytes.split_inclusive(|b| *b == b'\n') {
             self.long |= self.line.len() + piece.len() > LONGEST;
             if !self.long {
@@ -40,6 +42,7 @@ impl Ending {
     /// The line is whole: keeps the object in it.
     fn take(&mut self) {
         let line = self.line.trim_ascii();
+        self.blank = line.is_empty() && !self.long;
         let data = line.strip_prefix(b"data:");
         let object = data.unwrap_or(line).trim_ascii();
         if self.long || !object.starts_with(b"{") {
@@ -52,7 +55,7 @@ impl Ending {
     }
 
     /// The events; empty where the API is not known.
-    pub(crate) fn bytes(&self) -> Vec<u8> {
+    pub fn bytes(&self) -> Vec<u8> {
         let Some(last) = object(&self.last) else {
             return Vec::new();
         };
@@ -63,15 +66,19 @@ impl Ending {
             kind if kind.starts_with("response.") => {
                 responses(&last, self.first.as_deref().and_then(object))
             }
-            kind if kind.starts_with("content_block_") => anthropic(&last),
+            kind if kind.starts_with("content_block_") || kind.starts_with("message_") => {
+                anthropic(&last)
+            }
             _ => Vec::new(),
         };
         self.written(&events)
     }
 
-    /// An empty line first: the event before may not have been ended.
     fn written(&self, events: &[Value]) -> Vec<u8> {
-        let mut text = String::new();
+        if events.is_empty() {
+            return Vec::new();
+        }
+        let mut text = self.gap().to_owned();
         for event in events {
             let kind = event.get("type").and_then(Value::as_str);
             let name = kind
@@ -80,12 +87,23 @@ impl Ending {
             text += &match (self.fields, event.as_str()) {
                 (true, Some(word)) => format!("data: {word}\n\n"),
                 (true, None) => format!("{name}data: {event}\n\n"),
-                (false, _) => format!("{event}\n"),
+                (false, Some(_)) => String::new(),
+                (false, None) => format!("{event}\n"),
             };
         }
-        match events {
-            [] => Vec::new(),
-            _ => format!("\n{text}").into_bytes(),
+        text.into_bytes()
+    }
+
+    /// What ends the line and the event that are open.
+    fn gap(&self) -> &'static str {
+        match (
+            self.line.is_empty() && !self.long,
+            self.fields && !self.blank,
+        ) {
+            (true, false) => "",
+            (true, true) => "\n",
+            (false, false) => "\n",
+            (false, true) => "\n\n",
         }
     }
 }
@@ -94,16 +112,18 @@ fn object(bytes: &[u8]) -> Option<Map<String, Value>> {
     serde_json::from_slice(bytes).ok()
 }
 
+/// What a chunk says of its response, and not of itself.
+const OF_CHAT: [&str; 5] = ["id", "object", "created", "model", "system_fingerprint"];
+
 /// A chunk like the last one, with a reason in place of text.
 fn chat(mut chunk: Map<String, Value>) -> Vec<Value> {
-    let choices = chunk.get("choices").and_then(Value::as_array);
-    let first = choices.and_then(|choices| choices.first());
-    let legacy = first.is_some_and(|choice| choice.get("text").is_some());
-    let choice = match legacy {
-        true => json!({"index": 0, "text": "", "finish_reason": "length"}),
-        false => json!({"index": 0, "delta": {}, "finish_reason": "length"}),
+    let choice = |name: &str| chunk.get("choices")?.get(0)?.get(name);
+    let index = choice("index").and_then(Value::as_u64).unwrap_or(0);
+    let choice = match choice("text") {
+        Some(_) => json!({"index": index, "text": "", "finish_reason": "length"}),
+        None => json!({"index": index, "delta": {}, "finish_reason": "length"}),
     };
-    chunk.remove("usage");
+    chunk.retain(|key, _| OF_CHAT.contains(&key.as_str()));
     chunk.insert("choices".to_owned(), json!([choice]));
     vec![Value::Object(chunk), json!("[DONE]")]
 }
@@ -128,8 +148,9 @@ fn ollama(mut line: Map<String, Value>) -> Vec<Value> {
 /// itself says before it knows.
 fn anthropic(last: &Map<String, Value>) -> Vec<Value> {
     let delta = json!({"stop_reason": "max_tokens", "stop_sequence": null});
+    let index = last.get("index").and_then(Value::as_u64).unwrap_or(0);
     vec![
-        json!({"type": "content_block_stop", "index": last.get("index")}),
+        json!({"type": "content_block_stop", "index": index}),
         json!({"type": "message_delta", "delta": delta, "usage": {"output_tokens": 0}}),
         json!({"type": "message_stop"}),
     ]
@@ -155,7 +176,7 @@ fn responses(last: &Map<String, Value>, first: Option<Map<String, Value>>) -> Ve
 #[cfg(test)]
 mod tests {
     use super::*;
-    use deadloop_corpus::{Body, StreamFormat, StreamReader, ThinkOptions};
+    use crate::{Body, StreamFormat, StreamReader, ThinkOptions};
     use std::path::Path;
 
     fn ending(bytes: &[u8], size: usize) -> String {
@@ -223,7 +244,24 @@ mod tests {
         let end = ending(text.as_bytes(), 1000);
         assert_eq!(
             end,
-            "\ndata: {\"choices\":[{\"index\":0,\"text\":\"\",\"finish_reason\":\"length\"}],\"id\":7}\n\ndata: [DONE]\n\n"
+            "\n\ndata: {\"id\":7,\"choices\":[{\"index\":0,\"text\":\"\",\"finish_reason\":\"length\"}]}\n\ndata: [DONE]\n\n"
+        );
+    }
+    /// The event before is ended where it is open, and no line is left blank where it is not.
+    #[test]
+    fn what_was_open_is_closed_first() {
+        let event = "data: {\"choices\": [{\"index\": 2, \"delta\": {}}], \"usage\": null}";
+        let end = "data: {\"choices\":[{\"index\":2,\"delta\":{},\"finish_reason\":\"length\"}]}\n\ndata: [DONE]\n\n";
+        for (passed, gap) in [("\n\n", ""), ("\r\n\r\n", ""), ("\n", "\n"), ("\r\n", "\n")] {
+            assert_eq!(
+                ending((event.to_owned() + passed).as_bytes(), 4),
+                gap.to_owned() + end
+            );
+        }
+        let line = "{\"model\":\"m\",\"message\":{\"role\":\"assistant\",\"content\":\"x\"},\"done\":false}\n";
+        assert_eq!(
+            ending(line.as_bytes(), 9),
+            "{\"model\":\"m\",\"message\":{\"role\":\"assistant\",\"content\":\"\"},\"done\":true,\"done_reason\":\"length\"}\n"
         );
     }
 }

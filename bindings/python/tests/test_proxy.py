@@ -1,0 +1,109 @@
+"""Real clients through `deadloop proxy` to the server that counts: needs the program, as $DEADLOOP or on the path."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import urllib.request
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from kit import needs_program, program
+
+openai = pytest.importorskip("openai")
+pytestmark = needs_program
+
+MODELS = ["loop-reasoning", "loop-answer"]
+ASK: dict[str, Any] = {"messages": [{"role": "user", "content": "Which road?"}], "stream": True}
+
+
+@pytest.fixture(scope="module")
+def proxy(server: Any) -> Iterator[str]:
+    """A proxy before the server; its address."""
+    command = [str(program), "proxy", "--listen", "127.0.0.1:0", "--upstream", server.url, "--grace", "5"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        line = process.stderr.readline()
+        while "listening at " not in line:
+            assert line, "the proxy ended"
+            line = process.stderr.readline()
+        yield line.split("listening at ")[1].strip()
+        process.send_signal(signal.SIGTERM)
+        said = process.stderr.read()
+        assert process.wait(30) == 0, said
+        assert "copies of 40 chars" in said
+
+
+def client(proxy: str) -> Any:
+    return openai.OpenAI(base_url=proxy + "/v1", api_key="x", max_retries=0)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_openai_sees_an_answer_that_was_too_long(server: Any, proxy: str, model: str) -> None:
+    chunks = list(client(proxy).chat.completions.create(model=model, **ASK))
+    assert [chunk.choices[0].finish_reason for chunk in chunks[-2:]] == [None, "length"]
+    assert len(chunks) < 20
+    server.stopped()
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_the_responses_api_sees_an_incomplete_response(server: Any, proxy: str, model: str) -> None:
+    events = list(client(proxy).responses.create(model=model, input="Which road?", stream=True))
+    assert events[-1].type == "response.incomplete"
+    assert events[-1].response.incomplete_details.reason == "max_output_tokens"
+    server.stopped()
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_anthropic_sees_a_message_that_was_too_long(server: Any, proxy: str, model: str) -> None:
+    anthropic = pytest.importorskip("anthropic")
+    asked = anthropic.Anthropic(base_url=proxy, api_key="x", max_retries=0)
+    ask = {"messages": ASK["messages"], "max_tokens": 9999}
+    with asked.messages.stream(model=model, **ask) as stream:
+        message = stream.get_final_message()
+    assert message.stop_reason == "max_tokens" and len(message.content) == 1
+    server.stopped()
+
+
+async def test_many_at_once_are_stopped_and_prose_is_not(server: Any, proxy: str, prose: str) -> None:
+    import asyncio
+
+    asked = openai.AsyncOpenAI(base_url=proxy + "/v1", api_key="x", max_retries=0)
+
+    async def said(model: str) -> tuple[str, str | None]:
+        stream = await asked.chat.completions.create(model=model, **ASK)
+        chunks = [chunk async for chunk in stream]
+        return "".join(chunk.choices[0].delta.content or "" for chunk in chunks), chunks[-1].choices[0].finish_reason
+
+    both = await asyncio.gather(*(said(["prose", "loop-answer"][i % 2]) for i in range(20)))
+    for text, reason in both[::2]:
+        assert text.split() == prose.split() and reason == "stop"
+    assert [reason for _, reason in both[1::2]] == ["length"] * 10
+
+
+def test_a_client_that_goes_ends_the_server(server: Any, proxy: str) -> None:
+    stream = client(proxy).chat.completions.create(model="loop-answer", **ASK)
+    next(iter(stream))
+    stream.close()
+    server.stopped()
+
+
+def test_a_server_that_dies_is_no_whole_answer(server: Any, proxy: str) -> None:
+    """As without the proxy: what had come, and then an error, and no finish reason that nobody gave."""
+    for url in (server.url, proxy):
+        said = []
+        with pytest.raises(Exception, match="incomplete|peer closed|closed"):
+            for chunk in client(url).chat.completions.create(model="dies", **ASK):
+                assert chunk.choices[0].finish_reason is None
+                said.append(chunk)
+        assert len(said) == 30
+        assert server.last()["sent"] == 30
+
+
+def test_the_counters_say_what_happened(proxy: str) -> None:
+    with urllib.request.urlopen(proxy + "/metrics", timeout=30) as response:
+        text = response.read().decode()
+    counts = dict(line.rsplit(" ", 1) for line in text.splitlines() if not line.startswith("#"))
+    alarms = sum(int(n) for name, n in counts.items() if name.startswith("deadloop_alarms"))
+    assert alarms >= 15, text
