@@ -132,7 +132,7 @@ const SAMPLES: &[Sample] = &[
     (
         "responses.sse",
         StreamFormat::Sse,
-        "**Planting** six times seven",
+        "**Plan** six times seven",
         "It is 42.",
         "max_output_tokens",
     ),

@@ -17,7 +17,7 @@ use deadloop_score::{
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-/// GroupSizes of groups, and for each cell the count in each group.
+/// Sizes of groups, and for each cell the count in each group.
 #[derive(Deserialize)]
 struct Groups {
     sizes: Vec<u64>,
