@@ -150,7 +150,6 @@ mod tests {
         let mut files: Vec<String> = std::fs::read_dir(here)
             .unwrap()
             .map(|entry| entry.unwrap().path())
-            .filter(|path| path.is_file())
             .map(|path| path.file_stem().unwrap().to_string_lossy().into_owned())
             .filter(|name| name != "mod")
             .collect();
