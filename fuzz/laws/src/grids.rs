@@ -2,16 +2,15 @@
 
 use deadloop_replay::budget::BudgetGrid;
 
-/// How the program reads a grid of repairers: its own files, since it is no library.
-mod mending {
-    #![allow(dead_code, unreachable_pub, reason = "the program uses the rest")]
-    #[path = "../../../../../crates/deadloop/src/mending/product.rs"]
-    mod product;
-    #[path = "../../../../../crates/deadloop/src/mending/variants.rs"]
-    pub(super) mod variants;
-}
+// How the program reads a grid of repairers: its own files, since it is no library.
+#[allow(dead_code, unreachable_pub, reason = "the program uses the rest")]
+#[path = "../../../crates/deadloop/src/mending/product.rs"]
+mod product;
+#[allow(dead_code, unreachable_pub, reason = "the program uses the rest")]
+#[path = "../../../crates/deadloop/src/mending/variants.rs"]
+mod variants;
 
-use mending::variants::variants;
+use variants::variants;
 
 /// Variants that are written and read again.
 const AGAIN: usize = 20;
