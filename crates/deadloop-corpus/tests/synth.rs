@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use deadloop_corpus::find::{FoundSpan, find};
 use deadloop_corpus::synth::{
-    CleanText, Forms, Label, Made, SourcePlace, Spec, Stock, Synth, key_texts,
+    CleanText, Forms, Label, Made, Real, SourcePlace, Spec, Stock, Synth, key_texts,
 };
 use deadloop_corpus::{Body, Corpus};
 
@@ -341,6 +341,44 @@ fn another_item_changes_nothing_and_another_seed_everything() {
     assert!(one.iter().all(|(id, text)| reseeded[id] != *text));
     let more = ids(&format!("{SMALL}{ITEM}").replace("count = 3", "count = 9"));
     assert!(one.iter().all(|(id, text)| more[id] == *text));
+}
+
+/// Of most corpora few transcripts have what a fault damages: those are drawn, and what they say is the gold.
+#[test]
+fn a_fault_befalls_the_one_transcript_that_has_what_it_damages() {
+    let spec = Spec::parse(
+        "name = \"real\"\nseed = 5\n[[source]]\nname = \"real\"\ncorpus = \"corpus\"\n[[item]]\nname = \"a\"\nkind = \"fault\"\n\
+         stream = \"think\"\nsource = \"real\"\nlang = \"en\"\nfault = [\"think-open\", \"think-missing\"]\ncount = 6\nintact = 0\n",
+    )
+    .unwrap();
+    let id = |at: usize| format!("t{at}");
+    let clean = |at| CleanText {
+        id: id(at),
+        model: Some("m".into()),
+        group: None,
+        lang: "en".into(),
+        text: "It is four.".into(),
+    };
+    let real = |at| Real {
+        reasoning: if at == 777 { "Two and two.".into() } else { String::new() },
+        answer: "It is four.".into(),
+        calls: Vec::new(),
+    };
+    let stock = Stock {
+        texts: vec![(0..1000).map(clean).collect()],
+        real: vec![(0..1000).map(|at| (id(at), real(at))).collect()],
+        ..Stock::default()
+    };
+    let made = all(&spec, &stock);
+    assert_eq!(made.len(), 6);
+    for made in made {
+        let meta = &made.entry.transcript.meta;
+        assert_eq!(meta["made"]["of"], "t777");
+        assert_eq!(made.entry.transcript.model, "m+damaged");
+        let gold = meta["gold"].to_string();
+        assert!(gold.contains("Two and two.") && gold.contains("It is four."), "{gold}");
+        assert_ne!(text(&made, "answer"), "<think>Two and two.</think>It is four.".chars().collect::<Vec<_>>());
+    }
 }
 
 #[test]

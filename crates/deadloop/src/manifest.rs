@@ -1,6 +1,7 @@
 //! The manifest of a run: what it says of the request, and what is said of a folder that has one.
 
 use std::path::Path;
+use std::time::{Duration, SystemTime};
 
 use deadloop_detect::DETECTORS;
 use deadloop_replay::Plan;
@@ -95,4 +96,39 @@ pub(crate) fn say(dir: &Path, manifest: &Manifest, global: Global) -> Outcome {
         said.insert("reason".into(), ended.reason.clone().into());
     }
     show::print(&serde_json::Value::from(said).to_string())
+}
+
+/// The time in a manifest.
+pub(crate) fn now() -> String {
+    told(SystemTime::now())
+}
+
+/// A clock may be set before 1970 or after 9999, which no manifest can say: the nearest that it can.
+fn told(time: SystemTime) -> String {
+    /// The last second of the year 9999.
+    const LAST: Duration = Duration::from_secs(253_402_300_799);
+    let since = time.duration_since(SystemTime::UNIX_EPOCH);
+    let since = since.unwrap_or_default().min(LAST);
+    humantime::format_rfc3339_seconds(SystemTime::UNIX_EPOCH + since).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clock_that_is_wrong_ends_nothing() {
+        let at = |seconds: i64| {
+            let by = Duration::from_secs(seconds.unsigned_abs());
+            match seconds < 0 {
+                true => SystemTime::UNIX_EPOCH - by,
+                false => SystemTime::UNIX_EPOCH + by,
+            }
+        };
+        assert_eq!(told(at(-86_400)), "1970-01-01T00:00:00Z");
+        assert_eq!(told(at(1_764_000_000)), "2025-11-24T16:00:00Z");
+        for late in [253_402_300_799, 253_402_300_800, 900_000_000_000] {
+            assert_eq!(told(at(late)), "9999-12-31T23:59:59Z");
+        }
+    }
 }

@@ -387,8 +387,7 @@ impl Replayed {
         self.manifest.ended = result.as_ref().err().map(Failure::ended);
         self.manifest.files = self.folder.files();
         self.manifest.seconds = self.began.elapsed().as_secs_f64();
-        let now = humantime::format_rfc3339_seconds(std::time::SystemTime::now());
-        self.manifest.time = now.to_string();
+        self.manifest.time = crate::manifest::now();
         self.manifest.write(self.folder.path())?;
         // The report works from the files: what they were made from need not be there twice.
         self.surveyed.cases = Vec::new();

@@ -10,6 +10,7 @@ use super::checks::named;
 use super::fields::{Bounds, Fields, SpecError};
 use super::label::Label;
 use super::spec::{Chunks, Faults, Item, Spec};
+use super::stock::{CleanText, Real};
 use super::{ATTEMPTS, Frame, Made, Synth, damaged};
 use crate::Event;
 use crate::make::plant::Rng;
@@ -209,20 +210,26 @@ impl<'a> Synth<'a> {
     }
 
     fn real(&self, frame: &Frame<'_>, stream: &str, rng: &mut Rng) -> Result<Drawn, Failed> {
-        let pool = self.pool(frame);
+        let sources = || frame.item.sources.iter();
+        let real = |clean: &CleanText| {
+            sources().find_map(|at| self.stock.real.get(*at)?.get(&clean.id))
+        };
+        let mut pool = self.pool(frame);
+        if pool.is_empty() {
+            return Err("no transcript of this language and split");
+        }
+        // What has nothing of the kind is not drawn: of some corpora that is nearly all.
+        pool.retain(|clean| real(clean).is_none_or(|real| real.has(stream)));
         let clean = rng
             .pick(&pool)
             .copied()
-            .ok_or("no transcript of this language and split")?;
-        let sources = frame.item.sources.iter();
-        let mut found = sources.filter_map(|at| self.stock.real.get(*at)?.get(&clean.id));
-        let text = match found.next() {
+            .ok_or("no transcript with what is to be damaged")?;
+        let text = match real(clean) {
             None if matches!(stream, "text" | "whole" | "events") => short(&clean.text),
             None => return Err("a text file where a transcript is needed"),
             Some(real) => match stream {
                 "arguments" => rng.pick(&real.calls).map(|call| call.1.clone()),
                 "name" => rng.pick(&real.calls).map(|call| call.0.clone()),
-                "think" if real.reasoning.is_empty() || real.answer.is_empty() => None,
                 "think" => Some(format!(
                     "<think>{}</think>{}",
                     short(&real.reasoning),
@@ -315,6 +322,17 @@ impl<'a> Synth<'a> {
             stream.events,
             vec![label],
         )
+    }
+}
+
+impl Real {
+    /// Whether it has a stream of this kind.
+    fn has(&self, stream: &str) -> bool {
+        match stream {
+            "arguments" | "name" => !self.calls.is_empty(),
+            "think" => !self.reasoning.is_empty() && !self.answer.is_empty(),
+            _ => !self.answer.is_empty(),
+        }
     }
 }
 

@@ -161,7 +161,7 @@ fn finish(
     let mut manifest = found.manifest(inputs, grid, &made);
     manifest.files = folder.files();
     manifest.seconds = began.elapsed().as_secs_f64();
-    manifest.time = humantime::format_rfc3339_seconds(std::time::SystemTime::now()).to_string();
+    manifest.time = crate::manifest::now();
     manifest.write(folder.path())?;
     if global.json {
         crate::manifest::say(folder.path(), &manifest, global)?;

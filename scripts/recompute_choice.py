@@ -1,0 +1,66 @@
+#!/usr/bin/env python3
+"""Computes the rows of a choice.csv again, of all models and of each, with other people's libraries.
+
+usage: deadloop tune CORPUS --csv --out DIR
+       python3 scripts/recompute_choice.py DIR     (pip install scipy statsmodels scikit-learn)
+
+From outcomes.csv: how many transcripts, loops and clean ones a row stands on, the figures of the setting in use
+(`in_use_…`), and those of the candidate on all of the row's transcripts (`in_sample_…`), in chars. `held_out_…` is
+not compared: the choice of each fold is in no file. To a relative 1e-9; prints what differs and exits with 1.
+"""
+import json
+import sys
+from pathlib import Path
+
+from recompute import read, same, scores_of
+
+METRICS = ("precision", "recall", "fa_per_mchar", "delay", "saved")
+COUNTS = ("transcripts", "loops", "clean")
+
+
+def rows_of(outcomes, model, setting):
+    return [r for r in outcomes if r["setting"] == setting and model in ("*", r["model"])]
+
+
+def compared(row, outcomes, in_use):
+    """Each figure of the row that can be known: its name, what it says, what comes out here."""
+    model = row["model"]
+    used = scores_of(rows_of(outcomes, model, in_use), 0.01, 0, 0)
+    for name in COUNTS:
+        yield name, row[name], used[name]
+    for name in METRICS:
+        yield f"in_use_{name}", row[f"in_use_{name}"], used[name]
+    own = rows_of(outcomes, model, row["candidate"] or row["setting"])
+    if own:
+        scores = scores_of(own, 0.01, 0, 0)
+        yield "exposure", row["exposure"], scores["exposure"]
+        for name in METRICS:
+            yield f"in_sample_{name}", row[f"in_sample_{name}"], scores[name]
+
+
+def setting_in_use(folder):
+    """Its id: what --settings named, or else the recommended guard."""
+    names = json.loads((folder / "manifest.json").read_text())["settings"]
+    for name in ("current", "recommended"):
+        for setting, known in names.items():
+            if name in known:
+                return setting
+    sys.exit("the manifest does not name what is in use")
+
+
+def main(folder):
+    outcomes, choice = read(folder / "outcomes.csv"), read(folder / "choice.csv")
+    in_use = setting_in_use(folder)
+    cells = wrong = 0
+    for row in choice:
+        for name, said, known in compared(row, outcomes, in_use):
+            cells += 1
+            if not same(None if said == "" else float(said), known):
+                wrong += 1
+                print(f"{row['model']}: {name} is {said}, here {known}")
+    print(f"{cells} figures of {len(choice)} rows of choice.csv, {wrong} differ")
+    return min(wrong, 1)
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1])))
