@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import subprocess
 import sys
 import time
@@ -87,6 +88,7 @@ def test_spark_shards(spark: Any, whole: tuple[Path, Path], tmp_path: Path) -> N
 @pytest.fixture(scope="module")
 def ray() -> Iterator[Any]:
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+    os.environ["RAY_raylet_start_wait_time_s"] = "180"  # it waits for 30: too few beside other work
     ray = pytest.importorskip("ray")
     env = {name: os.environ.get(name, "") for name in ("PYTHONPATH", "DEADLOOP")}
     ray.init(num_cpus=3, object_store_memory=2 << 30, include_dashboard=False, runtime_env={"env_vars": env})
@@ -104,24 +106,36 @@ def test_ray_shards(ray: Any, whole: tuple[Path, Path], tmp_path: Path) -> None:
     same(whole[1], deadloop.sweep(STARTER, tmp_path / "out", "--grid", str(whole[0]), shards=4, map=by))
 
 
+def up(port: int) -> None:
+    """Waits for a server."""
+    for _ in range(240):
+        with socket.socket() as there:
+            if there.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        time.sleep(0.5)
+    raise AssertionError("the server does not come up")
+
+
 @pytest.fixture(scope="module")
 def bucket(parts: Path) -> Iterator[Any]:
     """The parts in a bucket of a server that stands in for S3, and how pyarrow finds it."""
     pytest.importorskip("moto.server")
     fs = pytest.importorskip("pyarrow.fs")
-    port = "5077"
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = str(free.getsockname()[1])
     command = [sys.executable, "-m", "moto.server", "-p", port]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as server:
         try:
             there = fs.S3FileSystem(
-                endpoint_override=f"http://127.0.0.1:{port}", access_key="test", secret_key="test", region="us-east-1"
+                endpoint_override=f"http://127.0.0.1:{port}",
+                access_key="test",
+                secret_key="test",
+                region="us-east-1",
+                allow_bucket_creation=True,
             )
-            for _ in range(120):
-                try:
-                    there.create_dir("corpus")
-                    break
-                except OSError:
-                    time.sleep(0.5)
+            up(int(port))
+            there.create_dir("corpus")
             fs.copy_files(str(parts), "corpus/parts", destination_filesystem=there)
             yield there
         finally:

@@ -32,7 +32,6 @@ def proxy(server: Any) -> Iterator[str]:
         process.send_signal(signal.SIGTERM)
         said = process.stderr.read()
         assert process.wait(30) == 0, said
-        assert "copies of 40 chars" in said
 
 
 def client(proxy: str) -> Any:
@@ -93,7 +92,7 @@ def test_a_server_that_dies_is_no_whole_answer(server: Any, proxy: str) -> None:
     """As without the proxy: what had come, and then an error, and no finish reason that nobody gave."""
     for url in (server.url, proxy):
         said = []
-        with pytest.raises(Exception, match="incomplete|peer closed|closed"):
+        with pytest.raises(Exception, match="(?i)incomplete|closed|connection"):
             for chunk in client(url).chat.completions.create(model="dies", **ASK):
                 assert chunk.choices[0].finish_reason is None
                 said.append(chunk)
@@ -101,9 +100,16 @@ def test_a_server_that_dies_is_no_whole_answer(server: Any, proxy: str) -> None:
         assert server.last()["sent"] == 30
 
 
-def test_the_counters_say_what_happened(proxy: str) -> None:
+def alarms(proxy: str) -> int:
+    """How many the proxy has counted."""
     with urllib.request.urlopen(proxy + "/metrics", timeout=30) as response:
         text = response.read().decode()
     counts = dict(line.rsplit(" ", 1) for line in text.splitlines() if not line.startswith("#"))
-    alarms = sum(int(n) for name, n in counts.items() if name.startswith("deadloop_alarms"))
-    assert alarms >= 15, text
+    return sum(int(n) for name, n in counts.items() if name.startswith("deadloop_alarms"))
+
+
+def test_the_counters_say_what_happened(proxy: str) -> None:
+    before = alarms(proxy)
+    for model in [*MODELS, "prose"]:
+        list(client(proxy).chat.completions.create(model=model, **ASK))
+    assert alarms(proxy) == before + 2
