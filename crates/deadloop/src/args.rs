@@ -6,11 +6,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::{Args, Parser, ValueEnum};
-use deadloop_corpus::Shard;
+use deadloop_corpus::{ModelGlob, Sampling, Selection, Shard, parse_where};
+use deadloop_run::{Judging, Parts};
+use deadloop_score::JudgeOptions;
 use serde::{Deserialize, Serialize};
 
 use crate::commands::Command;
-use crate::sharding::Parts;
+use crate::exit::{Code, Outcome};
 
 /// Offline evaluation and tuning harness for LLM dead-loop detectors.
 #[derive(Debug, Parser)]
@@ -196,4 +198,66 @@ pub(crate) struct Output {
     #[arg(skip)]
     #[serde(skip)]
     pub(crate) parts: Option<Arc<Parts>>,
+}
+
+impl Select {
+    /// The filter that the options ask for.
+    pub(crate) fn selection(&self) -> Outcome<Selection> {
+        let usage = |e: String| Code::Usage.error(e);
+        let glob = |text: &String| {
+            text.parse::<ModelGlob>()
+                .map_err(|e| usage(format!("--model {text}: {e}")))
+        };
+        let pair = |text: &String| parse_where(text).map_err(|e| usage(format!("--where: {e}")));
+        Ok(Selection {
+            models: self.models.iter().map(glob).collect::<Outcome<_>>()?,
+            split: self.split.clone(),
+            lang: self.lang.clone(),
+            wheres: self.wheres.iter().map(pair).collect::<Outcome<_>>()?,
+            limit: self.limit,
+            sample: self.sample.map(|count| Sampling {
+                count,
+                seed: self.seed,
+            }),
+        })
+    }
+
+    /// Whether bad lines are left out.
+    pub(crate) fn skips(&self) -> bool {
+        self.on_bad == OnBad::Skip
+    }
+}
+
+impl Judge {
+    /// How alarms are judged, and what errors cost.
+    pub(crate) fn judging(&self) -> Judging {
+        let unit = self.unit.map(Unit::unit);
+        Judging {
+            unit,
+            options: JudgeOptions {
+                unit: unit.unwrap_or_default(),
+                early: self.early,
+                deadline: self.deadline,
+                grace: self.grace,
+                transient: match self.transient {
+                    Transient::Ignore => deadloop_score::Transient::Ignore,
+                    Transient::Clean => deadloop_score::Transient::Clean,
+                    Transient::Loop => deadloop_score::Transient::Loop,
+                },
+                at: match self.at {
+                    At::Delivered => deadloop_score::At::Delivered,
+                    At::Exact => deadloop_score::At::Exact,
+                },
+                horizon: self.horizon,
+            },
+            annoyance: self.annoyance,
+            price: self.price,
+            chunks: self.chunks,
+        }
+    }
+
+    /// How alarms are judged, in the unit that was asked for.
+    pub(crate) fn options(&self) -> JudgeOptions {
+        self.judging().options
+    }
 }

@@ -64,12 +64,31 @@ pub(crate) fn also(tell: impl Fn() + Send + Sync + 'static) {
     TOLD.get_or_init(|| Box::new(tell));
 }
 
+/// The flag that is raised to end a pass.
+pub(crate) fn cancel() -> &'static AtomicBool {
+    &CANCEL
+}
+
+/// A pass is under way that ends soon after the flag is raised: until this is dropped the program waits for it.
+pub(crate) struct Passing;
+
+impl Passing {
+    pub(crate) fn begin() -> Self {
+        PASSING.store(true, Ordering::SeqCst);
+        Self
+    }
+}
+
+impl Drop for Passing {
+    fn drop(&mut self) {
+        PASSING.store(false, Ordering::SeqCst);
+    }
+}
+
 /// A pass that ends soon after the flag that it is given is raised.
 pub(crate) fn heeding<T>(pass: impl FnOnce(&AtomicBool) -> T) -> T {
-    PASSING.store(true, Ordering::SeqCst);
-    let result = pass(&CANCEL);
-    PASSING.store(false, Ordering::SeqCst);
-    result
+    let _passing = Passing::begin();
+    pass(&CANCEL)
 }
 
 /// Unfinished files in `folder` are removed when the program is interrupted, and at once those that

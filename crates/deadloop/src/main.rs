@@ -3,27 +3,17 @@
 
 mod args;
 mod commands;
-mod corpus;
 mod evidence;
 mod exit;
-mod findings;
-mod folder;
+mod host;
 mod interrupt;
-mod left_out;
-mod manifest;
-mod noticing;
 mod opening;
-mod outputs;
 mod pinning;
-mod programs;
 mod progress;
 mod rendering;
 mod replaying;
 mod settings;
-mod sharding;
 mod show;
-mod stamps;
-mod units;
 mod visible;
 
 use clap::Parser;

@@ -17,7 +17,7 @@ use crate::commands::label::Reading;
 use crate::commands::replay::Named;
 use crate::exit::{Code, Outcome};
 use crate::progress::watched;
-use crate::replaying::Replayed;
+use deadloop_run::Replayed;
 
 /// Chars before and after each mark.
 const CONTEXT: u64 = 240;

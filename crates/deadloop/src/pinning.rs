@@ -9,11 +9,12 @@ use deadloop_detect::Settings;
 use deadloop_replay::{Job, Plan, RunError, Stop, run, text_of};
 use deadloop_score::{Case, Expect, Fired, LabelsFile, Marks, Pinned, Subject, parse_pinned};
 
-use crate::corpus::open;
 use crate::exit::{Code, Outcome};
+use crate::host::Terminal;
 use crate::interrupt::heeding;
-use crate::programs;
 use crate::visible::visible;
+use deadloop_run::open;
+use deadloop_run::programs;
 
 /// A case and the file that it stands in.
 pub(crate) struct Written {
@@ -215,7 +216,7 @@ pub(crate) fn say(settings: &Settings, texts: &[&Transcript]) -> Outcome<Vec<Sai
     writer.finish()?;
     let mut plan = Plan::default();
     let cell = plan.add_settings(settings);
-    let running = programs::start(&plan)?;
+    let running = programs::start(&plan, &Terminal::silent())?;
     let job = Job {
         corpus: &open(&path)?,
         ids: &(0..texts.len()).map(|i| i.to_string().into()).collect(),

@@ -22,7 +22,8 @@ pub(crate) fn watched<T>(what: &'static str, quiet: bool, pass: impl FnOnce(&Wat
     result
 }
 
-fn bar(what: &'static str, quiet: bool) -> ProgressBar {
+/// A bar that says what it is for.
+pub(crate) fn bar(what: &'static str, quiet: bool) -> ProgressBar {
     // indicatif draws nothing where stderr is no terminal.
     let target = if quiet {
         ProgressDrawTarget::hidden()

@@ -5,6 +5,8 @@ use std::io::Write;
 
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 
+pub(crate) use deadloop_run::{count, several, typed};
+
 use crate::args::Global;
 use crate::exit::Outcome;
 use crate::visible::visible_lines;
@@ -66,16 +68,6 @@ pub(crate) fn next(commands: &[&str], global: Global) -> Outcome {
     Ok(())
 }
 
-/// A path, or any word, as it stands in a command to type.
-pub(crate) fn typed(word: impl AsRef<std::ffi::OsStr>) -> String {
-    let shown = word.as_ref().to_string_lossy().into_owned();
-    let plain = |c: char| c.is_alphanumeric() || "/._-+:@".contains(c);
-    match !shown.is_empty() && shown.chars().all(plain) {
-        true => shown,
-        false => format!("'{}'", shown.replace('\'', r"'\''")),
-    }
-}
-
 /// On stdout; whoever reads it may stop reading.
 pub(crate) fn print(text: &str) -> Outcome {
     Ok(writeln!(std::io::stdout(), "{text}")?)
@@ -94,25 +86,6 @@ pub(crate) fn percent(share: Option<f64>) -> String {
 /// A number with so many decimals; `n/a` where it is undefined.
 pub(crate) fn number(x: Option<f64>, decimals: usize) -> String {
     x.map_or_else(|| "n/a".into(), |x| format!("{x:.decimals$}"))
-}
-
-/// So many of something that takes an s: `1 problem`, `1 200 problems`.
-pub(crate) fn several(n: u64, what: &str) -> String {
-    let s = if n == 1 { "" } else { "s" };
-    format!("{} {what}{s}", count(n))
-}
-
-/// A count with its thousands apart.
-pub(crate) fn count(n: u64) -> String {
-    let digits = n.to_string();
-    let mut shown = String::new();
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            shown.push(' ');
-        }
-        shown.push(digit);
-    }
-    shown
 }
 
 /// The head of a column with rates of wrong alarms, where things are counted in `unit`.

@@ -10,12 +10,13 @@ use deadloop_score::{Case, Class, Fired, Span};
 
 use super::explain::the_one;
 use crate::args::{Global, OnBad};
-use crate::corpus::{Wanted, survey};
 use crate::exit::{Code, Outcome};
+use crate::host::Terminal;
 use crate::pinning::{say, told};
 use crate::settings;
 use crate::show;
 use crate::visible::escaped;
+use deadloop_run::{Wanted, survey};
 
 pub(crate) const HELP: &str = "Examples:\n  deadloop case recordings.jsonl t1 >> cases.toml\n  deadloop case recordings.jsonl t1 --redact --settings settings.toml >> cases.toml\n\nWhat is expected follows from the label: a loop has to be stopped within the latency that the settings have now, clean text left alone; where the settings are wrong on it the case is a todo. Without a label it pins what the settings say. --redact replaces words by words (equal ones by equal ones, letter by letter where that would move the alarm) and proves that the alarm stays; numbers below five digits stay, ids and metadata are left out, the model's name is not.";
 
@@ -43,7 +44,7 @@ pub(super) fn run(args: &WriteCase, global: Global) -> Outcome {
         selection: Selection::default(),
         by: &[],
         entry: Some(&args.transcript),
-        quiet: global.quiet,
+        host: &Terminal::of(global),
     })?;
     let (entry, case) = the_one((&args.transcript, args.on_bad), global.quiet, &found)?;
     let fired = said(&settings, &entry.transcript)?;

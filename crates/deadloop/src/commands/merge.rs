@@ -14,7 +14,7 @@ use super::{replay, sweep, tune};
 use crate::args::{At, Global, Judge, Output, Transient, Unit};
 use crate::exit::{Code, Outcome};
 use crate::settings;
-use crate::sharding::Parts;
+use deadloop_run::Parts;
 
 /// What its help ends with.
 pub(crate) const HELP: &str = "Examples:\n  deadloop sweep recordings --grid grid.toml --shard 1/2 --out part-1\n  deadloop sweep recordings --grid grid.toml --shard 2/2 --out part-2\n  deadloop merge part-1 part-2 --out swept\n\nEvery file but manifest.json has the bytes that one machine would have written. Parts may come in any order; refused are parts of another command, plan, version or corpus, other labels, a shard that is there twice, and one that is missing. --limit, --sample, labels of no transcript and repeated ids are decided here. The report of tune and replay opens transcripts where the corpus is at hand (--corpus), else none.\n\nMemory is that of the same command on one machine without the text: the cases and records of all transcripts.";

@@ -17,10 +17,12 @@ use serde_json::json;
 use super::tune::SEALED;
 use crate::args::{Global, Judge, Output, Select};
 use crate::exit::{Code, Outcome};
+use crate::host::Terminal;
 use crate::opening::Opening;
-use crate::replaying::{Replayed, Request, name, replay};
+use crate::replaying::{finish, replay, request};
 use crate::settings;
 use crate::show;
+use deadloop_run::{Replayed, Request, name};
 
 pub(crate) const HELP: &str = "Examples:\n  deadloop replay datasets/starter --settings tuned/settings.toml --split test --out tested\n  deadloop replay recordings.jsonl --out seen --set guard.params.min_copies=8";
 
@@ -55,25 +57,19 @@ pub(super) fn run(args: &Replay, global: Global) -> Outcome {
     refuse_off(&named)?;
     let mut plan = Plan::default();
     let cells: Vec<usize> = named.iter().map(|(_, s)| plan.add_settings(s)).collect();
+    let host = Terminal::of(global);
+    let options = (&args.select, &args.judge, &args.output);
     let request = Request {
         command: "replay",
-        corpus: &args.corpus,
-        out: &args.out,
-        select: &args.select,
-        judge: &args.judge,
-        output: &args.output,
-        global,
         read: args.settings.iter().map(PathBuf::as_path).collect(),
         inputs: named
             .iter()
             .map(|(name, s)| format!("{name} {}", s.id()))
             .collect(),
-        grid: None,
-        sealed: None,
-        unit: None,
         asked: json!({"replay": args}),
+        ..request((&args.corpus, &args.out), options, &host)?
     };
-    let Some(mut done) = replay(&request, &plan, &named[0].1)? else {
+    let Some(mut done) = replay(&request, &plan, (&named[0].1, global))? else {
         return Ok(());
     };
     count_openings(args, &done, global)?;
@@ -107,7 +103,7 @@ pub(super) fn run(args: &Replay, global: Global) -> Outcome {
     done.manifest.models_left_out = scored.left_out;
     done.manifest.beside_floors = scored.beside_floors;
     done.manifest.macro_means = means;
-    done.finish(Ok(()), global)?;
+    finish(*done, Ok(()), global)?;
     let out = show::typed(&args.out);
     let explain = worst.map(|id| format!("deadloop explain {out} {}", show::typed(id)));
     let report = format!("deadloop report {out} --open");

@@ -13,9 +13,11 @@ use serde_json::json;
 
 use crate::args::{Global, Judge, Output, Select};
 use crate::exit::{Code, Outcome};
-use crate::replaying::{Request, replay};
+use crate::host::Terminal;
+use crate::replaying::{finish, replay, request};
 use crate::settings;
 use crate::show;
+use deadloop_run::Request;
 
 pub(crate) const HELP: &str =
     "Example:\n  deadloop sweep datasets/starter --grid grid.toml --out swept";
@@ -46,22 +48,16 @@ pub(super) fn run(args: &Sweep, global: Global) -> Outcome {
     plan.add_grid(&grid)
         .map_err(|e| Code::Usage.error(format!("{}: {e}", args.grid.display())))?;
     tell_refused(&plan, global);
+    let host = Terminal::of(global);
+    let options = (&args.select, &args.judge, &args.output);
     let request = Request {
         command: "sweep",
-        corpus: &args.corpus,
-        out: &args.out,
-        select: &args.select,
-        judge: &args.judge,
-        output: &args.output,
-        global,
         read: vec![&args.grid],
-        inputs: Vec::new(),
         grid: Some(text),
-        sealed: None,
-        unit: None,
         asked: json!({"sweep": args}),
+        ..request((&args.corpus, &args.out), options, &host)?
     };
-    let Some(mut done) = replay(&request, &plan, &Settings::default())? else {
+    let Some(mut done) = replay(&request, &plan, (&Settings::default(), global))? else {
         return Ok(());
     };
     let evidence = Evidence::new(&plan, &done.surveyed.cases, &done.records)?;
@@ -82,7 +78,7 @@ pub(super) fn run(args: &Sweep, global: Global) -> Outcome {
     if let (Some(front), false) = (scored.fronts.get("*"), global.quiet || global.json) {
         show::print(&front_table(&plan, front, done.judge.unit))?;
     }
-    done.finish(Ok(()), global)?;
+    finish(*done, Ok(()), global)?;
     let [corpus, grid, out] = [&args.corpus, &args.grid, &args.out].map(show::typed);
     let next = [
         format!("deadloop report {out} --open"),

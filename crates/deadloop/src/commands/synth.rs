@@ -17,12 +17,13 @@ use deadloop_score::{Class, write_text};
 use rayon::prelude::*;
 use serde_json::json;
 
-use crate::args::{Global, OnBad};
-use crate::corpus::{Wanted, survey};
+use crate::args::Global;
 use crate::exit::{Code, Failure, Outcome};
+use crate::host::Terminal;
 use crate::interrupt;
 use crate::progress::counted;
 use crate::show;
+use deadloop_run::{Wanted, survey};
 
 /// What stands under the help of the command.
 pub(crate) const HELP: &str = r#"Examples:
@@ -279,9 +280,9 @@ fn corpus_texts(path: &Path, source: &CleanSource, runs: bool, quiet: bool) -> O
         selection,
         by: &[],
         entry: None,
-        quiet,
+        host: &Terminal { quiet },
     })?;
-    found.accept(OnBad::Fail, quiet)?;
+    found.accept(false, &Terminal { quiet })?;
     let wanted = found
         .cases
         .iter()

@@ -211,9 +211,8 @@ impl<'a> Synth<'a> {
 
     fn real(&self, frame: &Frame<'_>, stream: &str, rng: &mut Rng) -> Result<Drawn, Failed> {
         let sources = || frame.item.sources.iter();
-        let real = |clean: &CleanText| {
-            sources().find_map(|at| self.stock.real.get(*at)?.get(&clean.id))
-        };
+        let real =
+            |clean: &CleanText| sources().find_map(|at| self.stock.real.get(*at)?.get(&clean.id));
         let mut pool = self.pool(frame);
         if pool.is_empty() {
             return Err("no transcript of this language and split");

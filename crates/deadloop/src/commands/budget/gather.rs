@@ -12,9 +12,10 @@ use deadloop_score::{Case, Class, CorpusInfo, Manifest};
 use super::Budget as BudgetArgs;
 use super::make::Made;
 use crate::args::Global;
-use crate::corpus::{Surveyed, Wanted, open, survey_with};
 use crate::exit::{Code, Outcome};
+use crate::host::Terminal;
 use crate::show;
+use deadloop_run::{Surveyed, Wanted, open, survey_with};
 
 /// What stands where a run has no source.
 const NONE: &str = "-";
@@ -47,7 +48,7 @@ pub(crate) fn gather(args: &BudgetArgs, budgets: &[Budget], global: Global) -> O
         selection: args.select.selection()?,
         by: &by,
         entry: None,
-        quiet: global.quiet,
+        host: &Terminal::of(global),
     };
     let look = |entry: &Entry, case: &Case| {
         let lengths = Lengths::of(&entry.transcript, needs);

@@ -21,8 +21,8 @@ use super::gather::Gathered;
 use super::told;
 use crate::args::Global;
 use crate::exit::{Code, Failure, Outcome};
-use crate::folder::Folder;
 use crate::interrupt::heeding;
+use deadloop_run::Folder;
 
 /// The share of runs that may overflow where nothing is said.
 const LIMIT: f64 = 0.01;

@@ -17,8 +17,9 @@ use make::{Made, make};
 
 use crate::args::{Global, Select};
 use crate::exit::{Code, Outcome};
-use crate::folder::{Folder, State, fingerprint};
+use crate::host::Terminal;
 use crate::show;
+use deadloop_run::{Folder, State, fingerprint};
 
 /// The help that stands after the options.
 pub(crate) const HELP: &str = "Examples:\n  deadloop budget recordings/ --out budgets\n  deadloop budget recordings/ --grid windows.toml --preset codex --where meta.source=mine --out budgets\n\nNo model is asked: what is counted is how often, when and how much, never how good a summary is. The grid:\n  [[budget]]\n  [budget.params]\n  window    = [16000, 32000]\n  threshold = [0.5, 0.85]       # of the window; also keep, summary, reserve\n  cache     = [1, 0.1]          # the price of a prompt token that stood in the same place before\n  policy    = \"summary\"         # or drop, clear-results\n\nWhat is chosen are threshold, keep and policy, among settings that keep no less than the one in use; window, counter, tools, reserve and cache are given, and each of their combinations has a verdict of its own. The setting in use is the first --preset.\n\nExit codes: 0 ship, decide or keep, 2 wrong usage, 4 nothing selected, 5 too little data, 6 no setting within the limit.";
@@ -86,7 +87,7 @@ pub(super) fn run(args: &Budget, global: Global) -> Outcome {
     };
     let mut read = vec![args.corpus.as_path()];
     read.extend(args.grid.as_deref());
-    let folder = Folder::prepare(&args.out, args.force, &read)?;
+    let folder = Folder::prepare((&args.out, args.force), &read, &Terminal::of(global))?;
     if !global.quiet {
         tell_remarks(&grid, &named);
     }
@@ -102,9 +103,11 @@ pub(super) fn run(args: &Budget, global: Global) -> Outcome {
         format!("{} {} {:?}", args.forget, args.csv, args.run),
     ]);
     if let State::Done(manifest) = folder.state(&inputs)? {
-        return crate::manifest::already_done(&folder, &manifest, global);
+        return crate::replaying::already_done(&folder, &manifest, global);
     }
-    found.surveyed.accept(args.select.on_bad, global.quiet)?;
+    found
+        .surveyed
+        .accept(args.select.skips(), &Terminal::of(global))?;
     found.has_turns()?;
     folder.begin()?;
     let made = make(&found, &grid, &named, args, &folder, global)?;
@@ -161,10 +164,10 @@ fn finish(
     let mut manifest = found.manifest(inputs, grid, &made);
     manifest.files = folder.files();
     manifest.seconds = began.elapsed().as_secs_f64();
-    manifest.time = crate::manifest::now();
+    manifest.time = deadloop_run::now();
     manifest.write(folder.path())?;
     if global.json {
-        crate::manifest::say(folder.path(), &manifest, global)?;
+        crate::replaying::say(folder.path(), &manifest, global)?;
     } else {
         show::print(&made.told)?;
     }

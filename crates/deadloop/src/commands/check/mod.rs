@@ -10,9 +10,10 @@ mod kinds;
 use kinds::{Seen, Severity};
 
 use crate::args::Global;
-use crate::corpus::{Surveyed, Wanted, survey_with, unopened};
 use crate::exit::{Code, Outcome};
+use crate::host::Terminal;
 use crate::show;
+use deadloop_run::{Surveyed, Wanted, survey_with, unopened};
 
 pub(crate) const HELP: &str = "Examples:\n  deadloop check recordings/\n  deadloop check datasets/starter --strict --json\n\nErrors are what keeps a corpus from being scored, each with its file and line: exit code 2. Warnings\nare what makes scores wrong: near-duplicates across splits or groups, labels that the text contradicts,\ntoo few labels. They fail with --strict alone. Notes are what the scores cannot say.";
 
@@ -62,7 +63,7 @@ fn look(args: &Check, global: Global) -> Outcome<(Surveyed, Seen)> {
         selection: Selection::default(),
         by: &[],
         entry: None,
-        quiet: global.quiet,
+        host: &Terminal::of(global),
     };
     let (mut surveyed, mut glances) = survey_with(corpus, wanted, kinds::glance)?;
     let cases = std::mem::take(&mut surveyed.cases);

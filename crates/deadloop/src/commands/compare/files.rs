@@ -13,7 +13,7 @@ use super::pins::Pin;
 use super::{Compare, Write as CompareWrite};
 use crate::exit::{Code, Outcome};
 use crate::interrupt;
-use crate::outputs::apart;
+use deadloop_run::apart;
 
 /// Where the files go.
 pub(crate) struct Out(Option<PathBuf>);

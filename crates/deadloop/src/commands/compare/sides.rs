@@ -9,12 +9,13 @@ use deadloop_score::{About, Evidence, JudgeOptions, Side};
 
 use super::Compare;
 use crate::args::Global;
-use crate::corpus::{Surveyed, Wanted, survey};
 use crate::exit::{Code, Outcome};
-use crate::noticing::notice;
-use crate::programs;
+use crate::host::Terminal;
 use crate::progress::watched;
 use crate::settings;
+use deadloop_run::notice;
+use deadloop_run::programs;
+use deadloop_run::{Surveyed, Wanted, survey};
 
 /// What an argument names.
 enum Input {
@@ -117,21 +118,21 @@ fn replayed(args: &Compare, inputs: [&Input; 2], global: Global) -> Outcome<Vec<
         let what = "settings are compared on a corpus; name it with --corpus";
         return Err(Code::Usage.error(format!("{first}: {what}")));
     };
-    let running = programs::start(&plan)?;
+    let running = programs::start(&plan, &Terminal::of(global))?;
     let mut surveyed = survey(Wanted {
         path: corpus,
         selection: args.select.selection()?,
         by: &[],
         entry: None,
-        quiet: global.quiet,
+        host: &Terminal::of(global),
     })?;
     notice(&mut surveyed.cases, &plan);
-    surveyed.accept(args.select.on_bad, global.quiet)?;
+    surveyed.accept(args.select.skips(), &Terminal::of(global))?;
     let records = records(args, (&plan, &running, &surveyed), global)?;
     let evidence = Evidence::new(&plan, &surveyed.cases, &records)?;
     let cells: Vec<usize> = named.iter().map(|(_, cell)| *cell).collect();
     let about = About {
-        judge: args.judge.options_for(&surveyed.cases)?,
+        judge: args.judge.judging().options_for(&surveyed.cases)?,
         chunks: args.judge.chunks.map(u64::from),
         ..About::of(&plan, &cells, &surveyed.cases, &BTreeMap::new())
     };
@@ -160,6 +161,6 @@ fn records(
             Code::Unexpected.because(e)
         }
     })?;
-    programs::tell_errors(&ran.records, global.quiet);
+    programs::tell_errors(&ran.records, &Terminal::of(global));
     Ok(ran.records)
 }

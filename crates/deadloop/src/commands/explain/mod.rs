@@ -34,10 +34,11 @@ use super::replay::named;
 use crate::args::{Cli, Global, Judge, OnBad};
 use crate::commands::Command;
 use crate::commands::repair::{step_lines, steps};
-use crate::corpus::{Surveyed, Wanted, survey};
 use crate::exit::{Code, Failure, Outcome};
+use crate::host::Terminal;
 use crate::show;
 use crate::visible::visible;
+use deadloop_run::{Surveyed, Wanted, survey};
 
 pub(crate) const HELP: &str = "Examples:\n  deadloop explain datasets/starter planted/000/short-sequence/under-2000 --settings settings.toml\n  deadloop explain recordings.jsonl t1 --presets --context 400\n\nThe first settings are told in full, the others in a table: where they fire, or how near they came. A near miss is the fact that the fewest thresholds refuse, then the one with the smallest gap between what was measured and what is wanted. To see them, facts are measured down to a tenth of what each threshold asks for (ten times, where it is an upper bound); rows of `rules` stay as they are.";
 
@@ -82,7 +83,7 @@ pub(super) fn run(args: &Explain, global: Global) -> Outcome {
         selection: Selection::default(),
         by: &[],
         entry: Some(&args.transcript),
-        quiet: global.quiet,
+        host: &Terminal::of(global),
     })?;
     let (entry, case) = the_one((&args.transcript, args.on_bad), global.quiet, &found)?;
     if let Some(file) = &args.repair {
@@ -93,6 +94,7 @@ pub(super) fn run(args: &Explain, global: Global) -> Outcome {
         case,
         // Of a transcript with labels in several units the first is as good as any.
         judge: judge
+            .judging()
             .options_for(std::slice::from_ref(case))
             .unwrap_or_else(|_| judge.options()),
         chunks: judge.chunks,

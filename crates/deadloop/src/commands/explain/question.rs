@@ -15,8 +15,9 @@ use super::explained::{Explained, Fired, Head, Label, Reading, Seat, Told};
 use super::near::{Sight, sights, sights_in_run, telling};
 use crate::commands::replay::Named;
 use crate::exit::{Code, Outcome};
+use crate::host::Terminal;
 use crate::interrupt::heeding;
-use crate::programs;
+use deadloop_run::programs;
 
 /// Near misses that are told of a member and channel.
 const NEAREST: usize = 3;
@@ -35,7 +36,7 @@ impl Question<'_> {
     pub(crate) fn explain(&self, named: &[Named]) -> Outcome<Explained> {
         let mut plan = Plan::default();
         let cells: Vec<usize> = named.iter().map(|(_, s)| plan.add_settings(s)).collect();
-        let programs = programs::start(&plan)?;
+        let programs = programs::start(&plan, &Terminal::silent())?;
         let decided =
             heeding(|cancel| programs.decide(&plan, self.transcript, self.chunks, cancel));
         let records = [decided.map_err(|Interrupted| Code::Interrupted.error("interrupted"))?];

@@ -16,11 +16,13 @@ mod engines;
 use engines::{ENGINES, Engine, Exported};
 
 use crate::args::{Global, Judge, Select};
-use crate::corpus::{Wanted, survey};
 use crate::exit::{Code, Outcome};
+use crate::host::Terminal;
 use crate::progress::watched;
-use crate::replaying::failed;
-use crate::{programs, settings, show};
+use crate::{settings, show};
+use deadloop_run::failed;
+use deadloop_run::programs;
+use deadloop_run::{Wanted, survey};
 
 /// What its help ends with.
 pub(crate) const HELP: &str = "Examples:\n  deadloop export tuned/settings.toml --to vllm > body.json\n  deadloop export tuned/settings.toml --to litellm --corpus recordings/ --split test\n\nThe configuration goes to stdout, all else to stderr. What it cannot say is listed; with --corpus what that costs is measured: the setting beside its twin, which behaves as the exported configuration does. Engines count tokens: a token is taken for --chars-per-token chars; with `recorded` for as many as in the recordings of --corpus that count tokens.";
@@ -87,7 +89,7 @@ fn token(args: &Export) -> Outcome<f64> {
 /// one is named.
 fn recorded(args: &Export, path: &Path) -> Outcome<Option<f64>> {
     let selection = args.select.selection()?;
-    let corpus = crate::corpus::open(path)?;
+    let corpus = deadloop_run::open(path)?;
     let (mut chars, mut tokens) = (0_u64, 0_u64);
     // What cannot be read is told by whoever measures.
     for entry in corpus.entries().filter_map(Result::ok) {
@@ -140,17 +142,17 @@ fn measured(
 ) -> Outcome<Vec<(deadloop_detect::Unit, Tally)>> {
     let mut plan = Plan::default();
     let cells = both.map(|settings| plan.add_settings(settings));
-    let running = programs::start(&plan)?;
+    let running = programs::start(&plan, &Terminal::of(global))?;
     let surveyed = survey(Wanted {
         path: corpus,
         selection: args.select.selection()?,
         by: &[],
         entry: None,
-        quiet: global.quiet,
+        host: &Terminal::of(global),
     })?;
-    surveyed.accept(args.select.on_bad, global.quiet)?;
-    surveyed.tell_rejected();
-    let judge = args.judge.options_for(&surveyed.cases)?;
+    surveyed.accept(args.select.skips(), &Terminal::of(global))?;
+    surveyed.tell_rejected(&Terminal::of(global));
+    let judge = args.judge.judging().options_for(&surveyed.cases)?;
     let job = Job {
         corpus: &surveyed.corpus,
         ids: &surveyed.ids(),
@@ -162,7 +164,7 @@ fn measured(
         replayed(&job, None, watch)
     });
     let records = ran.map_err(failed)?.records;
-    programs::tell_errors(&records, global.quiet);
+    programs::tell_errors(&records, &Terminal::of(global));
     let evidence = Evidence::new(&plan, &surveyed.cases, &records)?;
     let tally = |cell: usize| (judge.unit, evidence.tally(cell, &evidence.all(), &judge));
     Ok(cells.into_iter().map(tally).collect())

@@ -9,10 +9,10 @@ use deadloop_replay::{Interrupted, Seen, each};
 use deadloop_score::{Agreement, Class, LabelRow, Timeline};
 
 use super::rows::main_of;
-use crate::corpus::open;
 use crate::exit::{Code, Failure, Outcome};
 use crate::progress::watched;
 use crate::show;
+use deadloop_run::open;
 
 /// Labels, and how long the channels are that they are about, where that is known.
 #[derive(Default)]

@@ -38,12 +38,12 @@ use proposing::{DOUBTFUL, Proposal, propose};
 pub(crate) use reading::Reading;
 
 use crate::args::{Global, OnBad, Select};
-use crate::corpus::{open, refuse_machine};
 use crate::exit::{Code, Outcome};
 use crate::interrupt;
-use crate::outputs::apart;
 use crate::progress::watched;
 use crate::show::{self, typed};
+use deadloop_run::apart;
+use deadloop_run::{open, refuse_machine};
 
 pub(crate) const HELP: &str = "Examples:\n  deadloop label recordings/                         proposes labels, writes recordings/labels.csv\n  deadloop label recordings/ --review                asks about them, the most uncertain first\n  deadloop label recordings/ --review --id t1       asks about this one, reviewed or not (--again: about all)\n  deadloop label --agreement ann.csv bob.csv recordings/\n\nA proposed row has by = auto, a reviewed one by = review:NAME. A review saves after every answer and\ngoes on where it stopped. Where stdin is no terminal it reads keys from lines: l c t u (loop, clean,\ntransient, unsure), < > (onset by a char), [ ] (by a copy), z (undo), s (skip), q (quit).";
 

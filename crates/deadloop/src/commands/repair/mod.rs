@@ -41,11 +41,12 @@ use scored::{Judged, Scored, rows, scored};
 pub(crate) use steps::{lines as step_lines, steps};
 
 use crate::args::{Global, Select};
-use crate::corpus::{Surveyed, Wanted, open, survey_with};
 use crate::exit::{Code, Outcome};
-use crate::folder::{Folder, State, fingerprint};
+use crate::host::Terminal;
 use crate::interrupt::heeding;
 use crate::show;
+use deadloop_run::{Folder, State, fingerprint};
+use deadloop_run::{Surveyed, Wanted, open, survey_with};
 
 pub(crate) const HELP: &str = "Examples:\n  deadloop synth --spec datasets/faults/spec.toml --out faults\n  deadloop repair faults --out repaired\n  deadloop repair faults --grid grid.toml --limit 1 --in-use tags/seed-002 --out repaired\n\nA grid:\n  [[repairer]]\n  name = \"tags\"            # think, tags, json, names, filter, replay, or command: a program\n  presets = true\n  [repairer.params]\n  edits = [0, 1, 2]\n\nWrong is an action that the truth does not have, or with other arguments; of each repairer the variant is taken that\nrecovers most within the limit. The folder holds report.html (a matrix of faults and variants, every wrong one to\nopen), settings.toml, repairs.parquet and scores.parquet; arguments.csv where real arguments are no JSON.";
 
@@ -106,13 +107,13 @@ pub(super) fn run(args: &Repair, global: Global) -> Outcome {
     }
     let mut read: Vec<&Path> = vec![&args.corpus];
     read.extend(args.grid.as_deref());
-    let folder = Folder::prepare(&args.out, args.force, &read)?;
+    let folder = Folder::prepare((&args.out, args.force), &read, &Terminal::of(global))?;
     let work = Work {
         menders: start(&variants)?,
         variants,
     };
     let (surveyed, seen) = replayed(args, &work, global)?;
-    surveyed.accept(args.select.on_bad, global.quiet)?;
+    surveyed.accept(args.select.skips(), &Terminal::of(global))?;
     let inputs = inputs(args, &text, &work, &surveyed);
     if let State::Done(_) = folder.state(&inputs)? {
         if !global.quiet {
@@ -198,7 +199,7 @@ fn replayed(args: &Repair, work: &Work, global: Global) -> Outcome<(Surveyed, Ve
         selection: args.select.selection()?,
         by: &[],
         entry: None,
-        quiet: global.quiet,
+        host: &Terminal::of(global),
     };
     survey_with(open(&args.corpus)?, wanted, |entry, _| {
         (work.judged(entry), broken_of(&entry.transcript))

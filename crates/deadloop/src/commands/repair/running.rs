@@ -13,9 +13,9 @@ use super::pages::columns;
 use super::scored::{Judged, Scored};
 use super::streams::Stream;
 use super::work::{before_and_gold, mend, question};
-use crate::corpus::open;
 use crate::exit::{Code, Outcome};
 use deadloop_replay::repairers::Variant;
+use deadloop_run::open;
 
 /// Most wrong ones that the page opens.
 const OPENED: u64 = 5_000;

@@ -19,10 +19,11 @@ use pager::page;
 
 use super::explain::the_one;
 use crate::args::{Global, Select};
-use crate::corpus::{Surveyed, Wanted, open, survey_with};
 use crate::exit::{Code, Outcome};
+use crate::host::Terminal;
 use crate::show::{self, typed};
 use crate::visible::visible;
+use deadloop_run::{Surveyed, Wanted, open, survey_with};
 
 /// What stands under the help.
 pub(crate) const HELP: &str = "\
@@ -63,7 +64,7 @@ pub(super) fn run(args: &Show, global: Global) -> Outcome {
         selection: args.select.selection()?,
         by: &[],
         entry: args.transcript.as_deref(),
-        quiet: global.quiet,
+        host: &Terminal::of(global),
     };
     let find = args.find.as_deref();
     let one = args.transcript.is_some();
@@ -101,9 +102,9 @@ impl Line {
 }
 
 fn list(args: &Show, found: &Surveyed, lines: Vec<Line>, global: Global) -> Outcome {
-    found.accept(args.select.on_bad, true)?;
+    found.accept(args.select.skips(), &Terminal::silent())?;
     if !global.quiet {
-        found.tell_rejected();
+        found.tell_rejected(&Terminal::of(global));
     }
     if lines.is_empty() {
         let of = show::several(found.cases.len() as u64, "transcript");

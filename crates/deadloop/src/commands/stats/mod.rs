@@ -13,10 +13,11 @@ use serde_json::{Map, Value, json};
 mod histogram;
 
 use crate::args::{Global, Select};
-use crate::corpus::{Surveyed, Wanted, open, survey_with};
 use crate::evidence::Evidence;
 use crate::exit::Outcome;
+use crate::host::Terminal;
 use crate::show;
+use deadloop_run::{Surveyed, Wanted, open, survey_with};
 use histogram::{Histogram, LENGTHS, PERIODS};
 
 pub(crate) const HELP: &str = "Examples:\n  deadloop stats datasets/starter\n  deadloop stats datasets/starter --model 'smollm*' --json";
@@ -182,14 +183,14 @@ pub(super) fn run(args: &Stats, global: Global) -> Outcome {
         selection: args.select.selection()?,
         by: &[],
         entry: None,
-        quiet: global.quiet,
+        host: &Terminal::of(global),
     };
     let (found, finishes) = survey_with(open(&args.corpus)?, wanted, |entry, _| {
         entry.transcript.finish_reason().unwrap_or(NONE).to_owned()
     })?;
-    found.accept(args.select.on_bad, true)?;
+    found.accept(args.select.skips(), &Terminal::silent())?;
     if !global.quiet {
-        found.tell_rejected();
+        found.tell_rejected(&Terminal::of(global));
     }
     let mut all = Counts::default();
     let cases = found.cases.iter().zip(&finishes);

@@ -13,9 +13,11 @@ use serde_json::json;
 
 use super::SEALED;
 use super::search::Search;
-use crate::args::{Global, Judge, Output, Select};
+use crate::args::{Judge, Output, Select};
 use crate::exit::{Code, Outcome};
-use crate::replaying::Request;
+use crate::host::Terminal;
+use crate::replaying::request;
+use deadloop_run::Request;
 
 #[derive(Debug, Args, Serialize, Deserialize)]
 pub(crate) struct Tune {
@@ -179,12 +181,12 @@ impl Tune {
     }
 
     /// What is replayed, and what a folder that is there has to be of.
-    pub(super) fn request(
-        &self,
-        global: Global,
+    pub(super) fn request<'a>(
+        &'a self,
+        host: &'a Terminal,
         grid: String,
         (current, unit): (&Settings, Unit),
-    ) -> Request<'_> {
+    ) -> Outcome<Request<'a>> {
         let mut inputs = vec![
             current.id(),
             format!(
@@ -203,14 +205,9 @@ impl Tune {
             self.search
                 .map(|how| format!("{how:?} {}", self.structures)),
         );
-        Request {
+        let options = (&self.select, &self.judge, &self.output);
+        Ok(Request {
             command: "tune",
-            corpus: &self.corpus,
-            out: &self.out,
-            select: &self.select,
-            judge: &self.judge,
-            output: &self.output,
-            global,
             read: self
                 .settings
                 .iter()
@@ -223,6 +220,7 @@ impl Tune {
             sealed: Some(SEALED),
             unit: Some(unit),
             asked: json!({"tune": self}),
-        }
+            ..request((&self.corpus, &self.out), options, host)?
+        })
     }
 }

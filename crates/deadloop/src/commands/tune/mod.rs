@@ -15,10 +15,12 @@ use serde_json::Value;
 use super::replay::intervals;
 use crate::args::Global;
 use crate::exit::{Code, Outcome};
+use crate::host::Terminal;
 use crate::opening::{Focus, Opening};
-use crate::replaying::{Replayed, replay};
+use crate::replaying::{finish, replay};
 use crate::settings;
-use crate::units::first_unit;
+use deadloop_run::Replayed;
+use deadloop_run::first_unit;
 use supported::Asked;
 
 mod asked;
@@ -49,12 +51,13 @@ pub(super) fn run(args: &Tune, global: Global) -> Outcome {
         Some(path) => settings::grid(path).map(|(grid, text)| (vec![grid], text))?,
         None => settings::default_grids(unit)?,
     };
-    let request = args.request(global, text, (&current, unit));
-    let planned = Planned::new(args, &request, &grids, in_use, &mut options)?;
+    let host = Terminal::of(global);
+    let request = args.request(&host, text, (&current, unit))?;
+    let planned = Planned::new(args, (&request, global), &grids, in_use, &mut options)?;
     if args.dry_run {
         return planned.tell(args, &options);
     }
-    let Some(mut done) = replay(&request, &planned.plan, &planned.settings)? else {
+    let Some(mut done) = replay(&request, &planned.plan, (&planned.settings, global))? else {
         return Ok(());
     };
     options.worth = done.worth;
@@ -90,7 +93,7 @@ pub(super) fn run(args: &Tune, global: Global) -> Outcome {
         done.sum_up(summary);
         ended
     });
-    done.finish(result.and_then(|ended| ended), global)
+    finish(*done, result.and_then(|ended| ended), global)
 }
 
 /// What was asked, and what every setting said.

@@ -11,11 +11,12 @@ use deadloop_score::{Choices, ChooseOptions, InUse, Manifest};
 
 use super::asked::Tune;
 use super::search::{Found, Wanted, search, tell_size};
+use crate::args::Global;
 use crate::commands::sweep::tell_refused;
 use crate::exit::{Code, Outcome};
-use crate::replaying::{Request, name};
 use crate::settings::{self, recommended_name};
 use crate::show;
+use deadloop_run::{Request, name};
 
 pub(super) struct Planned {
     pub(super) plan: Plan,
@@ -37,7 +38,7 @@ impl Planned {
     /// With `--search` the race is run here, and `options` say afterwards which folds it saw.
     pub(super) fn new(
         args: &Tune,
-        request: &Request<'_>,
+        (request, global): (&Request<'_>, Global),
         grids: &[Grid],
         (settings, text): (Settings, String),
         options: &mut ChooseOptions,
@@ -73,8 +74,8 @@ impl Planned {
         for (name, setting) in presets_in(unit).map_err(|e| Code::Unexpected.error(e))? {
             presets.push((name, plan.add_setting(&setting)));
         }
-        tell_refused(&plan, request.global);
-        tell_size(&plan, request.global.quiet);
+        tell_refused(&plan, global);
+        tell_size(&plan, request.host);
         Ok(Self {
             candidates: match args.grid {
                 Some(_) => with_grid,

@@ -5,18 +5,17 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use clap::ValueEnum;
-use deadloop_replay::{Grid, Job, Plan, Record, RunError, run};
+use deadloop_replay::{Grid, Job, Plan, Record, RunError, Watch, run};
 use deadloop_score::{
     Case, ChooseOptions, Drawing, DrawnStructures, Evidence, draw_structures, folds, race,
 };
 use serde::{Deserialize, Serialize};
 
-use crate::corpus::Surveyed;
 use crate::exit::{Code, Outcome};
-use crate::programs;
-use crate::progress::watched;
-use crate::replaying::{Request, failed, look};
 use crate::show;
+use deadloop_run::Surveyed;
+use deadloop_run::programs;
+use deadloop_run::{Host, Request, failed, look};
 
 /// How structures are drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
@@ -59,7 +58,7 @@ pub(crate) fn search(request: &Request<'_>, wanted: &Wanted<'_>) -> Outcome<Foun
     let (grids, possible) = (planned(grids)?.1, drawn);
     request.folder()?;
     let surveyed = look(request)?;
-    surveyed.accept(request.select.on_bad, request.global.quiet)?;
+    surveyed.accept(request.skip_bad, request.host)?;
     // Of everything nothing is left out: it is the full grid.
     let (left, raced) = match possible as u128 == of {
         true => (grids, 0),
@@ -78,9 +77,7 @@ pub(crate) fn search(request: &Request<'_>, wanted: &Wanted<'_>) -> Outcome<Foun
         100.0 * possible as f64 / of as f64,
         100.0 * cells as f64 / all as f64,
     );
-    if !request.global.quiet {
-        eprintln!("{told}");
-    }
+    request.host.tell(&told);
     let plan = planned(left)?.0;
     Ok(Found { plan, told, raced })
 }
@@ -166,17 +163,20 @@ fn replayed(
     cases: &[&Case],
 ) -> Outcome<Vec<Record>> {
     let ids: HashSet<Arc<str>> = cases.iter().map(|case| case.id.clone()).collect();
-    let running = programs::start(plan)?;
+    let running = programs::start(plan, request.host)?;
     let job = Job {
         corpus: &surveyed.corpus,
         ids: &ids,
         plan,
         programs: &running,
-        chunks: request.judge.chunks,
+        chunks: request.judging.chunks,
     };
-    let ran = watched("racing", request.global.quiet, |watch| {
-        run(&job, None, watch)
-    });
+    let progress = request.host.begin(Some("racing"));
+    let watch = Watch {
+        cancel: request.host.cancel(),
+        progress: &|read, total| progress.at(read, total),
+    };
+    let ran = run(&job, None, &watch);
     let ran = ran.map_err(|error| match error {
         RunError::Interrupted { .. } => Code::Interrupted
             .error("interrupted while structures were raced; nothing was written yet"),
@@ -186,13 +186,13 @@ fn replayed(
 }
 
 /// How many structures a grid has: what a user compares --structures with.
-pub(crate) fn tell_size(plan: &Plan, quiet: bool) {
+pub(crate) fn tell_size(plan: &Plan, host: &dyn Host) {
     const LARGE: usize = 2000;
     let blocks = plan.blocks().len();
-    if blocks > LARGE && !quiet {
-        eprintln!(
+    if blocks > LARGE {
+        host.tell(&format!(
             "{} structures will be measured; --search lhs draws some of them",
             show::count(blocks as u64)
-        );
+        ));
     }
 }

@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 
 use crate::args::Global;
 use crate::exit::{Code, Outcome};
-use crate::replaying::Replayed;
 use crate::show;
+use deadloop_run::Replayed;
 
 /// Groups that clean text has to stand in, as for every other claim.
 const GROUPS: usize = 10;

@@ -14,10 +14,10 @@ use super::planned::Planned;
 use crate::args::Global;
 use crate::commands::sweep::differing;
 use crate::exit::Outcome;
-use crate::replaying::Replayed;
 use crate::settings;
 use crate::show::{self, typed};
 use crate::visible::visible_lines;
+use deadloop_run::Replayed;
 
 /// Rows of the price list that a terminal shows.
 const PRICES: usize = 7;

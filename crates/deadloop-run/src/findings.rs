@@ -8,10 +8,10 @@ use deadloop_corpus::{
 };
 use deadloop_score::{Case, LabelsFile, Names};
 
-use crate::corpus::{Surveyed, Wanted, refuse_machine};
-use crate::exit::Outcome;
+use crate::failure::Outcome;
 use crate::left_out::LeftOut;
 use crate::stamps::Stamps;
+use crate::survey::{Surveyed, Wanted, refuse_machine};
 
 /// One record, on its way from the threads or from a part.
 pub(crate) struct Found<T> {

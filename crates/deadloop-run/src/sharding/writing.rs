@@ -8,22 +8,29 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use deadloop_corpus::{Corpus, Problem, Shard, prove_writable};
 use deadloop_replay::{Decided, Interrupted, Plan, Programs, Watch};
 use deadloop_score::{LabelsFile, write_text};
-use serde_json::json;
 
 use super::engine;
 use super::lines::{Line, Named, Writer, Wrong};
 use super::part::{NAMES, PART, Part, RECORDS, Whole};
-use crate::args::OnBad;
-use crate::corpus::{Wanted, listing, open, refuse_machine};
-use crate::exit::{Code, Outcome};
+use crate::failure::{Code, Outcome};
 use crate::findings::{Finder, Found, labels_first};
-use crate::interrupt;
+use crate::host::watched;
 use crate::outputs::apart;
 use crate::programs;
-use crate::progress::watched;
-use crate::replaying::Request;
-use crate::show;
+use crate::request::Request;
 use crate::stamps::Stamps;
+use crate::survey::{Wanted, listing, open, refuse_machine};
+use crate::words;
+
+/// A part that was written.
+pub struct Written {
+    /// `I/N`.
+    pub shard: String,
+    /// How many files of the corpus are its.
+    pub files: u64,
+    /// How many transcripts.
+    pub records: u64,
+}
 
 /// A shard at work.
 struct Work<'a> {
@@ -41,13 +48,13 @@ struct Work<'a> {
 }
 
 /// Replays one shard of the files of the corpus, and writes the part. A part that is there already stays.
-pub(crate) fn write(request: &Request<'_>, plan: &Plan, shard: Shard) -> Outcome {
+pub(crate) fn write(request: &Request<'_>, plan: &Plan, shard: Shard) -> Outcome<Written> {
     let out = request.out;
     prepare(request)?;
     let corpus = open(request.corpus)?;
     let own = corpus.shard(shard);
     let stamps = Stamps::of(&own);
-    let running = programs::start(plan)?;
+    let running = programs::start(plan, request.host)?;
     let mut part = Part {
         whole: Whole::of(request, plan, (&corpus, &running))?,
         shard: shard.to_string(),
@@ -55,15 +62,17 @@ pub(crate) fn write(request: &Request<'_>, plan: &Plan, shard: Shard) -> Outcome
         bytes: Default::default(),
     };
     if let Some(known) = there(request, &part)? {
-        let (out, quiet) = (out.display(), request.global.quiet);
-        if !quiet {
-            eprintln!("{out}: already holds this part; nothing to do (--force makes it anew)");
-        }
-        return said(request, &known, own.files().len());
+        request.host.tell(&format!(
+            "{}: already holds this part; nothing to do (--force makes it anew)",
+            out.display()
+        ));
+        return Ok(written(&known, &own));
     }
-    if own.files().is_empty() && !request.global.quiet {
-        let files = show::several(corpus.files().len() as u64, "file");
-        eprintln!("shard {shard} is empty: shards are made of files, and the corpus has {files}");
+    if own.files().is_empty() {
+        let files = words::several(corpus.files().len() as u64, "file");
+        request.host.tell(&format!(
+            "shard {shard} is empty: shards are made of files, and the corpus has {files}"
+        ));
     }
     let labels = corpus.labels_csv().map(LabelsFile::read);
     let (labels, problems) = labels.unzip();
@@ -81,7 +90,7 @@ pub(crate) fn write(request: &Request<'_>, plan: &Plan, shard: Shard) -> Outcome
         labels: labels.as_ref(),
         hopeless: AtomicBool::new(false),
     };
-    part.records = match &request.output.records {
+    part.records = match request.records {
         None => work.run(problems)?,
         Some(from) => work.take(from, problems)?,
     };
@@ -97,7 +106,7 @@ pub(crate) fn write(request: &Request<'_>, plan: &Plan, shard: Shard) -> Outcome
     }
     let text = serde_json::to_string_pretty(&part)? + "\n";
     write_text(&out.join(PART), &text)?;
-    said(request, &part, own.files().len())
+    Ok(written(&part, &own))
 }
 
 /// Makes the folder and proves that files can be written there, none over what is read.
@@ -110,13 +119,13 @@ fn prepare(request: &Request<'_>) -> Outcome {
     let files = [PART, RECORDS, NAMES].map(|name| ("--out", out.join(name)));
     let read = std::iter::once(request.corpus).chain(request.read.iter().copied());
     apart(&files, &read.collect::<Vec<_>>())?;
-    interrupt::sweeps(out);
+    request.host.writes(out);
     prove_writable(out).map_err(|e| refuse("cannot be written to", e))
 }
 
 /// This very part, if it is there; refuses a folder that holds anything else, unless it may be overwritten.
 fn there(request: &Request<'_>, part: &Part) -> Outcome<Option<Part>> {
-    let (out, force) = (request.out, request.output.force);
+    let (out, force) = (request.out, request.force);
     if !force {
         let known = Part::read(out)?;
         let same = |known: &Part| known.whole == part.whole && known.shard == part.shard;
@@ -176,16 +185,15 @@ fn write_names(
 impl Work<'_> {
     /// The pass; how many records there are. `problems`: those of labels.csv.
     fn run(&self, mut problems: Vec<Problem>) -> Outcome<u64> {
-        let select = self.request.select;
-        let fails = select.on_bad == OnBad::Fail;
+        let fails = !self.request.skip_bad;
         self.hopeless
             .store(fails && !problems.is_empty(), Ordering::Relaxed);
         let wanted = Wanted {
             path: self.request.corpus,
             selection: self.request.selection()?,
-            by: &self.request.output.by,
+            by: self.request.by,
             entry: None,
-            quiet: self.request.global.quiet,
+            host: self.request.host,
         };
         let finder = Finder {
             labels: self.labels,
@@ -193,7 +201,7 @@ impl Work<'_> {
         };
         let mut file = Writer::create(&self.request.out.join(RECORDS))?;
         let mut written = Ok(());
-        let pass = watched("replaying", wanted.quiet, |watch| {
+        let pass = watched(wanted.host, "replaying", |watch| {
             let line = |entry, raw| {
                 self.line(finder.find(entry, raw, |entry, case| {
                     let sealed = self
@@ -243,7 +251,7 @@ impl Work<'_> {
 
     /// The same with lines that an engine made.
     fn take(&self, from: &Path, mut problems: Vec<Problem>) -> Outcome<u64> {
-        if self.request.select.on_bad == OnBad::Fail && !problems.is_empty() {
+        if !self.request.skip_bad && !problems.is_empty() {
             labels_first(&mut problems, self.corpus.labels_csv());
             return Err(Code::Usage.error(listing(&problems)));
         }
@@ -259,7 +267,7 @@ impl Work<'_> {
         transcript: &deadloop_corpus::Transcript,
         watch: &Watch<'_>,
     ) -> Result<Vec<Decided>, Interrupted> {
-        let chunks = self.request.judge.chunks;
+        let chunks = self.request.judging.chunks;
         let record = self
             .running
             .decide(self.plan, transcript, chunks, watch.cancel);
@@ -297,25 +305,10 @@ impl Work<'_> {
     }
 }
 
-/// Says what was written, and what to type next.
-fn said(request: &Request<'_>, part: &Part, files: usize) -> Outcome {
-    let out = request.out.display().to_string();
-    let (quiet, json) = (request.global.quiet, request.global.json);
-    if json {
-        let shard = &part.shard;
-        let said = json!({"out": out, "shard": shard, "files": files, "records": part.records});
-        return show::print(&said.to_string());
+fn written(part: &Part, corpus: &Corpus) -> Written {
+    Written {
+        shard: part.shard.clone(),
+        files: corpus.files().len() as u64,
+        records: part.records,
     }
-    if !quiet {
-        let (records, files) = (
-            show::several(part.records, "transcript"),
-            show::several(files as u64, "file"),
-        );
-        show::print(&format!(
-            "shard {}: {records} of {files} in {out}",
-            part.shard
-        ))?;
-    }
-    let next = format!("deadloop merge {} … --out DIR", show::typed(request.out));
-    show::next(&[&next], request.global)
 }

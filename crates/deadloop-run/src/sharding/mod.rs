@@ -18,5 +18,6 @@ mod merging;
 mod part;
 mod writing;
 
-pub(crate) use merging::Parts;
+pub use merging::Parts;
+pub use writing::Written;
 pub(crate) use writing::write;

@@ -12,7 +12,7 @@ use deadloop_score::{Case, FileError};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::exit::{Code, Failure, Outcome};
+use crate::failure::{Code, Failure, Outcome};
 use crate::findings::Found;
 
 /// Lines are waited for and read once: fast, and still a twentieth of the JSON.

@@ -3,18 +3,17 @@
 use std::path::Path;
 
 use deadloop_detect::{Channel, Unit};
-use deadloop_score::{Case, JudgeOptions, LabelRow, units};
+use deadloop_score::{Case, LabelRow, units};
 
-use crate::args::Judge;
-use crate::corpus::open;
-use crate::exit::{Code, Failure, Outcome};
+use crate::failure::{Code, Failure, Outcome};
+use crate::survey::open;
 
 /// Transcripts that are looked at for the unit of their labels.
 const PEEKED: usize = 1000;
 
 /// The unit that the first labels of a corpus speak of; chars where they name no channel. It is for what has to be
 /// known before all of it is read, and checked when it is.
-pub(crate) fn first_unit(path: &Path) -> Outcome<Unit> {
+pub fn first_unit(path: &Path) -> Outcome<Unit> {
     let corpus = open(path)?;
     let channels = |rows: Vec<LabelRow>| rows.into_iter().find_map(|row| row.channel);
     let found = match corpus.labels_csv() {
@@ -38,31 +37,4 @@ pub(crate) fn of_choice_first(cases: &[Case], unit: Unit) -> Vec<Unit> {
 /// The grids were made for another unit: the first labels spoke of that one alone.
 pub(crate) fn other_unit(unit: Unit) -> Failure {
     Code::Usage.error(format!("labels count in {unit}; say so with --unit {unit}"))
-}
-
-impl Judge {
-    /// How alarms are judged on a corpus: in the unit that its labels speak of.
-    ///
-    /// # Errors
-    /// They speak of several, and none was asked for.
-    pub(crate) fn options_for(&self, cases: &[Case]) -> Outcome<JudgeOptions> {
-        let found = units(cases);
-        let unit = match (self.unit, found.as_slice()) {
-            (Some(unit), _) => unit.unit(),
-            (None, [only]) => *only,
-            (None, several) => {
-                let names: Vec<&str> = several.iter().map(|unit| unit.name()).collect();
-                let what = format!(
-                    "labels count in {}, and nothing is added up across units; say which with --unit {}",
-                    names.join(" and in "),
-                    names.join("|")
-                );
-                return Err(Code::Usage.error(what));
-            }
-        };
-        Ok(JudgeOptions {
-            unit,
-            ..self.options()
-        })
-    }
 }

@@ -13,19 +13,19 @@ use serde_json::Value;
 
 use super::lines::{Line, Named, Reader};
 use super::part::{Looked, NAMES, Part, RECORDS, hash, versions};
-use crate::corpus::{Surveyed, drop_sealed};
-use crate::exit::{Code, Failure, Outcome};
+use crate::failure::{Code, Failure, Outcome};
 use crate::findings::{Findings, Sides};
-use crate::replaying::Request;
-use crate::show;
+use crate::request::Request;
 use crate::stamps::Stamps;
+use crate::survey::{Surveyed, drop_sealed};
+use crate::words;
 
 /// What every setting said of a transcript; none where it must not be looked at.
 type Said = Option<Vec<Decided>>;
 
 /// All parts of a corpus.
 #[derive(Debug)]
-pub(crate) struct Parts {
+pub struct Parts {
     /// By the number of their shard.
     dirs: Vec<PathBuf>,
     first: Part,
@@ -41,7 +41,7 @@ impl Parts {
     /// # Errors
     /// A folder without a part, or parts that do not belong together: of another version, command, plan or corpus, one
     /// that is there twice, one that is missing.
-    pub(crate) fn open(dirs: &[PathBuf]) -> Outcome<Self> {
+    pub fn open(dirs: &[PathBuf]) -> Outcome<Self> {
         let mut by_shard: BTreeMap<usize, (PathBuf, Part)> = BTreeMap::new();
         let mut first: Option<(&Path, Part, Shard)> = None;
         for dir in dirs {
@@ -90,37 +90,33 @@ impl Parts {
     }
 
     /// The command that made them, with its options.
-    pub(crate) fn request(&self) -> &Value {
+    pub fn request(&self) -> &Value {
         &self.first.whole.request
     }
 
     /// Where the corpus was.
-    pub(crate) fn corpus(&self) -> &Path {
+    pub fn corpus(&self) -> &Path {
         &self.first.whole.corpus.path
     }
 
     /// The texts of the files that it read.
-    pub(crate) fn read(&self) -> &BTreeMap<PathBuf, String> {
+    pub fn read(&self) -> &BTreeMap<PathBuf, String> {
         &self.first.whole.read
     }
 
     /// The unit for which grids and limits were made, where they were made by default.
-    pub(crate) fn unit(&self) -> Option<Unit> {
+    pub fn unit(&self) -> Option<Unit> {
         let name = self.first.whole.unit.as_deref()?;
         Unit::ALL.into_iter().find(|unit| unit.name() == name)
     }
 
     /// Who the programs of the plan said they are, and what their results depend on.
-    pub(crate) fn programs(&self) -> &(Vec<ProgramInfo>, Vec<String>) {
+    pub fn programs(&self) -> &(Vec<ProgramInfo>, Vec<String>) {
         &self.first.whole.programs
     }
 
     /// The corpus as it would have been looked through here, and the records of the transcripts that are meant.
-    pub(crate) fn look(
-        &self,
-        request: &Request<'_>,
-        plan: &Plan,
-    ) -> Outcome<(Surveyed, Vec<Record>)> {
+    pub fn look(&self, request: &Request<'_>, plan: &Plan) -> Outcome<(Surveyed, Vec<Record>)> {
         if hash(plan) != self.first.whole.plan {
             return Err(refused(
                 "these options make another plan than that of the parts; merge with the options of the shards".into(),
@@ -144,7 +140,7 @@ impl Parts {
         surveyed.name.clone_from(&self.first.whole.corpus.name);
         let said = drop_sealed(&mut surveyed, said, request.sealed);
         let records = records(&surveyed, said)?;
-        let fields = request.output.by.len();
+        let fields = request.by.len();
         let fits = |record: &Record| record.fits(plan);
         if !records.iter().all(fits) || surveyed.cases.iter().any(|c| c.by.len() != fields) {
             return Err(refused(
@@ -243,12 +239,15 @@ impl Parts {
         let path = request.corpus;
         let missing = "the report opens no transcript; say with --corpus where the corpus is now";
         if !path.exists() {
-            if opens && !request.global.quiet {
-                eprintln!("{}: the corpus is not here: {missing}", show::typed(path));
+            if opens {
+                let path = words::typed(path);
+                request
+                    .host
+                    .tell(&format!("{path}: the corpus is not here: {missing}"));
             }
             return Ok(Corpus::default());
         }
-        let corpus = crate::corpus::open(path)?;
+        let corpus = crate::survey::open(path)?;
         let looked = Looked::at(path, &corpus)?;
         match looked.other(&self.first.whole.corpus) {
             None => Ok(corpus),
@@ -259,11 +258,11 @@ impl Parts {
                 )))
             }
             Some(what) => {
-                if opens && !request.global.quiet {
-                    eprintln!(
-                        "{}: {what} since the parts were made: {missing}",
-                        path.display()
-                    );
+                if opens {
+                    let path = path.display();
+                    request.host.tell(&format!(
+                        "{path}: {what} since the parts were made: {missing}"
+                    ));
                 }
                 Ok(Corpus::default())
             }

@@ -10,11 +10,11 @@ use deadloop_score::ProgramInfo;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::corpus::side_files;
-use crate::exit::{Code, Outcome};
+use crate::failure::{Code, Outcome};
 use crate::folder::fingerprint;
 use crate::programs;
-use crate::replaying::Request;
+use crate::request::Request;
+use crate::survey::side_files;
 
 /// The file's name.
 pub(super) const PART: &str = "part.json";

@@ -8,7 +8,7 @@ use deadloop_replay::Plan;
 use deadloop_score::{Case, Class};
 
 /// Makes labels of class `fault` the truth for the detectors of a plan.
-pub(crate) fn notice(cases: &mut [Case], plan: &Plan) {
+pub fn notice(cases: &mut [Case], plan: &Plan) {
     if !cases.iter().any(|case| case.class() == Some(Class::Fault)) {
         return;
     }

@@ -1,19 +1,13 @@
-//! The manifest of a run: what it says of the request, and what is said of a folder that has one.
+//! The manifest of a run: what was asked for, of what, and with what.
 
-use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use deadloop_detect::DETECTORS;
 use deadloop_replay::Plan;
 use deadloop_score::{CorpusInfo, JudgeOptions, Manifest, Worth};
 
-use crate::args::Global;
-use crate::corpus::Surveyed;
-use crate::exit::{Failure, Outcome};
-use crate::folder::Folder;
-use crate::rendering::render;
-use crate::replaying::Request;
-use crate::show;
+use crate::request::Request;
+use crate::survey::Surveyed;
 
 /// What was asked for, of what, and with what.
 pub(crate) fn manifest(
@@ -34,9 +28,7 @@ pub(crate) fn manifest(
             .map(|d| (d.name.into(), u64::from(d.version)))
             .collect(),
         command: request.command.into(),
-        args: std::env::args_os()
-            .map(|arg| arg.to_string_lossy().into_owned())
-            .collect(),
+        args: request.args.clone(),
         started_in: std::env::current_dir()
             .map_or_else(|_| String::new(), |dir| dir.display().to_string()),
         corpus: CorpusInfo {
@@ -47,10 +39,10 @@ pub(crate) fn manifest(
             chars: chars.sum(),
             filtered: surveyed.filtered,
             rejected: surveyed.problems.len() as u64,
-            by: request.output.by.clone(),
+            by: request.by.to_vec(),
         },
         grid: request.grid.clone(),
-        seed: request.select.seed,
+        seed: request.seed,
         judge: *judge,
         worth: *worth,
         cells: plan.cells() as u64,
@@ -65,41 +57,8 @@ pub(crate) fn manifest(
     }
 }
 
-/// The same request was carried out before, into the same folder: it says the same, and ends the same
-/// way. A report that is gone is made again.
-pub(crate) fn already_done(folder: &Folder, manifest: &Manifest, global: Global) -> Outcome {
-    let dir = folder.path();
-    if !global.quiet {
-        let dir = dir.display();
-        eprintln!("{dir}: already holds these results; nothing to do (--force makes them anew)");
-    }
-    if !dir.join("report.html").is_file() {
-        render(dir, &deadloop_report::Options::default(), global)?;
-    }
-    say(dir, manifest, global)?;
-    match &manifest.ended {
-        Some(ended) => Err(Failure::again(ended)),
-        None => Ok(()),
-    }
-}
-
-/// What `--json` says of a result.
-pub(crate) fn say(dir: &Path, manifest: &Manifest, global: Global) -> Outcome {
-    if !global.json {
-        return Ok(());
-    }
-    let mut said = serde_json::Map::new();
-    said.insert("out".into(), dir.display().to_string().into());
-    said.extend(manifest.summary.clone());
-    if let Some(ended) = &manifest.ended {
-        said.insert("exit".into(), ended.exit.into());
-        said.insert("reason".into(), ended.reason.clone().into());
-    }
-    show::print(&serde_json::Value::from(said).to_string())
-}
-
 /// The time in a manifest.
-pub(crate) fn now() -> String {
+pub fn now() -> String {
     told(SystemTime::now())
 }
 

@@ -10,8 +10,8 @@ use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
 use super::lines::{Line, Reader, Writer};
-use crate::exit::{Code, Failure, Outcome};
-use crate::replaying::Request;
+use crate::failure::{Code, Failure, Outcome};
+use crate::request::Request;
 
 /// The first line.
 #[derive(Deserialize)]
@@ -44,7 +44,7 @@ pub(super) fn take(
         || selection.split.is_some()
         || selection.lang.is_some()
         || !selection.wheres.is_empty();
-    if narrowed || request.judge.chunks.is_some() {
+    if narrowed || request.judging.chunks.is_some() {
         return Err(refused(
             "--records: an engine replays all transcripts as they were recorded; leave out the filters and --chunks",
         ));

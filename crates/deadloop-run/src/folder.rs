@@ -7,12 +7,12 @@ use deadloop_corpus::{is_named, prove_writable};
 use deadloop_score::Manifest;
 use sha2::{Digest, Sha256};
 
-use crate::exit::{Code, Outcome};
-use crate::interrupt;
+use crate::failure::{Code, Outcome};
+use crate::host::Host;
 use crate::outputs::apart;
 
 /// The folder that a command writes to.
-pub(crate) struct Folder {
+pub struct Folder {
     path: PathBuf,
     force: bool,
 }
@@ -55,7 +55,7 @@ const RESULT: [&str; 24] = [
 const REPORT: [&str; 2] = ["report.html", "report.md"];
 
 /// What is in the folder already.
-pub(crate) enum State {
+pub enum State {
     /// Nothing, or unfinished work.
     Free,
     /// The finished results of these very inputs.
@@ -65,7 +65,7 @@ pub(crate) enum State {
 impl Folder {
     /// Makes the folder if it is not there and proves that files can be written in it, none of them over
     /// what is read.
-    pub(crate) fn prepare(path: &Path, force: bool, read: &[&Path]) -> Outcome<Self> {
+    pub fn prepare((path, force): (&Path, bool), read: &[&Path], host: &dyn Host) -> Outcome<Self> {
         let refuse = |what: &str, e: std::io::Error| {
             Code::Usage.error(format!("--out {}: {what}: {e}", path.display()))
         };
@@ -73,7 +73,7 @@ impl Folder {
         let files = RESULT.into_iter().chain(REPORT);
         let files: Vec<_> = files.map(|name| ("--out", path.join(name))).collect();
         apart(&files, read)?;
-        interrupt::sweeps(path);
+        host.writes(path);
         prove_writable(path).map_err(|e| refuse("cannot be written to", e))?;
         Ok(Self {
             path: path.to_path_buf(),
@@ -82,12 +82,12 @@ impl Folder {
     }
 
     /// Where it is.
-    pub(crate) fn path(&self) -> &Path {
+    pub fn path(&self) -> &Path {
         &self.path
     }
 
     /// Whether results of `inputs` are there; refuses a folder that holds anything else.
-    pub(crate) fn state(&self, inputs: &str) -> Outcome<State> {
+    pub fn state(&self, inputs: &str) -> Outcome<State> {
         // Where there is a journal the work was interrupted, however much of it is there. Whose
         // work it was is asked when the journal is opened.
         if self.force || is_named(&self.journal()) {
@@ -112,7 +112,7 @@ impl Folder {
     }
 
     /// The files of the result that are there, with their sizes in bytes.
-    pub(crate) fn files(&self) -> BTreeMap<String, u64> {
+    pub fn files(&self) -> BTreeMap<String, u64> {
         let files = RESULT.iter().filter(|name| **name != MANIFEST);
         let size = |name: &&str| Some((name.to_string(), self.size(name)?));
         files.filter_map(size).collect()
@@ -137,7 +137,7 @@ impl Folder {
 
     /// Removes an earlier result before the first file of a new one is written, so that no report
     /// is made from both. A folder with a manifest is a result; the manifest goes last.
-    pub(crate) fn begin(&self) -> Outcome {
+    pub fn begin(&self) -> Outcome {
         if !is_named(&self.path.join(MANIFEST)) {
             return Ok(());
         }
@@ -172,18 +172,18 @@ impl Folder {
     }
 
     /// The journal's place.
-    pub(crate) fn journal(&self) -> PathBuf {
+    pub fn journal(&self) -> PathBuf {
         self.path.join(JOURNAL)
     }
 
     /// Whether it may be overwritten.
-    pub(crate) fn force(&self) -> bool {
+    pub fn force(&self) -> bool {
         self.force
     }
 }
 
 /// A short name for everything that a result depends on.
-pub(crate) fn fingerprint(parts: &[String]) -> String {
+pub fn fingerprint(parts: &[String]) -> String {
     let digest = Sha256::digest(parts.join("\u{0}").as_bytes());
     digest
         .iter()

@@ -6,12 +6,13 @@ use deadloop_replay::{Plan, Programs, Record, StartError};
 use deadloop_score::ProgramInfo;
 use sha2::{Digest, Sha256};
 
-use crate::exit::{Code, Outcome};
-use crate::interrupt::heeding;
+use crate::failure::{Code, Outcome};
+use crate::host::Host;
 
 /// Starts the programs of a plan.
-pub(crate) fn start(plan: &Plan) -> Outcome<Programs> {
-    heeding(|cancel| Programs::start(plan, cancel)).map_err(|e| match e {
+pub fn start(plan: &Plan, host: &dyn Host) -> Outcome<Programs> {
+    let _waited_for = host.begin(None);
+    Programs::start(plan, host.cancel()).map_err(|e| match e {
         StartError::Refused { .. } => Code::Usage.because(e),
         StartError::Interrupted => Code::Interrupted.because(e),
     })
@@ -20,7 +21,7 @@ pub(crate) fn start(plan: &Plan) -> Outcome<Programs> {
 /// What a result depends on besides settings: who the programs say they are, and the files that
 /// their commands name, since who edits a detector seldom thinks of its version. What those files
 /// load in turn is not known here.
-pub(crate) fn inputs(programs: &Programs) -> Vec<String> {
+pub fn inputs(programs: &Programs) -> Vec<String> {
     let mut inputs = Vec::new();
     for (program, ready) in programs.ready() {
         inputs.push(format!("{} {}", ready.name, ready.version));
@@ -37,7 +38,7 @@ fn digest(word: &str) -> Option<String> {
 }
 
 /// What the manifest says about them.
-pub(crate) fn described(programs: &Programs) -> Vec<ProgramInfo> {
+pub fn described(programs: &Programs) -> Vec<ProgramInfo> {
     let info = programs.ready().map(|(program, ready)| ProgramInfo {
         command: program.command.clone(),
         params: program.params.to_string(),
@@ -48,7 +49,7 @@ pub(crate) fn described(programs: &Programs) -> Vec<ProgramInfo> {
 }
 
 /// What to say where detectors failed on every transcript, so that nothing could be scored.
-pub(crate) fn failed_on_all(records: &[Record]) -> Option<String> {
+pub fn failed_on_all(records: &[Record]) -> Option<String> {
     let errors = |r: &Record| r.blocks.iter().all(|b| b.error.is_some());
     let first = records.first()?.blocks.first()?.error.clone()?;
     records.iter().all(errors).then(|| {
@@ -60,17 +61,14 @@ pub(crate) fn failed_on_all(records: &[Record]) -> Option<String> {
 }
 
 /// Says on how many transcripts a detector failed, and how on the first.
-pub(crate) fn tell_errors(records: &[Record], quiet: bool) {
+pub fn tell_errors(records: &[Record], host: &dyn Host) {
     let error = |r: &Record| r.blocks.iter().find_map(|b| b.error.clone());
     let mut failed = records.iter().filter_map(|r| Some((r, error(r)?)));
-    if quiet {
-        return;
-    }
     if let Some((record, first)) = failed.next() {
         let all = 1 + failed.count();
-        eprintln!(
+        host.tell(&format!(
             "a detector failed on {all} transcripts, which are not scored (`error` in the outcomes); the first, {}: {first}",
             record.transcript
-        );
+        ));
     }
 }

@@ -7,87 +7,64 @@ use std::path::Path;
 use std::sync::Arc;
 
 use deadloop_corpus::{
-    Corpus, CorpusError, Cost, Entry, ModelGlob, Problem, Raw, Sampling, Selection, fields,
-    read_file,
+    Corpus, CorpusError, Cost, Entry, Problem, Raw, Selection, fields, read_file,
 };
 use deadloop_replay::{Interrupted, each};
 use deadloop_score::{Case, LabelsFile, write_text};
 
-use crate::args::{OnBad, Select};
-use crate::exit::{Code, Failure, Outcome};
+use crate::failure::{Code, Failure, Outcome};
 use crate::findings::{Finder, Findings, Sides};
-use crate::progress::watched;
-use crate::show;
+use crate::host::Host;
+use crate::host::watched;
 use crate::stamps::Stamps;
+use crate::words;
 
 /// Transcripts whose fields are named where one is asked for that none has.
 const NAMED_OF: usize = 1000;
 
 /// A corpus that was looked through.
-pub(crate) struct Surveyed {
+pub struct Surveyed {
     /// The corpus, to be read again; without files where it is not at hand.
-    pub(crate) corpus: Corpus,
+    pub corpus: Corpus,
     /// Its name, from its card.
-    pub(crate) name: Option<String>,
+    pub name: Option<String>,
     /// The transcripts that are meant, in the order of the corpus.
-    pub(crate) cases: Vec<Case>,
+    pub cases: Vec<Case>,
     /// Everything that is wrong with it.
-    pub(crate) problems: Vec<Problem>,
+    pub problems: Vec<Problem>,
     /// The hash of all its records, and of its labels and splits.
-    pub(crate) hash: String,
+    pub hash: String,
     /// Whole transcripts that filters left out.
-    pub(crate) filtered: u64,
+    pub filtered: u64,
     /// The transcript that was asked for, with its text.
-    pub(crate) entry: Option<Box<Entry>>,
+    pub entry: Option<Box<Entry>>,
     /// What there is of that which the filters name, where they left out everything.
-    pub(crate) left_out: String,
+    pub left_out: String,
     /// Its files as they were.
     pub(crate) stamps: Stamps,
 }
 
 /// What to look for.
-pub(crate) struct Wanted<'a> {
-    pub(crate) path: &'a Path,
-    pub(crate) selection: Selection,
+pub struct Wanted<'a> {
+    /// A folder, or one file.
+    pub path: &'a Path,
+    /// Which transcripts are meant.
+    pub selection: Selection,
     /// Fields of a further breakdown.
-    pub(crate) by: &'a [String],
+    pub by: &'a [String],
     /// The id of a transcript whose text is wanted too.
-    pub(crate) entry: Option<&'a str>,
-    pub(crate) quiet: bool,
-}
-
-impl Select {
-    /// The filter that the options ask for.
-    pub(crate) fn selection(&self) -> Outcome<Selection> {
-        let usage = |e: String| Code::Usage.error(e);
-        let glob = |text: &String| {
-            text.parse::<ModelGlob>()
-                .map_err(|e| usage(format!("--model {text}: {e}")))
-        };
-        let pair = |text: &String| {
-            deadloop_corpus::parse_where(text).map_err(|e| usage(format!("--where: {e}")))
-        };
-        Ok(Selection {
-            models: self.models.iter().map(glob).collect::<Outcome<_>>()?,
-            split: self.split.clone(),
-            lang: self.lang.clone(),
-            wheres: self.wheres.iter().map(pair).collect::<Outcome<_>>()?,
-            limit: self.limit,
-            sample: self.sample.map(|count| Sampling {
-                count,
-                seed: self.seed,
-            }),
-        })
-    }
+    pub entry: Option<&'a str>,
+    /// Who asked.
+    pub host: &'a dyn Host,
 }
 
 /// Opens a corpus; what cannot be opened is wrong usage.
-pub(crate) fn open(path: &Path) -> Outcome<Corpus> {
+pub fn open(path: &Path) -> Outcome<Corpus> {
     Corpus::open(path).map_err(unopened)
 }
 
 /// Why a corpus cannot be opened.
-pub(crate) fn unopened(error: CorpusError) -> Failure {
+pub fn unopened(error: CorpusError) -> Failure {
     match error.is_of_machine() {
         true => Code::Unexpected.because(error),
         false => Code::Usage.because(error),
@@ -96,7 +73,7 @@ pub(crate) fn unopened(error: CorpusError) -> Failure {
 
 /// Ends a command where memory or file handles have run out: that says nothing of the corpus, and a corpus
 /// without what could not be read for it is another one.
-pub(crate) fn refuse_machine(problems: &[Problem]) -> Outcome {
+pub fn refuse_machine(problems: &[Problem]) -> Outcome {
     match problems.iter().find(|p| p.cost == Cost::Machine) {
         Some(p) => {
             let Problem { place, what, .. } = p;
@@ -108,13 +85,13 @@ pub(crate) fn refuse_machine(problems: &[Problem]) -> Outcome {
 }
 
 /// Reads the whole corpus once.
-pub(crate) fn survey(wanted: Wanted<'_>) -> Outcome<Surveyed> {
+pub fn survey(wanted: Wanted<'_>) -> Outcome<Surveyed> {
     let corpus = open(wanted.path)?;
     survey_with(corpus, wanted, |_, _| ()).map(|(surveyed, _)| surveyed)
 }
 
 /// The same with a look at each transcript that is meant: what it gives, in the order of the cases.
-pub(crate) fn survey_with<T: Send>(
+pub fn survey_with<T: Send>(
     corpus: Corpus,
     wanted: Wanted<'_>,
     look: impl Fn(&Entry, &Case) -> T + Sync,
@@ -128,7 +105,7 @@ pub(crate) fn survey_with<T: Send>(
     };
     let find = |entry: Result<Entry, Problem>, raw: Option<Raw>| finder.find(entry, raw, &look);
     let mut found = Findings::new(problems);
-    watched("reading", wanted.quiet, |watch| {
+    watched(wanted.host, "reading", |watch| {
         each(&corpus, watch, find, |record| {
             found.take(record);
             ControlFlow::Continue(())
@@ -166,23 +143,23 @@ pub(crate) fn side_files(corpus: &Corpus) -> Outcome<String> {
 
 impl Surveyed {
     /// The ids of the transcripts that are meant.
-    pub(crate) fn ids(&self) -> HashSet<Arc<str>> {
+    pub fn ids(&self) -> HashSet<Arc<str>> {
         self.cases.iter().map(|case| case.id.clone()).collect()
     }
 
-    /// Refuses a corpus that is not whole, or says how much was left out; refuses an empty
-    /// selection.
-    pub(crate) fn accept(&self, on_bad: OnBad, quiet: bool) -> Outcome {
-        match (self.problems.len(), on_bad) {
+    /// Refuses a corpus that is not whole, or with `skip` says how much was left out; refuses an empty selection.
+    ///
+    /// # Errors
+    /// What is wrong, every problem a line; nothing is selected.
+    pub fn accept(&self, skip: bool, host: &dyn Host) -> Outcome {
+        match (self.problems.len(), skip) {
             (0, _) => {}
-            (_, OnBad::Fail) => return Err(Code::Usage.error(self.listing())),
-            (n, OnBad::Skip) if !quiet && !self.cases.is_empty() => {
-                eprintln!(
-                    "{} skipped, see rejected.jsonl in the results",
-                    show::several(n as u64, "problem")
-                )
-            }
-            (_, OnBad::Skip) => {}
+            (_, false) => return Err(Code::Usage.error(self.listing())),
+            (n, true) if !self.cases.is_empty() => host.tell(&format!(
+                "{} skipped, see rejected.jsonl in the results",
+                words::several(n as u64, "problem")
+            )),
+            (_, true) => {}
         }
         if self.cases.is_empty() {
             let what = match self.filtered {
@@ -205,7 +182,7 @@ impl Surveyed {
 
     /// Says which fields of a further breakdown no transcript has: one breakdown may be asked of many
     /// corpora.
-    pub(crate) fn tell_absent(&self, by: &[String]) {
+    pub fn tell_absent(&self, by: &[String], host: &dyn Host) {
         let has = |place: usize| self.cases.iter().any(|case| case.by[place].is_some());
         let absent = by.iter().enumerate().filter(|(place, _)| !has(*place));
         let absent: Vec<&str> = absent.map(|(_, name)| name.as_str()).collect();
@@ -215,15 +192,15 @@ impl Surveyed {
         let some = self.corpus.entries().take(NAMED_OF).flatten();
         let there: BTreeSet<String> = some.flat_map(|entry| fields(&entry)).collect();
         let there: Vec<String> = there.into_iter().collect();
-        eprintln!(
+        host.tell(&format!(
             "deadloop: --by {}: no transcript has the field; there are {}",
             absent.join(", "),
             there.join(", ")
-        );
+        ));
     }
 
     /// Writes `rejected.jsonl`: what `--on-bad skip` left out, and why. None where nothing was.
-    pub(crate) fn write_rejected(&self, dir: &Path) -> Outcome {
+    pub fn write_rejected(&self, dir: &Path) -> Outcome {
         let row = |problem: &Problem| {
             let row = serde_json::json!({
                 "file": problem.place.file.display().to_string(),
@@ -240,26 +217,29 @@ impl Surveyed {
         Ok(())
     }
 
-    /// Says on stderr what `--on-bad skip` left out, for a command that has no folder to list it in.
-    pub(crate) fn tell_rejected(&self) {
+    /// Says what was left out, where there is no folder to list it in.
+    pub fn tell_rejected(&self, host: &dyn Host) {
         if !self.problems.is_empty() {
             let n = self.problems.len();
-            eprintln!("{n} problem{} skipped", if n == 1 { "" } else { "s" });
+            host.tell(&format!(
+                "{n} problem{} skipped",
+                if n == 1 { "" } else { "s" }
+            ));
             self.problems
                 .iter()
-                .for_each(|problem| eprintln!("{problem}"));
+                .for_each(|problem| host.tell(&problem.to_string()));
         }
     }
 
     /// Every problem, a line each, and what to do.
-    pub(crate) fn listing(&self) -> String {
+    pub fn listing(&self) -> String {
         listing(&self.problems)
     }
 }
 
 /// Every problem of a corpus, a line each, and what to do.
-pub(crate) fn listing(problems: &[Problem]) -> String {
-    let several = show::several(problems.len() as u64, "problem");
+pub fn listing(problems: &[Problem]) -> String {
+    let several = words::several(problems.len() as u64, "problem");
     let hint = "nothing was scored; mend them, or leave them out with --on-bad skip";
     let lines = lines(problems);
     format!("the corpus is not whole: {several}\n{lines}\n{hint}")
@@ -271,11 +251,7 @@ fn lines(problems: &[Problem]) -> String {
 }
 
 /// Leaves out the transcripts of a split that must not be looked at; `seen` is what there is beside each case.
-pub(crate) fn drop_sealed<T>(
-    surveyed: &mut Surveyed,
-    seen: Vec<T>,
-    sealed: Option<&str>,
-) -> Vec<T> {
+pub fn drop_sealed<T>(surveyed: &mut Surveyed, seen: Vec<T>, sealed: Option<&str>) -> Vec<T> {
     let Some(sealed) = sealed else {
         return seen;
     };

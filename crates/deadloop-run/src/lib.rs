@@ -1,0 +1,64 @@
+//! A run as a library call: this corpus, by this plan, into this folder, with progress and a stop. The commands of
+//! the program, tests, and whoever embeds deadloop call it; nothing here knows a terminal, an argument or a signal.
+//!
+//! | to find | look in |
+//! |---|---|
+//! | what is asked for | [`Request`], [`Judging`] |
+//! | who asked: progress, a stop, what a person should hear | [`Host`], [`Alone`] |
+//! | from a plan and a corpus to a result folder | [`replay`], [`Replayed`] |
+//! | the first pass over a corpus | [`survey`], [`Surveyed`] |
+//! | the folder, and what must not be written over | [`Folder`], [`apart`] |
+//! | a corpus on several machines | [`Parts`], [`Written`] |
+//! | detectors that are programs | [`programs`] |
+//! | errors and their exit codes | [`Failure`], [`Code`] |
+//!
+//! ```no_run
+//! use deadloop_detect::Settings;
+//! use deadloop_replay::Plan;
+//! use deadloop_run::{Alone, Done, Request, replay};
+//! use deadloop_score::{Evidence, count_opening};
+//!
+//! let settings = Settings::default();
+//! let mut plan = Plan::default();
+//! let cell = plan.add_settings(&settings);
+//! let host = Alone::default();
+//! let request = Request::of("recordings".as_ref(), "replayed".as_ref(), &host);
+//! if let Done::Replayed(done) = replay(&request, &plan, &settings)? {
+//!     let evidence = Evidence::new(&plan, &done.surveyed.cases, &done.records)?;
+//!     done.score(&evidence, Some(cell), &[cell], (&[], true))?;
+//!     done.finish(Ok(()), |folder, _| Ok(println!("{}", folder.display())))?;
+//! }
+//! # Ok::<(), deadloop_run::Failure>(())
+//! ```
+
+mod failure;
+mod findings;
+mod folder;
+mod host;
+mod left_out;
+mod manifest;
+mod notice;
+mod outputs;
+pub mod programs;
+mod replay;
+mod request;
+mod sharding;
+mod stamps;
+mod survey;
+mod units;
+mod words;
+
+pub use failure::{Code, Failure, Outcome};
+pub use folder::{Folder, State, fingerprint};
+pub use host::{Alone, Host, Progress};
+pub use manifest::now;
+pub use notice::notice;
+pub use outputs::apart;
+pub use replay::{Done, Replayed, failed, look, name, replay};
+pub use request::{Judging, Request};
+pub use sharding::{Parts, Written};
+pub use survey::{
+    Surveyed, Wanted, drop_sealed, listing, open, refuse_machine, survey, survey_with, unopened,
+};
+pub use units::first_unit;
+pub use words::{count, several, typed};

@@ -1,0 +1,345 @@
+//! [`replay`]: from a plan and a corpus to records, and from records to the files of a result folder ([`Replayed`]).
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Instant;
+
+use deadloop_detect::{Settings, Unit};
+use deadloop_replay::{Job, Journal, JournalError, Plan, Programs, Ran, Record, RunError, run};
+use deadloop_score::{
+    About, ChooseOptions, Count, Evidence, Floor, JudgeOptions, Manifest, Resampling, Scored,
+    Scoring, Tally, Worth, beside_floors, write_cases, write_outcomes, write_scores,
+    write_scores_by,
+};
+
+use crate::failure::{Code, Failure, Outcome};
+use crate::folder::{Folder, State, fingerprint};
+use crate::host::watched;
+use crate::manifest::{manifest, now};
+use crate::notice::notice;
+use crate::programs;
+use crate::request::Request;
+use crate::sharding::{self, Written};
+use crate::survey::{Surveyed, Wanted, drop_sealed, survey};
+use crate::units::{of_choice_first, other_unit};
+
+/// How a request ended.
+pub enum Done {
+    /// The folder holds the result of the same request already.
+    Already(Folder, Box<Manifest>),
+    /// A part was written, or was there: one shard was asked for.
+    Part(Written),
+    /// It was replayed.
+    Replayed(Box<Replayed>),
+}
+
+/// A request that was carried out: everything but the scoring.
+pub struct Replayed {
+    /// Where the results go.
+    pub folder: Folder,
+    /// The corpus as it was looked through.
+    pub surveyed: Surveyed,
+    /// What every setting said, a record a transcript.
+    pub records: Vec<Record>,
+    /// How alarms are judged.
+    pub judge: JudgeOptions,
+    /// The units that have rows in the tables of scores, that of choice first.
+    units: Vec<Unit>,
+    /// What errors cost.
+    pub worth: Worth,
+    /// What the folder will say of the run; whoever asked adds what it chose.
+    pub manifest: Manifest,
+    chunks: Option<u64>,
+    journal: Option<Journal>,
+    began: Instant,
+    /// Why nothing could be scored, where the detectors failed on every transcript.
+    failed: Option<Failure>,
+}
+
+/// Checks everything, proves the folder writable, reads the corpus, replays it through the plan. `current` is the setting in
+/// use: what production knows of itself stands there.
+///
+/// # Errors
+/// The corpus is not whole, nothing is selected, the folder holds something else, a program fails, somebody stopped it.
+pub fn replay(request: &Request<'_>, plan: &Plan, current: &Settings) -> Outcome<Done> {
+    if let Some(shard) = request.shard {
+        return sharding::write(request, plan, shard).map(Done::Part);
+    }
+    let began = Instant::now();
+    let folder = request.folder()?;
+    let parts = request.parts.as_deref();
+    let (mut surveyed, known) = match parts {
+        None => (look(request)?, None),
+        Some(parts) => parts.look(request, plan).map(|(s, r)| (s, Some(r)))?,
+    };
+    notice(&mut surveyed.cases, plan);
+    let judge = request.judging.options_for(&surveyed.cases)?;
+    if request.unit.is_some_and(|unit| unit != judge.unit) {
+        return Err(other_unit(judge.unit));
+    }
+    let worth = request.judging.worth(current, &surveyed.cases, judge.unit);
+    let running = parts.map_or_else(
+        || programs::start(plan, request.host),
+        |_| Ok(Programs::default()),
+    )?;
+    let (told, more) = match parts {
+        None => (programs::described(&running), programs::inputs(&running)),
+        Some(parts) => parts.programs().clone(),
+    };
+    let given = (plan, more.as_slice(), &surveyed);
+    let inputs = fingerprint(&inputs(request, given, &judge, &worth));
+    if let State::Done(manifest) = folder.state(&inputs)? {
+        return Ok(Done::Already(folder, manifest));
+    }
+    surveyed.accept(request.skip_bad, request.host)?;
+    surveyed.tell_absent(request.by, request.host);
+    let given = (plan, &running, &surveyed);
+    let (records, journal) = match known {
+        Some(records) => (records, None),
+        None => {
+            let ran = records(request, given, (&folder, &inputs))?;
+            (ran.records, Some(ran.journal))
+        }
+    };
+    programs::tell_errors(&records, request.host);
+    if let Some(file) = surveyed.stamps.changed() {
+        let what = format!(
+            "the corpus changed while it was read: {} was written to",
+            file.display()
+        );
+        return Err(Code::Usage.error(what));
+    }
+    let failed = programs::failed_on_all(&records).map(|what| Code::Unexpected.error(what));
+    folder.begin()?;
+    surveyed.write_rejected(folder.path())?;
+    let manifest = Manifest {
+        inputs,
+        programs: told,
+        ..manifest(request, plan, &surveyed, (&judge, &worth))
+    };
+    Ok(Done::Replayed(Box::new(Replayed {
+        units: of_choice_first(&surveyed.cases, judge.unit),
+        folder,
+        surveyed,
+        records,
+        judge,
+        worth,
+        manifest,
+        chunks: request.judging.chunks.map(u64::from),
+        journal: journal.flatten(),
+        began,
+        failed,
+    })))
+}
+
+/// The transcripts that are meant, without those that are sealed.
+pub fn look(request: &Request<'_>) -> Outcome<Surveyed> {
+    let mut surveyed = survey(Wanted {
+        path: request.corpus,
+        selection: request.selection()?,
+        by: request.by,
+        entry: None,
+        host: request.host,
+    })?;
+    let seen = vec![(); surveyed.cases.len()];
+    drop_sealed(&mut surveyed, seen, request.sealed);
+    Ok(surveyed)
+}
+
+/// Everything that the bytes of a result depend on.
+fn inputs(
+    request: &Request<'_>,
+    (plan, programs, surveyed): (&Plan, &[String], &Surveyed),
+    judge: &JudgeOptions,
+    worth: &Worth,
+) -> Vec<String> {
+    let mut parts = vec![
+        format!("{} {}", env!("CARGO_PKG_VERSION"), request.command),
+        surveyed.hash.clone(),
+        plan.fingerprint(),
+        format!(
+            "{:?} {} {} {judge:?} {worth:?} {:?} {:?}",
+            request.selection, request.skip_bad, request.seed, request.judging.chunks, request.by
+        ),
+        format!("{:?}", request.judging.price),
+        format!("{} {}", request.csv, !request.excerpts),
+    ];
+    parts.extend(request.inputs.clone());
+    parts.extend_from_slice(programs);
+    parts
+}
+
+fn records(
+    request: &Request<'_>,
+    (plan, running, surveyed): (&Plan, &Programs, &Surveyed),
+    (folder, inputs): (&Folder, &str),
+) -> Outcome<Ran> {
+    let job = Job {
+        corpus: &surveyed.corpus,
+        ids: &surveyed.ids(),
+        plan,
+        programs: running,
+        chunks: request.judging.chunks,
+    };
+    let opened = Journal::open(&folder.journal(), inputs, folder.force());
+    let journal = opened.map_err(|e| match e {
+        JournalError::OtherInputs(_) | JournalError::Busy(_) => Code::Usage.because(e),
+        JournalError::Io(..) => Code::Unexpected.because(e),
+    })?;
+    let ran = watched(request.host, "replaying", |watch| {
+        run(&job, Some(journal), watch)
+    });
+    ran.map_err(failed)
+}
+
+/// The exit code of a run that ended early.
+pub fn failed(error: RunError) -> Failure {
+    match error {
+        RunError::Interrupted { .. } => {
+            Code::Interrupted.error(format!("{error}; the same command goes on from there"))
+        }
+        RunError::Journal(_) | RunError::Program(_) | RunError::Machine(_) => {
+            Code::Unexpected.because(error)
+        }
+        RunError::Changed(_) => Code::Usage.because(error),
+    }
+}
+
+impl Replayed {
+    /// The floors: what `current` has to beat.
+    fn floors(&self, evidence: &Evidence<'_>, current: Option<usize>) -> Vec<Floor> {
+        let mut floors = match self.judge.unit {
+            Unit::Chars => vec![
+                Floor::Never,
+                Floor::FirstCheckpoint {
+                    chars: FIRST_CHECKPOINT,
+                },
+            ],
+            Unit::Calls | Unit::Turns => {
+                let limits = [10, 25].map(|most| Floor::Limit { most });
+                [vec![Floor::Never], limits.to_vec()].concat()
+            }
+        };
+        if let Some(current) = current {
+            let tally = evidence.tally(current, &evidence.all(), &self.judge);
+            // Of the transcripts that are scored: alarms on others are not among these.
+            let scored = tally.get(Count::Transcripts)
+                - tally.get(Count::Unlabelled)
+                - tally.get(Count::Errors);
+            let rate = alarms(&tally) as f64 / scored.max(1) as f64;
+            floors.push(Floor::Random {
+                rate,
+                seed: self.manifest.seed,
+            });
+        }
+        floors
+    }
+
+    /// What the tables of scores are made from.
+    pub fn scoring<'a>(
+        &'a self,
+        evidence: &'a Evidence<'a>,
+        floors: &'a [Floor],
+        reported: &'a [usize],
+        csv: bool,
+    ) -> Scoring<'a> {
+        Scoring {
+            evidence,
+            judge: &self.judge,
+            units: &self.units,
+            worth: &self.worth,
+            floors,
+            enough: ChooseOptions::default().min_loops,
+            reported,
+            resampling: Resampling {
+                seed: self.manifest.seed,
+                ..Resampling::default()
+            },
+            csv,
+        }
+    }
+
+    /// Scores of every cell, and of the reported ones by kind and `--by` field.
+    pub fn score(
+        &self,
+        evidence: &Evidence<'_>,
+        current: Option<usize>,
+        reported: &[usize],
+        (by, csv): (&[String], bool),
+    ) -> Outcome<Scored> {
+        let floors = self.floors(evidence, current);
+        let scoring = self.scoring(evidence, &floors, reported, csv);
+        let dir = self.folder.path();
+        let mut scored = write_scores(dir, &scoring)?;
+        scored.beside_floors = beside_floors(&scoring, reported);
+        if !reported.is_empty() {
+            write_scores_by(dir, &scoring, reported, by)?;
+            write_outcomes(dir, evidence, reported, &self.judge, csv)?;
+            let names = &self.manifest.settings;
+            let about = About {
+                judge: self.judge,
+                chunks: self.chunks,
+                ..About::of(evidence.plan, reported, evidence.cases, names)
+            };
+            write_cases(dir, &about, evidence.cases)?;
+        }
+        Ok(scored)
+    }
+
+    /// What `--json` will say, besides the folder.
+    pub fn sum_up(&mut self, summary: serde_json::Value) {
+        if let serde_json::Value::Object(summary) = summary {
+            self.manifest.summary = summary;
+        }
+    }
+
+    /// Writes the manifest, which makes the folder a finished result, then what `report` makes of the folder; then the journal
+    /// goes. `result`: how whoever asked has ended but for that.
+    ///
+    /// # Errors
+    /// `result`, or the detectors failed on every transcript; a file cannot be written.
+    pub fn finish(
+        mut self,
+        result: Outcome,
+        report: impl FnOnce(&Path, &Manifest) -> Outcome,
+    ) -> Outcome {
+        let result = result.and(self.failed.map_or(Ok(()), Err));
+        self.manifest.ended = result.as_ref().err().map(Failure::ended);
+        self.manifest.files = self.folder.files();
+        self.manifest.seconds = self.began.elapsed().as_secs_f64();
+        self.manifest.time = now();
+        self.manifest.write(self.folder.path())?;
+        // The report works from the files: what they were made from need not be there twice.
+        self.surveyed.cases = Vec::new();
+        self.records = Vec::new();
+        report(self.folder.path(), &self.manifest)?;
+        if let Some(journal) = self.journal {
+            journal.remove()?;
+        }
+        result
+    }
+}
+
+/// Where the floor `first-checkpoint` alarms: the document's first checkpoint.
+const FIRST_CHECKPOINT: u64 = 2000;
+
+fn alarms(tally: &Tally) -> u64 {
+    let stops = [
+        Count::Hit,
+        Count::Late,
+        Count::Premature,
+        Count::Stale,
+        Count::FalseAlarm,
+        Count::TransientStop,
+    ];
+    stops.into_iter().map(|count| tally.get(count)).sum()
+}
+
+/// Names for the cells of settings: a cell may have several.
+pub fn name(manifest: &mut Manifest, plan: &Plan, cell: usize, name: &str) {
+    let names: &mut BTreeMap<String, Vec<String>> = &mut manifest.settings;
+    let of = names.entry(plan.id(cell)).or_default();
+    if !of.iter().any(|known| known == name) {
+        of.push(name.into());
+    }
+}

@@ -1,0 +1,32 @@
+//! Words that messages are made of.
+
+use std::ffi::OsStr;
+
+/// So many of something that takes an s: `1 problem`, `1 200 problems`.
+pub fn several(n: u64, what: &str) -> String {
+    let s = if n == 1 { "" } else { "s" };
+    format!("{} {what}{s}", count(n))
+}
+
+/// A count with its thousands apart.
+pub fn count(n: u64) -> String {
+    let digits = n.to_string();
+    let mut shown = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            shown.push(' ');
+        }
+        shown.push(digit);
+    }
+    shown
+}
+
+/// A path, or any word, as it stands in a command to type.
+pub fn typed(word: impl AsRef<OsStr>) -> String {
+    let shown = word.as_ref().to_string_lossy().into_owned();
+    let plain = |c: char| c.is_alphanumeric() || "/._-+:@".contains(c);
+    match !shown.is_empty() && shown.chars().all(plain) {
+        true => shown,
+        false => format!("'{}'", shown.replace('\'', r"'\''")),
+    }
+}

@@ -1,0 +1,74 @@
+//! [`Terminal`]: the program as the host of a run. Progress is a bar, a stop is Ctrl-C, and what a person should know goes to
+//! stderr.
+
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+
+use deadloop_run::{Host, Progress};
+use indicatif::ProgressBar;
+
+use crate::args::Global;
+use crate::interrupt::{self, Passing};
+use crate::progress::bar;
+
+/// The terminal that a command was typed at.
+pub(crate) struct Terminal {
+    /// Nothing is said but errors.
+    pub(crate) quiet: bool,
+}
+
+impl Terminal {
+    /// As the options of every command have it.
+    pub(crate) fn of(global: Global) -> Self {
+        Self {
+            quiet: global.quiet,
+        }
+    }
+
+    /// A terminal where nothing is said.
+    pub(crate) fn silent() -> Self {
+        Self { quiet: true }
+    }
+}
+
+impl Host for Terminal {
+    fn cancel(&self) -> &AtomicBool {
+        interrupt::cancel()
+    }
+
+    fn begin(&self, what: Option<&'static str>) -> Box<dyn Progress + '_> {
+        Box::new(Pass {
+            bar: what.map_or_else(ProgressBar::hidden, |what| bar(what, self.quiet)),
+            _passing: Passing::begin(),
+        })
+    }
+
+    fn tell(&self, line: &str) {
+        if !self.quiet {
+            eprintln!("{line}");
+        }
+    }
+
+    fn writes(&self, folder: &Path) {
+        interrupt::sweeps(folder);
+    }
+}
+
+/// A pass under way.
+struct Pass {
+    bar: ProgressBar,
+    _passing: Passing,
+}
+
+impl Progress for Pass {
+    fn at(&self, read: u64, total: u64) {
+        self.bar.set_length(total.max(read));
+        self.bar.set_position(read);
+    }
+}
+
+impl Drop for Pass {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}
