@@ -18,7 +18,8 @@ def main(path: str, out: str) -> None:
     NotebookClient(book, timeout=600, resources={"metadata": {"path": str(root)}}).execute()
     nbformat.write(book, out)
     cells = [cell for cell in book.cells if cell.cell_type == "code"]
-    charts = sum("vegalite" in kind for cell in cells for o in cell.outputs for kind in o.get("data", {}))
+    shown = [o.get("data", {}).get("text/html", "") for cell in cells for o in cell.outputs]
+    charts = sum("vegaEmbed" in html for html in shown)
     print(f"{path}: {len(cells)} cells ran, {charts} charts")
     assert charts > 0, "no chart was drawn"
 

@@ -31,7 +31,11 @@ def tasks() -> Map:
     def by_ray(shard: Shard, numbers: Iterable[int]) -> Iterable[str]:
         import ray
 
-        made: list[str] = ray.get([ray.remote(shard.__call__).remote(n) for n in numbers])
+        def one(number: int) -> str:
+            return shard(number)
+
+        task = ray.remote(one)
+        made: list[str] = ray.get([task.remote(n) for n in numbers])
         return made
 
     return by_ray
