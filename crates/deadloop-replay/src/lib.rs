@@ -28,6 +28,7 @@ mod readings;
 mod record;
 mod regions;
 mod run;
+mod spent;
 mod structures;
 
 pub use arrivals::{text_of, tokens_at};
@@ -43,3 +44,4 @@ pub use plan::{Cell, Plan, PlanError, Refused};
 pub use program::{Mender, Programs, Ready, Repaired, StartError};
 pub use record::{Decided, Moment, Record, Region, Stop};
 pub use run::{Job, Ran, RunError, run};
+pub use spent::Spent;

@@ -23,6 +23,7 @@ mod mending;
 mod noticing;
 mod opening;
 mod outputs;
+mod own_limits;
 mod paging;
 mod pinning;
 mod programs;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Instant;
 
-use deadloop_corpus::Selection;
+use deadloop_corpus::{Entry, Selection};
 use deadloop_detect::{Settings, Unit};
 use deadloop_replay::{Job, Journal, JournalError, Plan, Programs, Ran, Record, RunError, run};
 use deadloop_score::{
@@ -15,11 +15,12 @@ use deadloop_score::{
 };
 
 use crate::args::{self, Global, Judge, Output, Select};
-use crate::corpus::{Surveyed, Wanted, drop_sealed, survey};
+use crate::corpus::{Surveyed, Wanted, drop_sealed, open, survey_with};
 use crate::exit::{Code, Failure, Outcome};
 use crate::folder::{Folder, State, fingerprint};
 use crate::manifest::{already_done, manifest, say};
 use crate::noticing::notice;
+use crate::own_limits;
 use crate::programs;
 use crate::progress::watched;
 use crate::rendering::render;
@@ -155,9 +156,9 @@ pub(crate) fn replay(
     let began = Instant::now();
     let folder = request.folder()?;
     let parts = request.output.parts.as_deref();
-    let (mut surveyed, known) = match parts {
-        None => (look(request)?, None),
-        Some(parts) => parts.look(request, plan).map(|(s, r)| (s, Some(r)))?,
+    let (mut surveyed, limits, known) = match parts {
+        None => look_further(request).map(|(s, limits)| (s, limits, None))?,
+        Some(parts) => parts.look(request, plan).map(|(s, r)| (s, Vec::new(), Some(r)))?,
     };
     notice(&mut surveyed.cases, plan);
     let judge = request.judge.options_for(&surveyed.cases)?;
@@ -178,6 +179,8 @@ pub(crate) fn replay(
     surveyed.accept(request.select.on_bad, request.global.quiet)?;
     if !request.global.quiet {
         surveyed.tell_absent(&request.output.by);
+        let remarks = own_limits::remarks(current, &limits);
+        remarks.iter().for_each(|remark| eprintln!("{remark}"));
     }
     let given = (plan, &running, &surveyed);
     let (records, journal) = match known {
@@ -220,16 +223,22 @@ pub(crate) fn replay(
 
 /// The transcripts that are meant, without those that are sealed.
 pub(crate) fn look(request: &Request<'_>) -> Outcome<Surveyed> {
-    let mut surveyed = survey(Wanted {
+    look_further(request).map(|(surveyed, _)| surveyed)
+}
+
+/// The same, and the limit on turns that each had.
+fn look_further(request: &Request<'_>) -> Outcome<(Surveyed, Vec<Option<u64>>)> {
+    let wanted = Wanted {
         path: request.corpus,
         selection: request.selection()?,
         by: &request.output.by,
         entry: None,
         quiet: request.global.quiet,
-    })?;
-    let seen = vec![(); surveyed.cases.len()];
-    drop_sealed(&mut surveyed, seen, request.sealed);
-    Ok(surveyed)
+    };
+    let look = |entry: &Entry, _: &Case| own_limits::of(entry);
+    let (mut surveyed, limits) = survey_with(open(request.corpus)?, wanted, look)?;
+    let limits = drop_sealed(&mut surveyed, limits, request.sealed);
+    Ok((surveyed, limits))
 }
 
 /// Everything that the bytes of a result depend on.
