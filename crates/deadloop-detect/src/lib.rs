@@ -39,10 +39,12 @@
 //! | what a parameter is | [`Param`] |
 //! | the TOML that production loads | [`Settings`] |
 //! | the live guard and its alarm | [`Guards`], [`Guard`], [`Alarm`] |
+//! | when a run's prompt no longer fits | [`Context`] |
 
 mod alarm;
 mod arrived;
 mod class;
+mod context;
 mod decode;
 mod detectors;
 mod element;
@@ -69,6 +71,7 @@ pub mod stream;
 mod value;
 
 pub use alarm::{Alarm, Met};
+pub use context::{Context, ContextBudget, Room, estimated_tokens};
 pub use detectors::{DETECTORS, Detector, Measuring, Program, Refusal, Response, Sample};
 pub use fact::{Asked, Beat, Bound, Clock, Fact, Rule, UNIT_CHARS};
 pub use guard::{Guard, Guards};

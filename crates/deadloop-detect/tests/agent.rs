@@ -9,12 +9,17 @@ mod agent;
 mod script;
 
 use agent::{Agent, End, Reply};
-use deadloop_detect::{Guards, Settings};
+use deadloop_detect::{ContextBudget, Guards, Settings, estimated_tokens};
 use script::{SETTINGS, Scripted, Tools, call, message};
 
 fn run(tasks: Vec<Vec<Reply>>) -> (End, Scripted) {
+    within(ContextBudget::default(), tasks)
+}
+
+fn within(budget: ContextBudget, tasks: Vec<Vec<Reply>>) -> (End, Scripted) {
     let agent = Agent {
         guards: Guards::new(&Settings::parse(SETTINGS).unwrap()).unwrap(),
+        budget,
     };
     let messages: Vec<String> = (0..tasks.len()).map(|i| format!("task {i}")).collect();
     let mut model = Scripted::new(tasks);
@@ -79,11 +84,54 @@ fn a_users_message_makes_it_begin_anew() {
 
 #[test]
 fn a_limit_ends_a_run_in_which_nothing_repeats() {
-    let replies: Vec<Reply> = (0..50)
-        .map(|i| call("search", &format!("{{\"q\":{i}}}")))
-        .collect();
-    let (end, _) = run(vec![replies]);
-    assert_eq!(told(&end), ["stopped"]);
+    let (end, model) = run(vec![different(50)]);
+    assert_eq!(told(&end), ["warned", "stopped"]);
     assert_eq!((end.stopped, end.ran), (true, 30));
     assert!(end.said.contains("all the steps"), "{}", end.said);
+    let remark = "system: Few steps are left. Come to an end.".to_owned();
+    let warned = model.seen().iter().position(|seen| seen.contains(&remark));
+    assert_eq!(warned, Some(24), "before the 25th turn");
+}
+
+fn different(times: usize) -> Vec<Reply> {
+    let one = |i| call("search", &format!("{{\"q\":{i}}}"));
+    (0..times).map(one).collect()
+}
+
+/// A budget, a warning and a limit in one run: no prompt is longer than its window allows.
+#[test]
+fn a_small_window_is_summarised_and_never_overflows() {
+    let budget = ContextBudget {
+        window: 120,
+        threshold: 0.8,
+        keep: 0.3,
+        summary: 0.1,
+        ..ContextBudget::default()
+    };
+    let (end, model) = within(budget, vec![different(50)]);
+    let levels = told(&end);
+    let count = |level: &str| levels.iter().filter(|told| **told == level).count();
+    assert_eq!((count("warned"), count("stopped"), end.ran), (1, 1, 30));
+    assert!(count("summarised") > 3, "{levels:?}");
+    for seen in model.seen() {
+        let tokens: u64 = seen.iter().map(|line| estimated_tokens(line)).sum();
+        assert!(tokens <= 96, "{tokens}: {seen:?}");
+        let summaries = seen.iter().filter(|line| line.starts_with("summary: "));
+        assert!(
+            summaries.count() <= 1,
+            "a summary is summarised with the rest"
+        );
+    }
+}
+
+#[test]
+fn a_window_that_holds_nothing_ends_the_run() {
+    let budget = ContextBudget {
+        window: 100,
+        tools: 95,
+        ..ContextBudget::default()
+    };
+    let (end, model) = within(budget, vec![different(5)]);
+    assert!(end.stopped && model.seen().is_empty());
+    assert!(end.said.contains("too long"), "{}", end.said);
 }

@@ -7,6 +7,7 @@ use deadloop_corpus::{Body, Event, Transcript};
 use deadloop_detect::{Beat, Channel, Chars, Cursor, Event as Arriving, Seen};
 
 use crate::record::Moment;
+use crate::spent::Spent;
 
 /// The text events of a transcript, by channel, and its other events.
 pub(crate) struct Arrivals<'a> {
@@ -57,6 +58,8 @@ struct Adding {
     last: Option<Channel>,
     /// Tokens, as long as every event has a count.
     tokens: Option<u64>,
+    /// Tokens of turns, where those are what is counted.
+    spent: Option<Spent>,
 }
 
 impl<'a> Arrivals<'a> {
@@ -69,6 +72,7 @@ impl<'a> Arrivals<'a> {
         };
         let mut adding = Adding {
             tokens: Some(0),
+            spent: Spent::of(&transcript.events),
             ..Adding::default()
         };
         for (nth, (number, arriving)) in (0..).zip(transcript.stream()) {
@@ -97,6 +101,9 @@ impl<'a> Arrivals<'a> {
                     adding.seen = adding.seen.plus(Channel::Tools, 1);
                 }
                 Arriving::Turn { .. } => {
+                    if let Some(spent) = &mut adding.spent {
+                        spent.take(event);
+                    }
                     adding.last = None;
                     adding.seen = adding.seen.plus(Channel::Turns, 1);
                 }
@@ -119,7 +126,7 @@ impl<'a> Arrivals<'a> {
                     },
                     seen: adding.seen,
                     t_ms: event.t_ms,
-                    tokens: adding.tokens,
+                    tokens: adding.by_then(&arriving),
                 },
             });
         }
@@ -265,6 +272,16 @@ impl<'a> Arrivals<'a> {
 }
 
 impl Adding {
+    /// The tokens up to an event that is no text: of the turns up to the one that it stands in, where turns are what
+    /// is counted; before a turn, of those that ended.
+    fn by_then(&self, arriving: &Arriving<'_>) -> Option<u64> {
+        match (self.spent, arriving) {
+            (None, _) => self.tokens,
+            (Some(spent), Arriving::Turn { .. }) => spent.before(),
+            (Some(spent), _) => spent.through(),
+        }
+    }
+
     /// Takes the tokens of an event that the model made: those before it, and its own. A tool's result has
     /// none and hides none.
     fn count(&mut self, event: &Event) -> Option<(u64, u64)> {

@@ -30,6 +30,7 @@ mod regions;
 pub mod repairers;
 mod run;
 pub mod shipped;
+mod spent;
 mod structures;
 
 pub use arrivals::{text_of, tokens_at};
@@ -45,3 +46,4 @@ pub use plan::{Cell, Plan, PlanError, Refused};
 pub use program::{Mender, Programs, Ready, Repaired, StartError};
 pub use record::{Decided, Moment, Record, Region, Stop};
 pub use run::{Job, Ran, RunError, run};
+pub use spent::Spent;

@@ -10,6 +10,7 @@ use deadloop_replay::budget::{
     sweep, trace,
 };
 use deadloop_replay::corpus as deadloop_corpus;
+use deadloop_replay::detect::{Context, ContextBudget, Room};
 use serde_json::Value;
 
 /// Small numbers from a seed.
@@ -356,6 +357,62 @@ fn a_trace_sends_what_was_counted() {
             played.summaries
         );
     }
+}
+
+/// The tokens that a live context sends, turn by turn, and whether it ends in an overflow.
+fn live(run: &Transcript, b: &Budget) -> (Vec<u64>, bool) {
+    let mut context = Context::new(ContextBudget {
+        window: b.window,
+        threshold: b.threshold,
+        reserve: b.reserve,
+        tools: b.tools,
+        keep: b.keep,
+        summary: if b.policy == Policy::Drop {
+            0.0
+        } else {
+            b.summary
+        },
+    });
+    let mut sent = Vec::new();
+    for (event, piece) in run.events.iter().zip(pieces(run, b.counter)) {
+        match (&event.body, &piece.kind) {
+            (Body::Turn, _) => loop {
+                match context.before_turn() {
+                    Room::Tight { keep, summary, .. } => context.fold(keep, summary),
+                    Room::Enough { tokens } => break sent.push(tokens),
+                    Room::Overflow { .. } => return (sent, true),
+                }
+            },
+            (_, Kind::System) => context.push_fixed(piece.tokens),
+            _ if piece.tokens > 0 => context.push(piece.tokens),
+            _ => {}
+        }
+    }
+    (sent, false)
+}
+
+#[test]
+fn a_live_context_sends_what_a_replay_says() {
+    let mut draw = Draw(13);
+    let mut folded = 0;
+    for _ in 0..2000 {
+        let run = run(&mut draw);
+        let budget = setting(&mut draw);
+        if !matches!(budget.policy, Policy::Summary | Policy::Drop) {
+            continue;
+        }
+        let sizes = RunSizes::of(&Lengths::of(&run, false), budget.counter, &budget.exclude);
+        let (played, steps) = trace(&sizes, &budget);
+        let alive = steps.iter().filter(|step| !step.overflow);
+        let sent: Vec<u64> = alive.map(|step| step.sent).collect();
+        assert_eq!(
+            live(&run, &budget),
+            (sent, played.overflow.is_some()),
+            "{budget:?}"
+        );
+        folded += played.summaries;
+    }
+    assert!(folded > 1000, "{folded}");
 }
 
 #[test]

@@ -39,6 +39,7 @@ mod left_out;
 mod manifest;
 mod notice;
 mod outputs;
+mod own_limits;
 pub mod programs;
 mod replay;
 mod request;

@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Instant;
 
+use deadloop_corpus::Entry;
 use deadloop_detect::{Settings, Unit};
 use deadloop_replay::{Job, Journal, JournalError, Plan, Programs, Ran, Record, RunError, run};
 use deadloop_score::{
-    About, ChooseOptions, Count, Evidence, Floor, JudgeOptions, Manifest, Resampling, Scored,
+    About, Case, ChooseOptions, Count, Evidence, Floor, JudgeOptions, Manifest, Resampling, Scored,
     Scoring, Tally, Worth, beside_floors, write_cases, write_outcomes, write_scores,
     write_scores_by,
 };
@@ -17,10 +18,11 @@ use crate::folder::{Folder, State, fingerprint};
 use crate::host::watched;
 use crate::manifest::{manifest, now};
 use crate::notice::notice;
+use crate::own_limits;
 use crate::programs;
 use crate::request::Request;
 use crate::sharding::{self, Written};
-use crate::survey::{Surveyed, Wanted, drop_sealed, survey};
+use crate::survey::{Surveyed, Wanted, drop_sealed, open, survey_with};
 use crate::units::{of_choice_first, other_unit};
 
 /// How a request ended.
@@ -68,9 +70,11 @@ pub fn replay(request: &Request<'_>, plan: &Plan, current: &Settings) -> Outcome
     let began = Instant::now();
     let folder = request.folder()?;
     let parts = request.parts.as_deref();
-    let (mut surveyed, known) = match parts {
-        None => (look(request)?, None),
-        Some(parts) => parts.look(request, plan).map(|(s, r)| (s, Some(r)))?,
+    let (mut surveyed, limits, known) = match parts {
+        None => look_further(request).map(|(s, limits)| (s, limits, None))?,
+        Some(parts) => parts
+            .look(request, plan)
+            .map(|(s, r)| (s, Vec::new(), Some(r)))?,
     };
     notice(&mut surveyed.cases, plan);
     let judge = request.judging.options_for(&surveyed.cases)?;
@@ -93,6 +97,9 @@ pub fn replay(request: &Request<'_>, plan: &Plan, current: &Settings) -> Outcome
     }
     surveyed.accept(request.skip_bad, request.host)?;
     surveyed.tell_absent(request.by, request.host);
+    for remark in own_limits::remarks(current, &limits) {
+        request.host.tell(&remark);
+    }
     let given = (plan, &running, &surveyed);
     let (records, journal) = match known {
         Some(records) => (records, None),
@@ -134,16 +141,22 @@ pub fn replay(request: &Request<'_>, plan: &Plan, current: &Settings) -> Outcome
 
 /// The transcripts that are meant, without those that are sealed.
 pub fn look(request: &Request<'_>) -> Outcome<Surveyed> {
-    let mut surveyed = survey(Wanted {
+    look_further(request).map(|(surveyed, _)| surveyed)
+}
+
+/// The same, and the limit on turns that each had.
+fn look_further(request: &Request<'_>) -> Outcome<(Surveyed, Vec<Option<u64>>)> {
+    let wanted = Wanted {
         path: request.corpus,
         selection: request.selection()?,
         by: request.by,
         entry: None,
         host: request.host,
-    })?;
-    let seen = vec![(); surveyed.cases.len()];
-    drop_sealed(&mut surveyed, seen, request.sealed);
-    Ok(surveyed)
+    };
+    let look = |entry: &Entry, _: &Case| own_limits::of(entry);
+    let (mut surveyed, limits) = survey_with(open(request.corpus)?, wanted, look)?;
+    let limits = drop_sealed(&mut surveyed, limits, request.sealed);
+    Ok((surveyed, limits))
 }
 
 /// Everything that the bytes of a result depend on.

@@ -113,3 +113,17 @@ fn bad_specs_and_foreign_folders_are_refused() {
     let keys: serde_json::Value = serde_json::from_slice(&keys.stdout).expect("JSON on stdout");
     assert!(keys.as_array().is_some_and(|keys| keys.len() > 60));
 }
+
+/// Its transcripts too: whoever reads the walk of docs/agents.md has the same bytes.
+#[test]
+fn runs_of_agents_are_committed_as_they_are_made() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let run = synth(&spec("agents-starter"), dir.path(), &["--quiet"]);
+    assert_eq!(run.status.code(), Some(0), "{}", stderr(&run));
+    assert_eq!(
+        bytes(dir.path()),
+        bytes(&Path::new(DATASETS).join("agents-starter"))
+    );
+    let check = deadloop(&["check", &dir.path().display().to_string()]);
+    assert_eq!(check.status.code(), Some(0), "{}", stderr(&check));
+}

@@ -1,6 +1,10 @@
-//! What to copy into a product that runs an agent: every event into the guard, and what comes of an alarm.
+//! What to copy into a product that runs an agent: every event into the guard, every message into the context's budget, and
+//! what comes of an alarm, a warning, and a prompt that no longer fits.
 
-use deadloop_detect::{Alarm, Arguments, Channel, Event, Guard, Guards, Response};
+use deadloop_detect::{
+    Alarm, Arguments, Channel, Context, ContextBudget, Event, Guard, Guards, Kind, Response, Room,
+    estimated_tokens,
+};
 
 /// What the model makes of the conversation.
 #[derive(Clone, Debug)]
@@ -14,6 +18,9 @@ pub(crate) enum Reply {
 /// A model: sees what was said and done, and replies.
 pub(crate) trait Model {
     fn reply(&mut self, conversation: &[String]) -> Reply;
+
+    /// What is to be remembered of old messages, in at most so many tokens.
+    fn summary(&mut self, old: &[String], tokens: u64) -> String;
 }
 
 /// Runs a call; `Err`: what it says of its failure.
@@ -24,6 +31,7 @@ pub(crate) trait Toolbox {
 /// An agent with its guards.
 pub(crate) struct Agent {
     pub(crate) guards: Guards,
+    pub(crate) budget: ContextBudget,
 }
 
 /// How a run ended.
@@ -50,17 +58,18 @@ impl Agent {
     ) -> End {
         let mut run = Run {
             guard: self.guards.guard(model_name),
+            context: Context::new(self.budget),
             conversation: Vec::new(),
             end: End::default(),
             calls: 0,
         };
         for message in messages {
-            run.conversation.push(format!("user: {message}"));
+            run.keep(format!("user: {message}"));
             // Guards with `reset = "user"` forget here what they have seen.
             run.tell(&Event::User(message));
-            if let Some(alarm) = run.answer(model, tools) {
+            if let Some(why) = run.answer(model, tools) {
                 run.end.stopped = true;
-                run.end.said = alarm.user_message();
+                run.end.said = why;
                 break;
             }
         }
@@ -71,33 +80,72 @@ impl Agent {
 /// One run.
 struct Run {
     guard: Guard,
+    context: Context,
     conversation: Vec<String>,
     end: End,
     calls: usize,
 }
 
 impl Run {
-    /// Turn after turn, until the model answers; `Some`: the run was stopped.
-    fn answer(&mut self, model: &mut dyn Model, tools: &mut dyn Toolbox) -> Option<Alarm> {
+    /// Turn after turn, until the model answers; `Some`: the run was stopped, and what the user is told.
+    fn answer(&mut self, model: &mut dyn Model, tools: &mut dyn Toolbox) -> Option<String> {
         loop {
             // Before the model is asked: limits and what is told of ended turns.
             if let Some(alarm) = self.tell(&Event::Turn { agent: None }) {
-                return Some(alarm);
+                return Some(alarm.user_message());
+            }
+            if !self.fits(model) {
+                return Some("The conversation has become too long to go on.".into());
             }
             match model.reply(&self.conversation) {
                 Reply::Message(text) => {
                     let alarm = self.tell(&Event::Text(Channel::Answer, &text));
-                    self.conversation.push(format!("assistant: {text}"));
+                    self.keep(format!("assistant: {text}"));
                     self.end.said = text;
-                    return alarm;
+                    return alarm.map(|alarm| alarm.user_message());
                 }
                 Reply::Call { name, arguments } => {
                     if let Some(alarm) = self.call(tools, &name, &arguments) {
-                        return Some(alarm);
+                        return Some(alarm.user_message());
                     }
                 }
             }
         }
+    }
+
+    /// Makes room where the prompt is above the budget's threshold; false: it is too long all the same.
+    fn fits(&mut self, model: &mut dyn Model) -> bool {
+        loop {
+            match self.context.before_turn() {
+                Room::Enough { .. } => return true,
+                Room::Overflow { tokens } => {
+                    self.end
+                        .log
+                        .push(format!("stopped: a prompt of {tokens} tokens"));
+                    return false;
+                }
+                Room::Tight {
+                    tokens,
+                    keep,
+                    summary,
+                } => {
+                    let old = self.conversation.len() - keep;
+                    let text = model.summary(&self.conversation[..old], summary);
+                    let text = format!("summary: {text}");
+                    // What is counted is what it became, whatever was asked for.
+                    self.context.fold(keep, estimated_tokens(&text));
+                    self.conversation.splice(..old, [text]);
+                    let line = format!("summarised: {old} messages, {tokens} tokens before it");
+                    self.end.log.push(line);
+                }
+            }
+        }
+    }
+
+    /// A message more, in the conversation and in its budget.
+    fn keep(&mut self, message: String) {
+        self.context.push(estimated_tokens(&message));
+        self.conversation.push(message);
     }
 
     /// One call: into the guard, then it is run, then its result into the guard.
@@ -109,7 +157,7 @@ impl Run {
             name,
             arguments: Arguments::Raw(arguments),
         };
-        self.conversation.push(format!("call: {name} {arguments}"));
+        self.keep(format!("call: {name} {arguments}"));
         let alarm = self.tell(&call);
         let result = match &alarm {
             Some(alarm) if alarm.response == Response::Refuse => {
@@ -123,7 +171,7 @@ impl Run {
         };
         let error = result.is_err();
         let content = result.unwrap_or_else(|failure| failure);
-        self.conversation.push(format!("result: {content}"));
+        self.keep(format!("result: {content}"));
         self.tell(&Event::Result {
             id: Some(&id),
             content: &content,
@@ -139,8 +187,7 @@ impl Run {
         let warnings: Vec<Alarm> = self.guard.warnings().collect();
         for warning in &warnings {
             self.log("warned", warning);
-            let remark = "You have done this before. Try another way, or finish.";
-            self.conversation.push(format!("system: {remark}"));
+            self.keep(format!("system: {}", remark(warning)));
         }
         if let Some(alarm) = &alarm {
             let what = if alarm.response == Response::Refuse {
@@ -155,5 +202,13 @@ impl Run {
 
     fn log(&mut self, what: &str, alarm: &Alarm) {
         self.end.log.push(format!("{what}: {}", alarm.log_line()));
+    }
+}
+
+/// What the model is told of a warning.
+fn remark(warning: &Alarm) -> &'static str {
+    match warning.kind {
+        Kind::Iterations => "Few steps are left. Come to an end.",
+        _ => "You have done this before. Try another way, or finish.",
     }
 }

@@ -14,12 +14,13 @@ mod agent;
 mod script;
 
 use agent::Agent;
-use deadloop_detect::{Guards, Settings};
+use deadloop_detect::{ContextBudget, Guards, Settings};
 use script::{SETTINGS, Scripted, call, message};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let agent = Agent {
         guards: Guards::new(&Settings::parse(SETTINGS)?)?,
+        budget: ContextBudget::default(),
     };
     let search = || call("search", r#"{"q":"the key"}"#);
     let stuck = || (0..9).map(|_| search()).collect::<Vec<_>>();
@@ -31,6 +32,15 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         vec![search(), search(), message("It is in the drawer.")],
     ];
     play(&agent, "a user who says more", told);
+    let small = Agent {
+        budget: ContextBudget {
+            window: 200,
+            ..ContextBudget::default()
+        },
+        ..agent
+    };
+    let many = (0..40).map(|n| call("search", &format!(r#"{{"q":"box {n}"}}"#)));
+    play(&small, "a small window, and a limit", vec![many.collect()]);
     Ok(())
 }
 

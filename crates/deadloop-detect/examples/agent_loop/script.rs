@@ -3,7 +3,7 @@
 use crate::agent::{Model, Reply, Toolbox};
 
 /// The third equal call warns, the fourth and each after it is refused, the seventh ends the run. A user's message
-/// makes all of them begin anew.
+/// makes all of them begin anew. A limit of 30 turns warns at the 24th.
 pub(crate) const SETTINGS: &str = r#"
 [[guard]]
 detector = "duplicate"
@@ -25,6 +25,14 @@ response = "refuse"
 [guard.params]
 n     = 4
 reset = "user"
+
+[[guard]]
+detector = "iterations"
+response = "warn"
+[guard.params]
+limit   = 30
+tells   = "warning"
+warn_at = 0.8
 
 [[guard]]
 detector = "iterations"
@@ -64,6 +72,13 @@ impl Model for Scripted {
             Some(replies) if !replies.is_empty() => replies.remove(0),
             _ => message("I have nothing to say."),
         }
+    }
+
+    fn summary(&mut self, old: &[String], tokens: u64) -> String {
+        let told = format!("{} messages about a search", old.len());
+        told.chars()
+            .take(usize::try_from(4 * tokens).unwrap_or(usize::MAX))
+            .collect()
     }
 }
 

@@ -191,18 +191,21 @@ impl Part<'_> {
                     .map_or([0, 0], |[a, b]| [u64::from(a != b), 1])
             },
         ));
-        let labelled = |case: &FeedbackCase| {
-            let env = case.env.as_deref()?;
-            let kind = TYPES
-                .iter()
-                .map(|(name, _)| *name)
-                .find(|name| *name == env)?;
-            Some(case.feedback.task?[0] == kind)
-        };
-        rows.push(self.share(
+        let labelled = |case: &FeedbackCase| named(case).map(|[is, said]| is == said);
+        let accuracy = self.share(
             ("G3", order, "accuracy where the source names the type"),
             |case| labelled(case).map_or([0, 0], |right| [u64::from(right), 1]),
-        ));
+        );
+        let counts = self.cases.iter().map(|case| (&*case.group, types(case)));
+        let (replicates, all) = drawn(counts, self.resampling);
+        let mut values: Vec<f64> = replicates.iter().filter_map(macro_f1).collect();
+        rows.push(FeedbackRow {
+            measure: "macro F1 where the source names the type",
+            value: macro_f1(&all),
+            interval: percentile(&mut values),
+            ..accuracy.clone()
+        });
+        rows.push(accuracy);
     }
 
     /// G4: what is out of order, in 1,000 turns.
@@ -232,6 +235,44 @@ impl Part<'_> {
             });
         }
     }
+}
+
+/// The type of a task as its source has it and as the lists have it; none where its source names none of them.
+fn named(case: &FeedbackCase) -> Option<[&'static str; 2]> {
+    let env = case.env.as_deref()?;
+    let mut names = TYPES.iter().map(|(name, _)| *name);
+    Some([names.find(|name| *name == env)?, case.feedback.task?[0]])
+}
+
+/// For each type: right, said where another is right, not said where it is right.
+fn types(case: &FeedbackCase) -> [u64; 3 * TYPES.len()] {
+    let mut counts = [0; 3 * TYPES.len()];
+    if let Some([is, said]) = named(case) {
+        for (at, (name, _)) in TYPES.iter().enumerate() {
+            let of = match (*name == is, *name == said) {
+                (true, true) => 0,
+                (false, true) => 1,
+                (true, false) => 2,
+                (false, false) => continue,
+            };
+            counts[3 * at + of] += 1;
+        }
+    }
+    counts
+}
+
+/// The mean F1 over the types that some task is of.
+#[allow(clippy::cast_precision_loss)]
+fn macro_f1(counts: &[u64; 3 * TYPES.len()]) -> Option<f64> {
+    let (threes, _) = counts.as_chunks::<3>();
+    let there = threes
+        .iter()
+        .filter(|[right, _, missed]| right + missed > 0);
+    let f1 = |[right, wrong, missed]: &[u64; 3]| {
+        (2 * right) as f64 / (2 * right + wrong + missed) as f64
+    };
+    let all: Vec<f64> = there.map(f1).collect();
+    (!all.is_empty()).then(|| all.iter().sum::<f64>() / all.len() as f64)
 }
 
 fn total(matrix: &[[u64; 3]; 3]) -> u64 {
@@ -305,4 +346,20 @@ pub fn write_feedback(dir: &Path, rows: &[FeedbackRow]) -> Result<(), FileError>
         ]
     };
     write_csv(dir, "feedback", &schema, rows.iter().map(cells))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn macro_f1_is_the_mean_over_the_types_that_there_are() {
+        let mut counts = [0; 3 * TYPES.len()];
+        assert_eq!(macro_f1(&counts), None);
+        // Three of the first: two found, and one wrongly said; one of the second, not found.
+        counts[..6].copy_from_slice(&[2, 1, 1, 0, 0, 1]);
+        // The third is said once and never right: it is no type that there is.
+        counts[7] = 1;
+        assert_eq!(macro_f1(&counts), Some((4.0 / 6.0 + 0.0) / 2.0));
+    }
 }

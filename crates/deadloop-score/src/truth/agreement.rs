@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use deadloop_replay::Seen;
-use deadloop_replay::detect::Channel;
+use deadloop_replay::detect::{Channel, Unit};
 use serde::Serialize;
 
 use crate::tally::rank;
@@ -36,14 +36,16 @@ pub struct Agreement {
     pub differ: Vec<(String, Class, Class)>,
 }
 
-/// How far apart onsets are, in chars.
+/// How far apart onsets are, each in the unit of its channel.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Onsets {
     /// Transcripts in which both have a loop in one channel.
     pub count: u64,
     /// Transcripts in which the loops are in different channels.
     pub elsewhere: u64,
-    /// Of `count`: the very same char.
+    /// What they are counted in: `chars`, `calls` or `turns`; `positions` where loops of several units were compared.
+    pub unit: &'static str,
+    /// Of `count`: the very same place.
     pub exact: u64,
     /// Nearest-rank median of the distances; none where there are none.
     pub median: Option<u64>,
@@ -54,7 +56,7 @@ pub struct Onsets {
     pub p90: Option<u64>,
 }
 
-/// What spans share: the chars in both over the chars in either, from the onset to the end.
+/// What spans share: the chars (calls, turns) in both over those in either, from the onset to the end.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Overlaps {
     /// Transcripts in which that could be told: both ends known, from the label or the corpus.
@@ -139,6 +141,7 @@ fn loop_of<'r>(rows: &[&'r LabelRow]) -> Option<&'r LabelRow> {
 struct Spans {
     kinds: (u64, u64),
     elsewhere: u64,
+    units: BTreeSet<Unit>,
     distances: Vec<u64>,
     shares: Vec<f64>,
 }
@@ -160,6 +163,7 @@ impl Spans {
         };
         self.distances.push(a.abs_diff(b));
         let channel = one.channel.or(other.channel).unwrap_or(Channel::Answer);
+        self.units.insert(channel.unit());
         let length = length.map(|seen| seen.count(channel));
         if let (Some(to_a), Some(to_b)) = (one.end.or(length), other.end.or(length)) {
             let shared = to_a.min(to_b).saturating_sub(a.max(b));
@@ -177,6 +181,11 @@ impl Spans {
         found.onsets = Onsets {
             count: self.distances.len() as u64,
             elsewhere: self.elsewhere,
+            unit: match self.units.iter().collect::<Vec<_>>()[..] {
+                [] => Unit::Chars.name(),
+                [unit] => unit.name(),
+                _ => "positions",
+            },
             exact: self.distances.iter().filter(|d| **d == 0).count() as u64,
             median: nearest(&self.distances, 0.5),
             p75: nearest(&self.distances, 0.75),

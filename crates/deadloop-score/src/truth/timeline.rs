@@ -2,7 +2,7 @@
 
 use deadloop_replay::corpus::{Body, Event, stream};
 use deadloop_replay::detect::{Channel, Chars, Event as Arriving, Unit};
-use deadloop_replay::{Seen, text_of, tokens_at};
+use deadloop_replay::{Seen, Spent, text_of, tokens_at};
 use serde::{Deserialize, Serialize};
 
 /// The lengths of a transcript's channels and the order in which they were filled. Neighbouring
@@ -149,8 +149,34 @@ impl Timeline {
 
 /// The clock at unit `at` (from 0) of `channel`: the time of the event that holds it, and the tokens
 /// before it, summed over all channels; those of that event by share. Known only where every event
-/// that carries generated output (text, a tool call) has a count.
+/// that carries generated output (text, a tool call) has a count. Of a call or a turn in a run whose turns say what they
+/// read and wrote: the tokens of the turns before its own.
 pub(crate) fn clock(events: &[Event], channel: Channel, at: u64) -> Clock {
+    match (channel, Spent::of(events)) {
+        (Channel::Tools | Channel::Turns, Some(spent)) => Clock {
+            t_ms: clock_of_events(events, channel, at).t_ms,
+            tokens: spent_before(spent, events, channel, at),
+        },
+        _ => clock_of_events(events, channel, at),
+    }
+}
+
+/// The tokens of the turns before the one in which call or turn `at` stands.
+fn spent_before(mut spent: Spent, events: &[Event], channel: Channel, at: u64) -> Option<u64> {
+    let mut own = 0;
+    for event in events {
+        spent.take(event);
+        if units(event).is_some_and(|(c, ..)| c == channel) {
+            if own == at {
+                return spent.before();
+            }
+            own += 1;
+        }
+    }
+    None
+}
+
+fn clock_of_events(events: &[Event], channel: Channel, at: u64) -> Clock {
     let mut own = 0;
     let mut tokens = Some(0);
     for event in events {

@@ -68,6 +68,25 @@ const REPEATS: &[&str] = &[
     "verify",
     "retry",
 ];
+const COPIED: &[&str] = &[
+    "short-sequence",
+    "paragraph",
+    "ordered-list",
+    "near-repeat",
+    "tool-repeat",
+    "tool-cycle",
+    "identical-call",
+    "same-call-same-result",
+    "cycle",
+    "interleaved",
+    "error-retry",
+    "monologue",
+    "handoff",
+    "poll",
+    "batch",
+    "verify",
+    "retry",
+];
 const TEXTS: &[&str] = &["poll", "retry", "error-retry", "monologue", "handoff"];
 const TOOLS: &[&str] = &["tool-repeat", "tool-cycle"];
 const CYCLE: &[&str] = &[
@@ -78,6 +97,7 @@ const CYCLE: &[&str] = &[
     "tool-cycle",
     "cycle",
     "interleaved",
+    "aperiodic-stagnation",
 ];
 const CLEAN: &[&str] = &["clean"];
 const FAULT: &[&str] = &["fault"];
@@ -201,12 +221,12 @@ pub(crate) const ITEM: &[Key] = &[
         key(
             "period",
             Domain::Range(1, CHARS),
-            "short-sequence 2 to 40, ordered-list 10 to 400, tool-cycle, cycle and interleaved 2 to 4, else 40 to 600",
+            "short-sequence 2 to 40, ordered-list 10 to 400, tool-cycle, cycle and interleaved 2 to 4, aperiodic-stagnation 4 to 8, else 40 to 600",
             "length of one copy, in chars or calls",
         ),
     ),
     of(
-        REPEATS,
+        COPIED,
         key(
             "copies",
             Domain::Range(2, 1_000_000),

@@ -133,10 +133,12 @@ pub(crate) fn words(found: &Agreement, (first, second): (&str, &str)) -> String 
     ));
     let onsets = &found.onsets;
     let chars = |n: Option<u64>| n.map_or("n/a".into(), show::count);
+    let unit = onsets.unit;
     text.push_str(&format!(
-        "onsets of {} loops (in another channel: {}): same char {}, median {} chars apart, p75 {}, p90 {}\n",
+        "onsets of {} loops (in another channel: {}): same {} {}, median {} {unit} apart, p75 {}, p90 {}\n",
         show::count(onsets.count),
         show::count(onsets.elsewhere),
+        unit.trim_end_matches('s'),
         show::count(onsets.exact),
         chars(onsets.median),
         chars(onsets.p75),
@@ -144,7 +146,7 @@ pub(crate) fn words(found: &Agreement, (first, second): (&str, &str)) -> String 
     ));
     let overlaps = &found.overlaps;
     text.push_str(&format!(
-        "spans: {} compared, chars shared: median {}, mean {}\n",
+        "spans: {} compared, {unit} shared: median {}, mean {}\n",
         show::count(overlaps.count),
         show::percent(overlaps.median),
         show::percent(overlaps.mean)

@@ -1,12 +1,9 @@
 //! Repetition that does no harm, planted into a host that goes on after it: `meta.benign` says where, and the run
 //! stays clean.
 
-use deadloop_detect::Channel;
-
-use super::super::label::Label;
 use super::host::{Host, Turn};
 use super::reworded::of_others;
-use super::{Asked, Failed, Planted};
+use super::{Asked, Failed, Planted, clean};
 use crate::Body;
 use crate::find::Reason;
 use crate::make::plant::Rng;
@@ -27,12 +24,16 @@ pub(super) fn planted(
         Reason::Verify => verified(host, at, count)?,
     };
     let mut turns = host.turns[..at].to_vec();
-    let marked = |(nth, turn): (usize, Turn)| turn.marked(reason, nth == 0);
+    let marked = |(nth, turn): (usize, Turn)| match nth {
+        0 => turn.marked(reason, true),
+        // Whoever asks again does not say why again.
+        _ => turn.silent().marked(reason, false),
+    };
     turns.extend(instead.into_iter().enumerate().map(marked));
     turns.extend_from_slice(&host.turns[at + skipped..]);
     Ok(Planted {
         turns,
-        label: Label::clean(Channel::Tools.name()),
+        labels: clean(),
         is_cut: false,
     })
 }

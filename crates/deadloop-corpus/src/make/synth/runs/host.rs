@@ -1,11 +1,10 @@
 //! Hosts: runs as turns, each with its calls and what came of them, ready to be cut and repeated.
 
-use serde_json::Value as Json;
+use serde_json::{Map, Value as Json};
 
 use super::super::forms::Form;
-use super::Failed;
-use super::script;
-use crate::find::Reason;
+use super::{Failed, HARMLESS, script};
+use crate::find::{Benign, Reason};
 use crate::stream;
 use crate::{Body, Entry, Event};
 
@@ -22,6 +21,8 @@ pub struct Run {
     pub lang: String,
     /// All its events.
     pub events: Vec<Event>,
+    /// Its repetition that does no harm (`meta.benign`).
+    pub benign: Vec<Benign>,
 }
 
 impl Run {
@@ -38,8 +39,23 @@ impl Run {
                 .unwrap_or_else(|| transcript.id.clone()),
             lang: transcript.lang.clone().unwrap_or_default(),
             events: transcript.events.clone(),
+            benign: benign(&transcript.meta),
         })
     }
+}
+
+/// What `meta.benign` says; what it says wrongly is left out.
+fn benign(meta: &Map<String, Json>) -> Vec<Benign> {
+    let spans = meta.get("benign").and_then(Json::as_array);
+    let one = |span: &Json| {
+        let named = |reason: &Reason| span.get("reason") == Some(&reason.to_string().into());
+        Some(Benign {
+            reason: HARMLESS.into_iter().find(named)?,
+            start: span.get("start")?.as_u64()?,
+            end: span.get("end")?.as_u64()?,
+        })
+    };
+    spans.into_iter().flatten().filter_map(one).collect()
 }
 
 /// A turn: its first event says that it begins; what a user says after it is its last.
@@ -115,6 +131,13 @@ impl Turn {
         turn
     }
 
+    /// The same turn without a word.
+    pub(super) fn silent(mut self) -> Self {
+        let says = |event: &Event| matches!(event.body, Body::Reasoning(_) | Body::Answer(_));
+        self.events.retain(|event| !says(event));
+        self
+    }
+
     pub(super) fn marked(mut self, reason: Reason, begins: bool) -> Self {
         (self.benign, self.begins) = (Some(reason), begins);
         self
@@ -174,7 +197,22 @@ impl Host {
                 (_, None) => host.head.push(event),
             }
         }
+        host.mark(&run.benign);
         host
+    }
+
+    /// Marks the turns all of whose calls are of a repetition that does no harm.
+    fn mark(&mut self, all: &[Benign]) {
+        let places = self.places();
+        for (turn, place) in self.turns.iter_mut().zip(places.windows(2)) {
+            let (start, end) = (place[0] as u64, place[1] as u64);
+            let of = all
+                .iter()
+                .find(|span| span.start <= start && end <= span.end && start < end);
+            if let Some(span) = of {
+                (turn.benign, turn.begins) = (Some(span.reason), span.start == start);
+            }
+        }
     }
 
     /// Calls before each turn, and after the last.

@@ -1,8 +1,10 @@
 //! Loops of calls and turns, planted behind a turn of a host.
 
+use std::collections::HashSet;
+
 use deadloop_detect::{Channel, Kind};
 
-use super::super::label::{Label, is_primitive};
+use super::super::label::Label;
 use super::host::{Host, Turn};
 use super::reworded::reworded;
 use super::{Asked, Failed, Planted};
@@ -33,7 +35,8 @@ pub(super) fn planted(
     let copies = match kind {
         Kind::Monologue | Kind::Handoff => said(asked, host, kind, at, rng)?,
         Kind::Interleaved => interleaved(asked, host, at, rng)?,
-        Kind::AperiodicStagnation | Kind::ErrorRetry => other_words(asked, host, kind, at, rng)?,
+        Kind::AperiodicStagnation => aperiodic(asked, host, at, rng)?,
+        Kind::ErrorRetry => other_words(asked, host, at, rng)?,
         _ => exact(asked, host, kind, at, rng)?,
     };
     let mut turns = copies.kept;
@@ -56,11 +59,7 @@ pub(super) fn planted(
         Channel::Tools
     };
     let label = Label {
-        class: if asked.wanted.is_transient {
-            "transient"
-        } else {
-            "loop"
-        },
+        class: asked.wanted.class(),
         kind: kind.name(),
         channel: channel.name().to_owned(),
         start: Some(copies.start),
@@ -72,7 +71,7 @@ pub(super) fn planted(
     };
     Ok(Planted {
         turns,
-        label,
+        labels: vec![label],
         is_cut: !goes_on,
     })
 }
@@ -101,7 +100,7 @@ fn behind(asked: &Asked<'_>, host: &Host, kind: Kind, rng: &mut Rng) -> Result<u
         .ok_or("no turn of a run at the wanted onset that can be repeated")
 }
 
-/// The last `count` turns up to `at`, where each makes one call and is heard of for the first time there.
+/// The last `count` turns up to `at`, where each makes one call, none that another makes, and is heard of once.
 fn unit(host: &Host, at: usize, count: usize) -> Result<&[Turn], Failed> {
     let from = (at + 1)
         .checked_sub(count)
@@ -110,10 +109,12 @@ fn unit(host: &Host, at: usize, count: usize) -> Result<&[Turn], Failed> {
     let fresh = |turn: &Turn| {
         turn.pair().is_some_and(|pair| host.heard(pair) == 1) && turn.benign.is_none()
     };
-    unit.iter()
-        .all(fresh)
-        .then_some(unit)
-        .ok_or("no calls in a row that were made once")
+    let calls = unit.iter().filter_map(Turn::pair);
+    let calls: HashSet<_> = calls.map(|pair| (pair.0, pair.1)).collect();
+    match unit.iter().all(fresh) && calls.len() == count {
+        true => Ok(unit),
+        false => Err("no calls in a row that were made once"),
+    }
 }
 
 /// The same calls with the same results, over and over.
@@ -129,49 +130,57 @@ fn exact(
         _ => 1,
     };
     let unit = unit(host, at, period)?;
-    let calls: Vec<_> = unit
-        .iter()
-        .filter_map(Turn::pair)
-        .map(|pair| (pair.0, pair.1))
-        .collect();
-    if !is_primitive(&calls) {
-        return Err("a cycle that is a shorter one");
-    }
-    let mut turns = Vec::new();
-    for _ in 1..asked.wanted.copies.draw(rng) {
-        for turn in unit {
-            turns.push(match kind {
-                Kind::IdenticalCall => in_other_order(turn, rng)?,
-                _ => turn.clone(),
-            });
+    let mut kept = host.turns[..=at].to_vec();
+    let copies = asked.wanted.copies.draw(rng);
+    let turns = match kind {
+        Kind::IdenticalCall => {
+            let mut answers = immaterial(unit[0].pair().map_or("", |pair| pair.2), copies, rng);
+            let error = unit[0].pair().and_then(|pair| pair.3);
+            kept[at] = kept[at].answered(&answers.remove(0), error);
+            answers
+                .iter()
+                .map(|answer| unit[0].answered(answer, error))
+                .collect()
         }
-    }
+        _ => (1..copies).flat_map(|_| unit.to_vec()).collect(),
+    };
     Ok(Copies {
-        kept: host.turns[..=at].to_vec(),
+        kept,
         turns,
         start: host.places()[at + 1 - period],
         period: Some(period),
     })
 }
 
-/// The same answer, its lines in another order: nothing new.
-fn in_other_order(turn: &Turn, rng: &mut Rng) -> Result<Turn, Failed> {
-    let (_, _, content, error) = turn.pair().ok_or("no result")?;
+/// The same answer so many times, different in nothing that matters: its lines in another order, or the time of the
+/// day behind it. No two in a row are equal.
+fn immaterial(content: &str, copies: usize, rng: &mut Rng) -> Vec<String> {
     let mut lines: Vec<&str> = content.lines().collect();
-    for _ in 0..10 {
-        rng.shuffle(&mut lines);
-        let other = lines.join("\n");
-        if other != content {
-            return Ok(turn.answered(&other, error));
+    let mut seconds = rng.between(28_000, 70_000);
+    let mut answers: Vec<String> = Vec::new();
+    for _ in 0..copies {
+        let mut answer = content.to_owned();
+        for _ in 0..10 {
+            if answers.last() == Some(&answer) {
+                rng.shuffle(&mut lines);
+                answer = lines.join("\n");
+            }
+        }
+        answers.push(answer);
+    }
+    if answers.windows(2).any(|two| two[0] == two[1]) {
+        for answer in &mut answers {
+            seconds += rng.between(2, 60);
+            let (hours, minutes) = (seconds / 3600, seconds / 60 % 60);
+            *answer = format!("{content}\n[{hours:02}:{minutes:02}:{:02}]", seconds % 60);
         }
     }
-    Err("a result of one line has no other order")
+    answers
 }
 
 /// A few calls come back, in no order.
 fn interleaved(asked: &Asked<'_>, host: &Host, at: usize, rng: &mut Rng) -> Result<Copies, Failed> {
     let count = asked.wanted.period.draw(rng);
-    let unit = unit(host, at, count)?;
     let wanted = (asked.wanted.copies.draw(rng) - 1) * count;
     let mut drawn: Vec<usize> = Vec::new();
     while drawn.len() < wanted {
@@ -181,42 +190,51 @@ fn interleaved(asked: &Asked<'_>, host: &Host, at: usize, rng: &mut Rng) -> Resu
             drawn.push(next);
         }
     }
-    let whole: Vec<usize> = (0..count).chain(drawn.iter().copied()).collect();
-    let periodic = |k: usize| whole.iter().zip(whole.iter().skip(k)).all(|(a, b)| a == b);
     let all = (0..count).all(|one| drawn.contains(&one));
-    if !all || (1..=whole.len() / 2).any(periodic) {
+    if !all {
+        return Err("a call that does not come back");
+    }
+    in_order(host, at, count, &drawn)
+}
+
+/// All of many calls come back, each once or twice, in another order: most are different, and none is new.
+fn aperiodic(asked: &Asked<'_>, host: &Host, at: usize, rng: &mut Rng) -> Result<Copies, Failed> {
+    let count = asked.wanted.period.draw(rng);
+    let mut drawn = Vec::new();
+    for _ in 0..2 {
+        let mut round: Vec<usize> = (0..count).collect();
+        rng.shuffle(&mut round);
+        drawn.extend(round);
+    }
+    drawn.truncate(rng.between(count, 2 * count - 1));
+    in_order(host, at, count, &drawn)
+}
+
+/// The last `count` turns again, in an order that is no cycle.
+fn in_order(host: &Host, at: usize, count: usize, order: &[usize]) -> Result<Copies, Failed> {
+    let unit = unit(host, at, count)?;
+    let whole: Vec<usize> = (0..count).chain(order.iter().copied()).collect();
+    let periodic = |k: usize| whole.iter().zip(whole.iter().skip(k)).all(|(a, b)| a == b);
+    if (1..=whole.len() / 2).any(periodic) {
         return Err("an order that is a cycle");
     }
     Ok(Copies {
         kept: host.turns[..=at].to_vec(),
-        turns: drawn.iter().map(|one| unit[*one].clone()).collect(),
+        turns: order.iter().map(|one| unit[*one].clone()).collect(),
         start: host.places()[at + 1 - count],
         period: None,
     })
 }
 
-/// The same question in other words: the same answer, or the same error.
-fn other_words(
-    asked: &Asked<'_>,
-    host: &Host,
-    kind: Kind,
-    at: usize,
-    rng: &mut Rng,
-) -> Result<Copies, Failed> {
+/// The same question in other words, and the same error each time.
+fn other_words(asked: &Asked<'_>, host: &Host, at: usize, rng: &mut Rng) -> Result<Copies, Failed> {
     let turn = &unit(host, at, 1)?[0];
-    let (_, arguments, content, error) = turn.pair().ok_or("no result")?;
+    let (_, arguments, ..) = turn.pair().ok_or("no result")?;
     let count = asked.wanted.copies.draw(rng) - 1;
     let others = reworded(arguments, count, rng).ok_or("arguments without a text")?;
-    let (text, failed) = match kind {
-        Kind::ErrorRetry => {
-            let text = rng.pick(&asked.wanted.texts).ok_or("no texts")?;
-            (text.as_str(), Some(true))
-        }
-        _ if error == Some(true) => return Err("an error, where a result is to come back"),
-        _ => (content, error),
-    };
+    let text = rng.pick(&asked.wanted.texts).ok_or("no texts")?;
     let mut kept = host.turns[..=at].to_vec();
-    kept[at] = turn.answered(text, failed);
+    kept[at] = turn.answered(text, Some(true));
     Ok(Copies {
         turns: others.iter().map(|other| kept[at].asking(other)).collect(),
         kept,

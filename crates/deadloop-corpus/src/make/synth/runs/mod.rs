@@ -75,6 +75,7 @@ impl Shape {
     fn period(self) -> Bounds {
         match self {
             Self::Loop(Kind::Cycle | Kind::Interleaved) => Bounds::new(2, 4),
+            Self::Loop(Kind::AperiodicStagnation) => Bounds::new(4, 8),
             Self::Loop(Kind::Handoff) => Bounds::new(2, 2),
             _ => Bounds::new(1, 1),
         }
@@ -161,13 +162,25 @@ impl Spec {
                 texts => texts.to_vec(),
             },
         };
-        if wanted.period.low < shape.period().low {
-            let what = format!("a {} of {} calls", table.string("kind"), wanted.period);
+        let least = shape.period().low.min(2);
+        if wanted.period.low < least {
+            let what = format!("{} of {} calls", table.string("kind"), wanted.period);
             let expected = "2 calls and more; one call over and over is same-call-same-result";
             return Err(SpecError::at(table.line_of("period"), what, expected));
         }
         ends(table, wanted.is_transient, wanted.after)?;
         Ok(wanted)
+    }
+}
+
+impl Wanted {
+    /// What the label says of a loop.
+    fn class(&self) -> &'static str {
+        if self.is_transient {
+            "transient"
+        } else {
+            "loop"
+        }
     }
 }
 
@@ -181,7 +194,7 @@ struct Asked<'a> {
 /// A run with what was planted, and what is true about it.
 struct Planted {
     turns: Vec<Turn>,
-    label: Label,
+    labels: Vec<Label>,
     /// It ends in the loop.
     is_cut: bool,
 }
@@ -209,7 +222,9 @@ impl<'a> Synth<'a> {
         for attempt in 0..ATTEMPTS {
             let host = self.host(item, wanted, (at + attempt, split), &mut rng);
             match host.and_then(|host| Ok((planted(&asked, &host, &mut rng)?, host))) {
-                Ok((planted, host)) => return Ok(self.of_run(item, at, split, planted, host)),
+                Ok((planted, host)) => {
+                    return Ok(self.of_run(item, wanted, (at, split), planted, host));
+                }
                 Err(reason) => why = reason,
             }
         }
@@ -253,18 +268,18 @@ impl<'a> Synth<'a> {
             .ok_or("no run with calls in the sources")
     }
 
-    fn of_run(&self, item: &'a Item, at: usize, split: Split, made: Planted, host: Host) -> Made {
-        let tag = match (made.label.class, made.label.kind) {
-            ("clean", _) => match item_shape(item) {
-                Some(Shape::Harmless(reason)) => reason.to_string(),
-                _ => "clean".to_owned(),
-            },
-            (class, kind) => format!("{class}-{kind}"),
-        };
-        let source = match item_shape(item) {
-            Some(Shape::Plain) => "clean",
-            Some(Shape::Harmless(_)) => "harmless",
-            _ => "planted",
+    fn of_run(
+        &self,
+        item: &'a Item,
+        wanted: &Wanted,
+        (at, split): (usize, Split),
+        made: Planted,
+        host: Host,
+    ) -> Made {
+        let (source, tag) = match wanted.shape {
+            Shape::Plain => ("clean", "clean".to_owned()),
+            Shape::Harmless(reason) => ("harmless", reason.to_string()),
+            Shape::Loop(kind) => ("planted", format!("{}-{kind}", wanted.class())),
         };
         let mut meta = Map::new();
         meta.insert("source".into(), source.into());
@@ -296,15 +311,8 @@ impl<'a> Synth<'a> {
             host.group,
             Json::Object(meta),
             events,
-            vec![made.label],
+            made.labels,
         )
-    }
-}
-
-fn item_shape(item: &Item) -> Option<Shape> {
-    match &item.what {
-        super::spec::What::Run(wanted) => Some(wanted.shape),
-        _ => None,
     }
 }
 
@@ -313,12 +321,19 @@ fn planted(asked: &Asked<'_>, host: &Host, rng: &mut Rng) -> Result<Planted, Fai
     match asked.wanted.shape {
         Shape::Plain => Ok(Planted {
             turns: host.turns.clone(),
-            label: Label::clean(Channel::Tools.name()),
+            labels: clean(),
             is_cut: false,
         }),
         Shape::Harmless(reason) => harmless::planted(asked, host, reason, rng),
         Shape::Loop(kind) => loops::planted(asked, host, kind, rng),
     }
+}
+
+/// A clean run is clean in calls and in turns.
+fn clean() -> Vec<Label> {
+    [Channel::Tools, Channel::Turns]
+        .map(|channel| Label::clean(channel.name()))
+        .into()
 }
 
 /// The stretches of harmless repetition, in calls from 0, as `meta.benign` has them.

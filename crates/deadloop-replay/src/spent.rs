@@ -1,0 +1,93 @@
+//! Tokens of the turns of a run, where the recording counts them by turn: what its model read and wrote.
+
+use deadloop_corpus::{Body, Event};
+use serde_json::Value;
+
+/// Adds up the tokens of turns, event by event.
+#[derive(Clone, Copy, Debug)]
+pub struct Spent {
+    /// Of the turns that ended; none once a turn did not say.
+    ended: Option<u64>,
+    /// Of the turn that goes on.
+    now: Option<u64>,
+}
+
+impl Spent {
+    /// None: no turn of these events says what it took.
+    pub fn of(events: &[Event]) -> Option<Self> {
+        let says = |event: &Event| tokens(event).is_some();
+        events.iter().any(says).then_some(Self {
+            ended: Some(0),
+            now: Some(0),
+        })
+    }
+
+    /// Goes on to an event.
+    pub fn take(&mut self, event: &Event) {
+        if matches!(event.body, Body::Turn) {
+            self.ended = self.through();
+            self.now = tokens(event);
+        }
+    }
+
+    /// Tokens of all turns that ended before the turn that goes on.
+    pub fn before(&self) -> Option<u64> {
+        self.ended
+    }
+
+    /// The same, and those of the turn that goes on.
+    pub fn through(&self) -> Option<u64> {
+        Some(self.ended?.saturating_add(self.now?))
+    }
+}
+
+/// What a turn read and wrote; none where its event says neither.
+fn tokens(event: &Event) -> Option<u64> {
+    if !matches!(event.body, Body::Turn) {
+        return None;
+    }
+    let count = |name: &str| event.rest.get(name).and_then(Value::as_u64);
+    match (count("tokens_in"), count("tokens_out")) {
+        (None, None) => None,
+        (read, written) => Some(read.unwrap_or(0).saturating_add(written.unwrap_or(0))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn turn(fields: &[(&str, u64)]) -> Event {
+        let mut event = Event::of(Body::Turn);
+        event.rest.extend(
+            fields
+                .iter()
+                .map(|(name, n)| ((*name).to_owned(), Value::from(*n))),
+        );
+        event
+    }
+
+    #[test]
+    fn turns_add_up_until_one_does_not_say() {
+        let events = [
+            turn(&[("tokens_in", 10), ("tokens_out", 2)]),
+            turn(&[("tokens_in", 20)]),
+            turn(&[]),
+            turn(&[("tokens_out", 1)]),
+        ];
+        let mut spent = Spent::of(&events).unwrap();
+        let mut told = Vec::new();
+        for event in &events {
+            spent.take(event);
+            told.push((spent.before(), spent.through()));
+        }
+        let known = [
+            (Some(0), Some(12)),
+            (Some(12), Some(32)),
+            (Some(32), None),
+            (None, None),
+        ];
+        assert_eq!(told, known);
+        assert!(Spent::of(&events[2..3]).is_none());
+    }
+}
