@@ -122,7 +122,7 @@ pub fn member(detector: &'static Detector) -> impl Strategy<Value = Member> {
     let channels = detector.may_read().iter().copied().map(Some);
     let channel = select([None].into_iter().chain(channels).collect::<Vec<_>>());
     (values, channel).prop_filter_map("can fire", move |(values, channel)| {
-        let mut params = Params::defaults(detector);
+        let mut params = Params::defaults(detector.params);
         for (param, value) in detector.params.iter().zip(values) {
             params.set(param.name, value);
         }

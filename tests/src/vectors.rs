@@ -35,7 +35,7 @@ impl Vector {
     /// The vector's parameters as a guard of one detector.
     pub fn setting(&self, detector: &str) -> Setting {
         let detector = Detector::find(detector).expect("a registered detector");
-        let mut params = Params::defaults(detector);
+        let mut params = Params::defaults(detector.params);
         for (name, value) in &self.params {
             params.set(name, value_of(value));
         }

@@ -242,9 +242,9 @@ fn the_registry_is_whole() {
 fn every_preset() -> Vec<(&'static Detector, Params)> {
     let mut all = Vec::new();
     for detector in generate::text_detectors() {
-        all.push((detector, Params::defaults(detector)));
+        all.push((detector, Params::defaults(detector.params)));
         for preset in deadloop_detect::presets(detector).expect("presets are readable") {
-            let mut params = Params::defaults(detector);
+            let mut params = Params::defaults(detector.params);
             preset
                 .params
                 .into_iter()

@@ -27,7 +27,7 @@ fn made() -> Vec<Made> {
 fn warned(text: &str) -> Option<u64> {
     let circling = DETECTORS.iter().find(|d| d.name == "circling");
     let circling = circling.copied().expect("a detector");
-    let members = vec![Member::new(circling, Params::defaults(circling))];
+    let members = vec![Member::new(circling, Params::defaults(circling.params))];
     let mut guard = Guard::new(&Setting { members }).expect("a live guard");
     guard.push_text(Channel::Reasoning, text);
     guard.warnings().next().map(|alarm| alarm.exact.count())

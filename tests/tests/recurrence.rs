@@ -388,7 +388,7 @@ fn generated_texts_often_alarm() {
 /// 思考 in words of its own, `Ab` and `ab` one word, a number of digits one word.
 #[test]
 fn words() {
-    let mut params = Params::defaults(Detector::find("recurrence").expect("registered"));
+    let mut params = Params::defaults(Detector::find("recurrence").expect("registered").params);
     let set = [("n", 2), ("min_count", 2), ("window", 100)];
     set.into_iter()
         .for_each(|(name, value)| params.set(name, Value::Int(value)));

@@ -96,7 +96,7 @@ fn setting(vector: &Vector) -> Setting {
         name => name,
     };
     let detector = Detector::find(name).expect("a registered detector");
-    let mut params = Params::defaults(detector);
+    let mut params = Params::defaults(detector.params);
     for (name, json) in &vector.params {
         params.set(name, value(json));
     }

@@ -57,6 +57,7 @@ mod meant;
 mod meter;
 mod noticed;
 mod param;
+mod params;
 mod preset;
 pub mod repair;
 mod repeated;
@@ -78,8 +79,9 @@ pub use guard::{Guard, Guards};
 pub use meant::meant;
 pub use meter::{Meter, Recipe, TextMeter};
 pub use param::{DECIMAL, Domain, Mark, Param, Threshold, ThresholdSide, Zero};
+pub use params::Params;
 pub use preset::{Preset, Source, presets};
-pub use setting::{Member, NotLive, Params, Setting, short_hash};
+pub use setting::{Member, NotLive, Setting, short_hash};
 pub use settings::{
     DEPLOYMENT_LOOP_RATE, GuardTable, Named, RECOMMENDED, RECOMMENDED_AGENTS, Settings,
     SettingsError, resolve,

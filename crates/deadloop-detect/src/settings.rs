@@ -31,9 +31,10 @@ use toml::Spanned;
 
 use crate::detectors::{DETECTORS, Detector};
 use crate::meant::meant;
+use crate::params::Params;
 use crate::preset::presets;
 use crate::response::Response;
-use crate::setting::{Member, Params, Setting, short_hash};
+use crate::setting::{Member, Setting, short_hash};
 use crate::stream::Channel;
 use crate::value::Value;
 
@@ -368,7 +369,7 @@ fn start(
     preset: Option<&Spanned<String>>,
     text: &str,
 ) -> Result<Params, SettingsError> {
-    let mut params = Params::defaults(detector);
+    let mut params = Params::defaults(detector.params);
     let Some(wanted) = preset else {
         return Ok(params);
     };

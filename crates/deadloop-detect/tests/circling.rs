@@ -127,7 +127,7 @@ fn params() -> impl Strategy<Value = Params> {
     let code = prop::sample::select(vec!["check", "skip"]);
     let numbers = (1..150_i64, 0..200_i64, 50..900_i64, 0..80_i64, 0..200_i64);
     (numbers, lists, code).prop_map(|((window, more, new, markers, after), lists, code)| {
-        let mut params = Params::defaults(Detector::find("circling").unwrap());
+        let mut params = Params::defaults(Detector::find("circling").unwrap().params);
         let numbers = [
             ("window", window),
             ("history", window + more),

@@ -94,7 +94,7 @@ fn params() -> impl Strategy<Value = Params> {
     let or_none = |most: i64| prop_oneof![Just(0), 1..most];
     (2..5_i64, 1..60_i64, or_none(90), or_none(120), 1..40_i64).prop_map(
         |(copies, chars, counters, numbers, longest)| {
-            let mut params = Params::defaults(Detector::find("periodic").unwrap());
+            let mut params = Params::defaults(Detector::find("periodic").unwrap().params);
             params.set("fold", Value::Text("counters".into()));
             let all = [
                 ("min_copies", copies),

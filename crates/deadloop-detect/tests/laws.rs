@@ -15,7 +15,7 @@ fn measured() -> Vec<(&'static Detector, Setting)> {
     all.map(|detector| {
         let member = Member {
             response: Response::Stop,
-            ..Member::new(detector, Params::defaults(detector))
+            ..Member::new(detector, Params::defaults(detector.params))
         };
         let members = vec![member];
         (detector, Setting { members })

@@ -8,7 +8,7 @@ use deadloop_detect::{Detector, Domain, Member, Params, Response, Value};
 /// parameters are impossible together.
 pub(crate) fn member(detector: &'static Detector, bytes: &[u8]) -> Option<Member> {
     let mut bytes = Unstructured::new(bytes);
-    let mut params = Params::defaults(detector);
+    let mut params = Params::defaults(detector.params);
     for param in detector.params {
         if bytes.ratio(1, 2).ok()? {
             params.set(param.name, value(param.domain, &mut bytes).ok()?);

@@ -8,8 +8,8 @@ use crate::arrived::Arrived;
 use crate::fact::Fact;
 use crate::meter::{Meter, Recipe};
 use crate::param::{Domain, Mark, Param};
+use crate::params::Params;
 use crate::repair::Fault;
-use crate::setting::Params;
 use crate::stream::{Channel, Chars, Event, Kind};
 use crate::value::Literal;
 

@@ -7,8 +7,8 @@ use crate::arrived::Arrived;
 use crate::fact::{Bound, Fact};
 use crate::meter::{Meter, Recipe};
 use crate::param::{Domain, Mark, Param, Threshold};
+use crate::params::Params;
 use crate::repair::Fault;
-use crate::setting::Params;
 use crate::stream::{Arguments, Calls, Channel, Event, Kind};
 use crate::value::Literal;
 

@@ -4,8 +4,8 @@
 
 use crate::meter::Recipe;
 use crate::param::{Mark, Param, Threshold};
+use crate::params::Params;
 pub use crate::response::Response;
-use crate::setting::Params;
 use crate::stream::{Channel, Event};
 use crate::value::Value;
 

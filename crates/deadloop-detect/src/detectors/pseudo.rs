@@ -5,8 +5,8 @@ use crate::arrived::Arrived;
 use crate::fact::{Bound, Fact};
 use crate::meter::{Meter, Recipe};
 use crate::param::{Domain, Mark, Param, Threshold};
+use crate::params::Params;
 use crate::repair::{Fault, PHRASE_LISTS, phrases};
-use crate::setting::Params;
 use crate::stream::{Channel, Chars, Event, Kind};
 use crate::value::Literal;
 

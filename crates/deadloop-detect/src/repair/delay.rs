@@ -5,7 +5,7 @@
 
 use super::meaning::{Piece, Pieces};
 use super::registry::Repairer;
-use crate::setting::Params;
+use crate::params::Params;
 
 /// What waited, in chars of the stream.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -3,8 +3,8 @@
 
 use crate::detectors::{Detector, Measuring, Program, Refusal, Response, Sample};
 use crate::param::{Domain, Mark, Param};
+use crate::params::Params;
 use crate::preset::{Preset, presets};
-use crate::setting::Params;
 use crate::value::{Literal, Value};
 
 use super::meaning::{Delivered, Meaning, Pieces};
@@ -85,7 +85,7 @@ impl Repairer {
 
     /// Its parameters where nothing is said.
     pub fn defaults(&self) -> Params {
-        Params::defaults(&self.entry())
+        Params::defaults(self.params)
     }
 
     /// Its presets, in the order of their names.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::{Answer, Asked, Look, Pairs, Run, Saw};
 use crate::fact::Fact;
 use crate::meter::{Meter, Recipe};
-use crate::setting::Params;
+use crate::params::Params;
 use crate::stream::Event;
 
 /// What a detector keeps of calls and results, and what it says of the next.

@@ -2,7 +2,7 @@
 
 use super::{Call, hash};
 use crate::param::{Domain, Mark, Param};
-use crate::setting::Params;
+use crate::params::Params;
 use crate::value::Literal;
 
 const NAME: &str = "key";

@@ -9,7 +9,7 @@ use regex::Regex;
 
 use crate::detectors::Refusal;
 use crate::param::{DECIMAL, Domain, Mark, Param};
-use crate::setting::Params;
+use crate::params::Params;
 use crate::stream::Cut;
 use crate::value::{Literal, Value};
 

@@ -16,7 +16,7 @@ pub(crate) const PROSE: &str = include_str!("prose.txt");
 /// A detector's defaults, but for these.
 pub(crate) fn member(detector: &str, params: &[(&str, Value)]) -> Member {
     let detector = Detector::find(detector).unwrap();
-    let mut all = Params::defaults(detector);
+    let mut all = Params::defaults(detector.params);
     for (name, value) in params {
         assert!(detector.param(name).is_some(), "{name}");
         all.set(name, value.clone());

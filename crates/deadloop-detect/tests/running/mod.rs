@@ -95,7 +95,7 @@ pub(crate) fn setting(detector: &str, params: &serde_json::Map<String, Json>) ->
         detector
     };
     let detector = Detector::find(name).unwrap();
-    let mut all = Params::defaults(detector);
+    let mut all = Params::defaults(detector.params);
     for (name, json) in params {
         assert!(detector.param(name).is_some(), "{}: {name}", detector.name);
         all.set(name, value(json));

@@ -53,7 +53,7 @@ pub fn default_grids(unit: Unit) -> Result<(Vec<Grid>, String), SettingsError> {
 
 /// Whether a detector is searched where things are counted in `unit`; those of faults are named, or not searched.
 fn is_searched(detector: &'static Detector, unit: Unit) -> bool {
-    let member = Member::new(detector, Params::defaults(detector));
+    let member = Member::new(detector, Params::defaults(detector.params));
     member.unit().is_some() && is_chosen(&member, unit) && detector.notices().is_empty()
 }
 
@@ -82,7 +82,7 @@ pub fn all_presets() -> Result<Vec<(String, Setting)>, String> {
 }
 
 fn preset_setting(detector: &'static Detector, preset: &Preset) -> Setting {
-    let mut params = Params::defaults(detector);
+    let mut params = Params::defaults(detector.params);
     preset
         .params
         .iter()

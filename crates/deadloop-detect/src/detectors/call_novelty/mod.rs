@@ -6,12 +6,12 @@ use super::{Detector, Measuring, Refusal, Response, Sample};
 use crate::fact::Fact;
 use crate::meter::Recipe;
 use crate::param::{Domain, Mark, Param, Threshold};
+use crate::params::Params;
 use crate::run::sample::{call, result};
 use crate::run::{
     ALLOW, Answer, Answers, Asked, AtResults, Look, NORMALISE, RESET, Repeat, Run, Told,
     WINDOW as LONGEST, Window, sees_calls, window, with_result,
 };
-use crate::setting::Params;
 use crate::stream::{Calls, Channel, Event, Kind};
 use crate::value::Literal;
 

@@ -4,7 +4,7 @@ use regex::Regex;
 
 use super::segment::Blank;
 use super::short::{Align, Units};
-use crate::setting::Params;
+use crate::params::Params;
 
 /// What is looked at, and where, from the structural parameters.
 pub(super) struct Look {

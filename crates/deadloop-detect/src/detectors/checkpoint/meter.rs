@@ -7,7 +7,7 @@ use super::segment::Segment;
 use crate::fact::Fact;
 use crate::fence::Fence;
 use crate::meter::{Recipe, TextMeter};
-use crate::setting::Params;
+use crate::params::Params;
 use crate::stream::Chars;
 
 /// Keeps only the chars that the next checkpoint will read: at most the largest of `window`,

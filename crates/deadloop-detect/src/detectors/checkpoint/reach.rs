@@ -1,7 +1,7 @@
 //! Which settings of `checkpoint` are refused: those in which no check can ever fire.
 
 use crate::detectors::Refusal;
-use crate::setting::Params;
+use crate::params::Params;
 use crate::value::Value;
 
 /// How many chars may be read again for each new one.

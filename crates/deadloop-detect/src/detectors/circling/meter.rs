@@ -10,8 +10,8 @@ use super::{CODE, HISTORY, MARKERS, MAX_NEW, MIN_MARKERS, START_AFTER, WINDOW};
 use crate::fact::{Bound, Clock, Fact};
 use crate::meter::{Recipe, TextMeter};
 use crate::param::Threshold;
+use crate::params::Params;
 use crate::sentence::Sentence;
-use crate::setting::Params;
 use crate::stream::{Chars, Kind};
 use crate::value::Value;
 

@@ -18,7 +18,7 @@
 
 use crate::detectors::{Detector, Measuring, Refusal, Response, Sample};
 use crate::param::{Domain, Mark, Param, Threshold};
-use crate::setting::Params;
+use crate::params::Params;
 use crate::value::{Literal, Value};
 
 mod markers;

@@ -9,7 +9,7 @@
 
 use crate::detectors::{Detector, Measuring, Program, Refusal, Response, Sample};
 use crate::param::{Domain, Mark, Param};
-use crate::setting::Params;
+use crate::params::Params;
 use crate::value::{Literal, Value};
 
 /// The registry entry.

@@ -14,8 +14,8 @@ use super::{HOLD, REACH, against_history, ratio, times};
 use crate::fact::{Bound, Clock, Fact};
 use crate::hold::{Hold, Stretch};
 use crate::meter::{Recipe, TextMeter};
+use crate::params::Params;
 use crate::sentence::Sentence;
-use crate::setting::Params;
 use crate::stream::{Chars, Kind};
 
 /// What the meters of one recipe share.

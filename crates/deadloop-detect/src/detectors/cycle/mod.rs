@@ -9,13 +9,13 @@ use super::{Detector, Measuring, Refusal, Response, Sample};
 use crate::fact::Fact;
 use crate::meter::{Meter, Recipe};
 use crate::param::{Domain, Mark, Param, Threshold};
+use crate::params::Params;
 use crate::row::{COPIES, MANY};
 use crate::run::sample::call;
 use crate::run::{
     ALLOW, Call, Key, Look, NORMALISE, RESET, Repeat, Run, Saw, Stretch, key, number, sees_calls,
     unit,
 };
-use crate::setting::Params;
 use crate::stream::{Calls, Channel, Event, Kind};
 use crate::value::Literal;
 

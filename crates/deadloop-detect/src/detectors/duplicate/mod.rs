@@ -9,10 +9,10 @@ use super::{Detector, Measuring, Response, Sample};
 use crate::fact::Fact;
 use crate::meter::{Meter, Recipe};
 use crate::param::Param;
+use crate::params::Params;
 use crate::row::{N, Row};
 use crate::run::sample::call;
 use crate::run::{ALLOW, Key, Look, NORMALISE, RESET, Run, Saw, key, sees_calls, unit};
-use crate::setting::Params;
 use crate::stream::{Channel, Event, Kind};
 
 /// The registry entry.

@@ -8,9 +8,9 @@ use super::{Detector, Measuring, Refusal, Response, Sample};
 use crate::fact::Fact;
 use crate::meter::{Meter, Recipe};
 use crate::param::{DECIMAL, Domain, Mark, Param, Threshold};
+use crate::params::Params;
 use crate::run::sample::{TURN, call, error, result};
 use crate::run::{ALLOW, Errors, Look, NORMALISE, RESET, Repeat, Run, Saw, number, sees_calls};
-use crate::setting::Params;
 use crate::stream::{Channel, Event, Kind};
 use crate::value::Literal;
 

@@ -6,13 +6,13 @@ use super::{Detector, Measuring, Response, Sample};
 use crate::fact::Fact;
 use crate::meter::Recipe;
 use crate::param::{Domain, Mark, Param};
+use crate::params::Params;
 use crate::row::{Row, n};
 use crate::run::sample::{call, error, result};
 use crate::run::{
     ALLOW, Answer, Answers, Asked, AtResults, Look, NORMALISE, RESET, Run, hash, prefix,
     sees_calls, start_of,
 };
-use crate::setting::Params;
 use crate::stream::{Channel, Event, Kind};
 use crate::value::Literal;
 

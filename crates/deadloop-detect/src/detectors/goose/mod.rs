@@ -8,13 +8,13 @@ use super::{Detector, Measuring, Response, Sample};
 use crate::fact::Fact;
 use crate::meter::{Meter, Recipe};
 use crate::param::{Domain, Mark, Param, Threshold, Zero};
+use crate::params::Params;
 use crate::row::{Row, n};
 use crate::run::sample::{call, error, result};
 use crate::run::{
     ALLOW, Answer, Asked, Call, Look, NORMALISE, Pairs, RESET, Repeat, Run, Saw, hash, number,
     prefix, sees_calls, start_of,
 };
-use crate::setting::Params;
 use crate::stream::{Calls, Channel, Event, Kind};
 use crate::value::Literal;
 

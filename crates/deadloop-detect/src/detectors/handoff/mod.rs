@@ -8,11 +8,11 @@ use super::{Detector, Measuring, Refusal, Response, Sample};
 use crate::fact::Fact;
 use crate::meter::{Meter, Recipe};
 use crate::param::{Domain, Mark, Param, Threshold};
+use crate::params::Params;
 use crate::run::sample::turn;
 use crate::run::{
     ALLOW, Look, NORMALISE, RESET, Repeat, Run, Saw, Told, WINDOW as LONGEST, Window, hash, window,
 };
-use crate::setting::Params;
 use crate::stream::{Channel, Event, Kind, Turns};
 use crate::value::Literal;
 

@@ -7,13 +7,13 @@ use super::{Detector, Measuring, Refusal, Response, Sample};
 use crate::fact::Fact;
 use crate::meter::Recipe;
 use crate::param::Param;
+use crate::params::Params;
 use crate::row::n;
 use crate::run::sample::{call, result};
 use crate::run::{
     ALLOW, Answer, Answers, Asked, AtResults, Look, NORMALISE, RESET, Repeat, Run, Told, Window,
     number, sees_calls, window, with_result,
 };
-use crate::setting::Params;
 use crate::stream::{Calls, Channel, Event, Kind};
 
 /// The registry entry.

@@ -1,8 +1,8 @@
 //! [`Growth`]: a limit that the user may raise each time it is reached.
 
 use crate::param::{DECIMAL, Domain, Mark, Param};
+use crate::params::Params;
 use crate::run::number;
-use crate::setting::Params;
 use crate::value::Literal;
 
 const fn whole(name: &'static str, max: i64, unit: &'static str, doc: &'static str) -> Param {

@@ -8,11 +8,11 @@ use super::{Detector, Measuring, Refusal, Response, Sample};
 use crate::fact::Fact;
 use crate::meter::{Meter, Recipe};
 use crate::param::{DECIMAL, Domain, Mark, Param, Threshold};
+use crate::params::Params;
 use crate::run::sample::TURN;
 use crate::run::{
     ALLOW, Look, NORMALISE, RESET, Repeat, Run, Saw, TELLS, TELLS_WARNING, WARN_AT, number, warned,
 };
-use crate::setting::Params;
 use crate::stream::{Calls, Channel, Event, Kind};
 use crate::value::Literal;
 

@@ -8,13 +8,13 @@ use super::{Detector, Measuring, Refusal, Response, Sample};
 use crate::fact::Fact;
 use crate::meter::{Meter, Recipe};
 use crate::param::{DECIMAL, Domain, Mark, Param, Threshold};
+use crate::params::Params;
 use crate::row::{COPIES, MANY, Row};
 use crate::run::sample::{TURN, call, result};
 use crate::run::{
     ALLOW, Errors, Look, NORMALISE, RESET, Repeat, Run, Saw, TELLS, TELLS_WARNING, Told, WARN_AT,
     hash, number, warned,
 };
-use crate::setting::Params;
 use crate::stream::{Calls, Channel, Event, Kind};
 use crate::value::{Literal, Value};
 

@@ -7,8 +7,8 @@ use super::{Detector, Measuring, Refusal, Response, Sample};
 use crate::fact::{Bound, Clock, Fact, UNIT_CHARS};
 use crate::meter::{Recipe, TextMeter};
 use crate::param::{Domain, Mark, Param, Threshold};
+use crate::params::Params;
 use crate::repair::Fault;
-use crate::setting::Params;
 use crate::stream::{Chars, Kind};
 use crate::value::Literal;
 

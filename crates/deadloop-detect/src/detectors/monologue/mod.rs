@@ -8,10 +8,10 @@ use super::{Detector, Measuring, Response, Sample};
 use crate::fact::Fact;
 use crate::meter::{Meter, Recipe};
 use crate::param::{Domain, Mark, Param};
+use crate::params::Params;
 use crate::row::n;
 use crate::run::sample::{TURN, say};
 use crate::run::{ALLOW, Look, NORMALISE, RESET, Repeat, Run, Said, Saw, number};
-use crate::setting::Params;
 use crate::stream::{Channel, Event, Kind, Turns};
 use crate::value::Literal;
 

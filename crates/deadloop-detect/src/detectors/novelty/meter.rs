@@ -12,8 +12,8 @@ use crate::hash::{BASE, spread};
 use crate::hold::{Hold, Stretch};
 use crate::meter::{Recipe, TextMeter};
 use crate::param::DECIMAL;
+use crate::params::Params;
 use crate::sentence::Sentence;
-use crate::setting::Params;
 use crate::stream::{Chars, Kind};
 
 /// What the meters of one recipe share.

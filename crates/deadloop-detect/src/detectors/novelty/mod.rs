@@ -22,7 +22,7 @@
 use crate::detectors::{Detector, Measuring, Refusal, Response, Sample};
 use crate::hold;
 use crate::param::{DECIMAL, Domain, Mark, Param, Threshold};
-use crate::setting::Params;
+use crate::params::Params;
 use crate::value::Literal;
 
 mod meter;

@@ -8,12 +8,12 @@ use super::{Detector, Measuring, Refusal, Response, Sample};
 use crate::fact::Fact;
 use crate::meter::{Meter, Recipe};
 use crate::param::{Domain, Mark, Param, Threshold};
+use crate::params::Params;
 use crate::row::{COPIES, MANY};
 use crate::run::sample::{TURN, call, result};
 use crate::run::{
     ALLOW, Answer, Call, Look, NORMALISE, Pairs, RESET, Repeat, Run, Said, Saw, Told, hash, unit,
 };
-use crate::setting::Params;
 use crate::stream::{Calls, Channel, Event, Kind};
 use crate::value::Literal;
 

@@ -7,7 +7,7 @@ use super::symbols::{Fold, On, Symbols};
 use super::want::Want;
 use crate::fact::{Asked, Bound, whole_from};
 use crate::param::Threshold;
-use crate::setting::Params;
+use crate::params::Params;
 use crate::stream::Chars;
 use crate::value::Value;
 

@@ -15,8 +15,8 @@ use super::runs::{Run, Runs};
 use super::symbols::{MOST, NUMBER, Out, Symbols};
 use crate::fact::{Bound, Clock, Fact, UNIT_CHARS};
 use crate::meter::{Recipe, TextMeter};
+use crate::params::Params;
 use crate::repeated::{SHORT, kind};
-use crate::setting::Params;
 use crate::stream::{Chars, Kind};
 
 /// What periodic meters are made from.

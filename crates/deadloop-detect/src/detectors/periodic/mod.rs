@@ -20,7 +20,7 @@
 
 use crate::detectors::{Detector, Measuring, Refusal, Response, Sample};
 use crate::param::{Domain, Mark, Param, Threshold, Zero};
-use crate::setting::Params;
+use crate::params::Params;
 use crate::value::{Literal, Value};
 
 mod counters;

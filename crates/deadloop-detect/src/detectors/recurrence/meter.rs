@@ -9,8 +9,8 @@ use super::structure::Structures;
 use super::symbols::{By, Code, Symbols};
 use crate::fact::{Bound, Clock, Fact, UNIT_CHARS};
 use crate::meter::{Recipe, TextMeter};
+use crate::params::Params;
 use crate::repeated::{Recent, SHORT, kind};
-use crate::setting::Params;
 use crate::stream::Chars;
 use crate::value::Value;
 

@@ -7,12 +7,12 @@ use super::{Detector, Measuring, Response, Sample};
 use crate::fact::Fact;
 use crate::meter::Recipe;
 use crate::param::{Domain, Mark, Param};
+use crate::params::Params;
 use crate::row::{N, Row};
 use crate::run::sample::{call, result};
 use crate::run::{
     ALLOW, Answer, Answers, Asked, AtResults, Look, NORMALISE, RESET, Run, hash, sees_calls,
 };
-use crate::setting::Params;
 use crate::stream::{Channel, Event, Kind};
 use crate::value::Literal;
 

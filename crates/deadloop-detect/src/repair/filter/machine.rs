@@ -1,9 +1,9 @@
 //! When it is decided: a text waits as long as it may still be one that is left out.
 
+use crate::params::Params;
 use crate::repair::marks::is_blank;
 use crate::repair::meaning::Pieces;
 use crate::repair::registry::{TextRepair, size};
-use crate::setting::Params;
 
 /// Where a phrase must stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 
 use crate::detectors::Refusal;
 use crate::param::{Domain, Mark, Param};
-use crate::setting::Params;
+use crate::params::Params;
 use crate::value::{Literal, Value};
 
 use super::registry::{HOLD, Make, Repairer, count, list, texts, word};

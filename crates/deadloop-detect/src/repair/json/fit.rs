@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value};
 
+use crate::params::Params;
 use crate::repair::nearest::Nearest;
-use crate::setting::Params;
 
 /// What a field holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -17,7 +17,7 @@
 
 use crate::detectors::Refusal;
 use crate::param::Param;
-use crate::setting::Params;
+use crate::params::Params;
 use crate::value::Value;
 
 use super::marks::Marks;

@@ -10,7 +10,7 @@
 
 use crate::detectors::Refusal;
 use crate::param::Param;
-use crate::setting::Params;
+use crate::params::Params;
 
 use super::meaning::Pieces;
 use super::nearest::Nearest;

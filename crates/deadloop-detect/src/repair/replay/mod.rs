@@ -15,7 +15,7 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use crate::detectors::Refusal;
 use crate::param::Param;
-use crate::setting::Params;
+use crate::params::Params;
 
 use super::meaning::Delivered;
 use super::registry::{EventRepair, Make, Repairer, count, size, word};

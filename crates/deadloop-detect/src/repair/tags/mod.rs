@@ -14,7 +14,7 @@
 
 use crate::detectors::Refusal;
 use crate::param::Param;
-use crate::setting::Params;
+use crate::params::Params;
 use crate::value::Value;
 
 use super::registry::{HOLD, Make, Repairer, count, list, table, texts, word};

@@ -4,9 +4,9 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use crate::params::Params;
 use crate::repair::nearest::{LONGEST, Nearest};
 use crate::repair::registry::{list, size};
-use crate::setting::Params;
 use crate::value::Value;
 
 use super::lexer::{is_first, is_inner};

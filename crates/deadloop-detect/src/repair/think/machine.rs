@@ -1,9 +1,9 @@
 //! What happens at each char: where a mark may begin, chars are held until it is one or is not.
 
+use crate::params::Params;
 use crate::repair::marks::{Look, is_blank};
 use crate::repair::meaning::Pieces;
 use crate::repair::registry::{TextRepair, list, size};
-use crate::setting::Params;
 
 use super::kinds::{Kind, Kinds};
 

@@ -12,7 +12,7 @@
 
 use crate::detectors::Refusal;
 use crate::param::Param;
-use crate::setting::Params;
+use crate::params::Params;
 
 use super::registry::{HOLD, Make, Repairer, count, list, texts, word};
 

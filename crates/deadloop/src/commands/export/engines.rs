@@ -118,7 +118,7 @@ fn is_exact(member: &Member) -> bool {
 
 /// The parameters of a member that are not as by default.
 fn changed(member: &Member) -> impl Iterator<Item = (String, String)> {
-    let defaults = deadloop_detect::Params::defaults(member.detector);
+    let defaults = deadloop_detect::Params::defaults(member.detector.params);
     let own = member
         .params
         .iter()
