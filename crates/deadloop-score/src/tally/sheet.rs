@@ -195,12 +195,15 @@ pub(crate) fn summed(
     (sheet.clone(), LatencySheet::of(&sheet, draft.strokes))
 }
 
+/// What a box changes, and its latency where it is a hit.
+pub(crate) type Changed<'a> = (&'a Region, Tally, Option<u64>);
+
 /// What one transcript adds: the tally of a setting that never alarms, and of each box that alarms what it changes and,
 /// where it is a hit, the latency. The same sums as [`tallies_and_latencies`] is made from.
 pub(crate) fn changes<'a>(
     trial: Trial<'a>,
     options: &JudgeOptions,
-) -> (Tally, Vec<(&'a Region, Tally, Option<u64>)>) {
+) -> (Tally, Vec<Changed<'a>>) {
     let mut draft = Draft::default();
     draft.add(trial, options);
     let change = |stroke: &Stroke<'a>| {
