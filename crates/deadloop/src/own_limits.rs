@@ -34,7 +34,9 @@ pub(crate) fn remarks(settings: &Settings, own: &[Option<u64>]) -> Vec<String> {
 fn limit(member: &Member) -> Option<(&'static str, u64)> {
     let name = member.detector.name;
     match name {
-        "iterations" if member.params.text("unit") == "turns" => Some((name, member.params.count("limit"))),
+        "iterations" if member.params.text("unit") == "turns" => {
+            Some((name, member.params.count("limit")))
+        }
         "loom" => Some((name, member.params.count("max_iterations"))),
         _ => None,
     }

@@ -158,7 +158,9 @@ pub(crate) fn replay(
     let parts = request.output.parts.as_deref();
     let (mut surveyed, limits, known) = match parts {
         None => look_further(request).map(|(s, limits)| (s, limits, None))?,
-        Some(parts) => parts.look(request, plan).map(|(s, r)| (s, Vec::new(), Some(r)))?,
+        Some(parts) => parts
+            .look(request, plan)
+            .map(|(s, r)| (s, Vec::new(), Some(r)))?,
     };
     notice(&mut surveyed.cases, plan);
     let judge = request.judge.options_for(&surveyed.cases)?;

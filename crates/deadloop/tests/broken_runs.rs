@@ -220,10 +220,24 @@ fn a_limit_above_the_recordings_own_is_told() {
     let path = corpus(dir.path(), &[run.to_string()]).display().to_string();
     for (limit, said) in [(11, true), (10, false)] {
         let settings = dir.path().join("s.toml");
-        let text = format!("[[guard]]\ndetector = \"iterations\"\n[guard.params]\nlimit = {limit}\n");
+        let text =
+            format!("[[guard]]\ndetector = \"iterations\"\n[guard.params]\nlimit = {limit}\n");
         std::fs::write(&settings, text).expect("a temporary folder");
-        let (settings, out) = (settings.display().to_string(), dir.path().join("out").display().to_string());
-        let words = ["replay", &path, "--settings", &settings, "--unit", "calls", "--force", "--out", &out];
+        let (settings, out) = (
+            settings.display().to_string(),
+            dir.path().join("out").display().to_string(),
+        );
+        let words = [
+            "replay",
+            &path,
+            "--settings",
+            &settings,
+            "--unit",
+            "calls",
+            "--force",
+            "--out",
+            &out,
+        ];
         let told = stderr(&deadloop(&words));
         let line = "iterations: its limit of 11 turns is above the recording's own (meta.max_turns) in 1 run, ";
         assert_eq!(told.contains(line), said, "{told}");
