@@ -200,10 +200,7 @@ pub(crate) type Changed<'a> = (&'a Region, Tally, Option<u64>);
 
 /// What one transcript adds: the tally of a setting that never alarms, and of each box that alarms what it changes and,
 /// where it is a hit, the latency. The same sums as [`tallies_and_latencies`] is made from.
-pub(crate) fn changes<'a>(
-    trial: Trial<'a>,
-    options: &JudgeOptions,
-) -> (Tally, Vec<Changed<'a>>) {
+pub(crate) fn changes<'a>(trial: Trial<'a>, options: &JudgeOptions) -> (Tally, Vec<Changed<'a>>) {
     let mut draft = Draft::default();
     draft.add(trial, options);
     let change = |stroke: &Stroke<'a>| {
