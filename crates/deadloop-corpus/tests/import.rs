@@ -509,10 +509,30 @@ fn an_event_that_breaks_its_schema_is_told() {
         ("\"llm_chunk\"", "\" \"", "`event_type` is empty", "a name"),
         ("\"a\"", "7", "`agent_source` is a number", "a name"),
         ("\"agent_source\":\"a\",", "", "no `agent_source`", "a name"),
-        ("\"timestamp\":\"2025-08-01T10:00:00\",", "", "no `timestamp`", "a time as ISO 8601"),
-        ("2025-08-01T10:00:00", "noon", "`timestamp` is \"noon\"", "a time as ISO 8601"),
-        ("{\"data\":\"x\"}", "3", "`payload` is a number", "an object or a text"),
-        ("{\"data\":\"x\"}", "null", "`payload` is null", "an object or a text"),
+        (
+            "\"timestamp\":\"2025-08-01T10:00:00\",",
+            "",
+            "no `timestamp`",
+            "a time as ISO 8601",
+        ),
+        (
+            "2025-08-01T10:00:00",
+            "noon",
+            "`timestamp` is \"noon\"",
+            "a time as ISO 8601",
+        ),
+        (
+            "{\"data\":\"x\"}",
+            "3",
+            "`payload` is a number",
+            "an object or a text",
+        ),
+        (
+            "{\"data\":\"x\"}",
+            "null",
+            "`payload` is null",
+            "an object or a text",
+        ),
     ];
     for (from, to, what, expected) in bad {
         let broken = good.replace(from, to);

@@ -360,7 +360,11 @@ fn a_fault_befalls_the_one_transcript_that_has_what_it_damages() {
         text: "It is four.".into(),
     };
     let real = |at| Real {
-        reasoning: if at == 777 { "Two and two.".into() } else { String::new() },
+        reasoning: if at == 777 {
+            "Two and two.".into()
+        } else {
+            String::new()
+        },
         answer: "It is four.".into(),
         calls: Vec::new(),
     };
@@ -376,8 +380,16 @@ fn a_fault_befalls_the_one_transcript_that_has_what_it_damages() {
         assert_eq!(meta["made"]["of"], "t777");
         assert_eq!(made.entry.transcript.model, "m+damaged");
         let gold = meta["gold"].to_string();
-        assert!(gold.contains("Two and two.") && gold.contains("It is four."), "{gold}");
-        assert_ne!(text(&made, "answer"), "<think>Two and two.</think>It is four.".chars().collect::<Vec<_>>());
+        assert!(
+            gold.contains("Two and two.") && gold.contains("It is four."),
+            "{gold}"
+        );
+        assert_ne!(
+            text(&made, "answer"),
+            "<think>Two and two.</think>It is four."
+                .chars()
+                .collect::<Vec<_>>()
+        );
     }
 }
 

@@ -288,7 +288,10 @@ mod tests {
 
     #[test]
     fn a_head_that_ends_before_its_bytes_do_is_none() {
-        for bytes in ["GET / HTTP/1.1\nHost: a\n\nGET /b HTTP/1.1\r\n\r\n", "\nGET / HTTP/1.1\n\nx\r\n\r\n"] {
+        for bytes in [
+            "GET / HTTP/1.1\nHost: a\n\nGET /b HTTP/1.1\r\n\r\n",
+            "\nGET / HTTP/1.1\n\nx\r\n\r\n",
+        ] {
             assert!(Head::of_request(bytes.as_bytes()).is_none(), "{bytes:?}");
         }
         let bytes = b"HTTP/1.1 200 OK\nContent-Length: 2\n\nhi\r\n\r\n";

@@ -277,10 +277,16 @@ fn a_server_that_falls_silent_is_ended_by_the_guard() {
         let (_, body, whole) = get(running.at, GET);
         let body = String::from_utf8(body).unwrap();
         assert!(whole && body.starts_with(&prose(2)), "{body}");
-        assert!(body.ends_with("\"finish_reason\":\"length\"}]}\n\ndata: [DONE]\n\n"), "{body}");
+        assert!(
+            body.ends_with("\"finish_reason\":\"length\"}]}\n\ndata: [DONE]\n\n"),
+            "{body}"
+        );
         let (_, metrics, _) = get(running.at, "GET /metrics HTTP/1.1\r\n\r\n");
         let metrics = String::from_utf8(metrics).unwrap();
-        assert!(metrics.contains("stall"), "{metrics}");
+        assert!(
+            metrics.contains("deadloop_alarms_total{kind=\"stall\"} 1\n"),
+            "{metrics}"
+        );
     }
 }
 

@@ -98,14 +98,20 @@ fn every_file_of_the_repository_is_accepted() {
     let detectors = beside("crates/deadloop-detect/src/detectors", "grid.toml");
     detectors.iter().for_each(|file| grid.takes_file(file));
     for folder in ["detectors", "repair"] {
-        let files = beside(&format!("crates/deadloop-detect/src/{folder}"), "presets.toml");
+        let files = beside(
+            &format!("crates/deadloop-detect/src/{folder}"),
+            "presets.toml",
+        );
         files.iter().for_each(|file| presets.takes_file(file));
     }
     files("tests/cases")
         .iter()
         .for_each(|file| cases.takes_file(file));
     let repairers = Schema::of("repairers");
-    for file in ["crates/deadloop/src/grids/repair.toml", "scripts/repairers/grid.toml"] {
+    for file in [
+        "crates/deadloop/src/grids/repair.toml",
+        "scripts/repairers/grid.toml",
+    ] {
         repairers.takes_file(&root.join(file));
     }
     let default = deadloop_replay::budget::DEFAULT_GRID;
@@ -251,13 +257,20 @@ fn bad_are_refused(kind: &str, bad: &[&str], run: &[&str]) {
         });
         let run = deadloop(&words.collect::<Vec<_>>());
         assert_eq!(code(&run), Some(2), "the program takes: {text}");
-        assert!(stderr(&run).contains("bad.toml"), "{text}: {}", stderr(&run));
+        assert!(
+            stderr(&run).contains("bad.toml"),
+            "{text}: {}",
+            stderr(&run)
+        );
     }
 }
 
 #[test]
 fn bad_repairers_are_refused_by_schema_and_program() {
-    let faults = Path::new(ROOT).join("datasets/faults").display().to_string();
+    let faults = Path::new(ROOT)
+        .join("datasets/faults")
+        .display()
+        .to_string();
     let bad = [
         "",
         "[[repairer]]\npreset = \"lenient\"\n",
@@ -273,7 +286,11 @@ fn bad_repairers_are_refused_by_schema_and_program() {
         "[[repairer]]\nname = \"command\"\ncommand = []\nstream = \"tags\"\n",
         "[[repairer]]\nname = \"command\"\ncommand = [\"cat\"]\nstream = \"words\"\n",
     ];
-    bad_are_refused("repairers", &bad, &["repair", &faults, "--grid", "FILE", "--out", "OUT"]);
+    bad_are_refused(
+        "repairers",
+        &bad,
+        &["repair", &faults, "--grid", "FILE", "--out", "OUT"],
+    );
 }
 
 #[test]
@@ -292,7 +309,11 @@ fn bad_budgets_are_refused_by_schema_and_program() {
         "[[budget]]\n[budget.params]\nkeep = { from = 0.1, to = 0.3 }\n",
         "[[guard]]\ndetector = \"periodic\"\n",
     ];
-    bad_are_refused("budgets", &bad, &["budget", &corpus, "--grid", "FILE", "--out", "OUT"]);
+    bad_are_refused(
+        "budgets",
+        &bad,
+        &["budget", &corpus, "--grid", "FILE", "--out", "OUT"],
+    );
 }
 
 #[test]
@@ -335,7 +356,10 @@ fn presets_say_where_they_come_from() {
         ("min_copies", "min_copy"),
         ("\"1\"", "1"),
     ] {
-        assert!(presets.refuses_toml(&good.replace(from, to)).is_some(), "{from}");
+        assert!(
+            presets.refuses_toml(&good.replace(from, to)).is_some(),
+            "{from}"
+        );
     }
 }
 

@@ -24,7 +24,10 @@ pub fn grids(data: &[u8]) {
         Err(error) => {
             let lines = text.split('\n').count();
             assert!((1..=lines).contains(&error.line), "{error}");
-            assert!(!error.what.trim().is_empty() && !error.what.contains('\n'), "{error:?}");
+            assert!(
+                !error.what.trim().is_empty() && !error.what.contains('\n'),
+                "{error:?}"
+            );
         }
         Ok(grid) => {
             assert!(!grid.budgets.is_empty());
@@ -43,7 +46,8 @@ pub fn grids(data: &[u8]) {
         Ok((all, _)) => {
             for variant in all.iter().filter(|v| !v.toml().is_empty()).take(AGAIN) {
                 let written = variant.toml();
-                let (again, refused) = variants(&written).unwrap_or_else(|e| panic!("{e} in:\n{written}"));
+                let (again, refused) =
+                    variants(&written).unwrap_or_else(|e| panic!("{e} in:\n{written}"));
                 let same = again.iter().find(|again| !again.toml().is_empty());
                 let same = same.unwrap_or_else(|| panic!("nothing of\n{written}"));
                 assert_eq!((same.toml(), refused), (written, 0));

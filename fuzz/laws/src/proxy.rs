@@ -78,8 +78,14 @@ fn hostile(bytes: &[u8], requests: bool, size: usize) {
         let passed = String::from_utf8_lossy(&message.passed);
         for line in passed.split_terminator("\r\n") {
             let (name, value) = line.split_once(": ").expect("a header");
-            assert!(!name.is_empty() && !value.contains(['\r', '\n']), "{line:?}");
-            assert!(!["connection", "transfer-encoding", "te"].contains(&name), "{line:?}");
+            assert!(
+                !name.is_empty() && !value.contains(['\r', '\n']),
+                "{line:?}"
+            );
+            assert!(
+                !["connection", "transfer-encoding", "te"].contains(&name),
+                "{line:?}"
+            );
         }
     }
 }
@@ -93,7 +99,12 @@ fn framed(body: &[u8], size: usize) {
     let chunks: Vec<u8> = chunks.collect();
     let length = format!("Content-Length: {}\r\n\r\n", body.len());
     let bodies = [
-        ["Transfer-Encoding: chunked\r\n\r\n".as_bytes(), &chunks, b"0\r\nx: y\r\n\r\n"].concat(),
+        [
+            "Transfer-Encoding: chunked\r\n\r\n".as_bytes(),
+            &chunks,
+            b"0\r\nx: y\r\n\r\n",
+        ]
+        .concat(),
         [length.as_bytes(), body].concat(),
         [b"\r\n", body].concat(),
     ];

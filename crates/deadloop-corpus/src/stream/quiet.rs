@@ -20,10 +20,7 @@ impl Quiet {
     /// An event came.
     pub fn heard(&mut self, event: &Event<'_>, now: u64) {
         self.last = now;
-        self.others = matches!(
-            event,
-            Event::Call { .. } | Event::Finish(_) | Event::Closed
-        );
+        self.others = matches!(event, Event::Call { .. } | Event::Finish(_) | Event::Closed);
     }
 
     /// How long the model has been silent, from a second on.

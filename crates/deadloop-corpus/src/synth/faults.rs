@@ -165,9 +165,11 @@ impl<'a> Synth<'a> {
             asked.seed = rng.next_u64();
             // Of some corpora nearly nothing has what is to be damaged: then it is drawn among those that have it.
             let narrow = attempt >= ATTEMPTS;
-            let drawn = self.drawn((&frame, narrow), faults, &mut rng).and_then(|drawn| {
-                Ok((self.damaged(faults, &asked, &drawn.text, &mut rng)?, drawn))
-            });
+            let drawn = self
+                .drawn((&frame, narrow), faults, &mut rng)
+                .and_then(|drawn| {
+                    Ok((self.damaged(faults, &asked, &drawn.text, &mut rng)?, drawn))
+                });
             match drawn {
                 Ok((stream, drawn)) => return Ok(self.faulty(frame, faults, &asked, stream, drawn)),
                 Err(reason) => why = reason,
@@ -224,9 +226,8 @@ impl<'a> Synth<'a> {
         rng: &mut Rng,
     ) -> Result<Drawn, Failed> {
         let sources = || frame.item.sources.iter();
-        let real = |clean: &CleanText| {
-            sources().find_map(|at| self.stock.real.get(*at)?.get(&clean.id))
-        };
+        let real =
+            |clean: &CleanText| sources().find_map(|at| self.stock.real.get(*at)?.get(&clean.id));
         let mut pool = self.pool(frame);
         if pool.is_empty() {
             return Err("no transcript of this language and split");

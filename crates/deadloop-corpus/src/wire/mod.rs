@@ -22,9 +22,9 @@ use events::EventList;
 pub(crate) use events::event_of;
 pub(crate) use fields::{Fault, kind, utf8};
 use fields::{Fields, TWICE};
-use value::{Budget, Counted};
 #[cfg(feature = "parquet")]
 pub(crate) use value::read as value;
+use value::{Budget, Counted};
 #[cfg(feature = "parquet")]
 pub(crate) use write::events_json;
 pub(crate) use write::line;

@@ -36,7 +36,10 @@ impl Budget {
 }
 
 /// Reads a value, each element of a list and each field of an object on the budget.
-#[cfg_attr(not(any(test, feature = "parquet")), expect(dead_code, reason = "columns of Parquet alone are JSON by themselves"))]
+#[cfg_attr(
+    not(any(test, feature = "parquet")),
+    expect(dead_code, reason = "columns of Parquet alone are JSON by themselves")
+)]
 pub(crate) fn read(text: &str) -> Result<Value, Fault> {
     let mut json = serde_json::Deserializer::from_str(text);
     let value = Counted(&Budget::default()).deserialize(&mut json);
