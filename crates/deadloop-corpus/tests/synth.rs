@@ -347,7 +347,7 @@ fn another_item_changes_nothing_and_another_seed_everything() {
 #[test]
 fn a_fault_befalls_the_one_transcript_that_has_what_it_damages() {
     let spec = Spec::parse(
-        "name = \"real\"\nseed = 5\n[[source]]\nname = \"real\"\ncorpus = \"corpus\"\n[[item]]\nname = \"a\"\nkind = \"fault\"\n\
+        "name = \"real\"\nseed = 5\ntest = 0\n[[source]]\nname = \"real\"\ncorpus = \"corpus\"\n[[item]]\nname = \"a\"\nkind = \"fault\"\n\
          stream = \"think\"\nsource = \"real\"\nlang = \"en\"\nfault = [\"think-open\", \"think-missing\"]\ncount = 6\nintact = 0\n",
     )
     .unwrap();

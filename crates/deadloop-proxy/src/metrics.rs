@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use deadloop_detect::Kind;
+use deadloop_detect::repair::Fault;
 
 use crate::Shared;
 
@@ -73,6 +74,7 @@ const COUNTERS: [(Counter, &str, &str); 8] = [
 pub(crate) struct Metrics {
     counts: [AtomicU64; COUNTERS.len()],
     alarms: [AtomicU64; Kind::ALL.len()],
+    faults: [AtomicU64; Fault::ALL.len()],
     open: AtomicUsize,
 }
 
@@ -86,8 +88,20 @@ impl Metrics {
     }
 
     pub(crate) fn alarm(&self, kind: Kind) {
-        if let Some(at) = Kind::ALL.iter().position(|known| *known == kind) {
-            self.alarms[at].fetch_add(1, Ordering::Relaxed);
+        let of_kind = match kind {
+            Kind::Fault(fault) => Fault::ALL
+                .iter()
+                .zip(&self.faults)
+                .find(|(f, _)| **f == fault)
+                .map(|(_, n)| n),
+            kind => Kind::ALL
+                .iter()
+                .zip(&self.alarms)
+                .find(|(k, _)| **k == kind)
+                .map(|(_, n)| n),
+        };
+        if let Some(n) = of_kind {
+            n.fetch_add(1, Ordering::Relaxed);
         }
     }
 
@@ -112,16 +126,19 @@ impl Metrics {
             let n = self.counts[counter as usize].load(Ordering::Relaxed);
             metric(name, "counter", help, &[(String::new(), n)]);
         }
-        let alarms = Kind::ALL.iter().zip(&self.alarms);
-        let alarms = alarms.map(|(kind, n)| {
-            let labels = format!("{{kind=\"{}\"}}", kind.name());
-            (labels, n.load(Ordering::Relaxed))
-        });
-        let alarms: Vec<_> = alarms.collect();
+        let row = |name, n: &AtomicU64| (format!("{{kind=\"{name}\"}}"), n.load(Ordering::Relaxed));
+        let loops = Kind::ALL.iter().zip(&self.alarms);
+        let loops = loops.map(|(kind, n)| row(kind.name(), n));
+        let faults = Fault::ALL.iter().zip(&self.faults);
+        // There are many, and few detectors of them: those that were seen.
+        let faults = faults
+            .map(|(fault, n)| row(fault.name(), n))
+            .filter(|(_, n)| *n > 0);
+        let alarms: Vec<_> = loops.chain(faults).collect();
         metric(
             "alarms_total",
             "counter",
-            "streams that were ended, by kind of loop",
+            "streams that were ended, by kind of loop or fault",
             &alarms,
         );
         let open = self.connections() as u64;

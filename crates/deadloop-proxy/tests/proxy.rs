@@ -283,7 +283,10 @@ fn a_server_that_falls_silent_is_ended_by_the_guard() {
         );
         let (_, metrics, _) = get(running.at, "GET /metrics HTTP/1.1\r\n\r\n");
         let metrics = String::from_utf8(metrics).unwrap();
-        assert!(metrics.contains("stall"), "{metrics}");
+        assert!(
+            metrics.contains("deadloop_alarms_total{kind=\"stall\"} 1\n"),
+            "{metrics}"
+        );
     }
 }
 

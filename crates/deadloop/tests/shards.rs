@@ -339,6 +339,8 @@ fn what_does_not_belong_together_is_refused_with_what_to_do() {
     assert_ne!(later, text);
     std::fs::write(&about, later).expect("it is writable");
     refused(&good, "written by deadloop 99.0.0");
+    std::fs::write(&about, b"{\xff}").expect("it is writable");
+    refused(&good, "part.json: not UTF-8 text");
     std::fs::write(&about, text).expect("it is writable");
     let records = Path::new(&good[1]).join("records.jsonl.zst");
     let bytes = std::fs::read(&records).expect("it is there");

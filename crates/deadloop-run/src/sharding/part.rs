@@ -180,7 +180,8 @@ impl Part {
     /// Its part.json cannot be read, or one of its files has not the size that it had.
     pub(super) fn read(dir: &Path) -> Outcome<Option<Self>> {
         let path = dir.join(PART);
-        let Some(text) = deadloop_score::read_text_if_named(&path)? else {
+        let text = deadloop_score::read_text_if_named(&path).map_err(|e| Code::Usage.error(e))?;
+        let Some(text) = text else {
             return Ok(None);
         };
         let version = version_of(&text);

@@ -161,11 +161,15 @@ impl<'a> Synth<'a> {
             chunks: item.chunks,
         };
         let mut why = "no stream";
-        for _ in 0..ATTEMPTS {
+        for attempt in 0..2 * ATTEMPTS {
             asked.seed = rng.next_u64();
-            let drawn = self.drawn(&frame, faults, &mut rng).and_then(|drawn| {
-                Ok((self.damaged(faults, &asked, &drawn.text, &mut rng)?, drawn))
-            });
+            // Of some corpora nearly nothing has what is to be damaged: then it is drawn among those that have it.
+            let narrow = attempt >= ATTEMPTS;
+            let drawn = self
+                .drawn((&frame, narrow), faults, &mut rng)
+                .and_then(|drawn| {
+                    Ok((self.damaged(faults, &asked, &drawn.text, &mut rng)?, drawn))
+                });
             match drawn {
                 Ok((stream, drawn)) => return Ok(self.faulty(frame, faults, &asked, stream, drawn)),
                 Err(reason) => why = reason,
@@ -175,13 +179,18 @@ impl<'a> Synth<'a> {
     }
 
     /// An intact stream as a text.
-    fn drawn(&self, frame: &Frame<'_>, faults: &Faults, rng: &mut Rng) -> Result<Drawn, Failed> {
+    fn drawn(
+        &self,
+        (frame, narrow): (&Frame<'_>, bool),
+        faults: &Faults,
+        rng: &mut Rng,
+    ) -> Result<Drawn, Failed> {
         if faults.stream == "calls" {
             return Ok(Drawn::default());
         }
         match &faults.forms {
             Some(name) => self.formed(frame, name, &faults.stream, rng),
-            None => self.real(frame, &faults.stream, rng),
+            None => self.real((frame, narrow), &faults.stream, rng),
         }
     }
 
@@ -209,7 +218,13 @@ impl<'a> Synth<'a> {
         })
     }
 
-    fn real(&self, frame: &Frame<'_>, stream: &str, rng: &mut Rng) -> Result<Drawn, Failed> {
+    /// Of a real transcript; `narrow`: of one that has such a stream.
+    fn real(
+        &self,
+        (frame, narrow): (&Frame<'_>, bool),
+        stream: &str,
+        rng: &mut Rng,
+    ) -> Result<Drawn, Failed> {
         let sources = || frame.item.sources.iter();
         let real =
             |clean: &CleanText| sources().find_map(|at| self.stock.real.get(*at)?.get(&clean.id));
@@ -217,8 +232,9 @@ impl<'a> Synth<'a> {
         if pool.is_empty() {
             return Err("no transcript of this language and split");
         }
-        // What has nothing of the kind is not drawn: of some corpora that is nearly all.
-        pool.retain(|clean| real(clean).is_none_or(|real| real.has(stream)));
+        if narrow {
+            pool.retain(|clean| real(clean).is_none_or(|real| real.has(stream)));
+        }
         let clean = rng
             .pick(&pool)
             .copied()
@@ -229,6 +245,7 @@ impl<'a> Synth<'a> {
             Some(real) => match stream {
                 "arguments" => rng.pick(&real.calls).map(|call| call.1.clone()),
                 "name" => rng.pick(&real.calls).map(|call| call.0.clone()),
+                "think" if !real.has(stream) => None,
                 "think" => Some(format!(
                     "<think>{}</think>{}",
                     short(&real.reasoning),
