@@ -1,4 +1,5 @@
 //! Runs that `synth` makes: what their labels say is looked up in the events, the slow and obvious way.
+#![allow(clippy::expect_used, reason = "a test that cannot go on says why")]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;

@@ -109,16 +109,16 @@ impl Context {
     pub fn before_turn(&mut self) -> Room {
         let tokens = self.tokens();
         let room = self.budget.window.saturating_sub(self.budget.tools);
-        if !self.folded && tokens > tokens_of(room, self.budget.threshold) {
-            if let Some((keep, gone)) = self.old() {
-                let most = ceiling(self.budget.window, self.budget.summary);
-                let summary = most.min(gone);
-                return Room::Tight {
-                    tokens,
-                    keep,
-                    summary,
-                };
-            }
+        if !self.folded
+            && tokens > tokens_of(room, self.budget.threshold)
+            && let Some((keep, gone)) = self.old()
+        {
+            let summary = ceiling(self.budget.window, self.budget.summary).min(gone);
+            return Room::Tight {
+                tokens,
+                keep,
+                summary,
+            };
         }
         self.folded = false;
         match tokens > tokens_of(self.budget.window, 1.0 - self.budget.reserve) {
