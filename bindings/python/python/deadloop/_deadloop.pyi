@@ -83,11 +83,11 @@ class Plan:
     def __new__(
         cls,
         grid_toml: str,
-        name: str = "grid",
+        name: str = ...,
         labels: str | None = None,
         splits: str | None = None,
         card: str | None = None,
-        by: Sequence[str] = (),
+        by: Sequence[str] = ...,
     ) -> Plan:
         """The product of a grid's values. Raises ValueError (with line and column) where it is no grid.
 
@@ -125,7 +125,7 @@ class Plan:
         a label that is wrong.
         """
 
-    def partial(self, lines: Sequence[str | bytes], by: Sequence[str] = ()) -> Any:
+    def partial(self, lines: Sequence[str | bytes], by: Sequence[str] = ...) -> Any:
         """What transcripts add up to, as an Arrow table; `by`: fields that are kept apart, as `by.<field>`.
 
         `block, box` say which cells (no box: what all share), the counts what they change; rows with a `latency` count
