@@ -1,6 +1,6 @@
 //! The same text three ways: live, replayed, as a cell of a sweep.
 
-use deadloop_corpus::{Body, Event, Transcript};
+use deadloop_corpus::{Body, RecordedEvent, Transcript};
 use deadloop_detect::{Alarm, Channel, Guard, Setting};
 use deadloop_replay::{Plan, Record, Stop, decide};
 
@@ -36,9 +36,9 @@ pub fn transcript(pieces: &[(Channel, String)]) -> Transcript {
             Channel::Reasoning => Body::Reasoning(text.clone()),
             _ => Body::Answer(text.clone()),
         };
-        Event {
+        RecordedEvent {
             body,
-            ..Event::default()
+            ..RecordedEvent::default()
         }
     };
     let events = pieces.iter().map(event).collect();

@@ -3,7 +3,7 @@
 
 #![allow(clippy::expect_used, reason = "in the helpers of tests as in tests")]
 
-use deadloop_corpus::{Body, Event, Transcript};
+use deadloop_corpus::{Body, RecordedEvent, Transcript};
 use deadloop_detect::{Alarm, Channel, Guard, Setting};
 use deadloop_replay::{Plan, Record, Stop, decide};
 use deadloop_tests::generate;
@@ -51,7 +51,7 @@ fn transcript(bodies: &[Body]) -> Transcript {
     Transcript {
         id: "t".into(),
         model: "m".into(),
-        events: bodies.iter().cloned().map(Event::of).collect(),
+        events: bodies.iter().cloned().map(RecordedEvent::of).collect(),
         ..Transcript::default()
     }
 }

@@ -41,6 +41,6 @@ pub use think::{
     strip_think_tags,
 };
 pub use transcript::{
-    Body, Class, Cost, EVENT_TYPES, Entry, Event, Ids, Place, Problem, Transcript, is_of_machine,
-    stream,
+    Body, Class, Cost, EVENT_TYPES, Entry, Ids, Place, Problem, RecordedEvent, Transcript,
+    is_of_machine, stream,
 };

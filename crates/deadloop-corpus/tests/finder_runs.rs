@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 use deadloop_corpus::find::{FoundRun, Reason, find_run};
-use deadloop_corpus::{Body, Class, Event, Transcript};
+use deadloop_corpus::{Body, Class, RecordedEvent, Transcript};
 use deadloop_detect::{Channel, Kind};
 use serde_json::Value;
 
@@ -35,7 +35,7 @@ fn typed(tool: &str, steps: &[(&str, &str)], reason: &str) -> FoundRun {
 
 fn found(bodies: Vec<Body>) -> FoundRun {
     let transcript = Transcript {
-        events: bodies.into_iter().map(Event::of).collect(),
+        events: bodies.into_iter().map(RecordedEvent::of).collect(),
         ..Transcript::default()
     };
     find_run(&transcript).unwrap()
@@ -174,7 +174,7 @@ fn what_a_user_asks_for_again_is_no_loop() {
 #[test]
 fn a_text_alone_is_no_run() {
     let transcript = Transcript {
-        events: vec![Event::of(Body::Answer("hello".into()))],
+        events: vec![RecordedEvent::of(Body::Answer("hello".into()))],
         ..Transcript::default()
     };
     assert_eq!(find_run(&transcript), None);

@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use deadloop_corpus::{Arrival, Body, Event, StreamFormat, StreamReader, ThinkOptions};
+use deadloop_corpus::{Arrival, Body, RecordedEvent, StreamFormat, StreamReader, ThinkOptions};
 use proptest::prelude::*;
 
 /// What a stream says.
@@ -242,7 +242,7 @@ fn an_event_is_there_when_its_line_is() {
     reader.feed(b": hello\n\ndata: {\"choices\":[{\"delta\":{\"content\":\"a\"}}]}");
     assert_eq!(reader.next_event(), None);
     reader.feed(b"\n");
-    let event = Event::of(Body::Answer("a".into()));
+    let event = RecordedEvent::of(Body::Answer("a".into()));
     assert_eq!(reader.next_event().map(|a| a.event), Some(event.clone()));
     let mut text = StreamReader::new("stream", None, ThinkOptions::default());
     text.feed(b"a");

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use deadloop_corpus::synth::{Label, Made, Run, Spec, Stock, Synth};
-use deadloop_corpus::{Body, Event};
+use deadloop_corpus::{Body, RecordedEvent};
 use serde_json::Value as Json;
 
 const STARTER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../datasets/agents-starter");
@@ -25,14 +25,14 @@ const HARMLESS: [&str; 4] = ["poll", "batch", "verify", "retry"];
 /// A call, what came of it, and whether it failed.
 type Step = (String, String, String, bool);
 
-fn steps(events: &[Event]) -> Vec<Step> {
+fn steps(events: &[RecordedEvent]) -> Vec<Step> {
     let mut results = BTreeMap::new();
     for event in events {
         if let Body::ToolResult { id, content, error } = &event.body {
             results.insert(id.clone(), (content.clone(), error == &Some(true)));
         }
     }
-    let call = |event: &Event| match &event.body {
+    let call = |event: &RecordedEvent| match &event.body {
         Body::ToolCall {
             id,
             name,
@@ -47,7 +47,7 @@ fn steps(events: &[Event]) -> Vec<Step> {
 }
 
 /// What each turn says, and how many calls it makes.
-fn turns(events: &[Event]) -> Vec<(String, usize)> {
+fn turns(events: &[RecordedEvent]) -> Vec<(String, usize)> {
     let mut turns: Vec<(String, usize)> = Vec::new();
     for event in events {
         match (&event.body, turns.last_mut()) {

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::num::NonZeroU64;
 
-use deadloop_corpus::{Body, Event, Transcript};
+use deadloop_corpus::{Body, RecordedEvent, Transcript};
 use deadloop_detect::{Beat, Channel, Chars, Cursor, Event as Arriving, Seen};
 
 use crate::record::Moment;
@@ -136,7 +136,7 @@ impl<'a> Arrivals<'a> {
     fn add(
         &mut self,
         adding: &mut Adding,
-        (number, event): (u64, &Event),
+        (number, event): (u64, &RecordedEvent),
         (channel, text): (Channel, Cow<'a, str>),
         tokens: Option<(u64, u64)>,
     ) {
@@ -284,7 +284,7 @@ impl Adding {
 
     /// Takes the tokens of an event that the model made: those before it, and its own. A tool's result has
     /// none and hides none.
-    fn count(&mut self, event: &Event) -> Option<(u64, u64)> {
+    fn count(&mut self, event: &RecordedEvent) -> Option<(u64, u64)> {
         let counted = self.tokens.zip(event.tokens);
         self.tokens = counted.map(|(sum, n)| sum.saturating_add(n));
         counted
@@ -315,7 +315,7 @@ pub fn tokens_at((before, own): (u64, u64), (read, of): (u64, u64)) -> u64 {
 }
 
 /// The channel and the text of an event that carries some.
-pub fn text_of(event: &Event) -> Option<(Channel, &str)> {
+pub fn text_of(event: &RecordedEvent) -> Option<(Channel, &str)> {
     match &event.body {
         Body::Reasoning(text) => Some((Channel::Reasoning, text)),
         Body::Answer(text) => Some((Channel::Answer, text)),
@@ -327,12 +327,12 @@ pub fn text_of(event: &Event) -> Option<(Channel, &str)> {
 mod tests {
     use super::*;
 
-    fn event(body: Body, t_ms: Option<f64>) -> Event {
-        Event {
+    fn event(body: Body, t_ms: Option<f64>) -> RecordedEvent {
+        RecordedEvent {
             body,
             t_ms,
             tokens: Some(1),
-            ..Event::default()
+            ..RecordedEvent::default()
         }
     }
 

@@ -1,6 +1,6 @@
 //! Tokens of the turns of a run, where the recording counts them by turn: what its model read and wrote.
 
-use deadloop_corpus::{Body, Event};
+use deadloop_corpus::{Body, RecordedEvent};
 use serde_json::Value;
 
 /// Adds up the tokens of turns, event by event.
@@ -14,8 +14,8 @@ pub struct Spent {
 
 impl Spent {
     /// None: no turn of these events says what it took.
-    pub fn of(events: &[Event]) -> Option<Self> {
-        let says = |event: &Event| tokens(event).is_some();
+    pub fn of(events: &[RecordedEvent]) -> Option<Self> {
+        let says = |event: &RecordedEvent| tokens(event).is_some();
         events.iter().any(says).then_some(Self {
             ended: Some(0),
             now: Some(0),
@@ -23,7 +23,7 @@ impl Spent {
     }
 
     /// Goes on to an event.
-    pub fn take(&mut self, event: &Event) {
+    pub fn take(&mut self, event: &RecordedEvent) {
         if matches!(event.body, Body::Turn) {
             self.ended = self.through();
             self.now = tokens(event);
@@ -42,7 +42,7 @@ impl Spent {
 }
 
 /// What a turn read and wrote; none where its event says neither.
-fn tokens(event: &Event) -> Option<u64> {
+fn tokens(event: &RecordedEvent) -> Option<u64> {
     if !matches!(event.body, Body::Turn) {
         return None;
     }
@@ -57,8 +57,8 @@ fn tokens(event: &Event) -> Option<u64> {
 mod tests {
     use super::*;
 
-    fn turn(fields: &[(&str, u64)]) -> Event {
-        let mut event = Event::of(Body::Turn);
+    fn turn(fields: &[(&str, u64)]) -> RecordedEvent {
+        let mut event = RecordedEvent::of(Body::Turn);
         event.rest.extend(
             fields
                 .iter()

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::cast_precision_loss)]
 
-use deadloop_corpus::{Body, Event, Transcript};
+use deadloop_corpus::{Body, RecordedEvent, Transcript};
 use std::sync::atomic::AtomicBool;
 
 use deadloop_replay::budget::{
@@ -52,27 +52,27 @@ fn text(draw: &mut Draw, most: u64) -> String {
 fn run(draw: &mut Draw) -> Transcript {
     let mut events = Vec::new();
     for _ in 0..draw.below(3) {
-        let mut event = Event::of(Body::System);
+        let mut event = RecordedEvent::of(Body::System);
         event.rest.insert("length".into(), draw.below(200).into());
         events.push(event);
     }
     if draw.below(4) > 0 {
-        events.push(Event::of(Body::User(text(draw, 60))));
+        events.push(RecordedEvent::of(Body::User(text(draw, 60))));
     }
     let mut total = 0;
     for turn in 0..draw.below(25) {
-        let mut event = Event::of(Body::Turn);
+        let mut event = RecordedEvent::of(Body::Turn);
         if draw.below(3) > 0 {
             total += draw.below(300);
             event.rest.insert("tokens_in".into(), total.into());
         }
         events.push(event);
         if draw.below(2) == 0 {
-            events.push(Event::of(Body::Answer(text(draw, 80))));
+            events.push(RecordedEvent::of(Body::Answer(text(draw, 80))));
         }
         for call in 0..draw.below(3) {
             let id = Some(format!("{turn}/{call}"));
-            events.push(Event::of(Body::ToolCall {
+            events.push(RecordedEvent::of(Body::ToolCall {
                 id: id.clone(),
                 name: draw.of(&["read", "ls"]).into(),
                 arguments: Value::String(text(draw, 6)),
@@ -89,7 +89,7 @@ fn run(draw: &mut Draw) -> Transcript {
 }
 
 /// An event as a file has it.
-fn event_of(value: &Value) -> Event {
+fn event_of(value: &Value) -> RecordedEvent {
     let line = serde_json::json!({"id": "x", "events": [value]}).to_string();
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("x.jsonl");
@@ -116,7 +116,7 @@ enum Kind {
     Other,
 }
 
-fn text_of(event: &Event) -> String {
+fn text_of(event: &RecordedEvent) -> String {
     match &event.body {
         Body::Answer(text) | Body::Reasoning(text) | Body::User(text) => text.clone(),
         Body::ToolCall {

@@ -117,7 +117,13 @@ fn every_file_of_the_repository_is_accepted() {
     let default = deadloop_replay::budget::DEFAULT_GRID;
     assert_eq!(Schema::of("budgets").refuses_toml(default), None);
     let spec = Schema::of("spec");
-    for corpus in ["agents-starter", "circling", "faults", "negatives", "planted"] {
+    for corpus in [
+        "agents-starter",
+        "circling",
+        "faults",
+        "negatives",
+        "planted",
+    ] {
         spec.takes_file(&root.join(format!("datasets/{corpus}/spec.toml")));
     }
     let forms = Schema::of("forms");

@@ -1,7 +1,7 @@
 //! Every registered detector that reads text, at parameters and on a text that the bytes say:
 //! `detector, chunking, length of what the parameters are drawn from, that, the text`.
 
-use deadloop_corpus::{Body, Event, Transcript};
+use deadloop_corpus::{Body, RecordedEvent, Transcript};
 use deadloop_detect::{
     Alarm, Channel, Chars, DETECTORS, Detector, Guard, Measuring, Member, Setting, UNIT_CHARS,
     Units,
@@ -88,7 +88,7 @@ fn replayed(member: &Member, text: &str) -> Option<(u64, deadloop_detect::Kind)>
         members: vec![member.clone()],
     });
     let transcript = Transcript {
-        events: vec![Event::of(Body::Answer(text.to_owned()))],
+        events: vec![RecordedEvent::of(Body::Answer(text.to_owned()))],
         ..Transcript::default()
     };
     let record = decide(&plan, &transcript, None);

@@ -1,7 +1,7 @@
 //! Every registered detector that reads runs, at parameters and on events that the bytes say: `detector, length of what
 //! the parameters are drawn from, that, two bytes an event`.
 
-use deadloop_corpus::{Body, Event, Transcript};
+use deadloop_corpus::{Body, RecordedEvent, Transcript};
 use deadloop_detect::{Alarm, DETECTORS, Detector, Guard, Measuring, Member, Setting, UNIT_CHARS};
 use deadloop_replay::{Plan, decide};
 use serde_json::{Value, json};
@@ -20,13 +20,13 @@ pub fn runs(data: &[u8]) {
     let Some(member) = member(all[usize::from(*which) % all.len()], params) else {
         return;
     };
-    let events: Vec<Event> = rest
+    let events: Vec<RecordedEvent> = rest
         .chunks_exact(2)
         .map(|two| event(two[0], two[1]))
         .collect();
     // Turns are recorded from the beginning on, so that none is put in where a run is cut.
-    let begun = Event::of(Body::Turn);
-    let events: Vec<Event> = [begun].into_iter().chain(events).collect();
+    let begun = RecordedEvent::of(Body::Turn);
+    let events: Vec<RecordedEvent> = [begun].into_iter().chain(events).collect();
     let alarm = live(&member, &run(&events));
     assert_eq!(replayed(&member, &run(&events)), alarm.as_ref().map(told));
     let Some(alarm) = alarm else { return };
@@ -37,7 +37,7 @@ pub fn runs(data: &[u8]) {
 }
 
 /// An event: few tools, arguments, results, ids and agents, so that much comes again.
-fn event(what: u8, which: u8) -> Event {
+fn event(what: u8, which: u8) -> RecordedEvent {
     let of = |texts: &[&str]| texts[usize::from(which) % texts.len()].to_owned();
     let id = (which >> 4 != 15).then(|| format!("c{}", which >> 4));
     let body = match what % 8 {
@@ -58,7 +58,7 @@ fn event(what: u8, which: u8) -> Event {
         6 => Body::Answer(of(&[" done", "done ", "\n", ""])),
         _ => Body::User("go on".into()),
     };
-    let mut event = Event::of(body);
+    let mut event = RecordedEvent::of(body);
     if event.body == Body::Turn && which & 1 == 1 {
         let agent = Value::String(of(&["x", "y", "z", "w", "v"]));
         event.rest.insert("agent".into(), agent);
@@ -66,7 +66,7 @@ fn event(what: u8, which: u8) -> Event {
     event
 }
 
-fn run(events: &[Event]) -> Transcript {
+fn run(events: &[RecordedEvent]) -> Transcript {
     Transcript {
         events: events.to_vec(),
         ..Transcript::default()

@@ -4,7 +4,7 @@ use std::error::Error;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use deadloop_corpus::{Body, Corpus, Entry, Event, Place, Transcript};
+use deadloop_corpus::{Body, Corpus, Entry, Place, RecordedEvent, Transcript};
 use deadloop_score::{Case, LabelsFile};
 use serde_json::json;
 
@@ -73,7 +73,7 @@ fn recorded(path: &Path) -> Result<Sample, Box<dyn Error>> {
 }
 
 fn bytes(entry: &Entry) -> usize {
-    let text = |event: &Event| match &event.body {
+    let text = |event: &RecordedEvent| match &event.body {
         Body::Reasoning(text) | Body::Answer(text) => text.len(),
         _ => 0,
     };
@@ -114,7 +114,7 @@ fn text(random: &mut Random, number: usize) -> Entry {
         transcript: Transcript {
             id: format!("generated/{number}"),
             model: format!("model-{}", number % 5),
-            events: vec![Event::of(Body::Reasoning(text))],
+            events: vec![RecordedEvent::of(Body::Reasoning(text))],
             ..Transcript::default()
         },
         labels: Some(label),

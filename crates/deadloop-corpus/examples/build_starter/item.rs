@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use deadloop_corpus::plant::{Planted, Rng};
-use deadloop_corpus::{Body, Entry, Event, Place, Transcript};
+use deadloop_corpus::{Body, Entry, Place, RecordedEvent, Transcript};
 use serde_json::{Map, Value, json};
 
 use crate::hard::Lang;
@@ -76,7 +76,7 @@ impl Made<'_> {
             group: Some(self.group),
             lang: Some(self.lang.to_owned()),
             meta: object(self.meta),
-            events: bodies.map(Event::of).collect(),
+            events: bodies.map(RecordedEvent::of).collect(),
         };
         let entry = Entry {
             transcript,

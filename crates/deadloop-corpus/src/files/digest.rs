@@ -132,12 +132,12 @@ fn hex(bytes: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Event;
+    use crate::RecordedEvent;
 
     fn answer(chunks: &[&str]) -> Transcript {
         let events = chunks
             .iter()
-            .map(|c| Event::of(Body::Answer((*c).to_owned())));
+            .map(|c| RecordedEvent::of(Body::Answer((*c).to_owned())));
         Transcript {
             events: events.collect(),
             ..Transcript::default()

@@ -7,12 +7,12 @@ use super::conversation::written;
 use super::reader::Out;
 use crate::import::stream::said::{Call, Tokens};
 use crate::think::{ThinkSplitter, join};
-use crate::{Body, Event};
+use crate::{Body, RecordedEvent};
 
 /// One of the answers of a response.
 pub(super) struct Choice {
     pub(super) index: u64,
-    events: Vec<Event>,
+    events: Vec<RecordedEvent>,
     /// For tags in answers; none once thinking came in a field of its own.
     splitter: Option<ThinkSplitter>,
     /// The calls of tools so far: what joins their pieces, and which event they are.
@@ -33,15 +33,15 @@ impl Choice {
     }
 
     /// The next event.
-    pub(super) fn event(&mut self, event: Event, t_ms: Option<f64>, out: &Out) {
+    pub(super) fn event(&mut self, event: RecordedEvent, t_ms: Option<f64>, out: &Out) {
         match (&event.body, &mut self.splitter) {
             (Body::Reasoning(text) | Body::Answer(text), _) if text.is_empty() => return,
             (Body::Answer(text), Some(splitter)) => {
                 let mut pieces = Vec::new();
                 splitter.push(text, &mut |side, text| join(&mut pieces, side, text));
-                let events = pieces.into_iter().map(|(side, text)| Event {
+                let events = pieces.into_iter().map(|(side, text)| RecordedEvent {
                     t_ms: event.t_ms.or(t_ms),
-                    ..Event::of(side.body(text))
+                    ..RecordedEvent::of(side.body(text))
                 });
                 self.events.extend(events);
                 return;
@@ -56,7 +56,7 @@ impl Choice {
             _ => {}
         }
         let t_ms = event.t_ms.or(t_ms);
-        self.events.push(Event { t_ms, ..event });
+        self.events.push(RecordedEvent { t_ms, ..event });
     }
 
     /// A piece of a call goes to the call that it continues.
@@ -92,9 +92,9 @@ impl Choice {
             name: call.name.unwrap_or_default(),
             arguments: Value::String(call.arguments),
         };
-        self.events.push(Event {
+        self.events.push(RecordedEvent {
             t_ms,
-            ..Event::of(body)
+            ..RecordedEvent::of(body)
         });
     }
 
@@ -106,15 +106,15 @@ impl Choice {
         let events = &mut self.events;
         splitter.finish(&mut |side, text| {
             let body = side.body(text.to_owned());
-            events.push(Event {
+            events.push(RecordedEvent {
                 t_ms,
-                ..Event::of(body)
+                ..RecordedEvent::of(body)
             });
         });
     }
 
     /// All of it. `shift`: how long after the request its first object was made.
-    pub(super) fn end(mut self, shift: f64, tokens: Option<Tokens>) -> Vec<Event> {
+    pub(super) fn end(mut self, shift: f64, tokens: Option<Tokens>) -> Vec<RecordedEvent> {
         let last = self.events.last().and_then(|event| event.t_ms);
         self.release(last);
         for (_, at) in &self.calls {
@@ -149,9 +149,9 @@ fn micros(t_ms: f64) -> Option<f64> {
 }
 
 /// The tokens of texts that came in one piece each.
-fn count(events: &mut [Event], tokens: Tokens) {
+fn count(events: &mut [RecordedEvent], tokens: Tokens) {
     let is = |wanted: bool| {
-        move |event: &&Event| match event.body {
+        move |event: &&RecordedEvent| match event.body {
             Body::Reasoning(_) => wanted,
             Body::Answer(_) => !wanted,
             _ => false,

@@ -13,13 +13,13 @@ use super::run::{Turn, Usage};
 use super::take::{self, Object};
 use crate::think::{ThinkOptions, split_think};
 use crate::transcript::wire::Fault;
-use crate::{Body, Event};
+use crate::{Body, RecordedEvent};
 
 /// Collects the events of messages.
 #[derive(Debug, Default)]
 pub(crate) struct Conversation {
     /// The events so far.
-    pub(crate) events: Vec<Event>,
+    pub(crate) events: Vec<RecordedEvent>,
     /// The first text that was said to the model.
     pub(crate) prompt: Option<String>,
     /// How many turns began.

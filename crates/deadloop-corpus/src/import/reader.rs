@@ -9,7 +9,7 @@ use super::cut::{Record, Shape};
 use super::head::{Certainty, Head};
 use super::{ImportOptions, Losses};
 use crate::transcript::wire::Fault;
-use crate::{Body, Corpus, Entry, Event, Place, Problem, ThinkOptions, Transcript};
+use crate::{Body, Corpus, Entry, Place, Problem, RecordedEvent, ThinkOptions, Transcript};
 
 /// A foreign format.
 pub(crate) struct Foreign {
@@ -172,7 +172,7 @@ fn deeper(value: &Value, than: usize) -> bool {
 }
 
 /// A transcript to be filled; empty id and model are set by [`Out::emit`].
-pub(crate) fn entry(place: Place, events: Vec<Event>) -> Entry {
+pub(crate) fn entry(place: Place, events: Vec<RecordedEvent>) -> Entry {
     Entry {
         transcript: Transcript {
             events,

@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 use super::conversation::Conversation;
 use super::reader::{entry, keep};
 use super::take::Object;
-use crate::{Body, Entry, Event, Place};
+use crate::{Body, Entry, Place, RecordedEvent};
 
 /// What a recording says of a turn beside what was said in it.
 #[derive(Debug, Default)]
@@ -103,7 +103,7 @@ impl Conversation {
             return;
         }
         self.response = turn.response;
-        let mut event = Event::of(Body::Turn);
+        let mut event = RecordedEvent::of(Body::Turn);
         event.t_ms = turn.t_ms;
         event.rest.insert("index".to_owned(), self.turns.into());
         keep(&mut event.rest, "agent", turn.agent.map(Value::String));
@@ -138,7 +138,7 @@ impl Conversation {
     pub(crate) fn system(&mut self, text: &str, t_ms: Option<f64>) {
         if !text.is_empty() {
             let event = system(text);
-            self.events.push(Event { t_ms, ..event });
+            self.events.push(RecordedEvent { t_ms, ..event });
         }
     }
 
@@ -150,9 +150,9 @@ impl Conversation {
             Body::ToolResult { .. } => self.begun = false,
             _ => {}
         }
-        self.events.push(Event {
+        self.events.push(RecordedEvent {
             t_ms,
-            ..Event::of(body)
+            ..RecordedEvent::of(body)
         });
     }
 
@@ -171,7 +171,7 @@ impl Conversation {
     /// The run is over.
     pub(crate) fn finish(&mut self, reason: Option<String>) {
         if reason.is_some() {
-            self.events.push(Event::of(Body::Finish { reason }));
+            self.events.push(RecordedEvent::of(Body::Finish { reason }));
         }
     }
 
@@ -187,7 +187,7 @@ impl Conversation {
 }
 
 /// How the arguments of a run's calls stand in it: as the model wrote them, or as a program read them.
-pub(crate) fn arguments(events: &[Event]) -> Option<&'static str> {
+pub(crate) fn arguments(events: &[RecordedEvent]) -> Option<&'static str> {
     let mut written = None;
     for event in events {
         match &event.body {
@@ -200,8 +200,8 @@ pub(crate) fn arguments(events: &[Event]) -> Option<&'static str> {
 }
 
 /// The event that a prompt is.
-pub(crate) fn system(text: &str) -> Event {
-    let mut event = Event::of(Body::System);
+pub(crate) fn system(text: &str) -> RecordedEvent {
+    let mut event = RecordedEvent::of(Body::System);
     let digest = Sha256::digest(text.as_bytes());
     let short = digest.iter().take(8).map(|byte| format!("{byte:02x}"));
     event

@@ -3,9 +3,9 @@
 use deadloop_detect::{Arguments, Channel, Cut, Event as Seen};
 use serde_json::Value;
 
-use crate::transcript::{Body, Event, Transcript};
+use crate::transcript::{Body, RecordedEvent, Transcript};
 
-impl Event {
+impl RecordedEvent {
     /// The event as a detector sees it.
     pub fn seen(&self) -> Seen<'_> {
         match &self.body {
@@ -76,7 +76,7 @@ impl Transcript {
 ///
 /// Where times are recorded, a silence of a second and more before what the model says, calls or ends with is told
 /// before it, with the number of that event; the time that a tool takes is none. After everything the stream is closed.
-pub fn stream(events: &[Event]) -> impl Iterator<Item = (u64, Seen<'_>)> {
+pub fn stream(events: &[RecordedEvent]) -> impl Iterator<Item = (u64, Seen<'_>)> {
     let turns = events.iter().any(|e| matches!(e.body, Body::Turn));
     let is_run = || events.iter().any(|event| event.is_of_run());
     let begins_anew = !turns && is_run();
@@ -104,7 +104,7 @@ const SILENCE: f64 = 1000.0;
 
 /// How long nothing came before an event of the model; `last`: when the last event came, none where one before it has
 /// no time.
-fn silence(last: &mut Option<f64>, event: &Event) -> Option<u64> {
+fn silence(last: &mut Option<f64>, event: &RecordedEvent) -> Option<u64> {
     let before = std::mem::replace(last, event.t_ms);
     let gap = event.t_ms? - before?;
     let of_model = event.is_output() || matches!(event.body, Body::Finish { .. });
@@ -121,7 +121,7 @@ mod tests {
 
     fn transcript(bodies: Vec<Body>) -> Transcript {
         Transcript {
-            events: bodies.into_iter().map(Event::of).collect(),
+            events: bodies.into_iter().map(RecordedEvent::of).collect(),
             ..Transcript::default()
         }
     }
@@ -144,9 +144,9 @@ mod tests {
 
     #[test]
     fn a_silence_of_the_model_is_told_and_the_end_too() {
-        let at = |t_ms: f64, body: Body| Event {
+        let at = |t_ms: f64, body: Body| RecordedEvent {
             t_ms: Some(t_ms),
-            ..Event::of(body)
+            ..RecordedEvent::of(body)
         };
         let text = || Body::Answer("so".into());
         let events = vec![
@@ -157,7 +157,7 @@ mod tests {
             at(62_000.0, text()),
             at(182_000.0, Body::Finish { reason: None }),
         ];
-        let silences = |events: &[Event]| {
+        let silences = |events: &[RecordedEvent]| {
             let told = stream(events).filter_map(|(number, e)| match e {
                 Seen::Silence(millis) => Some((number, millis)),
                 _ => None,
@@ -167,7 +167,11 @@ mod tests {
         assert_eq!(silences(&events), [(2, 3000), (4, 2000), (5, 120_000)]);
         assert_eq!(stream(&events).last(), Some((5, Seen::Closed)));
         assert_eq!(
-            silences(&[at(7000.0, text()), Event::of(text()), at(9e9, text())]),
+            silences(&[
+                at(7000.0, text()),
+                RecordedEvent::of(text()),
+                at(9e9, text())
+            ]),
             [(0, 7000)]
         );
         assert_eq!(stream(&[]).count(), 0);

@@ -36,7 +36,7 @@ pub struct Transcript {
     /// Anything else the recorder wrote down.
     pub meta: Map<String, Value>,
     /// What arrived, in order.
-    pub events: Vec<Event>,
+    pub events: Vec<RecordedEvent>,
 }
 
 impl Transcript {
@@ -87,7 +87,7 @@ impl Transcript {
 
 /// One thing that arrived.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Event {
+pub struct RecordedEvent {
     /// What it is.
     pub body: Body,
     /// Milliseconds since the request, where recorded.
@@ -98,7 +98,7 @@ pub struct Event {
     pub rest: Map<String, Value>,
 }
 
-impl Event {
+impl RecordedEvent {
     /// An event of which nothing but its body is known.
     pub fn of(body: Body) -> Self {
         Self {
@@ -319,7 +319,7 @@ mod tests {
         let said = || Body::Answer("x".into());
         let ended = |bodies: Vec<Body>| {
             let transcript = Transcript {
-                events: bodies.into_iter().map(Event::of).collect(),
+                events: bodies.into_iter().map(RecordedEvent::of).collect(),
                 ..Transcript::default()
             };
             transcript.finish_reason().map(str::to_owned)

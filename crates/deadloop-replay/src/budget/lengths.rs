@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use deadloop_corpus::{Body, Event, Transcript};
+use deadloop_corpus::{Body, RecordedEvent, Transcript};
 use deadloop_detect::Event as Seen;
 use serde_json::Value;
 
@@ -114,7 +114,7 @@ impl Lengths {
 }
 
 /// The tokens that a turn read, where its event says so.
-fn recorded(event: &Event) -> Option<u64> {
+fn recorded(event: &RecordedEvent) -> Option<u64> {
     match event.body {
         Body::Turn => event.rest.get("tokens_in").and_then(Value::as_u64),
         _ => None,
@@ -122,7 +122,7 @@ fn recorded(event: &Event) -> Option<u64> {
 }
 
 /// How many chars an event puts into a prompt: those of the whole text where the recording says how long it was.
-fn chars(event: &Event) -> u64 {
+fn chars(event: &RecordedEvent) -> u64 {
     let count = |text: &str| text.chars().count() as u64;
     let cut = || event.rest.get("length").and_then(Value::as_u64);
     let here = match &event.body {
@@ -182,12 +182,12 @@ mod tests {
 
     #[test]
     fn a_text_that_was_cut_has_its_whole_length() {
-        let mut event = Event::of(Body::Answer("日本".into()));
+        let mut event = RecordedEvent::of(Body::Answer("日本".into()));
         assert_eq!(chars(&event), 2);
         event.rest.insert("length".into(), 40.into());
         assert_eq!(chars(&event), 40);
         let call = |arguments| {
-            chars(&Event::of(Body::ToolCall {
+            chars(&RecordedEvent::of(Body::ToolCall {
                 id: None,
                 name: "ls".into(),
                 arguments,

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::num::NonZeroU64;
 use std::sync::Arc;
 
-use deadloop_corpus::{Body, Event, Transcript};
+use deadloop_corpus::{Body, RecordedEvent, Transcript};
 use deadloop_detect::{Channel, Chars, Kind, Seen, Unit};
 
 use super::protocol::{Cry, Told, line};
@@ -33,7 +33,7 @@ struct Stretch {
 
 impl Stretch {
     /// Of the next event, given what came before it.
-    fn of(event: &Event, seen: &mut Seen, others: usize) -> Option<Self> {
+    fn of(event: &RecordedEvent, seen: &mut Seen, others: usize) -> Option<Self> {
         let (channel, count) = match (text_of(event), &event.body) {
             (Some((channel, text)), _) => (channel, Chars::of(text).0),
             (None, Body::ToolCall { .. }) => (Channel::Tools, 1),
@@ -73,7 +73,7 @@ impl Script {
         channel: Option<Channel>,
         chunks: Option<NonZeroU64>,
     ) -> Result<Self, String> {
-        let events: Cow<'_, [Event]> = match chunks {
+        let events: Cow<'_, [RecordedEvent]> = match chunks {
             None => Cow::Borrowed(&transcript.events),
             Some(size) => Cow::Owned(recut(&transcript.events, size)),
         };
@@ -149,8 +149,8 @@ impl Script {
 /// The events with all text in chunks of so many chars: each uninterrupted stretch of a channel is
 /// cut anew, from its start; the last chunk of a stretch is short, and so is one that another event
 /// ends. A chunk has the time of the event that holds its last char, and no count of tokens.
-fn recut(events: &[Event], size: NonZeroU64) -> Vec<Event> {
-    let mut cut: Vec<Event> = Vec::new();
+fn recut(events: &[RecordedEvent], size: NonZeroU64) -> Vec<RecordedEvent> {
+    let mut cut: Vec<RecordedEvent> = Vec::new();
     let mut last = None;
     // Chars in the chunk that is being filled, and whether it is the last event.
     let (mut filled, mut open) = (0, false);
@@ -179,18 +179,18 @@ fn recut(events: &[Event], size: NonZeroU64) -> Vec<Event> {
     cut
 }
 
-fn chunk(channel: Channel, text: &str, t_ms: Option<f64>) -> Event {
+fn chunk(channel: Channel, text: &str, t_ms: Option<f64>) -> RecordedEvent {
     let body = match channel {
         Channel::Reasoning => Body::Reasoning(text.into()),
         _ => Body::Answer(text.into()),
     };
-    Event {
+    RecordedEvent {
         t_ms,
-        ..Event::of(body)
+        ..RecordedEvent::of(body)
     }
 }
 
-fn join(chunk: &mut Event, piece: &str, t_ms: Option<f64>) {
+fn join(chunk: &mut RecordedEvent, piece: &str, t_ms: Option<f64>) {
     if let Body::Reasoning(text) | Body::Answer(text) = &mut chunk.body {
         text.push_str(piece);
     }
@@ -202,15 +202,15 @@ mod tests {
     use super::*;
 
     fn transcript() -> Transcript {
-        let text = |body, t_ms| Event {
+        let text = |body, t_ms| RecordedEvent {
             t_ms: Some(t_ms),
             tokens: Some(1),
-            ..Event::of(body)
+            ..RecordedEvent::of(body)
         };
         let events = vec![
             text(Body::Reasoning("思考\u{2028}x".into()), 1.0),
             text(Body::Reasoning("yz".into()), 2.0),
-            Event::of(Body::Turn),
+            RecordedEvent::of(Body::Turn),
             text(Body::Answer("😀bc".into()), 3.0),
             text(Body::Answer(String::new()), 4.0),
         ];

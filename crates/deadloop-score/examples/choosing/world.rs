@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use deadloop_score::Case;
-use deadloop_score::replay::corpus::{Body, Entry, Event, Place, Transcript};
+use deadloop_score::replay::corpus::{Body, Entry, Place, RecordedEvent, Transcript};
 use deadloop_score::replay::detect::{Channel, Chars, Kind};
 use deadloop_score::replay::{Cursor, Decided, Grid, Moment, Plan, Record, Region, Seen, Stop};
 use serde_json::{Value, json};
@@ -177,9 +177,9 @@ fn case(id: &str, model: usize, chars: u64, labels: Value) -> Case {
         transcript: Transcript {
             id: id.into(),
             model: format!("m{model}"),
-            events: vec![Event {
+            events: vec![RecordedEvent {
                 body: Body::Answer(text.take(chars as usize).collect()),
-                ..Event::default()
+                ..RecordedEvent::default()
             }],
             ..Transcript::default()
         },

@@ -101,7 +101,7 @@ mod tests {
     use super::*;
     use crate::truth::Timeline;
     use crate::truth::Truth;
-    use deadloop_replay::corpus::{Body, Event};
+    use deadloop_replay::corpus::{Body, RecordedEvent};
 
     fn case(i: usize, group: Option<usize>) -> Case {
         let class = if i.is_multiple_of(3) {
@@ -117,7 +117,7 @@ mod tests {
             lang: None,
             split: None,
             by: Vec::new(),
-            timeline: Timeline::of(&[Event::of(Body::Answer("x".repeat(300)))]),
+            timeline: Timeline::of(&[RecordedEvent::of(Body::Answer("x".repeat(300)))]),
             timed: false,
             truth: Some(Truth {
                 class,

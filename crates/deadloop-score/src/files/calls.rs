@@ -5,7 +5,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use deadloop_replay::corpus::{Event, stream};
+use deadloop_replay::corpus::{RecordedEvent, stream};
 use deadloop_replay::detect::Event as Arriving;
 use serde::{Deserialize, Serialize};
 
@@ -54,7 +54,7 @@ pub struct Called {
 
 impl Calls {
     /// Those of a run, from a little before call `near` (from 1) on; `None` where there is no call.
-    pub fn of(events: &[Event], near: u64) -> Option<Self> {
+    pub fn of(events: &[RecordedEvent], near: u64) -> Option<Self> {
         let mut reading = Read::default();
         stream(events).for_each(|(_, event)| reading.event(event));
         let Read {
@@ -172,16 +172,16 @@ mod tests {
     use super::*;
     use deadloop_replay::corpus::Body;
 
-    fn call(id: &str, arguments: &str) -> Event {
-        Event::of(Body::ToolCall {
+    fn call(id: &str, arguments: &str) -> RecordedEvent {
+        RecordedEvent::of(Body::ToolCall {
             id: Some(id.into()),
             name: "ls".into(),
             arguments: serde_json::from_str(arguments).unwrap(),
         })
     }
 
-    fn result(id: &str, content: &str) -> Event {
-        Event::of(Body::ToolResult {
+    fn result(id: &str, content: &str) -> RecordedEvent {
+        RecordedEvent::of(Body::ToolResult {
             id: Some(id.into()),
             content: content.into(),
             error: Some(content == "no"),
@@ -233,7 +233,7 @@ mod tests {
 
     #[test]
     fn a_long_run_is_cut_around_the_place_in_question() {
-        let events: Vec<Event> = (0..5000)
+        let events: Vec<RecordedEvent> = (0..5000)
             .map(|n| call("a", &format!("{{\"n\":{n}}}")))
             .collect();
         let calls = Calls::of(&events, 2000).unwrap();
@@ -248,7 +248,7 @@ mod tests {
 
     #[test]
     fn a_text_is_no_run() {
-        let text = Event::of(Body::Answer("hello".into()));
+        let text = RecordedEvent::of(Body::Answer("hello".into()));
         assert_eq!(Calls::of(&[text], 1), None);
     }
 }

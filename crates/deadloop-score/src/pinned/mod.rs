@@ -16,7 +16,7 @@
 mod expect;
 mod text;
 
-use deadloop_replay::corpus::{Body, Event, Transcript};
+use deadloop_replay::corpus::{Body, RecordedEvent, Transcript};
 use deadloop_replay::detect::{Channel, SettingsError};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -137,7 +137,7 @@ impl Pinned {
             return None;
         };
         let event = |(channel, text): &(Channel, String)| {
-            Event::of(match channel {
+            RecordedEvent::of(match channel {
                 Channel::Answer => Body::Answer(text.clone()),
                 _ => Body::Reasoning(text.clone()),
             })

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use deadloop_replay::corpus::{Entry, Event, Place, Problem, field, text_hash};
+use deadloop_replay::corpus::{Entry, Place, Problem, RecordedEvent, field, text_hash};
 use deadloop_replay::detect::{Channel, Unit};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -223,7 +223,7 @@ impl Wire {
 
 fn truth(
     labels: &[Placed],
-    events: &[Event],
+    events: &[RecordedEvent],
     timeline: &Timeline,
     problems: &mut Vec<Problem>,
 ) -> Option<Truth> {
@@ -255,7 +255,7 @@ fn truth(
 fn span(
     place: &Place,
     label: &Label,
-    events: &[Event],
+    events: &[RecordedEvent],
     timeline: &Timeline,
     problems: &mut Vec<Problem>,
 ) -> Option<Span> {
@@ -342,12 +342,12 @@ mod tests {
     use serde_json::json;
 
     fn entry(labels: Value, texts: &[(Channel, &str)]) -> Entry {
-        let event = |(channel, text): &(Channel, &str)| Event {
+        let event = |(channel, text): &(Channel, &str)| RecordedEvent {
             body: match channel {
                 Channel::Reasoning => Body::Reasoning((*text).into()),
                 _ => Body::Answer((*text).into()),
             },
-            ..Event::default()
+            ..RecordedEvent::default()
         };
         let transcript = Transcript {
             id: "t".into(),

@@ -1,6 +1,6 @@
 //! What arrived when: the order of a transcript's channels, without its text.
 
-use deadloop_replay::corpus::{Body, Event, stream};
+use deadloop_replay::corpus::{Body, RecordedEvent, stream};
 use deadloop_replay::detect::{Channel, Chars, Event as Arriving, Unit};
 use deadloop_replay::{Seen, Spent, text_of, tokens_at};
 use serde::{Deserialize, Serialize};
@@ -22,7 +22,7 @@ pub(crate) struct Clock {
 
 impl Timeline {
     /// The timeline of some events.
-    pub fn of(events: &[Event]) -> Self {
+    pub fn of(events: &[RecordedEvent]) -> Self {
         let mut timeline = Self::default();
         for (_, event) in stream(events) {
             match event {
@@ -151,7 +151,7 @@ impl Timeline {
 /// before it, summed over all channels; those of that event by share. Known only where every event
 /// that carries generated output (text, a tool call) has a count. Of a call or a turn in a run whose turns say what they
 /// read and wrote: the tokens of the turns before its own.
-pub(crate) fn clock(events: &[Event], channel: Channel, at: u64) -> Clock {
+pub(crate) fn clock(events: &[RecordedEvent], channel: Channel, at: u64) -> Clock {
     match (channel, Spent::of(events)) {
         (Channel::Tools | Channel::Turns, Some(spent)) => Clock {
             t_ms: clock_of_events(events, channel, at).t_ms,
@@ -162,7 +162,12 @@ pub(crate) fn clock(events: &[Event], channel: Channel, at: u64) -> Clock {
 }
 
 /// The tokens of the turns before the one in which call or turn `at` stands.
-fn spent_before(mut spent: Spent, events: &[Event], channel: Channel, at: u64) -> Option<u64> {
+fn spent_before(
+    mut spent: Spent,
+    events: &[RecordedEvent],
+    channel: Channel,
+    at: u64,
+) -> Option<u64> {
     let mut own = 0;
     for event in events {
         spent.take(event);
@@ -176,7 +181,7 @@ fn spent_before(mut spent: Spent, events: &[Event], channel: Channel, at: u64) -
     None
 }
 
-fn clock_of_events(events: &[Event], channel: Channel, at: u64) -> Clock {
+fn clock_of_events(events: &[RecordedEvent], channel: Channel, at: u64) -> Clock {
     let mut own = 0;
     let mut tokens = Some(0);
     for event in events {
@@ -206,7 +211,7 @@ fn clock_of_events(events: &[Event], channel: Channel, at: u64) -> Clock {
 }
 
 /// The channel that an event adds to, how much, and whether the model made it: then it may have tokens.
-fn units(event: &Event) -> Option<(Channel, u64, bool)> {
+fn units(event: &RecordedEvent) -> Option<(Channel, u64, bool)> {
     match (text_of(event), &event.body) {
         (Some((channel, text)), _) => Some((channel, Chars::of(text).0, true)),
         (None, Body::ToolCall { .. }) => Some((Channel::Tools, 1, true)),
@@ -219,20 +224,20 @@ fn units(event: &Event) -> Option<(Channel, u64, bool)> {
 mod tests {
     use super::*;
 
-    fn text(channel: Channel, text: &str, t_ms: f64, tokens: u64) -> Event {
+    fn text(channel: Channel, text: &str, t_ms: f64, tokens: u64) -> RecordedEvent {
         let body = match channel {
             Channel::Reasoning => Body::Reasoning(text.into()),
             _ => Body::Answer(text.into()),
         };
-        Event {
+        RecordedEvent {
             body,
             t_ms: Some(t_ms),
             tokens: Some(tokens),
-            ..Event::default()
+            ..RecordedEvent::default()
         }
     }
 
-    fn interleaved() -> Vec<Event> {
+    fn interleaved() -> Vec<RecordedEvent> {
         vec![
             text(Channel::Reasoning, "思考思考", 1.0, 2),
             text(Channel::Answer, "abc", 2.0, 1),

@@ -1,7 +1,7 @@
 //! Cases and stops for the tests of this crate.
 
 use deadloop_score::Case;
-use deadloop_score::replay::corpus::{Body, Entry, Event, Place, Transcript};
+use deadloop_score::replay::corpus::{Body, Entry, Place, RecordedEvent, Transcript};
 use deadloop_score::replay::detect::{Channel, Chars, Kind};
 use deadloop_score::replay::{Cursor, Moment, Seen, Stop};
 use serde_json::Value;
@@ -13,9 +13,9 @@ pub(crate) fn case(id: &str, model: &str, group: &str, lengths: (u64, u64), labe
         let chars = id.chars().chain(std::iter::repeat('x'));
         chars.take(n as usize).collect()
     };
-    let event = |body| Event {
+    let event = |body| RecordedEvent {
         body,
-        ..Event::default()
+        ..RecordedEvent::default()
     };
     let transcript = Transcript {
         id: id.into(),

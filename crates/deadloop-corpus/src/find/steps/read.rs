@@ -9,7 +9,7 @@ use deadloop_detect::Arguments;
 use regex::Regex;
 use serde_json::Value;
 
-use crate::{Body, Event};
+use crate::{Body, RecordedEvent};
 
 /// A call and what came of it.
 #[derive(Clone, Debug)]
@@ -35,7 +35,7 @@ pub(super) struct Step {
 }
 
 /// The calls of a run, in order. Results find their calls by id, else the oldest open one.
-pub(super) fn steps(events: &[Event]) -> Vec<Step> {
+pub(super) fn steps(events: &[RecordedEvent]) -> Vec<Step> {
     let mut steps: Vec<Step> = Vec::new();
     let mut named: HashMap<&str, usize> = HashMap::new();
     let mut nameless: VecDeque<usize> = VecDeque::new();

@@ -7,7 +7,7 @@ use deadloop_detect::{Channel, Kind};
 use super::Stuck;
 use super::read::hash;
 use crate::transcript::Class;
-use crate::{Body, Event};
+use crate::{Body, RecordedEvent};
 
 /// From so many turns on that say the same again it is worth a word.
 const LEAST: u64 = 2;
@@ -26,7 +26,7 @@ struct Turn {
 }
 
 /// Rows of turns that say again what was said before, in turns from 0.
-pub(super) fn monologues(events: &[Event]) -> Vec<Stuck> {
+pub(super) fn monologues(events: &[RecordedEvent]) -> Vec<Stuck> {
     let turns = turns(events);
     let mut said: HashMap<u64, u64> = HashMap::new();
     let mut found = Vec::new();
@@ -72,7 +72,7 @@ fn row(start: u64, onset: u64, to: u64, last: bool) -> Option<Stuck> {
     })
 }
 
-fn turns(events: &[Event]) -> Vec<Turn> {
+fn turns(events: &[RecordedEvent]) -> Vec<Turn> {
     let mut turns: Vec<Turn> = Vec::new();
     let mut told = false;
     for event in events {

@@ -13,7 +13,7 @@ use crate::import::run::{Turn, Usage};
 use crate::import::take::{self, Object};
 use crate::import::time::{Clock, millis};
 use crate::transcript::wire::{Fault, kind};
-use crate::{Body, Event, Place};
+use crate::{Body, Place, RecordedEvent};
 
 pub(crate) const ENTRY: Foreign = Foreign {
     name: "gemini-cli",
@@ -164,7 +164,7 @@ impl GeminiCli {
         if let Some(Value::Array(parts)) = content.get_mut("parts") {
             parts.retain_mut(|part| match tool(part) {
                 Some(body) => {
-                    calls.push(Event::of(body));
+                    calls.push(RecordedEvent::of(body));
                     false
                 }
                 None => true,
@@ -265,24 +265,24 @@ fn said(
                 .unwrap_or_default()
         };
         let text = [field("subject"), field("description")].join("\n");
-        events.push(Event {
+        events.push(RecordedEvent {
             t_ms: clock.since(thought.get("timestamp").and_then(millis)),
             tokens: thinking,
-            ..Event::of(Body::Reasoning(text.trim().to_owned()))
+            ..RecordedEvent::of(Body::Reasoning(text.trim().to_owned()))
         });
     }
     if !content.is_empty() {
-        events.push(Event {
+        events.push(RecordedEvent {
             t_ms,
             tokens: answer_tokens,
-            ..Event::of(Body::Answer(content))
+            ..RecordedEvent::of(Body::Answer(content))
         });
     }
     for call in items(&mut message, "toolCalls") {
         let t_ms = clock.since(call.get("timestamp").and_then(millis));
-        events.extend(called(&call).map(|body| Event {
+        events.extend(called(&call).map(|body| RecordedEvent {
             t_ms,
-            ..Event::of(body)
+            ..RecordedEvent::of(body)
         }));
     }
     let model = match take::any(&mut message, "model") {

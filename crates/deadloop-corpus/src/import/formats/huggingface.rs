@@ -15,7 +15,7 @@ use crate::import::run::arguments;
 use crate::import::take::{self, Object};
 use crate::think::split_think;
 use crate::transcript::wire::{Fault, kind};
-use crate::{Body, Event, Transcript};
+use crate::{Body, RecordedEvent, Transcript};
 
 pub(crate) const ENTRY: Foreign = Foreign {
     name: "huggingface",
@@ -160,21 +160,21 @@ fn told(
     Ok(())
 }
 
-fn split(text: &str, out: &Out) -> Vec<Event> {
+fn split(text: &str, out: &Out) -> Vec<RecordedEvent> {
     let pieces = split_think(text, out.options.think.clone()).into_iter();
     pieces
-        .map(|(side, text)| Event::of(side.body(text)))
+        .map(|(side, text)| RecordedEvent::of(side.body(text)))
         .collect()
 }
 
 /// What was thought in a column of its own, and then what was said.
-fn thought(object: &mut Object, said: Vec<Event>) -> Result<Vec<Event>, Fault> {
+fn thought(object: &mut Object, said: Vec<RecordedEvent>) -> Result<Vec<RecordedEvent>, Fault> {
     let reasoning = match object.get(REASONING) {
         Some(Value::String(_)) => take::string(object, REASONING)?,
         _ => None,
     };
     let reasoning = reasoning.filter(|text| !text.is_empty());
-    let reasoning = reasoning.map(|text| Event::of(Body::Reasoning(text)));
+    let reasoning = reasoning.map(|text| RecordedEvent::of(Body::Reasoning(text)));
     Ok(reasoning.into_iter().chain(said).collect())
 }
 

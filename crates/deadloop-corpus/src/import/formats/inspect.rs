@@ -12,7 +12,7 @@ use crate::import::head::Certainty;
 use crate::import::reader::{Foreign, Out, Reader, keep};
 use crate::import::take::{self, Object};
 use crate::transcript::wire::Fault;
-use crate::{Body, Entry, Event, Place};
+use crate::{Body, Entry, Place, RecordedEvent};
 
 pub(crate) const ENTRY: Foreign = Foreign {
     name: "inspect",
@@ -110,7 +110,7 @@ impl Inspect {
             .unwrap_or_default();
         let reason = reason(sample, &mut output)?;
         transcript.events.extend(reason.map(|reason| {
-            Event::of(Body::Finish {
+            RecordedEvent::of(Body::Finish {
                 reason: Some(reason),
             })
         }));

@@ -9,7 +9,7 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 
-use crate::Event;
+use crate::RecordedEvent;
 use crate::import::conversation::group_of;
 use crate::import::cut::Record;
 use crate::import::head::Certainty;
@@ -63,7 +63,7 @@ impl Reader for LmEval {
         let scores = scores(&mut object)?;
         for (number, (request, text)) in texts.into_iter().enumerate() {
             let pieces = split_think(&text, out.options.think.clone()).into_iter();
-            let events = pieces.map(|(side, text)| Event::of(side.body(text)));
+            let events = pieces.map(|(side, text)| RecordedEvent::of(side.body(text)));
             let mut entry = entry(place.clone(), events.collect());
             let transcript = &mut entry.transcript;
             transcript.id = format!("{}/{id}", out.stem());

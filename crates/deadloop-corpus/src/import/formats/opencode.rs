@@ -233,9 +233,9 @@ impl Session {
             error: Some(error),
         };
         // A step goes on after the results of its calls.
-        self.run.events.push(crate::Event {
+        self.run.events.push(crate::RecordedEvent {
             t_ms: ended,
-            ..crate::Event::of(body)
+            ..crate::RecordedEvent::of(body)
         });
         Ok(())
     }

@@ -12,7 +12,7 @@ use crate::import::reader::{Foreign, Out, Reader, entry, keep};
 use crate::import::take::{self, Object};
 use crate::think::{ThinkSplitter, join};
 use crate::transcript::wire::Fault;
-use crate::{Body, Event, Place};
+use crate::{Body, Place, RecordedEvent};
 
 pub(crate) const ENTRY: Foreign = Foreign {
     name: "sglang",
@@ -147,7 +147,7 @@ impl Answer {
         if let Some(mut finish) = finish {
             let reason = finish.get_mut("type").map(Value::take).unwrap_or(finish);
             let reason = reason.as_str().map(str::to_owned);
-            events.push(Event::of(Body::Finish { reason }));
+            events.push(RecordedEvent::of(Body::Finish { reason }));
         } else {
             meta.insert("cut".to_owned(), true.into());
         }
@@ -173,7 +173,7 @@ impl Answer {
     }
 
     /// The text in its pieces, split at its tags.
-    fn events(&self, out: &Out) -> Vec<Event> {
+    fn events(&self, out: &Out) -> Vec<RecordedEvent> {
         let mut splitter = ThinkSplitter::new(out.options.think.clone());
         let mut events = Vec::new();
         let mut from = 0;
@@ -183,10 +183,11 @@ impl Answer {
                 join(&mut pieces, side, text);
             });
             let pieces = pieces.into_iter();
-            events.extend(pieces.map(|(side, text)| Event::of(side.body(text))));
+            events.extend(pieces.map(|(side, text)| RecordedEvent::of(side.body(text))));
             from = *end;
         }
-        splitter.finish(&mut |side, text| events.push(Event::of(side.body(text.to_owned()))));
+        splitter
+            .finish(&mut |side, text| events.push(RecordedEvent::of(side.body(text.to_owned()))));
         events
     }
 }

@@ -15,7 +15,7 @@ use crate::import::take::{self, Object};
 use crate::import::time::{Clock, millis};
 use crate::think::split_think;
 use crate::transcript::wire::Fault;
-use crate::{Body, Event, Transcript};
+use crate::{Body, RecordedEvent, Transcript};
 
 pub(crate) const ENTRY: Foreign = Foreign {
     name: "swe-agent",
@@ -49,7 +49,7 @@ impl Reader for SweAgent {
         };
         let mut entry = run.entry(place);
         let transcript = &mut entry.transcript;
-        let id = |event: &Event| matches!(&event.body, Body::ToolCall { id: Some(_), .. });
+        let id = |event: &RecordedEvent| matches!(&event.body, Body::ToolCall { id: Some(_), .. });
         let read = transcript.meta.contains_key("args") && !transcript.events.iter().any(id);
         // What was done was read from the model's words.
         keep(&mut transcript.meta, "args", read.then(|| "text".into()));
@@ -177,27 +177,27 @@ fn steps(object: &mut Object, out: &mut Out) -> Result<Conversation, Fault> {
 }
 
 /// What happened at a step.
-fn events(step: &mut Object, out: &Out) -> Result<Vec<Event>, Fault> {
+fn events(step: &mut Object, out: &Out) -> Result<Vec<RecordedEvent>, Fault> {
     let mut events = Vec::new();
     for block in take::list(step, "thinking_blocks")?.unwrap_or_default() {
         let text = block.get("thinking").and_then(Value::as_str);
-        events.extend(text.map(|text| Event::of(Body::Reasoning(text.to_owned()))));
+        events.extend(text.map(|text| RecordedEvent::of(Body::Reasoning(text.to_owned()))));
     }
     let thought = take::string(step, "thought")?;
     let response = take::string(step, "response")?.filter(|text| !text.is_empty());
     let text = response.or(thought).unwrap_or_default();
     let pieces = split_think(&text, out.options.think.clone()).into_iter();
-    events.extend(pieces.map(|(side, text)| Event::of(side.body(text))));
+    events.extend(pieces.map(|(side, text)| RecordedEvent::of(side.body(text))));
     let action = take::string(step, "action")?.unwrap_or_default();
     let observation = take::string(step, "observation")?.unwrap_or_default();
     let seconds = take::any(step, "execution_time");
     if let Some(name) = action.split_whitespace().next() {
-        events.push(Event::of(Body::ToolCall {
+        events.push(RecordedEvent::of(Body::ToolCall {
             id: None,
             name: name.to_owned(),
             arguments: Value::String(action.clone()),
         }));
-        let mut result = Event::of(Body::ToolResult {
+        let mut result = RecordedEvent::of(Body::ToolResult {
             id: None,
             content: observation,
             error: None,
@@ -236,7 +236,9 @@ fn about(transcript: &mut Transcript, object: &mut Object, out: &mut Out) -> Res
     let mut info = take::object(object, "info")?.unwrap_or_default();
     let reason = take::string(&mut info, "exit_status")?;
     if reason.is_some() {
-        transcript.events.push(Event::of(Body::Finish { reason }));
+        transcript
+            .events
+            .push(RecordedEvent::of(Body::Finish { reason }));
     }
     keep(
         &mut transcript.meta,

@@ -1,7 +1,7 @@
 //! Plain text: a file is one answer, with its thinking between `<think>` and `</think>`. It is called
 //! as its file is.
 
-use crate::Event;
+use crate::RecordedEvent;
 use crate::import::cut::{Content, Record, Shape};
 use crate::import::head::Certainty;
 use crate::import::reader::{Foreign, Out, Reader, entry};
@@ -25,7 +25,7 @@ impl Reader for Text {
             return Err(Fault::new("JSON", "plain text"));
         };
         let pieces = split_think(&text, out.options.think.clone()).into_iter();
-        let events = pieces.map(|(side, text)| Event::of(side.body(text)));
+        let events = pieces.map(|(side, text)| RecordedEvent::of(side.body(text)));
         let mut entry = entry(record.place, events.collect());
         entry.transcript.id = out.stem().to_owned();
         out.emit(entry);

@@ -12,7 +12,7 @@ use crate::import::spans::words;
 use crate::import::take::{self, Object};
 use crate::think::split_think;
 use crate::transcript::wire::Fault;
-use crate::{Body, Event};
+use crate::{Body, RecordedEvent};
 
 pub(crate) const ENTRY: Foreign = Foreign {
     name: "turn-log",
@@ -91,7 +91,7 @@ fn exchange(run: &mut Conversation, mut turn: Object, out: &mut Out) -> Result<(
         let mut turns = last.filter(|event| {
             matches!(
                 event,
-                Event {
+                RecordedEvent {
                     body: Body::Turn,
                     ..
                 }

@@ -16,7 +16,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::transcript::wire::Fault;
-use crate::{Event, MAX_LINE, Place, Problem, ThinkOptions};
+use crate::{MAX_LINE, Place, Problem, RecordedEvent, ThinkOptions};
 
 mod ending;
 pub(crate) mod families;
@@ -60,7 +60,7 @@ impl StreamFormat {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Arrival {
     /// What arrived; no text of it is empty.
-    pub event: Event,
+    pub event: RecordedEvent,
     /// Bytes from the start of the stream to the end of the line that held the event, its line
     /// ending included; in plain text, to the end of the event's own last char.
     pub end: u64,

@@ -12,7 +12,7 @@ use super::{Arrival, Bad, NAMED, StreamFormat, ThinkOf};
 use crate::files::BOM;
 use crate::think::{ThinkOptions, ThinkSplitter};
 use crate::transcript::wire::Fault;
-use crate::{Body, Event};
+use crate::{Body, RecordedEvent};
 
 /// A stream of JSON lines or server-sent events.
 pub(super) struct Objects {
@@ -140,13 +140,13 @@ impl Objects {
         }
     }
 
-    fn event(&mut self, family: &Family, event: Event, out: &mut VecDeque<Arrival>) {
+    fn event(&mut self, family: &Family, event: RecordedEvent, out: &mut VecDeque<Arrival>) {
         match (&event.body, &mut self.splitter) {
             (Body::Reasoning(text) | Body::Answer(text), _) if text.is_empty() => return,
             (Body::Answer(text), Some(splitter)) if family.tags => {
                 let end = self.at;
                 splitter.push(text, &mut |side, text| {
-                    let event = Event::of(side.body(text.to_owned()));
+                    let event = RecordedEvent::of(side.body(text.to_owned()));
                     out.push_back(Arrival { event, end });
                 });
                 return;
@@ -170,7 +170,7 @@ impl Objects {
         let end = self.at;
         if let Some(splitter) = self.splitter.take() {
             splitter.finish(&mut |side, text| {
-                let event = Event::of(side.body(text.to_owned()));
+                let event = RecordedEvent::of(side.body(text.to_owned()));
                 out.push_back(Arrival { event, end });
             });
         }

@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use crate::import::take::Object;
-use crate::{Body, Event};
+use crate::{Body, RecordedEvent};
 
 /// What an object says.
 #[derive(Debug, Default)]
@@ -43,7 +43,7 @@ pub(crate) struct Tokens {
 #[derive(Debug)]
 pub(crate) enum Part {
     /// Text, or the end.
-    Event(Event),
+    Event(RecordedEvent),
     /// A call of a tool, or a piece of one.
     Call(Call),
 }
@@ -63,7 +63,7 @@ pub(crate) struct Call {
 
 impl Said {
     /// Of one event of the only choice.
-    pub(crate) fn of(event: impl IntoIterator<Item = Event>) -> Self {
+    pub(crate) fn of(event: impl IntoIterator<Item = RecordedEvent>) -> Self {
         let parts = event.into_iter().map(|event| (0, Part::Event(event)));
         Self {
             parts: parts.collect(),
@@ -71,7 +71,7 @@ impl Said {
         }
     }
 
-    pub(crate) fn event(&mut self, choice: u64, event: Option<Event>) {
+    pub(crate) fn event(&mut self, choice: u64, event: Option<RecordedEvent>) {
         self.parts
             .extend(event.map(|event| (choice, Part::Event(event))));
     }
@@ -111,7 +111,7 @@ impl Said {
     }
 
     /// What a live stream is watched for: the events of the first choice.
-    pub(crate) fn watched(self) -> impl Iterator<Item = Event> {
+    pub(crate) fn watched(self) -> impl Iterator<Item = RecordedEvent> {
         self.parts.into_iter().filter_map(|part| match part {
             (0, Part::Event(event)) => Some(event),
             _ => None,

@@ -5,7 +5,7 @@
 use std::collections::VecDeque;
 
 use super::{Arrival, Bad};
-use crate::Event;
+use crate::RecordedEvent;
 use crate::think::{TagSide, ThinkOptions, ThinkSplitter};
 use crate::transcript::wire::Fault;
 
@@ -131,7 +131,7 @@ impl Text {
 
     fn flush(&mut self, out: &mut VecDeque<Arrival>) {
         if let Some(Run { side, text, end }) = self.run.take() {
-            let event = Event::of(side.body(text));
+            let event = RecordedEvent::of(side.body(text));
             out.push_back(Arrival { event, end });
         }
     }

@@ -3,7 +3,7 @@
 use super::drift::is_sign;
 use super::spec::Chunks;
 use crate::make::plant::Rng;
-use crate::{Body, Event};
+use crate::{Body, RecordedEvent};
 
 /// Most letters of a made token.
 const TOKEN: usize = 6;
@@ -14,9 +14,9 @@ pub(super) fn events(
     channel: &str,
     chunks: Option<Chunks>,
     rng: &mut Rng,
-) -> Vec<Event> {
+) -> Vec<RecordedEvent> {
     let Some(chunks) = chunks else {
-        return vec![Event::of(body(channel, text.to_owned()))];
+        return vec![RecordedEvent::of(body(channel, text.to_owned()))];
     };
     let ends = if chunks.tokens {
         token_ends(text)
@@ -28,7 +28,7 @@ pub(super) fn events(
         let size = chunks.size.draw(rng).min(ends.len() - at);
         at += size;
         let to = ends[at - 1];
-        let mut event = Event::of(body(channel, text[from..to].to_owned()));
+        let mut event = RecordedEvent::of(body(channel, text[from..to].to_owned()));
         event.tokens = chunks.tokens.then_some(size as u64);
         event.t_ms = chunks.ms.map(|ms| {
             clock += ms.draw(rng);

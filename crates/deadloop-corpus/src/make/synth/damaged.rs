@@ -7,7 +7,7 @@ use super::faults::{Asked, Failed, Stream};
 use super::gold::{self, Known};
 use super::{chunks, finish};
 use crate::make::plant::Rng;
-use crate::{Body, Event};
+use crate::{Body, RecordedEvent};
 
 /// A text and where it is damaged. An intact one has no onset, a damaged one has.
 fn hurt(asked: &Asked, intact: &str) -> Result<(String, Option<usize>), Failed> {
@@ -62,13 +62,17 @@ pub(super) fn text(
     })
 }
 
-fn call(name: &str, arguments: &str) -> Vec<Event> {
+fn call(name: &str, arguments: &str) -> Vec<RecordedEvent> {
     let call = Body::ToolCall {
         id: Some("call-0".to_owned()),
         name: name.to_owned(),
         arguments: Json::String(arguments.to_owned()),
     };
-    vec![Event::of(Body::Turn), Event::of(call), finish("tool_calls")]
+    vec![
+        RecordedEvent::of(Body::Turn),
+        RecordedEvent::of(call),
+        finish("tool_calls"),
+    ]
 }
 
 pub(super) fn arguments(asked: &Asked, intact: &str) -> Result<Stream, Failed> {
@@ -157,9 +161,9 @@ pub(super) fn events(asked: &Asked, intact: &str, rng: &mut Rng) -> Result<Strea
     })
 }
 
-fn delivered(row: &[Delivered]) -> Vec<Event> {
+fn delivered(row: &[Delivered]) -> Vec<RecordedEvent> {
     let event = |delivered: &Delivered| {
-        let mut event = Event::of(Body::Answer(delivered.text.clone()));
+        let mut event = RecordedEvent::of(Body::Answer(delivered.text.clone()));
         event.rest.insert("event_id".into(), json!(delivered.id));
         event
             .rest

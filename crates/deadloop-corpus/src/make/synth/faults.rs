@@ -12,7 +12,7 @@ use super::label::Label;
 use super::spec::{Chunks, Faults, Item, Spec};
 use super::stock::{CleanText, Real};
 use super::{ATTEMPTS, Frame, Made, Synth, damaged};
-use crate::Event;
+use crate::RecordedEvent;
 use crate::make::plant::Rng;
 
 /// What may be damaged.
@@ -45,7 +45,7 @@ pub(super) struct Asked {
 /// A stream that was made.
 #[derive(Debug)]
 pub(super) struct Stream {
-    pub(super) events: Vec<Event>,
+    pub(super) events: Vec<RecordedEvent>,
     pub(super) channel: &'static str,
     /// None: it is intact.
     pub(super) onset: Option<usize>,

@@ -45,7 +45,7 @@ use serde_json::{Map, Value as Json, json};
 use sha2::{Digest, Sha256};
 
 use crate::make::plant::Rng;
-use crate::{Body, Entry, Event, Place, Transcript};
+use crate::{Body, Entry, Place, RecordedEvent, Transcript};
 
 use forms::Form;
 use looped::{Text, Wanted};
@@ -297,7 +297,7 @@ impl<'a> Synth<'a> {
         model: Option<String>,
         group: String,
         meta: Json,
-        events: Vec<Event>,
+        events: Vec<RecordedEvent>,
         labels: Vec<Label>,
     ) -> Made {
         let transcript = Transcript {
@@ -323,8 +323,8 @@ impl<'a> Synth<'a> {
     }
 }
 
-fn finish(reason: &str) -> Event {
-    Event::of(Body::Finish {
+fn finish(reason: &str) -> RecordedEvent {
+    RecordedEvent::of(Body::Finish {
         reason: Some(reason.to_owned()),
     })
 }

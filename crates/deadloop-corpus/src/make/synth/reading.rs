@@ -12,7 +12,7 @@ use super::fields::SpecError;
 use super::forms::Forms;
 use super::spec::{CleanSource, Spec};
 use super::stock::{CleanText, Real};
-use crate::{Body, Entry, Event, Place, Problem};
+use crate::{Body, Entry, Place, Problem, RecordedEvent};
 
 impl SpecError {
     /// The problem that it is in a file.
@@ -115,7 +115,7 @@ impl Real {
     /// What a transcript says and calls.
     pub fn of(entry: &Entry) -> Self {
         let transcript = &entry.transcript;
-        let call = |event: &Event| match &event.body {
+        let call = |event: &RecordedEvent| match &event.body {
             Body::ToolCall {
                 name, arguments, ..
             } => intact(arguments).map(|arguments| (name.clone(), arguments)),

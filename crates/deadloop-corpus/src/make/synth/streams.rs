@@ -10,7 +10,7 @@ use super::finish;
 use super::gold;
 use super::spec::Tool;
 use crate::make::plant::Rng;
-use crate::{Body, Event};
+use crate::{Body, RecordedEvent};
 
 /// After so many milliseconds of silence whoever recorded gave up.
 const GIVEN_UP: f64 = 120_000.0;
@@ -56,7 +56,7 @@ pub(super) fn whole(asked: &Asked, intact: &str, rng: &mut Rng) -> Result<Stream
 }
 
 /// The end of a stream, so many milliseconds after its last event.
-fn ended(events: &[Event], reason: &str, after: f64) -> Event {
+fn ended(events: &[RecordedEvent], reason: &str, after: f64) -> RecordedEvent {
     let mut event = finish(reason);
     let last = events.iter().rev().find_map(|event| event.t_ms);
     event.t_ms = last.map(|last| last + after);
@@ -64,7 +64,7 @@ fn ended(events: &[Event], reason: &str, after: f64) -> Event {
 }
 
 /// Makes one pause: events from one on come later. How long it is, milliseconds.
-fn pause(events: &mut [Event], rng: &mut Rng) -> f64 {
+fn pause(events: &mut [RecordedEvent], rng: &mut Rng) -> f64 {
     let seconds = rng.pick(&PAUSES).copied().unwrap_or(1);
     let pause = f64::from(seconds) * 1000.0;
     let from = rng.below(events.len().max(1));
@@ -84,7 +84,7 @@ pub(super) fn calls(tools: &[Tool], asked: &Asked, rng: &mut Rng) -> Result<Stre
     };
     let mut broken: Vec<bool> = (0..count).map(|at| at < failing).collect();
     rng.shuffle(&mut broken);
-    let mut events = vec![Event::of(Body::Turn)];
+    let mut events = vec![RecordedEvent::of(Body::Turn)];
     let (mut results, mut good) = (Vec::new(), Vec::new());
     for (at, is_broken) in broken.iter().enumerate() {
         let tool = rng.pick(tools).ok_or("no tools")?;
@@ -94,7 +94,7 @@ pub(super) fn calls(tools: &[Tool], asked: &Asked, rng: &mut Rng) -> Result<Stre
             (name.clone(), value)
         });
         let arguments = Json::Object(drawn.collect());
-        events.push(Event::of(Body::ToolCall {
+        events.push(RecordedEvent::of(Body::ToolCall {
             id: id.clone(),
             name: tool.name.clone(),
             arguments,
@@ -109,7 +109,7 @@ pub(super) fn calls(tools: &[Tool], asked: &Asked, rng: &mut Rng) -> Result<Stre
         if !is_broken {
             good.push(at);
         }
-        results.push(Event::of(Body::ToolResult {
+        results.push(RecordedEvent::of(Body::ToolResult {
             id,
             content,
             error: Some(error),

@@ -10,7 +10,7 @@ use super::label::{Label, Stretch};
 use super::looped::Failed;
 use super::spec::{Spec, Tool, ToolLoop};
 use crate::make::plant::Rng;
-use crate::{Body, Event};
+use crate::{Body, RecordedEvent};
 
 /// One call: the tool and its arguments.
 type Call = (usize, String);
@@ -21,7 +21,7 @@ pub(super) fn tool_loop(
     looped: &ToolLoop,
     onset: Bounds,
     rng: &mut Rng,
-) -> Result<(Vec<Event>, Label), Failed> {
+) -> Result<(Vec<RecordedEvent>, Label), Failed> {
     let tools: Vec<&Tool> = spec
         .tools
         .iter()
@@ -92,7 +92,7 @@ fn arguments(tool: &Tool, rng: &mut Rng) -> String {
 }
 
 /// A turn of the run: the call and its result.
-fn step(tools: &[&Tool], at: usize, call: &Call, rng: &mut Rng) -> [Event; 3] {
+fn step(tools: &[&Tool], at: usize, call: &Call, rng: &mut Rng) -> [RecordedEvent; 3] {
     let tool = tools[call.0];
     let id = Some(format!("call-{at}"));
     let bodies = [
@@ -108,5 +108,5 @@ fn step(tools: &[&Tool], at: usize, call: &Call, rng: &mut Rng) -> [Event; 3] {
             error: Some(false),
         },
     ];
-    bodies.map(Event::of)
+    bodies.map(RecordedEvent::of)
 }

@@ -7,10 +7,10 @@ use serde_json::{Map, Value};
 
 use super::fields::{Fault, Fields, TWICE};
 use super::value::{Budget, Counted};
-use crate::{Body, Event};
+use crate::{Body, RecordedEvent};
 
 /// Events, each checked.
-pub(super) type Checked = Vec<Result<Event, Fault>>;
+pub(super) type Checked = Vec<Result<RecordedEvent, Fault>>;
 
 /// Reads a list of events, or null for none.
 #[cfg(feature = "parquet")]
@@ -70,7 +70,7 @@ const EVENT: [&str; 12] = [
 struct WireEvent<'a>(&'a Budget);
 
 impl<'de> DeserializeSeed<'de> for WireEvent<'_> {
-    type Value = Result<Event, Fault>;
+    type Value = Result<RecordedEvent, Fault>;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
         deserializer.deserialize_map(self)
@@ -78,7 +78,7 @@ impl<'de> DeserializeSeed<'de> for WireEvent<'_> {
 }
 
 impl<'de> Visitor<'de> for WireEvent<'_> {
-    type Value = Result<Event, Fault>;
+    type Value = Result<RecordedEvent, Fault>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("an event (a JSON object)")
@@ -97,7 +97,7 @@ impl<'de> Visitor<'de> for WireEvent<'_> {
 }
 
 /// The event that an object of its own is.
-pub(crate) fn event_of(object: Map<String, Value>) -> Result<Event, Fault> {
+pub(crate) fn event_of(object: Map<String, Value>) -> Result<RecordedEvent, Fault> {
     let mut fields = Fields::new(&EVENT);
     for (name, value) in object {
         // An object has no field twice.
@@ -106,8 +106,8 @@ pub(crate) fn event_of(object: Map<String, Value>) -> Result<Event, Fault> {
     event(fields)
 }
 
-fn event(mut fields: Fields<12>) -> Result<Event, Fault> {
-    Ok(Event {
+fn event(mut fields: Fields<12>) -> Result<RecordedEvent, Fault> {
+    Ok(RecordedEvent {
         body: body(&mut fields)?,
         t_ms: fields.take_number("t_ms", "milliseconds, a number", Value::as_f64)?,
         tokens: fields.take_number("tokens", "a whole number", Value::as_u64)?,

@@ -10,7 +10,7 @@ use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, Visitor};
 use serde_json::{Map, Value};
 
 use crate::think::{ThinkOptions, split_think};
-use crate::{Body, Entry, Event, Place, Transcript};
+use crate::{Body, Entry, Place, RecordedEvent, Transcript};
 
 mod events;
 mod fields;
@@ -52,7 +52,7 @@ pub(crate) fn is_known(name: &str) -> bool {
 #[derive(Debug)]
 pub(crate) struct Wire {
     fields: Fields<10>,
-    events: Option<Vec<Result<Event, Fault>>>,
+    events: Option<Vec<Result<RecordedEvent, Fault>>>,
 }
 
 impl Wire {
@@ -137,7 +137,7 @@ impl Wire {
 
     /// The events: as they stand, or from one of the short forms. `reasoning` and `answer` may stand
     /// together and come in that order; `text` stands alone.
-    fn take_events(&mut self, think: ThinkOptions) -> Result<Vec<Event>, Fault> {
+    fn take_events(&mut self, think: ThinkOptions) -> Result<Vec<RecordedEvent>, Fault> {
         const FORMS: &str = "`events`, or `text`, or `reasoning` and `answer`";
         let text = self.fields.take_string("text")?;
         let reasoning = self.fields.take_string("reasoning")?;
@@ -156,7 +156,7 @@ impl Wire {
     }
 }
 
-fn event(value: Value) -> Result<Event, Fault> {
+fn event(value: Value) -> Result<RecordedEvent, Fault> {
     match value {
         Value::Object(object) => event_of(object),
         other => Err(Fault::new(kind(&other), "an event (a JSON object)")),
@@ -171,24 +171,28 @@ fn meta(value: Option<Value>) -> Result<Map<String, Value>, Fault> {
     }
 }
 
-fn numbered(events: Vec<Result<Event, Fault>>) -> Result<Vec<Event>, Fault> {
+fn numbered(events: Vec<Result<RecordedEvent, Fault>>) -> Result<Vec<RecordedEvent>, Fault> {
     let events = events.into_iter().enumerate();
     events
         .map(|(at, event)| event.map_err(|fault| fault.inside(&format!("events[{at}]"))))
         .collect()
 }
 
-fn split_events(text: &str, think: ThinkOptions) -> Vec<Event> {
+fn split_events(text: &str, think: ThinkOptions) -> Vec<RecordedEvent> {
     let pieces = split_think(text, think).into_iter();
     pieces
-        .map(|(side, text)| Event::of(side.body(text)))
+        .map(|(side, text)| RecordedEvent::of(side.body(text)))
         .collect()
 }
 
-fn two_events(reasoning: Option<String>, answer: Option<String>) -> Vec<Event> {
+fn two_events(reasoning: Option<String>, answer: Option<String>) -> Vec<RecordedEvent> {
     let reasoning = reasoning.map(Body::Reasoning);
     let answer = answer.map(Body::Answer);
-    reasoning.into_iter().chain(answer).map(Event::of).collect()
+    reasoning
+        .into_iter()
+        .chain(answer)
+        .map(RecordedEvent::of)
+        .collect()
 }
 
 impl<'de> Deserialize<'de> for Wire {

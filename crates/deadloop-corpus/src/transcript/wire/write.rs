@@ -3,7 +3,7 @@
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Map, Value};
 
-use crate::{Body, Entry, Event, Transcript};
+use crate::{Body, Entry, RecordedEvent, Transcript};
 
 /// Writes an entry as one JSON object. Fields without a value are left out.
 ///
@@ -27,7 +27,7 @@ pub(crate) fn line(entry: &Entry, out: &mut Vec<u8>) -> serde_json::Result<()> {
     Ok(())
 }
 
-fn write_event(event: &Event, out: &mut Vec<u8>) -> serde_json::Result<()> {
+fn write_event(event: &RecordedEvent, out: &mut Vec<u8>) -> serde_json::Result<()> {
     let (kind, text) = match &event.body {
         Body::Reasoning(text) => ("reasoning", text),
         Body::Answer(text) => ("answer", text),
@@ -135,12 +135,12 @@ impl Serialize for Back<'_> {
 
 /// The events as JSON text.
 #[cfg(feature = "parquet")]
-pub(crate) fn events_json(events: &[Event]) -> serde_json::Result<String> {
+pub(crate) fn events_json(events: &[RecordedEvent]) -> serde_json::Result<String> {
     serde_json::to_string(events)
 }
 
 /// As it stands in a transcript.
-impl Serialize for Event {
+impl Serialize for RecordedEvent {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         body(&mut map, &self.body)?;
@@ -150,7 +150,7 @@ impl Serialize for Event {
 }
 
 /// What stands in an event after its body.
-struct About<'a>(&'a Event);
+struct About<'a>(&'a RecordedEvent);
 
 impl Serialize for About<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -160,7 +160,7 @@ impl Serialize for About<'_> {
     }
 }
 
-fn about<M: SerializeMap>(map: &mut M, event: &Event) -> Result<(), M::Error> {
+fn about<M: SerializeMap>(map: &mut M, event: &RecordedEvent) -> Result<(), M::Error> {
     if let Some(t_ms) = event.t_ms {
         map.serialize_entry("t_ms", &number(t_ms))?;
     }
@@ -245,7 +245,7 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::json;
 
-    fn written(event: &Event) -> String {
+    fn written(event: &RecordedEvent) -> String {
         let mut out = Vec::new();
         write_event(event, &mut out).unwrap();
         String::from_utf8(out).unwrap()
@@ -255,7 +255,7 @@ mod tests {
     fn every_char_is_escaped_as_the_json_writer_does() {
         let text: String = (0..0x250).filter_map(char::from_u32).collect();
         let text = text.clone() + &"long ".repeat(100) + &text;
-        let event = Event::of(Body::Answer(text));
+        let event = RecordedEvent::of(Body::Answer(text));
         assert_eq!(written(&event), serde_json::to_string(&event).unwrap());
     }
 
@@ -273,7 +273,7 @@ mod tests {
                 Value::Object(rest) if more => rest,
                 _ => Map::new(),
             };
-            let event = Event { body, t_ms, tokens, rest };
+            let event = RecordedEvent { body, t_ms, tokens, rest };
             prop_assert_eq!(written(&event), serde_json::to_string(&event).unwrap());
         }
     }

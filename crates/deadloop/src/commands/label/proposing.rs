@@ -169,7 +169,7 @@ impl Text {
 const BY: &str = "auto";
 
 /// The channel of an event that says something.
-fn last_channel(event: &deadloop_corpus::Event) -> Option<Channel> {
+fn last_channel(event: &deadloop_corpus::RecordedEvent) -> Option<Channel> {
     if matches!(event.body, Body::ToolCall { .. }) {
         return Some(Channel::Tools);
     }
@@ -246,12 +246,12 @@ pub(super) fn confidence(row: &LabelRow) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use deadloop_corpus::Event;
+    use deadloop_corpus::RecordedEvent;
 
     fn transcript(bodies: Vec<Body>) -> Transcript {
         Transcript {
             id: "t".into(),
-            events: bodies.into_iter().map(Event::of).collect(),
+            events: bodies.into_iter().map(RecordedEvent::of).collect(),
             ..Transcript::default()
         }
     }

@@ -62,14 +62,14 @@ fn begins(row: &LabelRow) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use deadloop_corpus::{Body, Event};
+    use deadloop_corpus::{Body, RecordedEvent};
 
     #[test]
     fn it_is_asked_at_the_alarm_or_of_the_whole() {
         let start = "A start that says something. ";
         let text = format!("{start}{}", "Let me think about it once more. ".repeat(20));
         let transcript = Transcript {
-            events: vec![Event::of(Body::Answer(text))],
+            events: vec![RecordedEvent::of(Body::Answer(text))],
             ..Transcript::default()
         };
         let at = |at| Reading::of(&transcript, Some((Channel::Answer, at)));

@@ -156,12 +156,12 @@ fn copies_of(row: &LabelRow, text: &str, length: u64) -> Vec<Range<u64>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use deadloop_corpus::{Body, Event};
+    use deadloop_corpus::{Body, RecordedEvent};
 
     fn transcript(text: &str) -> Transcript {
         Transcript {
             id: "t\u{1b}[2J".into(),
-            events: vec![Event::of(Body::Answer(text.into()))],
+            events: vec![RecordedEvent::of(Body::Answer(text.into()))],
             ..Transcript::default()
         }
     }

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use deadloop_corpus::{Body, Event, Transcript};
+use deadloop_corpus::{Body, RecordedEvent, Transcript};
 use deadloop_replay::Repaired;
 use deadloop_score::{FileError, write_text};
 use serde_json::Value as Json;
@@ -198,7 +198,7 @@ fn given(
             let asked = Transcript {
                 id: "broken".to_owned(),
                 model: "unknown".to_owned(),
-                events: vec![Event::of(call)],
+                events: vec![RecordedEvent::of(call)],
                 ..Transcript::default()
             };
             let said = ask(&asked)?;

@@ -178,7 +178,7 @@ fn rows(gold: &Json) -> Option<Vec<Delivered>> {
 }
 
 fn delivered(transcript: &Transcript) -> Vec<Delivered> {
-    let event = |event: &deadloop_corpus::Event| match &event.body {
+    let event = |event: &deadloop_corpus::RecordedEvent| match &event.body {
         Body::Answer(text) => Some(Delivered {
             id: event
                 .rest

@@ -1,7 +1,7 @@
 //! One transcript as a person reads it: its channels and events in their order, the labels marked where they
 //! begin and end, long text folded. Of a run the turns and calls are numbered, and results are folded to a few lines.
 
-use deadloop_corpus::{Body, Entry, Event};
+use deadloop_corpus::{Body, Entry, RecordedEvent};
 use deadloop_detect::{Arguments, Channel, Kind};
 use deadloop_score::LabelRow;
 
@@ -104,11 +104,11 @@ pub(crate) fn said(row: &LabelRow) -> String {
 /// Text of one channel that arrived without anything in between, or an event that is no text.
 enum Block<'a> {
     Text(Channel, String),
-    Other(&'a Event),
+    Other(&'a RecordedEvent),
 }
 
 /// The blocks, each with the number of its first event.
-fn blocks(events: &[Event]) -> Vec<(u64, Block<'_>)> {
+fn blocks(events: &[RecordedEvent]) -> Vec<(u64, Block<'_>)> {
     let mut blocks: Vec<(u64, Block<'_>)> = Vec::new();
     for (number, event) in (0_u64..).zip(events) {
         let (channel, text) = match &event.body {
@@ -169,7 +169,7 @@ fn of_text(
 /// Chars at both ends of a result that are not folded: it was read by a model, and tells little to a person.
 const RESULT: usize = 160;
 
-fn of_event<'a>(event: &'a Event, numbers: &mut Numbers<'a>, sight: &Sight<'_>) -> String {
+fn of_event<'a>(event: &'a RecordedEvent, numbers: &mut Numbers<'a>, sight: &Sight<'_>) -> String {
     let text = |text: &str, context: Option<usize>| {
         let pins = sight
             .find
@@ -227,7 +227,7 @@ fn of_event<'a>(event: &'a Event, numbers: &mut Numbers<'a>, sight: &Sight<'_>) 
 }
 
 /// How long a text is of which the recording has less, or nothing.
-fn cut(event: &Event) -> String {
+fn cut(event: &RecordedEvent) -> String {
     let length = event.rest.get("length").and_then(serde_json::Value::as_u64);
     length.map_or_else(String::new, |n| {
         format!(", of {} in all", show::several(n, "char"))

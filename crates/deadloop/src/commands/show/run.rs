@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 
-use deadloop_corpus::{Body, Event, Transcript};
+use deadloop_corpus::{Body, RecordedEvent, Transcript};
 use deadloop_detect::{Channel, Event as Seen};
 use deadloop_score::LabelRow;
 use serde_json::Value;
@@ -51,7 +51,7 @@ impl<'a> Numbers<'a> {
     }
 
     /// The head of a turn: its number, whose it is, its tokens.
-    pub(super) fn turn(&mut self, event: Option<&Event>) -> String {
+    pub(super) fn turn(&mut self, event: Option<&RecordedEvent>) -> String {
         let number = self.turns;
         self.turns += 1;
         let mut head = format!(

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::said::Said;
 use crate::transcript::wire::Fault;
-use crate::{Body, Event};
+use crate::{Body, RecordedEvent};
 
 pub(crate) mod agent;
 pub(crate) mod anthropic;
@@ -65,28 +65,28 @@ fn kind(object: &Map<String, Value>) -> &str {
 }
 
 /// A chunk of thinking, of a field that may be absent, null or empty.
-fn reasoning(text: Option<String>) -> Option<Event> {
-    filled(text).map(|text| Event::of(Body::Reasoning(text)))
+fn reasoning(text: Option<String>) -> Option<RecordedEvent> {
+    filled(text).map(|text| RecordedEvent::of(Body::Reasoning(text)))
 }
 
 /// A chunk of the answer, of a field that may be absent, null or empty.
-fn answer(text: Option<String>) -> Option<Event> {
-    filled(text).map(|text| Event::of(Body::Answer(text)))
+fn answer(text: Option<String>) -> Option<RecordedEvent> {
+    filled(text).map(|text| RecordedEvent::of(Body::Answer(text)))
 }
 
 /// The end of the response, where the field says why.
-fn finish(reason: Option<String>) -> Option<Event> {
+fn finish(reason: Option<String>) -> Option<RecordedEvent> {
     filled(reason).map(|reason| {
-        Event::of(Body::Finish {
+        RecordedEvent::of(Body::Finish {
             reason: Some(reason),
         })
     })
 }
 
 /// The server gave up.
-fn failed() -> Event {
+fn failed() -> RecordedEvent {
     let reason = Some("error".to_owned());
-    Event::of(Body::Finish { reason })
+    RecordedEvent::of(Body::Finish { reason })
 }
 
 /// Servers send empty texts for fields that a chunk is not about.

@@ -6,7 +6,7 @@ use super::super::forms::Form;
 use super::{Failed, HARMLESS, script};
 use crate::find::{Benign, Reason};
 use crate::stream;
-use crate::{Body, Entry, Event};
+use crate::{Body, Entry, RecordedEvent};
 
 /// A real run that something can be planted into.
 #[derive(Clone, Debug, PartialEq)]
@@ -20,7 +20,7 @@ pub struct Run {
     /// Its language; empty where the recording does not say.
     pub lang: String,
     /// All its events.
-    pub events: Vec<Event>,
+    pub events: Vec<RecordedEvent>,
     /// Its repetition that does no harm (`meta.benign`).
     pub benign: Vec<Benign>,
 }
@@ -29,7 +29,7 @@ impl Run {
     /// None: it calls nothing.
     pub fn of(entry: &Entry) -> Option<Self> {
         let transcript = &entry.transcript;
-        let calls = |event: &Event| matches!(event.body, Body::ToolCall { .. });
+        let calls = |event: &RecordedEvent| matches!(event.body, Body::ToolCall { .. });
         transcript.events.iter().any(calls).then(|| Self {
             id: transcript.id.clone(),
             model: transcript.model.clone(),
@@ -61,7 +61,7 @@ fn benign(meta: &Map<String, Json>) -> Vec<Benign> {
 /// A turn: its first event says that it begins; what a user says after it is its last.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Turn {
-    pub(super) events: Vec<Event>,
+    pub(super) events: Vec<RecordedEvent>,
     /// It belongs to a repetition that does no harm.
     pub(super) benign: Option<Reason>,
     /// It is the first of that.
@@ -74,14 +74,14 @@ pub(super) type Pair<'a> = (&'a str, &'a Json, &'a str, Option<bool>);
 impl Turn {
     pub(super) fn new() -> Self {
         Self {
-            events: vec![Event::of(Body::Turn)],
+            events: vec![RecordedEvent::of(Body::Turn)],
             ..Self::default()
         }
     }
 
     /// How many calls it makes.
     pub(super) fn calls(&self) -> usize {
-        let is_call = |event: &&Event| matches!(event.body, Body::ToolCall { .. });
+        let is_call = |event: &&RecordedEvent| matches!(event.body, Body::ToolCall { .. });
         self.events.iter().filter(is_call).count()
     }
 
@@ -133,7 +133,8 @@ impl Turn {
 
     /// The same turn without a word.
     pub(super) fn silent(mut self) -> Self {
-        let says = |event: &Event| matches!(event.body, Body::Reasoning(_) | Body::Answer(_));
+        let says =
+            |event: &RecordedEvent| matches!(event.body, Body::Reasoning(_) | Body::Answer(_));
         self.events.retain(|event| !says(event));
         self
     }
@@ -153,7 +154,7 @@ pub(super) struct Host {
     pub(super) model: Option<String>,
     pub(super) lang: String,
     /// What stands before the first turn.
-    pub(super) head: Vec<Event>,
+    pub(super) head: Vec<RecordedEvent>,
     pub(super) turns: Vec<Turn>,
 }
 
@@ -231,7 +232,7 @@ impl Host {
     }
 }
 
-fn timeless(event: &Event) -> Event {
+fn timeless(event: &RecordedEvent) -> RecordedEvent {
     let mut event = event.clone();
     (event.t_ms, event.tokens) = (None, None);
     if matches!(event.body, Body::Turn) {

@@ -9,7 +9,7 @@ use super::host::{Host, Turn};
 use super::reworded::reworded;
 use super::{Asked, Failed, Planted};
 use crate::make::plant::Rng;
-use crate::{Body, Event};
+use crate::{Body, RecordedEvent};
 
 /// Where a loop begins and what it is made of.
 struct Copies {
@@ -260,12 +260,14 @@ fn said(
     };
     let one = |number: usize| {
         let mut turn = Turn::new();
-        turn.events.push(Event::of(Body::Answer(text.clone())));
+        turn.events
+            .push(RecordedEvent::of(Body::Answer(text.clone())));
         if kind == Kind::Handoff {
             let (from, to) = (AGENTS[number % 2], AGENTS[(number + 1) % 2]);
             turn.events[0].rest.insert("agent".into(), from.into());
             let (from, to) = (from.to_owned(), to.to_owned());
-            turn.events.push(Event::of(Body::Handoff { from, to }));
+            turn.events
+                .push(RecordedEvent::of(Body::Handoff { from, to }));
         }
         turn
     };

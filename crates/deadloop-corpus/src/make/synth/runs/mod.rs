@@ -30,7 +30,7 @@ use super::stock::{Split, of_split};
 use super::{ATTEMPTS, Frame, Made, SUFFIX, Synth, seeded};
 use crate::find::Reason;
 use crate::make::plant::Rng;
-use crate::{Body, Event};
+use crate::{Body, RecordedEvent};
 use host::{Host, Turn};
 
 /// Why nothing came of a draw.
@@ -356,7 +356,7 @@ fn benign(turns: &[Turn]) -> Vec<Json> {
 }
 
 /// Gives each call an id of its own, and its result the same.
-fn name_calls(events: &mut [Event]) {
+fn name_calls(events: &mut [RecordedEvent]) {
     let mut open: Vec<(Option<String>, String)> = Vec::new();
     let mut calls = 0;
     for event in events {

@@ -10,12 +10,12 @@ use serde_json::Value as Json;
 use super::host::Turn;
 use super::{Failed, HARMLESS};
 use crate::find::Reason;
-use crate::{Body, Event};
+use crate::{Body, RecordedEvent};
 
 /// What is read, so far.
 #[derive(Default)]
 struct Reader {
-    head: Vec<Event>,
+    head: Vec<RecordedEvent>,
     turns: Vec<Turn>,
     /// Ids of calls without a result, in order.
     open: Vec<String>,
@@ -29,7 +29,7 @@ struct Reader {
 }
 
 /// A script's events before its first turn, and its turns.
-pub(super) fn read(text: &str) -> Result<(Vec<Event>, Vec<Turn>), Failed> {
+pub(super) fn read(text: &str) -> Result<(Vec<RecordedEvent>, Vec<Turn>), Failed> {
     let mut reader = Reader {
         ended: true,
         ..Reader::default()
@@ -72,10 +72,12 @@ impl Reader {
             "end" => self.benign = None,
             "agent" => self.agent = Some(said.to_owned()),
             "user" => self.outside(Body::User(said.to_owned())),
-            "say" => self.turn().push(Event::of(Body::Answer(said.to_owned()))),
+            "say" => self
+                .turn()
+                .push(RecordedEvent::of(Body::Answer(said.to_owned()))),
             "think" => self
                 .turn()
-                .push(Event::of(Body::Reasoning(said.to_owned()))),
+                .push(RecordedEvent::of(Body::Reasoning(said.to_owned()))),
             "call" => self.call(said)?,
             "result" | "error" => self.result(said, word == "error")?,
             _ => return Err("an unknown word after @"),
@@ -84,7 +86,7 @@ impl Reader {
     }
 
     /// The events of the turn that the model's next word belongs to.
-    fn turn(&mut self) -> &mut Vec<Event> {
+    fn turn(&mut self) -> &mut Vec<RecordedEvent> {
         if std::mem::take(&mut self.ended) || self.turns.is_empty() {
             let mut turn = Turn::new();
             if let (Some(agent), Some(event)) = (&self.agent, turn.events.first_mut()) {
@@ -102,8 +104,8 @@ impl Reader {
     fn outside(&mut self, body: Body) {
         self.ended = true;
         match self.turns.last_mut() {
-            Some(turn) => turn.events.push(Event::of(body)),
-            None => self.head.push(Event::of(body)),
+            Some(turn) => turn.events.push(RecordedEvent::of(body)),
+            None => self.head.push(RecordedEvent::of(body)),
         }
     }
 
@@ -114,7 +116,7 @@ impl Reader {
         let id = format!("call-{}", self.calls);
         self.calls += 1;
         self.open.push(id.clone());
-        self.turn().push(Event::of(Body::ToolCall {
+        self.turn().push(RecordedEvent::of(Body::ToolCall {
             id: Some(id),
             name: name.to_owned(),
             arguments,
@@ -127,7 +129,7 @@ impl Reader {
             return Err("a result without a call");
         }
         let id = Some(self.open.remove(0));
-        self.turn().push(Event::of(Body::ToolResult {
+        self.turn().push(RecordedEvent::of(Body::ToolResult {
             id,
             content: said.to_owned(),
             error: Some(failed),
@@ -145,7 +147,7 @@ mod tests {
     fn a_script_is_a_run_of_turns() {
         let text = "@user Do it\nnow.\n@say I look.\n@call ls {\"path\": \"a\"}\n@call ls {\"path\": \"b\"}\n@result\none\n@@two\n@error\ngone\n@poll\n@call wait {}\n@result 1\n@call wait\n@result 2\n@end\n@say Done.\n";
         let (head, turns) = read(text).unwrap();
-        assert_eq!(head, [Event::of(Body::User("Do it\nnow.".into()))]);
+        assert_eq!(head, [RecordedEvent::of(Body::User("Do it\nnow.".into()))]);
         let calls: Vec<usize> = turns.iter().map(Turn::calls).collect();
         assert_eq!(calls, [2, 1, 1, 0]);
         let marks: Vec<_> = turns

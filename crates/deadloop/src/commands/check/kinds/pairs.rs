@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use deadloop_corpus::{Body, Event};
+use deadloop_corpus::{Body, RecordedEvent};
 use serde_json::Value;
 
 use super::{Check, Exhibit, Find, Severity};
@@ -45,7 +45,7 @@ struct Pairs {
 }
 
 impl Pairs {
-    fn of(events: &[Event]) -> Self {
+    fn of(events: &[RecordedEvent]) -> Self {
         let mut found = Self::default();
         let mut open: HashMap<&str, u64> = HashMap::new();
         let mut answered: HashSet<&str> = HashSet::new();
@@ -147,16 +147,16 @@ fn words<const N: usize>(counts: [(u64, &str, &str); N]) -> Option<String> {
 mod tests {
     use super::*;
 
-    fn call(id: &str) -> Event {
-        Event::of(Body::ToolCall {
+    fn call(id: &str) -> RecordedEvent {
+        RecordedEvent::of(Body::ToolCall {
             id: Some(id.to_owned()),
             name: "ls".to_owned(),
             arguments: Value::String("{\"path\": ".to_owned()),
         })
     }
 
-    fn result(id: &str, error: Option<bool>) -> Event {
-        Event::of(Body::ToolResult {
+    fn result(id: &str, error: Option<bool>) -> RecordedEvent {
+        RecordedEvent::of(Body::ToolResult {
             id: Some(id.to_owned()),
             content: String::new(),
             error,
