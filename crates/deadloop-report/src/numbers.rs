@@ -2,7 +2,7 @@
 //!
 //! What is undefined is `n/a`, never 0; what never happens is `never`. Thousands are parted by a narrow no-break space.
 
-use deadloop_score::{Measure, Unit};
+use deadloop_score::{Measure, MeasureUnit};
 
 /// A point estimate with its interval; each part may be undefined.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -120,18 +120,18 @@ pub(crate) fn chars(value: Option<f64>) -> String {
 /// How values of a measure are written.
 pub(crate) fn writer(measure: &Measure) -> fn(Option<f64>) -> String {
     match measure.unit {
-        Unit::Share => percent,
-        Unit::PerMillion => decimal,
-        Unit::Chars | Unit::PerThousand => chars,
+        MeasureUnit::Share => percent,
+        MeasureUnit::PerMillion => decimal,
+        MeasureUnit::Chars | MeasureUnit::PerThousand => chars,
     }
 }
 
 /// How differences of a measure are written, with their sign.
 pub(crate) fn signed_writer(measure: &Measure) -> fn(Option<f64>) -> String {
     match measure.unit {
-        Unit::Share => points,
-        Unit::PerMillion => with_sign::<0>,
-        Unit::Chars | Unit::PerThousand => with_sign::<1>,
+        MeasureUnit::Share => points,
+        MeasureUnit::PerMillion => with_sign::<0>,
+        MeasureUnit::Chars | MeasureUnit::PerThousand => with_sign::<1>,
     }
 }
 

@@ -4,13 +4,13 @@
 
 use crate::data::ReportData;
 use crate::numbers::Estimate;
-use deadloop_score::Cell;
+use deadloop_score::TableCell;
 
 /// A column: its name, as in scores.csv where the number is from there, and what it means.
 pub type Column = (&'static str, &'static str);
 
 /// The rows of a chart.
-pub(crate) type Rows = Vec<Vec<Cell>>;
+pub(crate) type Rows = Vec<Vec<TableCell>>;
 
 /// As a CSV file for people: numbers as short as they can be and read back exactly, what is undefined as nothing, and
 /// no text that a spreadsheet would run.
@@ -18,19 +18,19 @@ pub(crate) fn csv(columns: &[Column], rows: &Rows) -> std::io::Result<Vec<u8>> {
     let mut file = csv::Writer::from_writer(Vec::new());
     file.write_record(columns.iter().map(|column| column.0))?;
     for row in rows {
-        file.write_record(row.iter().map(Cell::for_people))?;
+        file.write_record(row.iter().map(TableCell::for_people))?;
     }
     file.into_inner()
         .map_err(|e| std::io::Error::other(e.to_string()))
 }
 
 /// The id of a setting, as in scores.csv, and what it is called.
-pub(crate) fn setting(data: &ReportData, at: usize) -> [Cell; 2] {
+pub(crate) fn setting(data: &ReportData, at: usize) -> [TableCell; 2] {
     let id = data.settings.get(at).map(|setting| &setting.id);
-    [Cell::maybe(id), Cell::text(data.describe(at))]
+    [TableCell::maybe(id), TableCell::text(data.describe(at))]
 }
 
 /// An estimate and the ends of its interval.
-pub(crate) fn ends(interval: Estimate) -> [Cell; 3] {
-    [interval.value, interval.low, interval.high].map(Cell::Float)
+pub(crate) fn ends(interval: Estimate) -> [TableCell; 3] {
+    [interval.value, interval.low, interval.high].map(TableCell::Float)
 }

@@ -14,7 +14,9 @@ use statrs::function::erf::erfc;
 use statrs::function::gamma::checked_gamma_lr;
 
 use crate::choose::blend::Blend;
-use crate::measure::{Certainty, FPR, GoalError, Measure, Metric, Unit, WITHINS, Worth, metric};
+use crate::measure::{
+    Certainty, FPR, GoalError, Measure, MeasureUnit, Metric, WITHINS, Worth, metric,
+};
 use crate::tally::{Count, Tally, WITHIN};
 
 /// Something that a setting has to keep: `fa_per_mchar<=1`.
@@ -89,7 +91,7 @@ impl Constraint {
     /// `None` where it does not limit wrong alarms.
     pub fn expected_wrong(&self, quiet: &Tally) -> Option<f64> {
         let per = match self.metric.unit {
-            Unit::PerMillion => quiet.get(Count::Exposure) as f64 / self.metric.scale(),
+            MeasureUnit::PerMillion => quiet.get(Count::Exposure) as f64 / self.metric.scale(),
             _ => quiet.clean() as f64,
         };
         self.limits_wrong().then_some(self.bound * per)
@@ -148,9 +150,11 @@ impl Constraint {
     fn possible(self, text: &str) -> Result<Self, GoalError> {
         let Measure { name, unit, .. } = self.metric;
         let nothing = match (unit, self.at_most) {
-            (Unit::Share, false) if self.bound > 1.0 => "never above 1",
-            (Unit::PerMillion, false) if self.bound > 1e6 => "never above a million",
-            (Unit::Share | Unit::PerMillion | Unit::Chars, true) if self.bound < 0.0 => {
+            (MeasureUnit::Share, false) if self.bound > 1.0 => "never above 1",
+            (MeasureUnit::PerMillion, false) if self.bound > 1e6 => "never above a million",
+            (MeasureUnit::Share | MeasureUnit::PerMillion | MeasureUnit::Chars, true)
+                if self.bound < 0.0 =>
+            {
                 "never below 0"
             }
             _ => return Ok(self),

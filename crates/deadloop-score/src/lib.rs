@@ -76,7 +76,7 @@ pub use files::subjects::MAX_ROWS;
 pub use files::sweep::{
     CSV_ROWS, Marked, Scored, Scoring, beside_floors, write_pareto, write_scores,
 };
-pub use files::table::{Cell, Cells, Table, Type};
+pub use files::table::{Cells, Table, TableCell, Type};
 pub use intervals::{
     Interval, Intervals, Method, POISSON_1, POISSON_HALF, PoissonCache, Resampling, Weights,
     bootstrap, clopper_pearson, poisson, poisson_lower, poisson_upper, proportion_lower,
@@ -86,7 +86,7 @@ pub use judge::{
     At, Consistency, Floor, JudgeOptions, Outcome, ReadChannels, Transient, Verdict, judge,
 };
 pub use measure::{
-    GoalError, MEASURES, Measure, Metric, Unit, WITHINS, Worth, measures, metric, wrong_rate,
+    GoalError, MEASURES, Measure, MeasureUnit, Metric, WITHINS, Worth, measures, metric, wrong_rate,
 };
 pub use pareto::{FrontPoint, front};
 pub use pinned::{Expect, Fired, Marks, Pinned, Subject, parse_pinned};

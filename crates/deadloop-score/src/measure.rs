@@ -31,7 +31,7 @@ pub struct Measure {
     /// What people call it, with its unit where it has one.
     pub title: &'static str,
     /// What a number of it counts.
-    pub unit: Unit,
+    pub unit: MeasureUnit,
     /// Whether more of it is better.
     pub more_is_better: bool,
     /// Its formula, in words and counts.
@@ -49,7 +49,7 @@ pub struct Measure {
 /// What a number counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Unit {
+pub enum MeasureUnit {
     /// A share, 0 to 1.
     Share,
     /// Events or chars per million healthy chars; of calls and turns, per thousand.
@@ -232,7 +232,7 @@ const fn alone(ratio: &'static [Ratio]) -> Formula {
 pub static RECALL: Measure = Measure {
     name: "recall",
     title: "recall",
-    unit: Unit::Share,
+    unit: MeasureUnit::Share,
     more_is_better: true,
     about: "hit / loops",
     formula: alone(&[of_loops(&[one(Count::Hit)])]),
@@ -245,7 +245,7 @@ pub static RECALL: Measure = Measure {
 pub static PRECISION: Measure = Measure {
     name: "precision",
     title: "precision",
-    unit: Unit::Share,
+    unit: MeasureUnit::Share,
     more_is_better: true,
     about: "hit / (hit + false_alarm + premature + stale)",
     formula: alone(&[Ratio {
@@ -269,7 +269,7 @@ pub static PRECISION: Measure = Measure {
 pub static F1: Measure = Measure {
     name: "f1",
     title: "F1",
-    unit: Unit::Share,
+    unit: MeasureUnit::Share,
     more_is_better: true,
     about: "2 hit / (hit + loops + wrong alarms)",
     formula: alone(&[Ratio {
@@ -295,7 +295,7 @@ pub static F1: Measure = Measure {
 pub static FPR: Measure = Measure {
     name: "fpr",
     title: "clean transcripts cut",
-    unit: Unit::Share,
+    unit: MeasureUnit::Share,
     more_is_better: false,
     about: "false_alarm / clean",
     formula: alone(&[of_clean(&[one(Count::FalseAlarm)])]),
@@ -308,7 +308,7 @@ pub static FPR: Measure = Measure {
 pub static FA_PER_MCHAR: Measure = Measure {
     name: "fa_per_mchar",
     title: "false alarms/Mchar",
-    unit: Unit::PerMillion,
+    unit: MeasureUnit::PerMillion,
     more_is_better: false,
     about: "1e6 (false_alarm + premature + stale) / exposure",
     formula: alone(&[Ratio {
@@ -333,7 +333,7 @@ macro_rules! wrong_rate {
         pub static $id: Measure = Measure {
             name: $name,
             title: $title,
-            unit: Unit::PerMillion,
+            unit: MeasureUnit::PerMillion,
             more_is_better: false,
             about: $about,
             formula: alone(&[Ratio {
@@ -391,7 +391,7 @@ pub fn measures(unit: Counted) -> impl Iterator<Item = Metric> {
 pub static TRANSIENT_PER_MCHAR: Measure = Measure {
     name: "transient_per_mchar",
     title: "recovered repetitions cut/Mchar",
-    unit: Unit::PerMillion,
+    unit: MeasureUnit::PerMillion,
     more_is_better: false,
     about: "1e6 transient_stop / exposure",
     formula: alone(&[Ratio {
@@ -410,7 +410,7 @@ pub static TRANSIENT_PER_MCHAR: Measure = Measure {
 pub static PPV: Measure = Measure {
     name: "ppv",
     title: "precision in production",
-    unit: Unit::Share,
+    unit: MeasureUnit::Share,
     more_is_better: true,
     about: "pi h / (pi h + pi q + (1-pi) f): h = (hit + late) / loops, q = (premature + stale) / loops, f = fpr",
     formula: Formula {
@@ -431,7 +431,7 @@ pub static PPV: Measure = Measure {
 pub static DELAY: Measure = Measure {
     name: "delay",
     title: "delay, chars",
-    unit: Unit::Chars,
+    unit: MeasureUnit::Chars,
     more_is_better: false,
     about: "delay_chars / loops",
     formula: alone(&[of_loops(&[one(Count::Delay)])]),
@@ -447,7 +447,7 @@ macro_rules! within {
         pub static $id: Measure = Measure {
             name: $name,
             title: $title,
-            unit: Unit::Share,
+            unit: MeasureUnit::Share,
             more_is_better: true,
             about: "hits so soon after the onset / loops",
             formula: alone(&[of_loops(&[$(one(Count::$bin)),+])]),
@@ -514,7 +514,7 @@ within!(
 pub static SAVED: Measure = Measure {
     name: "saved",
     title: "saved",
-    unit: Unit::Share,
+    unit: MeasureUnit::Share,
     more_is_better: true,
     about: "saved_chars / loop_chars",
     formula: alone(&[Ratio {
@@ -532,7 +532,7 @@ pub static SAVED: Measure = Measure {
 pub static LOST: Measure = Measure {
     name: "lost",
     title: "healthy chars lost/Mchar",
-    unit: Unit::PerMillion,
+    unit: MeasureUnit::PerMillion,
     more_is_better: false,
     about: "1e6 lost_chars / (lost_chars + exposure)",
     formula: alone(&[Ratio {
@@ -550,7 +550,7 @@ pub static LOST: Measure = Measure {
 pub static KIND_ACCURACY: Measure = Measure {
     name: "kind_accuracy",
     title: "right kind",
-    unit: Unit::Share,
+    unit: MeasureUnit::Share,
     more_is_better: true,
     about: "kind_right / kind_known",
     formula: alone(&[Ratio {
@@ -583,7 +583,7 @@ const WASTED: Ratio = of_clean(&[
 pub static NET_PER_1000: Measure = Measure {
     name: "net_per_1000",
     title: "net chars spared per 1,000 responses",
-    unit: Unit::PerThousand,
+    unit: MeasureUnit::PerThousand,
     more_is_better: true,
     about: "1000 (pi S - (1-pi) W): S = mean over loops of chars spared, less (alarm + A) for premature and stale; W = mean over clean transcripts of (alarm + A) for false alarms; A = --annoyance",
     formula: Formula {
@@ -599,7 +599,7 @@ pub static NET_PER_1000: Measure = Measure {
 pub static BREAK_EVEN: Measure = Measure {
     name: "break_even",
     title: "break-even share of loops",
-    unit: Unit::Share,
+    unit: MeasureUnit::Share,
     more_is_better: false,
     about: "W / (S + W), S and W as in net_per_1000; n/a where S <= 0",
     formula: Formula {
@@ -784,7 +784,7 @@ impl Measure {
     /// A point of it, in which differences are told: 0.01 of a share, else 1 % of the value in use.
     pub fn point(&self, in_use: f64) -> f64 {
         match self.unit {
-            Unit::Share => 0.01,
+            MeasureUnit::Share => 0.01,
             _ => 0.01 * in_use.abs(),
         }
     }

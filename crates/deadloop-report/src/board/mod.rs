@@ -6,7 +6,9 @@
 mod families;
 mod pack;
 
-use crate::data::{Board, Column, Counted, ReportData, Role, RunInfo, embedded_counts, varint};
+use crate::data::{
+    Board, Counted, PackedColumn, ReportData, Role, RunInfo, embedded_counts, varint,
+};
 use deadloop_score::{Count, Metric, PoissonCache, Price, RegionBlock, Worth};
 use families::{Family, Param, families};
 pub(crate) use pack::packed;
@@ -156,7 +158,7 @@ fn measures(run: &RunInfo) -> serde_json::Result<Vec<serde_json::Value>> {
 }
 
 fn column(values: impl IntoIterator<Item = usize>) -> std::io::Result<String> {
-    let mut column = Column::default();
+    let mut column = PackedColumn::default();
     values
         .into_iter()
         .for_each(|value| column.push(value as i64));

@@ -7,7 +7,7 @@ use crate::draw::{
 };
 use crate::numbers::{Estimate, decimal, percent, range, wilson};
 use crate::points::{Rows as Data, ends, setting};
-use deadloop_score::Cell;
+use deadloop_score::TableCell;
 
 pub(super) static ENTRY: ChartEntry = ChartEntry {
     name: "agreement",
@@ -200,11 +200,11 @@ fn numbers(data: &ReportData, row: &Row<'_>) -> Data {
         ];
         let names = [
             id,
-            Cell::text(called(data, row.setting)),
-            Cell::text(one.floor.as_str()),
+            TableCell::text(called(data, row.setting)),
+            TableCell::text(one.floor.as_str()),
         ];
-        let last = [counts.expected(), counts.kappa()].map(Cell::Float);
-        let counted = names.into_iter().chain(whole.map(Cell::count));
+        let last = [counts.expected(), counts.kappa()].map(TableCell::Float);
+        let counted = names.into_iter().chain(whole.map(TableCell::count));
         counted.chain(ends(share(one))).chain(last).collect()
     };
     row.floors.iter().map(line).collect()

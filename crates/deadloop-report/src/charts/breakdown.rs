@@ -8,7 +8,7 @@ use crate::draw::{
 use crate::numbers::{count, percent, range};
 use crate::points::{Rows as Data, ends};
 use crate::series::{Breakdown, Series, series};
-use deadloop_score::Cell;
+use deadloop_score::TableCell;
 
 pub(super) static ENTRY: ChartEntry = ChartEntry {
     name: "breakdown",
@@ -88,8 +88,8 @@ fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
 fn rows(part: &Breakdown, list: &[Series<'_>]) -> Data {
     let row = |(at, series): (usize, &Series<'_>)| {
         let found = part.recall(series, at);
-        let names = [part.title, &part.parts[at], &series.name].map(Cell::text);
-        let counts = [found.of, found.hits].map(Cell::count);
+        let names = [part.title, &part.parts[at], &series.name].map(TableCell::text);
+        let counts = [found.of, found.hits].map(TableCell::count);
         let names = names.into_iter().chain(counts);
         names.chain(ends(found.share())).collect()
     };

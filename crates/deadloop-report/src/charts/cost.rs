@@ -8,7 +8,7 @@ use crate::draw::{
 use crate::look::Look;
 use crate::numbers::{chars, count, percent};
 use crate::points::{Rows, setting};
-use deadloop_score::Cell;
+use deadloop_score::TableCell;
 use deadloop_score::measure::BREAK_EVEN;
 
 pub(super) static ENTRY: ChartEntry = ChartEntry {
@@ -116,8 +116,8 @@ fn rows(data: &ReportData, lines: &[Line<'_>]) -> Rows {
     let row = |line: &Line<'_>, share: f64| {
         let [id, _] = setting(data, line.score.setting);
         let even = line.score.value(&BREAK_EVEN).filter(|share| *share > 0.0);
-        let figures = [Some(share), line.score.net(share), even].map(Cell::Float);
-        let named = [id, Cell::text(line.name.as_str())].into_iter();
+        let figures = [Some(share), line.score.net(share), even].map(TableCell::Float);
+        let named = [id, TableCell::text(line.name.as_str())].into_iter();
         named.chain(figures).collect()
     };
     let all = lines.iter();

@@ -8,7 +8,7 @@ use crate::draw::{
 use crate::numbers::{Estimate, writer};
 use crate::points::Rows as Data;
 use deadloop_score::measure::RECALL;
-use deadloop_score::{Cell, Metric};
+use deadloop_score::{Metric, TableCell};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
@@ -165,8 +165,8 @@ fn numbers(data: &ReportData, comparison: &ComparedResults, models: &[&str]) -> 
     let line = |(model, metric): (&str, Metric)| {
         let row = row(comparison, model, metric)?;
         let figures = [row.base, row.new, row.difference, row.lo, row.hi];
-        let names = [model, metric.name].map(Cell::text).into_iter();
-        Some(names.chain(figures.map(Cell::Float)).collect())
+        let names = [model, metric.name].map(TableCell::text).into_iter();
+        Some(names.chain(figures.map(TableCell::Float)).collect())
     };
     let pairs = models.iter();
     pairs

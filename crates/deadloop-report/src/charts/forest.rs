@@ -9,7 +9,7 @@ use crate::look::Look;
 use crate::numbers::{Estimate, count, decimal, percent, range};
 use crate::points::{Rows as Data, ends, setting};
 use deadloop_score::measure::RECALL;
-use deadloop_score::{Cell, Why};
+use deadloop_score::{TableCell, Why};
 
 pub(super) static ENTRY: ChartEntry = ChartEntry {
     name: "forest",
@@ -128,10 +128,10 @@ fn numbers(data: &ReportData, row: &Row<'_>) -> Data {
     let line = |shown: &Shown| {
         let [id, _] = setting(data, shown.setting);
         let names = [
-            Cell::text(row.model),
-            Cell::count(shown.loops),
+            TableCell::text(row.model),
+            TableCell::count(shown.loops),
             id,
-            Cell::text(shown.name.as_str()),
+            TableCell::text(shown.name.as_str()),
         ];
         let names = names.into_iter().chain(ends(shown.recall));
         names.chain(ends(shown.fa)).collect()

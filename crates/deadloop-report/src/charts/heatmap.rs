@@ -6,7 +6,7 @@ use crate::draw::{Anchor, Canvas, Dash, DrawError, Ink, Label, Pen, SEQUENCE, me
 use crate::grid::{Grid, Worth};
 use crate::numbers::{decimal, percent};
 use crate::points::{Rows, setting};
-use deadloop_score::Cell;
+use deadloop_score::TableCell;
 use deadloop_score::measure::RECALL;
 
 pub(super) static ENTRY: ChartEntry = ChartEntry {
@@ -91,8 +91,8 @@ fn numbers(data: &ReportData, grid: &Grid<'_>, map: &Map<'_>) -> Rows {
     let row = |(up, along): (usize, usize)| {
         let best = map.fields[up][along].best;
         let value = y.values[y.values.len() - 1 - up];
-        let names = [y.name, value, x.name, x.values[along]].map(Cell::text);
-        let which = best.map_or([Cell::Text(None), Cell::Text(None)], |best| {
+        let names = [y.name, value, x.name, x.values[along]].map(TableCell::text);
+        let which = best.map_or([TableCell::Text(None), TableCell::Text(None)], |best| {
             setting(data, best.0.setting)
         });
         let figures = [
@@ -101,7 +101,7 @@ fn numbers(data: &ReportData, grid: &Grid<'_>, map: &Map<'_>) -> Rows {
             best.and_then(|best| best.0.value(data.run.wrong())),
         ];
         let named = names.into_iter().chain(which);
-        named.chain(figures.map(Cell::Float)).collect()
+        named.chain(figures.map(TableCell::Float)).collect()
     };
     (0..map.fields.len())
         .flat_map(|up| (0..x.values.len()).map(move |along| (up, along)))

@@ -7,7 +7,7 @@ use crate::look::Look;
 use crate::numbers::percent;
 use crate::points::Rows;
 use crate::series::{Series, series};
-use deadloop_score::Cell;
+use deadloop_score::TableCell;
 
 pub(super) static ENTRY: ChartEntry = ChartEntry {
     name: "latency",
@@ -79,8 +79,12 @@ fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
 
 fn rows(series: &Series<'_>, curve: &[(f64, f64)]) -> Rows {
     let row = |(chars, found): &(f64, f64)| {
-        let name = Cell::text(series.name.as_str());
-        vec![name, Cell::Float(Some(*chars)), Cell::Float(Some(*found))]
+        let name = TableCell::text(series.name.as_str());
+        vec![
+            name,
+            TableCell::Float(Some(*chars)),
+            TableCell::Float(Some(*found)),
+        ]
     };
     curve.iter().map(row).collect()
 }

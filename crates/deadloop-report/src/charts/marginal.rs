@@ -9,7 +9,7 @@ use crate::draw::{
 use crate::grid::{Grid, Worth};
 use crate::numbers::decimal;
 use crate::points::{Rows, setting};
-use deadloop_score::{Cell, Unit};
+use deadloop_score::{MeasureUnit, TableCell};
 
 pub(super) static ENTRY: ChartEntry = ChartEntry {
     name: "marginal",
@@ -92,10 +92,10 @@ fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
 
 fn rows(data: &ReportData, slice: &Slice<'_, '_>) -> Rows {
     let row = |(value, worth): (&&str, &Worth<'_>)| {
-        let names = [slice.name, value].map(Cell::text);
+        let names = [slice.name, value].map(TableCell::text);
         let which = worth
             .best
-            .map_or([Cell::Text(None), Cell::Text(None)], |best| {
+            .map_or([TableCell::Text(None), TableCell::Text(None)], |best| {
                 setting(data, best.0.setting)
             });
         let figures = [
@@ -105,7 +105,7 @@ fn rows(data: &ReportData, slice: &Slice<'_, '_>) -> Rows {
             worth.median_fa,
         ];
         let named = names.into_iter().chain(which);
-        named.chain(figures.map(Cell::Float)).collect()
+        named.chain(figures.map(TableCell::Float)).collect()
     };
     slice.values.iter().zip(&slice.worths).map(row).collect()
 }
@@ -251,7 +251,7 @@ fn keys() -> Vec<Key> {
 }
 
 fn objective_axis(data: &ReportData, slices: &[Slice<'_, '_>]) -> Axis {
-    if data.run.objective.0.unit == Unit::Share {
+    if data.run.objective.0.unit == MeasureUnit::Share {
         return Axis::share(5);
     }
     let worths = || slices.iter().flat_map(|slice| &slice.worths);

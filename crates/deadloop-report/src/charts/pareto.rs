@@ -6,7 +6,7 @@ use crate::draw::{Axis, DrawError, Ink, Key, Legend, Mark, Panel, Place, SEQUENC
 use crate::numbers::{chars, decimal, percent};
 use crate::points::{Rows, setting};
 use crate::tables::front;
-use deadloop_score::Cell;
+use deadloop_score::TableCell;
 use deadloop_score::measure::{DELAY, RECALL};
 
 pub(super) static ENTRY: ChartEntry = ChartEntry {
@@ -98,8 +98,8 @@ fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
 
 fn rows(data: &ReportData, points: &[(f64, f64, f64, usize)]) -> Rows {
     let row = |(fa, recall, delay, at): &(f64, f64, f64, usize)| {
-        let figures = [*recall, *fa, *delay].map(|figure| Cell::Float(Some(figure)));
-        let chosen = Cell::count(u64::from(data.candidate() == Some(*at)));
+        let figures = [*recall, *fa, *delay].map(|figure| TableCell::Float(Some(figure)));
+        let chosen = TableCell::count(u64::from(data.candidate() == Some(*at)));
         setting(data, *at)
             .into_iter()
             .chain(figures)

@@ -40,19 +40,19 @@ pub struct Counted {
     /// The model, or [`ALL_MODELS`](crate::ALL_MODELS).
     pub model: String,
     /// A column for each of the embedded counts, a number for each cell.
-    pub columns: Vec<Column>,
+    pub columns: Vec<PackedColumn>,
     /// The numbers of events that occur in rates: the page brings their Poisson bounds.
     pub events: BTreeSet<u64>,
 }
 
 /// Whole numbers, kept as their differences, a few bits each: there may be a hundred thousand cells.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Column {
+pub struct PackedColumn {
     last: i64,
     bytes: Vec<u8>,
 }
 
-impl Column {
+impl PackedColumn {
     /// Adds a number.
     pub fn push(&mut self, value: i64) {
         let step = value.wrapping_sub(self.last);

@@ -13,7 +13,7 @@ mod score;
 mod written;
 
 pub(crate) use board::varint;
-pub use board::{Board, Column, Counted, embedded_counts};
+pub use board::{Board, Counted, PackedColumn, embedded_counts};
 pub use budget::SupportedRow;
 pub use choice::ChoiceRow;
 pub use comparison::{Became, ComparedResults, Difference, FlipRow, GateRow, SideRow};

@@ -3,7 +3,7 @@
 use super::LoadError;
 use super::rows::Turns;
 use super::thin::{Thinned, thinned};
-use crate::data::{ALL_MODELS, Board, Column, Counted, SettingRow, embedded_counts};
+use crate::data::{ALL_MODELS, Board, Counted, PackedColumn, SettingRow, embedded_counts};
 use deadloop_score::measure::Certainty;
 use deadloop_score::replay::detect::Unit;
 use deadloop_score::{Count, Metric, Regions, ScoreRows, ScoresFile, Tally, WITHINS, measures};
@@ -105,7 +105,7 @@ impl Source<'_> {
         let mut all: Vec<Counted> = names
             .map(|model| Counted {
                 model: model.into(),
-                columns: vec![Column::default(); counts.len()],
+                columns: vec![PackedColumn::default(); counts.len()],
                 ..Counted::default()
             })
             .collect();

@@ -3,7 +3,7 @@
 use super::{Cell, Column, Row, Table};
 use crate::numbers::{count, group, plain};
 use crate::points::{Column as Named, Rows};
-use deadloop_score::Cell as Number;
+use deadloop_score::TableCell as Number;
 
 /// How many rows stand in the page; the CSV file has them all.
 const ROWS: usize = 40;

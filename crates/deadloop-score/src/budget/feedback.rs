@@ -7,7 +7,7 @@ use deadloop_replay::feedback::{DisorderKind, Guided, Reading, RunFeedback, TYPE
 
 use super::sure::drawn;
 use crate::files::store::{FileError, write_csv};
-use crate::files::table::{Cell, Schema, Type};
+use crate::files::table::{Schema, TableCell, Type};
 use crate::intervals::{Interval, Resampling, percentile, poisson, wilson};
 
 /// A run with what the rules say of it.
@@ -334,15 +334,15 @@ pub fn write_feedback(dir: &Path, rows: &[FeedbackRow]) -> Result<(), FileError>
     let schema: Schema = COLUMNS.map(|(name, of)| (name.to_owned(), of)).to_vec();
     let cells = |row: &FeedbackRow| {
         vec![
-            Cell::text(row.source.as_str()),
-            Cell::text(row.rule),
-            Cell::text(row.variant.as_str()),
-            Cell::text(row.measure),
-            Cell::count(row.count),
-            Cell::count(row.of),
-            Cell::Float(row.value),
-            Cell::Float(row.interval.map(|i| i.lo)),
-            Cell::Float(row.interval.map(|i| i.hi)),
+            TableCell::text(row.source.as_str()),
+            TableCell::text(row.rule),
+            TableCell::text(row.variant.as_str()),
+            TableCell::text(row.measure),
+            TableCell::count(row.count),
+            TableCell::count(row.of),
+            TableCell::Float(row.value),
+            TableCell::Float(row.interval.map(|i| i.lo)),
+            TableCell::Float(row.interval.map(|i| i.hi)),
         ]
     };
     write_csv(dir, "feedback", &schema, rows.iter().map(cells))

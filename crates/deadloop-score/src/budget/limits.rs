@@ -8,7 +8,7 @@ use std::sync::Arc;
 use deadloop_replay::budget::{Limit, LimitAsked};
 
 use crate::files::store::{FileError, write_csv};
-use crate::files::table::{Cell, Schema, Type};
+use crate::files::table::{Schema, TableCell, Type};
 
 /// A run as a limit sees it.
 #[derive(Clone, Debug, Default)]
@@ -179,25 +179,25 @@ pub fn write_limits(dir: &Path, rows: &[LimitRow]) -> Result<(), FileError> {
     let schema: Schema = COLUMNS.map(|(name, of)| (name.to_owned(), of)).to_vec();
     let cells = |row: &LimitRow| {
         vec![
-            Cell::text(row.source.as_str()),
-            Cell::count(row.limit.limit),
-            Cell::Float(Some(row.limit.warn_at)),
-            Cell::Float(Some(row.limit.grow)),
-            Cell::count(row.limit.grow_by),
-            Cell::Int(row.limit.cancel_after.and_then(|n| i64::try_from(n).ok())),
-            Cell::count(row.runs),
-            Cell::count(row.turns),
-            Cell::count(row.ask),
-            Cell::count(row.confirmations),
-            Cell::Float(row.per_run()),
-            Cell::Float(row.per_1000_turns()),
-            Cell::count(row.warned),
-            Cell::Float(row.mean_lead()),
-            Cell::count(row.stopped),
-            Cell::count(row.good_cut),
-            Cell::count(row.useful_cut),
-            Cell::count(row.saved),
-            Cell::count(row.led),
+            TableCell::text(row.source.as_str()),
+            TableCell::count(row.limit.limit),
+            TableCell::Float(Some(row.limit.warn_at)),
+            TableCell::Float(Some(row.limit.grow)),
+            TableCell::count(row.limit.grow_by),
+            TableCell::Int(row.limit.cancel_after.and_then(|n| i64::try_from(n).ok())),
+            TableCell::count(row.runs),
+            TableCell::count(row.turns),
+            TableCell::count(row.ask),
+            TableCell::count(row.confirmations),
+            TableCell::Float(row.per_run()),
+            TableCell::Float(row.per_1000_turns()),
+            TableCell::count(row.warned),
+            TableCell::Float(row.mean_lead()),
+            TableCell::count(row.stopped),
+            TableCell::count(row.good_cut),
+            TableCell::count(row.useful_cut),
+            TableCell::count(row.saved),
+            TableCell::count(row.led),
         ]
     };
     write_csv(dir, "limits", &schema, rows.iter().map(cells))

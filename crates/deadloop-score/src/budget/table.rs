@@ -6,7 +6,7 @@ use deadloop_replay::budget::{Budget, BudgetTally, Policy};
 
 use super::sure::Sure;
 use crate::files::store::{FileError, TableWriter};
-use crate::files::table::{Cell, Schema, Type};
+use crate::files::table::{Schema, TableCell, Type};
 use crate::intervals::{Interval, wilson};
 
 /// How far a counter is from what was recorded: shares of what was recorded.
@@ -130,15 +130,15 @@ impl BudgetTable {
 
 /// One number divided by another; nothing where that is 0.
 #[allow(clippy::cast_precision_loss)]
-fn over(n: u64, of: u64) -> Cell {
-    Cell::Float((of > 0).then(|| n as f64 / of as f64))
+fn over(n: u64, of: u64) -> TableCell {
+    TableCell::Float((of > 0).then(|| n as f64 / of as f64))
 }
 
-fn cells(row: &BudgetRow<'_>) -> Vec<Cell> {
+fn cells(row: &BudgetRow<'_>) -> Vec<TableCell> {
     let mut cells = vec![
-        Cell::text(row.budget.id()),
-        Cell::text(row.names),
-        Cell::text(row.source),
+        TableCell::text(row.budget.id()),
+        TableCell::text(row.names),
+        TableCell::text(row.source),
     ];
     cells.extend(params(row.budget));
     cells.extend(counts(row));
@@ -148,15 +148,16 @@ fn cells(row: &BudgetRow<'_>) -> Vec<Cell> {
 }
 
 /// The parameters, those that the policy does not read left out.
-fn params(b: &Budget) -> Vec<Cell> {
+fn params(b: &Budget) -> Vec<TableCell> {
     let folds = matches!(b.policy, Policy::Summary | Policy::Drop);
     let clears = b.policy == Policy::ClearResults;
     let acts = b.policy != Policy::Never;
-    let int = |n: u64, read: bool| Cell::Int(read.then(|| i64::try_from(n).unwrap_or(i64::MAX)));
-    let share = |x: f64, read: bool| Cell::Float(read.then_some(x));
+    let int =
+        |n: u64, read: bool| TableCell::Int(read.then(|| i64::try_from(n).unwrap_or(i64::MAX)));
+    let share = |x: f64, read: bool| TableCell::Float(read.then_some(x));
     vec![
-        Cell::text(b.policy.name()),
-        Cell::text(b.counter.name()),
+        TableCell::text(b.policy.name()),
+        TableCell::text(b.counter.name()),
         int(b.window, true),
         share(b.threshold, acts),
         share(b.reserve, true),
@@ -165,77 +166,77 @@ fn params(b: &Budget) -> Vec<Cell> {
         share(b.summary, b.policy == Policy::Summary),
         int(b.keep_results, clears),
         int(b.clear_at_least, clears),
-        Cell::maybe(clears.then(|| b.exclude.join(" "))),
+        TableCell::maybe(clears.then(|| b.exclude.join(" "))),
         share(b.cache, true),
         int(u64::from(b.is_unsafe()), acts),
     ]
 }
 
-fn counts(row: &BudgetRow<'_>) -> Vec<Cell> {
+fn counts(row: &BudgetRow<'_>) -> Vec<TableCell> {
     let (t, never) = (&row.tally, &row.never);
     let resampled = row.sure.and_then(|sure| sure.overflow);
     let interval = resampled.or_else(|| wilson(t.overflow, t.runs));
     #[allow(clippy::cast_precision_loss)]
     let per_100 = (t.turns > 0).then(|| 100.0 * t.summaries as f64 / t.turns as f64);
     let mut cells = vec![
-        Cell::count(t.runs),
-        Cell::count(t.turns),
-        Cell::count(t.overflow),
+        TableCell::count(t.runs),
+        TableCell::count(t.turns),
+        TableCell::count(t.overflow),
         over(t.overflow, t.runs),
     ];
     cells.extend(ends(interval));
     cells.extend([
-        Cell::count(never.overflow),
-        Cell::count(t.summaries),
+        TableCell::count(never.overflow),
+        TableCell::count(t.summaries),
         over(t.summaries, t.runs),
-        Cell::Float(per_100),
-        Cell::count(t.useless),
-        Cell::count(t.thrash),
-        Cell::count(t.acted),
+        TableCell::Float(per_100),
+        TableCell::count(t.useless),
+        TableCell::count(t.thrash),
+        TableCell::count(t.acted),
         over(t.first, t.acted),
     ]);
     cells
 }
 
-fn tokens(row: &BudgetRow<'_>) -> Vec<Cell> {
+fn tokens(row: &BudgetRow<'_>) -> Vec<TableCell> {
     let (t, cache) = (&row.tally, row.budget.cache);
     let (cost, never) = (t.own.cost(cache), t.own_free.cost(cache));
     let (shared, shared_never) = (t.shared.cost(cache), t.shared_free.cost(cache));
     let sure = row.sure.unwrap_or_default();
-    let ratio = |a: f64, b: f64| Cell::Float((b > 0.0).then(|| a / b));
+    let ratio = |a: f64, b: f64| TableCell::Float((b > 0.0).then(|| a / b));
     let mut cells = vec![
-        Cell::count(t.own.runs),
-        Cell::count(t.own.sent()),
-        Cell::count(t.own_free.sent()),
+        TableCell::count(t.own.runs),
+        TableCell::count(t.own.sent()),
+        TableCell::count(t.own_free.sent()),
         over(t.own.sent(), t.own_free.sent()),
-        Cell::Float(Some(cost)),
-        Cell::Float(Some(never)),
+        TableCell::Float(Some(cost)),
+        TableCell::Float(Some(never)),
         ratio(cost, never),
     ];
     cells.extend(ends(sure.cost));
-    cells.push(Cell::Float(sure.cheaper));
-    cells.push(Cell::Float(sure.even));
+    cells.push(TableCell::Float(sure.cheaper));
+    cells.push(TableCell::Float(sure.even));
     cells.extend(ends(sure.even_interval));
-    cells.push(Cell::count(t.shared.runs));
+    cells.push(TableCell::count(t.shared.runs));
     cells.push(ratio(shared, shared_never));
     cells
 }
 
-fn losses(row: &BudgetRow<'_>) -> Vec<Cell> {
+fn losses(row: &BudgetRow<'_>) -> Vec<TableCell> {
     let clears = row.budget.policy == Policy::ClearResults;
-    let count = |n: u64| Cell::Int(clears.then(|| i64::try_from(n).unwrap_or(i64::MAX)));
+    let count = |n: u64| TableCell::Int(clears.then(|| i64::try_from(n).unwrap_or(i64::MAX)));
     let error = row.error.filter(|error| error.turns > 0);
-    let share = |of: fn(&CountError) -> f64| Cell::Float(error.as_ref().map(of));
+    let share = |of: fn(&CountError) -> f64| TableCell::Float(error.as_ref().map(of));
     vec![
         count(row.tally.cleared),
         count(row.tally.needed),
-        Cell::Int(error.and_then(|error| i64::try_from(error.turns).ok())),
+        TableCell::Int(error.and_then(|error| i64::try_from(error.turns).ok())),
         share(|e| e.p50),
         share(|e| e.p95),
         share(|e| e.signed),
     ]
 }
 
-fn ends(interval: Option<Interval>) -> [Cell; 2] {
-    [interval.map(|i| i.lo), interval.map(|i| i.hi)].map(Cell::Float)
+fn ends(interval: Option<Interval>) -> [TableCell; 2] {
+    [interval.map(|i| i.lo), interval.map(|i| i.hi)].map(TableCell::Float)
 }

@@ -7,7 +7,7 @@ use super::duel::Figures;
 use super::options::ChooseOptions;
 use super::pooling::Borrowing;
 use super::rule::{LEAST, Missing, SURE, Situation, missing};
-use crate::measure::{Measure, Unit};
+use crate::measure::{Measure, MeasureUnit};
 use crate::tally::Tally;
 
 /// A value with its unit: `84.1 %`, `0.55`, `1,252`, `n/a`.
@@ -16,9 +16,9 @@ pub fn told(measure: &Measure, value: Option<f64>) -> String {
         return "n/a".into();
     };
     match measure.unit {
-        Unit::Share => format!("{:.1} %", 100.0 * value),
-        Unit::PerMillion => format!("{value:.2}"),
-        Unit::Chars | Unit::PerThousand => grouped(value),
+        MeasureUnit::Share => format!("{:.1} %", 100.0 * value),
+        MeasureUnit::PerMillion => format!("{value:.2}"),
+        MeasureUnit::Chars | MeasureUnit::PerThousand => grouped(value),
     }
 }
 

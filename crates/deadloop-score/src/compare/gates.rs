@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::flips::{Change, Flip};
 use super::rows::Row;
 use super::{Bearing, CompareOptions};
-use crate::measure::{FPR, Metric, RECALL, Unit};
+use crate::measure::{FPR, MeasureUnit, Metric, RECALL};
 
 /// One condition on NEW.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -196,9 +196,9 @@ impl Row {
     /// A value of this metric, or a difference with its sign, as people read it.
     pub fn shown(&self, x: f64, signed: bool) -> String {
         let (x, decimals, unit) = match self.of.unit {
-            Unit::Chars | Unit::PerThousand => (x, 0, ""),
-            Unit::PerMillion => (x, 2, ""),
-            Unit::Share => (100.0 * x, 1, " %"),
+            MeasureUnit::Chars | MeasureUnit::PerThousand => (x, 0, ""),
+            MeasureUnit::PerMillion => (x, 2, ""),
+            MeasureUnit::Share => (100.0 * x, 1, " %"),
         };
         if signed {
             format!("{x:+.decimals$}{unit}")

@@ -9,7 +9,7 @@ use deadloop_replay::detect::Unit;
 use super::scores::{self, ParamColumns};
 use super::store::{FileError, TableWriter, write_csv};
 use super::sweep::{Scoring, floor_outcomes, intervals_of, over_groups, scores_of};
-use super::table::{Cell, Schema, Type, named};
+use super::table::{Schema, TableCell, Type, named};
 use crate::intervals::{Interval, Known, Method, bootstrap_difference};
 use crate::judge::Outcome;
 use crate::measure::{Measure, NET_PER_1000, wrong_rate};
@@ -43,7 +43,7 @@ pub fn write_scores_by(
         let params = params.of_cell(block, &place.at);
         let mut write = |by: &str, value: Option<&String>, pick: &[usize], outcomes: &[Outcome]| {
             let scores = over_groups(scoring, &firsts, pick, outcomes, &mut known);
-            let mut row = vec![Cell::text(by), Cell::maybe(value)];
+            let mut row = vec![TableCell::text(by), TableCell::maybe(value)];
             row.extend(scores::row(
                 &id,
                 ("*", scoring.judge.unit),
@@ -131,9 +131,9 @@ pub fn write_intervals(
                 };
                 let figures = ends(estimate(&metric, &scores), interval);
                 let names = [id.clone(), model.clone(), name.to_owned()];
-                let mut row = names.map(Cell::text).to_vec();
-                row.extend(figures.map(|x| Cell::Float(x.map(|x| x * factor))));
-                row.push(Cell::text(method.name()));
+                let mut row = names.map(TableCell::text).to_vec();
+                row.extend(figures.map(|x| TableCell::Float(x.map(|x| x * factor))));
+                row.push(TableCell::text(method.name()));
                 rows.push(row);
             }
         }
@@ -157,7 +157,7 @@ fn told(metric: &str, unit: Unit) -> Option<(&str, f64)> {
 pub const BELOW: &str = "net_per_1000 less ";
 
 /// The rows of settings that spare less than a floor, by estimate.
-fn below_floors(scoring: &Scoring<'_>, cells: &[usize], firsts: &[bool]) -> Vec<Vec<Cell>> {
+fn below_floors(scoring: &Scoring<'_>, cells: &[usize], firsts: &[bool]) -> Vec<Vec<TableCell>> {
     let evidence = scoring.evidence;
     let all = evidence.all();
     let once: Vec<usize> = all.into_iter().filter(|i| firsts[*i]).collect();
@@ -177,10 +177,13 @@ fn below_floors(scoring: &Scoring<'_>, cells: &[usize], firsts: &[bool]) -> Vec<
             };
             let interval = (difference < 0.0).then(resampled)?;
             let metric = format!("{BELOW}{}", floor.name());
-            let names = [evidence.plan.id(cell), "*".into(), metric].map(Cell::text);
-            let figures = ends(Some(difference), interval).map(Cell::Float);
+            let names = [evidence.plan.id(cell), "*".into(), metric].map(TableCell::text);
+            let figures = ends(Some(difference), interval).map(TableCell::Float);
             let row = names.into_iter().chain(figures);
-            Some(row.chain([Cell::text(Method::Bootstrap.name())]).collect())
+            Some(
+                row.chain([TableCell::text(Method::Bootstrap.name())])
+                    .collect(),
+            )
         });
         below.collect::<Vec<_>>()
     };

@@ -5,7 +5,7 @@ use std::path::Path;
 use deadloop_replay::Plan;
 
 use super::store::{FileError, write_csv};
-use super::table::{Cell, Schema, Type};
+use super::table::{Schema, TableCell, Type};
 use crate::choose::calibrate::{Calibration, Supported};
 
 const COLUMNS: [(&str, Type); 9] = [
@@ -29,15 +29,15 @@ pub fn write_budget(dir: &Path, plan: &Plan, calibration: &Calibration) -> Resul
         let params = plan.setting(one.cell).columns();
         let params: Vec<String> = params.iter().map(|(k, v)| format!("{k}={v}")).collect();
         vec![
-            Cell::text(model),
-            Cell::text(what),
-            Cell::text(one.setting.clone()),
-            Cell::count(one.wrong),
-            Cell::count(one.exposure),
-            Cell::Float(one.bound),
-            Cell::Int(Some(one.holds().into())),
-            Cell::count(one.missing),
-            Cell::text(params.join("; ")),
+            TableCell::text(model),
+            TableCell::text(what),
+            TableCell::text(one.setting.clone()),
+            TableCell::count(one.wrong),
+            TableCell::count(one.exposure),
+            TableCell::Float(one.bound),
+            TableCell::Int(Some(one.holds().into())),
+            TableCell::count(one.missing),
+            TableCell::text(params.join("; ")),
         ]
     };
     let Calibration {

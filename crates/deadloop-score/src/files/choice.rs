@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::openings::TEST_OPENINGS;
 use super::store::{FileError, write_csv};
-use super::table::{Cell, Schema, Type, named};
+use super::table::{Schema, TableCell, Type, named};
 use crate::choose::choices::{Choice, Choices};
 use crate::choose::options::ChooseOptions;
 use crate::constraint::Constraint;
@@ -89,9 +89,10 @@ fn schema(unit: Unit) -> Schema {
     schema
 }
 
-fn row(choice: &Choice, verdict: &str, options: &ChooseOptions) -> Vec<Cell> {
+fn row(choice: &Choice, verdict: &str, options: &ChooseOptions) -> Vec<TableCell> {
     let (tally, held, used) = (&choice.tally, &choice.held_out_tally, &choice.in_use_tally);
-    let value = |metric: Metric, tally: &Tally| Cell::Float(metric.value(tally, &options.worth));
+    let value =
+        |metric: Metric, tally: &Tally| TableCell::Float(metric.value(tally, &options.worth));
     let ships = choice.ships.map(|ship| format!("{ship:?}").to_lowercase());
     let figures = choice.figures.as_ref();
     let range = figures.and_then(|f| f.interval_points());
@@ -106,41 +107,41 @@ fn row(choice: &Choice, verdict: &str, options: &ChooseOptions) -> Vec<Cell> {
         .map(|c| margin(c, held, options))
         .collect();
     let mut row = vec![
-        Cell::text(choice.model.clone()),
-        Cell::text(choice.setting.clone()),
-        Cell::text(choice.why.name()),
-        Cell::text(choice.reason.clone()),
-        Cell::text(verdict),
-        Cell::maybe(choice.candidate_setting.as_ref()),
-        Cell::Text(ships),
-        Cell::Float(figures.map(|f| f.points())),
-        Cell::Float(range.map(|(lo, _)| lo)),
-        Cell::Float(range.map(|(_, hi)| hi)),
-        Cell::Float(figures.map(|f| f.better)),
-        Cell::Float(figures.map(|f| f.fewer_wrong)),
-        Cell::Float(figures.map(|f| f.within)),
-        Cell::count(tally.get(Count::Transcripts)),
-        Cell::count(tally.loops()),
-        Cell::count(tally.clean()),
-        Cell::count(tally.get(Count::Exposure)),
-        Cell::count(choice.folds_without as u64),
-        Cell::text(options.objective.name),
+        TableCell::text(choice.model.clone()),
+        TableCell::text(choice.setting.clone()),
+        TableCell::text(choice.why.name()),
+        TableCell::text(choice.reason.clone()),
+        TableCell::text(verdict),
+        TableCell::maybe(choice.candidate_setting.as_ref()),
+        TableCell::Text(ships),
+        TableCell::Float(figures.map(|f| f.points())),
+        TableCell::Float(range.map(|(lo, _)| lo)),
+        TableCell::Float(range.map(|(_, hi)| hi)),
+        TableCell::Float(figures.map(|f| f.better)),
+        TableCell::Float(figures.map(|f| f.fewer_wrong)),
+        TableCell::Float(figures.map(|f| f.within)),
+        TableCell::count(tally.get(Count::Transcripts)),
+        TableCell::count(tally.loops()),
+        TableCell::count(tally.clean()),
+        TableCell::count(tally.get(Count::Exposure)),
+        TableCell::count(choice.folds_without as u64),
+        TableCell::text(options.objective.name),
         value(options.objective, tally),
         value(options.objective, held),
-        Cell::Float(choice.optimism(options.objective, &options.worth)),
+        TableCell::Float(choice.optimism(options.objective, &options.worth)),
         value(options.objective, used),
-        Cell::text(constraints.join("; ")),
-        Cell::text(margins.join("; ")),
+        TableCell::text(constraints.join("; ")),
+        TableCell::text(margins.join("; ")),
     ];
     for metric in shown(options.judge.unit) {
         row.extend([tally, held, used].map(|tally| value(metric, tally)));
     }
-    row.extend([held.wrong(), used.wrong(), held.get(Count::Exposure)].map(Cell::count));
-    row.extend(held_out_bounds(held, options.judge.unit).map(Cell::Float));
+    row.extend([held.wrong(), used.wrong(), held.get(Count::Exposure)].map(TableCell::count));
+    row.extend(held_out_bounds(held, options.judge.unit).map(TableCell::Float));
     let strength = choice.borrowing.map(|b| b.strength());
-    row.push(Cell::Float(strength.map(|(loops, _)| loops)));
-    row.push(Cell::Float(strength.map(|(_, chars)| chars)));
-    row.push(Cell::count(0));
+    row.push(TableCell::Float(strength.map(|(loops, _)| loops)));
+    row.push(TableCell::Float(strength.map(|(_, chars)| chars)));
+    row.push(TableCell::count(0));
     row
 }
 

@@ -7,7 +7,7 @@ use deadloop_replay::Stop;
 use deadloop_replay::detect::{Kind, Response};
 
 use super::store::{FileError, TableWriter};
-use super::table::{Cell, Schema, Table, Type};
+use super::table::{Schema, Table, TableCell, Type};
 use crate::judge::{JudgeOptions, Outcome, Verdict};
 use crate::tally::{Evidence, Trial};
 use crate::truth::{Case, Class, Span};
@@ -70,7 +70,7 @@ pub fn write_outcomes(
     let mut writer = TableWriter::create(dir, "outcomes", told, with_csv)?;
     for cell in cells {
         each_row(evidence, *cell, options, |mut row, detail| {
-            row.extend(detailed.then(|| Cell::maybe(detail)));
+            row.extend(detailed.then(|| TableCell::maybe(detail)));
             writer.push(row)
         })?;
     }
@@ -114,7 +114,7 @@ fn each_row<E>(
     evidence: &Evidence,
     cell: usize,
     options: &JudgeOptions,
-    mut push: impl FnMut(Vec<Cell>, Option<&str>) -> Result<(), E>,
+    mut push: impl FnMut(Vec<TableCell>, Option<&str>) -> Result<(), E>,
 ) -> Result<(), E> {
     let all = evidence.all();
     let id = evidence.plan.id(cell);
@@ -171,91 +171,91 @@ impl Row<'_> {
         channel.map_or(line.in_unit(self.options.unit), |c| line.units(c))
     }
 
-    fn cells(&self) -> Vec<Cell> {
+    fn cells(&self) -> Vec<TableCell> {
         let mut cells = self.identity();
         cells.extend(self.label());
-        cells.push(Cell::count(self.length()));
-        cells.push(Cell::text(self.outcome.verdict.name()));
+        cells.push(TableCell::count(self.length()));
+        cells.push(TableCell::text(self.outcome.verdict.name()));
         cells.extend(self.alarm());
         cells.extend(self.worth());
-        cells.push(Cell::maybe(self.error));
+        cells.push(TableCell::maybe(self.error));
         cells.extend(self.moment());
         cells.extend(self.extra());
         cells
     }
 
-    fn identity(&self) -> Vec<Cell> {
+    fn identity(&self) -> Vec<TableCell> {
         let case = self.case;
         vec![
-            Cell::text(&*case.id),
-            Cell::text(&*case.model),
-            Cell::maybe(case.profile.as_ref()),
-            Cell::maybe(case.group.as_ref()),
-            Cell::maybe(case.split.as_ref()),
-            Cell::text(self.setting),
+            TableCell::text(&*case.id),
+            TableCell::text(&*case.model),
+            TableCell::maybe(case.profile.as_ref()),
+            TableCell::maybe(case.group.as_ref()),
+            TableCell::maybe(case.split.as_ref()),
+            TableCell::text(self.setting),
         ]
     }
 
-    fn label(&self) -> [Cell; 5] {
+    fn label(&self) -> [TableCell; 5] {
         let span = self.span();
         let channel = span.map(|s| s.channel).or(self.stop.map(|s| s.channel));
         [
-            Cell::maybe(self.case.class().map(Class::name)),
-            Cell::maybe(span.and_then(|s| s.kind).map(Kind::name)),
-            Cell::maybe(channel),
-            Cell::counted(span.map(|s| s.onset.count())),
-            Cell::counted(span.map(|s| s.end.count())),
+            TableCell::maybe(self.case.class().map(Class::name)),
+            TableCell::maybe(span.and_then(|s| s.kind).map(Kind::name)),
+            TableCell::maybe(channel),
+            TableCell::counted(span.map(|s| s.onset.count())),
+            TableCell::counted(span.map(|s| s.end.count())),
         ]
     }
 
-    fn alarm(&self) -> [Cell; 4] {
+    fn alarm(&self) -> [TableCell; 4] {
         let at = self
             .stop
             .map(|s| self.options.moment(s).seen.count(s.channel));
         [
-            Cell::counted(at),
-            Cell::counted(self.stop.map(|s| s.exact.seen.count(s.channel))),
-            Cell::maybe(self.stop.map(|s| s.kind)),
-            Cell::maybe(self.detector),
+            TableCell::counted(at),
+            TableCell::counted(self.stop.map(|s| s.exact.seen.count(s.channel))),
+            TableCell::maybe(self.stop.map(|s| s.kind)),
+            TableCell::maybe(self.detector),
         ]
     }
 
-    fn worth(&self) -> [Cell; 5] {
+    fn worth(&self) -> [TableCell; 5] {
         let outcome = self.outcome;
         let scored = !matches!(outcome.verdict, Verdict::Unlabelled | Verdict::Error);
         [
-            Cell::counted(outcome.latency),
-            Cell::Float(outcome.latency_ms),
-            Cell::counted(outcome.latency_tokens),
-            Cell::counted(scored.then_some(outcome.saved)),
-            Cell::counted(scored.then_some(outcome.lost)),
+            TableCell::counted(outcome.latency),
+            TableCell::Float(outcome.latency_ms),
+            TableCell::counted(outcome.latency_tokens),
+            TableCell::counted(scored.then_some(outcome.saved)),
+            TableCell::counted(scored.then_some(outcome.lost)),
         ]
     }
 
     /// In what it was judged, what the alarm does, and the alarm's place among the events, calls and turns of the run.
-    fn moment(&self) -> [Cell; 5] {
+    fn moment(&self) -> [TableCell; 5] {
         let at = self.stop.map(|stop| stop.exact);
         [
-            Cell::text(self.options.unit.name()),
-            Cell::text(self.response.name()),
-            Cell::counted(at.map(|at| at.place.event)),
-            Cell::counted(at.map(|at| at.seen.tools.0)),
-            Cell::counted(at.map(|at| at.seen.turns.0)),
+            TableCell::text(self.options.unit.name()),
+            TableCell::text(self.response.name()),
+            TableCell::counted(at.map(|at| at.place.event)),
+            TableCell::counted(at.map(|at| at.seen.tools.0)),
+            TableCell::counted(at.map(|at| at.seen.turns.0)),
         ]
     }
 
-    fn extra(&self) -> [Cell; 9] {
+    fn extra(&self) -> [TableCell; 9] {
         let (span, outcome) = (self.span(), self.outcome);
         [
-            Cell::maybe(self.stop.map(|s| s.channel)),
-            Cell::counted(span.map(|s| s.earliest.count())),
-            Cell::counted(span.and_then(|s| s.period)),
-            Cell::count(outcome.exposure),
-            Cell::count(outcome.loop_chars),
-            Cell::count(outcome.delay),
-            Cell::Int(outcome.kind_right.map(i64::from)),
-            Cell::Int(Some(i64::from(outcome.censored))),
-            Cell::text(&*self.case.text),
+            TableCell::maybe(self.stop.map(|s| s.channel)),
+            TableCell::counted(span.map(|s| s.earliest.count())),
+            TableCell::counted(span.and_then(|s| s.period)),
+            TableCell::count(outcome.exposure),
+            TableCell::count(outcome.loop_chars),
+            TableCell::count(outcome.delay),
+            TableCell::Int(outcome.kind_right.map(i64::from)),
+            TableCell::Int(Some(i64::from(outcome.censored))),
+            TableCell::text(&*self.case.text),
         ]
     }
 }

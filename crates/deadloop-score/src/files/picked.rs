@@ -5,7 +5,7 @@ use deadloop_replay::detect::Unit;
 use super::scores::{self, ParamColumns};
 use super::store::{FileError, TableWriter};
 use super::subjects::Subject;
-use super::table::{Cell, Table};
+use super::table::{Table, TableCell};
 use crate::scores::Scores;
 
 /// Rows of a block that are held back as numbers of rows.
@@ -49,8 +49,8 @@ impl Rows {
     }
 
     /// Begins the rows of a setting.
-    pub(super) fn setting(&mut self, id: String, params: Vec<Cell>) {
-        self.settings.push(vec![Cell::text(id)]);
+    pub(super) fn setting(&mut self, id: String, params: Vec<TableCell>) {
+        self.settings.push(vec![TableCell::text(id)]);
         self.params.push(params);
     }
 

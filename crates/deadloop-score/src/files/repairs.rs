@@ -6,7 +6,7 @@ use std::path::Path;
 use deadloop_replay::detect::repair::Mended;
 
 use super::store::{FileError, TableWriter};
-use super::table::{Cell, Schema, Type};
+use super::table::{Schema, TableCell, Type};
 use crate::intervals::{Interval, wilson};
 use crate::repairs::RepairTally;
 
@@ -49,12 +49,12 @@ pub fn write_repairs(
     let mut table = TableWriter::create(dir, "repairs", schema, csv)?;
     for row in rows {
         table.push(vec![
-            Cell::text(row.transcript),
-            Cell::maybe(row.fault),
-            Cell::count(row.severity),
-            Cell::text(row.variant),
-            Cell::text(row.verdict.map_or("error", Mended::name)),
-            Cell::text(row.detail),
+            TableCell::text(row.transcript),
+            TableCell::maybe(row.fault),
+            TableCell::count(row.severity),
+            TableCell::text(row.variant),
+            TableCell::text(row.verdict.map_or("error", Mended::name)),
+            TableCell::text(row.detail),
         ])?;
     }
     table.finish()
@@ -118,18 +118,19 @@ pub fn write_repair_scores(
     let mut table = TableWriter::create(dir, "scores", schema, csv)?;
     for score in scores {
         let tally = &score.tally;
-        let mut row: Vec<Cell> = [&score.variant, &score.repairer, &score.params, &score.fault]
-            .map(|text| Cell::text(text.as_str()))
-            .to_vec();
-        row.extend([tally.damaged(), tally.intact(), score.errors].map(Cell::count));
-        row.extend(SHARES.iter().map(|(_, v)| Cell::count(tally.of(*v))));
+        let mut row: Vec<TableCell> =
+            [&score.variant, &score.repairer, &score.params, &score.fault]
+                .map(|text| TableCell::text(text.as_str()))
+                .to_vec();
+        row.extend([tally.damaged(), tally.intact(), score.errors].map(TableCell::count));
+        row.extend(SHARES.iter().map(|(_, v)| TableCell::count(tally.of(*v))));
         for (_, verdict) in SHARES {
             let (k, n) = share_of(tally, verdict);
             let Some(Interval { lo, hi }) = wilson(k, n) else {
-                row.extend([None, None, None].map(Cell::Float));
+                row.extend([None, None, None].map(TableCell::Float));
                 continue;
             };
-            row.extend([k as f64 / n as f64, lo, hi].map(|x| Cell::Float(Some(x))));
+            row.extend([k as f64 / n as f64, lo, hi].map(|x| TableCell::Float(Some(x))));
         }
         table.push(row)?;
     }

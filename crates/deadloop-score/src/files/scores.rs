@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use deadloop_replay::detect::{Response, Unit, Value};
 use deadloop_replay::{Block, Plan};
 
-use super::table::{Cell, Schema, Type, named};
+use super::table::{Schema, TableCell, Type, named};
 use crate::intervals::Interval;
 use crate::measure::{MEASURES, Measure, Metric};
 use crate::scores::Scores;
@@ -132,16 +132,16 @@ impl ParamColumns {
     }
 
     /// The cells of a floor, which ends streams and has no parameter.
-    pub(crate) fn none(&self) -> Vec<Cell> {
-        let response = Cell::text(Response::Stop.name());
-        let params = self.schema[1..].iter().map(|(_, of)| Cell::none(*of));
+    pub(crate) fn none(&self) -> Vec<TableCell> {
+        let response = TableCell::text(Response::Stop.name());
+        let params = self.schema[1..].iter().map(|(_, of)| TableCell::none(*of));
         [response].into_iter().chain(params).collect()
     }
 
     /// The cells of a cell of a block.
-    pub(crate) fn of_cell(&self, block: &Block, at: &[u16]) -> Vec<Cell> {
+    pub(crate) fn of_cell(&self, block: &Block, at: &[u16]) -> Vec<TableCell> {
         let mut cells = self.none();
-        cells[0] = Cell::text(block.response().name());
+        cells[0] = TableCell::text(block.response().name());
         for (name, value) in block.setting(at).columns() {
             if let Some(i) = self.index.get(&format!("p.{name}")) {
                 cells[*i] = cell(&value, self.schema[*i].1);
@@ -153,8 +153,8 @@ impl ParamColumns {
 
 /// The parameter cells of a block's settings: those of the first, and what each value of each axis changes.
 pub(crate) struct BlockParams {
-    first: Vec<Cell>,
-    changes: Vec<Vec<Vec<(usize, Cell)>>>,
+    first: Vec<TableCell>,
+    changes: Vec<Vec<Vec<(usize, TableCell)>>>,
 }
 
 impl BlockParams {
@@ -176,7 +176,7 @@ impl BlockParams {
     }
 
     /// Those of one cell.
-    pub(crate) fn at(&self, at: &[u16]) -> Vec<Cell> {
+    pub(crate) fn at(&self, at: &[u16]) -> Vec<TableCell> {
         let mut cells = self.first.clone();
         for (changes, value) in self.changes.iter().zip(at) {
             let changed = changes.get(usize::from(*value)).into_iter().flatten();
@@ -194,13 +194,13 @@ fn type_of(value: &Value) -> Type {
     }
 }
 
-fn cell(value: &Value, of: Type) -> Cell {
+fn cell(value: &Value, of: Type) -> TableCell {
     match (value, of) {
-        (Value::Int(n), Type::Int) => Cell::Int(Some(*n)),
-        (Value::Int(n), Type::Float) => Cell::Float(Some(*n as f64)),
-        (Value::Float(x), Type::Float) => Cell::Float(Some(*x)),
-        (Value::Text(text), _) => Cell::text(text.clone()),
-        _ => Cell::text(value.to_string()),
+        (Value::Int(n), Type::Int) => TableCell::Int(Some(*n)),
+        (Value::Int(n), Type::Float) => TableCell::Float(Some(*n as f64)),
+        (Value::Float(x), Type::Float) => TableCell::Float(Some(*x)),
+        (Value::Text(text), _) => TableCell::text(text.clone()),
+        _ => TableCell::text(value.to_string()),
     }
 }
 
@@ -260,21 +260,21 @@ pub(super) fn bounds(measure: &Measure) -> Option<[String; 2]> {
 
 /// The cells of a row that its scores decide: those after the parameters. Many cells of a grid have one tally, so
 /// they are made once for all of them.
-pub(crate) fn cells(scores: &Scores, unit: Unit) -> Vec<Cell> {
+pub(crate) fn cells(scores: &Scores, unit: Unit) -> Vec<TableCell> {
     let counts = |counts: &[Counted]| {
         counts
             .iter()
-            .map(|count| Cell::count(count.of(&scores.tally)))
+            .map(|count| TableCell::count(count.of(&scores.tally)))
             .collect::<Vec<_>>()
     };
     let mut cells = counts(&COUNTS);
     for measure in MEASURES {
         let value = scores.value(measure);
         let of_chars = unit == Unit::Chars || !PER_MCHAR.contains(&measure);
-        cells.push(Cell::Float(value.filter(|_| of_chars)));
+        cells.push(TableCell::Float(value.filter(|_| of_chars)));
         let rate = |value: f64| value * if measure == WRONG { per(unit) } else { 1.0 };
         if measure == WRONG {
-            let of = |of: Unit| Cell::Float(value.filter(|_| of == unit).map(rate));
+            let of = |of: Unit| TableCell::Float(value.filter(|_| of == unit).map(rate));
             cells.extend([Unit::Calls, Unit::Turns].map(of));
         }
         if measure.bounds.is_some() {
@@ -282,8 +282,8 @@ pub(crate) fn cells(scores: &Scores, unit: Unit) -> Vec<Cell> {
                 lo: rate(ends.lo),
                 hi: rate(ends.hi),
             });
-            cells.push(Cell::Float(ends.map(|ends| ends.lo)));
-            cells.push(Cell::Float(ends.map(|ends| ends.hi)));
+            cells.push(TableCell::Float(ends.map(|ends| ends.lo)));
+            cells.push(TableCell::Float(ends.map(|ends| ends.hi)));
         }
         if measure == WRONG {
             cells.extend(counts(&WATCHED));
@@ -291,7 +291,7 @@ pub(crate) fn cells(scores: &Scores, unit: Unit) -> Vec<Cell> {
         if measure == BEFORE_LATENCY {
             let of = |q: Quantiles| [q.p50, q.p90, q.p95];
             let all = of(scores.latency).into_iter().chain(of(scores.hit_latency));
-            cells.extend(all.map(Cell::Float));
+            cells.extend(all.map(TableCell::Float));
         }
     }
     cells.extend(counts(&SUMS));
@@ -307,18 +307,20 @@ pub(crate) fn per(unit: Unit) -> f64 {
 }
 
 /// The cells that say whose transcripts a row is of, and in what they are counted.
-pub(crate) fn whose(model: &str, unit: Unit) -> Vec<Cell> {
-    [model, unit.name()].map(Cell::text).to_vec()
+pub(crate) fn whose(model: &str, unit: Unit) -> Vec<TableCell> {
+    [model, unit.name()].map(TableCell::text).to_vec()
 }
 
 /// A row, without the leading columns.
 pub(crate) fn row(
     setting: &str,
     (model, unit): (&str, Unit),
-    params: Vec<Cell>,
-    scores: &[Cell],
-) -> Vec<Cell> {
-    let names = [Cell::text(setting)].into_iter().chain(whose(model, unit));
+    params: Vec<TableCell>,
+    scores: &[TableCell],
+) -> Vec<TableCell> {
+    let names = [TableCell::text(setting)]
+        .into_iter()
+        .chain(whose(model, unit));
     names.chain(params).chain(scores.iter().cloned()).collect()
 }
 

@@ -8,7 +8,7 @@ use deadloop_replay::corpus::{Beside, WriteError, if_named, open_file, read_text
 use super::formula::as_it_was;
 use super::parquet::Packed;
 pub(crate) use super::parquet::{parquet_shape, read_parquet};
-use super::table::{Cell, Schema, Table, Type};
+use super::table::{Schema, Table, TableCell, Type};
 
 /// A file of a run that cannot be written or read.
 #[derive(Debug, thiserror::Error)]
@@ -87,7 +87,7 @@ impl TableWriter {
         })
     }
 
-    pub(crate) fn push(&mut self, row: Vec<Cell>) -> Result<(), FileError> {
+    pub(crate) fn push(&mut self, row: Vec<TableCell>) -> Result<(), FileError> {
         self.buffer.push(row);
         self.full()
     }
@@ -153,11 +153,11 @@ pub(crate) fn write_csv(
     dir: &Path,
     name: &str,
     schema: &Schema,
-    rows: impl IntoIterator<Item = Vec<Cell>>,
+    rows: impl IntoIterator<Item = Vec<TableCell>>,
 ) -> Result<(), FileError> {
     let (path, mut csv) = csv_writer(dir, name, schema)?;
     for row in rows {
-        csv.write_record(row.iter().map(Cell::for_people))
+        csv.write_record(row.iter().map(TableCell::for_people))
             .map_err(|e| FileError::at(&path, e))?;
     }
     let file = csv
@@ -227,7 +227,8 @@ pub(crate) fn read_csv(dir: &Path, name: &str) -> Result<Option<Table>, FileErro
     let mut table = Table::new(&schema);
     for row in reader.records() {
         let row = row.map_err(failed)?;
-        let cell = |text: &str| Cell::Text((!text.is_empty()).then(|| as_it_was(text).to_owned()));
+        let cell =
+            |text: &str| TableCell::Text((!text.is_empty()).then(|| as_it_was(text).to_owned()));
         table.push(row.iter().map(cell).collect());
     }
     Ok(Some(table))

@@ -10,7 +10,7 @@ use super::picked::Rows;
 use super::scores::{self, BlockParams, ParamColumns};
 use super::store::{FileError, TableWriter, write_csv};
 use super::subjects::{Subject, subjects};
-use super::table::{Cell, Schema, Type, named};
+use super::table::{Schema, TableCell, Type, named};
 use crate::intervals::{Intervals, Known, PoissonCache, Resampling, bounds, intervals};
 use crate::judge::{Consistency, Floor, JudgeOptions, Outcome, judge};
 use crate::measure::{Worth, wrong_rate};
@@ -325,7 +325,7 @@ pub fn write_pareto(
     ]
     .concat();
     let plan = scoring.evidence.plan;
-    let mut rows: Vec<Vec<Cell>> = Vec::new();
+    let mut rows: Vec<Vec<TableCell>> = Vec::new();
     for (model, points) in fronts {
         let on: BTreeMap<usize, FrontPoint> = points.iter().map(|p| (p.cell, *p)).collect();
         let mut all = on.clone();
@@ -346,18 +346,18 @@ pub fn write_pareto(
             }
             let id = plan.id(cell);
             let names = marks.names.get(&id).map(|names| names.join("; "));
-            let flag = |is: bool| Cell::Int(Some(i64::from(is)));
+            let flag = |is: bool| TableCell::Int(Some(i64::from(is)));
             rows.push(vec![
-                Cell::text(model.clone()),
-                Cell::text(id),
-                Cell::Float(Some(p.recall)),
-                Cell::Float(Some(p.fa_per_mchar * scores::per(unit))),
-                Cell::Float(Some(p.delay)),
+                TableCell::text(model.clone()),
+                TableCell::text(id),
+                TableCell::Float(Some(p.recall)),
+                TableCell::Float(Some(p.fa_per_mchar * scores::per(unit))),
+                TableCell::Float(Some(p.delay)),
                 flag(on.contains_key(&cell)),
                 flag(marks.chosen.get(model) == Some(&cell)),
                 flag(model == "*" && marks.candidate == Some(cell)),
                 flag(marks.in_use == Some(cell)),
-                Cell::Text(names),
+                TableCell::Text(names),
             ]);
         }
     }

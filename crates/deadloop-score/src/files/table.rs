@@ -17,7 +17,7 @@ pub enum Type {
 
 /// One cell; `None` is n/a, written as nothing.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Cell {
+pub enum TableCell {
     /// Text.
     Text(Option<String>),
     /// A whole number.
@@ -26,7 +26,7 @@ pub enum Cell {
     Float(Option<f64>),
 }
 
-impl Cell {
+impl TableCell {
     /// A text.
     pub fn text(text: impl Into<String>) -> Self {
         Self::Text(Some(text.into()))
@@ -67,7 +67,7 @@ impl Cell {
     }
 }
 
-impl Cell {
+impl TableCell {
     /// As it stands in a CSV file for people: no text is a formula to the program that opens it.
     pub fn for_people(&self) -> String {
         match self {
@@ -119,13 +119,13 @@ impl Table {
 
     /// Adds a row. A cell of another type than its column becomes n/a; a whole number fits into a
     /// column of numbers.
-    pub(crate) fn push(&mut self, row: Vec<Cell>) {
+    pub(crate) fn push(&mut self, row: Vec<TableCell>) {
         for ((_, cells), cell) in self.columns.iter_mut().zip(row) {
             match (cells, cell) {
-                (Cells::Text(column), Cell::Text(cell)) => column.push(cell.map(Arc::from)),
-                (Cells::Int(column), Cell::Int(cell)) => column.push(cell),
-                (Cells::Float(column), Cell::Float(cell)) => column.push(cell),
-                (Cells::Float(column), Cell::Int(cell)) => column.push(cell.map(|n| n as f64)),
+                (Cells::Text(column), TableCell::Text(cell)) => column.push(cell.map(Arc::from)),
+                (Cells::Int(column), TableCell::Int(cell)) => column.push(cell),
+                (Cells::Float(column), TableCell::Float(cell)) => column.push(cell),
+                (Cells::Float(column), TableCell::Int(cell)) => column.push(cell.map(|n| n as f64)),
                 (Cells::Text(column), _) => column.push(None),
                 (Cells::Int(column), _) => column.push(None),
                 (Cells::Float(column), _) => column.push(None),
@@ -205,11 +205,11 @@ impl Table {
 
 impl Cells {
     /// The cell of a row.
-    pub fn cell(&self, row: usize) -> Option<Cell> {
+    pub fn cell(&self, row: usize) -> Option<TableCell> {
         Some(match self {
-            Self::Text(cells) => Cell::maybe(cells.get(row)?.as_deref()),
-            Self::Int(cells) => Cell::Int(*cells.get(row)?),
-            Self::Float(cells) => Cell::Float(*cells.get(row)?),
+            Self::Text(cells) => TableCell::maybe(cells.get(row)?.as_deref()),
+            Self::Int(cells) => TableCell::Int(*cells.get(row)?),
+            Self::Float(cells) => TableCell::Float(*cells.get(row)?),
         })
     }
 }

@@ -2,13 +2,13 @@
 
 use serde::{Serialize, Serializer};
 
-use super::{Certainty, Joined, Measure, Ratio, Term, Times, Unit};
+use super::{Certainty, Joined, Measure, MeasureUnit, Ratio, Term, Times};
 
 #[derive(Serialize)]
 struct Written {
     name: &'static str,
     title: &'static str,
-    unit: Unit,
+    unit: MeasureUnit,
     more_is_better: bool,
     about: &'static str,
     certainty: Certainty,
@@ -69,7 +69,7 @@ mod tests {
     static MADE_UP: Measure = Measure {
         name: "made_up",
         title: "made up",
-        unit: Unit::PerThousand,
+        unit: MeasureUnit::PerThousand,
         more_is_better: false,
         about: "for the test",
         formula: Formula {

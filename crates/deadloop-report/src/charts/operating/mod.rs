@@ -11,7 +11,7 @@ use crate::draw::{
 use crate::look::Look;
 use crate::numbers::{decimal, percent};
 use crate::points::{Rows, setting};
-use deadloop_score::Cell;
+use deadloop_score::TableCell;
 use deadloop_score::measure::RECALL;
 use own::{Own, models, own_marks, own_points};
 
@@ -148,10 +148,12 @@ fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
 
 fn rows(data: &ReportData, (curves, own, points): (&[Curve<'_>], &[Own<'_>], &[Point])) -> Rows {
     let row = |mark: &str, model: &str, at: Option<usize>, (fa, recall): (f64, f64)| {
-        let which = at.map_or([Cell::Text(None), Cell::Text(None)], |at| setting(data, at));
-        let names = [mark, model].map(Cell::text).into_iter().chain(which);
+        let which = at.map_or([TableCell::Text(None), TableCell::Text(None)], |at| {
+            setting(data, at)
+        });
+        let names = [mark, model].map(TableCell::text).into_iter().chain(which);
         names
-            .chain([recall, fa].map(|figure| Cell::Float(Some(figure))))
+            .chain([recall, fa].map(|figure| TableCell::Float(Some(figure))))
             .collect()
     };
     let steps = curves.iter().flat_map(|curve| {
