@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use crate::fact::{Bound, Fact};
 use crate::param::{Param, Threshold};
+use crate::repair::Fault;
 use crate::response::Response;
 use crate::setting::Member;
 use crate::stream::{Calls, Channel, Kind, Seen, Turns, Unit, Units};
@@ -101,15 +102,18 @@ impl Alarm {
             .iter()
             .map(|m| format!("{} {} (measured {})", m.param, m.value, m.measured))
             .collect();
+        let (lead, what) = match self.kind {
+            Kind::Fault(_) => ("faulty stream", String::new()),
+            _ => ("dead loop", format!("{}: ", self.what())),
+        };
         format!(
-            "dead loop: {} in {}, {} {}..{} (known at {}), {}: {:?}; {}/{}: {}",
+            "{lead}: {} in {}, {} {}..{} (known at {}), {what}{:?}; {}/{}: {}",
             self.kind,
             self.channel,
             self.channel.unit(),
             self.onset,
             self.delivered,
             self.exact,
-            self.what(),
             self.unit,
             self.detector,
             self.check,
@@ -137,10 +141,14 @@ impl Alarm {
             // What it was doing says so.
             Channel::Tools | Channel::Turns => "",
         };
-        format!(
-            "The model {}{place} and could not get out of it, so the response was stopped.",
-            self.kind.was_doing()
-        )
+        let doing = self.kind.was_doing();
+        match self.kind {
+            Kind::Fault(Fault::Stall) => format!("The model {doing}, so the response was stopped."),
+            Kind::Fault(_) => format!("The model {doing}{place}, so the response was stopped."),
+            _ => format!(
+                "The model {doing}{place} and could not get out of it, so the response was stopped."
+            ),
+        }
     }
 }
 

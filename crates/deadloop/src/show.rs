@@ -1,6 +1,7 @@
 //! Tables for the terminal, and numbers in them.
 
 use deadloop_detect::Unit;
+use deadloop_score::{Count, Tally, Transient};
 use std::io::Write;
 
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
@@ -86,6 +87,20 @@ pub(crate) fn percent(share: Option<f64>) -> String {
 /// A number with so many decimals; `n/a` where it is undefined.
 pub(crate) fn number(x: Option<f64>, decimals: usize) -> String {
     x.map_or_else(|| "n/a".into(), |x| format!("{x:.decimals$}"))
+}
+
+/// How many repetitions that end by themselves a setting stops, where no figure counts them.
+pub(crate) fn ended(name: &str, tally: &Tally, transient: Transient) -> Option<String> {
+    let stopped = tally.get(Count::TransientStop);
+    let uncounted = stopped > 0 && transient == Transient::Ignore;
+    uncounted.then(|| {
+        format!(
+            "\n{name} also stops {} of {} repetitions that end by themselves; no figure above counts them \
+             (--transient clean counts them as wrong alarms)",
+            count(stopped),
+            count(tally.transient())
+        )
+    })
 }
 
 /// The head of a column with rates of wrong alarms, where things are counted in `unit`.

@@ -121,6 +121,7 @@ impl Kind {
             Self::Iterations => "had used all the steps that it is allowed",
             Self::Budget => "had filled the context that it has",
             Self::Other => "was not getting anywhere",
+            Self::Fault(Fault::Stall) => "fell silent",
             Self::Fault(_) => "was sending a stream that is damaged",
         }
     }

@@ -49,11 +49,12 @@ pub(super) fn side_by_side(data: &ReportData) -> Option<Table> {
     let note = format!(
         "All models together; the one in use, the candidate or best one, then those with {by} first, then floors: never alarm, \
          always alarm at the first checkpoint, alarm at random as often. “Spares less than” a floor: where {pi} of the \
-         responses loop, a wrong alarm costs {} chars besides what is generated again, and the whole 95 % interval of the difference lies \
+         responses loop, a wrong alarm costs {} {} besides what is generated again, and the whole 95 % interval of the difference lies \
          below 0. A loop is found, stopped in an earlier repetition, which ends by itself, or missed. Of the candidate these are \
          in-sample figures; the table of what each model gets has the held-out ones. “Models” is the mean over models, each counting \
          the same.",
-        chars(Some(data.run.worth.annoyance))
+        chars(Some(data.run.worth.annoyance)),
+        data.run.unit
     );
     let mut columns = columns(data, "setting");
     columns.extend([number("recall, models"), number("false alarms, models")]);

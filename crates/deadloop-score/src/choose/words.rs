@@ -93,6 +93,15 @@ pub(super) fn reason(choices: &Choices, s: &Situation, options: &ChooseOptions) 
             (Some(new), Some(_)) if new.setting == advice.in_use.setting => {
                 format!("Keep {now}: nothing that was searched is better by more than chance.")
             }
+            // Surely better, and by too little.
+            (Some(new), Some(f)) if f.better >= SURE && f.points() < options.worthwhile - 1e-9 => {
+                format!(
+                    "Keep {now}: the best other setting is better by less than the {} that a change is worth ({}; {}; --worthwhile).",
+                    points(options.worthwhile),
+                    beside(new, &advice.in_use, now, options),
+                    difference(f)
+                )
+            }
             (Some(new), Some(f)) => format!(
                 "Keep {now}: the best other setting is not surely better ({}; {}, {} sure of being better; {} % is asked for).",
                 beside(new, &advice.in_use, now, options),
@@ -147,6 +156,11 @@ fn difference(f: &Figures) -> String {
     format!("{:+.1} points{range}", f.points())
 }
 
+/// `1 point`, `0.5 points`.
+fn points(n: f64) -> String {
+    format!("{n} point{}", if n == 1.0 { "" } else { "s" })
+}
+
 fn lacking(what: &Missing, options: &ChooseOptions) -> String {
     match what {
         Missing::Labels => "no transcript has a label".into(),
@@ -182,7 +196,7 @@ fn limits(options: &ChooseOptions) -> String {
         .map(ToString::to_string)
         .collect();
     let s = if each.len() == 1 { "" } else { "s" };
-    let default = if options.given { "" } else { ", the default" };
+    let default = if options.given { "" } else { " (the default)" };
     match each.is_empty() {
         true => "the limits (none)".into(),
         false => format!("the limit{s} {}{default}", each.join(" and ")),
@@ -198,7 +212,7 @@ fn over(tally: &Tally, options: &ChooseOptions) -> String {
     });
     let each: Vec<String> = each.collect();
     let s = if each.len() == 1 { "" } else { "s" };
-    let default = if options.given { "" } else { ", the default" };
+    let default = if options.given { "" } else { " (the default)" };
     format!("the limit{s} {}{default}", each.join(" and "))
 }
 

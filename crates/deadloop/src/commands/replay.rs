@@ -306,6 +306,9 @@ fn summary(
     }
     show::print(&show::table(&header, &table, 1))?;
     best(&rows, unit).map_or(Ok(()), |line| show::print(&line))?;
+    let (name, tally) = &rows[0];
+    let ended = show::ended(name, tally, done.judge.transient);
+    ended.map_or(Ok(()), |line| show::print(&line))?;
     Ok(summary)
 }
 

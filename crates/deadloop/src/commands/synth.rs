@@ -138,7 +138,9 @@ fn make(path: &Path, out: &Path, force: bool, global: Global) -> Outcome {
     let bar = counted("making", jobs.len() as u64, global.quiet);
     for batch in jobs.chunks(BATCH) {
         let make = |job: &SynthJob| maker.make(job).map_err(|e| usage(e.problem(path)));
-        let made: Vec<Made> = batch.par_iter().map(make).collect::<Outcome<_>>()?;
+        // The first that cannot be made is told, whichever thread was faster.
+        let made: Vec<Outcome<Made>> = batch.par_iter().map(make).collect();
+        let made: Vec<Made> = made.into_iter().collect::<Outcome<_>>()?;
         for (job, made) in batch.iter().zip(&made) {
             writer.write(&made.entry)?;
             counts.add(maker.item(job), made);

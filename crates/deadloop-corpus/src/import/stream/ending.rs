@@ -96,13 +96,11 @@ impl Ending {
 
     /// What ends the line and the event that are open.
     fn gap(&self) -> &'static str {
-        match (
-            self.line.is_empty() && !self.long,
-            self.fields && !self.blank,
-        ) {
-            (true, false) => "",
-            (true, true) => "\n",
+        match (self.line.is_empty() && !self.long, self.fields) {
+            (true, true) if !self.blank => "\n",
+            (true, _) => "",
             (false, false) => "\n",
+            // The field that is cut ends, and its event.
             (false, true) => "\n\n",
         }
     }

@@ -195,7 +195,7 @@ pub(crate) const ITEM: &[Key] = &[
     key(
         "lang",
         Domain::Texts,
-        "en; of forms: all",
+        "en, or those of its sources where none is English; of forms: all",
         "languages, dealt in turn; of forms: which of them",
     ),
     of(

@@ -1,7 +1,7 @@
 //! [`Spec`]: what a corpus is to be made of, read from TOML, with everything that can be known to be
 //! impossible refused before any work.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use deadloop_detect::repair::Fault;
 use serde_json::Value as Json;
@@ -210,7 +210,7 @@ impl Spec {
         };
         let langs = match table.texts("lang") {
             [] if Shape::named(&kind).is_some() => Vec::new(),
-            [] if table.text("forms").is_none() || kind == "fault" => vec!["en".to_owned()],
+            [] if table.text("forms").is_none() || kind == "fault" => self.own_langs(&sources),
             langs => langs.to_vec(),
         };
         let what = self.what(table, &kind, &langs)?;
@@ -251,6 +251,17 @@ impl Spec {
             }
             _ => self.tool_loop(table, kind == "tool-cycle").map(What::Tools),
         }
+    }
+
+    /// The languages of an item that names none: English, but where all its sources are in others.
+    fn own_langs(&self, sources: &[usize]) -> Vec<String> {
+        let sources = sources.iter().filter_map(|at| self.sources.get(*at));
+        let langs: Option<BTreeSet<String>> = sources.map(|source| source.lang.clone()).collect();
+        let langs = langs.filter(|langs| !langs.is_empty() && !langs.contains("en"));
+        langs.map_or_else(
+            || vec!["en".to_owned()],
+            |langs| langs.into_iter().collect(),
+        )
     }
 
     fn looped(&self, table: &Fields, kind: PlantKind, langs: &[String]) -> Result<Loop, SpecError> {

@@ -519,7 +519,7 @@ fn matrices(found: &Gathered) -> Vec<Matrix> {
     let words = guidance_words();
     let guidance = |strict: bool| Matrix {
         title: match strict {
-            false => "Guidance with finish from depth 6 (seed 003)".into(),
+            false => "Guidance with finish from depth 6 (as the design document has it)".into(),
             true => "The same, where retry is right only after an error".into(),
         },
         truths: words.clone(),

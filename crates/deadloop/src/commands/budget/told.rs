@@ -305,7 +305,7 @@ pub(super) fn feedback(rows: &[FeedbackRow]) -> Vec<String> {
     let mut said = Vec::new();
     if find("errors, substring", "recall").is_some() {
         said.push(format!(
-            "error words in results (seed 003), where errors were recorded: precision {}, recall {}",
+            "error words in results (as the design document has them), where errors were recorded: precision {}, recall {}",
             share("errors, substring", "precision"),
             share("errors, substring", "recall")
         ));

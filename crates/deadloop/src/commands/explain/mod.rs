@@ -155,7 +155,10 @@ impl Made {
         })?;
         let (settings, judge) = match cli.command {
             Command::Replay(replay) => {
-                let files = replay.settings.iter().map(|file| from(file));
+                // A guard that deadloop ships is named by a word.
+                let named = |file: &PathBuf| Some(from(file)).filter(|there| there.exists());
+                let files = replay.settings.iter();
+                let files = files.map(|file| named(file).unwrap_or_else(|| file.clone()));
                 (files.collect(), replay.judge)
             }
             Command::Tune(tune) => (

@@ -89,6 +89,10 @@ pub(super) fn summary(
     if !advice.prices.is_empty() {
         show::print(&format!("\n{}", prices(advice, planned, options)))?;
     }
+    let in_use = &choices.pooled.in_use_tally;
+    if let Some(line) = show::ended(options.in_use_is, in_use, options.judge.transient) {
+        show::print(&line)?;
+    }
     if let Some(disputed) = disputed(head, args) {
         show::print(&format!("\n{disputed}"))?;
     }

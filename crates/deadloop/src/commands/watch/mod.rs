@@ -11,7 +11,7 @@ use std::sync::mpsc::{Sender, channel};
 
 use clap::{Args, ValueEnum};
 use deadloop_corpus::{Problem, StreamFormat, StreamReader, ThinkOptions, ThinkRules};
-use deadloop_detect::{Alarm, Guards, Setting, Settings, Units};
+use deadloop_detect::{Alarm, Guards, Kind, Setting, Settings, Units};
 use serde_json::json;
 
 mod watching;
@@ -336,22 +336,26 @@ impl Told<'_> {
 
     fn rows(&self, alarm: &Alarm) -> Vec<Vec<String>> {
         let units = |at: Units| format!("{} {}", show::count(at.count()), at.unit());
-        let begins = match alarm.period.count() {
-            0 => "repeats from about",
-            _ => "second copy at",
+        let (begins, what) = match (alarm.kind, alarm.period.count()) {
+            (Kind::Fault(_), _) => ("from about", ("what came", alarm.unit.clone())),
+            (_, 0) => ("repeats from about", repeats(alarm)),
+            _ => ("second copy at", repeats(alarm)),
         };
+        let (what, of) = what;
         let rows = [
             ("known after", units(alarm.exact)),
             ("arrived by", units(alarm.delivered)),
             (begins, units(alarm.onset)),
-            (
-                "what repeats",
-                format!("{}: {:?}", alarm.what(), alarm.unit),
-            ),
+            (what, of),
             ("seen", self.summary()),
         ];
         rows.map(|(name, value)| vec![name.into(), value]).into()
     }
+}
+
+fn repeats(alarm: &Alarm) -> (&'static str, String) {
+    let what = format!("{}: {:?}", alarm.what(), alarm.unit);
+    ("what repeats", what)
 }
 
 fn title(alarm: &Alarm) -> String {
