@@ -188,7 +188,7 @@ fn lacking(what: &Missing, options: &ChooseOptions) -> String {
     }
 }
 
-/// `the limit fa_per_mchar<=1 (the default)`.
+/// `the default limit fa_per_mchar<=1`.
 fn limits(options: &ChooseOptions) -> String {
     let each: Vec<String> = options
         .constraints
@@ -196,10 +196,10 @@ fn limits(options: &ChooseOptions) -> String {
         .map(ToString::to_string)
         .collect();
     let s = if each.len() == 1 { "" } else { "s" };
-    let default = if options.given { "" } else { " (the default)" };
+    let default = if options.given { "" } else { "default " };
     match each.is_empty() {
         true => "the limits (none)".into(),
-        false => format!("the limit{s} {}{default}", each.join(" and ")),
+        false => format!("the {default}limit{s} {}", each.join(" and ")),
     }
 }
 
@@ -212,8 +212,8 @@ fn over(tally: &Tally, options: &ChooseOptions) -> String {
     });
     let each: Vec<String> = each.collect();
     let s = if each.len() == 1 { "" } else { "s" };
-    let default = if options.given { "" } else { " (the default)" };
-    format!("the limit{s} {}{default}", each.join(" and "))
+    let default = if options.given { "" } else { "default " };
+    format!("the {default}limit{s} {}", each.join(" and "))
 }
 
 /// Why all models together have what they have.
