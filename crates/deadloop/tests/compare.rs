@@ -290,6 +290,17 @@ fn nothing_selected_and_nothing_known_do_not_pass() {
         "{}",
         stderr(&unknown)
     );
+    // Healthy text before loops alone: of what a clean stream would have met nothing is known either.
+    let loops = corpus(dir.path(), "loops.jsonl", |i, line| {
+        if i % 2 == 1 {
+            *line = Value::Null;
+        }
+    });
+    let same = ["compare", "recommended", "recommended", "--corpus", &loops];
+    let unknown = deadloop(&same);
+    assert_eq!(code(&unknown), Some(5), "{}", stderr(&unknown));
+    let told = stderr(&unknown);
+    assert!(told.contains("no transcript is clean"), "{told}");
     // Pinned cases that cannot be looked at.
     let pins = file(
         dir.path(),

@@ -147,14 +147,6 @@ fn false_alarms(rows: &[Row], margin: f64) -> Gate {
         why,
     };
     let of_all = |r: &&Row| r.model == "*";
-    let clean = rows
-        .iter()
-        .filter(of_all)
-        .any(|r| r.of == &FPR && r.difference.is_some());
-    if !clean {
-        let why = "no transcript is clean, so no false alarm could have been seen";
-        return gate(None, why.into());
-    }
     let row = rows.iter().filter(of_all).find(|r| r.of.is_wrong_rate());
     let Some((d, hi)) = row.and_then(|r| r.difference.zip(r.hi)) else {
         return gate(
@@ -162,6 +154,11 @@ fn false_alarms(rows: &[Row], margin: f64) -> Gate {
             "no healthy char was watched, so no rate is known".into(),
         );
     };
+    let clean = rows.iter().filter(of_all).find(|r| r.of == &FPR);
+    if clean.is_none_or(|r| r.difference.is_none()) {
+        let why = "no transcript is clean, so no false alarm could have been seen";
+        return gate(None, why.into());
+    }
     let per = match row.map(|r| r.metric.as_str()) {
         Some("fa_per_kcall") => "thousand calls",
         Some("fa_per_kturn") => "thousand turns",
