@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use deadloop_detect::Value;
 use deadloop_detect::repair::{
-    Action, Delivered, Fault, Gold, Meaning, Replayed, damage_events, judge, judge_arguments,
+    Action, Delivered, Fault, Gold, Meaning, MendedEvents, damage_events, judge, judge_arguments,
     judge_events,
 };
 use repairing::preset;
@@ -146,7 +146,7 @@ fn row(ids: bool) -> Vec<Delivered> {
     (0..12).map(event).chain([mark]).collect()
 }
 
-fn mended(name: &str, by: &str, events: &[Delivered]) -> Replayed {
+fn mended(name: &str, by: &str, events: &[Delivered]) -> MendedEvents {
     let (repairer, mut params) = preset("replay", name);
     if !by.is_empty() {
         params.set("by", Value::Text(by.into()));
@@ -162,9 +162,9 @@ fn mended(name: &str, by: &str, events: &[Delivered]) -> Replayed {
 /// Seed 002, row 7 and sections 3 and 6: what a reconnect does to a row of events.
 #[test]
 fn row_7_of_seed_002() {
-    let whole = Replayed {
+    let whole = MendedEvents {
         ended: true,
-        ..Replayed::default()
+        ..MendedEvents::default()
     };
     for seed in 0..50 {
         let doubled = damage_events(Fault::ReplayDoubled, 3, seed, &row(true)).events;
@@ -173,15 +173,21 @@ fn row_7_of_seed_002() {
         let order = damage_events(Fault::ReplayOrder, 3, seed, &row(true)).events;
         assert_eq!(mended("in-order", "", &order), whole);
         let lost = damage_events(Fault::ReplayLost, 2, seed, &row(true)).events;
-        assert_eq!(mended("in-order", "", &lost), Replayed { lost: 2, ..whole });
-        assert_eq!(mended("seed-002", "", &lost), Replayed { lost: 2, ..whole });
+        assert_eq!(
+            mended("in-order", "", &lost),
+            MendedEvents { lost: 2, ..whole }
+        );
+        assert_eq!(
+            mended("seed-002", "", &lost),
+            MendedEvents { lost: 2, ..whole }
+        );
     }
     // The document's marks do not put in order; without ids it does nothing; texts are no keys.
     let mut swapped = row(true);
     swapped.swap(3, 4);
     assert_eq!(
         mended("seed-002", "", &swapped),
-        Replayed {
+        MendedEvents {
             disordered: 1,
             ..whole
         }
@@ -190,14 +196,14 @@ fn row_7_of_seed_002() {
     again.insert(4, again[3].clone());
     assert_eq!(
         mended("seed-002", "", &again),
-        Replayed {
+        MendedEvents {
             doubled: 1,
             ..whole
         }
     );
     assert_eq!(
         mended("seed-002", "hash", &row(true)),
-        Replayed { lost: 10, ..whole }
+        MendedEvents { lost: 10, ..whole }
     );
 }
 

@@ -4,7 +4,7 @@
 mod repairing;
 
 use deadloop_detect::repair::{
-    Action, Delivered, Fault, Gold, Meaning, Mended, Replayed, damage, damage_events, judge,
+    Action, Delivered, Fault, Gold, Meaning, Mended, MendedEvents, damage, damage_events, judge,
     judge_arguments, judge_events,
 };
 use proptest::prelude::*;
@@ -252,7 +252,7 @@ fn rows_of_events() {
             &order.iter().map(|i| gold[*i].clone()).collect::<Vec<_>>(),
         )
     };
-    let all = |lost, doubled, disordered, ended| Replayed {
+    let all = |lost, doubled, disordered, ended| MendedEvents {
         lost,
         doubled,
         disordered,

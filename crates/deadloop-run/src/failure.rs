@@ -13,7 +13,7 @@ pub struct Failure {
 }
 
 /// What a run gives back.
-pub type Outcome<T = ()> = Result<T, Failure>;
+pub type RunResult<T = ()> = Result<T, Failure>;
 
 /// The contract's exit codes other than 0.
 #[derive(Clone, Copy, Debug)]

@@ -8,7 +8,7 @@ use deadloop_corpus::{
 };
 use deadloop_score::{Case, LabelsFile, Names};
 
-use crate::failure::Outcome;
+use crate::failure::RunResult;
 use crate::left_out::LeftOut;
 use crate::stamps::Stamps;
 use crate::survey::{Surveyed, Wanted, refuse_machine};
@@ -147,7 +147,7 @@ impl<T> Findings<T> {
     ///
     /// # Errors
     /// Memory or file handles ran out on the way.
-    pub(crate) fn end(&mut self, sides: &Sides<'_>) -> Outcome {
+    pub(crate) fn end(&mut self, sides: &Sides<'_>) -> RunResult {
         refuse_machine(&self.problems)?;
         self.problems.extend(sides.bad_splits.iter().cloned());
         let orphans = [

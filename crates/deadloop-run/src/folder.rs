@@ -7,7 +7,7 @@ use deadloop_corpus::{is_named, prove_writable};
 use deadloop_score::Manifest;
 use sha2::{Digest, Sha256};
 
-use crate::failure::{Code, Outcome};
+use crate::failure::{Code, RunResult};
 use crate::host::Host;
 use crate::outputs::apart;
 
@@ -65,7 +65,11 @@ pub enum State {
 impl Folder {
     /// Makes the folder if it is not there and proves that files can be written in it, none of them over
     /// what is read.
-    pub fn prepare((path, force): (&Path, bool), read: &[&Path], host: &dyn Host) -> Outcome<Self> {
+    pub fn prepare(
+        (path, force): (&Path, bool),
+        read: &[&Path],
+        host: &dyn Host,
+    ) -> RunResult<Self> {
         let refuse = |what: &str, e: std::io::Error| {
             Code::Usage.error(format!("--out {}: {what}: {e}", path.display()))
         };
@@ -87,7 +91,7 @@ impl Folder {
     }
 
     /// Whether results of `inputs` are there; refuses a folder that holds anything else.
-    pub fn state(&self, inputs: &str) -> Outcome<State> {
+    pub fn state(&self, inputs: &str) -> RunResult<State> {
         // Where there is a journal the work was interrupted, however much of it is there. Whose
         // work it was is asked when the journal is opened.
         if self.force || is_named(&self.journal()) {
@@ -124,7 +128,7 @@ impl Folder {
     }
 
     /// Whether the files of a finished result are as they were left.
-    fn whole(&self, manifest: &Manifest) -> Outcome {
+    fn whole(&self, manifest: &Manifest) -> RunResult {
         let other = |(name, bytes): &(&String, &u64)| self.size(name) != Some(**bytes);
         let Some((name, _)) = manifest.files.iter().find(other) else {
             return Ok(());
@@ -137,7 +141,7 @@ impl Folder {
 
     /// Removes an earlier result before the first file of a new one is written, so that no report
     /// is made from both. A folder with a manifest is a result; the manifest goes last.
-    pub fn begin(&self) -> Outcome {
+    pub fn begin(&self) -> RunResult {
         if !is_named(&self.path.join(MANIFEST)) {
             return Ok(());
         }
@@ -154,7 +158,7 @@ impl Folder {
     }
 
     /// Removes the settings of an earlier price list, and nothing else that lies beside them.
-    fn remove_alternatives(&self) -> Outcome {
+    fn remove_alternatives(&self) -> RunResult {
         let Ok(entries) = std::fs::read_dir(self.path.join("alternatives")) else {
             return Ok(());
         };

@@ -49,7 +49,7 @@ mod survey;
 mod units;
 mod words;
 
-pub use failure::{Code, Failure, Outcome};
+pub use failure::{Code, Failure, RunResult};
 pub use folder::{Folder, State, fingerprint};
 pub use host::{Alone, Host, Progress};
 pub use manifest::now;

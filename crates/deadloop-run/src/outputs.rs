@@ -2,14 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::failure::{Code, Outcome};
+use crate::failure::{Code, RunResult};
 
 /// The files that stand beside the transcripts of a corpus.
 const BESIDE: [&str; 3] = ["dataset.toml", "labels.csv", "splits.csv"];
 
 /// Refuses files that would be written over what is read, or over each other. `written`: each under the
 /// option that asks for it; `read`: files, and corpora.
-pub fn apart(written: &[(&str, PathBuf)], read: &[&Path]) -> Outcome {
+pub fn apart(written: &[(&str, PathBuf)], read: &[&Path]) -> RunResult {
     let files: Vec<PathBuf> = read.iter().flat_map(|path| parts(path)).collect();
     let corpora: Vec<PathBuf> = read
         .iter()

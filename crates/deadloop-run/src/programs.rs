@@ -6,11 +6,11 @@ use deadloop_replay::{Plan, Programs, Record, StartError};
 use deadloop_score::ProgramInfo;
 use sha2::{Digest, Sha256};
 
-use crate::failure::{Code, Outcome};
+use crate::failure::{Code, RunResult};
 use crate::host::Host;
 
 /// Starts the programs of a plan.
-pub fn start(plan: &Plan, host: &dyn Host) -> Outcome<Programs> {
+pub fn start(plan: &Plan, host: &dyn Host) -> RunResult<Programs> {
     let _waited_for = host.begin(None);
     Programs::start(plan, host.cancel()).map_err(|e| match e {
         StartError::Refused { .. } => Code::Usage.because(e),

@@ -13,7 +13,7 @@ use deadloop_score::{
     write_scores_by,
 };
 
-use crate::failure::{Code, Failure, Outcome};
+use crate::failure::{Code, Failure, RunResult};
 use crate::folder::{Folder, State, fingerprint};
 use crate::host::watched;
 use crate::manifest::{manifest, now};
@@ -63,7 +63,7 @@ pub struct Replayed {
 ///
 /// # Errors
 /// The corpus is not whole, nothing is selected, the folder holds something else, a program fails, somebody stopped it.
-pub fn replay(request: &Request<'_>, plan: &Plan, current: &Settings) -> Outcome<Done> {
+pub fn replay(request: &Request<'_>, plan: &Plan, current: &Settings) -> RunResult<Done> {
     if let Some(shard) = request.shard {
         return sharding::write(request, plan, shard).map(Done::Part);
     }
@@ -140,12 +140,12 @@ pub fn replay(request: &Request<'_>, plan: &Plan, current: &Settings) -> Outcome
 }
 
 /// The transcripts that are meant, without those that are sealed.
-pub fn look(request: &Request<'_>) -> Outcome<Surveyed> {
+pub fn look(request: &Request<'_>) -> RunResult<Surveyed> {
     look_further(request).map(|(surveyed, _)| surveyed)
 }
 
 /// The same, and the limit on turns that each had.
-fn look_further(request: &Request<'_>) -> Outcome<(Surveyed, Vec<Option<u64>>)> {
+fn look_further(request: &Request<'_>) -> RunResult<(Surveyed, Vec<Option<u64>>)> {
     let wanted = Wanted {
         path: request.corpus,
         selection: request.selection()?,
@@ -186,7 +186,7 @@ fn records(
     request: &Request<'_>,
     (plan, running, surveyed): (&Plan, &Programs, &Surveyed),
     (folder, inputs): (&Folder, &str),
-) -> Outcome<Ran> {
+) -> RunResult<Ran> {
     let job = Job {
         corpus: &surveyed.corpus,
         ids: &surveyed.ids(),
@@ -279,7 +279,7 @@ impl Replayed {
         current: Option<usize>,
         reported: &[usize],
         (by, csv): (&[String], bool),
-    ) -> Outcome<Scored> {
+    ) -> RunResult<Scored> {
         let floors = self.floors(evidence, current);
         let scoring = self.scoring(evidence, &floors, reported, csv);
         let dir = self.folder.path();
@@ -313,9 +313,9 @@ impl Replayed {
     /// `result`, or the detectors failed on every transcript; a file cannot be written.
     pub fn finish(
         mut self,
-        result: Outcome,
-        report: impl FnOnce(&Path, &Manifest) -> Outcome,
-    ) -> Outcome {
+        result: RunResult,
+        report: impl FnOnce(&Path, &Manifest) -> RunResult,
+    ) -> RunResult {
         let result = result.and(self.failed.map_or(Ok(()), Err));
         self.manifest.ended = result.as_ref().err().map(Failure::ended);
         self.manifest.files = self.folder.files();

@@ -8,7 +8,7 @@ use deadloop_corpus::{Selection, Shard};
 use deadloop_detect::{Settings, Unit};
 use deadloop_score::{Case, Class, JudgeOptions, Worth, units};
 
-use crate::failure::{Code, Outcome};
+use crate::failure::{Code, RunResult};
 use crate::folder::Folder;
 use crate::host::Host;
 use crate::sharding::Parts;
@@ -94,7 +94,7 @@ impl<'a> Request<'a> {
     ///
     /// # Errors
     /// It cannot be made or written to, or something that is read would be written over.
-    pub fn folder(&self) -> Outcome<Folder> {
+    pub fn folder(&self) -> RunResult<Folder> {
         let read = std::iter::once(self.corpus).chain(self.read.iter().copied());
         let read: Vec<&Path> = read.collect();
         Folder::prepare((self.out, self.force), &read, self.host)
@@ -104,7 +104,7 @@ impl<'a> Request<'a> {
     ///
     /// # Errors
     /// It is the split that must not be looked at.
-    pub(crate) fn selection(&self) -> Outcome<Selection> {
+    pub(crate) fn selection(&self) -> RunResult<Selection> {
         let split = self.selection.split.as_deref();
         if let Some(sealed) = self.sealed.filter(|sealed| split == Some(*sealed)) {
             let what = format!(
@@ -152,7 +152,7 @@ impl Judging {
     ///
     /// # Errors
     /// They speak of several, and none was asked for.
-    pub fn options_for(&self, cases: &[Case]) -> Outcome<JudgeOptions> {
+    pub fn options_for(&self, cases: &[Case]) -> RunResult<JudgeOptions> {
         let found = units(cases);
         let unit = match (self.unit, found.as_slice()) {
             (Some(unit), _) => unit,

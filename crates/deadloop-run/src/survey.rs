@@ -12,7 +12,7 @@ use deadloop_corpus::{
 use deadloop_replay::{Interrupted, each};
 use deadloop_score::{Case, LabelsFile, write_text};
 
-use crate::failure::{Code, Failure, Outcome};
+use crate::failure::{Code, Failure, RunResult};
 use crate::findings::{Finder, Findings, Sides};
 use crate::host::Host;
 use crate::host::watched;
@@ -59,7 +59,7 @@ pub struct Wanted<'a> {
 }
 
 /// Opens a corpus; what cannot be opened is wrong usage.
-pub fn open(path: &Path) -> Outcome<Corpus> {
+pub fn open(path: &Path) -> RunResult<Corpus> {
     Corpus::open(path).map_err(unopened)
 }
 
@@ -73,7 +73,7 @@ pub fn unopened(error: CorpusError) -> Failure {
 
 /// Ends a command where memory or file handles have run out: that says nothing of the corpus, and a corpus
 /// without what could not be read for it is another one.
-pub fn refuse_machine(problems: &[Problem]) -> Outcome {
+pub fn refuse_machine(problems: &[Problem]) -> RunResult {
     match problems.iter().find(|p| p.cost == Cost::Machine) {
         Some(p) => {
             let Problem { place, what, .. } = p;
@@ -85,7 +85,7 @@ pub fn refuse_machine(problems: &[Problem]) -> Outcome {
 }
 
 /// Reads the whole corpus once.
-pub fn survey(wanted: Wanted<'_>) -> Outcome<Surveyed> {
+pub fn survey(wanted: Wanted<'_>) -> RunResult<Surveyed> {
     let corpus = open(wanted.path)?;
     survey_with(corpus, wanted, |_, _| ()).map(|(surveyed, _)| surveyed)
 }
@@ -95,7 +95,7 @@ pub fn survey_with<T: Send>(
     corpus: Corpus,
     wanted: Wanted<'_>,
     look: impl Fn(&Entry, &Case) -> T + Sync,
-) -> Outcome<(Surveyed, Vec<T>)> {
+) -> RunResult<(Surveyed, Vec<T>)> {
     let stamps = Stamps::of(&corpus);
     let labels = corpus.labels_csv().map(LabelsFile::read);
     let (labels, problems) = labels.map_or((None, Vec::new()), |(file, p)| (Some(file), p));
@@ -127,13 +127,13 @@ pub fn survey_with<T: Send>(
 }
 
 /// What `labels.csv` and `splits.csv` add to the hash: nothing where neither is there.
-pub(crate) fn side_files(corpus: &Corpus) -> Outcome<String> {
+pub(crate) fn side_files(corpus: &Corpus) -> RunResult<String> {
     let files = corpus.labels_csv().into_iter().chain(corpus.splits_csv());
     let text = |file: &Path| match read_file(file) {
         Ok(bytes) => Ok(String::from_utf8_lossy(&bytes).into_owned()),
         Err(e) => Err(Code::Usage.error(format!("{}: {e}", file.display()))),
     };
-    let texts: Vec<String> = files.map(text).collect::<Outcome<_>>()?;
+    let texts: Vec<String> = files.map(text).collect::<RunResult<_>>()?;
     Ok(if texts.is_empty() {
         String::new()
     } else {
@@ -151,7 +151,7 @@ impl Surveyed {
     ///
     /// # Errors
     /// What is wrong, every problem a line; nothing is selected.
-    pub fn accept(&self, skip: bool, host: &dyn Host) -> Outcome {
+    pub fn accept(&self, skip: bool, host: &dyn Host) -> RunResult {
         match (self.problems.len(), skip) {
             (0, _) => {}
             (_, false) => return Err(Code::Usage.error(self.listing())),
@@ -200,7 +200,7 @@ impl Surveyed {
     }
 
     /// Writes `rejected.jsonl`: what `--on-bad skip` left out, and why. None where nothing was.
-    pub fn write_rejected(&self, dir: &Path) -> Outcome {
+    pub fn write_rejected(&self, dir: &Path) -> RunResult {
         let row = |problem: &Problem| {
             let row = serde_json::json!({
                 "file": problem.place.file.display().to_string(),

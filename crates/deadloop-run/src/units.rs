@@ -5,7 +5,7 @@ use std::path::Path;
 use deadloop_detect::{Channel, Unit};
 use deadloop_score::{Case, LabelRow, units};
 
-use crate::failure::{Code, Failure, Outcome};
+use crate::failure::{Code, Failure, RunResult};
 use crate::survey::open;
 
 /// Transcripts that are looked at for the unit of their labels.
@@ -13,7 +13,7 @@ const PEEKED: usize = 1000;
 
 /// The unit that the first labels of a corpus speak of; chars where they name no channel. It is for what has to be
 /// known before all of it is read, and checked when it is.
-pub fn first_unit(path: &Path) -> Outcome<Unit> {
+pub fn first_unit(path: &Path) -> RunResult<Unit> {
     let corpus = open(path)?;
     let channels = |rows: Vec<LabelRow>| rows.into_iter().find_map(|row| row.channel);
     let found = match corpus.labels_csv() {

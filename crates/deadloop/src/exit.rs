@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-pub(crate) use deadloop_run::{Code, Failure, Outcome};
+pub(crate) use deadloop_run::{Code, Failure, RunResult as Outcome};
 
 use crate::visible::visible_lines;
 

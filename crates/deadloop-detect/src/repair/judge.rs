@@ -183,7 +183,7 @@ pub fn judge_arguments(gold: &str, repaired: &str, fields: &[(String, String)]) 
 
 /// What came of a row of events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Replayed {
+pub struct MendedEvents {
     /// Events of the truth that did not come.
     pub lost: u64,
     /// Events that came again, or that the truth does not have.
@@ -195,14 +195,14 @@ pub struct Replayed {
 }
 
 /// Holds a row of events against the truth, end marks apart. Two events are one if place, id and text are.
-pub fn judge_events(gold: &[Delivered], repaired: &[Delivered]) -> Replayed {
+pub fn judge_events(gold: &[Delivered], repaired: &[Delivered]) -> MendedEvents {
     let key = |event: &Delivered| (event.position, event.id.clone(), event.text.clone());
     let mut places: BTreeMap<_, Vec<usize>> = BTreeMap::new();
     for (place, event) in gold.iter().filter(|event| !event.done).enumerate() {
         places.entry(key(event)).or_default().push(place);
     }
     places.values_mut().for_each(|places| places.reverse());
-    let (mut replayed, mut last) = (Replayed::default(), None);
+    let (mut replayed, mut last) = (MendedEvents::default(), None);
     for event in repaired.iter().filter(|event| !event.done) {
         let Some(place) = places.get_mut(&key(event)).and_then(Vec::pop) else {
             replayed.doubled += 1;

@@ -46,6 +46,8 @@ pub use damage::{Damaged, DamagedEvents, Fault, damage, damage_events};
 pub use delay::{Delay, delay};
 pub(crate) use filter::{LISTS as PHRASE_LISTS, phrases};
 pub use json::MOST_DEEP;
-pub use judge::{Gold, Mended, MendedArguments, Replayed, judge, judge_arguments, judge_events};
+pub use judge::{
+    Gold, Mended, MendedArguments, MendedEvents, judge, judge_arguments, judge_events,
+};
 pub use meaning::{Action, Delivered, Meaning, Piece, Pieces};
 pub use registry::{EventRepair, Make, REPAIRERS, Repairer, TextRepair};

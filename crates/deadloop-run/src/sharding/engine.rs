@@ -10,7 +10,7 @@ use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
 use super::lines::{Line, Reader, Writer};
-use crate::failure::{Code, Failure, Outcome};
+use crate::failure::{Code, Failure, RunResult};
 use crate::request::Request;
 
 /// The first line.
@@ -38,7 +38,7 @@ pub(super) fn take(
     plan: &Plan,
     (files, shard): (&[PathBuf], Shard),
     (from, into): (&Path, &mut Writer),
-) -> Outcome<u64> {
+) -> RunResult<u64> {
     let selection = request.selection()?;
     let narrowed = !selection.models.is_empty()
         || selection.split.is_some()

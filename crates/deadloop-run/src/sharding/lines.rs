@@ -12,7 +12,7 @@ use deadloop_score::{Case, FileError};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::failure::{Code, Failure, Outcome};
+use crate::failure::{Code, Failure, RunResult};
 use crate::findings::Found;
 
 /// Lines are waited for and read once: fast, and still a twentieth of the JSON.
@@ -146,7 +146,7 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    pub(super) fn create(path: &Path) -> Outcome<Self> {
+    pub(super) fn create(path: &Path) -> RunResult<Self> {
         let file = Beside::create(path, true).map_err(FileError::from)?;
         let packed = zstd::Encoder::new(file, ZSTD_LEVEL).map_err(|e| FileError::at(path, e))?;
         Ok(Self {
@@ -157,14 +157,14 @@ impl Writer {
     }
 
     /// One more line, which is JSON.
-    pub(super) fn push(&mut self, line: &str) -> Outcome {
+    pub(super) fn push(&mut self, line: &str) -> RunResult {
         self.lines += 1;
         let written = writeln!(self.packed, "{line}");
         Ok(written.map_err(|e| FileError::at(&self.path, e))?)
     }
 
     /// Gives the file its name.
-    pub(super) fn finish(self) -> Outcome {
+    pub(super) fn finish(self) -> RunResult {
         let file = self.packed.finish();
         let file = file.map_err(|e| FileError::at(&self.path, e))?;
         Ok(file.finish().map_err(FileError::from)?)
@@ -180,14 +180,14 @@ pub(super) struct Reader {
 }
 
 impl Reader {
-    pub(super) fn open(path: &Path) -> Outcome<Self> {
+    pub(super) fn open(path: &Path) -> RunResult<Self> {
         let opened = File::open(path).and_then(zstd::Decoder::new);
         let packed = opened.map_err(|e| Code::Usage.because(FileError::at(path, e)))?;
         Ok(Self::over(path, BufReader::new(packed)))
     }
 
     /// The same of a file that is not packed.
-    pub(super) fn plain(path: &Path) -> Outcome<Self> {
+    pub(super) fn plain(path: &Path) -> RunResult<Self> {
         let file = File::open(path);
         let file = file.map_err(|e| Code::Usage.because(FileError::at(path, e)))?;
         Ok(Self::over(path, BufReader::new(file)))
@@ -208,7 +208,7 @@ impl Reader {
     }
 
     /// The next line; none at the end.
-    pub(super) fn next<T: DeserializeOwned>(&mut self) -> Outcome<Option<T>> {
+    pub(super) fn next<T: DeserializeOwned>(&mut self) -> RunResult<Option<T>> {
         self.text.clear();
         self.number += 1;
         let mut line = std::io::Read::take(&mut self.lines, MAX_LINE);

@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use super::lines::{Line, Named, Reader};
 use super::part::{Looked, NAMES, Part, RECORDS, hash, versions};
-use crate::failure::{Code, Failure, Outcome};
+use crate::failure::{Code, Failure, RunResult};
 use crate::findings::{Findings, Sides};
 use crate::request::Request;
 use crate::stamps::Stamps;
@@ -41,7 +41,7 @@ impl Parts {
     /// # Errors
     /// A folder without a part, or parts that do not belong together: of another version, command, plan or corpus, one
     /// that is there twice, one that is missing.
-    pub fn open(dirs: &[PathBuf]) -> Outcome<Self> {
+    pub fn open(dirs: &[PathBuf]) -> RunResult<Self> {
         let mut by_shard: BTreeMap<usize, (PathBuf, Part)> = BTreeMap::new();
         let mut first: Option<(&Path, Part, Shard)> = None;
         for dir in dirs {
@@ -116,7 +116,7 @@ impl Parts {
     }
 
     /// The corpus as it would have been looked through here, and the records of the transcripts that are meant.
-    pub fn look(&self, request: &Request<'_>, plan: &Plan) -> Outcome<(Surveyed, Vec<Record>)> {
+    pub fn look(&self, request: &Request<'_>, plan: &Plan) -> RunResult<(Surveyed, Vec<Record>)> {
         if hash(plan) != self.first.whole.plan {
             return Err(refused(
                 "these options make another plan than that of the parts; merge with the options of the shards".into(),
@@ -151,10 +151,10 @@ impl Parts {
     }
 
     /// Every line of every part, in the order of the corpus.
-    fn lines(&self, found: &mut Findings<Said>) -> Outcome {
+    fn lines(&self, found: &mut Findings<Said>) -> RunResult {
         let open = |dir: &PathBuf| Ok((Reader::open(&dir.join(RECORDS))?, None));
         let mut parts: Vec<(Reader, Option<Line>)> =
-            self.dirs.iter().map(open).collect::<Outcome<_>>()?;
+            self.dirs.iter().map(open).collect::<RunResult<_>>()?;
         for (reader, next) in &mut parts {
             *next = reader.next()?;
         }
@@ -179,7 +179,7 @@ impl Parts {
     }
 
     /// What is wrong in the files beside the transcripts.
-    fn names(&self) -> Outcome<Beside> {
+    fn names(&self) -> RunResult<Beside> {
         let mut beside = Beside::default();
         self.each_name(|named| match named {
             Named::BadLabel(wrong) => beside.bad_labels.push(wrong.problem()),
@@ -189,7 +189,7 @@ impl Parts {
         Ok(beside)
     }
 
-    fn each_name(&self, mut visit: impl FnMut(Named)) -> Outcome {
+    fn each_name(&self, mut visit: impl FnMut(Named)) -> RunResult {
         let (Some(dir), sides) = (self.dirs.first(), &self.first.whole.corpus.sides) else {
             return Ok(());
         };
@@ -234,7 +234,7 @@ impl Parts {
     }
 
     /// The corpus itself, for the transcripts that a report opens; without files where it is not here.
-    fn at_hand(&self, request: &Request<'_>) -> Outcome<Corpus> {
+    fn at_hand(&self, request: &Request<'_>) -> RunResult<Corpus> {
         let opens = request.opens_transcripts();
         let path = request.corpus;
         let missing = "the report opens no transcript; say with --corpus where the corpus is now";
@@ -284,7 +284,7 @@ fn placed(ids: Vec<(String, u64)>, file: Option<&PathBuf>) -> Vec<(String, Place
 }
 
 /// One record a case, as a run would have left them.
-fn records(surveyed: &Surveyed, said: Vec<Said>) -> Outcome<Vec<Record>> {
+fn records(surveyed: &Surveyed, said: Vec<Said>) -> RunResult<Vec<Record>> {
     let record = |(case, said): (&deadloop_score::Case, Said)| {
         let blocks = said.ok_or_else(|| {
             let id = &case.id;

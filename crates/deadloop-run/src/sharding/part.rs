@@ -10,7 +10,7 @@ use deadloop_score::ProgramInfo;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::failure::{Code, Outcome};
+use crate::failure::{Code, RunResult};
 use crate::folder::fingerprint;
 use crate::programs;
 use crate::request::Request;
@@ -78,7 +78,7 @@ pub(crate) struct Looked {
 }
 
 impl Looked {
-    pub(super) fn at(path: &Path, corpus: &Corpus) -> Outcome<Self> {
+    pub(super) fn at(path: &Path, corpus: &Corpus) -> RunResult<Self> {
         let size = |file: &PathBuf| {
             let about = file.metadata();
             let about = about.map_err(|e| Code::Usage.error(format!("{}: {e}", file.display())))?;
@@ -91,7 +91,7 @@ impl Looked {
         Ok(Self {
             path: path.into(),
             name: corpus.card().and_then(|card| card.name.clone()),
-            files: corpus.files().iter().map(size).collect::<Outcome<_>>()?,
+            files: corpus.files().iter().map(size).collect::<RunResult<_>>()?,
             card: fingerprint(&[String::from_utf8_lossy(&card).into_owned()]),
             sides: (
                 corpus.labels_csv().map(Path::to_path_buf),
@@ -131,7 +131,7 @@ impl Whole {
         request: &Request<'_>,
         plan: &Plan,
         (corpus, running): (&Corpus, &Programs),
-    ) -> Outcome<Self> {
+    ) -> RunResult<Self> {
         let text = |path: &&Path| {
             let text = std::fs::read_to_string(path).map_err(|e| Code::Usage.error(e))?;
             Ok((path.to_path_buf(), text))
@@ -141,7 +141,7 @@ impl Whole {
             deadloop: env!("CARGO_PKG_VERSION").into(),
             detectors: versions(),
             request: request.asked.clone(),
-            read: read.map(text).collect::<Outcome<_>>()?,
+            read: read.map(text).collect::<RunResult<_>>()?,
             plan: hash(plan),
             unit: request.unit.map(|unit| unit.name().into()),
             programs: (programs::described(running), programs::inputs(running)),
@@ -178,7 +178,7 @@ impl Part {
     ///
     /// # Errors
     /// Its part.json cannot be read, or one of its files has not the size that it had.
-    pub(super) fn read(dir: &Path) -> Outcome<Option<Self>> {
+    pub(super) fn read(dir: &Path) -> RunResult<Option<Self>> {
         let path = dir.join(PART);
         let text = deadloop_score::read_text_if_named(&path).map_err(|e| Code::Usage.error(e))?;
         let Some(text) = text else {
@@ -203,7 +203,7 @@ impl Part {
         Ok(Some(part))
     }
 
-    fn sizes(&self, dir: &Path) -> Outcome {
+    fn sizes(&self, dir: &Path) -> RunResult {
         for (name, bytes) in &self.bytes {
             let path = dir.join(name);
             let there = path.metadata().map(|about| about.len());
@@ -218,7 +218,7 @@ impl Part {
         Ok(())
     }
 
-    pub(super) fn shard(&self) -> Outcome<Shard> {
+    pub(super) fn shard(&self) -> RunResult<Shard> {
         self.shard.parse().map_err(|e: String| Code::Usage.error(e))
     }
 

@@ -12,7 +12,7 @@ use deadloop_score::{LabelsFile, write_text};
 use super::engine;
 use super::lines::{Line, Named, Writer, Wrong};
 use super::part::{NAMES, PART, Part, RECORDS, Whole};
-use crate::failure::{Code, Outcome};
+use crate::failure::{Code, RunResult};
 use crate::findings::{Finder, Found, labels_first};
 use crate::host::watched;
 use crate::outputs::apart;
@@ -48,7 +48,7 @@ struct Work<'a> {
 }
 
 /// Replays one shard of the files of the corpus, and writes the part. A part that is there already stays.
-pub(crate) fn write(request: &Request<'_>, plan: &Plan, shard: Shard) -> Outcome<Written> {
+pub(crate) fn write(request: &Request<'_>, plan: &Plan, shard: Shard) -> RunResult<Written> {
     let out = request.out;
     prepare(request)?;
     let corpus = open(request.corpus)?;
@@ -110,7 +110,7 @@ pub(crate) fn write(request: &Request<'_>, plan: &Plan, shard: Shard) -> Outcome
 }
 
 /// Makes the folder and proves that files can be written there, none over what is read.
-fn prepare(request: &Request<'_>) -> Outcome {
+fn prepare(request: &Request<'_>) -> RunResult {
     let out = request.out;
     let refuse = |what: &str, e: std::io::Error| {
         Code::Usage.error(format!("--out {}: {what}: {e}", out.display()))
@@ -124,7 +124,7 @@ fn prepare(request: &Request<'_>) -> Outcome {
 }
 
 /// This very part, if it is there; refuses a folder that holds anything else, unless it may be overwritten.
-fn there(request: &Request<'_>, part: &Part) -> Outcome<Option<Part>> {
+fn there(request: &Request<'_>, part: &Part) -> RunResult<Option<Part>> {
     let (out, force) = (request.out, request.force);
     if !force {
         let known = Part::read(out)?;
@@ -160,7 +160,7 @@ fn write_names(
     out: &Path,
     corpus: &Corpus,
     (labels, bad): (Option<&LabelsFile>, &[Problem]),
-) -> Outcome {
+) -> RunResult {
     if labels.is_none() && corpus.splits_csv().is_none() {
         return Ok(());
     }
@@ -184,7 +184,7 @@ fn write_names(
 
 impl Work<'_> {
     /// The pass; how many records there are. `problems`: those of labels.csv.
-    fn run(&self, mut problems: Vec<Problem>) -> Outcome<u64> {
+    fn run(&self, mut problems: Vec<Problem>) -> RunResult<u64> {
         let fails = !self.request.skip_bad;
         self.hopeless
             .store(fails && !problems.is_empty(), Ordering::Relaxed);
@@ -250,7 +250,7 @@ impl Work<'_> {
     }
 
     /// The same with lines that an engine made.
-    fn take(&self, from: &Path, mut problems: Vec<Problem>) -> Outcome<u64> {
+    fn take(&self, from: &Path, mut problems: Vec<Problem>) -> RunResult<u64> {
         if !self.request.skip_bad && !problems.is_empty() {
             labels_first(&mut problems, self.corpus.labels_csv());
             return Err(Code::Usage.error(listing(&problems)));
@@ -278,7 +278,7 @@ impl Work<'_> {
     fn line(
         &self,
         found: Found<Result<Option<Vec<Decided>>, Interrupted>>,
-    ) -> Result<(Outcome<String>, Vec<Problem>), Interrupted> {
+    ) -> Result<(RunResult<String>, Vec<Problem>), Interrupted> {
         let found = Found {
             case: found.case,
             meant: found.meant,
