@@ -1,6 +1,10 @@
 //! Planted circling: `circling` finds few statements said over and over behind words of doubt, and is quiet on the same
 //! doubt about something new each time.
-#![allow(clippy::expect_used, reason = "in the helpers of tests as in tests")]
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    reason = "in the helpers of tests as in tests"
+)]
 
 use std::path::{Path, PathBuf};
 

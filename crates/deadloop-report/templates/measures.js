@@ -1,4 +1,4 @@
-// Measures by the table that the page brings along: what crates/deadloop-score/src/measure.rs says of each is data here.
+// Measures by the table that the page brings along: what crates/deadloop-score/src/measure/mod.rs says of each is data here.
 const JOINED = {
   alone: ([only]) => only,
   ppv: ([h, q, f], { pi }) => { const sum = pi * h + pi * q + (1 - pi) * f; return sum > 0 ? (pi * h) / sum : null; },

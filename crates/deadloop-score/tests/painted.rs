@@ -82,7 +82,7 @@ proptest! {
         machines in 1_usize..4,
     ) {
         let trials: Vec<Trial<'_>> = trials(&cases, &said, BOTH).collect();
-        let key = |i: usize| vec![(i % 2 == 0).then(|| "even".to_owned())];
+        let key = |i: usize| vec![i.is_multiple_of(2).then(|| "even".to_owned())];
         let mut all = Boxes::default();
         for machine in (0..machines).rev() {
             let mut own = Boxes::default();

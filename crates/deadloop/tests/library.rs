@@ -1,6 +1,10 @@
 //! A run as a library call leaves what the program leaves, shows how far it is, and can be stopped.
 
-#![allow(clippy::expect_used, reason = "a test that cannot go on says why")]
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test that cannot go on says why"
+)]
 
 mod program;
 

@@ -26,6 +26,9 @@ pub(super) const FAMILIES: &[&Family] = &[
     &agent::ENTRY,
 ];
 
+/// What keeps an object from being what its API says.
+pub(crate) type Check = fn(&Map<String, Value>) -> Result<(), Fault>;
+
 /// What a family has to say about itself.
 pub(crate) struct Family {
     /// What it is called in messages.
@@ -37,7 +40,7 @@ pub(crate) struct Family {
     /// Whether an object is one of its own.
     pub(crate) knows: fn(&Map<String, Value>) -> bool,
     /// What keeps a recorded object from being what its API says; a live stream is watched all the same.
-    pub(crate) check: Option<fn(&Map<String, Value>) -> Result<(), Fault>>,
+    pub(crate) check: Option<Check>,
     /// What such an object says.
     pub(crate) read: fn(Map<String, Value>) -> Result<Said, Fault>,
     /// What the JSON text of such an object says, in a fraction of the time; none where it is no
