@@ -174,9 +174,15 @@ class Handler(BaseHTTPRequestHandler):
             last.over.set()
 
 
+class Server(ThreadingHTTPServer):
+    """Takes many connections at once: the five that the base class lets wait are reset where more come."""
+
+    request_queue_size = 128
+    daemon_threads = True
+
+
 def main() -> None:
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
+    server = Server(("127.0.0.1", 0), Handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     print(f"http://127.0.0.1:{server.server_port}", flush=True)
     sys.stdin.read()
