@@ -53,11 +53,7 @@ impl Progress for Unseen {
 }
 
 /// A pass over a corpus, watched by its host.
-pub(crate) fn watched<T>(
-    host: &dyn Host,
-    what: &'static str,
-    pass: impl FnOnce(&Watch<'_>) -> T,
-) -> T {
+pub fn watched<T>(host: &dyn Host, what: &'static str, pass: impl FnOnce(&Watch<'_>) -> T) -> T {
     let progress = host.begin(Some(what));
     pass(&Watch {
         cancel: host.cancel(),

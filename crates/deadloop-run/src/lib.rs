@@ -51,7 +51,7 @@ mod words;
 
 pub use failure::{Code, Failure, RunResult};
 pub use folder::{Folder, State, fingerprint};
-pub use host::{Alone, Host, Progress};
+pub use host::{Alone, Host, Progress, watched};
 pub use manifest::now;
 pub use notice::notice;
 pub use outputs::apart;

@@ -3,23 +3,11 @@
 use deadloop_replay::Watch;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use crate::interrupt::heeding;
+use crate::host::Terminal;
 
 /// A pass over a corpus with a bar that says what it is for.
 pub(crate) fn watched<T>(what: &'static str, quiet: bool, pass: impl FnOnce(&Watch<'_>) -> T) -> T {
-    let bar = bar(what, quiet);
-    let told = |read: u64, total: u64| {
-        bar.set_length(total.max(read));
-        bar.set_position(read);
-    };
-    let result = heeding(|cancel| {
-        pass(&Watch {
-            cancel,
-            progress: &told,
-        })
-    });
-    bar.finish_and_clear();
-    result
+    deadloop_run::watched(&Terminal { quiet }, what, pass)
 }
 
 /// A bar that says what it is for.

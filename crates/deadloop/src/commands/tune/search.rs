@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use clap::ValueEnum;
-use deadloop_replay::{Grid, Job, Plan, Record, RunError, Watch, run};
+use deadloop_replay::{Grid, Job, Plan, Record, RunError, run};
 use deadloop_score::{
     Case, ChooseOptions, Drawing, DrawnStructures, Evidence, draw_structures, folds, race,
 };
@@ -15,7 +15,7 @@ use crate::exit::{Code, Outcome};
 use crate::show;
 use deadloop_run::Surveyed;
 use deadloop_run::programs;
-use deadloop_run::{Host, Request, failed, look};
+use deadloop_run::{Host, Request, failed, look, watched};
 
 /// How structures are drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
@@ -171,12 +171,7 @@ fn replayed(
         programs: &running,
         chunks: request.judging.chunks,
     };
-    let progress = request.host.begin(Some("racing"));
-    let watch = Watch {
-        cancel: request.host.cancel(),
-        progress: &|read, total| progress.at(read, total),
-    };
-    let ran = run(&job, None, &watch);
+    let ran = watched(request.host, "racing", |watch| run(&job, None, watch));
     let ran = ran.map_err(|error| match error {
         RunError::Interrupted { .. } => Code::Interrupted
             .error("interrupted while structures were raced; nothing was written yet"),
