@@ -261,9 +261,7 @@ pub struct NotLive(pub &'static str);
 /// The first 12 hexadecimal digits of SHA-256.
 pub fn short_hash(text: &str) -> String {
     let digest = Sha256::digest(text.as_bytes());
-    digest
-        .iter()
-        .take(6)
-        .map(|byte| format!("{byte:02x}"))
-        .collect()
+    let first = digest.iter().take(6);
+    let number = first.fold(0, |number, byte| number << 8 | u64::from(*byte));
+    format!("{number:012x}")
 }

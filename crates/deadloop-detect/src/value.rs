@@ -109,7 +109,12 @@ impl Value {
 /// As TOML, on one line.
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.to_toml().fmt(f)
+        match self {
+            // Most are: without the way through a TOML value, since the name of each setting of a grid is made of this.
+            Self::Int(n) => n.fmt(f),
+            Self::Bool(b) => b.fmt(f),
+            _ => self.to_toml().fmt(f),
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! The scores of a sweep seen along its parameters.
 
 use crate::data::{ReportData, Role, Score, SettingRow, member, short};
+use std::cell::RefCell;
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -28,6 +29,8 @@ pub(crate) struct Grid<'d> {
     figures: Vec<[Option<f64>; 2]>,
     /// For each dimension and value the cells that have it: a chart asks for every pair of values.
     having: Vec<Vec<Vec<usize>>>,
+    /// What was asked for: a chart is drawn twice.
+    asked: RefCell<BTreeMap<Vec<(usize, usize)>, Worth<'d>>>,
 }
 
 /// What the cells with one value (or one pair of values) are worth.
@@ -81,11 +84,21 @@ impl<'d> Grid<'d> {
             cells,
             figures,
             having,
+            asked: RefCell::default(),
         })
     }
 
     /// What the cells at `wanted` (dimension, value) are worth.
     pub(crate) fn worth(&self, wanted: &[(usize, usize)]) -> Worth<'d> {
+        if let Some(known) = self.asked.borrow().get(wanted) {
+            return *known;
+        }
+        let worth = self.looked_up(wanted);
+        self.asked.borrow_mut().insert(wanted.to_vec(), worth);
+        worth
+    }
+
+    fn looked_up(&self, wanted: &[(usize, usize)]) -> Worth<'d> {
         let having = wanted.iter().map(|&(at, value)| &self.having[at][value]);
         let fewest = having.min_by_key(|cells| cells.len());
         let all = |cell: &usize| {

@@ -181,7 +181,7 @@ fn a_folder_is_read_as_the_contract_says() {
         ]
     );
     assert_eq!(data.settings[0].name(), "document");
-    assert_eq!(data.settings[1].params, [Some("4".to_owned())]);
+    assert_eq!(data.settings[1].params, [Some("4".into())]);
     assert_eq!(data.describe(1), "min_repeats=4");
     assert_eq!(
         (data.run.corpus.as_str(), data.run.limit),

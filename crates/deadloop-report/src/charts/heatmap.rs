@@ -50,11 +50,11 @@ struct Range {
     objective: Objective,
 }
 
-fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
-    let Some(grid) = Grid::of(data).filter(|grid| grid.dimensions.len() > 1) else {
+fn draw<'d>(data: &'d ReportData, sheet: Sheet<'d>) -> Result<Drawing, DrawError> {
+    let Some(grid) = sheet.grid(data).filter(|grid| grid.dimensions.len() > 1) else {
         return Ok(Drawing::Absent);
     };
-    let maps = maps(&grid);
+    let maps = maps(grid);
     let Some(range) = range(data, &maps) else {
         return Ok(Drawing::Absent);
     };
@@ -67,13 +67,13 @@ fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
         .collect();
     let key = key_height(sheet.narrow());
     let canvas = sheet.canvas(key + heights.iter().sum::<f64>());
-    legend(&canvas, &grid, &range, sheet.narrow())?;
+    legend(&canvas, grid, &range, sheet.narrow())?;
     let mut top = key;
     for (row, height) in rows.iter().zip(&heights) {
         for (n, map) in row.iter().enumerate() {
             Field {
                 canvas: &canvas,
-                grid: &grid,
+                grid,
                 map,
                 range: &range,
                 data,
@@ -82,7 +82,7 @@ fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
         }
         top += height;
     }
-    let numbers = maps.iter().flat_map(|map| numbers(data, &grid, map));
+    let numbers = maps.iter().flat_map(|map| numbers(data, grid, map));
     Ok(Drawing::Shown(canvas.finish()?, numbers.collect()))
 }
 

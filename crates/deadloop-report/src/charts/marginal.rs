@@ -57,11 +57,11 @@ struct Slice<'g, 'd> {
     worths: Vec<Worth<'d>>,
 }
 
-fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
-    let Some(grid) = Grid::of(data) else {
+fn draw<'d>(data: &'d ReportData, sheet: Sheet<'d>) -> Result<Drawing, DrawError> {
+    let Some(grid) = sheet.grid(data) else {
         return Ok(Drawing::Absent);
     };
-    let slices = slices(&grid);
+    let slices = slices(grid);
     if slices
         .iter()
         .all(|slice| slice.worths.iter().all(|worth| worth.median.is_none()))

@@ -16,7 +16,9 @@ mod pareto;
 
 use crate::data::ReportData;
 use crate::draw::{DrawError, Fonts, Picture};
+use crate::grid::Grid;
 use crate::points::{Column, Rows, csv};
+use std::cell::OnceCell;
 
 /// Every chart, in the order of the page. A test fails for a file that is not listed.
 pub static CHARTS: &[&ChartEntry] = &[
@@ -43,24 +45,35 @@ pub struct ChartEntry {
     pub reading: &'static str,
     /// The columns of its CSV file.
     pub columns: &'static [Column],
-    draw: fn(&ReportData, Sheet<'_>) -> Result<Drawing, DrawError>,
+    draw: for<'d> fn(&'d ReportData, Sheet<'d>) -> Result<Drawing, DrawError>,
 }
 
 /// What a draw function is told about its sheet.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 struct Sheet<'a> {
-    /// Unique among the charts of a page.
-    name: &'a str,
+    /// The name of the chart.
+    name: &'static str,
+    /// Which of its layouts it is.
+    suffix: &'static str,
     /// Read aloud.
-    caption: &'a str,
+    caption: &'static str,
     /// In pixels.
     width: f64,
+    /// The grid that was searched, once a chart has asked for it.
+    grid: &'a OnceCell<Option<Grid<'a>>>,
 }
 
-impl Sheet<'_> {
+impl<'a> Sheet<'a> {
+    /// The grid that was searched: the same for every chart of `data`, in both layouts.
+    fn grid(&self, data: &'a ReportData) -> Option<&'a Grid<'a>> {
+        self.grid.get_or_init(|| Grid::of(data)).as_ref()
+    }
+
     /// An empty canvas of this width.
     fn canvas(&self, height: f64) -> crate::draw::Canvas {
-        crate::draw::Canvas::new(self.name, self.caption, self.width, height)
+        // Unique among the charts of a page.
+        let name = format!("{}-{}", self.name, self.suffix);
+        crate::draw::Canvas::new(&name, self.caption, self.width, height)
     }
 
     /// Whether this is the layout for phones.
@@ -172,6 +185,7 @@ const NARROW: f64 = 366.0;
 
 /// Draws every chart of the registry.
 pub fn draw_all(data: &ReportData) -> Result<Vec<Chart>, DrawError> {
+    let grid = OnceCell::new();
     CHARTS
         .iter()
         .map(|entry| {
@@ -182,23 +196,26 @@ pub fn draw_all(data: &ReportData) -> Result<Vec<Chart>, DrawError> {
                 columns,
                 drawn,
             };
-            entry.drawn(data).map(chart)
+            entry.drawn(data, &grid).map(chart)
         })
         .collect()
 }
 
 impl ChartEntry {
-    fn drawn(&self, data: &ReportData) -> Result<Option<Layouts>, DrawError> {
-        let layout = |width: f64, suffix: &str| {
-            let name = format!("{}-{suffix}", self.name);
-            (self.draw)(
-                data,
-                Sheet {
-                    name: &name,
-                    caption: self.title,
-                    width,
-                },
-            )
+    fn drawn<'d>(
+        &self,
+        data: &'d ReportData,
+        grid: &'d OnceCell<Option<Grid<'d>>>,
+    ) -> Result<Option<Layouts>, DrawError> {
+        let layout = |width: f64, suffix: &'static str| {
+            let sheet = Sheet {
+                name: self.name,
+                suffix,
+                caption: self.title,
+                width,
+                grid,
+            };
+            (self.draw)(data, sheet)
         };
         Ok(match layout(WIDE, "wide")? {
             Drawing::Absent => None,

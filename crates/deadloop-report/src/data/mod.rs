@@ -23,7 +23,7 @@ pub use outcome::OutcomeRow;
 pub use run::{Objective, RunInfo};
 pub use score::Score;
 use std::collections::BTreeMap;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use deadloop_score::measure::F1;
 use deadloop_score::{Advice, Consistency, ExcerptsHead, Interval, Opened, Ruling};
@@ -102,8 +102,8 @@ pub struct SettingRow {
     pub label: Option<String>,
     /// What it is to the reader.
     pub role: Role,
-    /// Its values, in the order of [`ReportData::parameters`].
-    pub params: Vec<Option<String>>,
+    /// Its values, in the order of [`ReportData::parameters`]; the settings of a grid share them.
+    pub params: Vec<Option<Arc<str>>>,
 }
 
 impl SettingRow {

@@ -49,8 +49,8 @@ impl ReportData {
             before = Some(member);
             let value = match detector.param(param)?.default {
                 _ if differs(at) => format!("\u{1}{at}\u{1}"),
-                Literal::Text(_) => Value::Text(value.clone()).to_string(),
-                _ => value.clone(),
+                Literal::Text(_) => Value::Text(value.to_string()).to_string(),
+                _ => value.to_string(),
             };
             let _ = writeln!(text, "{param} = {value}");
         }

@@ -225,7 +225,7 @@ fn checkpoints(data: &ReportData, setting: usize) -> Vec<u64> {
     };
     let named = data.parameters.iter().zip(&setting.params);
     let lists = named.filter(|(name, _)| name.ends_with(".checkpoints"));
-    let text: String = lists.filter_map(|(_, value)| value.clone()).collect();
+    let text: String = lists.filter_map(|(_, value)| value.as_deref()).collect();
     text.split(|c: char| !c.is_ascii_digit())
         .filter_map(|digits| digits.parse().ok())
         .collect()

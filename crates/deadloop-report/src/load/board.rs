@@ -65,7 +65,10 @@ impl Source<'_> {
             left_out: self.models.len() - few.len(),
             thinned: left_out
                 .into_iter()
-                .map(|(param, values)| (self.parameters[param].clone(), values))
+                .map(|(param, values)| {
+                    let values = values.iter().map(ToString::to_string).collect();
+                    (self.parameters[param].clone(), values)
+                })
                 .collect(),
             cells,
             regions,

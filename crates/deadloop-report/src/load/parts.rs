@@ -9,6 +9,7 @@ use deadloop_score::measure::RECALL;
 use deadloop_score::wrong_rate;
 use deadloop_score::{Cells, Count, FileError, Results, ScoreRows, ScoresFile, Table};
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 /// Models whose cells make a line in a chart; of the others only named and chosen settings are kept.
 const CURVES: usize = 8;
@@ -87,6 +88,8 @@ struct Kept {
     curves: Vec<(bool, Curve)>,
     /// The setting of each cell of the plan.
     plan: Vec<usize>,
+    /// The values of parameters, each once.
+    values: BTreeSet<Arc<str>>,
 }
 
 /// What the second pass leaves.
@@ -174,7 +177,7 @@ impl Parts<'_> {
                     // Its other row says the same.
                 } else if setting.named || all {
                     if all {
-                        settings.list[at].params = values(&params, row);
+                        settings.list[at].params = kept.values(&params, row);
                     }
                     let score = reader.score(&rows, row, at, model);
                     kept.scores.push(self.completed(score, id));
@@ -208,16 +211,25 @@ impl Parts<'_> {
     }
 }
 
-/// The values of a row's parameters.
-fn values(params: &[Option<&Cells>], row: usize) -> Vec<Option<String>> {
-    let value = |cells: &Option<&Cells>| {
-        let value = (*cells)?.cell(row)?.csv();
-        (!value.is_empty()).then_some(value)
-    };
-    params.iter().map(value).collect()
-}
-
 impl Kept {
+    /// The values of a row's parameters.
+    fn values(&mut self, params: &[Option<&Cells>], row: usize) -> Vec<Option<Arc<str>>> {
+        let value = |cells: &Option<&Cells>| {
+            let value = (*cells)?.cell(row)?.csv();
+            (!value.is_empty()).then(|| self.shared(value))
+        };
+        params.iter().map(value).collect()
+    }
+
+    fn shared(&mut self, value: String) -> Arc<str> {
+        if let Some(known) = self.values.get(value.as_str()) {
+            return Arc::clone(known);
+        }
+        let value: Arc<str> = value.into();
+        self.values.insert(Arc::clone(&value));
+        value
+    }
+
     /// Adds a cell of a single model, if its place is defined.
     fn curve(
         &mut self,

@@ -3,13 +3,14 @@
 
 use crate::data::SettingRow;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 /// Which cells are kept.
 pub(super) struct Thinned {
     /// Whether each cell is.
     pub(super) kept: Vec<bool>,
     /// The values that are not: a parameter, and which.
-    pub(super) left_out: Vec<(usize, Vec<String>)>,
+    pub(super) left_out: Vec<(usize, Vec<Arc<str>>)>,
 }
 
 /// Leaves out every other value of the parameter with the most values until at most `most` cells are left; values of
@@ -28,7 +29,7 @@ pub(super) fn thinned(
         };
     }
     let mut grid = Grid::of(cells, settings, marked);
-    let mut left_out: BTreeMap<usize, Vec<String>> = BTreeMap::new();
+    let mut left_out: BTreeMap<usize, Vec<Arc<str>>> = BTreeMap::new();
     while kept.iter().filter(|kept| **kept).count() > most {
         let Some((param, dropped)) = grid.halve() else {
             break;
@@ -48,21 +49,21 @@ pub(super) fn thinned(
     }
 }
 
-fn params(settings: &[SettingRow], cell: usize) -> &[Option<String>] {
+fn params(settings: &[SettingRow], cell: usize) -> &[Option<Arc<str>>] {
     settings.get(cell).map_or(&[], |s| s.params.as_slice())
 }
 
 /// The values that are left.
 struct Grid {
     /// Of each parameter that may lose some, in the order of the cells.
-    values: BTreeMap<usize, Vec<String>>,
+    values: BTreeMap<usize, Vec<Arc<str>>>,
     /// Values of the marked settings: parameter, value.
-    stays: BTreeSet<(usize, String)>,
+    stays: BTreeSet<(usize, Arc<str>)>,
 }
 
 impl Grid {
     fn of(cells: &[usize], settings: &[SettingRow], marked: &[usize]) -> Self {
-        let mut values: BTreeMap<usize, Vec<String>> = BTreeMap::new();
+        let mut values: BTreeMap<usize, Vec<Arc<str>>> = BTreeMap::new();
         for cell in cells {
             for (param, value) in params(settings, *cell).iter().enumerate() {
                 let list = values.entry(param).or_default();
@@ -82,21 +83,21 @@ impl Grid {
 
     /// Takes every other value from the parameter with the most: which one, and its values that went.
     /// First and last stay. `None`: no parameter can lose any.
-    fn halve(&mut self) -> Option<(usize, Vec<String>)> {
+    fn halve(&mut self) -> Option<(usize, Vec<Arc<str>>)> {
         loop {
             let of_most =
-                |(param, list): &(&usize, &mut Vec<String>)| (list.len(), usize::MAX - **param);
+                |(param, list): &(&usize, &mut Vec<Arc<str>>)| (list.len(), usize::MAX - **param);
             let (&param, list) = self.values.iter_mut().max_by_key(of_most)?;
             if list.len() <= 2 {
                 return None;
             }
             let last = list.len() - 1;
             let mut at = 0..;
-            let goes = |value: &mut String| {
+            let goes = |value: &mut Arc<str>| {
                 let at = at.next().unwrap_or(last);
                 at % 2 == 1 && at != last && !self.stays.contains(&(param, value.clone()))
             };
-            let dropped: Vec<String> = list.extract_if(.., goes).collect();
+            let dropped: Vec<Arc<str>> = list.extract_if(.., goes).collect();
             if !dropped.is_empty() {
                 return Some((param, dropped));
             }
@@ -115,7 +116,7 @@ mod tests {
             id: format!("{params:?}"),
             label: None,
             role: Role::Cell,
-            params: params.map(|value| Some(value.to_string())).to_vec(),
+            params: params.map(|value| Some(value.to_string().into())).to_vec(),
         }
     }
 

@@ -201,16 +201,157 @@ impl<'a> Duel<'a> {
             .judge
             .horizon
             .and_then(|h| i64::try_from(h).ok());
-        let mut both = Tally::default();
-        (both[Count::Transcripts], both[Count::LoopChars]) = (1, length);
-        let (mut found, mut missed) = (both, both);
-        (
-            found[Count::Hit],
-            found[Count::Within100],
-            found[Count::Saved],
-        ) = (1, 1, length);
+        let mut missed = Tally::default();
+        (missed[Count::Transcripts], missed[Count::LoopChars]) = (1, length);
         (missed[Count::Miss], missed[Count::Delay]) =
             (1, cap.map_or(length, |cap| length.min(cap)));
+        let found = at_onset(&missed);
         [found, missed]
+    }
+}
+
+/// What a transcript adds under a guard that stops each loop at its onset and nothing else, of what it adds without an
+/// alarm. No setting does better by any measure.
+pub(crate) fn at_onset(quiet: &Tally) -> Tally {
+    let mut tally = *quiet;
+    let loops = quiet[Count::Miss];
+    (tally[Count::Miss], tally[Count::Delay]) = (0, 0);
+    for count in [
+        Count::Hit,
+        Count::Within100,
+        Count::KindKnown,
+        Count::KindRight,
+    ] {
+        tally[count] = loops;
+    }
+    tally[Count::Saved] = quiet[Count::LoopChars];
+    tally
+}
+
+#[cfg(test)]
+mod tests {
+    use deadloop_replay::corpus::{Body, RecordedEvent};
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::measure::{F1, PRECISION, RECALL, SAVED};
+    use crate::truth::{Class, Timeline, Truth};
+
+    /// A transcript: without an alarm, and what may become of it.
+    #[derive(Clone, Debug)]
+    struct Made {
+        quiet: Tally,
+        new: Tally,
+        old: Tally,
+    }
+
+    fn tally(counts: &[(Count, i64)]) -> Tally {
+        let mut tally = Tally::default();
+        tally[Count::Transcripts] = 1;
+        counts.iter().for_each(|(count, n)| tally[*count] = *n);
+        tally
+    }
+
+    /// A loop of 1,000 chars: missed, stopped at some place in it or before it, or in an earlier repetition.
+    fn of_loop((which, at): (u8, i64)) -> Tally {
+        let of = |counts: &[_]| tally(&[counts, &[(Count::LoopChars, 1000)]].concat());
+        match which % 4 {
+            0 => of(&[(Count::Miss, 1), (Count::Delay, 1000)]),
+            1 => of(&[
+                (Count::Hit, 1),
+                (Count::Within1000, 1),
+                (Count::Delay, at),
+                (Count::Saved, 1000 - at),
+            ]),
+            2 => of(&[
+                (Count::Premature, 1),
+                (Count::Delay, 1000),
+                (Count::CutAt, at),
+            ]),
+            _ => of(&[
+                (Count::Earlier, 1),
+                (Count::TransientStop, 1),
+                (Count::Saved, 1000),
+            ]),
+        }
+    }
+
+    /// Clean text of 1,000 chars, cut at some place or not.
+    fn of_clean((which, at): (u8, i64)) -> Tally {
+        match which % 2 {
+            0 => tally(&[(Count::Quiet, 1), (Count::Exposure, 1000)]),
+            _ => tally(&[
+                (Count::FalseAlarm, 1),
+                (Count::Exposure, at),
+                (Count::Lost, 1000 - at),
+            ]),
+        }
+    }
+
+    fn made() -> impl Strategy<Value = Made> {
+        let some = || (0_u8..4, 0_i64..1000);
+        (any::<bool>(), some(), some()).prop_map(|(loops, new, old)| {
+            let of = if loops { of_loop } else { of_clean };
+            Made {
+                quiet: of((0, 0)),
+                new: of(new),
+                old: of(old),
+            }
+        })
+    }
+
+    fn case(i: usize) -> Case {
+        Case {
+            id: format!("t{i}").into(),
+            model: "m".into(),
+            profile: None,
+            group: None,
+            lang: None,
+            split: None,
+            by: Vec::new(),
+            timeline: Timeline::of(&[RecordedEvent::of(Body::Answer("x".into()))]),
+            timed: false,
+            truth: Some(Truth {
+                class: Class::Clean,
+                spans: Vec::new(),
+                channels: Vec::new(),
+            }),
+            text: "x".into(),
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+        /// What `models.rs` leaves a model out by: every figure that a rule of shipping asks to be high is highest for
+        /// a guard that stops each loop at its onset and nothing else.
+        #[test]
+        fn no_setting_does_better_than_one_that_stops_at_the_onset(
+            all in prop::collection::vec(made(), 1..30),
+            measure in 0_usize..4,
+        ) {
+            let options = ChooseOptions {
+                objective: [&SAVED, &RECALL, &PRECISION, &F1][measure],
+                replicates: 200,
+                ..ChooseOptions::default()
+            };
+            let cases: Vec<Case> = (0..all.len()).map(case).collect();
+            let figures = |new: fn(&Made) -> Tally| {
+                let pair = |(made, case)| Pair {
+                    case,
+                    first: true,
+                    new: new(made),
+                    old: made.old,
+                };
+                let pairs = all.iter().zip(&cases).map(pair).collect();
+                Duel { pairs, options: &options }.figures()
+            };
+            let (some, best) = (figures(|made| made.new), figures(|made| at_onset(&made.quiet)));
+            let asked = |f: &Figures| [
+                f.better, f.no_point_worse, f.not_five_worse, f.fewer_wrong, f.no_more_wrong, f.within, f.points(),
+            ];
+            for (some, best) in asked(&some).into_iter().zip(asked(&best)) {
+                prop_assert!(some <= best + 1e-12, "{some} is more than {best}");
+            }
+        }
     }
 }

@@ -6,11 +6,15 @@
 //! difference has to be sure to 1 - 0.1 / M. What it replaces is the setting of all models where that ships, else what
 //! is in use: were the setting of all models the yardstick where it does not ship, a model could be given something
 //! worse than what it has.
+//!
+//! Most models have few loops. Where even a guard that stops each of them at its onset, and nothing else, would not
+//! ship, no setting can: every probability that the rules ask for is highest for that guard. There nothing is tried,
+//! which changes no setting and spares most of the time that a choice takes.
 
 use super::board::Field;
 use super::choices::{Choice, Why};
 use super::cross::Cross;
-use super::duel::Figures;
+use super::duel::{Duel, Figures, at_onset};
 use super::pooling::Borrowing;
 use super::rule::{SURE, ships};
 use super::select::{Boards, Selection, Voice};
@@ -97,43 +101,39 @@ impl Chooser<'_> {
         sure: f64,
     ) -> Choice {
         let Usable { model, pick, help } = usable;
-        let cases = self.field.evidence.cases;
-        let others = |i: &usize| *cases[*i].model != **model;
-        let rest: Vec<usize> = self.every.iter().copied().filter(others).collect();
-        let own = Boards::new(&self.field, pick, self.firsts, self.options);
-        let selection = Selection {
-            field: &self.field,
-            options: self.options,
-            voice: Voice::Helped {
-                all: &self.all,
-                own: &own,
-                borrowing: help,
-                pooled: of_all,
-            },
-            pick,
-            rest: &rest,
-            in_use: self.in_use,
-        };
-        let candidate = cross(&self.stands(&selection), |stand| stand.candidate(level));
         let otherwise = match (&pooled.ships, &kept) {
             (Some(_), None) => (Why::Pooled, pooled.cell),
             _ => (Why::InUse, self.in_use),
         };
-        let (rival, against) = match otherwise.0 {
-            Why::Pooled => (of_all.clone(), pooled.cell),
-            _ => (Cross::default(), self.in_use),
+        let none = Cross::default();
+        let rival = match otherwise.0 {
+            Why::Pooled => (of_all, pooled.cell),
+            _ => (&none, self.in_use),
         };
-        let figures = self.between(&candidate, &rival, pick, against);
+        let bar = self.bar(sure, pick);
+        let best = self.best_there_can_be(rival, pick);
+        if ships(&best, &bar).is_none() {
+            let choice = self.choice(model, pick, of_all, otherwise);
+            return Choice {
+                reason: words::hopeless(otherwise.0, &best, kept.as_ref(), (sure, bar.worthwhile)),
+                ..choice
+            };
+        }
+        let candidate = self.candidate(usable, (of_all, level));
+        let figures = self.between(&candidate, rival, pick).figures();
         let ships = candidate
             .cell
             .filter(|cell| *cell != otherwise.1)
-            .and_then(|_| ships(&figures, &self.bar(sure, pick)));
+            .and_then(|_| ships(&figures, &bar));
         let holds = match (ships, candidate.cell) {
             (Some(_), Some(cell)) => (Why::Own, cell),
             _ => otherwise,
         };
         let choice = self.choice(model, pick, &candidate, holds);
-        let borrowing = help.last().copied().filter(|_| !rest.is_empty());
+        let borrowing = help
+            .last()
+            .copied()
+            .filter(|_| pick.len() < self.every.len());
         Choice {
             reason: words::own(ships, otherwise.0, &figures, kept.as_ref(), sure, borrowing),
             ships,
@@ -143,14 +143,52 @@ impl Chooser<'_> {
         }
     }
 
-    /// How a model's own choices compare with those of all models on the folds left out, or with what is in use.
-    fn between(&self, own: &Cross, rival: &Cross, pick: &[usize], against: usize) -> Figures {
+    /// What is chosen on a model's own transcripts, helped by the others.
+    fn candidate(&self, usable: &Usable<'_>, (of_all, level): (&Cross, Assurance)) -> Cross {
+        let cases = self.field.evidence.cases;
+        let others = |i: &usize| *cases[*i].model != *usable.model;
+        let rest: Vec<usize> = self.every.iter().copied().filter(others).collect();
+        let own = Boards::new(&self.field, usable.pick, self.firsts, self.options);
+        let selection = Selection {
+            field: &self.field,
+            options: self.options,
+            voice: Voice::Helped {
+                all: &self.all,
+                own: &own,
+                borrowing: &usable.help,
+                pooled: of_all,
+            },
+            pick: usable.pick,
+            rest: &rest,
+            in_use: self.in_use,
+        };
+        cross(&self.stands(&selection), |stand| stand.candidate(level))
+    }
+
+    /// A model's own choices beside what it would run otherwise, on the folds left out: those of all models
+    /// together, where `rival` has any, or the setting `against`.
+    fn between(&self, own: &Cross, (rival, against): (&Cross, usize), pick: &[usize]) -> Duel<'_> {
         let mut duel = self.duel(own, pick, against);
         if rival.cell.is_some() {
             let old = rival.held_out(&self.field, pick, self.in_use);
             for (pair, (_, tally)) in duel.pairs.iter_mut().zip(old) {
                 pair.old = tally;
             }
+        }
+        duel
+    }
+
+    /// How a guard that stops each loop at its onset, and nothing else, compares with what a model would run
+    /// otherwise.
+    fn best_there_can_be(&self, rival: (&Cross, usize), pick: &[usize]) -> Figures {
+        let folds = self.options.raced..self.field.fold_count;
+        let any = Cross {
+            cell: None,
+            without: folds.map(|fold| (fold, None)).collect(),
+        };
+        let mut duel = self.between(&any, rival, pick);
+        for (pair, i) in duel.pairs.iter_mut().zip(self.held(pick)) {
+            pair.new = at_onset(&self.field.quiet(&[i]));
         }
         duel.figures()
     }

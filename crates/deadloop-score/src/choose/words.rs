@@ -253,10 +253,7 @@ pub(super) fn own(
     sure: f64,
     borrowing: Option<Borrowing>,
 ) -> String {
-    let rival = match otherwise {
-        Why::Pooled => "the setting of all models",
-        _ => "what is in use",
-    };
+    let rival = rival(otherwise);
     let helped = borrowing.map_or_else(String::new, |b| {
         let (loops, chars) = b.strength();
         format!(
@@ -264,12 +261,7 @@ pub(super) fn own(
             grouped(chars)
         )
     });
-    let kept = kept.map_or_else(String::new, |k| {
-        format!(
-            "; the setting of all models loses {:.1} points here",
-            -k.points()
-        )
-    });
+    let kept = loses(kept);
     let told = match ships {
         Some(_) => format!("its own is better than {rival}: {}", difference(f)),
         None => format!(
@@ -280,6 +272,42 @@ pub(super) fn own(
         ),
     };
     format!("{told}{kept}{helped}")
+}
+
+/// Why no setting of its own was tried for a model with labels enough; `best`: the best that there can be.
+pub(super) fn hopeless(
+    otherwise: Why,
+    best: &Figures,
+    kept: Option<&Figures>,
+    (sure, worthwhile): (f64, f64),
+) -> String {
+    format!(
+        "no setting of its own was tried: one that stopped each loop at its onset, and nothing else, would be {} sure to be better than {}, by {:.1} points, where {} and {} are asked for{}",
+        percent(best.better),
+        rival(otherwise),
+        best.points(),
+        percent(sure),
+        points(worthwhile),
+        loses(kept)
+    )
+}
+
+/// What a model's own setting would replace.
+fn rival(otherwise: Why) -> &'static str {
+    match otherwise {
+        Why::Pooled => "the setting of all models",
+        _ => "what is in use",
+    }
+}
+
+/// Why a model keeps what it has although the setting of all models ships.
+fn loses(kept: Option<&Figures>) -> String {
+    kept.map_or_else(String::new, |k| {
+        format!(
+            "; the setting of all models loses {:.1} points here",
+            -k.points()
+        )
+    })
 }
 
 /// What the row of the file is.

@@ -8,7 +8,7 @@ use crate::judge::Floor;
 use crate::tally::Tally;
 
 /// Above so many rows, models with too few labels have no rows of their own; they are in `*`.
-pub const MAX_ROWS: usize = 1_000_000;
+pub const MAX_ROWS: usize = 250_000;
 
 /// Above so many rows even without those, only the models with the most loops have rows of their own, as many as fit
 /// into [`MAX_ROWS`].

@@ -247,7 +247,13 @@ impl<'a> Sample<'a> {
         let measures: Vec<Metric> = all.iter().filter(resampled).copied().collect();
         let mut values: Vec<Vec<f64>> = vec![Vec::new(); measures.len() + quantiles.len()];
         if draws {
-            let drawn = self.draw(&mut known.draws);
+            // Each count of each group is added to every replicate: those that nothing is made of are not.
+            let counts = measures.iter().flat_map(|measure| measure.counted());
+            let counts: BTreeSet<Count> = match quantiles.is_empty() {
+                true => counts.collect(),
+                false => counts.chain(Count::LOOPS).collect(),
+            };
+            let drawn = self.draw(&counts, &mut known.draws);
             for tally in &drawn.tallies {
                 let scores = measures.iter().map(|m| m.value(tally, worth));
                 for (values, value) in values.iter_mut().zip(scores) {
@@ -270,13 +276,14 @@ impl<'a> Sample<'a> {
         (rows, ends.collect())
     }
 
-    fn draw(&self, draws: &mut Draws) -> Drawn {
+    /// Draws the counts that are asked for.
+    fn draw(&self, counts: &BTreeSet<Count>, draws: &mut Draws) -> Drawn {
         let hits: BTreeSet<usize> = self.hits.iter().map(|(_, group)| *group).collect();
         let mut sums = Replicates::<1>::new(draws.resampling().replicates);
         let mut weights = BTreeMap::new();
         for (group, (name, tally)) in self.groups.iter().enumerate() {
             let drawn = draws.of(name);
-            sums.add(&drawn, &[*tally]);
+            sums.add(&drawn, &[tally.only(counts)]);
             if hits.contains(&group) {
                 weights.insert(group, drawn.into_owned());
             }

@@ -1,5 +1,6 @@
 //! [`Tally`]: counts and integer sums that add, the only state behind every score.
 
+use std::collections::BTreeSet;
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Index, IndexMut, Sub, SubAssign};
 
@@ -257,6 +258,15 @@ impl Tally {
     /// A count; 0 where subtraction left it below.
     pub fn get(&self, count: Count) -> u64 {
         u64::try_from(self[count]).unwrap_or(0)
+    }
+
+    /// Some of its counts; the others are 0.
+    pub(crate) fn only(&self, counts: &BTreeSet<Count>) -> Self {
+        let mut some = Self::default();
+        for count in counts {
+            some[*count] = self[*count];
+        }
+        some
     }
 
     /// The counts that are not 0, with their numbers.
