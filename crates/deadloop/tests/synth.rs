@@ -50,14 +50,15 @@ fn planted_is_the_same_for_any_jobs_and_whole() {
 }
 
 #[test]
-fn negatives_are_committed_as_they_are_made() {
-    let dir = tempfile::tempdir().expect("a temporary folder");
-    let run = synth(&spec("negatives"), dir.path(), &["--quiet"]);
-    assert_eq!(run.status.code(), Some(0), "{}", stderr(&run));
-    for name in ["labels.csv", "splits.csv", "dataset.toml"] {
-        let read = |folder: &Path| std::fs::read_to_string(folder.join(name)).expect("it is there");
-        let committed = read(&Path::new(DATASETS).join("negatives"));
-        assert_eq!(read(dir.path()), committed, "{name}");
+fn negatives_and_the_starter_are_committed_as_they_are_made() {
+    for corpus in ["negatives", "starter"] {
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        let run = synth(&spec(corpus), dir.path(), &["--quiet"]);
+        assert_eq!(run.status.code(), Some(0), "{}", stderr(&run));
+        let committed = Path::new(DATASETS).join(corpus);
+        let splits = |folder: &Path| std::fs::read(folder.join("splits.csv")).expect("it is there");
+        assert_eq!(splits(dir.path()), splits(&committed), "{corpus}");
+        assert!(bytes(dir.path()) == bytes(&committed), "{corpus}");
     }
 }
 

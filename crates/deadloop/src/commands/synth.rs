@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use clap::Args;
 use deadloop_corpus::synth::{
-    COLUMNS, CleanSource, CleanText, Made, Real, Run, SourcePlace, Spec, Stock, Synth as Maker,
-    SynthJob, key_texts,
+    COLUMNS, CleanSource, CleanText, LabelRows, Made, Real, Run, SourcePlace, Spec, Stock,
+    Synth as Maker, SynthJob, key_texts,
 };
 use deadloop_corpus::{
     Beside, Corpus, CorpusWriter, Place, Problem, Selection, WriteError, is_named, parse_where,
@@ -145,7 +145,7 @@ fn make(path: &Path, out: &Path, force: bool, global: Global) -> Outcome {
             writer.write(&made.entry)?;
             counts.add(maker.item(job), made);
             let id = &made.entry.transcript.id;
-            rows.extend(made.labels.iter().map(|label| label.row(id)));
+            rows.extend(made.label_rows());
             splits.extend(
                 made.entry
                     .split
@@ -238,7 +238,8 @@ fn stock(path: &Path, spec: &Spec, quiet: bool) -> Outcome<Stock> {
     for (at, source) in spec.sources.iter().enumerate() {
         let said = match &source.place {
             SourcePlace::Corpus(corpus) => {
-                corpus_texts(&base.join(corpus), source, spec.wants_runs(at), quiet)?
+                let wants = (spec.wants_runs(at), spec.wants_recordings(at));
+                corpus_texts(&base.join(corpus), source, wants, quiet)?
             }
             SourcePlace::Text(text) => Said {
                 texts: source.paragraphs(&base.join(text)).map_err(usage)?,
@@ -254,6 +255,7 @@ fn stock(path: &Path, spec: &Spec, quiet: bool) -> Outcome<Stock> {
         stock.texts.push(said.texts);
         stock.real.push(said.real);
         stock.runs.push(said.runs);
+        stock.recorded.push(said.recorded);
     }
     stock.forms = spec.read_forms(base).map_err(usage)?;
     Ok(stock)
@@ -265,9 +267,16 @@ struct Said {
     texts: Vec<CleanText>,
     real: BTreeMap<String, Real>,
     runs: Vec<Run>,
+    recorded: Vec<Made>,
 }
 
-fn corpus_texts(path: &Path, source: &CleanSource, runs: bool, quiet: bool) -> Outcome<Said> {
+/// `runs`, `recordings`: whether an item plants into its runs, or takes its transcripts as they are.
+fn corpus_texts(
+    path: &Path,
+    source: &CleanSource,
+    (runs, recordings): (bool, bool),
+    quiet: bool,
+) -> Outcome<Said> {
     let pair = |text: &String| {
         let bad = |e| Code::Usage.error(format!("source {}: where: {e}", source.name));
         parse_where(text).map_err(bad)
@@ -291,16 +300,18 @@ fn corpus_texts(path: &Path, source: &CleanSource, runs: bool, quiet: bool) -> O
         .filter(|case| source.all || case.class() == Some(Class::Clean));
     let wanted: std::collections::HashSet<&str> = wanted.map(|case| &*case.id).collect();
     let mut said = Said::default();
-    for entry in Corpus::open(path)
-        .map_err(|e| Code::Usage.because(e))?
-        .entries()
-    {
+    let corpus = Corpus::open(path).map_err(|e| Code::Usage.because(e))?;
+    let rows = LabelRows::of(&corpus).map_err(usage)?;
+    for entry in corpus.entries() {
         let entry = entry.map_err(|e| Code::Usage.because(e))?;
         if wanted.contains(entry.transcript.id.as_str()) {
             said.texts.extend(CleanText::of(&entry));
             let id = entry.transcript.id.clone();
             said.real.insert(id, Real::of(&entry));
             said.runs.extend(Run::of(&entry).filter(|_| runs));
+            if recordings {
+                said.recorded.push(rows.recorded(entry));
+            }
         }
     }
     Ok(said)
@@ -329,7 +340,8 @@ impl Counts {
         let Some((_, counts)) = self.items.last_mut() else {
             return;
         };
-        let has = |class| made.labels.iter().any(|label| label.class == class);
+        let classes: Vec<String> = made.label_rows().map(|[_, class, ..]| class).collect();
+        let has = |class: &str| classes.iter().any(|has| has == class);
         let transcript = &made.entry.transcript;
         let chars = transcript.reasoning().chars().count() + transcript.answer().chars().count();
         counts[0] += 1;

@@ -15,6 +15,7 @@ const KINDS: &[&str] = &[
     "tool-repeat",
     "tool-cycle",
     "clean",
+    "recorded",
     "fault",
     "run",
     "poll",
@@ -178,13 +179,13 @@ pub(crate) const ITEM: &[Key] = &[
         "kind",
         Domain::Word(KINDS),
         REQUIRED,
-        "the loop's kind, or clean; of runs: a kind of agents.md, harmless repetition, or run: as it is",
+        "the loop's kind, or clean; recorded: transcripts of its sources as they are, with labels and split; of runs: a kind of agents.md, harmless repetition, or run: as it is",
     ),
     key(
         "count",
         Domain::Whole(1, 100_000),
         REQUIRED,
-        "transcripts; with forms: of each form",
+        "transcripts; with forms: of each form; recorded: at most so many",
     ),
     key(
         "source",
@@ -358,6 +359,15 @@ pub(crate) const ITEM: &[Key] = &[
             Domain::Range(0, 100),
             "1 to 3",
             "paragraphs of clean text before a form and after it",
+        ),
+    ),
+    of(
+        CLEAN,
+        key(
+            "aside",
+            Domain::Range(0, 100),
+            "0",
+            "paragraphs of clean text in the other channel: thought before a form's answer, or said after its thinking",
         ),
     ),
     of(

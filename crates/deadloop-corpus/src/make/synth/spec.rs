@@ -99,6 +99,8 @@ pub(super) enum What {
     Negatives {
         forms: String,
         around: Bounds,
+        /// Paragraphs in the other channel.
+        aside: Bounds,
     },
     Clean {
         chars: Bounds,
@@ -107,6 +109,8 @@ pub(super) enum What {
     },
     Faults(Faults),
     Run(Wanted),
+    /// Recordings as they are.
+    Recorded,
 }
 
 /// A loop in text.
@@ -209,7 +213,7 @@ impl Spec {
             some => some.iter().map(position).collect::<Result<_, _>>()?,
         };
         let langs = match table.texts("lang") {
-            [] if Shape::named(&kind).is_some() => Vec::new(),
+            [] if kind == "recorded" || Shape::named(&kind).is_some() => Vec::new(),
             [] if table.text("forms").is_none() || kind == "fault" => self.own_langs(&sources),
             langs => langs.to_vec(),
         };
@@ -235,11 +239,15 @@ impl Spec {
         }
         match (kind, table.text("forms")) {
             ("fault", _) => self.faults(table).map(What::Faults),
+            ("recorded", _) => Ok(What::Recorded),
             ("clean", Some(forms)) => {
                 named(table, "forms", forms, self.forms.iter().map(|f| &f.0))?;
                 let around = table.range("around").unwrap_or(Bounds::new(1, 3));
-                let forms = forms.to_owned();
-                Ok(What::Negatives { forms, around })
+                Ok(What::Negatives {
+                    forms: forms.to_owned(),
+                    around,
+                    aside: table.range("aside").unwrap_or(Bounds::new(0, 0)),
+                })
             }
             ("clean", None) => {
                 let chars = table.range("chars").unwrap_or(Bounds::new(1000, 6000));
