@@ -188,6 +188,12 @@ pub(crate) const ITEM: &[Key] = &[
         "transcripts; with forms: of each form; recorded: at most so many",
     ),
     key(
+        "file",
+        Domain::Text,
+        "synth",
+        "its transcripts stand in transcripts/<file>.jsonl.zst: letters, digits, - and _",
+    ),
+    key(
         "source",
         Domain::Texts,
         "all",

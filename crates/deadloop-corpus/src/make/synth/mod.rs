@@ -135,6 +135,11 @@ impl<'a> Synth<'a> {
         self.spec.items.get(job.item).map_or("", |item| &item.name)
     }
 
+    /// The file of transcripts that a transcript stands in, without an ending.
+    pub fn file(&self, job: &SynthJob) -> &'a str {
+        self.spec.items.get(job.item).map_or("", |item| &item.file)
+    }
+
     /// Makes one transcript.
     ///
     /// # Errors

@@ -80,6 +80,8 @@ pub(super) struct Tool {
 #[derive(Clone, Debug)]
 pub(super) struct Item {
     pub(super) name: String,
+    /// The name of its file of transcripts, without an ending.
+    pub(super) file: String,
     pub(super) count: usize,
     pub(super) line: usize,
     pub(super) sources: Vec<usize>,
@@ -220,6 +222,7 @@ impl Spec {
         let what = self.what(table, &kind, &langs)?;
         Ok(Item {
             name: table.string("name"),
+            file: file(table)?,
             count: table.whole("count").unwrap_or(1) as usize,
             line: table.line,
             sources,
@@ -353,6 +356,11 @@ impl Spec {
             .any(|item| item.sources.contains(&source))
     }
 
+    /// The names of the files of transcripts, without an ending.
+    pub fn files(&self) -> BTreeSet<&str> {
+        self.items.iter().map(|item| item.file.as_str()).collect()
+    }
+
     /// The units of a name in a language.
     pub(super) fn units<'a>(&'a self, name: &str, lang: &str) -> Option<&'a Unit> {
         self.units.iter().find(|unit| unit.is(name, lang))
@@ -363,6 +371,20 @@ impl Unit {
     pub(super) fn is(&self, name: &str, lang: &str) -> bool {
         self.name == name && self.lang == lang
     }
+}
+
+fn file(table: &Fields) -> Result<String, SpecError> {
+    let name = table.text("file").unwrap_or("synth");
+    let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    if !name.is_empty() && name.chars().all(plain) {
+        return Ok(name.to_owned());
+    }
+    let expected = "letters, digits, - and _: the name of a file without an ending";
+    Err(SpecError::at(
+        table.line_of("file"),
+        format!("file {name:?}"),
+        expected,
+    ))
 }
 
 fn onsets(table: &Fields, default: Bounds) -> Vec<Bounds> {
