@@ -44,3 +44,19 @@ pub use transcript::{
     Body, Class, Cost, EVENT_TYPES, Entry, Ids, Place, Problem, RecordedEvent, Transcript,
     is_of_machine, stream,
 };
+
+/// Compares the files of a folder of this crate, but for `mod.rs`, with the names in its registry.
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test")]
+fn registered(folder: &str, mut names: Vec<&str>) {
+    let here = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
+    let mut files: Vec<String> = std::fs::read_dir(here)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .map(|path| path.file_stem().unwrap().to_string_lossy().into_owned())
+        .filter(|name| name != "mod")
+        .collect();
+    files.sort();
+    names.sort_unstable();
+    assert_eq!(files, names, "{folder}");
+}

@@ -101,6 +101,70 @@ fn planted_loops_repeat_where_their_labels_say() {
 }
 
 #[test]
+fn recordings_are_those_of_local_lm_with_labels_and_splits() {
+    let [ours, theirs] = ["starter", "local-lm"].map(|name| {
+        let (corpus, entries) = read(name);
+        let recorded = |entry: &&Entry| field(entry, "meta.source").as_deref() == Some("local-lm");
+        let recorded = entries.iter().filter(recorded);
+        let recorded: Vec<_> = recorded
+            .map(|e| (e.transcript.clone(), e.split.clone()))
+            .collect();
+        let ids: BTreeSet<&str> = recorded.iter().map(|(t, _)| t.id.as_str()).collect();
+        let rows = rows(&corpus).into_iter();
+        let rows: Vec<_> = rows
+            .filter(|row| ids.contains(row["transcript"].as_str()))
+            .collect();
+        (recorded.clone(), rows)
+    });
+    assert_eq!(ours.0.len(), 415);
+    assert!(ours == theirs);
+}
+
+#[test]
+fn what_stands_before_a_planted_loop_is_of_its_split() {
+    let sources = ["local-lm", "negatives"].map(|name| read(name).1);
+    let of_text: HashMap<_, _> = sources
+        .iter()
+        .flatten()
+        .map(|entry| (entry.transcript.id.as_str(), entry.split.as_deref()))
+        .collect();
+    let mut checked = 0;
+    for entry in &starter().1 {
+        let made = entry.transcript.meta.get("made");
+        for id in made
+            .iter()
+            .flat_map(|made| made["clean_text_of"].as_array().unwrap())
+        {
+            assert_eq!(
+                of_text[id.as_str().unwrap()],
+                entry.split.as_deref(),
+                "{id}"
+            );
+            checked += 1;
+        }
+    }
+    assert!(checked > 156, "{checked}");
+}
+
+#[test]
+fn hard_negatives_stand_in_both_channels() {
+    let (_, entries) = starter();
+    let with = |reasoning: bool, answer: bool| {
+        let hard = entries.iter().map(|entry| &entry.transcript);
+        let hard = hard.filter(|t| t.meta["source"] == "hard-negative");
+        hard.filter(|t| t.reasoning().is_empty() != reasoning && t.answer().is_empty() != answer)
+            .count()
+    };
+    for (reasoning, answer) in [(true, true), (true, false), (false, true)] {
+        let count = with(reasoning, answer);
+        assert!(
+            count > 10,
+            "reasoning {reasoning}, answer {answer}: {count}"
+        );
+    }
+}
+
+#[test]
 fn every_class_of_the_policy_is_there_and_no_other() {
     let policy = std::fs::read_to_string(datasets().join("POLICY.md")).unwrap();
     let table = policy

@@ -32,7 +32,7 @@ fn read(name: &str) -> (Spec, Stock) {
     (spec, stock)
 }
 
-/// What small models wrote that the starter corpus labels clean.
+/// What of a corpus is labelled clean.
 fn clean(path: &Path) -> Vec<CleanText> {
     let corpus = Corpus::open(path).unwrap();
     let mut reader = csv::Reader::from_path(corpus.labels_csv().unwrap()).unwrap();
@@ -42,9 +42,7 @@ fn clean(path: &Path) -> Vec<CleanText> {
         .map(|row| row[0].to_owned())
         .collect();
     let entries = corpus.entries().map(Result::unwrap);
-    let wanted = |entry: &deadloop_corpus::Entry| {
-        entry.transcript.meta["source"] == "local-lm" && clean.contains(&entry.transcript.id)
-    };
+    let wanted = |entry: &deadloop_corpus::Entry| clean.contains(&entry.transcript.id);
     entries
         .filter(wanted)
         .filter_map(|entry| CleanText::of(&entry))
@@ -309,6 +307,7 @@ fn stock() -> Stock {
         id: at.to_string(),
         model: None,
         group: None,
+        split: None,
         lang: "en".into(),
         text: text.trim().into(),
     });
@@ -356,6 +355,7 @@ fn a_fault_befalls_the_one_transcript_that_has_what_it_damages() {
         id: id(at),
         model: Some("m".into()),
         group: None,
+        split: None,
         lang: "en".into(),
         text: "It is four.".into(),
     };

@@ -133,7 +133,8 @@ fn tune_keeps_a_warning() {
         "--grid",
         &grid,
     ];
-    deadloop(&[&tune[..], &["--quiet", "--out", told]].concat());
+    let limit = ["--constraint", "fa_per_mchar<=20"];
+    deadloop(&[&tune[..], &limit, &["--quiet", "--out", told]].concat());
     let shipped = std::fs::read_to_string(out.join("settings.toml")).expect("it is there");
     assert!(
         shipped.starts_with("# deadloop tune: ship") && !shipped.contains("6000\n"),

@@ -125,7 +125,7 @@ fn one_transcript_is_shown_with_its_labels_where_they_stand() {
 #[test]
 fn labels_beside_the_corpus_are_those_that_count() {
     let dir = tempfile::tempdir().expect("a temporary folder");
-    let id = "planted/000/short-sequence/under-2000";
+    let id = "planted/short-sequence/000";
     let run = deadloop(&["show", STARTER, id]);
     assert_eq!(code(&run), Some(0), "{}", stderr(&run));
     assert!(stdout(&run).contains("⟦onset⟧"), "{}", stdout(&run));

@@ -8,8 +8,9 @@ use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
 use super::conversation::Conversation;
-use super::reader::{entry, keep};
+use super::reader::{Out, entry, keep};
 use super::take::Object;
+use super::time::Clock;
 use crate::{Body, Entry, Place, RecordedEvent};
 
 /// What a recording says of a turn beside what was said in it.
@@ -85,6 +86,44 @@ fn inner(usage: &mut Object) -> Option<u64> {
         let details = usage.get_mut(name)?.as_object_mut()?;
         details.remove("cached_tokens")?.as_u64()
     })
+}
+
+/// The one run of a file, as its reader puts it together.
+#[derive(Debug, Default)]
+pub(crate) struct Session {
+    /// Where its first record stands; none: no record was read.
+    place: Option<Place>,
+    /// The recording's own id of it; none: it is called after its file.
+    pub(crate) id: Option<String>,
+    pub(crate) run: Conversation,
+    pub(crate) clock: Clock,
+    pub(crate) model: Option<String>,
+    /// How it ended, as far as it is known.
+    pub(crate) reason: Option<String>,
+    /// What else is kept of it, for `meta`.
+    pub(crate) about: Object,
+}
+
+impl Session {
+    /// A record of it stands here.
+    pub(crate) fn at(&mut self, place: Place) {
+        self.place.get_or_insert(place);
+    }
+
+    /// The file is over: its run goes out, where it had a record.
+    pub(crate) fn end(&mut self, out: &mut Out) {
+        let session = std::mem::take(self);
+        let Some(place) = session.place else {
+            return;
+        };
+        let mut run = session.run;
+        run.finish(session.reason);
+        let mut entry = run.entry(place);
+        entry.transcript.id = session.id.unwrap_or_else(|| out.stem().to_owned());
+        entry.transcript.model = session.model.unwrap_or_default();
+        entry.transcript.meta.extend(session.about);
+        out.emit(entry);
+    }
 }
 
 impl Conversation {

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use clap::Args;
 use deadloop_corpus::synth::{
-    COLUMNS, CleanSource, CleanText, Made, Real, Run, SourcePlace, Spec, Stock, Synth as Maker,
-    SynthJob, key_texts,
+    COLUMNS, CleanSource, CleanText, LabelRows, Made, Real, Run, SourcePlace, Spec, Stock,
+    Synth as Maker, SynthJob, key_texts,
 };
 use deadloop_corpus::{
     Beside, Corpus, CorpusWriter, Place, Problem, Selection, WriteError, is_named, parse_where,
@@ -76,8 +76,6 @@ pub(crate) struct Synth {
     keys: bool,
 }
 
-/// The one file of transcripts that is written.
-const TRANSCRIPTS: &str = "synth.jsonl.zst";
 /// Transcripts that are made side by side before they are written.
 const BATCH: usize = 256;
 
@@ -123,7 +121,7 @@ fn keys(global: Global) -> Outcome {
 
 fn make(path: &Path, out: &Path, force: bool, global: Global) -> Outcome {
     let spec = Spec::read(path).map_err(usage)?;
-    let folder = Folder::prepare(out, force)?;
+    let folder = Folder::prepare(out, &spec, force)?;
     let stock = stock(path, &spec, global.quiet)?;
     let maker = Maker::new(&spec, &stock);
     let jobs = maker.jobs();
@@ -134,7 +132,7 @@ fn make(path: &Path, out: &Path, force: bool, global: Global) -> Outcome {
     let mut counts = Counts::default();
     let mut rows = Vec::new();
     let mut splits = Vec::new();
-    let mut writer = CorpusWriter::create(&folder.transcripts(), force).map_err(refused)?;
+    let mut writers = folder.writers(&spec)?;
     let bar = counted("making", jobs.len() as u64, global.quiet);
     for batch in jobs.chunks(BATCH) {
         let make = |job: &SynthJob| maker.make(job).map_err(|e| usage(e.problem(path)));
@@ -142,10 +140,12 @@ fn make(path: &Path, out: &Path, force: bool, global: Global) -> Outcome {
         let made: Vec<Outcome<Made>> = batch.par_iter().map(make).collect();
         let made: Vec<Made> = made.into_iter().collect::<Outcome<_>>()?;
         for (job, made) in batch.iter().zip(&made) {
-            writer.write(&made.entry)?;
+            if let Some(writer) = writers.get_mut(maker.file(job)) {
+                writer.write(&made.entry)?;
+            }
             counts.add(maker.item(job), made);
             let id = &made.entry.transcript.id;
-            rows.extend(made.labels.iter().map(|label| label.row(id)));
+            rows.extend(made.label_rows());
             splits.extend(
                 made.entry
                     .split
@@ -156,7 +156,9 @@ fn make(path: &Path, out: &Path, force: bool, global: Global) -> Outcome {
         bar.inc(batch.len() as u64);
     }
     bar.finish_and_clear();
-    writer.finish()?;
+    for writer in writers.into_values() {
+        writer.finish()?;
+    }
     folder.table("labels.csv", &COLUMNS, &rows)?;
     if !splits.is_empty() {
         folder.table("splits.csv", &["transcript", "split"], &splits)?;
@@ -178,6 +180,11 @@ fn refused(error: WriteError) -> Failure {
     }
 }
 
+/// A file of transcripts.
+fn named(file: &str) -> String {
+    format!("{file}.jsonl.zst")
+}
+
 /// Where the corpus goes.
 struct Folder<'a> {
     path: &'a Path,
@@ -186,26 +193,25 @@ struct Folder<'a> {
 
 impl<'a> Folder<'a> {
     /// Makes the folder; refuses one that holds anything that would mix with what is written.
-    fn prepare(path: &'a Path, force: bool) -> Outcome<Self> {
+    fn prepare(path: &'a Path, spec: &Spec, force: bool) -> Outcome<Self> {
         let inner = path.join("transcripts");
         let refuse =
             |e| Code::Usage.error(format!("--out {}: cannot be made: {e}", path.display()));
         std::fs::create_dir_all(&inner).map_err(refuse)?;
         interrupt::sweeps(path);
+        let files: Vec<String> = spec.files().into_iter().map(named).collect();
         for entry in std::fs::read_dir(&inner)? {
             let name = entry?.file_name();
-            if name != TRANSCRIPTS && !name.to_string_lossy().starts_with('.') {
+            if !files.iter().any(|file| name == file.as_str())
+                && !name.to_string_lossy().starts_with('.')
+            {
                 let other = Path::new(&name).display();
                 return Err(Code::Usage.error(format!("--out {}: holds transcripts/{other}; expected an empty folder, or a corpus that synth wrote", path.display())));
             }
         }
-        let ours = [
-            &format!("transcripts/{TRANSCRIPTS}"),
-            "labels.csv",
-            "splits.csv",
-            "dataset.toml",
-        ];
-        match ours.into_iter().find(|name| is_named(&path.join(name))) {
+        let tables = ["labels.csv", "splits.csv", "dataset.toml"].map(str::to_owned);
+        let files = files.iter().map(|file| format!("transcripts/{file}"));
+        match files.chain(tables).find(|name| is_named(&path.join(name))) {
             Some(name) if !force => Err(Code::Usage.error(format!(
                 "--out {}: holds {name}; choose another folder, or --force to overwrite",
                 path.display()
@@ -214,8 +220,14 @@ impl<'a> Folder<'a> {
         }
     }
 
-    fn transcripts(&self) -> PathBuf {
-        self.path.join("transcripts").join(TRANSCRIPTS)
+    /// A writer of each file of transcripts.
+    fn writers<'s>(&self, spec: &'s Spec) -> Outcome<BTreeMap<&'s str, CorpusWriter>> {
+        let create = |file| {
+            let path = self.path.join("transcripts").join(named(file));
+            let writer = CorpusWriter::create(&path, self.force).map_err(refused)?;
+            Ok((file, writer))
+        };
+        spec.files().into_iter().map(create).collect()
     }
 
     fn table<R: AsRef<[String]>>(&self, name: &str, header: &[&str], rows: &[R]) -> Outcome {
@@ -238,7 +250,8 @@ fn stock(path: &Path, spec: &Spec, quiet: bool) -> Outcome<Stock> {
     for (at, source) in spec.sources.iter().enumerate() {
         let said = match &source.place {
             SourcePlace::Corpus(corpus) => {
-                corpus_texts(&base.join(corpus), source, spec.wants_runs(at), quiet)?
+                let wants = (spec.wants_runs(at), spec.wants_recordings(at));
+                corpus_texts(&base.join(corpus), source, wants, quiet)?
             }
             SourcePlace::Text(text) => Said {
                 texts: source.paragraphs(&base.join(text)).map_err(usage)?,
@@ -254,6 +267,7 @@ fn stock(path: &Path, spec: &Spec, quiet: bool) -> Outcome<Stock> {
         stock.texts.push(said.texts);
         stock.real.push(said.real);
         stock.runs.push(said.runs);
+        stock.recorded.push(said.recorded);
     }
     stock.forms = spec.read_forms(base).map_err(usage)?;
     Ok(stock)
@@ -265,9 +279,16 @@ struct Said {
     texts: Vec<CleanText>,
     real: BTreeMap<String, Real>,
     runs: Vec<Run>,
+    recorded: Vec<Made>,
 }
 
-fn corpus_texts(path: &Path, source: &CleanSource, runs: bool, quiet: bool) -> Outcome<Said> {
+/// `runs`, `recordings`: whether an item plants into its runs, or takes its transcripts as they are.
+fn corpus_texts(
+    path: &Path,
+    source: &CleanSource,
+    (runs, recordings): (bool, bool),
+    quiet: bool,
+) -> Outcome<Said> {
     let pair = |text: &String| {
         let bad = |e| Code::Usage.error(format!("source {}: where: {e}", source.name));
         parse_where(text).map_err(bad)
@@ -291,16 +312,18 @@ fn corpus_texts(path: &Path, source: &CleanSource, runs: bool, quiet: bool) -> O
         .filter(|case| source.all || case.class() == Some(Class::Clean));
     let wanted: std::collections::HashSet<&str> = wanted.map(|case| &*case.id).collect();
     let mut said = Said::default();
-    for entry in Corpus::open(path)
-        .map_err(|e| Code::Usage.because(e))?
-        .entries()
-    {
+    let corpus = Corpus::open(path).map_err(|e| Code::Usage.because(e))?;
+    let rows = LabelRows::of(&corpus).map_err(usage)?;
+    for entry in corpus.entries() {
         let entry = entry.map_err(|e| Code::Usage.because(e))?;
         if wanted.contains(entry.transcript.id.as_str()) {
             said.texts.extend(CleanText::of(&entry));
             let id = entry.transcript.id.clone();
             said.real.insert(id, Real::of(&entry));
             said.runs.extend(Run::of(&entry).filter(|_| runs));
+            if recordings {
+                said.recorded.push(rows.recorded(entry));
+            }
         }
     }
     Ok(said)
@@ -329,7 +352,8 @@ impl Counts {
         let Some((_, counts)) = self.items.last_mut() else {
             return;
         };
-        let has = |class| made.labels.iter().any(|label| label.class == class);
+        let classes: Vec<String> = made.label_rows().map(|[_, class, ..]| class).collect();
+        let has = |class: &str| classes.iter().any(|has| has == class);
         let transcript = &made.entry.transcript;
         let chars = transcript.reasoning().chars().count() + transcript.answer().chars().count();
         counts[0] += 1;

@@ -4,16 +4,16 @@
 
 use serde_json::Value;
 
-use crate::import::conversation::{Conversation, tool_call};
+use crate::Body;
+use crate::import::conversation::tool_call;
 use crate::import::cut::Record;
 use crate::import::head::Certainty;
 use crate::import::reader::{Foreign, Out, Reader};
-use crate::import::run::{Turn, Usage};
+use crate::import::run::{Session, Turn, Usage};
 use crate::import::spans::words;
 use crate::import::take::{self, Object};
-use crate::import::time::{Clock, millis};
+use crate::import::time::millis;
 use crate::transcript::wire::Fault;
-use crate::{Body, Place};
 
 pub(crate) const ENTRY: Foreign = Foreign {
     name: "autogen",
@@ -44,12 +44,9 @@ fn known(object: &Object) -> bool {
 /// The one conversation of a file.
 #[derive(Default)]
 struct AutoGen {
-    place: Option<Place>,
-    run: Conversation,
-    clock: Clock,
+    session: Session,
     /// Who spoke last.
     speaker: Option<String>,
-    reason: Option<String>,
 }
 
 impl Reader for AutoGen {
@@ -69,24 +66,18 @@ impl Reader for AutoGen {
                 let message = take::as_object("messages[]", message)?;
                 self.message(message, out)?;
             }
-            self.reason = take::string(&mut object, "stop_reason")?.map(|said| ended(&said));
+            self.session.reason =
+                take::string(&mut object, "stop_reason")?.map(|said| ended(&said));
         } else {
             self.message(std::mem::take(&mut object), out)?;
         }
         out.losses.rest("", &object);
-        self.place.get_or_insert(place);
+        self.session.at(place);
         Ok(())
     }
 
     fn end(&mut self, out: &mut Out) {
-        let Some(place) = self.place.take() else {
-            return;
-        };
-        let mut run = std::mem::take(&mut self.run);
-        run.finish(self.reason.take());
-        let mut entry = run.entry(place);
-        entry.transcript.id = out.stem().to_owned();
-        out.emit(entry);
+        self.session.end(out);
     }
 }
 
@@ -98,7 +89,7 @@ impl AutoGen {
         let stamp = take::any(&mut message, "created_at")
             .as_ref()
             .and_then(millis);
-        let t_ms = self.clock.since(stamp);
+        let t_ms = self.session.clock.since(stamp);
         let usage = take::object(&mut message, "models_usage")?;
         let usage = Usage::taken(&mut usage.unwrap_or_default());
         let content = take::any(&mut message, "content");
@@ -108,27 +99,29 @@ impl AutoGen {
             "ToolCallSummaryMessage" => out.losses.add("[] (ToolCallSummaryMessage)"),
             "TextMessage" | "MultiModalMessage" | "StopMessage" if source == "user" => {
                 self.speaker = None;
-                self.run.user(words(content), t_ms);
+                self.session.run.user(words(content), t_ms);
             }
             "TextMessage" | "MultiModalMessage" | "StopMessage" | "StructuredMessage" => {
                 self.speaks(&source, usage, t_ms);
-                self.run.push(Body::Answer(words(content)), t_ms);
+                self.session.run.push(Body::Answer(words(content)), t_ms);
             }
             "ThoughtEvent" => {
                 self.speaks(&source, usage, t_ms);
-                self.run.push(Body::Reasoning(words(content)), t_ms);
+                self.session.run.push(Body::Reasoning(words(content)), t_ms);
             }
             "ToolCallRequestEvent" => {
                 self.speaks(&source, usage, t_ms);
                 for call in calls(content)? {
                     let mut call = take::as_object("content[]", call)?;
                     let body = tool_call(&mut call)?;
-                    self.run.push(body, t_ms);
+                    self.session.run.push(body, t_ms);
                 }
             }
             "HandoffMessage" => {
                 let to = take::string(&mut message, "target")?.unwrap_or_default();
-                self.run.push(Body::Handoff { from: source, to }, t_ms);
+                self.session
+                    .run
+                    .push(Body::Handoff { from: source, to }, t_ms);
             }
             other => out.losses.add(&format!("[] ({other})")),
         }
@@ -142,12 +135,12 @@ impl AutoGen {
     /// A turn of an agent, which goes on after what the agent thought.
     fn speaks(&mut self, source: &str, usage: Usage, t_ms: Option<f64>) {
         let same = self.speaker.as_deref() == Some(source);
-        if same && self.run.only_thought() {
-            self.run.used(usage);
+        if same && self.session.run.only_thought() {
+            self.session.run.used(usage);
             return;
         }
         self.speaker = Some(source.to_owned());
-        self.run.turn(Turn {
+        self.session.run.turn(Turn {
             agent: Some(source.to_owned()),
             usage,
             t_ms,
@@ -163,7 +156,7 @@ impl AutoGen {
                 content: words(take::any(&mut result, "content")),
                 error: take::any(&mut result, "is_error").and_then(|error| error.as_bool()),
             };
-            self.run.push(body, t_ms);
+            self.session.run.push(body, t_ms);
         }
         Ok(())
     }
@@ -177,7 +170,7 @@ impl AutoGen {
             // All of them joined.
             take::any(&mut message, "content");
         }
-        let first = self.run.events.is_empty();
+        let first = self.session.run.events.is_empty();
         let role = match message.get("role").and_then(Value::as_str) {
             Some("system") => "system",
             _ if first => "user",
@@ -199,7 +192,8 @@ impl AutoGen {
 
     fn api(&mut self, message: Object, out: &mut Out) -> Result<(), Fault> {
         let think = out.options.think.clone();
-        self.run
+        self.session
+            .run
             .message(message, "chat_history[]", None, think, &mut out.losses)
     }
 }

@@ -4,16 +4,16 @@
 
 use serde_json::Value;
 
-use crate::import::conversation::{Conversation, written};
+use crate::Body;
+use crate::import::conversation::written;
 use crate::import::cut::Record;
 use crate::import::head::Certainty;
 use crate::import::reader::{Foreign, Out, Reader, keep};
-use crate::import::run::Usage;
+use crate::import::run::{Session, Usage};
 use crate::import::spans::words;
 use crate::import::take::{self, Object};
-use crate::import::time::{Clock, millis};
+use crate::import::time::millis;
 use crate::transcript::wire::Fault;
-use crate::{Body, Place};
 
 pub(crate) const ENTRY: Foreign = Foreign {
     name: "codex",
@@ -37,13 +37,7 @@ fn known(object: &Object) -> bool {
 /// The one session of a file.
 #[derive(Default)]
 struct Codex {
-    place: Option<Place>,
-    id: Option<String>,
-    run: Conversation,
-    clock: Clock,
-    model: Option<String>,
-    reason: Option<String>,
-    about: Object,
+    session: Session,
 }
 
 impl Reader for Codex {
@@ -51,7 +45,7 @@ impl Reader for Codex {
         let place = record.place.clone();
         let mut line = record.object()?;
         let stamp = take::any(&mut line, "timestamp").as_ref().and_then(millis);
-        let t_ms = self.clock.since(stamp);
+        let t_ms = self.session.clock.since(stamp);
         if take::any(&mut line, "record_type").is_some() {
             out.losses.add("[] (state)");
             return Ok(());
@@ -75,7 +69,8 @@ impl Reader for Codex {
         match kind.as_str() {
             "session_meta" => self.head(&mut payload, t_ms)?,
             "turn_context" => {
-                self.model = take::string(&mut payload, "model")?.or(self.model.take())
+                self.session.model =
+                    take::string(&mut payload, "model")?.or(self.session.model.take())
             }
             "response_item" => self.item(&mut payload, t_ms, out)?,
             "event_msg" => self.event(&mut payload, out)?,
@@ -86,35 +81,30 @@ impl Reader for Codex {
         }
         out.losses.rest("payload", &payload);
         out.losses.rest("[]", &line);
-        self.place.get_or_insert(place);
+        self.session.at(place);
         Ok(())
     }
 
     fn end(&mut self, out: &mut Out) {
-        let Some(place) = self.place.take() else {
-            return;
-        };
-        let mut run = std::mem::take(&mut self.run);
-        run.finish(self.reason.take());
-        let mut entry = run.entry(place);
-        entry.transcript.id = self.id.take().unwrap_or_else(|| out.stem().to_owned());
-        entry.transcript.model = self.model.take().unwrap_or_default();
-        entry.transcript.meta.append(&mut self.about);
-        out.emit(entry);
+        self.session.end(out);
     }
 }
 
 impl Codex {
     fn head(&mut self, head: &mut Object, t_ms: Option<f64>) -> Result<(), Fault> {
-        self.id = take::label(head, "id").or(self.id.take());
-        keep(&mut self.about, "cwd", take::any(head, "cwd"));
-        keep(&mut self.about, "version", take::any(head, "cli_version"));
+        self.session.id = take::label(head, "id").or(self.session.id.take());
+        keep(&mut self.session.about, "cwd", take::any(head, "cwd"));
+        keep(
+            &mut self.session.about,
+            "version",
+            take::any(head, "cli_version"),
+        );
         for name in ["base_instructions", "instructions"] {
             let prompt = match take::any(head, name) {
                 Some(Value::Object(mut prompt)) => prompt.remove("text"),
                 other => other,
             };
-            self.run.system(&words(prompt), t_ms);
+            self.session.run.system(&words(prompt), t_ms);
         }
         // When it began, and what it began in.
         for other in ["timestamp", "originator", "source", "model_provider", "git"] {
@@ -132,7 +122,7 @@ impl Codex {
             "reasoning" => {
                 let texts = ["summary", "content"].map(|name| words(take::any(item, name)));
                 for text in texts.into_iter().filter(|text| !text.is_empty()) {
-                    self.run.act(Body::Reasoning(text), t_ms);
+                    self.session.run.act(Body::Reasoning(text), t_ms);
                 }
                 // What is encrypted is no text.
                 take::any(item, "encrypted_content");
@@ -146,12 +136,12 @@ impl Codex {
                     name,
                     arguments: arguments.map_or(Value::Null, written),
                 };
-                self.run.act(body, t_ms);
+                self.session.run.act(body, t_ms);
             }
             "function_call_output" | "custom_tool_call_output" | "local_shell_call_output" => {
                 let output = take::any(item, "output");
                 let (content, error) = output.map_or((String::new(), None), result);
-                self.run.push(
+                self.session.run.push(
                     Body::ToolResult {
                         id: call,
                         content,
@@ -181,7 +171,7 @@ impl Codex {
         let text = words(item.get("content").cloned());
         match role {
             Some("user") if is_context(&text) => {
-                self.run.system(&text, t_ms);
+                self.session.run.system(&text, t_ms);
                 item.clear();
                 Ok(())
             }
@@ -190,14 +180,15 @@ impl Codex {
                 take::any(item, "content");
                 let pieces = crate::think::split_think(&text, out.options.think.clone());
                 for (side, text) in pieces {
-                    self.run.act(side.body(text), t_ms);
+                    self.session.run.act(side.body(text), t_ms);
                 }
                 Ok(())
             }
             _ => {
                 let message = std::mem::take(item);
                 let think = out.options.think.clone();
-                self.run
+                self.session
+                    .run
                     .message(message, "payload", t_ms, think, &mut out.losses)
             }
         }
@@ -209,14 +200,14 @@ impl Codex {
             "token_count" => {
                 let info = take::object(event, "info")?.unwrap_or_default();
                 if let Some(Value::Object(last)) = info.get("last_token_usage") {
-                    self.run.used(Usage::taken(&mut last.clone()));
+                    self.session.run.used(Usage::taken(&mut last.clone()));
                 }
                 take::any(event, "rate_limits");
             }
-            "task_started" | "turn_started" => self.reason = None,
-            "task_complete" | "turn_complete" => self.reason = Some("stop".to_owned()),
-            "turn_aborted" => self.reason = Some("aborted".to_owned()),
-            "error" | "stream_error" => self.reason = Some("error".to_owned()),
+            "task_started" | "turn_started" => self.session.reason = None,
+            "task_complete" | "turn_complete" => self.session.reason = Some("stop".to_owned()),
+            "turn_aborted" => self.session.reason = Some("aborted".to_owned()),
+            "error" | "stream_error" => self.session.reason = Some("error".to_owned()),
             other => out.losses.add(&format!("payload (event {other})")),
         }
         event.clear();

@@ -5,16 +5,16 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 
-use crate::import::conversation::{Conversation, written};
+use crate::Body;
+use crate::import::conversation::written;
 use crate::import::cut::Record;
 use crate::import::head::Certainty;
 use crate::import::reader::{Foreign, Out, Reader, keep};
-use crate::import::run::{Turn, Usage};
+use crate::import::run::{Session, Turn, Usage};
 use crate::import::spans::words;
 use crate::import::take::{self, Object};
-use crate::import::time::{Clock, millis};
+use crate::import::time::millis;
 use crate::transcript::wire::Fault;
-use crate::{Body, Place};
 
 pub(crate) const ENTRY: Foreign = Foreign {
     name: "copilot-cli",
@@ -38,13 +38,7 @@ fn known(object: &Object) -> bool {
 /// The one session of a file.
 #[derive(Default)]
 struct Copilot {
-    place: Option<Place>,
-    id: Option<String>,
-    run: Conversation,
-    clock: Clock,
-    model: Option<String>,
-    reason: Option<String>,
-    about: Object,
+    session: Session,
     /// Ids of calls that a message asked for and whose execution has not begun.
     asked: HashSet<String>,
 }
@@ -56,7 +50,7 @@ impl Reader for Copilot {
         let kind = take::string(&mut line, "type")?
             .ok_or_else(|| take::missing("type", "an event of a session"))?;
         let stamp = take::any(&mut line, "timestamp").as_ref().and_then(millis);
-        let t_ms = self.clock.since(stamp);
+        let t_ms = self.session.clock.since(stamp);
         let mut data = take::object(&mut line, "data")?.unwrap_or_default();
         self.event(&kind, &mut data, t_ms, out)?;
         for other in ["id", "parentId"] {
@@ -64,21 +58,12 @@ impl Reader for Copilot {
         }
         out.losses.rest("data", &data);
         out.losses.rest("[]", &line);
-        self.place.get_or_insert(place);
+        self.session.at(place);
         Ok(())
     }
 
     fn end(&mut self, out: &mut Out) {
-        let Some(place) = self.place.take() else {
-            return;
-        };
-        let mut run = std::mem::take(&mut self.run);
-        run.finish(self.reason.take());
-        let mut entry = run.entry(place);
-        entry.transcript.id = self.id.take().unwrap_or_else(|| out.stem().to_owned());
-        entry.transcript.model = self.model.take().unwrap_or_default();
-        entry.transcript.meta.append(&mut self.about);
-        out.emit(entry);
+        self.session.end(out);
     }
 }
 
@@ -92,10 +77,11 @@ impl Copilot {
     ) -> Result<(), Fault> {
         match kind {
             "session.start" | "session.resume" => {
-                self.id = take::label(data, "sessionId").or(self.id.take());
-                self.model = take::string(data, "selectedModel")?.or(self.model.take());
+                self.session.id = take::label(data, "sessionId").or(self.session.id.take());
+                self.session.model =
+                    take::string(data, "selectedModel")?.or(self.session.model.take());
                 keep(
-                    &mut self.about,
+                    &mut self.session.about,
                     "version",
                     take::any(data, "copilotVersion"),
                 );
@@ -104,21 +90,21 @@ impl Copilot {
                 }
             }
             "session.model_change" => {
-                self.model = take::string(data, "newModel")?.or(self.model.take());
+                self.session.model = take::string(data, "newModel")?.or(self.session.model.take());
             }
             "system.message" => {
                 let prompt = take::string(data, "content")?.unwrap_or_default();
-                self.run.system(&prompt, t_ms);
+                self.session.run.system(&prompt, t_ms);
             }
             "user.message" => {
                 let text = take::string(data, "content")?.unwrap_or_default();
-                self.run.user(text, t_ms);
+                self.session.run.user(text, t_ms);
                 // The same with what was attached.
                 take::any(data, "transformedContent");
             }
             "assistant.turn_start" => {
                 let response = take::label(data, "turnId");
-                self.run.turn(Turn {
+                self.session.run.turn(Turn {
                     response,
                     t_ms,
                     ..Turn::default()
@@ -126,19 +112,21 @@ impl Copilot {
             }
             "assistant.message" => self.message(data, t_ms, out)?,
             "assistant.usage" => {
-                self.model = take::string(data, "model")?.or(self.model.take());
+                self.session.model = take::string(data, "model")?.or(self.session.model.take());
                 let usage = Usage {
                     sent: take::count(data, "inputTokens")?,
                     wrote: take::count(data, "outputTokens")?,
                     cached: take::count(data, "cacheReadTokens")?,
                 };
-                self.run.used(usage);
+                self.session.run.used(usage);
             }
             "tool.execution_start" => self.started(data, t_ms)?,
             "tool.execution_complete" => self.completed(data, t_ms)?,
-            "session.error" => self.reason = Some("error".to_owned()),
-            "abort" => self.reason = Some("aborted".to_owned()),
-            "session.idle" | "session.task_complete" => self.reason = Some("stop".to_owned()),
+            "session.error" => self.session.reason = Some("error".to_owned()),
+            "abort" => self.session.reason = Some("aborted".to_owned()),
+            "session.idle" | "session.task_complete" => {
+                self.session.reason = Some("stop".to_owned())
+            }
             // What an end says nothing new of.
             "assistant.turn_end" => data.clear(),
             other => {
@@ -157,23 +145,23 @@ impl Copilot {
     ) -> Result<(), Fault> {
         if let Some(thought) = take::string(data, "reasoningText")?.filter(|text| !text.is_empty())
         {
-            self.run.act(Body::Reasoning(thought), t_ms);
+            self.session.run.act(Body::Reasoning(thought), t_ms);
         }
         let text = take::string(data, "content")?.unwrap_or_default();
         for (side, text) in crate::think::split_think(&text, out.options.think.clone()) {
-            self.run.act(side.body(text), t_ms);
+            self.session.run.act(side.body(text), t_ms);
         }
         for request in take::list(data, "toolRequests")?.unwrap_or_default() {
             let mut request = take::as_object("toolRequests[]", request)?;
             let id = take::label(&mut request, "toolCallId");
             self.asked.extend(id.clone());
             let body = call(id, &mut request, "name")?;
-            self.run.act(body, t_ms);
+            self.session.run.act(body, t_ms);
             take::any(&mut request, "type");
             out.losses.rest("data.toolRequests[]", &request);
         }
         if let Some(wrote) = take::count(data, "outputTokens")? {
-            self.run.used(Usage {
+            self.session.run.used(Usage {
                 wrote: Some(wrote),
                 ..Usage::default()
             });
@@ -190,7 +178,7 @@ impl Copilot {
         let asked = id.as_ref().is_some_and(|id| self.asked.remove(id));
         let body = call(id, data, "toolName")?;
         if !asked {
-            self.run.act(body, t_ms);
+            self.session.run.act(body, t_ms);
         }
         Ok(())
     }
@@ -212,7 +200,7 @@ impl Copilot {
             content: if given.is_empty() { failure } else { given },
             error,
         };
-        self.run.push(body, t_ms);
+        self.session.run.push(body, t_ms);
         for other in ["model", "interactionId", "toolTelemetry"] {
             take::any(data, other);
         }

@@ -5,16 +5,16 @@
 
 use serde_json::Value;
 
-use crate::import::conversation::{Conversation, written};
+use crate::Body;
+use crate::import::conversation::written;
 use crate::import::cut::Record;
 use crate::import::head::{Certainty, Head};
 use crate::import::reader::{Foreign, Out, Reader};
-use crate::import::run::{Turn, Usage};
+use crate::import::run::{Session, Turn, Usage};
 use crate::import::take::{self, Object};
-use crate::import::time::{Clock, millis};
+use crate::import::time::millis;
 use crate::think::split_think;
 use crate::transcript::wire::Fault;
-use crate::{Body, Place};
 
 pub(crate) const ENTRY: Foreign = Foreign {
     name: "openhands",
@@ -37,14 +37,9 @@ fn knows(head: &Head) -> Certainty {
 /// One run.
 #[derive(Default)]
 struct OpenHands {
-    place: Option<Place>,
-    run: Conversation,
-    model: String,
-    clock: Clock,
+    session: Session,
     /// The response that the last event of the model was read from.
     response: Option<String>,
-    /// How the run ended, as far as it is known.
-    reason: Option<String>,
 }
 
 impl Reader for OpenHands {
@@ -53,20 +48,12 @@ impl Reader for OpenHands {
         let mut object = record.object()?;
         self.event(&mut object, out)?;
         out.losses.rest("[]", &object);
-        self.place.get_or_insert(place);
+        self.session.at(place);
         Ok(())
     }
 
     fn end(&mut self, out: &mut Out) {
-        let Some(place) = self.place.take() else {
-            return;
-        };
-        let mut run = std::mem::take(&mut self.run);
-        run.finish(self.reason.take());
-        let mut entry = run.entry(place);
-        entry.transcript.model = std::mem::take(&mut self.model);
-        entry.transcript.id = out.stem().to_owned();
-        out.emit(entry);
+        self.session.end(out);
     }
 }
 
@@ -83,7 +70,7 @@ impl OpenHands {
         let stamp = take::any(event, "timestamp").as_ref().and_then(millis);
         let source = take::string(event, "source")?.unwrap_or_default();
         take::any(event, "id");
-        let t_ms = self.clock.since(stamp);
+        let t_ms = self.session.clock.since(stamp);
         let said = match take::string(event, "kind")? {
             Some(kind) => self.sdk(&kind, (&source, t_ms), event, out)?,
             None => self.server((&source, t_ms), event, out)?,
@@ -91,7 +78,7 @@ impl OpenHands {
         let outside = |body: &Body| matches!(body, Body::ToolResult { .. } | Body::User(_));
         if !said.bodies.iter().all(outside) {
             self.response = said.response.clone();
-            self.run.turn(Turn {
+            self.session.run.turn(Turn {
                 response: said.response,
                 usage: said.usage,
                 t_ms,
@@ -99,7 +86,7 @@ impl OpenHands {
             });
         }
         for body in said.bodies {
-            self.run.push(body, t_ms);
+            self.session.run.push(body, t_ms);
         }
         Ok(())
     }
@@ -126,12 +113,12 @@ impl OpenHands {
             let mut args = take::object(event, "args")?.unwrap_or_default();
             if source == "user" {
                 let text = take::string(&mut args, "content")?.or(message);
-                self.run.user(text.unwrap_or_default(), t_ms);
+                self.session.run.user(text.unwrap_or_default(), t_ms);
                 return Ok(said);
             }
             if action == "system" {
                 let prompt = take::string(&mut args, "content")?.or(message);
-                self.run.system(&prompt.unwrap_or_default(), t_ms);
+                self.session.run.system(&prompt.unwrap_or_default(), t_ms);
                 return Ok(said);
             }
             if source != "agent" || matches!(action.as_str(), "recall" | "null") {
@@ -161,7 +148,7 @@ impl OpenHands {
                         "finished" | "error" | "rejected" | "stopped"
                     )
                 };
-                self.reason = state.filter(over).or(self.reason.take());
+                self.session.reason = state.filter(over).or(self.session.reason.take());
             }
             // That a thought was written down: it is no call, so this is no result.
             "think" if id.is_none() => out.losses.add("[] (observation think)"),
@@ -204,7 +191,7 @@ impl OpenHands {
                 if action == "finish" {
                     let last = take::string(&mut args, "final_thought")?.unwrap_or_default();
                     bodies.extend(split(&last, out));
-                    self.reason = Some("finish".to_owned());
+                    self.session.reason = Some("finish".to_owned());
                 } else {
                     bodies.push(Body::ToolCall {
                         id,
@@ -221,7 +208,7 @@ impl OpenHands {
     /// Model and tokens, from the response.
     fn model(&mut self, response: &mut Object, out: &mut Out) -> Result<Usage, Fault> {
         if let Some(model) = take::string(response, "model")? {
-            self.model = model;
+            self.session.model = Some(model);
         }
         let mut usage = take::object(response, "usage")?.unwrap_or_default();
         let used = Usage::taken(&mut usage);
@@ -256,7 +243,7 @@ impl OpenHands {
             "MessageEvent" => self.message(from, event, out)?,
             "SystemPromptEvent" => {
                 let prompt = words(prompt(take::any(event, "system_prompt")));
-                self.run.system(&prompt, from.1);
+                self.session.run.system(&prompt, from.1);
                 Vec::new()
             }
             other => {
@@ -287,7 +274,7 @@ impl OpenHands {
             bodies.extend(thinking(&mut message)?);
             bodies.extend(split(&text, out));
         } else {
-            self.run.user(text, t_ms);
+            self.session.run.user(text, t_ms);
         }
         out.losses.rest("[].llm_message", &message);
         Ok(bodies)

@@ -165,7 +165,7 @@ pub(super) fn named<'a>(
 
 /// Refuses keys that the kind does not have.
 pub(super) fn allowed(table: &Fields, kind: &str) -> Result<(), SpecError> {
-    let has = |key: &&Key| key.kinds.is_empty() || key.kinds.contains(&kind);
+    let has = |key: &&Key| key.is_of(kind);
     let known: Vec<&str> = ITEM.iter().filter(has).map(|key| key.name).collect();
     let without = table.given().filter(|name| !known.contains(name));
     match without.min_by_key(|name| table.line_of(name)) {

@@ -1,27 +1,24 @@
 //! Healthy text: hard negatives from forms, and clean text alone.
 
-use std::fmt::Write as _;
-
 use serde_json::json;
 
 use super::doubt::{glued, statements};
 use super::fields::{Bounds, SpecError};
 use super::label::Label;
-use super::spec::{Item, What};
+use super::spec::Item;
 use super::stock::{Clean, Deal};
 use super::{Frame, Made, SUFFIX, Synth, SynthJob, chunks, finish, in_turn, seeded};
 use crate::make::plant::Rng;
+use crate::{Body, RecordedEvent};
 
 impl<'a> Synth<'a> {
     pub(super) fn negative(
         &self,
         item: &'a Item,
-        around: Bounds,
+        forms: &str,
+        (around, aside): (Bounds, Bounds),
         job: &SynthJob,
     ) -> Result<Made, SpecError> {
-        let What::Negatives { forms, .. } = &item.what else {
-            return Err(self.failed(item, &item.name, "no forms"));
-        };
         let missing = || self.failed(item, &item.name, "no forms were read");
         let file = self.stock.forms.get(forms).ok_or_else(missing)?;
         let form = file.forms.get(job.form).ok_or_else(missing)?;
@@ -41,32 +38,32 @@ impl<'a> Synth<'a> {
             .map(|text| text.text.clone())
             .collect();
         rng.shuffle(&mut prose);
-        let mut text = String::new();
-        let paragraphs = |rng: &mut Rng, prose: &mut Vec<String>| {
-            let rest = prose
-                .len()
-                .saturating_sub(if form.alone { 0 } else { around.draw(rng) });
-            prose.split_off(rest)
+        let mut paragraphs = |of: Bounds, rng: &mut Rng| {
+            let some = if form.alone || of.high == 0 {
+                0
+            } else {
+                of.draw(rng)
+            };
+            prose.split_off(prose.len().saturating_sub(some))
         };
-        let before = paragraphs(&mut rng, &mut prose);
-        let after = paragraphs(&mut rng, &mut prose);
+        let mut parts = paragraphs(around, &mut rng);
+        let after = paragraphs(around, &mut rng);
+        let aside = paragraphs(aside, &mut rng).join("\n\n");
         let block = file
             .render(form, &mut rng, &prose)
             .map_err(|why| self.failed(item, &frame.id, &why))?;
-        let parts = before
-            .iter()
-            .map(String::as_str)
-            .chain([block.trim_matches('\n')]);
-        for part in parts.chain(after.iter().map(String::as_str)) {
-            let gap = if text.is_empty() { "" } else { "\n\n" };
-            // Writing to a String cannot fail.
-            let _ = write!(text, "{gap}{part}");
-        }
+        parts.push(block.trim_matches('\n').to_owned());
+        parts.extend(after);
         let channel = item
             .channels
             .get(job.at % item.channels.len().max(1))
             .unwrap_or(&form.channel);
-        let mut events = chunks::events(&text, channel, None, &mut rng);
+        let mut events = chunks::events(&parts.join("\n\n"), channel, None, &mut rng);
+        match channel.as_str() {
+            _ if aside.is_empty() => {}
+            "answer" => events.insert(0, RecordedEvent::of(Body::Reasoning(aside))),
+            _ => events.push(RecordedEvent::of(Body::Answer(aside))),
+        }
         events.push(finish("stop"));
         let meta = json!({"source": "hard-negative", "tag": form.class, "item": item.name, "form": form.name});
         let (group, label) = (format!("form/{}", form.name), Label::clean(channel));

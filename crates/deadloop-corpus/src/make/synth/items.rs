@@ -1,170 +1,99 @@
 //! The keys of an item: what is made, how often, and how its copies differ and arrive.
 
+use deadloop_detect::repair::Fault;
+
 use super::keys::{Domain, Key};
 use super::tables::{REQUIRED, key};
 
 /// Most chars of anything: what a recording can be expected to hold.
 pub(super) const CHARS: u64 = 10_000_000;
 
-/// The kinds of an item.
-const KINDS: &[&str] = &[
-    "short-sequence",
-    "paragraph",
-    "ordered-list",
-    "near-repeat",
-    "tool-repeat",
-    "tool-cycle",
-    "clean",
-    "fault",
-    "run",
-    "poll",
-    "batch",
-    "verify",
-    "retry",
-    "identical-call",
-    "same-call-same-result",
-    "cycle",
-    "interleaved",
-    "aperiodic-stagnation",
-    "error-retry",
-    "monologue",
-    "handoff",
-];
-const TEXT: &[&str] = &["short-sequence", "paragraph", "ordered-list", "near-repeat"];
-const EXACT: &[&str] = &["short-sequence", "paragraph"];
-const LOOPS: &[&str] = &[
-    "short-sequence",
-    "paragraph",
-    "ordered-list",
-    "near-repeat",
-    "tool-repeat",
-    "tool-cycle",
-    "identical-call",
-    "same-call-same-result",
-    "cycle",
-    "interleaved",
-    "aperiodic-stagnation",
-    "error-retry",
-    "monologue",
-    "handoff",
-];
-const REPEATS: &[&str] = &[
-    "short-sequence",
-    "paragraph",
-    "ordered-list",
-    "near-repeat",
-    "tool-repeat",
-    "tool-cycle",
-    "identical-call",
-    "same-call-same-result",
-    "cycle",
-    "interleaved",
-    "aperiodic-stagnation",
-    "error-retry",
-    "monologue",
-    "handoff",
-    "poll",
-    "batch",
-    "verify",
-    "retry",
-];
-const COPIED: &[&str] = &[
-    "short-sequence",
-    "paragraph",
-    "ordered-list",
-    "near-repeat",
-    "tool-repeat",
-    "tool-cycle",
-    "identical-call",
-    "same-call-same-result",
-    "cycle",
-    "interleaved",
-    "error-retry",
-    "monologue",
-    "handoff",
-    "poll",
-    "batch",
-    "verify",
-    "retry",
-];
-const TEXTS: &[&str] = &["poll", "retry", "error-retry", "monologue", "handoff"];
-const TOOLS: &[&str] = &["tool-repeat", "tool-cycle"];
-const CYCLE: &[&str] = &[
-    "short-sequence",
-    "paragraph",
-    "ordered-list",
-    "near-repeat",
-    "tool-cycle",
-    "cycle",
-    "interleaved",
-    "aperiodic-stagnation",
-];
-const CLEAN: &[&str] = &["clean"];
-const FAULT: &[&str] = &["fault"];
-const FORMED: &[&str] = &[
-    "clean",
-    "fault",
-    "run",
-    "poll",
-    "batch",
-    "verify",
-    "retry",
-    "identical-call",
-    "same-call-same-result",
-    "cycle",
-    "interleaved",
-    "aperiodic-stagnation",
-    "error-retry",
-    "monologue",
-    "handoff",
-];
-const CUT: &[&str] = &[
-    "short-sequence",
-    "paragraph",
-    "ordered-list",
-    "near-repeat",
-    "fault",
-];
-/// The names of faults.
-const FAULTS: &[&str] = &[
-    "unclosed",
-    "early-close",
-    "nested",
-    "crossed",
-    "case",
-    "misspelt",
-    "number-mismatch",
-    "missing-field",
-    "empty",
-    "leaked-control",
-    "broken-json",
-    "think-open",
-    "think-missing",
-    "think-twice",
-    "think-late",
-    "tool-in-think",
-    "pseudo",
-    "confirmation",
-    "cut",
-    "replay-lost",
-    "replay-doubled",
-    "replay-order",
-    "no-done",
-    "stall",
-    "error-event",
-    "partial-tools",
-];
-const WRITTEN: &[&str] = &[
-    "short-sequence",
-    "paragraph",
-    "ordered-list",
-    "near-repeat",
-    "clean",
+/// Groups of kinds: a key names those that have it.
+const TEXT: u16 = 1;
+const EXACT: u16 = 1 << 1;
+const LOOP: u16 = 1 << 2;
+const REPEATS: u16 = 1 << 3;
+const COPIED: u16 = 1 << 4;
+const PERIOD: u16 = 1 << 5;
+const TOOLS: u16 = 1 << 6;
+const TEXTS: u16 = 1 << 7;
+const CLEAN: u16 = 1 << 8;
+const FAULT: u16 = 1 << 9;
+const FORMED: u16 = 1 << 10;
+const CUT: u16 = 1 << 11;
+const WRITTEN: u16 = 1 << 12;
+
+/// A loop in text, in calls of tools, and in a run; harmless repetition in a run.
+const IN_TEXT: u16 = TEXT | LOOP | REPEATS | COPIED | PERIOD | CUT | WRITTEN;
+const IN_CALLS: u16 = LOOP | REPEATS | COPIED | TOOLS;
+const IN_RUN: u16 = FORMED | LOOP | REPEATS;
+const HARMLESS: u16 = FORMED | REPEATS | COPIED;
+
+/// Every kind of item and the groups that it is in.
+const GROUPS: [(&str, u16); 22] = [
+    ("short-sequence", IN_TEXT | EXACT),
+    ("paragraph", IN_TEXT | EXACT),
+    ("ordered-list", IN_TEXT),
+    ("near-repeat", IN_TEXT),
+    ("tool-repeat", IN_CALLS),
+    ("tool-cycle", IN_CALLS | PERIOD),
+    ("clean", CLEAN | FORMED | WRITTEN),
+    ("recorded", 0),
+    ("fault", FAULT | FORMED | CUT),
+    ("run", FORMED),
+    ("poll", HARMLESS | TEXTS),
+    ("batch", HARMLESS),
+    ("verify", HARMLESS),
+    ("retry", HARMLESS | TEXTS),
+    ("identical-call", IN_RUN | COPIED),
+    ("same-call-same-result", IN_RUN | COPIED),
+    ("cycle", IN_RUN | COPIED | PERIOD),
+    ("interleaved", IN_RUN | COPIED | PERIOD),
+    ("aperiodic-stagnation", IN_RUN | PERIOD),
+    ("error-retry", IN_RUN | COPIED | TEXTS),
+    ("monologue", IN_RUN | COPIED | TEXTS),
+    ("handoff", IN_RUN | COPIED | TEXTS),
 ];
 
-const fn of(kinds: &'static [&'static str], key: Key) -> Key {
-    Key { kinds, ..key }
+/// The names of the kinds.
+const KINDS: [&str; GROUPS.len()] = {
+    let mut names = [""; GROUPS.len()];
+    let mut at = 0;
+    while at < names.len() {
+        names[at] = GROUPS[at].0;
+        at += 1;
+    }
+    names
+};
+
+impl Key {
+    /// The same for the kinds of some of these groups alone.
+    const fn of(self, groups: u16) -> Self {
+        Self { groups, ..self }
+    }
+
+    /// The kinds of an item that have it; empty: it is not for some kinds alone.
+    pub(super) fn kinds(&self) -> Vec<&'static str> {
+        let has = GROUPS.iter().filter(|(_, of)| of & self.groups != 0);
+        has.map(|(name, _)| *name).collect()
+    }
+
+    /// Whether an item of a kind has it.
+    pub(super) fn is_of(&self, kind: &str) -> bool {
+        self.groups == 0 || self.kinds().contains(&kind)
+    }
 }
+
+/// The names of faults.
+const FAULTS: [&str; Fault::ALL.len()] = {
+    let mut names = [""; Fault::ALL.len()];
+    let mut at = 0;
+    while at < names.len() {
+        names[at] = Fault::ALL[at].name();
+        at += 1;
+    }
+    names
+};
 
 /// `[[item]]`.
 pub(crate) const ITEM: &[Key] = &[
@@ -176,15 +105,21 @@ pub(crate) const ITEM: &[Key] = &[
     ),
     key(
         "kind",
-        Domain::Word(KINDS),
+        Domain::Word(&KINDS),
         REQUIRED,
-        "the loop's kind, or clean; of runs: a kind of agents.md, harmless repetition, or run: as it is",
+        "the loop's kind, or clean; recorded: transcripts of its sources as they are, with labels and split; of runs: a kind of agents.md, harmless repetition, or run: as it is",
     ),
     key(
         "count",
         Domain::Whole(1, 100_000),
         REQUIRED,
-        "transcripts; with forms: of each form",
+        "transcripts; with forms: of each form; recorded: at most so many",
+    ),
+    key(
+        "file",
+        Domain::Text,
+        "synth",
+        "its transcripts stand in transcripts/<file>.jsonl.zst: letters, digits, - and _",
     ),
     key(
         "source",
@@ -197,223 +132,158 @@ pub(crate) const ITEM: &[Key] = &[
         Domain::Texts,
         "en, or those of its sources where none is English; of forms: all",
         "languages, dealt in turn; of forms: which of them",
-    ),
-    of(
-        WRITTEN,
-        key(
+    )
+    .of(LOOP | REPEATS | FORMED),
+    key(
             "channel",
             Domain::Words(&["answer", "reasoning"]),
             "answer; a form's own",
             "channels, dealt in turn",
-        ),
-    ),
-    of(
-        TEXT,
-        key(
+        ).of(WRITTEN),
+    key(
             "unit",
             Domain::Text,
             "cut from clean text",
             "name of the [[unit]] whose texts are repeated",
-        ),
-    ),
-    of(
-        CYCLE,
-        key(
+        ).of(TEXT),
+    key(
             "period",
             Domain::Range(1, CHARS),
             "short-sequence 2 to 40, ordered-list 10 to 400, tool-cycle, cycle and interleaved 2 to 4, aperiodic-stagnation 4 to 8, else 40 to 600",
             "length of one copy, in chars or calls",
-        ),
-    ),
-    of(
-        COPIED,
-        key(
+        ).of(PERIOD),
+    key(
             "copies",
             Domain::Range(2, 1_000_000),
             "4 to 12; tools 3 to 8; runs 4 to 10; poll and verify 3 to 6, batch 5 to 9, retry 2 to 3",
             "at least so many copies",
-        ),
-    ),
-    of(
-        TEXT,
-        key(
+        ).of(COPIED),
+    key(
             "length",
             Domain::Range(0, CHARS),
             "700 to 2600",
             "at least so many chars from the first copy on",
-        ),
-    ),
-    of(
-        REPEATS,
-        key(
+        ).of(TEXT),
+    key(
             "onset",
             Domain::Ranges(1, CHARS),
             "700 to 6000; tools and runs 3 to 20",
             "where the second copy begins, in chars, calls, or turns (monologue, handoff); several ranges are dealt in turn",
-        ),
-    ),
-    of(
-        LOOPS,
-        key(
+        ).of(REPEATS),
+    key(
             "after",
             Domain::Range(0, CHARS),
             "0",
             "clean chars or calls after the loop; 0: it goes on to the end",
-        ),
-    ),
-    of(
-        LOOPS,
-        key(
+        ).of(LOOP),
+    key(
             "class",
             Domain::Word(&["loop", "transient"]),
             "loop",
             "what the label says of a loop; transient needs after",
-        ),
-    ),
-    of(
-        TEXT,
-        key(
+        ).of(LOOP),
+    key(
             "truncate",
             Domain::Flag,
             "true",
             "the last copy is cut somewhere, as at a token limit",
-        ),
-    ),
-    of(
-        TEXT,
-        key(
+        ).of(TEXT),
+    key(
             "drift",
             Domain::Table(DRIFT),
             "none",
             "how copies differ; near-repeat needs it, others only with lead",
-        ),
-    ),
-    of(
-        EXACT,
-        key(
+        ).of(TEXT),
+    key(
             "lead",
             Domain::Range(0, 1000),
             "0",
             "copies that drift before the exact ones; the label's earliest is the second of them",
-        ),
-    ),
-    of(
-        EXACT,
-        key(
+        ).of(EXACT),
+    key(
             "nested",
             Domain::Range(2, 100),
             "none",
             "a copy begins with a smaller unit so many times over; the first such run is labelled transient",
-        ),
-    ),
-    of(
-        TEXT,
-        key(
+        ).of(EXACT),
+    key(
             "false_starts",
             Domain::Range(0, 20),
             "0",
             "repetitions of 2 or 3 copies before the loop that end by themselves, labelled transient",
-        ),
-    ),
-    of(
-        CUT,
-        key(
+        ).of(TEXT),
+    key(
             "chunks",
             Domain::Table(CHUNKS),
             "one event",
             "how the text is cut into events",
-        ),
-    ),
-    of(
-        FORMED,
-        key(
+        ).of(CUT),
+    key(
             "forms",
             Domain::Text,
             "none",
             "name of the [[forms]]: hard negatives, of a fault the streams that are damaged, of runs the scripts (class run); without: clean text alone, or the transcripts of its sources",
-        ),
-    ),
-    of(
-        CLEAN,
-        key(
+        ).of(FORMED),
+    key(
             "chars",
             Domain::Range(1, CHARS),
             "1000 to 6000",
             "length of clean text without forms",
-        ),
-    ),
-    of(
-        CLEAN,
-        key(
+        ).of(CLEAN),
+    key(
             "glue",
             Domain::Text,
             "none",
             "name of the [[unit]] whose texts stand as words of doubt before each statement of clean text without forms",
-        ),
-    ),
-    of(
-        CLEAN,
-        key(
+        ).of(CLEAN),
+    key(
             "around",
             Domain::Range(0, 100),
             "1 to 3",
             "paragraphs of clean text before a form and after it",
-        ),
-    ),
-    of(
-        FAULT,
-        key(
+        ).of(CLEAN),
+    key(
+            "aside",
+            Domain::Range(0, 100),
+            "0",
+            "paragraphs of clean text in the other channel: thought before a form's answer, or said after its thinking",
+        ).of(CLEAN),
+    key(
             "fault",
-            Domain::Words(FAULTS),
+            Domain::Words(&FAULTS),
             "none; a fault needs one",
             "kinds of damage, dealt in turn",
-        ),
-    ),
-    of(
-        FAULT,
-        key(
+        ).of(FAULT),
+    key(
             "stream",
             Domain::Word(super::faults::STREAMS),
             "none; a fault needs one",
             "what is damaged: a text with actions in tags, thinking and an answer, a text, a call's arguments or name, events with ids and places, a whole stream, parallel calls; of forms those of this class are taken",
-        ),
-    ),
-    of(
-        FAULT,
-        key(
+        ).of(FAULT),
+    key(
             "severity",
             Domain::Range(1, 3),
             "1 to 3",
             "degrees of damage, dealt in turn",
-        ),
-    ),
-    of(
-        FAULT,
-        key(
+        ).of(FAULT),
+    key(
             "intact",
             Domain::Part,
             "0.2",
             "share that is left as it was; of a stall: it goes on after a pause",
-        ),
-    ),
-    of(
-        TEXTS,
-        key(
+        ).of(FAULT),
+    key(
             "texts",
             Domain::Texts,
             "some in English",
             "what an error says (retry, error-retry), a tool that is not ready (poll; {} is how far it is), a turn without a call (monologue, handoff)",
-        ),
-    ),
-    of(
-        TOOLS,
-        key(
+        ).of(TEXTS),
+    key(
             "tools",
             Domain::Texts,
             "all",
             "names of the [[tool]]s called",
-        ),
-    ),
+        ).of(TOOLS),
 ];
 
 /// `item.drift`.

@@ -49,8 +49,8 @@ pub(crate) struct Key {
     pub(crate) default: &'static str,
     /// What it means.
     pub(crate) meaning: &'static str,
-    /// The kinds of an item that have it; empty: all.
-    pub(crate) kinds: &'static [&'static str],
+    /// The groups of kinds of an item that have it; 0: all.
+    pub(super) groups: u16,
 }
 
 impl Domain {
@@ -114,7 +114,7 @@ pub fn key_texts() -> Vec<KeyText> {
         key: key.name,
         expected: key.domain.expected(),
         default: key.default,
-        meaning: match key.kinds {
+        meaning: match key.kinds().as_slice() {
             [] => key.meaning.to_owned(),
             kinds => format!("{} ({})", key.meaning, kinds.join(", ")),
         },

@@ -15,6 +15,9 @@ pub const COLUMNS: [&str; 11] = [
     "note",
 ];
 
+/// The cells of a row of labels.csv, by [`COLUMNS`].
+pub type Row = [String; 11];
+
 /// A row of labels.csv. Positions are chars of the channel, or calls on `tools`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Label {
@@ -51,7 +54,7 @@ impl Label {
     }
 
     /// The cells of its row.
-    pub fn row(&self, transcript: &str) -> [String; 11] {
+    pub fn row(&self, transcript: &str) -> Row {
         let number = |value: Option<usize>| value.map(|n| n.to_string()).unwrap_or_default();
         [
             transcript.to_owned(),

@@ -17,7 +17,7 @@ pub(super) struct Text {
     pub(super) parts: Vec<String>,
     /// What is repeated: the unit's name, or the text that it was cut from.
     pub(super) unit: String,
-    /// The group of the first text.
+    /// The group that the first text has in its corpus; else the unit where the spec has it, or the text.
     pub(super) group: String,
 }
 
@@ -57,8 +57,12 @@ pub(super) fn looped(wanted: &Wanted<'_>, rng: &mut Rng) -> Result<Text, Failed>
         labels,
         model: first.model.clone(),
         parts: clean.parts.iter().map(|part| part.id.clone()).collect(),
+        group: match (&first.group, &wanted.looped.unit) {
+            (Some(group), _) => group.clone(),
+            (None, Some(_)) => unit.name.clone(),
+            (None, None) => first.id.clone(),
+        },
         unit: unit.name,
-        group: first.group.clone().unwrap_or_else(|| first.id.clone()),
     })
 }
 

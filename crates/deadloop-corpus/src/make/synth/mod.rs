@@ -24,6 +24,7 @@ mod keys;
 mod label;
 mod looped;
 mod reading;
+mod recorded;
 mod runs;
 mod schema;
 mod spec;
@@ -35,7 +36,8 @@ mod tools;
 pub use fields::SpecError;
 pub use forms::Forms;
 pub use keys::{KeyText, key_texts};
-pub use label::{COLUMNS, Label};
+pub use label::{COLUMNS, Label, Row};
+pub use recorded::LabelRows;
 pub use runs::Run;
 pub use schema::{forms_schema, spec_schema};
 pub use spec::{CleanSource, SourcePlace, Spec};
@@ -63,8 +65,19 @@ const ATTEMPTS: usize = 500;
 pub struct Made {
     /// The transcript, with its split where the spec deals splits.
     pub entry: Entry,
-    /// Its rows of labels.csv.
+    /// What is known of it because it was made so.
     pub labels: Vec<Label>,
+    /// Of a recording: its rows of `labels.csv`, as its corpus has them.
+    pub rows: Vec<Row>,
+}
+
+impl Made {
+    /// Its rows of `labels.csv`.
+    pub fn label_rows(&self) -> impl Iterator<Item = Row> {
+        let id = &self.entry.transcript.id;
+        let known = self.labels.iter().map(|label| label.row(id));
+        known.chain(self.rows.iter().cloned())
+    }
 }
 
 /// One transcript to be made.
@@ -107,7 +120,11 @@ impl<'a> Synth<'a> {
                     jobs.extend((0..count).map(|at| SynthJob { item, at, form }));
                 }
             } else {
-                jobs.extend((0..wanted.count).map(|at| SynthJob { item, at, form: 0 }));
+                let count = match wanted.what {
+                    What::Recorded => self.recordings(wanted).len().min(wanted.count),
+                    _ => wanted.count,
+                };
+                jobs.extend((0..count).map(|at| SynthJob { item, at, form: 0 }));
             }
         }
         jobs
@@ -116,6 +133,11 @@ impl<'a> Synth<'a> {
     /// The name of the item that a transcript is of.
     pub fn item(&self, job: &SynthJob) -> &'a str {
         self.spec.items.get(job.item).map_or("", |item| &item.name)
+    }
+
+    /// The file of transcripts that a transcript stands in, without an ending.
+    pub fn file(&self, job: &SynthJob) -> &'a str {
+        self.spec.items.get(job.item).map_or("", |item| &item.file)
     }
 
     /// Makes one transcript.
@@ -127,10 +149,15 @@ impl<'a> Synth<'a> {
         match &item.what {
             What::Loop(l) => self.text_loop(item, l, job.at),
             What::Tools(_) => self.tool_loop(item, job.at),
-            What::Negatives { around, .. } => self.negative(item, *around, job),
+            What::Negatives {
+                forms,
+                around,
+                aside,
+            } => self.negative(item, forms, (*around, *aside), job),
             What::Clean { chars, glue } => self.clean(item, *chars, glue.as_deref(), job.at),
             What::Faults(faults) => self.fault(item, faults, job.at),
             What::Run(wanted) => self.run(item, wanted, job.at),
+            What::Recorded => self.recorded(item, job.at),
         }
     }
 
@@ -254,16 +281,12 @@ impl<'a> Synth<'a> {
         if frame.item.chunks.is_some_and(|chunks| chunks.ms.is_some()) {
             meta["times"] = json!("made");
         }
-        let group = if l.unit.is_some() {
-            made.unit.clone()
-        } else {
-            made.group
-        };
         let mut events = chunks::events(&made.text, channel, frame.item.chunks, rng);
         let ends = if l.after.high > 0 { "stop" } else { "length" };
         events.push(finish(ends));
-        let model = made.model.map(|model| format!("{model}{SUFFIX}"));
-        self.entry(frame, model, group, meta, events, made.labels)
+        let written = made.model.filter(|model| *model != self.spec.model);
+        let model = written.map(|model| format!("{model}{SUFFIX}"));
+        self.entry(frame, model, made.group, meta, events, made.labels)
     }
 
     fn tool_loop(&self, item: &'a Item, at: usize) -> Result<Made, SpecError> {
@@ -319,7 +342,11 @@ impl<'a> Synth<'a> {
             split: (self.spec.test > 0.0).then(|| frame.split.name().to_owned()),
             place: Place::whole("made"),
         };
-        Made { entry, labels }
+        Made {
+            entry,
+            labels,
+            rows: Vec::new(),
+        }
     }
 }
 

@@ -72,6 +72,7 @@ impl CleanSource {
                 id: format!("{name}/{at}"),
                 model: None,
                 group: None,
+                split: None,
                 lang: self.lang.clone().unwrap_or_default(),
                 text: text.to_owned(),
             }));
@@ -105,6 +106,7 @@ impl CleanText {
             id: transcript.id.clone(),
             model: Some(transcript.model.clone()),
             group: transcript.group.clone(),
+            split: entry.split.clone(),
             lang: transcript.lang.clone().unwrap_or_default(),
             text,
         })

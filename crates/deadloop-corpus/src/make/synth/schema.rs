@@ -48,9 +48,7 @@ fn of_kinds(keys: &'static [Key]) -> Vec<Json> {
         _ => None,
     });
     let of = |kind: &&str| {
-        let foreign = keys
-            .iter()
-            .filter(|key| !key.kinds.is_empty() && !key.kinds.contains(kind));
+        let foreign = keys.iter().filter(|key| !key.is_of(kind));
         let foreign: Map<String, Json> = foreign
             .map(|key| (key.name.to_owned(), Json::Bool(false)))
             .collect();

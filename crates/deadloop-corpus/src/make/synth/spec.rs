@@ -80,6 +80,8 @@ pub(super) struct Tool {
 #[derive(Clone, Debug)]
 pub(super) struct Item {
     pub(super) name: String,
+    /// The name of its file of transcripts, without an ending.
+    pub(super) file: String,
     pub(super) count: usize,
     pub(super) line: usize,
     pub(super) sources: Vec<usize>,
@@ -99,6 +101,8 @@ pub(super) enum What {
     Negatives {
         forms: String,
         around: Bounds,
+        /// Paragraphs in the other channel.
+        aside: Bounds,
     },
     Clean {
         chars: Bounds,
@@ -107,6 +111,8 @@ pub(super) enum What {
     },
     Faults(Faults),
     Run(Wanted),
+    /// Recordings as they are.
+    Recorded,
 }
 
 /// A loop in text.
@@ -209,13 +215,14 @@ impl Spec {
             some => some.iter().map(position).collect::<Result<_, _>>()?,
         };
         let langs = match table.texts("lang") {
-            [] if Shape::named(&kind).is_some() => Vec::new(),
+            [] if kind == "recorded" || Shape::named(&kind).is_some() => Vec::new(),
             [] if table.text("forms").is_none() || kind == "fault" => self.own_langs(&sources),
             langs => langs.to_vec(),
         };
         let what = self.what(table, &kind, &langs)?;
         Ok(Item {
             name: table.string("name"),
+            file: file(table)?,
             count: table.whole("count").unwrap_or(1) as usize,
             line: table.line,
             sources,
@@ -235,11 +242,15 @@ impl Spec {
         }
         match (kind, table.text("forms")) {
             ("fault", _) => self.faults(table).map(What::Faults),
+            ("recorded", _) => Ok(What::Recorded),
             ("clean", Some(forms)) => {
                 named(table, "forms", forms, self.forms.iter().map(|f| &f.0))?;
                 let around = table.range("around").unwrap_or(Bounds::new(1, 3));
-                let forms = forms.to_owned();
-                Ok(What::Negatives { forms, around })
+                Ok(What::Negatives {
+                    forms: forms.to_owned(),
+                    around,
+                    aside: table.range("aside").unwrap_or(Bounds::new(0, 0)),
+                })
             }
             ("clean", None) => {
                 let chars = table.range("chars").unwrap_or(Bounds::new(1000, 6000));
@@ -345,6 +356,11 @@ impl Spec {
             .any(|item| item.sources.contains(&source))
     }
 
+    /// The names of the files of transcripts, without an ending.
+    pub fn files(&self) -> BTreeSet<&str> {
+        self.items.iter().map(|item| item.file.as_str()).collect()
+    }
+
     /// The units of a name in a language.
     pub(super) fn units<'a>(&'a self, name: &str, lang: &str) -> Option<&'a Unit> {
         self.units.iter().find(|unit| unit.is(name, lang))
@@ -355,6 +371,20 @@ impl Unit {
     pub(super) fn is(&self, name: &str, lang: &str) -> bool {
         self.name == name && self.lang == lang
     }
+}
+
+fn file(table: &Fields) -> Result<String, SpecError> {
+    let name = table.text("file").unwrap_or("synth");
+    let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    if !name.is_empty() && name.chars().all(plain) {
+        return Ok(name.to_owned());
+    }
+    let expected = "letters, digits, - and _: the name of a file without an ending";
+    Err(SpecError::at(
+        table.line_of("file"),
+        format!("file {name:?}"),
+        expected,
+    ))
 }
 
 fn onsets(table: &Fields, default: Bounds) -> Vec<Bounds> {

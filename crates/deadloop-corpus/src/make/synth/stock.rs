@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::forms::Forms;
 use super::runs::Run;
-use super::seeded;
 use super::spec::Spec;
+use super::{Made, seeded};
 use crate::make::plant::Rng;
 
 /// A clean text.
@@ -18,6 +18,8 @@ pub struct CleanText {
     pub model: Option<String>,
     /// What it must not be torn apart from.
     pub group: Option<String>,
+    /// The split that its corpus dealt it to; none: the spec deals it.
+    pub split: Option<String>,
     /// Its language.
     pub lang: String,
     /// The text.
@@ -44,6 +46,8 @@ pub struct Stock {
     pub real: Vec<BTreeMap<String, Real>>,
     /// The runs of each source that is a corpus and that an item plants into, in the order of the corpus.
     pub runs: Vec<Vec<Run>>,
+    /// The recordings of each source that an item takes as they are.
+    pub recorded: Vec<Vec<Made>>,
     /// The forms of each file, by the name that the spec gives it.
     pub forms: BTreeMap<String, Forms>,
 }
@@ -96,7 +100,8 @@ impl Deal {
     }
 }
 
-/// The texts of one source in one language and split, groups whole.
+/// The texts of one source in one language and split: the split that their corpus dealt them to, or else
+/// groups whole.
 pub(super) fn pool<'a>(
     spec: &Spec,
     texts: &'a [CleanText],
@@ -105,6 +110,10 @@ pub(super) fn pool<'a>(
     split: Split,
 ) -> Vec<&'a CleanText> {
     let of_lang: Vec<&CleanText> = texts.iter().filter(|text| text.lang == lang).collect();
+    if spec.test > 0.0 && texts.iter().any(|text| text.split.is_some()) {
+        let own = |text: &&CleanText| text.split.as_deref() == Some(split.name());
+        return of_lang.into_iter().filter(own).collect();
+    }
     let group = |text: &CleanText| text.group.clone().unwrap_or_else(|| text.id.clone());
     of_split(spec, of_lang, source, split, group)
 }

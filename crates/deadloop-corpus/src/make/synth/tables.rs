@@ -15,7 +15,7 @@ pub(super) const fn key(
         domain,
         default,
         meaning,
-        kinds: &[],
+        groups: 0,
     }
 }
 

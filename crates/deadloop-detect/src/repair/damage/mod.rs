@@ -116,7 +116,7 @@ impl Fault {
     ];
 
     /// Its name in specs and tables.
-    pub fn name(self) -> &'static str {
+    pub const fn name(self) -> &'static str {
         match self {
             Self::Unclosed => "unclosed",
             Self::EarlyClose => "early-close",

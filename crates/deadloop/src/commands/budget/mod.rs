@@ -10,6 +10,7 @@ use deadloop_replay::budget::{
 
 mod gather;
 mod make;
+mod shown;
 mod told;
 
 use gather::{Gathered, gather};
@@ -110,7 +111,7 @@ pub(super) fn run(args: &Budget, global: Global) -> Outcome {
         .accept(args.select.skips(), &Terminal::of(global))?;
     found.has_turns()?;
     folder.begin()?;
-    let made = make(&found, &grid, &named, args, &folder, global)?;
+    let made = make(&found, &grid, &named, args, &folder)?;
     finish(&found, made, &folder, (&inputs, &text, began), global)
 }
 

@@ -1,0 +1,80 @@
+//! Recordings that a made corpus holds as they are: events with their times, labels and split of their own.
+
+use std::collections::BTreeMap;
+
+use super::label::{COLUMNS, Row};
+use super::spec::{Item, Spec, What};
+use super::{Made, SpecError, Synth};
+use crate::{Corpus, Entry, Place, Problem};
+
+/// The rows of `labels.csv`, by transcript.
+#[derive(Debug, Default)]
+pub struct LabelRows(BTreeMap<String, Vec<Row>>);
+
+impl LabelRows {
+    /// Reads the labels that stand beside a corpus; none where it has no `labels.csv`.
+    ///
+    /// # Errors
+    /// The file cannot be read as CSV.
+    pub fn of(corpus: &Corpus) -> Result<Self, Problem> {
+        let mut rows: BTreeMap<String, Vec<Row>> = BTreeMap::new();
+        let Some(path) = corpus.labels_csv() else {
+            return Ok(Self(rows));
+        };
+        let bad =
+            |e: csv::Error| Problem::new(Place::whole(path), e.to_string(), "a table of labels");
+        let mut reader = csv::Reader::from_path(path).map_err(bad)?;
+        let header = reader.headers().map_err(bad)?.clone();
+        let places = COLUMNS.map(|name| header.iter().position(|column| column == name));
+        for record in reader.records() {
+            let record = record.map_err(bad)?;
+            let cell = |at: Option<usize>| at.and_then(|at| record.get(at)).unwrap_or_default();
+            let row = places.map(|at| cell(at).to_owned());
+            rows.entry(row[0].clone()).or_default().push(row);
+        }
+        Ok(Self(rows))
+    }
+
+    /// A recording with its rows.
+    pub fn recorded(&self, entry: Entry) -> Made {
+        let rows = self.0.get(&entry.transcript.id).cloned();
+        Made {
+            entry,
+            labels: Vec::new(),
+            rows: rows.unwrap_or_default(),
+        }
+    }
+}
+
+impl Spec {
+    /// Whether an item takes recordings of a source as they are.
+    pub fn wants_recordings(&self, source: usize) -> bool {
+        let mut recorded = self
+            .items
+            .iter()
+            .filter(|item| matches!(item.what, What::Recorded));
+        recorded.any(|item| item.sources.contains(&source))
+    }
+}
+
+impl<'a> Synth<'a> {
+    /// The recordings that an item may take, in the order of its sources.
+    pub(super) fn recordings(&self, item: &'a Item) -> Vec<&'a Made> {
+        let of_source = |at: &usize| self.stock.recorded.get(*at);
+        item.sources
+            .iter()
+            .filter_map(of_source)
+            .flatten()
+            .collect()
+    }
+
+    /// The recording at `at`. It loses its split where the spec deals none.
+    pub(super) fn recorded(&self, item: &'a Item, at: usize) -> Result<Made, SpecError> {
+        let none = || self.failed(item, &item.name, "no such recording");
+        let mut made = Made::clone(self.recordings(item).get(at).ok_or_else(none)?);
+        if self.spec.test == 0.0 {
+            made.entry.split = None;
+        }
+        Ok(made)
+    }
+}

@@ -1,0 +1,206 @@
+//! What the page of a budget shows: every world's settings, one run turn by turn, and what feedback would have said.
+
+use deadloop_replay::budget::trace;
+use deadloop_replay::feedback::{Confusion, RunFeedback};
+use deadloop_report::budget::{BudgetPoint, Matrix, Page, PriceRow, Strip, Trace, World};
+use deadloop_score::budget::{
+    BudgetPrice, FeedbackCase, FeedbackRow, LimitRow, guidance_matrix, guidance_words,
+};
+
+use super::Budget as BudgetArgs;
+use super::gather::Gathered;
+use super::make::{Judged, called, priced, total};
+use super::told;
+
+/// Points of a world that the page has, the reported ones aside.
+const POINTS: usize = 2_000;
+
+/// All of it.
+pub(super) fn page(
+    found: &Gathered,
+    judged: &[Judged<'_>],
+    args: &BudgetArgs,
+    (limits, feedback): (&[LimitRow], &[FeedbackRow]),
+) -> Page {
+    let card = found.surveyed.corpus.card();
+    Page {
+        corpus: card
+            .and_then(|card| card.name.clone())
+            .unwrap_or_else(|| "corpus".into()),
+        corpus_hash: found.surveyed.hash.clone(),
+        runs: found.ids.len() as u64,
+        worlds: judged.iter().map(world).collect(),
+        trace: traced(found, judged, args),
+        strips: strips(found),
+        limits: told::limit_table(limits),
+        matrices: matrices(found),
+        feedback: told::feedback(feedback),
+    }
+}
+
+fn world(one: &Judged<'_>) -> World {
+    let (stage, advice) = (&one.known.stage, &one.advice);
+    let point = |play: usize| {
+        let budget = priced(&stage.plays[play], one.cache);
+        let tally = total(&one.known.swept.plays[play]);
+        let (cost, never) = (tally.own.cost(one.cache), tally.own_free.cost(one.cache));
+        let interval = one.sure[play].and_then(|sure| sure.cost);
+        BudgetPoint {
+            setting: budget.id(),
+            names: called(one, play),
+            policy: budget.policy.name().into(),
+            threshold: budget.threshold,
+            keep: budget.keep,
+            cost: (never > 0.0).then(|| cost / never),
+            cost_lo: interval.map(|i| i.lo),
+            cost_hi: interval.map(|i| i.hi),
+            even: one.sure[play].and_then(|sure| sure.even),
+            overflow: tally.overflow,
+            summaries: tally.summaries,
+            is_unsafe: budget.is_unsafe(),
+            preset: one.known.names[play].first().map(|name| (*name).to_owned()),
+            in_use: advice.in_use == play,
+            candidate: advice.candidate == Some(play),
+        }
+    };
+    let shown = |play: &usize| *play < POINTS || !called(one, *play).is_empty();
+    let never = total(&one.known.swept.never);
+    let price = |price: &BudgetPrice| {
+        let budget = &stage.plays[price.play];
+        PriceRow {
+            at_most: price.at_most,
+            what: told::setting(budget),
+            overflow: price.held_out_overflow,
+            hi: price.hi,
+            cost: price.held_out_cost,
+            is: called(one, price.play),
+        }
+    };
+    World {
+        window: stage.never.window,
+        cache: one.cache,
+        counter: stage.never.counter.name().into(),
+        reserve: stage.never.reserve,
+        tools: stage.never.tools,
+        runs: never.runs,
+        overflow_never: never.overflow,
+        verdict: advice.ruling.name().into(),
+        reason: advice.reason.clone(),
+        points: (0..stage.plays.len()).filter(shown).map(point).collect(),
+        prices: advice.prices.iter().map(price).collect(),
+    }
+}
+
+/// The run that the page draws: the one that was asked for, else the one with the most summaries under the setting in
+/// use of the first window in which there is one.
+fn traced(found: &Gathered, judged: &[Judged<'_>], args: &BudgetArgs) -> Option<Trace> {
+    let summaries = |one: &Judged<'_>| {
+        let budget = &one.known.stage.plays[one.advice.in_use];
+        let played = found.field.played(budget);
+        let most = played
+            .iter()
+            .enumerate()
+            .max_by_key(|(at, p)| (p.summaries, std::cmp::Reverse(*at)));
+        most.filter(|(_, p)| p.summaries > 0).map(|(at, _)| at)
+    };
+    let asked = args
+        .run
+        .as_ref()
+        .map(|id| found.ids.iter().position(|own| **own == **id));
+    let (one, run) = match asked {
+        Some(run) => (judged.first()?, run?),
+        None => judged.iter().find_map(|one| Some((one, summaries(one)?)))?,
+    };
+    let budget = &one.known.stage.plays[one.advice.in_use];
+    let (_, steps) = trace(found.field.run(run, budget), budget);
+    let never = found.field.run(run, budget);
+    Some(Trace {
+        run: found.ids[run].to_string(),
+        source: found.source(run).to_owned(),
+        what: told::setting(budget),
+        window: budget.window,
+        threshold: budget.threshold * (budget.window.saturating_sub(budget.tools)) as f64,
+        most: budget.window as f64 * (1.0 - budget.reserve),
+        steps: steps
+            .iter()
+            .map(|s| (s.wanted, s.sent, s.done, s.overflow))
+            .collect(),
+        free: never
+            .prompts()
+            .iter()
+            .map(|tokens| tokens + budget.tools)
+            .collect(),
+    })
+}
+
+/// G1 and G2 with the numbers of seed 003, all sources together.
+fn matrices(found: &Gathered) -> Vec<Matrix> {
+    let words = guidance_words();
+    let guidance = |strict: bool| Matrix {
+        title: match strict {
+            false => "Guidance with finish from depth 6 (as the design document has it)".into(),
+            true => "The same, where retry is right only after an error".into(),
+        },
+        truths: words.clone(),
+        said: words.clone(),
+        counts: guidance_matrix(found.feedback.iter(), (6, 3), strict)
+            .iter()
+            .map(|row| row.to_vec())
+            .collect(),
+    };
+    let recorded = || found.feedback.iter().filter(|case| case.recorded);
+    let sum = |of: &dyn Fn(&RunFeedback) -> Confusion,
+               cases: &mut dyn Iterator<Item = &FeedbackCase>| {
+        let mut all = [0; 4];
+        for case in cases {
+            all.iter_mut()
+                .zip(of(&case.feedback).counts())
+                .for_each(|(sum, n)| *sum += n);
+        }
+        all
+    };
+    let flag = |title: &str, truths: [&str; 2], [hit, wrong, missed, quiet]: [u64; 4]| Matrix {
+        title: title.into(),
+        truths: truths.map(str::to_owned).to_vec(),
+        said: ["flagged", "not flagged"].map(str::to_owned).to_vec(),
+        counts: vec![vec![hit, missed], vec![wrong, quiet]],
+    };
+    let errors = sum(&|f| f.error_flag[0], &mut recorded());
+    let done = sum(&|f| f.completion_flag[0], &mut found.feedback.iter());
+    vec![
+        flag(
+            "Error words in results (substring) against recorded errors",
+            ["an error", "none"],
+            errors,
+        ),
+        flag(
+            "Completion words in results (substring) against what follows",
+            ["no call follows", "a call follows"],
+            done,
+        ),
+        guidance(false),
+        guidance(true),
+    ]
+}
+
+/// The turns of the runs of each source, and how many of them stand in a loop.
+fn strips(found: &Gathered) -> Vec<Strip> {
+    let of = |name: &String| {
+        let own = found.limits.iter().filter(|case| *case.source == **name);
+        let mut runs: Vec<(u64, u64)> = own
+            .map(|case| {
+                let stuck = case
+                    .stuck
+                    .iter()
+                    .map(|(from, to)| to.min(&case.turns).saturating_sub(*from));
+                (case.turns, stuck.sum())
+            })
+            .collect();
+        runs.sort_unstable();
+        Strip {
+            source: name.clone(),
+            runs,
+        }
+    };
+    found.names.iter().map(of).collect()
+}
