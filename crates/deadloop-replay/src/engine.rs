@@ -179,7 +179,7 @@ fn from_programs(
             };
             let nth = match heard.channel.unit() {
                 Unit::Chars => 0,
-                Unit::Calls | Unit::Turns => measured.arrivals.nth_at(exact.place) + 1,
+                _ => measured.arrivals.nth_at(exact.place) + 1,
             };
             candidates.push(Candidate::new(Span::all(block), stop, nth));
         }

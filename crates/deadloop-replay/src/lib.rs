@@ -46,4 +46,4 @@ pub use plan::{Cell, Plan, PlanError, Refused};
 pub use program::{Mender, Programs, Ready, Repaired, StartError};
 pub use record::{Decided, Moment, Record, Region, Stop};
 pub use run::{Job, Ran, RunError, run};
-pub use spent::Spent;
+pub use spent::{Spent, TurnTokens};

@@ -62,6 +62,7 @@ impl Timeline {
             Unit::Chars => length.text().0,
             Unit::Calls => length.tools.0,
             Unit::Turns => length.turns.0,
+            Unit::Tokens | Unit::Ms | Unit::Money => 0,
         }
     }
 

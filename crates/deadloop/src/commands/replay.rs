@@ -195,7 +195,7 @@ fn reads(settings: &Settings) -> [bool; 2] {
     let units = guards.flat_map(|guard| guard.members.iter().map(Member::unit));
     units.fold([false, false], |[text, runs], unit| match unit {
         None | Some(Unit::Chars) => [true, runs],
-        Some(Unit::Calls | Unit::Turns) => [text, true],
+        Some(_) => [text, true],
     })
 }
 
@@ -343,7 +343,7 @@ fn cut(done: &Replayed, evidence: &Evidence<'_>, cell: usize) -> String {
     let (cut, all) = (show::count(cut), show::count(evidence.cases.len() as u64));
     match done.judge.unit {
         Unit::Chars => format!("{cut} of {all} ({} per Mchar)", show::number(rate, 2)),
-        Unit::Calls | Unit::Turns => format!("{cut} of {all}"),
+        _ => format!("{cut} of {all}"),
     }
 }
 
@@ -361,8 +361,8 @@ fn would_cut(done: &Replayed, evidence: &Evidence<'_>, cell: usize) -> (u64, Opt
 
 /// Which of many settings a reader looks for in the table: the one that saves the most of those that cut little.
 fn best(rows: &[(String, Tally)], unit: Unit) -> Option<String> {
-    let (limit, rate) = (ChooseOptions::default_limit(unit), wrong_rate(unit));
-    let most = limit.bound;
+    let rate = wrong_rate(unit);
+    let most = ChooseOptions::default_limit(unit)?.bound;
     let calm = rows.iter().filter_map(|(label, tally)| {
         let rate = value(rate, tally).filter(|rate| *rate <= most);
         rate.and(value(&SAVED, tally)).map(|saved| (label, saved))

@@ -20,7 +20,7 @@ use crate::opening::{Focus, Opening};
 use crate::replaying::{finish, replay};
 use crate::settings;
 use deadloop_run::Replayed;
-use deadloop_run::first_unit;
+use deadloop_run::{first_unit, unit_of_guards};
 use supported::Asked;
 
 mod asked;
@@ -44,16 +44,23 @@ pub(super) fn run(args: &Tune, global: Global) -> Outcome {
         (None, Some(unit)) => unit,
         (None, None) => first_unit(&args.corpus)?,
     };
-    let in_use = settings::settings_in(args.settings.as_deref(), &args.judge.set, unit)?;
+    let counted = unit_of_guards(unit, &args.corpus)?;
+    let in_use = settings::settings_in(args.settings.as_deref(), &args.judge.set, counted)?;
     let current = in_use.0.clone();
     let mut options = args.options(unit)?;
     let (grids, text) = match &args.grid {
         Some(path) => settings::grid(path).map(|(grid, text)| (vec![grid], text))?,
-        None => settings::default_grids(unit)?,
+        None => settings::default_grids(counted)?,
     };
     let host = Terminal::of(global);
     let request = args.request(&host, text, (&current, unit))?;
-    let planned = Planned::new(args, (&request, global), &grids, in_use, &mut options)?;
+    let planned = Planned::new(
+        args,
+        (&request, global),
+        (&grids, counted),
+        in_use,
+        &mut options,
+    )?;
     if args.dry_run {
         return planned.tell(args, &options);
     }

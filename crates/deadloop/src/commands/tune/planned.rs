@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use deadloop_detect::{Response, Settings};
+use deadloop_detect::{Response, Settings, Unit};
 use deadloop_replay::shipped::{is_chosen, presets_in};
 use deadloop_replay::{Grid, Plan};
 use deadloop_score::{Choices, ChooseOptions, InUse, Manifest};
@@ -39,7 +39,7 @@ impl Planned {
     pub(super) fn new(
         args: &Tune,
         (request, global): (&Request<'_>, Global),
-        grids: &[Grid],
+        (grids, unit): (&[Grid], Unit),
         (settings, text): (Settings, String),
         options: &mut ChooseOptions,
     ) -> Outcome<Self> {
@@ -64,7 +64,6 @@ impl Planned {
                 (plan, Some(told))
             }
         };
-        let unit = options.judge.unit;
         let chosen = |settings: &Settings| settings.part(|m| is_chosen(m, unit));
         let in_use = plan.add_settings(&chosen(&settings));
         let with_grid = 0..plan.cells();
