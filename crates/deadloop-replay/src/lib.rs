@@ -39,7 +39,7 @@ pub use deadloop_corpus as corpus;
 pub use deadloop_detect as detect;
 pub use deadloop_detect::{Cursor, Seen};
 pub use each::{Interrupted, Watch, each};
-pub use engine::decide;
+pub use engine::{decide, has_turns};
 pub use grid::{Grid, GridMember};
 pub use journal::{Journal, JournalError};
 pub use plan::{Cell, Plan, PlanError, Refused};

@@ -94,6 +94,10 @@ pub(crate) struct Judge {
     /// In what loops and healthy output are counted, and the choice is made [default: that of the labels]
     #[arg(long, value_enum, value_name = "UNIT")]
     pub(crate) unit: Option<Unit>,
+    /// What detectors of text take for one text in a run of an agent, whatever their settings say
+    /// [default: as the settings say, and a turn where they say nothing]
+    #[arg(long, value_enum, value_name = "WHAT")]
+    pub(crate) per: Option<Per>,
     /// Which position of an alarm counts
     #[arg(long, value_enum, default_value_t = At::Delivered)]
     pub(crate) at: At,
@@ -180,6 +184,24 @@ impl Unit {
             Self::Turns => deadloop_detect::Unit::Turns,
             Self::Tokens => deadloop_detect::Unit::Tokens,
             Self::Ms => deadloop_detect::Unit::Ms,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+pub(crate) enum Per {
+    /// Each turn is a text of its own
+    Turn,
+    /// The channel of the whole run is one
+    Run,
+}
+
+impl Per {
+    /// What it names.
+    pub(crate) fn per(self) -> deadloop_detect::Per {
+        match self {
+            Self::Turn => deadloop_detect::Per::Turn,
+            Self::Run => deadloop_detect::Per::Run,
         }
     }
 }

@@ -117,6 +117,11 @@ pub fn write_scores(dir: &Path, scoring: &Scoring) -> Result<Scored, FileError> 
     })
 }
 
+/// Whether some case is scored in the unit.
+fn is_scored(scores: &Scores) -> bool {
+    scores.tally.loops() + scores.tally.clean() > 0
+}
+
 /// How settings that are reported are judged in units that are measured beside the channels, and what errors cost there.
 fn measured(scoring: &Scoring<'_>) -> Vec<(JudgeOptions, Worth)> {
     let cases = scoring.evidence.cases;
@@ -329,7 +334,7 @@ impl Sweep<'_> {
         let unit = self.scoring.judge.unit;
         for subject in 0..self.subjects.len() {
             let scores = self.reported(cell, subject);
-            if scores.tally.loops() + scores.tally.clean() > 0 {
+            if is_scored(&scores) {
                 let whose = (self.subjects[subject].0.as_str(), unit);
                 let row = scores::cells(&scores, unit);
                 self.writer
@@ -345,6 +350,9 @@ impl Sweep<'_> {
             let outcomes: Vec<Outcome> = outcomes.collect();
             let scores = scores_of(&outcomes, self.scoring.worth, &mut self.known.poisson);
             let unit = self.scoring.judge.unit;
+            if unit.is_measured() && !is_scored(&scores) {
+                continue;
+            }
             let row = scores::cells(&scores, unit);
             let name = &self.subjects[subject].0;
             let params = self.params.none();

@@ -9,6 +9,7 @@ mod json;
 mod label;
 mod labels_csv;
 mod rows;
+mod stretches;
 mod timeline;
 
 pub use agreement::{Agreement, Onsets, Overlaps, agreement, alpha};
@@ -23,5 +24,6 @@ pub use label::{Class, Span, Truth};
 pub(crate) use label::{Label, Placed, Wire, class_of, push};
 pub use labels_csv::{LABEL_COLUMNS, LabelsFile, orphans};
 pub use rows::{LabelRow, write_labels};
+pub(crate) use stretches::Stretches;
 pub use timeline::Timeline;
 pub(crate) use timeline::clock;

@@ -5,12 +5,14 @@ use deadloop_replay::detect::{Channel, Chars, Event as Arriving, Unit};
 use deadloop_replay::{Seen, Spent, text_of, tokens_at};
 use serde::{Deserialize, Serialize};
 
+use crate::truth::Stretches;
+
 /// The lengths of a transcript's channels and the order in which they were filled. Neighbouring
 /// events of one channel are one stretch, so a million chunks of an answer take one entry.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Timeline {
-    stretches: Vec<(Channel, u64)>,
+    stretches: Stretches,
 }
 
 /// When something happened, where the recording says.
@@ -23,36 +25,28 @@ pub(crate) struct Clock {
 impl Timeline {
     /// The timeline of some events.
     pub fn of(events: &[RecordedEvent]) -> Self {
-        let mut timeline = Self::default();
+        let mut stretches = Vec::new();
+        let mut add = |channel, units| add(&mut stretches, channel, units);
         for (_, event) in stream(events) {
             match event {
-                Arriving::Text(channel, text) => timeline.add(channel, Chars::of(text).0),
+                Arriving::Text(channel, text) => add(channel, Chars::of(text).0),
                 Arriving::Call { arguments, .. } => {
-                    timeline.add(Channel::Arguments, Chars::of(&arguments.text()).0);
-                    timeline.add(Channel::Tools, 1);
+                    add(Channel::Arguments, Chars::of(&arguments.text()).0);
+                    add(Channel::Tools, 1);
                 }
-                Arriving::Turn { .. } => timeline.add(Channel::Turns, 1),
+                Arriving::Turn { .. } => add(Channel::Turns, 1),
                 _ => {}
             }
         }
-        timeline.stretches.shrink_to_fit();
-        timeline
-    }
-
-    fn add(&mut self, channel: Channel, units: u64) {
-        match self.stretches.last_mut() {
-            Some((last, n)) if *last == channel => *n += units,
-            _ if units > 0 => self.stretches.push((channel, units)),
-            _ => {}
+        Self {
+            stretches: stretches.into_iter().collect(),
         }
     }
 
     /// Everything: the length of each channel.
     pub fn length(&self) -> Seen {
         let all = self.stretches.iter();
-        all.fold(Seen::default(), |seen, (channel, n)| {
-            seen.plus(*channel, *n)
-        })
+        all.fold(Seen::default(), |seen, (channel, n)| seen.plus(channel, n))
     }
 
     /// How many units there are: chars of reasoning and answer, calls, or turns.
@@ -78,10 +72,10 @@ impl Timeline {
     /// The channels that a label without a channel may mean, in the order in which they began: text, and calls.
     pub fn channels(&self) -> Vec<Channel> {
         let mut found = Vec::new();
-        for (channel, _) in &self.stretches {
+        for (channel, _) in self.stretches.iter() {
             let meant = !matches!(channel, Channel::Arguments | Channel::Turns);
-            if meant && !found.contains(channel) {
-                found.push(*channel);
+            if meant && !found.contains(&channel) {
+                found.push(channel);
             }
         }
         found
@@ -95,12 +89,12 @@ impl Timeline {
         let mut seen = Seen::default();
         let mut own = 0;
         let mut ended = seen;
-        for (c, n) in &self.stretches {
-            if *c == channel && at < own + n {
+        for (c, n) in self.stretches.iter() {
+            if c == channel && at < own + n {
                 return seen.plus(channel, at - own);
             }
-            seen = seen.plus(*c, *n);
-            if *c == channel {
+            seen = seen.plus(c, n);
+            if c == channel {
                 own += n;
                 ended = seen;
             }
@@ -138,13 +132,22 @@ impl Timeline {
     /// length: so many units into it.
     fn moment(&self, stop: impl Fn(Channel, Seen, u64) -> Option<u64>) -> Option<(Channel, Seen)> {
         let mut seen = Seen::default();
-        for (channel, n) in &self.stretches {
-            if let Some(into) = stop(*channel, seen, *n) {
-                return Some((*channel, seen.plus(*channel, into)));
+        for (channel, n) in self.stretches.iter() {
+            if let Some(into) = stop(channel, seen, n) {
+                return Some((channel, seen.plus(channel, into)));
             }
-            seen = seen.plus(*channel, *n);
+            seen = seen.plus(channel, n);
         }
         None
+    }
+}
+
+/// Adds to the last stretch where that is of the same channel.
+fn add(stretches: &mut Vec<(Channel, u64)>, channel: Channel, units: u64) {
+    match stretches.last_mut() {
+        Some((last, n)) if *last == channel => *n += units,
+        _ if units > 0 => stretches.push((channel, units)),
+        _ => {}
     }
 }
 

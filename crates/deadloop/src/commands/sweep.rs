@@ -44,6 +44,10 @@ pub(crate) struct Sweep {
 
 pub(super) fn run(args: &Sweep, global: Global) -> Outcome {
     let (grid, text) = settings::grid(&args.grid)?;
+    let grid = match args.judge.per {
+        None => grid,
+        Some(per) => grid.read_per(per.per()),
+    };
     let mut plan = Plan::default();
     plan.add_grid(&grid)
         .map_err(|e| Code::Usage.error(format!("{}: {e}", args.grid.display())))?;
