@@ -153,19 +153,20 @@ fn add(stretches: &mut Vec<(Channel, u64)>, channel: Channel, units: u64) {
 
 /// The clock at unit `at` (from 0) of `channel`: the time of the event that holds it, and the tokens
 /// before it, summed over all channels; those of that event by share. Known only where every event
-/// that carries generated output (text, a tool call) has a count. Of a call or a turn in a run whose turns say what they
-/// read and wrote: the tokens of the turns before its own.
+/// that carries generated output (text, a tool call) has a count. In a run whose turns say what they read and wrote: the
+/// tokens of the turns before its own.
 pub(crate) fn clock(events: &[RecordedEvent], channel: Channel, at: u64) -> Clock {
-    match (channel, Spent::of(events)) {
-        (Channel::Tools | Channel::Turns, Some(spent)) => Clock {
-            t_ms: clock_of_events(events, channel, at).t_ms,
+    let by_events = clock_of_events(events, channel, at);
+    match Spent::of(events) {
+        None => by_events,
+        Some(spent) => Clock {
             tokens: spent_before(spent, events, channel, at),
+            ..by_events
         },
-        _ => clock_of_events(events, channel, at),
     }
 }
 
-/// The tokens of the turns before the one in which call or turn `at` stands.
+/// The tokens of the turns before the one in which unit `at` of a channel stands.
 fn spent_before(
     mut spent: Spent,
     events: &[RecordedEvent],
@@ -175,11 +176,13 @@ fn spent_before(
     let mut own = 0;
     for event in events {
         spent.take(event);
-        if units(event).is_some_and(|(c, ..)| c == channel) {
-            if own == at {
+        if let Some((c, n, _)) = units(event)
+            && c == channel
+        {
+            own += n;
+            if at < own {
                 return spent.before();
             }
-            own += 1;
         }
     }
     None
