@@ -188,7 +188,8 @@ def check_rows(outcomes):
 def check_scores(folder, groups, pi, annoyance):
     for row in read(folder / "scores.csv"):
         rows = groups.get((row["setting"], row["model"]))
-        if rows is None:
+        # Rows in tokens and milliseconds count other amounts than the outcomes, which are in one unit.
+        if rows is None or row["unit"] != rows[0]["unit"]:
             continue
         clustered = len({r["group"] or r["transcript"] for r in rows}) < len(rows)
         # What had been generated at a premature or stale alarm stands in no row; a premature one's exposure ends there.

@@ -158,8 +158,10 @@ fn a_line_that_is_too_long_is_skipped() {
     }
     write!(bytes, "\n{B}").unwrap();
     let told: Vec<_> = read(&path).into_iter().map(tell).collect();
-    let expected = format!("2: a line that is too long; expected at most {MAX_LINE} bytes a line");
-    assert_eq!(told, ["a", &expected, "b"]);
+    let expected =
+        format!("2: a line that is too long; expected at most {MAX_LINE} bytes a line; ");
+    assert_eq!([&told[0], &told[2]], ["a", "b"]);
+    assert!(told[1].starts_with(&expected), "{}", told[1]);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 //! halves, so they cannot disagree.
 
 use crate::param::Threshold;
-use crate::stream::{Calls, Chars, Kind, Turns, Unit, Units};
+use crate::stream::{Calls, Chars, Kind, Turns, Units};
 
 /// One thing that a meter saw, with all that a rule needs to decide about it: something at one
 /// position, or a stretch that grows while the text goes on.
@@ -147,10 +147,10 @@ impl Fact {
                 at.get(i).or(at.last()).copied().unwrap_or_default()
             }
             Clock::Event(beat) => {
-                return match self.onset.unit() {
-                    Unit::Turns => beat.turns.into(),
-                    Unit::Calls => beat.calls.into(),
-                    Unit::Chars => beat.chars.into(),
+                return match self.onset {
+                    Units::Turns(_) => beat.turns.into(),
+                    Units::Calls(_) => beat.calls.into(),
+                    Units::Chars(_) => beat.chars.into(),
                 };
             }
         };

@@ -241,6 +241,11 @@ impl Guard {
         let Part { rule, recipe, .. } = &self.parts[part];
         let mut meters = self.meters[part].iter_mut();
         let run = recipe.reads_run();
+        if let (Event::Turn { .. }, false) = (event, run) {
+            // A text may begin anew there, in each channel; a turn is none.
+            meters.for_each(|(_, meter)| meter.push(event, &mut self.facts));
+            return None;
+        }
         let reads = |channel: Channel| match event {
             _ if run => true,
             Event::Text(of, _) => *of == channel,

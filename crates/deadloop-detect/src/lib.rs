@@ -58,6 +58,7 @@ mod meter;
 mod noticed;
 mod param;
 mod params;
+mod per;
 mod preset;
 pub mod repair;
 mod repeated;
@@ -80,6 +81,7 @@ pub use meant::meant;
 pub use meter::{Meter, Recipe, TextMeter};
 pub use param::{DECIMAL, Domain, Mark, Param, Threshold, ThresholdSide, Zero};
 pub use params::Params;
+pub use per::Per;
 pub use preset::{Preset, Source, presets};
 pub use setting::{Member, NotLive, Setting, short_hash};
 pub use settings::{

@@ -5,6 +5,7 @@
 use std::sync::Arc;
 
 use crate::fact::Fact;
+use crate::per::Per;
 use crate::stream::{Channel, Chars, Event};
 
 /// The measuring half: one per stream. A fresh meter is the reset.
@@ -31,7 +32,10 @@ pub trait TextMeter: Send + Sync {
 /// What a meter is made from, compiled once and shared: the immutable half of a detector, of which
 /// each stream gets a fresh [`Meter`].
 #[derive(Clone)]
-pub struct Recipe(Make);
+pub struct Recipe {
+    make: Make,
+    per: Per,
+}
 
 type Made<M> = Arc<dyn Fn() -> Box<M> + Send + Sync>;
 
@@ -44,25 +48,43 @@ enum Make {
 impl Recipe {
     /// A recipe from what makes a fresh meter of a text.
     pub fn new(make: impl Fn() -> Box<dyn TextMeter> + Send + Sync + 'static) -> Self {
-        Self(Make::Text(Arc::new(make)))
+        Self {
+            make: Make::Text(Arc::new(make)),
+            per: Per::default(),
+        }
     }
 
     /// A recipe from what makes a fresh meter of a whole run.
     pub fn run(make: impl Fn() -> Box<dyn Meter> + Send + Sync + 'static) -> Self {
-        Self(Make::Run(Arc::new(make)))
+        Self {
+            make: Make::Run(Arc::new(make)),
+            per: Per::default(),
+        }
+    }
+
+    /// The same for meters that take this for one text; it says nothing to one that reads runs.
+    #[must_use]
+    pub fn per(self, per: Per) -> Self {
+        Self { per, ..self }
+    }
+
+    /// Whether its meters begin anew at a turn.
+    pub fn begins_anew(&self) -> bool {
+        !self.reads_run() && self.per == Per::Turn
     }
 
     /// Whether its meters read the whole run, and not one channel's text.
     pub fn reads_run(&self) -> bool {
-        matches!(self.0, Make::Run(_))
+        matches!(self.make, Make::Run(_))
     }
 
     /// A fresh meter. One of text reads `channel` and ignores all other events.
     pub fn meter(&self, channel: Channel) -> Box<dyn Meter> {
-        match &self.0 {
+        match &self.make {
             Make::Run(make) => make(),
             Make::Text(make) => Box::new(Lane {
                 channel,
+                by_turn: self.per == Per::Turn,
                 make: Arc::clone(make),
                 meter: make(),
                 base: Chars(0),
@@ -78,40 +100,48 @@ impl std::fmt::Debug for Recipe {
     }
 }
 
-/// The text of one channel among the events. The arguments of each call are a text of their own: the meter
-/// starts anew after a call, and positions go on over the run.
+/// The text of one channel among the events. The arguments of each call are a text of their own, and where it is so
+/// made the text of each turn: the meter starts anew, and positions go on over the run.
 struct Lane {
     channel: Channel,
+    by_turn: bool,
     make: Made<dyn TextMeter>,
     meter: Box<dyn TextMeter>,
     /// Where the text that `meter` reads begins in the channel.
     base: Chars,
-    /// Chars of the channel read; counted where texts begin anew.
+    /// Chars of the channel read; counted where texts may begin anew.
     read: Chars,
 }
 
 impl Meter for Lane {
     fn push(&mut self, event: &Event<'_>, facts: &mut Vec<Fact>) {
+        let arguments = self.channel == Channel::Arguments;
         match event {
             Event::Text(channel, piece) if *channel == self.channel => self.read(piece, facts),
-            Event::Call { .. } if self.channel == Channel::Arguments && self.read > self.base => {
-                self.meter = (self.make)();
-                self.base = self.read;
-            }
+            Event::Call { .. } if arguments => self.begin_anew(),
+            Event::Turn { .. } if self.by_turn && !arguments => self.begin_anew(),
             _ => {}
         }
     }
 }
 
 impl Lane {
-    fn read(&mut self, piece: &str, facts: &mut Vec<Fact>) {
-        if self.channel != Channel::Arguments {
-            return self.meter.push(piece, facts);
+    fn begin_anew(&mut self) {
+        if self.read > self.base {
+            self.meter = (self.make)();
+            self.base = self.read;
         }
+    }
+
+    fn read(&mut self, piece: &str, facts: &mut Vec<Fact>) {
         let known = facts.len();
         self.meter.push(piece, facts);
-        self.read = self.read + Chars::of(piece);
-        let told: Vec<Fact> = facts.drain(known..).collect();
-        facts.extend(told.into_iter().map(|fact| fact.moved(self.base)));
+        if self.by_turn || self.channel == Channel::Arguments {
+            self.read = self.read + Chars::of(piece);
+        }
+        if self.base > Chars(0) {
+            let told: Vec<Fact> = facts.drain(known..).collect();
+            facts.extend(told.into_iter().map(|fact| fact.moved(self.base)));
+        }
     }
 }

@@ -9,6 +9,7 @@ use crate::fact::Rule;
 use crate::meter::Recipe;
 use crate::param::{Mark, Param, Threshold};
 use crate::params::Params;
+use crate::per::Per;
 use crate::response::Response;
 use crate::stream::{Channel, Unit};
 use crate::value::Value;
@@ -25,6 +26,8 @@ pub struct Member {
     pub params: Params,
     /// What its alarms do.
     pub response: Response,
+    /// What it takes for one text in a run; nothing to a detector of runs.
+    pub per: Per,
 }
 
 impl Member {
@@ -53,12 +56,18 @@ impl Member {
             channel: None,
             params,
             response: detector.response,
+            per: Per::default(),
         }
     }
 
     /// What its alarms do, where that is not what its detector says.
     fn own_response(&self) -> Option<Response> {
         (self.response != self.detector.response).then_some(self.response)
+    }
+
+    /// What it takes for one text, where that is not what detectors of text do unasked.
+    fn own_per(&self) -> Option<&'static str> {
+        (self.unit() == Some(Unit::Chars) && self.per != Per::default()).then(|| self.per.name())
     }
 
     /// Whether positions of its alarms may be in `channel`.
@@ -87,7 +96,8 @@ impl Member {
     /// accept. `None`: it is a [program](Self::program).
     pub fn recipe(&self) -> Option<Recipe> {
         match self.detector.measure {
-            Measuring::Text(recipe) | Measuring::Run(_, recipe) => Some(recipe(&self.params)),
+            Measuring::Text(recipe) => Some(recipe(&self.params).per(self.per)),
+            Measuring::Run(_, recipe) => Some(recipe(&self.params)),
             Measuring::Program(_) => None,
         }
     }
@@ -145,6 +155,9 @@ impl Member {
                 let _ = write!(key, "\n{}={value}", param.name);
             }
         }
+        if let Some(per) = self.own_per() {
+            let _ = write!(key, "\nper {per}");
+        }
         key
     }
 }
@@ -170,6 +183,13 @@ impl Setting {
         Self {
             members: members.filter(|m| keep(m)).cloned().collect(),
         }
+    }
+
+    /// The same where detectors of text take `per` for one text in a run.
+    #[must_use]
+    pub fn read_per(mut self, per: Per) -> Self {
+        self.members.iter_mut().for_each(|member| member.per = per);
+        self
     }
 
     /// Whether a member reads `channel`.
@@ -222,6 +242,9 @@ impl Setting {
             if let Some(response) = member.own_response() {
                 let _ = writeln!(text, "response = \"{}\"", response.name());
             }
+            if let Some(per) = member.own_per() {
+                let _ = writeln!(text, "per = \"{per}\"");
+            }
             let _ = writeln!(text, "[{table}.params]");
             for (name, value) in member.params.iter() {
                 let _ = writeln!(text, "{name} = {value}");
@@ -247,6 +270,9 @@ impl Setting {
             }
             if let Some(response) = member.own_response() {
                 let _ = writeln!(text, "response {}", response.name());
+            }
+            if let Some(per) = member.own_per() {
+                let _ = writeln!(text, "per {per}");
             }
         }
         text

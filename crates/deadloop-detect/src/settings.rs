@@ -9,6 +9,7 @@
 //! channel  = "reasoning"         # optional: reasoning and answer; or arguments, and of a run tools, turns
 //! enabled  = true                # optional
 //! response = "stop"              # optional: observe, warn, refuse or stop; else what the detector says
+//! per      = "turn"              # optional, of a detector of text in a run: each turn is a text of its own; or run
 //! [guard.params]
 //! min_matches = 8
 //!
@@ -32,6 +33,7 @@ use toml::Spanned;
 use crate::detectors::{DETECTORS, Detector};
 use crate::meant::meant;
 use crate::params::Params;
+use crate::per::Per;
 use crate::preset::presets;
 use crate::response::Response;
 use crate::setting::{Member, Setting, short_hash};
@@ -148,6 +150,8 @@ pub struct GuardTable {
     pub channel: Option<Spanned<String>>,
     /// What its alarms do; absent: what its detector says.
     pub response: Option<Spanned<String>>,
+    /// What a detector of text takes for one text in a run; absent: a turn.
+    pub per: Option<Spanned<String>>,
     /// Whether it is switched on.
     #[serde(default = "switched_on")]
     pub enabled: bool,
@@ -240,6 +244,19 @@ impl Settings {
                 .map(|(glob, guard)| (glob.clone(), guard.part(&keep)))
                 .collect(),
             deployment_loop_rate: self.deployment_loop_rate,
+        }
+    }
+
+    /// The same where detectors of text take `per` for one text in a run.
+    #[must_use]
+    pub fn read_per(self, per: Per) -> Self {
+        let models = self.models.into_iter();
+        Self {
+            guard: self.guard.read_per(per),
+            models: models
+                .map(|(glob, guard)| (glob, guard.read_per(per)))
+                .collect(),
+            ..self
         }
     }
 
@@ -342,6 +359,7 @@ pub fn resolve<'a>(
         channel: channel(detector, table.channel.as_ref(), text)?,
         params,
         response: response(detector, table.response.as_ref(), text)?,
+        per: per(detector, table.per.as_ref(), text)?,
     };
     let known = |(name, item): (&'a Spanned<String>, _)| match detector.param(name.get_ref()) {
         Some(_) => Ok((name, item)),
@@ -411,6 +429,30 @@ fn response(
             names.join(", ")
         );
         SettingsError::at(text, name.span(), what)
+    })
+}
+
+/// What a table takes for one text in a run; a turn where it says nothing.
+fn per(
+    detector: &'static Detector,
+    name: Option<&Spanned<String>>,
+    text: &str,
+) -> Result<Per, SettingsError> {
+    let Some(name) = name else {
+        return Ok(Per::default());
+    };
+    let error = |what: String| SettingsError::at(text, name.span(), what);
+    if !detector.reads_text() {
+        let what = format!("{} does not read text: per is for what does", detector.name);
+        return Err(error(what));
+    }
+    Per::named(name.get_ref()).ok_or_else(|| {
+        let names = Per::ALL.map(Per::name);
+        error(format!(
+            "there is no per \"{}\"; there is: {}",
+            name.get_ref(),
+            names.join(", ")
+        ))
     })
 }
 

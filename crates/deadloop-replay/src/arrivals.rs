@@ -283,8 +283,11 @@ impl Adding {
     }
 
     /// Takes the tokens of an event that the model made: those before it, and its own. A tool's result has
-    /// none and hides none.
+    /// none and hides none. Where turns are what is counted: those of the turns up to its own.
     fn count(&mut self, event: &RecordedEvent) -> Option<(u64, u64)> {
+        if let Some(spent) = self.spent {
+            return spent.through().map(|tokens| (tokens, 0));
+        }
         let counted = self.tokens.zip(event.tokens);
         self.tokens = counted.map(|(sum, n)| sum.saturating_add(n));
         counted

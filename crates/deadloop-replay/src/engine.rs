@@ -61,10 +61,12 @@ struct Measured<'a> {
 /// The facts of each meter.
 fn measure(plan: &Plan, transcript: &Transcript, arrivals: &Arrivals<'_>) -> Vec<Vec<Fact>> {
     let texts = Channel::TEXT.map(|channel| (channel, arrivals.text(channel)));
+    let turns = has_turns(transcript);
     let run = |reading: &Reading| {
         let channel = reading.channel;
         if let Some((_, text)) = texts.iter().find(|(c, _)| *c == channel)
             && !reading.recipe.reads_run()
+            && !(turns && reading.recipe.begins_anew())
         {
             return reading.facts(text);
         }
@@ -81,6 +83,19 @@ fn measure(plan: &Plan, transcript: &Transcript, arrivals: &Arrivals<'_>) -> Vec
         facts
     };
     plan.readings().meters().iter().map(run).collect()
+}
+
+/// Whether a turn begins after some text: only then there are texts of several turns.
+pub fn has_turns(transcript: &Transcript) -> bool {
+    let mut text = false;
+    transcript.stream().any(|(_, event)| match event {
+        Event::Text(..) => {
+            text = true;
+            false
+        }
+        Event::Turn { .. } => text,
+        _ => false,
+    })
 }
 
 /// A step at which some cells of the block begin to accept a fact, and which.
@@ -179,7 +194,7 @@ fn from_programs(
             };
             let nth = match heard.channel.unit() {
                 Unit::Chars => 0,
-                Unit::Calls | Unit::Turns => measured.arrivals.nth_at(exact.place) + 1,
+                _ => measured.arrivals.nth_at(exact.place) + 1,
             };
             candidates.push(Candidate::new(Span::all(block), stop, nth));
         }

@@ -13,7 +13,7 @@
 use std::collections::HashSet;
 
 use deadloop_detect::{
-    DECIMAL, Domain, GuardTable, Mark, Member, Param, Response, SettingsError, Value, resolve,
+    DECIMAL, Domain, GuardTable, Mark, Member, Param, Per, Response, SettingsError, Value, resolve,
 };
 use serde::Deserialize;
 use toml::Spanned;
@@ -80,6 +80,13 @@ impl Grid {
             }
         }
         Ok(Self { members })
+    }
+
+    /// The same where detectors of text take `per` for one text in a run.
+    #[must_use]
+    pub fn read_per(mut self, per: Per) -> Self {
+        self.members.iter_mut().for_each(|m| m.base.per = per);
+        self
     }
 
     /// The [level](Response::level) of its guards, which is one.

@@ -18,9 +18,8 @@ pub struct Moment {
     pub seen: Seen,
     /// Milliseconds since the request, of the event that holds the moment, where recorded.
     pub t_ms: Option<f64>,
-    /// Tokens up to and including that event, all channels, where every event so far has a count. Of what is no text,
-    /// in a run whose turns say what they read and wrote: tokens of the turns up to that one, before a turn of those
-    /// that ended.
+    /// Tokens up to and including that event, all channels, where every event so far has a count. In a run whose turns
+    /// say what they read and wrote: tokens of the turns up to that one, before a turn of those that ended.
     pub tokens: Option<u64>,
 }
 

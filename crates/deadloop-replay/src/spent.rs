@@ -1,7 +1,40 @@
 //! Tokens of the turns of a run, where the recording counts them by turn: what its model read and wrote.
 
 use deadloop_corpus::{Body, RecordedEvent};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
+
+/// What one turn of a run took, in tokens.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TurnTokens {
+    /// What its model read, from a cache too.
+    pub read: u64,
+    /// What it wrote.
+    pub written: u64,
+    /// What of the read ones came from a cache.
+    pub cached: u64,
+}
+
+impl TurnTokens {
+    /// What a turn's event says; none where it is no turn, or says neither what was read nor what was written.
+    pub fn of(event: &RecordedEvent) -> Option<Self> {
+        if !matches!(event.body, Body::Turn) {
+            return None;
+        }
+        let count = |name: &str| event.rest.get(name).and_then(Value::as_u64);
+        let (read, written) = (count("tokens_in"), count("tokens_out"));
+        read.or(written).map(|_| Self {
+            read: read.unwrap_or(0),
+            written: written.unwrap_or(0),
+            cached: count("cached").unwrap_or(0),
+        })
+    }
+
+    /// All that it read and wrote.
+    pub fn all(&self) -> u64 {
+        self.read.saturating_add(self.written)
+    }
+}
 
 /// Adds up the tokens of turns, event by event.
 #[derive(Clone, Copy, Debug)]
@@ -43,14 +76,7 @@ impl Spent {
 
 /// What a turn read and wrote; none where its event says neither.
 fn tokens(event: &RecordedEvent) -> Option<u64> {
-    if !matches!(event.body, Body::Turn) {
-        return None;
-    }
-    let count = |name: &str| event.rest.get(name).and_then(Value::as_u64);
-    match (count("tokens_in"), count("tokens_out")) {
-        (None, None) => None,
-        (read, written) => Some(read.unwrap_or(0).saturating_add(written.unwrap_or(0))),
-    }
+    Some(TurnTokens::of(event)?.all())
 }
 
 #[cfg(test)]

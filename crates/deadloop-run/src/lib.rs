@@ -61,5 +61,5 @@ pub use sharding::{Parts, Written};
 pub use survey::{
     Surveyed, Wanted, drop_sealed, listing, open, refuse_machine, survey, survey_with, unopened,
 };
-pub use units::first_unit;
+pub use units::{first_unit, unit_of_guards};
 pub use words::{count, several, typed};

@@ -22,7 +22,5 @@ pub fn notice(cases: &mut [Case], plan: &Plan) {
     let mut kinds: Vec<Kind> = kinds.copied().map(Kind::Fault).collect();
     kinds.sort_unstable();
     kinds.dedup();
-    for truth in cases.iter_mut().filter_map(|case| case.truth.as_mut()) {
-        truth.notice(&kinds);
-    }
+    cases.iter_mut().for_each(|case| case.notice(&kinds));
 }

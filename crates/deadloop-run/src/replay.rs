@@ -77,6 +77,12 @@ pub fn replay(request: &Request<'_>, plan: &Plan, current: &Settings) -> RunResu
             .map(|(s, r)| (s, Vec::new(), Some(r)))?,
     };
     notice(&mut surveyed.cases, plan);
+    if let Some(prices) = &request.judging.prices {
+        surveyed
+            .cases
+            .iter_mut()
+            .for_each(|case| case.price(prices));
+    }
     let judge = request.judging.options_for(&surveyed.cases)?;
     if request.unit.is_some_and(|unit| unit != judge.unit) {
         return Err(other_unit(judge.unit));
@@ -174,7 +180,7 @@ fn inputs(
             "{:?} {} {} {judge:?} {worth:?} {:?} {:?}",
             request.selection, request.skip_bad, request.seed, request.judging.chunks, request.by
         ),
-        format!("{:?}", request.judging.price),
+        format!("{:?} {:?}", request.judging.price, request.judging.prices),
         format!("{} {}", request.csv, !request.excerpts),
     ];
     parts.extend(request.inputs.clone());
@@ -232,6 +238,8 @@ impl Replayed {
                 let limits = [10, 25].map(|most| Floor::Limit { most });
                 [vec![Floor::Never], limits.to_vec()].concat()
             }
+            // Where in tokens or time a floor would alarm is not known.
+            Unit::Tokens | Unit::Ms | Unit::Money => return vec![Floor::Never],
         };
         if let Some(current) = current {
             let tally = evidence.tally(current, &evidence.all(), &self.judge);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use deadloop_corpus::{Selection, Shard};
 use deadloop_detect::{Settings, Unit};
-use deadloop_score::{Case, Class, JudgeOptions, Worth, units};
+use deadloop_score::{Case, JudgeOptions, Prices, Worth, mean_clean, units};
 
 use crate::failure::{Code, RunResult};
 use crate::folder::Folder;
@@ -133,6 +133,8 @@ pub struct Judging {
     pub annoyance: Option<u64>,
     /// What a million generated tokens cost.
     pub price: Option<f64>,
+    /// What the tokens of a run's turns cost.
+    pub prices: Option<Prices>,
     /// Replay as if all text had come in chunks of so many chars.
     pub chunks: Option<NonZeroU64>,
 }
@@ -172,14 +174,4 @@ impl Judging {
             ..self.options
         })
     }
-}
-
-/// The mean length of the clean transcripts, in `unit`; 0 where there is none.
-fn mean_clean(cases: &[Case], unit: Unit) -> f64 {
-    let is_clean = |case: &&Case| case.class_in(unit) == Some(Class::Clean);
-    let clean = cases.iter().filter(is_clean);
-    let (n, sum) = clean.fold((0_u64, 0_u64), |(n, sum), case| {
-        (n + 1, sum + case.timeline.in_unit(unit))
-    });
-    if n > 0 { sum as f64 / n as f64 } else { 0.0 }
 }

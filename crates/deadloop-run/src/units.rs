@@ -28,6 +28,15 @@ pub fn first_unit(path: &Path) -> RunResult<Unit> {
     Ok(found.map_or(Unit::Chars, Channel::unit))
 }
 
+/// The unit in which the guards count that are meant where scores are in `unit`: itself, or where it is measured beside
+/// the channels, that of the labels.
+pub fn unit_of_guards(unit: Unit, path: &Path) -> RunResult<Unit> {
+    match unit.is_measured() {
+        true => first_unit(path),
+        false => Ok(unit),
+    }
+}
+
 /// The units in which labels speak, that of choice before the others.
 pub(crate) fn of_choice_first(cases: &[Case], unit: Unit) -> Vec<Unit> {
     let others = units(cases).into_iter().filter(|other| *other != unit);

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use clap::{Args, Parser, ValueEnum};
 use deadloop_corpus::{ModelGlob, Sampling, Selection, Shard, parse_where};
 use deadloop_run::{Judging, Parts};
-use deadloop_score::JudgeOptions;
+use deadloop_score::{JudgeOptions, Prices};
 use serde::{Deserialize, Serialize};
 
 use crate::commands::Command;
@@ -94,6 +94,10 @@ pub(crate) struct Judge {
     /// In what loops and healthy output are counted, and the choice is made [default: that of the labels]
     #[arg(long, value_enum, value_name = "UNIT")]
     pub(crate) unit: Option<Unit>,
+    /// What detectors of text take for one text in a run of an agent, whatever their settings say
+    /// [default: as the settings say, and a turn where they say nothing]
+    #[arg(long, value_enum, value_name = "WHAT")]
+    pub(crate) per: Option<Per>,
     /// Which position of an alarm counts
     #[arg(long, value_enum, default_value_t = At::Delivered)]
     pub(crate) at: At,
@@ -119,6 +123,34 @@ pub(crate) struct Judge {
     /// What a million generated tokens cost: `net_per_1000` in money too, where recordings have tokens
     #[arg(long, value_name = "PER_MILLION_TOKENS", value_parser = price)]
     pub(crate) price: Option<f64>,
+    #[command(flatten)]
+    pub(crate) prices: TurnPrices,
+}
+
+/// What turns of a run cost, where they say how many tokens they read and wrote.
+#[derive(Clone, Copy, Debug, Args, Serialize, Deserialize)]
+pub(crate) struct TurnPrices {
+    /// What a million tokens cost that a turn reads: scores in money too, where turns count their tokens
+    #[arg(long, value_name = "PER_MILLION_TOKENS", value_parser = price, requires = "price_out")]
+    pub(crate) price_in: Option<f64>,
+    /// What a million tokens cost that it writes
+    #[arg(long, value_name = "PER_MILLION_TOKENS", value_parser = price, requires = "price_in")]
+    pub(crate) price_out: Option<f64>,
+    /// What a million tokens cost that it reads from a cache [default: --price-in]
+    #[arg(long, value_name = "PER_MILLION_TOKENS", value_parser = price, requires = "price_in")]
+    pub(crate) price_cached: Option<f64>,
+}
+
+impl TurnPrices {
+    fn prices(&self) -> Option<Prices> {
+        let (read, written) = self.price_in.zip(self.price_out)?;
+        let cached = self.price_cached.unwrap_or(read);
+        Some(Prices {
+            read,
+            written,
+            cached,
+        })
+    }
 }
 
 pub(crate) fn price(text: &str) -> Result<f64, String> {
@@ -137,6 +169,10 @@ pub(crate) enum Unit {
     Calls,
     /// Turns of an agent
     Turns,
+    /// Tokens, of recordings that count them
+    Tokens,
+    /// Milliseconds, of recordings that have times
+    Ms,
 }
 
 impl Unit {
@@ -146,6 +182,26 @@ impl Unit {
             Self::Chars => deadloop_detect::Unit::Chars,
             Self::Calls => deadloop_detect::Unit::Calls,
             Self::Turns => deadloop_detect::Unit::Turns,
+            Self::Tokens => deadloop_detect::Unit::Tokens,
+            Self::Ms => deadloop_detect::Unit::Ms,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+pub(crate) enum Per {
+    /// Each turn is a text of its own
+    Turn,
+    /// The channel of the whole run is one
+    Run,
+}
+
+impl Per {
+    /// What it names.
+    pub(crate) fn per(self) -> deadloop_detect::Per {
+        match self {
+            Self::Turn => deadloop_detect::Per::Turn,
+            Self::Run => deadloop_detect::Per::Run,
         }
     }
 }
@@ -252,6 +308,7 @@ impl Judge {
             },
             annoyance: self.annoyance,
             price: self.price,
+            prices: self.prices.prices(),
             chunks: self.chunks,
         }
     }

@@ -14,7 +14,7 @@ const LEAST_LOOPS: u64 = 11;
 fn least_clean(unit: Unit) -> u64 {
     match unit {
         Unit::Chars => 300_000,
-        Unit::Calls | Unit::Turns => 1_500,
+        _ => 1_500,
     }
 }
 
@@ -22,7 +22,7 @@ fn least_clean(unit: Unit) -> u64 {
 fn many(unit: Unit) -> f64 {
     match unit {
         Unit::Chars => 1e6,
-        Unit::Calls | Unit::Turns => 1e3,
+        _ => 1e3,
     }
 }
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use deadloop_corpus::ThinkRules;
-use deadloop_detect::{Setting, Settings, SettingsError, Unit, meant};
+use deadloop_detect::{Detector, Per, Setting, Settings, SettingsError, Unit, meant};
 use deadloop_replay::Grid;
 use deadloop_replay::shipped::{self, recommended};
 use serde::Deserialize;
@@ -59,6 +59,35 @@ fn note_dead(name: &str, settings: &Settings) {
             eprintln!("{name}: {detector}: {param}: {}", dead.reason);
         }
     }
+}
+
+/// The same where `per` was asked for: detectors of text take that for one text in a run, and the text says so.
+pub(crate) fn read_per(
+    (settings, text): (Settings, String),
+    per: Option<Per>,
+) -> Outcome<(Settings, String)> {
+    let Some(per) = per else {
+        return Ok((settings, text));
+    };
+    let mut root: toml::Table = toml::from_str(&text)?;
+    let reads_text = |table: &toml::Value| {
+        let name = table.get("detector").and_then(toml::Value::as_str);
+        name.and_then(Detector::find)
+            .is_some_and(Detector::reads_text)
+    };
+    let put = |guards: Option<&mut toml::Value>| {
+        let guards = guards.and_then(toml::Value::as_array_mut);
+        for table in guards.into_iter().flatten().filter(|t| reads_text(t)) {
+            if let Some(table) = table.as_table_mut() {
+                table.insert("per".into(), per.name().into());
+            }
+        }
+    };
+    put(root.get_mut("guard"));
+    let models = root.get_mut("model").and_then(toml::Value::as_array_mut);
+    let models = models.into_iter().flatten();
+    models.for_each(|model| put(model.get_mut("guard")));
+    Ok((settings.read_per(per), toml::to_string(&root)?))
 }
 
 /// The names under which deadloop's own guards are known: on text, and on runs of agents.

@@ -91,13 +91,13 @@ pub(crate) fn number(x: Option<f64>, decimals: usize) -> String {
 
 /// How many repetitions that end by themselves a setting stops, where no figure counts them.
 pub(crate) fn ended(name: &str, tally: &Tally, transient: Transient) -> Option<String> {
-    let stopped = tally.get(Count::TransientStop);
-    let uncounted = stopped > 0 && transient == Transient::Ignore;
+    let (all, earlier) = (tally.get(Count::TransientStop), tally.get(Count::Earlier));
+    let uncounted = all > earlier && transient == Transient::Ignore;
     uncounted.then(|| {
         format!(
             "\n{name} also stops {} of {} repetitions that end by themselves; no figure above counts them \
              (--transient clean counts them as wrong alarms)",
-            count(stopped),
+            count(all.saturating_sub(earlier)),
             count(tally.transient())
         )
     })
@@ -109,5 +109,8 @@ pub(crate) fn per(unit: Unit) -> &'static str {
         Unit::Chars => "per Mchar",
         Unit::Calls => "per kcall",
         Unit::Turns => "per kturn",
+        Unit::Tokens => "per Mtoken",
+        Unit::Ms => "per hour",
+        Unit::Money => "per unit of money",
     }
 }

@@ -93,7 +93,11 @@ impl<R: BufRead> Lines<R> {
             }
             Ok(Piece::Whole) => Some(Ok(trim(&self.line, self.place.line))),
             Ok(Piece::TooLong) => {
-                let expected = format!("at most {} bytes a line", self.limit);
+                let expected = format!(
+                    "at most {} bytes a line; what is longer: as Parquet, with long results cut (length and sha256 \
+                     beside what is kept), or as several transcripts of one group",
+                    self.limit
+                );
                 Some(Err(Fault::new("a line that is too long", expected)))
             }
             Err(e) => {

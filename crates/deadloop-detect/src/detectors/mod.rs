@@ -168,6 +168,11 @@ impl Detector {
         }
     }
 
+    /// Whether its meters read the text of a channel, and not a run.
+    pub fn reads_text(&self) -> bool {
+        matches!(self.measure, Measuring::Text(_))
+    }
+
     /// The parameter of that name.
     pub fn param(&self, name: &str) -> Option<&'static Param> {
         self.params.iter().find(|p| p.name == name)

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::units::Unit;
+use super::units::{Calls, Chars, Turns, Unit, Units};
 
 /// A stream inside a transcript. Positions are counted in each one apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -56,6 +56,15 @@ impl Channel {
             Self::Reasoning | Self::Answer | Self::Arguments => Unit::Chars,
             Self::Tools => Unit::Calls,
             Self::Turns => Unit::Turns,
+        }
+    }
+
+    /// So many of its units.
+    pub fn units(self, count: u64) -> Units {
+        match self {
+            Self::Reasoning | Self::Answer | Self::Arguments => Chars(count).into(),
+            Self::Tools => Calls(count).into(),
+            Self::Turns => Turns(count).into(),
         }
     }
 }

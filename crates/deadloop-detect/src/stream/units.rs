@@ -86,11 +86,32 @@ pub enum Unit {
     Calls,
     /// Turns of an agent.
     Turns,
+    /// Tokens, where the recording counts them: of a run those that its turns read and wrote.
+    Tokens,
+    /// Milliseconds, where the recording has times.
+    Ms,
+    /// Millionths of the currency in which prices of tokens were given, where the recording counts tokens.
+    Money,
 }
 
 impl Unit {
     /// Every unit, in the order of tables.
-    pub const ALL: [Self; 3] = [Self::Chars, Self::Calls, Self::Turns];
+    pub const ALL: [Self; 6] = [
+        Self::Chars,
+        Self::Calls,
+        Self::Turns,
+        Self::Tokens,
+        Self::Ms,
+        Self::Money,
+    ];
+
+    /// The units of channels: positions and labels are counted in these.
+    pub const COUNTED: [Self; 3] = [Self::Chars, Self::Calls, Self::Turns];
+
+    /// Whether it is measured beside the channels, and known only where a recording says so.
+    pub fn is_measured(self) -> bool {
+        !Self::COUNTED.contains(&self)
+    }
 
     /// The name used in files and commands.
     pub fn name(self) -> &'static str {
@@ -98,15 +119,9 @@ impl Unit {
             Self::Chars => "chars",
             Self::Calls => "calls",
             Self::Turns => "turns",
-        }
-    }
-
-    /// So many of it.
-    pub fn of(self, count: u64) -> Units {
-        match self {
-            Self::Chars => Units::Chars(Chars(count)),
-            Self::Calls => Units::Calls(Calls(count)),
-            Self::Turns => Units::Turns(Turns(count)),
+            Self::Tokens => "tokens",
+            Self::Ms => "ms",
+            Self::Money => "money",
         }
     }
 }
@@ -181,10 +196,10 @@ mod tests {
 
     #[test]
     fn counts_of_two_units_are_not_ordered() {
-        let (chars, calls) = (Unit::Chars.of(3), Unit::Calls.of(3));
+        let (chars, calls) = (Units::from(Chars(3)), Units::from(Calls(3)));
         assert_eq!(chars.partial_cmp(&calls), None);
         assert_ne!(chars, calls);
-        assert!(Unit::Calls.of(2) < calls);
-        assert_eq!((calls.since(Unit::Calls.of(1)), calls.since(chars)), (2, 0));
+        assert!(Units::from(Calls(2)) < calls);
+        assert_eq!((calls.since(Calls(1).into()), calls.since(chars)), (2, 0));
     }
 }

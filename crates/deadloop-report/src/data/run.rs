@@ -24,7 +24,7 @@ pub struct RunInfo {
     pub versions: Vec<(String, String)>,
     /// How often production loops, and what a wrong alarm costs.
     pub worth: Worth,
-    /// What a million tokens cost, and the tokens of a char: net chars in money.
+    /// What a million tokens cost, and the tokens of a unit: net units in money.
     pub price: Option<(f64, f64)>,
     /// The seed of every random draw.
     pub seed: Option<u64>,
@@ -67,10 +67,10 @@ impl Objective {
 }
 
 impl RunInfo {
-    /// What so many chars cost, where a price was given and the recordings say how long a token is.
-    pub(crate) fn money(&self, chars: f64) -> Option<f64> {
+    /// What so many units cost, where a price was given and the recordings say how long a token is.
+    pub(crate) fn money(&self, units: f64) -> Option<f64> {
         let (price, tokens) = self.price?;
-        Some(chars * tokens * price / 1e6)
+        Some(units * tokens * price / 1e6)
     }
 
     /// The rate of wrong alarms.
@@ -87,6 +87,11 @@ impl RunInfo {
             (Unit::Calls, false) => "false alarms per thousand clean calls",
             (Unit::Turns, true) => "false alarms / kturn",
             (Unit::Turns, false) => "false alarms per thousand clean turns",
+            (Unit::Tokens, true) => "false alarms / Mtoken",
+            (Unit::Tokens, false) => "false alarms per million clean tokens",
+            (Unit::Ms, true) => "false alarms / hour",
+            (Unit::Ms, false) => "false alarms per clean hour",
+            (Unit::Money, _) => "false alarms per unit of the currency",
         }
     }
 

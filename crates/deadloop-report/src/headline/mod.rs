@@ -357,6 +357,9 @@ fn figures(data: &ReportData, lines: &[Line]) -> Vec<Figure> {
                 Unit::Chars => "delay: chars that a loop runs on, mean",
                 Unit::Calls => "delay: calls that a loop runs on, mean",
                 Unit::Turns => "delay: turns that a loop runs on, mean",
+                Unit::Tokens => "delay: tokens that a loop runs on, mean",
+                Unit::Ms => "delay: ms that a loop runs on, mean",
+                Unit::Money => "delay: millionths of the currency that a loop runs on, mean",
             },
             values: lines
                 .iter()

@@ -40,7 +40,11 @@ pub(super) fn run(manifest: &Manifest, unlabelled: u64, errors: u64) -> RunInfo 
             .chain(detectors)
             .collect(),
         worth: manifest.worth,
-        price: manifest.price.zip(manifest.tokens_per_char),
+        price: manifest.price.zip(match manifest.judge.unit {
+            Unit::Chars => manifest.tokens_per_char,
+            Unit::Tokens => Some(1.0),
+            _ => None,
+        }),
         seed: Some(manifest.seed),
         unit: manifest.judge.unit,
         judge: judged(&manifest.judge),

@@ -73,6 +73,7 @@ fn members(group: usize) -> Vec<Case> {
         by: Vec::new(),
         timeline: Timeline::default(),
         timed: false,
+        gauges: None,
         truth: None,
         text: Box::default(),
     };

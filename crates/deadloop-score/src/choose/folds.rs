@@ -119,6 +119,7 @@ mod tests {
             by: Vec::new(),
             timeline: Timeline::of(&[RecordedEvent::of(Body::Answer("x".repeat(300)))]),
             timed: false,
+            gauges: None,
             truth: Some(Truth {
                 class,
                 spans: Vec::new(),

@@ -41,16 +41,18 @@ pub struct ChooseOptions {
 
 impl ChooseOptions {
     /// The limit of scoring.md where nobody gave one: one false alarm per million chars; in runs 0.2 per thousand
-    /// calls, or turns.
-    pub fn default_limit(unit: Unit) -> Constraint {
-        Constraint {
+    /// calls, or turns. `None`: in tokens, milliseconds and money nobody can say what is usual.
+    pub fn default_limit(unit: Unit) -> Option<Constraint> {
+        let bound = match unit {
+            Unit::Chars => 1.0,
+            Unit::Calls | Unit::Turns => 0.2,
+            Unit::Tokens | Unit::Ms | Unit::Money => return None,
+        };
+        Some(Constraint {
             metric: wrong_rate(unit),
             at_most: true,
-            bound: match unit {
-                Unit::Chars => 1.0,
-                Unit::Calls | Unit::Turns => 0.2,
-            },
-        }
+            bound,
+        })
     }
 }
 
@@ -58,7 +60,7 @@ impl ChooseOptions {
 impl Default for ChooseOptions {
     fn default() -> Self {
         Self {
-            constraints: vec![Self::default_limit(Unit::Chars)],
+            constraints: Self::default_limit(Unit::Chars).into_iter().collect(),
             given: false,
             in_use_is: "the setting in use",
             objective: &SAVED,

@@ -7,7 +7,7 @@ use deadloop_replay::{Block, Plan};
 
 use super::table::{Schema, TableCell, Type, named};
 use crate::intervals::Interval;
-use crate::measure::{MEASURES, Measure, Metric};
+use crate::measure::{MEASURES, Measure, Metric, wrong_rate};
 use crate::scores::Scores;
 use crate::tally::{Count, Quantiles, Tally};
 
@@ -298,12 +298,9 @@ pub(crate) fn cells(scores: &Scores, unit: Unit) -> Vec<TableCell> {
     cells
 }
 
-/// What a rate per million units is multiplied with to be told per million chars, or thousand calls or turns.
+/// What a rate per million units is multiplied with to be told as [`wrong_rate`] tells it.
 pub(crate) fn per(unit: Unit) -> f64 {
-    match unit {
-        Unit::Chars => 1.0,
-        Unit::Calls | Unit::Turns => 1e-3,
-    }
+    wrong_rate(unit).scale() / WRONG.scale()
 }
 
 /// The cells that say whose transcripts a row is of, and in what they are counted.

@@ -17,7 +17,7 @@ use crate::measure::{Worth, wrong_rate};
 use crate::pareto::{FrontPoint, front};
 use crate::scores::Scores;
 use crate::tally::{Evidence, Latencies, LatencySheet, Sheet, Tally, tallies_and_latencies};
-use crate::truth::{Case, firsts};
+use crate::truth::{Case, firsts, mean_clean, measured_units};
 
 /// Above so many rows there is no scores.csv, only scores.parquet.
 pub const CSV_ROWS: usize = 200_000;
@@ -60,7 +60,8 @@ pub struct Scored {
 
 /// Writes `scores.parquet`, and `scores.csv` up to [`CSV_ROWS`] rows: settings in the order of the
 /// plan, then the floors; for each, `*` first, then models by name. The rows of the unit of choice come first, then
-/// as many of each other unit: numbers of two units are never in one row, and nothing is added up across them.
+/// as many of each other unit: numbers of two units are never in one row, and nothing is added up across them. Last
+/// come the reported settings in what was recorded beside: tokens, milliseconds, money.
 ///
 /// Memory: the tallies of one block for all models at a time: about 0.4 kB a row of that block.
 pub fn write_scores(dir: &Path, scoring: &Scoring) -> Result<Scored, FileError> {
@@ -77,6 +78,7 @@ pub fn write_scores(dir: &Path, scoring: &Scoring) -> Result<Scored, FileError> 
         ..*scoring.judge
     };
     let judges: Vec<JudgeOptions> = scoring.units.iter().map(of).collect();
+    let measured = measured(scoring);
     let mut sweep = Sweep {
         scoring: *scoring,
         subjects,
@@ -95,6 +97,13 @@ pub fn write_scores(dir: &Path, scoring: &Scoring) -> Result<Scored, FileError> 
             sweep.floor(*floor)?;
         }
     }
+    for (judge, worth) in &measured {
+        (sweep.scoring.judge, sweep.scoring.worth) = (judge, worth);
+        for cell in scoring.reported {
+            sweep.measured(*cell)?;
+        }
+        sweep.floor(Floor::Never)?;
+    }
     let names = sweep.subjects.iter().map(|(name, _)| name.clone());
     let fronts = names
         .zip(&sweep.fronts)
@@ -106,6 +115,33 @@ pub fn write_scores(dir: &Path, scoring: &Scoring) -> Result<Scored, FileError> 
         fronts,
         beside_floors: BTreeMap::new(),
     })
+}
+
+/// Whether some case is scored in the unit.
+fn is_scored(scores: &Scores) -> bool {
+    scores.tally.loops() + scores.tally.clean() > 0
+}
+
+/// How settings that are reported are judged in units that are measured beside the channels, and what errors cost there.
+fn measured(scoring: &Scoring<'_>) -> Vec<(JudgeOptions, Worth)> {
+    let cases = scoring.evidence.cases;
+    let units = match scoring.reported {
+        [] => Vec::new(),
+        _ => measured_units(cases),
+    };
+    let others = units.into_iter().filter(|u| *u != scoring.judge.unit);
+    let judged = |unit| {
+        let judge = JudgeOptions {
+            unit,
+            ..*scoring.judge
+        };
+        let worth = Worth {
+            annoyance: mean_clean(cases, unit),
+            ..*scoring.worth
+        };
+        (judge, worth)
+    };
+    others.map(judged).collect()
 }
 
 /// What a floor does on some cases.
@@ -290,12 +326,33 @@ impl Sweep<'_> {
         over_groups(&scoring, &self.firsts, pick, &outcomes, &mut self.known)
     }
 
+    /// The row of a reported setting for each subject of which some case is scored in the unit.
+    fn measured(&mut self, cell: usize) -> Result<(), FileError> {
+        let place = self.scoring.evidence.plan.cell(cell);
+        let block = &self.scoring.evidence.plan.blocks()[place.block];
+        let (id, params) = (block.id(&place.at), self.params.of_cell(block, &place.at));
+        let unit = self.scoring.judge.unit;
+        for subject in 0..self.subjects.len() {
+            let scores = self.reported(cell, subject);
+            if is_scored(&scores) {
+                let whose = (self.subjects[subject].0.as_str(), unit);
+                let row = scores::cells(&scores, unit);
+                self.writer
+                    .push(scores::row(&id, whose, params.clone(), &row))?;
+            }
+        }
+        Ok(())
+    }
+
     fn floor(&mut self, floor: Floor) -> Result<(), FileError> {
         for subject in 0..self.subjects.len() {
             let outcomes = floor_outcomes(&self.scoring, floor, &self.subjects[subject].1);
             let outcomes: Vec<Outcome> = outcomes.collect();
             let scores = scores_of(&outcomes, self.scoring.worth, &mut self.known.poisson);
             let unit = self.scoring.judge.unit;
+            if unit.is_measured() && !is_scored(&scores) {
+                continue;
+            }
             let row = scores::cells(&scores, unit);
             let name = &self.subjects[subject].0;
             let params = self.params.none();

@@ -87,5 +87,6 @@ fn nth(case: &Case, unit: Unit, nth: u64) -> Option<(Channel, Seen)> {
         Unit::Chars => case.timeline.nth_char(nth),
         Unit::Calls => case.timeline.nth_of(Channel::Tools, nth),
         Unit::Turns => case.timeline.nth_of(Channel::Turns, nth),
+        Unit::Tokens | Unit::Ms | Unit::Money => None,
     }
 }

@@ -99,6 +99,7 @@ impl ReadChannels {
             Unit::Chars => self.chars(seen),
             Unit::Calls => seen.tools.0,
             Unit::Turns => seen.turns.0,
+            Unit::Tokens | Unit::Ms | Unit::Money => 0,
         }
     }
 

@@ -10,13 +10,15 @@
 //! - A span of calls or turns begins once its second copy has been issued: an alarm at c calls is inside it where
 //!   earliest < c <= end. A text's begins with the char: earliest <= c <= end.
 //! - `early` and `grace` widen loops only; a transient span is taken literally.
+//! - In tokens, milliseconds and money a verdict is what it is in the units of the labels (`early`, `deadline` and
+//!   `grace` too); what it saved, lost and took is read from the case's [`Gauges`]. A case without one is not scored.
 
 use deadloop_replay::detect::Unit;
-use deadloop_replay::{Moment, Seen, Stop};
+use deadloop_replay::{Moment, Stop};
 use serde::{Deserialize, Serialize};
 
 use crate::judge::{JudgeOptions, ReadChannels, Transient};
-use crate::truth::{Case, Class, Span, Truth};
+use crate::truth::{Case, Class, Gauges, Span, Stretch, Truth};
 
 /// What became of a transcript under a setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -187,14 +189,29 @@ pub fn judge(
     let Some((truth, class)) = case.truth.as_ref().zip(class) else {
         return Outcome::bare(Verdict::Unlabelled);
     };
+    let ruler = match case
+        .gauges
+        .as_deref()
+        .filter(|_| options.unit.is_measured())
+    {
+        None => Ruler::Counted(watch),
+        Some(gauges) => Ruler::Measured(gauges),
+    };
+    let alarm = match stop {
+        None => None,
+        Some(stop) => {
+            let moment = options.moment(stop);
+            match ruler.at(options.unit, moment) {
+                Some(at) => Some(Alarm { stop, moment, at }),
+                None => return Outcome::bare(Verdict::Unlabelled),
+            }
+        }
+    };
     let hearing = Hearing {
         truth,
-        whole: watch.units(options.unit, case.timeline.length()),
-        alarm: stop.map(|stop| Alarm {
-            stop,
-            moment: options.moment(stop),
-        }),
-        watch,
+        whole: ruler.whole(case, options.unit),
+        alarm,
+        ruler,
         options,
     };
     if hearing.loops().next().is_some() {
@@ -206,22 +223,50 @@ pub fn judge(
     }
 }
 
+/// How much of a case lies before a moment, in the unit of the options.
+#[derive(Clone, Copy)]
+enum Ruler<'a> {
+    /// What of the channels is watched.
+    Counted(ReadChannels),
+    /// What was recorded beside them.
+    Measured(&'a Gauges),
+}
+
+impl Ruler<'_> {
+    fn whole(self, case: &Case, unit: Unit) -> u64 {
+        match self {
+            Self::Counted(watch) => watch.units(unit, case.timeline.length()),
+            Self::Measured(gauges) => gauges.whole(unit).unwrap_or(0),
+        }
+    }
+
+    /// `None`: the recording does not say.
+    fn at(self, unit: Unit, moment: &Moment) -> Option<u64> {
+        match self {
+            Self::Counted(watch) => Some(watch.units(unit, moment.seen)),
+            Self::Measured(gauges) => gauges.at(unit, moment),
+        }
+    }
+}
+
 /// An alarm and the moment of it that counts.
 #[derive(Clone, Copy)]
 struct Alarm<'a> {
     stop: &'a Stop,
     moment: &'a Moment,
+    /// How much was watched by then.
+    at: u64,
 }
 
 impl Alarm<'_> {
     /// The units of the span's channel that had arrived.
-    fn at(&self, span: &Span) -> u64 {
+    fn in_channel(&self, span: &Span) -> u64 {
         self.moment.seen.count(span.channel)
     }
 
     /// Whether it comes where a span is that lasts from `lo` to `hi` of its channel's units.
     fn within(&self, span: &Span, lo: u64, hi: u64) -> bool {
-        let at = self.at(span);
+        let at = self.in_channel(span);
         match self.is_beside(span) {
             true => self.moment.seen > span.seen && self.moment.seen <= span.until,
             false if span.channel.unit() == Unit::Chars => lo <= at && at <= hi,
@@ -232,7 +277,7 @@ impl Alarm<'_> {
     /// Whether `span` becomes detectable only later, given the tolerance, which is one of positions in
     /// the span's own channel.
     fn precedes(&self, span: &Span, early: u64) -> bool {
-        let at = self.at(span).saturating_add(early);
+        let at = self.in_channel(span).saturating_add(early);
         let earliest = span.earliest.count();
         match self.is_beside(span) {
             true => self.moment.seen <= span.seen,
@@ -252,7 +297,7 @@ struct Hearing<'a> {
     truth: &'a Truth,
     whole: u64,
     alarm: Option<Alarm<'a>>,
-    watch: ReadChannels,
+    ruler: Ruler<'a>,
     options: &'a JudgeOptions,
 }
 
@@ -264,9 +309,25 @@ impl<'a> Hearing<'a> {
         spans.filter(move |(_, s)| all || s.class == Class::Loop)
     }
 
-    /// What of `seen` was watched.
-    fn watched(&self, seen: Seen) -> u64 {
-        self.watch.units(self.options.unit, seen)
+    /// What was watched before a span.
+    fn watched_before(&self, index: usize, span: &Span) -> u64 {
+        match self.ruler {
+            Ruler::Counted(watch) => watch.units(self.options.unit, span.seen),
+            Ruler::Measured(_) => self.stretch(index, span).earliest,
+        }
+    }
+
+    /// Where a span lies: in the units of its channel, or on the gauge.
+    fn stretch(&self, index: usize, span: &Span) -> Stretch {
+        let measured = match self.ruler {
+            Ruler::Counted(_) => None,
+            Ruler::Measured(gauges) => gauges.stretch(self.options.unit, index),
+        };
+        measured.unwrap_or(Stretch {
+            onset: span.onset.count(),
+            earliest: span.earliest.count(),
+            end: span.end.count(),
+        })
     }
 
     fn clean(&self) -> Outcome {
@@ -276,7 +337,7 @@ impl<'a> Hearing<'a> {
                 ..Outcome::bare(Verdict::Quiet)
             };
         };
-        let exposure = self.watched(alarm.moment.seen);
+        let exposure = alarm.at;
         let lost = self.whole.saturating_sub(exposure);
         Outcome {
             exposure,
@@ -319,25 +380,28 @@ impl<'a> Hearing<'a> {
             .loops()
             .find(|(_, span)| alarm.precedes(span, self.options.early))
         {
-            Some((_, span)) => self.cut(&alarm, Verdict::Premature, self.watched(span.seen)),
+            Some((index, span)) => {
+                self.cut(&alarm, Verdict::Premature, self.watched_before(index, span))
+            }
             None => self.cut(&alarm, Verdict::Stale, self.whole),
         }
     }
 
     /// A hit or a late one, in `span`.
     fn found(&self, alarm: &Alarm, index: usize, span: &Span) -> Outcome {
-        let (onset, end) = (span.onset.count(), span.end.count());
-        let at = alarm.at(span);
-        let latency = at.saturating_sub(onset);
-        let late = self
-            .options
-            .deadline
-            .is_some_and(|deadline| latency > deadline);
+        let Stretch { onset, end, .. } = self.stretch(index, span);
+        let at = match self.ruler {
+            Ruler::Counted(_) => alarm.in_channel(span),
+            Ruler::Measured(_) => alarm.at,
+        };
+        let passed = alarm.in_channel(span).saturating_sub(span.onset.count());
+        let deadline = self.options.deadline;
+        let late = deadline.is_some_and(|deadline| passed > deadline);
         let verdict = if late { Verdict::Late } else { Verdict::Hit };
         let stopped = at.clamp(onset, end.max(onset));
         Outcome {
             span: Some(index),
-            latency: Some(latency),
+            latency: Some(at.saturating_sub(onset)),
             latency_ms: alarm
                 .moment
                 .t_ms
@@ -350,7 +414,7 @@ impl<'a> Hearing<'a> {
                 .map(|(a, o)| a.saturating_sub(o)),
             saved: end.saturating_sub(stopped),
             exposure: self.exposure(),
-            loop_chars: span.end.since(span.onset),
+            loop_chars: end.saturating_sub(onset),
             delay: self.capped(stopped - onset),
             kind_right: span
                 .kind
@@ -363,7 +427,7 @@ impl<'a> Hearing<'a> {
 
     /// An alarm outside every span; healthy text follows it until `until` watched chars.
     fn cut(&self, alarm: &Alarm, verdict: Verdict, until: u64) -> Outcome {
-        let generated = self.watched(alarm.moment.seen);
+        let generated = alarm.at;
         Outcome {
             lost: until.saturating_sub(generated),
             generated,
@@ -386,7 +450,8 @@ impl<'a> Hearing<'a> {
         let Some((index, span)) = self.loops().next() else {
             return Outcome::bare(verdict);
         };
-        let loop_chars = span.end.since(span.onset);
+        let Stretch { onset, end, .. } = self.stretch(index, span);
+        let loop_chars = end.saturating_sub(onset);
         Outcome {
             span: Some(index),
             exposure: self.exposure(),
@@ -402,8 +467,8 @@ impl<'a> Hearing<'a> {
         let healthy = self
             .loops()
             .next()
-            .map_or(self.whole, |(_, s)| self.watched(s.seen));
-        let watched = self.alarm.map_or(healthy, |a| self.watched(a.moment.seen));
+            .map_or(self.whole, |(index, span)| self.watched_before(index, span));
+        let watched = self.alarm.map_or(healthy, |alarm| alarm.at);
         healthy.min(watched)
     }
 

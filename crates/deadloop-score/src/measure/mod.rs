@@ -328,8 +328,8 @@ pub static FA_PER_MCHAR: Measure = Measure {
 
 /// The measure of wrong alarms per so many healthy units that were watched.
 macro_rules! wrong_rate {
-    ($id:ident, $name:literal, $title:literal, $about:literal) => {
-        /// Wrong alarms per thousand healthy units that were watched.
+    ($id:ident, $scale:literal, $name:literal, $title:literal, $about:literal) => {
+        /// Wrong alarms per so many healthy units that were watched.
         pub static $id: Measure = Measure {
             name: $name,
             title: $title,
@@ -337,7 +337,7 @@ macro_rules! wrong_rate {
             more_is_better: false,
             about: $about,
             formula: alone(&[Ratio {
-                scale: 1e3,
+                scale: $scale,
                 num: &[
                     one(Count::FalseAlarm),
                     one(Count::Premature),
@@ -355,15 +355,39 @@ macro_rules! wrong_rate {
 
 wrong_rate!(
     FA_PER_KCALL,
+    1e3,
     "fa_per_kcall",
     "false alarms/kcall",
     "1e3 (false_alarm + premature + stale) / exposure, in calls"
 );
 wrong_rate!(
     FA_PER_KTURN,
+    1e3,
     "fa_per_kturn",
     "false alarms/kturn",
     "1e3 (false_alarm + premature + stale) / exposure, in turns"
+);
+
+wrong_rate!(
+    FA_PER_MTOKEN,
+    1e6,
+    "fa_per_mtoken",
+    "false alarms/Mtoken",
+    "1e6 (false_alarm + premature + stale) / exposure, in tokens"
+);
+wrong_rate!(
+    FA_PER_HOUR,
+    3.6e6,
+    "fa_per_hour",
+    "false alarms/hour",
+    "3.6e6 (false_alarm + premature + stale) / exposure, in ms"
+);
+wrong_rate!(
+    FA_PER_MONEY,
+    1e6,
+    "fa_per_money",
+    "false alarms/unit of the currency",
+    "1e6 (false_alarm + premature + stale) / exposure, in millionths of the currency"
 );
 
 /// The rate of wrong alarms where things are counted in `unit`.
@@ -372,6 +396,9 @@ pub fn wrong_rate(unit: Counted) -> Metric {
         Counted::Chars => &FA_PER_MCHAR,
         Counted::Calls => &FA_PER_KCALL,
         Counted::Turns => &FA_PER_KTURN,
+        Counted::Tokens => &FA_PER_MTOKEN,
+        Counted::Ms => &FA_PER_HOUR,
+        Counted::Money => &FA_PER_MONEY,
     }
 }
 
@@ -708,8 +735,9 @@ impl Joined {
 impl Measure {
     /// The measure with this name.
     pub fn named(name: &str) -> Option<Metric> {
-        let all = MEASURES.into_iter().chain([&FA_PER_KCALL, &FA_PER_KTURN]);
-        all.into_iter().find(|measure| measure.name == name)
+        let wrong = Counted::ALL.into_iter().map(wrong_rate);
+        let mut all = MEASURES.into_iter().chain(wrong);
+        all.find(|measure| measure.name == name)
     }
 
     /// Whether it is the rate of wrong alarms, in whichever unit.

@@ -4,13 +4,14 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use deadloop_replay::corpus::{Entry, Place, Problem, RecordedEvent, field, text_hash};
-use deadloop_replay::detect::{Channel, Unit};
+use deadloop_replay::detect::{Channel, Kind, Unit};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::cmp::Ordering;
 
 use crate::truth::{
-    Class, Label, LabelsFile, Placed, Span, Timeline, Truth, Wire, class_of, clock, push,
+    Class, Gauges, Label, LabelsFile, Placed, Prices, Span, Timeline, Truth, Wire, class_of, clock,
+    push,
 };
 
 /// A transcript as scoring sees it: who, how long, and what is true about it. A corpus of a hundred
@@ -46,6 +47,9 @@ pub struct Case {
     pub timed: bool,
     /// What is true about it; `None`: nobody labelled it.
     pub truth: Option<Truth>,
+    /// What of tokens and milliseconds it had taken by when; `None`: nobody recorded that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gauges: Option<Box<Gauges>>,
     /// The corpus's [`text_hash`]: two cases with one hash are the same text in the same channels.
     pub text: Box<str>,
 }
@@ -127,6 +131,7 @@ impl Case {
             lang: shared(&t.lang),
             split: shared(&entry.split),
             by: by.iter().map(|name| field(entry, name)).collect(),
+            gauges: Gauges::of(&t.events, &timeline, spans_of(truth.as_ref())).map(Box::new),
             timeline,
             timed: t.events.iter().any(|event| event.t_ms.is_some()),
             truth: truth.filter(|_| problems.is_empty() && !bad),
@@ -164,18 +169,66 @@ impl Case {
     /// Its class where things are counted in `unit`; `None`: it is not scored there.
     pub fn class_in(&self, unit: Unit) -> Option<Class> {
         let truth = self.truth.as_ref()?;
-        truth.class_in(unit, || self.timeline.in_unit(unit) > 0)
+        truth.class_in(unit, || self.length_in(unit) > 0)
+    }
+
+    /// How long it is in `unit`; 0 where that was not recorded.
+    pub fn length_in(&self, unit: Unit) -> u64 {
+        let gauges = || self.gauges.as_ref()?.whole(unit);
+        match unit.is_measured() {
+            true => gauges().unwrap_or(0),
+            false => self.timeline.in_unit(unit),
+        }
+    }
+
+    /// Of faults those that are `kinds` count as loops do: [`Truth::notice`].
+    pub fn notice(&mut self, kinds: &[Kind]) {
+        let Some(truth) = &mut self.truth else {
+            return;
+        };
+        if let Some(gauges) = &mut self.gauges {
+            gauges.keep(truth.spans.iter().map(|span| span.is_noticed(kinds)));
+        }
+        truth.notice(kinds);
+    }
+
+    /// Says what its tokens cost.
+    pub fn price(&mut self, prices: &Prices) {
+        if let Some(gauges) = &mut self.gauges {
+            gauges.price(prices, &self.timeline, spans_of(self.truth.as_ref()));
+        }
     }
 }
 
-/// The units in which labels speak, in the order of [`Unit::ALL`]; chars where none says.
+fn spans_of(truth: Option<&Truth>) -> &[Span] {
+    truth.map_or(&[], |truth| &truth.spans)
+}
+
+/// The units beside those of labels in which some labelled case was recorded, in the order of [`Unit::ALL`].
+pub(crate) fn measured_units(cases: &[Case]) -> Vec<Unit> {
+    let scored = |unit: &Unit| cases.iter().any(|case| case.class_in(*unit).is_some());
+    let measured = Unit::ALL.into_iter().filter(|unit| unit.is_measured());
+    measured.filter(scored).collect()
+}
+
+/// The mean length of the clean cases, in `unit`; 0 where there is none.
+pub fn mean_clean(cases: &[Case], unit: Unit) -> f64 {
+    let is_clean = |case: &&Case| case.class_in(unit) == Some(Class::Clean);
+    let clean = cases.iter().filter(is_clean);
+    let (n, sum) = clean.fold((0_u64, 0_u64), |(n, sum), case| {
+        (n + 1, sum + case.length_in(unit))
+    });
+    if n > 0 { sum as f64 / n as f64 } else { 0.0 }
+}
+
+/// The units in which labels speak, in the order of [`Unit::COUNTED`]; chars where none says.
 pub fn units(cases: &[Case]) -> Vec<Unit> {
     let named = |unit: &Unit| {
         let truths = cases.iter().filter_map(|case| case.truth.as_ref());
         let mut channels = truths.flat_map(|truth| &truth.channels);
         channels.any(|channel| channel.unit() == *unit)
     };
-    let found: Vec<Unit> = Unit::ALL.into_iter().filter(named).collect();
+    let found: Vec<Unit> = Unit::COUNTED.into_iter().filter(named).collect();
     match found.is_empty() {
         true => vec![Unit::Chars],
         false => found,
@@ -290,15 +343,15 @@ fn span(
         return None;
     }
     let clock = clock(events, channel, onset);
-    let (unit, end) = (channel.unit(), label.end.unwrap_or(length));
+    let end = label.end.unwrap_or(length);
     Some(Span {
         class: label.class,
         kind: label.kind,
         channel,
-        start: label.start.map(|start| unit.of(start)),
-        onset: unit.of(onset),
-        earliest: unit.of(earliest),
-        end: unit.of(end),
+        start: label.start.map(|start| channel.units(start)),
+        onset: channel.units(onset),
+        earliest: channel.units(earliest),
+        end: channel.units(end),
         open: label.end.is_none(),
         period: label.period.filter(|p| *p > 0),
         seen: timeline.before(channel, earliest),
@@ -394,7 +447,7 @@ mod tests {
         let first = truth.first_loop().unwrap();
         assert_eq!(
             (first.end, first.open, first.earliest),
-            (Unit::Chars.of(10), true, Unit::Chars.of(6))
+            (Chars(10).into(), true, Chars(6).into())
         );
         assert_eq!(
             first.seen,

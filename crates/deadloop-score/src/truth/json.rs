@@ -49,15 +49,15 @@ impl From<Span> for SpanJson {
 
 impl From<SpanJson> for Span {
     fn from(json: SpanJson) -> Self {
-        let unit = json.channel.unit();
+        let of = |count| json.channel.units(count);
         Self {
             class: json.class,
             kind: json.kind,
             channel: json.channel,
-            start: json.start.map(|start| unit.of(start)),
-            onset: unit.of(json.onset),
-            earliest: unit.of(json.earliest),
-            end: unit.of(json.end),
+            start: json.start.map(of),
+            onset: of(json.onset),
+            earliest: of(json.earliest),
+            end: of(json.end),
             open: json.open,
             period: json.period,
             seen: json.seen,

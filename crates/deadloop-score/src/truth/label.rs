@@ -42,6 +42,14 @@ pub struct Span {
     pub onset_tokens: Option<u64>,
 }
 
+impl Span {
+    /// Whether it stays where faults of these `kinds` are noticed: it is no other fault.
+    pub(crate) fn is_noticed(&self, kinds: &[Kind]) -> bool {
+        let named = || self.kind.is_some_and(|kind| kinds.contains(&kind));
+        self.class != Class::Fault || named()
+    }
+}
+
 /// The truth about one transcript.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -58,10 +66,8 @@ pub struct Truth {
 impl Truth {
     /// Of faults: those of a kind that some detector of the run names count as loops do, an alarm on any other is
     /// false. The truth is the same for every setting of a run, or settings could not be compared.
-    pub fn notice(&mut self, kinds: &[Kind]) {
-        let named = |span: &Span| span.kind.is_some_and(|kind| kinds.contains(&kind));
-        self.spans
-            .retain(|span| span.class != Class::Fault || named(span));
+    pub(crate) fn notice(&mut self, kinds: &[Kind]) {
+        self.spans.retain(|span| span.is_noticed(kinds));
         let faults = self.spans.iter_mut().filter(|s| s.class == Class::Fault);
         faults.for_each(|span| span.class = Class::Loop);
     }
@@ -70,10 +76,14 @@ impl Truth {
     /// or it loops where nothing is counted in it. `any` is whether the transcript has any of the unit.
     pub fn class_in(&self, unit: Unit, any: impl FnOnce() -> bool) -> Option<Class> {
         let has = |class| self.spans_in(unit).any(|(_, span)| span.class == class);
-        let told = match self.channels.is_empty() {
-            true => unit == Unit::Chars || any(),
-            false => self.channels.iter().any(|c| c.unit() == unit),
+        let told = match (unit.is_measured(), self.channels.is_empty()) {
+            (true, _) => any(),
+            (false, true) => unit == Unit::Chars || any(),
+            (false, false) => self.channels.iter().any(|c| c.unit() == unit),
         };
+        if unit.is_measured() && !told {
+            return None;
+        }
         match self.class {
             Class::Unsure => None,
             Class::Loop if has(Class::Loop) => Some(Class::Loop),
@@ -84,10 +94,11 @@ impl Truth {
         }
     }
 
-    /// The spans whose positions are in `unit`, each with its place among all.
+    /// The spans whose positions are in `unit`, each with its place among all; all where the unit is measured beside
+    /// the channels.
     pub fn spans_in(&self, unit: Unit) -> impl Iterator<Item = (usize, &Span)> {
         let all = self.spans.iter().enumerate();
-        all.filter(move |(_, span)| span.channel.unit() == unit)
+        all.filter(move |(_, span)| unit.is_measured() || span.channel.unit() == unit)
     }
 
     /// The same of the spans whose positions are in `unit`.

@@ -4,21 +4,26 @@
 mod agreement;
 mod cases;
 mod copies;
+mod gauges;
 mod json;
 mod label;
 mod labels_csv;
 mod rows;
+mod stretches;
 mod timeline;
 
 pub use agreement::{Agreement, Onsets, Overlaps, agreement, alpha};
 pub(crate) use cases::inside;
-pub use cases::{Case, Names, units};
+pub(crate) use cases::measured_units;
+pub use cases::{Case, Names, mean_clean, units};
 pub use copies::firsts;
 pub(crate) use copies::may_be_copied;
+pub use gauges::{Gauges, Prices, Stretch};
 pub(crate) use json::SpanJson;
 pub use label::{Class, Span, Truth};
 pub(crate) use label::{Label, Placed, Wire, class_of, push};
 pub use labels_csv::{LABEL_COLUMNS, LabelsFile, orphans};
 pub use rows::{LabelRow, write_labels};
+pub(crate) use stretches::Stretches;
 pub use timeline::Timeline;
 pub(crate) use timeline::clock;

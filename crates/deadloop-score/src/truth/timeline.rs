@@ -5,12 +5,14 @@ use deadloop_replay::detect::{Channel, Chars, Event as Arriving, Unit};
 use deadloop_replay::{Seen, Spent, text_of, tokens_at};
 use serde::{Deserialize, Serialize};
 
+use crate::truth::Stretches;
+
 /// The lengths of a transcript's channels and the order in which they were filled. Neighbouring
 /// events of one channel are one stretch, so a million chunks of an answer take one entry.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Timeline {
-    stretches: Vec<(Channel, u64)>,
+    stretches: Stretches,
 }
 
 /// When something happened, where the recording says.
@@ -23,36 +25,28 @@ pub(crate) struct Clock {
 impl Timeline {
     /// The timeline of some events.
     pub fn of(events: &[RecordedEvent]) -> Self {
-        let mut timeline = Self::default();
+        let mut stretches = Vec::new();
+        let mut add = |channel, units| add(&mut stretches, channel, units);
         for (_, event) in stream(events) {
             match event {
-                Arriving::Text(channel, text) => timeline.add(channel, Chars::of(text).0),
+                Arriving::Text(channel, text) => add(channel, Chars::of(text).0),
                 Arriving::Call { arguments, .. } => {
-                    timeline.add(Channel::Arguments, Chars::of(&arguments.text()).0);
-                    timeline.add(Channel::Tools, 1);
+                    add(Channel::Arguments, Chars::of(&arguments.text()).0);
+                    add(Channel::Tools, 1);
                 }
-                Arriving::Turn { .. } => timeline.add(Channel::Turns, 1),
+                Arriving::Turn { .. } => add(Channel::Turns, 1),
                 _ => {}
             }
         }
-        timeline.stretches.shrink_to_fit();
-        timeline
-    }
-
-    fn add(&mut self, channel: Channel, units: u64) {
-        match self.stretches.last_mut() {
-            Some((last, n)) if *last == channel => *n += units,
-            _ if units > 0 => self.stretches.push((channel, units)),
-            _ => {}
+        Self {
+            stretches: stretches.into_iter().collect(),
         }
     }
 
     /// Everything: the length of each channel.
     pub fn length(&self) -> Seen {
         let all = self.stretches.iter();
-        all.fold(Seen::default(), |seen, (channel, n)| {
-            seen.plus(*channel, *n)
-        })
+        all.fold(Seen::default(), |seen, (channel, n)| seen.plus(channel, n))
     }
 
     /// How many units there are: chars of reasoning and answer, calls, or turns.
@@ -62,6 +56,7 @@ impl Timeline {
             Unit::Chars => length.text().0,
             Unit::Calls => length.tools.0,
             Unit::Turns => length.turns.0,
+            Unit::Tokens | Unit::Ms | Unit::Money => 0,
         }
     }
 
@@ -77,10 +72,10 @@ impl Timeline {
     /// The channels that a label without a channel may mean, in the order in which they began: text, and calls.
     pub fn channels(&self) -> Vec<Channel> {
         let mut found = Vec::new();
-        for (channel, _) in &self.stretches {
+        for (channel, _) in self.stretches.iter() {
             let meant = !matches!(channel, Channel::Arguments | Channel::Turns);
-            if meant && !found.contains(channel) {
-                found.push(*channel);
+            if meant && !found.contains(&channel) {
+                found.push(channel);
             }
         }
         found
@@ -94,12 +89,12 @@ impl Timeline {
         let mut seen = Seen::default();
         let mut own = 0;
         let mut ended = seen;
-        for (c, n) in &self.stretches {
-            if *c == channel && at < own + n {
+        for (c, n) in self.stretches.iter() {
+            if c == channel && at < own + n {
                 return seen.plus(channel, at - own);
             }
-            seen = seen.plus(*c, *n);
-            if *c == channel {
+            seen = seen.plus(c, n);
+            if c == channel {
                 own += n;
                 ended = seen;
             }
@@ -137,31 +132,41 @@ impl Timeline {
     /// length: so many units into it.
     fn moment(&self, stop: impl Fn(Channel, Seen, u64) -> Option<u64>) -> Option<(Channel, Seen)> {
         let mut seen = Seen::default();
-        for (channel, n) in &self.stretches {
-            if let Some(into) = stop(*channel, seen, *n) {
-                return Some((*channel, seen.plus(*channel, into)));
+        for (channel, n) in self.stretches.iter() {
+            if let Some(into) = stop(channel, seen, n) {
+                return Some((channel, seen.plus(channel, into)));
             }
-            seen = seen.plus(*channel, *n);
+            seen = seen.plus(channel, n);
         }
         None
     }
 }
 
-/// The clock at unit `at` (from 0) of `channel`: the time of the event that holds it, and the tokens
-/// before it, summed over all channels; those of that event by share. Known only where every event
-/// that carries generated output (text, a tool call) has a count. Of a call or a turn in a run whose turns say what they
-/// read and wrote: the tokens of the turns before its own.
-pub(crate) fn clock(events: &[RecordedEvent], channel: Channel, at: u64) -> Clock {
-    match (channel, Spent::of(events)) {
-        (Channel::Tools | Channel::Turns, Some(spent)) => Clock {
-            t_ms: clock_of_events(events, channel, at).t_ms,
-            tokens: spent_before(spent, events, channel, at),
-        },
-        _ => clock_of_events(events, channel, at),
+/// Adds to the last stretch where that is of the same channel.
+fn add(stretches: &mut Vec<(Channel, u64)>, channel: Channel, units: u64) {
+    match stretches.last_mut() {
+        Some((last, n)) if *last == channel => *n += units,
+        _ if units > 0 => stretches.push((channel, units)),
+        _ => {}
     }
 }
 
-/// The tokens of the turns before the one in which call or turn `at` stands.
+/// The clock at unit `at` (from 0) of `channel`: the time of the event that holds it, and the tokens
+/// before it, summed over all channels; those of that event by share. Known only where every event
+/// that carries generated output (text, a tool call) has a count. In a run whose turns say what they read and wrote: the
+/// tokens of the turns before its own.
+pub(crate) fn clock(events: &[RecordedEvent], channel: Channel, at: u64) -> Clock {
+    let by_events = clock_of_events(events, channel, at);
+    match Spent::of(events) {
+        None => by_events,
+        Some(spent) => Clock {
+            tokens: spent_before(spent, events, channel, at),
+            ..by_events
+        },
+    }
+}
+
+/// The tokens of the turns before the one in which unit `at` of a channel stands.
 fn spent_before(
     mut spent: Spent,
     events: &[RecordedEvent],
@@ -171,11 +176,13 @@ fn spent_before(
     let mut own = 0;
     for event in events {
         spent.take(event);
-        if units(event).is_some_and(|(c, ..)| c == channel) {
-            if own == at {
+        if let Some((c, n, _)) = units(event)
+            && c == channel
+        {
+            own += n;
+            if at < own {
                 return spent.before();
             }
-            own += 1;
         }
     }
     None

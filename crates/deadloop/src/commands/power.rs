@@ -85,13 +85,16 @@ fn rate_of(metric: Metric) -> Option<(Unit, f64)> {
     let unit = Counted::ALL
         .into_iter()
         .find(|unit| wrong_rate(*unit) == metric)?;
-    let (things, scale) = match unit {
-        Counted::Chars => ("clean chars", 1.0),
-        Counted::Calls => ("clean calls", 1e3),
-        Counted::Turns => ("clean turns", 1e3),
+    let things = match unit {
+        Counted::Chars => "clean chars",
+        Counted::Calls => "clean calls",
+        Counted::Turns => "clean turns",
+        Counted::Tokens => "clean tokens",
+        Counted::Ms => "clean ms",
+        Counted::Money => "millionths of the currency of clean output",
     };
     let errors = "wrong alarms";
-    Some((Unit { things, errors }, scale))
+    Some((Unit { things, errors }, 1e6 / metric.scale()))
 }
 
 const CLEAN: Unit = Unit {

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::tune::SEALED;
-use crate::args::{Global, Judge, Output, Select};
+use crate::args::{Global, Judge, Output, Per, Select};
 use crate::exit::{Code, Outcome};
 use crate::host::Terminal;
 use crate::opening::Opening;
@@ -53,7 +53,10 @@ pub(crate) struct Replay {
 }
 
 pub(super) fn run(args: &Replay, global: Global) -> Outcome {
-    let named = named((&args.settings, args.presets), &args.judge.set)?;
+    let named = named(
+        (&args.settings, args.presets),
+        (&args.judge.set, args.judge.per),
+    )?;
     refuse_off(&named)?;
     let mut plan = Plan::default();
     let cells: Vec<usize> = named.iter().map(|(_, s)| plan.add_settings(s)).collect();
@@ -158,7 +161,7 @@ fn count_openings(args: &Replay, done: &Replayed, global: Global) -> Outcome {
 /// first of these reads: text, or runs.
 pub(super) fn named(
     (files, with_presets): (&[PathBuf], bool),
-    set: &[String],
+    (set, per): (&[String], Option<Per>),
 ) -> Outcome<Vec<Named>> {
     let stems: Vec<String> = files.iter().map(|file| stem(file)).collect();
     let label = |path: &PathBuf| {
@@ -185,7 +188,11 @@ pub(super) fn named(
         let all = all.map(|(name, s)| (name, Settings::of(s)));
         named.extend(all.filter(|(_, s)| reads(s).iter().zip(first).any(|(a, b)| *a && b)));
     }
-    Ok(named.into_iter().flat_map(by_level).collect())
+    let read = named.into_iter().map(|(name, settings)| match per {
+        None => (name, settings),
+        Some(per) => (name, settings.read_per(per.per())),
+    });
+    Ok(read.flat_map(by_level).collect())
 }
 
 /// Whether a guard of these settings reads text (as a program may), and whether one reads runs.
@@ -195,7 +202,7 @@ fn reads(settings: &Settings) -> [bool; 2] {
     let units = guards.flat_map(|guard| guard.members.iter().map(Member::unit));
     units.fold([false, false], |[text, runs], unit| match unit {
         None | Some(Unit::Chars) => [true, runs],
-        Some(Unit::Calls | Unit::Turns) => [text, true],
+        Some(_) => [text, true],
     })
 }
 
@@ -343,7 +350,7 @@ fn cut(done: &Replayed, evidence: &Evidence<'_>, cell: usize) -> String {
     let (cut, all) = (show::count(cut), show::count(evidence.cases.len() as u64));
     match done.judge.unit {
         Unit::Chars => format!("{cut} of {all} ({} per Mchar)", show::number(rate, 2)),
-        Unit::Calls | Unit::Turns => format!("{cut} of {all}"),
+        _ => format!("{cut} of {all}"),
     }
 }
 
@@ -361,8 +368,8 @@ fn would_cut(done: &Replayed, evidence: &Evidence<'_>, cell: usize) -> (u64, Opt
 
 /// Which of many settings a reader looks for in the table: the one that saves the most of those that cut little.
 fn best(rows: &[(String, Tally)], unit: Unit) -> Option<String> {
-    let (limit, rate) = (ChooseOptions::default_limit(unit), wrong_rate(unit));
-    let most = limit.bound;
+    let rate = wrong_rate(unit);
+    let most = ChooseOptions::default_limit(unit)?.bound;
     let calm = rows.iter().filter_map(|(label, tally)| {
         let rate = value(rate, tally).filter(|rate| *rate <= most);
         rate.and(value(&SAVED, tally)).map(|saved| (label, saved))

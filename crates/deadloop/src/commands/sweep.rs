@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use clap::Args;
-use deadloop_detect::{Setting, Settings, Unit};
+use deadloop_detect::{Member, Params, Setting, Settings, Unit};
 use deadloop_replay::Plan;
 use deadloop_score::measure::DELAY;
 use deadloop_score::{Evidence, FrontPoint, Marked, write_pareto, write_regions, wrong_rate};
@@ -44,6 +44,10 @@ pub(crate) struct Sweep {
 
 pub(super) fn run(args: &Sweep, global: Global) -> Outcome {
     let (grid, text) = settings::grid(&args.grid)?;
+    let grid = match args.judge.per {
+        None => grid,
+        Some(per) => grid.read_per(per.per()),
+    };
     let mut plan = Plan::default();
     plan.add_grid(&grid)
         .map_err(|e| Code::Usage.error(format!("{}: {e}", args.grid.display())))?;
@@ -152,17 +156,26 @@ fn front_table(plan: &Plan, front: &[FrontPoint], unit: Unit) -> String {
     )
 }
 
+fn columns_of(setting: &Setting) -> BTreeMap<String, String> {
+    let columns = setting.columns().into_iter();
+    columns
+        .map(|(name, value)| (name, value.to_string()))
+        .collect()
+}
+
+/// The same detectors with their defaults.
+fn defaults(setting: &Setting) -> Setting {
+    let members = setting.members.iter().map(|m| m.detector);
+    Setting {
+        members: members
+            .map(|detector| Member::new(detector, Params::defaults(detector.params)))
+            .collect(),
+    }
+}
+
 /// What tells settings apart: of each the detectors, where those differ, and the parameters that do.
 pub(super) fn differing(settings: &[&Setting]) -> Vec<String> {
-    let columns: Vec<BTreeMap<String, String>> = settings
-        .iter()
-        .map(|s| {
-            s.columns()
-                .into_iter()
-                .map(|(name, value)| (name, value.to_string()))
-                .collect()
-        })
-        .collect();
+    let columns: Vec<BTreeMap<String, String>> = settings.iter().map(|s| columns_of(s)).collect();
     let family = |s: &Setting| {
         s.members
             .iter()
@@ -176,7 +189,10 @@ pub(super) fn differing(settings: &[&Setting]) -> Vec<String> {
             .iter()
             .zip(&columns)
             .filter(|(other, _)| family(other) == family(setting));
-        let kin: Vec<&BTreeMap<String, String>> = kin.map(|(_, columns)| columns).collect();
+        let mut kin: Vec<&BTreeMap<String, String>> = kin.map(|(_, columns)| columns).collect();
+        // The only one of its family differs from what its detectors do unasked.
+        let defaults = columns_of(&defaults(setting));
+        kin.extend((kin.len() == 1 && families.len() > 1).then_some(&defaults));
         let differs = |(name, value): &(&String, &String)| {
             kin.iter().any(|other| other.get(*name) != Some(*value))
         };

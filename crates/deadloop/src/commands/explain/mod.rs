@@ -77,7 +77,7 @@ pub(super) fn run(args: &Explain, global: Global) -> Outcome {
     let settings = made.filter(|_| args.settings.is_empty());
     let settings = settings.map_or(&args.settings, |made| &made.settings);
     let judge = made.map_or(&args.judge, |made| &made.judge);
-    let named = named((settings, args.presets), &judge.set)?;
+    let named = named((settings, args.presets), (&judge.set, judge.per))?;
     let found = survey(Wanted {
         path: made.map_or(&args.corpus, |made| &made.corpus),
         selection: Selection::default(),
@@ -165,6 +165,7 @@ impl Made {
                 chosen(dir),
                 Judge {
                     set: Vec::new(),
+                    per: None,
                     ..tune.judge
                 },
             ),

@@ -5,9 +5,9 @@ use std::ops::Range;
 
 use deadloop_corpus::Transcript;
 use deadloop_detect::{
-    Channel, Chars, Domain, Event, Mark, Member, Param, Setting, Unit, Units, Value,
+    Channel, Chars, Domain, Event, Mark, Member, Param, Per, Setting, Unit, Units, Value,
 };
-use deadloop_replay::{Interrupted, Plan, Stop};
+use deadloop_replay::{Interrupted, Plan, Stop, has_turns};
 use deadloop_score::{Case, Evidence, JudgeOptions, Span};
 
 use super::excerpt::{Excerpt, Mark as Point, Source};
@@ -127,7 +127,8 @@ impl Question<'_> {
     fn reading(&self, member: &Member, channel: Channel, text: &str) -> Reading {
         let span = self.span().filter(|span| span.channel == channel);
         let span: Option<Range<u64>> = span.map(|span| span.onset.count()..span.end.count());
-        let sights = match Channel::TEXT.contains(&channel) {
+        let anew = member.per == Per::Turn && has_turns(self.transcript);
+        let sights = match Channel::TEXT.contains(&channel) && !anew {
             true => sights(member, channel, text),
             false => sights_in_run(member, channel, self.transcript),
         };

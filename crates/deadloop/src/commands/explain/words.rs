@@ -210,7 +210,10 @@ impl Told {
         let with =
             |(name, value): &(&str, Value)| format!("{name} {}", visible(&value.to_string()));
         let with: Vec<String> = seat.measured_with.iter().map(with).collect();
-        let mut parts = vec![format!("{}, with {}", seat.member, with.join(", "))];
+        let mut parts = vec![match with.is_empty() {
+            true => seat.member.clone(),
+            false => format!("{}, with {}", seat.member, with.join(", ")),
+        }];
         parts.extend(
             seat.readings
                 .iter()

@@ -1,6 +1,6 @@
 //! Settings and grids: guards of every detector in the registry, each with its own parameters and presets.
 
-use deadloop_detect::{DETECTORS, Detector, Measuring, Response, presets};
+use deadloop_detect::{DETECTORS, Detector, Measuring, Per, Response, presets};
 use serde_json::{Map, Value as Json, json};
 
 use super::dataset;
@@ -66,6 +66,7 @@ fn guard(in_grid: bool) -> Outcome<Json> {
             "preset": {"type": "string", "description": "parameters to start from; params override"},
             "channel": {"type": "string", "description": "default: reasoning and answer, each by itself; of a detector of runs its own"},
             "response": {"enum": Response::ALL.map(Response::name), "description": "what an alarm does; default: what the detector says"},
+            "per": {"enum": Per::ALL.map(Per::name), "description": "what a detector of text takes for one text in a run; default: turn"},
             "enabled": {"type": "boolean", "default": true},
             "params": {"type": "object"},
         },

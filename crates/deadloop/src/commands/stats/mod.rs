@@ -69,7 +69,7 @@ impl Default for Counts {
             unlabelled: 0,
             calls: 0,
             turns: 0,
-            evidence: Unit::ALL.map(Evidence::new),
+            evidence: Unit::COUNTED.map(Evidence::new),
             kinds: Names::new(),
             languages: Names::new(),
             finishes: Names::new(),
@@ -380,7 +380,7 @@ fn list(names: &Names) -> String {
 
 /// What a perfect detector could show on these labels, for each unit that they speak of; empty where there are none.
 fn provable(models: &Groups, all: &Counts) -> String {
-    let tables = (0..Unit::ALL.len()).filter(|at| all.evidence[*at].labelled() > 0);
+    let tables = (0..Unit::COUNTED.len()).filter(|at| all.evidence[*at].labelled() > 0);
     let tables: Vec<String> = tables.map(|at| provable_in(at, models, all)).collect();
     if tables.is_empty() {
         return String::new();

@@ -14,7 +14,7 @@ use serde_json::json;
 use super::SEALED;
 use super::search::Search;
 use crate::args::{Judge, Output, Select};
-use crate::exit::{Code, Outcome};
+use crate::exit::{Code, Failure, Outcome};
 use crate::host::Terminal;
 use crate::replaying::request;
 use deadloop_run::Request;
@@ -117,6 +117,14 @@ impl Level {
     }
 }
 
+/// No limit on wrong alarms was given, and there is none that is usual.
+fn no_limit(unit: Unit) -> Failure {
+    let rate = wrong_rate(unit).name;
+    Code::Usage.error(format!(
+        "--unit {unit}: no limit on wrong alarms is usual there; give one, as --constraint '{rate}<=0.5' or --constraint 'fpr<=0.01'"
+    ))
+}
+
 impl Tune {
     /// How the choice is made, but for what errors cost, which the corpus decides.
     pub(super) fn options(&self, unit: Unit) -> Outcome<ChooseOptions> {
@@ -140,7 +148,7 @@ impl Tune {
         Ok(ChooseOptions {
             given: !constraints.is_empty(),
             constraints: match constraints.is_empty() {
-                true => vec![ChooseOptions::default_limit(unit)],
+                true => vec![ChooseOptions::default_limit(unit).ok_or_else(|| no_limit(unit))?],
                 false => constraints,
             },
             in_use_is: match self.settings {

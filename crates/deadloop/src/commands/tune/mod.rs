@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 
 use deadloop_detect::Settings;
+use deadloop_replay::Grid;
 use deadloop_score::{
     Choices, ChooseOptions, Evidence, ExcerptsHead, Marked, Ruling, Scored, Why, choose,
     write_choice, write_pareto, write_regions, write_settings,
@@ -13,14 +14,14 @@ use deadloop_score::{
 use serde_json::Value;
 
 use super::replay::intervals;
-use crate::args::Global;
+use crate::args::{Global, Per};
 use crate::exit::{Code, Outcome};
 use crate::host::Terminal;
 use crate::opening::{Focus, Opening};
 use crate::replaying::{finish, replay};
 use crate::settings;
 use deadloop_run::Replayed;
-use deadloop_run::first_unit;
+use deadloop_run::{first_unit, unit_of_guards};
 use supported::Asked;
 
 mod asked;
@@ -44,16 +45,29 @@ pub(super) fn run(args: &Tune, global: Global) -> Outcome {
         (None, Some(unit)) => unit,
         (None, None) => first_unit(&args.corpus)?,
     };
-    let in_use = settings::settings_in(args.settings.as_deref(), &args.judge.set, unit)?;
+    let counted = unit_of_guards(unit, &args.corpus)?;
+    let per = args.judge.per.map(Per::per);
+    let in_use = settings::settings_in(args.settings.as_deref(), &args.judge.set, counted)?;
+    let in_use = settings::read_per(in_use, per)?;
     let current = in_use.0.clone();
     let mut options = args.options(unit)?;
     let (grids, text) = match &args.grid {
         Some(path) => settings::grid(path).map(|(grid, text)| (vec![grid], text))?,
-        None => settings::default_grids(unit)?,
+        None => settings::default_grids(counted)?,
+    };
+    let grids: Vec<Grid> = match per {
+        None => grids,
+        Some(per) => grids.into_iter().map(|grid| grid.read_per(per)).collect(),
     };
     let host = Terminal::of(global);
     let request = args.request(&host, text, (&current, unit))?;
-    let planned = Planned::new(args, (&request, global), &grids, in_use, &mut options)?;
+    let planned = Planned::new(
+        args,
+        (&request, global),
+        (&grids, counted),
+        in_use,
+        &mut options,
+    )?;
     if args.dry_run {
         return planned.tell(args, &options);
     }

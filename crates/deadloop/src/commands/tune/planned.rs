@@ -4,14 +4,14 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use deadloop_detect::{Response, Settings};
+use deadloop_detect::{Response, Setting, Settings, Unit};
 use deadloop_replay::shipped::{is_chosen, presets_in};
 use deadloop_replay::{Grid, Plan};
 use deadloop_score::{Choices, ChooseOptions, InUse, Manifest};
 
 use super::asked::Tune;
 use super::search::{Found, Wanted, search, tell_size};
-use crate::args::Global;
+use crate::args::{Global, Per};
 use crate::commands::sweep::tell_refused;
 use crate::exit::{Code, Outcome};
 use crate::settings::{self, recommended_name};
@@ -39,7 +39,7 @@ impl Planned {
     pub(super) fn new(
         args: &Tune,
         (request, global): (&Request<'_>, Global),
-        grids: &[Grid],
+        (grids, unit): (&[Grid], Unit),
         (settings, text): (Settings, String),
         options: &mut ChooseOptions,
     ) -> Outcome<Self> {
@@ -64,15 +64,20 @@ impl Planned {
                 (plan, Some(told))
             }
         };
-        let unit = options.judge.unit;
         let chosen = |settings: &Settings| settings.part(|m| is_chosen(m, unit));
         let in_use = plan.add_settings(&chosen(&settings));
         let with_grid = 0..plan.cells();
-        let (recommended, _) = settings::settings_in(None, &[], unit)?;
+        let per = args.judge.per.map(Per::per);
+        let read = |setting: Setting| match per {
+            None => setting,
+            Some(per) => setting.read_per(per),
+        };
+        let recommended = settings::settings_in(None, &[], unit)?;
+        let (recommended, _) = settings::read_per(recommended, per)?;
         let name = recommended_name(unit).to_owned();
         let mut presets = vec![(name, plan.add_settings(&chosen(&recommended)))];
         for (name, setting) in presets_in(unit).map_err(|e| Code::Unexpected.error(e))? {
-            presets.push((name, plan.add_setting(&setting)));
+            presets.push((name, plan.add_setting(&read(setting))));
         }
         tell_refused(&plan, global);
         tell_size(&plan, request.host);

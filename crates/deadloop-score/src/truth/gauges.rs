@@ -1,0 +1,241 @@
+//! [`Gauges`]: what of tokens, milliseconds and money a transcript had taken by when, where the recording says.
+//!
+//! Of a run, by whole turns: at a moment the turns that had begun by then count, at the beginning of a loop those
+//! before the turn in which it begins. Of one generation, by the events that carry its text.
+
+use deadloop_replay::Moment;
+use deadloop_replay::corpus::{Body, RecordedEvent};
+use deadloop_replay::detect::{Channel, Unit};
+use deadloop_replay::{TurnTokens, text_of};
+use serde::{Deserialize, Serialize};
+
+use crate::truth::{Span, Timeline, clock};
+
+/// What a million tokens cost, in the user's currency.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Prices {
+    /// Of those that a model reads and has not in its cache.
+    pub read: f64,
+    /// Of those that it writes.
+    pub written: f64,
+    /// Of those that it reads from its cache.
+    pub cached: f64,
+}
+
+impl Prices {
+    /// What they cost, in millionths of the currency.
+    pub fn of(&self, tokens: &TurnTokens) -> f64 {
+        let fresh = tokens.read.saturating_sub(tokens.cached);
+        self.read * fresh as f64
+            + self.written * tokens.written as f64
+            + self.cached * tokens.cached.min(tokens.read) as f64
+    }
+}
+
+/// A span on a gauge: what had been taken before its onset, before its earliest, and when it ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stretch {
+    /// Before the onset.
+    pub onset: u64,
+    /// Before the first unit at which an alarm is right.
+    pub earliest: u64,
+    /// When it ended.
+    pub end: u64,
+}
+
+/// What a transcript had taken by when.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Gauges {
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    scales: Vec<Scale>,
+    /// Of a run the tokens of its turns, for prices that are given later.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    turns: Vec<TurnTokens>,
+}
+
+/// One unit of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Scale {
+    unit: Unit,
+    /// Of a run: after 0, 1, 2 … turns. Of one generation: nothing, for moments say it themselves.
+    by_turns: Vec<u64>,
+    whole: u64,
+    /// One of each span of the truth.
+    spans: Vec<Stretch>,
+}
+
+impl Gauges {
+    /// Those of some events; `None`: nothing of the kind was recorded.
+    pub(crate) fn of(events: &[RecordedEvent], line: &Timeline, spans: &[Span]) -> Option<Self> {
+        let turns = turn_tokens(events, line).unwrap_or_default();
+        let tokens = match turns.is_empty() {
+            true => by_events(events, spans, Unit::Tokens),
+            false => Some(by_turns(Unit::Tokens, sums(&turns), (line, spans))),
+        };
+        let ms = match turn_times(events, line) {
+            Some(times) => Some(by_turns(Unit::Ms, times, (line, spans))),
+            None => by_events(events, spans, Unit::Ms),
+        };
+        let scales: Vec<Scale> = [tokens, ms].into_iter().flatten().collect();
+        (!scales.is_empty()).then_some(Self { scales, turns })
+    }
+
+    /// Adds what its turns cost; nothing where it is no run, or does not count tokens.
+    pub(crate) fn price(&mut self, prices: &Prices, line: &Timeline, spans: &[Span]) {
+        self.scales.retain(|scale| scale.unit != Unit::Money);
+        if self.turns.is_empty() {
+            return;
+        }
+        let mut sum = 0.0;
+        let costs = self.turns.iter().map(|turn| {
+            sum += prices.of(turn);
+            sum.round() as u64
+        });
+        let costs = std::iter::once(0).chain(costs).collect();
+        self.scales
+            .push(by_turns(Unit::Money, costs, (line, spans)));
+    }
+
+    /// Drops the spans of which `kept` says no.
+    pub(crate) fn keep(&mut self, kept: impl Iterator<Item = bool> + Clone) {
+        for scale in &mut self.scales {
+            let mut kept = kept.clone();
+            scale.spans.retain(|_| kept.next().unwrap_or(true));
+        }
+    }
+
+    /// All of it; `None`: it was not recorded in this unit.
+    pub fn whole(&self, unit: Unit) -> Option<u64> {
+        Some(self.scale(unit)?.whole)
+    }
+
+    /// What had been taken at a moment.
+    pub fn at(&self, unit: Unit, moment: &Moment) -> Option<u64> {
+        let scale = self.scale(unit)?;
+        match (scale.by_turns.as_slice(), unit) {
+            ([], Unit::Tokens) => moment.tokens,
+            ([], Unit::Ms) => moment.t_ms.map(whole_ms),
+            (table, _) => Some(after(table, moment.seen.turns.0)),
+        }
+    }
+
+    /// The span of the truth at `index`.
+    pub fn stretch(&self, unit: Unit, index: usize) -> Option<Stretch> {
+        self.scale(unit)?.spans.get(index).copied()
+    }
+
+    fn scale(&self, unit: Unit) -> Option<&Scale> {
+        self.scales.iter().find(|scale| scale.unit == unit)
+    }
+}
+
+/// The value of a table after so many turns.
+fn after(table: &[u64], turns: u64) -> u64 {
+    let index = usize::try_from(turns).unwrap_or(usize::MAX);
+    let found = table.get(index).or(table.last());
+    found.copied().unwrap_or_default()
+}
+
+fn by_turns(unit: Unit, table: Vec<u64>, (line, spans): (&Timeline, &[Span])) -> Scale {
+    // The turns that had begun when the unit at `at` came, its own included.
+    let with = |channel, at| line.before(channel, at).turns.0;
+    let before = |channel, at| match channel {
+        Channel::Turns => at,
+        _ => with(channel, at).saturating_sub(1),
+    };
+    let stretch = |span: &Span| {
+        let end = match (span.channel, span.end.count()) {
+            (Channel::Turns, end) => end,
+            (_, end) => with(span.channel, end.saturating_sub(1)),
+        };
+        Stretch {
+            onset: after(&table, before(span.channel, span.onset.count())),
+            earliest: after(&table, before(span.channel, span.earliest.count())),
+            end: after(&table, end),
+        }
+    };
+    Scale {
+        unit,
+        spans: spans.iter().map(stretch).collect(),
+        whole: table.last().copied().unwrap_or_default(),
+        by_turns: table,
+    }
+}
+
+/// What the turns took; `None`: not each of them was recorded, and says it.
+fn turn_tokens(events: &[RecordedEvent], line: &Timeline) -> Option<Vec<TurnTokens>> {
+    let turns = turns(events).map(TurnTokens::of);
+    let turns: Vec<TurnTokens> = turns.collect::<Option<_>>()?;
+    (!turns.is_empty() && turns.len() as u64 == line.units(Channel::Turns)).then_some(turns)
+}
+
+fn sums(turns: &[TurnTokens]) -> Vec<u64> {
+    let mut sum = 0_u64;
+    let each = turns.iter().map(|turn| {
+        sum = sum.saturating_add(turn.all());
+        sum
+    });
+    std::iter::once(0).chain(each).collect()
+}
+
+/// The times at which 0, 1, 2 … turns had ended, from the beginning of the first.
+fn turn_times(events: &[RecordedEvent], line: &Timeline) -> Option<Vec<u64>> {
+    let times = turns(events).map(|turn| turn.t_ms);
+    let mut times: Vec<f64> = times.collect::<Option<_>>()?;
+    let first = *times.first()?;
+    let last = events.iter().rev().find_map(|event| event.t_ms)?;
+    times.push(last);
+    let in_order = times.is_sorted() && times.len() as u64 == line.units(Channel::Turns) + 1;
+    in_order.then(|| times.iter().map(|t| whole_ms(t - first)).collect())
+}
+
+fn turns(events: &[RecordedEvent]) -> impl Iterator<Item = &RecordedEvent> {
+    events.iter().filter(|event| event.body == Body::Turn)
+}
+
+/// By the events that the model made; `None`: not each of them says it.
+fn by_events(events: &[RecordedEvent], spans: &[Span], unit: Unit) -> Option<Scale> {
+    let made = |e: &&RecordedEvent| {
+        text_of(e).is_some() || matches!(e.body, Body::ToolCall { .. } | Body::ToolResult { .. })
+    };
+    let written = |e: &&RecordedEvent| !matches!(e.body, Body::ToolResult { .. });
+    let whole = match unit {
+        Unit::Tokens => events
+            .iter()
+            .filter(made)
+            .filter(written)
+            .try_fold(0_u64, |sum, event| Some(sum.saturating_add(event.tokens?)))?,
+        _ => {
+            let times = events.iter().filter(made).map(|event| event.t_ms);
+            whole_ms(times.collect::<Option<Vec<f64>>>()?.last().copied()?)
+        }
+    };
+    let at = |channel: Channel, at: u64| {
+        let clock = clock(events, channel, at);
+        match unit {
+            Unit::Tokens => clock.tokens,
+            _ => clock.t_ms.map(whole_ms),
+        }
+    };
+    let stretch = |span: &Span| {
+        Some(Stretch {
+            onset: at(span.channel, span.onset.count())?,
+            earliest: at(span.channel, span.earliest.count()).unwrap_or(whole),
+            end: at(span.channel, span.end.count()).unwrap_or(whole),
+        })
+    };
+    let spans = spans.iter().map(stretch).collect::<Option<_>>()?;
+    (whole > 0).then_some(Scale {
+        unit,
+        by_turns: Vec::new(),
+        whole,
+        spans,
+    })
+}
+
+/// To the nearest; nothing is before the beginning.
+fn whole_ms(t_ms: f64) -> u64 {
+    t_ms.max(0.0).round() as u64
+}
