@@ -154,7 +154,9 @@ impl Surveyed {
     pub fn accept(&self, skip: bool, host: &dyn Host) -> RunResult {
         match (self.problems.len(), skip) {
             (0, _) => {}
-            (_, false) => return Err(Code::Usage.error(self.listing())),
+            (_, false) => {
+                return Err(Code::Usage.error(self.foreign().unwrap_or_else(|| self.listing())));
+            }
             (n, true) if !self.cases.is_empty() => host.tell(&format!(
                 "{} skipped, see rejected.jsonl in the results",
                 words::several(n as u64, "problem")
@@ -231,10 +233,28 @@ impl Surveyed {
         }
     }
 
+    /// What to type where nothing that was read is a transcript: it may be a log of another kind.
+    pub fn foreign(&self) -> Option<String> {
+        match self.cases.is_empty() && self.filtered == 0 {
+            true => foreign(&self.problems),
+            false => None,
+        }
+    }
+
     /// Every problem, a line each, and what to do.
     pub fn listing(&self) -> String {
         listing(&self.problems)
     }
+}
+
+/// What to type where these problems are all that came of a corpus.
+pub fn foreign(problems: &[Problem]) -> Option<String> {
+    let first = problems.first().filter(|first| first.place.line > 0)?;
+    let bad = words::several(problems.len() as u64, "record");
+    let file = words::typed(first.place.file.as_os_str());
+    Some(format!(
+        "no transcript in {bad}; the first problem:\n{first}\nif these are logs of another kind, make a corpus of them first:\n  deadloop import {file} --out corpus"
+    ))
 }
 
 /// Every problem of a corpus, a line each, and what to do.

@@ -330,7 +330,7 @@ pub(crate) const ITEM: &[Key] = &[
             "forms",
             Domain::Text,
             "none",
-            "name of the [[forms]]: hard negatives, of a fault the streams that are damaged, of runs the scripts (class run); without: clean text alone, or the transcripts of its sources",
+            "name of the [[forms]]: hard negatives, of a fault the streams that are damaged (with `source` the actions in them, between the sentences of real answers), of runs the scripts (class run); without: clean text alone, or the transcripts of its sources",
         ),
     ),
     of(
