@@ -266,6 +266,12 @@ fn tell(args: &Label, proposals: &[Proposal], labels: &Path, global: Global) -> 
         "\n{}: proposals, reviewed by nobody; uncertain: confidence below {DOUBTFUL}",
         labels.display()
     ))?;
+    let of = |class| proposals.iter().filter(|p| p.class == class).count();
+    if of(Class::Transient) > of(Class::Loop) {
+        show::print(
+            "more repetitions ended than went on: one at the end of a response that ended by itself (finish reason stop) counts as ended",
+        )?;
+    }
     let corpus = args.corpus.as_deref().map(typed).unwrap_or_default();
     let out = args
         .out
