@@ -155,7 +155,9 @@ impl Surveyed {
         match (self.problems.len(), skip) {
             (0, _) => {}
             (_, false) => {
-                return Err(Code::Usage.error(self.foreign().unwrap_or_else(|| self.listing())));
+                let all = self.cases.is_empty() && self.filtered == 0;
+                let foreign = foreign(&self.problems).filter(|_| all);
+                return Err(Code::Usage.error(foreign.unwrap_or_else(|| self.listing())));
             }
             (n, true) if !self.cases.is_empty() => host.tell(&format!(
                 "{} skipped, see rejected.jsonl in the results",
@@ -230,14 +232,6 @@ impl Surveyed {
             self.problems
                 .iter()
                 .for_each(|problem| host.tell(&problem.to_string()));
-        }
-    }
-
-    /// What to type where nothing that was read is a transcript: it may be a log of another kind.
-    pub fn foreign(&self) -> Option<String> {
-        match self.cases.is_empty() && self.filtered == 0 {
-            true => foreign(&self.problems),
-            false => None,
         }
     }
 

@@ -64,12 +64,19 @@ pub(super) struct Machine {
     /// The tags that are open, by [`Key`]: their places among the parts.
     open: BTreeMap<Key, VecDeque<usize>>,
     /// The last action, with `settle` later. While one waits, no tag is open.
-    waits: Option<(Key, Action)>,
+    waits: Option<Waiting>,
     work: u64,
 }
 
 /// What a tag and its partner have in common.
 type Key = (Role, Option<u32>);
+
+/// An action that is whole and not given yet.
+struct Waiting {
+    key: Key,
+    action: Action,
+    chars: usize,
+}
 
 impl Machine {
     pub(super) fn new(params: &Params) -> Self {
@@ -140,7 +147,7 @@ impl Machine {
     /// A known tag without a partner, outside of actions: closing the action that waits once more, it is in doubt.
     fn stray(&mut self, tag: &Tag, out: &mut Pieces) {
         let key = self.key(tag);
-        let doubled = |(waits, _): &mut (Key, Action)| tag.closing && *waits == key;
+        let doubled = |waiting: &mut Waiting| tag.closing && waiting.key == key;
         if self.waits.take_if(doubled).is_none() {
             self.release(out);
         }
@@ -151,8 +158,8 @@ impl Machine {
 
     /// Gives the action that waits.
     fn release(&mut self, out: &mut Pieces) {
-        if let Some((_, action)) = self.waits.take() {
-            out.action(action);
+        if let Some(waiting) = self.waits.take() {
+            out.action(waiting.action);
         }
     }
 
@@ -277,17 +284,16 @@ impl Machine {
         }
         self.release(out);
         match self.later {
-            true => self.waits = Some((self.key(tag), action)),
+            true => {
+                self.waits = Some(Waiting {
+                    key: self.key(tag),
+                    chars: body.chars().count(),
+                    action,
+                });
+            }
             false => out.action(action),
         }
     }
-}
-
-/// The chars of an action.
-fn size_of(action: &Action) -> usize {
-    let values = action.fields.iter().map(|(_, value)| value);
-    let texts = values.chain([&action.content]);
-    texts.map(|text| text.chars().count()).sum()
 }
 
 impl TextRepair for Machine {
@@ -308,7 +314,7 @@ impl TextRepair for Machine {
     }
 
     fn held(&self) -> usize {
-        let waits = self.waits.as_ref().map_or(0, |(_, action)| size_of(action));
+        let waits = self.waits.as_ref().map_or(0, |waiting| waiting.chars);
         self.chars + waits + self.lexer.held()
     }
 
