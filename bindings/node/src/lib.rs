@@ -114,7 +114,10 @@ impl Guard {
     /// Takes what only warned or observed and was not asked for yet, each as JSON.
     #[napi]
     pub fn warnings(&mut self) -> Vec<String> {
-        self.guard.warnings().map(|alarm| alarm_json(&alarm)).collect()
+        self.guard
+            .warnings()
+            .map(|alarm| alarm_json(&alarm))
+            .collect()
     }
 
     /// Whether it has alarmed.

@@ -140,7 +140,10 @@ impl Guard {
     }
 
     fn warnings(&mut self, py: Python<'_>) -> PyResult<Vec<Py<PyAny>>> {
-        self.guard.warnings().map(|alarm| told(py, &alarm)).collect()
+        self.guard
+            .warnings()
+            .map(|alarm| told(py, &alarm))
+            .collect()
     }
 
     fn fresh(&self) -> Self {
