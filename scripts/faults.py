@@ -58,12 +58,28 @@ for kind, count in sorted(of_kind.items()):
     who = "nobody" if not best[1] else f"`{best[0]}` {best[1]} of {count}"
     print(f"| `{kind}` | {who} | {best[2]} | {say(safe)} | {say(most)} | {wrong} |")
 
-print("\n| repairer | preset | recovered | wrong | false repairs |\n|---|---|---|---|---|")
-for s in scores:
-    preset = s["variant"].split("/")[1]
-    if s["fault"] == "*" and not (len(preset) == 8 and all(c in "0123456789abcdef" for c in preset)):
-        share = lambda name: f"{100 * float(s[name + '_share']):.1f} ({100 * float(s[name + '_lo']):.1f} to {100 * float(s[name + '_hi']):.1f})"
-        print(f"| `{s['repairer']}` | `{preset}` | {share('recovered')} | {share('wrong')} | {share('false_repair')} |")
+
+
+def share(row, name):
+    """Per cent of an interval."""
+    return f"{100 * float(row[name + '_share']):.1f} ({100 * float(row[name + '_lo']):.1f} to {100 * float(row[name + '_hi']):.1f})"
+
+
+def presets(scores):
+    """Every preset over all faults."""
+    print("\n| repairer | preset | damaged | recovered | wrong | intact | false repairs |\n|---|---|---|---|---|---|---|")
+    for s in scores:
+        preset = s["variant"].split("/")[1]
+        cell = len(preset) == 8 and all(c in "0123456789abcdef" for c in preset)
+        if s["fault"] == "*" and preset != "none" and not cell:
+            shares = [share(s, name) for name in ("recovered", "wrong", "false_repair")]
+            print(f"| `{s['repairer']}` | `{preset}` | {s['damaged']} | {shares[0]} | {shares[1]} | {s['intact']} | {shares[2]} |")
+
+
+presets(scores)
+if (OUT / "repair-real/scores.csv").exists():
+    print("\nThe same for faults in real transcripts:")
+    presets(rows("repair-real/scores.csv"))
 
 print("\n| idle_ms | stalls found (faults) | pauses cut (faults) | local-lm cut, by model |\n|---|---|---|---|")
 for ms in [1000, 2000, 3000, 5000, 10000, 20000, 30000, 60000]:

@@ -22,6 +22,7 @@ pub struct Live {
     model: Option<String>,
     fed: u64,
     alarm: Option<Alarm>,
+    warnings: Vec<Alarm>,
     ending: Ending,
 }
 
@@ -45,6 +46,7 @@ impl Live {
             model: None,
             fed: 0,
             alarm: None,
+            warnings: Vec::new(),
             ending: Ending::default(),
         }
     }
@@ -89,6 +91,11 @@ impl Live {
         self.alarm.as_ref()
     }
 
+    /// Takes the alarms that only warn or observe and have not been asked for yet, in their order.
+    pub fn warnings(&mut self) -> Vec<Alarm> {
+        std::mem::take(&mut self.warnings)
+    }
+
     /// The bytes that end a response which is cut here, in the words of its API: its client sees a
     /// response that was too long, and does not wait. Empty where the API is not known.
     pub fn ending(&self) -> Vec<u8> {
@@ -99,7 +106,9 @@ impl Live {
     fn judge(&mut self) -> Option<u64> {
         while let Some(arrival) = self.reader.next_event() {
             self.follow();
-            if let Some(alarm) = self.guard.push(&arrival.event.seen()) {
+            let alarm = self.guard.push(&arrival.event.seen());
+            self.warnings.extend(self.guard.warnings());
+            if let Some(alarm) = alarm {
                 self.alarm = Some(alarm);
                 return Some(arrival.end);
             }
@@ -165,6 +174,18 @@ mod tests {
         for size in [1, 3, 1000] {
             assert_eq!(passed(text, size), (text.to_vec(), None));
         }
+    }
+
+    #[test]
+    fn what_only_warns_is_told_once_and_cuts_nothing() {
+        let bytes = response("Let me look at it from the other side again.\n", 100);
+        let settings = "[[guard]]\ndetector = \"periodic\"\nresponse = \"warn\"";
+        let mut live = Guards::parse(settings, "settings").unwrap().live(None);
+        let passed: usize = bytes.chunks(7).map(|piece| live.feed(piece)).sum();
+        live.end();
+        assert_eq!((passed, live.alarm()), (bytes.len(), None));
+        assert_eq!(live.warnings().len(), 1);
+        assert!(live.warnings().is_empty());
     }
 
     #[test]

@@ -111,6 +111,15 @@ impl Guard {
         lane.map_or(chars, |lane| lane.units(chars as u64) as f64)
     }
 
+    /// Takes what only warned or observed and was not asked for yet, each as JSON.
+    #[napi]
+    pub fn warnings(&mut self) -> Vec<String> {
+        self.guard
+            .warnings()
+            .map(|alarm| alarm_json(&alarm))
+            .collect()
+    }
+
     /// Whether it has alarmed.
     #[napi(getter)]
     pub fn fired(&self) -> bool {
@@ -146,6 +155,12 @@ impl Live {
     #[napi(getter)]
     pub fn alarm(&self) -> Option<String> {
         self.0.alarm().map(alarm_json)
+    }
+
+    /// Takes what only warned or observed and was not asked for yet, each as JSON.
+    #[napi]
+    pub fn warnings(&mut self) -> Vec<String> {
+        self.0.warnings().iter().map(alarm_json).collect()
     }
 
     /// What ends a response that is cut here, in the words of its API.

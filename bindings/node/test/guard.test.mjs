@@ -26,6 +26,18 @@ test("an alarm comes once and stays on the guard", () => {
   assert.ok(new LoopError(alarm) instanceof Error);
 });
 
+test("what only warns is told once and ends nothing", async () => {
+  const guards = Guards.parse('[[guard]]\ndetector = "periodic"\nresponse = "warn"');
+  const guard = guards.guard();
+  for (let i = 0; i < 100; i++) assert.equal(guard.push("reasoning", SENTENCE), null);
+  assert.deepEqual(guard.warnings().map((warning) => [warning.response, warning.kind]), [["warn", "paragraph"]]);
+  assert.deepEqual([guard.warnings(), guard.fired], [[], false]);
+  const told = [];
+  let chunks = 0;
+  for await (const _ of watch(Array(100).fill(SENTENCE), { guards, onWarning: (warning) => told.push(warning.response) })) chunks++;
+  assert.deepEqual([chunks, told], [100, ["warn"]]);
+});
+
 test("prose is left alone", () => {
   const guard = Guards.recommended().guard();
   assert.equal(guard.push("answer", prose), null);

@@ -17,7 +17,7 @@ export interface Alarm {
   readonly detector: string;
   /** Which guard of the list that is, counted from 0. */
   readonly member: number;
-  /** What it does: `stop`, or `refuse` where one tool call is not to be run. */
+  /** What it does: `stop`; `refuse` where one tool call is not to be run; `warn` and `observe` end nothing. */
   readonly response: string;
   /** `reasoning`, `answer` or `arguments`; of a run `tools` or `turns`. */
   readonly channel: string;

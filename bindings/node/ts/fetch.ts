@@ -1,6 +1,6 @@
 /** `guardedFetch`: every streamed response of a client through a guard, without a change of its calls. */
 import type { Live } from "./guard.js";
-import { guardsOf, type OnAlarm, type Options, tell } from "./options.js";
+import { guardsOf, type Options, tell, warn } from "./options.js";
 
 /** Content types of responses that come event by event. */
 const STREAMS = ["text/event-stream", "application/x-ndjson", "application/ndjson", "application/jsonl"];
@@ -23,7 +23,7 @@ export function guardedFetch(options: Options & { readonly fetch?: typeof fetch 
     // What comes out has neither the length nor the packing of what came in.
     headers.delete("content-length");
     headers.delete("content-encoding");
-    const body = through(response.body, live, options.onAlarm);
+    const body = through(response.body, live, options);
     const guarded = new Response(body, { status, statusText, headers });
     Object.defineProperty(guarded, "url", { value: response.url });
     return guarded;
@@ -42,13 +42,13 @@ function named(body: unknown): string | undefined {
 }
 
 /** The bytes of a response through its guard. */
-function through(body: ReadableStream<Uint8Array>, live: Live, onAlarm: OnAlarm = "throw"): ReadableStream<Uint8Array> {
+function through(body: ReadableStream<Uint8Array>, live: Live, options: Options): ReadableStream<Uint8Array> {
   const reader = body.getReader();
   let over = false;
   const pull = async (out: ReadableStreamDefaultController<Uint8Array>): Promise<void> => {
     const alarm = over ? live.alarm : null;
     if (alarm !== null) {
-      tell(alarm, onAlarm);
+      tell(alarm, options.onAlarm);
       if (live.ending.length > 0) out.enqueue(live.ending);
       out.close();
       return;
@@ -59,6 +59,7 @@ function through(body: ReadableStream<Uint8Array>, live: Live, onAlarm: OnAlarm 
       return;
     }
     const passed = live.feed(value);
+    warn(live, options.onWarning);
     over = live.alarm !== null;
     if (over) await reader.cancel();
     out.enqueue(passed);

@@ -70,6 +70,11 @@ export class Guard {
     return this.#alarm;
   }
 
+  /** Takes the alarms that only warn or observe and were not asked for yet: of each guard of the list the first. */
+  warnings(): Alarm[] {
+    return this.#native.warnings().map((json) => this.#counted(read(json)));
+  }
+
   /** Its positions in units of UTF-16 too, where they are of text. */
   #counted(alarm: Alarm): Alarm {
     const at = CHANNELS.indexOf(alarm.channel);
@@ -115,6 +120,11 @@ export class Live {
   /** The response is over: what was held back is judged too. */
   end(): void {
     this.#native.end();
+  }
+
+  /** Takes the alarms that only warn or observe and were not asked for yet. */
+  warnings(): Alarm[] {
+    return this.#native.warnings().map(read);
   }
 
   /** Why the response has to be cut, once it has. */

@@ -1,7 +1,7 @@
 /** `loopMiddleware`: a language model of Vercel's AI SDK through a guard. */
 import type { Alarm } from "./alarm.js";
 import { texts } from "./chunks.js";
-import { guardsOf, type Options, tell } from "./options.js";
+import { guardsOf, type Options, tell, warn } from "./options.js";
 
 /** A part of a model's stream, as far as it matters here. */
 interface Part {
@@ -28,6 +28,7 @@ export function loopMiddleware(options: Options = {}) {
     const sees = (part: unknown): Alarm | null => {
       for (const [, channel, text] of texts(part)) {
         const alarm = guard.push(channel, text);
+        warn(guard, options.onWarning);
         if (alarm !== null) return alarm;
       }
       return null;

@@ -3,6 +3,7 @@ import { createRequire } from "node:module";
 
 export interface NativeGuard {
   push(channel: number, text: string): string | null;
+  warnings(): string[];
   units(channel: number, chars: number): number;
   readonly fired: boolean;
   fresh(): NativeGuard;
@@ -11,6 +12,7 @@ export interface NativeGuard {
 export interface NativeLive {
   feed(chunk: Uint8Array): number;
   end(): void;
+  warnings(): string[];
   readonly alarm: string | null;
   readonly ending: Uint8Array;
 }

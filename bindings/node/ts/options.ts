@@ -1,6 +1,6 @@
 /** What `watch`, `guardedFetch` and `loopMiddleware` can be told. */
 import { type Alarm, LoopError } from "./alarm.js";
-import { Guards } from "./guard.js";
+import { type Guard, Guards, type Live } from "./guard.js";
 
 /**
  * What happens at an alarm, after the connection was closed: `"throw"` throws a `LoopError`; `"stop"` ends the
@@ -15,6 +15,8 @@ export interface Options {
   readonly model?: string;
   /** What happens at an alarm; `"throw"` where nothing is said. */
   readonly onAlarm?: OnAlarm;
+  /** Called with each alarm of a guard whose `response` is `warn` or `observe`; the stream goes on. */
+  readonly onWarning?: (warning: Alarm) => void;
 }
 
 let recommended: Guards | undefined;
@@ -22,6 +24,11 @@ let recommended: Guards | undefined;
 /** The guards that are meant. */
 export function guardsOf(options: Options): Guards {
   return options.guards ?? (recommended ??= Guards.recommended());
+}
+
+/** Calls with what a guard, or the guard of a response, warns of. */
+export function warn(guard: Guard | Live, onWarning: Options["onWarning"]): void {
+  if (onWarning !== undefined) guard.warnings().forEach((warning) => onWarning(warning));
 }
 
 /** Throws, or calls, as it was asked for. */

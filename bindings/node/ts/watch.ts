@@ -2,7 +2,7 @@
 import type { Alarm } from "./alarm.js";
 import { last, texts, type Text } from "./chunks.js";
 import type { Guard } from "./guard.js";
-import { guardsOf, type OnAlarm, type Options, tell } from "./options.js";
+import { guardsOf, type OnAlarm, type Options, tell, warn } from "./options.js";
 
 export interface WatchOptions<T> extends Options {
   /** What is new in a chunk, for chunks that deadloop does not know. */
@@ -16,6 +16,7 @@ export class Watch<T> implements AsyncIterable<T> {
   readonly #guards = new Map<unknown, Guard>();
   readonly #texts: (chunk: T) => Iterable<Text>;
   readonly #onAlarm: OnAlarm;
+  readonly #onWarning: Options["onWarning"];
   #alarm: Alarm | null = null;
 
   constructor(stream: AsyncIterable<T> | Iterable<T>, options: WatchOptions<T> = {}) {
@@ -23,6 +24,7 @@ export class Watch<T> implements AsyncIterable<T> {
     this.#first = guardsOf(options).guard(options.model ?? "");
     this.#texts = options.texts ?? texts;
     this.#onAlarm = options.onAlarm ?? "throw";
+    this.#onWarning = options.onWarning;
   }
 
   /** Why the stream was ended, if it was. */
@@ -55,6 +57,7 @@ export class Watch<T> implements AsyncIterable<T> {
         this.#guards.set(key, guard);
       }
       const alarm = guard.push(channel, text);
+      warn(guard, this.#onWarning);
       if (alarm !== null) {
         this.#alarm = alarm;
         return true;

@@ -139,6 +139,13 @@ impl Guard {
         self.alarm.as_ref().map(|alarm| alarm.clone_ref(py))
     }
 
+    fn warnings(&mut self, py: Python<'_>) -> PyResult<Vec<Py<PyAny>>> {
+        self.guard
+            .warnings()
+            .map(|alarm| told(py, &alarm))
+            .collect()
+    }
+
     fn fresh(&self) -> Self {
         Self::of(self.guard.fresh())
     }

@@ -44,6 +44,11 @@ impl Live {
         self.alarm.as_ref().map(|alarm| alarm.clone_ref(py))
     }
 
+    fn warnings(&mut self, py: Python<'_>) -> PyResult<Vec<Py<PyAny>>> {
+        let warnings = self.live.warnings();
+        warnings.iter().map(|alarm| told(py, alarm)).collect()
+    }
+
     #[getter]
     fn ending<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         PyBytes::new(py, &self.live.ending())

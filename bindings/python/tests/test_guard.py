@@ -30,6 +30,20 @@ def test_an_alarm_comes_once_and_stays_on_the_guard() -> None:
     assert "known at 200" in alarm.log_line and "in its thinking" in alarm.user_message
 
 
+WARNS = '[[guard]]\ndetector = "periodic"\nresponse = "warn"'
+
+
+def test_what_only_warns_is_told_once_and_ends_nothing() -> None:
+    guards = deadloop.Guards.parse(WARNS)
+    guard = guards.guard()
+    assert all(guard.push("reasoning", SENTENCE) is None for _ in range(100))
+    assert [(warning.response, warning.kind) for warning in guard.warnings()] == [("warn", "paragraph")]
+    assert guard.warnings() == [] and not guard.fired
+    told: list[deadloop.Alarm] = []
+    texts = list(deadloop.watch([SENTENCE] * 100, guards, on_warning=told.append))
+    assert len(texts) == 100 and [warning.response for warning in told] == ["warn"]
+
+
 def test_a_fresh_guard_has_read_nothing() -> None:
     guard = deadloop.Guards.recommended().guard()
     first = alarm_of(guard)

@@ -448,6 +448,57 @@ fn chunks_are_of_the_wanted_size_and_lose_nothing() {
     }
 }
 
+/// With a source and forms the actions of a form stand in a real answer, and the gold has both.
+#[test]
+fn actions_are_planted_into_real_answers() {
+    let item = |more: &str| {
+        format!(
+            "name = \"real\"\nseed = 5\ntest = 0\n[[source]]\nname = \"real\"\ncorpus = \"corpus\"\n\
+             [[forms]]\nname = \"f\"\nfile = \"f.toml\"\n[[item]]\nname = \"a\"\nkind = \"fault\"\nsource = \"real\"\n\
+             forms = \"f\"\nlang = \"en\"\ncount = 12\n{more}\n"
+        )
+    };
+    let forms = "[[form]]\nname = \"note\"\nclass = \"tags\"\ntext = \"<create_note><id>{{ int(1, 9) }}</id>seven</create_note>\"\n";
+    let answer = "It is four. It was five.\nIt will be six!";
+    let clean = CleanText {
+        id: "t0".into(),
+        model: Some("m".into()),
+        group: None,
+        split: None,
+        lang: "en".into(),
+        text: answer.into(),
+    };
+    let real = Real {
+        answer: answer.into(),
+        ..Real::default()
+    };
+    let stock = Stock {
+        texts: vec![vec![clean]],
+        real: vec![[("t0".to_owned(), real)].into()],
+        forms: [("f".to_owned(), Forms::parse(forms).unwrap())].into(),
+        ..Stock::default()
+    };
+    let spec = item("stream = \"tags\"\nfault = [\"case\", \"unclosed\"]");
+    let made = all(&Spec::parse(&spec).unwrap(), &stock);
+    assert_eq!(made.len(), 12);
+    let mut texts = BTreeSet::new();
+    for made in made {
+        let transcript = &made.entry.transcript;
+        assert_eq!(transcript.model, "m+damaged");
+        assert_eq!(transcript.meta["made"]["of"], "t0 and form/note");
+        let gold = &transcript.meta["gold"];
+        assert_eq!(gold["actions"][0]["content"], "seven");
+        let said = gold["text"].as_str().unwrap();
+        assert_eq!(said.replace('\n', ""), answer.replace('\n', ""));
+        texts.insert(said.to_owned());
+    }
+    assert!(texts.len() > 1, "between one pair of sentences alone");
+
+    let spec = item("stream = \"arguments\"\nfault = \"cut\"");
+    let refused = Spec::parse(&spec).unwrap_err().to_string();
+    assert!(refused.contains("stream tags or think"), "{refused}");
+}
+
 #[test]
 fn what_is_wrong_is_told_with_its_line() {
     let cases = [

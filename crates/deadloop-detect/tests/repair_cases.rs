@@ -6,11 +6,11 @@ mod repairing;
 
 use std::collections::BTreeMap;
 
-use deadloop_detect::Value;
 use deadloop_detect::repair::{
     Action, Delivered, Fault, Gold, Meaning, MendedEvents, damage_events, judge, judge_arguments,
     judge_events,
 };
+use deadloop_detect::{Arguments, Event, Guard, Settings, Value};
 use repairing::preset;
 use serde::Deserialize;
 
@@ -220,4 +220,39 @@ fn the_end_mark_is_always_sent_once() {
             assert!(mended(name, "", &events).ended, "{events:?}");
         }
     }
+}
+
+/// Seed 002, row 5 and section 5.3: one of a turn's tools fails. The document goes on with what is left
+/// (`min_ok` 1); a detector that wants all of them says which call it was.
+#[test]
+fn row_5_of_seed_002() {
+    let alarm = |min_ok: usize| {
+        let text = format!(
+            "[[guard]]\ndetector = \"incomplete-results\"\n[guard.params]\nmin_ok = {min_ok}\nneed = [\"link\"]"
+        );
+        let mut guard = Guard::new(Settings::parse(&text).unwrap().guard()).unwrap();
+        let calls = ["a", "b", "c"].map(|id| Event::Call {
+            id: Some(id),
+            name: "web_search",
+            arguments: Arguments::Raw("{}"),
+        });
+        let results = [
+            ("a", "{\"link\": \"x\"}", false),
+            ("b", "timeout", true),
+            ("c", "{\"link\": \"y\"}", false),
+        ];
+        let results = results.map(|(id, content, error)| Event::Result {
+            id: Some(id),
+            content,
+            error: Some(error),
+            cut: None,
+        });
+        let run = [Event::Turn { agent: None }]
+            .into_iter()
+            .chain(calls)
+            .chain(results);
+        run.into_iter().find_map(|event| guard.push(&event))
+    };
+    assert_eq!(alarm(1).map(|alarm| alarm.onset.count()), None);
+    assert_eq!(alarm(3).map(|alarm| alarm.onset.count()), Some(1));
 }

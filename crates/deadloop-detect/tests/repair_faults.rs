@@ -100,7 +100,8 @@ const TAG_MARKS: &[&str] = &[
 #[test]
 fn tags() {
     use Fault::{
-        Case, Crossed, Cut, EarlyClose, MissingField, Misspelt, Nested, NumberMismatch, Unclosed,
+        Case, Crossed, Cut, EarlyClose, LeakedControl, MissingField, Misspelt, Nested,
+        NumberMismatch, Unclosed,
     };
     let presets = ["seed-002-strict", "seed-002", "lenient", "careful"];
     println!("| fault | {} |", presets.join(" | "));
@@ -113,6 +114,7 @@ fn tags() {
         Misspelt,
         NumberMismatch,
         MissingField,
+        LeakedControl,
         Cut,
     ] {
         let of = |name: &&str| {
@@ -135,8 +137,8 @@ fn tags() {
             recovered[2] >= recovered[1] && recovered[1] >= recovered[0],
             "{fault} {recovered:?}"
         );
-        let wrong: Vec<f64> = all.iter().map(|c| share(c, Mended::Wrong)).collect();
-        assert!(wrong[3] <= wrong[2], "{fault} {wrong:?}");
+        // What is not certain is left out: `careful` does no harm.
+        assert_eq!(all[3].get(&Mended::Wrong), None, "{fault} {:?}", all[3]);
     }
     for (fault, least) in [(Case, 100.0), (NumberMismatch, 100.0), (Misspelt, 50.0)] {
         let counts = mended(
@@ -152,16 +154,6 @@ fn tags() {
             "{fault} {counts:?}"
         );
     }
-    // What was cut off does no harm where nothing is closed by force.
-    let cut = mended(
-        "tags",
-        "careful",
-        Cut,
-        TAGGED,
-        Some("seed-002-strict"),
-        TAG_MARKS,
-    );
-    assert_eq!(cut.get(&Mended::Wrong), None, "{cut:?}");
 }
 
 #[test]

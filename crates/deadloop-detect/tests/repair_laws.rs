@@ -81,6 +81,8 @@ fn what_cannot_be_is_refused() {
         ("tags", "tags", Value::List(vec![text("id")]), "twice"),
         ("tags", "tags", Value::List(vec![text("note1")]), "no name"),
         ("tags", "aliases", table("note", "nothing"), "known"),
+        ("tags", "need", table("note", "id"), "`tags`"),
+        ("tags", "need", table("confirm", "title"), "number"),
         ("tags", "edits", Value::Int(3), "0..2"),
         ("json", "mode", text("schema"), "holds the arguments"),
         ("json", "fields", table("a", "text"), "string"),

@@ -318,6 +318,10 @@ impl Relay<'_> {
         loop {
             piece.clear();
             let (n, verdict) = self.next((wire, &mut body), &mut piece, judge.as_mut())?;
+            for warning in judge.as_mut().map_or(Vec::new(), Judge::warnings) {
+                metrics.warning(warning.kind);
+                (self.shared.options.tell)(judge.as_ref().map_or("", Judge::model), &warning);
+            }
             if let Verdict::Stop(kept, ending, alarm) = verdict {
                 let model = judge.as_ref().map_or("", Judge::model);
                 metrics.alarm(alarm.kind);

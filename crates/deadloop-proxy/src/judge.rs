@@ -11,6 +11,8 @@ use crate::ProxyOptions;
 pub(crate) struct Judge<'a> {
     options: &'a ProxyOptions,
     guard: Guard,
+    /// Those of guards of models that were named before.
+    warnings: Vec<Alarm>,
     reader: StreamReader,
     model: String,
     /// Bytes of the response so far.
@@ -38,6 +40,7 @@ impl<'a> Judge<'a> {
         let reader = StreamReader::new("upstream", Some(format), think);
         Self {
             guard: options.guards.guard(&model),
+            warnings: Vec::new(),
             reader: reader.splitting_by(move |model| rules.options(model)),
             options,
             model,
@@ -51,6 +54,12 @@ impl<'a> Judge<'a> {
     /// The model that the stream named last.
     pub(crate) fn model(&self) -> &str {
         &self.model
+    }
+
+    /// Takes the alarms that only warn or observe and have not been asked for yet, in their order.
+    pub(crate) fn warnings(&mut self) -> Vec<Alarm> {
+        self.warnings.extend(self.guard.warnings());
+        std::mem::take(&mut self.warnings)
     }
 
     /// Judges that nothing has come for a while.
@@ -114,6 +123,7 @@ impl<'a> Judge<'a> {
     fn follow(&mut self) {
         if let Some(named) = self.reader.model().filter(|named| *named != self.model) {
             self.model = named.to_owned();
+            self.warnings.extend(self.guard.warnings());
             self.guard = self.options.guards.guard(&self.model);
         }
     }

@@ -69,12 +69,51 @@ const COUNTERS: [(Counter, &str, &str); 8] = [
     ),
 ];
 
+/// Alarms by their kinds.
+#[derive(Default)]
+struct ByKind {
+    loops: [AtomicU64; Kind::ALL.len()],
+    faults: [AtomicU64; Fault::ALL.len()],
+}
+
+impl ByKind {
+    fn add(&self, kind: Kind) {
+        let of_kind = match kind {
+            Kind::Fault(fault) => Fault::ALL
+                .iter()
+                .zip(&self.faults)
+                .find(|(f, _)| **f == fault)
+                .map(|(_, n)| n),
+            kind => Kind::ALL
+                .iter()
+                .zip(&self.loops)
+                .find(|(k, _)| **k == kind)
+                .map(|(_, n)| n),
+        };
+        if let Some(n) = of_kind {
+            n.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Each loop; of the faults, of which there are many and few detectors, those that were seen.
+    fn rows(&self) -> Vec<(String, u64)> {
+        let row = |name, n: &AtomicU64| (format!("{{kind=\"{name}\"}}"), n.load(Ordering::Relaxed));
+        let loops = Kind::ALL.iter().zip(&self.loops);
+        let loops = loops.map(|(kind, n)| row(kind.name(), n));
+        let faults = Fault::ALL.iter().zip(&self.faults);
+        let faults = faults
+            .map(|(fault, n)| row(fault.name(), n))
+            .filter(|(_, n)| *n > 0);
+        loops.chain(faults).collect()
+    }
+}
+
 /// All counters.
 #[derive(Default)]
 pub(crate) struct Metrics {
     counts: [AtomicU64; COUNTERS.len()],
-    alarms: [AtomicU64; Kind::ALL.len()],
-    faults: [AtomicU64; Fault::ALL.len()],
+    alarms: ByKind,
+    warnings: ByKind,
     open: AtomicUsize,
 }
 
@@ -87,22 +126,14 @@ impl Metrics {
         self.add(Counter::Refused, 1);
     }
 
+    /// A stream that was ended.
     pub(crate) fn alarm(&self, kind: Kind) {
-        let of_kind = match kind {
-            Kind::Fault(fault) => Fault::ALL
-                .iter()
-                .zip(&self.faults)
-                .find(|(f, _)| **f == fault)
-                .map(|(_, n)| n),
-            kind => Kind::ALL
-                .iter()
-                .zip(&self.alarms)
-                .find(|(k, _)| **k == kind)
-                .map(|(_, n)| n),
-        };
-        if let Some(n) = of_kind {
-            n.fetch_add(1, Ordering::Relaxed);
-        }
+        self.alarms.add(kind);
+    }
+
+    /// An alarm that only warns or observes.
+    pub(crate) fn warning(&self, kind: Kind) {
+        self.warnings.add(kind);
     }
 
     /// Connections that are open now.
@@ -126,20 +157,17 @@ impl Metrics {
             let n = self.counts[counter as usize].load(Ordering::Relaxed);
             metric(name, "counter", help, &[(String::new(), n)]);
         }
-        let row = |name, n: &AtomicU64| (format!("{{kind=\"{name}\"}}"), n.load(Ordering::Relaxed));
-        let loops = Kind::ALL.iter().zip(&self.alarms);
-        let loops = loops.map(|(kind, n)| row(kind.name(), n));
-        let faults = Fault::ALL.iter().zip(&self.faults);
-        // There are many, and few detectors of them: those that were seen.
-        let faults = faults
-            .map(|(fault, n)| row(fault.name(), n))
-            .filter(|(_, n)| *n > 0);
-        let alarms: Vec<_> = loops.chain(faults).collect();
         metric(
             "alarms_total",
             "counter",
             "streams that were ended, by kind of loop or fault",
-            &alarms,
+            &self.alarms.rows(),
+        );
+        metric(
+            "warnings_total",
+            "counter",
+            "alarms that only warn or observe, by kind of loop or fault",
+            &self.warnings.rows(),
         );
         let open = self.connections() as u64;
         metric(

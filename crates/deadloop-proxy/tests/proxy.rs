@@ -291,6 +291,22 @@ fn a_server_that_falls_silent_is_ended_by_the_guard() {
 }
 
 #[test]
+fn what_only_warns_is_counted_and_ends_nothing() {
+    let text = SSE.to_owned() + &chunk("so and so on, ").repeat(300);
+    let sent = text.clone();
+    let upstream = server(move |_, _, mut stream| stream.write_all(text.as_bytes()).unwrap());
+    let warns = "[[guard]]\ndetector = \"periodic\"\nresponse = \"warn\"\n";
+    let running = guarded(upstream, warns, (10, Duration::from_secs(60)));
+    let (_, body, whole) = get(running.at, GET);
+    assert!(whole && sent.ends_with(std::str::from_utf8(&body).unwrap()));
+    let (_, metrics, _) = get(running.at, "GET /metrics HTTP/1.1\r\n\r\n");
+    let metrics = String::from_utf8(metrics).unwrap();
+    let counted = |name: &str| metrics.contains(&format!("{name}{{kind=\"short-sequence\"}} 1\n"));
+    assert!(counted("deadloop_warnings_total"), "{metrics}");
+    assert!(!counted("deadloop_alarms_total"), "{metrics}");
+}
+
+#[test]
 fn a_client_that_goes_cancels_the_server_also_while_nothing_comes() {
     for silent in [false, true] {
         let ended = Arc::new(AtomicUsize::new(0));

@@ -59,7 +59,8 @@ pub use replay::{Done, Replayed, failed, look, name, replay};
 pub use request::{Judging, Request};
 pub use sharding::{Parts, Written};
 pub use survey::{
-    Surveyed, Wanted, drop_sealed, listing, open, refuse_machine, survey, survey_with, unopened,
+    Surveyed, Wanted, drop_sealed, foreign, listing, open, refuse_machine, survey, survey_with,
+    unopened,
 };
 pub use units::{first_unit, unit_of_guards};
 pub use words::{count, several, typed};

@@ -154,7 +154,11 @@ impl Surveyed {
     pub fn accept(&self, skip: bool, host: &dyn Host) -> RunResult {
         match (self.problems.len(), skip) {
             (0, _) => {}
-            (_, false) => return Err(Code::Usage.error(self.listing())),
+            (_, false) => {
+                let all = self.cases.is_empty() && self.filtered == 0;
+                let foreign = foreign(&self.problems).filter(|_| all);
+                return Err(Code::Usage.error(foreign.unwrap_or_else(|| self.listing())));
+            }
             (n, true) if !self.cases.is_empty() => host.tell(&format!(
                 "{} skipped, see rejected.jsonl in the results",
                 words::several(n as u64, "problem")
@@ -235,6 +239,16 @@ impl Surveyed {
     pub fn listing(&self) -> String {
         listing(&self.problems)
     }
+}
+
+/// What to type where these problems are all that came of a corpus.
+pub fn foreign(problems: &[Problem]) -> Option<String> {
+    let first = problems.first().filter(|first| first.place.line > 0)?;
+    let bad = words::several(problems.len() as u64, "record");
+    let file = words::typed(first.place.file.as_os_str());
+    Some(format!(
+        "no transcript in {bad}; the first problem:\n{first}\nif these are logs of another kind, make a corpus of them first:\n  deadloop import {file} --out corpus"
+    ))
 }
 
 /// Every problem of a corpus, a line each, and what to do.

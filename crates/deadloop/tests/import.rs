@@ -394,3 +394,56 @@ fn sessions_of_agents_are_replayed_and_explained() {
         assert!(shown.contains("-- result of call 0"), "{shown}");
     }
 }
+
+/// Two files whose records are 1 and 2: what is to be typed is said, and it works.
+#[test]
+fn ids_that_repeat_get_the_names_of_their_files() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let record = |id: u32| {
+        format!(
+            "{{\"id\":\"{id}\",\"messages\":[{{\"role\":\"assistant\",\"content\":\"It is {id}.\"}}]}}\n"
+        )
+    };
+    for name in ["a b.jsonl", "c.jsonl"] {
+        let file = dir.path().join(name);
+        std::fs::write(file, record(1) + &record(2)).expect("it is writable");
+    }
+    let words = ["import", "a b.jsonl", "c.jsonl", "--out", "corpus"];
+    let run = deadloop_in(dir.path(), &words);
+    let said = stderr(&run);
+    assert_eq!(run.status.code(), Some(2), "{said}");
+    let whole = "  deadloop import 'a b.jsonl' c.jsonl --out corpus --prefix-ids\n";
+    assert!(said.contains(whole), "{said}");
+    let run = deadloop_in(dir.path(), &[&words[..], &["--prefix-ids"]].concat());
+    assert_eq!(run.status.code(), Some(0), "{}", stderr(&run));
+    let shown = deadloop_in(dir.path(), &["show", "corpus", "--json"]);
+    let shown = stdout(&shown);
+    assert!(
+        ["\"a b/1\"", "\"c/2\""].iter().all(|id| shown.contains(id)),
+        "{shown}"
+    );
+}
+
+/// Whoever takes a log for a corpus is told once what to type.
+#[test]
+fn a_log_of_another_kind_is_told_how_it_becomes_a_corpus() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let logs = dir.path().join("logs");
+    std::fs::create_dir(&logs).expect("it is writable");
+    let record = "{\"choices\":[{\"message\":{\"content\":\"one\"}}]}\n".repeat(3);
+    std::fs::write(logs.join("a.jsonl"), record).expect("it is writable");
+    for (corpus, named) in [("logs/a.jsonl", "logs/a.jsonl"), ("logs", "logs")] {
+        for command in ["tune", "replay", "check", "label"] {
+            let out: &[&str] = match command {
+                "tune" | "replay" => &["--out", "out"],
+                _ => &[],
+            };
+            let run = deadloop_in(dir.path(), &[&[command, corpus], out].concat());
+            let said = stderr(&run);
+            assert_eq!(run.status.code(), Some(2), "{command}: {said}");
+            let whole = format!("deadloop import {named} --out corpus");
+            assert_eq!(said.matches(&whole).count(), 1, "{command}: {said}");
+            assert!(said.matches("no events").count() <= 1, "{command}: {said}");
+        }
+    }
+}

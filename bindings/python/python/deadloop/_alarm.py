@@ -25,7 +25,7 @@ class Alarm:
     member: int
     """Which guard of the list that is, counted from 0."""
     response: str
-    """What it does: `stop`, or `refuse` where one tool call is not to be run."""
+    """What it does: `stop`; `refuse` where one tool call is not to be run; `warn` and `observe` end nothing."""
     channel: str
     """`reasoning`, `answer` or `arguments`; of a run `tools` or `turns`."""
     kind: str

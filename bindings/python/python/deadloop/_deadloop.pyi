@@ -55,6 +55,9 @@ class Guard:
     def alarm(self) -> Alarm | None:
         """Its alarm, for who did not get it from `push`."""
 
+    def warnings(self) -> list[Alarm]:
+        """Takes the alarms that only warn or observe and were not asked for yet: of each guard of the list the first."""
+
     def fresh(self) -> Guard:
         """A guard for the next request, which knows nothing of what this one has read."""
 
@@ -71,6 +74,9 @@ class Live:
     @property
     def alarm(self) -> Alarm | None:
         """Why the response has to be cut, once it has."""
+
+    def warnings(self) -> list[Alarm]:
+        """Takes the alarms that only warn or observe and were not asked for yet."""
 
     @property
     def ending(self) -> bytes:

@@ -13,18 +13,22 @@ from deadloop._deadloop import Guard, Guards
 
 T = TypeVar("T")
 OnAlarm = Literal["raise", "stop"] | Callable[[Alarm], object]
+OnWarning = Callable[[Alarm], object]
 Texts = Callable[[Any], Iterable[_chunks.Text]]
 
 
 class _Judge:
     """The guards of a stream, one for each of its answers."""
 
-    def __init__(self, guards: Guards | None, model: str, on_alarm: OnAlarm, texts: Texts) -> None:
+    def __init__(
+        self, guards: Guards | None, model: str, on_alarm: OnAlarm, on_warning: OnWarning | None, texts: Texts
+    ) -> None:
         if not (callable(on_alarm) or on_alarm in ("raise", "stop")):
             raise ValueError(f"on_alarm is {on_alarm!r}; expected 'raise', 'stop' or something to call")
         self.first = (guards or Guards.recommended()).guard(model)
         self.guards: dict[object, Guard] = {}
         self.on_alarm = on_alarm
+        self.on_warning = on_warning
         self.texts = texts
         self.alarm: Alarm | None = None
 
@@ -35,6 +39,9 @@ class _Judge:
             if guard is None:
                 guard = self.guards[key] = self.first.fresh()
             alarm = guard.push(channel, text)
+            if self.on_warning is not None:
+                for warning in guard.warnings():
+                    self.on_warning(warning)
             if alarm is not None:
                 self.alarm = alarm
                 return True
@@ -159,18 +166,20 @@ def watch(
     *,
     model: str = "",
     on_alarm: OnAlarm = "raise",
+    on_warning: OnWarning | None = None,
     texts: Texts = _chunks.texts,
 ) -> Watch[T]:
     """The stream of a client, chunk by chunk, as it comes, until the model goes in circles.
 
     Then the connection is closed, and `on_alarm` decides: `"raise"` raises LoopError; `"stop"` gives the
     chunk, and after it one whose finish reason is `length` where the API has such; something to call is
-    called with the alarm, and the stream ends as with `"stop"`.
+    called with the alarm, and the stream ends as with `"stop"`. `on_warning` is called with each alarm of a
+    guard whose `response` is `"warn"` or `"observe"`; the stream goes on.
 
     `guards`: the recommended ones where none are given. `texts`: what is new in a chunk, for chunks that
     deadloop does not know: pairs of a channel and a text, behind which of several answers.
     """
-    return Watch(stream, _Judge(guards, model, on_alarm, texts))
+    return Watch(stream, _Judge(guards, model, on_alarm, on_warning, texts))
 
 
 def awatch(
@@ -179,7 +188,8 @@ def awatch(
     *,
     model: str = "",
     on_alarm: OnAlarm = "raise",
+    on_warning: OnWarning | None = None,
     texts: Texts = _chunks.texts,
 ) -> AsyncWatch[T]:
     """The same as `watch` for a stream of `async for`."""
-    return AsyncWatch(stream, _Judge(guards, model, on_alarm, texts))
+    return AsyncWatch(stream, _Judge(guards, model, on_alarm, on_warning, texts))

@@ -18,6 +18,7 @@ from deadloop._alarm import Alarm, LoopError
 from deadloop._deadloop import Guards, Live
 
 OnAlarm = Literal["raise", "stop"] | Callable[[Alarm], object]
+OnWarning = Callable[[Alarm], object]
 
 # Content types of responses that come event by event.
 STREAMS = ("text/event-stream", "application/x-ndjson", "application/ndjson", "application/jsonl")
@@ -31,12 +32,14 @@ class _Base:
         inner: Any = None,
         model: str | None = None,
         on_alarm: OnAlarm = "raise",
+        on_warning: OnWarning | None = None,
     ) -> None:
         """A transport around `inner`, or around the library's own with its defaults.
 
         `guards`: the recommended ones where none are given. `model`: whose guard watches; else the one that
         the request names. `on_alarm`: `"raise"` raises LoopError from the stream; `"stop"` ends the response
         as its API ends one that was too long; something to call is called with the alarm, then as `"stop"`.
+        `on_warning` is called with each alarm of a guard that only warns or observes.
         """
         if not (callable(on_alarm) or on_alarm in ("raise", "stop")):
             raise ValueError(f"on_alarm is {on_alarm!r}; expected 'raise', 'stop' or something to call")
@@ -44,6 +47,7 @@ class _Base:
         self.inner = inner
         self.model = model
         self.on_alarm = on_alarm
+        self.on_warning = on_warning
 
     def _library(self, request: Any) -> Any:
         """httpx or httpx2: the one that made the request."""
@@ -76,10 +80,19 @@ def _unpacked(request: Any) -> None:
 class _Body:
     """The body of a response through its guard."""
 
-    def __init__(self, inner: Any, live: Live, on_alarm: OnAlarm) -> None:
+    def __init__(self, inner: Any, live: Live, on_alarm: OnAlarm, on_warning: OnWarning | None) -> None:
         self.inner = inner
         self.live = live
         self.on_alarm = on_alarm
+        self.on_warning = on_warning
+
+    def _feed(self, chunk: bytes) -> bytes:
+        """What of the chunk is passed on. Tells what it warns of."""
+        passed = self.live.feed(chunk)
+        if self.on_warning is not None:
+            for warning in self.live.warnings():
+                self.on_warning(warning)
+        return passed
 
     def _tail(self, alarm: Alarm) -> bytes:
         """What comes after what was passed on. Raises where it should."""
@@ -93,7 +106,7 @@ class _Body:
 class _Sync(_Body):
     def __iter__(self) -> Iterator[bytes]:
         for chunk in self.inner:
-            passed = self.live.feed(chunk)
+            passed = self._feed(chunk)
             alarm = self.live.alarm
             if alarm is None:
                 yield passed
@@ -110,7 +123,7 @@ class _Sync(_Body):
 class _Async(_Body):
     async def __aiter__(self) -> AsyncIterator[bytes]:
         async for chunk in self.inner:
-            passed = self.live.feed(chunk)
+            passed = self._feed(chunk)
             alarm = self.live.alarm
             if alarm is None:
                 yield passed
@@ -142,7 +155,7 @@ class Transport(_Base):
         response = self.inner.handle_request(request)
         if (live := self._live(request, response)) is not None:
             body = _body(_Sync, library.SyncByteStream)
-            response.stream = body(response.stream, live, self.on_alarm)
+            response.stream = body(response.stream, live, self.on_alarm, self.on_warning)
         return response
 
     def close(self) -> None:
@@ -169,7 +182,7 @@ class AsyncTransport(_Base):
         response = await self.inner.handle_async_request(request)
         if (live := self._live(request, response)) is not None:
             body = _body(_Async, library.AsyncByteStream)
-            response.stream = body(response.stream, live, self.on_alarm)
+            response.stream = body(response.stream, live, self.on_alarm, self.on_warning)
         return response
 
     async def aclose(self) -> None:

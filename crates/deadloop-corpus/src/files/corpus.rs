@@ -19,7 +19,7 @@ pub enum CorpusError {
         path: PathBuf,
     },
     /// A folder without transcript files.
-    #[error("{}: no transcripts; expected transcripts/*.jsonl, *.jsonl.zst, *.jsonl.gz or *.parquet in it", path.display())]
+    #[error("{}: no transcripts; expected transcripts/*.jsonl, *.jsonl.zst, *.jsonl.gz or *.parquet in it; to make a corpus of logs: deadloop import {} --out corpus", path.display(), path.display())]
     NoTranscripts {
         /// The folder.
         path: PathBuf,

@@ -60,6 +60,8 @@ pub struct ImportOptions {
     pub model_field: Option<String>,
     /// How answers that may hold `<think>` are split.
     pub think: ThinkOptions,
+    /// The name of its file goes before each id, but in a corpus, whose labels go by the ids.
+    pub prefix_ids: bool,
 }
 
 /// A format that recordings may be in.
@@ -116,6 +118,7 @@ pub struct Import {
     out: Out,
     ready: VecDeque<Result<Entry, Problem>>,
     ids: Ids,
+    repeated: u64,
     counts: ImportCounts,
 }
 
@@ -170,6 +173,7 @@ impl Import {
             open: None,
             ready: VecDeque::new(),
             ids: Ids::default(),
+            repeated: 0,
             counts: ImportCounts::default(),
         })
     }
@@ -177,6 +181,11 @@ impl Import {
     /// What came in so far; all of it once there is no further transcript.
     pub fn counts(&self) -> ImportCounts {
         self.counts
+    }
+
+    /// Transcripts that were rejected because their ids stood there before.
+    pub fn repeated(&self) -> u64 {
+        self.repeated
     }
 
     /// What the transcripts given so far do not hold of the records that they were made from.
@@ -304,6 +313,7 @@ impl Import {
             let unique = self.ids.insert(&entry.transcript.id, &entry.place);
             if unique.is_err() {
                 self.counts.transcripts.rejected += 1;
+                self.repeated += 1;
             }
             self.ready.push_back(unique.map(|()| entry));
         }

@@ -110,6 +110,8 @@ impl Out {
         let transcript = &mut entry.transcript;
         if transcript.id.is_empty() {
             transcript.id = format!("{}/{}", self.stem, self.number);
+        } else if self.options.prefix_ids && self.corpus.is_none() {
+            transcript.id = format!("{}/{}", self.stem, transcript.id);
         }
         // In a corpus `*` would be all models together.
         if ["", "*"].contains(&transcript.model.as_str()) {

@@ -424,7 +424,11 @@ pub fn presets() -> &'static [BudgetPreset] {
         }
     }
     const ALL: &[BudgetPreset] = &[
-        of("seed-004", 0.85, "seed 004: SUMMARIZATION_THRESHOLD"),
+        of(
+            "seed-004",
+            0.85,
+            "design document on context and iterations: SUMMARIZATION_THRESHOLD",
+        ),
         of("copilot", 0.85, "Copilot Chat: the summary at 0.85"),
         of("claude-code", 0.835, "Claude Code: the summary at 0.835"),
         of("codex", 0.9, "Codex CLI: the summary at 0.9"),

@@ -262,7 +262,7 @@ fn prices(world: &World) -> Grid {
 fn limit_table(data: &Page) -> Grid {
     grid(
         "Iteration limits",
-        "`asks, + 50 %`: the user says yes each time. `stops`: at the limit. Useful turns are those outside the loops of the labels; lead: turns from the warning at 0.8 to the question.",
+        "`asks, + 50 %`: the user says yes each time. `stops`: at the limit. Useful turns are those outside the loops of the labels; a good run cut is a labelled one that was stopped with a useful turn still to come; lead: turns from the warning at 0.8 to the question.",
         (
             3,
             &[

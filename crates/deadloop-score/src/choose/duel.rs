@@ -311,6 +311,7 @@ mod tests {
             by: Vec::new(),
             timeline: Timeline::of(&[RecordedEvent::of(Body::Answer("x".into()))]),
             timed: false,
+            gauges: None,
             truth: Some(Truth {
                 class: Class::Clean,
                 spans: Vec::new(),

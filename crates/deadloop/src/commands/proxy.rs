@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
-use deadloop_detect::{Alarm, Guards};
+use deadloop_detect::{Alarm, Guards, Response};
 use deadloop_proxy::{Proxy as Listening, ProxyOptions, Upstream};
 
 use crate::args::Global;
@@ -43,11 +43,12 @@ pub(super) fn run(args: &Proxy, global: Global) -> Outcome {
     let quiet = global.quiet;
     let tell = move |model: &str, alarm: &Alarm| {
         if !quiet {
-            eprintln!(
-                "deadloop: {}: {}",
-                visible(model),
-                visible(&alarm.log_line())
-            );
+            let (model, said) = (visible(model), alarm.log_line());
+            let lead = match alarm.response {
+                Response::Stop => String::new(),
+                response => format!("{}: ", response.name()),
+            };
+            eprintln!("deadloop: {model}: {lead}{}", visible(&said));
         }
     };
     let options = ProxyOptions {

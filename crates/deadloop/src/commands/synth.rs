@@ -107,7 +107,7 @@ fn keys(global: Global) -> Outcome {
     }
     for table in order {
         let rows = tables.get(table).map_or(&[][..], Vec::as_slice);
-        let shown = show::table(&["key", "expected", "default", "meaning"], rows, 4);
+        let shown = show::wrapped(&["key", "expected", "default", "meaning"], rows, 100);
         show::print(&format!("{table}\n{shown}\n"))?;
     }
     show::next(

@@ -7,10 +7,10 @@ use deadloop_detect::repair::Fault;
 use serde_json::{Map, Value as Json, json};
 
 use super::checks::named;
+use super::drawn::Drawn;
 use super::fields::{Bounds, Fields, SpecError};
 use super::label::Label;
 use super::spec::{Chunks, Faults, Item, Spec};
-use super::stock::{CleanText, Real};
 use super::{ATTEMPTS, Frame, Made, Synth, damaged};
 use crate::RecordedEvent;
 use crate::make::plant::Rng;
@@ -27,8 +27,6 @@ pub(super) const STREAMS: &[&str] = &[
     "calls",
 ];
 
-/// Most chars of a real text that are taken.
-const REAL_CHARS: usize = 1200;
 /// Why nothing came of a draw.
 pub(super) type Failed = &'static str;
 
@@ -97,12 +95,19 @@ impl Spec {
         if let Some(name) = forms {
             named(table, "forms", name, self.forms.iter().map(|f| &f.0))?;
         }
+        let planted = forms.is_some() && !table.texts("source").is_empty();
+        if planted && !matches!(stream.as_str(), "tags" | "think") {
+            let what = format!("forms in the texts of a source, of a stream of {stream}");
+            let expected = "stream tags or think, or source without forms";
+            return Err(SpecError::at(table.line_of("source"), what, expected));
+        }
         Ok(Faults {
             kinds,
             stream,
             severity: table.range("severity").unwrap_or(Bounds::new(1, 3)),
             intact: table.number("intact").unwrap_or(0.2),
             forms: forms.map(str::to_owned),
+            planted,
         })
     }
 }
@@ -160,107 +165,24 @@ impl<'a> Synth<'a> {
             seed: 0,
             chunks: item.chunks,
         };
+        let mut pool = self.pool(&frame);
         let mut why = "no stream";
         for attempt in 0..2 * ATTEMPTS {
             asked.seed = rng.next_u64();
-            // Of some corpora nearly nothing has what is to be damaged: then it is drawn among those that have it.
-            let narrow = attempt >= ATTEMPTS;
-            let drawn = self
-                .drawn((&frame, narrow), faults, &mut rng)
-                .and_then(|drawn| {
-                    Ok((self.damaged(faults, &asked, &drawn.text, &mut rng)?, drawn))
-                });
+            if attempt == ATTEMPTS {
+                // Of some corpora nearly nothing has what is to be damaged: then it is drawn among those that have it.
+                pool.retain(|clean| self.has(&frame, clean, &faults.stream));
+            }
+            let drawn = self.drawn((&frame, &pool), faults, &mut rng);
+            let drawn = drawn.and_then(|drawn| {
+                Ok((self.damaged(faults, &asked, &drawn.text, &mut rng)?, drawn))
+            });
             match drawn {
                 Ok((stream, drawn)) => return Ok(self.faulty(frame, faults, &asked, stream, drawn)),
                 Err(reason) => why = reason,
             }
         }
         Err(self.failed(item, &frame.id, why))
-    }
-
-    /// An intact stream as a text.
-    fn drawn(
-        &self,
-        (frame, narrow): (&Frame<'_>, bool),
-        faults: &Faults,
-        rng: &mut Rng,
-    ) -> Result<Drawn, Failed> {
-        if faults.stream == "calls" {
-            return Ok(Drawn::default());
-        }
-        match &faults.forms {
-            Some(name) => self.formed(frame, name, &faults.stream, rng),
-            None => self.real((frame, narrow), &faults.stream, rng),
-        }
-    }
-
-    fn formed(
-        &self,
-        frame: &Frame<'_>,
-        name: &str,
-        stream: &str,
-        rng: &mut Rng,
-    ) -> Result<Drawn, Failed> {
-        let file = self.stock.forms.get(name).ok_or("no forms were read")?;
-        let fits = |form: &&super::forms::Form| form.class == stream && form.lang == frame.lang;
-        let forms: Vec<&super::forms::Form> = file.forms.iter().filter(fits).collect();
-        let form = rng
-            .pick(&forms)
-            .copied()
-            .ok_or("no form of this class and language")?;
-        let rendered = file.render(form, rng, &[]);
-        let text = rendered.map_err(|_| "a form that cannot be rendered")?;
-        Ok(Drawn {
-            text: text.trim().to_owned(),
-            from: format!("form/{}", form.name),
-            group: format!("form/{}", form.name),
-            model: None,
-        })
-    }
-
-    /// Of a real transcript; `narrow`: of one that has such a stream.
-    fn real(
-        &self,
-        (frame, narrow): (&Frame<'_>, bool),
-        stream: &str,
-        rng: &mut Rng,
-    ) -> Result<Drawn, Failed> {
-        let sources = || frame.item.sources.iter();
-        let real =
-            |clean: &CleanText| sources().find_map(|at| self.stock.real.get(*at)?.get(&clean.id));
-        let mut pool = self.pool(frame);
-        if pool.is_empty() {
-            return Err("no transcript of this language and split");
-        }
-        if narrow {
-            pool.retain(|clean| real(clean).is_none_or(|real| real.has(stream)));
-        }
-        let clean = rng
-            .pick(&pool)
-            .copied()
-            .ok_or("no transcript with what is to be damaged")?;
-        let text = match real(clean) {
-            None if matches!(stream, "text" | "whole" | "events") => short(&clean.text),
-            None => return Err("a text file where a transcript is needed"),
-            Some(real) => match stream {
-                "arguments" => rng.pick(&real.calls).map(|call| call.1.clone()),
-                "name" => rng.pick(&real.calls).map(|call| call.0.clone()),
-                "think" if !real.has(stream) => None,
-                "think" => Some(format!(
-                    "<think>{}</think>{}",
-                    short(&real.reasoning),
-                    short(&real.answer)
-                )),
-                _ => Some(short(&real.answer)).filter(|text| !text.is_empty()),
-            }
-            .ok_or("no transcript with what is to be damaged")?,
-        };
-        Ok(Drawn {
-            text,
-            from: clean.id.clone(),
-            group: clean.group.clone().unwrap_or_else(|| clean.id.clone()),
-            model: clean.model.clone(),
-        })
     }
 
     fn damaged(
@@ -339,37 +261,4 @@ impl<'a> Synth<'a> {
             vec![label],
         )
     }
-}
-
-impl Real {
-    /// Whether it has a stream of this kind.
-    fn has(&self, stream: &str) -> bool {
-        match stream {
-            "arguments" | "name" => !self.calls.is_empty(),
-            "think" => !self.reasoning.is_empty() && !self.answer.is_empty(),
-            _ => !self.answer.is_empty(),
-        }
-    }
-}
-
-/// An intact stream and where it is from.
-#[derive(Debug, Default)]
-struct Drawn {
-    text: String,
-    from: String,
-    group: String,
-    model: Option<String>,
-}
-
-/// The beginning of a real text, to the end of a line or sentence where there is one.
-fn short(text: &str) -> String {
-    let cut: String = text.chars().take(REAL_CHARS).collect();
-    if cut.len() == text.len() {
-        return cut;
-    }
-    let ends = |(at, c): (usize, char)| {
-        matches!(c, '\n' | '.' | '!' | '?' | '。' | '！' | '？').then(|| at + c.len_utf8())
-    };
-    let end = cut.char_indices().filter_map(ends).next_back();
-    cut[..end.unwrap_or(cut.len())].trim_end().to_owned()
 }

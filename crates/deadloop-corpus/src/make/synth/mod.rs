@@ -13,6 +13,7 @@ mod copies;
 mod cut;
 mod damaged;
 mod doubt;
+mod drawn;
 mod drift;
 mod faults;
 mod fields;

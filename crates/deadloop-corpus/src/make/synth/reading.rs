@@ -123,9 +123,17 @@ impl Real {
             } => intact(arguments).map(|arguments| (name.clone(), arguments)),
             _ => None,
         };
+        let (reasoning, answer) = (transcript.reasoning(), transcript.answer());
+        // Some recordings have it all in one text, with the tags that the model wrote.
+        let block = reasoning.trim_start().strip_prefix("<think>");
+        let block = block.and_then(|block| block.split_once("</think>"));
+        let (thought, said) = match block {
+            Some(block) if answer.is_empty() => block,
+            _ => (&*reasoning, &*answer),
+        };
         Self {
-            reasoning: transcript.reasoning().trim().to_owned(),
-            answer: transcript.answer().trim().to_owned(),
+            reasoning: thought.trim().to_owned(),
+            answer: said.trim().to_owned(),
             calls: transcript.events.iter().filter_map(call).collect(),
         }
     }

@@ -155,6 +155,8 @@ pub(super) struct Faults {
     pub(super) intact: f64,
     /// None: the transcripts of the sources.
     pub(super) forms: Option<String>,
+    /// Actions of the forms stand in answers of the sources.
+    pub(super) planted: bool,
 }
 
 /// How text is cut into events.

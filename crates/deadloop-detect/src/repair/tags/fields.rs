@@ -13,6 +13,8 @@ pub(super) struct Inside {
     pub(super) content: String,
     /// There was a tag of a field without its partner.
     pub(super) torn: bool,
+    /// There is a tag in the content.
+    pub(super) tagged: bool,
 }
 
 /// Reads what stands inside an action. `ends`: a field that nothing closes ends at the next one, or with
@@ -42,7 +44,7 @@ pub(super) fn split(body: &str, names: &Names, ends: bool, stray: Stray, work: &
             Some((Role::Field(field), true)) if reader.is(field) => reader.close(names),
             Some((Role::Field(_), true)) => reader.stray(&written),
             Some((Role::Field(field), false)) => reader.opens(field, written, ends, names),
-            Some((Role::Action(_), _)) | None => reader.add(&written),
+            Some((Role::Action(_), _)) | None => reader.tag(&written),
         }
     }
     match ends {
@@ -76,6 +78,12 @@ impl Reader {
             Some(open) => open.value.push_str(text),
             None => self.inside.content.push_str(text),
         }
+    }
+
+    /// A tag that is no field's.
+    fn tag(&mut self, written: &str) {
+        self.inside.tagged |= self.open.is_none();
+        self.add(written);
     }
 
     fn stray(&mut self, written: &str) {

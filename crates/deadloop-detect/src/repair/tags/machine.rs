@@ -8,6 +8,7 @@ use crate::repair::registry::{TextRepair, size};
 
 use super::fields::split;
 use super::lexer::{Lexeme, Lexer};
+use super::needs::Needs;
 use super::tag::{Names, Role, Tag};
 
 /// Where an action ends that nothing closes.
@@ -51,15 +52,30 @@ pub(super) struct Machine {
     last: bool,
     numbers: Numbers,
     stray: Stray,
+    needs: Needs,
+    /// An action waits for what could show that its closing tag came too early.
+    later: bool,
     max_open: usize,
 
     lexer: Lexer,
     parts: Vec<Part>,
     /// Chars in the parts.
     chars: usize,
-    /// The tags that are open, by [`key`](Self::key): their places among the parts.
-    open: BTreeMap<(usize, Option<u32>), VecDeque<usize>>,
+    /// The tags that are open, by [`Key`]: their places among the parts.
+    open: BTreeMap<Key, VecDeque<usize>>,
+    /// The last action, with `settle` later. While one waits, no tag is open.
+    waits: Option<Waiting>,
     work: u64,
+}
+
+/// What a tag and its partner have in common.
+type Key = (Role, Option<u32>);
+
+/// An action that is whole and not given yet.
+struct Waiting {
+    key: Key,
+    action: Action,
+    chars: usize,
 }
 
 impl Machine {
@@ -82,11 +98,14 @@ impl Machine {
                 "refuse" => Stray::Refuse,
                 _ => Stray::Keep,
             },
+            needs: Needs::new(params),
+            later: params.text("settle") == "later",
             max_open: size(params, "max_open"),
             lexer: Lexer::default(),
             parts: Vec::new(),
             chars: 0,
             open: BTreeMap::new(),
+            waits: None,
             work: 0,
         }
     }
@@ -98,8 +117,8 @@ impl Machine {
                 Some(tag) => match tag.role {
                     // The fields of an action are found when it is whole.
                     Role::Field(_) => self.text(&written, out),
-                    Role::Action(action) if tag.closing => self.closing(action, tag, out),
-                    Role::Action(action) => self.opening(action, tag, out),
+                    Role::Action(_) if tag.closing => self.closing(tag, out),
+                    Role::Action(_) => self.opening(tag, out),
                 },
                 None => self.text(&written, out),
             },
@@ -125,21 +144,34 @@ impl Machine {
         }
     }
 
-    /// A known tag without a partner, outside of actions.
+    /// A known tag without a partner, outside of actions: closing the action that waits once more, it is in doubt.
     fn stray(&mut self, tag: &Tag, out: &mut Pieces) {
+        let key = self.key(tag);
+        let doubled = |waiting: &mut Waiting| tag.closing && waiting.key == key;
+        if self.waits.take_if(doubled).is_none() {
+            self.release(out);
+        }
         if self.stray == Stray::Keep {
             out.text(&tag.written);
         }
     }
 
-    fn opening(&mut self, action: usize, tag: Tag, out: &mut Pieces) {
+    /// Gives the action that waits.
+    fn release(&mut self, out: &mut Pieces) {
+        if let Some(waiting) = self.waits.take() {
+            out.action(waiting.action);
+        }
+    }
+
+    fn opening(&mut self, tag: Tag, out: &mut Pieces) {
+        self.release(out);
         let written = tag.written.clone();
         match self.close {
             Close::Next if !self.parts.is_empty() => self.settle(true, out),
             Close::End if !self.parts.is_empty() => return self.text(&written, out),
             _ => {}
         }
-        let key = self.key(action, tag.number);
+        let key = self.key(&tag);
         self.open
             .entry(key)
             .or_default()
@@ -148,11 +180,11 @@ impl Machine {
         self.grown(&written, out);
     }
 
-    fn closing(&mut self, action: usize, tag: Tag, out: &mut Pieces) {
+    fn closing(&mut self, tag: Tag, out: &mut Pieces) {
         if self.parts.is_empty() {
             return self.stray(&tag, out);
         }
-        let partner = self.partner(action, tag.number);
+        let partner = self.partner(&tag);
         let (at, written) = (self.parts.len(), tag.written.clone());
         self.parts.push(Part::Closing(tag));
         if let Some(partner) = partner
@@ -167,9 +199,9 @@ impl Machine {
     }
 
     /// The open tag that a closing one belongs to; it is not open any more.
-    fn partner(&mut self, action: usize, number: Option<u32>) -> Option<usize> {
+    fn partner(&mut self, tag: &Tag) -> Option<usize> {
         self.work += 1;
-        let key = self.key(action, number);
+        let key = self.key(tag);
         let open = self.open.get_mut(&key)?;
         match self.last {
             true => open.pop_back(),
@@ -177,9 +209,9 @@ impl Machine {
         }
     }
 
-    /// What a tag and its partner have in common.
-    fn key(&self, action: usize, number: Option<u32>) -> (usize, Option<u32>) {
-        (action, number.filter(|_| self.numbers == Numbers::Refuse))
+    fn key(&self, tag: &Tag) -> Key {
+        let number = tag.number.filter(|_| self.numbers == Numbers::Refuse);
+        (tag.role, number)
     }
 
     /// Nothing waits any more: what has a partner, or ends with the text, is an action.
@@ -226,9 +258,13 @@ impl Machine {
                 }
             }
         }
-        let number = match (self.numbers, closing) {
-            (Numbers::Second, Some(Part::Closing(closing))) => closing.number,
-            _ => tag.number,
+        let second = match closing {
+            Some(Part::Closing(closing)) => closing.number,
+            _ => None,
+        };
+        let number = match self.numbers {
+            Numbers::Second => second.or(tag.number),
+            Numbers::First | Numbers::Refuse => tag.number.or(second),
         };
         let ends = self.close != Close::Refuse;
         let read = split(&body, &self.names, ends, self.stray, &mut self.work);
@@ -237,12 +273,26 @@ impl Machine {
         }
         let mut fields = tag.attributes.clone();
         fields.extend(read.fields);
-        out.action(Action {
+        let action = Action {
             name: self.names.name(tag.role).to_owned(),
             number,
             fields,
             content: read.content.trim().to_owned(),
-        });
+        };
+        if !self.needs.hold(&action, read.tagged, &mut self.work) {
+            return;
+        }
+        self.release(out);
+        match self.later {
+            true => {
+                self.waits = Some(Waiting {
+                    key: self.key(tag),
+                    chars: body.chars().count(),
+                    action,
+                });
+            }
+            false => out.action(action),
+        }
     }
 }
 
@@ -260,10 +310,12 @@ impl TextRepair for Machine {
         let mut lexer = std::mem::take(&mut self.lexer);
         lexer.finish(&mut |lexeme| self.lexeme(lexeme, out));
         self.settle(true, out);
+        self.release(out);
     }
 
     fn held(&self) -> usize {
-        self.chars + self.lexer.held()
+        let waits = self.waits.as_ref().map_or(0, |waiting| waiting.chars);
+        self.chars + waits + self.lexer.held()
     }
 
     fn work(&self) -> u64 {

@@ -11,6 +11,7 @@
 //! | which known tag a tag is, its number and attributes | `tag` |
 //! | tags and text to actions | `machine` |
 //! | the fields of an action | `fields` |
+//! | what an action must have, and must not | `needs` |
 
 use crate::detectors::Refusal;
 use crate::param::Param;
@@ -22,12 +23,13 @@ use super::registry::{HOLD, Make, Repairer, count, list, table, texts, word};
 mod fields;
 mod lexer;
 mod machine;
+mod needs;
 mod tag;
 
 /// The registry entry.
 pub(super) static ENTRY: Repairer = Repairer {
     name: "tags",
-    version: 1,
+    version: 2,
     about: "actions and visible text from tags that are not closed, misspelt, miscounted or in another case",
     exactly: include_str!("exactly.md"),
     params: PARAMS,
@@ -82,7 +84,7 @@ static PARAMS: &[Param] = &[
         "numbers",
         "refuse",
         &["first", "second", "refuse"],
-        "whose number counts where <confirm1> is closed by </confirm2>; refuse: that closes nothing",
+        "whose number counts where <confirm1> is closed by </confirm2>, if it has one; refuse: that closes nothing",
     ),
     table(
         "aliases",
@@ -100,6 +102,21 @@ static PARAMS: &[Param] = &[
         &["keep", "drop", "refuse"],
         "known tags without a partner: text; left out; refuse: and an action with one in it is left out too",
     ),
+    table(
+        "need",
+        "the fields that an action must have, or its number, as { create_note = [\"id\"], confirm = [\"number\"] }; one without them is left out",
+    ),
+    texts(
+        "control",
+        &[],
+        "marks of control text, as \"<|\": an action that holds one is left out",
+    ),
+    word(
+        "settle",
+        "now",
+        &["now", "later"],
+        "when an action is given: at its closing tag; later: at the next tag of an action or the end, and not at all where that closes it once more",
+    ),
     count(
         "max_open",
         65_536,
@@ -109,42 +126,54 @@ static PARAMS: &[Param] = &[
     ),
 ];
 
-/// Refuses aliases of names that are not known, and names that are none.
+/// Refuses names that are none, and aliases and needs of names that are not known.
 fn check(params: &Params) -> Result<(), Refusal> {
-    let known: Vec<String> = [list(params, "tags"), list(params, "fields")].concat();
-    let mut names: Vec<&str> = known.iter().map(String::as_str).collect();
+    let (tags, fields) = (list(params, "tags"), list(params, "fields"));
+    let mut names: Vec<&str> = tags.iter().chain(&fields).map(String::as_str).collect();
     names.sort_unstable();
     if let Some(pair) = names.windows(2).find(|pair| pair[0] == pair[1]) {
-        let reason = format!(
-            "{:?} stands twice; expected each name of a tag or field once",
-            pair[0]
+        return refused(
+            "tags",
+            format!(
+                "{:?} stands twice; expected each name of a tag or field once",
+                pair[0]
+            ),
         );
-        return Err(Refusal {
-            param: "tags",
-            reason,
-        });
     }
     if let Some(name) = names.iter().find(|name| !tag::is_name(name)) {
-        let reason = format!(
-            "{name:?} is no name; expected a letter, then letters, digits, _ . or -, 64 chars at most, and no digit at its end"
+        return refused(
+            "tags",
+            format!(
+                "{name:?} is no name; expected a letter, then letters, digits, _ . or -, 64 chars at most, and no digit at its end"
+            ),
         );
-        return Err(Refusal {
-            param: "tags",
-            reason,
-        });
     }
-    let Some(Value::Table(aliases)) = params.get("aliases") else {
-        return Ok(());
-    };
-    for (alias, name) in aliases {
-        if !name.as_text().is_some_and(|name| names.contains(&name)) || !tag::is_name(alias) {
+    if let Some(Value::Table(aliases)) = params.get("aliases") {
+        let known = |name: &Value| name.as_text().is_some_and(|name| names.contains(&name));
+        let odd = |(alias, name): &(&String, &Value)| !known(name) || !tag::is_name(alias);
+        if let Some((alias, name)) = aliases.iter().find(odd) {
             let reason =
                 format!("{alias} = {name}: expected a name, and a tag or field that is known");
-            return Err(Refusal {
-                param: "aliases",
-                reason,
-            });
+            return refused("aliases", reason);
         }
     }
-    Ok(())
+    let odd = |(action, needed): &(String, Vec<String>)| {
+        let is_known = |field: &String| field == needs::NUMBER || fields.contains(field);
+        !tags.contains(action) || !needed.iter().all(is_known)
+    };
+    match needs::fields(params).iter().find(|row| odd(row)) {
+        Some((action, needed)) => refused(
+            "need",
+            format!(
+                "{action} = {needed:?}: expected one of `tags`, and a list of some of: {}, {}",
+                fields.join(", "),
+                needs::NUMBER
+            ),
+        ),
+        None => Ok(()),
+    }
+}
+
+fn refused(param: &'static str, reason: String) -> Result<(), Refusal> {
+    Err(Refusal { param, reason })
 }

@@ -12,7 +12,7 @@ use crate::value::Value;
 use super::lexer::{is_first, is_inner};
 
 /// What a tag is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Role {
     /// An action, by its place among those that are known.
     Action(usize),

@@ -271,7 +271,7 @@ fn limits_told(limits: &[LimitRow]) -> String {
     let all = limit_table(limits);
     let rows: Vec<Vec<String>> = all.into_iter().filter(|row| row[0] == "*").collect();
     format!(
-        "iteration limits, all sources (limits.csv has each)\n{}",
+        "iteration limits, all sources (limits.csv has each); a good run cut had a useful turn, one in no loop, still to come\n{}",
         show::table(&LIMIT_HEADER, &rows, 3)
     )
 }

@@ -13,7 +13,7 @@ use crate::args::Global;
 use crate::exit::{Code, Outcome};
 use crate::host::Terminal;
 use crate::show;
-use deadloop_run::{Surveyed, Wanted, survey_with, unopened};
+use deadloop_run::{Surveyed, Wanted, foreign, survey_with, unopened};
 
 pub(crate) const HELP: &str = "Examples:\n  deadloop check recordings/\n  deadloop check datasets/starter --strict --json\n\nErrors are what keeps a corpus from being scored, each with its file and line: exit code 2. Warnings\nare what makes scores wrong: near-duplicates across splits or groups, labels that the text contradicts,\ntoo few labels. They fail with --strict alone. Notes are what the scores cannot say.";
 
@@ -31,6 +31,9 @@ pub(crate) struct Check {
 
 pub(super) fn run(args: &Check, global: Global) -> Outcome {
     let (surveyed, seen) = look(args, global)?;
+    if let Some(what) = foreign(&seen.problems).filter(|_| seen.cases.is_empty() && !global.json) {
+        return Err(Code::Usage.error(what));
+    }
     let found = seen.findings();
     let of = |severity| kinds::count(&found, severity);
     let (errors, warnings) = (of(Severity::Error), of(Severity::Warning));

@@ -50,6 +50,10 @@ pub(crate) struct Import {
     /// How thinking is told from the answer in texts that hold both: words as in `watch --think`
     #[arg(long, value_name = "WORD", value_delimiter = ',')]
     think: Vec<String>,
+    /// Put the name of its file before each id, for files whose ids are 1, 2, 3 over and over (not
+    /// of a corpus: its labels go by the ids)
+    #[arg(long)]
+    prefix_ids: bool,
     /// A record that is bad: stop, or leave it out and list it in rejected.jsonl
     #[arg(long, value_enum, default_value_t = OnBad::Fail)]
     on_bad: OnBad,
@@ -79,6 +83,8 @@ struct Imported {
     carried: Carried,
     /// How many problems the labels and splits of corpora have.
     beside: u64,
+    /// Transcripts whose ids stood there before.
+    repeated: u64,
 }
 
 pub(super) fn run(args: &Import, global: Global) -> Outcome {
@@ -91,12 +97,19 @@ pub(super) fn run(args: &Import, global: Global) -> Outcome {
         model: args.model.clone(),
         text_field: args.text_field.clone(),
         model_field: args.model_field.clone(),
+        prefix_ids: args.prefix_ids,
     };
     let import = deadloop_corpus::Import::new(&args.files, options);
     let import = import.map_err(|e| Code::Usage.error(e))?;
     let imported = read(import, &target, args.on_bad, global.quiet)?;
     if args.on_bad == OnBad::Fail && !imported.problems.is_empty() {
-        return Err(Code::Usage.error(imported.listing()));
+        let mut what = imported.listing();
+        if imported.repeated > 0 && !args.prefix_ids {
+            let words: Vec<String> = std::env::args_os().skip(1).map(typed).collect();
+            what += "\nids repeat; to put the name of its file before each, type:";
+            what += &format!("\n  deadloop {} --prefix-ids", words.join(" "));
+        }
+        return Err(Code::Usage.error(what));
     }
     if imported.counts.transcripts.used() == 0 {
         let what = "no transcript was found in what was to be imported";
@@ -210,6 +223,7 @@ fn read(
         losses: losses
             .map(|loss: Loss<'_>| (loss.format, loss.path.to_owned(), loss.count))
             .collect(),
+        repeated: import.repeated(),
         carried: writing.carried,
         beside,
     })

@@ -43,7 +43,7 @@ use crate::interrupt;
 use crate::progress::watched;
 use crate::show::{self, typed};
 use deadloop_run::apart;
-use deadloop_run::{open, refuse_machine};
+use deadloop_run::{foreign, open, refuse_machine};
 
 pub(crate) const HELP: &str = "Examples:\n  deadloop label recordings/                         proposes labels, writes recordings/labels.csv\n  deadloop label recordings/ --review                asks about them, the most uncertain first\n  deadloop label recordings/ --review --id t1       asks about this one, reviewed or not (--again: about all)\n  deadloop label --agreement ann.csv bob.csv recordings/\n\nA proposed row has by = auto, a reviewed one by = review:NAME. A review saves after every answer and\ngoes on where it stopped. Where stdin is no terminal it reads keys from lines: l c t u (loop, clean,\ntransient, unsure), < > (onset by a char), [ ] (by a copy), z (undo), s (skip), q (quit).";
 
@@ -182,7 +182,7 @@ fn proposals(args: &Label, global: Global, corpus: &Corpus) -> Outcome<Vec<Propo
         })
     })
     .map_err(|Interrupted| Code::Interrupted.error("interrupted; no labels were written"))?;
-    refuse(&problems, args.select.on_bad, global.quiet)?;
+    refuse(&problems, ids.is_empty(), args.select.on_bad, global.quiet)?;
     let found = narrowed(found, &selection, Proposal::transcript);
     if found.is_empty() {
         return Err(Code::NothingSelected.error("no transcript is selected"));
@@ -190,8 +190,12 @@ fn proposals(args: &Label, global: Global, corpus: &Corpus) -> Outcome<Vec<Propo
     Ok(found)
 }
 
-fn refuse(problems: &[Problem], on_bad: OnBad, quiet: bool) -> Outcome {
+/// `all`: nothing else came of the corpus.
+fn refuse(problems: &[Problem], all: bool, on_bad: OnBad, quiet: bool) -> Outcome {
     refuse_machine(problems)?;
+    if let Some(what) = foreign(problems).filter(|_| all && on_bad == OnBad::Fail) {
+        return Err(Code::Usage.error(what));
+    }
     let lines: Vec<String> = problems.iter().map(ToString::to_string).collect();
     match on_bad {
         _ if problems.is_empty() => {}
@@ -262,6 +266,12 @@ fn tell(args: &Label, proposals: &[Proposal], labels: &Path, global: Global) -> 
         "\n{}: proposals, reviewed by nobody; uncertain: confidence below {DOUBTFUL}",
         labels.display()
     ))?;
+    let of = |class| proposals.iter().filter(|p| p.class == class).count();
+    if of(Class::Transient) > of(Class::Loop) {
+        show::print(
+            "more repetitions ended than went on: one at the end of a response that ended by itself (finish reason stop) counts as ended",
+        )?;
+    }
     let corpus = args.corpus.as_deref().map(typed).unwrap_or_default();
     let out = args
         .out

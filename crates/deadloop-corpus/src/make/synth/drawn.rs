@@ -1,0 +1,164 @@
+//! Intact streams, before they are damaged: out of a form, out of a real transcript, or the actions of a form
+//! in the answer of a real one.
+
+use super::faults::Failed;
+use super::spec::Faults;
+use super::stock::{CleanText, Real};
+use super::{Frame, Synth};
+use crate::make::plant::Rng;
+
+/// Most chars of a real text that are taken.
+const REAL_CHARS: usize = 1200;
+
+impl Synth<'_> {
+    /// An intact stream as a text.
+    pub(super) fn drawn(
+        &self,
+        (frame, pool): (&Frame<'_>, &[&CleanText]),
+        faults: &Faults,
+        rng: &mut Rng,
+    ) -> Result<Drawn, Failed> {
+        if faults.stream == "calls" {
+            return Ok(Drawn::default());
+        }
+        let Some(forms) = &faults.forms else {
+            return self.real((frame, pool), &faults.stream, rng);
+        };
+        let formed = self.formed(frame, forms, &faults.stream, rng)?;
+        match faults.planted {
+            true => planted(self.real((frame, pool), &faults.stream, rng)?, &formed, rng),
+            false => Ok(formed),
+        }
+    }
+
+    fn formed(
+        &self,
+        frame: &Frame<'_>,
+        name: &str,
+        stream: &str,
+        rng: &mut Rng,
+    ) -> Result<Drawn, Failed> {
+        let file = self.stock.forms.get(name).ok_or("no forms were read")?;
+        let fits = |form: &&super::forms::Form| form.class == stream && form.lang == frame.lang;
+        let forms: Vec<&super::forms::Form> = file.forms.iter().filter(fits).collect();
+        let form = rng
+            .pick(&forms)
+            .copied()
+            .ok_or("no form of this class and language")?;
+        let rendered = file.render(form, rng, &[]);
+        let text = rendered.map_err(|_| "a form that cannot be rendered")?;
+        Ok(Drawn {
+            text: text.trim().to_owned(),
+            from: format!("form/{}", form.name),
+            group: format!("form/{}", form.name),
+            model: None,
+        })
+    }
+
+    /// What of a text of the pool is real: none of a text file.
+    fn real_of(&self, frame: &Frame<'_>, clean: &CleanText) -> Option<&Real> {
+        let mut sources = frame.item.sources.iter();
+        sources.find_map(|at| self.stock.real.get(*at)?.get(&clean.id))
+    }
+
+    /// Whether a text of the pool has a stream of this kind.
+    pub(super) fn has(&self, frame: &Frame<'_>, clean: &CleanText, stream: &str) -> bool {
+        self.real_of(frame, clean)
+            .is_none_or(|real| real.has(stream))
+    }
+
+    /// Of a real transcript.
+    fn real(
+        &self,
+        (frame, pool): (&Frame<'_>, &[&CleanText]),
+        stream: &str,
+        rng: &mut Rng,
+    ) -> Result<Drawn, Failed> {
+        if pool.is_empty() {
+            return Err("no transcript of this language and split");
+        }
+        let clean = rng
+            .pick(pool)
+            .copied()
+            .ok_or("no transcript with what is to be damaged")?;
+        let text = match self.real_of(frame, clean) {
+            None if matches!(stream, "text" | "whole" | "events") => short(&clean.text),
+            None => return Err("a text file where a transcript is needed"),
+            Some(real) => match stream {
+                "arguments" => rng.pick(&real.calls).map(|call| call.1.clone()),
+                "name" => rng.pick(&real.calls).map(|call| call.0.clone()),
+                "think" if !real.has(stream) => None,
+                "think" => Some(format!(
+                    "<think>{}</think>{}",
+                    short(&real.reasoning),
+                    short(&real.answer)
+                )),
+                _ => Some(short(&real.answer)).filter(|text| !text.is_empty()),
+            }
+            .ok_or("no transcript with what is to be damaged")?,
+        };
+        Ok(Drawn {
+            text,
+            from: clean.id.clone(),
+            group: clean.group.clone().unwrap_or_else(|| clean.id.clone()),
+            model: clean.model.clone(),
+        })
+    }
+}
+
+impl Real {
+    /// Whether it has a stream of this kind.
+    fn has(&self, stream: &str) -> bool {
+        match stream {
+            "arguments" | "name" => !self.calls.is_empty(),
+            "think" => !self.reasoning.is_empty() && !self.answer.is_empty(),
+            _ => !self.answer.is_empty(),
+        }
+    }
+}
+
+/// An intact stream and where it is from.
+#[derive(Debug, Default)]
+pub(super) struct Drawn {
+    pub(super) text: String,
+    pub(super) from: String,
+    pub(super) group: String,
+    pub(super) model: Option<String>,
+}
+
+/// Actions of a form in a real answer: right behind the thinking where there is some, else between two sentences.
+fn planted(host: Drawn, form: &Drawn, rng: &mut Rng) -> Result<Drawn, Failed> {
+    const THOUGHT: &str = "</think>";
+    let behind = |text| str::split_once(text, THOUGHT);
+    let actions = behind(&form.text).map_or(&*form.text, |(_, answer)| answer);
+    let text = match behind(&host.text) {
+        Some((thought, answer)) => format!("{thought}{THOUGHT}{actions}\n{answer}"),
+        None if host.text.contains("</") => return Err("no text without tags of its own"),
+        None => {
+            let ends: Vec<usize> = ends(&host.text).chain([host.text.len()]).collect();
+            let at = rng.pick(&ends).copied().unwrap_or_default();
+            let (before, after) = host.text.split_at(at);
+            format!("{before}\n{actions}\n{after}")
+        }
+    };
+    let from = format!("{} and {}", host.from, form.from);
+    Ok(Drawn { text, from, ..host })
+}
+
+/// Where lines and sentences end.
+fn ends(text: &str) -> impl Iterator<Item = usize> {
+    let ends = |(at, c): (usize, char)| {
+        matches!(c, '\n' | '.' | '!' | '?' | '。' | '！' | '？').then(|| at + c.len_utf8())
+    };
+    text.char_indices().filter_map(ends)
+}
+
+/// The beginning of a real text, to the end of a line or sentence where there is one.
+fn short(text: &str) -> String {
+    let cut: String = text.chars().take(REAL_CHARS).collect();
+    if cut.len() == text.len() {
+        return cut;
+    }
+    let end = ends(&cut).last();
+    cut[..end.unwrap_or(cut.len())].trim_end().to_owned()
+}
