@@ -84,7 +84,7 @@ fn a_loop_costs_the_turns_from_its_onset_to_the_alarm() {
         &out,
     ];
     let ran = deadloop(&[&asked[..], &prices[..]].concat());
-    assert_eq!(code(&ran), 0, "{}", stderr(&ran));
+    assert_eq!(code(&ran), Some(0), "{}", stderr(&ran));
     let rows = rows(&dir.path().join("out"));
     let of = |unit: &str| {
         let mut found = rows
@@ -115,7 +115,7 @@ fn a_choice_in_tokens_wants_a_limit() {
     let runs = corpus(dir.path());
     let out = dir.path().join("out").display().to_string();
     let ran = deadloop(&["tune", &runs, "--unit", "tokens", "--out", &out]);
-    assert_eq!(code(&ran), 2);
+    assert_eq!(code(&ran), Some(2));
     assert!(
         stderr(&ran).contains("fa_per_mtoken<=0.5"),
         "{}",
@@ -124,7 +124,7 @@ fn a_choice_in_tokens_wants_a_limit() {
     let limit = ["--constraint", "fa_per_mtoken<=5", "--dry-run"];
     let asked = ["tune", &runs, "--unit", "tokens", "--out", &out];
     let ran = deadloop(&[&asked[..], &limit[..]].concat());
-    assert_eq!(code(&ran), 0, "{}", stderr(&ran));
+    assert_eq!(code(&ran), Some(0), "{}", stderr(&ran));
     // What is searched are guards on runs, as the labels ask.
     assert!(
         stdout(&ran).contains("fa_per_mtoken<=5"),
@@ -151,7 +151,7 @@ fn a_turn_is_a_text_of_its_own_unless_the_run_is_asked_for() {
             &out,
         ];
         let ran = deadloop(&[&asked[..], per].concat());
-        assert_eq!(code(&ran), 0, "{}", stderr(&ran));
+        assert_eq!(code(&ran), Some(0), "{}", stderr(&ran));
         let rows = rows(&dir.path().join(name));
         let alarms = rows
             .iter()
