@@ -99,7 +99,7 @@ pub use tally::{
     RANKS, Sheet, Tally, Trial, WITHIN, rank, tallies, tallies_and_latencies,
 };
 pub use truth::{
-    Agreement, Case, Class, Gauges, LABEL_COLUMNS, LabelRow, LabelsFile, Names, Onsets, Overlaps,
-    Prices, Span, Stretch, Timeline, Truth, agreement, alpha, firsts, mean_clean, orphans, units,
-    write_labels,
+    Agreement, Case, Class, Gauges, LABEL_COLUMNS, LabelRow, LabelsFile, MeasuredSpan, Names,
+    Onsets, Overlaps, Prices, Span, Timeline, Truth, agreement, alpha, firsts, mean_clean, orphans,
+    units, write_labels,
 };

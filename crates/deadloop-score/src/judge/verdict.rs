@@ -18,7 +18,7 @@ use deadloop_replay::{Moment, Stop};
 use serde::{Deserialize, Serialize};
 
 use crate::judge::{JudgeOptions, ReadChannels, Transient};
-use crate::truth::{Case, Class, Gauges, Span, Stretch, Truth};
+use crate::truth::{Case, Class, Gauges, MeasuredSpan, Span, Truth};
 
 /// What became of a transcript under a setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -318,16 +318,16 @@ impl<'a> Hearing<'a> {
     }
 
     /// Where a span lies: in the units of its channel, or on the gauge.
-    fn stretch(&self, index: usize, span: &Span) -> Stretch {
-        let measured = match self.ruler {
-            Ruler::Counted(_) => None,
-            Ruler::Measured(gauges) => gauges.stretch(self.options.unit, index),
-        };
-        measured.unwrap_or(Stretch {
-            onset: span.onset.count(),
-            earliest: span.earliest.count(),
-            end: span.end.count(),
-        })
+    fn stretch(&self, index: usize, span: &Span) -> MeasuredSpan {
+        match self.ruler {
+            Ruler::Counted(_) => MeasuredSpan {
+                onset: span.onset.count(),
+                earliest: span.earliest.count(),
+                end: span.end.count(),
+            },
+            // Each span has one; nothing of another unit stands in for it.
+            Ruler::Measured(gauges) => gauges.stretch(self.options.unit, index).unwrap_or_default(),
+        }
     }
 
     fn clean(&self) -> Outcome {
@@ -389,7 +389,7 @@ impl<'a> Hearing<'a> {
 
     /// A hit or a late one, in `span`.
     fn found(&self, alarm: &Alarm, index: usize, span: &Span) -> Outcome {
-        let Stretch { onset, end, .. } = self.stretch(index, span);
+        let MeasuredSpan { onset, end, .. } = self.stretch(index, span);
         let at = match self.ruler {
             Ruler::Counted(_) => alarm.in_channel(span),
             Ruler::Measured(_) => alarm.at,
@@ -450,7 +450,7 @@ impl<'a> Hearing<'a> {
         let Some((index, span)) = self.loops().next() else {
             return Outcome::bare(verdict);
         };
-        let Stretch { onset, end, .. } = self.stretch(index, span);
+        let MeasuredSpan { onset, end, .. } = self.stretch(index, span);
         let loop_chars = end.saturating_sub(onset);
         Outcome {
             span: Some(index),

@@ -33,8 +33,8 @@ impl Prices {
 }
 
 /// A span on a gauge: what had been taken before its onset, before its earliest, and when it ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Stretch {
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MeasuredSpan {
     /// Before the onset.
     pub onset: u64,
     /// Before the first unit at which an alarm is right.
@@ -63,7 +63,7 @@ struct Scale {
     by_turns: Vec<u64>,
     whole: u64,
     /// One of each span of the truth.
-    spans: Vec<Stretch>,
+    spans: Vec<MeasuredSpan>,
 }
 
 impl Gauges {
@@ -122,7 +122,7 @@ impl Gauges {
     }
 
     /// The span of the truth at `index`.
-    pub fn stretch(&self, unit: Unit, index: usize) -> Option<Stretch> {
+    pub fn stretch(&self, unit: Unit, index: usize) -> Option<MeasuredSpan> {
         self.scale(unit)?.spans.get(index).copied()
     }
 
@@ -150,7 +150,7 @@ fn by_turns(unit: Unit, table: Vec<u64>, (line, spans): (&Timeline, &[Span])) ->
             (Channel::Turns, end) => end,
             (_, end) => with(span.channel, end.saturating_sub(1)),
         };
-        Stretch {
+        MeasuredSpan {
             onset: after(&table, before(span.channel, span.onset.count())),
             earliest: after(&table, before(span.channel, span.earliest.count())),
             end: after(&table, end),
@@ -220,7 +220,7 @@ fn by_events(events: &[RecordedEvent], spans: &[Span], unit: Unit) -> Option<Sca
         }
     };
     let stretch = |span: &Span| {
-        Some(Stretch {
+        Some(MeasuredSpan {
             onset: at(span.channel, span.onset.count())?,
             earliest: at(span.channel, span.earliest.count()).unwrap_or(whole),
             end: at(span.channel, span.end.count()).unwrap_or(whole),

@@ -18,7 +18,7 @@ pub(crate) use cases::measured_units;
 pub use cases::{Case, Names, mean_clean, units};
 pub use copies::firsts;
 pub(crate) use copies::may_be_copied;
-pub use gauges::{Gauges, Prices, Stretch};
+pub use gauges::{Gauges, MeasuredSpan, Prices};
 pub(crate) use json::SpanJson;
 pub use label::{Class, Span, Truth};
 pub(crate) use label::{Label, Placed, Wire, class_of, push};
