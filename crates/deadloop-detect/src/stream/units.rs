@@ -101,7 +101,7 @@ impl Unit {
         }
     }
 
-    /// So many of it.
+    /// Returns that many of this unit.
     pub fn of(self, count: u64) -> Units {
         match self {
             Self::Chars => Units::Chars(Chars(count)),
@@ -137,7 +137,7 @@ impl Units {
         }
     }
 
-    /// In what it is counted.
+    /// Returns the unit in which it is counted.
     pub fn unit(self) -> Unit {
         match self {
             Self::Chars(_) => Unit::Chars,

@@ -152,7 +152,8 @@ fn front_table(plan: &Plan, front: &[FrontPoint], unit: Unit) -> String {
     )
 }
 
-/// What tells settings apart: of each the detectors, where those differ, and the parameters that do.
+/// Returns in what settings differ: of each the detectors, where those differ, and the parameters
+/// that do.
 pub(super) fn differing(settings: &[&Setting]) -> Vec<String> {
     let columns: Vec<BTreeMap<String, String>> = settings
         .iter()
