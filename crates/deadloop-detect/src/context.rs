@@ -13,7 +13,8 @@ use std::collections::VecDeque;
 pub struct ContextBudget {
     /// Tokens that the model takes.
     pub window: u64,
-    /// The share of the window, without the tools' definitions, above which something is to be done.
+    /// The share of the window (without the tools' definitions) above which the conversation is to
+    /// be shortened.
     pub threshold: f64,
     /// The share that is kept free for the answer: a longer prompt is an overflow.
     pub reserve: f64,
@@ -93,13 +94,13 @@ impl Context {
         self.fixed = self.fixed.saturating_add(tokens);
     }
 
-    /// A message, a call or a result of so many tokens.
+    /// Adds a message, a call or a result of that many tokens.
     pub fn push(&mut self, tokens: u64) {
         self.messages.push_back(tokens);
         self.tokens = self.tokens.saturating_add(tokens);
     }
 
-    /// Tokens of the prompt as it stands.
+    /// Returns the tokens of the prompt as it is now.
     pub fn tokens(&self) -> u64 {
         let all = [self.fixed, self.summary, self.tokens];
         all.into_iter().fold(self.budget.tools, u64::saturating_add)
@@ -127,7 +128,7 @@ impl Context {
         }
     }
 
-    /// All but the newest `keep` messages, and the summary before them, have become a summary of so many tokens.
+    /// Replaces the summary so far, and all but the newest `keep` messages, by a summary of that many tokens.
     pub fn fold(&mut self, keep: usize, summary: u64) {
         while self.messages.len() > keep {
             let gone = self.messages.pop_front().unwrap_or(0);

@@ -67,7 +67,8 @@ pub struct Beat {
     pub calls: Calls,
     /// Turns begun by then; before a turn: those that have ended.
     pub turns: Turns,
-    /// Chars of the answer by then; told by detectors of whole streams, 0 where positions are in calls or turns.
+    /// Chars of the answer by then. Detectors of whole streams count them; where positions are in calls or
+    /// turns, this is 0.
     pub chars: Chars,
 }
 
@@ -240,7 +241,7 @@ impl Fact {
         self
     }
 
-    /// The same fact as a setting sees it that accepts it at `step`: nothing of what came later.
+    /// Returns the fact as a setting sees it that accepts it at `step`: nothing of what came later.
     #[must_use]
     pub fn seen_at(mut self, step: u64) -> Self {
         let freeze = |fact: &Self, bound| match bound {

@@ -142,8 +142,8 @@ impl Guard {
         }
     }
 
-    /// A guard for the next request, which shares what this one has compiled and knows nothing of
-    /// what it has read.
+    /// Returns a guard for the next request. It shares what this one has compiled, and has read
+    /// nothing yet.
     #[must_use]
     pub fn fresh(&self) -> Self {
         Self::of(Arc::clone(&self.parts))

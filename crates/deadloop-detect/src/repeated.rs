@@ -1,5 +1,5 @@
-//! What detectors tell of a repeated unit: its text, from the chars that were [read last](Recent),
-//! and its [kind].
+//! What detectors report of a repeated unit: its text, from the chars that were [read
+//! last](Recent), and its [kind].
 
 use std::sync::LazyLock;
 

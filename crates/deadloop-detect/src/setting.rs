@@ -102,7 +102,7 @@ impl Member {
         }
     }
 
-    /// The program that it is, if it is one.
+    /// Returns the program of a `command` detector; `None` for other detectors.
     pub fn program(&self) -> Option<Program> {
         match self.detector.measure {
             Measuring::Text(_) | Measuring::Run(..) => None,
@@ -176,7 +176,7 @@ impl Setting {
         short_hash(&self.canonical())
     }
 
-    /// The same with these members alone, in their order.
+    /// Returns the setting with only the members that `keep` accepts, in their order.
     #[must_use]
     pub fn part(&self, keep: impl Fn(&Member) -> bool) -> Self {
         let members = self.members.iter();
@@ -226,8 +226,8 @@ impl Setting {
         names
     }
 
-    /// The setting as it stands in a settings file: a `[[table]]` a member, all parameters said; of no
-    /// member, one that is switched off.
+    /// Writes the setting as TOML of a settings file: a `[[table]]` a member, all parameters said; of
+    /// no member, one that is switched off.
     pub fn to_toml(&self, table: &str) -> String {
         let mut text = String::new();
         if self.members.is_empty() {

@@ -138,7 +138,7 @@ struct ModelTable {
     guard: Vec<GuardTable>,
 }
 
-/// A `[[guard]]` table as it stands in a settings file or a grid, unresolved.
+/// A `[[guard]]` table of a settings file or a grid, before its values are checked.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GuardTable {
@@ -226,15 +226,15 @@ impl Settings {
         self.models.iter().map(|(glob, setting)| (glob, setting))
     }
 
-    /// The same by [level](Response::level), the hardest first: what stops (and refuses), what warns, what
-    /// only observes; those levels that some guard has. A replay scores each by itself.
+    /// Splits the settings by [level](Response::level), the hardest first: what stops (and refuses), what
+    /// warns, what only observes; those levels that some guard has. A replay scores each by itself.
     pub fn levels(&self) -> Vec<(Response, Self)> {
         let levels = Response::ALL.into_iter().filter(|r| r.level() == *r);
         let parts = levels.map(|level| (level, self.part(|m| m.response.level() == level)));
         parts.filter(|(_, part)| !part.is_off()).collect()
     }
 
-    /// The same with these members of every guard alone.
+    /// Returns the settings with only the members of every guard that `keep` accepts.
     #[must_use]
     pub fn part(&self, keep: impl Fn(&Member) -> bool) -> Self {
         let models = self.models.iter();

@@ -47,7 +47,7 @@ impl Value {
         })
     }
 
-    /// The same value for the `toml` crate.
+    /// Returns the value as one of the `toml` crate.
     pub fn to_toml(&self) -> toml::Value {
         match self {
             Self::Int(n) => (*n).into(),

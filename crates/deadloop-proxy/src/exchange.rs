@@ -30,7 +30,7 @@ enum Broken {
 /// Whether the client may send another request.
 type Served = Result<bool, Broken>;
 
-/// Tells a client that there are too many.
+/// Answers a client that there are too many connections.
 pub(crate) fn refuse(client: TcpStream) {
     let _ = client.set_write_timeout(Some(Duration::from_secs(1)));
     let _ = answer(

@@ -48,7 +48,7 @@ pub struct ProxyOptions {
     pub think: ThinkRules,
     /// Connections at once; those above get a 503.
     pub most: usize,
-    /// Told of each alarm.
+    /// Is called with each alarm.
     pub tell: Tell,
 }
 

@@ -15,7 +15,7 @@ const BATCH_RECORDS: usize = 1024;
 pub struct Watch<'a> {
     /// Raised from outside to stop; looked at before each record.
     pub cancel: &'a AtomicBool,
-    /// Told of bytes read and bytes there are, on disk, after each batch.
+    /// Is called after each batch with the bytes read and the bytes of all files on disk.
     pub progress: &'a (dyn Fn(u64, u64) + Sync),
 }
 

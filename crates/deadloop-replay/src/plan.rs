@@ -46,8 +46,8 @@ pub struct Refused {
 const MAX_CELLS: usize = 50_000_000;
 
 impl Plan {
-    /// Adds the product of a grid's values; gives back the range of its cells' numbers. Cells that
-    /// are impossible are left out and counted in [`refused`](Self::refused).
+    /// Adds the product of a grid's values; returns the range of its cells' numbers. Cells that are
+    /// impossible are left out and counted in [`refused`](Self::refused).
     ///
     /// # Errors
     /// The grid has more than 50 million cells, more structures than fit in a gigabyte, or not one cell
@@ -76,7 +76,7 @@ impl Plan {
         Ok(first..self.cells())
     }
 
-    /// Adds one setting, or finds it if it was added before; gives back its cell's number.
+    /// Adds a setting that is not there yet; returns its cell's number.
     pub fn add_setting(&mut self, setting: &Setting) -> usize {
         self.add_settings(&Settings::of(setting.clone()))
     }
@@ -173,7 +173,8 @@ impl Plan {
             .map_or_else(String::new, |b| b.id(&cell.at))
     }
 
-    /// A text that tells this plan from another: what a resumed sweep must have in common.
+    /// Returns a text that differs between plans that differ: what a resumed sweep must have in
+    /// common.
     pub fn fingerprint(&self) -> String {
         let block = |b: &Block| {
             let axes: Vec<String> = b

@@ -12,7 +12,7 @@ pub struct Failure {
     error: anyhow::Error,
 }
 
-/// What a run gives back.
+/// What a run returns.
 pub type RunResult<T = ()> = Result<T, Failure>;
 
 /// The contract's exit codes other than 0.
@@ -88,7 +88,7 @@ impl Failure {
         self.error.downcast_ref()
     }
 
-    /// Whether it is one that is not told apart.
+    /// Returns whether it has no exit code of its own.
     pub fn is_unexpected(&self) -> bool {
         self.code == Code::Unexpected as u8
     }

@@ -63,8 +63,8 @@ pub enum State {
 }
 
 impl Folder {
-    /// Makes the folder if it is not there and proves that files can be written in it, none of them over
-    /// what is read.
+    /// Makes the folder if it is missing, and proves that files can be written there and that none would
+    /// overwrite an input.
     pub fn prepare(
         (path, force): (&Path, bool),
         read: &[&Path],

@@ -1,4 +1,5 @@
-//! What filters left out, told where they left nothing: a name that no transcript has is most often a slip.
+//! Reports what filters left out, where they left nothing: a name that no transcript has is most often a
+//! slip.
 
 use std::collections::BTreeSet;
 

@@ -49,7 +49,7 @@ pub struct Replayed {
     units: Vec<Unit>,
     /// What errors cost.
     pub worth: Worth,
-    /// What the folder will say of the run; whoever asked adds what it chose.
+    /// What the folder will say of the run. The caller adds what it chose.
     pub manifest: Manifest,
     chunks: Option<u64>,
     journal: Option<Journal>,
@@ -115,13 +115,7 @@ pub fn replay(request: &Request<'_>, plan: &Plan, current: &Settings) -> RunResu
         }
     };
     programs::tell_errors(&records, request.host);
-    if let Some(file) = surveyed.stamps.changed() {
-        let what = format!(
-            "the corpus changed while it was read: {} was written to",
-            file.display()
-        );
-        return Err(Code::Usage.error(what));
-    }
+    unchanged(&surveyed)?;
     let failed = programs::failed_on_all(&records).map(|what| Code::Unexpected.error(what));
     folder.begin()?;
     surveyed.write_rejected(folder.path())?;
@@ -143,6 +137,18 @@ pub fn replay(request: &Request<'_>, plan: &Plan, current: &Settings) -> RunResu
         began,
         failed,
     })))
+}
+
+/// Refuses a corpus that somebody wrote to in the meantime.
+fn unchanged(surveyed: &Surveyed) -> RunResult {
+    let Some(file) = surveyed.stamps.changed() else {
+        return Ok(());
+    };
+    let what = format!(
+        "the corpus changed while it was read: {} was written to",
+        file.display()
+    );
+    Err(Code::Usage.error(what))
 }
 
 /// The transcripts that are meant, without those that are sealed.

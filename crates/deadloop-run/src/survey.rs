@@ -90,7 +90,8 @@ pub fn survey(wanted: Wanted<'_>) -> RunResult<Surveyed> {
     survey_with(corpus, wanted, |_, _| ()).map(|(surveyed, _)| surveyed)
 }
 
-/// The same with a look at each transcript that is meant: what it gives, in the order of the cases.
+/// Surveys the corpus and calls `look` for each selected transcript; returns its answers in the
+/// order of the cases.
 pub fn survey_with<T: Send>(
     corpus: Corpus,
     wanted: Wanted<'_>,

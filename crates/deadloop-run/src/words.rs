@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 
-/// So many of something that takes an s: `1 problem`, `1 200 problems`.
+/// Writes a count with its noun, with an s where it takes one: `1 problem`, `1 200 problems`.
 pub fn several(n: u64, what: &str) -> String {
     let s = if n == 1 { "" } else { "s" };
     format!("{} {what}{s}", count(n))
@@ -21,7 +21,7 @@ pub fn count(n: u64) -> String {
     shown
 }
 
-/// A path, or any word, as it stands in a command to type.
+/// Quotes a path, or any word, as a shell wants it.
 pub fn typed(word: impl AsRef<OsStr>) -> String {
     let shown = word.as_ref().to_string_lossy().into_owned();
     let plain = |c: char| c.is_alphanumeric() || "/._-+:@".contains(c);

@@ -87,8 +87,8 @@ impl Constraint {
         self.at_most && (self.metric.is_wrong_rate() || self.metric == &FPR)
     }
 
-    /// How many wrong alarms it would allow on the text of `quiet`, the tally of a setting that never alarms;
-    /// `None` where it does not limit wrong alarms.
+    /// Returns how many wrong alarms it allows on the text of `quiet`, the tally of a setting that never
+    /// alarms. `None`: it does not limit wrong alarms.
     pub fn expected_wrong(&self, quiet: &Tally) -> Option<f64> {
         let per = match self.metric.unit {
             MeasureUnit::PerMillion => quiet.get(Count::Exposure) as f64 / self.metric.scale(),

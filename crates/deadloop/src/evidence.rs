@@ -74,7 +74,8 @@ impl Evidence {
         self.exposure += other.exposure;
     }
 
-    /// What its clean transcripts are told in: millions of chars, thousands of calls or turns.
+    /// The unit in which its clean transcripts are counted: millions of chars, thousands of calls
+    /// or turns.
     pub(crate) fn clean_many(self) -> f64 {
         self.exposure as f64 / many(self.unit)
     }

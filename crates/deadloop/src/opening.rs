@@ -50,7 +50,7 @@ struct Picked {
 }
 
 impl Opening<'_> {
-    /// Writes `excerpts.jsonl.zst` into the folder of a run, and gives back its head.
+    /// Writes `excerpts.jsonl.zst` into the folder of a run, and returns its head.
     pub(crate) fn write(&self, done: &Replayed) -> Outcome<ExcerptsHead> {
         let (all, picked) = self.pick(done)?;
         let mut texts = self.read(done, &picked)?;

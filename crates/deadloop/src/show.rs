@@ -69,7 +69,7 @@ pub(crate) fn next(commands: &[&str], global: Global) -> Outcome {
     Ok(())
 }
 
-/// On stdout; whoever reads it may stop reading.
+/// Prints on stdout. It is no error if the reader stops reading.
 pub(crate) fn print(text: &str) -> Outcome {
     Ok(writeln!(std::io::stdout(), "{text}")?)
 }

@@ -53,7 +53,7 @@ impl Card {
         Self::parse(&text, path)
     }
 
-    /// The same from its text, for whoever has no file; `path` is what errors call it.
+    /// Reads a card from its text; `path` is what errors call it.
     ///
     /// # Errors
     /// As of [`read`](Self::read).

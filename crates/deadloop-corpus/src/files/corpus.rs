@@ -43,7 +43,7 @@ impl CorpusError {
         matches!(self, Self::Unreadable { source, .. } if is_of_machine(source))
     }
 
-    /// The same as a problem among others.
+    /// Returns the error as a problem, so that it can be listed with others.
     pub fn problem(self) -> Problem {
         let whole = |path: PathBuf, what: String, expected| {
             Problem::new(Place::whole(path), what, expected)
@@ -92,8 +92,8 @@ impl Corpus {
         }
     }
 
-    /// The same for a corpus that may be broken: a card or a splits file that is wrong as a whole, or
-    /// a labels file that cannot be read, is left out, and told beside it.
+    /// Opens a corpus that may be broken: a card or a splits file that is wrong as a whole, or a
+    /// labels file that cannot be read, is left out, and reported beside it.
     ///
     /// # Errors
     /// There are no transcripts to be read.
@@ -169,12 +169,12 @@ impl Corpus {
         &self.files
     }
 
-    /// Where `labels.csv` is, if there is one.
+    /// Returns the path of `labels.csv`; `None` where the corpus has none.
     pub fn labels_csv(&self) -> Option<&Path> {
         self.labels.as_deref()
     }
 
-    /// Where `splits.csv` is, if there is one that can be read.
+    /// Returns the path of `splits.csv`; `None` where there is no readable one.
     pub fn splits_csv(&self) -> Option<&Path> {
         self.splits_file.as_deref()
     }
@@ -199,7 +199,7 @@ impl Corpus {
         self.splits.named()
     }
 
-    /// The same corpus with those files alone that are a shard's; card, labels and splits stay.
+    /// Returns the corpus with only the files of a shard; card, labels and splits stay.
     #[must_use]
     pub fn shard(&self, shard: Shard) -> Self {
         let files = self.files.iter().enumerate();

@@ -19,7 +19,7 @@ pub struct CsvRow {
     pub bad: Option<(Cow<'static, str>, &'static str)>,
 }
 
-/// The rows of a file, the header among them, in order; empty lines are none.
+/// The rows of a file, the header among them, in order. Empty lines are ignored.
 pub fn csv_rows(text: &[u8]) -> impl Iterator<Item = CsvRow> {
     let mut left = text.strip_prefix(BOM).unwrap_or(text);
     let mut line = 1;

@@ -33,7 +33,7 @@ impl Raw {
         self.record.digest()
     }
 
-    /// Bytes that it holds in memory, so that a caller can bound what it has in hand.
+    /// Returns the bytes that it holds in memory; with them a caller bounds its own use.
     pub fn bytes(&self) -> usize {
         self.record.bytes()
     }

@@ -51,7 +51,7 @@ impl FromStr for ModelGlob {
     }
 }
 
-/// A draw of so many transcripts at random.
+/// A random draw of a number of transcripts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sampling {
     /// How many.

@@ -91,7 +91,8 @@ impl Splits {
     }
 }
 
-/// A problem for each row of a splits.csv whose transcript is none of `ids`, in the order of the file.
+/// Returns a problem for each row of a splits.csv whose transcript is not in `ids`, in the order of
+/// the file.
 pub fn strays<'a>(named: impl Iterator<Item = (&'a str, &'a Place)>, ids: &Ids) -> Vec<Problem> {
     let strays = named.filter(|(id, _)| !ids.contains(id) && !ids.contains(id.trim()));
     let strays = strays.map(|(id, place)| {

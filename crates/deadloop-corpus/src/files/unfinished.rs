@@ -43,7 +43,7 @@ pub fn standstill() -> Standstill {
     }
 }
 
-/// A folder that something is made in, removed with all that is in it when it is dropped.
+/// A folder of unfinished files; dropping it removes the folder with all that is in it.
 #[derive(Debug)]
 pub struct UnfinishedFolder {
     folder: TempDir,

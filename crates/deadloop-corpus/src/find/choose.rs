@@ -80,8 +80,8 @@ pub struct Found {
     pub doubt: Option<FoundSpan>,
 }
 
-/// Looks through a text; one that is far longer than what models write (over 1,048,576 chars) in windows of so many
-/// chars, so that the memory has a bound.
+/// Finds the loops of a text. A text of over 1,048,576 chars is searched in windows of that length, so that memory
+/// has a bound.
 pub fn find(text: &str) -> Found {
     windows(text, WINDOW, look)
 }

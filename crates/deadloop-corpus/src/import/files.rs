@@ -28,7 +28,7 @@ pub(super) struct Files {
 /// One of them.
 pub(super) struct File {
     pub(super) path: Arc<PathBuf>,
-    /// To be told of the bytes read.
+    /// Is called with the bytes read.
     pub(super) progress: Progress,
     /// The corpus that it is a part of.
     pub(super) corpus: Option<Arc<Corpus>>,

@@ -50,7 +50,7 @@ pub use stream::{Arrival, Ending, Quiet, StreamFormat, StreamReader};
 /// What the caller asks for.
 #[derive(Clone, Debug, Default)]
 pub struct ImportOptions {
-    /// The format's name; none to tell it by the content of each file.
+    /// The format's name; `None`: the content of each file decides.
     pub from: Option<String>,
     /// The model of recordings that do not name theirs.
     pub model: Option<String>,

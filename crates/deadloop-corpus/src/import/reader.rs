@@ -45,7 +45,7 @@ pub(crate) trait Reader: Send {
 /// Most warnings that are kept with their places; further ones are only counted.
 const NAMED: usize = 100;
 
-/// Where a reader's transcripts go, and what it has to tell of them.
+/// Collects a reader's transcripts and what is to be reported of them.
 pub(crate) struct Out {
     /// What the caller asks for.
     pub(crate) options: ImportOptions,

@@ -156,7 +156,7 @@ impl Conversation {
         self.turns
     }
 
-    /// Tokens of the turn that was last, where they are told after it.
+    /// Adds the tokens of the last turn, where the recording has them after it.
     pub(crate) fn used(&mut self, usage: Usage) {
         let mut turns = self.events.iter_mut().rev();
         if let Some(turn) = turns.find(|event| matches!(event.body, Body::Turn)) {

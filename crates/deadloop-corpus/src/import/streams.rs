@@ -64,7 +64,7 @@ impl Streams {
         }
     }
 
-    /// For logs of several speakers, who are told apart by name and end together at `[DONE]`.
+    /// Reads logs of several speakers. Names tell them apart, and all end at `[DONE]`.
     pub(crate) fn session(family: &'static Family) -> Self {
         Self {
             session: true,

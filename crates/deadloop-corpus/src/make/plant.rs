@@ -232,7 +232,7 @@ impl Rng {
         ((self.next_u64() >> 11) as f64) < share * (1_u64 << 53) as f64
     }
 
-    /// One of these; none where there are none.
+    /// Draws one of these; `None` where the slice is empty.
     pub fn pick<'a, T>(&mut self, from: &'a [T]) -> Option<&'a T> {
         from.get(self.below(from.len()))
     }

@@ -1,4 +1,4 @@
-//! `strip_think_tags` of the design document (seed 001), as it stands there.
+//! `strip_think_tags` of the design document (seed 001), word for word.
 
 /// Takes off a complete `<think>…</think>` at the very start and the blanks after it; any other text
 /// is given back unchanged. The document's pattern, over lines, once: `^<think>.*?</think>\s*`.

@@ -275,7 +275,7 @@ impl fmt::Display for Problem {
 
 impl std::error::Error for Problem {}
 
-/// A transcript as it stands in its corpus, with what belongs to it but must not reach the engine.
+/// A transcript of a corpus, and what belongs to it but must not reach the engine.
 #[derive(Clone, Debug)]
 pub struct Entry {
     /// What the engine sees.

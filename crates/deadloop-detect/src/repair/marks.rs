@@ -60,7 +60,7 @@ impl Marks {
         a == b || (self.fold && a.eq_ignore_ascii_case(&b))
     }
 
-    /// Why these are no marks that can be told apart, if they are not.
+    /// Returns why these marks cannot be told apart; `None` where they can.
     pub(super) fn refuse(marks: &[String], fold: bool) -> Option<String> {
         let own = |mark: &String| {
             if fold {

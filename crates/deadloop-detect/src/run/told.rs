@@ -1,6 +1,6 @@
 //! [`Told`]: a measure is told when it changes, so that facts are few and a guard that goes on hears of it again.
 
-/// The value that was told last, while it is one that a setting accepts.
+/// The value that was reported last, as long as some setting accepts it.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Told(Option<i64>);
 

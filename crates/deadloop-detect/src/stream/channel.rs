@@ -50,7 +50,7 @@ impl Channel {
         }
     }
 
-    /// In what its positions are counted.
+    /// Returns the unit in which its positions are counted.
     pub fn unit(self) -> Unit {
         match self {
             Self::Reasoning | Self::Answer | Self::Arguments => Unit::Chars,

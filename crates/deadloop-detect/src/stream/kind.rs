@@ -102,7 +102,8 @@ impl Kind {
         }
     }
 
-    /// What the model was doing, as a clause for whoever waits: `was repeating itself`.
+    /// Says what the model was doing, as a clause for the reader of the answer: `was repeating
+    /// itself`.
     pub fn was_doing(self) -> &'static str {
         match self {
             Self::ShortSequence | Self::Paragraph | Self::OrderedList => "was repeating itself",

@@ -54,13 +54,13 @@ impl Seen {
         self.reasoning + self.answer
     }
 
-    /// So many more units of `channel`.
+    /// Adds that many units of `channel`.
     #[must_use]
     pub fn plus(self, channel: Channel, count: u64) -> Self {
         self.with(channel, self.count(channel).saturating_add(count))
     }
 
-    /// So many fewer units of `channel`, at least 0.
+    /// Takes away that many units of `channel`, down to 0.
     #[must_use]
     pub fn minus(self, channel: Channel, count: u64) -> Self {
         self.with(channel, self.count(channel).saturating_sub(count))

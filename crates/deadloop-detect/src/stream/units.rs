@@ -152,7 +152,7 @@ impl Units {
         }
     }
 
-    /// In what it is counted.
+    /// Returns the unit in which it is counted.
     pub fn unit(self) -> Unit {
         match self {
             Self::Chars(_) => Unit::Chars,

@@ -47,7 +47,8 @@ pub struct LimitAsked {
 }
 
 impl LimitAsked {
-    /// Turns from the first warning to what it warned of, where both came.
+    /// Returns the turns from the first warning to the event that it warned of; `None` where one of
+    /// them did not come.
     pub fn lead(&self) -> Option<u64> {
         self.met?.checked_sub(self.warned?)
     }

@@ -310,7 +310,7 @@ impl Budget {
         }
     }
 
-    /// Why it is impossible, if it is.
+    /// Refuses a budget that is impossible, and says why.
     ///
     /// # Errors
     /// The definitions of tools fill the window.
@@ -324,7 +324,7 @@ impl Budget {
         }
     }
 
-    /// What is to be said of it when it is read.
+    /// Returns the remarks to print when it is read.
     pub fn remarks(&self) -> Vec<Remark> {
         let mut remarks = Vec::new();
         if self.policy == Policy::Never {

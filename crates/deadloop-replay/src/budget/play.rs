@@ -257,7 +257,7 @@ pub fn play(sizes: &RunSizes, budget: &Budget) -> Played {
     run(sizes, budget, &mut |_| {})
 }
 
-/// The same, and each turn of it.
+/// Plays a run and returns each turn too.
 pub fn trace(sizes: &RunSizes, budget: &Budget) -> (Played, Vec<Step>) {
     let mut done = Vec::new();
     let played = run(sizes, budget, &mut |step| done.push(step));

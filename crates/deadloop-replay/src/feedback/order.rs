@@ -44,7 +44,7 @@ impl DisorderKind {
         }
     }
 
-    /// What it is, in words.
+    /// Names it in words.
     pub fn words(self) -> &'static str {
         match self {
             Self::Unanswered => "a call has no result before the run goes on",

@@ -14,7 +14,7 @@ use super::protocol::Ready;
 use super::script::Script;
 use super::{StartError, lock, ready, shown};
 
-/// What a program made of a transcript, as it said it; what is not there is nothing.
+/// What a program made of a transcript, as it reported it. Fields that it left out are empty.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Repaired {
     /// The fields of its answer.
@@ -49,12 +49,12 @@ impl Mender {
         }
     }
 
-    /// Who it says it is.
+    /// Returns the name and version that the program reported.
     pub fn ready(&self) -> &Ready {
         &self.name
     }
 
-    /// What it makes of a transcript.
+    /// Sends a transcript to the program and returns what it made of it.
     ///
     /// # Errors
     /// It died, answered nonsense, or took too long: how, with the end of its stderr. The next transcript gets

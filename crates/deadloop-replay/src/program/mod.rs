@@ -126,7 +126,7 @@ impl Programs {
         })
     }
 
-    /// Each program and who it says it is, in the plan's order.
+    /// Returns each program with the name and version that it reported, in the plan's order.
     pub fn ready(&self) -> impl Iterator<Item = (&Program, &Ready)> {
         self.pools.iter().map(|p| (&p.listener.program, &p.ready))
     }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// The protocol's version, as `hello` names it.
 const VERSION: u32 = 1;
 
-/// What a program is told, besides the events.
+/// What is sent to a program, besides the events.
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "lowercase")]
 pub(super) enum Told<'a> {

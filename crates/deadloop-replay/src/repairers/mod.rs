@@ -72,7 +72,7 @@ impl Variant {
         }
     }
 
-    /// The table of a grid that asks for it alone; empty for the stream as it is.
+    /// Returns the TOML of a grid that has only this repairer; empty for the stream without repair.
     pub fn toml(&self) -> String {
         match &self.made {
             Mending::Nothing(_) => String::new(),

@@ -118,19 +118,14 @@ mod tests {
         }
     }
 
+    /// The grid around the recommended guard, its detector, and then the others as they are registered.
     #[test]
     fn the_default_grids_of_text_stand_in_their_order() {
         let (grids, _) = default_grids(Unit::Chars).unwrap();
         let first = grids.iter().map(|grid| grid.members[0].base.detector.name);
         let names: Vec<&str> = first.collect();
-        let wanted = [
-            "periodic",
-            "periodic",
-            "checkpoint",
-            "recurrence",
-            "novelty",
-            "compression",
-        ];
-        assert_eq!(names, wanted);
+        assert_eq!(names[..2], ["periodic", "periodic"]);
+        let place = |name: &&str| DETECTORS.iter().position(|d| d.name == *name);
+        assert!(names[2..].is_sorted_by_key(place), "{names:?}");
     }
 }

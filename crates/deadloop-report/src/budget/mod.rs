@@ -55,7 +55,7 @@ fn both(draw: impl Fn(f64, &str) -> Result<Picture, DrawError>) -> Result<Both, 
     })
 }
 
-/// Writes `budget.json` and `report.html` of a result; gives back where the page is.
+/// Writes `budget.json` and `report.html` of a result; returns the path of the page.
 ///
 /// # Errors
 /// A file cannot be written, or a chart cannot be drawn.
@@ -66,7 +66,7 @@ pub fn write(dir: &Path, page: &Page) -> Result<PathBuf, BudgetPageError> {
     rendered(dir, page)
 }
 
-/// Writes `report.html` again from `budget.json`; gives back where the page is.
+/// Writes `report.html` again from `budget.json`; returns the path of the page.
 ///
 /// # Errors
 /// `budget.json` cannot be read, or the page cannot be written.

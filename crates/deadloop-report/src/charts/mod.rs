@@ -146,7 +146,7 @@ impl Layouts {
         self.wide.svg()
     }
 
-    /// The same for phones.
+    /// Returns the chart as narrow as a phone.
     pub fn narrow(&self) -> String {
         self.narrow.svg()
     }

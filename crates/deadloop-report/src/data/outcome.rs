@@ -44,7 +44,7 @@ pub struct OutcomeRow {
 }
 
 impl OutcomeRow {
-    /// Whether it tells of a loop, one that never came among them.
+    /// Returns whether it is about a loop, also one that never came.
     pub(crate) fn is_loop(&self) -> bool {
         self.verdict.is_loop() || self.earlier
     }

@@ -18,7 +18,7 @@ pub struct RunInfo {
     pub corpus_file: String,
     /// Its chars.
     pub chars: u64,
-    /// What tells this corpus from another of the same name.
+    /// The hash of the corpus: it differs where two corpora of one name differ.
     pub corpus_hash: Option<String>,
     /// Programs and versions, as they introduce themselves.
     pub versions: Vec<(String, String)>,

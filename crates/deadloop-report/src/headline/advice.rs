@@ -38,7 +38,7 @@ pub(crate) struct Line {
 /// How many changes are listed; `settings.toml` has them all.
 const CHANGES: usize = 24;
 
-/// None where nothing was asked.
+/// `None` where the run made no choice.
 pub(super) fn told(data: &ReportData) -> Option<Told> {
     let advice = data.advice.as_ref()?;
     let (changes_are, changes) = changes(data, advice);

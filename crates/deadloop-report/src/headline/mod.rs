@@ -18,7 +18,7 @@ use serde::Serialize;
 pub(crate) struct Headline {
     /// What was measured.
     pub(crate) measured: String,
-    /// What to do, where that was asked.
+    /// The advice of `tune`; `None` for other runs.
     pub(crate) advice: Option<advice::Told>,
     /// What came out, in a sentence or two; what the advice says already is not said again.
     pub(crate) verdict: Option<String>,
@@ -35,7 +35,7 @@ pub(crate) struct Headline {
 pub(crate) struct InUse {
     /// What it is called and its id.
     pub(crate) name: String,
-    /// As it stands in a settings file.
+    /// The setting as TOML of a settings file.
     pub(crate) toml: String,
 }
 

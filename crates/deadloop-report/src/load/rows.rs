@@ -58,7 +58,7 @@ impl<'t> Rows<'t> {
         }
     }
 
-    /// A count, 0 where there is none.
+    /// Returns a count; 0 where the cell is empty.
     pub(super) fn count(&self, name: &str, row: usize) -> u64 {
         self.whole(name, row).unwrap_or(0)
     }

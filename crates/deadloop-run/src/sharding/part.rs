@@ -174,7 +174,7 @@ impl Whole {
 }
 
 impl Part {
-    /// The part in a folder; none where there is none.
+    /// Reads the part in a folder; `None` where the folder has no part.
     ///
     /// # Errors
     /// Its part.json cannot be read, or one of its files has not the size that it had.

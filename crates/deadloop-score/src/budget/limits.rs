@@ -91,7 +91,7 @@ impl LimitRow {
         (self.turns > 0).then(|| 1000.0 * self.confirmations as f64 / self.turns as f64)
     }
 
-    /// Mean turns from the first warning to what it warned of.
+    /// Returns the mean turns from the first warning to the event that it warned of.
     #[allow(clippy::cast_precision_loss)]
     pub fn mean_lead(&self) -> Option<f64> {
         (self.led > 0).then(|| self.lead as f64 / self.led as f64)

@@ -175,7 +175,7 @@ impl Row {
             && self.difference.is_some_and(|d| d > self.noise)
     }
 
-    /// One line: what moved, by how much, how sure.
+    /// Returns one line: what moved, by how much, how sure.
     pub fn told(&self) -> String {
         let who = match self.model.as_str() {
             "*" => "all models",

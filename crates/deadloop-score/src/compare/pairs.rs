@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::side::{Judged, Side};
 
-/// The two sides are not of the same thing.
+/// The error for two sides that were not measured on the same transcripts.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not comparable: {}", .problems.join("\n"))]
 pub struct NotComparable {

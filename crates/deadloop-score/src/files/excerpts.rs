@@ -129,7 +129,7 @@ pub fn write_excerpts(dir: &Path, head: &ExcerptsHead, opened: &[Opened]) -> Res
     write_lines(&dir.join(NAME), head.chain(lines))
 }
 
-/// Reads it; `None` where there is none.
+/// Reads the file; `None` where there is no such file.
 pub fn read_excerpts(dir: &Path) -> Result<Option<(ExcerptsHead, Vec<Opened>)>, FileError> {
     let path = dir.join(NAME);
     let (mut head, mut opened) = (ExcerptsHead::default(), Vec::new());

@@ -7,7 +7,7 @@
 
 use std::borrow::Cow;
 
-/// Text as it stands in a table for people.
+/// Returns text that a spreadsheet does not run as a formula.
 pub fn unrunnable(text: &str) -> Cow<'_, str> {
     let runs = begins(text) && !is_number(text);
     // What looks as if it had been changed is changed too, or reading would take off what was there.

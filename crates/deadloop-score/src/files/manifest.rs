@@ -12,7 +12,7 @@ use crate::choose::advice::Advice;
 use crate::judge::{Consistency, JudgeOptions};
 use crate::measure::Worth;
 
-/// What a run was asked for, what it found, and where.
+/// The request of a run, what it found, and where it ran.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Manifest {
     /// Version of deadloop.
@@ -93,7 +93,7 @@ pub struct Manifest {
     pub threads: u64,
 }
 
-/// A failure that is a result all the same.
+/// A failure that is also a result.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ended {
     /// The exit code.
@@ -123,7 +123,7 @@ pub struct CorpusInfo {
     pub by: Vec<String>,
 }
 
-/// A detector that is a program, and who it said it is.
+/// A detector that is a program, with the name and version that it reported.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProgramInfo {
     /// What was run.

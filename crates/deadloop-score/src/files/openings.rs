@@ -9,8 +9,8 @@ use super::store::{FileError, write_text};
 /// The column.
 pub(crate) const TEST_OPENINGS: &str = "test_openings";
 
-/// Counts one more opening in the `choice.csv` of a folder that `tune` left, and gives back how many
-/// there are; `None` where there is no such file, or it has no such column.
+/// Counts one more opening in the `choice.csv` of a folder that `tune` left, and returns the count;
+/// `None` where there is no such file, or it has no such column.
 ///
 /// A score on transcripts that were never chosen on is honest once. Whoever tunes again after having
 /// seen it, and looks again, chooses on them too: the count says so.

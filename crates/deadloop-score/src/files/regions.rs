@@ -77,7 +77,7 @@ impl RegionBlock {
 }
 
 impl Regions {
-    /// Reads it; `None` where there is none.
+    /// Reads the file; `None` where there is no such file.
     pub fn read(dir: &Path) -> Result<Option<Self>, FileError> {
         let path = dir.join(NAME);
         let mut regions = Self::default();

@@ -51,7 +51,7 @@ impl<'t> ScoreRows<'t> {
         first.chain(Self::bounded()).collect()
     }
 
-    /// The columns of `table`, as far as they are there.
+    /// Finds the columns of `table`; missing ones read as empty.
     pub fn new(table: &'t Table) -> Self {
         let counts = counted().filter_map(|count| Some((count, ints(table, count.name())?)));
         let pair = |measure: Metric| {
@@ -81,7 +81,7 @@ impl<'t> ScoreRows<'t> {
         self.model.get(row)?.as_deref()
     }
 
-    /// The counts of a row, as far as their columns are there.
+    /// Returns the counts of a row; missing columns count 0.
     pub fn tally(&self, row: usize) -> Tally {
         let mut tally = Tally::default();
         for (count, cells) in &self.counts {

@@ -210,7 +210,7 @@ pub(crate) fn read_lines(
     Ok(true)
 }
 
-/// Reads a CSV file as text; `None` where there is none.
+/// Reads a CSV file as text; `None` where there is no such file.
 pub(crate) fn read_csv(dir: &Path, name: &str) -> Result<Option<Table>, FileError> {
     let path = dir.join(format!("{name}.csv"));
     let file = if_named(open_file(&path)).map_err(|e| FileError::at(&path, e))?;

@@ -7,7 +7,8 @@ use super::sweep::{Scoring, floor_outcomes};
 use crate::judge::Floor;
 use crate::tally::Tally;
 
-/// Above so many rows, models with too few labels have no rows of their own; they are in `*`.
+/// Above this number of rows, models with too few labels have no rows of their own; they are in
+/// `*`.
 pub const MAX_ROWS: usize = 250_000;
 
 /// Above so many rows even without those, only the models with the most loops have rows of their own, as many as fit
@@ -17,7 +18,7 @@ const MOST_ROWS: usize = 2 * MAX_ROWS;
 /// Whose rows there are: a name, and the cases.
 pub(super) type Subject = (String, Vec<usize>);
 
-/// The subjects, and the models that are none.
+/// Returns the subjects, and the models that have too little for one.
 pub(super) fn subjects(scoring: &Scoring) -> (Vec<Subject>, Vec<String>) {
     let models = scoring.evidence.models();
     let ranked = models

@@ -19,7 +19,7 @@ use crate::scores::Scores;
 use crate::tally::{Evidence, Latencies, LatencySheet, Sheet, Tally, tallies_and_latencies};
 use crate::truth::{Case, firsts, mean_clean, measured_units};
 
-/// Above so many rows there is no scores.csv, only scores.parquet.
+/// Above this number of rows there is only scores.parquet, and no scores.csv.
 pub const CSV_ROWS: usize = 200_000;
 
 /// What is scored, and how.

@@ -56,7 +56,7 @@ impl TableCell {
         }
     }
 
-    /// As it stands in a CSV file: numbers as short as they can be and read back exactly.
+    /// Returns the cell of a CSV file: numbers as short as they can be and read back exactly.
     pub fn csv(&self) -> String {
         match self {
             Self::Text(text) => text.clone().unwrap_or_default(),
@@ -68,7 +68,8 @@ impl TableCell {
 }
 
 impl TableCell {
-    /// As it stands in a CSV file for people: no text is a formula to the program that opens it.
+    /// Returns the cell of a CSV file for people: no text is a formula to the program that opens
+    /// it.
     pub fn for_people(&self) -> String {
         match self {
             Self::Text(Some(text)) => unrunnable(text).into_owned(),

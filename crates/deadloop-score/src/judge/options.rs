@@ -93,7 +93,7 @@ impl ReadChannels {
         }
     }
 
-    /// What of `seen` counts as watched, in `unit`.
+    /// Returns how much of `seen` counts as watched, in `unit`.
     pub fn units(self, unit: Unit, seen: Seen) -> u64 {
         match unit {
             Unit::Chars => self.chars(seen),

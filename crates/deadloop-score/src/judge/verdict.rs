@@ -91,8 +91,8 @@ impl Verdict {
         matches!(self, Self::FalseAlarm | Self::Premature | Self::Stale)
     }
 
-    /// Whether it tells of a loop: `hit`, `late`, `premature`, `stale` or `miss`. A loop whose earlier
-    /// repetition was stopped counts too: see [`Outcome::is_earlier`].
+    /// Returns whether it is about a loop: `hit`, `late`, `premature`, `stale` or `miss`. A loop whose
+    /// earlier repetition was stopped counts too: see [`Outcome::is_earlier`].
     pub fn is_loop(self) -> bool {
         matches!(
             self,
@@ -101,7 +101,7 @@ impl Verdict {
     }
 }
 
-/// The verdict on one transcript under one setting, and what it was worth.
+/// The verdict on one transcript under one setting, with its delay and savings.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Outcome {
     /// The verdict.

@@ -21,7 +21,7 @@ const MOST: u64 = 1_000_000_000;
 /// approximation is right to four digits.
 pub const MOST_ERRORS: u64 = 10_000;
 
-/// So much data, so many errors in it, and the claim is supported.
+/// The data and the errors in them with which a claim is supported.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct Need {
     /// Errors that may be seen: wrong alarms, or misses.
@@ -42,7 +42,8 @@ pub enum Claim {
 }
 
 impl Claim {
-    /// The least data that support the claim with so many errors in it; `None`: more than a billion.
+    /// Returns the least data that support the claim with that many errors; `None`: more than a
+    /// billion.
     ///
     /// `Rate(1.0)`, no error: 2 995 733 chars. `Share(0.1)`, no error: 29.
     pub fn need(self, errors: u64) -> Option<u64> {
@@ -120,7 +121,7 @@ impl Claim {
     }
 }
 
-/// How two settings differ on the same transcripts.
+/// How often two settings differ on the same transcripts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Discordant {
     /// The share (or rate per million chars) on which only the new one is right.

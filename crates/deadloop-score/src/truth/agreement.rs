@@ -21,7 +21,7 @@ pub struct Agreement {
     /// Transcripts that both labelled, by the first one's class, then the second one's; in the
     /// order of [`Class::ALL`].
     pub table: [[u64; 4]; 4],
-    /// Share of those of one class; none where there are none.
+    /// Share of those of one class; `None` where there are no such transcripts.
     pub agree: Option<f64>,
     /// Krippendorff's alpha of the classes, nominal: 1 is agreement, 0 what chance would give; none
     /// where nothing could differ.
@@ -47,7 +47,7 @@ pub struct Onsets {
     pub unit: &'static str,
     /// Of `count`: the very same place.
     pub exact: u64,
-    /// Nearest-rank median of the distances; none where there are none.
+    /// Nearest-rank median of the distances; `None` where there are no distances.
     pub median: Option<u64>,
     /// Their upper quartile: two labellers are this far apart, so a tolerance below it measures the
     /// labels and not the detector.
@@ -59,7 +59,7 @@ pub struct Onsets {
 /// What spans share: the chars (calls, turns) in both over those in either, from the onset to the end.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Overlaps {
-    /// Transcripts in which that could be told: both ends known, from the label or the corpus.
+    /// Transcripts in which this could be decided: both ends known, from the label or the corpus.
     pub count: u64,
     /// Mean share.
     pub mean: Option<f64>,

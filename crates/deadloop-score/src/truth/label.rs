@@ -101,7 +101,7 @@ impl Truth {
         all.filter(move |(_, span)| unit.is_measured() || span.channel.unit() == unit)
     }
 
-    /// The same of the spans whose positions are in `unit`.
+    /// Returns the first loop of the spans whose positions are in `unit`.
     pub fn first_loop_in(&self, unit: Unit) -> Option<&Span> {
         let mut spans = self.spans_in(unit).map(|(_, span)| span);
         spans.find(|s| s.class == Class::Loop)
@@ -113,7 +113,7 @@ impl Truth {
     }
 }
 
-/// One label as it stands in a file, its words checked but not its positions.
+/// One label of a file: its words are checked, its positions are not.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Label {
     pub(crate) class: Class,
@@ -144,7 +144,7 @@ pub(crate) struct Wire {
     /// Free text, likewise.
     #[serde(rename = "note")]
     pub(crate) _note: Option<String>,
-    /// Whether there is an onset that cannot be read, which was told already.
+    /// Whether there is an onset that cannot be read and was reported already.
     #[serde(skip)]
     pub(crate) onset_told: bool,
 }

@@ -39,7 +39,7 @@ impl LabelsFile {
         }
     }
 
-    /// The same from its text, for whoever has no file; `path` is what problems call it.
+    /// Reads labels from their text; `path` is what problems call it.
     pub fn parse(text: &[u8], path: &Path) -> (Self, Vec<Problem>) {
         let file = Arc::new(path.to_path_buf());
         let mut labels = Self::default();

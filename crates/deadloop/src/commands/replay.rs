@@ -238,7 +238,7 @@ fn stem(path: &Path) -> String {
 /// Means over models: setting, then metric.
 pub(super) type MacroMeans = BTreeMap<String, BTreeMap<String, f64>>;
 
-/// Writes the intervals that have to be resampled; gives back the means over models.
+/// Writes the intervals that have to be resampled; returns the means over models.
 pub(super) fn intervals(
     done: &Replayed,
     evidence: &Evidence<'_>,

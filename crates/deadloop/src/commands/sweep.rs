@@ -173,7 +173,8 @@ fn defaults(setting: &Setting) -> Setting {
     }
 }
 
-/// What tells settings apart: of each the detectors, where those differ, and the parameters that do.
+/// Returns in what settings differ: of each the detectors, where those differ, and the parameters
+/// that do.
 pub(super) fn differing(settings: &[&Setting]) -> Vec<String> {
     let columns: Vec<BTreeMap<String, String>> = settings.iter().map(|s| columns_of(s)).collect();
     let family = |s: &Setting| {

@@ -72,7 +72,7 @@ pub(crate) struct Source {
     pub(crate) path: Arc<PathBuf>,
     /// At its beginning.
     pub(crate) file: File,
-    /// To be told of the bytes read.
+    /// Is called with the bytes read.
     pub(crate) progress: Progress,
 }
 

@@ -1,4 +1,4 @@
-//! What kind of loop a stretch of calls is, told by its shape once it is known to bring nothing new.
+//! Finds the kind of loop by the shape of a stretch of calls that is known to bring nothing new.
 
 use std::collections::HashSet;
 

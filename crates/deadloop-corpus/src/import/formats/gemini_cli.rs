@@ -227,7 +227,21 @@ fn check(message: &Object) -> Result<(), Fault> {
     }
 }
 
-/// Takes a message of a session into the run; gives the model, where it says.
+/// What the model thought; `tokens` are those of all thoughts, so they are of one only where there is one.
+fn thoughts(thoughts: &[Value], tokens: Option<u64>, clock: &mut Clock) -> Vec<RecordedEvent> {
+    let one = |thought: &Value| {
+        let field = |name| thought.get(name).and_then(Value::as_str);
+        let text = ["subject", "description"].map(|name| field(name).unwrap_or_default());
+        RecordedEvent {
+            t_ms: clock.since(thought.get("timestamp").and_then(millis)),
+            tokens: tokens.filter(|_| thoughts.len() == 1),
+            ..RecordedEvent::of(Body::Reasoning(text.join("\n").trim().to_owned()))
+        }
+    };
+    thoughts.iter().map(one).collect()
+}
+
+/// Takes a message of a session into the run; returns the model, where it says.
 fn said(
     run: &mut Conversation,
     mut message: Object,
@@ -254,23 +268,7 @@ fn said(
     let thought = tokens.remove("thoughts").and_then(|count| count.as_u64());
     let mut usage = Usage::taken(&mut tokens);
     usage.wrote = usage.wrote.map(|wrote| wrote + thought.unwrap_or(0));
-    let mut events = Vec::new();
-    let thoughts = items(&mut message, "thoughts");
-    let thinking = thinking_tokens.filter(|_| thoughts.len() == 1);
-    for thought in thoughts {
-        let field = |name| {
-            thought
-                .get(name)
-                .and_then(Value::as_str)
-                .unwrap_or_default()
-        };
-        let text = [field("subject"), field("description")].join("\n");
-        events.push(RecordedEvent {
-            t_ms: clock.since(thought.get("timestamp").and_then(millis)),
-            tokens: thinking,
-            ..RecordedEvent::of(Body::Reasoning(text.trim().to_owned()))
-        });
-    }
+    let mut events = thoughts(&items(&mut message, "thoughts"), thinking_tokens, clock);
     if !content.is_empty() {
         events.push(RecordedEvent {
             t_ms,

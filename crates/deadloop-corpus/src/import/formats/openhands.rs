@@ -133,13 +133,24 @@ impl OpenHands {
             self.acted(&action, function, id, args, &mut said.bodies, out)?;
             return Ok(said);
         }
+        said.bodies.extend(self.observed(id, event, out)?);
+        Ok(said)
+    }
+
+    /// What came back from outside, or a change of the agent's state, which ends the run or says nothing.
+    fn observed(
+        &mut self,
+        id: Option<String>,
+        event: &mut Object,
+        out: &mut Out,
+    ) -> Result<Option<Body>, Fault> {
         let observation = take::string(event, "observation")?;
         let observation =
             observation.ok_or_else(|| take::missing("action", "`action` or `observation`"))?;
         let content = take::any(event, "content");
         let mut extras = take::object(event, "extras")?.unwrap_or_default();
         let success = take::any(event, "success");
-        match observation.as_str() {
+        let body = match observation.as_str() {
             "agent_state_changed" => {
                 let state = take::string(&mut extras, "agent_state")?;
                 let over = |state: &String| {
@@ -149,11 +160,18 @@ impl OpenHands {
                     )
                 };
                 self.session.reason = state.filter(over).or(self.session.reason.take());
+                None
             }
             // That a thought was written down: it is no call, so this is no result.
-            "think" if id.is_none() => out.losses.add("[] (observation think)"),
-            "null" | "recall" => out.losses.add(&format!("[] (observation {observation})")),
-            _ => said.bodies.push(Body::ToolResult {
+            "think" if id.is_none() => {
+                out.losses.add("[] (observation think)");
+                None
+            }
+            "null" | "recall" => {
+                out.losses.add(&format!("[] (observation {observation})"));
+                None
+            }
+            _ => Some(Body::ToolResult {
                 id,
                 content: words(content),
                 error: match (observation.as_str(), success) {
@@ -162,9 +180,9 @@ impl OpenHands {
                     _ => exit_code(&mut extras).map(|code| code != 0),
                 },
             }),
-        }
+        };
         out.losses.rest("[].extras", &extras);
-        Ok(said)
+        Ok(body)
     }
 
     /// What the agent did: it spoke, thought, ended, or called a tool.

@@ -1,4 +1,4 @@
-//! Tells a stream's format by its first bytes, as early as they allow.
+//! Recognises a stream's format by its first bytes, as early as they allow.
 //!
 //! Text must not wait, so whatever cannot begin a stream of objects any more is text: an object is
 //! taken for a chunk only if its first key is one that some family's chunks begin with, and its

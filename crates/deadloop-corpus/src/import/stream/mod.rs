@@ -123,7 +123,8 @@ impl StreamReader {
         }
     }
 
-    /// The same reader, with other options once the stream names its model. Plain text names none.
+    /// Returns the reader with other options for the time after the stream has named its model.
+    /// Plain text names none.
     #[must_use]
     pub fn splitting_by(
         mut self,
@@ -186,7 +187,7 @@ impl StreamReader {
         self.ready.pop_front()
     }
 
-    /// The format; none as long as it could not be told.
+    /// Returns the format; `None` until it is recognised.
     pub fn format(&self) -> Option<StreamFormat> {
         match &self.stage {
             Stage::Head(_) => None,

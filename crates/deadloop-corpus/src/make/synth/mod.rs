@@ -37,7 +37,7 @@ mod tools;
 pub use fields::SpecError;
 pub use forms::Forms;
 pub use keys::{KeyText, key_texts};
-pub use label::{COLUMNS, Label, Row};
+pub use label::{COLUMNS, Label, LabelCells};
 pub use recorded::LabelRows;
 pub use runs::Run;
 pub use schema::{forms_schema, spec_schema};
@@ -69,12 +69,12 @@ pub struct Made {
     /// What is known of it because it was made so.
     pub labels: Vec<Label>,
     /// Of a recording: its rows of `labels.csv`, as its corpus has them.
-    pub rows: Vec<Row>,
+    pub rows: Vec<LabelCells>,
 }
 
 impl Made {
     /// Its rows of `labels.csv`.
-    pub fn label_rows(&self) -> impl Iterator<Item = Row> {
+    pub fn label_rows(&self) -> impl Iterator<Item = LabelCells> {
         let id = &self.entry.transcript.id;
         let known = self.labels.iter().map(|label| label.row(id));
         known.chain(self.rows.iter().cloned())
@@ -105,7 +105,7 @@ struct Frame<'a> {
 }
 
 impl<'a> Synth<'a> {
-    /// A spec and what it draws on.
+    /// Makes the transcripts of `spec` from `stock`.
     pub fn new(spec: &'a Spec, stock: &'a Stock) -> Self {
         Self { spec, stock }
     }

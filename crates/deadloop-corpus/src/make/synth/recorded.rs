@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use super::label::{COLUMNS, Row};
+use super::label::{COLUMNS, LabelCells};
 use super::spec::{Item, Spec, What};
 use super::{Made, SpecError, Synth};
 use crate::{Corpus, Entry, Place, Problem};
 
 /// The rows of `labels.csv`, by transcript.
 #[derive(Debug, Default)]
-pub struct LabelRows(BTreeMap<String, Vec<Row>>);
+pub struct LabelRows(BTreeMap<String, Vec<LabelCells>>);
 
 impl LabelRows {
     /// Reads the labels that stand beside a corpus; none where it has no `labels.csv`.
@@ -17,7 +17,7 @@ impl LabelRows {
     /// # Errors
     /// The file cannot be read as CSV.
     pub fn of(corpus: &Corpus) -> Result<Self, Problem> {
-        let mut rows: BTreeMap<String, Vec<Row>> = BTreeMap::new();
+        let mut rows: BTreeMap<String, Vec<LabelCells>> = BTreeMap::new();
         let Some(path) = corpus.labels_csv() else {
             return Ok(Self(rows));
         };

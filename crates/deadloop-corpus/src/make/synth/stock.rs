@@ -26,7 +26,7 @@ pub struct CleanText {
     pub text: String,
 }
 
-/// What of a real transcript can be damaged.
+/// The parts of a real transcript that can be damaged.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Real {
     /// All the thinking, without blanks around it.

@@ -69,7 +69,7 @@ impl Markers {
         Self { phrases }
     }
 
-    /// Whether there are none.
+    /// Returns whether there is no marker.
     pub(super) fn are_none(&self) -> bool {
         self.phrases.is_empty()
     }

@@ -125,7 +125,7 @@ impl Runs {
         append(&mut self.kept, text);
     }
 
-    /// Drops old symbols when all are read; gives back how many.
+    /// Drops old symbols when all are read; returns how many.
     pub(super) fn forget(&mut self, want: &Want) -> usize {
         let old = self.kept.len().saturating_sub(want.keep);
         self.kept.drain(..old);

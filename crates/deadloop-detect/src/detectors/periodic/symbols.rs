@@ -178,7 +178,7 @@ impl Symbols {
         self.fold == Fold::Counters
     }
 
-    /// Whether code fences are told apart.
+    /// Returns whether text inside code fences is told from text outside.
     pub(super) fn follow_fences(&self) -> bool {
         self.fences
     }
@@ -198,8 +198,8 @@ impl Symbols {
         self.on != On::Chars
     }
 
-    /// Reads text, and tells of each symbol that it completes: as many as it has chars and
-    /// [`MOST`] - 1 at most.
+    /// Reads text, and reports each symbol that it completes: at most one a char, and one less than
+    /// [`MOST`] besides.
     pub(super) fn read(&mut self, text: &str, out: &mut impl Out) {
         let plain = self.are_elements() && !self.fences;
         let mut rest = text;

@@ -1,4 +1,5 @@
-//! Markdown structures, told by how a line begins: char by char, however it is cut into chunks.
+//! Recognises Markdown structures by how a line begins: char by char, however it is cut into
+//! chunks.
 
 /// Their names in settings, in the order of the bits of [`Structures`].
 pub(super) const NAMES: &[&str] = &["fence", "table", "list", "heading", "quote", "divider"];
@@ -9,7 +10,8 @@ pub(super) struct Structures(u8);
 
 impl Structures {
     const NONE: Self = Self(0);
-    /// Three backticks, blanks before; [`Fence`](crate::fence::Fence) tells of it.
+    /// Three backticks, with or without blanks before them; [`Fence`](crate::fence::Fence) reports
+    /// it.
     pub(super) const FENCE: Self = Self(1);
     /// `|` and another one in the line, or three of `|+-`; blanks before.
     const TABLE: Self = Self(1 << 1);
@@ -73,7 +75,7 @@ impl Default for Line {
 }
 
 impl Line {
-    /// Reads a char; gives back the structures that show with it. Fences are none of its business.
+    /// Reads a char; returns the structures that it completes. Fences are none of its business.
     pub(super) fn step(&mut self, c: char) -> Structures {
         let (next, found) = self.next(c);
         *self = match c {

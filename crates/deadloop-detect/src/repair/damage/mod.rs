@@ -160,7 +160,7 @@ impl Fault {
         )
     }
 
-    /// Whether it damages events; else it damages text, or the stream as a whole.
+    /// Returns whether it damages events; other faults damage text, or the stream as a whole.
     pub fn is_of_events(self) -> bool {
         matches!(
             self,

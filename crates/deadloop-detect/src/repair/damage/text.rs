@@ -1,4 +1,4 @@
-//! Answers that are none, control text, cuts.
+//! Empty answers, control text and cuts.
 
 use super::Draw;
 

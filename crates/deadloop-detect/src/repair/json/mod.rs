@@ -32,7 +32,7 @@ mod tolerant;
 
 pub(super) use fit::{Fields, Type};
 
-/// Deepest nesting that is mended, lists and objects together; deeper text passes as it is, or is refused.
+/// The deepest nesting of lists and objects that is mended. Deeper text passes unchanged, or is refused.
 pub const MOST_DEEP: usize = 120;
 
 /// The registry entry.

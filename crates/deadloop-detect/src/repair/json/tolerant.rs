@@ -4,7 +4,7 @@
 use jsonc_parser::ast::{Object, Value};
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 
-/// The JSON that a text was meant to be; none where the parser cannot tell.
+/// Returns the JSON that a text was meant to be; `None` where the parser cannot decide.
 pub(super) fn read(text: &str) -> Option<String> {
     let options = ParseOptions {
         allow_hexadecimal_numbers: false,

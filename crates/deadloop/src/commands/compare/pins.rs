@@ -42,7 +42,7 @@ impl Pin {
         self.new == Held::Fail && (self.todo.is_none() || self.base == Held::Pass)
     }
 
-    /// Whether there is anything to tell.
+    /// Returns whether there is anything to report.
     pub(crate) fn tells(&self) -> bool {
         self.fails() || self.base != self.new || self.new == Held::Unknown
     }

@@ -11,7 +11,7 @@ use super::near::Sight;
 /// Chars before the first copy at which a copy of another length may begin.
 const SLACK: u64 = 16;
 
-/// The copies that a fact tells of, as far as they go on in `text` up to `end`; what is folded away
+/// Returns the copies of a fact, as far as they go on in `text` up to `end`; what is folded away
 /// (numbers, list markers) may differ between them.
 pub(crate) fn copies(text: &[char], sight: &Sight, end: u64) -> Vec<Range<u64>> {
     let (onset, period) = (sight.onset.count(), sight.period.count());

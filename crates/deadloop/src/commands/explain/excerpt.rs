@@ -42,7 +42,7 @@ pub(crate) struct Source<'a> {
     pub(crate) marks: Vec<Mark>,
     /// The fact whose copies are shown.
     pub(crate) sight: Option<&'a Sight>,
-    /// The loop that the label tells of: its copies, where the fact has none.
+    /// The labelled loop: its copies, where the fact has none.
     pub(crate) span: Option<&'a Span>,
 }
 

@@ -1,4 +1,4 @@
-//! Everything that `deadloop explain` tells, as data: the types that it is made of.
+//! Everything that `deadloop explain` prints, as data: the types that it is made of.
 
 use deadloop_detect::{Channel, Kind, Unit, Units, Value};
 use deadloop_replay::Seen;
@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::excerpt::Excerpt;
 use super::near::{Sight, nearest};
 
-/// Everything that is told.
+/// Everything that is printed.
 #[derive(Debug, Serialize)]
 pub(crate) struct Explained {
     pub(crate) transcript: Head,

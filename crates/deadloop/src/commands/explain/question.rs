@@ -1,4 +1,4 @@
-//! From a transcript and settings to everything that is told of them.
+//! Makes everything that `explain` prints from a transcript and settings.
 
 use std::num::NonZeroU64;
 use std::ops::Range;

@@ -1,4 +1,4 @@
-//! What is said of an import, for people and for programs.
+//! What `deadloop import` prints, for people and for programs.
 
 use std::path::Path;
 

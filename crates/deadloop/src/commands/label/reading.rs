@@ -39,7 +39,7 @@ impl Reading {
         })
     }
 
-    /// In words; `end` of the text is not told.
+    /// Writes it in words; an end at the end of the text is left out.
     pub(crate) fn words(&self) -> String {
         match self {
             Self::Loop(from) => format!("a loop from char {from} on"),

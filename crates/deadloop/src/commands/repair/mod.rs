@@ -90,21 +90,7 @@ pub(super) fn run(args: &Repair, global: Global) -> Outcome {
     let (text, from) = grid(args)?;
     let (variants, refused) =
         variants(&text).map_err(|e| Code::Usage.error(format!("{from}:{e}")))?;
-    if let Some(name) = args
-        .in_use
-        .iter()
-        .find(|name| !variants.iter().any(|v| v.name == **name))
-    {
-        let known: Vec<&str> = variants
-            .iter()
-            .filter(|v| v.shown)
-            .map(|v| v.name.as_str())
-            .collect();
-        let known = known.join(", ");
-        return Err(Code::Usage.error(format!(
-            "--in-use {name}: no such variant; expected one of: {known}"
-        )));
-    }
+    all_known(&args.in_use, &variants)?;
     let mut read: Vec<&Path> = vec![&args.corpus];
     read.extend(args.grid.as_deref());
     let folder = Folder::prepare((&args.out, args.force), &read, &Terminal::of(global))?;
@@ -159,6 +145,20 @@ pub(super) fn run(args: &Repair, global: Global) -> Outcome {
     let manifest = manifest(args, (&text, &inputs, refused), &work, &surveyed, &folder);
     manifest.write(dir)?;
     tell(args, &work.variants, (&outcomes, real), &scored, global)
+}
+
+/// Refuses names of variants that there are not.
+fn all_known(names: &[String], variants: &[Variant]) -> Outcome {
+    let is_known = |name: &&String| variants.iter().any(|v| v.name == **name);
+    let Some(name) = names.iter().find(|name| !is_known(name)) else {
+        return Ok(());
+    };
+    let known = variants.iter().filter(|v| v.shown);
+    let known: Vec<&str> = known.map(|v| v.name.as_str()).collect();
+    let known = known.join(", ");
+    Err(Code::Usage.error(format!(
+        "--in-use {name}: no such variant; expected one of: {known}"
+    )))
 }
 
 fn grid(args: &Repair) -> Outcome<(String, String)> {

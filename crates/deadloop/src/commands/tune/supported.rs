@@ -14,7 +14,7 @@ use deadloop_run::Replayed;
 /// Groups that clean text has to stand in, as for every other claim.
 const GROUPS: usize = 10;
 
-/// What is asked of the clean text.
+/// What the budget demands of the clean text.
 pub(crate) struct Asked {
     /// The cells that are searched.
     pub(crate) candidates: Range<usize>,
@@ -25,7 +25,7 @@ pub(crate) struct Asked {
 }
 
 /// Holds all settings against the budget, writes `budget.csv`, and `settings.toml` where a setting
-/// is supported; gives back the chosen cell, and what `--json` says of it.
+/// is supported; returns the chosen cell, and what `--json` says of it.
 pub(crate) fn calibrated(
     done: &Replayed,
     evidence: &Evidence<'_>,

@@ -81,7 +81,7 @@ pub(crate) struct Seen {
     pub(crate) answer: Chars,
     /// Tool calls that were judged.
     pub(crate) calls: Calls,
-    /// How the stream is written, once that could be told.
+    /// The format of the stream; `None` until it is recognised.
     pub(crate) format: Option<StreamFormat>,
     /// Lines that could not be read.
     pub(crate) bad_lines: u64,
