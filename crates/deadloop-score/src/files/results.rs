@@ -118,7 +118,9 @@ impl ScoresFile {
     /// named, of all.
     pub fn each(&self, columns: &[&str], mut visit: impl FnMut(Table)) -> Result<(), FileError> {
         for first in (0..self.rows).step_by(Self::PART) {
-            let part = read_parquet(&self.path, columns, (first, Self::PART))?;
+            // Behind them are those in other units.
+            let rows = Self::PART.min(self.rows - first);
+            let part = read_parquet(&self.path, columns, (first, rows))?;
             let gone = || FileError::at(&self.path, "it vanished while it was read");
             visit(part.ok_or_else(gone)?);
         }
