@@ -181,7 +181,7 @@ impl Case {
         }
     }
 
-    /// Of faults those that are `kinds` count as loops do: [`Truth::notice`].
+    /// Lets faults of these kinds count as loops do; the others are no longer spans.
     pub fn notice(&mut self, kinds: &[Kind]) {
         let Some(truth) = &mut self.truth else {
             return;

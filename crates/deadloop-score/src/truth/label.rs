@@ -14,7 +14,7 @@ use crate::truth::SpanJson;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(into = "SpanJson", from = "SpanJson")]
 pub struct Span {
-    /// [`Class::Loop`], [`Class::Transient`] or, before [`Truth::notice`], [`Class::Fault`].
+    /// [`Class::Loop`], [`Class::Transient`] or, before [`Case::notice`](crate::Case::notice), [`Class::Fault`].
     pub class: Class,
     /// What kind of loop or fault, where the labeller said.
     pub kind: Option<Kind>,
