@@ -215,18 +215,27 @@ impl Chooser<'_> {
 
     /// What a cross does on the folds left out, against a setting on the same transcripts.
     fn duel(&self, cross: &Cross, pick: &[usize], against: usize) -> Duel<'_> {
-        let held = cross.held_out(&self.field, pick, against);
-        let each: Vec<usize> = held.iter().map(|(i, _)| *i).collect();
-        let evidence = self.field.evidence;
-        let old = evidence.outcomes(against, &each, self.field.judge);
-        let pair = |((i, new), old): ((usize, Tally), &crate::judge::Outcome)| Pair {
-            case: &evidence.cases[i],
+        let new = cross.held_out(&self.field, pick, against);
+        let each: Vec<usize> = new.iter().map(|(i, _)| *i).collect();
+        self.paired(new, self.under(against, &each))
+    }
+
+    /// What some transcripts add under a setting.
+    fn under(&self, cell: usize, pick: &[usize]) -> Vec<Tally> {
+        let outcomes = self.field.evidence.outcomes(cell, pick, self.field.judge);
+        outcomes.iter().map(Tally::of).collect()
+    }
+
+    /// Transcripts with what they add under the newcomer, beside the same of the incumbent.
+    fn paired(&self, new: Vec<(usize, Tally)>, old: Vec<Tally>) -> Duel<'_> {
+        let pair = |((i, new), old): ((usize, Tally), Tally)| Pair {
+            case: &self.field.evidence.cases[i],
             first: self.firsts[i],
             new,
-            old: Tally::of(old),
+            old,
         };
         Duel {
-            pairs: held.into_iter().zip(&old).map(pair).collect(),
+            pairs: new.into_iter().zip(old).map(pair).collect(),
             options: self.options,
         }
     }

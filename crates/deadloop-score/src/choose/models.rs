@@ -21,6 +21,7 @@ use super::select::{Boards, Selection, Voice};
 use super::spread::borrowings;
 use super::{Chooser, Tried, cross, words};
 use crate::constraint::Assurance;
+use crate::tally::Tally;
 
 /// A model whose labels are enough to try a setting of its own.
 struct Usable<'a> {
@@ -165,32 +166,28 @@ impl Chooser<'_> {
         cross(&self.stands(&selection), |stand| stand.candidate(level))
     }
 
-    /// A model's own choices beside what it would run otherwise, on the folds left out: those of all models
-    /// together, where `rival` has any, or the setting `against`.
-    fn between(&self, own: &Cross, (rival, against): (&Cross, usize), pick: &[usize]) -> Duel<'_> {
-        let mut duel = self.duel(own, pick, against);
-        if rival.cell.is_some() {
-            let old = rival.held_out(&self.field, pick, self.in_use);
-            for (pair, (_, tally)) in duel.pairs.iter_mut().zip(old) {
-                pair.old = tally;
-            }
-        }
-        duel
+    /// A model's own choices beside what it would run otherwise, on the folds left out.
+    fn between(&self, own: &Cross, rival: (&Cross, usize), pick: &[usize]) -> Duel<'_> {
+        let new = own.held_out(&self.field, pick, rival.1);
+        self.paired(new, self.otherwise(rival, pick))
     }
 
     /// How a guard that stops each loop at its onset, and nothing else, compares with what a model would run
     /// otherwise.
     fn best_there_can_be(&self, rival: (&Cross, usize), pick: &[usize]) -> Figures {
-        let folds = self.options.raced..self.field.fold_count;
-        let any = Cross {
-            cell: None,
-            without: folds.map(|fold| (fold, None)).collect(),
-        };
-        let mut duel = self.between(&any, rival, pick);
-        for (pair, i) in duel.pairs.iter_mut().zip(self.held(pick)) {
-            pair.new = at_onset(&self.field.quiet(&[i]));
+        let quiet = |i| (i, at_onset(&self.field.quiet(&[i])));
+        let new = self.held(pick).into_iter().map(quiet).collect();
+        self.paired(new, self.otherwise(rival, pick)).figures()
+    }
+
+    /// What the held-out transcripts of a model add under what it would run otherwise: the choices for all models
+    /// together, each on its fold, where `rival` has any, or the setting `against`.
+    fn otherwise(&self, (rival, against): (&Cross, usize), pick: &[usize]) -> Vec<Tally> {
+        if rival.cell.is_none() {
+            return self.under(against, &self.held(pick));
         }
-        duel.figures()
+        let held = rival.held_out(&self.field, pick, self.in_use);
+        held.into_iter().map(|(_, tally)| tally).collect()
     }
 }
 
