@@ -17,11 +17,21 @@ pub(crate) struct Sentence {
 }
 
 impl Sentence {
-    /// The last line or sentence of `text`.
+    /// The last line or sentence of `text`. Reading begins at a late line, and further back where none from there on
+    /// is complete: what stands before a line has no say in it.
     pub(crate) fn of(text: &str) -> String {
-        let mut sentence = Self::default();
-        text.chars().for_each(|c| sentence.read(c));
-        sentence.text()
+        let mut tail = 4 * UNIT_CHARS;
+        loop {
+            let before = text.len().saturating_sub(tail);
+            let line = text.as_bytes()[..before].iter().rposition(|b| *b == b'\n');
+            let from = line.map_or(0, |i| i + 1);
+            let mut sentence = Self::default();
+            text[from..].chars().for_each(|c| sentence.read(c));
+            if from == 0 || !sentence.last.is_empty() {
+                return sentence.text();
+            }
+            tail *= 4;
+        }
     }
 
     pub(crate) fn read(&mut self, c: char) {
@@ -55,6 +65,8 @@ impl Sentence {
 
 #[cfg(test)]
 mod tests {
+    use proptest::{prop_assert_eq, proptest};
+
     use super::*;
 
     #[test]
@@ -65,5 +77,17 @@ mod tests {
         assert_eq!(Sentence::of("just begun"), "just begun");
         assert_eq!(Sentence::of(""), "");
         assert_eq!(Sentence::of(&"长".repeat(200)).chars().count(), UNIT_CHARS);
+    }
+
+    proptest! {
+        #[test]
+        fn where_reading_begins_does_not_matter(
+            pieces in proptest::collection::vec("[ab .!?\n。—]{0,3}|[-—]{100}\n{0,2}|[a长]{40}", 0..40),
+        ) {
+            let text = pieces.concat();
+            let mut whole = Sentence::default();
+            text.chars().for_each(|c| whole.read(c));
+            prop_assert_eq!(Sentence::of(&text), whole.text());
+        }
     }
 }

@@ -6,7 +6,7 @@
 //! none. Where it is not, the samples since the one before are taken after all, the newest first, up to one that
 //! is too low; and the next ones as they come, as long as the row goes on.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use flate2::{Compress, Compression, FlushCompress, Status};
 
@@ -32,6 +32,7 @@ struct Look {
     hold: u64,
     /// Samples from probe to probe: `hold`, or as many as fit into as much text again as one sample reads.
     probe: u64,
+    idle: Idle,
 }
 
 /// What compression meters are made from.
@@ -60,6 +61,7 @@ impl Look {
             level: u32::try_from(params.count("level")).unwrap_or(6),
             loosest: ratio(params),
             probe: hold.min(1 + (window + history) / stride).max(1),
+            idle: Idle::default(),
             hold,
         }
     }
@@ -67,6 +69,24 @@ impl Look {
     /// Chars that a sample may read: its own, and those of the samples before it that were left out.
     fn keep(&self) -> u64 {
         self.window + self.history + (self.probe - 1) * self.stride
+    }
+
+    /// The ratio of the window that ends a text.
+    fn ratio(&self, text: &str, deflate: &mut Deflate) -> i64 {
+        let window = start_of_last(text, self.window);
+        let bytes = text.as_bytes();
+        let alone = deflate.size(&bytes[window..]);
+        if self.history == 0 {
+            return times((bytes.len() - window) as u64, alone);
+        }
+        let history = start_of_last(&text[..window], self.history);
+        let from = history.max(bytes.len().saturating_sub(REACH));
+        if from >= window {
+            return times(alone, alone);
+        }
+        let both = deflate.size(&bytes[from..]);
+        let added = both.saturating_sub(deflate.size(&bytes[from..window]));
+        times(alone, added.clamp(1, alone))
     }
 }
 
@@ -79,7 +99,6 @@ struct CompressionMeter {
     held: u64,
     read: u64,
     next_sample: u64,
-    deflate: Deflate,
     hold: Hold<1>,
     /// Whether the last sample was taken and is part of a row.
     in_row: bool,
@@ -94,8 +113,6 @@ impl CompressionMeter {
             held: 0,
             read: 0,
             next_sample: look.first,
-            // Differences of sizes need no wrapper.
-            deflate: Deflate::new(look.level, look.history == 0),
             // A stair goes down there: a low number is a high ratio.
             hold: Hold::new([-look.loosest], look.hold),
             in_row: false,
@@ -132,23 +149,12 @@ impl CompressionMeter {
     }
 
     /// The ratio of the window that ended so many samples ago.
-    fn measure(&mut self, ago: u64) -> i64 {
-        let Self { text, deflate, .. } = self;
-        let text = &text[..start_of_last(text, ago * self.look.stride)];
-        let window = start_of_last(text, self.look.window);
-        let bytes = text.as_bytes();
-        let alone = deflate.size(&bytes[window..]);
-        if self.look.history == 0 {
-            return times((bytes.len() - window) as u64, alone);
-        }
-        let history = start_of_last(&text[..window], self.look.history);
-        let from = history.max(bytes.len().saturating_sub(REACH));
-        if from >= window {
-            return times(alone, alone);
-        }
-        let both = deflate.size(&bytes[from..]);
-        let added = both.saturating_sub(deflate.size(&bytes[from..window]));
-        times(alone, added.clamp(1, alone))
+    fn measure(&self, ago: u64) -> i64 {
+        let end = start_of_last(&self.text, ago * self.look.stride);
+        let mut deflate = self.look.idle.take(&self.look);
+        let ratio = self.look.ratio(&self.text[..end], &mut deflate);
+        self.look.idle.give_back(deflate);
+        ratio
     }
 
     /// What is due at a sample: nothing between probes, unless a row goes on.
@@ -221,6 +227,26 @@ fn start_of_last(text: &str, chars: u64) -> usize {
     match before.checked_sub(1) {
         None => text.len(),
         Some(n) => text.char_indices().rev().nth(n).map_or(0, |(i, _)| i),
+    }
+}
+
+/// Deflate states that no stream measures with just now. A state is 0.3 MB of tables and keeps nothing from one
+/// window to the next, so streams share them: there are as many as threads that measure at once.
+#[derive(Default)]
+struct Idle(Mutex<Vec<Deflate>>);
+
+impl Idle {
+    fn take(&self, look: &Look) -> Deflate {
+        let idle = self.0.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        // Differences of sizes need no wrapper.
+        idle.unwrap_or_else(|| Deflate::new(look.level, look.history == 0))
+    }
+
+    fn give_back(&self, deflate: Deflate) {
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(deflate);
     }
 }
 

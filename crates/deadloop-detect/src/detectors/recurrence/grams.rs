@@ -80,7 +80,7 @@ impl Grams {
         let most = match window {
             Window::Symbols(symbols) => symbols,
             // A symbol has a char at least.
-            Window::Chars(chars) => usize::try_from(chars).unwrap_or(0),
+            Window::Chars(chars) => usize::try_from(chars).unwrap_or(FIRST_CHAINS),
         };
         Self {
             n,
@@ -89,7 +89,7 @@ impl Grams {
             slots: VecDeque::new(),
             first: 0,
             prefix: 0,
-            chains: vec![0; most.next_power_of_two()],
+            chains: vec![0; most.min(FIRST_CHAINS).next_power_of_two()],
             power: (0, 1),
         }
     }
@@ -110,9 +110,19 @@ impl Grams {
             self.slots.pop_front();
             self.first += 1;
         }
-        match self.last() {
-            Some(i) => self.count(i),
-            None => 0,
+        let Some(i) = self.last() else { return 0 };
+        if self.slots.len() > self.chains.len() {
+            self.grow(i);
+        }
+        self.count(i)
+    }
+
+    /// Makes four times as many chains, so that there are as many as symbols in the window, and links the complete
+    /// n-grams, those before slot `i`, anew.
+    fn grow(&mut self, i: usize) {
+        self.chains = vec![0; 4 * self.chains.len()];
+        for earlier in 0..i {
+            self.chain(earlier, self.slots[earlier].gram);
         }
     }
 
@@ -232,6 +242,9 @@ impl Grams {
     }
 }
 
+/// Chains at first, at most; a power of two. Most windows are no longer, and a long one costs a short text no more.
+const FIRST_CHAINS: usize = 8192;
+
 /// A Mersenne prime: reduction is a shift and an addition.
 const PRIME: u64 = (1 << 61) - 1;
 /// A random number below it.
@@ -265,4 +278,30 @@ fn power(mut exponent: u64) -> u64 {
         exponent >>= 1;
     }
     result
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Counts as the definition has it: every trigram of the window is compared.
+    #[test]
+    fn counts_are_right_where_chains_grow() {
+        let symbols: Vec<u64> = (0..3 * FIRST_CHAINS as u64)
+            .map(|i| power(i) % 40)
+            .collect();
+        let mut grams = Grams::new(3, Window::Symbols(100_000));
+        let mut known = std::collections::HashMap::new();
+        for (i, value) in symbols.iter().enumerate() {
+            let (value, start) = (*value, i as u64);
+            let times = grams.push(Symbol { value, start }, start + 1);
+            let Some(first) = i.checked_sub(2) else {
+                continue;
+            };
+            let count: &mut u32 = known.entry(&symbols[first..=i]).or_default();
+            *count += 1;
+            assert_eq!(times, *count, "symbol {i}");
+        }
+        assert!(grams.chains.len() > FIRST_CHAINS);
+    }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::MAX_COUNT;
 use super::grams::{Grams, Window};
 use super::structure::Structures;
-use super::symbols::{By, Code, Symbols};
+use super::symbols::{By, Code, Symbol, Symbols};
 use crate::fact::{Bound, Clock, Fact, UNIT_CHARS};
 use crate::meter::{Recipe, TextMeter};
 use crate::params::Params;
@@ -69,8 +69,13 @@ impl Look {
 
 /// Follows one stream.
 struct RecurrenceMeter {
-    look: Arc<Look>,
     symbols: Symbols,
+    counter: Counter,
+}
+
+/// Counts the symbols of one stream.
+struct Counter {
+    look: Arc<Look>,
     grams: Grams,
     recent: Recent,
     told: Told,
@@ -100,11 +105,22 @@ impl RecurrenceMeter {
     fn new(look: Arc<Look>) -> Self {
         Self {
             symbols: look.symbols,
-            grams: Grams::new(look.n, look.window),
-            recent: Recent::default(),
-            told: Told::default(),
-            between: Vec::new(),
-            look,
+            counter: Counter {
+                grams: Grams::new(look.n, look.window),
+                recent: Recent::default(),
+                told: Told::default(),
+                between: Vec::new(),
+                look,
+            },
+        }
+    }
+}
+
+impl Counter {
+    fn symbol(&mut self, symbol: Symbol, facts: &mut Vec<Fact>) {
+        let times = self.grams.push(symbol, self.recent.read());
+        if times >= self.look.min_count {
+            self.recurred(facts);
         }
     }
 
@@ -217,17 +233,12 @@ impl Told {
 
 impl TextMeter for RecurrenceMeter {
     fn push(&mut self, piece: &str, facts: &mut Vec<Fact>) {
+        let Self { symbols, counter } = self;
         for c in piece.chars() {
-            let step = self.symbols.read(c, self.recent.read());
-            self.recent.push(c);
-            if step.reset {
-                self.grams.reset();
-            }
-            for symbol in step.complete.into_iter().flatten() {
-                let times = self.grams.push(symbol, self.recent.read());
-                if times >= self.look.min_count {
-                    self.recurred(facts);
-                }
+            let at = counter.recent.read();
+            counter.recent.push(c);
+            if symbols.read(c, at, |symbol| counter.symbol(symbol, facts)) {
+                counter.grams.reset();
             }
         }
     }

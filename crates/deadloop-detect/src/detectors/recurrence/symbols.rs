@@ -23,15 +23,6 @@ pub(super) struct Symbol {
     pub(super) start: u64,
 }
 
-/// What a char has brought about.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Step {
-    /// All that was read before is to be forgotten.
-    pub(super) reset: bool,
-    /// The symbols that are complete with it: an ideograph also ends the word before it.
-    pub(super) complete: [Option<Symbol>; 2],
-}
-
 /// Which text is code.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Code {
@@ -106,8 +97,10 @@ impl Symbols {
         }
     }
 
-    /// Reads a char, with `at` chars before it.
-    pub(super) fn read(&mut self, c: char, at: u64) -> Step {
+    /// Reads a char, with `at` chars before it, and passes on the symbols that are complete with it: at most two,
+    /// since an ideograph also ends the word before it. Whether all that was read before is to be forgotten; then it
+    /// completes none.
+    pub(super) fn read(&mut self, c: char, at: u64, complete: impl FnMut(Symbol)) -> bool {
         let shows = self.fences.step(c);
         if shows && self.skip_code {
             // Its first two backticks were taken for text.
@@ -119,49 +112,40 @@ impl Symbols {
         let structures = self.line.step(c);
         if fence || !skipped && structures.meet(self.reset_on) {
             self.element = Element::default();
-            return Step {
-                reset: true,
-                ..Step::default()
-            };
+            return true;
         }
-        let complete = match skipped {
-            true => [None; 2],
-            false => self.gather(c, at),
-        };
-        Step {
-            reset: false,
-            complete,
+        if !skipped {
+            self.gather(c, at, complete);
         }
+        false
     }
 
-    fn gather(&mut self, c: char, at: u64) -> [Option<Symbol>; 2] {
+    fn gather(&mut self, c: char, at: u64, mut complete: impl FnMut(Symbol)) {
         let ends = match self.by {
             By::Chars => {
                 let value = u64::from(c) + 1;
-                return [Some(Symbol { value, start: at }), None];
+                return complete(Symbol { value, start: at });
             }
-            By::Words => return self.word(c, at),
+            By::Words => return self.word(c, at, complete),
             By::Sentences => ends_sentence(c),
             By::Lines => c == '\n',
         };
-        if ends {
-            return [self.finish(), None];
+        match ends {
+            true => self.finish().into_iter().for_each(complete),
+            false => self.add(c, at),
         }
-        self.add(c, at);
-        [None; 2]
     }
 
-    fn word(&mut self, c: char, at: u64) -> [Option<Symbol>; 2] {
+    fn word(&mut self, c: char, at: u64, mut complete: impl FnMut(Symbol)) {
         if !c.is_alphanumeric() {
-            return [self.finish(), None];
+            return self.finish().into_iter().for_each(complete);
         }
         if !is_unspaced(c) {
-            c.to_lowercase().for_each(|c| self.add(c, at));
-            return [None; 2];
+            return c.to_lowercase().for_each(|c| self.add(c, at));
         }
-        let before = self.finish();
+        self.finish().into_iter().for_each(&mut complete);
         self.add(c, at);
-        [before, self.finish()]
+        self.finish().into_iter().for_each(complete);
     }
 
     fn add(&mut self, c: char, at: u64) {
