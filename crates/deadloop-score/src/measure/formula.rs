@@ -87,7 +87,7 @@ pub struct Worth {
     pub annoyance: f64,
 }
 
-/// One loop in a hundred, between ordinary traffic (0.03 to 0.3 %) and long chains of thought (0.6 to 6 %).
+/// [`DEPLOYMENT_LOOP_RATE`], and no annoyance.
 impl Default for Worth {
     fn default() -> Self {
         Self {
