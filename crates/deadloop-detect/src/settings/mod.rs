@@ -100,7 +100,7 @@ fn one_line(text: &str) -> String {
 /// The guard that deadloop recommends, on every model and both text channels, as a settings file.
 pub const RECOMMENDED: &str = include_str!("../recommended.toml");
 
-/// The guard on runs of agents that deadloop recommends, as a settings file: it stands beside [`RECOMMENDED`], which
+/// The guard on runs of agents that deadloop recommends, as a settings file. It is used beside [`RECOMMENDED`], which
 /// reads their text.
 pub const RECOMMENDED_AGENTS: &str = include_str!("../recommended-agents.toml");
 

@@ -125,7 +125,7 @@ pub struct Trace {
     pub free: Vec<u64>,
 }
 
-/// The runs of a source: turns, and how many of them stand in a loop; the shortest first.
+/// The runs of a source: turns, and how many of them are in a loop; the shortest first.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Strip {
     /// The source.

@@ -1,4 +1,4 @@
-//! The page of a budget: its template, and what stands in it.
+//! The page of a budget: its template, and what is in it.
 
 use std::fmt::Write as _;
 

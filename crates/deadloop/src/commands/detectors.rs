@@ -102,7 +102,7 @@ fn all(global: Global) -> Outcome {
     show::next(&next, global)
 }
 
-/// What it does, up to the colon: the rest stands where one detector is told in full.
+/// What it does, up to the colon; the rest is shown where one detector is described in full.
 fn in_short(about: &str) -> &str {
     about.split(": ").next().unwrap_or(about)
 }

@@ -85,7 +85,7 @@ fn token(args: &Export) -> Outcome<f64> {
     }
 }
 
-/// Chars of the events that count tokens over their tokens, in the transcripts that are meant: those of the model, where
+/// Chars per token over the events that count tokens, in the selected transcripts: those of the model, where
 /// one is named.
 fn recorded(args: &Export, path: &Path) -> Outcome<Option<f64>> {
     let selection = args.select.selection()?;

@@ -83,7 +83,7 @@ struct Imported {
     carried: Carried,
     /// How many problems the labels and splits of corpora have.
     beside: u64,
-    /// Transcripts whose ids stood there before.
+    /// Transcripts whose ids had occurred before.
     repeated: u64,
 }
 

@@ -1,6 +1,6 @@
 //! `deadloop replay`: one setting, or several.
 //!
-//! What is compared is in `named`, what is said in the end in `told`.
+//! What is compared is in `named`, what is printed in the end in `told`.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

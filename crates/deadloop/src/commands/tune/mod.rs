@@ -1,7 +1,7 @@
 //! `deadloop tune`: the main job. Sweep, cross-validate, choose a setting per model, say what to ship, write the
 //! evidence.
 //!
-//! What was asked is in `asked`, what is replayed in `planned`, what is said in the end in `told`.
+//! Its options are in `asked`, what is replayed is in `planned`, what is printed in the end in `told`.
 
 use std::collections::BTreeMap;
 
@@ -95,7 +95,7 @@ pub(super) fn run(args: &Tune, global: Global) -> Outcome {
     finish(*done, result.and_then(|ended| ended), global)
 }
 
-/// The unit of choice: the one that is asked for, that of the parts, or that of the corpus.
+/// The unit of choice: `--unit`, or the unit of the parts, or the unit of the corpus.
 fn unit(args: &Tune) -> Outcome<Unit> {
     let of_parts = args.output.parts.as_ref().and_then(|parts| parts.unit());
     match (args.judge.unit, of_parts) {

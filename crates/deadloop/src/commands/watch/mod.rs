@@ -1,7 +1,7 @@
 //! `deadloop watch`: a live stream on stdin, and when it would be aborted.
 //!
 //! One thread reads, one judges and copies; this one waits for its end or for Ctrl-C, so that neither a
-//! stream that stands still nor a client that does not read keeps the program.
+//! stream that is still nor a client that does not read holds the program up.
 
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -114,7 +114,7 @@ pub(super) fn run(args: &Watch, global: Global) -> Outcome {
     }
 }
 
-/// What mends the stream, where that was asked for.
+/// What mends the stream, with `--repair`.
 fn mender(args: &Watch) -> Outcome<Option<Live>> {
     let Some(path) = &args.repair else {
         return Ok(None);
@@ -124,7 +124,7 @@ fn mender(args: &Watch) -> Outcome<Option<Live>> {
     Live::parse(&text).map(Some).map_err(usage)
 }
 
-/// The model of a stream that names none.
+/// The model of a stream that does not name one.
 const UNNAMED: &str = "unknown";
 
 /// How texts are split: the rules of the settings, and words of the command line over them.
@@ -195,7 +195,7 @@ fn format(from: From) -> StreamFormat {
     }
 }
 
-/// What the user is told at the end.
+/// The summary for the user at the end.
 struct Told<'a> {
     seen: Seen,
     args: &'a Watch,
@@ -231,7 +231,7 @@ impl Told<'_> {
     }
 
     fn alarm(&self, alarm: &Alarm) -> Outcome {
-        // The exit code stands whether or not somebody reads what is said.
+        // The exit code stays the same whether or not somebody reads the output.
         let _ = self.say("alarm", || {
             show::table(&["would abort", &title(alarm)], &self.rows(alarm), 2)
         });
