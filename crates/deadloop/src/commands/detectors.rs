@@ -13,7 +13,7 @@ pub(crate) const HELP: &str = "Examples:\n  deadloop detectors\n  deadloop detec
 
 #[derive(Debug, Args)]
 pub(crate) struct Detectors {
-    /// The detector to tell all about [default: all of them, a line each]
+    /// The detector to describe in full [default: all of them, a line each]
     name: Option<String>,
     /// Its default grid, as TOML that `tune --grid` takes
     #[arg(long, requires = "name")]

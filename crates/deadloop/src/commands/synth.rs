@@ -71,7 +71,7 @@ pub(crate) struct Synth {
     /// Overwrite a corpus that synth wrote there
     #[arg(long)]
     force: bool,
-    /// Only tell every key of a spec: bounds, default, meaning
+    /// Only list every key of a spec: bounds, default, meaning
     #[arg(long, conflicts_with_all = ["spec", "out", "force"])]
     keys: bool,
 }

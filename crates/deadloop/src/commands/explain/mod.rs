@@ -52,7 +52,7 @@ pub(crate) struct Explain {
     pub(crate) corpus: PathBuf,
     /// The id of a transcript
     pub(crate) transcript: String,
-    /// Settings files; the first is told in full [default: the recommended guard]
+    /// Settings files; the first is explained in full [default: the recommended guard]
     #[arg(long, value_name = "FILE")]
     pub(crate) settings: Vec<PathBuf>,
     /// Also every preset of every detector

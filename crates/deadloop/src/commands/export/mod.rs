@@ -37,7 +37,7 @@ pub(crate) struct Export {
     /// The model whose guard is exported [default: the guard of all models without one of their own]
     #[arg(long = "for", value_name = "NAME")]
     model: Option<String>,
-    /// For how many chars a token stands, or `recorded`: as the transcripts of --corpus have it that count tokens
+    /// Chars per token, or `recorded`: as measured on the transcripts of --corpus that count tokens
     #[arg(long, value_name = "N", default_value = "4", value_parser = per_token)]
     chars_per_token: Token,
     /// Recordings with labels, to measure what is lost

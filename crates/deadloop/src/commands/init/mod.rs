@@ -23,7 +23,7 @@ one of these files exists, nothing is written at all.";
 
 #[derive(Debug, Args)]
 pub(crate) struct Init {
-    /// The folder; it is made where there is none
+    /// The folder; it is made if it does not exist
     #[arg(default_value = ".")]
     dir: PathBuf,
 }

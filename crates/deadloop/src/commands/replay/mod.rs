@@ -34,7 +34,7 @@ pub(crate) struct Replay {
     /// A corpus: a folder, or one .jsonl or .parquet file
     #[serde(skip)]
     pub(crate) corpus: PathBuf,
-    /// Settings files; the first is taken for the current one [default: the recommended guard]
+    /// Settings files; the first is the one in use [default: the recommended guard]
     #[arg(long, value_name = "FILE")]
     pub(crate) settings: Vec<PathBuf>,
     /// Also every preset of every detector

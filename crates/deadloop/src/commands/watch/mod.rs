@@ -42,17 +42,17 @@ pub(crate) struct Watch {
     /// The settings [default: the recommended guard]
     #[arg(long, value_name = "FILE")]
     pub(crate) settings: Option<PathBuf>,
-    /// The model that is listened to: its guard in the settings watches [default: the one that the stream
+    /// The model that writes the stream: its guard in the settings watches [default: the one that the stream
     /// names, `unknown` where it names none]
     #[arg(long, value_name = "NAME")]
     pub(crate) model: Option<String>,
     /// Change settings on the way, as guard.params.NAME=VALUE; may be repeated
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
-    /// How the stream is written [default: told by its content]
+    /// How the stream is written [default: found from its content]
     #[arg(long, value_enum)]
     pub(crate) from: Option<From>,
-    /// How thinking is told from the answer: open (the prompt opened the tag: the text begins as
+    /// How thinking is separated from the answer: open (the prompt opened the tag: the text begins as
     /// thinking) or closed, first or all (blocks), off (no tags), or the tags that count, as `<think>`,
     /// `<|a|>...<|b|>`, `harmony` [default: as the think table of the settings says]
     #[arg(long, value_name = "WORD", value_delimiter = ',', verbatim_doc_comment)]
