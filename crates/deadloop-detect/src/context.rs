@@ -18,7 +18,7 @@ pub struct ContextBudget {
     pub threshold: f64,
     /// The share that is kept free for the answer: a longer prompt is an overflow.
     pub reserve: f64,
-    /// Tokens of the tools' definitions, which stand before everything.
+    /// Tokens of the tools' definitions, which every prompt begins with.
     pub tools: u64,
     /// The share that the newest messages may take, which stay as they are.
     pub keep: f64,
@@ -39,7 +39,7 @@ impl Default for ContextBudget {
     }
 }
 
-/// What is to be done before the model is asked. Tokens are those of the prompt.
+/// What to do before the next request to the model. Tokens are those of the prompt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Room {
     /// It fits: send it.
@@ -72,7 +72,7 @@ pub struct Context {
     summary: u64,
     messages: VecDeque<u64>,
     tokens: u64,
-    /// What is old was folded, and no model was asked since.
+    /// Old messages were folded, and there was no request since.
     folded: bool,
 }
 
@@ -106,7 +106,7 @@ impl Context {
         all.into_iter().fold(self.budget.tools, u64::saturating_add)
     }
 
-    /// What is to be done before the model is asked.
+    /// Says what to do before the next request to the model.
     pub fn before_turn(&mut self) -> Room {
         let tokens = self.tokens();
         let room = self.budget.window.saturating_sub(self.budget.tools);

@@ -23,7 +23,7 @@ pub struct Fact {
     /// One bound for each threshold of the detector, in the order of its parameters; a setting
     /// accepts the fact from the first step on at which each of its thresholds accepts its bound.
     pub bounds: Vec<Bound>,
-    /// What structural parameters asked of it, where some do.
+    /// The conditions of structural parameters that it met, if there are any.
     pub asked: Vec<Asked>,
     /// The check that saw it.
     pub check: &'static str,
@@ -37,8 +37,8 @@ pub struct Fact {
     pub unit: String,
 }
 
-/// What a structural parameter asked of a fact: a row of `rules`, or the copies wanted in a code fence. The
-/// meter tells of the fact only where it is met; an alarm names it beside the thresholds.
+/// The condition of a structural parameter on a fact: a row of `rules`, or the copies wanted in a code fence. The
+/// meter emits the fact only where it is met; an alarm names it beside the thresholds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Asked {
     /// The parameter, and where in it: `rules[0].min_copies`.
@@ -56,7 +56,7 @@ pub enum Clock {
     Chars,
     /// The chars that had been read at each step from `at` on; rising.
     At(Vec<Chars>),
-    /// The one step is an event of a run, told by its number from 0.
+    /// The one step is an event of a run, by its number from 0.
     Event(Beat),
 }
 

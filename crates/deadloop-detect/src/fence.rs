@@ -1,4 +1,4 @@
-//! Code fences: which parts of a stream stand between lines that begin with three backticks, or between
+//! Code fences: which parts of a stream are between lines that begin with three backticks, or between
 //! any three backticks and the next.
 
 /// Follows a stream char by char and knows whether it is inside a fence.
@@ -81,7 +81,7 @@ impl Fence {
 }
 
 /// Follows a stream char by char and knows whether it is between three backticks and the next three,
-/// wherever in a line they stand, or on the last of them. Of four the first three count.
+/// wherever in a line they are, or on the last of them. Of four the first three count.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Ticks {
     open: bool,

@@ -88,7 +88,7 @@ pub struct Guard {
     /// Whether the last of them was text of a call's arguments: then the call brings nothing more of it.
     heard: bool,
     fired: bool,
-    /// Warnings that nobody has asked for yet.
+    /// Warnings that have not been taken yet.
     warnings: Vec<Alarm>,
     /// The parts that have warned: each does once.
     warned: Vec<bool>,

@@ -1,4 +1,4 @@
-//! [`Hold`]: what stands for several samples in a row, told once. Shared by the detectors that look
+//! [`Hold`]: a value that lasts for several samples in a row, reported once. Shared by the detectors that look
 //! at the text every so many chars and fire when what they see stays.
 
 use std::collections::VecDeque;
@@ -55,7 +55,7 @@ impl<const N: usize> Hold<N> {
         }
     }
 
-    /// Takes the next sample (`None`: one that no setting accepts) and gives back the stretches,
+    /// Takes the next sample (`None`: one that no setting accepts) and returns the stretches,
     /// shortest first, that some setting accepts and none of those told before showed it.
     ///
     /// Of stretches with the same highest numbers only the longest is told, so there are as many as

@@ -6,7 +6,7 @@ const ALIKE: f64 = 0.6;
 /// Longer words are not compared: that takes their length times their length.
 const LONGEST: usize = 200;
 
-/// ` (did you mean "periodic"?)` for `periodc`, to stand behind the word in an error; empty where no word that
+/// ` (did you mean "periodic"?)` for `periodc`, to be put after the word in an error; empty where no word that
 /// there is comes near, or where it is one of them.
 pub fn meant<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     if word.len() > LONGEST {

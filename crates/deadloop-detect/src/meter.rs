@@ -10,10 +10,10 @@ use crate::stream::{Channel, Chars, Event};
 
 /// The measuring half: one per stream. A fresh meter is the reset.
 ///
-/// There is no end to tell it: what is only known when a stream has finished is no alarm.
+/// It is not told that a stream has ended: what is only known then is not an alarm.
 pub trait Meter: Send + Sync {
     /// Reads the next event and appends what it shows. Of facts that a setting accepts at the same place,
-    /// the one that stands first counts.
+    /// the one that is listed first counts.
     ///
     /// How a text is cut into events does not change which setting accepts what where.
     fn push(&mut self, event: &Event<'_>, facts: &mut Vec<Fact>);
@@ -22,7 +22,7 @@ pub trait Meter: Send + Sync {
 /// A meter of one text.
 pub trait TextMeter: Send + Sync {
     /// Reads the next piece of the text and appends what it shows. Of facts that a setting
-    /// accepts at the same char, the one that stands first counts.
+    /// accepts at the same char, the one that is listed first counts.
     ///
     /// How the text is cut into pieces does not change which setting accepts what where: a stretch
     /// that goes on past the end of a piece is told in parts.

@@ -1,4 +1,4 @@
-//! [`Row`]: how many equal things stand in a row, told as facts. Shared by the detectors that count equal
+//! [`Row`]: how many equal things are in a row, as facts. Shared by the detectors that count equal
 //! calls, or equal pairs of a call and its result.
 
 use crate::fact::{Bound, Clock, Fact};
@@ -41,12 +41,12 @@ pub(crate) const N: Param = n(3, "calls", "equal ones in a row, the first includ
 pub(crate) struct Row {
     last: Option<u128>,
     length: u64,
-    /// Where the second one stands.
+    /// Where the second one is.
     second: Calls,
 }
 
 impl Row {
-    /// Takes the next thing, by its hash and the number of its call; how many stand in a row now.
+    /// Takes the next thing, by its hash and the number of its call; returns how many are in a row now.
     pub(crate) fn push(&mut self, hash: u128, call: Calls) -> u64 {
         if self.last != Some(hash) {
             (self.last, self.length) = (Some(hash), 0);
@@ -58,7 +58,7 @@ impl Row {
         self.length
     }
 
-    /// How many stand in a row.
+    /// How many are in a row.
     pub(crate) fn length(&self) -> u64 {
         self.length
     }

@@ -165,7 +165,7 @@ impl Member {
 /// All parameters of a guard: several detectors, one alarm. No member: it never fires.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Setting {
-    /// The detectors; at the same char the one that stands first wins.
+    /// The detectors; at the same char the one that is listed first wins.
     pub members: Vec<Member>,
 }
 
@@ -198,7 +198,7 @@ impl Setting {
     }
 
     /// Each parameter as `guard.param`, where `guard` is the detector's name, with `-2`, `-3` … for
-    /// a detector that stands more than once.
+    /// a detector that is listed more than once.
     pub fn columns(&self) -> Vec<(String, Value)> {
         let names = self.member_names();
         let of = |(name, member): (&String, &Member)| {

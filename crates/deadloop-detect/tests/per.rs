@@ -36,11 +36,10 @@ fn settings_tell_one_per_from_another() {
     assert_eq!(plain, turn);
     assert_ne!(plain.0, run.0);
     assert_eq!(Settings::parse(&run.1).unwrap().guard().id(), run.0);
-    assert!(
-        id("per = \"month\"")
-            .unwrap_err()
-            .to_string()
-            .contains("there is: turn, run")
+    let refused = id("per = \"runs\"").unwrap_err().to_string();
+    assert_eq!(
+        refused,
+        "3:7: there is no per \"runs\" (did you mean \"run\"?); there is: turn, run"
     );
     let calls = Settings::parse("[[guard]]\ndetector = \"duplicate\"\nper = \"run\"");
     assert!(

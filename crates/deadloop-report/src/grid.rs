@@ -166,7 +166,7 @@ impl<'d> Grid<'d> {
         setting.is_some_and(|setting| has(setting, &self.family))
     }
 
-    /// The value of a setting in a dimension; none of one with other parameters.
+    /// The value of a setting in a dimension; `None` for a setting with other parameters.
     pub(crate) fn value_of(&self, setting: Option<usize>, dimension: usize) -> Option<usize> {
         if !self.holds(setting) {
             return None;
@@ -199,7 +199,7 @@ fn mask(setting: &SettingRow) -> Vec<bool> {
 fn family(data: &ReportData) -> Option<Vec<bool>> {
     let mut families: BTreeMap<Vec<bool>, usize> = BTreeMap::new();
     let cells = data.settings.iter().filter(|s| s.role == Role::Cell);
-    // Cells of one grid stand one after the other.
+    // Cells of one grid are one after the other.
     let mut last: Option<(Vec<bool>, usize)> = None;
     for cell in cells {
         match &mut last {

@@ -9,7 +9,7 @@ use crate::series::series;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// How many guards stand side by side.
+/// How many guards are side by side.
 const GUARDS: usize = 10;
 /// How many transcripts are listed at most.
 const ROWS: usize = 20_000;
@@ -45,7 +45,7 @@ struct Rows<'d> {
     differing: usize,
 }
 
-/// The JSON, without a `<` in it; none where there is nothing to compare.
+/// The JSON, without a `<` in it; `None` where there is nothing to compare.
 pub(crate) fn embedded(data: &ReportData) -> std::io::Result<Option<String>> {
     let list = series(data, GUARDS);
     if list.len() < 2 {

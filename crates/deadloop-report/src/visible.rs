@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::sync::LazyLock;
 
 /// Control and format chars (escape codes, directions, joiners), private and unassigned ones, line and paragraph
-/// separators; none where the pattern could not be read, which a test would see.
+/// separators; `None` where the pattern could not be read, which a test would see.
 static HIDDEN: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"[\p{C}\p{Zl}\p{Zp}]").ok());
 
 /// A text with every hidden char written out. Line breaks are, too.

@@ -70,19 +70,7 @@ pub fn replay(request: &Request<'_>, plan: &Plan, current: &Settings) -> RunResu
     let began = Instant::now();
     let folder = request.folder()?;
     let parts = request.parts.as_deref();
-    let (mut surveyed, limits, known) = match parts {
-        None => look_further(request).map(|(s, limits)| (s, limits, None))?,
-        Some(parts) => parts
-            .look(request, plan)
-            .map(|(s, r)| (s, Vec::new(), Some(r)))?,
-    };
-    notice(&mut surveyed.cases, plan);
-    if let Some(prices) = &request.judging.prices {
-        surveyed
-            .cases
-            .iter_mut()
-            .for_each(|case| case.price(prices));
-    }
+    let (surveyed, limits, known) = find(request, plan)?;
     let judge = request.judging.options_for(&surveyed.cases)?;
     if request.unit.is_some_and(|unit| unit != judge.unit) {
         return Err(other_unit(judge.unit));
@@ -138,6 +126,25 @@ pub fn replay(request: &Request<'_>, plan: &Plan, current: &Settings) -> RunResu
         failed,
     })))
 }
+
+/// The transcripts that are meant, priced, with the limit on turns that each had; of parts also their records.
+fn find(request: &Request<'_>, plan: &Plan) -> RunResult<Found> {
+    let (mut surveyed, limits, known) = match request.parts.as_deref() {
+        None => look_further(request).map(|(s, limits)| (s, limits, None))?,
+        Some(parts) => parts
+            .look(request, plan)
+            .map(|(s, records)| (s, Vec::new(), Some(records)))?,
+    };
+    notice(&mut surveyed.cases, plan);
+    if let Some(prices) = &request.judging.prices {
+        let cases = surveyed.cases.iter_mut();
+        cases.for_each(|case| case.price(prices));
+    }
+    Ok((surveyed, limits, known))
+}
+
+/// What [`find`] returns.
+type Found = (Surveyed, Vec<Option<u64>>, Option<Vec<Record>>);
 
 /// Refuses a corpus that somebody wrote to in the meantime.
 fn unchanged(surveyed: &Surveyed) -> RunResult {

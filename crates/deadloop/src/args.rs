@@ -1,5 +1,5 @@
-//! What the command line takes: the whole of it, and the groups of options that several commands share. What one command
-//! takes stands beside what it does (`commands/`). The help texts are the reference of the program.
+//! What the command line takes: the whole of it, and the groups of options that several commands share. The options
+//! of one command are beside its code (`commands/`). The help texts are the reference of the program.
 
 use std::num::{NonZeroU64, NonZeroUsize};
 use std::path::PathBuf;

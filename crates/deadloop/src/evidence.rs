@@ -18,7 +18,7 @@ fn least_clean(unit: Unit) -> u64 {
     }
 }
 
-/// What a rate of false alarms is told for: a million chars, a thousand calls or turns.
+/// The exposure of a rate of false alarms: a million chars, a thousand calls or turns.
 fn many(unit: Unit) -> f64 {
     match unit {
         Unit::Chars => 1e6,

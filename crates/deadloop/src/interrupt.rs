@@ -22,7 +22,7 @@ static PASSING: AtomicBool = AtomicBool::new(false);
 /// Where unfinished files may lie.
 static FOLDER: OnceLock<PathBuf> = OnceLock::new();
 
-/// Who else is told.
+/// The function that an interruption calls too.
 static TOLD: OnceLock<Box<dyn Fn() + Send + Sync>> = OnceLock::new();
 
 /// What a pass over a corpus has to end in good order.

@@ -278,7 +278,7 @@ impl Opening<'_> {
     }
 }
 
-/// How bad an outcome is among those of a group; none: it is not of the group.
+/// How bad an outcome is among those of a group; `None` where it is not in the group.
 fn badness(group: Group, judged: &Judged, alarmed: bool) -> Option<u64> {
     match group {
         Group::FalseAlarm => judged.verdict.is_false().then_some(judged.lost),

@@ -1,4 +1,4 @@
-//! Pinned cases, run: what settings say of each, and whether that is what must be said.
+//! Runs pinned cases: the verdict of settings on each, and whether it is the expected one.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ use crate::visible::visible;
 use deadloop_run::open;
 use deadloop_run::programs;
 
-/// A case and the file that it stands in.
+/// A case and its file.
 pub(crate) struct Written {
     pub(crate) file: String,
     pub(crate) pinned: Pinned,
@@ -79,7 +79,7 @@ pub(crate) fn told(said: &Said) -> String {
     }
 }
 
-/// Reads files of cases; none in all of them is an empty selection.
+/// Reads files of cases; files without any case are an empty selection.
 pub(crate) fn read(files: &[PathBuf]) -> Outcome<Vec<Written>> {
     let mut all = Vec::new();
     for path in files {
@@ -149,7 +149,7 @@ pub(crate) fn check<'a>(
     Ok(checked)
 }
 
-/// The text of each case, and its marks: those of the text, or of the label in the corpus.
+/// The text of each case, and its marks: those in the text, or the label of the corpus.
 fn subjects(cases: &[Written], corpus: Option<&Path>) -> Outcome<Vec<(Transcript, Marks)>> {
     let wanted = cases.iter().filter_map(|case| match &case.pinned.subject {
         Subject::Transcript(id) => Some(id.as_str()),
@@ -201,7 +201,7 @@ fn recorded(
     Ok(found)
 }
 
-/// What settings say of each text: by the road of a replay, programs included.
+/// The verdict of settings on each text, made by a replay, programs included.
 pub(crate) fn say(settings: &Settings, texts: &[&Transcript]) -> Outcome<Vec<Said>> {
     let dir = tempfile::tempdir()?;
     let path = dir.path().join("cases.jsonl");

@@ -1,4 +1,4 @@
-//! A run as a command has it: asked for with options, its end told on the terminal.
+//! A run of a command: its request from the options, and how it ended on the terminal.
 
 use std::path::Path;
 
@@ -109,7 +109,7 @@ pub(crate) fn already_done(folder: &Folder, manifest: &Manifest, global: Global)
     }
 }
 
-/// What `--json` says of a result.
+/// The object that `--json` prints for a result.
 pub(crate) fn say(dir: &Path, manifest: &Manifest, global: Global) -> Outcome {
     if !global.json {
         return Ok(());

@@ -36,7 +36,7 @@ pub(crate) fn settings_in(
         Some(path) => (path.display().to_string(), text_of(path)?),
         None => ("the recommended guard".into(), recommended(unit)),
     };
-    // Read as it stands first: a mistake in the file is named at its own line.
+    // Read as it is first: a mistake in the file is named at its own line.
     let settings = Settings::parse(&text).map_err(|e| bad(&name, &e))?;
     rules(&name, &text)?;
     if set.is_empty() {
@@ -61,7 +61,7 @@ fn note_dead(name: &str, settings: &Settings) {
     }
 }
 
-/// The same where `per` was asked for: detectors of text take that for one text in a run, and the text says so.
+/// The same with `--per`: detectors of text take that for one text in a run, and the text says so.
 pub(crate) fn read_per(
     (settings, text): (Settings, String),
     per: Option<Per>,
@@ -98,7 +98,7 @@ pub(crate) fn recommended_name(unit: Unit) -> &'static str {
     SHIPPED[usize::from(unit != Unit::Chars)]
 }
 
-/// The tables of a settings file that are no guards, as TOML; empty where it has none.
+/// The tables of a settings file that are not guards, as TOML; empty where it has none.
 pub(crate) fn without_guards(text: &str) -> Outcome<String> {
     let mut table: toml::Table = toml::from_str(text)?;
     for key in ["guard", "model", "deployment_loop_rate"] {
@@ -170,7 +170,7 @@ pub(crate) fn grid(path: &Path) -> Outcome<(Grid, String)> {
     Ok((grid, text))
 }
 
-/// The grids of `tune` where none is named, with their text.
+/// The default grids of `tune`, with their text.
 pub(crate) fn default_grids(unit: Unit) -> Outcome<(Vec<Grid>, String)> {
     shipped::default_grids(unit).map_err(|e| bad("a default grid", &e))
 }

@@ -92,7 +92,7 @@ pub struct Detector {
     pub quiet: Sample,
     /// Refuses parameters that are each allowed but impossible together, or that can never fire.
     pub check: fn(&Params) -> Result<(), Refusal>,
-    /// Marks those of its checks that can never fire where others can: the parameter and the reason.
+    /// Finds the checks that can never fire although others can: the parameter and the reason.
     pub dead: fn(&Params) -> Vec<Refusal>,
     /// How it measures, for (checked) parameters.
     pub measure: Measuring,
@@ -128,7 +128,7 @@ pub enum Measuring {
 pub struct Program {
     /// The program and its arguments.
     pub command: Vec<String>,
-    /// What it is told when it starts: a table.
+    /// The table that it gets when it starts.
     pub params: Value,
     /// How long it may take for one transcript, milliseconds.
     pub timeout_ms: u64,
@@ -151,7 +151,7 @@ impl Detector {
         DETECTORS.iter().copied().find(|d| d.name == name)
     }
 
-    /// The channels in which it alarms where a setting names none.
+    /// The channels in which it alarms, for a setting without a channel.
     pub fn channels(&'static self) -> &'static [Channel] {
         match &self.measure {
             Measuring::Text(_) | Measuring::Program(_) => &Channel::TEXT,

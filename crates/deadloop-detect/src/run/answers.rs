@@ -9,12 +9,12 @@ use crate::meter::{Meter, Recipe};
 use crate::params::Params;
 use crate::stream::Event;
 
-/// What a detector keeps of calls and results, and what it says of the next.
+/// What a detector remembers of calls and results, and how it judges the next.
 pub(crate) trait Answers: Send + Sync {
     /// The fact of a result, if it is one. `run` is at the result.
     fn answered(&mut self, asked: Asked, answer: &Answer<'_>, seen: (&Look, &Run)) -> Option<Fact>;
 
-    /// Forgets what it was told.
+    /// Forgets everything.
     fn forget(&mut self);
 }
 

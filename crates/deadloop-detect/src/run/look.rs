@@ -1,4 +1,4 @@
-//! What every guard on runs can be told: which tools it does not see, when it forgets, and what of results is
+//! The parameters that every guard on runs has: which tools it does not see, when it forgets, and what of results is
 //! taken as equal.
 
 use std::borrow::Cow;
@@ -178,7 +178,7 @@ pub(crate) const WARN_AT: Param = Param {
     doc: "with tells = \"warning\": the share of a limit that is used up",
 };
 
-/// The share of a limit at which it is told, in millionths: all of it, or that of a warning.
+/// The share of a limit at which it alarms, in millionths: the whole limit, or the share of a warning.
 pub(crate) fn warned(params: &Params) -> i64 {
     // The domain keeps the share small.
     #[allow(clippy::cast_possible_truncation, clippy::cast_precision_loss)]

@@ -6,11 +6,11 @@
 //! | tools that are left out, and what of results is taken as equal | `look` |
 //! | a call kept until its result comes | `pairs`; the meter of detectors that look then: `answers` |
 //! | what makes two calls the same | `key` |
-//! | how often something stands among the last ones | `window` |
+//! | how often something is among the last ones | `window` |
 //! | how long a stretch with a period is | `stretch` |
 //! | what was said in a turn | `said` |
 //! | bad turns among the ended ones | `errors` |
-//! | measures that are told when they change | `told` |
+//! | measures that are emitted when they change | `told` |
 //! | what the examples of detectors are made of | `sample` |
 
 use std::collections::VecDeque;
@@ -219,7 +219,7 @@ impl Run {
     }
 
     /// What is known now: the `bounds` in the order of the detector's thresholds. Where it began, how long a copy
-    /// is, how many there are and what they say stands in `seen`.
+    /// is, how many there are and what they say is in `seen`.
     pub(crate) fn fact(
         &self,
         (kind, check): (Kind, &'static str),

@@ -9,7 +9,7 @@ use crate::fact::UNIT_CHARS;
 pub(crate) struct Said {
     /// `None`: nothing but white space so far.
     hasher: Option<Box<Xxh3>>,
-    /// The hash of what stands before the white space at the end.
+    /// The hash of the text without the white space at its end.
     trimmed: u128,
     head: String,
 }
@@ -35,7 +35,7 @@ impl Said {
         hasher.update(blank.as_bytes());
     }
 
-    /// The hash of the text; 0 of none.
+    /// The hash of the text; 0 where there is no text.
     pub(crate) fn hash(&self) -> u128 {
         self.trimmed
     }

@@ -19,7 +19,7 @@ pub(crate) const fn call(name: &'static str, arguments: &'static str) -> Event<'
     }
 }
 
-/// The result of the oldest call that has none.
+/// The result of the oldest call without a result.
 pub(crate) const fn result(content: &'static str) -> Event<'static> {
     told(content, None)
 }

@@ -16,9 +16,9 @@ pub(crate) struct Stretch {
 
 #[derive(Clone, Copy, Default)]
 struct Repeating {
-    /// Things in a row that are what stood a period before.
+    /// How many things in a row equal the one a period before.
     again: u64,
-    /// Where the first of them stands: the second copy begins there.
+    /// Where the first of them is: the second copy begins there.
     second: Calls,
 }
 

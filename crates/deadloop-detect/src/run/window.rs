@@ -1,4 +1,4 @@
-//! [`Window`]: the last few things, how often each of them stands there, and how many different ones there are.
+//! [`Window`]: the last few things, how often each of them is there, and how many different ones there are.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
@@ -54,7 +54,7 @@ impl Window {
         }
     }
 
-    /// Takes the next thing; the oldest leaves a full window. How often the new one stands there now.
+    /// Takes the next thing; the oldest leaves a full window. Returns how often the new one is there now.
     pub(crate) fn push(&mut self, hash: u128, place: Units) -> u64 {
         if self.last.len() == self.size
             && let Some((oldest, _)) = self.last.pop_front()
@@ -71,7 +71,7 @@ impl Window {
         *count
     }
 
-    /// How many different things stand there, once it is full.
+    /// How many different things are there, once it is full.
     pub(crate) fn distinct(&self) -> Option<i64> {
         (self.last.len() == self.size).then(|| number(self.counts.len() as u64))
     }
@@ -83,7 +83,7 @@ impl Window {
         equal.nth(1).map(|(_, place)| *place)
     }
 
-    /// Where the first one stands that stood there before.
+    /// The place of the first one that had occurred before.
     pub(crate) fn first_again(&self) -> Option<Units> {
         let mut seen = HashSet::new();
         let mut all = self.last.iter();

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::channel::Channel;
 
-/// One thing that arrives in a stream, or stands in a recording.
+/// One thing that arrives in a stream, or is in a recording.
 ///
 /// There is no clock in here: who has one says how long nothing came (`Silence`).
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -67,7 +67,7 @@ pub(super) fn families<'d>(
     order.iter().map(family).collect()
 }
 
-/// The place of each cell's value among those of a parameter; none where all are alike.
+/// The place of each cell's value among those of a parameter; `None` where all are alike.
 fn axis<'d>(
     board: &Board,
     settings: &'d [SettingRow],

@@ -29,7 +29,7 @@ struct Embedded<'d> {
     /// Numbers in the plan, where they are not 0, 1, 2, …
     plan: Option<String>,
     cells: usize,
-    /// The ids of the cells, of 12 digits each, packed; none where they are too many for a page.
+    /// The ids of the cells, of 12 digits each, packed; `None` where they are too many for a page.
     ids: Option<String>,
     models: Vec<Model<'d>>,
     /// Models without counts.
@@ -95,7 +95,7 @@ struct BoxBlock<'d> {
     boxes: Option<String>,
 }
 
-/// The JSON, without a `<` in it; none where there is nothing to move.
+/// The JSON, without a `<` in it; `None` where there is nothing to move.
 pub(crate) fn embedded(data: &ReportData) -> std::io::Result<Option<String>> {
     let Some(board) = data.board.as_ref().filter(|board| board.grid > 1) else {
         return Ok(None);

@@ -1,4 +1,4 @@
-//! Numbers and texts as they stand in the page: deflate, then base64.
+//! Numbers and texts as the page holds them: deflate, then base64.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;

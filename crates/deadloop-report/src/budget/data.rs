@@ -17,13 +17,30 @@ pub struct Page {
     pub trace: Option<Trace>,
     /// How long the runs of each source are.
     pub strips: Vec<Strip>,
-    /// The table of iteration limits, its cells as they are shown.
+    /// The rows of the table of iteration limits, under [`LIMIT_HEADER`]; cells as they are shown.
     pub limits: Vec<Vec<String>>,
     /// What rules of feedback say against what the runs show.
     pub matrices: Vec<Matrix>,
     /// Sentences about feedback.
     pub feedback: Vec<String>,
 }
+
+/// The heads of the table of iteration limits.
+pub const LIMIT_HEADER: [&str; 13] = [
+    "source",
+    "limit",
+    "which",
+    "runs",
+    "ask",
+    "confirmations",
+    "a run",
+    "per 1,000 turns",
+    "warned",
+    "lead",
+    "good runs cut",
+    "useful turns cut",
+    "turns saved",
+];
 
 /// A window at a price of cached tokens.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -125,7 +142,7 @@ pub struct Trace {
     pub free: Vec<u64>,
 }
 
-/// The runs of a source: turns, and how many of them stand in a loop; the shortest first.
+/// The runs of a source: turns, and how many of them are in a loop; the shortest first.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Strip {
     /// The source.

@@ -1,4 +1,4 @@
-//! The page of a budget: its template, and what stands in it.
+//! The page of a budget: its template, and what is in it.
 
 use std::fmt::Write as _;
 
@@ -7,7 +7,7 @@ use minijinja::syntax::SyntaxConfig;
 use minijinja::value::{Serde, Value};
 use serde::Serialize;
 
-use super::data::{BudgetPoint, Matrix, Page, World};
+use super::data::{BudgetPoint, LIMIT_HEADER, Matrix, Page, World};
 use super::{Both, BudgetPageError, both, costs, lengths, turns};
 use crate::draw::{chart_css, variables_css};
 use crate::numbers::{UNDEFINED, count, percent, plain};
@@ -263,24 +263,7 @@ fn limit_table(data: &Page) -> Grid {
     grid(
         "Iteration limits",
         "`asks, + 50 %`: the user says yes each time. `stops`: at the limit. Useful turns are those outside the loops of the labels; a good run cut is a labelled one that was stopped with a useful turn still to come; lead: turns from the warning at 0.8 to the question.",
-        (
-            3,
-            &[
-                "source",
-                "limit",
-                "which",
-                "runs",
-                "ask",
-                "confirmations",
-                "a run",
-                "per 1,000 turns",
-                "warned",
-                "lead",
-                "good runs cut",
-                "useful turns cut",
-                "turns saved",
-            ],
-        ),
+        (3, &LIMIT_HEADER),
         data.limits.clone(),
     )
 }

@@ -48,7 +48,7 @@ pub struct ChartEntry {
     draw: for<'d> fn(&'d ReportData, Sheet<'d>) -> Result<Drawing, DrawError>,
 }
 
-/// What a draw function is told about its sheet.
+/// What a draw function knows about its sheet.
 #[derive(Clone, Copy)]
 struct Sheet<'a> {
     /// The name of the chart.

@@ -37,7 +37,7 @@ pub struct SideRow {
 pub struct GateRow {
     /// Its name.
     pub gate: String,
-    /// Whether it was; none: it could not be evaluated.
+    /// Whether it was met; `None` where it could not be evaluated.
     pub passed: Option<bool>,
     /// Why.
     #[serde(default)]

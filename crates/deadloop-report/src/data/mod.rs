@@ -28,7 +28,7 @@ use std::sync::{Arc, OnceLock};
 use deadloop_score::measure::F1;
 use deadloop_score::{Advice, Consistency, ExcerptsHead, Interval, Opened, Ruling};
 
-/// The name under which the rows of all models together stand.
+/// The name of the rows of all models together.
 pub const ALL_MODELS: &str = "*";
 
 /// Everything that tables and charts need.
@@ -59,7 +59,7 @@ pub struct ReportData {
     pub beside_floors: Vec<BesideFloor>,
     /// What the sliders move over, where a grid was searched.
     pub board: Option<Board>,
-    /// The transcripts that are opened, and what was left out; none where no outcomes were written.
+    /// The transcripts that are opened, and what was left out; `None` where no outcomes were written.
     pub opened: Option<(ExcerptsHead, Vec<Opened>)>,
     /// What `deadloop compare` found, where that was asked for.
     pub comparison: Option<ComparedResults>,
@@ -67,16 +67,16 @@ pub struct ReportData {
     pub redacted: bool,
     /// The text of `settings.toml`, where a choice was made.
     pub settings_toml: Option<String>,
-    /// Which of the parameters differ between cells: worked out when it is first asked for, since there may be a
+    /// Which of the parameters differ between cells: computed on first use, since there may be a
     /// hundred thousand settings to look through.
     pub varying: OnceLock<Vec<bool>>,
-    /// Settings with a name in the order in which they are worth looking at: worked out when it is first asked for.
+    /// Settings with a name in the order in which they are worth looking at: computed on first use.
     pub leading: OnceLock<Vec<usize>>,
-    /// The best setting of a search: worked out when it is first asked for.
+    /// The best setting of a search: computed on first use.
     pub best: OnceLock<Option<usize>>,
     /// The setting in use: looked for once.
     pub in_use_at: OnceLock<Option<usize>>,
-    /// The rows of each setting: worked out when one is first asked for.
+    /// The rows of each setting: computed on first use.
     pub places: OnceLock<Vec<Vec<usize>>>,
 }
 
@@ -118,7 +118,7 @@ impl SettingRow {
 pub struct By {
     /// The field, as it was asked for: `lang`, `meta.source`.
     pub field: String,
-    /// The value; none where a transcript has none.
+    /// The value; `None` where a transcript has none.
     pub value: Option<String>,
     /// The scores.
     pub score: Score,
@@ -182,7 +182,7 @@ impl ReportData {
         }
     }
 
-    /// What the setting in use is called: where nobody named one, the recommended guard stands in.
+    /// What the setting in use is called: the recommended guard, where nobody named one.
     pub(crate) fn in_use_is(&self) -> &'static str {
         let advice = self.advice.as_ref();
         match advice.is_some_and(|advice| advice.in_use_is.contains("recommended")) {

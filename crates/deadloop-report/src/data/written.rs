@@ -1,4 +1,4 @@
-//! A setting as it stands in a settings file, from the columns of the scores.
+//! A setting as a settings file writes it, from the columns of the scores.
 
 use super::{ReportData, SettingRow, member, short};
 use deadloop_score::replay::detect::{Detector, Literal, Settings, Value};

@@ -160,7 +160,7 @@ impl Axis {
         }
     }
 
-    /// The ticks: where, and what stands there.
+    /// The ticks: their places and their labels.
     pub(crate) fn ticks(&self) -> &[(f64, String)] {
         &self.ticks
     }

@@ -10,7 +10,7 @@ const SIZE: f64 = 12.0;
 const HALF: f64 = 7.0;
 /// The longest name, in pixels.
 const LONGEST: f64 = 150.0;
-/// Where names end: left of the plot stand the ticks.
+/// Where names end, left of the ticks of the plot.
 const EDGES: (f64, f64) = (52.0, 4.0);
 
 /// Left, right, top, bottom of what is taken.

@@ -71,7 +71,7 @@ pub(crate) enum Anchor {
     End,
 }
 
-/// How a text is written. It stands centred on its line's height.
+/// How a text is written. It is centred on its line's height.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Label {
     /// Its ink.
@@ -202,7 +202,7 @@ impl Canvas {
         Ok(self.root.draw(&Text::new(text, fine(at), style))?)
     }
 
-    /// Writes `text` cut in the middle to fit `room` pixels; then the whole stands in the title.
+    /// Writes `text` cut in the middle to fit `room` pixels; the title then has the whole.
     pub(crate) fn text_within(
         &self,
         at: At,

@@ -1,7 +1,7 @@
 //! The system's fonts: which of them has a char, and its outline.
 //!
 //! A chart's text is drawn char by char, each from the first font that has it, so that a CJK name in a Latin label
-//! comes out whole. There is no shaping: scripts whose letters join (Arabic) or move (Devanagari) stand side by side.
+//! comes out whole. There is no shaping: scripts whose letters join (Arabic) or move (Devanagari) are side by side.
 //! The SVG has none of this; there the viewer writes.
 
 use fontdb::{Database, ID, Style};
@@ -39,7 +39,7 @@ pub(crate) struct Fonts {
     all: Database,
     /// Regular faces, then bold ones.
     order: [Vec<ID>; 2],
-    /// The face of each char that was asked for, regular or bold; none where no face has it.
+    /// The face of each char that was asked for, regular or bold; `None` where no face has it.
     known: RefCell<BTreeMap<(char, bool), Option<ID>>>,
 }
 

@@ -64,7 +64,7 @@ impl<'c> Panel<'c> {
         self.y_axis(y_name)
     }
 
-    /// Vertical grid lines and what stands under them; labels that would touch the last one are left out.
+    /// Vertical grid lines and their labels under them; labels that would touch the last one are left out.
     pub(crate) fn x_axis(&self, name: &str) -> Result<(), DrawError> {
         let Place {
             left,
@@ -96,7 +96,7 @@ impl<'c> Panel<'c> {
             .text_within(((left + right) / 2.0, bottom + 33.0), name, right, label)
     }
 
-    /// Horizontal grid lines and what stands left of them; the name stands above the axis, so that it need not be
+    /// Horizontal grid lines and their labels left of them; the name is above the axis, so that it need not be
     /// read sideways. Labels that would touch the one below are left out.
     pub(crate) fn y_axis(&self, name: &str) -> Result<(), DrawError> {
         let Place {

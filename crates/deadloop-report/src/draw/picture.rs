@@ -19,7 +19,7 @@ pub(crate) struct Picture {
     pub(super) width: f64,
     /// In pixels.
     pub(super) height: f64,
-    /// What stands on it, from the bottom up.
+    /// What is on it, from the bottom up.
     pub(super) shapes: Vec<Shape>,
 }
 
@@ -74,7 +74,7 @@ pub(super) struct Words {
     pub(super) size: i32,
     pub(super) ink: Ink,
     pub(super) bold: bool,
-    /// Which point of the text stands at the place, from left (0) over the middle (0.5) to right (1).
+    /// Which point of the text is put at the place, from left (0) over the middle (0.5) to right (1).
     pub(super) across: f64,
     /// How far the baseline lies below the place, in ems.
     pub(super) down: f64,

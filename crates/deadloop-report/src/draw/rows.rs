@@ -32,7 +32,7 @@ pub(crate) struct Rows<'c> {
 }
 
 impl<'c> Rows<'c> {
-    /// `count` rows at `place`, over the axis `x`; every other row stands on a band.
+    /// `count` rows at `place`, over the axis `x`; every other row is on a band.
     pub(crate) fn new(
         canvas: &'c Canvas,
         place: Place,

@@ -6,7 +6,7 @@ use crate::visible::visible;
 use std::fmt::Write as _;
 
 impl Picture {
-    /// To stand inside the page.
+    /// As a part of the page.
     pub(crate) fn svg(&self) -> String {
         self.with("")
     }

@@ -104,7 +104,7 @@ impl Dash {
 }
 
 impl Ink {
-    /// This ink as what plotters takes for a colour: the numbers of the ink and of the dash stand where red and green
+    /// This ink as what plotters takes for a colour: the numbers of the ink and of the dash take the places of red and green
     /// would be, and [`Ink::of`] reads them back in the backend.
     pub(crate) fn color(self, dash: Dash) -> RGBAColor {
         RGBAColor(self as u8, dash as u8, 0, 1.0)

@@ -52,7 +52,7 @@ struct Tick {
 }
 
 /// A transcript while it is made ready: its row under the setting that it is looked at through, and where positions
-/// stand on its strip.
+/// are on its strip.
 struct View<'d> {
     data: &'d ReportData,
     row: &'d OutcomeRow,
@@ -60,7 +60,7 @@ struct View<'d> {
 }
 
 impl Open {
-    /// A transcript seen through every setting that has a row of it; none without one of the setting in question.
+    /// A transcript seen through every setting that has a row of it; `None` where the setting in question has no row of it.
     pub(super) fn of(data: &ReportData, one: &Opened, rows: &[&OutcomeRow]) -> Option<Self> {
         let is_asked = |row: &&&OutcomeRow| {
             let setting = data.settings.get(row.setting);
@@ -102,7 +102,7 @@ impl View<'_> {
         (at.min(self.length) as f64 / self.length as f64 * 10_000.0).round() / 10.0
     }
 
-    /// Whether the strip is one of turns, or of calls; none: it is one of text.
+    /// Whether the strip is one of turns, or of calls; `None` for text.
     fn of_run(&self) -> Option<bool> {
         match self.row.channel.as_deref() {
             Some("turns") => Some(true),
@@ -231,7 +231,7 @@ fn checkpoints(data: &ReportData, setting: usize) -> Vec<u64> {
         .collect()
 }
 
-/// An id as it stands in a link: letters, digits and a few more, all else as `%` and its bytes.
+/// An id as a link writes it: letters, digits and a few more, all else as `%` and its bytes.
 fn link(id: &str) -> String {
     let byte = |b: u8| match b {
         b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => char::from(b).into(),
@@ -241,7 +241,7 @@ fn link(id: &str) -> String {
 }
 
 /// What explains it, ready to be copied in the folder of the page: where the corpus lies, and through which
-/// settings it was seen, stands in the manifest there.
+/// settings it was seen, is written in the manifest there.
 fn command(row: &OutcomeRow) -> String {
     format!("deadloop explain . {}", quoted(&visible(&row.transcript)))
 }

@@ -14,7 +14,7 @@ pub(crate) struct Told {
     pub(crate) sentence: String,
     /// What the setting in use is called.
     pub(crate) in_use_is: &'static str,
-    /// What stands above the changes.
+    /// The heading above the changes.
     pub(crate) changes_are: String,
     /// The parameters that differ.
     pub(crate) changes: Vec<Line>,
@@ -54,7 +54,7 @@ pub(super) fn told(data: &ReportData) -> Option<Told> {
     })
 }
 
-/// A command as it is typed in the folder of the page; none where it only opens the page.
+/// A command as it is typed in the folder of the page; `None` where it only opens the page.
 fn here(command: &str) -> Option<String> {
     let word = |word: &str| match word.strip_prefix("DIR") {
         Some("") => ".".to_owned(),

@@ -70,7 +70,7 @@ struct Line {
     delay: Estimate,
 }
 
-/// How many named settings are told of where none is chosen: the one in use, and the best of the others.
+/// How many named settings the headline names where none is chosen: the one in use, and the best of the others.
 const NAMED: usize = 3;
 
 /// Builds the headline.

@@ -2,7 +2,7 @@
 
 use crate::data::ReportData;
 
-/// What makes a choice, where none was asked for.
+/// The command that makes a choice, for a run without one.
 pub(super) fn next(data: &ReportData) -> Option<String> {
     if !data.has_loops() || data.advice.is_some() {
         return None;

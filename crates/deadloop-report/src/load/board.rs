@@ -36,7 +36,7 @@ pub(super) struct Source<'r> {
 }
 
 impl Source<'_> {
-    /// Reads it; none where no grid was searched.
+    /// Reads it; `None` where no grid was searched.
     pub(super) fn board(&self, regions: Regions) -> Result<Option<Board>, LoadError> {
         let grid = regions.head.grid_cells;
         if grid < 2 {
@@ -119,7 +119,7 @@ impl Source<'_> {
         let rates = rates(self.unit);
         self.scores.each(&columns, |part| {
             let rows = ScoreRows::new(&part);
-            // The rows of a setting stand together.
+            // The rows of a setting follow each other.
             let mut last: Option<(&str, bool)> = None;
             for row in 0..part.rows() {
                 let Some(id) = rows.setting(row) else {
@@ -149,7 +149,7 @@ impl Source<'_> {
     }
 }
 
-/// The columns that hold some counts: bins have none, and are read from the shares.
+/// The columns that hold some counts. Bins have no columns of their own and are read from the shares.
 fn columns(counts: &[Count]) -> impl Iterator<Item = &'static str> {
     let names = counts.iter().map(|count| count.name());
     // The shares are of loops, whose counts are always among them.

@@ -96,17 +96,17 @@ struct Kept {
 pub(super) struct Loaded {
     /// The rows that are kept.
     pub(super) scores: Vec<Score>,
-    /// The setting of each cell of the plan: the rows of all models together stand in its order, the floors after it.
+    /// The setting of each cell of the plan: the rows of all models together come in its order, then the floors.
     pub(super) plan: Vec<usize>,
 }
 
-/// A setting whose rows are read: they stand together.
+/// A setting whose rows are read: they follow each other.
 #[derive(Clone, Copy)]
 struct Current<'p> {
     id: &'p str,
     /// Whether it is more than a cell.
     named: bool,
-    /// Its place; none until a row of it is kept.
+    /// Its place; `None` until a row of it is kept.
     at: Option<usize>,
 }
 
@@ -197,7 +197,7 @@ impl Parts<'_> {
         }
     }
 
-    /// With what stands in other files.
+    /// Adds what other files say.
     fn completed(&self, mut score: Score, id: &str) -> Score {
         if let Some(intervals) = self.intervals.get(&(id, score.model.as_str())) {
             score.intervals.clone_from(intervals);

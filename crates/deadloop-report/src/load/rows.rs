@@ -27,7 +27,7 @@ impl<'t> Rows<'t> {
         self.rows
     }
 
-    /// A text; none where it is empty.
+    /// A text; `None` where it is empty.
     pub(super) fn text(&self, name: &str, row: usize) -> Option<&'t str> {
         match self.columns.get(name)? {
             Cells::Text(cells) => cells.get(row)?.as_deref(),

@@ -56,7 +56,7 @@ pub(super) fn run(manifest: &Manifest, unlabelled: u64, errors: u64) -> RunInfo 
     }
 }
 
-/// What settings were compared by; the default where none was asked for.
+/// The measure that settings were compared by, or the default.
 fn objective(manifest: &Manifest) -> Objective {
     let named = manifest.objective.as_deref().and_then(Measure::named);
     named.map(Objective).unwrap_or_default()

@@ -41,7 +41,7 @@ impl ScoreReader {
     }
 
     /// The score of a row. Its intervals are those that were written where that is one of few rows: `*` of a grid has
-    /// a hundred thousand, whose intervals are closed, and those of its settings with a name stand in intervals.csv.
+    /// a hundred thousand, whose intervals are closed, and those of its settings with a name are in intervals.csv.
     pub(super) fn score(
         &self,
         rows: &ScoreRows<'_>,

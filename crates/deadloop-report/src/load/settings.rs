@@ -59,7 +59,7 @@ impl Settings {
         self.list.len() - 1
     }
 
-    /// What stands in choice.csv and in the price list is no name.
+    /// The names in choice.csv and in the price list are not names of a setting.
     fn role(&self, id: &str) -> (Role, Option<String>) {
         if matches!(id, "never" | "first-checkpoint" | "random") {
             return (Role::Floor, None);

@@ -5,7 +5,7 @@ use crate::numbers::{count, group, plain};
 use crate::points::{Column as Named, Rows};
 use deadloop_score::TableCell as Number;
 
-/// How many rows stand in the page; the CSV file has them all.
+/// How many rows the page shows; the CSV file has them all.
 const ROWS: usize = 40;
 
 /// The first rows of a chart's numbers.

@@ -5,7 +5,7 @@ use crate::data::ReportData;
 use crate::numbers::{count, percent};
 use crate::series::{Breakdown, Series, series};
 
-/// How many settings stand side by side.
+/// How many settings are side by side.
 const SETTINGS: usize = 5;
 
 /// A table for onsets and one for kinds; none without labelled loops.

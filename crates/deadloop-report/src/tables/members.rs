@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 /// How many settings are shown.
 const SETTINGS: usize = 8;
 
-/// A row for each setting and member; none where every setting has one member.
+/// A row for each setting and member; `None` where every setting has one member.
 pub(super) fn table(data: &ReportData) -> Option<Table> {
     let rows = series(data, SETTINGS)
         .iter()

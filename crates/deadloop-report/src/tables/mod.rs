@@ -49,7 +49,7 @@ pub(crate) struct Table {
 /// Rows that most readers can do without.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Folded {
-    /// What stands on the fold.
+    /// The line that shows while the fold is closed.
     pub(crate) title: String,
     /// The rows.
     pub(crate) rows: Vec<Row>,

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use deadloop_corpus::{Corpus, Problem, Shard, prove_writable};
 use deadloop_replay::{Decided, Interrupted, Plan, Programs, Watch};
-use deadloop_score::{LabelsFile, write_text};
+use deadloop_score::{Case, LabelsFile, write_text};
 
 use super::engine;
 use super::lines::{Line, Named, Writer, Wrong};
@@ -183,8 +183,22 @@ fn write_names(
 }
 
 impl Work<'_> {
-    /// The pass; how many records there are. `problems`: those of labels.csv.
+    /// Replays the shard and writes its records; returns how many there are. `problems`: those of labels.csv.
     fn run(&self, mut problems: Vec<Problem>) -> RunResult<u64> {
+        let mut file = Writer::create(&self.request.out.join(RECORDS))?;
+        self.pass(&mut file, &mut problems)?;
+        refuse_machine(&problems)?;
+        if !self.request.skip_bad && !problems.is_empty() {
+            labels_first(&mut problems, self.corpus.labels_csv());
+            return Err(Code::Usage.error(listing(&problems)));
+        }
+        let lines = file.lines;
+        file.finish()?;
+        Ok(lines)
+    }
+
+    /// The pass over the files of the shard: a line of `file` for each record, and what is wrong in `problems`.
+    fn pass(&self, file: &mut Writer, problems: &mut Vec<Problem>) -> RunResult {
         let fails = !self.request.skip_bad;
         self.hopeless
             .store(fails && !problems.is_empty(), Ordering::Relaxed);
@@ -199,16 +213,11 @@ impl Work<'_> {
             labels: self.labels,
             wanted: &wanted,
         };
-        let mut file = Writer::create(&self.request.out.join(RECORDS))?;
         let mut written = Ok(());
         let pass = watched(wanted.host, "replaying", |watch| {
             let line = |entry, raw| {
                 self.line(finder.find(entry, raw, |entry, case| {
-                    let sealed = self
-                        .request
-                        .sealed
-                        .is_some_and(|s| case.split.as_deref() == Some(s));
-                    let idle = sealed || self.hopeless.load(Ordering::Relaxed);
+                    let idle = self.sealed(case) || self.hopeless.load(Ordering::Relaxed);
                     (!idle)
                         .then(|| self.decide(&entry.transcript, watch))
                         .transpose()
@@ -238,15 +247,13 @@ impl Work<'_> {
         pass.map_err(|Interrupted| {
             let what = "interrupted; the same command makes the part from its beginning";
             Code::Interrupted.error(what)
-        })?;
-        refuse_machine(&problems)?;
-        if fails && !problems.is_empty() {
-            labels_first(&mut problems, self.corpus.labels_csv());
-            return Err(Code::Usage.error(listing(&problems)));
-        }
-        let lines = file.lines;
-        file.finish()?;
-        Ok(lines)
+        })
+    }
+
+    /// Whether the case is in the split that is not replayed.
+    fn sealed(&self, case: &Case) -> bool {
+        let split = self.request.sealed;
+        split.is_some_and(|sealed| case.split.as_deref() == Some(sealed))
     }
 
     /// The same with lines that an engine made.

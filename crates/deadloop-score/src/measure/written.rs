@@ -60,7 +60,8 @@ fn term(Term(count, times): &Term) -> WrittenTerm {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Formula, MEASURES, Sample, Shown, Worth, one, times};
+    use super::super::formula::{Sample, one, times};
+    use super::super::{Formula, MEASURES, Shown, Worth};
     use super::*;
     use crate::tally::{Count, Tally};
     use serde_json::Value;

@@ -19,7 +19,7 @@ pub(crate) struct CheckCases {
     /// Files of cases
     #[arg(required = true, value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
-    /// The settings of every expectation that names none [default: the recommended guard]
+    /// The settings for expectations that do not name their own [default: the recommended guard]
     #[arg(long, value_name = "FILE")]
     pub(crate) settings: Option<PathBuf>,
     /// Change settings on the way, as guard.params.NAME=VALUE; may be repeated

@@ -13,7 +13,7 @@ pub(crate) const HELP: &str = "Examples:\n  deadloop detectors\n  deadloop detec
 
 #[derive(Debug, Args)]
 pub(crate) struct Detectors {
-    /// The detector to tell all about [default: all of them, a line each]
+    /// The detector to describe in full [default: all of them, a line each]
     name: Option<String>,
     /// Its default grid, as TOML that `tune --grid` takes
     #[arg(long, requires = "name")]
@@ -102,7 +102,7 @@ fn all(global: Global) -> Outcome {
     show::next(&next, global)
 }
 
-/// What it does, up to the colon: the rest stands where one detector is told in full.
+/// What it does, up to the colon; the rest is shown where one detector is described in full.
 fn in_short(about: &str) -> &str {
     about.split(": ").next().unwrap_or(about)
 }

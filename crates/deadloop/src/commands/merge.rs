@@ -43,7 +43,7 @@ pub(crate) struct Merge {
     force: bool,
 }
 
-/// How alarms are judged, where that is to be another way than the shards were told.
+/// How alarms are judged, where it differs from what the shards were made with.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Judging")]
 struct Anew {
@@ -145,7 +145,7 @@ pub(super) fn run(args: &Merge, global: Global) -> Outcome {
 }
 
 impl Merge {
-    /// Puts what is said here over what the shards were told.
+    /// Overrides the options of the shards with what is given here.
     fn put(
         &self,
         parts: &Arc<Parts>,

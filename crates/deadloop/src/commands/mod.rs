@@ -124,7 +124,7 @@ pub(crate) enum Command {
 /// More would wait for each other longer than they work.
 const MOST_THREADS: usize = 256;
 
-/// Runs the command that was asked for.
+/// Runs the command.
 pub(crate) fn run(cli: &Cli) -> Outcome {
     interrupt::heed()?;
     let threads = cli.global.jobs.map_or(0, usize::from).min(MOST_THREADS);

@@ -25,7 +25,7 @@ use crate::progress::counted;
 use crate::show;
 use deadloop_run::{Wanted, survey};
 
-/// What stands under the help of the command.
+/// The text under the help of the command.
 pub(crate) const HELP: &str = r#"Examples:
   deadloop synth --spec spec.toml --out planted
   deadloop synth --keys
@@ -71,7 +71,7 @@ pub(crate) struct Synth {
     /// Overwrite a corpus that synth wrote there
     #[arg(long)]
     force: bool,
-    /// Only tell every key of a spec: bounds, default, meaning
+    /// Only list every key of a spec: bounds, default, meaning
     #[arg(long, conflicts_with_all = ["spec", "out", "force"])]
     keys: bool,
 }
@@ -172,7 +172,7 @@ fn usage(problem: Problem) -> Failure {
     Code::Usage.because(problem)
 }
 
-/// What stands where the corpus should go is wrong usage; that it cannot be written is not.
+/// A folder that holds something else is wrong usage; a corpus that cannot be written is not.
 fn refused(error: WriteError) -> Failure {
     match error {
         WriteError::Exists { .. } => Code::Usage.error(format!("{error} with --force")),

@@ -76,19 +76,7 @@ impl Copilot {
         out: &mut Out,
     ) -> Result<(), Fault> {
         match kind {
-            "session.start" | "session.resume" => {
-                self.session.id = take::label(data, "sessionId").or(self.session.id.take());
-                self.session.model =
-                    take::string(data, "selectedModel")?.or(self.session.model.take());
-                keep(
-                    &mut self.session.about,
-                    "version",
-                    take::any(data, "copilotVersion"),
-                );
-                for other in ["version", "producer", "startTime", "context"] {
-                    take::any(data, other);
-                }
-            }
+            "session.start" | "session.resume" => self.begun(data)?,
             "session.model_change" => {
                 self.session.model = take::string(data, "newModel")?.or(self.session.model.take());
             }
@@ -111,15 +99,7 @@ impl Copilot {
                 });
             }
             "assistant.message" => self.message(data, t_ms, out)?,
-            "assistant.usage" => {
-                self.session.model = take::string(data, "model")?.or(self.session.model.take());
-                let usage = Usage {
-                    sent: take::count(data, "inputTokens")?,
-                    wrote: take::count(data, "outputTokens")?,
-                    cached: take::count(data, "cacheReadTokens")?,
-                };
-                self.session.run.used(usage);
-            }
+            "assistant.usage" => self.used(data)?,
             "tool.execution_start" => self.started(data, t_ms)?,
             "tool.execution_complete" => self.completed(data, t_ms)?,
             "session.error" => self.session.reason = Some("error".to_owned()),
@@ -134,6 +114,32 @@ impl Copilot {
                 data.clear();
             }
         }
+        Ok(())
+    }
+
+    fn begun(&mut self, data: &mut Object) -> Result<(), Fault> {
+        let session = &mut self.session;
+        session.id = take::label(data, "sessionId").or(session.id.take());
+        session.model = take::string(data, "selectedModel")?.or(session.model.take());
+        keep(
+            &mut session.about,
+            "version",
+            take::any(data, "copilotVersion"),
+        );
+        for other in ["version", "producer", "startTime", "context"] {
+            take::any(data, other);
+        }
+        Ok(())
+    }
+
+    fn used(&mut self, data: &mut Object) -> Result<(), Fault> {
+        self.session.model = take::string(data, "model")?.or(self.session.model.take());
+        let usage = Usage {
+            sent: take::count(data, "inputTokens")?,
+            wrote: take::count(data, "outputTokens")?,
+            cached: take::count(data, "cacheReadTokens")?,
+        };
+        self.session.run.used(usage);
         Ok(())
     }
 

@@ -64,7 +64,39 @@ fn one(mut run: Object, number: String, place: &Place, out: &mut Out) -> Result<
     let tool = if tool.is_empty() { "action" } else { tool };
     let mut events = Conversation::default();
     events.user(words(take::any(&mut run, "query")), None);
-    let mut list = |name: &str| take::list(&mut history, name).map(Option::unwrap_or_default);
+    let count = turns(&mut history, tool, &mut events)?;
+    let mut summary = take::object(&mut run, "summary")?.unwrap_or_default();
+    let most = take::count(&mut summary, "turns_max")?;
+    let reached = most.is_some_and(|most| count >= most);
+    events.finish(reached.then(|| "limit".to_owned()));
+    let mut entry = events.entry(place.clone());
+    let transcript = &mut entry.transcript;
+    let task = take::label(&mut run, "task_id");
+    if !number.is_empty() {
+        transcript.id = format!("{}/{number}", out.stem());
+    }
+    transcript.group = task
+        .map(|task| format!("{environment}-{task}"))
+        .or(transcript.group.take());
+    if transcript.meta.contains_key("args") {
+        transcript.meta.insert("args".to_owned(), "text".into());
+    }
+    keep(&mut transcript.meta, "env", Some(environment.into()));
+    keep(&mut transcript.meta, "max_turns", most.map(Value::from));
+    keep(
+        &mut transcript.meta,
+        "reward",
+        take::any(&mut summary, "max_reward"),
+    );
+    out.losses.rest("turn_history", &history);
+    out.losses.rest("summary", &summary);
+    out.losses.rest("", &run);
+    Ok(entry)
+}
+
+/// The turns of a run: a thought, the call of `tool`, its result. Returns how many there are.
+fn turns(history: &mut Object, tool: &str, events: &mut Conversation) -> Result<u64, Fault> {
+    let mut list = |name: &str| take::list(history, name).map(Option::unwrap_or_default);
     let actions = list("actions")?;
     let [observations, valid, thoughts] = [
         list("observations")?,
@@ -93,31 +125,5 @@ fn one(mut run: Object, number: String, place: &Place, out: &mut Out) -> Result<
             events.push(result, None);
         }
     }
-    let mut summary = take::object(&mut run, "summary")?.unwrap_or_default();
-    let most = take::count(&mut summary, "turns_max")?;
-    let reached = most.is_some_and(|most| count as u64 >= most);
-    events.finish(reached.then(|| "limit".to_owned()));
-    let mut entry = events.entry(place.clone());
-    let transcript = &mut entry.transcript;
-    let task = take::label(&mut run, "task_id");
-    if !number.is_empty() {
-        transcript.id = format!("{}/{number}", out.stem());
-    }
-    transcript.group = task
-        .map(|task| format!("{environment}-{task}"))
-        .or(transcript.group.take());
-    if transcript.meta.contains_key("args") {
-        transcript.meta.insert("args".to_owned(), "text".into());
-    }
-    keep(&mut transcript.meta, "env", Some(environment.into()));
-    keep(&mut transcript.meta, "max_turns", most.map(Value::from));
-    keep(
-        &mut transcript.meta,
-        "reward",
-        take::any(&mut summary, "max_reward"),
-    );
-    out.losses.rest("turn_history", &history);
-    out.losses.rest("summary", &summary);
-    out.losses.rest("", &run);
-    Ok(entry)
+    Ok(count as u64)
 }

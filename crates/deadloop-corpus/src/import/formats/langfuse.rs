@@ -98,43 +98,7 @@ impl Langfuse {
     ) -> Result<(), Fault> {
         let own = take::label(&mut one, "traceId");
         let trace = trace.map(str::to_owned).or(own).unwrap_or_default();
-        let kind = take::string(&mut one, "type")?
-            .ok_or_else(|| take::missing("type", "an observation of Langfuse"))?;
-        let level = take::any(&mut one, "level");
-        let failed = level.as_ref().and_then(Value::as_str) == Some("ERROR");
-        let usage = ["usageDetails", "usage"].map(|name| take::any(&mut one, name));
-        let usage = usage.into_iter().flatten().next();
-        let mut span = Span {
-            name: take::string(&mut one, "name")?.unwrap_or_default(),
-            began: take::any(&mut one, "startTime").as_ref().and_then(millis),
-            order: take::label(&mut one, "id").unwrap_or_default(),
-            model: take::string(&mut one, "model")?,
-            ..Span::default()
-        };
-        let (input, output) = (take::any(&mut one, "input"), take::any(&mut one, "output"));
-        let said = take::any(&mut one, "statusMessage");
-        match kind.to_uppercase().as_str() {
-            "GENERATION" => {
-                span.kind = Kind::Model;
-                span.usage = Usage::taken(&mut match usage {
-                    Some(Value::Object(usage)) => usage,
-                    _ => Object::new(),
-                });
-                span.input = messages(input, "user");
-                span.output = messages(output, "assistant");
-                span.reason = failed.then(|| "error".to_owned());
-            }
-            "TOOL" => {
-                span.kind = Kind::Tool;
-                span.arguments = input;
-                span.error = Some(failed);
-                span.result = Some(match output {
-                    None => words(said),
-                    output => words(output),
-                });
-            }
-            _ => {}
-        }
+        let span = span(&mut one)?;
         for other in [
             "endTime",
             "parentObservationId",
@@ -155,6 +119,48 @@ impl Langfuse {
         held.spans.push(span);
         Ok(())
     }
+}
+
+/// A span of an observation: of a generation and of a tool with what went in and out, of others with their place alone.
+fn span(one: &mut Object) -> Result<Span, Fault> {
+    let kind = take::string(one, "type")?
+        .ok_or_else(|| take::missing("type", "an observation of Langfuse"))?;
+    let level = take::any(one, "level");
+    let failed = level.as_ref().and_then(Value::as_str) == Some("ERROR");
+    let usage = ["usageDetails", "usage"].map(|name| take::any(one, name));
+    let usage = usage.into_iter().flatten().next();
+    let mut span = Span {
+        name: take::string(one, "name")?.unwrap_or_default(),
+        began: take::any(one, "startTime").as_ref().and_then(millis),
+        order: take::label(one, "id").unwrap_or_default(),
+        model: take::string(one, "model")?,
+        ..Span::default()
+    };
+    let (input, output) = (take::any(one, "input"), take::any(one, "output"));
+    let said = take::any(one, "statusMessage");
+    match kind.to_uppercase().as_str() {
+        "GENERATION" => {
+            span.kind = Kind::Model;
+            span.usage = Usage::taken(&mut match usage {
+                Some(Value::Object(usage)) => usage,
+                _ => Object::new(),
+            });
+            span.input = messages(input, "user");
+            span.output = messages(output, "assistant");
+            span.reason = failed.then(|| "error".to_owned());
+        }
+        "TOOL" => {
+            span.kind = Kind::Tool;
+            span.arguments = input;
+            span.error = Some(failed);
+            span.result = Some(match output {
+                None => words(said),
+                output => words(output),
+            });
+        }
+        _ => {}
+    }
+    Ok(span)
 }
 
 /// Messages, in the shapes that integrations write; a text is one of `role`.

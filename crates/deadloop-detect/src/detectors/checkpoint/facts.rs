@@ -133,7 +133,7 @@ impl Found {
 ///
 /// With [`Order::Marker`] a list whose repeated part had no marker gives way to a paragraph that
 /// fires too: "this list and that paragraph" is accepted by the settings that accept both, so it is
-/// a fact of its own, with the stricter of each pair of bounds, and stands before the list.
+/// a fact of its own, with the stricter of each pair of bounds, before the list.
 fn ordered(paragraphs: Vec<Found>, lists: Vec<Found>, order: Order) -> Vec<Found> {
     match order {
         Order::Paragraph => [paragraphs, lists].concat(),

@@ -1,4 +1,4 @@
-//! What is looked at, and where: the structural parameters, ready to be asked while text comes in.
+//! The structural parameters, compiled for use while text comes in: what is looked at, and where.
 
 use regex::Regex;
 
@@ -28,7 +28,7 @@ pub(super) struct Look {
     pub(super) ignore: Vec<Regex>,
 }
 
-/// A set of chars, asked for every char of the text.
+/// A set of chars, tested for every char of the text.
 pub(super) struct Delimiters {
     ascii: [bool; 128],
     other: Vec<char>,

@@ -37,7 +37,7 @@ impl CheckpointMeter {
         }
     }
 
-    /// Counts up to `count` chars of `text` without keeping them; gives back the rest.
+    /// Counts up to `count` chars of `text` without keeping them; returns the rest.
     fn skip<'t>(&mut self, text: &'t str, count: u64) -> &'t str {
         let (head, rest, taken) = split_at_char(text, count);
         if self.look.code != Code::Check {
@@ -47,7 +47,7 @@ impl CheckpointMeter {
         rest
     }
 
-    /// Keeps up to `count` chars of `text`; gives back the rest.
+    /// Keeps up to `count` chars of `text`; returns the rest.
     fn take<'t>(&mut self, text: &'t str, count: u64) -> &'t str {
         let (head, rest, taken) = split_at_char(text, count);
         self.buffer.push_str(head);

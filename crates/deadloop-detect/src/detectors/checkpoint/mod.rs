@@ -10,14 +10,14 @@
 //! | what is looked at, and where | `look` |
 //! | what is kept of the stream, and when it is looked at | `meter` |
 //! | what is seen at a checkpoint, as facts | `facts` |
-//! | units that stand several times in a row | `short` |
+//! | units that are several times in a row | `short` |
 //! | the period check on blocks and lines | `period` |
 //! | cutting a segment into blocks and lines, code fences | `segment`, `fence` |
 //!
-//! What it does exactly stands in `exactly.md`, which `deadloop detectors` shows.
+//! What it does exactly is in `exactly.md`, which `deadloop detectors` shows.
 //!
 //! The document's worked examples do not agree with its rule (they count elements, not matches, and
-//! stay below the threshold); the rule is what stands here, the examples are cases in `tests/`.
+//! stay below the threshold); the rule is described here, the examples are cases in `tests/`.
 
 use crate::detectors::{Detector, Measuring, Response, Sample};
 use crate::fact::Bound;

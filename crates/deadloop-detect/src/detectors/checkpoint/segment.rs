@@ -15,7 +15,7 @@ pub(super) struct Segment<'a> {
     pub(super) text: &'a str,
     /// Position of its first char in the channel.
     pub(super) start: u64,
-    /// Byte ranges that are looked at, in order, and whether each stands in a code fence.
+    /// Byte ranges that are looked at, in order, and whether each is in a code fence.
     pub(super) parts: Vec<(Range<usize>, bool)>,
 }
 
@@ -37,7 +37,7 @@ pub(super) enum Blank {
     Keep,
     /// They are left out.
     Drop,
-    /// So they are, also where a marker stood before the white space.
+    /// The same, also where a marker came before the white space.
     Bare,
 }
 
@@ -49,7 +49,7 @@ pub(super) struct Elements<'a> {
     /// Where each begins in the segment, bytes. Chars are counted only for a tail that matters.
     starts: Vec<usize>,
     marked: Vec<bool>,
-    /// Whether the last one stands in a code fence.
+    /// Whether the last one is in a code fence.
     pub(super) last_fenced: bool,
     text: &'a str,
     /// Position of the text in the channel, chars.

@@ -1,9 +1,9 @@
-//! The short-sequence check: units that stand several times in a row in a window.
+//! The short-sequence check: units that are several times in a row in a window.
 
 /// What counts as a unit, from the structural parameters.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Units {
-    /// Where copies may stand.
+    /// Where copies may be.
     pub(super) align: Align,
     /// The unit must hold an ideograph.
     pub(super) cjk: bool,
@@ -11,7 +11,7 @@ pub(super) struct Units {
     pub(super) one_char: bool,
 }
 
-/// Where copies may stand in the window.
+/// Where copies may be in the window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Align {
     Any,

@@ -1,4 +1,4 @@
-//! From counts to facts. A fact is a token at which fewer pairs are new, or more markers stand, than at any
+//! From counts to facts. A fact is a token at which fewer pairs are new, or more markers are, than at any
 //! before it that showed as much of the other.
 
 use std::sync::Arc;
@@ -69,7 +69,7 @@ impl CirclingMeter {
         }
     }
 
-    /// Adds a token; what it shows, if some setting accepts it and none before it showed as much.
+    /// Adds a token; returns its fact, if some setting accepts it and no fact before it showed as much.
     fn add(&mut self, token: Token) -> Option<Fact> {
         let pair = self.last.push(token.hash);
         let marker = self.look.markers.end(&self.last);
@@ -82,7 +82,7 @@ impl CirclingMeter {
     }
 
     /// New pairs of a thousand, rounded up, and markers in a thousand chars, rounded down: a setting's whole
-    /// number is compared with each as with the fraction. Where markers are not asked there are always enough.
+    /// number is compared with each as with the fraction. A setting without a bound on markers always has enough.
     fn measure(&self, counts: Counts) -> (u64, u64) {
         let new = (MILLE * counts.new).div_ceil(counts.pairs.max(1));
         let markers = match self.look.markers.are_none() {
@@ -125,9 +125,9 @@ impl TextMeter for CirclingMeter {
     }
 }
 
-/// What need not be told again.
+/// What need not be emitted again.
 struct Told {
-    /// For each density of markers the least share of new pairs that was told with as many or more.
+    /// For each density of markers the least share of new pairs that was emitted with as many or more.
     least: Vec<u64>,
 }
 

@@ -11,7 +11,7 @@
 //! | counting what comes and goes | `recent` |
 //! | from counts to facts | `meter` |
 //!
-//! What it does exactly stands in `exactly.md`, which `deadloop detectors` shows.
+//! What it does exactly is in `exactly.md`, which `deadloop detectors` shows.
 //!
 //! What it costs: two look-ups a token, one when it comes and one when it goes; 20 bytes for each token of
 //! the history.

@@ -1,4 +1,4 @@
-//! `cycle`: the same few tool calls in turn, told at the call, before it is run.
+//! `cycle`: the same few tool calls in turn. It alarms at the call, before it is run.
 //!
 //! A meter keeps the hashes of as many calls as the longest period has, and for each period the length of the
 //! stretch that has it.

@@ -1,4 +1,4 @@
-//! `duplicate`: the same tool call over and over, told at the call, before it is run.
+//! `duplicate`: the same tool call over and over. It alarms at the call, before it is run.
 //!
 //! Two calls are the same when their keys are: the tool's name, or its name and arguments as JSON values, or
 //! its name and the text of its arguments. Parallel calls count each. A meter keeps one hash and a count.
@@ -39,7 +39,7 @@ static FIRES: [Event<'static>; 3] = [
     call("search", r#"{"n":1,"q":"x"}"#),
 ];
 
-/// Another call stands between.
+/// Another call came in between.
 static QUIET: [Event<'static>; 4] = [
     call("search", r#"{"q": "x"}"#),
     call("search", r#"{"q": "x"}"#),

@@ -1,4 +1,4 @@
-//! `error-rate`: too many of the turns so far met an error, told before a turn.
+//! `error-rate`: too many of the turns so far met an error. It alarms before a turn.
 //!
 //! A meter keeps two counts.
 

@@ -1,4 +1,4 @@
-//! `error-run`: one error after the other, told at the result.
+//! `error-run`: one error after the other. It alarms at the result.
 //!
 //! A meter keeps one hash and a count, and of at most 1,000 calls that have no result yet what they are compared by.
 

@@ -1,4 +1,4 @@
-//! `handoff`: only a few agents among those that had the last turns, told before a turn.
+//! `handoff`: only a few agents had the last turns. It alarms before a turn.
 //!
 //! A meter keeps the hashes of the agents in its window.
 

@@ -1,4 +1,4 @@
-//! `interleaved`: a call whose result is known comes back, with others between, told at the result.
+//! `interleaved`: a call whose result is known comes back, with others between. It alarms at the result.
 //!
 //! A meter keeps the hashes of the last pairs in its window, and of at most 1,000 calls that have no result yet
 //! what they are compared by.

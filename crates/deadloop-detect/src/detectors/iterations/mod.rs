@@ -150,7 +150,7 @@ struct IterationsMeter {
     counts: Counts,
     /// The lowest limit of the loosest setting.
     least: i64,
-    /// The share of a limit, in millionths, from which on it is told; all of it where stops are told.
+    /// The share of a limit, in millionths, from which on it alarms: the whole limit, unless it warns.
     warn_at: i64,
     growth: Option<Growth>,
     /// Supersteps begun.

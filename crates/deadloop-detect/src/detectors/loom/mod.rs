@@ -1,4 +1,4 @@
-//! `loom`: the four conditions of Loom's RecursionMonitor (seed 003), told before a turn.
+//! `loom`: the four conditions of Loom's RecursionMonitor (seed 003). It alarms before a turn.
 //!
 //! A meter keeps the hashes of the last outputs, two rows and two counts.
 
@@ -230,9 +230,9 @@ struct LoomMeter {
     least: Least,
     /// Calls that are kept.
     keep: u64,
-    /// Whether warnings are told, and no stops.
+    /// Whether it warns and does not stop.
     warning: bool,
-    /// The share of the turns, in millionths, from which on they are told.
+    /// The share of the turns, in millionths, from which on it warns.
     warn_at: i64,
     names: Row,
     told: Told,

@@ -53,7 +53,7 @@ pub(super) struct Outputs {
     keep: usize,
     /// Each by its hash, with the calls that were issued before its turn; the newest at the back.
     last: VecDeque<(u128, Calls)>,
-    /// For each window from 1 on: outputs in a row that are what stood a window before.
+    /// For each window from 1 on: how many outputs in a row equal the one a window before.
     again: Vec<u64>,
 }
 

@@ -29,7 +29,7 @@ impl Names {
         self.0.get(at).map_or("", String::as_str)
     }
 
-    /// Which known name it is. None where it is none, or as near to two.
+    /// The known name that is meant; `None` where no name is near, or two are equally near.
     pub(super) fn find(&self, name: &str) -> Option<(Spelt, usize)> {
         if let Some(at) = self.0.iter().position(|known| known == name) {
             return Some((Spelt::Right, at));

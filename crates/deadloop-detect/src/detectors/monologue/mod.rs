@@ -1,4 +1,4 @@
-//! `monologue`: turn after turn without a tool call, told when the next turn begins.
+//! `monologue`: turn after turn without a tool call. It alarms when the next turn begins.
 //!
 //! A meter keeps the hash and the first chars of one turn's text, and a count.
 
@@ -80,7 +80,7 @@ struct MonologueMeter {
     equal: bool,
     /// The shortest row that the loosest setting accepts.
     least: i64,
-    /// The turn that goes on; `None`: none does, or a user spoke in it.
+    /// The turn that goes on; `None` where no turn does, or a user spoke in it.
     turn: Option<Turn>,
     row: Silent,
 }

@@ -1,4 +1,4 @@
-//! [`Entry`]: what stands in a history, and what is [measured](Measures) of one.
+//! [`Entry`]: what is in a history, and what is [measured](Measures) of one.
 
 use crate::stream::Calls;
 

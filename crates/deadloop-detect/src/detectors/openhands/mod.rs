@@ -1,4 +1,4 @@
-//! `openhands`: the four scenarios of OpenHands' stuck detector, in both of its generations, told before a turn.
+//! `openhands`: the four scenarios of OpenHands' stuck detector, in both of its generations. It alarms before a turn.
 //!
 //! A meter keeps rows of equal actions, observations and messages; of the second generation the last entries.
 
@@ -198,9 +198,9 @@ fn recipe(params: &Params) -> Recipe {
 
 /// The entries that are looked at.
 enum History {
-    /// The first generation: all of them, without those of users.
+    /// The history that the first generation reads: all entries but those of users.
     Whole(Box<Whole>),
-    /// The second one: the last ones since a user spoke.
+    /// The history that the second generation reads: the last entries since a user spoke.
     Recent(Recent),
 }
 

@@ -15,14 +15,14 @@ pub(super) struct Counters {
     tails: Vec<Tail>,
 }
 
-/// What is asked of the numbers of a tail.
+/// The conditions on the numbers of a tail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Part {
     /// Nothing: this is the whole tail.
     Any,
     /// That they count on evenly.
     Even,
-    /// That they are those of the copy before.
+    /// They equal the numbers of the copy before.
     Equal,
 }
 

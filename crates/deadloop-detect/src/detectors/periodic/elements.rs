@@ -25,7 +25,7 @@ pub(super) struct Elements {
     blank: bool,
     /// Whether it has a letter or a number.
     named: bool,
-    /// Its numbers, where their values are asked: each times a [`factor`] of its place, and how many.
+    /// Its numbers, where their values count: the sum of each times a [`factor`] of its place, and how many.
     sum: u64,
     numbers: u64,
 }
@@ -49,7 +49,7 @@ const STEP: usize = 1 << 15;
 /// Bytes of a unit after which no more elements are added: enough to tell a list from other text.
 const LONG: usize = 4096;
 
-/// Sixteen bytes of text, asked all at once; bit n of an answer is byte n's.
+/// Sixteen bytes of text, tested all at once; bit n of a result is for byte n.
 struct Bytes([u8; Bytes::MOST as usize]);
 
 impl Bytes {

@@ -1,4 +1,4 @@
-//! What is asked of a tail: thresholds and rows of rules, compiled once and shared.
+//! The conditions on a tail: thresholds and rows of rules, compiled once and shared.
 
 use super::counters::Part;
 use super::places::Origin;
@@ -25,14 +25,14 @@ pub(super) struct Look {
     /// Whether the unit must hold a letter or an emoji.
     pub(super) holds_letter: bool,
     pub(super) start_after: u64,
-    /// 0: recycled elements are not asked.
+    /// 0 where recycled elements do not matter.
     pub(super) min_recycled: u64,
     /// `min_copies` inside code fences.
     pub(super) fenced_copies: Option<u64>,
     rows: Vec<Row>,
     /// `min_chars` for tails whose numbers differ and count on; 0: as for others.
     min_counters: u64,
-    /// For tails whose numbers do not; 0: they are not asked.
+    /// `min_chars` for tails whose numbers differ and do not count on; 0 where that is not tested.
     min_numbers: u64,
 }
 
@@ -110,7 +110,7 @@ impl Look {
     }
 
     /// How a tail of this lag can be accepted: as its row or the plain thresholds say, and, for a
-    /// single, as `min_single` says. A sweep may ask for both, so both are told.
+    /// single, as `min_single` says. A sweep may want both, so both are reported.
     pub(super) fn asks(&self, lag: u32, single: bool) -> impl Iterator<Item = Ask> {
         let row = self.rows.iter().find(|row| lag <= row.max_period);
         let others = row.map_or(Ask::Plain, |row| Ask::Row(*row));
@@ -118,7 +118,7 @@ impl Look {
         std::iter::once(others).chain(own)
     }
 
-    /// How what is left of a tail can be accepted, if this is asked of its numbers.
+    /// How the rest of a tail can be accepted under this condition on its numbers.
     pub(super) fn asks_of(&self, part: Part, lag: u32, single: bool) -> Vec<Ask> {
         let counters = (self.min_counters > 0).then_some(Ask::Counters);
         let numbers = (self.min_numbers > 0).then_some(Ask::Numbers);

@@ -14,7 +14,7 @@ pub(super) const HELD: usize = 24;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum At {
-    /// Blanks, stars and what else can stand before the number.
+    /// Blanks, stars and what else can be before the number.
     #[default]
     Start,
     /// In the word "Step": so many of its letters.

@@ -36,11 +36,11 @@ struct PeriodicMeter {
     elements: Elements,
     /// What numbers are worth, where they must count on.
     counters: Option<Counters>,
-    /// Where that is asked.
+    /// The search for recycled elements, where a setting wants it.
     recycled: Option<Recycled>,
     /// The first element of the recycled stretch that goes on, once it is not kept, and its number.
     first: (u64, String),
-    /// Steps whose facts have been told.
+    /// The steps whose facts have been emitted.
     told: u64,
     /// Facts of the piece that is read, with their lags.
     found: Vec<(u32, Fact)>,
@@ -226,7 +226,7 @@ impl PeriodicMeter {
         }
     }
 
-    /// Tells of a tail whose last symbol is number `until`, from where it was told last.
+    /// Emits the facts of a tail whose last symbol is number `until`, from where the last one ended.
     fn tell(&mut self, part: Part, (run, until): (Run, u64), fenced: bool) {
         let look = Arc::clone(&self.look);
         if run.lag < look.min_period || run.start + look.least(run.lag) > until {
@@ -348,9 +348,9 @@ impl PeriodicMeter {
         LETTER.is_match(unit) || symbols.any(|symbol| *symbol == NUMBER)
     }
 
-    /// A list where its numbers stand in the unit, or were left out of the first copy; else short or
-    /// long. Of folded text copies differ, so only the first is asked, which is the same whenever
-    /// this is told.
+    /// A list where its numbers are in the unit, or were left out of the first copy; else short or
+    /// long. The copies of folded text differ, so only the first one decides: it is the same whenever
+    /// a fact is emitted.
     fn kind(&self, run: Run, unit: &str, origin: Origin) -> Kind {
         if self.look.symbols.fold() {
             let text = if origin.marked { "1." } else { "" };

@@ -2,7 +2,7 @@
 //!
 //! At each char the text so far may end in copies of one unit. The detector knows every unit of at
 //! most `max_period` chars that the text ends in two copies of or more, however it is cut into
-//! chunks, and fires at the first char at which one of them stands often and long enough.
+//! chunks, and fires at the first char at which one of them is repeated often enough and long enough.
 //!
 //! | to find | look in |
 //! |---|---|
@@ -10,13 +10,13 @@
 //! | presets and where they come from | `presets.toml` |
 //! | chars to symbols: list markers, numbers, sentences, code | `symbols`, `marker`, `wide`, `numeral`, `elements` |
 //! | which lags a sequence repeats at: the algorithm | `runs`, with `want`, `grams` |
-//! | what is asked of a repetition | `look` |
+//! | the conditions on a repetition | `look` |
 //! | whether the numbers of copies count on | `counters` |
 //! | what comes back in no order | `recycled` |
 //! | from repetitions to facts | `meter`, `places` |
 //!
-//! What it does exactly stands in `exactly.md`, which `deadloop detectors` shows. Positions are always
-//! those of the text as it came.
+//! What it does exactly is in `exactly.md`, which `deadloop detectors` shows. Positions are always
+//! positions in the text as it came.
 
 use crate::detectors::{Detector, Measuring, Refusal, Response, Sample};
 use crate::param::{Domain, Mark, Param, Threshold, Zero};
@@ -233,8 +233,8 @@ static PARAMS: &[Param] = &[
     },
 ];
 
-/// Refuses ranges of periods with nothing in them, and rows that stand behind a longer one. A row for
-/// periods above `max_period` is none that is wrong: a grid may set that lower.
+/// Refuses empty ranges of periods, and rows that follow a longer one. A row for
+/// periods above `max_period` is not wrong: a grid may set that lower.
 fn check(params: &Params) -> Result<(), Refusal> {
     let refuse = |param, reason| Err(Refusal { param, reason });
     let (min, max) = (params.int("min_period"), params.int("max_period"));
@@ -284,7 +284,7 @@ fn check(params: &Params) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Refuses what is asked of chars where elements are compared.
+/// Refuses conditions on chars where elements are compared.
 fn check_symbols(params: &Params) -> Result<(), Refusal> {
     let on = params.text("on");
     for (param, free) in [("counts", "all"), ("unit_holds", "any")] {

@@ -21,7 +21,7 @@ enum Part {
     Large(u64),
 }
 
-/// The zeros of the scripts whose digits stand in a row: the category Nd.
+/// The zeros of the scripts whose digits are in a row: the category Nd.
 const ZEROS: [u32; 77] = [
     0x30, 0x660, 0x6F0, 0x7C0, 0x966, 0x9E6, 0xA66, 0xAE6, 0xB66, 0xBE6, 0xC66, 0xCE6, 0xD66,
     0xDE6, 0xE50, 0xED0, 0xF20, 0x1040, 0x1090, 0x17E0, 0x1810, 0x1946, 0x19D0, 0x1A80, 0x1A90,
@@ -50,7 +50,7 @@ impl Numeral {
                 let below = self.section.wrapping_add(self.digits.take().unwrap_or(0));
                 self.section = 0;
                 self.whole = match unit {
-                    // 一亿二千万: of 万 only what stands between is meant.
+                    // 一亿二千万: 万 counts only what stands between.
                     WAN => self.whole.wrapping_add(below.wrapping_mul(unit)),
                     _ => self.whole.wrapping_add(below).wrapping_mul(unit),
                 };

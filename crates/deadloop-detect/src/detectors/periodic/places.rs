@@ -27,7 +27,7 @@ pub(super) struct Origin {
     pub(super) marked: bool,
 }
 
-/// Markers that are kept to tell lists from.
+/// Markers that are kept, to recognise lists.
 const MARKERS: usize = 4096;
 
 impl Places {

@@ -1,7 +1,7 @@
 //! [`Recycled`]: elements that come back in no order. A templated loop draws its sentences anew each
 //! time: no copy follows another, and yet nothing is said that was not said before.
 //!
-//! An element is recycled if equal ones stood [`BEFORE`] times at least among the `max_period` before
+//! An element is recycled if equal ones occurred at least [`BEFORE`] times among the `max_period` before
 //! it. A stretch is recycled if all its elements are, and begins with one that has a letter or number:
 //! rulers and braces come back in any text. So a tail that repeats with a period is recycled from its third copy
 //! on, and a recycled one need not have a period. Once before is not enough: a draft that is
@@ -9,10 +9,10 @@
 
 use super::elements::NAMED;
 
-/// How often a recycled element stood before.
+/// How often an element must have occurred before to be recycled.
 const BEFORE: usize = 2;
 
-/// What stood when, and the stretch that goes on.
+/// When each element last occurred, and the stretch that goes on.
 pub(super) struct Recycled {
     max_period: u64,
     /// For each hash of a symbol how many elements had been read with the last one that has it; 0: none.
@@ -127,7 +127,7 @@ mod tests {
         (0..symbols.len()).map(first).collect()
     }
 
-    /// Few of them, of which some have one hash.
+    /// A few symbols, some of which share a hash.
     fn symbol() -> impl Strategy<Value = u32> {
         (0..3_u32, 0..6_u32).prop_map(|(high, low)| high << 30 | low)
     }

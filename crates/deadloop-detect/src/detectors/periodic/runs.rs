@@ -7,7 +7,7 @@
 //! 1. **The gate.** A tail with m matches shows itself early: each of its last m-K+1 K-grams has
 //!    been seen at most `max_lag` symbols before. A table of K-grams, indexed by a hash that forgets
 //!    what is older than K symbols, tells at one look whether one was. Every S-th K-gram is entered,
-//!    and S in a row are looked up once in W symbols: whatever the lag, one of them stands a lag
+//!    and S in a row are looked up once in W symbols: whatever the lag, one of them is a lag
 //!    after an entered one. If none was seen, no tail is near, and nothing else is done for a while.
 //! 2. **The scan.** Else the earlier places of the last S K-grams (chains through the table, as in
 //!    deflate) are the lags that can matter; each is compared backwards. Lags that may be long
@@ -31,7 +31,7 @@ pub(super) struct Run {
     pub(super) lag: u32,
     /// Its first symbol, counted from 0.
     pub(super) start: u64,
-    /// Whether its unit is known to be primitive: asked once there are two copies.
+    /// Whether its unit is known to be primitive; tested once there are two copies.
     whole: bool,
 }
 
@@ -305,7 +305,7 @@ impl Runs {
     }
 
     /// Tracks a lag if it is long enough, or notes when it can be; the count of symbols before which it
-    /// need not be asked again.
+    /// need not be tested again.
     fn consider(&mut self, want: &Want, lag: u32) -> u64 {
         let index = lag as usize - 1;
         let from = u64::from(want.tracked_from(lag));

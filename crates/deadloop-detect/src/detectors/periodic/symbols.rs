@@ -1,6 +1,6 @@
 //! From chars to symbols: what is left out, what is folded together, what an element is.
 //!
-//! Three stages, each char by char: code fences are told apart, markers and numbers are folded,
+//! Three stages, each char by char: code fences are recognised, markers and numbers are folded,
 //! chars are gathered into sentences or lines where those are compared.
 
 use super::elements::Elements;
@@ -25,7 +25,7 @@ pub(super) enum Fold {
     Markers,
     /// So they are, and each number is one symbol, Chinese numerals too.
     Numerals,
-    /// The same, and the value of each number is told.
+    /// The same, with the value of each number.
     Counters,
 }
 
@@ -117,7 +117,7 @@ pub(super) struct Symbols {
     stops: Class,
     /// Whether the last folded char belongs to a number.
     in_number: bool,
-    /// That number, where its value is asked.
+    /// That number, where its value is wanted.
     numeral: Numeral,
     /// The last chars, the nearest first, blanks in a row as one; where a number may be one of an item.
     before: [char; BEFORE],
@@ -158,7 +158,7 @@ impl Symbols {
         }
     }
 
-    /// Whether each char is its own symbol, and nothing else is asked of it.
+    /// Whether each char is its own symbol and is only compared.
     pub(super) fn are_plain(&self) -> bool {
         self.are_chars() && !self.follow_fences()
     }
@@ -178,7 +178,7 @@ impl Symbols {
         self.fold == Fold::Counters
     }
 
-    /// Returns whether text inside code fences is told from text outside.
+    /// Returns whether text inside code fences is handled apart from text outside.
     pub(super) fn follow_fences(&self) -> bool {
         self.fences
     }
@@ -287,7 +287,7 @@ impl Symbols {
         twice(read.count())
     }
 
-    /// Adds the value of the number that ends, if its value is asked.
+    /// Adds the value of the number that ends, if it is wanted.
     #[inline]
     fn end_number(&mut self, elements: &mut Elements) {
         if self.in_number && self.count() {
@@ -414,7 +414,7 @@ fn twice(bytes: usize) -> (usize, usize) {
 
 /// What takes symbols. Positions are chars from the start of the stream.
 pub(super) trait Out {
-    /// A symbol that is complete with the `at`-th char. `value`: of the numbers in it, where that is asked.
+    /// A symbol that is complete with the `at`-th char. `value`: the value of the numbers in it, where it is wanted.
     fn symbol(&mut self, symbol: u32, value: u64, at: u64);
     /// A list marker that was left out, and is one by the `at`-th char.
     fn marker(&mut self, at: u64);

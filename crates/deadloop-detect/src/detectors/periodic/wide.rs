@@ -1,7 +1,7 @@
 //! [`Wide`]: how a line begins, as items of lists and headings of blocks do in any form, and numbers of
 //! items inside a line.
 //!
-//! What is left out stands in `exactly.md`. A line that may still be one waits, [`HELD`] chars at most;
+//! What is left out is in `exactly.md`. A line that may still be one waits, [`HELD`] chars at most;
 //! blanks and the signs before them never come back, so they need not wait.
 
 use super::marker::{HELD, Step};
@@ -27,7 +27,7 @@ pub(super) struct Wide {
     len: usize,
     /// Where the word or number begins among the held chars.
     from: usize,
-    /// Whether a heading mark stood before.
+    /// Whether a heading mark came before.
     heading: bool,
     classes: Classes,
 }
@@ -66,7 +66,7 @@ enum At {
     Text,
 }
 
-/// What stands before a number inside a line.
+/// What precedes a number inside a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Inside {
     /// A sentence that has ended.
@@ -137,7 +137,7 @@ impl Wide {
         self.at == At::Text
     }
 
-    /// Whether numbers inside a line are asked for.
+    /// Whether numbers inside a line are wanted.
     #[inline]
     pub(super) fn looks_inside(&self) -> bool {
         self.leave == Leave::Markers
@@ -397,7 +397,7 @@ fn closes(inside: Inside, c: char) -> bool {
     }
 }
 
-/// What stands before a number inside a line, if that can be one of an item. `before`: the chars before it,
+/// What precedes a number inside a line, if that can be one of an item. `before`: the chars before it,
 /// the nearest first, blanks in a row as one.
 pub(super) fn inside([near, next, far]: [char; 3]) -> Option<Inside> {
     let ends = |c: char| ends_sentence(c) && c != '\n';
@@ -492,7 +492,7 @@ mod tests {
         forms.into_iter().map(whole).collect()
     }
 
-    /// A line without its marker, or without blanks and what stands before them.
+    /// A line without its marker, or without blanks and what precedes them.
     fn slow_line(line: &str) -> String {
         let signs = pattern(r"^(?:[#*_>+•◦●▪·○■-]|\s)*");
         let head = signs.find(line).unwrap().end();

@@ -1,6 +1,6 @@
-//! `same-pair`: the same tool call with the same result over and over, told at the result.
+//! `same-pair`: the same tool call with the same result over and over. It alarms at the result.
 //!
-//! A pair is a call and its result, and stands where the result came. A meter keeps the hash of the last pair,
+//! A pair is a call and its result. Its place is that of the result. A meter keeps the hash of the last pair,
 //! a count, and of at most 1,000 calls that have no result yet a hash each.
 
 use super::{Detector, Measuring, Response, Sample};

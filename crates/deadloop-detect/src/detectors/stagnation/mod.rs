@@ -1,4 +1,4 @@
-//! `stagnation`: a tool gives the same result over and over, whatever it is asked, told at the result.
+//! `stagnation`: a tool returns the same result over and over, whatever its arguments. It alarms at the result.
 //!
 //! A meter keeps one hash and a count, and of at most 1,000 calls that have no result yet what they are compared by.
 
@@ -48,7 +48,7 @@ static FIRES: [Event<'static>; 12] = [
     NOTHING,
 ];
 
-/// Another tool is asked between.
+/// Another tool is called in between.
 static QUIET: [Event<'static>; 12] = [
     call("search", "a"),
     NOTHING,

@@ -17,7 +17,7 @@ use crate::host::Terminal;
 use crate::show;
 use deadloop_run::{Surveyed, Wanted, open, survey_with};
 
-/// What stands where a run has no source.
+/// The name for a run that has no source.
 const NONE: &str = "-";
 
 /// The runs of a corpus, without their texts.

@@ -22,7 +22,7 @@ use crate::host::Terminal;
 use crate::show;
 use deadloop_run::{Folder, State, fingerprint};
 
-/// The help that stands after the options.
+/// The help after the options.
 pub(crate) const HELP: &str = "Examples:\n  deadloop budget recordings/ --out budgets\n  deadloop budget recordings/ --grid windows.toml --preset codex --where meta.source=mine --out budgets\n\nNo model is asked: what is counted is how often, when and how much, never how good a summary is. The grid:\n  [[budget]]\n  [budget.params]\n  window    = [16000, 32000]\n  threshold = [0.5, 0.85]       # of the window; also keep, summary, reserve\n  cache     = [1, 0.1]          # the price of a prompt token that stood in the same place before\n  policy    = \"summary\"         # or drop, clear-results\n\nWhat is chosen are threshold, keep and policy, among settings that keep no less than the one in use; window, counter, tools, reserve and cache are given, and each of their combinations has a verdict of its own. limits.csv has iteration limits: good_runs_cut are labelled runs that one stopped with a turn outside of loops still to come. The setting in use is the first --preset.\n\nExit codes: 0 ship, decide or keep, 2 wrong usage, 4 nothing selected, 5 too little data, 6 no setting within the limit.";
 
 /// What `deadloop budget` takes.

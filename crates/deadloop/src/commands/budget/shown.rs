@@ -183,7 +183,7 @@ fn matrices(found: &Gathered) -> Vec<Matrix> {
     ]
 }
 
-/// The turns of the runs of each source, and how many of them stand in a loop.
+/// The turns of the runs of each source, and how many of them are in a loop.
 fn strips(found: &Gathered) -> Vec<Strip> {
     let of = |name: &String| {
         let own = found.limits.iter().filter(|case| *case.source == **name);

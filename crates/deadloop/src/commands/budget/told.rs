@@ -1,6 +1,7 @@
 //! What `deadloop budget` says on the terminal.
 
 use deadloop_replay::budget::{Budget, BudgetTally, Policy};
+use deadloop_report::budget::LIMIT_HEADER;
 use deadloop_score::budget::{BudgetOptions, FeedbackRow, LimitRow};
 
 use super::gather::Gathered;
@@ -249,23 +250,6 @@ pub(super) fn limit_table(limits: &[LimitRow]) -> Vec<Vec<String>> {
     };
     limits.iter().filter(shown).map(cells).collect()
 }
-
-/// The heads of [`limit_table`].
-pub(super) const LIMIT_HEADER: [&str; 13] = [
-    "source",
-    "limit",
-    "which",
-    "runs",
-    "ask",
-    "confirmations",
-    "a run",
-    "per 1,000 turns",
-    "warned",
-    "lead",
-    "good runs cut",
-    "useful turns cut",
-    "turns saved",
-];
 
 fn limits_told(limits: &[LimitRow]) -> String {
     let all = limit_table(limits);

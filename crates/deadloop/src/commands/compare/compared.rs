@@ -61,7 +61,7 @@ impl NoComparison<'_> {
     }
 }
 
-/// What became of a gate. Where NEW is worse nothing is said to have passed: it was let through, because nobody asked.
+/// What became of a gate. Where NEW is worse and nobody asked for the gate, it is let through and not called passed.
 pub(crate) fn gate_word(passed: Option<bool>, verdict: Bearing) -> &'static str {
     match passed {
         Some(true) if verdict == Bearing::Regressed => "let through",

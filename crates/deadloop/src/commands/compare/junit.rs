@@ -21,7 +21,7 @@ enum Outcome {
     Failed,
     /// It could not be run.
     Error,
-    /// It is told, and fails nothing.
+    /// It is reported, and fails nothing.
     Skipped,
 }
 
@@ -99,7 +99,7 @@ fn suite(tests: &[Test]) -> String {
     xml + "</testsuite>\n</testsuites>\n"
 }
 
-/// Text of strangers in XML 1.0, in which some chars cannot stand at all.
+/// Text of strangers in XML 1.0, which cannot hold some chars at all.
 fn escaped(text: &str) -> String {
     let one = |c: char| match c {
         '&' => "&amp;".into(),

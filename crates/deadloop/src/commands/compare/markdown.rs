@@ -142,12 +142,12 @@ fn escaped(text: &str) -> String {
         _ if c.is_control() => " ".into(),
         _ if c.is_alphanumeric() || " ,;/%()-+…→·".contains(c) => c.to_string(),
         '.' | ':' | '=' => c.to_string(),
-        // Read again it would call somebody; nothing stands between it and a name but a blank without width.
+        // An @ before a name would notify somebody: a blank without width keeps them apart.
         '@' => "&#64;&#8203;".into(),
         _ => format!("&#{};", u32::from(c)),
     };
     let text: String = text.chars().map(one).collect();
-    // GitHub links what looks like an address, wherever it stands.
+    // GitHub links what looks like an address, wherever it is.
     let text = text.replace("://", "&#58;//");
     text.replace("www.", "www&#46;")
 }

@@ -197,7 +197,7 @@ fn read(args: &Compare) -> Vec<&Path> {
         .collect()
 }
 
-/// All that was asked for, then the exit code.
+/// Writes everything that was asked for, then sets the exit code.
 fn tell(args: &Compare, global: Global, compared: &Compared, out: &Out) -> Outcome {
     out.write(compared)?;
     write(&args.write.markdown, || markdown(compared))?;
@@ -234,7 +234,7 @@ fn lead_on(args: &Compare, global: Global) -> Outcome {
     show::next(&[&next], global)
 }
 
-/// Two sides that are not comparable: that too stands in what a pull request shows.
+/// Two sides that are not comparable: that too is part of what a pull request shows.
 fn refuse(
     args: &Compare,
     global: Global,

@@ -73,7 +73,7 @@ impl Pins {
         Ok(())
     }
 
-    /// What a side says of each case, with the places in it.
+    /// The verdict of a side on each case, with the places in it.
     fn said(&self, side: &Side) -> Outcome<Vec<Answer>> {
         let settings = match &side.toml {
             Some(toml) => Some(Settings::parse(toml).map_err(|e| Code::Unexpected.because(e))?),
@@ -99,7 +99,7 @@ impl Pins {
 
 type Answer = (pinning::Said, Marks);
 
-/// What the outcomes of a side say of a transcript.
+/// The verdicts of a side on a transcript.
 fn recorded(side: &Side, id: &str) -> Answer {
     let Some((said, span)) = side.said(id) else {
         return (

@@ -57,7 +57,7 @@ fn side(side: &Side) -> String {
     visible(&format!("{} ({id}{models}), {}", side.name, side.source))
 }
 
-/// The rows of all models together, and those of a model that say something.
+/// The rows of all models together, and the rows of single models that are worth showing.
 pub(super) fn telling(rows: &[Row]) -> (Vec<&Row>, usize) {
     let tells = |row: &&Row| {
         row.model == "*" || matches!(row.verdict, Some(Bearing::Improved | Bearing::Regressed))

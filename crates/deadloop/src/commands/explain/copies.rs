@@ -1,4 +1,4 @@
-//! Where in a text the copies of a repeated unit stand.
+//! Where in a text the copies of a repeated unit are.
 
 use std::fmt::Write as _;
 use std::ops::Range;
@@ -27,7 +27,7 @@ pub(crate) fn copies(text: &[char], sight: &Sight, end: u64) -> Vec<Range<u64>> 
     told(sight, end)
 }
 
-/// As many copies of the period as the fact tells of, one after the other: borders are only near where what is folded
+/// As many copies of the period as the fact counts, one after the other: borders are only near where what is folded
 /// away is not of one length. None where they would not end about where the fact was seen: its copies lie scattered.
 fn told(sight: &Sight, end: u64) -> Vec<Range<u64>> {
     let (onset, period) = (sight.onset.count(), sight.period.count());
@@ -94,7 +94,7 @@ fn alike(text: &[char], sight: &Sight, end: u64) -> Vec<Range<u64>> {
 /// What begins like a unit.
 fn pattern(unit: &str) -> Option<Regex> {
     let mut pattern = String::new();
-    // What stands at the end of the last copy may be followed by the next one's number.
+    // The end of the last copy may be followed by the next one's number.
     let mut chars = unit.trim_end().chars().peekable();
     while let Some(c) = chars.next() {
         let number = |c: &char| c.is_numeric() || *c == '#';
@@ -122,7 +122,7 @@ mod tests {
 
     use crate::commands::explain::near::sights;
 
-    /// The copies that a periodic detector's fact tells of, as text.
+    /// The copies that the fact of a periodic detector counts, as text.
     fn marked(text: &str, params: &str) -> Vec<String> {
         let toml = format!("[[guard]]\ndetector = \"periodic\"\n[guard.params]\n{params}");
         let settings = Settings::parse(&toml).unwrap();

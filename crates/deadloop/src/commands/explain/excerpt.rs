@@ -1,5 +1,5 @@
 //! The text around what is explained: which parts are shown, what is marked in them, where copies
-//! stand.
+//! are.
 
 use std::ops::Range;
 
@@ -19,7 +19,7 @@ pub(crate) struct Excerpt {
     pub(crate) text: String,
     /// Chars of the whole channel.
     pub(crate) of: u64,
-    /// Where the copies of the repeated unit stand, in the channel; the first and the last may reach
+    /// Where the copies of the repeated unit are, in the channel; the first and the last may reach
     /// out of the excerpt.
     pub(crate) copies: Vec<Range<u64>>,
     pub(crate) marks: Vec<Mark>,

@@ -23,7 +23,7 @@ pub(crate) struct Head {
     pub(crate) id: String,
     pub(crate) model: String,
     pub(crate) chars: Seen,
-    /// The class of its labels; none: nobody labelled it.
+    /// The class of its labels; `None` where it is not labelled.
     pub(crate) class: Option<Class>,
     pub(crate) labels: Vec<Label>,
 }
@@ -70,7 +70,7 @@ pub(crate) struct Fired {
     pub(crate) kind: Kind,
     pub(crate) exact: Units,
     pub(crate) delivered: Units,
-    /// What it says of it, where it is a program.
+    /// What the program said about it, where it is a program.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) detail: Option<String>,
 }
@@ -79,7 +79,7 @@ pub(crate) struct Fired {
 #[derive(Debug, Serialize)]
 pub(crate) struct Seat {
     pub(crate) member: String,
-    /// Whether it is a program, of which nothing is known but its verdict.
+    /// Whether it is a program; then only its verdict is known.
     pub(crate) program: bool,
     /// The structural parameters that say what it looks at, or that are not the default.
     pub(crate) measured_with: Vec<(&'static str, Value)>,

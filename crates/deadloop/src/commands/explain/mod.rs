@@ -4,7 +4,7 @@
 //! |---|---|
 //! | from a transcript and settings to all of it | `question`, `explained` |
 //! | facts against thresholds, and what "near" is | `near` |
-//! | where copies of a unit stand | `copies` |
+//! | where copies of a unit are | `copies` |
 //! | which text is shown | `excerpt` |
 //! | tables, and text in colours | `words`, `paint` |
 
@@ -52,7 +52,7 @@ pub(crate) struct Explain {
     pub(crate) corpus: PathBuf,
     /// The id of a transcript
     pub(crate) transcript: String,
-    /// Settings files; the first is told in full [default: the recommended guard]
+    /// Settings files; the first is explained in full [default: the recommended guard]
     #[arg(long, value_name = "FILE")]
     pub(crate) settings: Vec<PathBuf>,
     /// Also every preset of every detector
@@ -138,7 +138,7 @@ struct Made {
 }
 
 impl Made {
-    /// From the manifest of a folder of results; `None` where it is none. A corpus may have a file of that
+    /// From the manifest of a folder of results; `None` for another folder. A corpus may have a file of that
     /// name beside its transcripts, which a result never has.
     fn read(dir: &Path) -> Outcome<Option<Self>> {
         if !is_named(&dir.join("manifest.json")) || dir.join("transcripts").is_dir() {

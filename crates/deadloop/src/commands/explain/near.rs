@@ -91,7 +91,7 @@ impl Term<'_> {
             || bound == Bound::Exactly(self.threshold.elsewhere())
     }
 
-    /// Whether the value asks for nothing: it stands at the loosest end of its domain, and for
+    /// Whether the value asks for nothing: it is at the loosest end of its domain, and for
     /// copies, where it also asks for no second one.
     fn is_lax(&self) -> bool {
         let up = self.threshold.side == ThresholdSide::AtLeast;
@@ -269,7 +269,7 @@ impl Sight {
         failed.then(gaps).then(places)
     }
 
-    /// Whether it tells of the same repetition: copies in the same place, of one unit or of several
+    /// Whether it is about the same repetition: copies in the same place, of one unit or of several
     /// at a time.
     fn is_like(&self, other: &Self) -> bool {
         let extent = |s: &Self| {

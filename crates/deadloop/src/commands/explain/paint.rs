@@ -114,7 +114,7 @@ fn bracketed(excerpt: &Excerpt) -> Vec<Range<u64>> {
 
 fn cells(excerpt: &Excerpt, copies: &[Range<u64>], tinted: bool) -> Vec<Cell> {
     let cell = |(at, c): (u64, char)| {
-        // They stand one behind the other.
+        // They follow each other.
         let next = copies.partition_point(|copy| copy.end <= at);
         let copy = copies
             .get(next)
@@ -171,7 +171,7 @@ fn rows(cells: Vec<Cell>) -> Vec<Vec<Cell>> {
     rows
 }
 
-/// A line that points at the char of marks that stand at one position.
+/// A line that points at the char of all marks of one position.
 fn pointer(marks: &[&Mark], row: &[Cell]) -> String {
     let Some(Mark { at, position, .. }) = marks.first() else {
         return String::new();
@@ -187,7 +187,7 @@ fn pointer(marks: &[&Mark], row: &[Cell]) -> String {
         .find(|cell| cell.at == *at)
         .map_or("", |cell| cell.before);
     let column = before.sum::<usize>() + open.len() / "⟦".len();
-    // The words stand where there is room.
+    // The words go where there is room.
     let line = match column.checked_sub(1) {
         Some(room) if what.chars().count() <= room => format!("{what:>room$} ▲"),
         _ => format!("{:column$}▲ {what}", ""),

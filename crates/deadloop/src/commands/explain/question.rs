@@ -19,7 +19,7 @@ use crate::host::Terminal;
 use crate::interrupt::heeding;
 use deadloop_run::programs;
 
-/// Near misses that are told of a member and channel.
+/// The most near misses that are shown for a member and channel.
 const NEAREST: usize = 3;
 
 /// What is explained, and how it is judged.
@@ -213,7 +213,7 @@ impl Lane {
                 name, arguments, ..
             } = event
             {
-                // A line each, whatever stands in it.
+                // A line each, whatever is in it.
                 let line = format!("{name}({})", arguments.text()).replace(['\n', '\r'], " ");
                 starts.push(length);
                 length += Chars::of(&line).0 + 1;
@@ -231,7 +231,7 @@ impl Lane {
         self.chars.is_empty()
     }
 
-    /// The mark at the char where its call stands.
+    /// The mark at the char where its call is.
     fn put(&self, mark: Point) -> Point {
         let place = |starts: &Vec<u64>| {
             let nth = usize::try_from(mark.at).unwrap_or(usize::MAX);

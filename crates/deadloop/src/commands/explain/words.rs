@@ -269,7 +269,7 @@ impl Sight {
         ]
     }
 
-    /// What decided, or what refused it; then what else was asked.
+    /// What decided, or what refused it; then the other thresholds.
     fn why(&self) -> String {
         let told = |pick: fn(&&Asked) -> bool| {
             let all = self.thresholds.iter().filter(pick).map(Asked::words);

@@ -39,7 +39,7 @@ struct Copies {
     max_period: u64,
     /// Copies at the end of the text.
     min_copies: u64,
-    /// Their chars together, the most that a unit of any length is asked for.
+    /// The largest number of chars that copies must have together, over all lengths of the unit.
     min_chars: u64,
     /// The same for a unit of a few chars: one token over and over.
     short_chars: u64,
@@ -150,7 +150,7 @@ impl Copies {
     }
 }
 
-/// So many tokens that no fewer chars are asked for.
+/// The smallest number of tokens that hold at least so many chars.
 fn tokens(chars: u64, token: f64) -> u64 {
     ((chars as f64 / token).ceil() as u64).max(1)
 }
@@ -187,7 +187,7 @@ fn vllm(copies: &Copies, token: f64) -> Written {
     }
 }
 
-/// Some n-gram stands `min_repeat` times in the window: of a loop of period p after p × (`min_repeat` - 1) + n tokens.
+/// Some n-gram occurs `min_repeat` times in the window: of a loop of period p after p × (`min_repeat` - 1) + n tokens.
 fn sglang(copies: &Copies, token: f64) -> Written {
     let repeat = copies.min_copies.min(100);
     let size = tokens(copies.min_chars, token)
@@ -210,8 +210,8 @@ fn sglang(copies: &Copies, token: f64) -> Written {
     }
 }
 
-/// The document's detector has checkpoints and elements where copies are asked for: only how often a short unit stands
-/// in a row can be said.
+/// The document's detector has checkpoints and elements where a guard by copies is wanted: it can only say how often a short unit
+/// occurs in a row.
 fn typescript(copies: &Copies, _: f64) -> Written {
     let repeats = copies.min_copies;
     let config = format!(

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use clap::builder::PossibleValuesParser;
-use deadloop_detect::{Chars, Event, Settings};
+use deadloop_detect::{Chars, Event, Settings, Unit};
 use deadloop_replay::{Job, Plan, run as replayed};
 use deadloop_score::measure::{DELAY, Metric, RECALL, Worth};
 use deadloop_score::{Count, Evidence, Tally, wrong_rate};
@@ -37,7 +37,7 @@ pub(crate) struct Export {
     /// The model whose guard is exported [default: the guard of all models without one of their own]
     #[arg(long = "for", value_name = "NAME")]
     model: Option<String>,
-    /// For how many chars a token stands, or `recorded`: as the transcripts of --corpus have it that count tokens
+    /// Chars per token, or `recorded`: as measured on the transcripts of --corpus that count tokens
     #[arg(long, value_name = "N", default_value = "4", value_parser = per_token)]
     chars_per_token: Token,
     /// Recordings with labels, to measure what is lost
@@ -85,7 +85,7 @@ fn token(args: &Export) -> Outcome<f64> {
     }
 }
 
-/// Chars of the events that count tokens over their tokens, in the transcripts that are meant: those of the model, where
+/// Chars per token over the events that count tokens, in the selected transcripts: those of the model, where
 /// one is named.
 fn recorded(args: &Export, path: &Path) -> Outcome<Option<f64>> {
     let selection = args.select.selection()?;
@@ -133,13 +133,16 @@ pub(super) fn run(args: &Export, global: Global) -> Outcome {
     tell(args, (engine, &exported, token), &rows, global)
 }
 
+/// What a setting did on the recordings: a tally, and the unit that it counts in.
+type Measured = (Unit, Tally);
+
 /// The setting and its twin on the recordings.
 fn measured(
     args: &Export,
     corpus: &Path,
     both: [&Settings; 2],
     global: Global,
-) -> Outcome<Vec<(deadloop_detect::Unit, Tally)>> {
+) -> Outcome<Vec<Measured>> {
     let mut plan = Plan::default();
     let cells = both.map(|settings| plan.add_settings(settings));
     let running = programs::start(&plan, &Terminal::of(global))?;
@@ -175,31 +178,15 @@ fn value(measure: Metric, tally: &Tally) -> Option<f64> {
     measure.value(tally, &Worth::default())
 }
 
+/// Prints the configuration, what it cannot say, and how it scored where there was a corpus.
 fn tell(
     args: &Export,
     (engine, exported, token): (&Engine, &Exported, f64),
-    rows: &[(deadloop_detect::Unit, Tally)],
+    rows: &[Measured],
     global: Global,
 ) -> Outcome {
-    let names = ["setting", engine.name];
-    let both = || names.iter().zip(rows);
     if global.json {
-        let row = |(name, (unit, tally)): (&&str, &(deadloop_detect::Unit, Tally))| {
-            let rate = wrong_rate(*unit);
-            json!({
-                "name": name, "loops": tally.loops(), "clean": tally.clean(),
-                "hit": tally.get(Count::Hit), "wrong": tally.wrong(),
-                "recall": value(&RECALL, tally), rate.name: value(rate, tally),
-                "delay": value(&DELAY, tally),
-            })
-        };
-        let measured: Vec<Value> = both().map(row).collect();
-        let said = json!({
-            "to": engine.name, "config": exported.config, "lost": exported.lost,
-            "twin": exported.twin.guard().to_toml("guard"), "chars_per_token": token,
-            "measured": measured,
-        });
-        return show::print(&said.to_string());
+        return show::print(&json((engine, exported, token), rows).to_string());
     }
     show::print(exported.config.trim_end())?;
     if global.quiet {
@@ -213,33 +200,58 @@ fn tell(
         eprintln!("cannot say  {lost}");
     }
     if let Some((unit, _)) = rows.first() {
-        let rate = wrong_rate(*unit);
-        let row = |(name, (_, tally)): (&&str, &(deadloop_detect::Unit, Tally))| {
-            vec![
-                (*name).to_owned(),
-                show::count(tally.loops()),
-                show::count(tally.get(Count::Hit)),
-                show::percent(value(&RECALL, tally)),
-                show::count(tally.wrong()),
-                show::number(value(rate, tally), 2),
-                show::number(value(&DELAY, tally), 0),
-            ]
-        };
-        let table: Vec<Vec<String>> = both().map(row).collect();
-        let delay = DELAY.title_in(*unit);
-        let header = [
-            "",
-            "loops",
-            "hit",
-            "recall",
-            "false alarms",
-            show::per(*unit),
-            &delay,
-        ];
-        eprintln!("{}", show::table(&header, &table, 1));
+        eprintln!("{}", table(engine, *unit, rows));
         return Ok(());
     }
     let [to, settings] = [args.to.clone(), show::typed(&args.settings)];
     let next = format!("deadloop export {settings} --to {to} --corpus CORPUS");
     show::next(&[&next], global)
+}
+
+/// What was exported and how it scored, as one object.
+fn json((engine, exported, token): (&Engine, &Exported, f64), rows: &[Measured]) -> Value {
+    let row = |(name, (unit, tally)): (&str, &Measured)| {
+        let rate = wrong_rate(*unit);
+        json!({
+            "name": name, "loops": tally.loops(), "clean": tally.clean(),
+            "hit": tally.get(Count::Hit), "wrong": tally.wrong(),
+            "recall": value(&RECALL, tally), rate.name: value(rate, tally),
+            "delay": value(&DELAY, tally),
+        })
+    };
+    let both = ["setting", engine.name].into_iter().zip(rows);
+    let measured: Vec<Value> = both.map(row).collect();
+    json!({
+        "to": engine.name, "config": exported.config, "lost": exported.lost,
+        "twin": exported.twin.guard().to_toml("guard"), "chars_per_token": token,
+        "measured": measured,
+    })
+}
+
+/// The setting and its twin, a row each.
+fn table(engine: &Engine, unit: Unit, rows: &[Measured]) -> String {
+    let (rate, delay) = (wrong_rate(unit), DELAY.title_in(unit));
+    let row = |(name, (_, tally)): (&str, &Measured)| {
+        vec![
+            name.to_owned(),
+            show::count(tally.loops()),
+            show::count(tally.get(Count::Hit)),
+            show::percent(value(&RECALL, tally)),
+            show::count(tally.wrong()),
+            show::number(value(rate, tally), 2),
+            show::number(value(&DELAY, tally), 0),
+        ]
+    };
+    let both = ["setting", engine.name].into_iter().zip(rows);
+    let table: Vec<Vec<String>> = both.map(row).collect();
+    let header = [
+        "",
+        "loops",
+        "hit",
+        "recall",
+        "false alarms",
+        show::per(unit),
+        &delay,
+    ];
+    show::table(&header, &table, 1)
 }

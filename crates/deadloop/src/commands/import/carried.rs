@@ -6,7 +6,7 @@ use std::sync::Arc;
 use deadloop_corpus::{Corpus, Entry, Ids, Problem};
 use deadloop_score::{LabelRow, LabelsFile};
 
-/// What stands beside the transcripts of all corpora that are imported.
+/// The files beside the transcripts, of all corpora that are imported.
 #[derive(Default)]
 pub(super) struct Carried {
     corpora: Vec<Beside>,
@@ -16,7 +16,7 @@ pub(super) struct Carried {
     pub(super) left_out: u64,
 }
 
-/// What stands beside the transcripts of one corpus.
+/// The files beside the transcripts of one corpus.
 struct Beside {
     folder: PathBuf,
     corpus: Arc<Corpus>,

@@ -32,7 +32,7 @@ pub(crate) struct Import {
     /// and splits, and its card where it is the only one
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// The format of all files [default: told by the content of each]
+    /// The format of all files [default: found from the content of each]
     #[arg(long, value_name = "FORMAT", value_parser = formats())]
     from: Option<String>,
     /// The corpus that is made, a folder
@@ -47,7 +47,7 @@ pub(crate) struct Import {
     /// The field that names the model, likewise
     #[arg(long, value_name = "PATH", conflicts_with = "model")]
     model_field: Option<String>,
-    /// How thinking is told from the answer in texts that hold both: words as in `watch --think`
+    /// How thinking is separated from the answer in texts that hold both: words as in `watch --think`
     #[arg(long, value_name = "WORD", value_delimiter = ',')]
     think: Vec<String>,
     /// Put the name of its file before each id, for files whose ids are 1, 2, 3 over and over (not
@@ -83,7 +83,7 @@ struct Imported {
     carried: Carried,
     /// How many problems the labels and splits of corpora have.
     beside: u64,
-    /// Transcripts whose ids stood there before.
+    /// Transcripts whose ids had occurred before.
     repeated: u64,
 }
 

@@ -1,4 +1,4 @@
-//! `deadloop init`: a folder to start from. What it writes stands in `files/`.
+//! `deadloop init`: a folder to start from. What it writes is in `files/`.
 
 use std::path::PathBuf;
 
@@ -11,7 +11,7 @@ use crate::args::Global;
 use crate::exit::{Code, Outcome};
 use crate::show::{self, typed};
 
-/// What stands under the help.
+/// The text under the help.
 pub(crate) const HELP: &str = "\
 Examples:
   deadloop init
@@ -23,7 +23,7 @@ one of these files exists, nothing is written at all.";
 
 #[derive(Debug, Args)]
 pub(crate) struct Init {
-    /// The folder; it is made where there is none
+    /// The folder; it is made if it does not exist
     #[arg(default_value = ".")]
     dir: PathBuf,
 }

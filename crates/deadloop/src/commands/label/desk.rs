@@ -32,7 +32,7 @@ pub(crate) struct Review<'a> {
     pub(crate) reviewer: &'a str,
     /// The transcripts that are meant.
     pub(crate) only: BTreeSet<String>,
-    /// Whether what was answered is asked again.
+    /// Whether answered rows are reviewed again.
     pub(crate) again: bool,
     /// Chars around each mark.
     pub(crate) context: u64,
@@ -143,7 +143,7 @@ impl Desk {
         Ok(terminal.write_line(&format!("{shown}\n{KEYS}\n{said}"))?)
     }
 
-    /// The next key; none: there are no more.
+    /// The next key; `None` where there are no more.
     fn key(&self) -> Outcome<Option<Key>> {
         loop {
             let key = match self {

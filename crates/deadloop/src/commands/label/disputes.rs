@@ -29,10 +29,10 @@ pub(crate) struct Dispute {
     pub(crate) label: String,
     /// What became of it under most of the settings that disagree.
     pub(crate) verdict: &'static str,
-    /// The settings that disagree with the label, by name, and how many were asked.
+    /// The settings that disagree with the label, by name, and how many were compared.
     pub(crate) settings: Vec<String>,
     pub(crate) asked: usize,
-    /// The first alarm: its channel, and the chars of it that were read; none: nothing alarmed.
+    /// The first alarm: its channel, and the chars of it that were read; `None` where nothing alarmed.
     pub(crate) alarm: Option<(String, u64)>,
     /// Chars that were cut, or ran on: the most of any setting.
     pub(crate) at_stake: u64,
@@ -179,7 +179,7 @@ fn label(outcomes: &Table, row: usize) -> String {
     }
 }
 
-/// What the finder says of each.
+/// The finder's span for each.
 fn readings(
     corpus: &Corpus,
     open: &BTreeMap<String, Dispute>,

@@ -9,7 +9,7 @@
 //! | the terminal, or lines of keys in its place | `desk` |
 //! | how far two labellings agree, in words | `agreeing` |
 //! | where detectors and the label disagree | `disputes` |
-//! | what the finder says of a disputed place | `reading` |
+//! | what the finder finds at a disputed place | `reading` |
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -90,7 +90,7 @@ pub(crate) struct Label {
 /// Disputes that a terminal shows.
 const SHOWN: usize = 40;
 
-/// A name stands in a cell of labels.csv, where a line break would be a missing quote.
+/// A name is a cell of labels.csv, where a line break would look like a missing quote.
 fn reviewer(name: &str) -> Result<String, String> {
     match name.is_empty() || name.contains(char::is_control) {
         true => Err("expected a name on one line".into()),

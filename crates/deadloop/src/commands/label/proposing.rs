@@ -1,4 +1,4 @@
-//! What the offline loop finder says of a transcript, as rows of a labels.csv.
+//! What the offline loop finder finds in a transcript, as rows of a labels.csv.
 
 use deadloop_corpus::find::{Benign, Found, FoundRun, FoundSpan, Stuck, find, find_run};
 use deadloop_corpus::{Body, Transcript};
@@ -237,7 +237,7 @@ fn note(confidence: f64) -> String {
 
 const CONFIDENCE: &str = "confidence ";
 
-/// The confidence that a row was proposed with; none: it was not proposed.
+/// The confidence that a row was proposed with; `None` where it was not proposed.
 pub(super) fn confidence(row: &LabelRow) -> Option<f64> {
     let rest = row.note.strip_prefix(CONFIDENCE)?;
     rest.split(';').next()?.parse().ok()

@@ -26,7 +26,7 @@ pub(super) fn sure(rows: &[LabelRow]) -> f64 {
     rows.filter_map(confidence).reduce(f64::max).unwrap_or(1.0)
 }
 
-/// What stood there before the review.
+/// The label as it was before the review.
 pub(super) fn was(rows: &[LabelRow]) -> String {
     match main_of(rows) {
         Some(row) if row.by.starts_with(REVIEW) => row.note.clone(),

@@ -97,7 +97,7 @@ impl Session {
         session
     }
 
-    /// The transcript that is looked at; none: all were.
+    /// The transcript under review; `None` at the end.
     pub(super) fn current(&self) -> Option<&str> {
         self.items.get(self.at).map(|item| item.id.as_str())
     }
@@ -128,7 +128,7 @@ impl Session {
         }
     }
 
-    /// The class that stands if the reviewer says nothing.
+    /// The class that stays if the reviewer says nothing.
     pub(super) fn class(&self) -> Option<Class> {
         Some(main_of(&self.items.get(self.at)?.rows)?.class)
     }

@@ -135,7 +135,7 @@ fn marks(row: Option<&LabelRow>, length: u64) -> Vec<Mark> {
     marks
 }
 
-/// Where the copies of a labelled loop stand in the text.
+/// Where the copies of a labelled loop are in the text.
 fn copies_of(row: &LabelRow, text: &str, length: u64) -> Vec<Range<u64>> {
     let found = row.onset.and_then(|onset| {
         let start = row.start.or(onset.checked_sub(row.period?))?;

@@ -17,7 +17,7 @@ pub(crate) struct Judged {
     pub(crate) id: String,
     /// What must not be torn apart.
     pub(crate) group: String,
-    /// The fault; none: intact.
+    /// The fault; `None` for an intact stream.
     pub(crate) fault: Option<String>,
     /// Its degree.
     pub(crate) severity: u64,

@@ -1,4 +1,4 @@
-//! Pinned cases (`check-cases`), and presets as they stand beside their detector or repairer.
+//! Pinned cases (`check-cases`), and presets as the file beside their detector or repairer has them.
 
 use deadloop_detect::repair::REPAIRERS;
 use deadloop_detect::{DETECTORS, Kind};

@@ -9,7 +9,7 @@ use serde_json::{Map, Value as Json, json};
 
 use super::kinds::object;
 
-/// A transcript: its text stands in `events`, in `text`, or in `reasoning` and `answer`.
+/// A transcript: its text is in `events`, in `text`, or in `reasoning` and `answer`.
 pub(super) fn transcript() -> Map<String, Json> {
     let text = || json!({"type": ["string", "null"]});
     let given =

@@ -80,7 +80,7 @@ impl Default for Counts {
     }
 }
 
-/// What stands where a recording does not say.
+/// The value where a recording gives none.
 const NONE: &str = "-";
 const UNNAMED: &str = "unnamed";
 
@@ -284,7 +284,7 @@ fn rows(groups: &Groups, row: impl Fn(&Counts) -> Vec<String>) -> Vec<Vec<String
     rows
 }
 
-/// A column that can be empty: its name, and what stands in it.
+/// A column that can be empty: its name, and its cells.
 type Column = (&'static str, fn(&Counts) -> u64);
 
 const COUNTED: [Column; 9] = [
@@ -299,7 +299,7 @@ const COUNTED: [Column; 9] = [
     ("unlabelled", |c| c.unlabelled),
 ];
 
-/// Columns in which nothing stands are left out.
+/// Columns whose cells are all empty are left out.
 fn overview(name: &str, groups: &Groups) -> String {
     let columns: Vec<Column> = COUNTED
         .into_iter()
@@ -339,7 +339,7 @@ fn kinds(models: &Groups) -> String {
     show::table(&header, &rows, 1)
 }
 
-/// A column of names, and what stands in it.
+/// A column of names: its name, and its cells.
 type Named = (&'static str, fn(&Counts) -> &Names);
 
 /// Empty where no recording says its language or how it ended.
@@ -415,7 +415,7 @@ fn provable_in(at: usize, models: &Groups, all: &Counts) -> String {
     show::table(&header, &rows, 1)
 }
 
-/// Those in which something stands.
+/// Those that are not empty.
 fn distributions(all: &Counts) -> String {
     let parts = [
         ("length of transcripts, in chars", &all.lengths),

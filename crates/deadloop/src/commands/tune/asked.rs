@@ -1,4 +1,4 @@
-//! What was asked of `tune`: its options, and what is made of them before anything is replayed.
+//! The options of `tune`, and what follows from them before anything is replayed.
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -117,7 +117,7 @@ impl Level {
     }
 }
 
-/// No limit on wrong alarms was given, and there is none that is usual.
+/// No limit on wrong alarms was given, and the unit has no default.
 fn no_limit(unit: Unit) -> Failure {
     let rate = wrong_rate(unit).name;
     Code::Usage.error(format!(

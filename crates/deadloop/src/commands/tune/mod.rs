@@ -1,11 +1,11 @@
 //! `deadloop tune`: the main job. Sweep, cross-validate, choose a setting per model, say what to ship, write the
 //! evidence.
 //!
-//! What was asked is in `asked`, what is replayed in `planned`, what is said in the end in `told`.
+//! Its options are in `asked`, what is replayed is in `planned`, what is printed in the end in `told`.
 
 use std::collections::BTreeMap;
 
-use deadloop_detect::Settings;
+use deadloop_detect::{Settings, Unit};
 use deadloop_replay::Grid;
 use deadloop_score::{
     Choices, ChooseOptions, Evidence, ExcerptsHead, Marked, Ruling, Scored, Why, choose,
@@ -39,26 +39,14 @@ pub(crate) const HELP: &str = "Examples:\n  deadloop tune datasets/starter\n  de
 pub(super) const SEALED: &str = "test";
 
 pub(super) fn run(args: &Tune, global: Global) -> Outcome {
-    let of_parts = args.output.parts.as_ref().and_then(|parts| parts.unit());
-    let unit = match (args.judge.unit, of_parts) {
-        (Some(unit), _) => unit.unit(),
-        (None, Some(unit)) => unit,
-        (None, None) => first_unit(&args.corpus)?,
-    };
+    let unit = unit(args)?;
     let counted = unit_of_guards(unit, &args.corpus)?;
     let per = args.judge.per.map(Per::per);
     let in_use = settings::settings_in(args.settings.as_deref(), &args.judge.set, counted)?;
     let in_use = settings::read_per(in_use, per)?;
     let current = in_use.0.clone();
     let mut options = args.options(unit)?;
-    let (grids, text) = match &args.grid {
-        Some(path) => settings::grid(path).map(|(grid, text)| (vec![grid], text))?,
-        None => settings::default_grids(counted)?,
-    };
-    let grids: Vec<Grid> = match per {
-        None => grids,
-        Some(per) => grids.into_iter().map(|grid| grid.read_per(per)).collect(),
-    };
+    let (grids, text) = grids(args, counted)?;
     let host = Terminal::of(global);
     let request = args.request(&host, text, (&current, unit))?;
     let planned = Planned::new(
@@ -90,11 +78,8 @@ pub(super) fn run(args: &Tune, global: Global) -> Outcome {
         told::lead_on(choices);
         done.manifest.advice = Some(choices.advice.clone());
     }
-    let reported = planned.reported(
-        &choices
-            .as_ref()
-            .map_or(Vec::new(), Choices::worth_reporting),
-    );
+    let worth = choices.as_ref().map(Choices::worth_reporting);
+    let reported = planned.reported(&worth.unwrap_or_default());
     let (scored, head) = work.write(&done, choices.as_ref(), &reported)?;
     done.manifest.models_left_out = scored.left_out;
     done.manifest.beside_floors = scored.beside_floors;
@@ -108,6 +93,29 @@ pub(super) fn run(args: &Tune, global: Global) -> Outcome {
         ended
     });
     finish(*done, result.and_then(|ended| ended), global)
+}
+
+/// The unit of choice: `--unit`, or the unit of the parts, or the unit of the corpus.
+fn unit(args: &Tune) -> Outcome<Unit> {
+    let of_parts = args.output.parts.as_ref().and_then(|parts| parts.unit());
+    match (args.judge.unit, of_parts) {
+        (Some(unit), _) => Ok(unit.unit()),
+        (None, Some(unit)) => Ok(unit),
+        (None, None) => Ok(first_unit(&args.corpus)?),
+    }
+}
+
+/// The grids that are searched, and their text: `--grid`, or those of all detectors that count in `counted`.
+fn grids(args: &Tune, counted: Unit) -> Outcome<(Vec<Grid>, String)> {
+    let (grids, text) = match &args.grid {
+        Some(path) => settings::grid(path).map(|(grid, text)| (vec![grid], text))?,
+        None => settings::default_grids(counted)?,
+    };
+    let read = |grid: Grid| match args.judge.per {
+        None => grid,
+        Some(per) => grid.read_per(per.per()),
+    };
+    Ok((grids.into_iter().map(read).collect(), text))
 }
 
 /// What was asked, and what every setting said.

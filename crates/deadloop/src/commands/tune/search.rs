@@ -112,7 +112,7 @@ fn cells(grids: &[Grid]) -> u128 {
 const FEW: usize = 4;
 
 /// The structures that stay, and on how many folds they were raced: at most half of them, so that a
-/// race that tells nothing costs half a replay.
+/// race that decides nothing costs half a replay.
 ///
 /// The folds are those of the choice. What is left was seen to be good on the raced ones, so held-out
 /// figures are taken from the others alone.

@@ -11,7 +11,7 @@ use crate::exit::{Code, Outcome};
 use crate::show;
 use deadloop_run::Replayed;
 
-/// Groups that clean text has to stand in, as for every other claim.
+/// Groups that clean text has to be in, as for every other claim.
 const GROUPS: usize = 10;
 
 /// What the budget demands of the clean text.

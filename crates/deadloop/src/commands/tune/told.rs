@@ -22,8 +22,8 @@ use deadloop_run::Replayed;
 /// Rows of the price list that a terminal shows.
 const PRICES: usize = 7;
 
-/// The commands to type next, with CORPUS and DIR for the corpus and the folder of results: no path stands in a file
-/// but the manifest's request.
+/// The commands to type next, with CORPUS and DIR for the corpus and the folder of results: of all files only
+/// the manifest's request holds a path.
 pub(super) fn lead_on(choices: &mut Choices) {
     let next: &[&str] = match choices.advice.verdict {
         Ruling::Ship => &[

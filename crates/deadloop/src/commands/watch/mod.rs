@@ -1,7 +1,7 @@
 //! `deadloop watch`: a live stream on stdin, and when it would be aborted.
 //!
 //! One thread reads, one judges and copies; this one waits for its end or for Ctrl-C, so that neither a
-//! stream that stands still nor a client that does not read keeps the program.
+//! stream that is still nor a client that does not read holds the program up.
 
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -42,17 +42,17 @@ pub(crate) struct Watch {
     /// The settings [default: the recommended guard]
     #[arg(long, value_name = "FILE")]
     pub(crate) settings: Option<PathBuf>,
-    /// The model that is listened to: its guard in the settings watches [default: the one that the stream
+    /// The model that writes the stream: its guard in the settings watches [default: the one that the stream
     /// names, `unknown` where it names none]
     #[arg(long, value_name = "NAME")]
     pub(crate) model: Option<String>,
     /// Change settings on the way, as guard.params.NAME=VALUE; may be repeated
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
-    /// How the stream is written [default: told by its content]
+    /// How the stream is written [default: found from its content]
     #[arg(long, value_enum)]
     pub(crate) from: Option<From>,
-    /// How thinking is told from the answer: open (the prompt opened the tag: the text begins as
+    /// How thinking is separated from the answer: open (the prompt opened the tag: the text begins as
     /// thinking) or closed, first or all (blocks), off (no tags), or the tags that count, as `<think>`,
     /// `<|a|>...<|b|>`, `harmony` [default: as the think table of the settings says]
     #[arg(long, value_name = "WORD", value_delimiter = ',', verbatim_doc_comment)]
@@ -114,7 +114,7 @@ pub(super) fn run(args: &Watch, global: Global) -> Outcome {
     }
 }
 
-/// What mends the stream, where that was asked for.
+/// What mends the stream, with `--repair`.
 fn mender(args: &Watch) -> Outcome<Option<Live>> {
     let Some(path) = &args.repair else {
         return Ok(None);
@@ -124,7 +124,7 @@ fn mender(args: &Watch) -> Outcome<Option<Live>> {
     Live::parse(&text).map(Some).map_err(usage)
 }
 
-/// The model of a stream that names none.
+/// The model of a stream that does not name one.
 const UNNAMED: &str = "unknown";
 
 /// How texts are split: the rules of the settings, and words of the command line over them.
@@ -195,7 +195,7 @@ fn format(from: From) -> StreamFormat {
     }
 }
 
-/// What the user is told at the end.
+/// The summary for the user at the end.
 struct Told<'a> {
     seen: Seen,
     args: &'a Watch,
@@ -231,7 +231,7 @@ impl Told<'_> {
     }
 
     fn alarm(&self, alarm: &Alarm) -> Outcome {
-        // The exit code stands whether or not somebody reads what is said.
+        // The exit code stays the same whether or not somebody reads the output.
         let _ = self.say("alarm", || {
             show::table(&["would abort", &title(alarm)], &self.rows(alarm), 2)
         });

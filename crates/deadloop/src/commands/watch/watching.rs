@@ -28,7 +28,7 @@ pub(crate) trait Input {
 pub(crate) struct Piped(Receiver<io::Result<Vec<u8>>>);
 
 impl Piped {
-    /// Reads what `open` gives. The thread is not waited for: it may stand in a read for ever.
+    /// Reads what `open` gives. The thread is not waited for: it may be blocked in a read for ever.
     pub(crate) fn new<R: Read>(open: impl FnOnce() -> R + Send + 'static) -> Self {
         // One piece is held while the next is read: who is slow slows the stream.
         let (send, pieces) = sync_channel(1);

@@ -64,7 +64,7 @@ fn beginning(text: &[char]) -> &[char] {
     &text[..text.len().min(COMPARED)]
 }
 
-/// The share of chars that stand in the same place, `original` written again and again.
+/// The share of chars that are in the same place, `original` written again and again.
 fn exact(original: &[char], copy: &[char]) -> f64 {
     let same = original.iter().cycle().zip(copy);
     share(same.filter(|(a, b)| a == b).count(), copy.len())

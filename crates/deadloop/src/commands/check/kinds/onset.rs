@@ -30,7 +30,7 @@ fn contradicted(exhibit: &Exhibit<'_>) -> Option<String> {
     })
 }
 
-/// What stands at the onset is nothing like what stands before it.
+/// What is at the onset is nothing like what is before it.
 fn no_copy(text: &[char], claim: Claim) -> Option<String> {
     let until = (claim.onset + claim.period.max(LEAST_CHARS)).min(claim.end);
     let first = &text[claim.start..claim.onset];
@@ -45,7 +45,7 @@ fn no_copy(text: &[char], claim: Claim) -> Option<String> {
     })
 }
 
-/// The char-by-char same text stands once more before the first copy.
+/// The same text, char by char, occurs once more before the first copy.
 fn copy_before(text: &[char], claim: Claim) -> Option<String> {
     let before = claim.start.checked_sub(claim.period)?;
     let first = &text[claim.start..claim.onset];

@@ -1,4 +1,4 @@
-//! Messages of a run that do not stand in the order that chat APIs ask for.
+//! Messages of a run that are not in the order that chat APIs require.
 
 use deadloop_replay::feedback::disorders;
 

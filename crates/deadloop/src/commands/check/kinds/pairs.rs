@@ -29,7 +29,7 @@ pub(super) static UNSAID: Check = Check {
 /// What is found of the calls and results of a run.
 #[derive(Default)]
 struct Pairs {
-    /// Results whose id no call has, or that stand before any call.
+    /// Results whose id no call has, or that are before any call.
     strays: u64,
     /// Results for a call that has one.
     seconds: u64,

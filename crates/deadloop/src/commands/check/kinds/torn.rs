@@ -1,4 +1,4 @@
-//! Groups that stand in several splits.
+//! Groups with transcripts in several splits.
 
 use std::collections::BTreeMap;
 

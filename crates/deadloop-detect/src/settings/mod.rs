@@ -22,7 +22,6 @@
 //!                                # nothing that this crate does (see `ThinkRules` of the corpus)
 //! ```
 
-use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Range;
 
@@ -30,15 +29,13 @@ use globset::{Glob, GlobMatcher};
 use serde::Deserialize;
 use toml::Spanned;
 
-use crate::detectors::{DETECTORS, Detector};
-use crate::meant::meant;
-use crate::params::Params;
 use crate::per::Per;
-use crate::preset::presets;
 use crate::response::Response;
 use crate::setting::{Member, Setting, short_hash};
-use crate::stream::Channel;
-use crate::value::Value;
+
+mod table;
+use table::setting;
+pub use table::{GuardTable, Named, resolve};
 
 /// Which guard watches which model.
 #[derive(Clone, Debug)]
@@ -101,11 +98,11 @@ fn one_line(text: &str) -> String {
 }
 
 /// The guard that deadloop recommends, on every model and both text channels, as a settings file.
-pub const RECOMMENDED: &str = include_str!("recommended.toml");
+pub const RECOMMENDED: &str = include_str!("../recommended.toml");
 
-/// The guard on runs of agents that deadloop recommends, as a settings file: it stands beside [`RECOMMENDED`], which
+/// The guard on runs of agents that deadloop recommends, as a settings file. It is used beside [`RECOMMENDED`], which
 /// reads their text.
-pub const RECOMMENDED_AGENTS: &str = include_str!("recommended-agents.toml");
+pub const RECOMMENDED_AGENTS: &str = include_str!("../recommended-agents.toml");
 
 /// [`RECOMMENDED`], read.
 impl Default for Settings {
@@ -136,32 +133,6 @@ struct ModelTable {
     r#match: Spanned<String>,
     #[serde(default)]
     guard: Vec<GuardTable>,
-}
-
-/// A `[[guard]]` table of a settings file or a grid, before its values are checked.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct GuardTable {
-    /// The detector's name.
-    pub detector: Spanned<String>,
-    /// The preset to start from.
-    pub preset: Option<Spanned<String>>,
-    /// The channel; absent: `reasoning` and `answer`, or the one that a detector of runs counts on.
-    pub channel: Option<Spanned<String>>,
-    /// What its alarms do; absent: what its detector says.
-    pub response: Option<Spanned<String>>,
-    /// What a detector of text takes for one text in a run; absent: a turn.
-    pub per: Option<Spanned<String>>,
-    /// Whether it is switched on.
-    #[serde(default = "switched_on")]
-    pub enabled: bool,
-    /// Parameters, by name.
-    #[serde(default)]
-    pub params: BTreeMap<Spanned<String>, Spanned<toml::Value>>,
-}
-
-fn switched_on() -> bool {
-    true
 }
 
 impl Settings {
@@ -291,191 +262,4 @@ fn loop_rate(rate: Option<Spanned<f64>>, text: &str) -> Result<f64, SettingsErro
         rate.get_ref()
     );
     Err(SettingsError::at(text, rate.span(), what))
-}
-
-fn setting(tables: &[GuardTable], text: &str) -> Result<Setting, SettingsError> {
-    // What is switched off is checked too: it must still be a guard when it is switched on.
-    let all = tables
-        .iter()
-        .map(|table| Ok((table.enabled, member(table, text)?)));
-    let all: Vec<(bool, Member)> = all.collect::<Result<_, _>>()?;
-    let on = all.into_iter().filter(|(enabled, _)| *enabled);
-    Ok(Setting {
-        members: on.map(|(_, member)| member).collect(),
-    })
-}
-
-fn member(table: &GuardTable, text: &str) -> Result<Member, SettingsError> {
-    let (mut member, named) = resolve(table, text)?;
-    let mut spans = BTreeMap::new();
-    for (name, item) in named {
-        let value = value_of(name, item, text)?;
-        spans.insert(name.get_ref().clone(), item.span());
-        member.params.set(name.get_ref(), value);
-    }
-    member.check().map_err(|refusal| {
-        let span = spans
-            .get(refusal.param)
-            .cloned()
-            .unwrap_or_else(|| table.detector.span());
-        SettingsError::at(text, span, format!("{}: {}", refusal.param, refusal.reason))
-    })?;
-    Ok(member)
-}
-
-fn value_of(
-    name: &Spanned<String>,
-    item: &Spanned<toml::Value>,
-    text: &str,
-) -> Result<Value, SettingsError> {
-    Value::from_toml(item.get_ref()).map_err(|found| {
-        let what = format!("{} is {found}; expected a value", name.get_ref());
-        SettingsError::at(text, item.span(), what)
-    })
-}
-
-/// The parameters that a `[[guard]]` table names, unread, each known to its detector.
-pub type Named<'a> = Vec<(&'a Spanned<String>, &'a Spanned<toml::Value>)>;
-
-/// A `[[guard]]` table with its detector, channel and preset looked up: the member before its own
-/// parameters, and those. `text` is the file, for the places in errors.
-pub fn resolve<'a>(
-    table: &'a GuardTable,
-    text: &str,
-) -> Result<(Member, Named<'a>), SettingsError> {
-    let name = table.detector.get_ref();
-    let detector = Detector::find(name).ok_or_else(|| {
-        let known: Vec<&str> = DETECTORS.iter().map(|d| d.name).collect();
-        let what = format!(
-            "unknown detector \"{name}\"{}; there is: {}",
-            meant(name, known.iter().copied()),
-            known.join(", ")
-        );
-        SettingsError::at(text, table.detector.span(), what)
-    })?;
-    let params = start(detector, table.preset.as_ref(), text)?;
-    let member = Member {
-        detector,
-        channel: channel(detector, table.channel.as_ref(), text)?,
-        params,
-        response: response(detector, table.response.as_ref(), text)?,
-        per: per(detector, table.per.as_ref(), text)?,
-    };
-    let known = |(name, item): (&'a Spanned<String>, _)| match detector.param(name.get_ref()) {
-        Some(_) => Ok((name, item)),
-        None => {
-            let known: Vec<&str> = detector.params.iter().map(|p| p.name).collect();
-            let what = format!(
-                "unknown parameter \"{}\" of {}{}; there is: {}",
-                name.get_ref(),
-                detector.name,
-                meant(name.get_ref(), known.iter().copied()),
-                known.join(", ")
-            );
-            Err(SettingsError::at(text, name.span(), what))
-        }
-    };
-    Ok((
-        member,
-        table.params.iter().map(known).collect::<Result<_, _>>()?,
-    ))
-}
-
-/// The defaults, and a preset over them.
-fn start(
-    detector: &'static Detector,
-    preset: Option<&Spanned<String>>,
-    text: &str,
-) -> Result<Params, SettingsError> {
-    let mut params = Params::defaults(detector.params);
-    let Some(wanted) = preset else {
-        return Ok(params);
-    };
-    let error = |what: String| SettingsError::at(text, wanted.span(), what);
-    let all = presets(detector).map_err(error)?;
-    let Some(found) = all.iter().find(|p| p.name == *wanted.get_ref()) else {
-        let known: Vec<&str> = all.iter().map(|p| p.name.as_str()).collect();
-        let what = format!(
-            "{} has no preset \"{}\"{}; there is: {}",
-            detector.name,
-            wanted.get_ref(),
-            meant(wanted.get_ref(), known.iter().copied()),
-            known.join(", ")
-        );
-        return Err(error(what));
-    };
-    found
-        .params
-        .iter()
-        .for_each(|(name, value)| params.set(name, value.clone()));
-    Ok(params)
-}
-
-/// The response that a table names; its detector's where it names none.
-fn response(
-    detector: &'static Detector,
-    name: Option<&Spanned<String>>,
-    text: &str,
-) -> Result<Response, SettingsError> {
-    let Some(name) = name else {
-        return Ok(detector.response);
-    };
-    Response::named(name.get_ref()).ok_or_else(|| {
-        let names = Response::ALL.map(Response::name);
-        let what = format!(
-            "there is no response \"{}\"{}; there is: {}",
-            name.get_ref(),
-            meant(name.get_ref(), names),
-            names.join(", ")
-        );
-        SettingsError::at(text, name.span(), what)
-    })
-}
-
-/// What a table takes for one text in a run; a turn where it says nothing.
-fn per(
-    detector: &'static Detector,
-    name: Option<&Spanned<String>>,
-    text: &str,
-) -> Result<Per, SettingsError> {
-    let Some(name) = name else {
-        return Ok(Per::default());
-    };
-    let error = |what: String| SettingsError::at(text, name.span(), what);
-    if !detector.reads_text() {
-        let what = format!("{} does not read text: per is for what does", detector.name);
-        return Err(error(what));
-    }
-    Per::named(name.get_ref()).ok_or_else(|| {
-        let names = Per::ALL.map(Per::name);
-        error(format!(
-            "there is no per \"{}\"; there is: {}",
-            name.get_ref(),
-            names.join(", ")
-        ))
-    })
-}
-
-/// The channel that a table names, if its detector reads it.
-fn channel(
-    detector: &'static Detector,
-    name: Option<&Spanned<String>>,
-    text: &str,
-) -> Result<Option<Channel>, SettingsError> {
-    let Some(name) = name else { return Ok(None) };
-    let may = detector.may_read();
-    let found = may.iter().find(|c| c.name() == name.get_ref());
-    found.map(|channel| Some(*channel)).ok_or_else(|| {
-        let names: Vec<&str> = may.iter().map(|c| c.name()).collect();
-        let known = Channel::ALL.iter().any(|c| c.name() == name.get_ref());
-        let is = if known { "does not read" } else { "has no" };
-        let what = format!(
-            "{} {is} channel \"{}\"{}; there is: {}",
-            detector.name,
-            name.get_ref(),
-            meant(name.get_ref(), names.iter().copied()),
-            names.join(", ")
-        );
-        SettingsError::at(text, name.span(), what)
-    })
 }

@@ -1,0 +1,226 @@
+//! [`GuardTable`]: a `[[guard]]` table, checked against the detector that it names.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use toml::Spanned;
+
+use super::SettingsError;
+use crate::detectors::{DETECTORS, Detector};
+use crate::meant::meant;
+use crate::params::Params;
+use crate::per::Per;
+use crate::preset::presets;
+use crate::response::Response;
+use crate::setting::{Member, Setting};
+use crate::stream::Channel;
+use crate::value::Value;
+
+/// A `[[guard]]` table of a settings file or a grid, before its values are checked.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GuardTable {
+    /// The detector's name.
+    pub detector: Spanned<String>,
+    /// The preset to start from.
+    pub preset: Option<Spanned<String>>,
+    /// The channel; absent: `reasoning` and `answer`, or the one that a detector of runs counts on.
+    pub channel: Option<Spanned<String>>,
+    /// What its alarms do; absent: what its detector says.
+    pub response: Option<Spanned<String>>,
+    /// What a detector of text takes for one text in a run; absent: a turn.
+    pub per: Option<Spanned<String>>,
+    /// Whether it is switched on.
+    #[serde(default = "switched_on")]
+    pub enabled: bool,
+    /// Parameters, by name.
+    #[serde(default)]
+    pub params: BTreeMap<Spanned<String>, Spanned<toml::Value>>,
+}
+
+fn switched_on() -> bool {
+    true
+}
+
+/// The guard of a list of `[[guard]]` tables, all of them checked.
+pub(super) fn setting(tables: &[GuardTable], text: &str) -> Result<Setting, SettingsError> {
+    // What is switched off is checked too: it must still be a guard when it is switched on.
+    let all = tables
+        .iter()
+        .map(|table| Ok((table.enabled, member(table, text)?)));
+    let all: Vec<(bool, Member)> = all.collect::<Result<_, _>>()?;
+    let on = all.into_iter().filter(|(enabled, _)| *enabled);
+    Ok(Setting {
+        members: on.map(|(_, member)| member).collect(),
+    })
+}
+
+/// One `[[guard]]` table, with its parameters read and checked.
+fn member(table: &GuardTable, text: &str) -> Result<Member, SettingsError> {
+    let (mut member, named) = resolve(table, text)?;
+    let mut spans = BTreeMap::new();
+    for (name, item) in named {
+        let value = value_of(name, item, text)?;
+        spans.insert(name.get_ref().clone(), item.span());
+        member.params.set(name.get_ref(), value);
+    }
+    member.check().map_err(|refusal| {
+        let span = spans
+            .get(refusal.param)
+            .cloned()
+            .unwrap_or_else(|| table.detector.span());
+        SettingsError::at(text, span, format!("{}: {}", refusal.param, refusal.reason))
+    })?;
+    Ok(member)
+}
+
+fn value_of(
+    name: &Spanned<String>,
+    item: &Spanned<toml::Value>,
+    text: &str,
+) -> Result<Value, SettingsError> {
+    Value::from_toml(item.get_ref()).map_err(|found| {
+        let what = format!("{} is {found}; expected a value", name.get_ref());
+        SettingsError::at(text, item.span(), what)
+    })
+}
+
+/// The parameters that a `[[guard]]` table names, unread, each known to its detector.
+pub type Named<'a> = Vec<(&'a Spanned<String>, &'a Spanned<toml::Value>)>;
+
+/// A `[[guard]]` table with its detector, channel and preset looked up: the member before its own
+/// parameters, and those. `text` is the file, for the places in errors.
+pub fn resolve<'a>(
+    table: &'a GuardTable,
+    text: &str,
+) -> Result<(Member, Named<'a>), SettingsError> {
+    let name = table.detector.get_ref();
+    let detector = Detector::find(name).ok_or_else(|| {
+        let what = format!("unknown detector \"{name}\"");
+        unknown(
+            &table.detector,
+            &what,
+            DETECTORS.iter().map(|d| d.name),
+            text,
+        )
+    })?;
+    let params = start(detector, table.preset.as_ref(), text)?;
+    let member = Member {
+        detector,
+        channel: channel(detector, table.channel.as_ref(), text)?,
+        params,
+        response: response(detector, table.response.as_ref(), text)?,
+        per: per(detector, table.per.as_ref(), text)?,
+    };
+    let known = |(name, item): (&'a Spanned<String>, _)| match detector.param(name.get_ref()) {
+        Some(_) => Ok((name, item)),
+        None => {
+            let what = format!(
+                "unknown parameter \"{}\" of {}",
+                name.get_ref(),
+                detector.name
+            );
+            Err(unknown(
+                name,
+                &what,
+                detector.params.iter().map(|p| p.name),
+                text,
+            ))
+        }
+    };
+    Ok((
+        member,
+        table.params.iter().map(known).collect::<Result<_, _>>()?,
+    ))
+}
+
+/// The defaults, and a preset over them.
+fn start(
+    detector: &'static Detector,
+    preset: Option<&Spanned<String>>,
+    text: &str,
+) -> Result<Params, SettingsError> {
+    let mut params = Params::defaults(detector.params);
+    let Some(wanted) = preset else {
+        return Ok(params);
+    };
+    let all = presets(detector).map_err(|what| SettingsError::at(text, wanted.span(), what))?;
+    let Some(found) = all.iter().find(|p| p.name == *wanted.get_ref()) else {
+        let what = format!("{} has no preset \"{}\"", detector.name, wanted.get_ref());
+        return Err(unknown(
+            wanted,
+            &what,
+            all.iter().map(|p| p.name.as_str()),
+            text,
+        ));
+    };
+    found
+        .params
+        .iter()
+        .for_each(|(name, value)| params.set(name, value.clone()));
+    Ok(params)
+}
+
+/// The response that a table names, or that of its detector.
+fn response(
+    detector: &'static Detector,
+    name: Option<&Spanned<String>>,
+    text: &str,
+) -> Result<Response, SettingsError> {
+    let Some(name) = name else {
+        return Ok(detector.response);
+    };
+    Response::named(name.get_ref()).ok_or_else(|| {
+        let what = format!("there is no response \"{}\"", name.get_ref());
+        unknown(name, &what, Response::ALL.map(Response::name), text)
+    })
+}
+
+/// What a detector of text reads as one text of a run: a turn, unless the table says otherwise.
+fn per(
+    detector: &'static Detector,
+    name: Option<&Spanned<String>>,
+    text: &str,
+) -> Result<Per, SettingsError> {
+    let Some(name) = name else {
+        return Ok(Per::default());
+    };
+    if !detector.reads_text() {
+        let what = format!("{} does not read text: per is for what does", detector.name);
+        return Err(SettingsError::at(text, name.span(), what));
+    }
+    Per::named(name.get_ref()).ok_or_else(|| {
+        let what = format!("there is no per \"{}\"", name.get_ref());
+        unknown(name, &what, Per::ALL.map(Per::name), text)
+    })
+}
+
+/// The channel that a table names, if its detector reads it.
+fn channel(
+    detector: &'static Detector,
+    name: Option<&Spanned<String>>,
+    text: &str,
+) -> Result<Option<Channel>, SettingsError> {
+    let Some(name) = name else { return Ok(None) };
+    let may = detector.may_read();
+    let found = may.iter().find(|c| c.name() == name.get_ref());
+    found.map(|channel| Some(*channel)).ok_or_else(|| {
+        let known = Channel::ALL.iter().any(|c| c.name() == name.get_ref());
+        let is = if known { "does not read" } else { "has no" };
+        let what = format!("{} {is} channel \"{}\"", detector.name, name.get_ref());
+        unknown(name, &what, may.iter().map(|c| c.name()), text)
+    })
+}
+
+/// The error of a word that is not one of `known`: `what` is wrong, the word that was probably meant, and all known ones.
+fn unknown<'a>(
+    word: &Spanned<String>,
+    what: &str,
+    known: impl IntoIterator<Item = &'a str>,
+    text: &str,
+) -> SettingsError {
+    let known: Vec<&str> = known.into_iter().collect();
+    let hint = meant(word.get_ref(), known.iter().copied());
+    let what = format!("{what}{hint}; there is: {}", known.join(", "));
+    SettingsError::at(text, word.span(), what)
+}

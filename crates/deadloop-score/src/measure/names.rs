@@ -1,0 +1,50 @@
+//! Measures by their names, and [`GoalError`] for a goal that cannot be read.
+
+use super::entry::{Measure, Metric};
+use super::table::{FA_PER_KCALL, FA_PER_KTURN, MEASURES, wrong_rate};
+use deadloop_replay::detect::Unit as Counted;
+
+impl Measure {
+    /// The measure with this name.
+    pub fn named(name: &str) -> Option<Metric> {
+        let wrong = Counted::ALL.into_iter().map(wrong_rate);
+        let mut all = MEASURES.into_iter().chain(wrong);
+        all.find(|measure| measure.name == name)
+    }
+}
+
+/// Reads the name of a measure: `FromStr` cannot be implemented for a reference.
+///
+/// # Errors
+/// No measure has this name.
+pub fn metric(text: &str) -> Result<Metric, GoalError> {
+    Measure::named(text.trim()).ok_or_else(|| GoalError::Metric(text.trim().into()))
+}
+
+/// Why a metric or a constraint could not be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum GoalError {
+    /// No metric has this name.
+    #[error("unknown metric {0:?}{near}; expected one of {names}", near = nearest(.0), names = names())]
+    Metric(String),
+    /// The text is not a constraint.
+    #[error("{0:?} is no constraint; expected metric<=number or metric>=number")]
+    Constraint(String),
+    /// No column counts latencies up to this bound.
+    #[error("{0}: a latency can be limited to 100, 200, 500, 1000, 2000 or 5000 chars")]
+    Latency(String),
+    /// No value of the metric meets the constraint, or every value does.
+    #[error("{0}: {1}")]
+    Impossible(String, String),
+}
+
+/// The known name that is close to `name`, as a hint.
+fn nearest(name: &str) -> String {
+    deadloop_replay::detect::meant(name, MEASURES.map(|measure| measure.name))
+}
+
+fn names() -> String {
+    let rates = [FA_PER_KCALL.name, FA_PER_KTURN.name];
+    let names = MEASURES.map(|measure| measure.name);
+    [&names[..], &rates].concat().join(", ")
+}

@@ -1,0 +1,122 @@
+//! How often an alarm is right, and how often a loop gets one.
+
+use crate::measure::entry::{Certainty, Measure, MeasureUnit, Shown};
+use crate::measure::formula::{
+    Formula, Joined, Ratio, Sample, alone, of_clean, of_loops, one, times,
+};
+use crate::tally::Count;
+
+/// hit / loops. 6 of 10: 0.6.
+pub static RECALL: Measure = Measure {
+    name: "recall",
+    title: "recall",
+    unit: MeasureUnit::Share,
+    more_is_better: true,
+    about: "hit / loops",
+    formula: alone(&[of_loops(&[one(Count::Hit)])]),
+    certainty: Certainty::Share,
+    bounds: Some("recall"),
+    shown: Shown::EVERYWHERE,
+};
+
+/// hit / alarms on what is scored. 6 hits, 2 wrong alarms: 0.75.
+pub static PRECISION: Measure = Measure {
+    name: "precision",
+    title: "precision",
+    unit: MeasureUnit::Share,
+    more_is_better: true,
+    about: "hit / (hit + false_alarm + premature + stale)",
+    formula: alone(&[Ratio {
+        scale: 1.0,
+        num: &[one(Count::Hit)],
+        den: &[
+            one(Count::Hit),
+            one(Count::FalseAlarm),
+            one(Count::Premature),
+            one(Count::Stale),
+        ],
+        of: Sample::Loops,
+    }]),
+    certainty: Certainty::Share,
+    bounds: Some("precision"),
+    shown: Shown::EVERYWHERE,
+};
+
+/// The harmonic mean of precision and recall from counts, defined where one of them is n/a: a detector that
+/// never alarms has F1 = 0 on loops. 6 hits, 4 other loops, 2 wrong alarms: 12 / (12 + 4 + 2) = 0.667.
+pub static F1: Measure = Measure {
+    name: "f1",
+    title: "F1",
+    unit: MeasureUnit::Share,
+    more_is_better: true,
+    about: "2 hit / (hit + loops + wrong alarms)",
+    formula: alone(&[Ratio {
+        scale: 1.0,
+        num: &[times(2.0, Count::Hit)],
+        den: &[
+            times(2.0, Count::Hit),
+            one(Count::Late),
+            times(2.0, Count::Premature),
+            times(2.0, Count::Stale),
+            one(Count::Miss),
+            one(Count::Earlier),
+            one(Count::FalseAlarm),
+        ],
+        of: Sample::Loops,
+    }]),
+    certainty: Certainty::Resampled,
+    bounds: None,
+    shown: Shown::NOWHERE,
+};
+
+/// The share of clean transcripts that are cut. 1 of 20: 0.05.
+pub static FPR: Measure = Measure {
+    name: "fpr",
+    title: "clean transcripts cut",
+    unit: MeasureUnit::Share,
+    more_is_better: false,
+    about: "false_alarm / clean",
+    formula: alone(&[of_clean(&[one(Count::FalseAlarm)])]),
+    certainty: Certainty::Share,
+    bounds: Some("fpr"),
+    shown: Shown::NOWHERE,
+};
+
+/// How often an alarm would be right in production, where loops are rarer than in a labelled set:
+/// pi·h / (pi·h + pi·q + (1-pi)·f). h = 0.7, q = 0.1, f = 0.05, pi = 0.01: 0.122.
+pub static PPV: Measure = Measure {
+    name: "ppv",
+    title: "precision in production",
+    unit: MeasureUnit::Share,
+    more_is_better: true,
+    about: "pi h / (pi h + pi q + (1-pi) f): h = (hit + late) / loops, q = (premature + stale) / loops, f = fpr",
+    formula: Formula {
+        ratios: &[
+            of_loops(&[one(Count::Hit), one(Count::Late)]),
+            of_loops(&[one(Count::Premature), one(Count::Stale)]),
+            of_clean(&[one(Count::FalseAlarm)]),
+        ],
+        joined: Joined::Ppv,
+    },
+    certainty: Certainty::Resampled,
+    bounds: None,
+    shown: Shown::NOWHERE,
+};
+
+/// Of the hits whose label names a kind, those whose alarm names the same.
+pub static KIND_ACCURACY: Measure = Measure {
+    name: "kind_accuracy",
+    title: "right kind",
+    unit: MeasureUnit::Share,
+    more_is_better: true,
+    about: "kind_right / kind_known",
+    formula: alone(&[Ratio {
+        scale: 1.0,
+        num: &[one(Count::KindRight)],
+        den: &[one(Count::KindKnown)],
+        of: Sample::Loops,
+    }]),
+    certainty: Certainty::Share,
+    bounds: None,
+    shown: Shown::NOWHERE,
+};

@@ -1,0 +1,90 @@
+//! What a guard spares and costs, in chars.
+
+use crate::measure::entry::{Certainty, Measure, MeasureUnit, Shown};
+use crate::measure::formula::{
+    Formula, Joined, Ratio, Sample, Term, Times, alone, of_clean, of_loops, one, times,
+};
+use crate::tally::Count;
+
+/// The share of looping chars that were not generated. (6 x 1600 + 500) / (10 x 2000) = 0.505.
+pub static SAVED: Measure = Measure {
+    name: "saved",
+    title: "saved",
+    unit: MeasureUnit::Share,
+    more_is_better: true,
+    about: "saved_chars / loop_chars",
+    formula: alone(&[Ratio {
+        scale: 1.0,
+        num: &[one(Count::Saved)],
+        den: &[one(Count::LoopChars)],
+        of: Sample::Loops,
+    }]),
+    certainty: Certainty::Resampled,
+    bounds: None,
+    shown: Shown::EVERYWHERE,
+};
+
+/// Healthy chars thrown away, per million that were watched or thrown away: never above a million.
+pub static LOST: Measure = Measure {
+    name: "lost",
+    title: "healthy chars lost/Mchar",
+    unit: MeasureUnit::PerMillion,
+    more_is_better: false,
+    about: "1e6 lost_chars / (lost_chars + exposure)",
+    formula: alone(&[Ratio {
+        scale: 1e6,
+        num: &[one(Count::Lost)],
+        den: &[one(Count::Lost), one(Count::Exposure)],
+        of: Sample::Clean,
+    }]),
+    certainty: Certainty::Resampled,
+    bounds: None,
+    shown: Shown::NOWHERE,
+};
+
+/// S, what a loop spares: its chars that were not generated, less what a premature or stale alarm makes
+/// generated again and the annoyance of it.
+const SPARED: Ratio = of_loops(&[
+    one(Count::Saved),
+    times(-1.0, Count::CutAt),
+    Term(Count::Premature, Times::Annoyance(-1.0)),
+    Term(Count::Stale, Times::Annoyance(-1.0)),
+]);
+
+/// W, what a clean transcript costs: what a false alarm makes generated again, and the annoyance of it.
+const WASTED: Ratio = of_clean(&[
+    one(Count::FalseAt),
+    Term(Count::FalseAlarm, Times::Annoyance(1.0)),
+]);
+
+/// What the guard spares in 1,000 responses of production: 1000 (pi·S - (1-pi)·W).
+pub static NET_PER_1000: Measure = Measure {
+    name: "net_per_1000",
+    title: "net chars spared per 1,000 responses",
+    unit: MeasureUnit::PerThousand,
+    more_is_better: true,
+    about: "1000 (pi S - (1-pi) W): S = mean over loops of chars spared, less (alarm + A) for premature and stale; W = mean over clean transcripts of (alarm + A) for false alarms; A = --annoyance",
+    formula: Formula {
+        ratios: &[SPARED, WASTED],
+        joined: Joined::Net,
+    },
+    certainty: Certainty::Resampled,
+    bounds: None,
+    shown: Shown::TABLES,
+};
+
+/// The share of responses that loop from which on the guard pays for itself.
+pub static BREAK_EVEN: Measure = Measure {
+    name: "break_even",
+    title: "break-even share of loops",
+    unit: MeasureUnit::Share,
+    more_is_better: false,
+    about: "W / (S + W), S and W as in net_per_1000; n/a where S <= 0",
+    formula: Formula {
+        ratios: &[SPARED, WASTED],
+        joined: Joined::BreakEven,
+    },
+    certainty: Certainty::Resampled,
+    bounds: None,
+    shown: Shown::NOWHERE,
+};

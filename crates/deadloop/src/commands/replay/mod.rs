@@ -1,0 +1,178 @@
+//! `deadloop replay`: one setting, or several.
+//!
+//! What is compared is in `named`, what is printed in the end in `told`.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use deadloop_replay::Plan;
+use deadloop_score::{
+    Case, Evidence, Verdict, count_opening, macro_means, write_intervals, write_regions,
+};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use super::tune::SEALED;
+use crate::args::{Global, Judge, Output, Select};
+use crate::exit::{Code, Outcome};
+use crate::host::Terminal;
+use crate::opening::Opening;
+use crate::replaying::{finish, replay, request};
+use crate::show;
+use deadloop_run::{Replayed, Request, name};
+
+mod named;
+mod told;
+
+pub(crate) use named::{Named, named};
+
+pub(crate) const HELP: &str = "Examples:\n  deadloop replay datasets/starter --settings tuned/settings.toml --split test --out tested\n  deadloop replay recordings.jsonl --out seen --set guard.params.min_copies=8";
+
+#[derive(Debug, Args, Serialize, Deserialize)]
+pub(crate) struct Replay {
+    /// A corpus: a folder, or one .jsonl or .parquet file
+    #[serde(skip)]
+    pub(crate) corpus: PathBuf,
+    /// Settings files; the first is the one in use [default: the recommended guard]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) settings: Vec<PathBuf>,
+    /// Also every preset of every detector
+    #[arg(long)]
+    pub(crate) presets: bool,
+    #[command(flatten)]
+    pub(crate) select: Select,
+    #[command(flatten)]
+    pub(crate) judge: Judge,
+    #[command(flatten)]
+    pub(crate) output: Output,
+    /// Where the results go
+    #[arg(long, value_name = "DIR")]
+    #[serde(skip)]
+    pub(crate) out: PathBuf,
+}
+
+pub(super) fn run(args: &Replay, global: Global) -> Outcome {
+    let named = named(
+        (&args.settings, args.presets),
+        (&args.judge.set, args.judge.per),
+    )?;
+    refuse_off(&named)?;
+    let mut plan = Plan::default();
+    let cells: Vec<usize> = named.iter().map(|(_, s)| plan.add_settings(s)).collect();
+    let host = Terminal::of(global);
+    let options = (&args.select, &args.judge, &args.output);
+    let request = Request {
+        command: "replay",
+        read: args.settings.iter().map(PathBuf::as_path).collect(),
+        inputs: named
+            .iter()
+            .map(|(name, s)| format!("{name} {}", s.id()))
+            .collect(),
+        asked: json!({"replay": args}),
+        ..request((&args.corpus, &args.out), options, &host)?
+    };
+    let Some(mut done) = replay(&request, &plan, (&named[0].1, global))? else {
+        return Ok(());
+    };
+    count_openings(args, &done, global)?;
+    for ((label, _), cell) in named.iter().zip(&cells) {
+        name(&mut done.manifest, &plan, *cell, label);
+    }
+    name(&mut done.manifest, &plan, cells[0], "current");
+    let mut distinct = cells.clone();
+    distinct.sort_unstable();
+    distinct.dedup();
+    let evidence = Evidence::new(&plan, &done.surveyed.cases, &done.records)?;
+    let scored = done.score(
+        &evidence,
+        Some(cells[0]),
+        &distinct,
+        (&args.output.by, args.output.csv),
+    )?;
+    let means = intervals(&done, &evidence, &distinct)?;
+    write_regions(done.folder.path(), &evidence, 0, &distinct, &done.judge)?;
+    Opening {
+        evidence: &evidence,
+        focus: [("*".to_owned(), (cells[0], named[0].clone()))].into(),
+        chunks: args.judge.chunks,
+        texts: !args.output.no_excerpts,
+        quiet: global.quiet,
+    }
+    .write(&done)?;
+    let summary = told::summary(&done, &evidence, &named, &cells, global)?;
+    let next = next(args, worst(&done, &evidence, cells[0]));
+    done.sum_up(summary);
+    done.manifest.models_left_out = scored.left_out;
+    done.manifest.beside_floors = scored.beside_floors;
+    done.manifest.macro_means = means;
+    finish(*done, Ok(()), global)?;
+    let next: Vec<&str> = next.iter().map(String::as_str).collect();
+    show::next(&next, global)
+}
+
+/// The commands to type next. `worst`: the transcript to explain.
+fn next(args: &Replay, worst: Option<String>) -> Vec<String> {
+    let out = show::typed(&args.out);
+    let explain = worst.map(|id| format!("deadloop explain {out} {}", show::typed(id)));
+    let report = format!("deadloop report {out} --open");
+    explain.into_iter().chain([report]).collect()
+}
+
+/// A transcript that a reader wants explained: of the first setting a false alarm, else a miss, else any alarm.
+fn worst(done: &Replayed, evidence: &Evidence<'_>, cell: usize) -> Option<String> {
+    let outcomes = evidence.outcomes(cell, &evidence.all(), &done.judge);
+    let of = |wanted: Verdict| outcomes.iter().position(|o| o.verdict == wanted);
+    let at = [Verdict::FalseAlarm, Verdict::Miss, Verdict::Hit]
+        .into_iter()
+        .find_map(of)?;
+    Some(evidence.cases[at].id.to_string())
+}
+
+/// Settings under which nothing can alarm are a mistake.
+fn refuse_off(named: &[Named]) -> Outcome {
+    for (name, settings) in named {
+        if settings.is_off() {
+            let what = format!("{name}: every guard is switched off: nothing can alarm");
+            return Err(Code::Usage.error(what));
+        }
+    }
+    Ok(())
+}
+
+/// Where transcripts of the sealed split are scored with what `tune` chose, its folder counts it.
+fn count_openings(args: &Replay, done: &Replayed, global: Global) -> Outcome {
+    let sealed = |case: &Case| case.split.as_deref() == Some(SEALED);
+    if !done.surveyed.cases.iter().any(sealed) {
+        return Ok(());
+    }
+    for file in &args.settings {
+        let dir = file.parent().unwrap_or(Path::new(""));
+        if let (Some(times), false) = (count_opening(dir)?, global.quiet) {
+            let file = file.display();
+            eprintln!(
+                "{file}: scored on the split {SEALED}, time {times}: see choice.csv beside it"
+            );
+        }
+    }
+    Ok(())
+}
+
+/// Means over models: setting, then metric.
+pub(super) type MacroMeans = BTreeMap<String, BTreeMap<String, f64>>;
+
+/// Writes the intervals that have to be resampled; returns the means over models.
+pub(super) fn intervals(
+    done: &Replayed,
+    evidence: &Evidence<'_>,
+    cells: &[usize],
+) -> Outcome<MacroMeans> {
+    let scoring = done.scoring(evidence, &[], cells, false);
+    let subjects = [("*".to_owned(), evidence.all())];
+    write_intervals(done.folder.path(), &scoring, cells, &subjects)?;
+    let means = |cell: &usize| {
+        let means = macro_means(evidence, *cell, &done.judge, &done.worth);
+        (evidence.plan.id(*cell), means)
+    };
+    Ok(cells.iter().map(means).collect())
+}

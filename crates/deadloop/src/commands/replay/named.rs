@@ -1,0 +1,90 @@
+//! The settings that `replay` compares, each under the name that tables show.
+
+use std::path::{Path, PathBuf};
+
+use deadloop_detect::{Member, Response, Settings, Unit};
+
+use crate::args::Per;
+use crate::exit::Outcome;
+use crate::settings;
+
+/// A settings file, or a preset, under the name that tables show.
+pub(crate) type Named = (String, Settings);
+
+/// The settings of these files, or the recommended guard, and where they are asked for all presets that read what the
+/// first of these reads: text, or runs.
+pub(crate) fn named(
+    (files, with_presets): (&[PathBuf], bool),
+    (set, per): (&[String], Option<Per>),
+) -> Outcome<Vec<Named>> {
+    let stems: Vec<String> = files.iter().map(|file| stem(file)).collect();
+    let label = |path: &PathBuf| {
+        let stem = stem(path);
+        let namesakes = stems.iter().filter(|other| **other == stem).count();
+        changed(
+            if namesakes > 1 {
+                path.display().to_string()
+            } else {
+                stem
+            },
+            set,
+        )
+    };
+    let file = |path: &PathBuf| Ok((label(path), settings::settings(Some(path), set)?));
+    let mut named: Vec<Named> = files.iter().map(file).collect::<Outcome<_>>()?;
+    if named.is_empty() {
+        let name = changed("recommended".into(), set);
+        named.push((name, settings::settings(None, set)?));
+    }
+    if with_presets {
+        let first = reads(&named[0].1);
+        let all = settings::all_presets()?.into_iter();
+        let all = all.map(|(name, s)| (name, Settings::of(s)));
+        named.extend(all.filter(|(_, s)| reads(s).iter().zip(first).any(|(a, b)| *a && b)));
+    }
+    let read = named.into_iter().map(|(name, settings)| match per {
+        None => (name, settings),
+        Some(per) => (name, settings.read_per(per.per())),
+    });
+    Ok(read.flat_map(by_level).collect())
+}
+
+/// Whether a guard of these settings reads text (as a program may), and whether one reads runs.
+fn reads(settings: &Settings) -> [bool; 2] {
+    let others = settings.overrides().map(|(_, guard)| guard);
+    let guards = others.chain([settings.guard()]);
+    let units = guards.flat_map(|guard| guard.members.iter().map(Member::unit));
+    units.fold([false, false], |[text, runs], unit| match unit {
+        None | Some(Unit::Chars) => [true, runs],
+        Some(_) => [text, true],
+    })
+}
+
+/// What stops, what warns and what only observes, each as settings of its own: it is scored apart.
+fn by_level((name, settings): Named) -> Vec<Named> {
+    let levels = settings.levels();
+    if levels.len() < 2 {
+        return vec![(name, settings)];
+    }
+    let named = |(level, part): (Response, Settings)| match level {
+        Response::Stop => (name.clone(), part),
+        other => (format!("{name} ({})", other.name()), part),
+    };
+    levels.into_iter().map(named).collect()
+}
+
+/// What was changed on the way is part of the name.
+fn changed(name: String, set: &[String]) -> String {
+    match set {
+        [] => name,
+        _ => format!("{name} with {}", set.join(", ")),
+    }
+}
+
+/// What a settings file is called: its name without the ending.
+fn stem(path: &Path) -> String {
+    path.file_stem()
+        .unwrap_or(path.as_os_str())
+        .to_string_lossy()
+        .into_owned()
+}

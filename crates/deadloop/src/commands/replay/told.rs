@@ -1,0 +1,153 @@
+//! What `replay` says in the end: a table of settings, or the same as JSON.
+
+use deadloop_detect::Unit;
+use deadloop_run::Replayed;
+use deadloop_score::measure::{DELAY, Metric, RECALL, SAVED, Worth};
+use deadloop_score::{ChooseOptions, Count, Evidence, Tally, wrong_rate};
+use serde_json::json;
+
+use super::Named;
+use crate::args::Global;
+use crate::exit::Outcome;
+use crate::show;
+
+/// Prints the table of settings; returns the summary for the manifest and `--json`.
+pub(super) fn summary(
+    done: &Replayed,
+    evidence: &Evidence<'_>,
+    named: &[Named],
+    cells: &[usize],
+    global: Global,
+) -> Outcome<serde_json::Value> {
+    let all = evidence.all();
+    let rows: Vec<(String, Tally)> = named
+        .iter()
+        .zip(cells)
+        .map(|((label, _), cell)| (label.clone(), evidence.tally(*cell, &all, &done.judge)))
+        .collect();
+    let summary = json(done, evidence, &rows, cells);
+    if global.quiet || global.json {
+        return Ok(summary);
+    }
+    show::print(&table(done, evidence, &rows, cells))?;
+    best(&rows, done.judge.unit).map_or(Ok(()), |line| show::print(&line))?;
+    let (name, tally) = &rows[0];
+    let ended = show::ended(name, tally, done.judge.transient);
+    ended.map_or(Ok(()), |line| show::print(&line))?;
+    Ok(summary)
+}
+
+/// One row a setting. `errors` is a column where a program failed, `would cut` where nothing has a label.
+fn table(
+    done: &Replayed,
+    evidence: &Evidence<'_>,
+    rows: &[(String, Tally)],
+    cells: &[usize],
+) -> String {
+    let unit = done.judge.unit;
+    let (rate, delay) = (wrong_rate(unit), DELAY.title_in(unit));
+    let failed = rows.iter().any(|(_, tally)| tally.get(Count::Errors) > 0);
+    let unlabelled = rows
+        .iter()
+        .all(|(_, tally)| tally.loops() + tally.clean() == 0);
+    let mut header = vec![
+        "setting",
+        "loops",
+        "hit",
+        "earlier",
+        "recall",
+        "false alarms",
+        show::per(unit),
+        delay.as_ref(),
+        "saved",
+    ];
+    header.extend(failed.then_some("errors"));
+    header.extend(unlabelled.then_some("would cut"));
+    let row = |((label, tally), cell): (&(String, Tally), &usize)| {
+        let mut cells = vec![
+            label.clone(),
+            show::count(tally.loops()),
+            show::count(tally.get(Count::Hit)),
+            show::count(tally.get(Count::Earlier)),
+            show::percent(value(&RECALL, tally)),
+            show::count(tally.wrong()),
+            show::number(value(rate, tally), 2),
+            show::number(value(&DELAY, tally), 0),
+            show::percent(value(&SAVED, tally)),
+        ];
+        cells.extend(failed.then(|| show::count(tally.get(Count::Errors))));
+        cells.extend(unlabelled.then(|| cut(done, evidence, *cell)));
+        cells
+    };
+    let table: Vec<Vec<String>> = rows.iter().zip(cells).map(row).collect();
+    show::table(&header, &table, 1)
+}
+
+/// The rows as one object.
+fn json(
+    done: &Replayed,
+    evidence: &Evidence<'_>,
+    rows: &[(String, Tally)],
+    cells: &[usize],
+) -> serde_json::Value {
+    let rate = wrong_rate(done.judge.unit);
+    let row = |((label, tally), cell): (&(String, Tally), &usize)| {
+        let (would_cut, would_cut_per_mchar) = would_cut(done, evidence, *cell);
+        json!({
+            "name": label, "setting": evidence.plan.id(*cell),
+            "transcripts": tally.get(Count::Transcripts), "loops": tally.loops(),
+            "unlabelled": tally.get(Count::Unlabelled), "errors": tally.get(Count::Errors),
+            "hit": tally.get(Count::Hit), "earlier": tally.get(Count::Earlier), "wrong": tally.wrong(),
+            "exposure": tally.get(Count::Exposure), "recall": value(&RECALL, tally),
+            rate.name: value(rate, tally),
+            "would_cut": would_cut, "would_cut_per_mchar": would_cut_per_mchar,
+        })
+    };
+    let rows: Vec<_> = rows.iter().zip(cells).map(row).collect();
+    let rejected = done.surveyed.problems.len();
+    json!({"rejected": rejected, "settings": rows})
+}
+
+/// `19 of 60 (4.75 per Mchar)`; where calls or turns are counted, `19 of 60`.
+fn cut(done: &Replayed, evidence: &Evidence<'_>, cell: usize) -> String {
+    let (cut, rate) = would_cut(done, evidence, cell);
+    let (cut, all) = (show::count(cut), show::count(evidence.cases.len() as u64));
+    match done.judge.unit {
+        Unit::Chars => format!("{cut} of {all} ({} per Mchar)", show::number(rate, 2)),
+        _ => format!("{cut} of {all}"),
+    }
+}
+
+/// How many transcripts a setting alarms on, labelled or not, and for each million chars of the corpus.
+fn would_cut(done: &Replayed, evidence: &Evidence<'_>, cell: usize) -> (u64, Option<f64>) {
+    let place = evidence.plan.cell(cell);
+    let alarms = |case: &usize| {
+        let decided = evidence.trial(place.block, *case).decided;
+        decided.stop(&place.at).is_some()
+    };
+    let cut = (0..evidence.cases.len()).filter(alarms).count() as u64;
+    let chars = done.manifest.corpus.chars;
+    (cut, (chars > 0).then(|| cut as f64 * 1e6 / chars as f64))
+}
+
+/// Which of many settings a reader looks for in the table: the one that saves the most of those that cut little.
+fn best(rows: &[(String, Tally)], unit: Unit) -> Option<String> {
+    let rate = wrong_rate(unit);
+    let most = ChooseOptions::default_limit(unit)?.bound;
+    let calm = rows.iter().filter_map(|(label, tally)| {
+        let rate = value(rate, tally).filter(|rate| *rate <= most);
+        rate.and(value(&SAVED, tally)).map(|saved| (label, saved))
+    });
+    let best = calm.reduce(|a, b| if b.1 > a.1 { b } else { a });
+    let (label, saved) = best.filter(|_| rows.len() > 2)?;
+    Some(format!(
+        "\n{label} saves the most ({}) of those with at most {most} false alarm {}",
+        show::percent(Some(saved)),
+        show::per(unit)
+    ))
+}
+
+/// A measure that what errors cost does not touch.
+fn value(measure: Metric, tally: &Tally) -> Option<f64> {
+    measure.value(tally, &Worth::default())
+}
