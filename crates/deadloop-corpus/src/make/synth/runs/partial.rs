@@ -84,9 +84,11 @@ fn damaged(
         };
         broken[..failing].fill(true);
         rng.shuffle(&mut broken);
-        if failing > 0 {
-            more.insert("broken".into(), break_results(turn, &broken, rng).into());
-        }
+        let way = match failing {
+            0 => "intact",
+            _ => break_results(turn, &broken, rng),
+        };
+        more.insert("broken".into(), way.into());
     }
     let mut events = head;
     events.extend(turns.into_iter().flat_map(|turn| turn.events));
