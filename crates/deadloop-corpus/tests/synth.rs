@@ -393,6 +393,23 @@ fn a_fault_befalls_the_one_transcript_that_has_what_it_damages() {
     }
 }
 
+/// Most logs do not say in which language they are: they are taken for any.
+#[test]
+fn text_without_a_language_is_of_any_and_of_another_one_is_told() {
+    let spec = Spec::parse(&format!("{SMALL}{ITEM}")).unwrap();
+    let mut stock = stock();
+    let langs = |stock: &mut Stock, lang: &str| {
+        let texts = stock.texts.iter_mut().flatten();
+        texts.for_each(|text| text.lang = lang.to_owned());
+    };
+    langs(&mut stock, "");
+    assert_eq!(all(&spec, &stock).len(), 3);
+    langs(&mut stock, "fr");
+    let synth = Synth::new(&spec, &stock);
+    let error = synth.make(&synth.jobs()[0]).unwrap_err().to_string();
+    assert!(error.contains("no clean text of its language"), "{error}");
+}
+
 #[test]
 fn ranges_are_kept() {
     let spec = Spec::parse(
@@ -607,10 +624,7 @@ fn what_cannot_be_made_names_the_transcript_and_why() {
     let spec =
         Spec::parse(&format!("{SMALL}{ITEM}").replace("onset = [200, 500]", "onset = 900000"))
             .unwrap();
-    let stock = Stock {
-        texts: vec![Vec::new()],
-        ..Stock::default()
-    };
+    let stock = stock();
     let synth = Synth::new(&spec, &stock);
     let told = synth.make(&synth.jobs()[0]).unwrap_err().to_string();
     assert_eq!(

@@ -47,10 +47,18 @@ impl Synth<'_> {
 /// The turns with parallel calls that all came back, before the first of which one did not: what comes after that
 /// one is no intact run.
 fn batches(turns: &[Turn]) -> Vec<usize> {
-    let parallel = |(_, turn): &(usize, &Turn)| turn.calls() > 1;
-    let all = turns.iter().enumerate().filter(parallel);
+    let all = turns.iter().enumerate();
+    let all = all.filter(|(_, turn)| turn.calls() > 1 && asks_at_once(turn));
     let whole = all.take_while(|(_, turn)| came_back(turn));
     whole.map(|(at, _)| at).collect()
+}
+
+/// Whether all its calls come before the first result.
+fn asks_at_once(turn: &Turn) -> bool {
+    let result = |event: &RecordedEvent| matches!(event.body, Body::ToolResult { .. });
+    let call = |event: &RecordedEvent| matches!(event.body, Body::ToolCall { .. });
+    let heard = turn.events.iter().skip_while(|event| !result(event));
+    !heard.into_iter().any(call)
 }
 
 /// Whether each call has an id of its own and one result, without an error.
