@@ -81,6 +81,21 @@ if (OUT / "repair-real/scores.csv").exists():
     print("\nThe same for faults in real transcripts:")
     presets(rows("repair-real/scores.csv"))
 
+if (OUT / "runs-2/outcomes.csv").exists():
+    print("\nParallel calls of real runs, all needed:\n\n| what came back | alarms at it | alarms before it |\n|---|---|---|")
+    for way in ["error", "field", "intact"]:
+        found = collections.Counter(r["verdict"] for r in outcomes(f"real-calls-{way}"))
+        before = found["premature"] + found["false-alarm"]
+        print(f"| {way} | {found['hit'] + found['late']} of {sum(found.values())} | {before} |")
+    for calls in [1, 2]:
+        runs = collections.defaultdict(lambda: [0, 0])
+        for r in outcomes(f"runs-{calls}"):
+            runs[stem(r["transcript"])][0] += bool(r["alarm_at"])
+            runs[stem(r["transcript"])][1] += 1
+        told = ", ".join(f"{name} {n} of {all_}" for name, (n, all_) in sorted(runs.items()))
+        alarms, count = (sum(column) for column in zip(*runs.values()))
+        print(f"Real runs as they are, `min_calls` {calls}: {alarms} of {count} ({told})")
+
 print("\n| idle_ms | stalls found (faults) | pauses cut (faults) | local-lm cut, by model |\n|---|---|---|---|")
 for ms in [1000, 2000, 3000, 5000, 10000, 20000, 30000, 60000]:
     made = [r for r in outcomes(f"faults-{ms}") if stem(r["transcript"]) == "stall"]

@@ -36,6 +36,9 @@ test("what only warns is told once and ends nothing", async () => {
   let chunks = 0;
   for await (const _ of watch(Array(100).fill(SENTENCE), { guards, onWarning: (warning) => told.push(warning.response) })) chunks++;
   assert.deepEqual([chunks, told], [100, ["warn"]]);
+  const asked = new DeadLoopDetector({ guards, onWarning: (warning) => told.push(warning.kind) });
+  assert.ok(!asked.detect(SENTENCE.repeat(100)).detected);
+  assert.deepEqual(told, ["warn", "paragraph"]);
 });
 
 test("prose is left alone", () => {

@@ -1,7 +1,7 @@
 /** `DeadLoopDetector`: for programs that keep the text of the thinking and ask about all of it after each chunk. */
 import type { Alarm } from "./alarm.js";
 import type { Channel, Guard } from "./guard.js";
-import { guardsOf, type Options } from "./options.js";
+import { guardsOf, type Options, warn } from "./options.js";
 
 /** What `detect` says. */
 export interface Detection {
@@ -21,6 +21,7 @@ export interface Detection {
 export class DeadLoopDetector {
   readonly #first: Guard;
   readonly #channel: Channel;
+  readonly #onWarning: Options["onWarning"];
   #guard: Guard;
   #read = 0;
 
@@ -28,6 +29,7 @@ export class DeadLoopDetector {
     this.#first = guardsOf(options).guard(options.model ?? "");
     this.#guard = this.#first;
     this.#channel = options.channel ?? "reasoning";
+    this.#onWarning = options.onWarning;
   }
 
   /** Whether `text`, all of it so far, is in a dead loop; it stays so until `reset`. A shorter text is a new one. */
@@ -35,6 +37,7 @@ export class DeadLoopDetector {
     if (text.length < this.#read) this.reset();
     const alarm = this.#guard.alarm ?? this.#guard.push(this.#channel, text.slice(this.#read));
     this.#read = text.length;
+    warn(this.#guard, this.#onWarning);
     if (alarm === null) return { detected: false };
     return { detected: true, type: alarm.kind, details: alarm.logLine, alarm };
   }

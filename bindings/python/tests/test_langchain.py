@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from uuid import uuid4
 
 import deadloop
 import pytest
@@ -69,3 +70,14 @@ def test_a_callback_lets_prose_pass(server: Any, prose: str) -> None:
         said = chat(server, "prose").stream("Which road?", config={"callbacks": [callback]})
         assert "".join(chunk.text for chunk in said).split() == prose.split()
     assert not callback._guards
+
+
+def test_a_callback_tells_what_only_warns() -> None:
+    from deadloop.integrations.langchain import LoopCallback
+
+    guards = deadloop.Guards.parse('[[guard]]\ndetector = "periodic"\nresponse = "warn"')
+    told: list[deadloop.Alarm] = []
+    callback, run = LoopCallback(guards, on_warning=told.append), uuid4()
+    for _ in range(100):
+        callback.on_llm_new_token("Wait, let me check the roads once more. ", run_id=run)
+    assert [warning.response for warning in told] == ["warn"]

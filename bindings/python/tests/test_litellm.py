@@ -9,7 +9,7 @@ import sys
 import textwrap
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -124,3 +124,17 @@ def test_the_proxy_lets_prose_pass(server: Any, proxy: str, prose: str) -> None:
     chunks = list(client.chat.completions.create(model="prose", messages=messages, stream=True))
     said = "".join(chunk.choices[0].delta.content or "" for chunk in chunks if chunk.choices)
     assert said.split() == prose.split() and chunks[-1].choices[0].finish_reason == "stop"
+
+
+async def test_the_guardrail_logs_what_only_observes(caplog: pytest.LogCaptureFixture) -> None:
+    from deadloop.integrations.litellm import Guardrail
+
+    async def response() -> AsyncIterator[str]:
+        for _ in range(100):
+            yield "Wait, let me check the roads once more. "
+
+    guards = deadloop.Guards.parse('[[guard]]\ndetector = "periodic"\nresponse = "observe"')
+    hook = Guardrail(guards).async_post_call_streaming_iterator_hook
+    passed = [chunk async for chunk in hook(None, response(), {"model": "m"})]
+    assert len(passed) == 100
+    assert [record.getMessage()[:12] for record in caplog.records] == ["m: observe: "]

@@ -58,6 +58,15 @@ def test_a_row_ends_at_its_loop_and_the_others_go_on(criteria: Any, prose: str) 
     assert wanted is not None and (pair.exact, pair.unit) == (wanted.exact, wanted.unit)
 
 
+def test_a_row_goes_on_where_a_guard_only_warns(criteria: Any) -> None:
+    guards = deadloop.Guards.parse('[[guard]]\ndetector = "periodic"\nresponse = "warn"')
+    told: list[deadloop.Alarm] = []
+    loop = criteria.LoopCriteria(Bytes(), 0, guards, on_warning=told.append)
+    row = list((SENTENCE * 30).encode())
+    assert not any(loop(Ids([row[:end]]), None)[0] for end in range(1, len(row)))
+    assert [warning.response for warning in told] == ["warn"] and loop.alarms == [None]
+
+
 def test_the_real_transformers_stop_a_tiny_model() -> None:
     torch = pytest.importorskip("torch")
     transformers = pytest.importorskip("transformers")

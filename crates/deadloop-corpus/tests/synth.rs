@@ -393,6 +393,16 @@ fn a_fault_befalls_the_one_transcript_that_has_what_it_damages() {
     }
 }
 
+/// Most logs do not say in which language they are: they are taken for any.
+#[test]
+fn text_without_a_language_is_of_any() {
+    let spec = Spec::parse(&format!("{SMALL}{ITEM}")).unwrap();
+    let mut stock = stock();
+    let texts = stock.texts.iter_mut().flatten();
+    texts.for_each(|text| text.lang.clear());
+    assert_eq!(all(&spec, &stock).len(), 3);
+}
+
 #[test]
 fn ranges_are_kept() {
     let spec = Spec::parse(
@@ -615,7 +625,7 @@ fn what_cannot_be_made_names_the_transcript_and_why() {
     let told = synth.make(&synth.jobs()[0]).unwrap_err().to_string();
     assert_eq!(
         told,
-        "7: a/000 cannot be made: too little clean text for the wanted onset, expected wider ranges, or more clean text in its source, language and split"
+        "7: a/000 cannot be made: no clean text of its language in its sources, expected wider ranges, or more clean text in its source, language and split"
     );
 }
 

@@ -256,3 +256,27 @@ fn row_5_of_seed_002() {
     assert_eq!(alarm(1).map(|alarm| alarm.onset.count()), None);
     assert_eq!(alarm(3).map(|alarm| alarm.onset.count()), Some(1));
 }
+
+/// A call alone that fails is no batch that came back in part, unless `min_calls` says so.
+#[test]
+fn one_call_that_fails_is_no_parallel_call() {
+    let alarms = |params: &str| {
+        let text = format!("[[guard]]\ndetector = \"incomplete-results\"\n{params}");
+        let mut guard = Guard::new(Settings::parse(&text).unwrap().guard()).unwrap();
+        let call = Event::Call {
+            id: Some("a"),
+            name: "bash",
+            arguments: Arguments::Raw("{}"),
+        };
+        let result = Event::Result {
+            id: Some("a"),
+            content: "not found",
+            error: Some(true),
+            cut: None,
+        };
+        let run = [Event::Turn { agent: None }, call, result, Event::Closed];
+        run.iter().any(|event| guard.push(event).is_some())
+    };
+    assert!(!alarms(""));
+    assert!(alarms("[guard.params]\nmin_calls = 1\n"));
+}

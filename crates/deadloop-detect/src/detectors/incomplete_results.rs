@@ -15,11 +15,11 @@ use crate::value::Literal;
 /// The registry entry.
 pub(super) static ENTRY: Detector = Detector {
     name: "incomplete-results",
-    version: 1,
+    version: 2,
     about: "parallel calls that came back in part: too few of a turn's have a whole result",
     exactly: "The calls since the last turn began, or since all earlier ones had results, are a batch. When the last of \
               them has its result, when another turn begins, and at `Finish` and `Closed` after results: it fires where \
-              some failed and fewer than `min_ok` came back without an error and with the fields `need` (an object with \
+              the batch has `min_calls` calls and more, some failed, and fewer than `min_ok` came back without an error and with the fields `need` (an object with \
               each of them, not null).\n\n- A result of a call without an id is of the oldest open call.\n- At most 1,000 \
               calls are open; a further one is not followed.\n- Kind: partial-tools. Onset: the first call of the batch \
               that failed.\n",
@@ -56,7 +56,7 @@ static FIRES: [Event<'static>; 4] = [call("a"), call("b"), result("a", true), re
 /// One failure does not drop the other.
 static QUIET: [Event<'static>; 4] = [call("a"), call("b"), result("a", true), result("b", false)];
 
-static PARAMS: [Param; 2] = [
+static PARAMS: [Param; 3] = [
     Param {
         name: "min_ok",
         mark: Mark::Threshold(Threshold::AT_LEAST),
@@ -64,6 +64,14 @@ static PARAMS: [Param; 2] = [
         domain: Domain::Int { min: 1, max: 1000 },
         unit: "calls",
         doc: "so many have to come back whole; where there are fewer calls, all of them",
+    },
+    Param {
+        name: "min_calls",
+        mark: Mark::Structural,
+        default: Literal::Int(2),
+        domain: Domain::Int { min: 1, max: 1000 },
+        unit: "calls",
+        doc: "so many are a batch that is judged; with 1 each call alone that fails is one",
     },
     Param {
         name: "need",
@@ -81,8 +89,10 @@ fn recipe(params: &Params) -> Recipe {
         .iter()
         .filter_map(|item| item.as_text());
     let need: Vec<String> = items.map(str::to_owned).collect();
+    let min_calls = params.count("min_calls");
     Recipe::run(move || {
         Box::new(Results {
+            min_calls,
             need: need.clone(),
             ..Results::default()
         })
@@ -95,12 +105,14 @@ const MOST: usize = 1000;
 /// Follows one run.
 #[derive(Default)]
 struct Results {
+    min_calls: u64,
     need: Vec<String>,
     arrived: Arrived,
     /// Calls without a result: id and number.
     open: VecDeque<(Option<String>, Calls)>,
     good: u64,
-    /// Results of the batch, and the first call of it that failed.
+    /// Calls of the batch, its results, and the first call that failed.
+    asked: u64,
     came: u64,
     failed: Option<Calls>,
 }
@@ -112,6 +124,7 @@ impl Meter for Results {
             Event::Call { id, .. } if self.open.len() < MOST => {
                 let number = self.arrived.calls().saturating_sub(Calls(1));
                 self.open.push_back((id.map(str::to_owned), number));
+                self.asked += 1;
             }
             Event::Result {
                 id, content, error, ..
@@ -168,7 +181,8 @@ impl Results {
         };
         let good = std::mem::take(&mut self.good);
         let came = std::mem::take(&mut self.came);
-        if let Some(first) = failed {
+        let is_batch = std::mem::take(&mut self.asked) >= self.min_calls;
+        if let Some(first) = failed.filter(|_| is_batch) {
             let bound = i64::try_from(good + 1).unwrap_or(i64::MAX);
             let places = (first.into(), Calls(0).into());
             let said = format!("{good} of {came} results are whole");

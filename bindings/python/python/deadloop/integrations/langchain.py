@@ -15,6 +15,7 @@ from langchain_core.callbacks import BaseCallbackHandler
 from deadloop import _chunks
 from deadloop._alarm import LoopError
 from deadloop._deadloop import Guard, Guards
+from deadloop._watch import OnWarning
 
 
 class LoopCallback(BaseCallbackHandler):  # type: ignore[misc]
@@ -23,11 +24,17 @@ class LoopCallback(BaseCallbackHandler):  # type: ignore[misc]
     raise_error = True
     run_inline = True
 
-    def __init__(self, guards: Guards | None = None, *, model: str = "") -> None:
-        """`guards`: the recommended ones where none are given. `model`: whose guard watches."""
+    def __init__(
+        self, guards: Guards | None = None, *, model: str = "", on_warning: OnWarning | None = None
+    ) -> None:
+        """`guards`: the recommended ones where none are given. `model`: whose guard watches.
+
+        `on_warning` is called with each alarm of a guard that only warns or observes; the run goes on.
+        """
         super().__init__()
         self._first = (guards or Guards.recommended()).guard(model)
         self._guards: dict[UUID, Guard] = {}
+        self._on_warning = on_warning
 
     def on_llm_new_token(self, token: Any, *, chunk: Any = None, run_id: UUID, **_: Any) -> None:
         """A chunk of a run."""
@@ -37,7 +44,11 @@ class LoopCallback(BaseCallbackHandler):  # type: ignore[misc]
         message = getattr(chunk, "message", None)
         texts = _chunks.texts(token if message is None else message)
         for _key, channel, text in texts:
-            if (alarm := guard.push(channel, text)) is not None:
+            alarm = guard.push(channel, text)
+            if self._on_warning is not None:
+                for warning in guard.warnings():
+                    self._on_warning(warning)
+            if alarm is not None:
                 raise LoopError(alarm)
 
     def on_llm_end(self, *_: Any, run_id: UUID, **__: Any) -> None:

@@ -9,7 +9,8 @@
 
     from deadloop.integrations.litellm import Guardrail
 
-`$DEADLOOP_SETTINGS` names the settings file; without it the recommended guards watch.
+`$DEADLOOP_SETTINGS` names the settings file; without it the recommended guards watch. Every alarm goes to the
+log `deadloop`, also of a guard that only warns or observes and ends nothing.
 """
 
 from __future__ import annotations
@@ -45,8 +46,9 @@ class Guardrail(CustomGuardrail):  # type: ignore[misc]
         model = str(request_data.get("model") or "")
 
         def tell(alarm: Alarm) -> None:
-            log.warning("%s: %s", model, alarm.log_line)
+            log.warning("%s: %s: %s", model, alarm.response, alarm.log_line)
 
-        async with awatch(response, self.guards, model=model, on_alarm=tell) as chunks:
+        watched = awatch(response, self.guards, model=model, on_alarm=tell, on_warning=tell)
+        async with watched as chunks:
             async for chunk in chunks:
                 yield chunk

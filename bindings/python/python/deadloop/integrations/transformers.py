@@ -9,6 +9,7 @@ from transformers import StoppingCriteria
 
 from deadloop._alarm import Alarm
 from deadloop._deadloop import Guard, Guards
+from deadloop._watch import OnWarning
 
 # Tokens that are decoded before the new ones: what a token means can depend on the one before it.
 CONTEXT = 4
@@ -52,13 +53,18 @@ class LoopCriteria(StoppingCriteria):  # type: ignore[misc]
         *,
         model: str = "",
         channel: str = "answer",
+        on_warning: OnWarning | None = None,
     ) -> None:
-        """`prompt_length`: tokens of the prompt, which are not judged. One criterion for each generation."""
+        """`prompt_length`: tokens of the prompt, which are not judged. One criterion for each generation.
+
+        `on_warning` is called with each alarm of a guard that only warns or observes; the row goes on.
+        """
         self._first = (guards or Guards.recommended()).guard(model)
         self._rows: list[_Row] = []
         self._tokenizer = tokenizer
         self._prompt = prompt_length
         self._channel = channel
+        self._on_warning = on_warning
 
     @property
     def alarms(self) -> list[Alarm | None]:
@@ -71,4 +77,8 @@ class LoopCriteria(StoppingCriteria):  # type: ignore[misc]
             self._rows.append(_Row(self._first.fresh(), self._prompt))
         rows = zip(self._rows, input_ids.tolist(), strict=True)
         over = [row.push(self._tokenizer, ids, self._channel) for row, ids in rows]
+        if self._on_warning is not None:
+            for row in self._rows:
+                for warning in row.guard.warnings():
+                    self._on_warning(warning)
         return torch.tensor(over, dtype=torch.bool, device=input_ids.device)

@@ -84,19 +84,20 @@ impl Spec {
             let expected = "chunks = { by = …, ms = [low, high] }";
             return Err(SpecError::at(table.line, "a stall without times", expected));
         }
-        if stream == "calls" && self.tools.is_empty() {
+        let forms = table.text("forms");
+        let has_source = !table.texts("source").is_empty();
+        if stream == "calls" && self.tools.is_empty() && !has_source {
             return Err(SpecError::at(
                 table.line,
                 "calls without [[tool]]",
-                "a [[tool]] that is called",
+                "a [[tool]] that is called, or the source of runs",
             ));
         }
-        let forms = table.text("forms");
         if let Some(name) = forms {
             named(table, "forms", name, self.forms.iter().map(|f| &f.0))?;
         }
-        let planted = forms.is_some() && !table.texts("source").is_empty();
-        if planted && !matches!(stream.as_str(), "tags" | "think") {
+        let planted = has_source && (forms.is_some() || stream == "calls");
+        if forms.is_some() && planted && !matches!(stream.as_str(), "tags" | "think") {
             let what = format!("forms in the texts of a source, of a stream of {stream}");
             let expected = "stream tags or think, or source without forms";
             return Err(SpecError::at(table.line_of("source"), what, expected));
@@ -173,11 +174,15 @@ impl<'a> Synth<'a> {
                 // Of some corpora nearly nothing has what is to be damaged: then it is drawn among those that have it.
                 pool.retain(|clean| self.has(&frame, clean, &faults.stream));
             }
-            let drawn = self.drawn((&frame, &pool), faults, &mut rng);
-            let drawn = drawn.and_then(|drawn| {
-                Ok((self.damaged(faults, &asked, &drawn.text, &mut rng)?, drawn))
-            });
-            match drawn {
+            let made = match faults.is_of_runs() {
+                true => self.partial(&frame, &asked, &mut rng),
+                false => self
+                    .drawn((&frame, &pool), faults, &mut rng)
+                    .and_then(|drawn| {
+                        Ok((self.damaged(faults, &asked, &drawn.text, &mut rng)?, drawn))
+                    }),
+            };
+            match made {
                 Ok((stream, drawn)) => return Ok(self.faulty(frame, faults, &asked, stream, drawn)),
                 Err(reason) => why = reason,
             }

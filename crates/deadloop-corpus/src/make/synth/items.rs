@@ -129,7 +129,8 @@ pub(crate) const ITEM: &[Key] = &[
         "source",
         Domain::Texts,
         "all",
-        "names of the [[source]]s of its clean text",
+        "names of the [[source]]s of its clean text; of a fault of calls: of the runs \
+             whose parallel calls are damaged, in place of the [[tool]]s",
     ),
     key(
         "lang",

@@ -256,6 +256,9 @@ impl<'a> Synth<'a> {
                 Err(reason) => why = reason,
             }
         }
+        if pool.is_empty() {
+            why = "no clean text of its language in its sources";
+        }
         Err(self.failed(item, &frame.id, why))
     }
 

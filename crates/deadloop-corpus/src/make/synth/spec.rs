@@ -155,8 +155,15 @@ pub(super) struct Faults {
     pub(super) intact: f64,
     /// None: the transcripts of the sources.
     pub(super) forms: Option<String>,
-    /// Actions of the forms stand in answers of the sources.
+    /// Actions of the forms stand in answers of the sources; calls are those of their runs.
     pub(super) planted: bool,
+}
+
+impl Faults {
+    /// Whether it damages runs of the sources.
+    pub(super) fn is_of_runs(&self) -> bool {
+        self.planted && self.stream == "calls"
+    }
 }
 
 /// How text is cut into events.
@@ -350,8 +357,11 @@ impl Spec {
 
     /// Whether an item plants into the runs of a source.
     pub fn wants_runs(&self, source: usize) -> bool {
-        let of_runs =
-            |item: &&Item| matches!(&item.what, What::Run(wanted) if wanted.forms.is_none());
+        let of_runs = |item: &&Item| match &item.what {
+            What::Run(wanted) => wanted.forms.is_none(),
+            What::Faults(faults) => faults.is_of_runs(),
+            _ => false,
+        };
         self.items
             .iter()
             .filter(of_runs)

@@ -20,7 +20,7 @@ pub struct CleanText {
     pub group: Option<String>,
     /// The split that its corpus dealt it to; none: the spec deals it.
     pub split: Option<String>,
-    /// Its language.
+    /// Its language; empty where the recording does not say: then it is taken for any.
     pub lang: String,
     /// The text.
     pub text: String,
@@ -109,7 +109,8 @@ pub(super) fn pool<'a>(
     lang: &str,
     split: Split,
 ) -> Vec<&'a CleanText> {
-    let of_lang: Vec<&CleanText> = texts.iter().filter(|text| text.lang == lang).collect();
+    let fits = |text: &&CleanText| text.lang == lang || text.lang.is_empty();
+    let of_lang: Vec<&CleanText> = texts.iter().filter(fits).collect();
     if spec.test > 0.0 && texts.iter().any(|text| text.split.is_some()) {
         let own = |text: &&CleanText| text.split.as_deref() == Some(split.name());
         return of_lang.into_iter().filter(own).collect();

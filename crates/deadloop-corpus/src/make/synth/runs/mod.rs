@@ -8,12 +8,14 @@
 //! | a run as turns, and where it is from | `host` |
 //! | the notation of scripts | `script` |
 //! | loops | `loops` |
+//! | parallel calls that come back in part | `partial` |
 //! | repetition that does no harm | `harmless` |
 //! | a call in other words | `reworded` |
 
 mod harmless;
 mod host;
 mod loops;
+mod partial;
 mod reworded;
 mod script;
 
@@ -253,6 +255,14 @@ impl<'a> Synth<'a> {
             let text = text.map_err(|_| "a form that cannot be rendered")?;
             return Host::of_script(form, &text);
         }
+        let pool = self.runs(item, split);
+        let run = rng.pick(&pool).copied();
+        run.map(Host::of_run)
+            .ok_or("no run with calls in the sources")
+    }
+
+    /// The runs of an item's sources, in its languages and a split.
+    fn runs(&self, item: &Item, split: Split) -> Vec<&'a Run> {
         let mut pool: Vec<&Run> = Vec::new();
         for at in &item.sources {
             let runs = self.stock.runs.get(*at).map_or(&[][..], Vec::as_slice);
@@ -263,9 +273,7 @@ impl<'a> Synth<'a> {
                 run.group.clone()
             }));
         }
-        let run = rng.pick(&pool).copied();
-        run.map(Host::of_run)
-            .ok_or("no run with calls in the sources")
+        pool
     }
 
     fn of_run(
