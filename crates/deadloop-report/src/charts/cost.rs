@@ -70,7 +70,10 @@ fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
     let (low, high) = (y.low(), y.high());
     let x = Axis::log_shares(SHARES.0, SHARES.1, &MARKED);
     let panel = Panel::new(&canvas, place, x, y);
-    panel.axes("share of the responses that loop", ENTRY.columns[3].1)?;
+    panel.axes(
+        "share of the responses that loop",
+        &data.run.told(ENTRY.columns[3].1),
+    )?;
     panel.line(
         &[(SHARES.0, 0.0), (SHARES.1, 0.0)],
         Pen::solid(Ink::Axis, 1.4),
@@ -87,9 +90,10 @@ fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
     }
     for line in lines.iter().rev() {
         let title = format!(
-            "{}: {} chars where {} loop",
+            "{}: {} {} where {} loop",
             line.name,
             chars(line.score.net(pi)),
+            data.run.unit,
             percent(Some(pi))
         );
         let points: Vec<(f64, f64)> = shares()
