@@ -188,3 +188,66 @@ fn a_limit_that_grows_is_that_of_its_definition() {
         }
     }
 }
+
+/// A run of one call a turn, each with what it gave and whether that was an error; what `loom` says, and after how many
+/// turns.
+fn loom(params: &str, steps: &[(&str, &str, bool)]) -> Option<(Kind, u64)> {
+    let settings = read("loom", params).unwrap();
+    let mut guard = Guard::new(settings.guard()).unwrap();
+    let turn = Event::Turn { agent: None };
+    let run = steps.iter().flat_map(|(name, content, error)| {
+        let call = Event::Call {
+            id: None,
+            name,
+            arguments: Arguments::Raw(content),
+        };
+        let result = Event::Result {
+            id: None,
+            content,
+            error: Some(*error),
+            cut: None,
+        };
+        [turn, call, result]
+    });
+    let told = run.chain([turn]).find_map(|event| guard.push(&event));
+    told.map(|alarm| (alarm.kind, alarm.turns.0))
+}
+
+/// Seed 003's four conditions at its defaults, and its custom monitor, whose window can never be met.
+#[test]
+fn the_conditions_of_seed_003_alarm_where_it_says() {
+    let numbers: Vec<String> = (0..60).map(|n| n.to_string()).collect();
+    let tools = ["read", "write"];
+    let healthy = |n: usize| (tools[n % 2], numbers[n].as_str(), false);
+    let steps: Vec<_> = (0..60).map(healthy).collect();
+    assert_eq!(loom("", &steps[..49]), None);
+    assert_eq!(loom("", &steps), Some((Kind::Iterations, 50)));
+
+    let search = |n: usize| ("search", numbers[n].as_str(), false);
+    let searches: Vec<_> = (0..6).map(search).collect();
+    assert_eq!(loom("", &searches[..2]), None);
+    assert_eq!(loom("", &searches), Some((Kind::IdenticalCall, 3)));
+
+    let again = |window: usize| [&steps[..window], &steps[..window]].concat();
+    assert_eq!(loom("", &again(5)[..9]), None);
+    assert_eq!(loom("", &again(5)), Some((Kind::Cycle, 10)));
+
+    let failed = ("read", "no", true);
+    assert_eq!(
+        loom("", &[steps[0], failed]),
+        None,
+        "half is not more than half"
+    );
+    let mostly = [steps[0], failed, ("write", "no", true)];
+    assert_eq!(loom("", &mostly), Some((Kind::ErrorRetry, 3)));
+
+    let custom = "max_iterations = 100\nduplicate_threshold = 5\nloop_detection_window = 10\nerror_threshold = 0.3";
+    assert_eq!(dead("loom", custom), ["loop_detection_window"]);
+    assert_eq!(loom(custom, &again(10)), None, "ten outputs are kept");
+    assert_eq!(loom(custom, &searches[..4]), None);
+    assert_eq!(loom(custom, &searches), Some((Kind::IdenticalCall, 5)));
+    assert_eq!(
+        loom(custom, &[steps[0], failed]),
+        Some((Kind::ErrorRetry, 2))
+    );
+}

@@ -52,7 +52,7 @@ pub use draw::{DrawError, NoFont};
 pub use load::{LoadError, load};
 pub use numbers::Estimate;
 pub use page::{PageError, Pages, pages};
-pub use points::Column as ChartColumn;
+pub use points::{Column as ChartColumn, Told as ToldColumn};
 pub use repairs::{
     RepairChoiceView, RepairMatrix, RepairPage, RepairPrice, WrongOne, repairs_page,
 };

@@ -8,7 +8,7 @@ use crate::drill::{Drill, drill, texts_note};
 use crate::headline::{Headline, headline};
 use crate::matrix;
 use crate::numbers::count;
-use crate::points::Column;
+use crate::points::Told;
 use crate::tables::{Table, Tables, behind, tables};
 use crate::visible::visible;
 use std::borrow::Cow;
@@ -103,12 +103,12 @@ pub enum PageError {
 struct Picture<'c> {
     name: &'static str,
     title: &'static str,
-    reading: &'static str,
+    reading: Cow<'static, str>,
     wide: String,
     narrow: String,
     /// The numbers behind it.
     table: Option<Table>,
-    columns: &'c [Column],
+    columns: &'c [Told],
 }
 
 /// Writes both pages from the data and the charts drawn from it.
@@ -150,7 +150,7 @@ fn content<'d>(data: &'d ReportData, charts: &'d [Chart]) -> std::io::Result<Con
         Some(Picture {
             name,
             title,
-            reading,
+            reading: data.run.told(reading),
             wide: layouts.wide(),
             narrow: layouts.narrow(),
             table: behind(columns, &layouts.rows),

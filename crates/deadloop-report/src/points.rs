@@ -5,18 +5,22 @@
 use crate::data::ReportData;
 use crate::numbers::Estimate;
 use deadloop_score::TableCell;
+use std::borrow::Cow;
 
 /// A column: its name, as in scores.csv where the number is from there, and what it means.
 pub type Column = (&'static str, &'static str);
+
+/// A column of a chart that was drawn: the same in the unit of the run.
+pub type Told = (Cow<'static, str>, Cow<'static, str>);
 
 /// The rows of a chart.
 pub(crate) type Rows = Vec<Vec<TableCell>>;
 
 /// As a CSV file for people: numbers as short as they can be and read back exactly, what is undefined as nothing, and
 /// no text that a spreadsheet would run.
-pub(crate) fn csv(columns: &[Column], rows: &Rows) -> std::io::Result<Vec<u8>> {
+pub(crate) fn csv(columns: &[Told], rows: &Rows) -> std::io::Result<Vec<u8>> {
     let mut file = csv::Writer::from_writer(Vec::new());
-    file.write_record(columns.iter().map(|column| column.0))?;
+    file.write_record(columns.iter().map(|column| column.0.as_ref()))?;
     for row in rows {
         file.write_record(row.iter().map(TableCell::for_people))?;
     }

@@ -2,7 +2,7 @@
 
 use crate::data::{ALL_MODELS, ChoiceRow, OutcomeRow, ReportData, Role, Verdict};
 use crate::look::Look;
-use crate::numbers::{Estimate, wilson};
+use crate::numbers::{Estimate, count, wilson};
 use deadloop_score::replay::detect::Kind;
 use std::collections::BTreeMap;
 
@@ -129,16 +129,23 @@ impl Part {
     }
 }
 
-/// The buckets of onsets: lower end, upper end (exclusive), name.
-pub(crate) const ONSETS: [(u64, u64, &str); 7] = [
-    (0, 500, "< 500"),
-    (500, 1000, "500–1\u{202f}000"),
-    (1000, 2000, "1\u{202f}000–2\u{202f}000"),
-    (2000, 3000, "2\u{202f}000–3\u{202f}000"),
-    (3000, 5000, "3\u{202f}000–5\u{202f}000"),
-    (5000, 10_000, "5\u{202f}000–10\u{202f}000"),
-    (10_000, u64::MAX, "≥ 10\u{202f}000"),
-];
+/// Where the buckets of onsets end: chars, and calls or turns.
+const CHARS: [u64; 6] = [500, 1000, 2000, 3000, 5000, 10_000];
+const CALLS: [u64; 6] = [5, 10, 20, 30, 50, 100];
+
+/// The names of the buckets between these ends.
+fn buckets(ends: [u64; 6]) -> Vec<String> {
+    let first = format!("< {}", count(ends[0]));
+    let between = ends.windows(2);
+    let between = between.map(|two| format!("{}–{}", count(two[0]), count(two[1])));
+    let last = format!("≥ {}", count(ends[5]));
+    [first].into_iter().chain(between).chain([last]).collect()
+}
+
+/// The bucket of an onset: each has its lower end, and not its upper one.
+fn bucket(ends: [u64; 6], onset: u64) -> usize {
+    ends.partition_point(|end| *end <= onset)
+}
 
 /// A way to part the loops: its title, its parts' names, and which part a row belongs to.
 pub(crate) struct Breakdown {
@@ -151,13 +158,18 @@ pub(crate) struct Breakdown {
 }
 
 impl Breakdown {
-    /// By where the loop starts.
-    pub(crate) fn by_onset() -> Self {
-        let parts = ONSETS.iter().map(|bucket| bucket.2.to_owned()).collect();
+    /// By where the loop starts: in runs by calls or turns, whatever the unit of the figures.
+    pub(crate) fn by_onset(data: &ReportData) -> Self {
+        let in_run = |row: &OutcomeRow| matches!(row.channel.as_deref(), Some("tools" | "turns"));
+        let looping = || data.outcomes.iter().filter(|row| row.is_loop());
+        let of_runs = looping().any(in_run);
         Self {
             title: "onset",
-            parts,
-            of: |row, _| onset_bucket(row.onset?),
+            parts: buckets(if of_runs { CALLS } else { CHARS }),
+            of: match of_runs {
+                true => |row, _| Some(bucket(CALLS, row.onset?)),
+                false => |row, _| Some(bucket(CHARS, row.onset?)),
+            },
         }
     }
 
@@ -191,22 +203,20 @@ impl Breakdown {
     }
 }
 
-fn onset_bucket(onset: u64) -> Option<usize> {
-    ONSETS
-        .iter()
-        .position(|&(low, high, _)| (low..high).contains(&onset))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn buckets_touch_and_cover_everything() {
-        assert!(ONSETS.windows(2).all(|pair| pair[0].1 == pair[1].0));
+        let names = buckets(CHARS);
+        assert_eq!(names[0], "< 500");
+        assert_eq!(names[1], "500–1\u{202f}000");
+        assert_eq!(names[6], "≥ 10\u{202f}000");
         assert_eq!(
-            [0, 499, 500, 5000, 9_999_999].map(onset_bucket),
-            [Some(0), Some(0), Some(1), Some(5), Some(6)]
+            [0, 499, 500, 5000, 10_000, u64::MAX].map(|onset| bucket(CHARS, onset)),
+            [0, 0, 1, 5, 6, 6]
         );
+        assert!(buckets(CALLS).len() == names.len() && bucket(CALLS, 100) == 6);
     }
 }

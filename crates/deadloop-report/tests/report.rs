@@ -8,6 +8,7 @@ use deadloop_report::{
     ALL_MODELS, Chart, Pages, ReportData, Role, draw_all, embedded_counts, pages, write,
 };
 use deadloop_score::measure::{DELAY, FA_PER_MCHAR, RECALL, SAVED};
+use deadloop_score::replay::detect::Unit;
 use deadloop_score::{Constraint, Count, Interval, MEASURES, Ruling};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -814,4 +815,71 @@ fn a_comparison_shows_both_sides_and_every_flip() {
         !page.contains("only-moved") && !page.contains("old <b>"),
         "only flips, and as text"
     );
+}
+
+/// Every chart and both pages of results that are counted in `unit`.
+fn counted_in(unit: Unit) -> Vec<(String, String)> {
+    let mut data = fixture::tune();
+    data.run.unit = unit;
+    data.run.constraints.clear();
+    for row in &mut data.outcomes {
+        row.channel = Some("tools".into());
+    }
+    let opened = data.opened.iter_mut().flat_map(|(_, opened)| opened);
+    for part in opened.flat_map(|one| &mut one.parts) {
+        part.channel = "tools".into();
+    }
+    data.settings_toml = None;
+    let (charts, pages) = drawn(&data);
+    let mut all = Vec::new();
+    for chart in &charts {
+        let Some(layouts) = &chart.drawn else {
+            continue;
+        };
+        let csv = String::from_utf8(chart.csv().unwrap().unwrap()).unwrap();
+        let texts = [layouts.file(), layouts.narrow(), csv];
+        all.extend(texts.map(|text| (chart.entry.name.to_owned(), text)));
+    }
+    // Not the script's own words, which are none of the page.
+    let script = pages.html.rfind("<script>").unwrap();
+    all.push(("report.html".into(), pages.html[..script].to_owned()));
+    all.push(("report.md".into(), pages.markdown));
+    all
+}
+
+#[test]
+fn nothing_counts_in_chars_where_another_unit_was_asked_for() {
+    for unit in [Unit::Calls, Unit::Turns, Unit::Tokens, Unit::Ms] {
+        for (name, text) in counted_in(unit) {
+            let mut said = text.match_indices("char").map(|(at, _)| at);
+            let is_word = |at: &usize| {
+                !["chart", "charset", "char or call"]
+                    .iter()
+                    .any(|w| text[*at..].starts_with(w))
+            };
+            if let Some(at) = said.find(is_word) {
+                let around: String = text[..at]
+                    .chars()
+                    .rev()
+                    .take(60)
+                    .collect::<Vec<_>>()
+                    .into_iter()
+                    .rev()
+                    .collect();
+                let rest: String = text[at..].chars().take(30).collect();
+                panic!("{name} in {unit}: …{around}{rest}…");
+            }
+        }
+    }
+}
+
+#[test]
+fn loops_that_are_found_within_a_few_calls_are_told_apart() {
+    let csv = counted_in(Unit::Calls)
+        .into_iter()
+        .find(|(name, text)| name == "latency" && !text.starts_with('<'));
+    let (_, csv) = csv.unwrap();
+    let mut lines = csv.lines();
+    assert_eq!(lines.next(), Some("name,calls,found"));
+    assert!(lines.next().unwrap().contains(",1,"), "{csv}");
 }

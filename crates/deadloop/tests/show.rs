@@ -39,6 +39,17 @@ fn the_list_has_a_line_a_transcript_and_filters() {
     assert!(row("plain").contains("13  clean  Hm."), "{told}");
     assert!(row("long").contains("2 407  loop   Start. again"), "{told}");
     assert!(row("tools").contains("Let me look it up."), "{told}");
+    let words = |line: &str| {
+        line.split_whitespace()
+            .take(5)
+            .map(String::from)
+            .collect::<Vec<_>>()
+    };
+    let header = words(told.lines().next().expect("a header"));
+    assert_eq!(header, ["id", "model", "calls", "turns", "chars"]);
+    // A run is measured in calls and turns, a text in chars.
+    assert_eq!(words(&row("tools")), ["tools", "n", "1", "1", "-"]);
+    assert_eq!(words(&row("plain")), ["plain", "m", "-", "-", "13"]);
     assert!(
         row("evil").contains("a\\u{1b}[31mred\\u{202e}⏎next"),
         "{told}"
@@ -51,6 +62,10 @@ fn the_list_has_a_line_a_transcript_and_filters() {
     );
     let of_n = stdout(&deadloop(&["show", &corpus, "--model", "n"]));
     assert_eq!(of_n.lines().count(), 3, "{of_n}");
+    let texts = stdout(&deadloop(&["show", &corpus, "--model", "m"]));
+    assert!(!texts.contains("calls"), "{texts}");
+    let runs = stdout(&deadloop(&["show", &corpus, "--find", "sunny"]));
+    assert!(!runs.contains("chars"), "{runs}");
     let run = deadloop(&["show", &corpus, "--model", "q*"]);
     assert_eq!(code(&run), Some(4));
     assert!(

@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use globset::{Glob, GlobMatcher};
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Number, Value};
 use sha2::{Digest, Sha256};
 
 use crate::Entry;
@@ -97,8 +97,13 @@ impl Selection {
             && self
                 .wheres
                 .iter()
-                .all(|(key, value)| field(entry, key).as_ref() == Some(value))
+                .all(|(key, value)| field(entry, key).is_some_and(|has| is(&has, value)))
     }
+}
+
+/// Whether a field has the value that is asked for: 1.0 asks for 1.
+fn is(has: &str, asked: &str) -> bool {
+    has == asked || serde_json::from_str(asked).is_ok_and(|asked| has == number(&asked))
 }
 
 /// Reads `key=value`.
@@ -115,7 +120,7 @@ pub fn parse_where(text: &str) -> Result<(String, String), String> {
 /// The value of a field of a transcript as text: `id`, `model`, `profile`, `group`, `lang`, `split`,
 /// or any other key of its line. `meta.source` is the key `source` of `meta`; a key that stands
 /// nowhere else is looked up there too. Dots lead into nested objects. Null is no value; a list or
-/// object is its JSON.
+/// object is its JSON; numbers that are equal, as 1 and 1.0, are written alike.
 pub fn field(entry: &Entry, key: &str) -> Option<String> {
     let transcript = &entry.transcript;
     match key {
@@ -161,7 +166,18 @@ fn text(value: &Value) -> Option<String> {
     match value {
         Value::Null => None,
         Value::String(text) => Some(text.clone()),
+        Value::Number(value) => Some(number(value)),
         other => Some(other.to_string()),
+    }
+}
+
+/// A number as text: a whole one without a fraction, however it was written.
+fn number(value: &Number) -> String {
+    // Beyond 2^53 not every whole number is a float.
+    let is_whole = |float: &f64| float.fract() == 0.0 && float.abs() < 9_007_199_254_740_992.0;
+    match value.as_f64().filter(|_| value.is_f64()).filter(is_whole) {
+        Some(float) => (float as i64).to_string(),
+        None => value.to_string(),
     }
 }
 
@@ -229,8 +245,7 @@ mod tests {
     use serde_json::json;
 
     fn entry() -> Entry {
-        let meta =
-            json!({"source": "planted", "n": 3, "deep": {"er": true}, "a.b": "dot", "x": null});
+        let meta = json!({"source": "planted", "n": 3, "deep": {"er": true}, "a.b": "dot", "x": null, "reward": 1.0, "share": 0.5});
         let transcript = Transcript {
             id: "i".into(),
             model: "org/m-7b".into(),
@@ -258,6 +273,12 @@ mod tests {
         assert_eq!(value("meta.deep.er").as_deref(), Some("true"));
         assert_eq!(value("a.b").as_deref(), Some("dot"));
         assert_eq!(value("split").as_deref(), Some("dev"));
+        assert_eq!(
+            value("meta.reward").as_deref(),
+            Some("1"),
+            "as 1 is written"
+        );
+        assert_eq!(value("share").as_deref(), Some("0.5"));
         assert_eq!(value("x"), None);
         assert_eq!(value("profile"), None);
         assert_eq!(value("nothing.at.all"), None);
@@ -271,6 +292,14 @@ mod tests {
             selection.matches(&entry())
         };
         assert!(with(|_| ()));
+        let with_where = |asked: &str| {
+            let wheres = vec![parse_where(asked).unwrap()];
+            let selection = Selection {
+                wheres,
+                ..Selection::default()
+            };
+            selection.matches(&entry())
+        };
         assert!(with(
             |s| s.models = vec!["x*".parse().unwrap(), "*m-7b".parse().unwrap()]
         ));
@@ -281,9 +310,11 @@ mod tests {
         assert!(with(
             |s| s.wheres = vec![parse_where("meta.deep.er=true").unwrap()]
         ));
-        assert!(!with(
-            |s| s.wheres = vec![parse_where("meta.none=").unwrap()]
-        ));
+        for asked in ["meta.reward=1", "meta.reward=1.0", "meta.n=3.0"] {
+            assert!(with_where(asked), "{asked}");
+        }
+        assert!(!with_where("meta.none="));
+        assert!(!with_where("meta.reward=01"));
         assert!(parse_where("=x").is_err());
         assert!(parse_where("x").is_err());
         assert_eq!(parse_where("k=a=b"), Ok(("k".into(), "a=b".into())));

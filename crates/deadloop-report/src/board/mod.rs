@@ -152,6 +152,7 @@ fn measures(run: &RunInfo) -> serde_json::Result<Vec<serde_json::Value>> {
     let one = |measure: Metric| {
         let mut json = serde_json::to_value(measure)?;
         json["title"] = measure.title_in(run.unit).into();
+        json["about"] = run.told(measure.about).into();
         Ok(json)
     };
     run.on_board().into_iter().map(one).collect()

@@ -20,7 +20,7 @@ pub(super) static ENTRY: ChartEntry = ChartEntry {
         ("by", "onset or kind"),
         (
             "value",
-            "chars from the start of the transcript, or the kind of the loop",
+            "where the loop begins, in chars (of a run: in calls or turns), or its kind",
         ),
         ("name", "the setting, or the choice of each model"),
         ("loops", "loops with that value"),
@@ -48,7 +48,7 @@ fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
     }
     let keys = list.iter().map(key).collect();
     let legend = Legend::new(keys, sheet.width - 8.0, 420.0);
-    let parts = [Breakdown::by_onset(), Breakdown::by_kind(data)];
+    let parts = [Breakdown::by_onset(data), Breakdown::by_kind(data)];
     let row = 16.0 + 13.0 * list.len() as f64;
     let heights: Vec<f64> = parts
         .iter()

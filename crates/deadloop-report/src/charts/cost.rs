@@ -3,7 +3,7 @@
 use super::{ChartEntry, Drawing, Sheet};
 use crate::data::{ALL_MODELS, ReportData, Role, Score};
 use crate::draw::{
-    Anchor, Axis, Dash, DrawError, Ink, Key, Label, Legend, Mark, Panel, Pen, Place,
+    Anchor, Axis, Dash, DrawError, Ink, Key, Label, Legend, Mark, Panel, Pen, Place, measure,
 };
 use crate::look::Look;
 use crate::numbers::{chars, count, percent};
@@ -62,7 +62,7 @@ fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
     let canvas = sheet.canvas(top + plot + 50.0);
     legend.draw(&canvas, 4.0, 4.0)?;
     let place = Place {
-        left: 76.0,
+        left: beside(&y),
         top,
         right: sheet.width - 26.0,
         bottom: top + plot,
@@ -70,7 +70,10 @@ fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
     let (low, high) = (y.low(), y.high());
     let x = Axis::log_shares(SHARES.0, SHARES.1, &MARKED);
     let panel = Panel::new(&canvas, place, x, y);
-    panel.axes("share of the responses that loop", ENTRY.columns[3].1)?;
+    panel.axes(
+        "share of the responses that loop",
+        &data.run.told(ENTRY.columns[3].1),
+    )?;
     panel.line(
         &[(SHARES.0, 0.0), (SHARES.1, 0.0)],
         Pen::solid(Ink::Axis, 1.4),
@@ -87,9 +90,10 @@ fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
     }
     for line in lines.iter().rev() {
         let title = format!(
-            "{}: {} chars where {} loop",
+            "{}: {} {} where {} loop",
             line.name,
             chars(line.score.net(pi)),
+            data.run.unit,
             percent(Some(pi))
         );
         let points: Vec<(f64, f64)> = shares()
@@ -105,6 +109,12 @@ fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
         }
     }
     Ok(Drawing::Shown(canvas.finish()?, rows(data, &lines)))
+}
+
+/// The room for what stands beside the axis: tokens are in the millions.
+fn beside(axis: &Axis) -> f64 {
+    let widths = axis.ticks().iter().map(|(_, text)| measure(text, 12.0));
+    widths.fold(64.0, f64::max) + 12.0
 }
 
 /// Each line at the marks of the axis and where the run stands.

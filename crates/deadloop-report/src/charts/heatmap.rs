@@ -8,6 +8,7 @@ use crate::numbers::{decimal, percent};
 use crate::points::{Rows, setting};
 use deadloop_score::TableCell;
 use deadloop_score::measure::RECALL;
+use std::borrow::Cow;
 
 pub(super) static ENTRY: ChartEntry = ChartEntry {
     name: "heatmap",
@@ -48,6 +49,8 @@ struct Range {
     low: f64,
     high: f64,
     objective: Objective,
+    /// What the objective is called in the unit of the run.
+    title: Cow<'static, str>,
 }
 
 fn draw<'d>(data: &'d ReportData, sheet: Sheet<'d>) -> Result<Drawing, DrawError> {
@@ -156,6 +159,7 @@ fn range(data: &ReportData, maps: &[Map<'_>]) -> Option<Range> {
         low,
         high,
         objective: data.run.objective,
+        title: data.run.objective.0.title_in(data.run.unit),
     })
 }
 
@@ -279,7 +283,7 @@ impl Field<'_, '_> {
         let text = self.range.objective.write(value);
         let title = format!(
             "{} {text} · recall {} · false alarms {} {} · {}",
-            self.range.objective.0.title,
+            self.range.title,
             percent(score.value(&RECALL)),
             decimal(score.value(self.data.run.wrong())),
             self.data
@@ -386,7 +390,7 @@ fn legend(canvas: &Canvas, grid: &Grid<'_>, range: &Range, narrow: bool) -> Resu
     } else {
         (range.high, range.low)
     };
-    let ramp = format!("{} {}", objective.0.title, objective.write(worst));
+    let ramp = format!("{} {}", range.title, objective.write(worst));
     canvas.text((4.0, 16.0), &ramp, label)?;
     let mut x = 12.0 + measure(&ramp, 13.0);
     for ink in SEQUENCE {

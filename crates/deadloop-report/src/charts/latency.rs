@@ -1,4 +1,4 @@
-//! Latency: the share of all loops found within so many chars of their onset.
+//! Latency: the share of all loops found within so many chars, or calls, of their onset.
 
 use super::{ChartEntry, Drawing, Sheet};
 use crate::data::ReportData;
@@ -8,11 +8,12 @@ use crate::numbers::percent;
 use crate::points::Rows;
 use crate::series::{Series, series};
 use deadloop_score::TableCell;
+use deadloop_score::replay::detect::Unit;
 
 pub(super) static ENTRY: ChartEntry = ChartEntry {
     name: "latency",
     title: "How soon after its onset a loop is found",
-    reading: "The line's height at N is the share of all loops found within N characters of their onset; misses stay \
+    reading: "The line's height at N is the share of all loops found within N chars of their onset; misses stay \
               in the denominator, so that each line ends at its recall. Measured on all of the transcripts, those the choice was made on included.",
     columns: &[
         ("name", "the setting, or the choice of each model"),
@@ -23,10 +24,27 @@ pub(super) static ENTRY: ChartEntry = ChartEntry {
 };
 
 const SETTINGS: usize = 5;
-const FROM: f64 = 50.0;
-const MARKED: [f64; 10] = [
-    50.0, 100.0, 200.0, 500.0, 1000.0, 2000.0, 5000.0, 10_000.0, 20_000.0, 50_000.0,
-];
+
+/// The axis of latencies in a unit: where it begins, where it ends at the earliest, its marks.
+fn scale(unit: Unit) -> (f64, f64, &'static [f64]) {
+    match unit {
+        Unit::Chars => (
+            50.0,
+            5000.0,
+            &[50.0, 100.0, 200.0, 500.0, 1e3, 2e3, 5e3, 1e4, 2e4, 5e4],
+        ),
+        Unit::Calls | Unit::Turns => (
+            1.0,
+            20.0,
+            &[
+                1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1e3, 1e4, 1e5,
+            ],
+        ),
+        Unit::Tokens | Unit::Ms | Unit::Money => {
+            (100.0, 1e4, &[100.0, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9])
+        }
+    }
+}
 
 fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
     let list: Vec<Series<'_>> = series(data, SETTINGS)
@@ -48,20 +66,24 @@ fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
         right: sheet.width - 26.0,
         bottom: top + plot,
     };
+    let (from, least, marks) = scale(data.run.unit);
     let longest = list
         .iter()
         .filter_map(|series| series.latencies().last().copied())
-        .fold(5000.0, f64::max);
+        .fold(least, f64::max);
     let panel = Panel::new(
         &canvas,
         place,
-        Axis::log(FROM, longest, &MARKED),
+        Axis::log(from, longest, marks),
         Axis::share(5),
     );
-    panel.axes("chars after the onset", "share of all loops found")?;
+    panel.axes(
+        &data.run.told("chars after the onset"),
+        "share of all loops found",
+    )?;
     let curves: Vec<_> = list
         .iter()
-        .map(|series| (series, incidence(series, longest)))
+        .map(|series| (series, incidence(series, (from, longest))))
         .collect();
     for (series, curve) in curves.iter().rev() {
         let Look { mark, pen } = series.look;
@@ -78,11 +100,11 @@ fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
 }
 
 fn rows(series: &Series<'_>, curve: &[(f64, f64)]) -> Rows {
-    let row = |(chars, found): &(f64, f64)| {
+    let row = |(latency, found): &(f64, f64)| {
         let name = TableCell::text(series.name.as_str());
         vec![
             name,
-            TableCell::Float(Some(*chars)),
+            TableCell::Float(Some(*latency)),
             TableCell::Float(Some(*found)),
         ]
     };
@@ -90,10 +112,10 @@ fn rows(series: &Series<'_>, curve: &[(f64, f64)]) -> Rows {
 }
 
 /// The share found by each latency, from the axis' start to its end.
-fn incidence(series: &Series<'_>, longest: f64) -> Vec<(f64, f64)> {
+fn incidence(series: &Series<'_>, (from, longest): (f64, f64)) -> Vec<(f64, f64)> {
     let (latencies, loops) = (series.latencies(), series.loops() as f64);
-    let start = latencies.iter().filter(|&&latency| latency <= FROM).count();
-    let mut curve = vec![(FROM, start as f64 / loops)];
+    let start = latencies.iter().filter(|&&latency| latency <= from).count();
+    let mut curve = vec![(from, start as f64 / loops)];
     let mut at = start;
     while at < latencies.len() {
         let here = latencies[at];

@@ -15,7 +15,7 @@ pub(super) static ENTRY: ChartEntry = ChartEntry {
     name: "marginal",
     title: "What each parameter does",
     reading: "For each value of a parameter: the best setting with that value that is within the limits, as likely as not, and the median of \
-              all settings with it; below, their false alarms per million clean characters and, dashed, the limit. A flat line means that the \
+              all settings with it; below, their false alarms per million clean chars and, dashed, the limit. A flat line means that the \
               parameter does not matter here.",
     columns: &[
         ("parameter", "whose values are gone through"),

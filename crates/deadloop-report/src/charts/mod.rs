@@ -1,6 +1,7 @@
 //! The charts: one file each, listed in [`CHARTS`].
 //!
-//! A chart is drawn for a width, so that a phone gets its own layout and not a shrunk one. What a folder has no data
+//! Titles, readings and columns are written in chars; [`RunInfo::told`](crate::data::RunInfo::told) says them in the
+//! unit of the run. A chart is drawn for a width, so that a phone gets its own layout and not a shrunk one. What a folder has no data
 //! for is left out, never shown as an empty frame.
 
 mod agreement;
@@ -17,7 +18,7 @@ mod pareto;
 use crate::data::ReportData;
 use crate::draw::{DrawError, Fonts, Picture};
 use crate::grid::Grid;
-use crate::points::{Column, Rows, csv};
+use crate::points::{Column, Rows, Told, csv};
 use std::cell::OnceCell;
 
 /// Every chart, in the order of the page. A test fails for a file that is not listed.
@@ -127,7 +128,7 @@ pub struct Chart {
     /// Its entry in the registry.
     pub entry: &'static ChartEntry,
     /// The columns of its CSV file, in the unit of the run.
-    pub columns: Vec<Column>,
+    pub columns: Vec<Told>,
     /// The chart in its two layouts; `None`: the folder has no data for it.
     pub drawn: Option<Layouts>,
 }
@@ -189,8 +190,8 @@ pub fn draw_all(data: &ReportData) -> Result<Vec<Chart>, DrawError> {
     CHARTS
         .iter()
         .map(|entry| {
-            let columns = entry.columns.iter().map(|column| data.run.column(*column));
-            let columns = columns.collect();
+            let told = |column: &Column| (data.run.told(column.0), data.run.told(column.1));
+            let columns = entry.columns.iter().map(told).collect();
             let chart = |drawn| Chart {
                 entry,
                 columns,

@@ -2,10 +2,10 @@
 
 use super::Score;
 use crate::numbers::writer;
-use crate::points::Column;
-use deadloop_score::measure::SAVED;
+use deadloop_score::measure::{FA_PER_MCHAR, SAVED};
 use deadloop_score::replay::detect::Unit;
 use deadloop_score::{Constraint, Metric, Worth, measures, wrong_rate};
+use std::borrow::Cow;
 
 /// How the numbers were made.
 #[derive(Debug, Clone, Default)]
@@ -95,13 +95,18 @@ impl RunInfo {
         }
     }
 
-    /// A chart's column: where it is the rate of wrong alarms, that of the unit.
-    pub(crate) fn column(&self, (name, about): Column) -> Column {
-        match (self.unit, about.contains("per million clean chars")) {
-            (Unit::Chars, _) | (_, false) => (name, about),
-            (_, true) if name == "fa_per_mchar" => (self.wrong().name, self.wrong_name(false)),
-            (_, true) => (name, self.wrong_name(false)),
+    /// A text of charts, which are written in chars, in the unit of the run: as tables name measures
+    /// ([`Measure::title_in`](deadloop_score::Measure::title_in)), and the rate of wrong alarms.
+    pub(crate) fn told(&self, text: &'static str) -> Cow<'static, str> {
+        if self.unit == Unit::Chars {
+            return text.into();
         }
+        let text = text.replace(
+            "false alarms per million clean chars",
+            self.wrong_name(false),
+        );
+        let text = text.replace(FA_PER_MCHAR.name, self.wrong().name);
+        text.replace("chars", self.unit.name()).into()
     }
 
     /// The measures beside the sliders: those of choices, as there, then those of tables.

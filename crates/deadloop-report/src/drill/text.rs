@@ -56,16 +56,17 @@ pub(super) fn shown(part: &Part) -> Shown {
         }
     }
     let end = part.from + part.text.chars().count() as u64;
-    Shown {
-        place: format!(
-            "{}, chars {} to {} of {}",
-            part.channel,
+    let place = match part.channel.as_str() {
+        // Calls and turns are numbered in the text itself, not by its chars.
+        channel @ ("tools" | "turns") => format!("{channel}, as text"),
+        channel => format!(
+            "{channel}, chars {} to {} of {}",
             count(part.from),
             count(end),
             count(part.of)
         ),
-        runs,
-    }
+    };
+    Shown { place, runs }
 }
 
 /// Hides what transcripts say: letters become `x`, digits `0`; white space, punctuation and the copies stay. What

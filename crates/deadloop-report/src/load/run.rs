@@ -99,6 +99,8 @@ fn counts(manifest: &Manifest, unlabelled: u64, errors: u64) -> Vec<(String, u64
         ("errors", errors),
         ("cells", manifest.cells),
     ];
+    // In another unit the chars of the corpus say nothing of the figures.
+    counts.retain(|(name, _)| *name != "chars" || manifest.judge.unit == Unit::Chars);
     let refused: u64 = manifest.refused.values().sum();
     let left_out = manifest.models_left_out.len() as u64;
     counts.extend(

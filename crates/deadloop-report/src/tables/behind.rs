@@ -2,20 +2,20 @@
 
 use super::{Cell, Column, Row, Table};
 use crate::numbers::{count, group, plain};
-use crate::points::{Column as Named, Rows};
+use crate::points::{Rows, Told};
 use deadloop_score::TableCell as Number;
 
 /// How many rows the page shows; the CSV file has them all.
 const ROWS: usize = 40;
 
 /// The first rows of a chart's numbers.
-pub(crate) fn behind(columns: &[Named], rows: &Rows) -> Option<Table> {
+pub(crate) fn behind(columns: &[Told], rows: &Rows) -> Option<Table> {
     let is_number = |at: usize| {
         let first = rows.first().and_then(|row| row.get(at));
         !matches!(first, None | Some(Number::Text(_)))
     };
     let head = columns.iter().enumerate().map(|(at, (name, _))| Column {
-        name: (*name).into(),
+        name: name.clone(),
         number: is_number(at),
     });
     let shown = rows.iter().take(ROWS).map(|row| Row {

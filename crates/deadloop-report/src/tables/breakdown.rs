@@ -15,7 +15,7 @@ pub(super) fn tables(data: &ReportData) -> Vec<Table> {
         .filter(|series| series.loops() > 0)
         .collect();
     let parts = [
-        (Breakdown::by_onset(), "Recall by onset"),
+        (Breakdown::by_onset(data), "Recall by onset"),
         (Breakdown::by_kind(data), "Recall by kind"),
     ];
     parts

@@ -4,6 +4,7 @@ use super::{Cell, Row, Table, number, words};
 use crate::data::{OutcomeRow, ReportData, Verdict};
 use crate::numbers::{chars, count};
 use crate::series::series;
+use deadloop_score::replay::detect::Unit;
 
 /// How many rows a table holds.
 const ROWS: usize = 200;
@@ -12,15 +13,15 @@ const MISSES: usize = 40;
 
 /// The drill-down, of the setting that matters: the chosen one, or the first.
 pub(super) fn tables(data: &ReportData) -> Vec<Table> {
-    let list = series(data, usize::MAX);
+    let (list, unit) = (series(data, usize::MAX), data.run.unit);
     let Some(focus) = list.iter().find(|series| series.chosen).or(list.first()) else {
         return Vec::new();
     };
     let rows = focus.rows.as_slice();
     [
         fired(data),
-        false_alarms(rows, &focus.name),
-        misses(rows, &focus.name),
+        false_alarms(rows, &focus.name, unit),
+        misses(rows, &focus.name, unit),
         errors(data),
     ]
     .into_iter()
@@ -80,7 +81,7 @@ fn fired(data: &ReportData) -> Option<Table> {
 }
 
 /// Healthy text that was cut, the most of it first.
-fn false_alarms(rows: &[&OutcomeRow], setting: &str) -> Option<Table> {
+fn false_alarms(rows: &[&OutcomeRow], setting: &str, unit: Unit) -> Option<Table> {
     let mut list: Vec<_> = rows.iter().filter(|row| row.verdict.is_false()).collect();
     list.sort_by(|a, b| {
         b.lost
@@ -111,7 +112,7 @@ fn false_alarms(rows: &[&OutcomeRow], setting: &str) -> Option<Table> {
         role: "",
     };
     let text = format!(
-        "Every alarm of {setting} that cut healthy text: on a clean transcript (false-alarm), before a loop (premature), after one (stale). “lost”: healthy chars thrown away."
+        "Every alarm of {setting} that cut healthy text: on a clean transcript (false-alarm), before a loop (premature), after one (stale). “lost”: healthy {unit} thrown away."
     );
     Table::new(
         "False alarms",
@@ -122,7 +123,7 @@ fn false_alarms(rows: &[&OutcomeRow], setting: &str) -> Option<Table> {
 }
 
 /// Loops that ran on the longest.
-fn misses(rows: &[&OutcomeRow], setting: &str) -> Option<Table> {
+fn misses(rows: &[&OutcomeRow], setting: &str, unit: Unit) -> Option<Table> {
     let mut list: Vec<(&&OutcomeRow, u64)> = rows
         .iter()
         .filter(|row| matches!(row.verdict, Verdict::Miss | Verdict::Late))
@@ -154,7 +155,7 @@ fn misses(rows: &[&OutcomeRow], setting: &str) -> Option<Table> {
         role: "",
     };
     let text = format!(
-        "The loops that {setting} missed and that ran on the longest. “wasted”: chars generated from the onset on."
+        "The loops that {setting} missed and that ran on the longest. “wasted”: {unit} generated from the onset on."
     );
     Table::new(
         "Worst misses",
@@ -164,7 +165,7 @@ fn misses(rows: &[&OutcomeRow], setting: &str) -> Option<Table> {
     )
 }
 
-/// Chars from the onset to where the loop, or the alarm, ended it.
+/// Units from the onset to where the loop, or the alarm, ended it.
 fn wasted(row: &OutcomeRow) -> u64 {
     let end = row.alarm_at.or(row.end).or(row.length).unwrap_or(0);
     end.saturating_sub(row.onset.unwrap_or(end))

@@ -5,6 +5,7 @@ use crate::data::{ALL_MODELS, Became, ComparedResults, Difference, FlipRow, Gate
 use crate::numbers::{UNDEFINED, count, decimal, signed_writer, writer};
 use crate::visible::visible;
 use deadloop_score::Measure;
+use deadloop_score::replay::detect::Unit;
 
 /// How many rows of single models, and how many flips, are shown before the rest is folded away.
 const SHOWN: usize = 40;
@@ -16,10 +17,14 @@ pub(super) fn tables(data: &ReportData) -> Vec<Table> {
     let Some(comparison) = &data.comparison else {
         return Vec::new();
     };
-    [metrics(comparison), gates(comparison), flips(comparison)]
-        .into_iter()
-        .flatten()
-        .collect()
+    [
+        metrics(comparison, data.run.unit),
+        gates(comparison),
+        flips(comparison),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
 }
 
 /// What came out, in a sentence.
@@ -63,7 +68,7 @@ fn gates(comparison: &ComparedResults) -> Option<Table> {
 }
 
 /// All models together, then what is significant of single models, then what might be; the rest is counted.
-fn metrics(comparison: &ComparedResults) -> Option<Table> {
+fn metrics(comparison: &ComparedResults, unit: Unit) -> Option<Table> {
     let is_sure =
         |row: &Difference| matches!(row.verdict.as_deref(), Some("improved" | "regressed"));
     let rank = |row: &&Difference| match row.verdict.as_deref() {
@@ -92,12 +97,12 @@ fn metrics(comparison: &ComparedResults) -> Option<Table> {
         number("difference"),
         words("verdict"),
     ];
-    let rows = rows.into_iter().map(difference).collect();
+    let rows = rows.into_iter().map(|row| difference(row, unit)).collect();
     let table = Table::new("What changed", note, columns, rows)?;
     Some(table.cut(sure.clamp(5, 5 + SHOWN), "comparison.json"))
 }
 
-fn difference(row: &Difference) -> Row {
+fn difference(row: &Difference, unit: Unit) -> Row {
     let measure = Measure::named(&row.metric);
     let write = measure.map_or(decimal as fn(Option<f64>) -> String, writer);
     let signed = measure.map_or(decimal as fn(Option<f64>) -> String, |one| {
@@ -110,14 +115,14 @@ fn difference(row: &Difference) -> Row {
         }
         _ => String::new(),
     };
-    let metric = measure.map_or(row.metric.as_str(), |measure| measure.title);
+    let metric = measure.map_or(row.metric.as_str().into(), |one| one.title_in(unit));
     let change = Cell {
         text: signed(row.difference),
         ..Cell::figure(row.difference, write)
     };
     Row {
         cells: vec![
-            Cell::model(&row.model).with(metric),
+            Cell::model(&row.model).with(&*metric),
             Cell::figure(row.base, write),
             Cell::figure(row.new, write),
             change.with(ends),

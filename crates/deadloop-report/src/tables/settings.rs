@@ -63,6 +63,8 @@ pub(super) fn side_by_side(data: &ReportData) -> Option<Table> {
 
 /// Without labels: how often each setting would have fired.
 fn would_cut(data: &ReportData) -> Option<Table> {
+    // Of a corpus without labels only the chars are known.
+    let rated = data.run.unit == Unit::Chars;
     let mut all: BTreeMap<usize, (u64, u64)> = BTreeMap::new();
     for row in &data.outcomes {
         let counts = all.entry(row.setting).or_default();
@@ -75,23 +77,27 @@ fn would_cut(data: &ReportData) -> Option<Table> {
         let small = if name == id { "" } else { id };
         let rate = (data.run.chars > 0).then(|| cut as f64 * 1e6 / data.run.chars as f64);
         Row {
-            cells: vec![
+            cells: [
                 Cell::text(name.as_str()).with(small),
                 Cell::count(cut),
                 Cell::count(of),
-                Cell::figure(rate, decimal),
-            ],
+            ]
+            .into_iter()
+            .chain(rated.then(|| Cell::figure(rate, decimal)))
+            .collect(),
             role: role(data, at),
         }
     };
-    let columns = vec![
-        words("setting"),
-        number("would cut"),
-        number("transcripts"),
-        number("per Mchar"),
-    ];
-    let note = "Transcripts that each setting would have cut, and for each million chars of the corpus. Nothing is \
-                labelled: whether rightly, only a label can tell.";
+    let mut columns = vec![words("setting"), number("would cut"), number("transcripts")];
+    columns.extend(rated.then(|| number("per Mchar")));
+    let rate = if rated {
+        ", and for each million chars of the corpus"
+    } else {
+        ""
+    };
+    let note = format!(
+        "Transcripts that each setting would have cut{rate}. Nothing is labelled: whether rightly, only a label can tell."
+    );
     let rows = all.into_iter().map(row).collect();
     Table::new("What each setting would cut", note, columns, rows)
 }

@@ -136,7 +136,14 @@ impl Chooser<'_> {
             .copied()
             .filter(|_| pick.len() < self.every.len());
         Choice {
-            reason: words::own(ships, otherwise.0, &figures, kept.as_ref(), sure, borrowing),
+            reason: words::own(
+                ships,
+                otherwise.0,
+                &figures,
+                kept.as_ref(),
+                sure,
+                (borrowing, self.options.judge.unit),
+            ),
             ships,
             figures: Some(figures),
             borrowing,

@@ -9,6 +9,7 @@ use super::pooling::Borrowing;
 use super::rule::{LEAST, Missing, SURE, Situation, missing};
 use crate::measure::{Measure, MeasureUnit};
 use crate::tally::Tally;
+use deadloop_replay::detect::Unit;
 
 /// A value with its unit: `84.1 %`, `0.55`, `1,252`, `n/a`.
 pub fn told(measure: &Measure, value: Option<f64>) -> String {
@@ -251,14 +252,14 @@ pub(super) fn own(
     f: &Figures,
     kept: Option<&Figures>,
     sure: f64,
-    borrowing: Option<Borrowing>,
+    (borrowing, unit): (Option<Borrowing>, Unit),
 ) -> String {
     let rival = rival(otherwise);
     let helped = borrowing.map_or_else(String::new, |b| {
-        let (loops, chars) = b.strength();
+        let (loops, clean) = b.strength();
         format!(
-            "; the other models count as {loops:.0} loops and {} clean chars",
-            grouped(chars)
+            "; the other models count as {loops:.0} loops and {} clean {unit}",
+            grouped(clean)
         )
     });
     let kept = loses(kept);

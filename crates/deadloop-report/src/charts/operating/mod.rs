@@ -19,7 +19,7 @@ pub(super) static ENTRY: ChartEntry = ChartEntry {
     name: "operating",
     title: "Recall against false alarms",
     reading: "Up and left is better: each step of a line is the highest recall (share of loops found) that any setting \
-              reaches with at most that many false alarms per million clean characters. Large marks are all models \
+              reaches with at most that many false alarms per million clean chars. Large marks are all models \
               together; small ones, in the colour and shape of a model's line, the setting in use (hollow) and what settings.toml holds (filled). \
               All of them are in-sample, the star too: held-out figures stand at the top of the page \
               and in the table of what each model gets.",

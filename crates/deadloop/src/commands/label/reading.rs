@@ -2,7 +2,7 @@
 //! never asked, so its alarm does not become its own proof.
 
 use deadloop_corpus::Transcript;
-use deadloop_detect::Channel;
+use deadloop_detect::{Channel, Unit, Units};
 use deadloop_score::{Class, LabelRow};
 
 use super::proposing::propose;
@@ -10,10 +10,10 @@ use super::proposing::propose;
 /// What a transcript looks like at an alarm, or as a whole.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Reading {
-    /// A loop that had begun there; from this char on.
-    Loop(u64),
-    /// A repetition that ends by itself, from the first char to the second.
-    Passing(u64, u64),
+    /// A loop that had begun there; from this char, call or turn on.
+    Loop(Units),
+    /// A repetition that ends by itself: where it begins and, unless at the end, where it ends.
+    Passing(Units, Option<u64>),
     /// Nothing repeats.
     Nothing,
 }
@@ -31,27 +31,46 @@ impl Reading {
         };
         let spans = || rows.iter().filter(|row| row.onset.is_some()).filter(meant);
         if let Some(row) = spans().find(|row| row.class == Class::Loop) {
-            return Self::Loop(begins(row));
+            return Self::Loop(from(row));
         }
         let longest = |row: &&LabelRow| row.end.unwrap_or(u64::MAX) - begins(row);
-        spans().max_by_key(longest).map_or(Self::Nothing, |row| {
-            Self::Passing(begins(row), row.end.unwrap_or(u64::MAX))
-        })
+        spans()
+            .max_by_key(longest)
+            .map_or(Self::Nothing, |row| Self::Passing(from(row), row.end))
     }
 
     /// Writes it in words; an end at the end of the text is left out.
     pub(crate) fn words(&self) -> String {
         match self {
-            Self::Loop(from) => format!("a loop from char {from} on"),
-            Self::Passing(from, u64::MAX) => {
-                format!("a repetition from char {from} on; the model stopped by itself")
+            Self::Loop(from) => format!("a loop from {} on", place(*from)),
+            Self::Passing(from, None) => {
+                let place = place(*from);
+                format!("a repetition from {place} on; the model stopped by itself")
             }
-            Self::Passing(from, end) => {
-                format!("a repetition from char {from} to {end}, then other text")
+            Self::Passing(from, Some(end)) => {
+                let others = match from.unit() {
+                    Unit::Chars => "text",
+                    unit => unit.name(),
+                };
+                format!(
+                    "a repetition from {} to {end}, then other {others}",
+                    place(*from)
+                )
             }
             Self::Nothing => "no repetition".into(),
         }
     }
+}
+
+/// `char 62`, `call 9`.
+fn place(at: Units) -> String {
+    format!("{} {at}", at.unit().name().trim_end_matches('s'))
+}
+
+/// Where a repetition begins, in the unit of its channel.
+fn from(row: &LabelRow) -> Units {
+    let channel = row.channel.unwrap_or(Channel::Answer);
+    channel.units(begins(row))
 }
 
 /// Where a repetition begins, as a label would say.
@@ -74,12 +93,30 @@ mod tests {
         };
         let at = |at| Reading::of(&transcript, Some((Channel::Answer, at)));
         let onset = start.len() as u64 + 33;
-        assert_eq!(at(300), Reading::Loop(onset));
+        let looped = Reading::Loop(Channel::Answer.units(onset));
+        assert_eq!(at(300), looped);
         assert_eq!(at(20), Reading::Nothing);
         assert_eq!(
             Reading::of(&transcript, Some((Channel::Reasoning, 300))),
             Reading::Nothing
         );
-        assert_eq!(Reading::of(&transcript, None), Reading::Loop(onset));
+        assert_eq!(Reading::of(&transcript, None), looped);
+    }
+
+    #[test]
+    fn a_place_is_told_in_the_unit_of_its_channel() {
+        let told = |channel: Channel, end| Reading::Passing(channel.units(9), end).words();
+        assert_eq!(
+            told(Channel::Tools, Some(13)),
+            "a repetition from call 9 to 13, then other calls"
+        );
+        assert_eq!(
+            told(Channel::Answer, Some(13)),
+            "a repetition from char 9 to 13, then other text"
+        );
+        assert_eq!(
+            Reading::Loop(Channel::Turns.units(2)).words(),
+            "a loop from turn 2 on"
+        );
     }
 }

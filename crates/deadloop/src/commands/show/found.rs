@@ -1,6 +1,7 @@
 //! What a line of the list says of a transcript, and where a text stands in it.
 
 use deadloop_corpus::{Body, Transcript};
+use deadloop_detect::Event;
 
 /// Chars of reasoning and of answer.
 pub(crate) fn lengths(transcript: &Transcript) -> [u64; 2] {
@@ -13,6 +14,39 @@ pub(crate) fn lengths(transcript: &Transcript) -> [u64; 2] {
         }
     }
     lengths
+}
+
+/// How long a transcript is.
+#[derive(Clone, Copy)]
+pub(crate) struct Size {
+    /// Of reasoning and answer.
+    pub(crate) chars: u64,
+    pub(crate) calls: u64,
+    pub(crate) turns: u64,
+}
+
+impl Size {
+    /// Whether it is a run of an agent, which is measured in calls and turns.
+    pub(crate) fn is_run(self) -> bool {
+        self.calls > 0 || self.turns > 1
+    }
+}
+
+/// The chars, the calls and the turns of a transcript; turns that were not recorded are made where they begin.
+pub(crate) fn size(transcript: &Transcript) -> Size {
+    let (mut calls, mut turns) = (0, 0);
+    for (_, event) in transcript.stream() {
+        match event {
+            Event::Call { .. } => calls += 1,
+            Event::Turn { .. } => turns += 1,
+            _ => {}
+        }
+    }
+    Size {
+        chars: lengths(transcript).into_iter().sum(),
+        calls,
+        turns,
+    }
 }
 
 /// The chars before which `find` stands in a text, one after the other.

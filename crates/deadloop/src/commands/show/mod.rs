@@ -13,7 +13,7 @@ mod page;
 mod pager;
 mod run;
 
-use found::{lengths, start};
+use found::{Size, lengths, size, start};
 use page::{Sight, transcript};
 use pager::page;
 
@@ -83,7 +83,7 @@ pub(super) fn run(args: &Show, global: Global) -> Outcome {
 struct Line {
     id: String,
     model: String,
-    chars: u64,
+    size: Size,
     label: &'static str,
     start: String,
 }
@@ -95,7 +95,7 @@ impl Line {
             start: start(t, find)?,
             id: t.id.clone(),
             model: t.model.clone(),
-            chars: lengths(t).into_iter().sum(),
+            size: size(t),
             label: class.map_or("-", Class::name),
         })
     }
@@ -115,7 +115,10 @@ fn list(args: &Show, found: &Surveyed, lines: Vec<Line>, global: Global) -> Outc
         return Err(Code::NothingSelected.error(what));
     }
     if global.json {
-        let line = |l: &Line| json!({"id": l.id, "model": l.model, "chars": l.chars, "label": l.label, "start": l.start});
+        let line = |l: &Line| {
+            json!({"id": l.id, "model": l.model, "chars": l.size.chars, "calls": l.size.calls,
+                "turns": l.size.turns, "label": l.label, "start": l.start})
+        };
         let lines: Vec<Json> = lines.iter().map(line).collect();
         return show::print(&json!({"transcripts": lines}).to_string());
     }
@@ -123,23 +126,47 @@ fn list(args: &Show, found: &Surveyed, lines: Vec<Line>, global: Global) -> Outc
         .first()
         .map(|line| typed(&line.id))
         .unwrap_or_default();
-    let row = |l: Line| {
-        // A row is a line, whatever stands in it.
-        [
-            l.id,
-            l.model,
-            show::count(l.chars),
-            l.label.to_owned(),
-            l.start,
-        ]
-        .map(|cell| visible(&cell))
-        .to_vec()
-    };
-    let rows: Vec<Vec<String>> = lines.into_iter().map(row).collect();
-    let header = ["id", "model", "chars", "label", "text"];
-    page(&show::table_of(&header, &rows, 2..3))?;
+    page(&table(lines))?;
     let corpus = typed(&args.corpus);
     show::next(&[&format!("deadloop show {corpus} {first}")], global)
+}
+
+/// The list as a table: where runs are in it, calls and turns have a column each; a run is not measured in chars.
+fn table(lines: Vec<Line>) -> String {
+    let runs = lines.iter().any(|line| line.size.is_run());
+    let texts = lines.iter().any(|line| !line.size.is_run());
+    let mut header = vec!["id", "model"];
+    header.extend(runs.then_some(["calls", "turns"]).into_iter().flatten());
+    header.extend(texts.then_some("chars"));
+    let numbers = 2..header.len();
+    header.extend(["label", "text"]);
+    let row = |l: Line| {
+        let count = |n: u64, shown: bool| {
+            if shown {
+                show::count(n)
+            } else {
+                "-".to_owned()
+            }
+        };
+        let Size {
+            chars,
+            calls,
+            turns,
+        } = l.size;
+        let run = l.size.is_run();
+        let mut cells = vec![l.id, l.model];
+        cells.extend(
+            runs.then(|| [count(calls, run), count(turns, run)])
+                .into_iter()
+                .flatten(),
+        );
+        cells.extend(texts.then(|| count(chars, !run)));
+        cells.extend([l.label.to_owned(), l.start]);
+        // A row is a line, whatever stands in it.
+        cells.iter().map(|cell| visible(cell)).collect()
+    };
+    let rows: Vec<Vec<String>> = lines.into_iter().map(row).collect();
+    show::table_of(&header, &rows, numbers)
 }
 
 fn show_one(args: &Show, id: &str, found: &Surveyed, global: Global) -> Outcome {
