@@ -148,6 +148,26 @@ fn what_is_better_ships_and_of_equals_the_nearest_to_what_is_in_use() {
     assert_eq!(pooled.optimism(&SAVED, &Worth::default()), Some(0.0));
 }
 
+/// Settings 0 and 1 find two of 300 loops that the others miss, which is less than a point. Setting 0 is over the limit,
+/// 1 has a wrong alarm.
+#[test]
+fn of_what_is_as_good_the_fewest_wrong_alarms_are_chosen() {
+    let finds = |found, i| if i < 2 { 2 } else { found };
+    let mut world = world_where(&[("m", 300, 5, 1)], finds);
+    let fooled = world.1.iter_mut().find(|r| &*r.transcript == "m/clean0");
+    *fooled.unwrap() = said("m/clean0", 2, 9000);
+    let candidate = |worthwhile| {
+        let options = ChooseOptions {
+            worthwhile,
+            ..ChooseOptions::default()
+        };
+        chosen(&world, 0, &options).pooled.candidate
+    };
+    assert_eq!(candidate(1.0), Some(2));
+    assert_eq!(candidate(0.5), Some(1), "0.67 points are worth a change");
+    assert_eq!(candidate(0.0), Some(1));
+}
+
 #[test]
 fn what_is_best_already_is_kept() {
     for in_use in [2, 3, 4] {

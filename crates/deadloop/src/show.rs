@@ -1,7 +1,8 @@
 //! Tables for the terminal, and numbers in them.
 
 use deadloop_detect::Unit;
-use deadloop_score::{Count, Tally, Transient};
+use deadloop_score::measure::Metric;
+use deadloop_score::{Count, Tally, Transient, Worth};
 use std::io::Write;
 
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
@@ -77,6 +78,11 @@ pub(crate) fn print(text: &str) -> Outcome {
 /// The same with colours in it, which are left out where nobody would see them.
 pub(crate) fn print_styled(text: &str) -> Outcome {
     Ok(writeln!(anstream::stdout(), "{text}")?)
+}
+
+/// A measure that does not depend on what errors cost; `None` where it is n/a.
+pub(crate) fn value(measure: Metric, tally: &Tally) -> Option<f64> {
+    measure.value(tally, &Worth::default())
 }
 
 /// A share as a percentage; `n/a` where it is undefined.

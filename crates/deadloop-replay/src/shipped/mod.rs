@@ -9,8 +9,11 @@ use deadloop_detect::{
 use crate::Grid;
 
 /// The grids around the recommended guards: of several detectors, so none of them brings it.
-const AROUND_RECOMMENDED: &str = include_str!("recommended.toml");
-const AROUND_AGENTS: &str = include_str!("recommended-agents.toml");
+const AROUND_RECOMMENDED: &[&str] = &[
+    include_str!("recommended.toml"),
+    include_str!("recommended-others.toml"),
+];
+const AROUND_AGENTS: &[&str] = &[include_str!("recommended-agents.toml")];
 
 /// The text of the guards that are recommended where things are counted in `unit`: what is for runs reads their text
 /// too.
@@ -30,7 +33,7 @@ pub fn is_chosen(member: &Member, unit: Unit) -> bool {
 }
 
 /// The grids that `tune` searches together, with their text: those of every detector that ends a stream and counts in
-/// `unit`. The one around the recommended guard stands first, and then the detectors that it is made of.
+/// `unit`. Those around the recommended guard stand first, and then the detectors that it is made of.
 ///
 /// # Errors
 /// A file that deadloop ships is wrong; a test reads them all.
@@ -46,7 +49,7 @@ pub fn default_grids(unit: Unit) -> Result<(Vec<Grid>, String), SettingsError> {
         _ => AROUND_AGENTS,
     };
     let grids = first.chain(others).map(|detector| detector.grid);
-    let texts: Vec<&str> = [around].into_iter().chain(grids).collect();
+    let texts: Vec<&str> = around.iter().copied().chain(grids).collect();
     let grids = texts.iter().map(|text| Grid::parse(text));
     Ok((grids.collect::<Result<_, _>>()?, texts.join("\n")))
 }
@@ -95,7 +98,8 @@ fn preset_setting(detector: &'static Detector, preset: &Preset) -> Setting {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use deadloop_detect::Measuring;
+    use deadloop_detect::{Mark, Measuring};
+    use std::collections::BTreeSet;
 
     /// A detector of loops that ends streams is searched by default, in the unit that it counts in.
     #[test]
@@ -118,14 +122,36 @@ mod tests {
         }
     }
 
-    /// The grid around the recommended guard, its detector, and then the others as they are registered.
+    /// The thresholds of the recommended guard are searched on both sides of where they are.
+    #[test]
+    fn thresholds_of_the_recommended_guard_have_neighbours() {
+        let grids = AROUND_RECOMMENDED.iter().map(|g| Grid::parse(g).unwrap());
+        let grids: Vec<Grid> = grids.collect();
+        let settings = Settings::parse(RECOMMENDED).unwrap();
+        let mut searched = BTreeSet::new();
+        for (nth, member) in settings.guard().members.iter().enumerate() {
+            let lists = grids.iter().flat_map(|grid| &grid.members[nth].values);
+            for (param, values) in lists {
+                let Mark::Threshold(threshold) = param.mark else {
+                    continue;
+                };
+                let here = threshold.number(member.params.get(param.name).unwrap());
+                let sides = values.iter().map(|v| threshold.number(v).cmp(&here));
+                assert_eq!(sides.collect::<BTreeSet<_>>().len(), 3, "{}", param.name);
+                searched.insert((nth, param.name));
+            }
+        }
+        assert_eq!(searched.len(), 9, "{searched:?}");
+    }
+
+    /// The grids around the recommended guard, its detector, and then the others as they are registered.
     #[test]
     fn the_default_grids_of_text_stand_in_their_order() {
         let (grids, _) = default_grids(Unit::Chars).unwrap();
         let first = grids.iter().map(|grid| grid.members[0].base.detector.name);
         let names: Vec<&str> = first.collect();
-        assert_eq!(names[..2], ["periodic", "periodic"]);
+        assert_eq!(names[..3], ["periodic"; 3]);
         let place = |name: &&str| DETECTORS.iter().position(|d| d.name == *name);
-        assert!(names[2..].is_sorted_by_key(place), "{names:?}");
+        assert!(names[3..].is_sorted_by_key(place), "{names:?}");
     }
 }

@@ -8,15 +8,8 @@ use crate::tally::Tally;
 impl Measure {
     /// Its value from smoothed counts; `None` where it is n/a.
     pub(crate) fn smoothed(&self, blend: &Blend, worth: &Worth) -> Option<f64> {
-        if blend.is_whole() {
-            return self.value(&blend.own, worth);
-        }
-        let mut values = [0.0; 3];
-        let ratios = self.formula.ratios;
-        for (value, ratio) in values.iter_mut().zip(ratios) {
-            *value = ratio.divided(blended(ratio, blend, worth))?;
-        }
-        self.formula.joined.join(&values[..ratios.len()], worth)
+        let value = |ratio: &Ratio| ratio.divided(blended(ratio, blend, worth));
+        self.formula.value(value, worth)
     }
 
     /// [`counts`](Self::counts) from smoothed counts.

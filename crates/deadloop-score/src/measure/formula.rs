@@ -201,15 +201,21 @@ impl Joined {
     }
 }
 
+impl Formula {
+    /// Its value from those of its ratios; `None` where it, or one of them, is n/a.
+    pub(super) fn value(&self, of: impl Fn(&Ratio) -> Option<f64>, worth: &Worth) -> Option<f64> {
+        let mut values = [0.0; 3];
+        for (value, ratio) in values.iter_mut().zip(self.ratios) {
+            *value = of(ratio)?;
+        }
+        self.joined.join(&values[..self.ratios.len()], worth)
+    }
+}
+
 impl Measure {
     /// Its value; `None` where it is n/a.
     pub fn value(&self, tally: &Tally, worth: &Worth) -> Option<f64> {
-        let mut values = [0.0; 3];
-        let ratios = self.formula.ratios;
-        for (value, ratio) in values.iter_mut().zip(ratios) {
-            *value = ratio.value(tally, worth)?;
-        }
-        self.formula.joined.join(&values[..ratios.len()], worth)
+        self.formula.value(|ratio| ratio.value(tally, worth), worth)
     }
 
     /// Its 95 % interval where that has a closed form: Wilson for shares, exact Poisson for rates.

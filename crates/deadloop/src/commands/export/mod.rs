@@ -7,7 +7,7 @@ use clap::Args;
 use clap::builder::PossibleValuesParser;
 use deadloop_detect::{Chars, Event, Settings, Unit};
 use deadloop_replay::{Job, Plan, run as replayed};
-use deadloop_score::measure::{DELAY, Metric, RECALL, Worth};
+use deadloop_score::measure::{DELAY, RECALL};
 use deadloop_score::{Count, Evidence, Tally, wrong_rate};
 use serde_json::{Value, json};
 
@@ -173,11 +173,6 @@ fn measured(
     Ok(cells.into_iter().map(tally).collect())
 }
 
-/// A measure that what errors cost does not touch.
-fn value(measure: Metric, tally: &Tally) -> Option<f64> {
-    measure.value(tally, &Worth::default())
-}
-
 /// Prints the configuration, what it cannot say, and how it scored where there was a corpus.
 fn tell(
     args: &Export,
@@ -215,8 +210,8 @@ fn json((engine, exported, token): (&Engine, &Exported, f64), rows: &[Measured])
         json!({
             "name": name, "loops": tally.loops(), "clean": tally.clean(),
             "hit": tally.get(Count::Hit), "wrong": tally.wrong(),
-            "recall": value(&RECALL, tally), rate.name: value(rate, tally),
-            "delay": value(&DELAY, tally),
+            "recall": show::value(&RECALL, tally), rate.name: show::value(rate, tally),
+            "delay": show::value(&DELAY, tally),
         })
     };
     let both = ["setting", engine.name].into_iter().zip(rows);
@@ -236,10 +231,10 @@ fn table(engine: &Engine, unit: Unit, rows: &[Measured]) -> String {
             name.to_owned(),
             show::count(tally.loops()),
             show::count(tally.get(Count::Hit)),
-            show::percent(value(&RECALL, tally)),
+            show::percent(show::value(&RECALL, tally)),
             show::count(tally.wrong()),
-            show::number(value(rate, tally), 2),
-            show::number(value(&DELAY, tally), 0),
+            show::number(show::value(rate, tally), 2),
+            show::number(show::value(&DELAY, tally), 0),
         ]
     };
     let both = ["setting", engine.name].into_iter().zip(rows);

@@ -2,7 +2,7 @@
 
 use deadloop_detect::Unit;
 use deadloop_run::Replayed;
-use deadloop_score::measure::{DELAY, Metric, RECALL, SAVED, Worth};
+use deadloop_score::measure::{DELAY, RECALL, SAVED};
 use deadloop_score::{ChooseOptions, Count, Evidence, Tally, wrong_rate};
 use serde_json::json;
 
@@ -69,11 +69,11 @@ fn table(
             show::count(tally.loops()),
             show::count(tally.get(Count::Hit)),
             show::count(tally.get(Count::Earlier)),
-            show::percent(value(&RECALL, tally)),
+            show::percent(show::value(&RECALL, tally)),
             show::count(tally.wrong()),
-            show::number(value(rate, tally), 2),
-            show::number(value(&DELAY, tally), 0),
-            show::percent(value(&SAVED, tally)),
+            show::number(show::value(rate, tally), 2),
+            show::number(show::value(&DELAY, tally), 0),
+            show::percent(show::value(&SAVED, tally)),
         ];
         cells.extend(failed.then(|| show::count(tally.get(Count::Errors))));
         cells.extend(unlabelled.then(|| cut(done, evidence, *cell)));
@@ -98,8 +98,8 @@ fn json(
             "transcripts": tally.get(Count::Transcripts), "loops": tally.loops(),
             "unlabelled": tally.get(Count::Unlabelled), "errors": tally.get(Count::Errors),
             "hit": tally.get(Count::Hit), "earlier": tally.get(Count::Earlier), "wrong": tally.wrong(),
-            "exposure": tally.get(Count::Exposure), "recall": value(&RECALL, tally),
-            rate.name: value(rate, tally),
+            "exposure": tally.get(Count::Exposure), "recall": show::value(&RECALL, tally),
+            rate.name: show::value(rate, tally),
             "would_cut": would_cut, "would_cut_per_mchar": would_cut_per_mchar,
         })
     };
@@ -135,8 +135,9 @@ fn best(rows: &[(String, Tally)], unit: Unit) -> Option<String> {
     let rate = wrong_rate(unit);
     let most = ChooseOptions::default_limit(unit)?.bound;
     let calm = rows.iter().filter_map(|(label, tally)| {
-        let rate = value(rate, tally).filter(|rate| *rate <= most);
-        rate.and(value(&SAVED, tally)).map(|saved| (label, saved))
+        let rate = show::value(rate, tally).filter(|rate| *rate <= most);
+        rate.and(show::value(&SAVED, tally))
+            .map(|saved| (label, saved))
     });
     let best = calm.reduce(|a, b| if b.1 > a.1 { b } else { a });
     let (label, saved) = best.filter(|_| rows.len() > 2)?;
@@ -145,9 +146,4 @@ fn best(rows: &[(String, Tally)], unit: Unit) -> Option<String> {
         show::percent(Some(saved)),
         show::per(unit)
     ))
-}
-
-/// A measure that what errors cost does not touch.
-fn value(measure: Metric, tally: &Tally) -> Option<f64> {
-    measure.value(tally, &Worth::default())
 }
