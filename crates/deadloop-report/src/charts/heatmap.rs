@@ -210,13 +210,12 @@ impl Field<'_, '_> {
             .fold(30.0, f64::max);
         let side = (widest + 10.0).min(width * 0.36);
         let name = Label::new(Ink::Text, Anchor::Start).bold().size(13.0);
-        let title = format!(
-            "{} × {}",
-            self.grid.title(self.map.y),
-            self.grid.title(self.map.x)
-        );
+        let [up, along] = [self.map.y, self.map.x].map(|at| self.grid.title(at));
+        let both = format!("{up} × {along}");
+        // The name of what goes along stands under the columns too.
+        let title = if name.measure(&both) > width { up } else { &both };
         self.canvas
-            .text_within((left, top + 14.0), &title, width, name)?;
+            .text_within((left, top + 14.0), title, width, name)?;
         let (field, row) = ((width - side) / x.values.len() as f64, row_height(self.map));
         let origin = (left + side, top + 30.0);
         for (n, worths) in self.map.fields.iter().enumerate() {

@@ -3,7 +3,7 @@
 use super::DrawError;
 use super::backend::{Backend, SharedSheet};
 use super::picture::{FINE, Picture};
-use super::text::elide;
+use super::text::{elide, measure};
 use super::theme::{Dash, Ink};
 use plotters::coord::Shift;
 use plotters::drawing::{DrawingArea, IntoDrawingArea};
@@ -103,6 +103,17 @@ impl Label {
     /// The same in bold.
     pub(crate) fn bold(self) -> Self {
         Self { bold: true, ..self }
+    }
+
+    /// About how many pixels `text` takes.
+    pub(crate) fn measure(self, text: &str) -> f64 {
+        measure(text, self.em())
+    }
+
+    /// The font size that text in ordinary letters would have, were it as wide: bold letters are wider by an eighth in
+    /// the widest of common fonts.
+    fn em(self) -> f64 {
+        if self.bold { self.size * 1.125 } else { self.size }
     }
 }
 
@@ -210,7 +221,7 @@ impl Canvas {
         room: f64,
         label: Label,
     ) -> Result<(), DrawError> {
-        let short = elide(text, room, label.size);
+        let short = elide(text, room, label.em());
         if short != text {
             self.title(text);
         }
