@@ -106,7 +106,7 @@ fn given(limits: &[&str]) -> ChooseOptions {
 }
 
 #[test]
-fn what_is_better_ships_and_of_equals_the_nearest_to_what_is_in_use() {
+fn what_is_better_ships_and_of_equals_the_safest_and_then_the_nearest() {
     // Settings 0 to 4 find every loop, 0 and 1 have false alarms, 5 finds nothing and is in use.
     let choices = chosen(&world(&[("m", 100, 5, 2)]), 5, &ChooseOptions::default());
     let Choices { advice, pooled, .. } = &choices;

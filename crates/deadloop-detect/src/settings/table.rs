@@ -170,7 +170,9 @@ fn response(
     let Some(name) = name else {
         return Ok(detector.response);
     };
-    named(name, "response", (Response::ALL, Response::name), text)
+    let found = Response::named(name.get_ref());
+    let what = format!("there is no response \"{}\"", name.get_ref());
+    found.ok_or_else(|| unknown(name, &what, Response::ALL.map(Response::name), text))
 }
 
 /// What a detector of text reads as one text of a run: a turn, unless the table says otherwise.
@@ -186,7 +188,9 @@ fn per(
         let what = format!("{} does not read text: per is for what does", detector.name);
         return Err(SettingsError::at(text, name.span(), what));
     }
-    named(name, "per", (Per::ALL, Per::name), text)
+    let found = Per::named(name.get_ref());
+    let what = format!("there is no per \"{}\"", name.get_ref());
+    found.ok_or_else(|| unknown(name, &what, Per::ALL.map(Per::name), text))
 }
 
 /// The channel that a table names, if its detector reads it.
@@ -203,20 +207,6 @@ fn channel(
         let is = if known { "does not read" } else { "has no" };
         let what = format!("{} {is} channel \"{}\"", detector.name, name.get_ref());
         unknown(name, &what, may.iter().map(|c| c.name()), text)
-    })
-}
-
-/// The one of `all` that a word names; `key` is what the word stands for in the file.
-fn named<T: Copy, const N: usize>(
-    word: &Spanned<String>,
-    key: &str,
-    (all, name): ([T; N], fn(T) -> &'static str),
-    text: &str,
-) -> Result<T, SettingsError> {
-    let found = all.into_iter().find(|one| name(*one) == word.get_ref());
-    found.ok_or_else(|| {
-        let what = format!("there is no {key} \"{}\"", word.get_ref());
-        unknown(word, &what, all.map(name), text)
     })
 }
 

@@ -213,7 +213,11 @@ impl Field<'_, '_> {
         let [up, along] = [self.map.y, self.map.x].map(|at| self.grid.title(at));
         let both = format!("{up} × {along}");
         // The name of what goes along stands under the columns too.
-        let title = if name.measure(&both) > width { up } else { &both };
+        let title = if name.measure(&both) > width {
+            up
+        } else {
+            &both
+        };
         self.canvas
             .text_within((left, top + 14.0), title, width, name)?;
         let (field, row) = ((width - side) / x.values.len() as f64, row_height(self.map));

@@ -113,7 +113,11 @@ impl Label {
     /// The font size that text in ordinary letters would have, were it as wide: bold letters are wider by an eighth in
     /// the widest of common fonts.
     fn em(self) -> f64 {
-        if self.bold { self.size * 1.125 } else { self.size }
+        if self.bold {
+            self.size * 1.125
+        } else {
+            self.size
+        }
     }
 }
 

@@ -7,7 +7,7 @@
 //! | to find | look in |
 //! |---|---|
 //! | what was asked, what was chosen, what it comes to | `options.rs`, `choices.rs`, `advice.rs` |
-//! | the best setting within the limits, and of those as good the nearest | `select.rs` |
+//! | the best setting within the limits, and of those as good the one with the fewest wrong alarms | `select.rs` |
 //! | how sure a difference is | `duel.rs` |
 //! | when something ships, and the verdict | `rule.rs` |
 //! | settings of models by themselves | `models.rs`, `pooling.rs`, `spread.rs` |

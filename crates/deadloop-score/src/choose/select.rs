@@ -2,11 +2,10 @@
 //! one with the fewest wrong alarms.
 //!
 //! scoring.md takes for as good what is within one standard error of the best, and of those the nearest to what is in
-//! use. In a large grid that fails: the best of 48,000 settings has the wrong alarms that the limit allows, and has
-//! them by luck, so that on the folds left out it breaks the limit and nothing ships (`reports/advice.md` had it: with
-//! `document` in use, 36 % of what hindsight gains from 1,000 transcripts, where 40 % is asked). So what is less than
-//! `--worthwhile` points below the best is as good too, since nobody would change a setting for it, and of all that
-//! is as good the setting with the fewest wrong alarms comes first: it leaves room to the limit.
+//! use. In a large grid that fails: the best of so many settings has, by luck, the wrong alarms that the limit allows,
+//! breaks the limit on the folds left out, and nothing ships. So what is less than `--worthwhile` points below the best
+//! is as good too, since nobody would change a setting for it, and of all that is as good the setting with the fewest
+//! wrong alarms comes first: it leaves room to the limit. `scripts/advice` measures what that is worth.
 
 use std::cell::OnceCell;
 use std::cmp::{Ordering, Reverse};
@@ -20,7 +19,7 @@ use super::options::ChooseOptions;
 use super::paired::Difference;
 use super::pooling::Borrowing;
 use crate::constraint::{Assurance, Constraint};
-use crate::measure::{Measure, linear};
+use crate::measure::{Measure, Terms, linear};
 use crate::tally::{Count, Tally};
 
 /// The counts of all candidates: over all transcripts, and over each text once.
@@ -348,7 +347,7 @@ struct Near<'a> {
     /// The merit from which on a candidate is as good, whatever the error.
     from: f64,
     /// The transcripts with their weights, the slopes of the objective: only asked for where cells differ.
-    known: OnceCell<(Vec<(usize, f64)>, crate::measure::Terms)>,
+    known: OnceCell<(Vec<(usize, f64)>, Terms)>,
 }
 
 impl<'a> Near<'a> {
@@ -361,7 +360,7 @@ impl<'a> Near<'a> {
         }
     }
 
-    fn known(&self) -> &(Vec<(usize, f64)>, crate::measure::Terms) {
+    fn known(&self) -> &(Vec<(usize, f64)>, Terms) {
         self.known.get_or_init(|| {
             let ChooseOptions {
                 objective, worth, ..
@@ -395,18 +394,18 @@ impl<'a> Near<'a> {
 
     /// All that are near; those whose error matters are painted, block by block.
     fn among(&self, candidates: &[Standing]) -> Vec<Standing> {
-        let as_good = |c: &&Standing| c.merit >= self.from;
-        let mut near: Vec<Standing> = candidates.iter().filter(as_good).copied().collect();
+        let as_good = |c: &Standing| c.merit >= self.from;
+        let (mut near, below): (Vec<_>, Vec<_>) = candidates.iter().copied().partition(as_good);
+        if below.is_empty() {
+            return near;
+        }
         let (transcripts, slopes) = self.known();
         let n: f64 = transcripts.iter().map(|(_, weight)| weight).sum();
         let field = self.stand.selection.field;
         // What is further away than any error can reach need not be painted.
         let reach = field.ledger.largest_error(transcripts, slopes);
-        let may: Vec<Standing> = candidates
-            .iter()
-            .filter(|c| !as_good(c) && self.within(c, reach))
-            .copied()
-            .collect();
+        let may = below.into_iter().filter(|c| self.within(c, reach));
+        let may: Vec<Standing> = may.collect();
         let mut rest = &may[..];
         for (index, block) in field.blocks() {
             let end = rest.partition_point(|c| c.cell < block.first() + block.len());
