@@ -632,9 +632,16 @@ fn five_transcripts_are_too_few_to_choose_by() {
     };
     let text: String = (0..3).map(loops).chain((0..2).map(clean)).collect();
     let corpus = program::file(dir.path(), "five.jsonl", &text);
-    for (name, text) in [
-        ("all.jsonl", text.clone()),
-        ("clean.jsonl", (0..5).map(clean).collect()),
+    let raw = |n: u32| format!("{{\"id\":\"r{n}\",\"answer\":\"All is well, {n} times.\"}}\n");
+    // What to type next: a review where labels are, proposals where none is.
+    for (name, text, next) in [
+        ("all.jsonl", text.clone(), "all.jsonl --review"),
+        (
+            "clean.jsonl",
+            (0..5).map(clean).collect(),
+            "clean.jsonl --review",
+        ),
+        ("raw.jsonl", (0..5).map(raw).collect(), "raw.jsonl\n"),
     ] {
         let corpus = program::file(dir.path(), name, &text);
         let out = dir.path().join(format!("{name}-out")).display().to_string();
@@ -645,6 +652,12 @@ fn five_transcripts_are_too_few_to_choose_by() {
             "{name}: {}{}",
             stdout(&run),
             stderr(&run)
+        );
+        let said = stdout(&run);
+        let labels = said.lines().find(|line| line.contains("deadloop label "));
+        assert!(
+            labels.is_some_and(|line| format!("{line}\n").contains(next)),
+            "{name}: {said}"
         );
         let kept = std::fs::read_to_string(std::path::Path::new(&out).join("settings.toml"));
         let kept = kept.expect("it is written");

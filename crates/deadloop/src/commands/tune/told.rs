@@ -30,7 +30,7 @@ pub(super) fn lead_on(choices: &mut Choices) {
             "deadloop replay CORPUS --settings DIR/settings.toml --out DIR-check",
             "deadloop watch --settings DIR/settings.toml < stream.jsonl",
         ],
-        Ruling::Collect if choices.pooled.in_use_tally.loops() == 0 => &["deadloop label CORPUS"],
+        Ruling::Collect if unlabelled(&choices.pooled.in_use_tally) => &["deadloop label CORPUS"],
         Ruling::Collect => &[
             "deadloop power --claim 'recall>=0.9'",
             "deadloop label CORPUS --review",
@@ -42,6 +42,11 @@ pub(super) fn lead_on(choices: &mut Choices) {
         Ruling::Keep | Ruling::None => &["deadloop report DIR --open"],
     };
     choices.advice.next = next.iter().map(|line| (*line).to_owned()).collect();
+}
+
+/// Whether no label says what a transcript is: there is nothing to review yet.
+fn unlabelled(tally: &Tally) -> bool {
+    tally.loops() + tally.clean() == 0
 }
 
 /// A command with the paths as they were given.
