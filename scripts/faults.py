@@ -81,6 +81,16 @@ if (OUT / "repair-real/scores.csv").exists():
     print("\nThe same for faults in real transcripts:")
     presets(rows("repair-real/scores.csv"))
 
+    print("\nWhat is chosen on datasets/faults, on faults in real transcripts:")
+    print("\n| repairer | recovered | damaged, wrong | at most | intact, changed | at most |\n|---|---|---|---|---|---|")
+    chosen = [line[2:].split(":")[:3] for line in open(OUT / "repair/settings.toml", encoding="utf-8") if line.startswith("# ")]
+    real = {s["variant"]: s for s in rows("repair-real/scores.csv") if s["fault"] == "*"}
+    for verdict, variant in [(said[1].strip().split(".")[0], said[1].split(". ")[1]) for said in chosen[1:]]:
+        if s := real.get(variant):
+            most = [f"{100 * float(s[name]):.3f} %" for name in ("wrong_hi", "false_repair_hi")]
+            share = f"{100 * float(s['recovered_share']):.1f} %"
+            print(f"| `{variant}` ({verdict}) | {share} | {s['damaged']}, {s['wrong']} | {most[0]} | {s['intact']}, {s['false_repair']} | {most[1]} |")
+
 if (OUT / "runs-2/outcomes.csv").exists():
     print("\nParallel calls of real runs, all needed:\n\n| what came back | alarms at it | alarms before it |\n|---|---|---|")
     for way in ["error", "field", "intact"]:
@@ -95,6 +105,21 @@ if (OUT / "runs-2/outcomes.csv").exists():
         told = ", ".join(f"{name} {n} of {all_}" for name, (n, all_) in sorted(runs.items()))
         alarms, count = (sum(column) for column in zip(*runs.values()))
         print(f"Real runs as they are, `min_calls` {calls}: {alarms} of {count} ({told})")
+
+ended = collections.Counter()
+with open("datasets/local-lm/labels.csv", newline="", encoding="utf-8") as file:
+    of_lm = {row["transcript"]: row["class"] for row in csv.DictReader(file)}
+for row in outcomes("local-lm-ending"):
+    ended[of_lm.get(row["transcript"], "unlabelled"), bool(row["alarm_at"])] += 1
+told = ", ".join(f"{name} {n} of {n + ended[name, False]}" for (name, stopped), n in sorted(ended.items()) if stopped)
+print(f"\n`ending` on local-lm stops: {told}; of clean ones {ended['clean', True]} of {ended['clean', True] + ended['clean', False]}")
+
+print("\n| idle_ms | model | stalls found | delay, s | intact ones cut |\n|---|---|---|---|---|")
+for r in rows("stalls-swept/scores.csv"):
+    if r["unit"] == "ms" and r["p.stall.idle_ms"] and int(r["p.stall.idle_ms"]) <= 5000:
+        model = r["model"].removesuffix("+damaged").replace("*", "all")
+        delay = float(r["delay"]) / 1000
+        print(f"| {r['p.stall.idle_ms']} | {model} | {r['hit']} of {r['loops']} | {delay:.1f} | {r['false_alarm']} of {r['clean']} |")
 
 print("\n| idle_ms | stalls found (faults) | pauses cut (faults) | local-lm cut, by model |\n|---|---|---|---|")
 for ms in [1000, 2000, 3000, 5000, 10000, 20000, 30000, 60000]:

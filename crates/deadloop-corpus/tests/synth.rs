@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use deadloop_corpus::find::{FoundSpan, find};
 use deadloop_corpus::synth::{
-    CleanText, Forms, Label, Made, Real, SourcePlace, Spec, Stock, Synth, key_texts,
+    CleanText, Forms, Label, Made, Piece, Real, SourcePlace, Spec, Stock, Synth, key_texts,
 };
 use deadloop_corpus::{Body, Corpus};
 
@@ -366,7 +366,7 @@ fn a_fault_befalls_the_one_transcript_that_has_what_it_damages() {
             String::new()
         },
         answer: "It is four.".into(),
-        calls: Vec::new(),
+        ..Real::default()
     };
     let stock = Stock {
         texts: vec![(0..1000).map(clean).collect()],
@@ -507,6 +507,68 @@ fn actions_are_planted_into_real_answers() {
     let spec = item("stream = \"arguments\"\nfault = \"cut\"");
     let refused = Spec::parse(&spec).unwrap_err().to_string();
     assert!(refused.contains("stream tags or think"), "{refused}");
+}
+
+#[test]
+fn a_stall_in_a_recording_keeps_its_pieces_and_times() {
+    let spec = |chunks: &str| {
+        format!(
+            "name = \"x\"\nseed = 1\n[[source]]\nname = \"s\"\ncorpus = \"s\"\n[[item]]\nname = \"a\"\nkind = \"fault\"\n\
+             source = \"s\"\ncount = 40\nintact = 0.5\nlang = \"en\"\nstream = \"whole\"\nfault = \"stall\"\nchunks = {chunks}\n"
+        )
+    };
+    let pieces = [(6, 10.0), (1, 2500.0), (5, 9000.0)].map(|(chars, t_ms)| Piece { chars, t_ms });
+    let answer = "It is four.";
+    let clean = CleanText {
+        id: "t0".into(),
+        model: Some("m".into()),
+        group: None,
+        split: None,
+        lang: "en".into(),
+        text: answer.into(),
+    };
+    let real = Real {
+        answer: answer.into(),
+        pieces: pieces.to_vec(),
+        over: Some(9100.0),
+        ..Real::default()
+    };
+    let stock = Stock {
+        texts: vec![vec![clean]],
+        real: vec![[("t0".to_owned(), real)].into()],
+        ..Stock::default()
+    };
+    let made = all(
+        &Spec::parse(&spec("{ by = \"recorded\" }")).unwrap(),
+        &stock,
+    );
+    let mut lengths = BTreeSet::new();
+    for made in made {
+        let events = &made.entry.transcript.events;
+        let times: Vec<f64> = events.iter().map(|event| event.t_ms.unwrap()).collect();
+        let (end, said) = times.split_last().unwrap();
+        let recorded = pieces.map(|piece| piece.t_ms);
+        assert_eq!(said, &recorded[..said.len()]);
+        match made.entry.transcript.meta.get("fault") {
+            None => assert_eq!((said.len(), *end), (3, 9100.0), "as it was"),
+            Some(_) => assert_eq!(*end, said.last().unwrap() + 120_000.0),
+        }
+        assert!(made.entry.transcript.meta.get("times").is_none());
+        lengths.insert(said.len());
+    }
+    assert_eq!(lengths.len(), 3);
+
+    let refused = |spec: &str| Spec::parse(spec).unwrap_err().to_string();
+    let size = refused(&spec("{ by = \"recorded\", size = 3 }"));
+    assert!(size.contains("by alone"), "{size}");
+    let tags = spec("{ by = \"recorded\" }")
+        .replace("whole", "text")
+        .replace("stall", "cut");
+    assert!(
+        refused(&tags).contains("stream whole"),
+        "{}",
+        refused(&tags)
+    );
 }
 
 #[test]

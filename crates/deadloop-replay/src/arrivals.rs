@@ -80,6 +80,10 @@ impl<'a> Arrivals<'a> {
             let Some(event) = transcript.events.get(index) else {
                 continue;
             };
+            let before = index
+                .checked_sub(1)
+                .and_then(|before| transcript.events.get(before));
+            let silent_since = before.and_then(|event| event.t_ms).unwrap_or(0.0);
             let recorded = match arriving {
                 Arriving::Turn { .. } => event.body == Body::Turn,
                 Arriving::Silence(_) | Arriving::Closed => false,
@@ -125,7 +129,11 @@ impl<'a> Arrivals<'a> {
                         offset,
                     },
                     seen: adding.seen,
-                    t_ms: event.t_ms,
+                    t_ms: match arriving {
+                        // It is told while it lasts.
+                        Arriving::Silence(millis) => Some(silent_since + millis as f64),
+                        _ => event.t_ms,
+                    },
                     tokens: adding.by_then(&arriving),
                 },
             });

@@ -15,7 +15,7 @@ use crate::visible::in_lines;
 pub struct RepairPage {
     /// The corpus, as it was named.
     pub corpus: String,
-    /// The limit on wrong ones, as `0.1 %`.
+    /// The limit on harm, as `0.1 %`.
     pub limit: String,
     /// Of each repairer.
     pub choices: Vec<RepairChoiceView>,
@@ -43,7 +43,7 @@ pub struct RepairChoiceView {
 /// A row of the price list.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct RepairPrice {
-    /// The limit on wrong ones.
+    /// The limit on harm.
     pub at_most: String,
     /// The variant; empty: none is within it.
     pub variant: String,

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::commands::Command;
 use crate::exit::{Code, Outcome};
+use crate::show;
 
 /// Offline evaluation and tuning harness for LLM dead-loop detectors.
 #[derive(Debug, Parser)]
@@ -278,6 +279,27 @@ impl Select {
         })
     }
 
+    /// The options that were given, as they are typed behind a corpus: each with a blank before it.
+    pub(crate) fn typed(&self) -> String {
+        let some = |name, value: &Option<String>| value.iter().map(|v| (name, v.clone())).collect();
+        let each = |name, values: &[String]| values.iter().map(|v| (name, v.clone())).collect();
+        let count = |name, n: Option<usize>| n.iter().map(|n| (name, n.to_string())).collect();
+        let drawn = self.sample.map(|_| self.seed.to_string());
+        let given: [Vec<(&str, String)>; 7] = [
+            each("model", &self.models),
+            some("split", &self.split),
+            some("lang", &self.lang),
+            each("where", &self.wheres),
+            count("limit", self.limit),
+            count("sample", self.sample),
+            some("seed", &drawn),
+        ];
+        let option = |(name, value): &(&str, String)| format!(" --{name} {}", show::typed(value));
+        let skips = if self.skips() { " --on-bad skip" } else { "" };
+        let given: String = given.iter().flatten().map(option).collect();
+        given + skips
+    }
+
     /// Whether bad lines are left out.
     pub(crate) fn skips(&self) -> bool {
         self.on_bad == OnBad::Skip
@@ -285,6 +307,14 @@ impl Select {
 }
 
 impl Judge {
+    /// The unit that was given, as it is typed, with a blank before it.
+    pub(crate) fn typed_unit(&self) -> String {
+        let value = self.unit.as_ref().and_then(ValueEnum::to_possible_value);
+        value.map_or(String::new(), |value| {
+            format!(" --unit {}", value.get_name())
+        })
+    }
+
     /// How alarms are judged, and what errors cost.
     pub(crate) fn judging(&self) -> Judging {
         let unit = self.unit.map(Unit::unit);

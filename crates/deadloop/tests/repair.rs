@@ -163,6 +163,93 @@ fn scores_are_the_sums_of_the_verdicts_whatever_the_threads() {
 }
 
 #[test]
+fn a_variant_that_changes_intact_streams_is_not_shipped() {
+    let (_dir, dir) = folder();
+    let out = dir.display().to_string();
+    let grid = write(
+        &dir,
+        "grid.toml",
+        "[[repairer]]\nname = \"filter\"\n[repairer.params]\nlists = [[\"zh\", \"en\", \"zh-done\", \"en-done\"]]\n\
+         max_chars = [40, 100]\n",
+    );
+    let chosen = |limit: &str| {
+        let out = format!("{out}/{limit}");
+        let more = ["--grid", &grid, "--limit", limit, "--out", &out];
+        let run = deadloop(&[&["repair", &faults()][..], &more].concat());
+        assert_eq!(code(&run), Some(0), "{}", stderr(&run));
+        let said = String::from_utf8(run.stdout).expect("text");
+        (said, text(&Path::new(&out).join("settings.toml")))
+    };
+    let (said, settings) = chosen("0.1");
+    assert!(settings.contains("max_chars = 40"), "{settings}");
+    let row: Vec<&str> = said
+        .lines()
+        .nth(3)
+        .unwrap_or("")
+        .split_whitespace()
+        .collect();
+    assert_eq!(
+        (row[1], row[12..15].join(" ")),
+        ("ship", "0 of 329".into()),
+        "{said}"
+    );
+    // Longer acknowledgements, and intact answers that look like them.
+    assert!(chosen("10").1.contains("max_chars = 100"));
+}
+
+#[test]
+fn the_delay_of_a_timeout_is_the_timeout() {
+    let (_dir, dir) = folder();
+    let path = |name: &str| dir.join(name).display().to_string();
+    let stalls = format!("{DATASETS}/faults/stalls.toml");
+    let made = deadloop(&[
+        "synth",
+        "--spec",
+        &stalls,
+        "--out",
+        &path("stalls"),
+        "--quiet",
+    ]);
+    assert_eq!(code(&made), Some(0), "{}", stderr(&made));
+    let grid =
+        "[[guard]]\ndetector = \"stall\"\n[guard.params]\nidle_ms = [1000, 5000, 20000, 60000]\n";
+    let grid = write(&dir, "timeouts.toml", grid);
+    let run = |command: &str, more: &[&str]| {
+        let (corpus, out) = (path("stalls"), path(command));
+        let args = [
+            &[
+                command, &corpus, "--grid", &grid, "--unit", "ms", "--out", &out,
+            ][..],
+            more,
+        ];
+        let run = deadloop(&args.concat());
+        assert_eq!(code(&run), Some(0), "{}", stderr(&run));
+        run
+    };
+    let swept = run("sweep", &["--csv", "--where", "item=stall"]);
+    let next = format!(
+        "deadloop tune {} --where item=stall --unit ms --grid",
+        path("stalls")
+    );
+    assert!(stderr(&swept).contains(&next), "{}", stderr(&swept));
+    let mut seen = Vec::new();
+    for row in rows(&dir.join("sweep/scores.csv")) {
+        let is_one =
+            row["unit"] == "ms" && row["model"] == "*" && !row["p.stall.idle_ms"].is_empty();
+        if is_one && row["premature"] == "0" {
+            assert_eq!(row["delay"], row["p.stall.idle_ms"]);
+            seen.push(row["delay"].clone());
+        }
+    }
+    assert_eq!(seen, ["5000", "20000", "60000"]);
+    // 1 s cuts streams that go on; the shortest that cuts none is chosen.
+    run("tune", &["--constraint", "fpr<=0.01"]);
+    let settings = text(&dir.join("tune/settings.toml"));
+    assert!(settings.contains("# deadloop tune: ship"), "{settings}");
+    assert!(settings.contains("idle_ms = 5000"), "{settings}");
+}
+
+#[test]
 fn a_program_stands_in_the_same_table() {
     if no_python() {
         return;

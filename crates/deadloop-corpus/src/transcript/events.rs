@@ -75,7 +75,9 @@ impl Transcript {
 /// user is no run.
 ///
 /// Where times are recorded, a silence of a second and more before what the model says, calls or ends with is told
-/// before it, with the number of that event; the time that a tool takes is none. After everything the stream is closed.
+/// before it, with the number of that event; the time that a tool takes is none. It is told as a clock tells it,
+/// while it lasts ([`ticks`]), so that what fires at ten seconds fires then, not when the silence is over. After
+/// everything the stream is closed.
 pub fn stream(events: &[RecordedEvent]) -> impl Iterator<Item = (u64, Seen<'_>)> {
     let turns = events.iter().any(|e| matches!(e.body, Body::Turn));
     let is_run = || events.iter().any(|event| event.is_of_run());
@@ -92,8 +94,9 @@ pub fn stream(events: &[RecordedEvent]) -> impl Iterator<Item = (u64, Seen<'_>)>
             _ => fresh &= !begins,
         }
         let turn = begins.then_some((number, Seen::Turn { agent: None }));
-        let silence = silence(&mut last, event).map(|millis| (number, Seen::Silence(millis)));
-        let before = silence.into_iter().chain(turn);
+        let silence = silence(&mut last, event).into_iter().flat_map(ticks);
+        let silence = silence.map(move |millis| (number, Seen::Silence(millis)));
+        let before = silence.chain(turn);
         before.chain([(number, event.seen())])
     });
     told.chain(closed)
@@ -101,6 +104,16 @@ pub fn stream(events: &[RecordedEvent]) -> impl Iterator<Item = (u64, Seen<'_>)>
 
 /// The shortest silence that is told, milliseconds.
 const SILENCE: f64 = 1000.0;
+
+/// When a silence of so many milliseconds is told, milliseconds from its beginning: each second of two minutes, each
+/// ten seconds of an hour, and its end. A gap between two times that are no times of one stream costs 469 events at
+/// most.
+fn ticks(millis: u64) -> impl Iterator<Item = u64> {
+    let seconds = (1000..=120_000).step_by(1000);
+    let tens = (130_000..=3_600_000).step_by(10_000);
+    let before_its_end = seconds.chain(tens).take_while(move |tick| *tick < millis);
+    before_its_end.chain([millis])
+}
 
 /// How long nothing came before an event of the model; `last`: when the last event came, none where one before it has
 /// no time.
@@ -164,7 +177,15 @@ mod tests {
             });
             told.collect::<Vec<_>>()
         };
-        assert_eq!(silences(&events), [(2, 3000), (4, 2000), (5, 120_000)]);
+        let short = [1000, 2000, 3000].map(|millis| (2, millis));
+        let after_a_result = [1000, 2000].map(|millis| (4, millis));
+        let to_the_end = (1..=120).map(|second| (5, 1000 * second));
+        let all: Vec<(u64, u64)> = short
+            .into_iter()
+            .chain(after_a_result)
+            .chain(to_the_end)
+            .collect();
+        assert_eq!(silences(&events), all);
         assert_eq!(stream(&events).last(), Some((5, Seen::Closed)));
         assert_eq!(
             silences(&[
@@ -172,8 +193,12 @@ mod tests {
                 RecordedEvent::of(text()),
                 at(9e9, text())
             ]),
-            [(0, 7000)]
+            (1..=7).map(|second| (0, 1000 * second)).collect::<Vec<_>>()
         );
+        let ticks: Vec<u64> = ticks(1_700_000_000_000).collect();
+        assert_eq!(ticks.len(), 469);
+        assert_eq!(ticks[118..122], [119_000, 120_000, 130_000, 140_000]);
+        assert_eq!(ticks[467..], [3_600_000, 1_700_000_000_000]);
         assert_eq!(stream(&[]).count(), 0);
     }
 

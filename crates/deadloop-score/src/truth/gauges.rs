@@ -209,7 +209,13 @@ fn by_events(events: &[RecordedEvent], spans: &[Span], unit: Unit) -> Option<Sca
             .try_fold(0_u64, |sum, event| Some(sum.saturating_add(event.tokens?)))?,
         _ => {
             let times = events.iter().filter(made).map(|event| event.t_ms);
-            whole_ms(times.collect::<Option<Vec<f64>>>()?.last().copied()?)
+            let last = times.collect::<Option<Vec<f64>>>()?.last().copied()?;
+            // A stream that falls silent runs on until its reader gives it up.
+            let over = events.iter().rev().find_map(|event| match event.body {
+                Body::Finish { .. } => event.t_ms,
+                _ => None,
+            });
+            whole_ms(over.unwrap_or(last).max(last))
         }
     };
     let at = |channel: Channel, at: u64| {

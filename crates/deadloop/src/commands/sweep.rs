@@ -7,7 +7,9 @@ use clap::Args;
 use deadloop_detect::{Member, Params, Setting, Settings, Unit};
 use deadloop_replay::Plan;
 use deadloop_score::measure::DELAY;
-use deadloop_score::{Evidence, FrontPoint, Marked, write_pareto, write_regions, wrong_rate};
+use deadloop_score::{
+    ChooseOptions, Evidence, FrontPoint, Marked, write_pareto, write_regions, wrong_rate,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -82,11 +84,17 @@ pub(super) fn run(args: &Sweep, global: Global) -> Outcome {
     if let (Some(front), false) = (scored.fronts.get("*"), global.quiet || global.json) {
         show::print(&front_table(&plan, front, done.judge.unit))?;
     }
+    let unit = done.judge.unit;
     finish(*done, Ok(()), global)?;
     let [corpus, grid, out] = [&args.corpus, &args.grid, &args.out].map(show::typed);
+    let asked = args.select.typed() + &args.judge.typed_unit();
+    let limit = match ChooseOptions::default_limit(unit) {
+        Some(_) => "",
+        None => " --constraint 'fpr<=0.01'",
+    };
     let next = [
         format!("deadloop report {out} --open"),
-        format!("deadloop tune {corpus} --grid {grid} --out tuned"),
+        format!("deadloop tune {corpus}{asked} --grid {grid}{limit} --out tuned"),
     ];
     show::next(&next.each_ref().map(String::as_str), global)
 }

@@ -2,6 +2,7 @@
 
 use super::drift::is_sign;
 use super::spec::Chunks;
+use super::stock::Piece;
 use crate::make::plant::Rng;
 use crate::{Body, RecordedEvent};
 
@@ -15,22 +16,27 @@ pub(super) fn events(
     chunks: Option<Chunks>,
     rng: &mut Rng,
 ) -> Vec<RecordedEvent> {
-    let Some(chunks) = chunks else {
+    let Some(Chunks::Made {
+        tokens,
+        size: sizes,
+        ms,
+    }) = chunks
+    else {
         return vec![RecordedEvent::of(body(channel, text.to_owned()))];
     };
-    let ends = if chunks.tokens {
+    let ends = if tokens {
         token_ends(text)
     } else {
         char_ends(text)
     };
     let (mut events, mut from, mut at, mut clock) = (Vec::new(), 0, 0, 0);
     while at < ends.len() {
-        let size = chunks.size.draw(rng).min(ends.len() - at);
+        let size = sizes.draw(rng).min(ends.len() - at);
         at += size;
         let to = ends[at - 1];
         let mut event = RecordedEvent::of(body(channel, text[from..to].to_owned()));
-        event.tokens = chunks.tokens.then_some(size as u64);
-        event.t_ms = chunks.ms.map(|ms| {
+        event.tokens = tokens.then_some(size as u64);
+        event.t_ms = ms.map(|ms| {
             clock += ms.draw(rng);
             clock as f64
         });
@@ -38,6 +44,18 @@ pub(super) fn events(
         from = to;
     }
     events
+}
+
+/// The events of an answer with the pieces and times of its recording.
+pub(super) fn recorded(text: &str, pieces: &[Piece]) -> Vec<RecordedEvent> {
+    let mut left = text.chars();
+    let cut = pieces.iter().map_while(|piece| {
+        let text: String = left.by_ref().take(piece.chars).collect();
+        let mut event = RecordedEvent::of(body("answer", text));
+        event.t_ms = Some(piece.t_ms);
+        matches!(&event.body, Body::Answer(text) if !text.is_empty()).then_some(event)
+    });
+    cut.collect()
 }
 
 fn body(channel: &str, text: String) -> Body {

@@ -2,8 +2,8 @@
 //! in the answer of a real one.
 
 use super::faults::Failed;
-use super::spec::Faults;
-use super::stock::{CleanText, Real};
+use super::spec::{Chunks, Faults};
+use super::stock::{CleanText, Piece, Real};
 use super::{Frame, Synth};
 use crate::make::plant::Rng;
 
@@ -51,7 +51,7 @@ impl Synth<'_> {
             text: text.trim().to_owned(),
             from: format!("form/{}", form.name),
             group: format!("form/{}", form.name),
-            model: None,
+            ..Drawn::default()
         })
     }
 
@@ -102,6 +102,32 @@ impl Synth<'_> {
             from: clean.id.clone(),
             group: clean.group.clone().unwrap_or_else(|| clean.id.clone()),
             model: clean.model.clone(),
+            ..self.timed((frame, clean), stream)?
+        })
+    }
+}
+
+impl Synth<'_> {
+    /// The pieces and times of a recording, where they are asked for.
+    fn timed(
+        &self,
+        (frame, clean): (&Frame<'_>, &CleanText),
+        stream: &str,
+    ) -> Result<Drawn, Failed> {
+        if stream != "whole" || !matches!(frame.item.chunks, Some(Chunks::Recorded)) {
+            return Ok(Drawn::default());
+        }
+        let real = self
+            .real_of(frame, clean)
+            .filter(|real| !real.pieces.is_empty());
+        let real = real.ok_or("no transcript whose pieces have times")?;
+        Ok(Drawn {
+            pieces: real.pieces.clone(),
+            // Of a text that was cut nobody knows when it would have ended.
+            over: real
+                .over
+                .filter(|_| short(&real.answer).len() == real.answer.len()),
+            ..Drawn::default()
         })
     }
 }
@@ -124,6 +150,10 @@ pub(super) struct Drawn {
     pub(super) from: String,
     pub(super) group: String,
     pub(super) model: Option<String>,
+    /// The pieces in which it was recorded, where they are asked for.
+    pub(super) pieces: Vec<Piece>,
+    /// When the recording ended, milliseconds.
+    pub(super) over: Option<f64>,
 }
 
 /// Actions of a form in a real answer: right behind the thinking where there is some, else between two sentences.

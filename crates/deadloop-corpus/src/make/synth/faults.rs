@@ -79,9 +79,9 @@ impl Spec {
         if kinds.contains(&Fault::Stall)
             && table
                 .table("chunks")
-                .is_none_or(|c| c.range("ms").is_none())
+                .is_none_or(|c| c.range("ms").is_none() && c.text("by") != Some("recorded"))
         {
-            let expected = "chunks = { by = …, ms = [low, high] }";
+            let expected = "chunks = { by = …, ms = [low, high] }, or { by = \"recorded\" }";
             return Err(SpecError::at(table.line, "a stall without times", expected));
         }
         let forms = table.text("forms");
@@ -178,9 +178,7 @@ impl<'a> Synth<'a> {
                 true => self.partial(&frame, &asked, &mut rng),
                 false => self
                     .drawn((&frame, &pool), faults, &mut rng)
-                    .and_then(|drawn| {
-                        Ok((self.damaged(faults, &asked, &drawn.text, &mut rng)?, drawn))
-                    }),
+                    .and_then(|drawn| Ok((self.damaged(faults, &asked, &drawn, &mut rng)?, drawn))),
             };
             match made {
                 Ok((stream, drawn)) => return Ok(self.faulty(frame, faults, &asked, stream, drawn)),
@@ -194,12 +192,13 @@ impl<'a> Synth<'a> {
         &self,
         faults: &Faults,
         asked: &Asked,
-        intact: &str,
+        drawn: &Drawn,
         rng: &mut Rng,
     ) -> Result<Stream, Failed> {
+        let intact = drawn.text.as_str();
         match faults.stream.as_str() {
             "calls" => super::streams::calls(&self.spec.tools, asked, rng),
-            "whole" => super::streams::whole(asked, intact, rng),
+            "whole" => super::streams::whole(asked, drawn, rng),
             "events" => damaged::events(asked, intact, rng),
             "arguments" => damaged::arguments(asked, intact),
             "name" => damaged::name(asked, intact),
@@ -226,7 +225,7 @@ impl<'a> Synth<'a> {
         meta.insert("item".into(), frame.item.name.clone().into());
         meta.insert("stream".into(), faults.stream.clone().into());
         meta.insert("made".into(), json!({"of": drawn.from}));
-        if frame.item.chunks.is_some_and(|chunks| chunks.ms.is_some()) {
+        if frame.item.chunks.is_some_and(Chunks::makes_times) {
             meta.insert("times".into(), "made".into());
         }
         let label = match stream.onset {

@@ -367,9 +367,10 @@ pub(crate) const DRIFT: &[Key] = &[
 pub(crate) const CHUNKS: &[Key] = &[
     key(
         "by",
-        Domain::Word(&["chars", "tokens"]),
+        Domain::Word(&["chars", "tokens", "recorded"]),
         REQUIRED,
-        "tokens: pieces of words, counted in each event's tokens",
+        "tokens: pieces of words, counted in each event's tokens; recorded: the pieces and times of the \
+         recording, of stream whole out of a source",
     ),
     key(
         "size",

@@ -42,7 +42,7 @@ pub use recorded::LabelRows;
 pub use runs::Run;
 pub use schema::{forms_schema, spec_schema};
 pub use spec::{CleanSource, SourcePlace, Spec};
-pub use stock::{CleanText, Real, Stock};
+pub use stock::{CleanText, Piece, Real, Stock};
 
 use serde_json::{Map, Value as Json, json};
 use sha2::{Digest, Sha256};
@@ -52,7 +52,7 @@ use crate::{Body, Entry, Place, RecordedEvent, Transcript};
 
 use forms::Form;
 use looped::{Text, Wanted};
-use spec::{Item, Loop, What};
+use spec::{Chunks, Item, Loop, What};
 use stock::{Deal, Split, pool};
 
 /// Appended to the name of a model whose text a loop was planted into.
@@ -282,7 +282,7 @@ impl<'a> Synth<'a> {
             "onset": place(onset),
             "made": {"unit": made.unit, "clean_text_of": made.parts},
         });
-        if frame.item.chunks.is_some_and(|chunks| chunks.ms.is_some()) {
+        if frame.item.chunks.is_some_and(Chunks::makes_times) {
             meta["times"] = json!("made");
         }
         let mut events = chunks::events(&made.text, channel, frame.item.chunks, rng);

@@ -11,7 +11,7 @@ use serde_json::Value as Json;
 use super::fields::SpecError;
 use super::forms::Forms;
 use super::spec::{CleanSource, Spec};
-use super::stock::{CleanText, Real};
+use super::stock::{CleanText, Piece, Real};
 use crate::{Body, Entry, Place, Problem, RecordedEvent};
 
 impl SpecError {
@@ -131,12 +131,41 @@ impl Real {
             Some(block) if answer.is_empty() => block,
             _ => (&*reasoning, &*answer),
         };
+        let over = transcript
+            .events
+            .iter()
+            .rev()
+            .find_map(|event| match event.body {
+                Body::Finish { .. } => event.t_ms,
+                _ => None,
+            });
         Self {
             reasoning: thought.trim().to_owned(),
             answer: said.trim().to_owned(),
             calls: transcript.events.iter().filter_map(call).collect(),
+            pieces: pieces(&transcript.events).unwrap_or_default(),
+            over,
         }
     }
+}
+
+/// The pieces of the answer without the blanks before it; none where one of them has no time.
+fn pieces(events: &[RecordedEvent]) -> Option<Vec<Piece>> {
+    let mut pieces = Vec::new();
+    for event in events {
+        let Body::Answer(text) = &event.body else {
+            continue;
+        };
+        let text = match pieces.is_empty() {
+            true => text.trim_start(),
+            false => text,
+        };
+        let (chars, t_ms) = (text.chars().count(), event.t_ms?);
+        if chars > 0 {
+            pieces.push(Piece { chars, t_ms });
+        }
+    }
+    Some(pieces)
 }
 
 /// Arguments as the model wrote them, where they are an object with something in it.

@@ -168,10 +168,22 @@ impl Faults {
 
 /// How text is cut into events.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Chunks {
-    pub(super) tokens: bool,
-    pub(super) size: Bounds,
-    pub(super) ms: Option<Bounds>,
+pub(super) enum Chunks {
+    /// Into pieces that are drawn.
+    Made {
+        tokens: bool,
+        size: Bounds,
+        ms: Option<Bounds>,
+    },
+    /// As the recording has them, with its times.
+    Recorded,
+}
+
+impl Chunks {
+    /// Whether they get times that nobody measured.
+    pub(super) fn makes_times(self) -> bool {
+        matches!(self, Self::Made { ms: Some(_), .. })
+    }
 }
 
 impl Spec {
@@ -237,7 +249,7 @@ impl Spec {
             sources,
             langs,
             channels: table.texts("channel").to_vec(),
-            chunks: table.table("chunks").map(chunks),
+            chunks: chunks(table, &what)?,
             what,
         })
     }
@@ -469,10 +481,29 @@ fn tool(table: &Fields) -> Tool {
     }
 }
 
-fn chunks(table: &Fields) -> Chunks {
-    Chunks {
-        tokens: table.text("by") == Some("tokens"),
-        size: table.range("size").unwrap_or(Bounds::new(1, 1)),
-        ms: table.range("ms"),
+/// `item.chunks`; recorded ones are those of whole streams out of a source.
+fn chunks(item: &Fields, what: &What) -> Result<Option<Chunks>, SpecError> {
+    let Some(table) = item.table("chunks") else {
+        return Ok(None);
+    };
+    if table.text("by") != Some("recorded") {
+        return Ok(Some(Chunks::Made {
+            tokens: table.text("by") == Some("tokens"),
+            size: table.range("size").unwrap_or(Bounds::new(1, 1)),
+            ms: table.range("ms"),
+        }));
     }
+    let refused = |what: &str, expected: &str| SpecError::at(table.line, what, expected);
+    if !matches!(what, What::Faults(faults) if faults.stream == "whole" && faults.forms.is_none()) {
+        let expected =
+            "by tokens or chars; recorded chunks are those of stream whole, out of a source";
+        return Err(refused("chunks by recorded", expected));
+    }
+    if table.range("size").is_some() || table.range("ms").is_some() {
+        return Err(refused(
+            "chunks by recorded with size or ms",
+            "by alone: the recording has both",
+        ));
+    }
+    Ok(Some(Chunks::Recorded))
 }

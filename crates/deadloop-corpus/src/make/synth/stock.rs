@@ -27,7 +27,7 @@ pub struct CleanText {
 }
 
 /// The parts of a real transcript that can be damaged.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Real {
     /// All the thinking, without blanks around it.
     pub reasoning: String,
@@ -35,6 +35,19 @@ pub struct Real {
     pub answer: String,
     /// The tools that it calls and their arguments, where those are an object.
     pub calls: Vec<(String, String)>,
+    /// The pieces in which the answer came; empty where one of them has no time.
+    pub pieces: Vec<Piece>,
+    /// When it ended, milliseconds.
+    pub over: Option<f64>,
+}
+
+/// A piece of an answer.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Piece {
+    /// Its length; at least one.
+    pub chars: usize,
+    /// When it came, milliseconds.
+    pub t_ms: f64,
 }
 
 /// Everything that a spec draws on.

@@ -5,6 +5,7 @@ use deadloop_detect::repair::{Fault, damage};
 use serde_json::{Map, Value as Json, json};
 
 use super::chunks;
+use super::drawn::Drawn;
 use super::faults::{Asked, Stream};
 use super::finish;
 use super::gold;
@@ -18,7 +19,10 @@ const GIVEN_UP: f64 = 120_000.0;
 const PAUSES: [u32; 11] = [1, 2, 3, 4, 6, 9, 14, 20, 30, 45, 60];
 
 /// A stream with an end, or without.
-pub(super) fn whole(asked: &Asked, intact: &str, rng: &mut Rng) -> Result<Stream, &'static str> {
+///
+/// Of a recording with times of its own, one that is intact stays as it was: with its pauses, and with its end.
+pub(super) fn whole(asked: &Asked, drawn: &Drawn, rng: &mut Rng) -> Result<Stream, &'static str> {
+    let intact = drawn.text.as_str();
     let length = intact.chars().count();
     if length < 8 {
         return Err("a text too short to be cut");
@@ -34,14 +38,22 @@ pub(super) fn whole(asked: &Asked, intact: &str, rng: &mut Rng) -> Result<Stream
         _ => rng.between(1, length * usize::from(4 - asked.severity.min(3)) / 4),
     };
     let text: String = intact.chars().take(left).collect();
-    let mut events = chunks::events(&text, "answer", asked.chunks, rng);
+    let is_recorded = !drawn.pieces.is_empty();
+    let mut events = match is_recorded {
+        true => chunks::recorded(&text, &drawn.pieces),
+        false => chunks::events(&text, "answer", asked.chunks, rng),
+    };
     let mut more = Map::new();
     match asked.fault {
-        Fault::Stall if asked.is_intact => {
+        Fault::Stall if asked.is_intact && !is_recorded => {
             more.insert("pause_ms".into(), json!(pause(&mut events, rng)));
             events.push(ended(&events, "stop", 0.0));
         }
-        _ if asked.is_intact => events.push(ended(&events, "stop", 0.0)),
+        _ if asked.is_intact => {
+            let mut end = ended(&events, "stop", 0.0);
+            end.t_ms = drawn.over.or(end.t_ms);
+            events.push(end);
+        }
         Fault::Stall => events.push(ended(&events, "timeout", GIVEN_UP)),
         Fault::ErrorEvent => events.push(ended(&events, "error", 0.0)),
         _ => {}

@@ -1,5 +1,4 @@
-//! `deadloop repair`: repairers over streams whose truth is known, and the choice of one under a limit on wrong
-//! actions.
+//! `deadloop repair`: repairers over streams whose truth is known, and the choice of one under a limit on harm.
 //!
 //! | to find | look in |
 //! |---|---|
@@ -7,7 +6,7 @@
 //! | what of a transcript is mended, and the truth about it | `streams` |
 //! | a variant on a stream: verdict, and what came out | `work` |
 //! | all variants on all transcripts of a corpus | `running` |
-//! | counts, the choice under a limit on wrong ones | `scored` |
+//! | counts, the choice under a limit on harm | `scored` |
 //! | what the page shows | `pages` |
 //! | real arguments that are no JSON | `broken` |
 //! | a live stream, mended as it arrives | `live` |
@@ -35,7 +34,7 @@ mod work;
 use broken::{Broken, broken_of, write_broken};
 use deadloop_replay::repairers::{DEFAULT_GRID, Mending, Variant, variants};
 pub(crate) use live::Live;
-use pages::{page, sentence};
+use pages::{choices, page, sentence, why};
 use running::{Work, wrong};
 use scored::{Judged, Scored, rows, scored};
 pub(crate) use steps::{lines as step_lines, steps};
@@ -48,7 +47,7 @@ use crate::show;
 use deadloop_run::{Folder, State, fingerprint};
 use deadloop_run::{Surveyed, Wanted, open, survey_with};
 
-pub(crate) const HELP: &str = "Examples:\n  deadloop synth --spec datasets/faults/spec.toml --out faults\n  deadloop repair faults --out repaired\n  deadloop repair faults --grid grid.toml --limit 1 --in-use tags/seed-002 --out repaired\n\nA grid:\n  [[repairer]]\n  name = \"tags\"            # think, tags, json, names, filter, replay, or command: a program\n  presets = true\n  [repairer.params]\n  edits = [0, 1, 2]\n\nWrong is an action that the truth does not have, or with other arguments; of each repairer the variant is taken that\nrecovers most within the limit. The folder holds report.html (a matrix of faults and variants, every wrong one to\nopen), settings.toml, repairs.parquet and scores.parquet; arguments.csv where real arguments are no JSON.";
+pub(crate) const HELP: &str = "Examples:\n  deadloop synth --spec datasets/faults/spec.toml --out faults\n  deadloop repair faults --out repaired\n  deadloop repair faults --grid grid.toml --limit 1 --in-use tags/seed-002 --out repaired\n\nA grid:\n  [[repairer]]\n  name = \"tags\"            # think, tags, json, names, filter, replay, or command: a program\n  presets = true\n  [repairer.params]\n  edits = [0, 1, 2]\n\nTwo things do harm: a damaged stream that comes out wrong, with an action that the truth does not have or with other\narguments; and an intact stream that is changed. Of each repairer the variant is taken that recovers most with at most\nthe limit of each. The folder holds report.html (a matrix of faults and variants, every wrong one to\nopen), settings.toml, repairs.parquet and scores.parquet; arguments.csv where real arguments are no JSON.";
 
 /// The options of `repair`.
 #[derive(Debug, Args)]
@@ -58,7 +57,7 @@ pub(crate) struct Repair {
     /// The grid of repairers [default: every preset, and what may be swept of each]
     #[arg(long, value_name = "FILE")]
     grid: Option<PathBuf>,
-    /// The most that may come out wrong, per cent of the damaged streams
+    /// The most harm, per cent: wrong ones of the damaged streams, changed ones of the intact
     #[arg(long, value_name = "PERCENT", default_value_t = 0.1, value_parser = percent)]
     limit: f64,
     /// What is in use, as tags/seed-002; may be repeated, one a repairer [default: the stream as it is]
@@ -283,7 +282,9 @@ fn manifest(
         },
         grid: Some(grid.to_owned()),
         seed: args.select.seed,
-        constraints: vec![format!("wrong<={} %", args.limit)],
+        constraints: ["wrong", "false-repair"]
+            .map(|harm| format!("{harm}<={} %", args.limit))
+            .into(),
         cells: work.variants.len() as u64,
         refused: (refused > 0)
             .then(|| {
@@ -340,13 +341,14 @@ fn tell(
             show::count(real)
         ));
     }
-    for chosen in &scored.chosen {
-        lines.push(format!(
-            "{}: {}: {}",
-            chosen.repairer,
-            chosen.choice.ruling.name(),
-            sentence(chosen, variants)
-        ));
+    if !scored.chosen.is_empty() {
+        lines.push(String::new());
+        lines.push(choices(&scored.chosen, variants));
+        let why: Vec<String> = scored.chosen.iter().filter_map(why).collect();
+        if !why.is_empty() {
+            lines.push(String::new());
+            lines.extend(why);
+        }
     }
     show::print(&lines.join("\n"))?;
     eprintln!("report: {}", args.out.join("report.html").display());

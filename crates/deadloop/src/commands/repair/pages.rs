@@ -5,9 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use deadloop_detect::repair::Mended;
 use deadloop_report::{RepairChoiceView, RepairMatrix, RepairPage, RepairPrice, WrongOne};
-use deadloop_score::{RepairTally, share_of, wilson};
+use deadloop_score::{RepairRuling, RepairTally, share_of, wilson};
 
 use super::scored::{ALL, Chosen, Scored};
+use crate::show;
 use deadloop_replay::repairers::Variant;
 
 /// The page; `wrong`: those that are opened, `left`: how many more there are.
@@ -62,9 +63,10 @@ pub(crate) fn sentence(chosen: &Chosen, variants: &[Variant]) -> String {
     let name = &variants[*variant].name;
     let held = c.held_out.map_or(String::new(), |out| {
         format!(
-            "; chosen on the other groups: recovered {}, wrong {}",
+            "; chosen on the other groups: recovered {}, wrong {}, false repairs {}",
             told(&out, Mended::Recovered),
-            told(&out, Mended::Wrong)
+            told(&out, Mended::Wrong),
+            told(&out, Mended::FalseRepair)
         )
     });
     format!(
@@ -76,6 +78,70 @@ pub(crate) fn sentence(chosen: &Chosen, variants: &[Variant]) -> String {
         c.p,
         c.groups,
     )
+}
+
+/// `k of n`.
+fn of(tally: &RepairTally, verdict: Mended) -> String {
+    let (k, n) = share_of(tally, verdict);
+    format!("{} of {}", show::count(k), show::count(n))
+}
+
+/// The choices as a table for the terminal. `held out` counts what is chosen on the other groups.
+pub(crate) fn choices(chosen: &[Chosen], variants: &[Variant]) -> String {
+    let header = [
+        "repairer",
+        "verdict",
+        "variant",
+        "recovered",
+        "held out",
+        "wrong",
+        "changed",
+        "in use",
+        "recovers",
+    ];
+    let row = |chosen: &Chosen| {
+        let c = &chosen.choice;
+        let best = c.chosen.as_ref();
+        let cell =
+            |verdict: Mended| best.map_or("none".to_owned(), |(_, tally)| of(tally, verdict));
+        vec![
+            chosen.repairer.clone(),
+            c.ruling.name().to_owned(),
+            best.map_or("none".to_owned(), |(at, _)| variants[*at].name.clone()),
+            cell(Mended::Recovered),
+            c.held_out
+                .map_or("none".to_owned(), |tally| of(&tally, Mended::Recovered)),
+            cell(Mended::Wrong),
+            cell(Mended::FalseRepair),
+            variants[chosen.in_use].name.clone(),
+            of(&c.in_use, Mended::Recovered),
+        ]
+    };
+    let rows: Vec<Vec<String>> = chosen.iter().map(row).collect();
+    show::table_of(&header, &rows, 3..7)
+}
+
+/// Why a verdict does not say `ship`, if it does not.
+pub(crate) fn why(chosen: &Chosen) -> Option<String> {
+    let c = &chosen.choice;
+    let said = match (c.ruling, &c.held_out) {
+        (RepairRuling::Decide, Some(out)) => format!(
+            "what is chosen on the other groups does more harm than the limit: {} come out wrong, {} intact ones are changed",
+            of(out, Mended::Wrong),
+            of(out, Mended::FalseRepair)
+        ),
+        (RepairRuling::Collect, _) => {
+            "too few damaged streams, or all of one group: nothing says what it does to others"
+                .into()
+        }
+        (RepairRuling::Keep, _) => format!(
+            "nothing within the limit recovers significantly more than what is in use (p {:.3})",
+            c.p
+        ),
+        (RepairRuling::None, _) => "nothing within the limit recovers anything".into(),
+        (RepairRuling::Ship | RepairRuling::Decide, _) => return None,
+    };
+    Some(format!("{}: {said}", chosen.repairer))
 }
 
 fn view(chosen: &Chosen, variants: &[Variant]) -> RepairChoiceView {

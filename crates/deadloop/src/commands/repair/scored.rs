@@ -1,4 +1,4 @@
-//! Counts of every variant by fault, and for each repairer the choice under a limit on wrong ones.
+//! Counts of every variant by fault, and for each repairer the choice under a limit on harm.
 
 use std::collections::BTreeMap;
 
@@ -41,11 +41,11 @@ pub(crate) struct Chosen {
     pub(crate) in_use: usize,
     /// The choice.
     pub(crate) choice: RepairChoice,
-    /// The best variant at each limit on wrong ones, a share.
+    /// The best variant at each limit on harm, a share.
     pub(crate) prices: Vec<(f64, Option<(usize, RepairTally)>)>,
 }
 
-/// Limits of the price list beside the one that was asked for: shares of the damaged streams.
+/// Limits of the price list beside the one that was asked for: shares of wrong and of changed streams.
 const LIMITS: [f64; 4] = [0.0, 0.01, 0.1, 1.0];
 
 /// Counts and chooses. `in_use`: names of variants.

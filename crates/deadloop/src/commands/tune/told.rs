@@ -49,9 +49,13 @@ fn unlabelled(tally: &Tally) -> bool {
     tally.loops() + tally.clean() == 0
 }
 
-/// A command with the paths as they were given.
+/// A command with the paths as they were given, and a replay with what was selected.
 fn whole(next: &str, args: &Tune) -> String {
-    let (corpus, out) = (typed(&args.corpus), typed(&args.out));
+    let (mut corpus, out) = (typed(&args.corpus), typed(&args.out));
+    if next.starts_with("deadloop replay ") {
+        corpus += &args.select.typed();
+        corpus += &args.judge.typed_unit();
+    }
     next.replace("CORPUS", &corpus).replace("DIR", &out)
 }
 

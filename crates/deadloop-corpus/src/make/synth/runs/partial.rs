@@ -35,10 +35,10 @@ impl Synth<'_> {
         let first = host.places()[at];
         let stream = damaged(host.head, host.turns, first, asked, rng);
         let drawn = Drawn {
-            text: String::new(),
             from: host.from,
             group: host.group,
             model: host.model,
+            ..Drawn::default()
         };
         Ok((stream, drawn))
     }
