@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use deadloop_corpus::find::{FoundSpan, find};
 use deadloop_corpus::synth::{
-    CleanText, Forms, Label, Made, Piece, Real, SourcePlace, Spec, Stock, Synth, key_texts,
+    CleanText, Forms, Label, Made, Real, SourcePlace, Spec, Stock, Synth, TimedPiece, key_texts,
 };
 use deadloop_corpus::{Body, Corpus};
 
@@ -513,11 +513,12 @@ fn actions_are_planted_into_real_answers() {
 fn a_stall_in_a_recording_keeps_its_pieces_and_times() {
     let spec = |chunks: &str| {
         format!(
-            "name = \"x\"\nseed = 1\n[[source]]\nname = \"s\"\ncorpus = \"s\"\n[[item]]\nname = \"a\"\nkind = \"fault\"\n\
+            "name = \"x\"\nseed = 1\ntest = 0\n[[source]]\nname = \"s\"\ncorpus = \"s\"\n[[item]]\nname = \"a\"\nkind = \"fault\"\n\
              source = \"s\"\ncount = 40\nintact = 0.5\nlang = \"en\"\nstream = \"whole\"\nfault = \"stall\"\nchunks = {chunks}\n"
         )
     };
-    let pieces = [(6, 10.0), (1, 2500.0), (5, 9000.0)].map(|(chars, t_ms)| Piece { chars, t_ms });
+    let pieces =
+        [(6, 10.0), (1, 2500.0), (5, 9000.0)].map(|(chars, t_ms)| TimedPiece { chars, t_ms });
     let answer = "It is four.";
     let clean = CleanText {
         id: "t0".into(),

@@ -228,7 +228,7 @@ fn the_delay_of_a_timeout_is_the_timeout() {
     };
     let swept = run("sweep", &["--csv", "--where", "item=stall"]);
     let next = format!(
-        "deadloop tune {} --where item=stall --unit ms --grid",
+        "deadloop tune {} --where 'item=stall' --unit ms --grid",
         path("stalls")
     );
     assert!(stderr(&swept).contains(&next), "{}", stderr(&swept));

@@ -2,7 +2,7 @@
 
 use super::drift::is_sign;
 use super::spec::Chunks;
-use super::stock::Piece;
+use super::stock::TimedPiece;
 use crate::make::plant::Rng;
 use crate::{Body, RecordedEvent};
 
@@ -47,7 +47,7 @@ pub(super) fn events(
 }
 
 /// The events of an answer with the pieces and times of its recording.
-pub(super) fn recorded(text: &str, pieces: &[Piece]) -> Vec<RecordedEvent> {
+pub(super) fn recorded(text: &str, pieces: &[TimedPiece]) -> Vec<RecordedEvent> {
     let mut left = text.chars();
     let cut = pieces.iter().map_while(|piece| {
         let text: String = left.by_ref().take(piece.chars).collect();

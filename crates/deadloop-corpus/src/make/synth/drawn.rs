@@ -3,7 +3,7 @@
 
 use super::faults::Failed;
 use super::spec::{Chunks, Faults};
-use super::stock::{CleanText, Piece, Real};
+use super::stock::{CleanText, Real, TimedPiece};
 use super::{Frame, Synth};
 use crate::make::plant::Rng;
 
@@ -151,7 +151,7 @@ pub(super) struct Drawn {
     pub(super) group: String,
     pub(super) model: Option<String>,
     /// The pieces in which it was recorded, where they are asked for.
-    pub(super) pieces: Vec<Piece>,
+    pub(super) pieces: Vec<TimedPiece>,
     /// When the recording ended, milliseconds.
     pub(super) over: Option<f64>,
 }

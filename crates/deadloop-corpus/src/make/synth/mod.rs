@@ -42,7 +42,7 @@ pub use recorded::LabelRows;
 pub use runs::Run;
 pub use schema::{forms_schema, spec_schema};
 pub use spec::{CleanSource, SourcePlace, Spec};
-pub use stock::{CleanText, Piece, Real, Stock};
+pub use stock::{CleanText, Real, Stock, TimedPiece};
 
 use serde_json::{Map, Value as Json, json};
 use sha2::{Digest, Sha256};

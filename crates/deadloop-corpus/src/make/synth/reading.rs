@@ -11,7 +11,7 @@ use serde_json::Value as Json;
 use super::fields::SpecError;
 use super::forms::Forms;
 use super::spec::{CleanSource, Spec};
-use super::stock::{CleanText, Piece, Real};
+use super::stock::{CleanText, Real, TimedPiece};
 use crate::{Body, Entry, Place, Problem, RecordedEvent};
 
 impl SpecError {
@@ -150,7 +150,7 @@ impl Real {
 }
 
 /// The pieces of the answer without the blanks before it; none where one of them has no time.
-fn pieces(events: &[RecordedEvent]) -> Option<Vec<Piece>> {
+fn pieces(events: &[RecordedEvent]) -> Option<Vec<TimedPiece>> {
     let mut pieces = Vec::new();
     for event in events {
         let Body::Answer(text) = &event.body else {
@@ -162,7 +162,7 @@ fn pieces(events: &[RecordedEvent]) -> Option<Vec<Piece>> {
         };
         let (chars, t_ms) = (text.chars().count(), event.t_ms?);
         if chars > 0 {
-            pieces.push(Piece { chars, t_ms });
+            pieces.push(TimedPiece { chars, t_ms });
         }
     }
     Some(pieces)

@@ -36,14 +36,14 @@ pub struct Real {
     /// The tools that it calls and their arguments, where those are an object.
     pub calls: Vec<(String, String)>,
     /// The pieces in which the answer came; empty where one of them has no time.
-    pub pieces: Vec<Piece>,
+    pub pieces: Vec<TimedPiece>,
     /// When it ended, milliseconds.
     pub over: Option<f64>,
 }
 
 /// A piece of an answer.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Piece {
+pub struct TimedPiece {
     /// Its length; at least one.
     pub chars: usize,
     /// When it came, milliseconds.
