@@ -85,7 +85,7 @@ if (OUT / "repair-real/scores.csv").exists():
     print("\n| repairer | recovered | damaged, wrong | at most | intact, changed | at most |\n|---|---|---|---|---|---|")
     chosen = [line[2:].split(":")[:3] for line in open(OUT / "repair/settings.toml", encoding="utf-8") if line.startswith("# ")]
     real = {s["variant"]: s for s in rows("repair-real/scores.csv") if s["fault"] == "*"}
-    for verdict, variant in [(said[1].strip().split(".")[0], said[1].split(". ")[1]) for said in chosen[1:]]:
+    for verdict, variant in [(said[1].strip().split(".")[0], said[1].split(". ")[1].split(" ")[0]) for said in chosen[1:]]:
         if s := real.get(variant):
             most = [f"{100 * float(s[name]):.3f} %" for name in ("wrong_hi", "false_repair_hi")]
             share = f"{100 * float(s['recovered_share']):.1f} %"

@@ -36,7 +36,7 @@ use deadloop_replay::repairers::{DEFAULT_GRID, Mending, Variant, variants};
 pub(crate) use live::Live;
 use pages::{choices, page, sentence, why};
 use running::{Work, wrong};
-use scored::{Judged, Scored, rows, scored};
+use scored::{Chosen, Judged, Scored, rows, scored};
 pub(crate) use steps::{lines as step_lines, steps};
 
 use crate::args::{Global, Select};
@@ -344,6 +344,7 @@ fn tell(
     if !scored.chosen.is_empty() {
         lines.push(String::new());
         lines.push(choices(&scored.chosen, variants));
+        let why = |chosen: &Chosen| Some(format!("{}: {}", chosen.repairer, why(chosen)?));
         let why: Vec<String> = scored.chosen.iter().filter_map(why).collect();
         if !why.is_empty() {
             lines.push(String::new());

@@ -7,7 +7,7 @@ use deadloop_detect::repair::Mended;
 use deadloop_report::{RepairChoiceView, RepairMatrix, RepairPage, RepairPrice, WrongOne};
 use deadloop_score::{RepairRuling, RepairTally, share_of, wilson};
 
-use super::scored::{ALL, Chosen, Scored};
+use super::scored::{ALL, Chosen, Priced, Scored};
 use crate::show;
 use deadloop_replay::repairers::Variant;
 
@@ -33,9 +33,10 @@ pub(crate) fn page(
     }
 }
 
-/// A share in per cent, as short as it can be said.
+/// A share in per cent, as short as it can be said; below one per cent with two decimals.
 pub(crate) fn percent(share: f64) -> String {
-    let text = format!("{:.2}", 100.0 * share);
+    let decimals = if share < 0.01 { 2 } else { 1 };
+    let text = format!("{:.decimals$}", 100.0 * share);
     format!("{} %", text.trim_end_matches('0').trim_end_matches('.'))
 }
 
@@ -63,18 +64,19 @@ pub(crate) fn sentence(chosen: &Chosen, variants: &[Variant]) -> String {
     let name = &variants[*variant].name;
     let held = c.held_out.map_or(String::new(), |out| {
         format!(
-            "; chosen on the other groups: recovered {}, wrong {}, false repairs {}",
+            " Chosen on the other groups: recovered {}, wrong {}, changed {}.",
             told(&out, Mended::Recovered),
             told(&out, Mended::Wrong),
             told(&out, Mended::FalseRepair)
         )
     });
+    let why = why(chosen).map_or(String::new(), |why| format!(" {why}."));
     format!(
-        "{name}: recovered {}, wrong {}, false repairs {}; {in_use} recovers {} (p {:.3}, {} groups){held}",
+        "{name} recovers {} damaged streams; {} come out wrong; {} intact ones are changed. {in_use} recovers {} (p {:.3}, {} groups).{held}{why}",
         told(tally, Mended::Recovered),
         told(tally, Mended::Wrong),
         told(tally, Mended::FalseRepair),
-        told(&c.in_use, Mended::Recovered),
+        of(&c.in_use, Mended::Recovered),
         c.p,
         c.groups,
     )
@@ -126,26 +128,26 @@ pub(crate) fn why(chosen: &Chosen) -> Option<String> {
     let c = &chosen.choice;
     let said = match (c.ruling, &c.held_out) {
         (RepairRuling::Decide, Some(out)) => format!(
-            "what is chosen on the other groups does more harm than the limit: {} come out wrong, {} intact ones are changed",
+            "What is chosen on the other groups does more harm than the limit: {} come out wrong, {} intact ones are changed",
             of(out, Mended::Wrong),
             of(out, Mended::FalseRepair)
         ),
         (RepairRuling::Collect, _) => {
-            "too few damaged streams, or all of one group: nothing says what it does to others"
+            "There are too few damaged streams, or all are of one group: nothing says what it does to others"
                 .into()
         }
         (RepairRuling::Keep, _) => format!(
-            "nothing within the limit recovers significantly more than what is in use (p {:.3})",
+            "Nothing within the limit recovers significantly more than what is in use (p {:.3})",
             c.p
         ),
-        (RepairRuling::None, _) => "nothing within the limit recovers anything".into(),
+        (RepairRuling::None, _) => "Nothing within the limit recovers anything".into(),
         (RepairRuling::Ship | RepairRuling::Decide, _) => return None,
     };
-    Some(format!("{}: {said}", chosen.repairer))
+    Some(said)
 }
 
 fn view(chosen: &Chosen, variants: &[Variant]) -> RepairChoiceView {
-    let price = |(limit, best): &(f64, Option<(usize, RepairTally)>)| {
+    let price = |(limit, best): &Priced| {
         let cells = best.as_ref().map(|(variant, tally)| {
             let variant = &variants[*variant];
             (
@@ -164,11 +166,20 @@ fn view(chosen: &Chosen, variants: &[Variant]) -> RepairChoiceView {
             false_repair,
         }
     };
+    // A limit that buys nothing more than a stricter one is no row.
+    let same = |(_, a): &Priced, (_, b): &Priced| {
+        a.as_ref().map(|(variant, _)| variant) == b.as_ref().map(|(variant, _)| variant)
+    };
     RepairChoiceView {
         repairer: chosen.repairer.clone(),
         badge: chosen.choice.ruling.name().to_owned(),
         sentence: sentence(chosen, variants),
-        prices: chosen.prices.iter().map(price).collect(),
+        prices: chosen
+            .prices
+            .chunk_by(same)
+            .filter_map(<[_]>::first)
+            .map(price)
+            .collect(),
     }
 }
 

@@ -42,8 +42,11 @@ pub(crate) struct Chosen {
     /// The choice.
     pub(crate) choice: RepairChoice,
     /// The best variant at each limit on harm, a share.
-    pub(crate) prices: Vec<(f64, Option<(usize, RepairTally)>)>,
+    pub(crate) prices: Vec<Priced>,
 }
+
+/// A limit, and the best variant within it with its counts.
+pub(crate) type Priced = (f64, Option<(usize, RepairTally)>);
 
 /// Limits of the price list beside the one that was asked for: shares of wrong and of changed streams.
 const LIMITS: [f64; 4] = [0.0, 0.01, 0.1, 1.0];
@@ -111,7 +114,7 @@ pub(crate) fn scored(
     }
 }
 
-fn prices(own: &[Candidate], limit: f64) -> Vec<(f64, Option<(usize, RepairTally)>)> {
+fn prices(own: &[Candidate], limit: f64) -> Vec<Priced> {
     let mut limits: Vec<f64> = LIMITS.into_iter().chain([limit]).collect();
     limits.sort_by(f64::total_cmp);
     limits.dedup();
