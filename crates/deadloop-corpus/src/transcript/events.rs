@@ -76,8 +76,8 @@ impl Transcript {
 ///
 /// Where times are recorded, a silence of a second and more before what the model says, calls or ends with is told
 /// before it, with the number of that event; the time that a tool takes is none. It is told as a clock tells it,
-/// while it lasts ([`ticks`]), so that what fires at ten seconds fires then, not when the silence is over. After
-/// everything the stream is closed.
+/// each second of two minutes, then each ten seconds of an hour, and at its end. So what fires at ten seconds fires then,
+/// not when the silence is over. After everything the stream is closed.
 pub fn stream(events: &[RecordedEvent]) -> impl Iterator<Item = (u64, Seen<'_>)> {
     let turns = events.iter().any(|e| matches!(e.body, Body::Turn));
     let is_run = || events.iter().any(|event| event.is_of_run());
