@@ -26,6 +26,8 @@ pub struct Spec {
     pub(super) forms: Vec<(String, String)>,
     pub(super) card: BTreeMap<&'static str, String>,
     pub(super) model: String,
+    /// Whether the model of a made text is its writer's name and what was done to the text.
+    pub(super) marked: bool,
     pub(super) test: f64,
     pub(super) paraphrase: Vec<Vec<String>>,
     pub(super) units: Vec<Unit>,
@@ -205,6 +207,7 @@ impl Spec {
             forms: fields.tables("forms").iter().map(forms).collect(),
             card: card(&fields),
             model: fields.text("model").unwrap_or("handmade").to_owned(),
+            marked: fields.text("writers") != Some("kept"),
             test: fields.number("test").unwrap_or(0.3),
             paraphrase: fields.groups("paraphrase").to_vec(),
             units: fields.tables("unit").iter().map(unit).collect(),
