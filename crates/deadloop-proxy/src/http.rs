@@ -107,7 +107,7 @@ impl Body {
     /// Reads some of it; 0 at its end.
     ///
     /// # Errors
-    /// Of the connection; `UnexpectedEof` where it ends in the middle, `InvalidData` where chunks are none.
+    /// An error of the connection; `UnexpectedEof` if the body ends early; `InvalidData` if its chunks are malformed.
     pub(crate) fn read<R: Read>(
         &mut self,
         wire: &mut Wire<R>,

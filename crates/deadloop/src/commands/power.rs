@@ -198,8 +198,8 @@ fn claimed(text: &str, args: &Power, truths: &Truths) -> Outcome<Answer> {
     Ok(Answer { text, json })
 }
 
-/// What is counted for a claim, and the claim as one about errors; `None`: it is none that counts
-/// can show.
+/// What is counted for a claim, and the claim as one about errors. `None` if counts cannot support
+/// such a claim.
 fn claim(constraint: &Constraint) -> Option<(Unit, Claim)> {
     let Constraint {
         metric,

@@ -28,8 +28,10 @@ pub(crate) struct Excerpt {
 /// Something that happened at a char.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub(crate) struct Mark {
-    /// The char: the one at `position`, or the last of so many that had been read.
+    /// The index of the marked char. For something that begins at a char this is `position`; for
+    /// something that happened after `position` chars had been read it is the last of them.
     pub(crate) at: u64,
+    /// The position that is printed, in chars of the channel.
     pub(crate) position: u64,
     pub(crate) what: &'static str,
 }

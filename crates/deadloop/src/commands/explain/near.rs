@@ -158,10 +158,12 @@ fn sights_of(
     facts.into_iter().filter_map(sight).collect()
 }
 
-/// The member with thresholds so loose that its meters tell what it came near to: a tenth of what it
-/// asks for, ten times where that is an upper bound, inside the domain. A meter leaves out what its
-/// thresholds cannot accept, and asking for everything would make it tell of every double letter.
-/// Structural parameters that hold thresholds (`rules`, a number in `code`) stay as they are.
+/// The member with loose thresholds, so that its meters report facts that came near to an alarm.
+///
+/// A lower bound becomes a tenth of itself and an upper bound ten times itself, inside the
+/// parameter's domain. A meter leaves out facts that its thresholds cannot accept; with no threshold
+/// at all it would report every double letter. Structural parameters that hold thresholds (`rules`,
+/// a number in `code`) stay as they are.
 fn loosened(member: &Member) -> Member {
     let mut loose = member.clone();
     for (param, threshold) in member.detector.thresholds() {

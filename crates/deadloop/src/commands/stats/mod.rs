@@ -217,7 +217,7 @@ pub(super) fn run(args: &Stats, global: Global) -> Outcome {
     lead_on(args, &all, global)
 }
 
-/// Labels first, where there are none; then whether the corpus can be relied on.
+/// Prints what to run next: `label` if the corpus has no labels, else `check`.
 fn lead_on(args: &Stats, all: &Counts, global: Global) -> Outcome {
     let corpus = show::typed(&args.corpus);
     let next = match all.loops + all.clean {
@@ -378,7 +378,7 @@ fn list(names: &Names) -> String {
     parts.join(", ")
 }
 
-/// What a perfect detector could show on these labels, for each unit that they speak of; empty where there are none.
+/// What a perfect detector could show on these labels, for each unit that they are in; empty without labels.
 fn provable(models: &Groups, all: &Counts) -> String {
     let tables = (0..Unit::COUNTED.len()).filter(|at| all.evidence[*at].labelled() > 0);
     let tables: Vec<String> = tables.map(|at| provable_in(at, models, all)).collect();
