@@ -1,4 +1,4 @@
-//! From everything that repeats in a text to what a label says of it.
+//! Chooses the repetition that a label names, from everything that repeats in a text.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -14,25 +14,25 @@ use super::views::{EXACT, Stretch, View, list_number, stretches};
 use super::windows::{WINDOW, windows};
 use crate::transcript::Class;
 
-/// Chars that a stretch has to have to be looked at.
+/// The fewest chars of a stretch that is considered.
 const MIN_CHARS: usize = 100;
-/// Likewise, copies.
+/// The fewest copies of such a stretch.
 const MIN_COPIES: f64 = 2.5;
-/// Likewise, chars of copies that differ.
+/// The fewest chars of a stretch whose copies differ.
 const NEAR_CHARS: usize = 300;
-/// The confidence from which on a stretch is told.
+/// The confidence from which on a stretch is reported.
 const LIKELY: f64 = 0.5;
 /// Chars that may follow a repetition that reaches the end: a number that was cut, marks.
 const SLACK: usize = 8;
-/// Chars by which a repetition has to be earlier to be one that leads into another.
+/// A repetition leads into another if it begins at least this many chars earlier.
 const LEAD: usize = 20;
-/// Likewise, chars in which nothing new is said.
+/// The same for text in which nothing new is said.
 const STALE: usize = 300;
 /// End marks that a recording may close with; more in a row are a loop of them.
 const MARKS: usize = 3;
-/// One that is seen more sharply may be so many times shorter than the longest.
+/// A stretch in a more exact view is preferred if it is at most this many times shorter than the longest one.
 const MOST: usize = 4;
-/// Fewer copies at the end than this may be alike by chance.
+/// With fewer copies than this at the end of a text, likeness may be chance.
 const FEW: f64 = 8.0;
 /// From this period on, in chars, the unit is a paragraph.
 const PARAGRAPH: usize = 40;
