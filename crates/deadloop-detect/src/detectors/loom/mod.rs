@@ -290,7 +290,7 @@ impl LoomMeter {
         }
     }
 
-    /// So many turns have ended.
+    /// The fact that a number of turns have ended.
     fn turns(&self) -> Option<Fact> {
         let ended = self.run.ended().0;
         let most = number(ended)

@@ -212,7 +212,7 @@ impl PeriodicMeter {
         }
     }
 
-    /// Tells of a tail and, where its numbers are compared, of what is left of it.
+    /// Reports a tail, or, if its numbers are compared, the parts of it in which they allow an alarm.
     fn tell_parts(&mut self, run: Run, until: u64, fenced: bool) {
         let base = self.runs.base();
         match &mut self.counters {
