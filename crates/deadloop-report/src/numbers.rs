@@ -70,7 +70,7 @@ fn signed(value: f64, decimals: usize) -> String {
     fixed(value, decimals).replace('-', "−")
 }
 
-/// A number with at most so many decimals and no needless digits, its thousands parted.
+/// A number with up to `decimals` decimals, without trailing zeros, and with separated thousands.
 pub(crate) fn plain(value: f64, decimals: usize) -> String {
     let text = fixed(value, decimals);
     let text = match text.contains('.') {

@@ -1,4 +1,4 @@
-//! [`sweep`]: many settings over many runs. Settings that differ in the price of cached tokens alone are played once.
+//! [`sweep`]: plays many settings over many runs. Settings that differ only in the price of cached tokens are played once.
 
 use std::collections::BTreeMap;
 use std::ops::{AddAssign, SubAssign};
@@ -12,7 +12,7 @@ use super::play::{Played, play, quiet};
 use super::sizes::RunSizes;
 use crate::each::Interrupted;
 
-/// The runs of a corpus, as each way of counting in use sees them.
+/// The runs of a corpus, measured in each way of counting that a setting uses.
 #[derive(Debug, Default)]
 pub struct Field {
     views: Vec<(Counter, Vec<String>)>,
@@ -20,21 +20,21 @@ pub struct Field {
     runs: Vec<Vec<RunSizes>>,
 }
 
-/// What tokens add up to.
+/// Sums of tokens over runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Bill {
-    /// Runs.
+    /// How many runs.
     pub runs: u64,
-    /// Tokens that were sent anew.
+    /// Tokens of prompts that were not in the cache.
     pub fresh: u64,
-    /// Tokens that stood where they stood, and what summaries read.
+    /// Tokens that were at the same place in the previous request, and tokens that summaries read.
     pub cached: u64,
     /// Tokens that summaries wrote.
     pub written: u64,
 }
 
 impl Bill {
-    /// One more run.
+    /// Adds a run.
     pub fn add(&mut self, played: &Played) {
         *self += Self {
             runs: 1,
@@ -49,7 +49,7 @@ impl Bill {
         self.fresh + self.cached
     }
 
-    /// What that costs where a cached token costs `cache` and any other 1.
+    /// The cost of all tokens, if a cached token costs `cache` and any other token 1.
     #[allow(clippy::cast_precision_loss)]
     pub fn cost(&self, cache: f64) -> f64 {
         (self.fresh + self.written) as f64 + self.cached as f64 * cache
@@ -344,11 +344,11 @@ impl Playing<'_> {
 /// Whether a setting is within the limit, and the runs that it kills.
 type Judged = (bool, Vec<usize>);
 
-/// Plays a stage over all runs. `sources`: of each run, a number below `count`; `within`: whether so many overflows of
-/// so many runs are allowed. Threads change nothing of the result.
+/// Plays a stage over all runs. `sources` has a number below `count` for each run. `within(overflows, runs)` says whether
+/// this many overflows in this many runs are allowed. The result does not depend on the number of threads.
 ///
 /// # Errors
-/// It was stopped from outside.
+/// Returns an error if it was stopped from outside.
 pub fn sweep(
     field: &Field,
     stage: &Stage,

@@ -226,7 +226,7 @@ fn add_times(sums: &mut [i64], weights: &[u8], n: i64) {
     }
 }
 
-/// The `q` quantile of some values, nearest rank; sorts them. `None`: there are none.
+/// The `q` quantile of some values, by nearest rank; sorts the values. `None` without values.
 pub(crate) fn quantile(values: &mut [f64], q: f64) -> Option<f64> {
     values.sort_unstable_by(f64::total_cmp);
     rank(q, values.len() as u64).map(|k| values[k as usize - 1])

@@ -212,7 +212,7 @@ impl PeriodicMeter {
         }
     }
 
-    /// Reports a tail, or, if its numbers are compared, the parts of it in which they allow an alarm.
+    /// Reports a tail and, if its numbers are compared, the parts of it in which they are equal or count on evenly.
     fn tell_parts(&mut self, run: Run, until: u64, fenced: bool) {
         let base = self.runs.base();
         match &mut self.counters {

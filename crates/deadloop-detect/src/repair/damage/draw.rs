@@ -28,7 +28,7 @@ impl Draw {
         usize::try_from((u128::from(number) * u128::from(end)) >> 64).unwrap_or(0)
     }
 
-    /// One of these; `None` if there are none.
+    /// One of these, at random; `None` of an empty list.
     pub(super) fn one<'a, T>(&mut self, of: &'a [T]) -> Option<&'a T> {
         of.get(self.below(of.len()))
     }
