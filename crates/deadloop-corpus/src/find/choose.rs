@@ -226,7 +226,7 @@ fn tail(text: &[char], candidates: &[Candidate]) -> Option<FoundSpan> {
     Some(span)
 }
 
-/// Of a text that never comes back to prose: the repetition after which it does not, taken out with those behind it.
+/// For a text that never returns to prose: the repetition from which on it does not. Removes it and those after it.
 fn never_back(text: &[char], spans: &mut Vec<FoundSpan>) -> Option<FoundSpan> {
     let first = gone_since(text, spans)?;
     let mut tail = spans.drain(first..).next()?;
@@ -234,9 +234,9 @@ fn never_back(text: &[char], spans: &mut Vec<FoundSpan>) -> Option<FoundSpan> {
     Some(tail)
 }
 
-/// Whether copies at the end that are alike are the smaller part of a repetition whose copies differ: a few
-/// are alike by chance, and those that take turns in how they differ are alike again after a few. So many
-/// that this is the loop by itself have what goes before as their lead-in.
+/// Whether equal copies at the end are only a part of a repetition whose copies differ. A few copies may be
+/// equal by chance, and copies that differ in turn are equal again after a few. If there are enough equal
+/// copies, they are the loop, and the repetition before them is its lead-in.
 fn mostly(near: &Stretch, alike: &Stretch) -> bool {
     let before = alike.onset.saturating_sub(near.onset);
     let turns = near.start + alike.period() > alike.start && near.copies >= 1.9 * alike.copies;
@@ -245,7 +245,7 @@ fn mostly(near: &Stretch, alike: &Stretch) -> bool {
     before > 0 && (alike.copies < FEW && (turns || before > alike.length()) || late)
 }
 
-/// Where a repetition begins that leads into another one.
+/// The onset of the first repetition that leads into `into`.
 fn lead(candidates: &[Candidate], into: &Stretch) -> Option<usize> {
     let leads = |c: &&Candidate| {
         let s = &c.stretch;

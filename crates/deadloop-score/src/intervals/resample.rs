@@ -171,7 +171,7 @@ pub(crate) struct Replicates<const N: usize> {
 }
 
 impl<const N: usize> Replicates<N> {
-    /// So many replicates, of nothing yet.
+    /// Replicates without any group yet.
     pub(crate) fn new(replicates: usize) -> Self {
         Self {
             replicates,
@@ -179,7 +179,7 @@ impl<const N: usize> Replicates<N> {
         }
     }
 
-    /// Adds a group that counts so often in each replicate.
+    /// Adds a group. `weights`: how often it counts in each replicate.
     pub(crate) fn add(&mut self, weights: &[u8], tallies: &[Tally; N]) {
         for (sums, tally) in self.sums.iter_mut().zip(tallies) {
             for (count, n) in tally.touched() {

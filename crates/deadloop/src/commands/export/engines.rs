@@ -227,7 +227,7 @@ fn typescript(copies: &Copies, _: f64) -> Written {
     }
 }
 
-/// So many equal chunks one after the other, of more than two chars; a chunk is taken for a token.
+/// LiteLLM stops after a number of equal chunks in a row, each of more than two chars. A chunk is taken for a token.
 fn litellm(copies: &Copies, token: f64) -> Written {
     let limit = tokens(copies.short_chars, token).max(copies.min_copies);
     let unit = chars(1, token);

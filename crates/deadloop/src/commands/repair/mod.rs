@@ -1,15 +1,15 @@
-//! `deadloop repair`: repairers over streams whose truth is known, and the choice of one under a limit on harm.
+//! `deadloop repair`: runs repairers over streams whose truth is known, and chooses one under a limit on harm.
 //!
 //! | to find | look in |
 //! |---|---|
-//! | a grid of repairers, and the variants that it asks for | `variants`, `product` |
-//! | what of a transcript is mended, and the truth about it | `streams` |
-//! | a variant on a stream: verdict, and what came out | `work` |
+//! | a grid of repairers, and its variants | `repairers` of deadloop-replay |
+//! | the stream of a transcript, and the truth about it | `streams` |
+//! | a variant on a stream: its result and the verdict | `work` |
 //! | all variants on all transcripts of a corpus | `running` |
 //! | counts, the choice under a limit on harm | `scored` |
 //! | what the page shows | `pages` |
-//! | real arguments that are no JSON | `broken` |
-//! | a live stream, mended as it arrives | `live` |
+//! | real arguments that are not JSON | `broken` |
+//! | a live stream, repaired as it arrives | `live` |
 //! | what a repairer did, step by step | `steps` |
 
 use std::path::{Path, PathBuf};
@@ -146,7 +146,7 @@ pub(super) fn run(args: &Repair, global: Global) -> Outcome {
     tell(args, &work.variants, (&outcomes, real), &scored, global)
 }
 
-/// Refuses names of variants that there are not.
+/// Refuses names that no variant has.
 fn all_known(names: &[String], variants: &[Variant]) -> Outcome {
     let is_known = |name: &&String| variants.iter().any(|v| v.name == **name);
     let Some(name) = names.iter().find(|name| !is_known(name)) else {
@@ -189,7 +189,7 @@ fn start(variants: &[Variant]) -> Outcome<Vec<Option<Mender>>> {
     variants.iter().map(start).collect()
 }
 
-/// What is seen of one transcript.
+/// The results for one transcript: the verdicts, if its truth is known, and its calls.
 type Seen = (Option<Outcome<Judged>>, Broken);
 
 fn replayed(args: &Repair, work: &Work, global: Global) -> Outcome<(Surveyed, Vec<Seen>)> {
@@ -205,7 +205,7 @@ fn replayed(args: &Repair, work: &Work, global: Global) -> Outcome<(Surveyed, Ve
     })
 }
 
-/// What to ship: the chosen variant of each repairer whose verdict says so, else what is in use.
+/// The file of repairers to use: the chosen variant of each repairer with the verdict `ship`, else the one in use.
 fn settings(variants: &[Variant], scored: &Scored) -> String {
     let mut text = String::from(
         "# What deadloop repair says to run; loadable with --grid, and by deadloop watch --repair.\n",

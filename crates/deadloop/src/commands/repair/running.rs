@@ -72,7 +72,7 @@ impl Work {
     }
 }
 
-/// The wrong ones of the variants that the page shows, mended again; how many more there are.
+/// The wrong repairs of the variants that the page shows, made again to show them, and how many more there are.
 pub(crate) fn wrong(
     (corpus, no_excerpts): (&Path, bool),
     work: &Work,

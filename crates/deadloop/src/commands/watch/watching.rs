@@ -199,13 +199,13 @@ impl<'a> Watching<'a> {
         }
     }
 
-    /// Tells the guard for how long nothing has come. Gives the byte of the stream after which it would be aborted.
+    /// Tells the guard how long nothing has come. Returns the byte after which the stream would be aborted.
     fn silence(&mut self) -> Option<u64> {
         let silent = self.quiet.since(since(self.began))?;
         self.tell(&Event::Silence(silent), &mut self.shared.lock())
     }
 
-    /// Tells the guard what is no part of the stream.
+    /// Passes the guard an event that is not part of the stream.
     fn tell(&mut self, event: &Event<'_>, seen: &mut Seen) -> Option<u64> {
         let alarm = self.guard.push(event);
         seen.warnings.extend(self.guard.warnings());
@@ -213,7 +213,7 @@ impl<'a> Watching<'a> {
         Some(seen.bytes)
     }
 
-    /// Judges the events that are known now. Gives the byte of the stream after which it would be
+    /// Passes the guard the events that have arrived. Returns the byte after which the stream would be
     /// aborted.
     fn judge(&mut self, read: u64) -> Option<u64> {
         let mut stop = None;

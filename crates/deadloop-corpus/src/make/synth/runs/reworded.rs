@@ -1,4 +1,4 @@
-//! The same call in other words: one text among its arguments changes, the rest stays.
+//! Makes the same call in other words: one text among its arguments changes, the others stay.
 
 use std::collections::BTreeSet;
 
@@ -6,13 +6,13 @@ use serde_json::Value as Json;
 
 use crate::make::plant::Rng;
 
-/// What is put into a text in one language or another to ask the same again.
+/// Words that are added to a text to ask for the same again.
 const WORDS: [&str; 12] = [
     "again", "all", "exact", "full", "latest", "list", "new", "other", "please", "recent",
     "related", "status",
 ];
 
-/// So many calls that differ from the first and from each other. None: no argument is a text.
+/// The arguments of `count` calls that differ from the first call and from each other. `None` if no argument is a text.
 pub(super) fn reworded(arguments: &Json, count: usize, rng: &mut Rng) -> Option<Vec<Json>> {
     let slot = Slot::of(arguments)?;
     let text = slot.text();
