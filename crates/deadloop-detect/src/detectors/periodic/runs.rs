@@ -61,7 +61,7 @@ pub(super) struct Runs {
     grams: Grams,
     /// For each lag, the count of symbols before which it need not be compared again.
     idle: Vec<u64>,
-    /// For each [`band`](super::want::band) of lags, the count of symbols before which none of its lags need be
+    /// For each [`band`] of lags, the count of symbols before which none of its lags need be
     /// visited. A tracked tail keeps other tails of its band out until it ends.
     bands: [u64; BANDS],
     /// The count of symbols at which to scan next.
