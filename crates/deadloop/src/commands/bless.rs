@@ -14,7 +14,7 @@ use crate::commands::compare::{Compared, words};
 use crate::exit::{Code, Outcome};
 use crate::show;
 
-pub(crate) const HELP: &str = "Example:\n  deadloop replay datasets/starter --split dev --presets --csv --out fresh\n  deadloop bless fresh reports/baseline\n\nThe baseline keeps the tables (CSV, cases.jsonl, settings.toml), which are the same bytes for the same run, and no manifest and report. Without --yes it asks; where nobody can be asked nothing is changed, exit code 2.";
+pub(crate) const HELP: &str = "Example:\n  deadloop replay datasets/starter --split dev --presets --csv --out fresh\n  deadloop bless fresh reports/baseline\n\nThe baseline keeps the tables (CSV, cases.jsonl, settings.toml), which have the same bytes whenever the same run is repeated. It keeps no manifest and no report. Without --yes the command asks first. If it cannot ask, it changes nothing and ends with exit code 2.";
 
 /// The tables of a result that a baseline keeps. They are text, and the same run writes the same bytes.
 const TABLES: [&str; 8] = [
@@ -30,9 +30,9 @@ const TABLES: [&str; 8] = [
 
 #[derive(Debug, Args)]
 pub(crate) struct Bless {
-    /// A folder that replay or tune left, made with --csv
+    /// A folder that replay or tune wrote with --csv
     pub(crate) result: PathBuf,
-    /// The baseline: a folder, which is made where it is not there
+    /// The folder of the baseline; it is made if it does not exist
     pub(crate) baseline: PathBuf,
     /// Do not ask
     #[arg(long)]

@@ -11,7 +11,7 @@ use crate::args::Global;
 use crate::exit::{Code, Outcome};
 use crate::show;
 
-pub(crate) const HELP: &str = "Examples:\n  deadloop power --claim 'fa_per_mchar<=1' --claim 'recall>=0.9'\n  deadloop power --claim 'recall>=0.9' --truth 0.95\n  deadloop power --claim 'recall>=0.9' --claim 'fa_per_mchar<=1' --truth recall=0.95 --truth fa_per_mchar=0.5\n  deadloop power --difference recall --from 0.80 --to 0.90\n\nAll of it is exact: binomial (Clopper-Pearson), Poisson, McNemar; no normal approximation.";
+pub(crate) const HELP: &str = "Examples:\n  deadloop power --claim 'fa_per_mchar<=1' --claim 'recall>=0.9'\n  deadloop power --claim 'recall>=0.9' --truth 0.95\n  deadloop power --claim 'recall>=0.9' --claim 'fa_per_mchar<=1' --truth recall=0.95 --truth fa_per_mchar=0.5\n  deadloop power --difference recall --from 0.80 --to 0.90\n\nAll figures are exact (binomial by Clopper-Pearson, Poisson, McNemar), without a normal approximation.";
 
 /// What `deadloop power` takes.
 #[derive(Debug, Args)]
@@ -24,12 +24,12 @@ pub(crate) struct Power {
         required_unless_present = "difference"
     )]
     claims: Vec<String>,
-    /// What is true, in the metric's own units: then how much data shows the claim with --power. Of several claims:
-    /// METRIC=VALUE for each that it is said of
+    /// The true value, in the metric's own units: prints how much data then shows the claim with the probability --power.
+    /// With several claims, METRIC=VALUE for each of them
     #[arg(long = "truth", value_name = "[METRIC=]VALUE", requires = "claims")]
     truths: Vec<String>,
-    /// A difference between two settings on the same transcripts: recall, within_N, fpr or
-    /// fa_per_mchar (fa_per_kcall, fa_per_kturn)
+    /// A metric in which two settings differ on the same transcripts: recall, within_N, fpr or fa_per_mchar
+    /// (fa_per_kcall, fa_per_kturn)
     #[arg(long, value_name = "METRIC", requires = "from", requires = "to")]
     difference: Option<String>,
     /// The metric under the old setting
@@ -38,10 +38,10 @@ pub(crate) struct Power {
     /// The metric under the new setting
     #[arg(long, value_name = "VALUE", requires = "difference")]
     to: Option<f64>,
-    /// The probability with which it is to be found
+    /// The probability with which the difference, or the claim, is to be shown
     #[arg(long, value_name = "P", default_value_t = 0.8, value_parser = probability)]
     power: f64,
-    /// For a claim: up to how many errors sizes are listed
+    /// For a claim: list sizes for up to this many errors
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u64).range(0..=1000))]
     errors: u64,
 }

@@ -40,7 +40,7 @@ use crate::show;
 use crate::visible::visible;
 use deadloop_run::{Surveyed, Wanted, survey};
 
-pub(crate) const HELP: &str = "Examples:\n  deadloop explain datasets/starter planted/short-sequence/000 --settings settings.toml\n  deadloop explain recordings.jsonl t1 --presets --context 400\n\nThe first settings are told in full, the others in a table: where they fire, or how near they came. A near miss is the fact that the fewest thresholds refuse, then the one with the smallest gap between what was measured and what is wanted. To see them, facts are measured down to a tenth of what each threshold asks for (ten times, where it is an upper bound); rows of `rules` stay as they are.";
+pub(crate) const HELP: &str = "Examples:\n  deadloop explain datasets/starter planted/short-sequence/000 --settings settings.toml\n  deadloop explain recordings.jsonl t1 --presets --context 400\n\nThe first settings are explained in full. A table shows where the others fire, or how near they came. A near miss is the fact that the fewest thresholds refuse, then the one with the smallest gap between what was measured and what is wanted. To see them, facts are measured down to a tenth of what each threshold asks for (ten times, where it is an upper bound); rows of `rules` stay as they are.";
 
 /// Ids that are suggested for one that is not there.
 const SUGGESTED: usize = 10;
@@ -55,16 +55,16 @@ pub(crate) struct Explain {
     /// Settings files; the first is explained in full [default: the recommended guard]
     #[arg(long, value_name = "FILE")]
     pub(crate) settings: Vec<PathBuf>,
-    /// Also every preset of every detector
+    /// Add every preset of every detector
     #[arg(long)]
     pub(crate) presets: bool,
-    /// Instead: what the repairers of this file did to it, step by step
+    /// Show instead what the repairers of this file do to the transcript, step by step
     #[arg(long, value_name = "FILE", conflicts_with_all = ["settings", "presets"])]
     pub(crate) repair: Option<PathBuf>,
     /// How much text is shown before and after the onset and the alarm
     #[arg(long, value_name = "CHARS", default_value_t = 200)]
     pub(crate) context: u64,
-    /// A line that is bad: stop, or leave it out
+    /// What to do with a bad line: stop, or leave it out
     #[arg(long, value_enum, default_value_t = OnBad::Fail)]
     pub(crate) on_bad: OnBad,
     #[command(flatten)]

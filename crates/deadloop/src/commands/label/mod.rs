@@ -45,42 +45,42 @@ use crate::show::{self, typed};
 use deadloop_run::apart;
 use deadloop_run::{foreign, open, refuse_machine};
 
-pub(crate) const HELP: &str = "Examples:\n  deadloop label recordings/                         proposes labels, writes recordings/labels.csv\n  deadloop label recordings/ --review                asks about them, the most uncertain first\n  deadloop label recordings/ --review --id t1       asks about this one, reviewed or not (--again: about all)\n  deadloop label --agreement ann.csv bob.csv recordings/\n\nA proposed row has by = auto, a reviewed one by = review:NAME. A review saves after every answer and\ngoes on where it stopped. Where stdin is no terminal it reads keys from lines: l c t u (loop, clean,\ntransient, unsure), < > (onset by a char), [ ] (by a copy), z (undo), s (skip), q (quit).";
+pub(crate) const HELP: &str = "Examples:\n  deadloop label recordings/                         proposes labels, writes recordings/labels.csv\n  deadloop label recordings/ --review                asks about them, the most uncertain first\n  deadloop label recordings/ --review --id t1       asks about this one, reviewed or not (--again: about all)\n  deadloop label --agreement ann.csv bob.csv recordings/\n\nA proposed row has by = auto, a reviewed one by = review:NAME. A review saves after every answer and continues where it stopped. If stdin is not a terminal, it reads the keys from lines: l c t u (loop, clean, transient, unsure), < > (move the onset by a char), [ ] (by a copy), z (undo), s (skip), q (quit).";
 
 #[derive(Debug, Args)]
 pub(crate) struct Label {
     /// A corpus: a folder, or one .jsonl or .parquet file
     #[arg(required_unless_present = "agreement")]
     corpus: Option<PathBuf>,
-    /// The labels: written, or revised with --review [default: labels.csv beside the transcripts];
-    /// with --agreement: the rows of both where they differ
+    /// The file of labels to write, or to revise with --review [default: labels.csv beside the transcripts]; with
+    /// --agreement the file for the rows of both that differ
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Overwrite labels that are there
+    /// Overwrite existing labels
     #[arg(long)]
     force: bool,
-    /// Ask about each proposal that nobody reviewed, the most uncertain first; propose where there
-    /// are no labels yet
+    /// Ask about each proposal that nobody has reviewed, the most uncertain first; makes proposals first if there are no
+    /// labels
     #[arg(long)]
     review: bool,
-    /// Ask about labels that were reviewed too
+    /// Also ask about labels that were reviewed
     #[arg(long, requires = "review")]
     again: bool,
     /// Ask about this transcript, reviewed or not; may be repeated
     #[arg(long = "id", value_name = "ID", requires = "review")]
     ids: Vec<String>,
-    /// Who reviews: rows get by = review:NAME
+    /// The name of the reviewer: rows get by = review:NAME
     #[arg(long, value_name = "NAME", default_value = "me", value_parser = reviewer)]
     reviewer: String,
-    /// Chars of text around each mark of a review
+    /// How many chars of text a review shows around each mark
     #[arg(long, value_name = "N", default_value_t = 200)]
     context: u64,
-    /// How far two labels files agree, or a corpus that has labels and a file; CORPUS gives the
-    /// lengths of what never ended
+    /// Print how far two files of labels agree, or a corpus with labels and a file; CORPUS has the lengths of loops that
+    /// never end
     #[arg(long, num_args = 2, value_names = ["A", "B"], conflicts_with = "review")]
     agreement: Option<Vec<PathBuf>>,
-    /// The transcripts on which the detectors of RESULT, a folder of `replay` or `tune`, and the label disagree,
-    /// worst first; with --review, asks about these
+    /// List the transcripts on which the label and the detectors of RESULT (a folder of `replay` or `tune`) disagree,
+    /// worst first; with --review, ask about these
     #[arg(long, value_name = "RESULT", conflicts_with = "agreement")]
     disputes: Option<PathBuf>,
     #[command(flatten)]

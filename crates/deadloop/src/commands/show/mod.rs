@@ -33,9 +33,9 @@ Examples:
   deadloop show recordings/ t1
   deadloop show recordings/ t1 --all
 
-Of one transcript the labels are marked where they stand: ⟦start⟧, ⟦onset⟧, ⟦end⟧. Text far from both ends and from
-every mark is folded. The turns and calls of a run are numbered from 0, as labels count them. On a terminal the
-output goes through $PAGER; in a pipe it is plain.
+In a transcript the labels are marked in the text: ⟦start⟧, ⟦onset⟧, ⟦end⟧. Text far from both ends and from every \
+mark is folded. The turns and calls of a run are numbered from 0, as labels count them. On a terminal the output \
+goes through $PAGER; in a pipe it is plain.
 
 Exit codes: 0 fine, 4 nothing matches.";
 
@@ -45,10 +45,10 @@ pub(crate) struct Show {
     corpus: PathBuf,
     /// The id of a transcript [default: all of them, a line each]
     transcript: Option<String>,
-    /// Only transcripts in which this text stands; it is marked
+    /// Only transcripts that contain this text; it is marked
     #[arg(long, value_name = "TEXT", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     find: Option<String>,
-    /// Chars at both ends and around each mark that are not folded
+    /// How many chars at both ends and around each mark are not folded
     #[arg(long, value_name = "CHARS", default_value_t = 400)]
     context: usize,
     /// Fold nothing

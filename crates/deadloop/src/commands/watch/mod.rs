@@ -25,7 +25,7 @@ use crate::interrupt;
 use crate::visible::visible;
 use crate::{settings, show};
 
-pub(crate) const HELP: &str = "Examples:\n  curl -N … | deadloop watch --settings settings.toml --model qwen3-8b\n  curl -N … | deadloop watch --settings settings.toml --passthrough | ./client\n  ollama run qwen3 'Plan my trip.' | deadloop watch --json\n  curl -N … | deadloop watch --think open    # the prompt ends with <think>\n\nThe stream is plain text (with <think>…</think> before the answer), JSON lines (events of a\ntranscript, Ollama) or server-sent events (OpenAI chat completions and responses, Anthropic\nmessages), told by its content. The guard is that of the model that the stream names, or of --model.\nAfter an alarm nothing is waited for: the program ends, and\nwhoever writes the stream finds the pipe closed. With --passthrough the copy ends with the event\nthat held the alarm: at its char in plain text, else at its line.\n\nExit codes: 0 the stream ended without an alarm, 2 nothing came, or nothing that could be read, 10 alarm,\n130 interrupted.";
+pub(crate) const HELP: &str = "Examples:\n  curl -N … | deadloop watch --settings settings.toml --model qwen3-8b\n  curl -N … | deadloop watch --settings settings.toml --passthrough | ./client\n  ollama run qwen3 'Plan my trip.' | deadloop watch --json\n  curl -N … | deadloop watch --think open    # the prompt ends with <think>\n\nThe stream is plain text (with <think>…</think> before the answer), JSON lines (events of a transcript, Ollama) or server-sent events (OpenAI chat completions and responses, Anthropic messages). The format is detected from the content. The guard is that of the model that the stream names, or of --model. At an alarm the program ends at once, so that the writer of the stream finds the pipe closed. With --passthrough the copy ends with the event that raised the alarm: at its char in plain text, else at its line.\n\nExit codes: 0 the stream ended without an alarm, 2 nothing came, or nothing that could be read, 10 alarm, 130 interrupted.";
 
 /// Why the watch is over.
 enum End {
@@ -42,26 +42,27 @@ pub(crate) struct Watch {
     /// The settings [default: the recommended guard]
     #[arg(long, value_name = "FILE")]
     pub(crate) settings: Option<PathBuf>,
-    /// The model that writes the stream: its guard in the settings watches [default: the one that the stream
-    /// names, `unknown` where it names none]
+    /// The model that writes the stream, whose guard in the settings is used [default: the one that the stream names,
+    /// else `unknown`]
     #[arg(long, value_name = "NAME")]
     pub(crate) model: Option<String>,
-    /// Change settings on the way, as guard.params.NAME=VALUE; may be repeated
+    /// Change a parameter of the settings, as guard.params.NAME=VALUE; may be repeated
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
-    /// How the stream is written [default: found from its content]
+    /// The format of the stream [default: detected from its content]
     #[arg(long, value_enum)]
     pub(crate) from: Option<From>,
-    /// How thinking is separated from the answer: open (the prompt opened the tag: the text begins as
-    /// thinking) or closed, first or all (blocks), off (no tags), or the tags that count, as `<think>`,
-    /// `<|a|>...<|b|>`, `harmony` [default: as the think table of the settings says]
-    #[arg(long, value_name = "WORD", value_delimiter = ',', verbatim_doc_comment)]
+    /// How thinking is separated from the answer: open (the text begins as thinking, because the prompt opened the tag)
+    /// or closed, first or all (blocks), off (no tags), or the tags that count, as `<think>`, `<|a|>...<|b|>` or
+    /// `harmony` [default: as the think table of the settings says]
+    #[arg(long, value_name = "WORD", value_delimiter = ',')]
     pub(crate) think: Vec<String>,
-    /// Copy the stream to stdout as it arrives, up to the alarm; all else goes to stderr
+    /// Copy the stream to stdout as it arrives, up to the alarm; everything else goes to stderr
     #[arg(long)]
     pub(crate) passthrough: bool,
-    /// Mend the stream: what is certain goes to stdout as JSON lines (reasoning, answer, action, tool_call), all
-    /// else to stderr. The file has one repairer of a kind, as deadloop repair leaves settings.toml
+    /// Repair the stream with the repairers of this file, at most one of each kind, as in the settings.toml of deadloop
+    /// repair. Text that is certain goes to stdout as JSON lines (reasoning, answer, action, tool_call), everything else
+    /// to stderr
     #[arg(long, value_name = "FILE", conflicts_with = "passthrough")]
     pub(crate) repair: Option<PathBuf>,
 }
