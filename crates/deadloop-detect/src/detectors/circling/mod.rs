@@ -60,7 +60,7 @@ static PARAMS: &[Param] = &[
             max: 1_000_000,
         },
         unit: "chars",
-        doc: "the text that is asked: the last so many chars",
+        doc: "the length of the text that is measured, the last chars",
     },
     Param {
         name: HISTORY,
@@ -106,7 +106,7 @@ static PARAMS: &[Param] = &[
             max: 100_000_000,
         },
         unit: "chars",
-        doc: "no alarm before so many chars",
+        doc: "no alarm before this many chars",
     },
     Param {
         name: CODE,

@@ -62,7 +62,7 @@ static PARAMS: &[Param] = &[
         default: Literal::Text("itself"),
         domain: Domain::Word(&["itself", "history"]),
         unit: "",
-        doc: "the ratio: the window's bytes by its deflated bytes; those by what it adds to the deflated history",
+        doc: "itself: the window's bytes divided by its deflated bytes; history: its deflated bytes divided by what it adds to the deflated history",
     },
     Param {
         name: "window",
@@ -73,7 +73,7 @@ static PARAMS: &[Param] = &[
             max: 100_000,
         },
         unit: "chars",
-        doc: "the text that is deflated: the last so many chars",
+        doc: "the length of the text that is deflated, the last chars",
     },
     Param {
         name: "history",
@@ -95,7 +95,7 @@ static PARAMS: &[Param] = &[
             max: 1_000_000,
         },
         unit: "chars",
-        doc: "no sample before so many chars; 0: once the window is full",
+        doc: "no sample before this many chars; 0: once the window is full",
     },
     Param {
         name: "stride",

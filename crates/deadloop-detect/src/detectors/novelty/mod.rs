@@ -95,7 +95,7 @@ static PARAMS: &[Param] = &[
             max: 100_000,
         },
         unit: "chars",
-        doc: "the text that is asked how new it is: the last so many chars",
+        doc: "the length of the text whose novelty is measured, the last chars",
     },
     Param {
         name: "history",
