@@ -19,7 +19,7 @@ use clap::Args;
 use deadloop_corpus::{Beside, Corpus, Draw, Entry, Ids, Problem, Selection, is_named};
 use deadloop_detect::Kind;
 use deadloop_replay::{Interrupted, each};
-use deadloop_score::{Class, LabelRow, agreement, write_labels};
+use deadloop_score::{Class, LabelRow, write_labels};
 
 mod agreeing;
 mod desk;
@@ -30,7 +30,7 @@ mod rows;
 mod session;
 mod view;
 
-use agreeing::{Labelled, differing, words};
+use agreeing::compare;
 use desk::{Review, review};
 use disputes::{disputes, told};
 pub(crate) use proposing::BY_ITSELF;
@@ -396,36 +396,4 @@ fn meant(corpus: &Corpus, selection: &Selection, quiet: bool) -> Outcome<BTreeSe
     .map_err(|Interrupted| Code::Interrupted.error("interrupted"))?;
     let ids = narrowed(ids, selection, String::as_str);
     Ok(ids.into_iter().collect())
-}
-
-fn compare(args: &Label, global: Global, (a, b): (&Path, &Path)) -> Outcome {
-    let (first, second) = (
-        Labelled::read(a, global.quiet)?,
-        Labelled::read(b, global.quiet)?,
-    );
-    let mut lengths = first.lengths;
-    lengths.extend(second.lengths);
-    if let Some(corpus) = &args.corpus {
-        lengths.extend(Labelled::read(corpus, global.quiet)?.lengths);
-    }
-    let found = agreement(&first.rows, &second.rows, &lengths);
-    if found.both == 0 {
-        return Err(Code::NothingSelected.error("no transcript is labelled by both"));
-    }
-    if let Some(out) = &args.out {
-        if is_named(out) && !args.force {
-            let out = out.display();
-            let what = format!("{out} is there already: --force overwrites it");
-            return Err(Code::Usage.error(what));
-        }
-        write_labels(out, &differing(&first.rows, &second.rows))?;
-    }
-    if global.json {
-        return show::print(&serde_json::to_string(&found)?);
-    }
-    let names = (a.display().to_string(), b.display().to_string());
-    match global.quiet {
-        true => Ok(()),
-        false => show::print(words(&found, (&names.0, &names.1)).trim_end()),
-    }
 }
