@@ -345,11 +345,9 @@ fn another_item_changes_nothing_and_another_seed_everything() {
 /// Of most corpora few transcripts have what a fault damages: those are drawn, and what they say is the gold.
 #[test]
 fn a_fault_befalls_the_one_transcript_that_has_what_it_damages() {
-    let spec = Spec::parse(
-        "name = \"real\"\nseed = 5\ntest = 0\n[[source]]\nname = \"real\"\ncorpus = \"corpus\"\n[[item]]\nname = \"a\"\nkind = \"fault\"\n\
-         stream = \"think\"\nsource = \"real\"\nlang = \"en\"\nfault = [\"think-open\", \"think-missing\"]\ncount = 6\nintact = 0\n",
-    )
-    .unwrap();
+    let text_of_spec = "name = \"real\"\nseed = 5\ntest = 0\n[[source]]\nname = \"real\"\ncorpus = \"corpus\"\n[[item]]\nname = \"a\"\nkind = \"fault\"\n\
+         stream = \"think\"\nsource = \"real\"\nlang = \"en\"\nfault = [\"think-open\", \"think-missing\"]\ncount = 6\nintact = 0\n";
+    let spec = Spec::parse(text_of_spec).unwrap();
     let id = |at: usize| format!("t{at}");
     let clean = |at| CleanText {
         id: id(at),
@@ -373,6 +371,10 @@ fn a_fault_befalls_the_one_transcript_that_has_what_it_damages() {
         real: vec![(0..1000).map(|at| (id(at), real(at))).collect()],
         ..Stock::default()
     };
+    let kept = "writers = \"kept\"\n".to_owned() + text_of_spec;
+    for made in all(&Spec::parse(&kept).unwrap(), &stock) {
+        assert_eq!(made.entry.transcript.model, "m");
+    }
     let made = all(&spec, &stock);
     assert_eq!(made.len(), 6);
     for made in made {

@@ -207,6 +207,31 @@ fn row_7_of_seed_002() {
     );
 }
 
+/// Seed 002, row 6 and section 7: Redis, which keeps the marks of what was sent, is gone, and a client that had seven
+/// events is sent everything again. Without marks it sees seven twice. The document then goes on with marks in memory;
+/// a repairer has no others, so there is nothing that could be gone.
+#[test]
+fn row_6_of_seed_002() {
+    let whole = MendedEvents {
+        ended: true,
+        ..MendedEvents::default()
+    };
+    let again = [&row(true)[..7], &row(true)].concat();
+    let unmarked = judge_events(&row(true), &again);
+    assert_eq!(unmarked.doubled, 7);
+    assert_eq!(mended("seed-002", "", &again), whole);
+    assert_eq!(mended("in-order", "", &again), whole);
+    // More was sent since than the memory holds: what is older comes twice. Places have no such bound.
+    let (repairer, mut params) = preset("replay", "seed-002");
+    params.set("window", Value::Int(5));
+    let (mut machine, mut given) = (repairer.events(&params).unwrap(), Vec::new());
+    for event in &again {
+        machine.push(event.clone(), &mut given);
+    }
+    machine.finish(&mut given);
+    assert_eq!(judge_events(&row(true), &given).doubled, 7);
+}
+
 /// Seed 002, section 2: every branch ends with `[DONE]`.
 #[test]
 fn the_end_mark_is_always_sent_once() {

@@ -615,6 +615,60 @@ fn a_truth_is_that_of_one_claim() {
     }
 }
 
+/// Of a corpus it says how much of what a claim takes is there.
+#[test]
+fn power_holds_a_corpus_against_a_claim() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let line = |n: usize, class: &str, span: &str| {
+        let text = "Let me look at it. ".repeat(10);
+        format!(
+            "{{\"id\":\"{class}{n}\",\"model\":\"m{}\",\"group\":\"g{}\",\"answer\":\"{text}\",\"labels\":[{{\"class\":\"{class}\",\"channel\":\"answer\"{span}}}]}}\n",
+            n % 2,
+            n % 7,
+        )
+    };
+    let span = ",\"start\":0,\"onset\":19,\"period\":19";
+    let loops = (0..60).map(|n| line(n, "loop", span));
+    let text: String = loops.chain((0..10).map(|n| line(n, "clean", ""))).collect();
+    let corpus = program::file(dir.path(), "c.jsonl", &text);
+    let ask =
+        |args: &[&str]| stdout_json(&deadloop(&[&["power", &corpus, "--json"], args].concat()));
+    // 46 loops show it with one miss, 61 with two; 10 texts of 190 chars are too few clean ones.
+    let told = ask(&["--claim", "recall>=0.9", "--claim", "fa_per_mchar<=1"]);
+    assert_eq!(
+        told[0]["corpus"],
+        json!({"has": 60, "groups": 7, "errors": 1, "missing": 0})
+    );
+    assert_eq!(
+        told[1]["corpus"],
+        json!({"has": 1900, "groups": 7, "errors": null, "missing": 2_995_733 - 1900})
+    );
+    let few = ask(&["--claim", "recall>=0.9", "--model", "m0"]);
+    assert_eq!(
+        (&few[0]["corpus"]["has"], &few[0]["corpus"]["errors"]),
+        (&json!(30), &json!(0))
+    );
+    let alarms = ask(&["--claim", "precision>=0.9"]);
+    assert_eq!(alarms[0]["corpus"], Value::Null);
+    let pairs = ask(&["--difference", "recall", "--from", "0.8", "--to", "0.9"]);
+    let nested = pairs[0]["nested"].as_u64().expect("a size");
+    assert_eq!(pairs[0]["corpus"]["missing"], nested.saturating_sub(60));
+    let run = deadloop(&["power", &corpus, "--claim", "recall>=0.99"]);
+    let said = stdout(&run);
+    assert!(
+        said.contains("60 loops, in 7 groups: at least 239 more are needed"),
+        "{said}"
+    );
+    assert!(stderr(&run).contains("--review"), "{}", stderr(&run));
+    let run = deadloop(&["power", "--claim", "recall>=0.9", "--model", "m0"]);
+    assert_eq!(code(&run), Some(2));
+    assert!(
+        stderr(&run).contains("of which corpus?"),
+        "{}",
+        stderr(&run)
+    );
+}
+
 /// Five transcripts choose nothing: what is in use stays, and the exit code says why.
 #[test]
 fn five_transcripts_are_too_few_to_choose_by() {

@@ -11,7 +11,7 @@ use super::drawn::Drawn;
 use super::fields::{Bounds, Fields, SpecError};
 use super::label::Label;
 use super::spec::{Chunks, Faults, Item, Spec};
-use super::{ATTEMPTS, Frame, Made, Synth, damaged};
+use super::{ATTEMPTS, DAMAGED, Frame, Made, Synth, damaged};
 use crate::RecordedEvent;
 use crate::make::plant::Rng;
 
@@ -251,7 +251,7 @@ impl<'a> Synth<'a> {
         }
         meta.insert("gold".into(), stream.gold);
         meta.extend(stream.more);
-        let model = drawn.model.map(|model| format!("{model}+damaged"));
+        let model = drawn.model.map(|model| self.writer(&model, DAMAGED));
         let group = match drawn.group.is_empty() {
             true => frame.id.clone(),
             false => drawn.group,

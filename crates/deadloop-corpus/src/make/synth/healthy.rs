@@ -7,7 +7,7 @@ use super::fields::{Bounds, SpecError};
 use super::label::Label;
 use super::spec::Item;
 use super::stock::{Clean, Deal};
-use super::{Frame, Made, SUFFIX, Synth, SynthJob, chunks, finish, in_turn, seeded};
+use super::{Frame, Made, PLANTED, Synth, SynthJob, chunks, finish, in_turn, seeded};
 use crate::make::plant::Rng;
 use crate::{Body, RecordedEvent};
 
@@ -98,7 +98,8 @@ impl<'a> Synth<'a> {
         let mut events = chunks::events(&text, channel, item.chunks, &mut rng);
         events.push(finish("stop"));
         let group = first.group.clone().unwrap_or_else(|| first.id.clone());
-        let model = first.model.as_ref().map(|model| format!("{model}{SUFFIX}"));
+        let model = first.model.as_ref();
+        let model = model.map(|model| self.writer(model, PLANTED));
         let labels = vec![Label::clean(channel)];
         Ok(self.entry(frame, model, group, meta, events, labels))
     }

@@ -56,8 +56,9 @@ use looped::{Text, Wanted};
 use spec::{Chunks, Item, Loop, What};
 use stock::{Deal, Split, pool};
 
-/// Appended to the name of a model whose text a loop was planted into.
-const SUFFIX: &str = "+planted";
+/// What was done to a model's text, as it stands behind the model's name.
+const PLANTED: &str = "+planted";
+const DAMAGED: &str = "+damaged";
 
 /// Draws before a transcript is given up.
 const ATTEMPTS: usize = 500;
@@ -290,7 +291,7 @@ impl<'a> Synth<'a> {
         let ends = if l.after.high > 0 { "stop" } else { "length" };
         events.push(finish(ends));
         let written = made.model.filter(|model| *model != self.spec.model);
-        let model = written.map(|model| format!("{model}{SUFFIX}"));
+        let model = written.map(|model| self.writer(&model, PLANTED));
         self.entry(frame, model, made.group, meta, events, made.labels)
     }
 
@@ -317,6 +318,12 @@ impl<'a> Synth<'a> {
             }
         }
         Err(self.failed(item, &frame.id, why))
+    }
+
+    /// The model of a text that was made of what this model wrote.
+    fn writer(&self, model: &str, done: &str) -> String {
+        let done = if self.spec.marked { done } else { "" };
+        format!("{model}{done}")
     }
 
     fn entry(

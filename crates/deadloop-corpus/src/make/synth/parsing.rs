@@ -29,6 +29,7 @@ impl Spec {
             forms: fields.tables("forms").iter().map(forms).collect(),
             card: card(&fields),
             model: fields.text("model").unwrap_or("handmade").to_owned(),
+            marked: fields.text("writers") != Some("kept"),
             test: fields.number("test").unwrap_or(0.3),
             paraphrase: fields.groups("paraphrase").to_vec(),
             units: fields.tables("unit").iter().map(unit).collect(),

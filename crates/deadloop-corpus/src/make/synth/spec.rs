@@ -23,6 +23,8 @@ pub struct Spec {
     pub(super) forms: Vec<(String, String)>,
     pub(super) card: BTreeMap<&'static str, String>,
     pub(super) model: String,
+    /// Whether the model of a made text is its writer's name and what was done to the text.
+    pub(super) marked: bool,
     pub(super) test: f64,
     pub(super) paraphrase: Vec<Vec<String>>,
     pub(super) units: Vec<Unit>,

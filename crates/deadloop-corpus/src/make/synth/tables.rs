@@ -49,7 +49,14 @@ pub(crate) const SPEC: &[Key] = &[
         "model",
         Domain::Text,
         "handmade",
-        "model of texts that no model wrote; else the writer's name with +planted after it",
+        "model of texts that no model wrote",
+    ),
+    key(
+        "writers",
+        Domain::Word(&["marked", "kept"]),
+        "marked",
+        "the model of other texts: marked: the writer's name with +planted or +damaged after it; kept: the name \
+         alone, so that a setting chosen for it is a setting for the model itself",
     ),
     key(
         "test",

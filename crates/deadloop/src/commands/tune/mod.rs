@@ -75,7 +75,7 @@ pub(super) fn run(args: &Tune, global: Global) -> Outcome {
     let mut choices = work.choose()?;
     if let Some(choices) = &mut choices {
         planned.name(&mut done.manifest, choices);
-        told::lead_on(choices);
+        told::lead_on(choices, args);
         done.manifest.advice = Some(choices.advice.clone());
     }
     let worth = choices.as_ref().map(Choices::worth_reporting);

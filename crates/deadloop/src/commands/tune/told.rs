@@ -23,8 +23,10 @@ use deadloop_run::Replayed;
 const PRICES: usize = 7;
 
 /// The commands to type next, with CORPUS and DIR for the corpus and the folder of results: of all files only
-/// the manifest's request holds a path.
-pub(super) fn lead_on(choices: &mut Choices) {
+/// the manifest's request holds a path. A replay has what was selected, and the unit; `power` what was selected.
+pub(super) fn lead_on(choices: &mut Choices, args: &Tune) {
+    let selected = args.select.typed();
+    let replayed = selected.clone() + &args.judge.typed_unit();
     let next: &[&str] = match choices.advice.verdict {
         Ruling::Ship => &[
             "deadloop replay CORPUS --settings DIR/settings.toml --out DIR-check",
@@ -32,7 +34,7 @@ pub(super) fn lead_on(choices: &mut Choices) {
         ],
         Ruling::Collect if unlabelled(&choices.pooled.in_use_tally) => &["deadloop label CORPUS"],
         Ruling::Collect => &[
-            "deadloop power --claim 'recall>=0.9'",
+            "deadloop power CORPUS --claim 'recall>=0.9'",
             "deadloop label CORPUS --review",
         ],
         Ruling::Decide => &[
@@ -41,7 +43,12 @@ pub(super) fn lead_on(choices: &mut Choices) {
         ],
         Ruling::Keep | Ruling::None => &["deadloop report DIR --open"],
     };
-    choices.advice.next = next.iter().map(|line| (*line).to_owned()).collect();
+    let line = |line: &&str| match line.split_once(" CORPUS") {
+        Some(("deadloop replay", rest)) => format!("deadloop replay CORPUS{replayed}{rest}"),
+        Some(("deadloop power", rest)) => format!("deadloop power CORPUS{selected}{rest}"),
+        _ => (*line).to_owned(),
+    };
+    choices.advice.next = next.iter().map(line).collect();
 }
 
 /// Whether no label says what a transcript is: there is nothing to review yet.
@@ -49,13 +56,9 @@ fn unlabelled(tally: &Tally) -> bool {
     tally.loops() + tally.clean() == 0
 }
 
-/// A command with the paths as they were given, and a replay with what was selected.
+/// A command with the paths as they were given.
 fn whole(next: &str, args: &Tune) -> String {
-    let (mut corpus, out) = (typed(&args.corpus), typed(&args.out));
-    if next.starts_with("deadloop replay ") {
-        corpus += &args.select.typed();
-        corpus += &args.judge.typed_unit();
-    }
+    let (corpus, out) = (typed(&args.corpus), typed(&args.out));
     next.replace("CORPUS", &corpus).replace("DIR", &out)
 }
 

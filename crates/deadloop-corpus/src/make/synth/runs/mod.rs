@@ -29,7 +29,7 @@ use super::fields::{Bounds, Fields, SpecError};
 use super::label::Label;
 use super::spec::{Item, Spec};
 use super::stock::{Split, of_split};
-use super::{ATTEMPTS, Frame, Made, SUFFIX, Synth, seeded};
+use super::{ATTEMPTS, Frame, Made, PLANTED, Synth, seeded};
 use crate::find::Reason;
 use crate::make::plant::Rng;
 use crate::{Body, RecordedEvent};
@@ -312,7 +312,7 @@ impl<'a> Synth<'a> {
             lang: &host.lang,
             split,
         };
-        let model = host.model.map(|model| format!("{model}{SUFFIX}"));
+        let model = host.model.map(|model| self.writer(&model, PLANTED));
         self.entry(
             frame,
             model,

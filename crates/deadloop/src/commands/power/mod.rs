@@ -1,5 +1,7 @@
 //! `deadloop power`: how many loops and how much clean text a claim, or a difference, takes.
 
+use std::path::PathBuf;
+
 use clap::Args;
 use deadloop_detect::Unit as Counted;
 use deadloop_score::measure::{FPR, PRECISION, RECALL};
@@ -7,15 +9,20 @@ use deadloop_score::power::{ALPHA, Claim, Discordant, MOST_ERRORS, Need};
 use deadloop_score::{Constraint, Metric, WITHINS, metric, wrong_rate};
 use serde_json::{Value, json};
 
-use crate::args::Global;
+mod held;
+
+use crate::args::{Global, Select};
 use crate::exit::{Code, Outcome};
 use crate::show;
+use held::Held;
 
-pub(crate) const HELP: &str = "Examples:\n  deadloop power --claim 'fa_per_mchar<=1' --claim 'recall>=0.9'\n  deadloop power --claim 'recall>=0.9' --truth 0.95\n  deadloop power --claim 'recall>=0.9' --claim 'fa_per_mchar<=1' --truth recall=0.95 --truth fa_per_mchar=0.5\n  deadloop power --difference recall --from 0.80 --to 0.90\n\nAll figures are exact (binomial by Clopper-Pearson, Poisson, McNemar), without a normal approximation.";
+pub(crate) const HELP: &str = "Examples:\n  deadloop power --claim 'fa_per_mchar<=1' --claim 'recall>=0.9'\n  deadloop power --claim 'recall>=0.9' --truth 0.95\n  deadloop power --claim 'recall>=0.9' --claim 'fa_per_mchar<=1' --truth recall=0.95 --truth fa_per_mchar=0.5\n  deadloop power --difference recall --from 0.80 --to 0.90\n  deadloop power recordings/ --claim 'fa_per_mchar<=1'     # also how much of it these recordings have\n\nAll figures are exact (binomial by Clopper-Pearson, Poisson, McNemar), without a normal approximation.";
 
 /// What `deadloop power` takes.
 #[derive(Debug, Args)]
 pub(crate) struct Power {
+    /// A labelled corpus: then how much of the data it has
+    corpus: Option<PathBuf>,
     /// A claim as a constraint is written: fa_per_mchar<=N (fa_per_kcall, fa_per_kturn), or fpr<=P, recall>=P, within_N>=P,
     /// precision>=P; may be repeated
     #[arg(
@@ -44,6 +51,8 @@ pub(crate) struct Power {
     /// For a claim: list sizes for up to this many errors
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u64).range(0..=1000))]
     errors: u64,
+    #[command(flatten)]
+    select: Select,
 }
 
 fn probability(text: &str) -> Result<f64, String> {
@@ -60,18 +69,63 @@ pub(super) fn run(args: &Power, global: Global) -> Outcome {
     if let (Some(metric), Some(from), Some(to)) = (&args.difference, args.from, args.to) {
         answers.push(differs(metric, from, to, args.power)?);
     }
+    let next = match &args.corpus {
+        Some(corpus) => {
+            let held = Held::of(corpus, &args.select, global)?;
+            answers.iter_mut().for_each(|answer| answer.hold(&held));
+            let review = if held.labelled() { " --review" } else { "" };
+            format!("deadloop label {}{review}", show::typed(corpus))
+        }
+        None if !args.select.typed().is_empty() => {
+            let what = format!("{}: of which corpus?", args.select.typed().trim());
+            return Err(Code::Usage.error(what));
+        }
+        None => "deadloop power CORPUS --claim 'recall>=0.9'".to_owned(),
+    };
     if global.json {
         let all: Vec<&Value> = answers.iter().map(|a| &a.json).collect();
         return show::print(&serde_json::to_string(&all)?);
     }
     let texts: Vec<&str> = answers.iter().map(|a| a.text.as_str()).collect();
     show::print(&texts.join("\n\n"))?;
-    show::next(&["deadloop stats CORPUS"], global)
+    show::next(&[&next], global)
 }
 
+/// What a claim, or a difference, takes.
 struct Answer {
     text: String,
     json: Value,
+    metric: Metric,
+    unit: Unit,
+    takes: Takes,
+}
+
+/// The data that it takes.
+enum Takes {
+    Claim(Claim),
+    /// At least and at most so many transcripts; `None`: too many to be worked out.
+    Difference([Option<u64>; 2]),
+}
+
+impl Answer {
+    /// Adds what a corpus has of it.
+    fn hold(&mut self, held: &Held) {
+        let (text, json) = match (held.has(self.metric), &self.takes) {
+            (Some(has), Takes::Claim(claim)) => {
+                has.of_claim(*claim, self.unit.things, self.unit.errors)
+            }
+            (Some(has), Takes::Difference(sizes)) => has.of_difference(*sizes, self.unit.things),
+            (None, _) => {
+                let text = format!(
+                    "How many {} there are depends on the guard.",
+                    self.unit.things
+                );
+                (text, Value::Null)
+            }
+        };
+        self.text += &format!("\n{text}");
+        self.json["corpus"] = json;
+    }
 }
 
 /// What is counted, and what an error is.
@@ -175,7 +229,7 @@ fn claimed(text: &str, args: &Power, truths: &Truths) -> Outcome<Answer> {
     let rows: Vec<Vec<String>> = sizes.iter().map(row).collect();
     let level = 100.0 * (1.0 - ALPHA);
     let mut text = format!(
-        "{constraint}, one-sided {level:.0} %: so many {} with no more {} than\n{}",
+        "{constraint}, one-sided {level:.0} %: the {} that it takes, by how many {} they have at most\n{}",
         unit.things,
         unit.errors,
         show::table(&[unit.errors, unit.things], &rows, 0)
@@ -195,7 +249,14 @@ fn claimed(text: &str, args: &Power, truths: &Truths) -> Outcome<Answer> {
         "claim": constraint.to_string(), "alpha": ALPHA, "unit": unit.things, "errors": unit.errors,
         "sizes": sizes, "truth": truth, "power": args.power, "need": need, "about": about,
     });
-    Ok(Answer { text, json })
+    let (metric, takes) = (constraint.metric, Takes::Claim(claim));
+    Ok(Answer {
+        text,
+        json,
+        metric,
+        unit,
+        takes,
+    })
 }
 
 /// What is counted for a claim, and the claim as one about errors. `None` if counts cannot support
@@ -316,7 +377,14 @@ fn differs(name: &str, from: f64, to: f64, power: f64) -> Outcome<Answer> {
         "unit": unit.things, "nested": least.0, "independent": most.0,
         "about": {"nested": least.1, "independent": most.1},
     });
-    Ok(Answer { text, json })
+    let takes = Takes::Difference([least.0, most.0]);
+    Ok(Answer {
+        text,
+        json,
+        metric,
+        unit,
+        takes,
+    })
 }
 
 /// How many transcripts, or alarms a million chars, only one of the two settings has right: if the
