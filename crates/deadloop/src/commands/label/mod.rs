@@ -1,4 +1,4 @@
-//! `deadloop label`: labels proposed, reviewed and compared.
+//! `deadloop label`: proposes labels, reviews them, and compares them.
 //!
 //! | to find | look in |
 //! |---|---|
@@ -87,10 +87,10 @@ pub(crate) struct Label {
     select: Select,
 }
 
-/// Disputes that a terminal shows.
+/// How many disputes the terminal shows.
 const SHOWN: usize = 40;
 
-/// A name is a cell of labels.csv, where a line break would look like a missing quote.
+/// Checks the name of a reviewer. It becomes a cell of labels.csv, where a line break would look like a missing quote.
 fn reviewer(name: &str) -> Result<String, String> {
     match name.is_empty() || name.contains(char::is_control) {
         true => Err("expected a name on one line".into()),
@@ -136,7 +136,8 @@ fn corpus_files(corpus: &Corpus) -> Vec<&Path> {
     corpus.files().iter().map(PathBuf::as_path).collect()
 }
 
-/// `labels.csv` in a corpus's folder; of a corpus of one file, `<its name>.labels.csv` beside it.
+/// The default file of labels: `labels.csv` in the folder of the corpus, or `<its name>.labels.csv` beside a corpus that is
+/// one file.
 fn beside(corpus: &Path) -> PathBuf {
     if corpus.is_dir() {
         return corpus.join("labels.csv");
@@ -146,7 +147,7 @@ fn beside(corpus: &Path) -> PathBuf {
     corpus.with_file_name(format!("{}.labels.csv", stem.unwrap_or("corpus")))
 }
 
-/// Before any work: a file can be made where the labels go.
+/// Checks before any work that the file of labels can be written.
 fn prove_writable(labels: &Path) -> Outcome {
     let dir = labels.parent().filter(|dir| !dir.as_os_str().is_empty());
     let dir = dir.unwrap_or(Path::new("."));
@@ -155,7 +156,7 @@ fn prove_writable(labels: &Path) -> Outcome {
     made.map_err(|e| Code::Usage.error(e))
 }
 
-/// A proposal for every transcript that is meant, in the order of the corpus.
+/// A proposal for every selected transcript, in the order of the corpus.
 fn proposals(args: &Label, global: Global, corpus: &Corpus) -> Outcome<Vec<Proposal>> {
     let selection = args.select.selection()?;
     let look = |entry: Result<Entry, Problem>, _| {
@@ -190,7 +191,7 @@ fn proposals(args: &Label, global: Global, corpus: &Corpus) -> Outcome<Vec<Propo
     Ok(found)
 }
 
-/// `all`: nothing else came of the corpus.
+/// Refuses a corpus with problems, or prints them with `--on-bad skip`. `all`: the corpus has no good transcript.
 fn refuse(problems: &[Problem], all: bool, on_bad: OnBad, quiet: bool) -> Outcome {
     refuse_machine(problems)?;
     if let Some(what) = foreign(problems).filter(|_| all && on_bad == OnBad::Fail) {
@@ -210,7 +211,7 @@ fn refuse(problems: &[Problem], all: bool, on_bad: OnBad, quiet: bool) -> Outcom
     Ok(())
 }
 
-/// `--limit`, then `--sample`.
+/// Applies `--limit`, then `--sample`.
 fn narrowed<T>(mut found: Vec<T>, selection: &Selection, id: impl Fn(&T) -> &str) -> Vec<T> {
     found.truncate(selection.limit.unwrap_or(usize::MAX));
     if let Some(sample) = selection.sample {
@@ -222,7 +223,7 @@ fn narrowed<T>(mut found: Vec<T>, selection: &Selection, id: impl Fn(&T) -> &str
     found
 }
 
-/// What was proposed, in a table: transcripts by class, and repetitions by kind.
+/// Prints what was proposed as a table: transcripts by class, and repetitions by kind.
 fn tell(args: &Label, proposals: &[Proposal], labels: &Path, global: Global) -> Outcome {
     let doubtful = |p: &&Proposal| p.confidence < DOUBTFUL;
     let count = |n: usize| show::count(n as u64);
@@ -320,8 +321,8 @@ fn ask(args: &Label, global: Global, corpus: &Corpus, labels: &Path) -> Outcome 
     show::next(&[&next], global)
 }
 
-/// The transcripts that a review is about: those that the filters leave, or those that were named, as far as they
-/// have a label that can be reviewed. None is no review.
+/// The transcripts to review: those that the filters select, or those that were named. It is an error if none of them
+/// has a label.
 fn asked_about(
     args: &Label,
     corpus: &Corpus,
@@ -349,7 +350,7 @@ fn asked_about(
     Ok(only)
 }
 
-/// Where detectors and the label disagree.
+/// Prints where detectors and the label disagree.
 fn dispute(args: &Label, global: Global, corpus: &Corpus, results: &Path) -> Outcome {
     let meant = meant(corpus, &args.select.selection()?, global.quiet)?;
     if meant.is_empty() {
@@ -380,7 +381,7 @@ fn dispute(args: &Label, global: Global, corpus: &Corpus, results: &Path) -> Out
     show::next(&[&next], global)
 }
 
-/// The ids of the transcripts that the filters leave.
+/// The ids of the transcripts that the filters select.
 fn meant(corpus: &Corpus, selection: &Selection, quiet: bool) -> Outcome<BTreeSet<String>> {
     let mut ids = Vec::new();
     let id = |entry: Result<Entry, Problem>, _| {

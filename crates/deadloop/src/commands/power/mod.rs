@@ -91,7 +91,7 @@ pub(super) fn run(args: &Power, global: Global) -> Outcome {
     show::next(&[&next], global)
 }
 
-/// What a claim, or a difference, takes.
+/// The answer about a claim or a difference.
 struct Answer {
     text: String,
     json: Value,
@@ -100,10 +100,10 @@ struct Answer {
     takes: Takes,
 }
 
-/// The data that it takes.
+/// How much data it needs.
 enum Takes {
     Claim(Claim),
-    /// At least and at most so many transcripts; `None`: too many to be worked out.
+    /// The least and the most transcripts; `None` if there are too many to compute.
     Difference([Option<u64>; 2]),
 }
 

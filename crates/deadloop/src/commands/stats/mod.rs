@@ -30,7 +30,7 @@ pub(crate) struct Stats {
     select: Select,
 }
 
-/// A way of grouping transcripts: its name, and the group of one.
+/// A way of grouping transcripts: its name, and a function that returns the group of a transcript.
 type Grouping = (&'static str, fn(&Case) -> Option<Arc<str>>);
 
 const GROUPINGS: [Grouping; 4] = [
@@ -43,7 +43,7 @@ const GROUPINGS: [Grouping; 4] = [
 /// Groups, the largest first.
 type Groups = Vec<(String, Counts)>;
 
-/// Groups of one kind that are shown; the rest is summed.
+/// How many groups a table shows; the rest are summed in one row.
 const SHOWN: usize = 30;
 
 pub(super) fn run(args: &Stats, global: Global) -> Outcome {
@@ -136,7 +136,7 @@ fn grouped(cases: &[Case], finishes: &[String], of: fn(&Case) -> Option<Arc<str>
     groups
 }
 
-/// The rows of the largest groups, and one of all others.
+/// A row for each of the largest groups, and one for all others.
 fn rows(groups: &Groups, row: impl Fn(&Counts) -> Vec<String>) -> Vec<Vec<String>> {
     let named = |name: &str, counts: &Counts| -> Vec<String> {
         std::iter::once(name.to_owned())
@@ -153,7 +153,7 @@ fn rows(groups: &Groups, row: impl Fn(&Counts) -> Vec<String>) -> Vec<Vec<String
     rows
 }
 
-/// A column that can be empty: its name, and its cells.
+/// A column of counts: its name, and a function that returns the count of a group.
 type Column = (&'static str, fn(&Counts) -> u64);
 
 const COUNTED: [Column; 9] = [
@@ -168,7 +168,7 @@ const COUNTED: [Column; 9] = [
     ("unlabelled", |c| c.unlabelled),
 ];
 
-/// Columns whose cells are all empty are left out.
+/// The table of groups with their counts. Columns that are 0 for all groups are left out.
 fn overview(name: &str, groups: &Groups) -> String {
     let columns: Vec<Column> = COUNTED
         .into_iter()
@@ -188,7 +188,7 @@ fn overview(name: &str, groups: &Groups) -> String {
     show::table(&header, &rows, 1)
 }
 
-/// Empty where there is no loop.
+/// The table of loops by kind; empty without loops.
 fn kinds(models: &Groups) -> String {
     let names: Vec<&str> = Kind::ALL
         .map(Kind::name)
@@ -208,10 +208,10 @@ fn kinds(models: &Groups) -> String {
     show::table(&header, &rows, 1)
 }
 
-/// A column of names: its name, and its cells.
+/// A column of names: its name, and a function that returns the names of a group with their counts.
 type Named = (&'static str, fn(&Counts) -> &Names);
 
-/// Empty where no recording says its language or how it ended.
+/// The table of languages and finish reasons; empty if no recording has either.
 fn origins(models: &Groups) -> String {
     let says = |of: fn(&Counts) -> &Names| {
         let mut names = models.iter().flat_map(|(_, c)| of(c).keys());
@@ -235,7 +235,7 @@ fn origins(models: &Groups) -> String {
 
 /// Names with their counts, the most frequent first.
 fn list(names: &Names) -> String {
-    /// Names that are shown.
+    /// How many names are shown.
     const MOST: usize = 4;
     let mut sorted: Vec<(&String, &u64)> = names.iter().collect();
     sorted.sort_by_key(|(name, n)| (Reverse(**n), name.as_str()));
@@ -284,7 +284,7 @@ fn provable_in(at: usize, models: &Groups, all: &Counts) -> String {
     show::table(&header, &rows, 1)
 }
 
-/// Those that are not empty.
+/// The histograms of lengths, onsets and periods that are not empty.
 fn distributions(all: &Counts) -> String {
     let parts = [
         ("length of transcripts, in chars", &all.lengths),
