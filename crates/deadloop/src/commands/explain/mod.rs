@@ -1,8 +1,8 @@
-//! `deadloop explain`: one transcript and one setting, or several; of a corpus, or of a result.
+//! `deadloop explain`: explains what one or several settings did to one transcript, of a corpus or of a result.
 //!
 //! | to find | look in |
 //! |---|---|
-//! | from a transcript and settings to all of it | `question`, `explained` |
+//! | from a transcript and settings to the explanation | `question`, `explained` |
 //! | facts against thresholds, and what "near" is | `near` |
 //! | where copies of a unit are | `copies` |
 //! | which text is shown | `excerpt` |
@@ -42,7 +42,7 @@ use deadloop_run::{Surveyed, Wanted, survey};
 
 pub(crate) const HELP: &str = "Examples:\n  deadloop explain datasets/starter planted/short-sequence/000 --settings settings.toml\n  deadloop explain recordings.jsonl t1 --presets --context 400\n\nThe first settings are explained in full. A table shows where the others fire, or how near they came. A near miss is the fact that the fewest thresholds refuse, then the one with the smallest gap between what was measured and what is wanted. To see them, facts are measured down to a tenth of what each threshold asks for (ten times, where it is an upper bound); rows of `rules` stay as they are.";
 
-/// Ids that are suggested for one that is not there.
+/// The most ids that are suggested instead of an unknown one.
 const SUGGESTED: usize = 10;
 
 #[derive(Debug, Args)]
@@ -118,7 +118,7 @@ pub(super) fn run(args: &Explain, global: Global) -> Outcome {
     show::next(&next.each_ref().map(String::as_str), global)
 }
 
-/// What the repairers of a file did to a transcript.
+/// Prints what the repairers of a file do to a transcript.
 fn repaired(file: &Path, transcript: &Transcript, global: Global) -> Outcome {
     let usage = |what: String| Code::Usage.error(format!("{}:{what}", file.display()));
     let text = std::fs::read_to_string(file).map_err(|e| usage(format!(" {e}")))?;
@@ -138,8 +138,8 @@ struct Made {
 }
 
 impl Made {
-    /// From the manifest of a folder of results; `None` for another folder. A corpus may have a file of that
-    /// name beside its transcripts, which a result never has.
+    /// Reads the manifest of a result folder. `None` for another folder: a corpus may have a file of that name too, but it
+    /// also has transcripts, and a result never does.
     fn read(dir: &Path) -> Outcome<Option<Self>> {
         if !is_named(&dir.join("manifest.json")) || dir.join("transcripts").is_dir() {
             return Ok(None);
@@ -180,7 +180,7 @@ impl Made {
     }
 }
 
-/// What `tune` chose, where it chose anything.
+/// The settings file that `tune` wrote, if it chose a setting.
 fn chosen(dir: &Path) -> Vec<PathBuf> {
     let file = dir.join("settings.toml");
     if is_named(&file) {
@@ -205,7 +205,7 @@ pub(super) fn the_one<'a>(
     let case = found.cases.iter().find(|case| *case.id == *id);
     match (found.entry.as_deref(), case) {
         (Some(entry), Some(case)) => Ok((entry, case)),
-        // Its labels are bad, and it was left out.
+        // Its labels are bad, so it was left out.
         (Some(_), None) => Err(Code::Usage.error(found.listing())),
         (None, _) => Err(unknown(id, found)),
     }

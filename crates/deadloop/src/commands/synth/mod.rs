@@ -78,7 +78,7 @@ pub(crate) struct Synth {
     keys: bool,
 }
 
-/// Transcripts that are made side by side before they are written.
+/// How many transcripts are made in parallel before they are written.
 const BATCH: usize = 256;
 
 pub(super) fn run(args: &Synth, global: Global) -> Outcome {
@@ -138,7 +138,7 @@ fn make(path: &Path, out: &Path, force: bool, global: Global) -> Outcome {
     let bar = counted("making", jobs.len() as u64, global.quiet);
     for batch in jobs.chunks(BATCH) {
         let make = |job: &SynthJob| maker.make(job).map_err(|e| usage(e.problem(path)));
-        // The first that cannot be made is told, whichever thread was faster.
+        // The first transcript that cannot be made is reported, whichever thread was faster.
         let made: Vec<Outcome<Made>> = batch.par_iter().map(make).collect();
         let made: Vec<Made> = made.into_iter().collect::<Outcome<_>>()?;
         for (job, made) in batch.iter().zip(&made) {
@@ -174,7 +174,7 @@ fn usage(problem: Problem) -> Failure {
     Code::Usage.because(problem)
 }
 
-/// A folder that holds something else is wrong usage; a corpus that cannot be written is not.
+/// A folder with other files is wrong usage. A corpus that cannot be written is another error.
 fn refused(error: WriteError) -> Failure {
     match error {
         WriteError::Exists { .. } => Code::Usage.error(format!("{error} with --force")),
@@ -182,19 +182,19 @@ fn refused(error: WriteError) -> Failure {
     }
 }
 
-/// A file of transcripts.
+/// The name of a file of transcripts.
 fn named(file: &str) -> String {
     format!("{file}.jsonl.zst")
 }
 
-/// Where the corpus goes.
+/// The folder of the new corpus.
 struct Folder<'a> {
     path: &'a Path,
     force: bool,
 }
 
 impl<'a> Folder<'a> {
-    /// Makes the folder; refuses one that holds anything that would mix with what is written.
+    /// Makes the folder; refuses one with files that would mix with the new ones.
     fn prepare(path: &'a Path, spec: &Spec, force: bool) -> Outcome<Self> {
         let inner = path.join("transcripts");
         let refuse =
@@ -222,7 +222,7 @@ impl<'a> Folder<'a> {
         }
     }
 
-    /// A writer of each file of transcripts.
+    /// A writer for each file of transcripts.
     fn writers<'s>(&self, spec: &'s Spec) -> Outcome<BTreeMap<&'s str, CorpusWriter>> {
         let create = |file| {
             let path = self.path.join("transcripts").join(named(file));
@@ -245,7 +245,7 @@ impl<'a> Folder<'a> {
     }
 }
 
-/// Reads everything that a spec draws on.
+/// Reads the sources and forms of a spec.
 fn stock(path: &Path, spec: &Spec, quiet: bool) -> Outcome<Stock> {
     let base = path.parent().unwrap_or(Path::new(""));
     let mut stock = Stock::default();
@@ -275,7 +275,7 @@ fn stock(path: &Path, spec: &Spec, quiet: bool) -> Outcome<Stock> {
     Ok(stock)
 }
 
-/// What the transcripts of a corpus say: all of each together, apart, and as runs.
+/// The transcripts of a corpus: their texts, their channels apart, their runs, and as recorded.
 #[derive(Default)]
 struct Said {
     texts: Vec<CleanText>,
@@ -284,7 +284,8 @@ struct Said {
     recorded: Vec<Made>,
 }
 
-/// `runs`, `recordings`: whether an item plants into its runs, or takes its transcripts as they are.
+/// Reads a corpus that is a source. `runs`: an item plants into its runs. `recordings`: an item takes its transcripts
+/// unchanged.
 fn corpus_texts(
     path: &Path,
     source: &CleanSource,

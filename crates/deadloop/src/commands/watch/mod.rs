@@ -1,7 +1,7 @@
-//! `deadloop watch`: a live stream on stdin, and when it would be aborted.
+//! `deadloop watch`: reads a live stream on stdin and reports when the guard would abort it.
 //!
-//! One thread reads, one judges and copies; this one waits for its end or for Ctrl-C, so that neither a
-//! stream that is still nor a client that does not read holds the program up.
+//! One thread reads, and one judges and copies. The main thread waits for the end or for Ctrl-C, so that
+//! neither a silent stream nor a client that does not read holds the program up.
 
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -31,7 +31,7 @@ pub(crate) const HELP: &str = "Examples:\n  curl -N … | deadloop watch --setti
 enum End {
     /// The stream has ended, or the guard has alarmed.
     Stream(io::Result<()>),
-    /// A bug: the thread that reads is gone.
+    /// A bug: the reading thread is gone.
     Broken,
     /// Ctrl-C.
     Interrupted,
@@ -87,7 +87,7 @@ pub(super) fn run(args: &Watch, global: Global) -> Outcome {
         words: args.think.clone(),
     };
     if mender.as_ref().is_some_and(Live::splits) {
-        // It tells thinking from the answer itself.
+        // The repairer separates thinking from the answer itself.
         think.words = vec!["off".to_owned()];
     }
     think
@@ -115,7 +115,7 @@ pub(super) fn run(args: &Watch, global: Global) -> Outcome {
     }
 }
 
-/// What mends the stream, with `--repair`.
+/// The repairers of the stream, with `--repair`.
 fn mender(args: &Watch) -> Outcome<Option<Live>> {
     let Some(path) = &args.repair else {
         return Ok(None);
@@ -128,7 +128,7 @@ fn mender(args: &Watch) -> Outcome<Option<Live>> {
 /// The model of a stream that does not name one.
 const UNNAMED: &str = "unknown";
 
-/// How texts are split: the rules of the settings, and words of the command line over them.
+/// How thinking is separated: by the rules of the settings, changed by words of the command line.
 struct Think {
     rules: ThinkRules,
     words: Vec<String>,
@@ -141,7 +141,7 @@ impl Think {
     }
 }
 
-/// Reads on a thread of its own, which is not waited for.
+/// Starts the watch on a thread of its own. Nobody waits for that thread.
 fn start(
     args: &Watch,
     global: Global,
@@ -155,7 +155,7 @@ fn start(
     std::thread::spawn(move || {
         let watch = || {
             let said = model.as_deref().unwrap_or(UNNAMED);
-            // The words were tried before.
+            // The words were checked before.
             let options = think.of(said).unwrap_or_default();
             let reader = StreamReader::new("stdin", from, options);
             let guard = guards.guard(said);
@@ -183,7 +183,7 @@ fn start(
             }
         };
         let end = catch_unwind(AssertUnwindSafe(watch)).map_or(End::Broken, End::Stream);
-        // Nobody listens any more once Ctrl-C came first.
+        // If Ctrl-C came first, nobody listens any more.
         drop(send.send(end));
     });
 }
@@ -215,7 +215,7 @@ impl Told<'_> {
         self.settings.for_model(self.model())
     }
 
-    /// What a user has to know whatever came of it.
+    /// Warns about what a user has to know, however the stream ended.
     fn warn(&self) {
         if self.global.quiet {
             return;
@@ -242,7 +242,7 @@ impl Told<'_> {
         Err(Code::Alarm.error(alarm.log_line()))
     }
 
-    /// A stream of which nothing was heard has passed nothing.
+    /// Reports a stream that ended without an alarm. If nothing could be read, that is an error.
     fn end(&self) -> Outcome {
         self.say("end", || format!("no alarm: {}", self.summary()))?;
         let seen = &self.seen;
@@ -277,7 +277,7 @@ impl Told<'_> {
         Err(Code::Interrupted.error(what))
     }
 
-    /// How it `ended`, for programs or for people.
+    /// Prints how it `ended`, for programs or for people.
     fn say(&self, ended: &str, words: impl FnOnce() -> String) -> Outcome {
         match self.global {
             Global { json: true, .. } => self.print(&self.json(ended)),
@@ -286,7 +286,7 @@ impl Told<'_> {
         }
     }
 
-    /// Stdout may be the stream.
+    /// Prints a text on stdout, or on stderr if stdout is the copy of the stream.
     fn print(&self, text: &str) -> Outcome {
         if self.args.passthrough || self.args.repair.is_some() {
             eprintln!("{text}");
