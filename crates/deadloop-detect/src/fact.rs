@@ -194,7 +194,7 @@ impl Fact {
         (step <= self.until).then_some(step.max(self.at))
     }
 
-    /// The first step with that many units of the channel; past `until` where there is none.
+    /// The first step at which `count` units of the channel have arrived; a step after `until` if there is no such step.
     fn first_at(&self, count: u64) -> u64 {
         match &self.clock {
             Clock::Chars => count,

@@ -11,10 +11,10 @@ pub(crate) struct Fence {
     line: Line,
 }
 
-/// How much of the current line has been seen.
+/// What the current line is, as far as it has been read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Line {
-    /// Blanks, then so many backticks.
+    /// Blanks, then this number of backticks.
     Start(u8),
     /// Text: no fence can begin before the next line.
     Text,
@@ -85,7 +85,7 @@ impl Fence {
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Ticks {
     open: bool,
-    /// Backticks read of three; at 3 the next char begins anew.
+    /// How many of three backticks have been read; after 3 the count begins again.
     read: u8,
 }
 

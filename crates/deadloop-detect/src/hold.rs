@@ -1,5 +1,5 @@
-//! [`Hold`]: a value that lasts for several samples in a row, reported once. Shared by the detectors that look
-//! at the text every so many chars and fire when what they see stays.
+//! [`Hold`]: values that stay low for several samples in a row, each such row reported once. Detectors that take a
+//! sample of the text every `stride` chars share it.
 
 use std::collections::VecDeque;
 
@@ -9,7 +9,7 @@ use crate::value::Literal;
 /// The most samples in a row that a setting may ask for.
 const MAX_HOLD: usize = 50;
 
-/// The parameter, by the default that a detector gives it.
+/// The parameter `hold`, with a detector's own default.
 pub(crate) const fn param(default: i64) -> Param {
     Param {
         name: "hold",
@@ -24,21 +24,21 @@ pub(crate) const fn param(default: i64) -> Param {
     }
 }
 
-/// Follows the samples of one stream. A sample is N numbers, each of which a threshold bounds from
-/// above: less of it is more of a loop.
+/// Follows the samples of one stream. A sample is N numbers, and a threshold bounds each from above: the
+/// lower a number, the more the text looks like a loop.
 pub(crate) struct Hold<const N: usize> {
-    /// What the loosest setting accepts.
+    /// The highest numbers that the loosest setting accepts.
     loosest: [i64; N],
     /// How many samples in a row the loosest setting asks for.
     least: usize,
-    /// The samples in a row that it accepts, the last one first.
+    /// The last samples in a row that the loosest setting accepts, the newest first.
     row: VecDeque<[i64; N]>,
-    /// For each number of samples what was told of so many or more: who accepted it needs nothing
-    /// that is told later and no lower.
+    /// `told[n - 1]`: the numbers of a stretch of `n` or more samples that was reported. A setting that accepts
+    /// them needs no later stretch of `n` samples whose numbers are not lower.
     told: [[i64; N]; MAX_HOLD],
 }
 
-/// The last samples, and the highest of each number among them.
+/// The last `samples` samples, and the highest of each number among them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stretch<const N: usize> {
     pub(crate) samples: usize,
@@ -55,11 +55,11 @@ impl<const N: usize> Hold<N> {
         }
     }
 
-    /// Takes the next sample (`None`: one that no setting accepts) and returns the stretches,
-    /// shortest first, that some setting accepts and none of those told before showed it.
+    /// Takes the next sample; `None` is one that no setting accepts. Returns the stretches that some
+    /// setting accepts and that no earlier stretch makes needless, shortest first.
     ///
-    /// Of stretches with the same highest numbers only the longest is told, so there are as many as
-    /// there are steps in their stair.
+    /// A longer stretch has equal or higher numbers, so all stretches together are a stair. Of those with
+    /// the same numbers only the longest is returned: one for each step of the stair.
     pub(crate) fn push(&mut self, sample: Option<[i64; N]>) -> Vec<Stretch<N>> {
         let mut stretches = Vec::new();
         let Some(sample) = sample.filter(|s| no_higher(s, &self.loosest)) else {
@@ -82,7 +82,7 @@ impl<const N: usize> Hold<N> {
         stretches
     }
 
-    /// Notes a stretch, unless one that was told shows as much.
+    /// Whether no earlier stretch makes this one needless. Notes it if so.
     fn is_news(&mut self, stretch: &Stretch<N>) -> bool {
         let Stretch { samples, highest } = stretch;
         if no_higher(&self.told[samples - 1], highest) {

@@ -1,4 +1,4 @@
-//! What detectors report of a repeated unit: its text, from the chars that were [read
+//! What detectors report about a repeated unit: its text, from the chars that were [read
 //! last](Recent), and its [kind].
 
 use std::sync::LazyLock;
@@ -7,14 +7,14 @@ use regex::Regex;
 
 use crate::stream::Kind;
 
-/// The last chars of a stream: what units are told from.
+/// The last chars of a stream, from which repeated units are shown.
 #[derive(Default)]
 pub(crate) struct Recent {
     read: u64,
     chars: Vec<char>,
 }
 
-/// So many chars are kept at least; when it is twice as many, half is dropped.
+/// The fewest chars that are kept. When there are twice as many, half of them are dropped.
 const KEPT: usize = 4096;
 
 impl Recent {

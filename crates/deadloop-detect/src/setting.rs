@@ -123,8 +123,8 @@ impl Member {
             .map_or(0, |value| threshold.number(value))
     }
 
-    /// Takes the looser of both values for each threshold: its meters then tell all that either
-    /// accepts. Gives back whether that changed anything.
+    /// Takes the looser of both values for each threshold, so that the meters report every fact that either
+    /// member accepts. Returns whether that changed anything.
     pub fn loosen(&mut self, other: &Self) -> bool {
         let mut changed = false;
         for (param, threshold) in self.detector.thresholds() {

@@ -196,7 +196,8 @@ fn write_chunk(mut to: &TcpStream, bytes: &[u8]) -> io::Result<()> {
     to.write_all(&all)
 }
 
-/// The head of the response, those of 1xx left out; none where there is none.
+/// The head of the response; heads with a 1xx status are skipped. `None` if the server sent no head, or none that can
+/// be read.
 fn response(
     wire: &mut Wire<&TcpStream>,
     client: &TcpStream,

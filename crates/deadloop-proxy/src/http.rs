@@ -89,13 +89,13 @@ impl<R: Read> Wire<R> {
 /// How much of a body is left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Body {
-    /// So many bytes.
+    /// This number of bytes.
     Length(u64),
-    /// To the end of the connection.
+    /// Everything up to the end of the connection.
     Close,
-    /// A size comes next.
+    /// A chunk, of which the size comes next.
     Size,
-    /// So many bytes of a chunk.
+    /// This number of bytes of a chunk.
     Chunk(u64),
     /// The line end after a chunk.
     After,
@@ -107,7 +107,7 @@ impl Body {
     /// Reads some of it; 0 at its end.
     ///
     /// # Errors
-    /// Of the connection; `UnexpectedEof` where it ends in the middle, `InvalidData` where chunks are none.
+    /// An error of the connection; `UnexpectedEof` if the body ends early; `InvalidData` if its chunks are malformed.
     pub(crate) fn read<R: Read>(
         &mut self,
         wire: &mut Wire<R>,

@@ -23,11 +23,11 @@ pub(crate) struct Judge<'a> {
     began: Instant,
 }
 
-/// What became of the bytes that have just arrived.
+/// What happens to the bytes that have just arrived.
 pub(crate) enum Verdict {
-    /// All of them go on.
+    /// All of them are passed on.
     Pass,
-    /// So many of them do, then the ending.
+    /// The first of them, this many, are passed on, then the ending.
     Stop(usize, Vec<u8>, Box<Alarm>),
 }
 
@@ -113,13 +113,13 @@ impl<'a> Judge<'a> {
         Verdict::Pass
     }
 
-    /// So many of the bytes that arrived go on, then the ending.
+    /// Passes on the first `kept` bytes that arrived, then the ending.
     fn stop(&mut self, kept: usize, arrived: &[u8], alarm: Alarm) -> Verdict {
         self.ending.saw(&arrived[..kept]);
         Verdict::Stop(kept, self.ending.bytes(), Box::new(alarm))
     }
 
-    /// Another model than before is watched by a guard of its own, a fresh one.
+    /// Takes a fresh guard if the stream names another model than before.
     fn follow(&mut self) {
         if let Some(named) = self.reader.model().filter(|named| *named != self.model) {
             self.model = named.to_owned();

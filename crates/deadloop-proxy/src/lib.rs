@@ -134,7 +134,7 @@ impl Proxy {
         })
     }
 
-    /// Takes connections until it is stopped, then waits for those under way, at most `grace`. Gives how many
+    /// Takes connections until it is stopped, then waits up to `grace` for those under way. Returns how many
     /// were still open then.
     pub fn run(self, grace: Duration) -> usize {
         for client in self.listener.incoming() {

@@ -18,15 +18,15 @@ pub(crate) enum Counter {
     Watched,
     /// Bytes of responses passed on.
     Bytes,
-    /// Clients that went before their response had ended.
+    /// Clients that disconnected before their response had ended.
     ClientGone,
-    /// Servers that went before their response had ended.
+    /// Servers that disconnected before their response had ended.
     UpstreamGone,
     /// Requests that no server answered.
     BadGateway,
-    /// Requests that are none.
+    /// Requests that are not valid HTTP.
     BadRequest,
-    /// Connections that were one too many.
+    /// Connections that were refused because too many were open.
     Refused,
 }
 

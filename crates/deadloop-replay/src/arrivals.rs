@@ -63,7 +63,7 @@ struct Adding {
 }
 
 impl<'a> Arrivals<'a> {
-    /// `chunks`: as if everything had come in chunks of so many chars.
+    /// `chunks`: the size in chars of the chunks in which everything is taken to have come; `None`: as recorded.
     pub(crate) fn of(transcript: &'a Transcript, chunks: Option<NonZeroU64>) -> Self {
         let mut arrivals = Self {
             chunks,

@@ -16,12 +16,11 @@ use crate::readings::{Reading, Source};
 use crate::record::{Decided, Record, Region, Stop};
 use crate::regions::{Claimed, Span};
 
-/// Replays one transcript through every setting of a plan. `chunks`: as if its text had come in
-/// chunks of so many chars, whatever was recorded.
+/// Replays one transcript through every setting of a plan. `chunks`: the size, in chars, of the chunks in which its
+/// text is taken to have come; `None`: as recorded.
 ///
-/// Each distinct meter of the plan reads its channel, or the run, once; memory is that of the transcript and of
-/// the facts that are seen in it. A setting with a program is an error here:
-/// [`Programs::decide`](crate::Programs::decide) asks them.
+/// Each distinct meter of the plan reads its channel, or the run, once. Memory is that of the transcript and of its
+/// facts. A setting with a program is an error here: [`Programs::decide`](crate::Programs::decide) asks programs.
 pub fn decide(plan: &Plan, transcript: &Transcript, chunks: Option<NonZeroU64>) -> Record {
     decide_with(plan, transcript, chunks, &[])
 }

@@ -43,9 +43,9 @@ pub enum JournalError {
 }
 
 impl Journal {
-    /// Opens the journal at `path`, or begins one, for a sweep of `inputs`: any text that changes
-    /// when the result would. Gives back the records that are there already. `force` throws away a
-    /// journal of other inputs.
+    /// Opens the journal at `path`, or begins one. `inputs` is any text that changes whenever the result
+    /// would. Returns the journal and the records that it has already. `force` throws away a journal with
+    /// other inputs.
     pub fn open(
         path: &Path,
         inputs: &str,

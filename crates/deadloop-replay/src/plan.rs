@@ -81,11 +81,11 @@ impl Plan {
         self.add_settings(&Settings::of(setting.clone()))
     }
 
-    /// Adds a settings file as one setting: each transcript is watched by the guard of its model.
-    /// Finds it if it was added before; gives back its cell's number.
+    /// Adds a settings file as one setting, in which each transcript is watched by the guard of its model.
+    /// Returns its cell's number, also if the file was added before.
     ///
-    /// Of a file in which some guards stop and others warn or observe, those that stop: what warns ends
-    /// nothing, so it is a setting by itself. [`Settings::levels`] has each.
+    /// If some guards of the file stop a stream and others warn or observe, only those that stop are added: a
+    /// warning ends nothing, so it is a setting by itself. [`Settings::levels`] returns each.
     pub fn add_settings(&mut self, settings: &Settings) -> usize {
         let mut levels = settings.levels().into_iter();
         match levels.next() {

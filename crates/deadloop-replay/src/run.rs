@@ -1,4 +1,4 @@
-//! [`run`]: a corpus through a plan.
+//! [`run`]: replays a corpus through a plan.
 
 use std::collections::{HashMap, HashSet};
 use std::num::NonZeroU64;
@@ -17,13 +17,13 @@ use crate::record::Record;
 pub struct Job<'a> {
     /// The recordings.
     pub corpus: &'a Corpus,
-    /// The ids of the transcripts that are meant.
+    /// The ids of the transcripts that are replayed.
     pub ids: &'a HashSet<Arc<str>>,
     /// The settings.
     pub plan: &'a Plan,
     /// The plan's programs, started; [`Programs::default`] where it has none.
     pub programs: &'a Programs,
-    /// As if all text had come in chunks of so many chars.
+    /// The size, in chars, of the chunks in which all text is taken to have come; `None`: as recorded.
     pub chunks: Option<NonZeroU64>,
 }
 

@@ -52,8 +52,8 @@ pub(crate) fn decimal(value: Option<f64>) -> String {
     }
 }
 
-/// So many decimals; what lies in the middle goes away from 0, as in templates/numbers.js: a number must not be written
-/// in two ways on one page. (Rust's own way is to the even digit.)
+/// A number with `decimals` decimals. A number in the middle of two is rounded away from 0, as in templates/numbers.js, so
+/// that a page does not write a number in two ways. (Rust itself rounds to the even digit.)
 fn fixed(value: f64, decimals: usize) -> String {
     // An odd number of halves of the last power of two that these decimals can tell apart: exactly in the middle.
     let halves = value.abs() * 2f64.powi(decimals as i32 + 1);
@@ -70,7 +70,7 @@ fn signed(value: f64, decimals: usize) -> String {
     fixed(value, decimals).replace('-', "−")
 }
 
-/// A number with at most so many decimals and no needless digits, its thousands parted.
+/// A number with up to `decimals` decimals, without trailing zeros, and with separated thousands.
 pub(crate) fn plain(value: f64, decimals: usize) -> String {
     let text = fixed(value, decimals);
     let text = match text.contains('.') {

@@ -24,7 +24,7 @@ pub trait Host: Sync {
 
 /// How far a pass is.
 pub trait Progress: Sync {
-    /// So many bytes have been read, of so many.
+    /// `read` of `total` bytes have been read.
     fn at(&self, read: u64, total: u64);
 }
 

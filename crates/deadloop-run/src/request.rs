@@ -135,7 +135,7 @@ pub struct Judging {
     pub price: Option<f64>,
     /// What the tokens of a run's turns cost.
     pub prices: Option<Prices>,
-    /// Replay as if all text had come in chunks of so many chars.
+    /// Replay all text in chunks of this many chars; `None`: as it was recorded.
     pub chunks: Option<NonZeroU64>,
 }
 

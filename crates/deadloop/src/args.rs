@@ -33,13 +33,13 @@ pub(crate) struct Cli {
 /// Options of every command.
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct Global {
-    /// Threads to work with [default: one a core]
+    /// How many threads to use [default: one per core]
     #[arg(long, short = 'j', global = true, value_name = "N")]
     pub(crate) jobs: Option<NonZeroUsize>,
-    /// Say nothing but errors
+    /// Print errors only
     #[arg(long, short, global = true)]
     pub(crate) quiet: bool,
-    /// Machine-readable result on stdout, all else on stderr
+    /// Print a machine-readable result on stdout, everything else on stderr
     #[arg(long, global = true)]
     pub(crate) json: bool,
 }
@@ -48,7 +48,7 @@ pub(crate) struct Global {
 #[derive(Debug, Args, Serialize, Deserialize)]
 #[command(next_help_heading = "Selecting")]
 pub(crate) struct Select {
-    /// Only models that match; may be repeated
+    /// Only models whose names match; may be repeated
     #[arg(long = "model", value_name = "GLOB")]
     pub(crate) models: Vec<String>,
     /// Only this split
@@ -57,28 +57,28 @@ pub(crate) struct Select {
     /// Only this language
     #[arg(long, value_name = "TAG")]
     pub(crate) lang: Option<String>,
-    /// Only transcripts with this field (on meta too); may be repeated
+    /// Only transcripts whose field has this value, as lang=en or meta.source=mine; may be repeated
     #[arg(long = "where", value_name = "KEY=VALUE")]
     pub(crate) wheres: Vec<String>,
-    /// Only the first N that are meant
+    /// Only the first N transcripts that match
     #[arg(long, value_name = "N")]
     pub(crate) limit: Option<usize>,
-    /// Only N of them, drawn at random
+    /// Only N of these, drawn at random
     #[arg(long, value_name = "N")]
     pub(crate) sample: Option<usize>,
-    /// Seed of every random draw
+    /// The seed of all random draws
     #[arg(long, value_name = "S", default_value_t = 1)]
     pub(crate) seed: u64,
-    /// A line that is bad: stop, or leave it out, count it, and list it in rejected.jsonl of the results
+    /// What to do with a bad line: stop, or leave it out, count it, and list it in rejected.jsonl of the results
     #[arg(long, value_enum, default_value_t = OnBad::Fail)]
     pub(crate) on_bad: OnBad,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
 pub(crate) enum OnBad {
-    /// Nothing is scored on a corpus that is not whole; every problem is listed
+    /// Stop if a line is bad, and list every problem
     Fail,
-    /// Leave bad transcripts out, count and list them
+    /// Leave bad lines out, and count and list them
     Skip,
 }
 
@@ -86,42 +86,42 @@ pub(crate) enum OnBad {
 #[derive(Debug, Args, Serialize, Deserialize)]
 #[command(next_help_heading = "Judging")]
 pub(crate) struct Judge {
-    /// Change settings on the way, as guard.params.NAME=VALUE; may be repeated
+    /// Change a parameter of the settings, as guard.params.NAME=VALUE; may be repeated
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
-    /// Replay as if all text had come in chunks of N chars
+    /// Replay all text in chunks of N chars, instead of as it was recorded
     #[arg(long, value_name = "N")]
     pub(crate) chunks: Option<NonZeroU64>,
-    /// In what loops and healthy output are counted, and the choice is made [default: that of the labels]
+    /// The unit in which loops and healthy output are counted and settings are chosen [default: that of the labels]
     #[arg(long, value_enum, value_name = "UNIT")]
     pub(crate) unit: Option<Unit>,
-    /// What detectors of text take for one text in a run of an agent, whatever their settings say
-    /// [default: as the settings say, and a turn where they say nothing]
+    /// What counts as one text for detectors of text in a run of an agent, whatever their settings say
+    /// [default: as the settings say, else a turn]
     #[arg(long, value_enum, value_name = "WHAT")]
     pub(crate) per: Option<Per>,
     /// Which position of an alarm counts
     #[arg(long, value_enum, default_value_t = At::Delivered)]
     pub(crate) at: At,
-    /// Units before the onset at which an alarm is right already
+    /// How many units before the onset an alarm is already right
     #[arg(long, value_name = "UNITS", default_value_t = 0)]
     pub(crate) early: u64,
-    /// Units after the onset from which a right alarm is too late [default: none]
+    /// How many units after the onset an alarm is still in time [default: none]
     #[arg(long, value_name = "UNITS")]
     pub(crate) deadline: Option<u64>,
-    /// Units after the end of a loop at which an alarm is still right
+    /// How many units after the end of a loop an alarm is still right
     #[arg(long, value_name = "UNITS", default_value_t = 0)]
     pub(crate) grace: u64,
-    /// Repetitions that end by themselves
+    /// How repetitions that end by themselves count
     #[arg(long, value_enum, default_value_t = Transient::Ignore)]
     pub(crate) transient: Transient,
-    /// Most units that a miss may cost in `delay` [default: the whole loop]
+    /// The most units that a miss costs in `delay` [default: the whole loop]
     #[arg(long, value_name = "UNITS")]
     pub(crate) horizon: Option<u64>,
-    /// What a wrong alarm costs besides the text that is generated again, for `net_per_1000` and `break_even`
+    /// What a wrong alarm costs in addition to the text that is generated again, for `net_per_1000` and `break_even`
     /// [default: one mean clean transcript]
     #[arg(long, value_name = "UNITS")]
     pub(crate) annoyance: Option<u64>,
-    /// What a million generated tokens cost: `net_per_1000` in money too, where recordings have tokens
+    /// The price of a million generated tokens: adds `net_per_1000` in money, if recordings count tokens
     #[arg(long, value_name = "PER_MILLION_TOKENS", value_parser = price)]
     pub(crate) price: Option<f64>,
     #[command(flatten)]
@@ -131,13 +131,13 @@ pub(crate) struct Judge {
 /// What turns of a run cost, where they say how many tokens they read and wrote.
 #[derive(Clone, Copy, Debug, Args, Serialize, Deserialize)]
 pub(crate) struct TurnPrices {
-    /// What a million tokens cost that a turn reads: scores in money too, where turns count their tokens
+    /// The price of a million tokens that turns read: adds scores in money, if turns count their tokens
     #[arg(long, value_name = "PER_MILLION_TOKENS", value_parser = price, requires = "price_out")]
     pub(crate) price_in: Option<f64>,
-    /// What a million tokens cost that it writes
+    /// The price of a million tokens that turns write
     #[arg(long, value_name = "PER_MILLION_TOKENS", value_parser = price, requires = "price_in")]
     pub(crate) price_out: Option<f64>,
-    /// What a million tokens cost that it reads from a cache [default: --price-in]
+    /// The price of a million tokens that turns read from a cache [default: --price-in]
     #[arg(long, value_name = "PER_MILLION_TOKENS", value_parser = price, requires = "price_in")]
     pub(crate) price_cached: Option<f64>,
 }
@@ -170,9 +170,9 @@ pub(crate) enum Unit {
     Calls,
     /// Turns of an agent
     Turns,
-    /// Tokens, of recordings that count them
+    /// Tokens, for recordings that count them
     Tokens,
-    /// Milliseconds, of recordings that have times
+    /// Milliseconds, for recordings that have times
     Ms,
 }
 
@@ -193,7 +193,7 @@ impl Unit {
 pub(crate) enum Per {
     /// Each turn is a text of its own
     Turn,
-    /// The channel of the whole run is one
+    /// A channel of the whole run is one text
     Run,
 }
 
@@ -209,15 +209,15 @@ impl Per {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
 pub(crate) enum At {
-    /// The end of the chunk: what a live integration sees
+    /// The end of the chunk, which is what a live integration sees
     Delivered,
-    /// The char at which it is known
+    /// The char at which the detector knows
     Exact,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
 pub(crate) enum Transient {
-    /// In a column of their own, in no ratio
+    /// In columns of their own, in no ratio
     Ignore,
     /// As clean text
     Clean,
@@ -229,25 +229,25 @@ pub(crate) enum Transient {
 #[derive(Debug, Args, Serialize, Deserialize)]
 #[command(next_help_heading = "Writing")]
 pub(crate) struct Output {
-    /// A further breakdown of the scores by a field, as meta.source; may be repeated
+    /// Break the scores down by this field too, as meta.source; may be repeated
     #[arg(long = "by", value_name = "FIELD")]
     pub(crate) by: Vec<String>,
-    /// Also scores.csv and, but for a sweep, outcomes.csv
+    /// Also write scores.csv and, except for a sweep, outcomes.csv
     #[arg(long)]
     pub(crate) csv: bool,
-    /// Keep no text of the transcripts in the folder: for corpora that are private
+    /// Keep no text of the transcripts in the folder, for private corpora
     #[arg(long)]
     pub(crate) no_excerpts: bool,
     /// Overwrite what is in the folder
     #[arg(long)]
     #[serde(skip)]
     pub(crate) force: bool,
-    /// Only shard I of N, each of every N-th file of the corpus: --out gets a part without scores, and
-    /// deadloop merge makes of all parts what one machine would have left. A part that is there is skipped
+    /// Replay only shard I of N, which is every N-th file of the corpus, and write a part without scores. deadloop merge
+    /// makes the result of a single run from all parts. A part that already exists is skipped
     #[arg(long, value_name = "I/N")]
     #[serde(skip)]
     pub(crate) shard: Option<Shard>,
-    /// Lines that an engine made with Plan.records of the Python package, in place of replaying the shard
+    /// Take the records that an engine made with Plan.records of the Python package, instead of replaying the shard
     #[arg(long, value_name = "FILE", requires = "shard")]
     #[serde(skip)]
     pub(crate) records: Option<PathBuf>,

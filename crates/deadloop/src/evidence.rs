@@ -85,13 +85,13 @@ impl Evidence {
         self.loops + self.clean
     }
 
-    /// The greatest recall that can be shown at 95 %, where every loop is found.
+    /// The greatest recall that can be shown at 95 % if every loop is found.
     pub(crate) fn recall(self) -> Option<f64> {
         proportion_lower(self.loops, self.loops, ALPHA)
     }
 
-    /// The smallest rate of false alarms per million chars, or thousand calls or turns, that can be shown at
-    /// 95 %, where there is none.
+    /// The smallest rate of false alarms per million chars, or per thousand calls or turns, that can be shown at
+    /// 95 % if no alarm is false. `None` without clean text.
     pub(crate) fn rate(self) -> Option<f64> {
         (self.exposure > 0).then(|| poisson_upper(0, ALPHA) / self.clean_many())
     }

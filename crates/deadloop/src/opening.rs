@@ -29,13 +29,13 @@ const COPIES: usize = 600;
 /// The setting that a transcript is seen through: its cell, its name and itself.
 pub(crate) type Focus = (usize, Named);
 
-/// What is opened, and how.
+/// Which transcripts are opened, and how.
 pub(crate) struct Opening<'a> {
     /// What every setting said.
     pub(crate) evidence: &'a Evidence<'a>,
     /// The setting of each model; that of `*` for all others.
     pub(crate) focus: BTreeMap<String, Focus>,
-    /// As if all text had come in chunks of so many chars.
+    /// Replay all text in chunks of this many chars; `None`: as it was recorded.
     pub(crate) chunks: Option<std::num::NonZeroU64>,
     /// Whether text of the transcripts is kept.
     pub(crate) texts: bool,
@@ -291,7 +291,7 @@ fn badness(group: Group, judged: &Judged, alarmed: bool) -> Option<u64> {
 }
 
 impl crate::commands::explain::Excerpt {
-    /// At most so many chars and copies of it.
+    /// Its first `chars` chars, with up to `copies` of its copies.
     fn part(&self, chars: usize, copies: usize) -> Part {
         let copies = self.copies.iter().take(copies);
         let end = self.from + chars as u64;

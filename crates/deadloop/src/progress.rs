@@ -26,7 +26,7 @@ pub(crate) fn bar(what: &'static str, quiet: bool) -> ProgressBar {
     }
 }
 
-/// A bar over so many things.
+/// A progress bar over `total` things.
 pub(crate) fn counted(what: &'static str, total: u64, quiet: bool) -> ProgressBar {
     let bar = bar(what, quiet);
     bar.set_length(total);

@@ -110,7 +110,7 @@ pub(crate) fn without_guards(text: &str) -> Outcome<String> {
     })
 }
 
-/// The text of a file; where there is none of that name, of the recommended guard or a preset called so.
+/// The text of a settings file. If no such file exists, the text of the recommended guard or preset of that name.
 fn text_of(path: &Path) -> Outcome<String> {
     if is_there(path) {
         return read(path);

@@ -43,7 +43,7 @@ pub(crate) fn table_of(
     table.trim_fmt()
 }
 
-/// A table of words, its cells wrapped so that it is at most so many columns wide.
+/// A table of words. Cells are wrapped so that the table is at most `width` columns wide.
 pub(crate) fn wrapped(header: &[&str], rows: &[Vec<String>], width: u16) -> String {
     let mut table = Table::new();
     table
@@ -90,7 +90,7 @@ pub(crate) fn percent(share: Option<f64>) -> String {
     share.map_or_else(|| "n/a".into(), |x| format!("{:.1} %", 100.0 * x))
 }
 
-/// A number with so many decimals; `n/a` where it is undefined.
+/// A number with this many decimals; `n/a` where it is undefined.
 pub(crate) fn number(x: Option<f64>, decimals: usize) -> String {
     x.map_or_else(|| "n/a".into(), |x| format!("{x:.decimals$}"))
 }

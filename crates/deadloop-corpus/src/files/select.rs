@@ -1,5 +1,5 @@
-//! Which transcripts of a corpus are meant: by model, split, language, any field; the first so many;
-//! a sample.
+//! Selects transcripts of a corpus: by model, split, language or any other field, the first N of
+//! them, or a random sample.
 
 use std::collections::{BTreeSet, HashSet};
 use std::str::FromStr;
@@ -60,11 +60,11 @@ pub struct Sampling {
     pub seed: u64,
 }
 
-/// What is asked for. Everything that is set must hold; of several models one.
+/// Which transcripts to select. Everything that is set must hold; of several models, one.
 ///
 /// [`Selection::matches`] looks at one transcript alone. `limit` and `sample` depend on the others:
-/// `limit` takes the first so many that match, in corpus order, and `sample` draws from what is then
-/// left. A caller that wants a sample passes over the corpus twice: see [`Draw`].
+/// `limit` takes the first transcripts that match, in corpus order, and `sample` draws from those. A
+/// caller that wants a sample passes over the corpus twice: see [`Draw`].
 #[derive(Clone, Debug, Default)]
 pub struct Selection {
     /// Globs on the model.
@@ -75,14 +75,14 @@ pub struct Selection {
     pub lang: Option<String>,
     /// Fields and the values they must have; see [`field`] for what a field may be.
     pub wheres: Vec<(String, String)>,
-    /// Only the first so many.
+    /// Take at most this many of the transcripts that match, the first ones.
     pub limit: Option<usize>,
-    /// Only so many at random.
+    /// Then draw some of these at random.
     pub sample: Option<Sampling>,
 }
 
 impl Selection {
-    /// Whether a transcript is meant, `limit` and `sample` aside.
+    /// Whether a transcript matches, `limit` and `sample` aside.
     pub fn matches(&self, entry: &Entry) -> bool {
         let transcript = &entry.transcript;
         let wanted =

@@ -1,10 +1,10 @@
-//! [`Shard`]: one of so many equal parts of the files of a corpus.
+//! [`Shard`]: one of several equal parts of the files of a corpus.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// The `nth` of `of` shards: of the files of a corpus, in their order, the `nth`, the `nth + of`-th and so
-/// on. A shard may have no file at all.
+/// The `nth` of `of` shards. It has the `nth` file of the corpus, the `nth + of`-th and so on, in corpus order.
+/// A shard may have no file at all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shard {
     nth: usize,

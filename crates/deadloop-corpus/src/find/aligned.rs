@@ -54,15 +54,18 @@ pub(super) fn reach(a: &[u32], b: &[u32], limits: Limits) -> Reach {
     best
 }
 
-/// For each diagonal from `low` on (how much further the first text is, and the band more), the furthest
-/// place in the first text that so many differences lead to; none: there is none worth going on from.
+/// The furthest places that alignments with a given number of differences reach, by diagonal.
+///
+/// A diagonal says how much further the alignment is in the first text than in the second; `limits.band` is added so
+/// that it is never negative. `furthest[i]` is the place in the first text on diagonal `low + i`, in symbols. `None`
+/// if no alignment there is worth following.
 struct Front {
     low: usize,
     furthest: Vec<Option<usize>>,
 }
 
 impl Front {
-    /// Goes on from each place for as long as the texts match, and leaves those that have lost too much.
+    /// Follows each diagonal for as long as the texts match, and drops those that have lost too much.
     fn slide(
         &mut self,
         a: &[u32],

@@ -36,7 +36,8 @@ pub(super) fn trimmed(text: &[char], mut stretch: Stretch) -> Stretch {
     stretch
 }
 
-/// Chars from `at` on of a sentence that has begun before and ends soon, in a unit of so many chars.
+/// How many chars after `at` still belong to a sentence that began before `at`. 0 if that sentence does not end
+/// soon; a unit of `unit` chars says what is soon.
 fn sentence_ends(text: &[char], at: usize, unit: usize) -> usize {
     let near = unit.min(PICKED + 1) / 3;
     let ends = |chars: &usize| at + chars < text.len() && ends_sentence(text, at + chars);

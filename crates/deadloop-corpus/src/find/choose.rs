@@ -1,4 +1,4 @@
-//! From everything that repeats in a text to what a label says of it.
+//! Chooses the repetition that a label names, from everything that repeats in a text.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -14,25 +14,25 @@ use super::views::{EXACT, Stretch, View, list_number, stretches};
 use super::windows::{WINDOW, windows};
 use crate::transcript::Class;
 
-/// Chars that a stretch has to have to be looked at.
+/// The fewest chars of a stretch that is considered.
 const MIN_CHARS: usize = 100;
-/// Likewise, copies.
+/// The fewest copies of such a stretch.
 const MIN_COPIES: f64 = 2.5;
-/// Likewise, chars of copies that differ.
+/// The fewest chars of a stretch whose copies differ.
 const NEAR_CHARS: usize = 300;
-/// The confidence from which on a stretch is told.
+/// The confidence from which on a stretch is reported.
 const LIKELY: f64 = 0.5;
 /// Chars that may follow a repetition that reaches the end: a number that was cut, marks.
 const SLACK: usize = 8;
-/// Chars by which a repetition has to be earlier to be one that leads into another.
+/// A repetition leads into another if it begins at least this many chars earlier.
 const LEAD: usize = 20;
-/// Likewise, chars in which nothing new is said.
+/// The same for text in which nothing new is said.
 const STALE: usize = 300;
 /// End marks that a recording may close with; more in a row are a loop of them.
 const MARKS: usize = 3;
-/// One that is seen more sharply may be so many times shorter than the longest.
+/// A stretch in a more exact view is preferred if it is at most this many times shorter than the longest one.
 const MOST: usize = 4;
-/// Fewer copies at the end than this may be alike by chance.
+/// With fewer copies than this at the end of a text, likeness may be chance.
 const FEW: f64 = 8.0;
 /// From this period on, in chars, the unit is a paragraph.
 const PARAGRAPH: usize = 40;
@@ -226,7 +226,7 @@ fn tail(text: &[char], candidates: &[Candidate]) -> Option<FoundSpan> {
     Some(span)
 }
 
-/// Of a text that never comes back to prose: the repetition after which it does not, taken out with those behind it.
+/// For a text that never returns to prose: the repetition from which on it does not. Removes it and those after it.
 fn never_back(text: &[char], spans: &mut Vec<FoundSpan>) -> Option<FoundSpan> {
     let first = gone_since(text, spans)?;
     let mut tail = spans.drain(first..).next()?;
@@ -234,9 +234,9 @@ fn never_back(text: &[char], spans: &mut Vec<FoundSpan>) -> Option<FoundSpan> {
     Some(tail)
 }
 
-/// Whether copies at the end that are alike are the smaller part of a repetition whose copies differ: a few
-/// are alike by chance, and those that take turns in how they differ are alike again after a few. So many
-/// that this is the loop by itself have what goes before as their lead-in.
+/// Whether equal copies at the end are only a part of a repetition whose copies differ. A few copies may be
+/// equal by chance, and copies that differ in turn are equal again after a few. If there are enough equal
+/// copies, they are the loop, and the repetition before them is its lead-in.
 fn mostly(near: &Stretch, alike: &Stretch) -> bool {
     let before = alike.onset.saturating_sub(near.onset);
     let turns = near.start + alike.period() > alike.start && near.copies >= 1.9 * alike.copies;
@@ -245,7 +245,7 @@ fn mostly(near: &Stretch, alike: &Stretch) -> bool {
     before > 0 && (alike.copies < FEW && (turns || before > alike.length()) || late)
 }
 
-/// Where a repetition begins that leads into another one.
+/// The onset of the first repetition that leads into `into`.
 fn lead(candidates: &[Candidate], into: &Stretch) -> Option<usize> {
     let leads = |c: &&Candidate| {
         let s = &c.stretch;

@@ -9,14 +9,14 @@ use super::views::{Numbers, Stretch, View, seen_as};
 /// Symbols of an n-gram. Shorter ones come back in any text, longer ones are broken by every word
 /// that changes.
 const GRAM: usize = 12;
-/// N-grams in a row that have to come back from the same distance for two copies to be compared: so many,
-/// and one more for so many symbols of the distance, for what is far apart is easily alike by chance.
+/// How many n-grams in a row must return at the same distance before two copies are compared: `SEED.0`, plus one for
+/// every `SEED.1` symbols of the distance, because distant text is easily alike by chance.
 const SEED: (usize, usize) = (4, 16);
-/// At most so many more.
+/// The most n-grams that distance adds to `SEED.0`.
 const MORE: usize = 20;
 /// Symbols with which a copy has to begin and end like the one after it.
 const ANCHOR: usize = 3;
-/// Symbols that a copy which the end of the text cuts may end in and that differ: a word or two.
+/// How many differing symbols, a word or two, may end the last copy where the text is cut.
 const TORN: usize = 16;
 
 /// Copies that differ a little.

@@ -228,7 +228,7 @@ fn numbers(copies: impl Iterator<Item = Vec<f64>>) -> Numbers {
     (0..slots).map(how).max().unwrap_or(Numbers::Same)
 }
 
-/// The numbers in a part of a text, in order; list numbers are none.
+/// The numbers in a part of a text, in order, without list numbers.
 fn numbers_of(text: &[char], part: Range<usize>) -> Vec<f64> {
     let mut found = Vec::new();
     let mut at = part.start;
@@ -293,8 +293,8 @@ pub(super) fn ends_sentence(text: &[char], at: usize) -> bool {
     }
 }
 
-/// The elements of a text that is cut after certain chars, as symbols, and what each says. An element
-/// of nothing but white space is none.
+/// Cuts a text after the chars of which `ends` says yes. Returns the elements as symbols, and the key
+/// of each. Elements of nothing but white space are left out.
 fn elements(text: &[char], ends: impl Fn(usize) -> bool) -> (Symbols, Vec<String>) {
     let mut seen = Symbols::default();
     let mut keys = Vec::new();

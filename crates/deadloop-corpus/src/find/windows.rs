@@ -8,11 +8,11 @@
 use super::choose::{Found, FoundSpan};
 use crate::transcript::Class;
 
-/// Chars that are looked at as a whole: several times the longest context of a model, in some 130 MB.
+/// Chars of a window: several times the longest context of a model. Looking at one takes some 130 MB.
 pub(super) const WINDOW: usize = 1 << 20;
 
-/// Looks through a text with `look`, in windows of so many chars; a shorter text is looked at as it is. `look` is
-/// told whether the text ends where the window does.
+/// Searches a text with `look`, in windows of `width` chars; a shorter text is one window. The second argument of
+/// `look` says whether the text ends where the window does.
 pub(super) fn windows(text: &str, width: usize, look: impl Fn(&[char], bool) -> Found) -> Found {
     let half = width / 2;
     let mut rest = text.chars();

@@ -389,7 +389,7 @@ pub(crate) fn tool_call(call: &mut Object) -> Result<Body, Fault> {
     })
 }
 
-/// Arguments as the model wrote them: text stays text, and none is none.
+/// Arguments as the model wrote them: text stays text, and empty text becomes null.
 pub(crate) fn written(arguments: Value) -> Value {
     match arguments {
         Value::String(text) if text.is_empty() => Value::Null,

@@ -181,7 +181,7 @@ impl Trace {
         }
     }
 
-    /// A result that only the next request tells of.
+    /// Takes a result that is recorded in the next request only.
     fn result_of(&mut self, mut message: Object, t_ms: Option<f64>) {
         let id = take::label(&mut message, "tool_call_id");
         if id.as_ref().is_some_and(|id| self.answered.contains(id)) {

@@ -78,23 +78,23 @@ impl Numbering {
 pub struct Planting {
     /// How the copies are made.
     pub kind: PlantKind,
-    /// What is repeated, as it stands, its own end included (a blank, a line break). In an
+    /// The text that is repeated, with the blank or line break at its end. In an
     /// [`OrderedList`](PlantKind::OrderedList) each line becomes an item.
     pub unit: String,
-    /// What stands in for `{}` in the unit, copy by copy, over and over. With a
+    /// Texts that replace `{}` in the unit, one for each copy, in turn. With a
     /// [`NearRepeat`](PlantKind::NearRepeat) this is how copies differ.
     pub fillers: Vec<String>,
-    /// How list items are numbered, and from which number.
+    /// How list items are numbered.
     pub numbering: Numbering,
     /// The number of the first list item.
     pub first_number: u64,
-    /// Wanted chars before the **second** copy. The clean text is cut so that the first copy ends
-    /// there or, where the end of a sentence or word is near, up to 400 chars before.
+    /// The wanted number of chars before the **second** copy. The clean text is cut so that the first
+    /// copy ends there or, where a sentence or word ends near by, up to 400 chars earlier.
     pub onset: usize,
-    /// At least so many copies.
+    /// The least number of copies.
     pub copies: usize,
-    /// Copies go on until there are so many chars after the onset; the last one is cut there, as a
-    /// stream is that hits its limit in the middle.
+    /// The least number of chars after the onset. The last copy is cut there, like a stream that hits
+    /// its limit in the middle.
     pub tail: usize,
 }
 

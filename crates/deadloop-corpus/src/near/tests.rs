@@ -24,7 +24,7 @@ fn slow(a: &str, b: &str) -> f64 {
     }
 }
 
-/// So many different sentences from `seed` on.
+/// `sentences` sentences, all different.
 fn text(seed: u64, sentences: u64) -> String {
     let sentence = |n: u64| format!("{:x} {:x}. ", mixed(seed * 1000 + n), mixed(n * 7 + seed));
     (0..sentences).map(sentence).collect()

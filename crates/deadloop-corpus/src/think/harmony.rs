@@ -96,8 +96,8 @@ mod tests {
     }
 
     proptest! {
-        /// A header is what this pattern says, of at most so many bytes; it is cut where more text
-        /// can make one of it.
+        /// A header is what this pattern matches, if it has at most `HEADER` bytes. A text is cut where
+        /// more of it could make a header.
         #[test]
         fn a_header_is_what_a_pattern_says(text in "(<\\|(start|channel|constrain|message|end)\\|>|a|analysis|é|<|<\\|){0,8}", long in 0..300_usize) {
             let text = text.replacen('a', &"a".repeat(long), 1);

@@ -67,12 +67,12 @@ impl ThinkRules {
 }
 
 impl ThinkOptions {
-    /// These options with some words over them, one after the other: `open` (the text begins as
-    /// reasoning) or `closed`, `first` or `all` (blocks), `off` (no tag counts), or tags: those that
-    /// are named, and no others.
+    /// These options, changed by words, in their order: `open` (the text begins as reasoning) or
+    /// `closed`, `first` or `all` (blocks), `off` (no tag counts), or tags (only the named ones
+    /// count).
     ///
     /// # Errors
-    /// A word that is none of these; what was expected.
+    /// Returns what was expected instead of a word that is unknown.
     pub fn with_words<'a>(
         mut self,
         words: impl IntoIterator<Item = &'a str>,

@@ -233,9 +233,9 @@ fn is_tag(tag: &str) -> bool {
 pub(super) enum Look<T> {
     /// No mark.
     Nothing,
-    /// The beginning of one, perhaps.
+    /// The text may be the beginning of a mark.
     Cut,
-    /// A mark of so many bytes.
+    /// A mark: its length in bytes, and its meaning.
     Mark(usize, T),
 }
 

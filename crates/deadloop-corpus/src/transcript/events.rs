@@ -70,14 +70,15 @@ impl Transcript {
 
 /// The events of a transcript as a detector sees them, each with the number of the event that it is of.
 ///
-/// A run without turns gets one before each stretch of model output that follows a result, a message of a user or
-/// the beginning; its number is that of the output's first event. What has no call, no result and no message of a
-/// user is no run.
+/// A run without recorded turns gets a turn before each stretch of model output that follows a result, a message of
+/// a user or the beginning. The number of such a turn is that of the output's first event. A transcript without a call, a
+/// result and a message of a user is not a run.
 ///
-/// Where times are recorded, a silence of a second and more before what the model says, calls or ends with is told
-/// before it, with the number of that event; the time that a tool takes is none. It is told as a clock tells it,
-/// each second of two minutes, then each ten seconds of an hour, and at its end. So what fires at ten seconds fires then,
-/// not when the silence is over. After everything the stream is closed.
+/// Where times are recorded, silence becomes events: if the model sent nothing for a second or more before its text,
+/// its call or its end, [`Seen::Silence`] precedes that event, with the number of that event. The time that a tool takes
+/// is not silence. There is one for each second of the first two minutes, then for each ten seconds of the first hour,
+/// and one at the end. So a guard that fires after ten seconds fires then, and not when the silence is over. The last
+/// event is [`Seen::Closed`].
 pub fn stream(events: &[RecordedEvent]) -> impl Iterator<Item = (u64, Seen<'_>)> {
     let turns = events.iter().any(|e| matches!(e.body, Body::Turn));
     let is_run = || events.iter().any(|event| event.is_of_run());
@@ -102,12 +103,12 @@ pub fn stream(events: &[RecordedEvent]) -> impl Iterator<Item = (u64, Seen<'_>)>
     told.chain(closed)
 }
 
-/// The shortest silence that is told, milliseconds.
+/// The shortest silence that is reported, in milliseconds.
 const SILENCE: f64 = 1000.0;
 
-/// When a silence of so many milliseconds is told, milliseconds from its beginning: each second of two minutes, each
-/// ten seconds of an hour, and its end. A gap between two times that are no times of one stream costs 469 events at
-/// most.
+/// When a silence of `millis` milliseconds is reported, in milliseconds from its beginning: each second of the first two
+/// minutes, each ten seconds of the first hour, and its end. So even a gap between clocks that do not belong together
+/// costs at most 469 events.
 fn ticks(millis: u64) -> impl Iterator<Item = u64> {
     let seconds = (1000..=120_000).step_by(1000);
     let tens = (130_000..=3_600_000).step_by(10_000);
@@ -115,8 +116,8 @@ fn ticks(millis: u64) -> impl Iterator<Item = u64> {
     before_its_end.chain([millis])
 }
 
-/// How long nothing came before an event of the model; `last`: when the last event came, none where one before it has
-/// no time.
+/// How long nothing came before an event of the model, in milliseconds; `None` below [`SILENCE`]. `last` is the time of
+/// the event before it, `None` if that event has no time.
 fn silence(last: &mut Option<f64>, event: &RecordedEvent) -> Option<u64> {
     let before = std::mem::replace(last, event.t_ms);
     let gap = event.t_ms? - before?;

@@ -63,7 +63,7 @@ static PARAMS: [Param; 3] = [
         default: Literal::Int(1),
         domain: Domain::Int { min: 1, max: 1000 },
         unit: "calls",
-        doc: "so many have to come back whole; where there are fewer calls, all of them",
+        doc: "how many calls have to come back whole; if there are fewer, all of them",
     },
     Param {
         name: "min_calls",
@@ -71,7 +71,7 @@ static PARAMS: [Param; 3] = [
         default: Literal::Int(2),
         domain: Domain::Int { min: 1, max: 1000 },
         unit: "calls",
-        doc: "so many are a batch that is judged; with 1 each call alone that fails is one",
+        doc: "the fewest calls of a batch that is judged; with 1, each single call that fails is a batch",
     },
     Param {
         name: "need",

@@ -98,10 +98,10 @@ pub struct Detector {
     pub measure: Measuring,
 }
 
-/// An example that a detector brings: the laws are held on it.
+/// An example that a detector brings, to test it against the laws.
 #[derive(Clone, Copy, Debug)]
 pub enum Sample {
-    /// A text, so many times.
+    /// A text, repeated this number of times.
     Text(&'static str, usize),
     /// The events of a run.
     Run(&'static [Event<'static>]),

@@ -16,7 +16,7 @@ use crate::value::Literal;
 pub(super) static ENTRY: Detector = Detector {
     name: "stall",
     version: 1,
-    about: "nothing comes for so many milliseconds",
+    about: "nothing comes for a number of milliseconds",
     exactly: "At each `Silence` event, which whoever has a clock pushes and which holds the milliseconds since the last \
               event: it fires where they are at least `idle_ms`, or before the first text or call at least `first_ms`. A \
               recording has a silence wherever a model's event comes a second or more after the one before it; the time \

@@ -1,25 +1,26 @@
 //! [`delay`]: how long a repairer keeps a reader waiting.
 //!
-//! Whole and streamed give the same, so nothing that was shown is ever taken back. The price is what
-//! waits; this measures it.
+//! A repairer produces the same from a whole text and from a stream, so it never takes back what it has
+//! shown. The price is that text waits until it is certain. This module measures the wait.
 
 use super::meaning::{Piece, Pieces};
 use super::registry::Repairer;
 use crate::params::Params;
 
-/// What waited, in chars of the stream.
+/// How long a repairer made text wait, in chars of the stream.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Delay {
-    /// Chars read when the first text for the user was given; none where nothing was.
+    /// How many chars had been read when the first text for the user came out; `None` if none came out.
     pub first_text: Option<u64>,
-    /// The most chars that waited at once, after any char.
+    /// The most chars that waited at the same time.
     pub most_held: u64,
-    /// The most chars read between two pieces that were given, and before the first and after the last.
+    /// The most chars that were read without anything coming out: before the first piece, between two, or after the
+    /// last.
     pub longest_silence: u64,
 }
 
-/// Reads a text char by char and measures what waited; none where the repairer reads events. Text given
-/// only at the end counts as read then.
+/// Repairs a text char by char and measures the wait. `None` if the repairer reads events. Text that comes
+/// out only at the end counts as coming out after the last char.
 pub fn delay(repairer: &Repairer, params: &Params, text: &str) -> Option<Delay> {
     let mut machine = repairer.text(params)?;
     let (mut pieces, mut delay) = (Pieces::default(), Delay::default());

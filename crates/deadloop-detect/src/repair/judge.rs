@@ -1,7 +1,7 @@
-//! What a repairer did, held against the truth.
+//! Compares what a repairer did with the truth.
 //!
-//! The truth is known because the damage was made. The verdicts stand in the order in which the first
-//! that holds counts: harm before loss.
+//! The truth is known because the damage was made on purpose. If several verdicts on a damaged stream
+//! apply, the worst counts: an invented action before leaked marks, leaked marks before lost text.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -14,28 +14,29 @@ use super::meaning::{Action, Delivered, Meaning};
 /// The truth about one stream.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Gold {
-    /// What it meant.
+    /// What the stream meant.
     pub meaning: Meaning,
-    /// Whether it was damaged at all.
+    /// Whether the stream was damaged at all.
     pub damaged: bool,
     /// Tags and control marks that no user may see, unless the truth has them in its text.
     pub marks: Vec<String>,
 }
 
-/// What came of one stream.
+/// The verdict on the repair of one stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Mended {
-    /// It was intact, and it was left so.
+    /// The stream was intact, and it was left so.
     Intact,
-    /// It was intact, and it was changed.
+    /// The stream was intact, and it was changed.
     FalseRepair,
-    /// It was damaged, and exactly the truth came of it.
+    /// The stream was damaged, and the repair is exactly the truth.
     Recovered,
-    /// An action came that the truth does not have, or with other arguments: the one that does harm.
+    /// The repair has an action that the truth does not have, or one with other arguments. This is the verdict that does
+    /// harm.
     Wrong,
-    /// More marks are in the text than the truth has there.
+    /// The repaired text contains more tags or control marks than the truth does.
     Leaked,
-    /// Text or an action is missing, or not where it belongs.
+    /// Text or an action is missing or in the wrong place.
     Lost,
 }
 
@@ -69,8 +70,8 @@ impl fmt::Display for Mended {
     }
 }
 
-/// Holds what a repairer made of a stream against the truth. Texts are compared char by char, arguments
-/// as values where both are JSON (see [`judge_arguments`]), else without the blanks around them.
+/// Compares the repair of a stream with the truth. Texts are compared char by char. Arguments are compared as
+/// values if both are JSON (see [`judge_arguments`]), else as texts without the blanks around them.
 pub fn judge(gold: &Gold, repaired: &Meaning) -> Mended {
     let same = gold.meaning.reasoning == repaired.reasoning
         && gold.meaning.text == repaired.text
@@ -85,17 +86,17 @@ pub fn judge(gold: &Gold, repaired: &Meaning) -> Mended {
     }
 }
 
-/// An action as it is compared.
+/// An action in the form in which it is compared.
 #[derive(Clone, Debug, PartialEq)]
 struct Compared<'a> {
     name: &'a str,
     number: Option<u32>,
-    /// The last of a doubled field counts, the order does not.
+    /// The fields by name: their order does not count, and the last of several with one name does.
     fields: BTreeMap<&'a str, Compare<'a>>,
     content: Compare<'a>,
 }
 
-/// A text as it is compared.
+/// A text in the form in which it is compared.
 #[derive(Clone, Debug, PartialEq)]
 enum Compare<'a> {
     Json(Value),
@@ -125,7 +126,7 @@ fn compared(action: &Action) -> Compared<'_> {
     }
 }
 
-/// Whether there is an action that the truth does not have, or more often than the truth has it.
+/// Whether the repair has an action that the truth does not have, or has it more often.
 fn invented(gold: &[Action], repaired: &[Action]) -> bool {
     let mut left = actions(gold);
     actions(repaired).iter().any(
@@ -146,27 +147,28 @@ fn leaked(gold: &Gold, text: &str) -> bool {
     gold.marks.iter().any(more)
 }
 
-/// What came of broken arguments.
+/// The verdict on the repair of broken arguments.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MendedArguments {
-    /// They are JSON now.
+    /// They parse as JSON.
     pub parsed: bool,
-    /// They are an object, and each of its fields is expected and of its type. Without expected fields: an object.
+    /// They are an object, and each of its fields is expected and has the expected type. Without expected fields any
+    /// object is valid.
     pub valid: bool,
     /// They are the same value as the truth.
     pub exact: bool,
 }
 
 impl MendedArguments {
-    /// They pass every check, and say something else: the ones that do harm.
+    /// They pass every check but say something else than the truth. These do harm.
     pub fn wrong_but_valid(self) -> bool {
         self.valid && !self.exact
     }
 }
 
-/// Holds repaired arguments against the truth, as JSON values: the names of an object in any order, the
-/// last of doubled ones, 1 is not 1.0. `fields`: the fields that are expected, with the names of their
-/// types as the json repairer takes them; one of an unknown type is of any.
+/// Compares repaired arguments with the truth as JSON values: the order of an object's names does not count, the
+/// last of several equal names does, and 1 is not 1.0. `fields` are the expected fields with the names of their
+/// types, as in the parameter `fields` of the repairer `json`; an unknown type stands for any.
 pub fn judge_arguments(gold: &str, repaired: &str, fields: &[(String, String)]) -> MendedArguments {
     let Ok(value) = serde_json::from_str::<Value>(repaired) else {
         return MendedArguments::default();
@@ -181,20 +183,21 @@ pub fn judge_arguments(gold: &str, repaired: &str, fields: &[(String, String)]) 
     }
 }
 
-/// What came of a row of events.
+/// The verdict on the repair of a row of events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MendedEvents {
-    /// Events of the truth that did not come.
+    /// How many events of the truth are missing.
     pub lost: u64,
-    /// Events that came again, or that the truth does not have.
+    /// How many events came again, or are not in the truth.
     pub doubled: u64,
-    /// Events that came after one that stands behind them.
+    /// How many events came after an event that follows them in the truth.
     pub disordered: u64,
-    /// There is exactly one end mark, and it is the last.
+    /// Whether there is exactly one end mark, at the end.
     pub ended: bool,
 }
 
-/// Holds a row of events against the truth, end marks apart. Two events are one if place, id and text are.
+/// Compares a row of events with the truth. End marks count only for `ended`. Two events are the same if their
+/// positions, ids and texts are equal.
 pub fn judge_events(gold: &[Delivered], repaired: &[Delivered]) -> MendedEvents {
     let key = |event: &Delivered| (event.position, event.id.clone(), event.text.clone());
     let mut places: BTreeMap<_, Vec<usize>> = BTreeMap::new();

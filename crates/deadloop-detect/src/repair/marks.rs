@@ -1,24 +1,24 @@
-//! [`Marks`]: fixed texts that are looked for at the head of what a stream has brought.
+//! [`Marks`]: fixed texts, such as tags, that are looked for in a stream.
 
-/// What stands at the head of a text.
+/// What a text is, compared with some marks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Look {
-    /// No mark.
+    /// It cannot become a mark.
     Nothing,
-    /// The beginning of one, perhaps.
+    /// It may be the beginning of a mark.
     Cut,
-    /// A mark, by its place among the marks: the whole text is this mark.
+    /// It is the mark with this index.
     Mark(usize),
 }
 
-/// Some marks, none of which begins as another does.
+/// A list of marks, none of which is the beginning of another.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Marks {
     marks: Vec<Vec<char>>,
     fold: bool,
 }
 
-/// Shortest and longest mark, chars.
+/// The lengths of a mark, in chars.
 pub(super) const LENGTHS: std::ops::RangeInclusive<usize> = 3..=64;
 
 impl Marks {
@@ -38,7 +38,7 @@ impl Marks {
             .any(|mark| mark.first().is_some_and(|first| self.same(*first, c)))
     }
 
-    /// What the text is that has been held so far. Adds the chars compared to `work`.
+    /// Compares the text held so far with the marks. Adds the number of compared chars to `work`.
     pub(super) fn look(&self, held: &[char], work: &mut u64) -> Look {
         let mut cut = false;
         for (at, mark) in self.marks.iter().enumerate() {
@@ -60,7 +60,8 @@ impl Marks {
         a == b || (self.fold && a.eq_ignore_ascii_case(&b))
     }
 
-    /// Returns why these marks cannot be told apart; `None` where they can.
+    /// Returns why these marks cannot be used; `None` if they can. Two marks cannot be told apart if one is the beginning
+    /// of the other.
     pub(super) fn refuse(marks: &[String], fold: bool) -> Option<String> {
         let own = |mark: &String| {
             if fold {

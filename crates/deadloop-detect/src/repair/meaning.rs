@@ -3,13 +3,13 @@
 /// Something that a text asks a program to do: a tag with its fields and content.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Action {
-    /// What is to be done: the name of the tag, as it is known.
+    /// What is to be done: the name of the tag, in its known spelling.
     pub name: String,
-    /// The number behind the name, as in `<confirm2>`.
+    /// The number after the name, as in `<confirm2>`.
     pub number: Option<u32>,
-    /// What stands in the tags inside, and in attributes: names and values, in their order.
+    /// The attributes and the tags inside, as names and values, in order.
     pub fields: Vec<(String, String)>,
-    /// What stands beside the fields, without blanks around it.
+    /// The text outside of the fields, without blanks around it.
     pub content: String,
 }
 
@@ -24,7 +24,7 @@ pub enum Piece {
     Action(Action),
 }
 
-/// Parts in their order. Neighbours of one kind are one part, none is empty.
+/// Parts in order. Neighbouring texts are joined into one part, and so is neighbouring thinking. No part is empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Pieces(Vec<Piece>);
 
@@ -34,7 +34,7 @@ impl Pieces {
         &self.0
     }
 
-    /// Takes the parts so far out.
+    /// Removes the parts so far and returns them.
     pub fn take(&mut self) -> Vec<Piece> {
         std::mem::take(&mut self.0)
     }
@@ -62,7 +62,7 @@ impl Pieces {
         self.0.push(Piece::Action(action));
     }
 
-    /// All of it together.
+    /// All parts together.
     pub fn meaning(&self) -> Meaning {
         let mut meaning = Meaning::default();
         for piece in &self.0 {
@@ -87,15 +87,15 @@ pub struct Meaning {
     pub actions: Vec<Action>,
 }
 
-/// An event as it is delivered.
+/// An event of a stream, as it is delivered.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Delivered {
-    /// Its name, where it has one.
+    /// Its id, if it has one.
     pub id: Option<String>,
-    /// Its place in the row, where it is told: from 0, or wherever the row begins.
+    /// Its place in the row, if it is given. Rows count from 0, or from wherever they begin.
     pub position: Option<u64>,
     /// What it says.
     pub text: String,
-    /// It is the end mark, `[DONE]`.
+    /// Whether it is the end mark, `[DONE]`.
     pub done: bool,
 }

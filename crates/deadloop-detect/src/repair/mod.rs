@@ -1,8 +1,8 @@
-//! Repairers: what a damaged stream meant.
+//! Repairers: they find out what a damaged stream meant.
 //!
-//! A repairer is a pure function of what has arrived and of "it has ended": [`TextRepair::push`] gives
-//! what is certain now, [`TextRepair::finish`] the rest. How the stream was cut makes no difference to
-//! what comes out. What waits is bounded by the parameters; the work is linear in the text.
+//! A repairer depends only on what has arrived and on whether the stream has ended: [`TextRepair::push`]
+//! adds what is certain by now, [`TextRepair::finish`] adds the rest. The result does not depend on how
+//! the stream was cut into chunks. Parameters bound how much text waits. The work is linear in the text.
 //!
 //! ```
 //! use deadloop_detect::repair::{Pieces, Repairer};

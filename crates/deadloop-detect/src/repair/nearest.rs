@@ -1,6 +1,6 @@
-//! [`Nearest`]: which known name a name was meant to be.
+//! [`Nearest`]: finds the known name that a misspelt name was meant to be.
 
-/// Names that are known, and how far from one a name may be.
+/// The known names, and how much a name may differ from one.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Nearest {
     known: Vec<String>,
@@ -8,25 +8,26 @@ pub(super) struct Nearest {
     edits: usize,
 }
 
-/// Letters of a known name for each edit: `id` is nobody's misspelling.
+/// A known name allows one edit for each three letters, so no other name counts as a misspelling of `id`.
 const LETTERS_PER_EDIT: usize = 3;
-/// Longest name that is compared, chars.
+/// The longest name that is compared, in chars.
 pub(super) const LONGEST: usize = 64;
 
 impl Nearest {
-    /// `fold`: ASCII letters count as the same in either case; `edits`: chars that may be put in, left
-    /// out, changed or swapped with a neighbour, at most one for three letters of the known name.
+    /// `fold`: the case of ASCII letters does not count. `edits`: how many chars may be added, left out,
+    /// changed or swapped with a neighbour; at most one for each three letters of the known name.
     pub(super) fn new(known: Vec<String>, fold: bool, edits: usize) -> Self {
         Self { known, fold, edits }
     }
 
-    /// The names that are known.
+    /// The known names.
     pub(super) fn known(&self) -> &[String] {
         &self.known
     }
 
-    /// Which known name this one is: the same, or the one that is nearest. None where two are equally
-    /// near: a guess there does harm. Adds the chars compared to `work`.
+    /// The index of the known name that equals this one or is nearest to it. `None` if no name is near
+    /// enough, or if two are equally near: a guess there does harm. Adds the number of compared chars to
+    /// `work`.
     pub(super) fn find(&self, name: &str, work: &mut u64) -> Option<usize> {
         let own = |text: &str| {
             if self.fold {

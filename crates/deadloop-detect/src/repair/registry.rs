@@ -1,5 +1,5 @@
-//! The registry of repairers. To add one: a folder beside this file, `mod x;` in `mod.rs` and
-//! `&x::ENTRY` here. Listings, docs and the laws in `tests/` follow from it.
+//! The registry of repairers. To add one, add a folder beside this file, `mod x;` in `mod.rs` and
+//! `&x::ENTRY` here. Listings, docs and the laws in `tests/` read the registry.
 
 use crate::detectors::{Detector, Measuring, Program, Refusal, Response, Sample};
 use crate::param::{Domain, Mark, Param};
@@ -20,16 +20,16 @@ pub static REPAIRERS: &[&Repairer] = &[
     &replay::ENTRY,
 ];
 
-/// A repairer: what it is called, what it takes, and how it is made.
+/// A repairer: its name, its parameters, and how to make one.
 #[derive(Debug)]
 pub struct Repairer {
     /// Its name in settings and grids.
     pub name: &'static str,
-    /// Raised whenever the same stream and parameters may give something else.
+    /// Raised whenever the same stream and parameters may have another result.
     pub version: u32,
     /// What it does, in one line.
     pub about: &'static str,
-    /// What it does exactly, in Markdown: enough to write it again.
+    /// Its exact definition, in Markdown: enough to write it again.
     pub exactly: &'static str,
     /// Its parameters, in the order of listings and grids. All are [structural](Mark::Structural).
     pub params: &'static [Param],
@@ -37,53 +37,53 @@ pub struct Repairer {
     pub presets: &'static str,
     /// Refuses parameters that are each allowed but impossible together.
     pub check: fn(&Params) -> Result<(), Refusal>,
-    /// What reads a stream, for (checked) parameters.
+    /// Makes a repairer for one stream, from checked parameters.
     pub make: Make,
 }
 
-/// What a repairer reads.
+/// Makes a repairer, by what it reads.
 #[derive(Clone, Copy, Debug)]
 pub enum Make {
-    /// Text: of an answer, of arguments, of a name.
+    /// It reads a text: an answer, arguments, or a name.
     Text(fn(&Params) -> Box<dyn TextRepair>),
-    /// Events, as they are delivered.
+    /// It reads events as they are delivered.
     Events(fn(&Params) -> Box<dyn EventRepair>),
 }
 
-/// Mends one text as it streams in.
+/// Repairs one text as it streams in.
 pub trait TextRepair: Send {
-    /// The next chunk. `out` gets what is now certain, in order.
+    /// Takes the next chunk. Adds to `out` what is certain by now, in order.
     fn push(&mut self, chunk: &str, out: &mut Pieces);
-    /// The stream has ended: `out` gets the rest. Nothing is pushed afterwards.
+    /// Takes the end of the stream. Adds the rest to `out`. Nothing is pushed afterwards.
     fn finish(&mut self, out: &mut Pieces);
-    /// Chars that wait for what decides about them.
+    /// How many chars wait because it is not certain yet what they are.
     fn held(&self) -> usize;
-    /// Steps done so far: chars read, compared and looked at again. It is linear in the text.
+    /// The steps so far: chars read, compared and read again. They are linear in the text.
     fn work(&self) -> u64;
 }
 
-/// Mends one row of events as it is delivered.
+/// Repairs one row of events as it is delivered.
 pub trait EventRepair: Send {
-    /// The next event. `out` gets what is now certain, in order.
+    /// Takes the next event. Adds to `out` what is certain by now, in order.
     fn push(&mut self, event: Delivered, out: &mut Vec<Delivered>);
-    /// Nothing is delivered any more: `out` gets the rest. Nothing is pushed afterwards.
+    /// Takes the end of the row. Adds the rest to `out`. Nothing is pushed afterwards.
     fn finish(&mut self, out: &mut Vec<Delivered>);
-    /// Events that wait, and keys that are remembered.
+    /// How many events wait, and how many keys are remembered, together.
     fn held(&self) -> usize;
 }
 
 impl Repairer {
-    /// The repairer of that name.
+    /// The repairer with this name.
     pub fn find(name: &str) -> Option<&'static Self> {
         REPAIRERS.iter().copied().find(|r| r.name == name)
     }
 
-    /// The parameter of that name.
+    /// Its parameter with this name.
     pub fn param(&self, name: &str) -> Option<&'static Param> {
         self.params.iter().find(|p| p.name == name)
     }
 
-    /// Its parameters where nothing is said.
+    /// Its parameters with their default values.
     pub fn defaults(&self) -> Params {
         Params::defaults(self.params)
     }
@@ -91,15 +91,15 @@ impl Repairer {
     /// Its presets, in the order of their names.
     ///
     /// # Errors
-    /// A mistake in the file that deadloop ships; a test reads them all.
+    /// Returns the mistake in the file that deadloop ships. A test reads all such files.
     pub fn presets(&self) -> Result<Vec<Preset>, String> {
         presets(&self.entry())
     }
 
-    /// The parameters of a preset: what it says over the defaults.
+    /// The parameters of a preset: the defaults, changed by what the preset says.
     ///
     /// # Errors
-    /// No preset of that name, with those that there are; or a mistake in the file.
+    /// If no preset has this name, returns which presets there are; or the mistake in the file.
     pub fn preset(&self, name: &str) -> Result<Params, String> {
         let presets = self.presets()?;
         let Some(preset) = presets.iter().find(|preset| preset.name == name) else {
@@ -120,7 +120,7 @@ impl Repairer {
     /// Refuses a value outside its parameter's domain, and parameters that are impossible together.
     ///
     /// # Errors
-    /// The parameter to change, and why.
+    /// Returns the parameter to change, and why.
     pub fn check(&self, params: &Params) -> Result<(), Refusal> {
         for param in self.params {
             let Some(value) = params.get(param.name) else {
@@ -134,7 +134,7 @@ impl Repairer {
         (self.check)(params)
     }
 
-    /// What mends one text, for (checked) parameters; none where it reads events.
+    /// A repairer for one text, from checked parameters. `None` if this repairer reads events.
     pub fn text(&self, params: &Params) -> Option<Box<dyn TextRepair>> {
         match self.make {
             Make::Text(make) => Some(make(params)),
@@ -142,7 +142,7 @@ impl Repairer {
         }
     }
 
-    /// What mends one row of events, for (checked) parameters; none where it reads text.
+    /// A repairer for one row of events, from checked parameters. `None` if this repairer reads text.
     pub fn events(&self, params: &Params) -> Option<Box<dyn EventRepair>> {
         match self.make {
             Make::Events(make) => Some(make(params)),
@@ -150,7 +150,7 @@ impl Repairer {
         }
     }
 
-    /// What a whole text meant; none where it reads events.
+    /// Repairs a whole text and returns what it meant. `None` if this repairer reads events.
     pub fn mend(&self, params: &Params, text: &str) -> Option<Meaning> {
         let mut machine = self.text(params)?;
         let mut pieces = Pieces::default();
@@ -159,8 +159,8 @@ impl Repairer {
         Some(pieces.meaning())
     }
 
-    /// Itself as a detector that measures nothing: defaults and presets are read by what reads those of
-    /// detectors.
+    /// The repairer as a detector that measures nothing, so that the code which reads the defaults and presets of
+    /// detectors reads those of repairers too.
     fn entry(&self) -> Detector {
         Detector {
             name: self.name,
@@ -234,7 +234,7 @@ pub(super) const fn table(name: &'static str, doc: &'static str) -> Param {
     }
 }
 
-/// A parameter that counts: from `bounds.0` to `bounds.1`.
+/// A parameter that is a whole number from `bounds.0` to `bounds.1`.
 pub(super) const fn count(
     name: &'static str,
     default: i64,
@@ -255,16 +255,16 @@ pub(super) const fn count(
     }
 }
 
-/// The most that a parameter lets wait, chars.
+/// The bounds of a parameter `hold`: how many chars may wait.
 pub(super) const HOLD: (i64, i64) = (1, 1_000_000);
 
-/// The texts of a list.
+/// The texts of a parameter that is a list.
 pub(super) fn list(params: &Params, name: &str) -> Vec<String> {
     let texts = params.items(name).iter().filter_map(Value::as_text);
     texts.map(str::to_owned).collect()
 }
 
-/// A count as a size in memory.
+/// The value of a parameter that counts, as a `usize`.
 pub(super) fn size(params: &Params, name: &str) -> usize {
     usize::try_from(params.count(name)).unwrap_or(usize::MAX)
 }

@@ -1,4 +1,4 @@
-//! [`Errors`]: bad turns, of those that have ended. A turn is bad when any of its results is an error.
+//! [`Errors`]: counts bad turns among those that have ended. A turn is bad if one of its results is an error.
 
 use crate::param::DECIMAL;
 use crate::stream::{Calls, Turns};
@@ -7,11 +7,11 @@ use crate::stream::{Calls, Turns};
 #[derive(Default)]
 pub(crate) struct Errors {
     bad: u64,
-    /// Whether the turn that goes on is bad.
+    /// Whether the current turn is bad.
     now: bool,
-    /// Calls issued when the turn that goes on began.
+    /// How many calls had been issued when the current turn began.
     began: Calls,
-    /// Where the second bad turn began.
+    /// How many calls had been issued when the second bad turn began, or the first if there is no second.
     second: Calls,
 }
 
@@ -21,7 +21,7 @@ impl Errors {
         self.now |= error;
     }
 
-    /// A turn begins after so many calls, and so the one before it ends.
+    /// Takes the start of a turn after `calls` calls. The turn before it ends.
     pub(crate) fn turn(&mut self, calls: Calls) {
         if std::mem::take(&mut self.now) {
             self.bad += 1;
@@ -32,23 +32,23 @@ impl Errors {
         self.began = calls;
     }
 
-    /// Bad turns that have ended.
+    /// How many bad turns have ended.
     pub(crate) fn bad(&self) -> u64 {
         self.bad
     }
 
-    /// Where the second of them began, in calls; the first, where there is one.
+    /// How many calls had been issued when the second bad turn began, or the first if there is no second.
     pub(crate) fn second(&self) -> Calls {
         self.second
     }
 
-    /// The highest rate, in millionths, that their share of `turns` is above.
+    /// The highest rate, in millionths, that the share of bad turns among `turns` exceeds.
     pub(crate) fn rate(&self, turns: Turns) -> Option<i64> {
         share(self.bad, turns.0)
     }
 }
 
-/// The highest rate, in millionths, that `part` of `whole` is above; `None`: it is above none.
+/// The highest rate, in millionths, that the share `part` of `whole` exceeds. `None` if it exceeds no rate.
 pub(crate) fn share(part: u64, whole: u64) -> Option<i64> {
     let millionths = u128::from(part) * u128::from(DECIMAL.unsigned_abs());
     let below = millionths.checked_sub(1)?;

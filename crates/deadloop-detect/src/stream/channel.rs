@@ -59,7 +59,7 @@ impl Channel {
         }
     }
 
-    /// So many of its units.
+    /// `count` of the units of this channel.
     pub fn units(self, count: u64) -> Units {
         match self {
             Self::Reasoning | Self::Answer | Self::Arguments => Chars(count).into(),

@@ -23,18 +23,18 @@ pub enum Event<'a> {
         /// Its arguments.
         arguments: Arguments<'a>,
     },
-    /// What a tool gave back.
+    /// The result of a call.
     Result {
-        /// The call's id.
+        /// The id of the call.
         id: Option<&'a str>,
-        /// What it said.
+        /// The text of the result.
         content: &'a str,
-        /// Whether it failed; `None`: unknown, which is no error.
+        /// Whether the call failed; `None`: unknown, which counts as not failed.
         error: Option<bool>,
-        /// What is known of the whole text, where `content` is cut.
+        /// What is known about the whole text if `content` is cut.
         cut: Option<Cut<'a>>,
     },
-    /// What came from outside, the task first.
+    /// A message from outside. The first is the task.
     User(&'a str),
     /// A prompt or a tool's definition.
     System,
@@ -50,9 +50,9 @@ pub enum Event<'a> {
         /// Who is next.
         to: &'a str,
     },
-    /// Nothing came for so many milliseconds.
+    /// Nothing has come for this number of milliseconds.
     Silence(u64),
-    /// The stream ended, and why, where that is said.
+    /// The stream ended. The reason, if the stream says it.
     Finish(Option<&'a str>),
     /// The connection is gone.
     Closed,

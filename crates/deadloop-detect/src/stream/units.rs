@@ -136,11 +136,11 @@ impl fmt::Display for Unit {
 /// different units are neither equal nor ordered, and nothing adds them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Units {
-    /// So many chars.
+    /// A number of chars.
     Chars(Chars),
-    /// So many calls.
+    /// A number of calls.
     Calls(Calls),
-    /// So many turns.
+    /// A number of turns.
     Turns(Turns),
 }
 

@@ -15,7 +15,8 @@ use deadloop_detect::{Param, SettingsError, Value, meant};
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::params::{Budget, PARAMS, preset};
+use super::params::{Budget, PARAMS};
+use super::presets::preset;
 use crate::grid::values_of;
 
 /// The grid of agents.md where none is given.

@@ -1,20 +1,20 @@
-//! [`Limit`]: an iteration limit that asks, and grows when the answer is yes. What it would have asked of a run of so
-//! many turns needs nothing of the run but that number, so the guard `iterations` has no part in it.
+//! [`Limit`]: an iteration limit that asks the user, and grows when the answer is yes. How often it would have asked in
+//! a run depends only on the number of turns, so this needs no guard `iterations`.
 
 /// A limit on turns, at which the user is asked.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Limit {
     /// Turns until the first question.
     pub limit: u64,
-    /// What the limit is multiplied by at a yes; halves are rounded to even.
+    /// The factor by which the limit grows at a yes; halves are rounded to even.
     pub grow: f64,
-    /// What is then added.
+    /// What is added to the limit after that.
     pub grow_by: u64,
-    /// Turns at which the run is stopped unasked; 0: never.
+    /// Turns at which the run is stopped without a question; 0: never.
     pub hard: u64,
-    /// The share of the limit from which on the run is warned.
+    /// The share of the limit at which the run is warned.
     pub warn_at: f64,
-    /// After so many yeses the answer is no; `None`: always yes.
+    /// How often the answer is yes before it is no; `None`: it is always yes.
     pub cancel_after: Option<u64>,
 }
 
@@ -31,31 +31,31 @@ impl Default for Limit {
     }
 }
 
-/// What a limit would have done with a run; turns from 0: the turn before which it happens.
+/// What a limit would have done in a run. Something that happens is given by the turn that it precedes, from 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LimitAsked {
-    /// Times that the user said yes.
+    /// How often the user said yes.
     pub confirmations: u64,
-    /// Times that the user was asked, the no included.
+    /// How often the user was asked, including the no.
     pub questions: u64,
-    /// Where the run was stopped: at the hard limit, or by a no.
+    /// When the run was stopped, by the hard limit or a no.
     pub stopped: Option<u64>,
-    /// Where the first warning stands.
+    /// When the first warning came.
     pub warned: Option<u64>,
-    /// Where the user was first asked, or the run stopped.
+    /// When the user was first asked or the run was stopped.
     pub met: Option<u64>,
 }
 
 impl LimitAsked {
-    /// Returns the turns from the first warning to the event that it warned of; `None` where one of
-    /// them did not come.
+    /// The turns from the first warning to the question or stop that it warned of. `None` if either did not
+    /// come.
     pub fn lead(&self) -> Option<u64> {
         self.met?.checked_sub(self.warned?)
     }
 }
 
 impl Limit {
-    /// What it would have done with a run of so many turns. Costs a step a question, not a turn.
+    /// What the limit would have done in a run of `turns` turns. It takes one step for each question, not for each turn.
     pub fn ask(&self, turns: u64) -> LimitAsked {
         let mut asked = LimitAsked::default();
         let mut limit = self.limit.max(1);

@@ -1,17 +1,17 @@
-//! [`Budget`]: one setting of a context budget, its parameters, its presets, and what is unsafe in it.
+//! [`Budget`]: one setting of a context budget, its parameters, and what is unsafe in it.
 
 use std::fmt;
 
-use deadloop_detect::{Domain, Literal, Mark, Param, Value, meant, short_hash};
+use deadloop_detect::{Domain, Literal, Mark, Param, Value, short_hash};
 
 /// How tokens are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Counter {
     /// Chars divided by 4, rounded up for each event.
     Quarter,
-    /// Chars divided by 3.3, likewise.
+    /// Chars divided by 3.3, rounded up for each event.
     Third,
-    /// What the recording says, estimated where it says nothing.
+    /// The tokens that were recorded; an estimate for events without.
     Recorded,
 }
 
@@ -28,7 +28,7 @@ impl Counter {
         }
     }
 
-    /// Chars of a token, where it is an estimate and where one has to be made.
+    /// The chars of a token, for estimates.
     pub fn chars(self) -> f64 {
         match self {
             Self::Quarter | Self::Recorded => 4.0,
@@ -37,21 +37,21 @@ impl Counter {
     }
 }
 
-/// What is done with old events when the threshold is passed.
+/// What happens to old events when a prompt exceeds the threshold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Policy {
     /// A summary replaces them.
     Summary,
     /// They are left out.
     Drop,
-    /// Old results become stubs; all else stays.
+    /// Old results become stubs; everything else stays.
     ClearResults,
-    /// Nothing: what the run is without a guard.
+    /// Nothing happens: the run without a guard.
     Never,
 }
 
 impl Policy {
-    /// Those that a setting can ask for.
+    /// The policies that a setting can have.
     pub const ALL: [Self; 3] = [Self::Summary, Self::Drop, Self::ClearResults];
 
     /// The name used in files.
@@ -65,32 +65,32 @@ impl Policy {
     }
 }
 
-/// One setting. Shares are of the window.
+/// One setting of a context budget. Shares are shares of the window.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Budget {
     /// How tokens are counted.
     pub counter: Counter,
-    /// Tokens that the model takes.
+    /// The model's context window, in tokens.
     pub window: u64,
-    /// The share of the window, without the tools' definitions, above which something is done.
+    /// The policy acts when a prompt exceeds this share of the window less the tools' definitions.
     pub threshold: f64,
     /// The share that is kept free for the answer: a longer prompt is an overflow.
     pub reserve: f64,
-    /// Tokens of the tools' definitions, which stand before everything.
+    /// The tokens of the tools' definitions, which are at the start of every prompt.
     pub tools: u64,
-    /// The share that the newest events may take, which stay as they are.
+    /// The share for the newest events, which stay as they are.
     pub keep: f64,
-    /// The share that a summary takes at most.
+    /// The largest share that a summary takes.
     pub summary: f64,
-    /// What is done.
+    /// What happens to old events.
     pub policy: Policy,
-    /// Results that are not cleared, the newest.
+    /// How many of the newest results are never cleared.
     pub keep_results: u64,
-    /// Tokens that clearing has to free to be done.
+    /// The fewest tokens that clearing has to free; else nothing is cleared.
     pub clear_at_least: u64,
     /// Globs on the names of tools whose results are not cleared.
     pub exclude: Vec<String>,
-    /// The price of a prompt token that stood in the same place in the request before; others cost 1.
+    /// The price of a prompt token that was at the same place in the previous request; other tokens cost 1.
     pub cache: f64,
 }
 
@@ -216,19 +216,19 @@ pub const PARAMS: &[Param] = &[
     ),
 ];
 
-/// What is to be known of a setting before it is used.
+/// A warning about a setting.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Remark {
-    /// The threshold lies above what the reserve leaves: prompts between the two overflow, and nothing is done.
+    /// The threshold is above what the reserve leaves: a prompt between the two overflows before the policy acts.
     Unsafe {
         /// The threshold.
         threshold: f64,
         /// The reserve.
         reserve: f64,
     },
-    /// What is left after a summary is over the threshold already: one summary follows the other.
+    /// What remains after a summary may exceed the threshold already: one summary follows the other.
     Thrashes {
-        /// What stays at most, a share of the window.
+        /// The most that remains, as a share of the window.
         left: f64,
         /// The threshold.
         threshold: f64,
@@ -254,8 +254,8 @@ impl fmt::Display for Remark {
     }
 }
 
-/// A share without the last bits of binary arithmetic.
-fn tidy(x: f64) -> f64 {
+/// A share, rounded to hide the errors of binary arithmetic.
+pub(super) fn tidy(x: f64) -> f64 {
     (x * 1e9).round() / 1e9
 }
 
@@ -279,7 +279,7 @@ impl Default for Budget {
 }
 
 impl Budget {
-    /// Sets a parameter to a value that its domain has passed.
+    /// Sets a parameter to a value that is in its domain.
     pub(super) fn set(&mut self, name: &str, value: &Value) {
         let share = value.as_number().unwrap_or(0.0);
         let count = value.as_int().unwrap_or(0).max(0).unsigned_abs();
@@ -310,10 +310,10 @@ impl Budget {
         }
     }
 
-    /// Refuses a budget that is impossible, and says why.
+    /// Refuses an impossible budget.
     ///
     /// # Errors
-    /// The definitions of tools fill the window.
+    /// Returns a message if the definitions of tools fill the window.
     pub fn check(&self) -> Result<(), String> {
         match self.tools < self.window {
             true => Ok(()),
@@ -324,7 +324,7 @@ impl Budget {
         }
     }
 
-    /// Returns the remarks to print when it is read.
+    /// The warnings to print when the setting is read.
     pub fn remarks(&self) -> Vec<Remark> {
         let mut remarks = Vec::new();
         if self.policy == Policy::Never {
@@ -355,7 +355,7 @@ impl Budget {
         self.threshold > tidy(1.0 - self.reserve)
     }
 
-    /// Its parameters as they are written in a file; those that its policy does not read are left out.
+    /// Its parameters as they are written to a file. Parameters that its policy ignores are left out.
     pub fn columns(&self) -> Vec<(&'static str, Value)> {
         let text = |word: &str| Value::Text(word.to_owned());
         let int = |n: u64| Value::Int(i64::try_from(n).unwrap_or(i64::MAX));
@@ -389,96 +389,11 @@ impl Budget {
         short_hash(&format!("budget 1; {}", self.told()))
     }
 
-    /// Its parameters as a text: two settings that do the same have the same.
+    /// Its parameters as a text. Two settings that do the same have the same text.
     pub fn told(&self) -> String {
         let columns = self.columns();
         let parts: Vec<String> = columns.iter().map(|(k, v)| format!("{k}={v}")).collect();
         parts.join("; ")
-    }
-}
-
-/// A setting under a name.
-#[derive(Clone, Debug, PartialEq)]
-pub struct BudgetPreset {
-    /// What `--preset` calls it.
-    pub name: &'static str,
-    /// What it stands for.
-    pub about: &'static str,
-    /// When something is done, a share of the window.
-    pub threshold: f64,
-    /// What stays, a share of the window.
-    pub keep: f64,
-    /// Where also this share of the window, less the answer's reserve, is a threshold: that share.
-    pub less_answer: Option<f64>,
-}
-
-/// The thresholds that programs in use and seed 004 have. What of theirs is not a share of the window is left out.
-pub fn presets() -> &'static [BudgetPreset] {
-    const fn of(name: &'static str, threshold: f64, about: &'static str) -> BudgetPreset {
-        BudgetPreset {
-            name,
-            about,
-            threshold,
-            keep: 0.2,
-            less_answer: None,
-        }
-    }
-    const ALL: &[BudgetPreset] = &[
-        of(
-            "seed-004",
-            0.85,
-            "design document on context and iterations: SUMMARIZATION_THRESHOLD",
-        ),
-        of("copilot", 0.85, "Copilot Chat: the summary at 0.85"),
-        of("claude-code", 0.835, "Claude Code: the summary at 0.835"),
-        of("codex", 0.9, "Codex CLI: the summary at 0.9"),
-        BudgetPreset {
-            name: "gemini-cli",
-            about: "Gemini CLI: half of the window, three tenths kept",
-            threshold: 0.5,
-            keep: 0.3,
-            less_answer: None,
-        },
-        BudgetPreset {
-            name: "roo",
-            about: "Roo Code: all of the window, or 0.9 of it less the answer's reserve, whichever comes first",
-            threshold: 1.0,
-            keep: 0.2,
-            less_answer: Some(0.9),
-        },
-        of("goose", 0.8, "goose: the summary at 0.8"),
-        of("loom", 0.92, "Loom: the summary at 0.92"),
-    ];
-    ALL
-}
-
-/// The preset of that name.
-///
-/// # Errors
-/// There is none; the error says which there are.
-pub fn preset(name: &str) -> Result<&'static BudgetPreset, String> {
-    let known: Vec<&str> = presets().iter().map(|preset| preset.name).collect();
-    presets().iter().find(|p| p.name == name).ok_or_else(|| {
-        format!(
-            "unknown preset \"{name}\"{}; there is: {}",
-            meant(name, known.iter().copied()),
-            known.join(", ")
-        )
-    })
-}
-
-impl BudgetPreset {
-    /// The setting in the world of another: its window, counter, prices and reserve, this one's threshold and keep.
-    pub fn within(&self, world: &Budget) -> Budget {
-        let less = self.less_answer.map(|share| tidy(share - world.reserve));
-        let threshold = less.map_or(self.threshold, |less| less.min(self.threshold));
-        Budget {
-            threshold: threshold.max(0.05),
-            keep: self.keep,
-            policy: Policy::Summary,
-            summary: Budget::default().summary,
-            ..world.clone()
-        }
     }
 }
 

@@ -1,51 +1,52 @@
-//! [`play`]: what a setting makes of a run; [`trace`]: the same turn by turn, for a picture.
+//! [`play`]: plays a run under a setting; [`trace`]: the same turn by turn, for a picture.
 //!
-//! Between two moments at which something is done the context only grows at its end, so its tokens are those of all
-//! events so far plus a constant ([`Context::shift`]). The next turn above a limit is found by bisection, and what
-//! the turns before it send is a difference of sums.
+//! Between two acts of the policy the context only grows at its end, so its tokens are those of all events so far plus
+//! a constant ([`Context::shift`]). Bisection finds the next turn above a limit, and the tokens that the turns before it
+//! send are a difference of sums.
 
 use super::params::{Budget, Policy};
 use super::sizes::RunSizes;
 
 /// A summary that frees less than this share of the prompt is useless.
 const USELESS: f64 = 0.1;
-/// One that comes fewer turns after the last than this is thrash.
+/// A summary that comes fewer turns than this after the last one is thrash.
 const THRASH: usize = 3;
 
-/// What a setting makes of a run, in tokens and turns. Counting stops at an overflow: the run would have died there.
+/// What happens to a run under a setting, in tokens and turns. Counting stops at an overflow, because the run would have
+/// ended there.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Played {
-    /// Turns whose prompt was sent.
+    /// The turns whose prompt was sent.
     pub turns: u64,
-    /// Times that the threshold was passed and something was done.
+    /// How often a prompt exceeded the threshold and the policy acted.
     pub summaries: u64,
-    /// Those that freed less than a tenth of the prompt.
+    /// How many of these acts freed less than a tenth of the prompt.
     pub useless: u64,
-    /// Those that came less than 3 turns after the one before.
+    /// How many of these acts came less than 3 turns after the one before.
     pub thrash: u64,
-    /// The turn of the first, from 0.
+    /// The turn of the first act, from 0.
     pub first: Option<u64>,
     /// The turn whose prompt was too long, from 0.
     pub overflow: Option<u64>,
-    /// Tokens of prompts that were sent anew.
+    /// Tokens of prompts that were not in the cache.
     pub fresh: u64,
-    /// Tokens that stood in the same place in the request before, and what summaries read.
+    /// Tokens that were at the same place in the previous request, and tokens that summaries read.
     pub cached: u64,
     /// Tokens that summaries wrote.
     pub written: u64,
     /// Results that were cleared.
     pub cleared: u64,
-    /// Those of them that a later call needed.
+    /// Cleared results that a later call needed.
     pub needed: u64,
 }
 
 impl Played {
-    /// All tokens that were sent: every prompt, and once more what each summary read.
+    /// All tokens that were sent: those of every prompt, and those that each summary read.
     pub fn sent(&self) -> u64 {
         self.fresh + self.cached
     }
 
-    /// What that costs where a cached token costs `cache` and any other 1.
+    /// The cost of all tokens, if a cached token costs `cache` and any other token 1.
     #[allow(clippy::cast_precision_loss)]
     pub fn cost(&self, cache: f64) -> f64 {
         (self.fresh + self.written) as f64 + self.cached as f64 * cache
@@ -57,17 +58,17 @@ impl Played {
 pub struct Step {
     /// The turn, from 0.
     pub turn: u64,
-    /// Tokens that the prompt would have had.
+    /// The tokens of the prompt before the policy acted.
     pub wanted: u64,
-    /// Tokens that it has after what was done.
+    /// The tokens of the prompt after the policy acted.
     pub sent: u64,
-    /// Whether something was done.
+    /// Whether the policy acted.
     pub done: bool,
-    /// Whether it is too long all the same.
+    /// Whether the prompt is too long all the same.
     pub overflow: bool,
 }
 
-/// The whole tokens that a number of them allows: n > x exactly where n > limit(x).
+/// A limit as a whole number of tokens: for a whole n, n > x exactly if n > limit(x).
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
 fn limit(tokens: f64) -> u64 {
     tokens.floor().clamp(0.0, 1e18) as u64
@@ -103,32 +104,32 @@ impl Limits {
     }
 }
 
-/// The most tokens that a prompt may have for nothing to happen: a run whose last prompt has no more is sent as it is.
+/// The longest prompt, in tokens, at which nothing happens: a run whose last prompt is no longer is sent as it is.
 pub(super) fn quiet(budget: &Budget) -> u64 {
     let limits = Limits::of(budget);
     limits.trigger.min(limits.most)
 }
 
-/// What was done before a turn.
+/// An act of the policy before a turn.
 struct Act {
-    /// Tokens of the prompt that stand where they stood in the one before.
+    /// Tokens of the prompt that are at the same place as in the previous one.
     same: u64,
     /// Tokens that a summary reads and writes.
     read: u64,
     written: u64,
 }
 
-/// What stands in the prompts, the definitions of tools and the fixed items first.
+/// The content of the prompts: the definitions of tools, the fixed items, a summary, the newest items.
 struct Context<'a> {
     sizes: &'a RunSizes,
     tools: u64,
-    /// Items from this one on are there as they are.
+    /// The first of the newest items, which are unchanged.
     from: usize,
-    /// Tokens of the summary that stands before them, if there is one.
+    /// Tokens of the summary before them, if there is one.
     summary: Option<u64>,
-    /// Results up to this one were cleared.
+    /// The number of results that were cleared.
     cleared: usize,
-    /// What is added to the tokens of all events so far.
+    /// The difference between the tokens of a prompt and those of all events so far.
     shift: i64,
 }
 
@@ -149,7 +150,7 @@ impl<'a> Context<'a> {
         self.sizes.prompts[turn].saturating_add_signed(self.shift)
     }
 
-    /// The first turn from `turn` on whose prompt is above a limit; the number of turns where none is.
+    /// The first turn from `turn` on whose prompt exceeds a limit; the number of all turns if no prompt does.
     fn above(&self, turn: usize, limit: u64) -> usize {
         let Some(most) = limit.checked_add_signed(-self.shift) else {
             return if self.shift > 0 {
@@ -162,13 +163,13 @@ impl<'a> Context<'a> {
         turn + rest.partition_point(|tokens| *tokens <= most)
     }
 
-    /// The tokens of the prompts of the turns from one up to another.
+    /// The tokens of the prompts of the turns from `from` to before `to`.
     fn sum(&self, from: usize, to: usize) -> u64 {
         let all = self.sizes.sums[to] - self.sizes.sums[from];
         all.saturating_add_signed(self.shift * (to - from) as i64)
     }
 
-    /// Of the prompt before `turn`, what any later prompt begins with, whatever is done.
+    /// The tokens of the prompt before `turn` with which every later prompt begins, whatever the policy does.
     fn head(&self, turn: usize) -> u64 {
         match turn.checked_sub(1) {
             Some(last) if last >= self.sizes.empty => {
@@ -179,7 +180,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// The whole prompt before `turn`: what stands in the same place where nothing is done.
+    /// The tokens of the whole prompt before `turn`, which are at the same place if the policy does not act.
     fn last(&self, turn: usize) -> u64 {
         match turn.checked_sub(1) {
             Some(last) if last >= self.sizes.empty => self.prompt(last),
@@ -187,7 +188,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Does what the policy says before `turn`; `None`: nothing could be done, and it does not count.
+    /// Lets the policy act before `turn`. `None` if it could do nothing, which does not count.
     fn act(&mut self, turn: usize, budget: &Budget, limits: &Limits) -> Option<Act> {
         let wanted = self.prompt(turn);
         let of = |same, read, written| Act {
@@ -206,8 +207,8 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Keeps the newest items that are at most `keep` tokens together; a summary, or nothing, replaces the others.
-    /// Gives back the tokens that stand where they stood, and those that the summary has.
+    /// Keeps the newest items, up to `keep` tokens together. A summary, or nothing, replaces the others. Returns the tokens
+    /// that are at the same place as before, and the tokens of the summary.
     fn fold(&mut self, turn: usize, keep: u64, summary: Option<u64>) -> (u64, u64) {
         let before = &self.sizes.before;
         let to = (self.sizes.items[turn] as usize).max(self.from);
@@ -228,7 +229,7 @@ impl<'a> Context<'a> {
         (same, left.unwrap_or(0))
     }
 
-    /// Makes stubs of all results but the newest. Gives back the tokens that stand where they stood.
+    /// Replaces all results but the newest by stubs. Returns the tokens that are at the same place as before.
     fn clear(&mut self, turn: usize, budget: &Budget) -> Option<u64> {
         let items = self.sizes.items[turn];
         let there = self.sizes.results.partition_point(|item| *item < items);
@@ -252,7 +253,7 @@ impl<'a> Context<'a> {
     }
 }
 
-/// What a setting makes of a run.
+/// Plays a run under a setting.
 pub fn play(sizes: &RunSizes, budget: &Budget) -> Played {
     run(sizes, budget, &mut |_| {})
 }
@@ -281,7 +282,7 @@ pub fn trace(sizes: &RunSizes, budget: &Budget) -> (Played, Vec<Step>) {
     (played, steps)
 }
 
-/// Plays the run and tells of each turn at which something happens.
+/// Plays a run and calls `tell` for each turn at which something happens.
 fn run(sizes: &RunSizes, budget: &Budget, tell: &mut impl FnMut(Step)) -> Played {
     let limits = Limits::of(budget);
     let mut context = Context::new(sizes, budget.tools);
@@ -336,10 +337,10 @@ fn run(sizes: &RunSizes, budget: &Budget, tell: &mut impl FnMut(Step)) -> Played
     played
 }
 
-/// Sends the prompts of the turns from one up to another, between which nothing is done.
+/// Sends the prompts of the turns from `from` to before `to`, between which the policy does not act.
 fn send(context: &Context<'_>, played: &mut Played, from: usize, to: usize) {
     let all = context.sum(from, to);
-    // The first of them whose prompt begins with one that was sent.
+    // The first turn whose prompt begins with one that was sent.
     let first = from.max(context.sizes.empty + 1);
     let cached = match first < to {
         true => context.sum(first - 1, to - 1),
@@ -350,7 +351,7 @@ fn send(context: &Context<'_>, played: &mut Played, from: usize, to: usize) {
     played.fresh += all - cached;
 }
 
-/// Counts what was done before a turn.
+/// Counts an act of the policy before a turn.
 #[allow(clippy::cast_precision_loss)]
 fn count(played: &mut Played, (turn, last): (usize, Option<usize>), wanted: u64, sent: u64) {
     played.summaries += 1;
@@ -359,8 +360,8 @@ fn count(played: &mut Played, (turn, last): (usize, Option<usize>), wanted: u64,
     played.thrash += u64::from(last.is_some_and(|last| turn - last < THRASH));
 }
 
-/// How many results were cleared, and how many of them a later call of the turns that were sent needed: a word of
-/// it stood in cleared results and in nothing else of the prompt.
+/// How many results were cleared, and how many of them a later call needed, among the turns that were sent. A call needs
+/// a cleared result if a word of the call was in cleared results and nowhere else in the prompt.
 fn losses(sizes: &RunSizes, clearings: &[(u32, usize)], turns: u64) -> (u64, u64) {
     let all = clearings.last().map_or(0, |(_, cleared)| *cleared);
     let cleared = (0..all).filter(|n| sizes.is_clearable(*n)).count();

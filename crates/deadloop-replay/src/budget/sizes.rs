@@ -1,41 +1,41 @@
-//! [`RunSizes`]: the tokens of a run's events to one counter, as the sums that [`play`](super::play()) searches.
+//! [`RunSizes`]: the tokens of a run's events by one counter, as the sums that [`play`](super::play()) searches.
 
 use globset::{Glob, GlobSet, GlobSetBuilder};
 
 use super::lengths::{Item, Lengths, Prompt, Use};
 use super::params::Counter;
 
-/// Tokens of a result that was cleared.
+/// The tokens of the stub that replaces a cleared result.
 pub(super) const STUB: u64 = 20;
 
-/// A run to one counter. All positions are numbers of items: events that take room.
+/// The tokens of a run by one counter. Positions are numbers of items, which are the events that take room.
 #[derive(Clone, Debug, Default)]
 pub struct RunSizes {
-    /// Tokens of the items before each, and of all: one more than there are items.
+    /// For each item the tokens of the items before it, then the tokens of all items.
     pub(super) before: Vec<u64>,
-    /// Items before each turn.
+    /// For each turn the number of items before it.
     pub(super) items: Vec<u32>,
-    /// Tokens of all events before each turn: its prompt, where nothing is left out.
+    /// For each turn the tokens of all events before it: its prompt if nothing is left out.
     pub(super) prompts: Vec<u64>,
-    /// Sums of these over the turns before each, and over all.
+    /// For each turn the sum of the prompts before its own, then the sum of all.
     pub(super) sums: Vec<u64>,
-    /// Items at the beginning that no policy touches.
+    /// How many items at the beginning no policy touches.
     pub(super) fixed: u32,
-    /// Turns before which nothing stood.
+    /// How many turns at the beginning have no event before them.
     pub(super) empty: usize,
-    /// Each result that could be cleared: its item.
+    /// The items of all results that could be cleared.
     pub(super) results: Vec<u32>,
-    /// What clearing the first so many of them frees.
+    /// At index n: the tokens that clearing the first n of these results frees.
     pub(super) frees: Vec<u64>,
-    /// What later calls needed of results that can be cleared.
+    /// What later calls need of results that can be cleared.
     pub(super) uses: Vec<Use>,
-    /// What each turn was recorded to have read.
+    /// For each turn the length of its prompt in tokens, if it was recorded.
     pub(super) recorded: Vec<Option<u64>>,
 }
 
 impl RunSizes {
-    /// Those of a run. Results of tools that a glob of `exclude` names cannot be cleared. A system event after the
-    /// beginning is taken for an ordinary one.
+    /// Measures a run. Results of tools whose names match a glob of `exclude` cannot be cleared. A system event after the
+    /// beginning counts as an ordinary event.
     pub fn of(lengths: &Lengths, counter: Counter, exclude: &[String]) -> Self {
         let tokens = match counter {
             Counter::Recorded => recorded(&lengths.items, &lengths.prompts),
@@ -59,7 +59,7 @@ impl RunSizes {
         sizes
     }
 
-    /// Finds what can be cleared: results of other tools than those excluded that are longer than a stub.
+    /// Finds the results that can be cleared: they are longer than a stub, and their tools are not excluded.
     fn clear(&mut self, lengths: &Lengths, tokens: &[u64], exclude: &[String]) {
         let globs = globs(exclude);
         let stays: Vec<bool> = lengths
@@ -75,7 +75,7 @@ impl RunSizes {
             let Some(tool) = item.result else { continue };
             let long = tokens[at] > STUB && !stays.get(tool as usize).copied().unwrap_or(false);
             numbers.push(None);
-            // One that stays takes its place among the newest all the same.
+            // A result that cannot be cleared still counts as one of the newest.
             self.results.push(at as u32);
             if long {
                 all += tokens[at] - STUB;
@@ -94,7 +94,7 @@ impl RunSizes {
         self.uses = lengths.uses.iter().filter(can).cloned().collect();
     }
 
-    /// Whether clearing the result of that number frees anything.
+    /// Whether clearing the result with this number frees anything.
     pub(super) fn is_clearable(&self, result: usize) -> bool {
         self.frees[result + 1] > self.frees[result]
     }
@@ -104,25 +104,25 @@ impl RunSizes {
         self.items.len()
     }
 
-    /// Tokens of the longest prompt where nothing is left out, which is the last.
+    /// The tokens of the longest prompt, which is the last one, if nothing is left out.
     pub(super) fn peak(&self, tools: u64) -> u64 {
         self.prompts.last().map_or(0, |prompt| prompt + tools)
     }
 
-    /// The tokens of each turn's prompt where nothing is left out, definitions of tools aside.
+    /// The tokens of each turn's prompt if nothing is left out, without the definitions of tools.
     pub fn prompts(&self) -> &[u64] {
         &self.prompts
     }
 
-    /// For each turn whose prompt was recorded: what this counter makes of it with `tools` tokens of definitions, and
-    /// what was recorded.
+    /// For each turn whose prompt was recorded: its tokens by this counter, with `tools` tokens of definitions, and its
+    /// recorded tokens.
     pub fn errors(&self, tools: u64) -> impl Iterator<Item = (u64, u64)> {
         let both = self.prompts.iter().zip(&self.recorded);
         both.filter_map(move |(own, recorded)| Some((own + tools, recorded.filter(|n| *n > 0)?)))
     }
 }
 
-/// The globs of a setting, which were checked when it was read; one that is none matches nothing.
+/// The globs of a setting. They were checked when the setting was read; an invalid one would match nothing.
 fn globs(exclude: &[String]) -> GlobSet {
     let mut builder = GlobSetBuilder::new();
     exclude
@@ -134,7 +134,7 @@ fn globs(exclude: &[String]) -> GlobSet {
     builder.build().unwrap_or_default()
 }
 
-/// 0, and the sums of the first, the first two, ….
+/// The running sums: 0, the first number, the sum of the first two, and so on.
 fn running(numbers: impl Iterator<Item = u64>) -> Vec<u64> {
     let sums = numbers.scan(0, |sum, n| {
         *sum += n;
@@ -143,7 +143,7 @@ fn running(numbers: impl Iterator<Item = u64>) -> Vec<u64> {
     std::iter::once(0).chain(sums).collect()
 }
 
-/// Chars divided by those of a token, rounded up for each event.
+/// The tokens of each event: its chars divided by the chars of a token, rounded up.
 #[allow(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -154,9 +154,9 @@ fn estimated(items: &[Item], chars: f64) -> Vec<u64> {
     items.iter().map(of).collect()
 }
 
-/// As recorded: a turn's prompt is what it was said to be, and what it has more than the turn before is spread by
-/// chars over the events between. Where a turn says nothing, or less than the one before, the events between are
-/// estimated and scaled by the ratio of recorded to estimated tokens so far.
+/// The tokens of each event as recorded. The tokens that a turn's recorded prompt has more than the one before are spread
+/// over the events between, by their chars. If a turn has no recorded prompt, or a shorter one than the turn before, the
+/// events between are estimated and scaled by the ratio of recorded to estimated tokens so far.
 #[allow(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -187,7 +187,7 @@ fn recorded(items: &[Item], prompts: &[Prompt]) -> Vec<u64> {
     tokens
 }
 
-/// Spreads tokens by chars so that they add up: each event has its share of what is left.
+/// Spreads tokens over events by their chars. Each event takes its share of what is left, so that the sum is exact.
 fn spread(tokens: u64, items: &[Item], to: &mut [u64]) {
     let mut chars: u64 = items.iter().map(|item| item.chars).sum();
     let mut left = tokens;

@@ -1,7 +1,6 @@
-//! [`sweep`]: many settings over many runs. Settings that differ in the price of cached tokens alone are played once.
+//! [`sweep`]: plays many settings over many runs. Settings that differ only in the price of cached tokens are played once.
 
 use std::collections::BTreeMap;
-use std::ops::{AddAssign, SubAssign};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use rayon::prelude::*;
@@ -10,149 +9,15 @@ use super::lengths::Lengths;
 use super::params::{Budget, Counter, Policy};
 use super::play::{Played, play, quiet};
 use super::sizes::RunSizes;
+use super::tally::BudgetTally;
 use crate::each::Interrupted;
 
-/// The runs of a corpus, as each way of counting in use sees them.
+/// The runs of a corpus, measured in each way of counting that a setting uses.
 #[derive(Debug, Default)]
 pub struct Field {
     views: Vec<(Counter, Vec<String>)>,
     /// By run, then by view.
     runs: Vec<Vec<RunSizes>>,
-}
-
-/// What tokens add up to.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Bill {
-    /// Runs.
-    pub runs: u64,
-    /// Tokens that were sent anew.
-    pub fresh: u64,
-    /// Tokens that stood where they stood, and what summaries read.
-    pub cached: u64,
-    /// Tokens that summaries wrote.
-    pub written: u64,
-}
-
-impl Bill {
-    /// One more run.
-    pub fn add(&mut self, played: &Played) {
-        *self += Self {
-            runs: 1,
-            fresh: played.fresh,
-            cached: played.cached,
-            written: played.written,
-        };
-    }
-
-    /// All tokens that were sent.
-    pub fn sent(&self) -> u64 {
-        self.fresh + self.cached
-    }
-
-    /// What that costs where a cached token costs `cache` and any other 1.
-    #[allow(clippy::cast_precision_loss)]
-    pub fn cost(&self, cache: f64) -> f64 {
-        (self.fresh + self.written) as f64 + self.cached as f64 * cache
-    }
-}
-
-impl SubAssign for Bill {
-    fn sub_assign(&mut self, other: Self) {
-        self.runs -= other.runs;
-        self.fresh -= other.fresh;
-        self.cached -= other.cached;
-        self.written -= other.written;
-    }
-}
-
-impl AddAssign for Bill {
-    fn add_assign(&mut self, other: Self) {
-        self.runs += other.runs;
-        self.fresh += other.fresh;
-        self.cached += other.cached;
-        self.written += other.written;
-    }
-}
-
-/// What a setting makes of some runs: counts that add.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct BudgetTally {
-    /// Runs.
-    pub runs: u64,
-    /// Those that overflow.
-    pub overflow: u64,
-    /// Those in which something was done.
-    pub acted: u64,
-    /// The turns at which it was first done, added up.
-    pub first: u64,
-    /// Turns that were sent.
-    pub turns: u64,
-    /// Times that something was done, those that were useless, and those that were thrash.
-    pub summaries: u64,
-    /// See `summaries`.
-    pub useless: u64,
-    /// See `summaries`.
-    pub thrash: u64,
-    /// Results that were cleared, and those that a later call needed.
-    pub cleared: u64,
-    /// See `cleared`.
-    pub needed: u64,
-    /// Tokens of the runs that it does not kill.
-    pub own: Bill,
-    /// What those take without a guard, in a window without end.
-    pub own_free: Bill,
-    /// Tokens of the runs that no setting within the limit kills.
-    pub shared: Bill,
-    /// What those take without a guard.
-    pub shared_free: Bill,
-}
-
-impl BudgetTally {
-    /// One more run.
-    pub fn add(&mut self, played: &Played, free: &Played) {
-        self.runs += 1;
-        self.overflow += u64::from(played.overflow.is_some());
-        self.acted += u64::from(played.first.is_some());
-        self.first += played.first.unwrap_or(0);
-        self.turns += played.turns;
-        self.summaries += played.summaries;
-        self.useless += played.useless;
-        self.thrash += played.thrash;
-        self.cleared += played.cleared;
-        self.needed += played.needed;
-        if played.overflow.is_none() {
-            self.own.add(played);
-            self.own_free.add(free);
-        }
-    }
-
-    /// Takes a run that it does not kill, and another setting does, out of what is shared.
-    fn unshare(&mut self, played: &Played, free: &Played) {
-        let (mut own, mut own_free) = (Bill::default(), Bill::default());
-        own.add(played);
-        own_free.add(free);
-        self.shared -= own;
-        self.shared_free -= own_free;
-    }
-}
-
-impl AddAssign for BudgetTally {
-    fn add_assign(&mut self, other: Self) {
-        self.runs += other.runs;
-        self.overflow += other.overflow;
-        self.acted += other.acted;
-        self.first += other.first;
-        self.turns += other.turns;
-        self.summaries += other.summaries;
-        self.useless += other.useless;
-        self.thrash += other.thrash;
-        self.cleared += other.cleared;
-        self.needed += other.needed;
-        self.own += other.own;
-        self.own_free += other.own_free;
-        self.shared += other.shared;
-        self.shared_free += other.shared_free;
-    }
 }
 
 /// Settings that share all that is not chosen: counter, window, reserve and definitions of tools.
@@ -344,11 +209,11 @@ impl Playing<'_> {
 /// Whether a setting is within the limit, and the runs that it kills.
 type Judged = (bool, Vec<usize>);
 
-/// Plays a stage over all runs. `sources`: of each run, a number below `count`; `within`: whether so many overflows of
-/// so many runs are allowed. Threads change nothing of the result.
+/// Plays a stage over all runs. `sources` has a number below `count` for each run. `within(overflows, runs)` says whether
+/// this many overflows in this many runs are allowed. The result does not depend on the number of threads.
 ///
 /// # Errors
-/// It was stopped from outside.
+/// Returns an error if it was stopped from outside.
 pub fn sweep(
     field: &Field,
     stage: &Stage,

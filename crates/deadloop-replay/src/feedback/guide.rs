@@ -1,4 +1,5 @@
-//! [`guided`]: what seed 003 says to the model after each turn, and what the run shows would have been right.
+//! [`guided`]: compares what seed 003 says to the model after each turn with what would have been right, as far as the
+//! run shows it.
 
 use std::collections::{HashMap, HashSet};
 
@@ -7,7 +8,7 @@ use deadloop_detect::Event;
 
 use super::words::{Flags, Reading, WEIGHTS, analyse};
 
-/// What is said.
+/// What is said to the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Word {
     /// Go on.
@@ -31,7 +32,7 @@ impl Word {
         }
     }
 
-    /// Chars of the message around the task, which each of them quotes.
+    /// The length of the message in chars, without the task, which every message quotes.
     fn chars(self) -> u64 {
         match self {
             Self::Continue => 40,
@@ -41,42 +42,42 @@ impl Word {
     }
 }
 
-/// Chars of the hint about the depth.
+/// The length of the hint about the depth, in chars.
 const HINT: u64 = 319;
 
 /// A turn with results.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Turn {
-    /// How many turns had ended with it.
+    /// How many turns have ended, this one included.
     pub depth: u64,
-    /// What the words of its results say.
+    /// The flags of the words in its results.
     pub flags: Flags,
     /// Whether one of its results is an error.
     pub error: bool,
     /// Whether a call follows in the run.
     pub goes_on: bool,
-    /// Whether the next call is of the tool of this turn's last call, and has a result that is no error.
+    /// Whether the next call is to the same tool as this turn's last call, and its result is not an error.
     pub same_again: bool,
-    /// Calls with results that the run had not had before, after this turn.
+    /// How many later calls have a result that the run had not had before.
     pub news: u64,
 }
 
-/// What was said over a run.
+/// What was said to the model in a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Guided {
-    /// By the right word, then by what was said.
+    /// Counts of turns, by the right word, then by the word that was said.
     pub matrix: [[u64; 3]; 3],
-    /// The same where `retry` is right only after an error.
+    /// The same if `retry` is right only after an error.
     pub strict: [[u64; 3]; 3],
-    /// Times that `finish` was said, and those of them after which 3 new pairs or more came.
+    /// How often `finish` was said.
     pub finish: u64,
-    /// See `finish`.
+    /// How often `finish` was said although 3 or more new pairs of call and result followed.
     pub premature: u64,
-    /// Hints about the depth.
+    /// How many hints about the depth were given.
     pub hints: u64,
-    /// Tokens of guidance and hints, chars / 4.
+    /// The tokens of messages and hints, estimated as chars / 4.
     pub tokens: u64,
-    /// Messages that are those of the turn before, word for word.
+    /// How many messages repeat that of the turn before, word for word.
     pub doubled: u64,
 }
 
@@ -85,7 +86,7 @@ pub struct Guided {
 struct Called<'a> {
     tool: &'a str,
     turn: usize,
-    /// Whether its result is an error; `None`: there is none.
+    /// Whether its result is an error; `None`: it has no result.
     failed: Option<bool>,
 }
 
@@ -160,8 +161,8 @@ fn followed(turns: &mut [Turn], calls: &[Called<'_>], news: &[u64]) {
     }
 }
 
-/// What is said after each turn, and what would have been right. `task`: chars of the task, which is quoted; `cut`:
-/// whether a limit ended the run, so that nothing is known of its last turn.
+/// Compares what is said after each turn with what would have been right. `task`: the length of the quoted task, in
+/// chars; `cut`: whether a limit ended the run, so that the right word after its last turn is not known.
 pub fn guided(
     turns: &[Turn],
     (finish_depth, hint_after): (u64, u64),
@@ -198,7 +199,7 @@ pub fn guided(
             all.hints += 1;
             all.tokens += HINT.div_ceil(4);
         }
-        // The score stands in the message that says to go on.
+        // The message that says to go on contains the score.
         let score = match word {
             Word::Continue => (turn.flags.score(WEIGHTS[0]) * 100.0) as u64,
             _ => 0,

@@ -1,16 +1,17 @@
-//! [`analyse`]: what the words of a result say of it, by the lists of seed 003.
+//! [`analyse`]: what the words of a result say about it, by the lists of seed 003.
 
-/// How a result is read.
+/// How the words of a result are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reading {
     /// Whether only whole words count. Words of a script without spaces count anywhere.
     pub whole: bool,
-    /// Only the first so many chars; 0: all.
+    /// How many chars are read, from the first on; 0: all.
     pub head: usize,
 }
 
 impl Reading {
-    /// All that are measured: substring and word, each on all of the text and on its first 200, 300 and 1,000 chars.
+    /// All readings that are measured: substring and word, each on the whole text and on its first 200, 300 and 1,000
+    /// chars.
     pub const ALL: [Self; 8] = {
         const fn of(whole: bool, head: usize) -> Reading {
             Reading { whole, head }
@@ -62,7 +63,7 @@ impl Flags {
         ((sum * 1000.0).round() / 1000.0).min(1.0)
     }
 
-    /// Those of several results together.
+    /// The flags of two results together.
     #[must_use]
     pub fn or(self, other: Self) -> Self {
         Self {

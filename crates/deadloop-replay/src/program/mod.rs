@@ -165,7 +165,7 @@ impl Programs {
         each_few(corpus, few, watch, map, sink)
     }
 
-    /// Whether there are none.
+    /// Whether the plan has no programs.
     fn is_empty(&self) -> bool {
         self.pools.is_empty()
     }

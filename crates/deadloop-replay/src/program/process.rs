@@ -228,7 +228,7 @@ fn write(mut stdin: ChildStdin, sendings: Receiver<Sending>) {
     }
 }
 
-/// Reads lines, which end at `\n` alone, until there are none or nobody takes them.
+/// Reads lines, which only `\n` ends, until the output ends or nobody takes them.
 fn read(stdout: ChildStdout, lines: SyncSender<Line>) {
     let mut stdout = BufReader::new(stdout);
     loop {

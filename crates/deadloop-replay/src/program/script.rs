@@ -21,18 +21,18 @@ pub(super) struct Script {
     stretches: Vec<Option<Stretch>>,
 }
 
-/// Where an event lies in its channel: its text, or of a call, a result and a turn, what had been counted before
-/// it and with it.
+/// The place of an event in its channel: the start and end of its text; for a call, a result or a turn, the count
+/// before it and with it.
 struct Stretch {
     channel: Channel,
     from: u64,
     to: u64,
-    /// How many events before it are no text, where it is none itself.
+    /// For an event that is not text: how many events before it are not text. `None` for text.
     event: Option<usize>,
 }
 
 impl Stretch {
-    /// Of the next event, given what came before it.
+    /// The place of the next event, given what came before it.
     fn of(event: &RecordedEvent, seen: &mut Seen, others: usize) -> Option<Self> {
         let (channel, count) = match (text_of(event), &event.body) {
             (Some((channel, text)), _) => (channel, Chars::of(text).0),
@@ -56,18 +56,19 @@ impl Stretch {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Heard {
     pub(crate) channel: Channel,
-    /// Units of the channel up to where it knew.
+    /// The position in its channel up to which the program had read, in the channel's unit.
     pub(crate) at: u64,
     pub(crate) kind: Kind,
-    /// What the program says of it.
+    /// What the program says about it.
     pub(crate) detail: Option<String>,
-    /// Of the recorded events that are no text, the one at which it was raised; `None`: at a text.
+    /// The event at which it was raised, as an index among the recorded events that are not text; `None`: it was raised
+    /// at text.
     pub(crate) event: Option<usize>,
 }
 
 impl Script {
-    /// `channel`: no text of another one is sent. `chunks`: the text is cut anew, as if it had come
-    /// in chunks of so many chars.
+    /// `channel`: text of other channels is not sent. `chunks`: the size in chars of the chunks into which
+    /// the text is cut again; `None`: as recorded.
     pub(super) fn of(
         transcript: &Transcript,
         channel: Option<Channel>,
@@ -109,12 +110,12 @@ impl Script {
         })
     }
 
-    /// What an alarm means.
+    /// Interprets an alarm.
     ///
     /// # Errors
-    /// It names no event that was sent, one that has no text, or a position that is not in it: what
-    /// a program says was known earlier than the event at which it fired would be a latency that it
-    /// does not have.
+    /// Returns an error if the alarm names an event that was not sent or is not counted, or a position
+    /// outside of its event: a program that claims to have known earlier would get a latency that it does
+    /// not have.
     pub(super) fn heard(&self, cry: &Cry) -> Result<Heard, String> {
         let Cry { event, at, .. } = *cry;
         let sent = self.stretches.len();
@@ -146,9 +147,9 @@ impl Script {
     }
 }
 
-/// The events with all text in chunks of so many chars: each uninterrupted stretch of a channel is
-/// cut anew, from its start; the last chunk of a stretch is short, and so is one that another event
-/// ends. A chunk has the time of the event that holds its last char, and no count of tokens.
+/// The events with all text cut into chunks of `size` chars. Each uninterrupted stretch of a channel is
+/// cut from its start; the last chunk of a stretch may be shorter. A chunk has the time of the event that
+/// holds its last char, and no count of tokens.
 fn recut(events: &[RecordedEvent], size: NonZeroU64) -> Vec<RecordedEvent> {
     let mut cut: Vec<RecordedEvent> = Vec::new();
     let mut last = None;

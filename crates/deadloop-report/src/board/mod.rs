@@ -180,7 +180,7 @@ fn ids(data: &ReportData, board: &Board) -> std::io::Result<Option<String>> {
     .transpose()
 }
 
-/// The counts of as many models as there is room for, and how many there is none for.
+/// The counts of as many models as the page has room for, and how many models are left out.
 fn models(board: &Board) -> std::io::Result<(Vec<Model<'_>>, usize)> {
     let mut room = COUNTS;
     let mut models = Vec::new();

@@ -107,15 +107,15 @@ pub struct BudgetPoint {
 /// A row of the price list, held out.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PriceRow {
-    /// At most so many runs overflow.
+    /// The most runs that may overflow.
     pub at_most: u64,
     /// The setting in words.
     pub what: String,
-    /// Runs that overflow.
+    /// How many runs overflow.
     pub overflow: u64,
-    /// The upper bound of their share, 95 %.
+    /// The upper bound of their share, at 95 %.
     pub hi: f64,
-    /// The cost against no guard.
+    /// The cost relative to no guard.
     pub cost: Option<f64>,
     /// What it is called.
     pub is: String,

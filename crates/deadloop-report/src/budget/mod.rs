@@ -27,10 +27,10 @@ pub enum BudgetPageError {
     /// A file cannot be read or written.
     #[error(transparent)]
     File(#[from] FileError),
-    /// `budget.json` is not what a run leaves.
+    /// `budget.json` is not as a run writes it.
     #[error("{0}: {1}; expected what deadloop budget wrote")]
     Data(PathBuf, serde_json::Error),
-    /// There is none.
+    /// The folder has no `budget.json`.
     #[error("{0}: is not there; expected a folder that deadloop budget wrote")]
     Missing(PathBuf),
     /// A chart could not be drawn.

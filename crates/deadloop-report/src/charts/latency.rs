@@ -1,4 +1,4 @@
-//! Latency: the share of all loops found within so many chars, or calls, of their onset.
+//! Latency: the share of all loops that were found within a distance of their onset, by that distance in chars or calls.
 
 use super::{ChartEntry, Drawing, Sheet};
 use crate::data::ReportData;

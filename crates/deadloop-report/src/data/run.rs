@@ -40,7 +40,7 @@ pub struct RunInfo {
     pub objective: Objective,
     /// Counts of what was read and left out, in the order in which they are shown.
     pub counts: Vec<(String, u64)>,
-    /// How many models have no scores of their own: those of so many settings would be too large.
+    /// How many models have no scores of their own, because tables with so large a number of settings would be too large.
     pub models_left_out: u64,
 }
 
@@ -67,7 +67,7 @@ impl Objective {
 }
 
 impl RunInfo {
-    /// What so many units cost, where a price was given and the recordings say how long a token is.
+    /// What `units` units cost. `None` without a price, or if the recordings do not say how long a token is.
     pub(crate) fn money(&self, units: f64) -> Option<f64> {
         let (price, tokens) = self.price?;
         Some(units * tokens * price / 1e6)

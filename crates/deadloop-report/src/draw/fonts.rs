@@ -44,10 +44,10 @@ pub(crate) struct Fonts {
 }
 
 impl Fonts {
-    /// Those in the font folders of this system and of this user.
+    /// The fonts in the font folders of this system and of this user.
     ///
     /// # Errors
-    /// There is none that has the letter `a`.
+    /// Returns [`NoFont`] if no font has the letter `a`.
     pub(crate) fn of_the_system() -> Result<Self, NoFont> {
         let mut all = Database::new();
         all.load_system_fonts();

@@ -185,7 +185,7 @@ impl Table {
         })
     }
 
-    /// Folds away what comes after so many rows, and leaves out what a page cannot hold; `file` has it.
+    /// Folds the rows after the first `shown`, and leaves out those that a page cannot hold; they are in `file`.
     fn cut(mut self, shown: usize, file: &str) -> Self {
         let mut rest = self.rows.split_off(self.rows.len().min(shown));
         let all = rest.len() as u64;

@@ -21,7 +21,7 @@ const ZSTD_LEVEL: i32 = 3;
 /// The longest line that is read, in bytes.
 const MAX_LINE: u64 = 1 << 30;
 
-/// One record of the corpus: what a shard tells of it.
+/// What a shard says about one record of the corpus.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Line {

@@ -155,7 +155,7 @@ fn there(request: &Request<'_>, part: &Part) -> RunResult<Option<Part>> {
     Ok(None)
 }
 
-/// What the files beside the transcripts name: all shards read them, and the first tells of them.
+/// Writes the ids that the files beside the transcripts name. All shards read these files; only the first writes them.
 fn write_names(
     out: &Path,
     corpus: &Corpus,

@@ -127,6 +127,30 @@ impl fmt::Display for Report {
             f,
             "{transcripts} transcripts, {settings} settings.\n\n{HEAD}"
         )?;
+        self.write_rows(f)?;
+        writeln!(f, "\n## The bounds\n")?;
+        self.write_bounds(f)?;
+        for (name, size, share, least) in self.gains() {
+            writeln!(
+                f,
+                "- `{name}` in use, {size} transcripts, labels as they are: {:.0} % of what hindsight gains (at least {:.0} %): {}",
+                100.0 * share,
+                100.0 * least,
+                holds(share >= least)
+            )?;
+        }
+        let all = if self.holds() {
+            "**Every bound is kept.**"
+        } else {
+            "**Not every bound is kept.**"
+        };
+        writeln!(f, "\n{all}")
+    }
+}
+
+impl Report {
+    /// A row for each size of a draw, kind of labels and guard in use.
+    fn write_rows(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for ((size, spoilt, name), of) in self.rows() {
             let labels = if spoilt { "3 % spoilt" } else { "as they are" };
             let mut verdicts: BTreeMap<&str, usize> = BTreeMap::new();
@@ -149,7 +173,11 @@ impl fmt::Display for Report {
                 of.iter().filter(|t| t.cuts()).count(),
             )?;
         }
-        writeln!(f, "\n## The bounds\n")?;
+        Ok(())
+    }
+
+    /// Whether few enough draws lose, or cut too much.
+    fn write_bounds(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for ((size, spoilt), of) in self.kinds() {
             let labels = if spoilt {
                 "3 % spoilt"
@@ -175,21 +203,7 @@ impl fmt::Display for Report {
                 holds(lost <= 1 && cut <= 3)
             )?;
         }
-        for (name, size, share, least) in self.gains() {
-            writeln!(
-                f,
-                "- `{name}` in use, {size} transcripts, labels as they are: {:.0} % of what hindsight gains (at least {:.0} %): {}",
-                100.0 * share,
-                100.0 * least,
-                holds(share >= least)
-            )?;
-        }
-        let all = if self.holds() {
-            "**Every bound is kept.**"
-        } else {
-            "**Not every bound is kept.**"
-        };
-        writeln!(f, "\n{all}")
+        Ok(())
     }
 }
 

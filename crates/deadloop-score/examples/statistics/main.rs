@@ -148,35 +148,13 @@ fn answer(question: Question) -> Value {
         Question::PoissonUpper { k, alpha } => json!(poisson_upper(k, alpha)),
         Question::Mcnemar { b, c } => json!(mcnemar(b, c)),
         Question::SignFlips { nets } => json!(sign_flips(&nets)),
-        Question::Within { limit, k, n } => {
-            let mut tally = Tally::default();
-            (tally[Count::Hit], tally[Count::Miss]) = (k, n - k);
-            (tally[Count::FalseAlarm], tally[Count::Exposure]) = (k, n);
-            let limit: Option<Constraint> = limit.parse().ok();
-            json!(limit.and_then(|limit| limit.probability(&tally)))
-        }
+        Question::Within { limit, k, n } => json!(within(&limit, k, n)),
         Question::Resampled {
             seed,
             replicates,
             half,
             groups,
-        } => {
-            let steps = if half {
-                &POISSON_HALF[..]
-            } else {
-                &POISSON_1[..]
-            };
-            let mut sums = vec![[0_u64; 2]; replicates];
-            for (name, k, n) in groups {
-                for (sum, weight) in sums.iter_mut().zip(Weights::of(seed, &name, steps)) {
-                    *sum = [
-                        sum[0] + u64::from(weight) * k,
-                        sum[1] + u64::from(weight) * n,
-                    ];
-                }
-            }
-            json!(sums)
-        }
+        } => json!(resampled(seed, replicates, half, &groups)),
         Question::Holm { ps } => json!(holm(&ps)),
         Question::BinomialAtMost { k, n, p } => json!(binomial_at_most(k, n, p)),
         Question::PoissonAtMost { k, mean } => json!(poisson_at_most(k, mean)),
@@ -204,24 +182,60 @@ fn answer(question: Question) -> Value {
             phi,
             sizes,
             wrong,
-        } => {
-            let others = GroupSizes::of(sizes.iter().copied());
-            let others = others.without(sizes.first().copied().unwrap_or(0));
-            let borrowing = Borrowing {
-                rho,
-                phi,
-                loops: others,
-                chars: others,
-                all_chars: sizes.iter().sum::<u64>() as f64,
-            };
-            json!([borrowing.loop_weight(), borrowing.char_weight(wrong)])
-        }
+        } => json!(borrowed((rho, phi), &sizes, wrong)),
         Question::Coverage {
             seed,
             worlds,
             groups,
         } => coverage::coverage(seed, worlds, groups),
     }
+}
+
+/// The probability that the rate is within a limit, after `k` of `n`.
+fn within(limit: &str, k: i64, n: i64) -> Option<f64> {
+    let mut tally = Tally::default();
+    (tally[Count::Hit], tally[Count::Miss]) = (k, n - k);
+    (tally[Count::FalseAlarm], tally[Count::Exposure]) = (k, n);
+    let limit: Option<Constraint> = limit.parse().ok();
+    limit.and_then(|limit| limit.probability(&tally))
+}
+
+/// The sums of both counts over the groups, in each replicate of the bootstrap.
+fn resampled(
+    seed: u64,
+    replicates: usize,
+    half: bool,
+    groups: &[(String, u64, u64)],
+) -> Vec<[u64; 2]> {
+    let steps = if half {
+        &POISSON_HALF[..]
+    } else {
+        &POISSON_1[..]
+    };
+    let mut sums = vec![[0_u64; 2]; replicates];
+    for (name, k, n) in groups {
+        for (sum, weight) in sums.iter_mut().zip(Weights::of(seed, name, steps)) {
+            *sum = [
+                sum[0] + u64::from(weight) * k,
+                sum[1] + u64::from(weight) * n,
+            ];
+        }
+    }
+    sums
+}
+
+/// The weights of a loop and of a char of the other groups, for the first group.
+fn borrowed((rho, phi): (f64, f64), sizes: &[u64], wrong: u64) -> [f64; 2] {
+    let others = GroupSizes::of(sizes.iter().copied());
+    let others = others.without(sizes.first().copied().unwrap_or(0));
+    let borrowing = Borrowing {
+        rho,
+        phi,
+        loops: others,
+        chars: others,
+        all_chars: sizes.iter().sum::<u64>() as f64,
+    };
+    [borrowing.loop_weight(), borrowing.char_weight(wrong)]
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -49,18 +49,18 @@ impl BudgetOptions {
     }
 }
 
-/// A row of the price list: the cheapest setting with at most so many overflows.
+/// A row of the price list: the cheapest setting with at most `at_most` overflows.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct BudgetPrice {
-    /// At most so many runs overflow.
+    /// The most runs that may overflow.
     pub at_most: u64,
     /// The setting.
     pub setting: String,
-    /// Runs that overflow, of those that it was chosen on.
+    /// How many of the runs that it was chosen on overflow.
     pub overflow: u64,
-    /// Its cost against no guard there, on the runs that nothing within the limit kills.
+    /// Its cost relative to no guard on these runs, without the runs that a setting within the limit kills.
     pub cost: Option<f64>,
-    /// Runs that overflow, held out.
+    /// How many runs overflow, held out.
     pub held_out_overflow: u64,
     /// Their share, 95 %.
     pub lo: f64,

@@ -36,13 +36,13 @@ pub struct FeedbackRow {
     pub variant: String,
     /// What is measured.
     pub measure: &'static str,
-    /// So many of …
+    /// The number that was counted.
     pub count: u64,
-    /// … so many.
+    /// The number of which `count` is a part.
     pub of: u64,
-    /// The quotient, of rates by their unit.
+    /// The share or rate, in the unit of the measure.
     pub value: Option<f64>,
-    /// 95 %.
+    /// The interval of `value`, at 95 %.
     pub interval: Option<Interval>,
 }
 

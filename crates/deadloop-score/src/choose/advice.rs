@@ -62,10 +62,10 @@ pub struct Changed {
     pub to: Option<String>,
 }
 
-/// A row of the price list: the best setting with at most so many wrong alarms on this corpus.
+/// A row of the price list: the best setting with at most `at_most` wrong alarms on this corpus.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Price {
-    /// At most so many wrong alarms.
+    /// The most wrong alarms.
     pub at_most: u64,
     /// The setting's number in the plan.
     #[serde(skip)]
@@ -143,7 +143,7 @@ pub struct Advice {
     pub in_use_is: String,
     /// The setting in use, on the transcripts that are held out.
     pub in_use: RunFigures,
-    /// The candidate, held out; `None`: there is none.
+    /// The candidate, held out; `None` without a candidate.
     pub candidate: Option<RunFigures>,
     /// The level of assurance of the candidate.
     pub assurance: Option<Assurance>,

@@ -57,15 +57,15 @@ pub struct Choice {
     pub ships: Option<Ship>,
     /// How the candidate compares with what it would replace, held out.
     pub figures: Option<Figures>,
-    /// What the candidate, or what the file holds where there is none, does on all of these transcripts.
+    /// The counts of the candidate on all of these transcripts; without a candidate, those of the setting in the file.
     pub tally: Tally,
-    /// What such choices do on the folds left out.
+    /// The counts of such choices on the folds left out.
     pub held_out_tally: Tally,
-    /// The same choices, each on all the folds: see [`optimism`](Self::optimism).
+    /// The counts of the same choices, each on all the folds: see [`optimism`](Self::optimism).
     pub looked_tally: Tally,
-    /// What the setting in use does on all of these transcripts.
+    /// The counts of the setting in use on all of these transcripts.
     pub in_use_tally: Tally,
-    /// In how many folds nothing was within the limits; there what is in use is scored.
+    /// In how many folds no setting was within the limits. The setting in use is scored there.
     pub folds_without: usize,
     /// How much the other models helped, where the candidate is the model's own.
     pub borrowing: Option<Borrowing>,

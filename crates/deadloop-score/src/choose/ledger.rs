@@ -32,14 +32,14 @@ pub(crate) struct Ledger {
     asked: Memo<usize, Vec<Terms>>,
 }
 
-/// What was computed last, for keys that come again and again.
+/// The last results, kept for keys that come again and again.
 pub(crate) struct Memo<K, V> {
     known: RefCell<BTreeMap<K, Rc<V>>>,
     most: usize,
 }
 
 impl<K: Ord, V> Memo<K, V> {
-    /// Keeps so many at most.
+    /// Keeps up to `most` results.
     pub(crate) fn new(most: usize) -> Self {
         Self {
             known: RefCell::default(),

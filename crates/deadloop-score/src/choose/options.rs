@@ -31,11 +31,11 @@ pub struct ChooseOptions {
     pub worth: Worth,
     /// The level of assurance to use; `None`: the lowest that holds on the folds left out.
     pub assurance: Option<Assurance>,
-    /// How many points a better setting has to gain.
+    /// How many points a setting has to gain to count as better.
     pub worthwhile: f64,
-    /// Below so many scored loops nothing is chosen, and no model is tried by itself.
+    /// The fewest scored loops for a choice, and for a choice for one model by itself.
     pub min_loops: u64,
-    /// Replicates of the bootstrap.
+    /// How many replicates the bootstrap has.
     pub replicates: usize,
 }
 

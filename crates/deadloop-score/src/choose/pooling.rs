@@ -156,9 +156,9 @@ impl Borrowing {
         (1.0 - self.rho) / variance / sum
     }
 
-    /// What one healthy char of another model counts, for a setting with so many wrong alarms on
-    /// all models. The prior's strength is r/V chars, where V = phi·r²(1 + sum E²/T²) + r/T; half an
-    /// event is added to the rate, so that none seen is not taken for none possible.
+    /// The weight of one healthy char of another model, for a setting with `wrong` wrong alarms on
+    /// all models. The prior's strength is r/V chars, where V = phi·r²(1 + sum E²/T²) + r/T. Half an
+    /// event is added to the rate, so that a rate of 0 is not taken for certain.
     pub fn char_weight(&self, wrong: u64) -> f64 {
         let GroupSizes { sum, squares, .. } = self.chars;
         if sum <= 0.0 || self.phi.is_infinite() {

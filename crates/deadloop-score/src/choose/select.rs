@@ -1,11 +1,12 @@
-//! [`Selection`]: the best setting within the limits at a level of assurance, and of those that are as good the
-//! one with the fewest wrong alarms.
+//! [`Selection`]: finds the best setting within the limits at a level of assurance and, among settings that are as
+//! good, the one with the fewest wrong alarms.
 //!
-//! scoring.md takes for as good what is within one standard error of the best, and of those the nearest to what is in
-//! use. In a large grid that fails: the best of so many settings has, by luck, the wrong alarms that the limit allows,
-//! breaks the limit on the folds left out, and nothing ships. So what is less than `--worthwhile` points below the best
-//! is as good too, since nobody would change a setting for it, and of all that is as good the setting with the fewest
-//! wrong alarms comes first: it leaves room to the limit. `scripts/advice` measures what that is worth.
+//! In scoring.md a setting is as good as the best if it is within one standard error of it, and the one nearest to
+//! the setting in use is taken. That fails in a large grid: of many settings the best one uses up, by luck, the wrong
+//! alarms that the limit allows; it breaks the limit on the folds left out, and nothing ships. So a setting is also as
+//! good if it is less than `--worthwhile` points below the best, since nobody would change a setting for less. Of all
+//! that are as good, the one with the fewest wrong alarms is taken: it is farthest from the limit. `scripts/advice`
+//! measures what that is worth.
 
 use std::cell::OnceCell;
 use std::cmp::{Ordering, Reverse};
@@ -454,8 +455,8 @@ impl Sample {
     }
 }
 
-/// The best of some standings with at most so many wrong alarms that meets the other limits at a level; of equals
-/// the one in use, then fewer wrong alarms, then the order of the grid.
+/// The index of the best of some standings that has at most `wrong` wrong alarms and meets the other limits at its level.
+/// Of equal ones, the one in use is taken, then the one with fewer wrong alarms, then the first of the grid.
 pub(crate) fn at_most<'s>(
     standings: impl Iterator<Item = &'s Standing>,
     wrong: u64,

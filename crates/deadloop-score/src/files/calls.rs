@@ -1,7 +1,7 @@
-//! The calls of a run of an agent as a report shows them: which are equal, what they gave, in what turn. Part of an
-//! [`Opened`](super::excerpts::Opened) transcript.
+//! The calls of an agent's run as a report shows them: which are equal, what they returned, and in which turn. They are
+//! part of an [`Opened`](super::excerpts::Opened) transcript.
 //!
-//! Bounded: so many calls, so many chars; what an equal call said before is not said again.
+//! The numbers of calls and chars are bounded, and text that an equal call has is not repeated.
 
 use std::collections::{HashMap, HashSet};
 

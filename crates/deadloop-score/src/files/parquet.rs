@@ -50,7 +50,7 @@ impl Packed {
     }
 }
 
-/// The Parquet writer tells of a full disk in words of its format.
+/// An error of the Parquet writer. It reports a full disk in the words of its format, so the message names that cause.
 fn unwritten(path: &Path, error: &polars::error::PolarsError) -> FileError {
     FileError::at(
         path,

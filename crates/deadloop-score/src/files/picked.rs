@@ -87,7 +87,7 @@ fn last(table: &Table) -> u32 {
     narrow(table.rows().saturating_sub(1))
 }
 
-/// A plan of so many cells is refused long before.
+/// A row's number as a `u32`. A plan with more cells than that is refused long before.
 fn narrow(row: usize) -> u32 {
     u32::try_from(row).unwrap_or(u32::MAX)
 }

@@ -17,7 +17,7 @@ pub struct ScoreRows<'t> {
     setting: &'t [Option<Arc<str>>],
     model: &'t [Option<Arc<str>>],
     counts: Vec<(Count, &'t [Option<i64>])>,
-    /// The shares of hits within so many chars, those that are there, from the first on.
+    /// The columns with the shares of hits within 100, 200 and more chars of the onset, up to the first that is missing.
     within: Vec<&'t [Option<f64>]>,
     quantiles: Vec<Option<&'t [Option<f64>]>>,
     bounds: Vec<(Metric, [&'t [Option<f64>]; 2])>,

@@ -132,7 +132,7 @@ impl TableWriter {
         self.parquet.write(table)
     }
 
-    /// Gives the files their names; how many rows they have.
+    /// Gives the files their names. Returns how many rows they have.
     pub(crate) fn finish(mut self) -> Result<usize, FileError> {
         if self.buffer.rows() > 0 {
             self.flush()?;

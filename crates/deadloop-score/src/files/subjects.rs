@@ -11,8 +11,8 @@ use crate::tally::Tally;
 /// `*`.
 pub const MAX_ROWS: usize = 250_000;
 
-/// Above so many rows even without those, only the models with the most loops have rows of their own, as many as fit
-/// into [`MAX_ROWS`].
+/// If there are more rows than this even without those models, only the models with the most loops have rows of their
+/// own, as many as fit into [`MAX_ROWS`].
 const MOST_ROWS: usize = 2 * MAX_ROWS;
 
 /// Whose rows there are: a name, and the cases.

@@ -171,7 +171,7 @@ pub(crate) struct Replicates<const N: usize> {
 }
 
 impl<const N: usize> Replicates<N> {
-    /// So many replicates, of nothing yet.
+    /// Replicates without any group yet.
     pub(crate) fn new(replicates: usize) -> Self {
         Self {
             replicates,
@@ -179,7 +179,7 @@ impl<const N: usize> Replicates<N> {
         }
     }
 
-    /// Adds a group that counts so often in each replicate.
+    /// Adds a group. `weights`: how often it counts in each replicate.
     pub(crate) fn add(&mut self, weights: &[u8], tallies: &[Tally; N]) {
         for (sums, tally) in self.sums.iter_mut().zip(tallies) {
             for (count, n) in tally.touched() {
@@ -226,7 +226,7 @@ fn add_times(sums: &mut [i64], weights: &[u8], n: i64) {
     }
 }
 
-/// The `q` quantile of some values, nearest rank; sorts them. `None`: there are none.
+/// The `q` quantile of some values, by nearest rank; sorts the values. `None` without values.
 pub(crate) fn quantile(values: &mut [f64], q: f64) -> Option<f64> {
     values.sort_unstable_by(f64::total_cmp);
     rank(q, values.len() as u64).map(|k| values[k as usize - 1])

@@ -15,14 +15,14 @@ use crate::truth::Case;
 pub enum Floor {
     /// Never alarms: no detector at all.
     Never,
-    /// Alarms as soon as so many chars have arrived in the channel that gets there first.
+    /// Alarms as soon as one channel has this many chars.
     FirstCheckpoint {
-        /// The checkpoint, chars: 2000 in the design document.
+        /// The checkpoint, in chars: 2000 in the design document.
         chars: u64,
     },
-    /// Ends every run that goes on after so many calls or turns.
+    /// Ends every run that has more than this many calls or turns.
     Limit {
-        /// How many: 10 or 25.
+        /// The limit: 10 or 25.
         most: u64,
     },
     /// Alarms on a random share of the transcripts, at a uniformly random char, call or turn.

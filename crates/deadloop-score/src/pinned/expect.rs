@@ -54,7 +54,7 @@ pub struct Fired {
     pub kind: Kind,
 }
 
-/// A place in a text: so many chars after a mark, or after its start.
+/// A place in a text: a number of chars after a mark, or after the start of the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PinnedPlace {
     mark: Option<Mark>,

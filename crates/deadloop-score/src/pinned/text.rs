@@ -1,13 +1,13 @@
-//! The text of a case: a string, or parts one after the other, each
+//! The text of a case: a string, or a list of parts. Each part is one of these:
 //! - a string, or `{ literal = "…" }`;
 //! - `{ repeat = "…", times = N }`;
-//! - `{ numbered = ["…", "…"], items = N }`: list items under rising numbers, from these lines in turn;
+//! - `{ numbered = ["…", "…"], items = N }`: list items with rising numbers, from these lines in turn;
 //! - `{ lines = "… {n} … {word} …", words = ["…"], times = N }`: lines from a template, in which the
-//!   number rises and the words take turns (`{word}`) or come in no order (`{any}`);
-//! - `{ filler = N }`: so many letters and blanks that do not repeat.
+//!   number rises and the words come in turn (`{word}`) or in no order (`{any}`);
+//! - `{ filler = N }`: N letters and blanks that do not repeat.
 //!
-//! `channel = "answer"` beside any of them; else it is `reasoning`. Marks stand in the text itself and
-//! are taken out; of a mark that is there several times the first counts.
+//! Any of them may have `channel = "answer"`; the default is `reasoning`. The marks are written in the text
+//! and are removed from it. If a mark occurs several times, the first counts.
 
 use deadloop_replay::detect::{Channel, Chars};
 use serde::Deserialize;
@@ -75,8 +75,8 @@ fn length(pieces: &Pieces, channel: Channel) -> u64 {
 }
 
 impl Marks {
-    /// The text without its marks, which begins after so many chars of its channel. All marks are
-    /// of the channel of the first.
+    /// Notes the marks of a text and returns the text without them. `before`: how many chars of its channel
+    /// come before the text. All marks are in the channel of the first.
     fn take(&mut self, marked: &str, (channel, before): (Channel, u64)) -> String {
         let own = self.channel.is_none_or(|known| known == channel);
         let place = |mark: &str, other: &str| {

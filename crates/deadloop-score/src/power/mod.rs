@@ -7,7 +7,7 @@ use statrs::function::gamma::checked_gamma_ur;
 
 use crate::intervals::{poisson_upper, proportion_lower};
 
-/// Up to so many errors each number of them is tried.
+/// Every number of errors up to this one is tried.
 const FEW_ERRORS: u64 = 50;
 
 /// The chance with which a claim may be wrong, and the size of a test.
@@ -35,9 +35,9 @@ pub struct Need {
 /// What is claimed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Claim {
-    /// At most so many wrong alarms per million clean chars.
+    /// There are at most this many wrong alarms per million clean chars.
     Rate(f64),
-    /// At most this share of errors: of misses, for a recall of at least one minus it.
+    /// At most this share are errors. A recall of at least R is a share of misses of at most 1 - R.
     Share(f64),
 }
 
@@ -159,7 +159,7 @@ impl Discordant {
         self.found(pairs, any * n as f64, n)
     }
 
-    /// The same on so many million chars of clean text, where what differs are events (Poisson).
+    /// The same on `mchars` million chars of clean text. There the differences are events (Poisson).
     pub fn rate_power(self, mchars: f64) -> f64 {
         let mean = (self.gained + self.lost) * mchars;
         if mean <= 0.0 {
@@ -168,16 +168,16 @@ impl Discordant {
         self.found(|d| poisson_at_most(d, mean), mean, u64::MAX)
     }
 
-    /// The fewest pairs, or million chars in steps of 1000 chars, at which the power reaches
-    /// `power`. Power saws up and down by a few hundredths as sizes grow by one; this is where it
-    /// first stays up, to within that. `None`: the new one is not better, or the two differ on more
-    /// than [`MOST_ERRORS`] of so many, for which see [`about_pairs`](Self::about_pairs).
+    /// The fewest pairs at which the power reaches `power`. As sizes grow by one, power goes up and down
+    /// by a few hundredths; this is where it first stays up, to within that. `None` if the new one is not
+    /// better, or if the two would differ on more than [`MOST_ERRORS`] pairs; for those, see
+    /// [`about_pairs`](Self::about_pairs).
     pub fn pairs(self, power: f64) -> Option<u64> {
         self.is_exact(self.about_pairs(power)?)
             .then(|| least(1, MOST, |n| self.power(n) >= power))?
     }
 
-    /// See [`pairs`](Self::pairs); chars.
+    /// The fewest chars of clean text, in steps of 1000; see [`pairs`](Self::pairs).
     pub fn chars(self, power: f64) -> Option<u64> {
         let mchars = self.about_chars(power)? / 1e6;
         let enough = |n: u64| self.rate_power(n as f64 / 1e3) >= power;
@@ -206,7 +206,7 @@ impl Discordant {
         (better > 0.0).then(|| (apart / better).powi(2))
     }
 
-    /// Whether of so many pairs, or million chars, few enough are discordant for the sums.
+    /// Whether few enough of `size` pairs, or million chars, are discordant to compute the sums.
     fn is_exact(self, size: f64) -> bool {
         size * (self.gained + self.lost) <= MOST_ERRORS as f64
     }

@@ -17,7 +17,7 @@ use crate::truth::{
 /// A transcript as scoring sees it: who, how long, and what is true about it. A corpus of a hundred
 /// thousand transcripts is a hundred thousand of these, in memory at once; the texts never are.
 ///
-/// As JSON it is what a shard tells of a transcript: kinds, classes and channels by name.
+/// Its JSON is what a shard writes about a transcript, with kinds, classes and channels by name.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Case {
@@ -211,7 +211,7 @@ pub(crate) fn measured_units(cases: &[Case]) -> Vec<Unit> {
     measured.filter(scored).collect()
 }
 
-/// The mean length of the clean cases, in `unit`; 0 where there is none.
+/// The mean length of the clean cases, in `unit`; 0 without clean cases.
 pub fn mean_clean(cases: &[Case], unit: Unit) -> f64 {
     let is_clean = |case: &&Case| case.class_in(unit) == Some(Class::Clean);
     let clean = cases.iter().filter(is_clean);

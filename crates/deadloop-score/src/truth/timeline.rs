@@ -128,8 +128,8 @@ impl Timeline {
         })
     }
 
-    /// The first stretch in which `stop` finds a moment, given what had arrived before it and its
-    /// length: so many units into it.
+    /// The moment in the first stretch in which `stop` finds one. `stop` gets a stretch's channel, what had
+    /// arrived before it, and its length; it returns how many units into the stretch the moment is.
     fn moment(&self, stop: impl Fn(Channel, Seen, u64) -> Option<u64>) -> Option<(Channel, Seen)> {
         let mut seen = Seen::default();
         for (channel, n) in self.stretches.iter() {

@@ -1,4 +1,4 @@
-//! `deadloop bless`: a result becomes the baseline, and what that changes is shown first.
+//! `deadloop bless`: makes a result the baseline, after showing what that changes.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, IsTerminal, Write};
@@ -14,9 +14,9 @@ use crate::commands::compare::{Compared, words};
 use crate::exit::{Code, Outcome};
 use crate::show;
 
-pub(crate) const HELP: &str = "Example:\n  deadloop replay datasets/starter --split dev --presets --csv --out fresh\n  deadloop bless fresh reports/baseline\n\nThe baseline keeps the tables (CSV, cases.jsonl, settings.toml), which are the same bytes for the same run, and no manifest and report. Without --yes it asks; where nobody can be asked nothing is changed, exit code 2.";
+pub(crate) const HELP: &str = "Example:\n  deadloop replay datasets/starter --split dev --presets --csv --out fresh\n  deadloop bless fresh reports/baseline\n\nThe baseline keeps the tables (CSV, cases.jsonl, settings.toml), which have the same bytes whenever the same run is repeated. It keeps no manifest and no report. Without --yes the command asks first. If it cannot ask, it changes nothing and ends with exit code 2.";
 
-/// The tables of a result that a baseline keeps: text, and the same bytes for the same run.
+/// The tables of a result that a baseline keeps. They are text, and the same run writes the same bytes.
 const TABLES: [&str; 8] = [
     "cases.jsonl",
     "choice.csv",
@@ -30,9 +30,9 @@ const TABLES: [&str; 8] = [
 
 #[derive(Debug, Args)]
 pub(crate) struct Bless {
-    /// A folder that replay or tune left, made with --csv
+    /// A folder that replay or tune wrote with --csv
     pub(crate) result: PathBuf,
-    /// The baseline: a folder, which is made where it is not there
+    /// The folder of the baseline; it is made if it does not exist
     pub(crate) baseline: PathBuf,
     /// Do not ask
     #[arg(long)]
@@ -81,14 +81,14 @@ pub(super) fn run(args: &Bless, global: Global) -> Outcome {
     show::next(&[&format!("deadloop compare {baseline} NEW")], global)
 }
 
-/// What every result of `replay --csv` has, and so every baseline.
+/// Whether these tables are a result of `replay --csv`; a baseline is one too.
 fn is_result(tables: &Tables) -> bool {
     tables.contains_key("outcomes.csv") && tables.contains_key("cases.jsonl")
 }
 
 type Tables = BTreeMap<&'static str, String>;
 
-/// The tables that a folder has; none where there is no folder.
+/// The tables of a folder by name; empty if there is no such folder.
 fn tables(dir: &Path) -> Outcome<Tables> {
     let mut found = Tables::new();
     for name in TABLES {
@@ -100,7 +100,7 @@ fn tables(dir: &Path) -> Outcome<Tables> {
     Ok(found)
 }
 
-/// How a table changes.
+/// How a table changes. Counts are of lines.
 struct Change {
     file: &'static str,
     lines: usize,
@@ -136,7 +136,7 @@ fn changes(old: &Tables, new: &Tables) -> Vec<Change> {
     TABLES.iter().filter_map(change).collect()
 }
 
-/// What changes in the files, and what it means for the current setting.
+/// How the files change, and what that means for the current setting, as text for the terminal.
 fn told(args: &Bless, old: &Tables, changes: &[Change]) -> String {
     if changes.is_empty() {
         return format!("{}: nothing changes", args.baseline.display());
@@ -158,7 +158,7 @@ fn told(args: &Bless, old: &Tables, changes: &[Change]) -> String {
     format!("{}\n\n{files}", compared(args))
 }
 
-/// The baseline's current or chosen setting against the result's.
+/// Compares the current or chosen setting of the baseline with that of the result.
 fn compared(args: &Bless) -> String {
     let sides = Side::read(&args.baseline, None)
         .and_then(|base| Ok((base, Side::read(&args.result, None)?)));
@@ -173,7 +173,7 @@ fn compared(args: &Bless) -> String {
     }
 }
 
-/// Asks on a terminal; elsewhere only `--yes` agrees.
+/// Asks the user on a terminal; without a terminal only `--yes` agrees.
 fn agree(args: &Bless) -> Outcome {
     if args.yes {
         return Ok(());

@@ -18,7 +18,7 @@ use crate::show;
 use crate::visible::escaped;
 use deadloop_run::{Wanted, survey};
 
-pub(crate) const HELP: &str = "Examples:\n  deadloop case recordings.jsonl t1 >> cases.toml\n  deadloop case recordings.jsonl t1 --redact --settings settings.toml >> cases.toml\n\nWhat is expected follows from the label: a loop has to be stopped within the latency that the settings have now, clean text left alone; where the settings are wrong on it the case is a todo. Without a label it pins what the settings say. --redact replaces words by words (equal ones by equal ones, letter by letter where that would move the alarm) and proves that the alarm stays; numbers below five digits stay, ids and metadata are left out, the model's name is not.";
+pub(crate) const HELP: &str = "Examples:\n  deadloop case recordings.jsonl t1 >> cases.toml\n  deadloop case recordings.jsonl t1 --redact --settings settings.toml >> cases.toml\n\nThe case expects what the label says: a loop is stopped within the latency that the settings have now, and clean text is left alone. If the settings get it wrong, the case is a todo. Without a label the case expects what the settings do now. --redact replaces words by other words (equal words by equal ones; letter by letter if that would move the alarm) and proves that the alarm stays. Numbers below five digits and the model's name stay as they are; ids and metadata are left out.";
 
 #[derive(Debug, Args)]
 pub(crate) struct WriteCase {
@@ -26,13 +26,13 @@ pub(crate) struct WriteCase {
     pub(crate) corpus: PathBuf,
     /// The id of a transcript
     pub(crate) transcript: String,
-    /// The settings that the case is for [default: the recommended guard]
+    /// The settings that the case tests [default: the recommended guard]
     #[arg(long, value_name = "FILE")]
     pub(crate) settings: Option<PathBuf>,
-    /// Replace the words and keep how they repeat, so that the alarm stays where it is
+    /// Replace the words and keep their repetition, so that the alarm stays where it is
     #[arg(long)]
     pub(crate) redact: bool,
-    /// A line that is bad: stop, or leave it out
+    /// What to do with a bad line: stop, or leave it out
     #[arg(long, value_enum, default_value_t = OnBad::Fail)]
     pub(crate) on_bad: OnBad,
 }

@@ -12,7 +12,7 @@ use crate::settings;
 use crate::show;
 use crate::visible::visible;
 
-pub(crate) const HELP: &str = "Example:\n  deadloop check-cases tests/cases/*.toml --settings settings.toml\n\nA case:\n  [[case]]\n  name = \"a menu that repeats\"\n  text = [\"Fine.\\n⟦onset⟧\", { repeat = \"Try again.\\n\", times = 90 }]\n  expect = { alarm = true, between = [\"onset\", \"onset+600\"], kind = \"short-sequence\" }\n\nor expect = { alarm = false }; with todo = \"reason\" it may fail, and is told once it holds.\n\nExit codes: 0 all hold, 4 there is none, 100 some do not.";
+pub(crate) const HELP: &str = "Example:\n  deadloop check-cases tests/cases/*.toml --settings settings.toml\n\nA case:\n  [[case]]\n  name = \"a menu that repeats\"\n  text = [\"Fine.\\n⟦onset⟧\", { repeat = \"Try again.\\n\", times = 90 }]\n  expect = { alarm = true, between = [\"onset\", \"onset+600\"], kind = \"short-sequence\" }\n\nor expect = { alarm = false }. With todo = \"reason\" the case may fail, and the command says so once it holds.\n\nExit codes: 0 all cases hold, 4 there are no cases, 100 some do not hold.";
 
 #[derive(Debug, Args)]
 pub(crate) struct CheckCases {
@@ -22,10 +22,10 @@ pub(crate) struct CheckCases {
     /// The settings for expectations that do not name their own [default: the recommended guard]
     #[arg(long, value_name = "FILE")]
     pub(crate) settings: Option<PathBuf>,
-    /// Change settings on the way, as guard.params.NAME=VALUE; may be repeated
+    /// Change a parameter of the settings, as guard.params.NAME=VALUE; may be repeated
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
-    /// The corpus of cases that are transcripts
+    /// The corpus, for cases that name transcripts
     #[arg(long, value_name = "CORPUS")]
     pub(crate) corpus: Option<PathBuf>,
 }

@@ -15,7 +15,7 @@ pub(crate) const HELP: &str = "Examples:\n  deadloop detectors\n  deadloop detec
 pub(crate) struct Detectors {
     /// The detector to describe in full [default: all of them, a line each]
     name: Option<String>,
-    /// Its default grid, as TOML that `tune --grid` takes
+    /// Print its default grid, as TOML for `tune --grid`
     #[arg(long, requires = "name")]
     grid: bool,
 }

@@ -18,13 +18,13 @@ pub(crate) const HELP: &str =
 
 #[derive(Debug, Args)]
 pub(crate) struct Man {
-    /// The command whose page is wanted [default: the program's own]
+    /// The command of the page [default: the program itself]
     #[arg(conflicts_with = "out")]
     command: Option<String>,
     /// Write all pages into this folder, as deadloop.1, deadloop-tune.1 and so on
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Overwrite pages that are there
+    /// Overwrite existing pages
     #[arg(long, requires = "out")]
     force: bool,
 }

@@ -17,25 +17,25 @@ use crate::settings;
 use deadloop_run::Parts;
 
 /// What its help ends with.
-pub(crate) const HELP: &str = "Examples:\n  deadloop sweep recordings --grid grid.toml --shard 1/2 --out part-1\n  deadloop sweep recordings --grid grid.toml --shard 2/2 --out part-2\n  deadloop merge part-1 part-2 --out swept\n\nEvery file but manifest.json has the bytes that one machine would have written. Parts may come in any order; refused are parts of another command, plan, version or corpus, other labels, a shard that is there twice, and one that is missing. --limit, --sample, labels of no transcript and repeated ids are decided here. The report of tune and replay opens transcripts where the corpus is at hand (--corpus), else none.\n\nMemory is that of the same command on one machine without the text: the cases and records of all transcripts.";
+pub(crate) const HELP: &str = "Examples:\n  deadloop sweep recordings --grid grid.toml --shard 1/2 --out part-1\n  deadloop sweep recordings --grid grid.toml --shard 2/2 --out part-2\n  deadloop merge part-1 part-2 --out swept\n\nEvery file except manifest.json has the same bytes as that of a single run. Parts of another command, plan, version or corpus, other labels, and a shard that is missing or given twice are refused. --limit, --sample, labels without a transcript and repeated ids are applied here. The report of tune and replay shows texts only if the corpus is there (--corpus).\n\nIt takes the memory of the same command without the texts: the cases and records of all transcripts.";
 
 #[derive(Debug, Args)]
 pub(crate) struct Merge {
-    /// The folders that --shard left, all of them, in any order
+    /// All folders that --shard wrote, in any order
     #[arg(required = true, value_name = "PART")]
     parts: Vec<PathBuf>,
     /// Where the results go
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
-    /// Where the corpus is now, for the transcripts that the report opens [default: where the shards read it]
+    /// Where the corpus is now, for the texts in the report [default: where the shards read it]
     #[arg(long, value_name = "CORPUS")]
     corpus: Option<PathBuf>,
     #[command(flatten)]
     judge: Anew,
-    /// Also scores.csv and, but for a sweep, outcomes.csv
+    /// Also write scores.csv and, except for a sweep, outcomes.csv
     #[arg(long, help_heading = "Writing")]
     csv: bool,
-    /// Keep no text of the transcripts in the folder: for corpora that are private
+    /// Keep no text of the transcripts in the folder, for private corpora
     #[arg(long, help_heading = "Writing")]
     no_excerpts: bool,
     /// Overwrite what is in the folder
@@ -47,31 +47,31 @@ pub(crate) struct Merge {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Judging")]
 struct Anew {
-    /// In what loops and healthy output are counted
+    /// The unit in which loops and healthy output are counted
     #[arg(long, value_enum, value_name = "UNIT")]
     unit: Option<Unit>,
     /// Which position of an alarm counts
     #[arg(long, value_enum)]
     at: Option<At>,
-    /// Units before the onset at which an alarm is right already
+    /// How many units before the onset an alarm is already right
     #[arg(long, value_name = "UNITS")]
     early: Option<u64>,
-    /// Units after the onset from which a right alarm is too late
+    /// How many units after the onset an alarm is still in time
     #[arg(long, value_name = "UNITS")]
     deadline: Option<u64>,
-    /// Units after the end of a loop at which an alarm is still right
+    /// How many units after the end of a loop an alarm is still right
     #[arg(long, value_name = "UNITS")]
     grace: Option<u64>,
-    /// Repetitions that end by themselves
+    /// How repetitions that end by themselves count
     #[arg(long, value_enum)]
     transient: Option<Transient>,
-    /// Most units that a miss may cost in `delay`
+    /// The most units that a miss costs in `delay`
     #[arg(long, value_name = "UNITS")]
     horizon: Option<u64>,
-    /// What a wrong alarm costs besides the text that is generated again
+    /// What a wrong alarm costs in addition to the text that is generated again
     #[arg(long, value_name = "UNITS")]
     annoyance: Option<u64>,
-    /// What a million generated tokens cost
+    /// The price of a million generated tokens
     #[arg(long, value_name = "PER_MILLION_TOKENS", value_parser = crate::args::price)]
     price: Option<f64>,
 }

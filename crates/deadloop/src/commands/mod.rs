@@ -41,82 +41,82 @@ pub(crate) enum Command {
     /// The main job: sweep a grid, cross-validate, choose a setting per model, write the evidence
     #[command(after_help = tune::HELP)]
     Tune(tune::Tune),
-    /// Scores of every cell of a grid, no choice; resumes where it stopped
+    /// Score every cell of a grid, without choosing one; resumes where it stopped
     #[command(after_help = sweep::HELP)]
     Sweep(sweep::Sweep),
-    /// One setting, or several files of settings: what fires where, and how good that is
+    /// Replay one or several settings: what fires where, and how good that is
     #[command(after_help = replay::HELP)]
     Replay(replay::Replay),
-    /// The guard between any client and any server of LLM streams
+    /// Run the guard between any client and any server of LLM streams
     #[command(after_help = proxy::HELP)]
     Proxy(proxy::Proxy),
-    /// Parts that shards left, put together: what one machine would have left
+    /// Merge the parts that shards wrote into the result of a single run
     #[command(after_help = merge::HELP)]
     Merge(merge::Merge),
-    /// A setting as the configuration of a guard that people already run, and what is lost by that
+    /// Write a setting as the configuration of another guard, and measure what that loses
     #[command(after_help = export::HELP)]
     Export(export::Export),
-    /// One transcript: what each check saw, where, and which threshold decided
+    /// Explain one transcript: what each check saw, where, and which threshold decided
     #[command(after_help = explain::HELP)]
     Explain(explain::Explain),
-    /// Reads a live stream on stdin and says when it would abort: exit code 10 on an alarm
+    /// Watch a live stream on stdin and say when the guard would abort it: exit code 10 on an alarm
     #[command(after_help = watch::HELP)]
     Watch(watch::Watch),
-    /// Brings recordings in other formats in as a corpus
+    /// Make a corpus from recordings in other formats
     #[command(after_help = import::HELP)]
     Import(import::Import),
-    /// Repairers of faulty streams: how many they recover, how often wrongly, which to take
+    /// Measure repairers of faulty streams: how many they recover, how often wrongly, which to take
     #[command(after_help = repair::HELP)]
     Repair(repair::Repair),
-    /// How many loops and how much clean text a claim, or a difference, takes
+    /// Compute how many loops and how much clean text a claim or a difference needs
     #[command(after_help = power::HELP)]
     Power(power::Power),
-    /// Renders the report of a result folder again; runs nothing
+    /// Render the report of a result folder again; runs nothing
     #[command(after_help = report::HELP)]
     Report(report::Report),
-    /// Labels: proposed by the offline loop finder, reviewed on a terminal, compared
+    /// Propose labels with the offline loop finder, review them on a terminal, compare them
     #[command(after_help = label::HELP)]
     Label(label::Label),
-    /// Whether a corpus is whole, and what in it makes numbers lie
+    /// Check whether a corpus is whole, and what in it would make numbers misleading
     #[command(after_help = check::HELP)]
     Check(check::Check),
-    /// What is in a corpus: models, loops, lengths, and what its labels can prove
+    /// Show what is in a corpus: models, loops, lengths, and what its labels can prove
     #[command(after_help = stats::HELP)]
     Stats(stats::Stats),
-    /// A labelled corpus from a spec and a seed: loops planted into clean text, hard negatives
+    /// Make a labelled corpus from a spec and a seed: loops planted into clean text, hard negatives
     #[command(after_help = synth::HELP)]
     Synth(synth::Synth),
-    /// Two settings on the same transcripts: what moved, which transcripts flipped, and a gate
+    /// Compare two settings on the same transcripts: what moved, which verdicts changed, and a gate
     #[command(after_help = compare::HELP)]
     Compare(compare::Compare),
-    /// Budgets of context: how often, when and how much recorded runs of agents would be summarised
+    /// Compute how often, when and how much a context budget would have summarised recorded agent runs
     #[command(after_help = budget::HELP)]
     Budget(budget::Budget),
-    /// Makes a result the baseline, after showing what that changes
+    /// Make a result the baseline, after showing what that changes
     #[command(after_help = bless::HELP)]
     Bless(bless::Bless),
-    /// Writes a pinned case from a recording, on stdout
+    /// Write a recording as a pinned case, on stdout
     #[command(after_help = case::HELP)]
     Case(case::WriteCase),
-    /// Pinned cases: texts with the answer beside them, held against settings
+    /// Check settings against pinned cases: texts with the expected answer
     #[command(after_help = check_cases::HELP)]
     CheckCases(check_cases::CheckCases),
-    /// Detectors; one of them with its parameters (S structural, T threshold), bounds, defaults and presets
+    /// List the detectors, or describe one: its parameters (S structural, T threshold), bounds and presets
     #[command(after_help = detectors::HELP)]
     Detectors(detectors::Detectors),
-    /// A folder to start from: settings, a grid, a small corpus and a job for CI
+    /// Write a folder to start from: settings, a grid, a small corpus and a job for CI
     #[command(after_help = init::HELP)]
     Init(init::Init),
-    /// Reads a corpus as a person does: all transcripts in a list, or one of them
+    /// Show a corpus for people: a list of transcripts, or one of them
     #[command(after_help = show::HELP)]
     Show(show::Show),
-    /// Completions for a shell, on stdout
+    /// Print completions for a shell, on stdout
     #[command(after_help = completions::HELP)]
     Completions(completions::Completions),
-    /// Man pages: one on stdout, or all of them in a folder
+    /// Print a man page, or write all of them to a folder
     #[command(after_help = man::HELP)]
     Man(man::Man),
-    /// JSON Schema of a kind of file that people write, for editors
+    /// Print the JSON Schema of a file that people write, for editors
     #[command(after_help = schema::HELP)]
     Schema(schema::Schema),
 }

@@ -13,26 +13,26 @@ use crate::visible::visible;
 use crate::{interrupt, settings};
 
 /// What its help ends with.
-pub(crate) const HELP: &str = "Example:\n  deadloop proxy --listen 127.0.0.1:8080 --upstream http://127.0.0.1:8000 --settings tuned/settings.toml\n\nEvery request goes to the server, every response comes back as it arrives. Responses that are streams (text/event-stream of the OpenAI and Anthropic APIs, JSON lines of Ollama) have a guard each: at an alarm the stream ends with the finish reason of an output that was cut short (length, max_tokens) and its last event, and the server's connection is closed, so that it stops. A stream without an alarm passes byte for byte. GET /metrics has counters for Prometheus. Ctrl-C and SIGTERM: no new requests, streams under way end within --grace seconds. TLS is left to what stands before and behind.";
+pub(crate) const HELP: &str = "Example:\n  deadloop proxy --listen 127.0.0.1:8080 --upstream http://127.0.0.1:8000 --settings tuned/settings.toml\n\nEvery request goes to the server, and every response comes back as it arrives. Each response that is a stream (text/event-stream of the OpenAI and Anthropic APIs, JSON lines of Ollama) has a guard. At an alarm the client's stream ends like an output that was too long (finish reason length or max_tokens, then its last event), and the connection to the server is closed, so that it stops generating. A stream without an alarm passes byte for byte. GET /metrics has counters for Prometheus. At Ctrl-C or SIGTERM the proxy takes no new requests and gives open streams --grace seconds. TLS is not included: put a program that has it before or behind the proxy.";
 
 #[derive(Debug, Args)]
 pub(crate) struct Proxy {
     /// Where clients connect
     #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:8080")]
     listen: String,
-    /// The server: http://HOST:PORT, a path after it goes before theirs
+    /// The server, as http://HOST:PORT; a path in it is put before the path of each request
     #[arg(long, value_name = "URL")]
     upstream: Upstream,
     /// The settings [default: the recommended guard]
     #[arg(long, value_name = "FILE")]
     settings: Option<PathBuf>,
-    /// Change settings on the way, as guard.params.NAME=VALUE; may be repeated
+    /// Change a parameter of the settings, as guard.params.NAME=VALUE; may be repeated
     #[arg(long = "set", value_name = "KEY=VALUE")]
     set: Vec<String>,
-    /// Connections at once; those above get a 503
+    /// The most connections at the same time; further ones get a 503
     #[arg(long, value_name = "N", default_value_t = 4096)]
     max_streams: usize,
-    /// How long streams under way may go on when the program is stopped
+    /// How long open streams may go on after the program is stopped
     #[arg(long, value_name = "SECONDS", default_value_t = 30)]
     grace: u64,
 }

@@ -13,21 +13,21 @@ use crate::interrupt;
 use crate::rendering::render;
 use crate::show;
 
-pub(crate) const HELP: &str = "Examples:\n  deadloop report tuned --open\n  deadloop report tuned --redact\n  deadloop report tuned --comparison compared\n  deadloop report tuned --png\n\nWrites report.html, report.md and, for each chart, charts/NAME.svg and charts/NAME.csv with its numbers. --png adds charts/NAME.png, written with the fonts in this system's font folders (/usr/share/fonts, /usr/local/share/fonts, ~/.fonts, ~/.local/share/fonts; those of macOS and Windows): each char by the first font that has it. Chinese, Japanese and Korean names need such a font (Debian: fonts-noto-cjk); chars that no font has are left out and named. SVG and page need none of this: there the viewer's fonts are used. Charts of an earlier report are replaced, PNG files that are not asked for again are removed.";
+pub(crate) const HELP: &str = "Examples:\n  deadloop report tuned --open\n  deadloop report tuned --redact\n  deadloop report tuned --comparison compared\n  deadloop report tuned --png\n\nWrites report.html, report.md and, for each chart, charts/NAME.svg and charts/NAME.csv with its numbers. --png adds charts/NAME.png, drawn with the fonts in this system's font folders (/usr/share/fonts, /usr/local/share/fonts, ~/.fonts, ~/.local/share/fonts; those of macOS and Windows). Each char is drawn with the first font that has it. Chinese, Japanese and Korean names need such a font (Debian: fonts-noto-cjk). Chars that no font has are left out and named. SVG files and the page use the viewer's fonts instead. The charts of an earlier report are replaced; its PNG files are removed unless you ask for them again.";
 #[derive(Debug, Args)]
 pub(crate) struct Report {
-    /// A folder that tune, sweep or replay left
+    /// A folder that tune, sweep or replay wrote
     pub(crate) dir: PathBuf,
     /// Hide the letters and digits of the transcripts in the page; copies and structure stay
     #[arg(long)]
     pub(crate) redact: bool,
-    /// Show what changed: a folder that deadloop compare --out left
+    /// Show what changed: a folder that deadloop compare --out wrote
     #[arg(long, value_name = "DIR")]
     pub(crate) comparison: Option<PathBuf>,
     /// Also draw each chart as PNG (charts/*.png), with the fonts of this system
     #[arg(long)]
     pub(crate) png: bool,
-    /// Open the page when it is there
+    /// Open the page afterwards
     #[arg(long)]
     pub(crate) open: bool,
 }

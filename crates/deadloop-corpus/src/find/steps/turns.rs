@@ -1,4 +1,4 @@
-//! Turns without a call that say again what was said.
+//! Finds turns without a call that repeat the text of an earlier turn.
 
 use std::collections::HashMap;
 
@@ -9,14 +9,14 @@ use super::read::hash;
 use crate::transcript::Class;
 use crate::{Body, RecordedEvent};
 
-/// From so many turns on that say the same again it is worth a word.
+/// The fewest repeated turns in a row that are reported.
 const LEAST: u64 = 2;
-/// From so many on to the end of the run it is a loop.
+/// The fewest repeated turns at the end of a run that are a loop; elsewhere it takes twice as many.
 const LOOP: u64 = 4;
-/// A text of fewer chars may be said again for good reasons.
+/// The fewest chars of a text that counts: a shorter one may be repeated for good reasons.
 const CHARS: usize = 12;
 
-/// A turn as far as it is of interest here.
+/// What matters here about a turn.
 #[derive(Default)]
 struct Turn {
     text: String,

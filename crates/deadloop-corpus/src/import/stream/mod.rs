@@ -72,12 +72,12 @@ pub(crate) type ThinkOf = Box<dyn Fn(&str) -> ThinkOptions + Send + Sync>;
 /// Most bad lines that are kept with their places; further ones are only counted.
 const NAMED: usize = 20;
 
-/// Reads one stream: [`feed`](Self::feed) it what arrived, take [`next_event`](Self::next_event)s
-/// until there is none, [`end`](Self::end) it and take the rest. How the bytes were cut makes no
-/// difference, except that a run of plain text is one event for each cut.
+/// Reads one stream. [`feed`](Self::feed) it what arrived and call [`next_event`](Self::next_event)
+/// until it returns `None`; at the end of the stream call [`end`](Self::end) and take the rest. Where
+/// the bytes were cut makes no difference, except that plain text becomes one event for each cut.
 ///
-/// Memory is bounded: by what is fed at once, and by one line of at most [`MAX_LINE`] bytes. A
-/// longer one is a bad line.
+/// Memory is bounded by what is fed at once, and by one line of at most [`MAX_LINE`] bytes. A longer
+/// line is a bad line.
 ///
 /// ```
 /// use deadloop_corpus::{Body, StreamReader, ThinkOptions};

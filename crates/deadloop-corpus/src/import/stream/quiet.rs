@@ -1,29 +1,30 @@
-//! [`Quiet`]: how long a live stream has been silent, told as a replay of its recording tells it
+//! [`Quiet`]: how long a live stream has been silent, as a replay of its recording reports it
 //! ([`stream`](crate::stream)).
 
 use deadloop_detect::Event;
 
-/// The shortest silence that is told, in milliseconds.
+/// The shortest silence that is reported, in milliseconds.
 const SHORTEST: u64 = 1000;
 
-/// How long nothing came, by a clock of whoever reads: milliseconds since it was made, which never go back.
+/// How long the model has sent nothing. The caller brings the clock: milliseconds since this value was made, which
+/// never decrease.
 ///
-/// The time that a tool takes is none, and neither is what comes after the end.
+/// The time that a tool takes is not silence, and neither is the time after the end.
 #[derive(Debug, Default)]
 pub struct Quiet {
     last: u64,
-    /// Whether the model is waited for no more.
+    /// Whether nobody waits for the model: a tool runs, or the stream has ended.
     others: bool,
 }
 
 impl Quiet {
-    /// An event came.
+    /// Takes an event that came at `now`.
     pub fn heard(&mut self, event: &Event<'_>, now: u64) {
         self.last = now;
         self.others = matches!(event, Event::Call { .. } | Event::Finish(_) | Event::Closed);
     }
 
-    /// How long the model has been silent, from a second on.
+    /// How long the model has been silent at `now`, in milliseconds. `None` below one second.
     pub fn since(&self, now: u64) -> Option<u64> {
         let silent = now.saturating_sub(self.last);
         (!self.others && silent >= SHORTEST).then_some(silent)

@@ -48,7 +48,7 @@ pub(crate) enum Part {
     Call(Call),
 }
 
-/// A call of a tool, or a piece of one: what is none came before or is still to come.
+/// A call of a tool, or a piece of one. A field that is empty or `None` came in another piece.
 #[derive(Debug, Default)]
 pub(crate) struct Call {
     /// What joins the pieces of one call; empty where it comes whole.

@@ -1,4 +1,4 @@
-//! How a text is cut into events: pieces of so many chars, or of so many of what stands for tokens.
+//! Cuts a text into events: each has a number of chars, or of pieces that stand for tokens, as the spec asks.
 
 use super::drift::is_sign;
 use super::spec::Chunks;

@@ -164,8 +164,8 @@ impl Maker<'_> {
         self.run(&unit, copies, 0, false, rng)
     }
 
-    /// At least so many copies and chars. Cut in the last copy, and where it must have as many, in
-    /// one more.
+    /// Makes at least `count` copies and at least `length` chars of them. With `truncate`, part of one
+    /// more copy follows, so that the text ends in the middle.
     pub(super) fn run(
         &self,
         unit: &Unit,

@@ -1,5 +1,5 @@
-//! Words of doubt between statements: what goes round in circles says "but wait, maybe" before each, and so does
-//! honest thinking that finds something new each time. What tells them apart is whether the statements are new.
+//! Words of doubt between statements. Text that goes round in circles says "but wait, maybe" before each statement, and
+//! so does honest thinking that finds something new each time. The difference is whether the statements are new.
 
 use super::drift::is_sign;
 use crate::make::plant::Rng;
@@ -28,8 +28,8 @@ pub(super) fn statements(text: &str) -> Vec<&str> {
     found
 }
 
-/// Statements one after the other, so many of them (a share) behind a word of doubt. What is glued ends with a blank,
-/// but in a script without blanks.
+/// Joins statements. A word of doubt precedes each with the probability `share`. A blank follows each, except in a
+/// script without blanks.
 pub(super) fn glued(statements: &[&str], doubt: &[String], share: f64, rng: &mut Rng) -> String {
     let mut text = String::new();
     for statement in statements {

@@ -246,7 +246,7 @@ fn flipped(word: &str) -> String {
     first.chain(chars).collect()
 }
 
-/// A second blank at one of the blanks; where there is none, a blank somewhere inside.
+/// Doubles one of the blanks. A copy without blanks gets one somewhere inside.
 fn spaced(copy: &str, rng: &mut Rng) -> String {
     let inside = copy.trim_end().len();
     let places = |blank: bool| -> Vec<usize> {

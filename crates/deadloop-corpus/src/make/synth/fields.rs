@@ -291,11 +291,11 @@ impl Lines<'_> {
     }
 }
 
-/// Why a value is none.
+/// Why a value is refused.
 enum Refused {
-    /// It is not of its key's domain.
+    /// It is outside the domain of its key.
     Here,
-    /// Something in the table that it is.
+    /// It is a table, and something in that table is wrong.
     Inside(SpecError),
 }
 

@@ -147,7 +147,7 @@ fn shapes(env: &mut Environment<'static>) {
     env.add_function("date", date);
 }
 
-/// The day so many days after the first of January 2024.
+/// The date that is `days` days after 1 January 2024.
 fn date(days: u64) -> String {
     let (mut year, mut day) = (2024, days);
     loop {

@@ -116,7 +116,7 @@ pub(crate) const ITEM: &[Key] = &[
         "count",
         Domain::Whole(1, 100_000),
         REQUIRED,
-        "transcripts; with forms: of each form; recorded: at most so many",
+        "how many transcripts; with forms: of each form; recorded: at most",
     ),
     key(
         "file",
@@ -166,14 +166,14 @@ pub(crate) const ITEM: &[Key] = &[
         Domain::Range(2, 1_000_000),
         "4 to 12; tools 3 to 8; runs 4 to 10; poll and verify 3 to 6, batch 5 to 9, \
              retry 2 to 3",
-        "at least so many copies",
+        "the fewest copies",
     )
     .of(COPIED),
     key(
         "length",
         Domain::Range(0, CHARS),
         "700 to 2600",
-        "at least so many chars from the first copy on",
+        "the fewest chars from the first copy on",
     )
     .of(TEXT),
     key(
@@ -224,7 +224,7 @@ pub(crate) const ITEM: &[Key] = &[
         "nested",
         Domain::Range(2, 100),
         "none",
-        "a copy begins with a smaller unit so many times over; the first such run \
+        "a copy begins with a smaller unit, repeated this many times; the first such run \
              is labelled transient",
     )
     .of(EXACT),

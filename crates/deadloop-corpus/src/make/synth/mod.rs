@@ -24,6 +24,7 @@ mod items;
 mod keys;
 mod label;
 mod looped;
+mod parsing;
 mod reading;
 mod recorded;
 mod runs;

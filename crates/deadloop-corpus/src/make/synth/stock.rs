@@ -192,7 +192,8 @@ impl<'a> Clean<'a> {
         }
     }
 
-    /// Between so many chars, ending with a sentence where one is near the end, else with a word.
+    /// Takes between `low` and `high` chars. They end with a sentence if one ends near `high`, else with a word. `None` if
+    /// fewer than `high` chars are left.
     pub(super) fn take(&mut self, low: usize, high: usize) -> Option<&[char]> {
         let rest = &self.chars[self.used..];
         if rest.len() < high {

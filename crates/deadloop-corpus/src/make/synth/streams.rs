@@ -13,14 +13,14 @@ use super::spec::Tool;
 use crate::make::plant::Rng;
 use crate::{Body, RecordedEvent};
 
-/// After so many milliseconds of silence whoever recorded gave up.
+/// The silence, in milliseconds, after which the recording ends.
 const GIVEN_UP: f64 = 120_000.0;
 /// Pauses after which a stream goes on, seconds: each about half as long again as the one before.
 const PAUSES: [u32; 11] = [1, 2, 3, 4, 6, 9, 14, 20, 30, 45, 60];
 
-/// A stream with an end, or without.
+/// Makes a stream, with or without its end.
 ///
-/// Of a recording with times of its own, one that is intact stays as it was: with its pauses, and with its end.
+/// A recording that has times of its own and is meant to be intact keeps its pauses and its end.
 pub(super) fn whole(asked: &Asked, drawn: &Drawn, rng: &mut Rng) -> Result<Stream, &'static str> {
     let intact = drawn.text.as_str();
     let length = intact.chars().count();
@@ -67,7 +67,7 @@ pub(super) fn whole(asked: &Asked, drawn: &Drawn, rng: &mut Rng) -> Result<Strea
     })
 }
 
-/// The end of a stream, so many milliseconds after its last event.
+/// The end of a stream, `after` milliseconds after its last event.
 fn ended(events: &[RecordedEvent], reason: &str, after: f64) -> RecordedEvent {
     let mut event = finish(reason);
     let last = events.iter().rev().find_map(|event| event.t_ms);
@@ -75,7 +75,7 @@ fn ended(events: &[RecordedEvent], reason: &str, after: f64) -> RecordedEvent {
     event
 }
 
-/// Makes one pause: events from one on come later. How long it is, milliseconds.
+/// Makes one pause: all events from a random one on come later. Returns its length in milliseconds.
 fn pause(events: &mut [RecordedEvent], rng: &mut Rng) -> f64 {
     let seconds = rng.pick(&PAUSES).copied().unwrap_or(1);
     let pause = f64::from(seconds) * 1000.0;

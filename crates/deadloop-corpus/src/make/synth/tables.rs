@@ -209,7 +209,7 @@ pub(crate) const FORM: &[Key] = &[
         "most",
         Domain::Whole(1, 100_000),
         "the item's count",
-        "at most so many of it: 1 for a text without variables",
+        "the most texts of it: 1 for a text without variables",
     ),
     key(
         "alone",

@@ -67,7 +67,7 @@ pub(super) fn tool_loop(
     Ok((events.collect(), label))
 }
 
-/// So many calls, none twice.
+/// `count` different calls.
 fn distinct(tools: &[&Tool], count: usize, rng: &mut Rng) -> Result<Vec<Call>, Failed> {
     let (mut seen, mut calls) = (BTreeSet::new(), Vec::new());
     for _ in 0..50 * (count + 1) {

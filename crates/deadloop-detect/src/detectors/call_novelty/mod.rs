@@ -55,7 +55,7 @@ const MAX_DISTINCT: Param = Param {
         max: LONGEST - 1,
     },
     unit: "calls",
-    doc: "at most so many different ones",
+    doc: "the most different calls among them",
 };
 
 const WINDOW: Param = window(10, "calls", "how many of the last ones are looked at");

@@ -138,7 +138,7 @@ static PARAMS: &[Param] = &[
             max: MAX_CHARS,
         },
         unit: "chars",
-        doc: "after the last checkpoint, another each so many chars; 0: never again (the document)",
+        doc: "after the last checkpoint, the distance to further ones; 0: there are none (as in the document)",
     },
     Param {
         name: "window",
@@ -275,7 +275,7 @@ static PARAMS: &[Param] = &[
             max: MAX_CHARS,
         },
         unit: "chars",
-        doc: "what the period check reads: from the previous checkpoint, or the last so many chars",
+        doc: "what the period check reads: the text from the previous checkpoint, or this many of the last chars",
     },
     Param {
         name: "delimiters",

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use super::tokens::{Token, Tokens};
 use crate::hash::{join, spread};
 
-/// Words of a phrase.
+/// The most words of a phrase.
 pub(super) const LONGEST: usize = 4;
 
 /// A list of `markers.toml`.
@@ -46,15 +46,15 @@ pub(super) fn tokens_of(phrase: &str) -> Vec<u64> {
     all.map(|token| token.hash).collect()
 }
 
-/// What marks doubt.
+/// The phrases that mark doubt.
 #[derive(Debug)]
 pub(super) struct Markers {
-    /// The last word of each phrase, then the phrase; in order.
+    /// The last word of each phrase, then the whole phrase, sorted.
     phrases: Vec<(u64, Vec<u64>)>,
 }
 
 impl Markers {
-    /// The phrases of these lists, and these phrases.
+    /// The phrases of the named lists; a name that is not a list is a phrase itself.
     pub(super) fn new<'a>(names: impl Iterator<Item = &'a str>) -> Self {
         let phrases = names.flat_map(|name| match list(name) {
             Some(list) => list.phrases.iter().map(String::as_str).collect(),
@@ -69,12 +69,12 @@ impl Markers {
         Self { phrases }
     }
 
-    /// Returns whether there is no marker.
+    /// Whether there are no phrases.
     pub(super) fn are_none(&self) -> bool {
         self.phrases.is_empty()
     }
 
-    /// Whether one ends with the last of these tokens.
+    /// Whether a phrase ends with the last of these tokens.
     pub(super) fn end(&self, last: &Last) -> bool {
         let Some(token) = last.tokens().last() else {
             return false;
@@ -94,7 +94,7 @@ pub(super) struct Last {
 }
 
 impl Last {
-    /// Adds one; the hash of the pair that it ends.
+    /// Adds a token; returns the hash of the pair that it ends.
     pub(super) fn push(&mut self, token: u64) -> Option<u64> {
         let before = self.tokens().last().copied();
         if self.count < LONGEST {

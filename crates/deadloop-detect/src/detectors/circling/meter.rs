@@ -1,5 +1,5 @@
-//! From counts to facts. A fact is a token at which fewer pairs are new, or more markers are, than at any
-//! before it that showed as much of the other.
+//! Turns counts into facts. A token makes a fact unless an earlier fact had as few new pairs and as many
+//! markers.
 
 use std::sync::Arc;
 
@@ -15,13 +15,13 @@ use crate::sentence::Sentence;
 use crate::stream::{Chars, Kind};
 use crate::value::Value;
 
-/// What both counts are compared in: shares and densities of a thousand.
+/// Both counts are compared per thousand: new pairs of a thousand pairs, markers in a thousand chars.
 const MILLE: u64 = 1000;
 
-/// A pair of words takes so many chars at most, or the window is not of words.
+/// The most chars a pair of words takes on average; a window with fewer pairs does not consist of words.
 const CHARS_A_PAIR: u64 = 40;
 
-/// What the meters of one recipe share.
+/// What all meters of one recipe share. Lengths are in chars.
 struct Look {
     window: u64,
     history: u64,
@@ -69,7 +69,8 @@ impl CirclingMeter {
         }
     }
 
-    /// Adds a token; returns its fact, if some setting accepts it and no fact before it showed as much.
+    /// Adds a token. Returns its fact if some setting accepts it and no earlier fact had as few new pairs and as
+    /// many markers.
     fn add(&mut self, token: Token) -> Option<Fact> {
         let pair = self.last.push(token.hash);
         let marker = self.look.markers.end(&self.last);
@@ -81,8 +82,8 @@ impl CirclingMeter {
         (asked && self.told.is_news(new, markers)).then(|| self.fact(token.end, (new, markers)))
     }
 
-    /// New pairs of a thousand, rounded up, and markers in a thousand chars, rounded down: a setting's whole
-    /// number is compared with each as with the fraction. A setting without a bound on markers always has enough.
+    /// New pairs of a thousand, rounded up, and markers in a thousand chars, rounded down. Rounded so, each compares
+    /// with a setting's whole number as the exact fraction does. Without a list of markers there are always enough.
     fn measure(&self, counts: Counts) -> (u64, u64) {
         let new = (MILLE * counts.new).div_ceil(counts.pairs.max(1));
         let markers = match self.look.markers.are_none() {
@@ -125,15 +126,16 @@ impl TextMeter for CirclingMeter {
     }
 }
 
-/// What need not be emitted again.
+/// The facts so far, to leave out those that no setting needs.
 struct Told {
-    /// For each density of markers the least share of new pairs that was emitted with as many or more.
+    /// For each number of markers in a thousand chars, the fewest new pairs of a thousand among the facts with that
+    /// many markers or more.
     least: Vec<u64>,
 }
 
 impl Default for Told {
     fn default() -> Self {
-        // No share is as large.
+        // Larger than every share.
         let least = vec![MILLE + 1; MILLE as usize + 1];
         Self { least }
     }

@@ -1,7 +1,7 @@
-//! `circling`: text that goes round what it has said already, in other words.
+//! `circling`: text that says again, in other words, what it has said before.
 //!
-//! Two counts together: how few pairs of words are new, and how many markers of doubt ("wait", "maybe")
-//! there are. Neither works alone; both are whole numbers, so there is no model to carry and no rounding.
+//! It needs two counts together: few pairs of words are new, and there are many markers of doubt ("wait",
+//! "maybe"). Neither works alone. Both are whole numbers, so the detector ships no model and does not round.
 //!
 //! | to find | look in |
 //! |---|---|
@@ -11,10 +11,9 @@
 //! | counting what comes and goes | `recent` |
 //! | from counts to facts | `meter` |
 //!
-//! What it does exactly is in `exactly.md`, which `deadloop detectors` shows.
+//! `exactly.md`, which `deadloop detectors` shows, defines exactly what it does.
 //!
-//! What it costs: two look-ups a token, one when it comes and one when it goes; 20 bytes for each token of
-//! the history.
+//! Cost: one look-up when a token enters and one when it leaves, and 20 bytes for each token of the history.
 
 use crate::detectors::{Detector, Measuring, Refusal, Response, Sample};
 use crate::param::{Domain, Mark, Param, Threshold};
@@ -61,7 +60,7 @@ static PARAMS: &[Param] = &[
             max: 1_000_000,
         },
         unit: "chars",
-        doc: "the text that is asked: the last so many chars",
+        doc: "the length of the text that is measured, the last chars",
     },
     Param {
         name: HISTORY,
@@ -107,7 +106,7 @@ static PARAMS: &[Param] = &[
             max: 100_000_000,
         },
         unit: "chars",
-        doc: "no alarm before so many chars",
+        doc: "no alarm before this many chars",
     },
     Param {
         name: CODE,

@@ -8,34 +8,37 @@ use hashbrown::hash_table::Entry;
 /// A token of the history.
 #[derive(Clone, Copy, Debug)]
 struct Item {
-    /// Of the pair that it ends.
+    /// The hash of the pair that it ends.
     hash: u64,
-    /// Chars up to its end; they go round, and only differences count.
+    /// The chars up to its end. This wraps around; only differences count.
     end: u32,
+    /// What it is: [`PAIR`], [`NEW`], [`MARKER`].
     bits: u8,
 }
 
-/// It ends a pair; a new one; a marker.
+/// The token ends a pair.
 const PAIR: u8 = 1;
+/// The token ends a pair that was new.
 const NEW: u8 = 2;
+/// The token ends a marker.
 const MARKER: u8 = 4;
 
-/// The tokens of the last chars, in order.
+/// The tokens of window and history, in order.
 #[derive(Debug)]
 pub(super) struct Recent {
     window: u64,
     history: u64,
     items: VecDeque<Item>,
-    /// The number of the first of `items`; numbers go round.
+    /// The number of the first of `items`; numbers wrap around.
     first: u32,
     /// How many of `items` are older than the window.
     older: usize,
-    /// The number of the last token that ended a pair, for each pair: a table of numbers alone.
+    /// For each pair, the number of the last token that ended it. The hashes are in `items`.
     latest: HashTable<u32>,
     counts: Counts,
 }
 
-/// What the window holds.
+/// How many pairs, new pairs and markers the window has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Counts {
     pub(super) pairs: u64,
@@ -56,7 +59,8 @@ impl Recent {
         }
     }
 
-    /// Adds a token that ends after `end` chars, with the pair that it ends; what the window holds then.
+    /// Adds a token that ends after `end` chars, with the hash of the pair that it ends; returns the counts of the
+    /// window that ends there.
     pub(super) fn push(&mut self, pair: Option<u64>, marker: bool, end: u64) -> Counts {
         #[allow(clippy::cast_possible_truncation, reason = "only differences count")]
         let end = end as u32;
@@ -74,11 +78,11 @@ impl Recent {
         self.counts
     }
 
-    /// Notes that the next token ends this pair; whether no token of the history does.
+    /// Notes that the next token ends this pair. Returns whether the pair is new: no token of the history ends it.
     fn enter(&mut self, hash: u64) -> bool {
         let (items, first) = (&self.items, self.first);
         let hash_of = |n: &u32| items[n.wrapping_sub(first) as usize].hash;
-        // Fewer tokens are kept than there are numbers.
+        // There are far fewer tokens than numbers, so a number is unique although they wrap around.
         let number = first.wrapping_add(u32::try_from(items.len()).unwrap_or(u32::MAX));
         match self.latest.entry(hash, |n| hash_of(n) == hash, hash_of) {
             Entry::Occupied(mut latest) => {
@@ -92,7 +96,7 @@ impl Recent {
         }
     }
 
-    /// Moves the ends of window and history to where a token ends.
+    /// Moves window and history to end at `end`; drops tokens that are too old.
     fn advance(&mut self, end: u32) {
         let since = |item: &Item| u64::from(end.wrapping_sub(item.end));
         while let Some(item) = self
@@ -122,7 +126,8 @@ impl Recent {
         self.older -= 1;
     }
 
-    /// Doubling would keep twice what is needed: there is at most a token a char.
+    /// Grows the queue in small steps, at most to one token a char of the history. Doubling would take up to twice the
+    /// memory.
     fn make_room(&mut self) {
         let most = usize::try_from(self.history + 2).unwrap_or(usize::MAX);
         let held = self.items.len();

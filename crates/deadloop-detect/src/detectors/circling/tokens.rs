@@ -1,29 +1,30 @@
-//! From chars to tokens: words, and chars of scripts without blanks, under a hash.
+//! Turns chars into tokens, the hashes of words and, in scripts without blanks, of chars.
 
 use crate::fence::Fence;
 use crate::hash::{join, spread};
 use crate::script::is_unspaced;
 
-/// A token: a hash of it, and the chars up to its end.
+/// A token: its hash, and the number of chars up to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Token {
     pub(super) hash: u64,
     pub(super) end: u64,
 }
 
-/// A word is cut here: text without blanks is not one word for ever.
+/// The most chars of a word; a longer one is cut, so that text without blanks is not one endless word.
 const MAX_WORD: u32 = 64;
 
-/// Cuts one stream into tokens. A word is complete with the char after it, so no token depends on what
-/// has not been read.
+/// Cuts one stream into tokens. A word is complete only with the char after it, so no token depends on
+/// text that has not been read.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Tokens {
     skip_code: bool,
     fence: Fence,
-    /// Chars read.
+    /// All chars so far.
     read: u64,
-    /// Of the word that is read: its chars, 0 for none, and where it ends so far.
+    /// The length of the word that is being read, in chars; 0 between words.
     length: u32,
+    /// That word, as far as it has been read.
     word: Token,
 }
 
@@ -38,12 +39,12 @@ impl Tokens {
         }
     }
 
-    /// Chars read.
+    /// All chars so far.
     pub(super) fn read(&self) -> u64 {
         self.read
     }
 
-    /// Reads a char: the word that it completes, and itself where it is a token.
+    /// Reads a char; returns the word that it completes, and the char itself if it is a token.
     pub(super) fn push(&mut self, c: char) -> [Option<Token>; 2] {
         self.read += 1;
         if self.skip_code {
@@ -60,7 +61,7 @@ impl Tokens {
             let hash = spread(u64::from(u32::from(c)));
             return [self.finish(), Some(Token { hash, end })];
         }
-        // One char for one: İ becomes two, of which the first counts.
+        // One char stays one: İ has two in lower case, of which the first counts.
         let lower = c.to_lowercase().next().unwrap_or(c);
         let hash = if self.length == 0 { 0 } else { self.word.hash };
         self.word = Token {
@@ -74,7 +75,7 @@ impl Tokens {
         }
     }
 
-    /// The word that ends.
+    /// Ends the word that is being read and returns it.
     pub(super) fn finish(&mut self) -> Option<Token> {
         let length = std::mem::take(&mut self.length);
         (length > 0).then_some(Token {

@@ -1,10 +1,10 @@
-//! From text to ratios, and from ratios to facts: a fact is a step of a stair, so many samples in a
-//! row and the lowest ratio among them.
+//! Turns text into ratios and ratios into facts. A fact says how many samples in a row there were, and the lowest ratio
+//! among them; longer rows have lower ratios, so facts form the steps of a stair (see [`Hold`]).
 //!
-//! Deflate costs more than all else here, so few samples are taken where the loosest setting asks for `hold` in a
-//! row: one in `hold`, the *probe*. A row that long holds a probe, so where the probe's ratio is too low there is
-//! none. Where it is not, the samples since the one before are taken after all, the newest first, up to one that
-//! is too low; and the next ones as they come, as long as the row goes on.
+//! Deflate costs more than all else here, so most samples are skipped. If the loosest setting asks for `hold` samples in
+//! a row, only one sample in `hold` is taken, the *probe*: every row of that length contains a probe. If the probe's
+//! ratio is too low, there is no such row. If it is high enough, the skipped samples before it are taken after all, from
+//! the newest back to one that is too low. Then every sample is taken for as long as the row lasts.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -18,19 +18,21 @@ use crate::params::Params;
 use crate::sentence::Sentence;
 use crate::stream::{Chars, Kind};
 
-/// What the meters of one recipe share.
+/// What all meters of one recipe share. Lengths are in chars.
 struct Look {
     window: u64,
-    /// Chars before the window that are known; 0: the window is measured in itself.
+    /// The length of the text before the window that it is measured against; 0: it is measured alone.
     history: u64,
     stride: u64,
-    /// Chars at the first sample.
+    /// The position of the first sample.
     first: u64,
+    /// Deflate's level of effort, up to 9.
     level: u32,
-    /// The lowest ratio that the loosest setting accepts.
+    /// The lowest ratio that the loosest setting accepts, in millionths.
     loosest: i64,
+    /// The fewest samples in a row that the loosest setting accepts.
     hold: u64,
-    /// Samples from probe to probe: `hold`, or as many as fit into as much text again as one sample reads.
+    /// Samples from one probe to the next: `hold`, or fewer, so that the text kept is at most twice that of one sample.
     probe: u64,
     idle: Idle,
 }
@@ -66,12 +68,12 @@ impl Look {
         }
     }
 
-    /// Chars that a sample may read: its own, and those of the samples before it that were left out.
+    /// How many chars are kept: those of a sample, and those of the skipped samples before it.
     fn keep(&self) -> u64 {
         self.window + self.history + (self.probe - 1) * self.stride
     }
 
-    /// The ratio of the window that ends a text.
+    /// The ratio of the window at the end of a text, in millionths.
     fn ratio(&self, text: &str, deflate: &mut Deflate) -> i64 {
         let window = start_of_last(text, self.window);
         let bytes = text.as_bytes();
@@ -93,16 +95,18 @@ impl Look {
 /// Follows one stream.
 struct CompressionMeter {
     look: Arc<Look>,
-    /// The last chars: history and window, those of the samples left out, and those since the last sample.
+    /// The last chars: history and window, those of skipped samples, and those since the last sample.
     text: String,
-    /// How many they are.
+    /// The length of `text` in chars.
     held: u64,
+    /// All chars so far.
     read: u64,
+    /// The position of the next sample.
     next_sample: u64,
     hold: Hold<1>,
     /// Whether the last sample was taken and is part of a row.
     in_row: bool,
-    /// The samples left out since the last one taken.
+    /// How many samples were skipped since the last one taken.
     left_out: u64,
 }
 
@@ -113,7 +117,7 @@ impl CompressionMeter {
             held: 0,
             read: 0,
             next_sample: look.first,
-            // A stair goes down there: a low number is a high ratio.
+            // `Hold` looks for low numbers, so ratios are negated.
             hold: Hold::new([-look.loosest], look.hold),
             in_row: false,
             left_out: 0,
@@ -121,7 +125,7 @@ impl CompressionMeter {
         }
     }
 
-    /// Takes as much of `piece` as there is before the next sample; gives back the rest.
+    /// Takes the part of `piece` before the next sample; returns the rest.
     fn take<'a>(&mut self, piece: &'a str) -> &'a str {
         let missing = self.next_sample - self.read;
         let wanted = usize::try_from(missing).unwrap_or(usize::MAX);
@@ -136,8 +140,8 @@ impl CompressionMeter {
         &piece[end..]
     }
 
-    /// Drops what no sample will read. Not at each piece, which may be a char: only once there is as
-    /// much to drop as to keep.
+    /// Drops text that no sample will read, once there is as much to drop as to keep: a piece may be a
+    /// single char, so dropping at each would be slow.
     fn forget(&mut self) {
         let keep = self.look.keep();
         if self.held < 2 * keep {
@@ -148,7 +152,7 @@ impl CompressionMeter {
         self.held = keep;
     }
 
-    /// The ratio of the window that ended so many samples ago.
+    /// The ratio of the window that ended `ago` samples before this one, in millionths.
     fn measure(&self, ago: u64) -> i64 {
         let end = start_of_last(&self.text, ago * self.look.stride);
         let mut deflate = self.look.idle.take(&self.look);
@@ -157,7 +161,7 @@ impl CompressionMeter {
         ratio
     }
 
-    /// What is due at a sample: nothing between probes, unless a row goes on.
+    /// Takes the sample that is due, or skips it: between probes, samples are taken only while a row lasts.
     fn sample(&mut self, facts: &mut Vec<Fact>) {
         if !self.in_row && self.left_out + 1 < self.look.probe {
             self.left_out += 1;
@@ -174,8 +178,8 @@ impl CompressionMeter {
         }
     }
 
-    /// Takes the samples that were left out just before this one, as far back as they make a row with it. They are
-    /// fewer than any setting asks for, so they tell nothing yet.
+    /// Takes the skipped samples just before this one, as far back as they make a row with it. They are fewer than any
+    /// setting asks for, so they make no fact.
     fn catch_up(&mut self) {
         let (left_out, loosest) = (self.left_out, self.look.loosest);
         let each = (1..=left_out).map(|ago| self.measure(ago));
@@ -200,7 +204,7 @@ impl CompressionMeter {
             asked: Vec::new(),
             check: "compression",
             onset: Chars(first.saturating_sub(self.look.window)).into(),
-            // A size does not tell what comes back, nor how often.
+            // A compressed size says neither what is repeated nor how often.
             period: Chars(0).into(),
             copies: Bound::Fixed(0),
             unit: Sentence::of(&self.text[from..]),
@@ -230,15 +234,15 @@ fn start_of_last(text: &str, chars: u64) -> usize {
     }
 }
 
-/// Deflate states that no stream measures with just now. A state is 0.3 MB of tables and keeps nothing from one
-/// window to the next, so streams share them: there are as many as threads that measure at once.
+/// Deflate states that no stream uses at the moment. A state is 0.3 MB of tables and keeps nothing from one window to
+/// the next, so streams share them: there are only as many states as threads that measure at once.
 #[derive(Default)]
 struct Idle(Mutex<Vec<Deflate>>);
 
 impl Idle {
     fn take(&self, look: &Look) -> Deflate {
         let idle = self.0.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        // Differences of sizes need no wrapper.
+        // Against history only differences of sizes count, so the zlib wrapper is left out.
         idle.unwrap_or_else(|| Deflate::new(look.level, look.history == 0))
     }
 
@@ -250,7 +254,7 @@ impl Idle {
     }
 }
 
-/// Deflate, of which only the size of what comes out counts.
+/// A deflate state whose output is thrown away: only its size counts.
 struct Deflate {
     state: Compress,
     scratch: Vec<u8>,
@@ -264,7 +268,7 @@ impl Deflate {
         }
     }
 
-    /// The deflated size of a text in bytes.
+    /// The deflated size of a text, in bytes.
     fn size(&mut self, text: &[u8]) -> u64 {
         self.state.reset();
         loop {

@@ -1,10 +1,10 @@
 //! `compression`: how much smaller deflate makes the last `window` chars.
 //!
 //! Text that repeats itself, exactly or nearly, shrinks to a small part of its size. Every `stride`
-//! chars the detector takes the ratio of both sizes, and fires where it reaches `min_ratio` for
-//! `hold` samples in a row. With `against = "history"` the ratio is another: the window's deflated
-//! size alone, by what it adds to the deflated size of the text before it. Then what was said
-//! before counts, and less how repetitive the window is in itself.
+//! chars the detector takes a sample, the ratio of the two sizes. It fires when `hold` samples in a
+//! row reach `min_ratio`. With `against = "history"` the ratio is the window's deflated size alone,
+//! divided by what the window adds to the deflated size of the text before it. That ratio measures
+//! how much of the window was said before, rather than how repetitive the window itself is.
 //!
 //! | to find | look in |
 //! |---|---|
@@ -12,11 +12,11 @@
 //! | presets and where they come from | `presets.toml` |
 //! | text to ratios, ratios to facts | `meter` |
 //!
-//! What it does exactly stands in `exactly.md`, which `deadloop detectors` shows. Chinese takes 3 bytes a
-//! char, and so reaches higher ratios; the wrapper of zlib is counted as whisper counts it.
+//! `exactly.md`, which `deadloop detectors` shows, defines exactly what it does. Chinese takes 3 bytes a
+//! char and so reaches higher ratios. The zlib wrapper is counted, because whisper counts it.
 //!
-//! What it costs: a window deflated every `stride` chars; against history that and twice the
-//! history as well, which is many times more. 0.3 MB of tables a thread that measures, whatever the number of streams.
+//! Cost: one window is deflated every `stride` chars. Against history, the history is deflated twice as well, which is
+//! many times more work. Each thread that measures needs 0.3 MB of tables, however many streams there are.
 
 use crate::detectors::{Detector, Measuring, Refusal, Response, Sample};
 use crate::hold;
@@ -62,7 +62,7 @@ static PARAMS: &[Param] = &[
         default: Literal::Text("itself"),
         domain: Domain::Word(&["itself", "history"]),
         unit: "",
-        doc: "the ratio: the window's bytes by its deflated bytes; those by what it adds to the deflated history",
+        doc: "itself: the window's bytes divided by its deflated bytes; history: its deflated bytes divided by what it adds to the deflated history",
     },
     Param {
         name: "window",
@@ -73,7 +73,7 @@ static PARAMS: &[Param] = &[
             max: 100_000,
         },
         unit: "chars",
-        doc: "the text that is deflated: the last so many chars",
+        doc: "the length of the text that is deflated, the last chars",
     },
     Param {
         name: "history",
@@ -95,7 +95,7 @@ static PARAMS: &[Param] = &[
             max: 1_000_000,
         },
         unit: "chars",
-        doc: "no sample before so many chars; 0: once the window is full",
+        doc: "no sample before this many chars; 0: once the window is full",
     },
     Param {
         name: "stride",
@@ -130,15 +130,15 @@ static PARAMS: &[Param] = &[
     hold::param(1),
 ];
 
-/// Refuses ratios that no text of that length reaches.
+/// Refuses ratios that no text of the window's length can reach.
 fn check(params: &Params) -> Result<(), Refusal> {
     let window = params.count("window");
     let bytes = 4 * window;
     let most = match against_history(params) {
-        // A stream takes 8 bytes, and then 1 at least for 1032.
+        // A stream takes 8 bytes, and at least one more for every 1032 bytes of text.
         false => times(bytes, 8 + bytes / 1032),
         true if window >= REACH as u64 => times(1, 1),
-        // At its worst deflate adds to the text; at its best nothing to the history.
+        // The highest ratio: alone, deflate makes the text longer; after the history, it adds one byte.
         true => times(bytes + bytes / 64 + 16, 1),
     };
     if ratio(params) > most {
@@ -158,13 +158,13 @@ fn against_history(params: &Params) -> bool {
     params.text("against") == "history"
 }
 
-/// What the ratio of a setting is compared as.
+/// The setting's `min_ratio`, in millionths.
 fn ratio(params: &Params) -> i64 {
     params.get(MIN_RATIO).map_or(0, |value| RATIO.number(value))
 }
 
-/// How many times more `a` is than `b`, in millionths, rounded down: at least a setting's value
-/// exactly where the ratio is.
+/// The ratio of `a` to `b` in millionths, rounded down. Rounded so, it reaches a setting's value exactly
+/// when the ratio itself does.
 fn times(a: u64, b: u64) -> i64 {
     let millionths = a * DECIMAL.unsigned_abs() / b.max(1);
     i64::try_from(millionths).unwrap_or(i64::MAX)

@@ -67,7 +67,7 @@ const MIN_TURNS: Param = Param {
         max: 100_000,
     },
     unit: "turns",
-    doc: "from so many ended turns on",
+    doc: "the fewest turns that have ended",
 };
 
 /// No share is above 1.

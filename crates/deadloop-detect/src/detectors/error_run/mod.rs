@@ -1,6 +1,6 @@
 //! `error-run`: one error after the other. It alarms at the result.
 //!
-//! A meter keeps one hash and a count, and of at most 1,000 calls that have no result yet what they are compared by.
+//! A meter keeps one hash and a count, and a key for each of at most 1,000 calls that have no result yet.
 
 use super::{Detector, Measuring, Response, Sample};
 use crate::fact::Fact;
@@ -69,7 +69,7 @@ const PREFIX: Param = prefix();
 enum Same {
     Any,
     Tool,
-    /// With so many first chars.
+    /// Errors of one tool whose texts begin with the same chars, this many.
     Prefix(usize),
 }
 

@@ -46,22 +46,23 @@ pub(super) const CANCEL_AFTER: Param = whole(
     "how often the user lets it go on before saying no; 0: always",
 );
 
-/// Whether a limit that is reached is followed by another one.
+/// Whether another limit follows a limit that is reached.
 pub(super) fn grows(params: &Params) -> bool {
     params.float(GROW.name) > 1.0 || params.int(GROW_BY.name) > 0
 }
 
-/// Follows one run: which limits it has used up for good.
+/// Follows one run and knows which limits it has used up for good.
 ///
-/// A limit's followers grow with it, so those that are used up are all up to a highest one.
+/// A higher limit leads to higher limits after it, so the limits that are used up are all those up to a highest one.
 #[derive(Clone)]
 pub(super) struct Growth {
-    /// In millionths.
+    /// The factor from a limit to the next, in millionths.
     factor: i64,
+    /// What is added to that.
     by: i64,
-    /// 0: none.
+    /// The limit after which no other follows; 0: there is always another.
     hard: i64,
-    /// 0: the user says never no.
+    /// How often the user says yes; 0: always.
     yes: u64,
     /// The highest limit that is used up.
     highest: i64,
@@ -82,8 +83,8 @@ impl Growth {
         })
     }
 
-    /// So many have been used up: the highest limit at which the run is stopped by now, if it is another one than
-    /// before.
+    /// Takes how many have been used up. Returns the highest initial limit with which the run is stopped by now, if it has
+    /// grown since the last time.
     pub(super) fn used_up(&mut self, used: u64) -> Option<i64> {
         let used = number(used);
         let before = self.highest;

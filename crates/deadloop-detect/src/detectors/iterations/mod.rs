@@ -1,6 +1,6 @@
-//! `iterations`: more turns, calls or supersteps than are allowed, or nearly so many.
+//! `iterations`: more turns, calls or supersteps than the limit allows, or nearly as many.
 //!
-//! A meter keeps one count, and where the limit grows the highest one that is used up by now.
+//! A meter keeps one count. If the limit grows, it also keeps the highest limit that is used up by now.
 
 use std::sync::Arc;
 
@@ -191,7 +191,7 @@ impl Meter for IterationsMeter {
 }
 
 impl IterationsMeter {
-    /// So many have been used up, and another one begins.
+    /// Takes the start of another turn, call or superstep, after `used` of them.
     fn used(&mut self, used: u64) -> Option<Fact> {
         let highest = match &mut self.growth {
             Some(growth) => growth.used_up(used)?,

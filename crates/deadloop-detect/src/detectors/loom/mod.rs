@@ -107,7 +107,7 @@ const LOOP_DETECTION_WINDOW: Param = Param {
         max: MOST_KEPT,
     },
     unit: "turns",
-    doc: "so many last outputs are those before them, no fewer and no more",
+    doc: "this many outputs in a row equal the ones before them, no fewer and no more",
 };
 
 const RATE: Threshold = Threshold {
@@ -290,7 +290,7 @@ impl LoomMeter {
         }
     }
 
-    /// So many turns have ended.
+    /// The fact that a number of turns have ended.
     fn turns(&self) -> Option<Fact> {
         let ended = self.run.ended().0;
         let most = number(ended)

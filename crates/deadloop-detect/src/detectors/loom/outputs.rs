@@ -1,4 +1,4 @@
-//! [`Outputs`]: what the last turns put out, and which windows of them come back.
+//! [`Outputs`]: the outputs of the last turns, and which windows of them are repeated.
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -9,10 +9,10 @@ use crate::stream::Calls;
 /// The most outputs that a setting may keep.
 pub(super) const MOST_KEPT: i64 = 200;
 
-/// So much of an output is compared, in chars.
+/// How many chars of an output are compared.
 const CHARS: usize = 200;
 
-/// What a turn puts out: the beginning of its first result, or of its answer where it has none.
+/// The output of a turn: the beginning of its first result or, without a result, of its answer.
 pub(super) struct Output {
     /// Calls issued before the turn.
     began: Calls,
@@ -21,7 +21,7 @@ pub(super) struct Output {
 }
 
 impl Output {
-    /// Of a turn that begins after so many calls.
+    /// The empty output of a turn that begins after `began` calls.
     pub(super) fn new(began: Calls) -> Self {
         Self {
             began,
@@ -51,7 +51,7 @@ impl Output {
 #[derive(Clone)]
 pub(super) struct Outputs {
     keep: usize,
-    /// Each by its hash, with the calls that were issued before its turn; the newest at the back.
+    /// The hash of each, with the number of calls before its turn; the newest is at the back.
     last: VecDeque<(u128, Calls)>,
     /// For each window from 1 on: how many outputs in a row equal the one a window before.
     again: Vec<u64>,
@@ -67,7 +67,7 @@ impl Outputs {
         }
     }
 
-    /// Takes what a turn put out: the windows of which the last two are equal, now and not before.
+    /// Takes the output of a turn. Returns the lengths of windows of which the last two are equal now and were not before.
     pub(super) fn push(&mut self, output: &Output) -> Vec<u64> {
         if output.text().is_empty() {
             return Vec::new();

@@ -75,7 +75,7 @@ static PARAMS: [Param; 4] = [
             max: 10_000_000,
         },
         unit: "chars",
-        doc: "a tag that is still open so many chars behind it is not closed",
+        doc: "a tag that is still open after this many chars counts as not closed",
     },
     Param {
         name: "edits",
@@ -83,7 +83,7 @@ static PARAMS: [Param; 4] = [
         default: Literal::Int(2),
         domain: Domain::Int { min: 0, max: 2 },
         unit: "edits",
-        doc: "a name within so many edits of a known one is misspelt; 0: only its case",
+        doc: "a name within this many edits of a known one is misspelt; 0: only if its case differs",
     },
 ];
 

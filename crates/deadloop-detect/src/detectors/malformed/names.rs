@@ -1,13 +1,13 @@
-//! [`Names`]: which known name a name is, and how it is spelt.
+//! [`Names`]: finds the known name that a name is, and how it is spelt.
 
 /// How a name is spelt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Spelt {
-    /// As it is known.
+    /// Exactly like the known name.
     Right,
     /// In another case.
     Case,
-    /// So many edits away.
+    /// With this number of edits.
     Edits(i64),
 }
 
@@ -15,9 +15,9 @@ pub(super) enum Spelt {
 #[derive(Clone, Debug)]
 pub(super) struct Names(Vec<String>);
 
-/// Most edits of a name that is still known.
+/// The most edits by which a name may differ from a known one.
 const MOST: usize = 2;
-/// Letters of a known name for each edit: `id` is nobody's misspelling.
+/// A known name allows one edit for each three letters, so no other name counts as a misspelling of `id`.
 const LETTERS_PER_EDIT: usize = 3;
 
 impl Names {

@@ -1,5 +1,5 @@
-//! From tokens to facts. A fact is a step of a stair: so many samples in a row, and the highest
-//! shares among them.
+//! Turns tokens into facts. A fact says how many samples in a row there were, and the highest shares
+//! among them; longer rows have higher shares, so facts form the steps of a stair (see [`Hold`]).
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::params::Params;
 use crate::sentence::Sentence;
 use crate::stream::{Chars, Kind};
 
-/// What the meters of one recipe share.
+/// What all meters of one recipe share. Lengths are in chars; an n-gram has `n` tokens.
 struct Look {
     by: By,
     fold: bool,
@@ -24,8 +24,9 @@ struct Look {
     window: u64,
     history: u64,
     stride: u64,
-    /// The largest shares that the loosest setting accepts, in the order of [`SHARES`].
+    /// The largest shares that the loosest setting accepts, in millionths, in the order of [`SHARES`].
     loosest: [i64; SHARES.len()],
+    /// The fewest samples in a row that the loosest setting accepts.
     hold: u64,
 }
 
@@ -49,7 +50,7 @@ impl Look {
         }
     }
 
-    /// Chars at the first sample.
+    /// The position of the first sample, in chars.
     fn first(&self) -> u64 {
         (self.window + self.history.min(self.window)).next_multiple_of(self.stride)
     }
@@ -96,7 +97,7 @@ impl NoveltyMeter {
         if let Some(gram) = self.grams.push(token) {
             self.recent_grams.push(gram);
         }
-        // Not only at samples: they may be far apart, and what is kept is not to grow with that.
+        // Not only at samples: they may be far apart, and memory must not grow with that distance.
         self.advance();
     }
 
@@ -111,7 +112,7 @@ impl NoveltyMeter {
         self.advance();
         let (new, all) = self.recent_grams.new_in_window();
         let (tokens, grams) = (self.recent_tokens.distinct(), self.recent_grams.distinct());
-        // A window without an n-gram shows nothing.
+        // A window without an n-gram has no shares.
         let sample = (all > 0).then(|| [share((new, all)), share(tokens), share(grams)]);
         for stretch in self.hold.push(sample) {
             facts.push(self.fact(stretch));
@@ -157,7 +158,8 @@ impl TextMeter for NoveltyMeter {
     }
 }
 
-/// A share in millionths, rounded up: at most a setting's value exactly where the share is.
+/// A share in millionths, rounded up. Rounded so, it is within a setting's value exactly when the share
+/// itself is.
 fn share((part, all): (u64, u64)) -> i64 {
     let millionths = (part * DECIMAL.unsigned_abs()).div_ceil(all.max(1));
     i64::try_from(millionths).unwrap_or(i64::MAX)
@@ -167,12 +169,12 @@ fn fixed(count: u64) -> Bound {
     Bound::Fixed(i64::try_from(count).unwrap_or(i64::MAX))
 }
 
-/// The last tokens, and the hash of all of them in order.
+/// The last `n` tokens, and a rolling hash of them.
 struct Grams {
     tokens: VecDeque<Token>,
     n: usize,
     hash: u64,
-    /// By what a token's hash is multiplied when it leaves.
+    /// [`BASE`] to the power `n`: the factor of a token's hash when the token leaves.
     leaving: u64,
 }
 
@@ -186,7 +188,7 @@ impl Grams {
         }
     }
 
-    /// Adds a token: the n-gram that it completes.
+    /// Adds a token; returns the n-gram that it completes.
     fn push(&mut self, token: Token) -> Option<Token> {
         self.tokens.push_back(token);
         self.hash = self.hash.wrapping_mul(BASE).wrapping_add(token.hash);

@@ -1,9 +1,10 @@
 //! `novelty`: loops that never repeat a line exactly.
 //!
-//! Every `stride` chars it asks how much of the last `window` chars is new: which share of the
-//! different n-grams there the `history` chars before them do not hold. Text that goes on finds new
-//! words for nearly all of it; a template that is filled again and again, a list whose entries decay
-//! onto one answer, or near-copies do not. It fires where the share stays low for `hold` samples.
+//! Every `stride` chars it asks how much of the last `window` chars is new: the share of the
+//! different n-grams in the window that do not occur in the `history` chars before it. In text that
+//! makes progress nearly all of them are new. In a template that is filled again and again, in a list
+//! whose entries decay into one answer, or in near-copies few are. The detector fires when the share
+//! stays low for `hold` samples.
 //!
 //! | to find | look in |
 //! |---|---|
@@ -13,11 +14,11 @@
 //! | counting what comes and goes | `recent` |
 //! | samples, and from samples to facts | `meter` |
 //!
-//! What it does exactly stands in `exactly.md`, which `deadloop detectors` shows.
+//! `exactly.md`, which `deadloop detectors` shows, defines exactly what it does.
 //!
-//! What it costs: two look-ups a token when it comes and two at most when it goes, and in a low
-//! stretch up to 50 steps a sample, each of them a fact while the shares still fall. Nothing else
-//! grows as the stride shrinks, and nothing with the window.
+//! Cost: two look-ups when a token enters the window and at most two when it leaves the history. While
+//! shares are low, a sample takes up to 50 steps, and each step may be a fact while the shares still
+//! fall. No other cost depends on the stride, and none on the window.
 
 use crate::detectors::{Detector, Measuring, Refusal, Response, Sample};
 use crate::hold;
@@ -52,7 +53,7 @@ pub(super) static ENTRY: Detector = Detector {
 const SHARES: [&str; 3] = ["max_novelty", "max_symbols", "max_grams"];
 const HOLD: &str = "hold";
 
-/// A share that must not be passed.
+/// A threshold that a share must not exceed.
 const SHARE: Threshold = Threshold {
     scale: DECIMAL,
     ..Threshold::AT_LEAST
@@ -94,7 +95,7 @@ static PARAMS: &[Param] = &[
             max: 100_000,
         },
         unit: "chars",
-        doc: "the text that is asked how new it is: the last so many chars",
+        doc: "the length of the text whose novelty is measured, the last chars",
     },
     Param {
         name: "history",
@@ -145,15 +146,15 @@ static PARAMS: &[Param] = &[
     },
 ];
 
-/// What a share is compared as.
+/// The value of a share's parameter, in millionths.
 fn number(params: &Params, name: &str) -> i64 {
     params.get(name).map_or(0, |value| SHARE.number(value))
 }
 
-/// Refuses windows that hold no n-gram, and shares that one of the most that fit is above.
+/// Refuses windows that hold no n-gram, and shares so small that no window can stay below them.
 fn check(params: &Params) -> Result<(), Refusal> {
     let (n, window) = (params.count("n"), params.count("window"));
-    // A word is known with the char after it.
+    // A word is complete with the char after it.
     let token = if meter::by(params) == By::Words { 2 } else { 1 };
     if window < n * token {
         return Err(Refusal {

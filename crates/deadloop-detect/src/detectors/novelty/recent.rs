@@ -1,7 +1,8 @@
-//! [`Recent`]: the things of the window and of the history before it, counted as they come and go.
+//! [`Recent`]: the tokens or n-grams of the window and of the history before it, counted as they enter
+//! and leave.
 //!
-//! Each thing knows how far before and after it the same thing stands, so that one look-up when it
-//! comes and one at most when it goes are all that counting costs, whatever window and stride are.
+//! Each item knows the distance to its previous and next occurrence. So counting costs one look-up when
+//! an item enters and at most one when it leaves, whatever window and stride are.
 
 use std::collections::VecDeque;
 
@@ -10,38 +11,38 @@ use hashbrown::hash_table::Entry;
 
 use super::tokens::Token;
 
-/// A thing that stands in the window or in the history.
+/// A token or n-gram in the window or the history.
 #[derive(Debug)]
 struct Item {
     hash: u64,
-    /// Chars before it.
+    /// The chars before it.
     start: u64,
-    /// How many things before this one the same stood last; 0: not among those kept.
+    /// The distance to its previous occurrence, in items; 0 if no earlier one is kept.
     back: u32,
-    /// How many things after this one the same stands next; 0: it does not.
+    /// The distance to its next occurrence, in items; 0 if there is no later one.
     on: u32,
 }
 
-/// Tokens or n-grams in the order of the text: those of the history, then those of the window. One
-/// belongs to the part that its first char is in.
+/// Tokens or n-grams in the order of the text: first those of the history, then those of the window. An
+/// item belongs to the part that contains its first char.
 #[derive(Debug, Default)]
 pub(super) struct Recent {
     items: VecDeque<Item>,
-    /// The number of the first of `items`; numbers go round.
+    /// The number of the first of `items`; numbers wrap around.
     first: u32,
     /// How many of `items` belong to the history.
     history: usize,
-    /// The number of the last one with each hash, which stands in `items`: a quarter of what a map
-    /// that holds the hashes too would take. Hashes are well spread, and are taken as they are.
+    /// The number of the last item with each hash. The hashes themselves are in `items`, so this takes a
+    /// quarter of the memory of a map from hashes to numbers. They are well spread and need no hashing.
     latest: HashTable<u32>,
-    /// Different ones in the window.
+    /// How many different items are in the window.
     in_window: u64,
-    /// Those of them that the history does not hold.
+    /// How many of those are not in the history.
     new: u64,
 }
 
 impl Recent {
-    /// Adds a thing to the window.
+    /// Adds an item to the window.
     pub(super) fn push(&mut self, Token { hash, start }: Token) {
         let number = self.number(self.items.len());
         let (items, first) = (&self.items, self.first);
@@ -72,10 +73,10 @@ impl Recent {
         });
     }
 
-    /// Moves the window's begin to `window` and the history's to `history`, in chars.
+    /// Moves the start of the window to `window` and that of the history to `history`, in chars.
     pub(super) fn advance(&mut self, window: u64, history: u64) {
         while let Some(item) = self.items.get(self.history).filter(|i| i.start < window) {
-            // It was the first of its kind in the window.
+            // Items leave from the front, so it was the first of its kind in the window.
             let known = item.back > 0 && item.back as usize <= self.history;
             self.new -= u64::from(!known);
             self.in_window -= u64::from(item.on == 0);
@@ -101,24 +102,24 @@ impl Recent {
     }
 
     fn number(&self, index: usize) -> u32 {
-        // Counts of things kept are far below the point where numbers go round.
+        // There are far fewer items than numbers, so a number is unique although they wrap around.
         self.first
             .wrapping_add(u32::try_from(index).unwrap_or(u32::MAX))
     }
 
-    /// How many of the different ones in the window the history does not hold, and how many
-    /// different ones there are.
+    /// How many different items of the window are not in the history, and how many different items the
+    /// window has.
     pub(super) fn new_in_window(&self) -> (u64, u64) {
         (self.new, self.in_window)
     }
 
-    /// How many different ones there are in window and history together, and how many in all.
+    /// How many different items window and history have together, and how many items in all.
     pub(super) fn distinct(&self) -> (u64, u64) {
         (self.latest.len() as u64, self.items.len() as u64)
     }
 
-    /// The middle one of the distances, in chars, from the last things to where each stood before;
-    /// 0 where none did.
+    /// The median distance, in chars, from the last items to their previous occurrences; 0 if they have
+    /// no previous occurrences.
     pub(super) fn distance(&self) -> u64 {
         const LAST: usize = 15;
         let from = self.items.len().saturating_sub(LAST);

@@ -1,7 +1,6 @@
-//! From chars to tokens: words, or chars, under a hash.
+//! Turns chars into tokens, the hashes of words or chars.
 //!
-//! A word is known to be complete with the char after it, so that no token depends on what has not
-//! been read.
+//! A word is complete only with the char after it, so no token depends on text that has not been read.
 
 use crate::hash::{join, spread};
 use crate::script::is_unspaced;
@@ -11,37 +10,39 @@ use crate::script::is_unspaced;
 pub(super) enum By {
     /// A word, or one char of a script that writes without blanks between words.
     Auto,
-    /// A char; blanks in a row are one.
+    /// A char; several blanks in a row are one token.
     Chars,
     /// A word, in any script.
     Words,
 }
 
-/// A token: a hash of it, and the chars before it.
+/// A token: its hash, and the number of chars before it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Token {
     pub(super) hash: u64,
     pub(super) start: u64,
 }
 
-/// A word is cut here: text without blanks is not one word for ever.
+/// The most chars of a word; a longer one is cut, so that text without blanks is not one endless word.
 const MAX_WORD: u32 = 64;
 
-/// What stands for a number where they are folded, and for blanks: past every char.
+/// The symbol for every number where numbers are folded. It is above every char.
 const NUMBER: u32 = 0x11_0000;
+/// The symbol for blanks, also above every char.
 const BLANK: u32 = 0x11_0001;
 
 /// Cuts one stream into tokens.
 #[derive(Debug)]
 pub(super) struct Tokens {
     by: By,
-    /// Whether which number a number is does not count.
+    /// Whether all numbers count as equal.
     fold: bool,
     read: u64,
-    /// The word that is read, and its length in chars; 0: none.
+    /// The word that is being read.
     word: Token,
+    /// The length of that word in chars; 0 between words.
     length: u32,
-    /// What the last char was taken for: [`NUMBER`] and [`BLANK`] go on.
+    /// The symbol of the last char. [`NUMBER`] and [`BLANK`] extend over all chars of their kind.
     last: u32,
 }
 
@@ -57,7 +58,7 @@ impl Tokens {
         }
     }
 
-    /// Reads a char: the word that it completes, and itself where it is a token.
+    /// Reads a char; returns the word that it completes, and the char itself if it is a token.
     pub(super) fn read(&mut self, c: char) -> [Option<Token>; 2] {
         let start = self.read;
         self.read += 1;
@@ -99,7 +100,7 @@ impl Tokens {
         }
     }
 
-    /// Adds a char to the word that is read; the word, where it is cut here.
+    /// Adds a char to the word that is being read; returns the word if it has become too long.
     fn extend(&mut self, c: char, start: u64) -> Option<Token> {
         if self.length == 0 {
             self.word = Token { hash: 0, start };
@@ -125,7 +126,7 @@ impl Tokens {
     }
 }
 
-/// A hash of what had `hash` and the lower-case form of one more char.
+/// Extends a hash by the lower-case form of a char.
 fn lower(hash: u64, c: char) -> u64 {
     if c.is_ascii() {
         return add(hash, u32::from(c.to_ascii_lowercase()));

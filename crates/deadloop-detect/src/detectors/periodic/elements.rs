@@ -1,8 +1,8 @@
-//! [`Elements`]: the sentences or lines that are compared, as text, and what they are as symbols.
+//! [`Elements`]: the sentences or lines that are compared, as texts and as symbols.
 //!
-//! Their text is what is compared of them: no blanks at either end and one space for those between, one
-//! byte for a number that is folded, nothing of what is left out. All copies of a unit have one
-//! text, so what an alarm shows depends neither on chunks nor on which copy was read last.
+//! The text of an element is only the part that is compared: no blanks at its ends and one space for blanks
+//! inside, one byte for a folded number, and nothing of what is left out. All copies of a unit have the same
+//! text, so an alarm shows the same whatever the chunks are and whichever copy was read last.
 
 use wide::i8x16;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
@@ -11,22 +11,25 @@ use crate::class::{self, Class, Classes};
 use crate::fact::UNIT_CHARS;
 use crate::hash::{BASE, spread};
 
-/// How the kept elements begin, and the one in the making.
+/// The beginnings of the kept elements, and the element that is being read.
 pub(super) struct Elements {
-    /// The beginnings of the kept ones, and of the one in the making once it is long.
+    /// The beginnings of the kept elements, and of the one being read once it is long.
     text: Vec<u8>,
-    /// Where each begins; the one in the making last.
+    /// Where in `text` each element begins; that of the one being read comes last.
     starts: Vec<usize>,
-    /// What of the one in the making is not hashed yet, so many bytes; the hash of what was before.
+    /// The bytes of the element being read that are not hashed yet.
     making: Vec<u8>,
+    /// How many bytes of `making` are used.
     len: usize,
+    /// The hash of the bytes before those of `making`.
     hash: u64,
-    /// Whether a blank waits for what follows.
+    /// Whether a blank was read and is added only if more text follows.
     blank: bool,
-    /// Whether it has a letter or a number.
+    /// Whether the element being read has a letter or a number.
     named: bool,
-    /// Its numbers, where their values count: the sum of each times a [`factor`] of its place, and how many.
+    /// If values count: the sum of its numbers, each times a [`factor`] of its place.
     sum: u64,
+    /// If values count: how many numbers it has.
     numbers: u64,
 }
 
@@ -36,14 +39,14 @@ pub(super) const NAMED: u32 = 1;
 /// A folded number: a byte that no char has.
 const NUMBER: u8 = 0xFF;
 
-/// Bytes of an element that are kept: few chars but emoji have more than three.
+/// How many bytes of an element are kept. Of chars, hardly any but emoji have more than three bytes.
 const MOST: usize = 3 * UNIT_CHARS;
-/// So many bytes are hashed at once of an element that is as long.
+/// The bytes of a long element are hashed in blocks of this size.
 const BLOCK: usize = 1024;
-/// What of an element waits to be hashed is less than a block; then a blank and a block are added, or
-/// a few words.
+/// The size of `making`: less than a block waits to be hashed, and a blank and a block, or a few words, are added
+/// to it at once.
 const ROOM: usize = 2 * BLOCK + 2 * Bytes::MOST as usize;
-/// Room is made in steps of so many bytes: doubling it would hold twice what is needed.
+/// `text` grows in steps of this many bytes; doubling would take up to twice the memory.
 const STEP: usize = 1 << 15;
 
 /// Bytes of a unit after which no more elements are added: enough to tell a list from other text.

@@ -82,8 +82,8 @@ impl Grams {
         want.enter == ENTER && place(want, seen) & (LOOK - 1) == 0
     }
 
-    /// Takes W symbols after the `seen`-th, as [`note`](Self::note) would one by one. `Some`: the
-    /// lookup was fruitless, so many symbols on.
+    /// Takes the W symbols after the `seen`-th, as [`note`](Self::note) would one by one. `Some` if the
+    /// lookup found nothing: how many of these symbols had come when it ended.
     #[inline]
     pub(super) fn note_block(
         &mut self,

@@ -160,7 +160,7 @@ impl Look {
         symbols.max(copies * u64::from(lag))
     }
 
-    /// The shortest tail of this lag in which so many chars are counted.
+    /// The length, in symbols, of the shortest tail of this lag in which `chars` chars are counted.
     fn tail_of(&self, lag: u32, chars: u64) -> u64 {
         match self.counts {
             Counts::All => chars,

@@ -17,7 +17,7 @@ enum At {
     /// Blanks, stars and what else can be before the number.
     #[default]
     Start,
-    /// In the word "Step": so many of its letters.
+    /// In the word "Step", after this number of its letters.
     Word(u8),
     /// After the word, an opening bracket or 第: the number must follow.
     Before,

@@ -69,7 +69,7 @@ impl PeriodicMeter {
             if self.runs.room(&look.want) == 0 {
                 self.runs.forget(&look.want);
             }
-            // So many bytes are no more chars.
+            // A text of `room` bytes has at most `room` chars.
             let room = self.runs.room(&look.want);
             let (block, after) =
                 rest.split_at(rest.floor_char_boundary(room).max(first.len_utf8()));
@@ -96,7 +96,7 @@ impl PeriodicMeter {
                 self.read(fenced);
                 most = 0;
             }
-            // So many bytes are no more chars, and those complete as many symbols but for MOST.
+            // A text of `most` bytes has at most `most` chars, and these complete at most MOST symbols more.
             let cut = rest.floor_char_boundary(most).max(first.len_utf8());
             let (block, after) = rest.split_at(cut);
             rest = after;
@@ -212,7 +212,7 @@ impl PeriodicMeter {
         }
     }
 
-    /// Tells of a tail and, where its numbers are compared, of what is left of it.
+    /// Reports a tail and, if its numbers are compared, the parts of it in which they are equal or count on evenly.
     fn tell_parts(&mut self, run: Run, until: u64, fenced: bool) {
         let base = self.runs.base();
         match &mut self.counters {

@@ -176,7 +176,7 @@ static PARAMS: &[Param] = &[
             max: 100 * MAX_COUNT,
         },
         unit: "chars",
-        doc: "no alarm before so many chars",
+        doc: "no alarm before this many chars",
     },
     Param {
         name: "min_recycled",
@@ -187,7 +187,7 @@ static PARAMS: &[Param] = &[
             max: MAX_COUNT,
         },
         unit: "chars",
-        doc: "fires too after so many chars in which each sentence or line stood twice among the max_period before it, in whatever order, the first of them with a letter or number; 0: never",
+        doc: "also fires after this many chars in which each sentence or line occurred twice among the max_period before it, in any order, the first of them with a letter or number; 0: never",
     },
     Param {
         name: "code",
@@ -199,7 +199,7 @@ static PARAMS: &[Param] = &[
             max: MAX_COUNT,
         },
         unit: "copies",
-        doc: "text between lines that begin with ```: as any other, left out, or with so many copies where that is more than min_copies",
+        doc: "text between lines that begin with ```: as any other, left out, or with this many copies, if that is more than min_copies",
     },
     Param {
         name: "rules",
@@ -229,7 +229,7 @@ static PARAMS: &[Param] = &[
             max: MAX_COUNT,
         },
         unit: "chars",
-        doc: "with fold = counters, fires too after so many chars of min_copies whose numbers differ anyhow; 0: never",
+        doc: "with fold = counters, also fires after this many chars of min_copies whose numbers differ in any way; 0: never",
     },
 ];
 

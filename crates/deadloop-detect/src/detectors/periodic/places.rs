@@ -39,7 +39,7 @@ impl Places {
         index.and_then(|i| self.ends.get(i)).copied().unwrap_or(0)
     }
 
-    /// A list marker that was left out is complete, so many chars from the start.
+    /// Notes a list marker that was left out: it is complete after `at` chars from the start.
     pub(super) fn mark(&mut self, at: u64) {
         if self.markers.len() >= MARKERS {
             self.markers.pop_front();

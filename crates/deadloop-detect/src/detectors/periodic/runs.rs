@@ -61,8 +61,8 @@ pub(super) struct Runs {
     grams: Grams,
     /// For each lag, the count of symbols before which it need not be compared again.
     idle: Vec<u64>,
-    /// The same for bands of lags, as many as have so many bits: what need not even be walked. A tail
-    /// that is tracked keeps others out of it until it ends.
+    /// For each [`band`] of lags, the count of symbols before which none of its lags need be
+    /// visited. A tracked tail keeps other tails of its band out until it ends.
     bands: [u64; BANDS],
     /// The count of symbols at which to scan next.
     next_scan: u64,

@@ -244,8 +244,8 @@ impl Symbols {
         asked.then(|| inside(self.before(text))).flatten()
     }
 
-    /// Gathers what is sure to go on with an element, as [`char`](Self::char) would char by char: nearly
-    /// all of most texts. `rest` ends `text`. Gives back what follows.
+    /// Adds the text that surely belongs to the element, as [`char`](Self::char) would char by char: nearly
+    /// all of most texts. `rest` is the end of `text`. Returns what is left of it.
     fn gather_all<'a>(&mut self, rest: &'a str, text: &str, elements: &mut Elements) -> &'a str {
         let mut rest = rest;
         loop {
@@ -372,7 +372,7 @@ impl Symbols {
         }
     }
 
-    /// Tells of a number that has ended.
+    /// Reports a number that has ended.
     fn tell_number(&mut self, out: &mut impl Out) {
         if self.on == On::Chars {
             let value = std::mem::take(&mut self.numeral).value();
@@ -407,7 +407,7 @@ impl Symbols {
     }
 }
 
-/// Each of so many bytes is a char.
+/// The number of bytes and chars of `bytes` bytes of ASCII.
 fn twice(bytes: usize) -> (usize, usize) {
     (bytes, bytes)
 }

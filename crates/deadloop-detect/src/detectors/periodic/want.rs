@@ -1,7 +1,7 @@
-//! [`Want`]: which tails are looked for, and how often the text has to be looked at for them. What the
-//! letters stand for: `runs`.
+//! [`Want`]: which tails are looked for, and how often the text has to be looked at to find them. `runs`
+//! explains the letters K, S and W.
 
-/// What tails are looked for; shared by every stream.
+/// Which tails are looked for; all streams share it.
 #[derive(Clone, Debug)]
 pub(super) struct Want {
     /// For each lag from 1 on, the matches from which its tail must be known; index 0 is lag 1.
@@ -9,15 +9,15 @@ pub(super) struct Want {
     pub(super) max_lag: u32,
     /// The least of `matches`.
     pub(super) least: u32,
-    /// By how many bits the hash is moved at each step, and what of it is: after K steps a symbol is
-    /// out of it.
+    /// By how many bits the hash is shifted at each step, so that a symbol has left it after K steps; and the bits of it
+    /// that are kept.
     pub(super) shift: u32,
     pub(super) mask: u64,
     /// K: symbols in a K-gram.
     pub(super) gram: usize,
-    /// S: one K-gram in so many is entered; a power of 2.
+    /// S: every S-th K-gram is entered; a power of 2.
     pub(super) enter: u32,
-    /// W: lookups begin anew after so many symbols; a power of 2.
+    /// W: a lookup begins every W symbols; a power of 2.
     pub(super) look: u32,
     /// Symbols after a fruitless lookup within which nothing can be long enough.
     pub(super) quiet: u32,

@@ -1,16 +1,16 @@
-//! Counting n-grams in a sliding window: O(1) for each symbol, O(1) for each earlier occurrence that
-//! is asked for, at most 150 bytes a symbol of the window.
+//! Counts n-grams in a sliding window, in O(1) for each symbol and O(1) for each earlier occurrence that is
+//! asked for. It takes at most 150 bytes a symbol of the window.
 //!
-//! A text is a polynomial over the symbols, modulo the prime 2^61 - 1, so that the hash of any
-//! stretch comes from the hashes of the two texts before its ends. A table of chains, as compressors
-//! use it, finds the n-gram like the last one: a chain goes from newer to older, so what has left
-//! the window ends it and is never taken out.
+//! The hash of a text is a polynomial over its symbols, modulo the prime 2^61 - 1, so the hash of any stretch
+//! follows from the hashes of all text before its start and of all text before its end. A table of chains, like
+//! those of compressors, finds the previous occurrence of an n-gram. A chain leads from newer to older n-grams
+//! and ends at the first one that has left the window, so n-grams need not be removed from it.
 
 use std::collections::VecDeque;
 
 use super::symbols::Symbol;
 
-/// How far back occurrences count.
+/// How far back occurrences count, in symbols or in chars.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Window {
     Symbols(usize),
@@ -25,61 +25,61 @@ pub(super) struct Grams {
     window: Window,
     /// The symbols of the window, oldest first.
     slots: VecDeque<Slot>,
-    /// How many symbols came before them.
+    /// How many symbols came before those of `slots`.
     first: u64,
     /// The hash of all symbols so far.
     prefix: u64,
     /// For each value of the low bits of a hash, the newest n-gram that has it, as a [link](Slot).
     chains: Vec<u64>,
-    /// A distance and its power, since the same one is asked for all along a loop.
+    /// The last distance and [`BASE`] to its power, kept because all of a loop asks for the same one.
     power: (u64, u64),
 }
 
-/// A symbol of the window and the n-gram that begins with it. Links are numbers of symbols, counted
-/// from 1; 0: none.
+/// A symbol of the window and the n-gram that begins with it. A link is the number of a symbol, counted
+/// from 1; 0 links to nothing.
 struct Slot {
     /// The hash of all symbols before it.
     prefix: u64,
     /// The chars before it.
     start: u64,
-    /// The n-gram's hash, once it is complete.
+    /// The hash of the n-gram, once it is complete.
     gram: u64,
-    /// The next older n-gram of the chain: the newest one of another hash.
+    /// A link to the next older n-gram of the chain: the newest one with another hash.
     next: u64,
-    /// From the n-gram before it of this hash.
+    /// The way back to the previous occurrence of the n-gram.
     back: Back,
-    /// How many there were in a row, each in the window of the next.
+    /// How many occurrences there are up to this one, each in the window of the next.
     times: u32,
 }
 
-/// From an n-gram to the one before of its hash.
+/// The way from an n-gram back to its previous occurrence.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Back {
-    /// Symbols from the beginning of one to the beginning of the other; 0: there is none.
+    /// Symbols from the beginning of one to the beginning of the other; 0 without a previous occurrence.
     gap: u64,
-    /// The hash of the symbols that stand there.
+    /// The hash of those symbols.
     between: u64,
-    /// How many in a row, this one included, are the same.
+    /// How many such steps in a row, this one included, have the same gap and the same symbols.
     run: u32,
 }
 
-/// From an occurrence of an n-gram to the one before.
+/// A gap: the distance from an occurrence of an n-gram back to the previous one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Gap {
-    /// From the beginning of one to the beginning of the other, symbols.
+    /// Symbols from the beginning of one to the beginning of the other.
     pub(super) symbols: u64,
-    /// What stands there, as a hash.
+    /// The hash of those symbols.
     pub(super) between: u64,
-    /// The chars before the earlier one.
+    /// The chars before the earlier occurrence.
     pub(super) start: u64,
 }
 
 impl Grams {
-    /// N-grams of `n` symbols, at least 1.
+    /// Counts n-grams of `n` symbols; `n` is at least 1.
     pub(super) fn new(n: usize, window: Window) -> Self {
         let most = match window {
             Window::Symbols(symbols) => symbols,
-            // A symbol has a char at least.
+            // A symbol has at least one char.
             Window::Chars(chars) => usize::try_from(chars).unwrap_or(FIRST_CHAINS),
         };
         Self {
@@ -94,8 +94,8 @@ impl Grams {
         }
     }
 
-    /// Reads a symbol that is complete with `read` chars. At most how often the n-gram that it ends
-    /// now stands in the window; 0: it ends none.
+    /// Reads a symbol that is complete after `read` chars. Returns an upper bound of how often the n-gram
+    /// that it ends occurs in the window; 0 if it ends no n-gram.
     pub(super) fn push(&mut self, symbol: Symbol, read: u64) -> u32 {
         self.slots.push_back(Slot {
             prefix: self.prefix,
@@ -117,8 +117,8 @@ impl Grams {
         self.count(i)
     }
 
-    /// Makes four times as many chains, so that there are as many as symbols in the window, and links the complete
-    /// n-grams, those before slot `i`, anew.
+    /// Makes four times as many chains, so that there are at least as many as symbols in the window, and links the
+    /// complete n-grams, those before slot `i`, again.
     fn grow(&mut self, i: usize) {
         self.chains = vec![0; 4 * self.chains.len()];
         for earlier in 0..i {
@@ -126,7 +126,7 @@ impl Grams {
         }
     }
 
-    /// Forgets all.
+    /// Forgets all symbols.
     pub(super) fn reset(&mut self) {
         self.first += self.slots.len() as u64;
         self.slots.clear();
@@ -138,13 +138,13 @@ impl Grams {
         last.map_or(0, |slot| slot.start)
     }
 
-    /// From the last n-gram to the one before of its kind, from there to the next, and so on; as
-    /// many as stand in the window.
+    /// The gaps between the occurrences of the last n-gram, from the last one back, as far as the window
+    /// reaches.
     pub(super) fn gaps(&self) -> impl Iterator<Item = Gap> {
         let mut at = self.last();
         std::iter::from_fn(move || {
             let Back { gap, between, .. } = self.slots.get(at?)?.back;
-            // Nothing lies 0 symbols back.
+            // A gap of 0 means that there is no previous occurrence.
             let back = usize::try_from(gap).ok().filter(|gap| *gap > 0)?;
             at = at?.checked_sub(back);
             Some(Gap {
@@ -155,15 +155,16 @@ impl Grams {
         })
     }
 
-    /// Where the last `most` gaps, or all in the window, are the same: how many symbols, and how
-    /// many there are.
+    /// If the last `most` gaps, or all gaps in the window, are the same: their length in symbols, and how
+    /// many they are.
     pub(super) fn even(&self, most: u32) -> Option<(u64, u32)> {
         let last = self.last()?;
         let slot = self.slots.get(last)?;
         let Back { gap, run, .. } = slot.back;
         let inside = (last as u64).checked_div(gap)?.min(u64::from(most));
         let inside = u32::try_from(inside).unwrap_or(most);
-        // The gap before these may be a shorter one, and in the window, unless it is known.
+        // `inside` counts gaps of this length. A shorter gap before them might still be in the window; these
+        // conditions rule it out.
         let all = run > inside || run >= most || run + 1 == slot.times;
         (run >= inside && all).then_some((gap, inside))
     }
@@ -197,8 +198,8 @@ impl Grams {
         times
     }
 
-    /// Puts slot `i` at the head of its chain, in the place of the newest one of the same hash,
-    /// which it gives back.
+    /// Puts slot `i` at the head of its chain. It replaces the newest slot with the same hash; returns that
+    /// slot.
     fn chain(&mut self, i: usize, gram: u64) -> Option<usize> {
         // The length is a power of two that fits.
         #[allow(clippy::cast_possible_truncation)]
@@ -225,7 +226,7 @@ impl Grams {
         None
     }
 
-    /// From slot `i` to the `earlier` one of the same hash.
+    /// The way from slot `i` back to the `earlier` one with the same hash.
     fn back(&mut self, i: usize, earlier: usize) -> Back {
         let gap = (i - earlier) as u64;
         if self.power.0 != gap {
@@ -242,7 +243,8 @@ impl Grams {
     }
 }
 
-/// Chains at first, at most; a power of two. Most windows are no longer, and a long one costs a short text no more.
+/// The most chains at the start, a power of two. Few windows are longer, and so a long window costs a short text no
+/// more than a short window does.
 const FIRST_CHAINS: usize = 8192;
 
 /// A Mersenne prime: reduction is a shift and an addition.

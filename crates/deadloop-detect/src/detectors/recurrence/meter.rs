@@ -1,5 +1,5 @@
-//! From occurrences to facts: one for each count that may be asked for, unless an earlier one is
-//! accepted by all that accept it.
+//! Turns occurrences into facts: one for each count that a setting may ask for. A fact is left out if every
+//! setting that accepts it also accepts an earlier one.
 
 use std::sync::Arc;
 
@@ -14,13 +14,13 @@ use crate::repeated::{Recent, SHORT, kind};
 use crate::stream::Chars;
 use crate::value::Value;
 
-/// What the meters of one recipe share.
+/// What all meters of one recipe share.
 struct Look {
     symbols: Symbols,
     n: usize,
     window: Window,
     min_count: u32,
-    /// Thresholds without a bound are [`u64::MAX`].
+    /// The largest mean gap, in symbols; [`u64::MAX`] without a bound, as below.
     max_gap: u64,
     max_distinct: u64,
 }
@@ -79,23 +79,23 @@ struct Counter {
     grams: Grams,
     recent: Recent,
     told: Told,
-    /// The different texts between the occurrences that are looked at; kept to be filled again.
+    /// The hashes of the different texts between the occurrences; kept to reuse its memory.
     between: Vec<u64>,
 }
 
-/// Some last occurrences of an n-gram.
+/// The last few occurrences of an n-gram.
 struct Seen {
     count: u32,
-    /// Symbols from the first to the last.
+    /// Symbols from the first of them to the last.
     symbols: u64,
-    /// Different texts between them.
+    /// How many different texts are between them.
     distinct: usize,
-    /// The chars before the first, and before the second.
+    /// The chars before the first and before the second of them.
     starts: (u64, u64),
 }
 
 impl Seen {
-    /// The mean of what lies between, rounded up.
+    /// The mean gap, rounded up, if all gaps together are `whole`.
     fn mean(&self, whole: u64) -> u64 {
         whole.div_ceil(u64::from(self.count - 1))
     }
@@ -124,7 +124,7 @@ impl Counter {
         }
     }
 
-    /// Looks at the last occurrences of the n-gram that has just been completed.
+    /// Makes facts of the last occurrences of the n-gram that has just been completed.
     fn recurred(&mut self, facts: &mut Vec<Fact>) {
         let even = self.grams.even(MAX_COUNT - 1);
         if even.is_some_and(|(gap, gaps)| self.told.has_even(gap, gaps)) {
@@ -140,7 +140,7 @@ impl Counter {
             if !self.between.contains(&gap.between) {
                 self.between.push(gap.between);
             }
-            // Neither can come down again.
+            // Both only grow, so no further occurrence can meet the thresholds.
             if symbols > furthest || self.between.len() as u64 > look.max_distinct {
                 break;
             }
@@ -160,9 +160,9 @@ impl Counter {
         self.told.even = even.or(self.told.even);
     }
 
-    /// The text from the last occurrence but one to the last, and to the end of the last, where a
-    /// list number that the first cuts is whole. Where that is no longer kept, both are of the last
-    /// alone, which begins with the same symbols.
+    /// The repeated unit, from the last occurrence but one to the last, and the same text up to the end of
+    /// the last occurrence, in which a list number that the unit cuts is whole. If the last occurrence but
+    /// one is no longer kept, both are the text of the last, which begins with the same symbols.
     fn repeated(&self) -> (String, String) {
         let (last, read) = (self.grams.last_start(), self.recent.read());
         let before = self.grams.gaps().next().map_or(last, |gap| gap.start);
@@ -197,13 +197,13 @@ impl Counter {
     }
 }
 
-/// What need not be told again: a fact that asks for as much as one before it is no news.
+/// The facts so far, to leave out those that no setting needs.
 #[derive(Default)]
 struct Told {
-    /// For each count and number of different texts between: the least mean gap that was told with
-    /// no more of them.
+    /// By count and by number of different texts between: the least mean gap of the facts with that count and
+    /// no more different texts.
     least: Vec<Vec<u64>>,
-    /// So many equal gaps of so many symbols were looked at last: those of a loop that goes on.
+    /// The length and number of the last equal gaps. A loop repeats them; looking at them again is needless.
     even: Option<(u64, u32)>,
 }
 
@@ -224,7 +224,7 @@ impl Told {
         true
     }
 
-    /// Whether as many equal gaps, as short, have been looked at.
+    /// Whether at least as many equal gaps, at most as long, have been looked at.
     fn has_even(&self, gap: u64, gaps: u32) -> bool {
         self.even
             .is_some_and(|(shortest, most)| shortest <= gap && gaps <= most)

@@ -1,12 +1,12 @@
-//! `recurrence`: an n-gram that keeps coming back, with or without other text between.
+//! `recurrence`: an n-gram that occurs again and again, with or without other text between.
 //!
-//! What it does exactly stands in `exactly.md`, which `deadloop detectors` shows.
+//! `exactly.md`, which `deadloop detectors` shows, defines exactly what it does.
 //!
-//! **Equality** is that of 61-bit hashes (64-bit ones for elements): two different n-grams of n
-//! symbols are taken for one once in 2^61 / n pairs.
+//! **Equality** is that of 61-bit hashes (64-bit for sentences and lines): of 2^61 / n pairs of different
+//! n-grams of n symbols, one is taken for equal.
 //!
-//! **Resets** are gemini-cli's rules, which take the start of a chunk for the start of a line as well, so
-//! that a reset there depends on the provider's chunks; here it does not.
+//! **Resets** follow gemini-cli's rules. In gemini-cli the start of a chunk also counts as the start of a
+//! line, so that its resets depend on the provider's chunks. Here they do not.
 //!
 //! | to find | look in |
 //! |---|---|
@@ -17,9 +17,9 @@
 //! | counting n-grams in a window: the algorithm | `grams` |
 //! | from occurrences to facts | `meter` |
 //!
-//! The defaults are gemini-cli's (n-grams of 50 chars, 10 times, 5 texts between, 5000 chars), but
-//! for the gap, which is all that ten copies in the window can have, and the resets, which would
-//! make it blind to loops of list items.
+//! The defaults are gemini-cli's (n-grams of 50 chars, 10 times, 5 texts between, 5000 chars), with two
+//! exceptions: `max_gap` is the largest gap that ten copies in the window can have, and nothing resets,
+//! because resets would make the detector blind to loops of list items.
 
 use crate::detectors::{Detector, Measuring, Refusal, Response, Sample};
 use crate::param::{Domain, Mark, Param, Threshold, Zero};
@@ -48,10 +48,10 @@ pub(super) static ENTRY: Detector = Detector {
     measure: Measuring::Text(meter::recipe),
 };
 
-/// Counts stop here: the work for each n-gram is bounded by it.
+/// The most occurrences that are counted: this bounds the work for each n-gram.
 const MAX_COUNT: u32 = 100;
 
-/// Windows stop here: memory is bounded by them, at most 150 bytes a symbol.
+/// The longest window: this bounds memory, which is at most 150 bytes a symbol.
 const MAX_WINDOW: i64 = 1_000_000;
 
 const fn at_least_or_none() -> Mark {

@@ -1,5 +1,5 @@
-//! Recognises Markdown structures by how a line begins: char by char, however it is cut into
-//! chunks.
+//! Recognises Markdown structures by how a line begins. It reads char by char, so chunks make no
+//! difference.
 
 /// Their names in settings, in the order of the bits of [`Structures`].
 pub(super) const NAMES: &[&str] = &["fence", "table", "list", "heading", "quote", "divider"];
@@ -13,16 +13,16 @@ impl Structures {
     /// Three backticks, with or without blanks before them; [`Fence`](crate::fence::Fence) reports
     /// it.
     pub(super) const FENCE: Self = Self(1);
-    /// `|` and another one in the line, or three of `|+-`; blanks before.
+    /// `|` and another one in the line, or three of `|+-`; blanks may precede.
     const TABLE: Self = Self(1 << 1);
-    /// `-`, `*` or `+`, or a number and a dot, then a blank; blanks before.
+    /// `-`, `*`, `+`, or a number and a dot, then a blank; blanks may precede.
     const LIST: Self = Self(1 << 2);
     /// `#`s, then a blank.
     const HEADING: Self = Self(1 << 3);
     /// `>`, then a blank.
     const QUOTE: Self = Self(1 << 4);
-    /// Three of `-+_=*`, or one char of U+2500..U+257F, and each such char that follows; blanks
-    /// before.
+    /// Three of `-+_=*`, or one char of U+2500..U+257F, and again each such char after them; blanks may
+    /// precede.
     const DIVIDER: Self = Self(1 << 5);
 
     /// The structures of these names.
@@ -41,30 +41,30 @@ impl Structures {
     }
 }
 
-/// How a line has begun.
+/// What the line has begun with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Line {
-    /// With blanks at most.
+    /// Nothing, or blanks.
     Start {
         blanks: bool,
     },
     Hashes,
     Quote,
-    /// With digits; and their dot.
+    /// Digits, perhaps with a dot after them.
     Number {
         dot: bool,
     },
-    /// With a `|`; so many of `|+-` without another char between, 0 once there was one.
+    /// A `|`. `marks`: how many of `|+-` there are from the start; 0 once another char was among them.
     Row {
         marks: u8,
     },
-    /// With so many signs; which structures they may still be.
+    /// Only signs. `marks`: how many; `all`: the structures that they may still become.
     Signs {
         marks: u8,
         all: Structures,
     },
     Divider,
-    /// With anything else: no structure can begin before the next line.
+    /// Anything else: no structure can begin before the next line.
     Text,
 }
 
@@ -75,7 +75,7 @@ impl Default for Line {
 }
 
 impl Line {
-    /// Reads a char; returns the structures that it completes. Fences are none of its business.
+    /// Reads a char; returns the structures that it completes. Fences are recognised elsewhere.
     pub(super) fn step(&mut self, c: char) -> Structures {
         let (next, found) = self.next(c);
         *self = match c {
@@ -124,7 +124,8 @@ fn begin(blanks: bool, c: char) -> (Line, Structures) {
     (line, Structures::NONE)
 }
 
-/// A line of signs with another one: what it may still be, and at the third what it is.
+/// Adds a sign to a line of signs. Returns what the line may still become, and from the third sign on what it
+/// is.
 fn signs(marks: u8, all: Structures, c: char) -> (Line, Structures) {
     let kept = |fits: bool, one: Structures| match fits && all.meet(one) {
         true => one,

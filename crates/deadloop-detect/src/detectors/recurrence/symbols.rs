@@ -1,4 +1,4 @@
-//! From chars to symbols: code is left out, structures reset, words and elements are gathered.
+//! Turns chars into symbols: leaves out code, resets at structures, and collects words, sentences and lines.
 
 use super::structure::{Line, Structures};
 use crate::element::{Element, ends_sentence};
@@ -14,7 +14,7 @@ pub(super) enum By {
     Lines,
 }
 
-/// One symbol.
+/// One symbol: a char, word, sentence or line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Symbol {
     /// Equal for equal symbols, and never 0.
@@ -26,9 +26,9 @@ pub(super) struct Symbol {
 /// Which text is code.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Code {
-    /// What fence lines hold; whether it is left out.
+    /// The text between fence lines. `skip`: it is left out.
     Lines { skip: bool },
-    /// What stands between three backticks and the next; it is left out.
+    /// The text between three backticks and the next three; it is left out.
     Ticks,
 }
 
@@ -40,7 +40,7 @@ enum Fences {
 }
 
 impl Fences {
-    /// Reads a char; whether a fence shows with it.
+    /// Reads a char; returns whether it completes a fence.
     fn step(&mut self, c: char) -> bool {
         match self {
             Self::Lines(fence) => {
@@ -67,19 +67,20 @@ impl Fences {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Symbols {
     by: By,
-    /// Which lengths words and elements may have, chars.
+    /// The least and greatest length of a word, sentence or line, in chars; others are left out.
     lengths: (u64, u64),
     reset_on: Structures,
     skip_code: bool,
     fences: Fences,
     line: Line,
     element: Element,
-    /// The chars before the element.
+    /// The chars before the element that is being read (a word, sentence or line).
     start: u64,
 }
 
 impl Symbols {
-    /// Symbols of these lengths, with these resets, and which code is left out.
+    /// `by`: what a symbol is; `lengths`: the least and greatest, in chars; `reset_on`: the structures that reset;
+    /// `code`: which text is code.
     pub(super) fn new(by: By, lengths: (u64, u64), reset_on: Structures, code: Code) -> Self {
         let (fences, skip_code) = match code {
             Code::Lines { skip } => (Fences::Lines(Fence::default()), skip),
@@ -97,18 +98,18 @@ impl Symbols {
         }
     }
 
-    /// Reads a char, with `at` chars before it, and passes on the symbols that are complete with it: at most two,
-    /// since an ideograph also ends the word before it. Whether all that was read before is to be forgotten; then it
-    /// completes none.
+    /// Reads a char with `at` chars before it, and calls `complete` for each symbol that it completes: at most two,
+    /// since an ideograph also ends the word before it. Returns whether the char resets: then all that was read before
+    /// it is to be forgotten, and it completes no symbol.
     pub(super) fn read(&mut self, c: char, at: u64, complete: impl FnMut(Symbol)) -> bool {
         let shows = self.fences.step(c);
         if shows && self.skip_code {
-            // Its first two backticks were taken for text.
+            // The first two backticks of the fence were taken for text.
             self.element = Element::default();
         }
         let fence = shows && self.reset_on.meet(Structures::FENCE);
         let skipped = self.skip_code && self.fences.is_inside();
-        // Also of skipped text: what follows the fence may stand on the same line.
+        // Skipped text too: text after the fence may be on the same line.
         let structures = self.line.step(c);
         if fence || !skipped && structures.meet(self.reset_on) {
             self.element = Element::default();

@@ -1,8 +1,8 @@
-//! [`Draw`]: numbers from a seed, the same on every machine.
+//! [`Draw`]: random numbers from a seed, the same on every machine.
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-/// A row of numbers.
+/// A sequence of random numbers.
 #[derive(Clone, Debug)]
 pub(super) struct Draw {
     seed: u64,
@@ -10,7 +10,8 @@ pub(super) struct Draw {
 }
 
 impl Draw {
-    /// The row of a seed and a name: other faults of the same seed draw other numbers.
+    /// The sequence of a seed and a name. The name is a fault's, so that each fault draws other numbers from the
+    /// same seed.
     pub(super) fn new(name: &str, seed: u64) -> Self {
         Self {
             seed: xxh3_64_with_seed(name.as_bytes(), seed),
@@ -18,7 +19,7 @@ impl Draw {
         }
     }
 
-    /// The next number below `end`; 0 where that is 0.
+    /// The next number, below `end`; 0 if `end` is 0.
     pub(super) fn below(&mut self, end: usize) -> usize {
         self.drawn += 1;
         let number = xxh3_64_with_seed(&self.drawn.to_le_bytes(), self.seed);
@@ -27,12 +28,12 @@ impl Draw {
         usize::try_from((u128::from(number) * u128::from(end)) >> 64).unwrap_or(0)
     }
 
-    /// One of these; none of nothing.
+    /// One of these, at random; `None` of an empty list.
     pub(super) fn one<'a, T>(&mut self, of: &'a [T]) -> Option<&'a T> {
         of.get(self.below(of.len()))
     }
 
-    /// So many of these at most, in their order.
+    /// Up to `count` of these, in their order.
     pub(super) fn some<T>(&mut self, of: Vec<T>, count: usize) -> Vec<T> {
         if of.len() <= count {
             return of;
@@ -49,7 +50,7 @@ impl Draw {
         kept.map(|(_, item)| item).collect()
     }
 
-    /// Somewhere between two places in a text, at the beginning of a char.
+    /// A place in a text from `from` to `to`, at the beginning of a char. All are in bytes.
     pub(super) fn place(&mut self, text: &str, from: usize, to: usize) -> usize {
         let span = to.saturating_sub(from);
         text.floor_char_boundary(from + self.below(span + 1))

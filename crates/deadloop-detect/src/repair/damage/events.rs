@@ -8,16 +8,16 @@ use crate::repair::meaning::Delivered;
 pub struct DamagedEvents {
     /// What is left of it.
     pub events: Vec<Delivered>,
-    /// The first event that is not as it was, counted from 0. None: nothing changed.
+    /// The index of the first event that differs from the intact row. `None` if nothing changed.
     pub onset: Option<u64>,
 }
 
-/// Damages a row of events. `severity`: 0 to 3, more counts as 3; a [fault](Fault) of text changes nothing.
+/// Damages a row of events. `severity` is 0 to 3; more counts as 3. A [fault](Fault) of text changes nothing.
 pub fn damage_events(fault: Fault, severity: u8, seed: u64, intact: &[Delivered]) -> DamagedEvents {
     let draw = &mut Draw::new(fault.name(), seed);
     let mut events = intact.to_vec();
     for _ in 0..severity.min(3) {
-        // An end mark is not replayed.
+        // Faults of delivery leave end marks alone.
         let rows = events.iter().filter(|event| !event.done).count();
         if rows == 0 {
             break;

@@ -4,11 +4,11 @@ use serde::de::IgnoredAny;
 
 use super::Draw;
 
-/// The ways in which JSON breaks; each is tried once at most. The last one cuts, after all others.
+/// The ways to break JSON. Each is used at most once, in this order, so that cutting comes last.
 const WAYS: [fn(&str, &mut Draw) -> String; 7] =
     [no_quote, no_bracket, comment, comma, line_end, second, cut];
 
-/// JSON broken in so many ways. A way that the text has no place for changes nothing.
+/// Breaks JSON in up to `severity` ways. A way that the text has no place for changes nothing.
 pub(super) fn broken(intact: &str, severity: usize, draw: &mut Draw) -> String {
     if serde_json::from_str::<IgnoredAny>(intact).is_err() {
         return intact.to_owned();
@@ -18,7 +18,7 @@ pub(super) fn broken(intact: &str, severity: usize, draw: &mut Draw) -> String {
         .fold(intact.to_owned(), |text, way| way(&text, draw))
 }
 
-/// The chars outside of quotes of which `what` says yes: their places.
+/// The places, in bytes, of the chars outside of quotes of which `what` says yes.
 fn places(text: &str, what: impl Fn(char) -> bool) -> Vec<usize> {
     let (mut inside, mut escaped, mut places) = (false, false, Vec::new());
     for (at, c) in text.char_indices() {
@@ -48,7 +48,7 @@ fn with(text: &str, at: Option<&usize>, what: &str) -> String {
     text
 }
 
-/// Without a quote that begins or ends a text.
+/// Removes a quote that begins or ends a string.
 fn no_quote(text: &str, draw: &mut Draw) -> String {
     let (mut escaped, mut quotes) = (false, Vec::new());
     for (at, c) in text.char_indices() {
@@ -76,7 +76,7 @@ fn comma(text: &str, draw: &mut Draw) -> String {
     with(text, draw.one(&places), ",")
 }
 
-/// A line end between quotes as it is, and not as its escape.
+/// Replaces an escaped line end in a string by a raw one.
 fn line_end(text: &str, draw: &mut Draw) -> String {
     let (mut escaped, mut ends) = (false, Vec::new());
     for (at, c) in text.char_indices() {

@@ -1,7 +1,7 @@
 //! Faults by construction: an intact text or row of events, damaged in a known way at a known place.
 //!
-//! What was intact is the truth that a repairer is held against ([`judge`](super::judge())). The same kind,
-//! severity, seed and text give the same damage on every machine. A severity of 0 changes nothing.
+//! A repair is compared with the intact original ([`judge`](super::judge())). The same fault, severity, seed and
+//! text make the same damage on every machine. A severity of 0 changes nothing.
 //!
 //! | to find | look in |
 //! |---|---|
@@ -9,7 +9,7 @@
 //! | faults of tags | `tags` |
 //! | faults of arguments | `json` |
 //! | faults of thinking | `think` |
-//! | answers that are none, control text, cuts | `text` |
+//! | answers without content, control text, cuts | `text` |
 //! | faults of delivery | `events` |
 
 use std::fmt;
@@ -25,62 +25,63 @@ pub use events::{DamagedEvents, damage_events};
 
 use draw::Draw;
 
-/// What is damaged.
+/// What is damaged, and how. N is the severity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Fault {
-    /// Closing tags are left out: one for each degree.
+    /// N closing tags are missing.
     Unclosed,
-    /// A closing tag stands inside its element too: for one element a degree.
+    /// N elements have their closing tag inside as well, too early.
     EarlyClose,
-    /// The closing tag of an element stands behind the element that follows it: so many of them.
+    /// The closing tag of an element comes after the N elements that follow it.
     Nested,
-    /// The closing tag of an element stands inside the element that follows it.
+    /// The closing tag of an element is inside the element that follows it.
     Crossed,
-    /// The names of elements are in another case: one element a degree.
+    /// The names of N elements are in another case.
     Case,
-    /// The name of an element is misspelt: one edit a degree.
+    /// The name of an element is misspelt, by N edits.
     Misspelt,
-    /// The number in a closing tag is another one: one element a degree.
+    /// The closing tags of N elements have another number.
     NumberMismatch,
-    /// Tags inside of elements are left out with what they hold: one a degree.
+    /// N tags inside of elements are missing, with their text.
     MissingField,
-    /// The text between elements is left out: the last of it, the first too, all of it.
+    /// The text outside of elements is missing: after the last one; from N = 2 also before the first; from N = 3 all of
+    /// it.
     Empty,
-    /// Control marks stand in the text: one a degree.
+    /// N control marks are in the text.
     LeakedControl,
-    /// JSON is broken in so many ways: cut, a quote or bracket lost, a comment, a comma too many, a raw line
-    /// end, a second object.
+    /// JSON is broken in N ways: cut, a quote or bracket missing, a comment, a comma too many, a raw line end, a second
+    /// object.
     BrokenJson,
-    /// The block of thinking is not closed.
+    /// The closing tag of the thinking is missing.
     ThinkOpen,
-    /// The block of thinking is not opened.
+    /// The opening tag of the thinking is missing.
     ThinkMissing,
-    /// The tag that opens the block stands there again: so many times.
+    /// The opening tag of the thinking is there N more times.
     ThinkTwice,
-    /// The first words of the answer stand before the block: 4 a degree.
+    /// The first 4 N chars of the answer come before the thinking.
     ThinkLate,
-    /// The block of thinking is not closed before a tag of the answer.
+    /// The closing tag of the thinking, before a tag of the answer, is missing.
     ToolInThink,
-    /// An acknowledgement in place of the answer: so many sentences.
+    /// N sentences of acknowledgement replace the answer.
     Pseudo,
-    /// A confirmation in place of the text: so many of them.
+    /// N confirmations replace the text.
     Confirmation,
-    /// The text ends in the middle: a quarter of it is missing for each degree, at most.
+    /// The text ends in the middle: up to N quarters of it are missing.
     Cut,
-    /// Events are lost: one a degree.
+    /// N events are lost.
     ReplayLost,
-    /// Events are sent again: one to three in a row for each degree.
+    /// N times one to three events in a row are sent again.
     ReplayDoubled,
-    /// Events are out of order: one a degree.
+    /// N events are out of order.
     ReplayOrder,
-    /// The text is whole and nothing says that it has ended. This fault and those behind it are of whole
-    /// streams: they change no text and no row of events, `deadloop synth` makes them.
+    /// The text is whole, but nothing says that it has ended. This fault and those after it are of whole streams: they
+    /// change no text and no row of events. `deadloop synth` makes them.
     NoDone,
-    /// Nothing comes any more.
+    /// The stream stops without an end.
     Stall,
-    /// An error stands where the rest should.
+    /// An error replaces the rest of the stream.
     ErrorEvent,
-    /// Of the calls of one turn some fail, or come back without a field.
+    /// Some of the calls of one turn fail, or come back without a field.
     PartialTools,
 }
 
@@ -147,12 +148,12 @@ impl Fault {
         }
     }
 
-    /// The fault of that name.
+    /// The fault with this name.
     pub fn find(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|fault| fault.name() == name)
     }
 
-    /// Whether it damages a stream as a whole: neither its text nor a row of its events.
+    /// Whether it damages a stream as a whole, and neither a text nor a row of events.
     pub fn is_of_stream(self) -> bool {
         matches!(
             self,
@@ -160,7 +161,7 @@ impl Fault {
         )
     }
 
-    /// Returns whether it damages events; other faults damage text, or the stream as a whole.
+    /// Whether it damages events; other faults damage text, or the stream as a whole.
     pub fn is_of_events(self) -> bool {
         matches!(
             self,
@@ -178,15 +179,15 @@ impl fmt::Display for Fault {
 /// A text that was damaged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Damaged {
-    /// What is left of it.
+    /// The damaged text.
     pub text: String,
-    /// The first char that is not as it was, counted from 0; the length of the shorter text where one is
-    /// the beginning of the other. None: nothing changed, because the severity is 0, or the text has
-    /// nothing of what the fault damages.
+    /// The index of the first char that differs from the intact text. If one text is the beginning of the other, the
+    /// length of the shorter one. `None` if nothing changed, because the severity is 0 or the text has nothing that the
+    /// fault damages.
     pub onset: Option<u64>,
 }
 
-/// Damages a text. `severity`: 0 to 3, more counts as 3; a [fault](Fault) of events changes no text.
+/// Damages a text. `severity` is 0 to 3; more counts as 3. A [fault](Fault) of events changes no text.
 pub fn damage(fault: Fault, severity: u8, seed: u64, intact: &str) -> Damaged {
     let severity = usize::from(severity.min(3));
     let draw = Draw::new(fault.name(), seed);
@@ -230,7 +231,7 @@ fn damaged(fault: Fault, severity: usize, mut draw: Draw, intact: &str) -> Strin
     }
 }
 
-/// The first char in which two texts differ.
+/// The index of the first char in which two texts differ. `None` if they are equal.
 fn onset(intact: &str, damaged: &str) -> Option<u64> {
     if intact == damaged {
         return None;

@@ -1,4 +1,4 @@
-//! Faults of tags. A text without elements is left as it is; `<think>` is none of them.
+//! Faults of tags. A text without elements stays as it is. `<think>` is not an element here.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -7,17 +7,17 @@ use regex::Regex;
 
 use super::Draw;
 
-/// An element: a tag, what it holds, and the tag that closes it, by their places in the text.
+/// An element: an opening tag, its content and the closing tag. Places are in bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Element {
     name: String,
     open: Range<usize>,
     close: Range<usize>,
-    /// It stands in another one.
+    /// Whether it is inside another element.
     inner: bool,
 }
 
-/// The whole elements of a text, by where they begin.
+/// The elements of a text that are properly nested, in the order in which they begin.
 fn elements(text: &str) -> Vec<Element> {
     static TAG: LazyLock<Option<Regex>> =
         LazyLock::new(|| Regex::new(r"<(/?)([A-Za-z_][A-Za-z0-9_]*)>").ok());
@@ -35,7 +35,7 @@ fn elements(text: &str) -> Vec<Element> {
             open.push((name.as_str().to_owned(), all.range()));
             continue;
         }
-        // Only what is properly nested is intact.
+        // A closing tag that does not match the last open one closes nothing.
         if open.last().is_none_or(|(last, _)| last != name.as_str()) {
             continue;
         }
@@ -52,7 +52,7 @@ fn elements(text: &str) -> Vec<Element> {
     found
 }
 
-/// Changes at places of a text: each range is replaced. They do not overlap.
+/// The text with each of these ranges replaced. Ranges do not overlap.
 fn edited(text: &str, mut edits: Vec<(Range<usize>, String)>) -> String {
     edits.sort_by_key(|(range, _)| (range.start, range.end));
     let (mut all, mut from) = (String::with_capacity(text.len()), 0);
@@ -79,7 +79,7 @@ pub(super) fn unclosed(intact: &str, severity: usize, draw: &mut Draw) -> String
 }
 
 pub(super) fn early_close(intact: &str, severity: usize, draw: &mut Draw) -> String {
-    // Of an element that holds others, the tag would stand inside one of those.
+    // In an element that contains others, the early tag could end up inside one of those.
     let flat = |element: &Element| !intact[element.open.end..element.close.start].contains('<');
     let flat: Vec<Element> = elements(intact).into_iter().filter(flat).collect();
     let hit = draw.some(flat, severity);
@@ -90,7 +90,7 @@ pub(super) fn early_close(intact: &str, severity: usize, draw: &mut Draw) -> Str
     edited(intact, hit.into_iter().map(early).collect())
 }
 
-/// Elements that stand beside each other.
+/// The elements that are not inside another one.
 fn outer(text: &str) -> Vec<Element> {
     elements(text)
         .into_iter()
@@ -121,7 +121,7 @@ pub(super) fn crossed(intact: &str, draw: &mut Draw) -> String {
     edited(intact, vec![nothing(closing), moved])
 }
 
-/// Both tags of an element under another name, or one of them.
+/// The edits that rename the opening tag, the closing tag or both.
 fn renamed(
     element: &Element,
     open: Option<&str>,
@@ -145,7 +145,7 @@ pub(super) fn case(intact: &str, severity: usize, draw: &mut Draw) -> String {
     edited(intact, hit.into_iter().flat_map(cased).collect())
 }
 
-/// The first letter a capital, and with `all` each that follows `_`.
+/// The name with a capital first letter, and with `all` also after each `_`.
 fn capitals(name: &str, all: bool) -> String {
     let (mut begin, mut capitals) = (true, String::new());
     for c in name.chars() {
@@ -174,7 +174,7 @@ pub(super) fn misspelt(intact: &str, severity: usize, draw: &mut Draw) -> String
     )
 }
 
-/// One edit behind the first letter: a letter left out, put in, changed, or swapped with the next one.
+/// One random edit after the first letter: a letter is removed, inserted, changed, or swapped with the next one.
 fn edit(name: &mut Vec<char>, draw: &mut Draw) {
     let letter = char::from(b'a' + u8::try_from(draw.below(26)).unwrap_or(0));
     let at = 1 + draw.below(name.len().saturating_sub(1));

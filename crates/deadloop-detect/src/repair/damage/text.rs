@@ -2,7 +2,7 @@
 
 use super::Draw;
 
-/// Marks that servers let slip into text.
+/// Control marks that servers let slip into text.
 const CONTROL: &[&str] = &[
     "<|im_end|>",
     "<|channel|>commentary",
@@ -24,7 +24,7 @@ const PSEUDO_EN: &[&str] = &[
 const DONE_ZH: &[&str] = &["我选好了", "选好了", "我好了"];
 const DONE_EN: &[&str] = &["I'm done", "I am done", "that's all"];
 
-/// Marks at places where no tag is cut.
+/// Inserts control marks, but never inside a tag.
 pub(super) fn leaked_control(intact: &str, severity: usize, draw: &mut Draw) -> String {
     let mut text = intact.to_owned();
     for _ in 0..severity {
@@ -38,17 +38,18 @@ pub(super) fn leaked_control(intact: &str, severity: usize, draw: &mut Draw) -> 
     text
 }
 
-/// An acknowledgement in the text's language.
+/// Replaces the text by acknowledgements in its language.
 pub(super) fn pseudo(intact: &str, severity: usize, draw: &mut Draw) -> String {
     in_place(intact, severity, draw, [PSEUDO_ZH, PSEUDO_EN], false)
 }
 
-/// A confirmation in the text's language.
+/// Replaces the text by confirmations in its language.
 pub(super) fn confirmation(intact: &str, severity: usize, draw: &mut Draw) -> String {
     in_place(intact, severity, draw, [DONE_ZH, DONE_EN], true)
 }
 
-/// So many sentences of the language in place of the text, the first one first or from one that is drawn.
+/// `severity` sentences in the language of the text. With `any` they begin at a random one of the list, else at the
+/// first.
 fn in_place(
     intact: &str,
     severity: usize,
@@ -75,7 +76,7 @@ fn in_place(
     sentences.join(blank)
 }
 
-/// Only the beginning of it.
+/// Cuts off the end of the text.
 pub(super) fn cut(intact: &str, severity: usize, draw: &mut Draw) -> String {
     let missing = 1 + draw.below(intact.chars().count() * severity / 4);
     let end = intact

@@ -1,30 +1,30 @@
-//! Faults of thinking: `<think>…</think>` before an answer. A text without a whole block is left as it is.
+//! Faults of thinking: `<think>…</think>` before an answer. A text without a whole block stays as it is.
 
 const OPEN: &str = "<think>";
 const CLOSE: &str = "</think>";
 
-/// The parts of a text: what stands before the block, in it, and behind it.
+/// The text before the block, in it, and after it.
 fn parts(text: &str) -> Option<(&str, &str, &str)> {
     let (before, rest) = text.split_once(OPEN)?;
     let (inside, after) = rest.split_once(CLOSE)?;
     Some((before, inside, after))
 }
 
-/// Without the closing tag.
+/// Removes the closing tag.
 pub(super) fn open(intact: &str) -> String {
     parts(intact).map_or(intact.to_owned(), |(before, inside, after)| {
         format!("{before}{OPEN}{inside}{after}")
     })
 }
 
-/// Without the opening tag.
+/// Removes the opening tag.
 pub(super) fn missing(intact: &str) -> String {
     parts(intact).map_or(intact.to_owned(), |(before, inside, after)| {
         format!("{before}{inside}{CLOSE}{after}")
     })
 }
 
-/// With the opening tag again.
+/// Repeats the opening tag.
 pub(super) fn twice(intact: &str, severity: usize) -> String {
     parts(intact).map_or(intact.to_owned(), |(before, inside, after)| {
         format!(
@@ -34,7 +34,7 @@ pub(super) fn twice(intact: &str, severity: usize) -> String {
     })
 }
 
-/// With the first chars of the answer before the block.
+/// Moves the first chars of the answer before the block.
 pub(super) fn late(intact: &str, severity: usize) -> String {
     parts(intact).map_or(intact.to_owned(), |(before, inside, after)| {
         let end = after
@@ -46,7 +46,7 @@ pub(super) fn late(intact: &str, severity: usize) -> String {
     })
 }
 
-/// Without the closing tag, where a tag follows it, blanks aside.
+/// Removes the closing tag if a tag follows it; blanks between them do not count.
 pub(super) fn tool_inside(intact: &str) -> String {
     match parts(intact) {
         Some((_, _, after)) if after.trim_start().starts_with('<') => open(intact),

@@ -1,11 +1,11 @@
-//! When it is decided: a text waits as long as it may still be one that is left out.
+//! Decides whether a text is left out. The text waits for as long as both are possible.
 
 use crate::params::Params;
 use crate::repair::marks::is_blank;
 use crate::repair::meaning::Pieces;
 use crate::repair::registry::{TextRepair, size};
 
-/// Where a phrase must stand.
+/// Where a phrase must be in a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Anchor {
     Start,
@@ -13,14 +13,14 @@ enum Anchor {
     Any,
 }
 
-/// What is known of the text.
+/// What is known about the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Known {
-    /// Nothing yet.
+    /// It may pass or be left out.
     Open,
     /// It passes.
     Passes,
-    /// It is left out, however long it is.
+    /// It is left out, all of it.
     Out,
 }
 
@@ -33,19 +33,21 @@ pub(super) struct Machine {
     hold: usize,
 
     known: Known,
-    /// All so far, and its chars.
+    /// The text so far, while it waits.
     text: String,
+    /// The length of `text` in chars.
     chars: usize,
-    /// Chars between the blanks around it: up to the last that is no blank.
+    /// The length of the text without the blanks around it, in chars.
     body: usize,
-    /// Chars from the first that is no blank on.
+    /// The length of the text without the blanks before it, in chars.
     since: usize,
-    /// Phrases that the text may still begin with, with `start` and `whole`.
+    /// With `start` and `whole`: the indices of the phrases that the text may still begin with.
     alive: Vec<usize>,
-    /// A phrase stands where it must; with `whole`, its chars.
+    /// The length, in chars, of a phrase that was found where it must be.
     found: Option<usize>,
-    /// How much of each phrase ends here, with `any`; and where to go on when a char does not fit.
+    /// With `any`: how many chars of each phrase the text so far ends with.
     matched: Vec<usize>,
+    /// For each phrase, its [`borders`](Self::borders).
     back: Vec<Vec<usize>>,
     work: u64,
 }
@@ -85,7 +87,8 @@ impl Machine {
         machine
     }
 
-    /// For each length of a phrase, the longest shorter length that it also ends with.
+    /// The failure table of Knuth, Morris and Pratt: for each beginning of the phrase, the length of the longest shorter
+    /// beginning that it also ends with.
     fn borders(&self, phrase: &[char]) -> Vec<usize> {
         let mut borders = vec![0; phrase.len() + 1];
         for end in 1..phrase.len() {
@@ -124,7 +127,7 @@ impl Machine {
         self.decide(out);
     }
 
-    /// The next char of the text's beginning.
+    /// Takes a char, for phrases at the start of the text.
     fn beginning(&mut self, c: char) {
         let at = self.since;
         self.work += self.alive.len() as u64;
@@ -139,7 +142,7 @@ impl Machine {
         }
     }
 
-    /// The next char, wherever a phrase may be.
+    /// Takes a char, for phrases anywhere in the text.
     fn anywhere(&mut self, c: char) {
         for i in 0..self.phrases.len() {
             let mut length = self.matched[i];
@@ -157,12 +160,12 @@ impl Machine {
         }
     }
 
-    /// Decides as soon as nothing that may come makes a difference.
+    /// Decides as soon as no further text can make a difference.
     fn decide(&mut self, out: &mut Pieces) {
         let too_long = self.max_chars > 0 && self.body > self.max_chars;
         let another = match self.anchor {
             Anchor::Start => self.found.is_none() && self.alive.is_empty(),
-            // Longer than each phrase that it begins with.
+            // The text is longer than every phrase that it begins with.
             Anchor::Whole => self.alive.is_empty() && self.found.is_none_or(|n| self.body > n),
             Anchor::Any => false,
         };

@@ -1,14 +1,14 @@
-//! `filter`: pseudo answers and confirmations kept out of the context.
+//! `filter`: keeps pseudo answers and confirmations out of the context.
 //!
-//! "好的，收到您的指令" is no analysis, and a user's "I'm done" is no content. A text that is one of
-//! these is left out whole; any other passes as it is.
+//! "好的，收到您的指令" ("yes, I have received your instructions") is not an analysis, and a user's "I'm
+//! done" is not content. A text with such a phrase is left out whole; any other text passes unchanged.
 //!
 //! | to find | look in |
 //! |---|---|
 //! | parameters, and which are refused together | here |
 //! | presets and where they come from | `presets.toml` |
 //! | the phrases of the lists | `phrases.toml` |
-//! | when it is decided | `machine` |
+//! | how and when it decides | `machine` |
 
 use std::collections::BTreeMap;
 
@@ -33,7 +33,7 @@ pub(super) static ENTRY: Repairer = Repairer {
     make: Make::Text(|params| Box::new(machine::Machine::new(params))),
 };
 
-/// The lists that there are, by the names of their tables in `phrases.toml`.
+/// The lists of phrases: the names of the tables in `phrases.toml`.
 pub(crate) const LISTS: &[&str] = &["zh", "en", "zh-done", "en-done"];
 
 static PARAMS: &[Param] = &[
@@ -74,10 +74,10 @@ static PARAMS: &[Param] = &[
     ),
 ];
 
-/// Longest phrase, chars.
+/// The longest phrase, in chars.
 const LONGEST: usize = 256;
 
-/// Refuses a filter without phrases, and phrases that are none.
+/// Refuses a filter without phrases, and phrases that are too long or have blanks around them.
 fn check(params: &Params) -> Result<(), Refusal> {
     let phrases = phrases(params);
     if phrases.is_empty() {
@@ -97,7 +97,7 @@ fn check(params: &Params) -> Result<(), Refusal> {
     }
 }
 
-/// The phrases of the lists, then those of the setting.
+/// The phrases of the parameter `lists`, then those of `own`.
 pub(crate) fn phrases(params: &Params) -> Vec<String> {
     let shipped: BTreeMap<String, Vec<String>> =
         toml::from_str(include_str!("phrases.toml")).unwrap_or_default();

@@ -1,11 +1,12 @@
-//! What is put right before a tolerant parser sees it: a code fence, comments, quotes that are
-//! single, raw line ends, escapes that JSON does not have.
+//! Prepares text for the tolerant parser: removes a code fence and comments, and mends single quotes, raw
+//! line ends and escapes that JSON does not have.
 
 use std::iter::Peekable;
 use std::str::Chars;
 
-/// The text without the line that opens a code fence, without comments, with double quotes and proper
-/// escapes. Any other text before the JSON stays, and nothing reads it: a command may hold `{}` too.
+/// The text without the opening of a code fence and without comments, with double quotes and proper
+/// escapes. Other text before the JSON stays, so the parser will refuse it: where the JSON begins would be a
+/// guess, since other text may contain `{}` too.
 pub(super) fn clean(text: &str) -> String {
     let mut rest = unfenced(text).unwrap_or(text).chars().peekable();
     let mut all = String::with_capacity(text.len());
@@ -20,7 +21,7 @@ pub(super) fn clean(text: &str) -> String {
     all
 }
 
-/// What stands behind the mark of a code fence and its language, if JSON begins there.
+/// The text after the opening of a code fence and its language. `None` if there is no fence or no JSON begins after it.
 fn unfenced(text: &str) -> Option<&str> {
     let inside = text.trim_start().strip_prefix("```")?;
     let inside = inside.trim_start_matches(|c: char| c.is_ascii_alphanumeric());
@@ -28,7 +29,7 @@ fn unfenced(text: &str) -> Option<&str> {
     inside.starts_with(['{', '[']).then_some(inside)
 }
 
-/// Behind `/`, at `*`.
+/// Skips a comment. `rest` begins with the `*` after `/`.
 fn comment(rest: &mut Peekable<Chars>) {
     let mut last = ' ';
     rest.next();
@@ -40,7 +41,7 @@ fn comment(rest: &mut Peekable<Chars>) {
     }
 }
 
-/// Behind a quote.
+/// Reads a string up to its closing quote. `rest` begins after the opening `quote`.
 fn quoted(quote: char, rest: &mut Peekable<Chars>, all: &mut String) {
     all.push('"');
     while let Some(c) = rest.next() {
@@ -57,7 +58,7 @@ fn quoted(quote: char, rest: &mut Peekable<Chars>, all: &mut String) {
     }
 }
 
-/// Behind a backslash: one that is no escape stands for itself.
+/// Reads an escape. `rest` begins after the backslash. A backslash that begins no escape stands for itself.
 fn escape(rest: &mut Peekable<Chars>, all: &mut String) {
     match rest.peek() {
         Some('"' | '\\' | '/' | 'b' | 'f' | 'n' | 'r' | 't') => {
@@ -70,14 +71,14 @@ fn escape(rest: &mut Peekable<Chars>, all: &mut String) {
             let digits: String = ahead.by_ref().take(4).collect();
             let whole = digits.chars().count() == 4;
             let hex = digits.chars().all(|c| c.is_ascii_hexdigit());
-            // Cut by the end: what closes it leaves it out.
+            // The end of the text may cut the escape. The closer then leaves it out.
             all.push_str(if hex { "\\" } else { "\\\\" });
             if hex && !whole {
                 all.push('u');
                 all.extend(rest.skip(1));
             }
         }
-        // Cut by the end.
+        // The end of the text cuts the escape.
         None => all.push('\\'),
         Some(_) => all.push_str("\\\\"),
     }

@@ -1,14 +1,15 @@
-//! Closing what is open: what is certain passes, what the end may cut off waits.
+//! Closes what is open at the end of a text. Text that is certain passes at once; text that the end may cut
+//! off waits.
 //!
-//! Certain is what every continuation leaves standing: a value that is whole, a bracket that opens. A
-//! comma waits for the member behind it, a name for its value; with `partial` drop a text or number
+//! Text is certain if it stays in the result whatever follows: a whole value, an opening bracket. A comma
+//! waits for the member after it, and a name waits for its value. With `partial = "drop"` a string or number
 //! waits for its own end.
 
 use serde_json::Value;
 
 use super::MOST_DEEP;
 
-/// What is open.
+/// An object or list that is open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Frame {
     Object,
@@ -31,7 +32,7 @@ impl Frame {
     }
 }
 
-/// What the next char belongs to.
+/// Where in the JSON the next char is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
     /// A value is expected.
@@ -39,27 +40,28 @@ enum Place {
     /// A name is expected, or the end of the object.
     Name,
     InName,
-    /// Behind a name: a colon is expected.
+    /// After a name: a colon is expected.
     Colon,
+    /// In a string that is a value.
     InText,
-    /// In a number or a word.
+    /// In a number or a word such as `true`.
     Scalar,
-    /// Behind a value.
+    /// After a value.
     After,
-    /// Behind the outermost value.
+    /// After the outermost value.
     Done,
-    /// Behind what stands behind that: nothing counts.
+    /// After other text that follows the outermost value: all further text is ignored.
     Ended,
-    /// Too deep: all passes.
+    /// Nested too deep: all text passes unchanged.
     Deep,
 }
 
-/// How far an escape between quotes has come.
+/// How much of an escape in a string has been read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Escape {
     None,
     Backslash,
-    /// Behind `\u` and so many digits.
+    /// `\u` and this number of digits.
     Unicode(u8),
 }
 
@@ -71,14 +73,16 @@ pub(super) struct Closer {
     frames: Vec<Frame>,
     place: Place,
     escape: Escape,
-    /// What is not certain, its chars, and where an escape, a number or a word begins in it.
+    /// The text that is not certain yet.
     held: String,
+    /// The length of `held` in chars.
     chars: usize,
+    /// Where in `held` the last escape, number or word begins, in bytes.
     begin: usize,
 }
 
 impl Closer {
-    /// `keep`: a text or number that the end cuts is kept; `hold`: so many chars wait at most.
+    /// `keep`: a string or number that the end cuts is kept; `hold`: the most chars that wait.
     pub(super) fn new(keep: bool, hold: usize) -> Self {
         Self {
             keep,
@@ -92,12 +96,12 @@ impl Closer {
         }
     }
 
-    /// Chars that are not certain.
+    /// How many chars are not certain yet.
     pub(super) fn held(&self) -> usize {
         self.chars
     }
 
-    /// Takes one char; `out` gets what is now certain.
+    /// Takes one char; passes to `out` what is certain now.
     pub(super) fn char(&mut self, c: char, out: &mut impl FnMut(&str)) {
         match self.place {
             Place::Ended => return,
@@ -118,8 +122,8 @@ impl Closer {
         }
     }
 
-    /// The text has ended: `out` gets what is left of it, and the ends of what is open. Gives back whether
-    /// something was open: a bracket, a text, a name, or a comma that announced more.
+    /// Takes the end of the text; passes to `out` the rest and the brackets and quotes that close it. Returns whether
+    /// anything was open: an object, a list or a string.
     pub(super) fn finish(&mut self, out: &mut impl FnMut(&str)) -> bool {
         let open = !self.frames.is_empty() || self.place == Place::InText;
         match self.place {
@@ -159,7 +163,7 @@ impl Closer {
         self.commit(out);
     }
 
-    /// A char between quotes.
+    /// Takes a char of a string.
     fn quoted(&mut self, c: char, out: &mut impl FnMut(&str)) {
         let before = self.held.len();
         self.hold(c);
@@ -185,7 +189,7 @@ impl Closer {
         }
     }
 
-    /// A char outside of quotes, numbers and words.
+    /// Takes a char outside of strings, numbers and words.
     fn between(&mut self, c: char, out: &mut impl FnMut(&str)) {
         match (self.place, c) {
             (_, c) if c.is_whitespace() && self.held.is_empty() => self.certain(c, out),
@@ -226,7 +230,7 @@ impl Closer {
         }
     }
 
-    /// What comes behind a comma.
+    /// What is expected after a comma.
     fn expected(&self) -> Place {
         match self.frames.last() {
             Some(Frame::Object) => Place::Name,
@@ -244,7 +248,7 @@ impl Closer {
         self.certain(frame.start(), out);
     }
 
-    /// A bracket closes what is open inside it too; one that nothing opened is left out.
+    /// Takes a closing bracket. It also closes what is open inside it. One without an opening bracket is left out.
     fn end(&mut self, frame: Frame, out: &mut impl FnMut(&str)) {
         if !self.frames.contains(&frame) {
             return;
@@ -266,14 +270,15 @@ impl Closer {
         };
     }
 
-    /// A number or word at the end: whole, of one meaning however it goes on, or cut.
+    /// Settles a number or word that the text ends with. A beginning of `true`, `false` or `null` is completed. The
+    /// outermost value is kept as it is, and so is a number with `keep`. Anything else is left out.
     fn end_scalar(&mut self) {
         let text = self.held.get(self.begin..).unwrap_or("");
         let word = ["true", "false", "null"]
             .into_iter()
             .find(|word| word.starts_with(text));
         let number = serde_json::from_str::<Value>(text).is_ok_and(|value| value.is_number());
-        // The outermost one ends with the text.
+        // The end of the text does not cut the outermost value.
         let whole = self.frames.is_empty() || (self.keep && number);
         if let Some(word) = word {
             self.held.truncate(self.begin);

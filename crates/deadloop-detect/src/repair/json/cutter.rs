@@ -1,23 +1,25 @@
-//! Cutting control text: all from the first mark on is left out.
+//! Cuts control text: everything from the first mark on is left out.
 
 use crate::repair::marks::{Look, Marks};
 
-/// Passes text until a mark of control text comes.
+/// Passes text until a mark of control text comes. The state follows quotes, because a mark in a string may not
+/// count.
 #[derive(Clone, Debug)]
 pub(super) struct Cutter {
     marks: Marks,
     inside: bool,
     held: Vec<char>,
-    /// Between quotes; behind a backslash there.
+    /// Whether the text is in a string.
     quoted: bool,
+    /// Whether the last char was an escaping backslash in a string.
     escaped: bool,
     cut: bool,
-    /// Whether the mark that it cut at stood between quotes.
+    /// Whether the mark at which it cut was in a string.
     cut_inside: bool,
 }
 
 impl Cutter {
-    /// `inside`: marks between quotes count as well.
+    /// `inside`: marks in strings count as well.
     pub(super) fn new(marks: &[String], inside: bool) -> Self {
         Self {
             marks: Marks::new(marks, false),
@@ -30,12 +32,12 @@ impl Cutter {
         }
     }
 
-    /// Whether it has cut at a mark between quotes.
+    /// Whether it has cut at a mark in a string.
     pub(super) fn cut_inside(&self) -> bool {
         self.cut_inside
     }
 
-    /// Takes one char; `out` gets what is in no mark.
+    /// Takes one char; passes to `out` the chars that belong to no mark.
     pub(super) fn char(&mut self, c: char, work: &mut u64, out: &mut impl FnMut(char)) {
         *work += 1;
         if self.cut {
@@ -62,14 +64,14 @@ impl Cutter {
         }
     }
 
-    /// The text has ended: what was held is no mark.
+    /// Takes the end of the text: the chars held back are not a mark.
     pub(super) fn finish(&mut self, out: &mut impl FnMut(char)) {
         for c in std::mem::take(&mut self.held) {
             self.pass(c, out);
         }
     }
 
-    /// Chars that may be the beginning of a mark.
+    /// How many chars are held back because they may be the beginning of a mark.
     pub(super) fn held(&self) -> usize {
         self.held.len()
     }

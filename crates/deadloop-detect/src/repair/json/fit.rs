@@ -1,11 +1,11 @@
-//! Arguments held against the fields that are expected.
+//! Fits arguments to the expected fields.
 
 use serde_json::{Map, Value};
 
 use crate::params::Params;
 use crate::repair::nearest::Nearest;
 
-/// What a field holds.
+/// The type of a field's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Type {
     String,
@@ -18,7 +18,7 @@ pub(crate) enum Type {
 }
 
 impl Type {
-    /// How types are named, in the order of the variants.
+    /// The names of the types, in the order of the variants.
     pub(super) const NAMES: [&str; 7] = [
         "string", "integer", "number", "boolean", "object", "array", "any",
     ];
@@ -32,7 +32,7 @@ impl Type {
         Self::Any,
     ];
 
-    /// The type of that name.
+    /// The type with this name.
     pub(crate) fn of(name: &str) -> Option<Self> {
         let at = Self::NAMES.iter().position(|known| *known == name)?;
         Self::ALL.get(at).copied()
@@ -51,7 +51,7 @@ impl Type {
         }
     }
 
-    /// The value as this type: a text that spells one, or a text that spells the value.
+    /// Converts a value to this type: a number or boolean to a text that spells it, or a text to the value that it spells.
     fn cast(self, value: &Value) -> Option<Value> {
         match (self, value) {
             (_, value) if self.holds(value) => Some(value.clone()),
@@ -69,7 +69,7 @@ impl Type {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Fields(Vec<(String, Type)>);
 
-/// Edits by which the name of a field may differ.
+/// The most edits by which the name of a field may differ from an expected one.
 const EDITS: usize = 2;
 
 impl Fields {
@@ -90,7 +90,7 @@ impl Fields {
         Self(fields.into_iter().collect())
     }
 
-    /// Whether each field that is there is of its type, and no other is there.
+    /// Whether a value is an object in which each field is expected and has its type.
     pub(crate) fn hold(&self, value: &Value) -> bool {
         let fits = |(name, value): (&String, &Value)| {
             self.0
@@ -102,7 +102,8 @@ impl Fields {
             .is_some_and(|object| object.iter().all(fits))
     }
 
-    /// The JSON with its fields named and typed as expected; none where that cannot be.
+    /// The JSON with names and types of fields as expected. `None` if it is not an object or a value does not fit its
+    /// type.
     pub(super) fn fit(&self, json: &str) -> Option<String> {
         let value: Value = serde_json::from_str(json).ok()?;
         let object = value.as_object()?;
@@ -113,7 +114,7 @@ impl Fields {
             let exact = self.0.iter().find(|(known, _)| known == name);
             let near = || {
                 let (field, kind) = self.0.get(nearest.find(name, &mut 0)?)?;
-                // A name that is there in full is not meant by another one.
+                // If the object has the expected name itself, a similar name means something else.
                 (!object.contains_key(field)).then_some((field, kind))
             };
             match exact.map(|(name, kind)| (name, kind)).or_else(near) {

@@ -1,4 +1,4 @@
-//! Which mode does what: some pass text on as it comes, some wait for all of it.
+//! The modes: some pass text on as it comes, others wait for all of it.
 
 use serde::de::IgnoredAny;
 
@@ -12,7 +12,7 @@ use super::cutter::Cutter;
 use super::fit::Fields;
 use super::tolerant;
 
-/// What is done.
+/// The parameter `mode`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mode {
     None,
@@ -30,11 +30,12 @@ pub(super) struct Machine {
     closer: Closer,
     fields: Fields,
     refuse_cut: bool,
-    /// A mark between quotes: nothing is given.
+    /// Whether arguments with a mark in a string are refused.
     refuse_inside: bool,
     hold: usize,
-    /// All so far, and its chars, in the modes that wait for it.
+    /// The text so far, in the modes that wait for all of it.
     text: String,
+    /// The length of `text` in chars.
     chars: usize,
     too_long: bool,
     work: u64,
@@ -89,7 +90,7 @@ impl Machine {
         }
     }
 
-    /// The whole text as JSON; none where it is refused.
+    /// The whole text as JSON. `None` if it is refused.
     fn whole(&mut self) -> Option<String> {
         let text = std::mem::take(&mut self.text);
         if self.too_long {
@@ -110,7 +111,7 @@ impl Machine {
         }
     }
 
-    /// Whether control text stands between quotes: where it begins is known, what it stands in place of is not.
+    /// Whether control text is in a string. Then it is known where it begins, but not what it replaced.
     fn is_marked_inside(&mut self, text: &str) -> bool {
         let mut cutter = self.cutter.clone();
         for c in text.chars() {
@@ -119,7 +120,7 @@ impl Machine {
         cutter.cut_inside()
     }
 
-    /// What a text that does not parse was meant to be.
+    /// The JSON that a text which does not parse was meant to be.
     fn mend(&mut self, text: &str) -> Option<String> {
         let (mut cut, mut closed) = (String::new(), String::new());
         for c in text.chars() {

@@ -1,19 +1,19 @@
-//! `json`: arguments from broken JSON.
+//! `json`: recovers arguments from broken JSON.
 //!
-//! A call's arguments are JSON that a model wrote: cut by a limit on tokens, with control text behind
-//! them, with a raw newline, an escape of another language, a comment. What is closed by force parses
-//! and may say something else than was meant: that is what `partial` is for.
+//! The arguments of a call are JSON that a model wrote. A limit on tokens may cut them; they may have control
+//! text after them, a raw newline, an escape of another language, or a comment. JSON that is closed by force
+//! parses but may say something else than was meant. The parameter `partial` decides what is done then.
 //!
 //! | to find | look in |
 //! |---|---|
 //! | parameters, and which are refused together | here |
 //! | presets and where they come from | `presets.toml` |
-//! | which mode does what | `machine` |
+//! | what each mode does | `machine` |
 //! | cutting control text | `cutter` |
 //! | closing what is open | `closer` |
 //! | quotes, escapes, comments before a tolerant parser sees them | `clean` |
-//! | the tolerant parser and what it is written as | `tolerant` |
-//! | arguments held against the fields that are expected | `fit` |
+//! | the tolerant parser, and how its result is written | `tolerant` |
+//! | fitting arguments to the expected fields | `fit` |
 
 use crate::detectors::Refusal;
 use crate::param::Param;
@@ -32,7 +32,7 @@ mod tolerant;
 
 pub(super) use fit::{Fields, Type};
 
-/// The deepest nesting of lists and objects that is mended. Deeper text passes unchanged, or is refused.
+/// The deepest nesting of lists and objects that is repaired. Deeper text passes unchanged or is refused.
 pub const MOST_DEEP: usize = 120;
 
 /// The registry entry.
@@ -97,7 +97,7 @@ static PARAMS: &[Param] = &[
     ),
 ];
 
-/// Refuses marks that cannot be told apart, and types that there are not.
+/// Refuses marks that cannot be told apart, unknown types, and parameters that the mode cannot follow.
 fn check(params: &Params) -> Result<(), Refusal> {
     if let Some(reason) = Marks::refuse(&list(params, "control"), false) {
         return Err(Refusal {

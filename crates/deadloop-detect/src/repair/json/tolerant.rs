@@ -1,10 +1,10 @@
-//! The tolerant parser, jsonc-parser, and what it has read written as JSON: commas that are missing or
-//! too many, names without quotes. Numbers are written as they stood.
+//! Reads text with the tolerant parser jsonc-parser and writes the result as JSON. The parser accepts missing
+//! commas, commas too many, and names without quotes. Numbers are written as they were.
 
 use jsonc_parser::ast::{Object, Value};
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 
-/// Returns the JSON that a text was meant to be; `None` where the parser cannot decide.
+/// The JSON that a text was meant to be. `None` if the parser cannot decide.
 pub(super) fn read(text: &str) -> Option<String> {
     let options = ParseOptions {
         allow_hexadecimal_numbers: false,
@@ -19,7 +19,8 @@ pub(super) fn read(text: &str) -> Option<String> {
     Some(json)
 }
 
-/// The parser nests no deeper than 512, and what it gets no deeper than [`MOST_DEEP`](super::MOST_DEEP).
+/// Writes a value as JSON. The recursion is bounded: the parser reads at most 512 levels, and its input has at most
+/// [`MOST_DEEP`](super::MOST_DEEP).
 fn write(value: &Value, json: &mut String) {
     match value {
         Value::StringLit(text) => quote(&text.value, json),

@@ -1,7 +1,7 @@
-//! `names`: the name of a tool from a damaged one.
+//! `names`: recovers the name of a tool from a damaged one.
 //!
-//! Servers let control text slip behind a name, `get_weather<|channel|>commentary`, and models misspell
-//! names. A name that is like none that is known is given as it came: who runs the tools decides.
+//! Some servers let control text slip in after a name, as in `get_weather<|channel|>commentary`, and models
+//! misspell names. A name that is near no known one passes unchanged: whoever runs the tools decides.
 //!
 //! | to find | look in |
 //! |---|---|
@@ -51,7 +51,7 @@ static PARAMS: &[Param] = &[
     ),
 ];
 
-/// Longest name that is mended, chars; a longer one is given as it is.
+/// The longest name that is repaired, in chars; a longer one passes unchanged.
 const LONGEST: usize = 256;
 
 /// Reads one name.
@@ -60,7 +60,7 @@ struct Machine {
     cut: bool,
     name: String,
     chars: usize,
-    /// The name has ended: what follows is left out.
+    /// Whether the name has ended; text after it is left out.
     ended: bool,
     work: u64,
 }

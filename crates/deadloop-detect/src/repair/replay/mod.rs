@@ -1,8 +1,8 @@
-//! `replay`: events after a reconnect, each once and in order, and an end mark whatever happens.
+//! `replay`: passes events after a reconnect, each once and in order, and always an end mark.
 //!
-//! A server that replays what a client may have seen sends some events twice, and a client that joins
-//! replay and live stream gets some out of order. What was lost stays lost: it is counted by
-//! [`judge_events`](super::judge_events), not made up.
+//! A server that replays events which a client may have seen sends some of them twice. A client that joins a
+//! replay with the live stream gets some out of order. Lost events stay lost:
+//! [`judge_events`](super::judge_events) counts them, and nothing is made up.
 //!
 //! | to find | look in |
 //! |---|---|
@@ -68,7 +68,7 @@ static PARAMS: &[Param] = &[
     ),
 ];
 
-/// By what two events are one.
+/// What makes two events equal: the parameter `by`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum By {
     Id,
@@ -82,11 +82,13 @@ struct Machine {
     window: usize,
     wait: usize,
     always: bool,
-    /// The keys that are remembered, oldest first.
+    /// The keys that are remembered.
     seen: HashSet<u128>,
+    /// The same keys, the oldest first.
     order: VecDeque<u128>,
-    /// The place of the next event that is given, and those that wait for it.
+    /// The place of the next event to pass.
     next: u64,
+    /// The events that came too early, by their places.
     waiting: BTreeMap<u64, Delivered>,
     /// The end mark that came.
     done: Option<Delivered>,
@@ -111,7 +113,7 @@ impl Machine {
         }
     }
 
-    /// Whether this key comes for the first time, as far as is remembered.
+    /// Notes a key; returns whether it is not among those remembered.
     fn is_new(&mut self, key: u128) -> bool {
         if !self.seen.insert(key) {
             return false;
@@ -136,7 +138,7 @@ impl Machine {
         }
     }
 
-    /// Gives the events that nothing is missing before.
+    /// Passes the events before which no event is missing.
     fn in_order(&mut self, out: &mut Vec<Delivered>) {
         while let Some(event) = self.waiting.remove(&self.next) {
             out.push(event);
@@ -144,7 +146,7 @@ impl Machine {
         }
     }
 
-    /// What is missing is lost.
+    /// Gives up the missing event and passes the first that waits.
     fn skip(&mut self, out: &mut Vec<Delivered>) {
         if let Some((place, event)) = self.waiting.pop_first() {
             out.push(event);
@@ -174,7 +176,7 @@ impl EventRepair for Machine {
                     out.push(event);
                 }
             }
-            // Nothing tells it from another.
+            // Without an id or a place it cannot be compared.
             (By::Id | By::Position, ..) => out.push(event),
         }
     }

@@ -4,21 +4,21 @@ use super::lexer::{Lexeme, Lexer};
 use super::machine::Stray;
 use super::tag::{Names, Role};
 
-/// What stands inside an action.
+/// The content of an action, split into fields and other text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Inside {
-    /// Names and values, without the blanks around those.
+    /// The names of the fields and their values, without blanks around the values.
     pub(super) fields: Vec<(String, String)>,
-    /// What is in no field.
+    /// The text outside of the fields.
     pub(super) content: String,
-    /// There was a tag of a field without its partner.
+    /// Whether a tag of a field had no partner.
     pub(super) torn: bool,
-    /// There is a tag in the content.
+    /// Whether there is a tag in `content`.
     pub(super) tagged: bool,
 }
 
-/// Reads what stands inside an action. `ends`: a field that nothing closes ends at the next one, or with
-/// the action. Tags without a partner are text with [`Stray::Keep`].
+/// Splits the content of an action. `ends`: a field without a closing tag ends at the next field, or with the
+/// action. With [`Stray::Keep`] tags without a partner are text.
 pub(super) fn split(body: &str, names: &Names, ends: bool, stray: Stray, work: &mut u64) -> Inside {
     let mut lexemes = Vec::new();
     let mut lexer = Lexer::default();
@@ -54,7 +54,7 @@ pub(super) fn split(body: &str, names: &Names, ends: bool, stray: Stray, work: &
     reader.inside
 }
 
-/// A field that is open: which, its tag, and what stands in it so far.
+/// An open field: its index, its opening tag, and its text so far.
 struct Open {
     field: usize,
     tag: String,
@@ -80,7 +80,7 @@ impl Reader {
         }
     }
 
-    /// A tag that is no field's.
+    /// Takes a tag that is not a field's: it is text.
     fn tag(&mut self, written: &str) {
         self.inside.tagged |= self.open.is_none();
         self.add(written);
@@ -93,7 +93,7 @@ impl Reader {
         }
     }
 
-    /// A field begins, unless it stands in another one that does not end there.
+    /// Begins a field. Without `ends` an open field cannot end here, so the tag is text of that field.
     fn opens(&mut self, field: usize, tag: String, ends: bool, names: &Names) {
         if self.open.is_some() && !ends {
             self.inside.torn = true;
@@ -113,7 +113,7 @@ impl Reader {
         }
     }
 
-    /// The field that is open is none.
+    /// Gives up the open field: it never closed, so its text is content.
     fn give_up(&mut self) {
         if let Some(open) = self.open.take() {
             self.stray(&open.tag);

@@ -1,9 +1,9 @@
-//! Chars to tags: `<name>`, `</name>`, `<name attributes>`. What is none is text, char by char.
+//! Finds tags in a stream of chars: `<name>`, `</name>` and `<name attributes>`. All else is text.
 
-/// What a lexer gives.
+/// A piece of the stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Lexeme {
-    /// Text that is in no tag.
+    /// Text outside of tags.
     Text(String),
     /// A tag, known or not, as it was written.
     Tag(String),
@@ -12,32 +12,34 @@ pub(super) enum Lexeme {
 /// Finds tags in a stream.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Lexer {
-    /// What may become a tag: it begins with `<` and has no other.
+    /// Text that may become a tag: it begins with `<` and has no other `<`.
     held: String,
+    /// The length of `held` in chars.
     chars: usize,
     place: Place,
 }
 
-/// Where in a tag the last char was.
+/// Where in a tag the last char is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Place {
-    /// In none.
+    /// Outside of tags.
     #[default]
     Text,
-    /// Behind `<`.
+    /// After `<`.
     Open,
-    /// Behind `</`.
+    /// After `</`.
     Slash,
+    /// In the name.
     Name,
-    /// Behind the name and a blank.
+    /// After the name and a blank.
     Attributes,
 }
 
-/// Longest tag, chars.
+/// The longest tag, in chars.
 const LONGEST: usize = 256;
 
 impl Lexer {
-    /// Takes one char; `out` gets what is now certain.
+    /// Takes one char; passes to `out` what is certain now.
     pub(super) fn char(&mut self, c: char, out: &mut impl FnMut(Lexeme)) {
         if c == '<' {
             self.release(out);
@@ -65,12 +67,12 @@ impl Lexer {
         }
     }
 
-    /// The stream has ended: what was held is text.
+    /// Takes the end of the stream: the text held back is not a tag.
     pub(super) fn finish(&mut self, out: &mut impl FnMut(Lexeme)) {
         self.release(out);
     }
 
-    /// Chars that may become a tag.
+    /// How many chars are held back because they may become a tag.
     pub(super) fn held(&self) -> usize {
         self.chars
     }
@@ -95,7 +97,7 @@ pub(super) fn is_first(c: char) -> bool {
     c.is_alphabetic() || c == '_'
 }
 
-/// Whether a name can go on with this char.
+/// Whether a name can contain this char after its first.
 pub(super) fn is_inner(c: char) -> bool {
     c.is_alphanumeric() || matches!(c, '_' | '-' | '.')
 }

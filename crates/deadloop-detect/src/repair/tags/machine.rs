@@ -1,4 +1,4 @@
-//! Tags and text to actions: text outside passes at once, an action waits for its end.
+//! Turns tags and text into actions. Text outside of actions passes at once; an action waits for its end.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -11,7 +11,7 @@ use super::lexer::{Lexeme, Lexer};
 use super::needs::Needs;
 use super::tag::{Names, Role, Tag};
 
-/// Where an action ends that nothing closes.
+/// Where an action without a closing tag ends: the parameter `close`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Close {
     Refuse,
@@ -19,7 +19,7 @@ enum Close {
     End,
 }
 
-/// Whose number counts.
+/// Whether the number of the opening or the closing tag counts: the parameter `numbers`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Numbers {
     First,
@@ -27,20 +27,20 @@ enum Numbers {
     Refuse,
 }
 
-/// What becomes of known tags without a partner.
+/// What happens to known tags without a partner: the parameter `stray`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stray {
     Keep,
     Drop,
-    /// Left out, and an action that has one in it too.
+    /// They are left out, and so is an action that contains one.
     Refuse,
 }
 
-/// A part of what waits, from the first open tag on.
+/// A part of the text that waits. The first part is an opening tag.
 #[derive(Clone, Debug)]
 enum Part {
     Text(String),
-    /// A tag that opens an action; the part that closes it.
+    /// A tag that opens an action, and the index of the part that closes it.
     Open(Tag, Option<usize>),
     Closing(Tag),
 }
@@ -53,25 +53,26 @@ pub(super) struct Machine {
     numbers: Numbers,
     stray: Stray,
     needs: Needs,
-    /// An action waits for what could show that its closing tag came too early.
+    /// Whether a whole action waits for the next tag, which may show that its closing tag came too early: the
+    /// parameter `settle`.
     later: bool,
     max_open: usize,
 
     lexer: Lexer,
     parts: Vec<Part>,
-    /// Chars in the parts.
+    /// The length of all parts in chars.
     chars: usize,
-    /// The tags that are open, by [`Key`]: their places among the parts.
+    /// The indices of the parts that are open tags, by [`Key`].
     open: BTreeMap<Key, VecDeque<usize>>,
-    /// The last action, with `settle` later. While one waits, no tag is open.
+    /// With `settle = "later"`: the last action. While it waits, no tag is open.
     waits: Option<Waiting>,
     work: u64,
 }
 
-/// What a tag and its partner have in common.
+/// What an opening tag and its closing tag have in common: their role and, if numbers must agree, their number.
 type Key = (Role, Option<u32>);
 
-/// An action that is whole and not given yet.
+/// An action that is whole and has not been passed on yet.
 struct Waiting {
     key: Key,
     action: Action,
@@ -115,7 +116,7 @@ impl Machine {
             Lexeme::Text(text) => self.text(&text, out),
             Lexeme::Tag(written) => match self.names.tag(&written, &mut self.work) {
                 Some(tag) => match tag.role {
-                    // The fields of an action are found when it is whole.
+                    // `split` finds the fields once the action is whole.
                     Role::Field(_) => self.text(&written, out),
                     Role::Action(_) if tag.closing => self.closing(tag, out),
                     Role::Action(_) => self.opening(tag, out),
@@ -136,7 +137,7 @@ impl Machine {
         self.grown(text, out);
     }
 
-    /// Counts what was added; what is too long for an action is none.
+    /// Counts text that was added. Text that is too long for an action stops waiting for one.
     fn grown(&mut self, added: &str, out: &mut Pieces) {
         self.chars += added.chars().count();
         if self.chars > self.max_open {
@@ -144,7 +145,8 @@ impl Machine {
         }
     }
 
-    /// A known tag without a partner, outside of actions: closing the action that waits once more, it is in doubt.
+    /// Takes a known tag without a partner, outside of actions. If it closes the waiting action a second time, that
+    /// action is in doubt and is dropped.
     fn stray(&mut self, tag: &Tag, out: &mut Pieces) {
         let key = self.key(tag);
         let doubled = |waiting: &mut Waiting| tag.closing && waiting.key == key;
@@ -156,7 +158,7 @@ impl Machine {
         }
     }
 
-    /// Gives the action that waits.
+    /// Passes on the action that waits.
     fn release(&mut self, out: &mut Pieces) {
         if let Some(waiting) = self.waits.take() {
             out.action(waiting.action);
@@ -198,7 +200,7 @@ impl Machine {
         }
     }
 
-    /// The open tag that a closing one belongs to; it is not open any more.
+    /// Finds the open tag that a closing tag belongs to, and removes it from the open ones. Returns its index.
     fn partner(&mut self, tag: &Tag) -> Option<usize> {
         self.work += 1;
         let key = self.key(tag);
@@ -214,7 +216,8 @@ impl Machine {
         (tag.role, number)
     }
 
-    /// Nothing waits any more: what has a partner, or ends with the text, is an action.
+    /// Ends the wait of all parts: a tag with a partner is an action, and so is the first tag if `ends` says that it may
+    /// end with the text. Everything else is text.
     fn settle(&mut self, ends: bool, out: &mut Pieces) {
         let parts = std::mem::take(&mut self.parts);
         self.chars = 0;

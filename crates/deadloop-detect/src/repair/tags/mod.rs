@@ -1,15 +1,15 @@
-//! `tags`: actions and visible text from a text whose tags are damaged.
+//! `tags`: recovers actions and visible text from a text with damaged tags.
 //!
-//! A model asks for something in tags, `<create_note><id>3</id>…</create_note>`, and gets them wrong:
-//! it forgets to close one, misspells it, writes it in capitals, counts `<confirm1>…</confirm2>`.
+//! A model asks for something in tags, as in `<create_note><id>3</id>…</create_note>`, and gets them wrong: it
+//! forgets to close one, misspells it, writes it in capitals, or numbers it `<confirm1>…</confirm2>`.
 //!
 //! | to find | look in |
 //! |---|---|
 //! | parameters, and which are refused together | here |
 //! | presets and where they come from | `presets.toml` |
-//! | chars to tags | `lexer` |
+//! | from chars to tags | `lexer` |
 //! | which known tag a tag is, its number and attributes | `tag` |
-//! | tags and text to actions | `machine` |
+//! | from tags and text to actions | `machine` |
 //! | the fields of an action | `fields` |
 //! | what an action must have, and must not | `needs` |
 
@@ -126,7 +126,7 @@ static PARAMS: &[Param] = &[
     ),
 ];
 
-/// Refuses names that are none, and aliases and needs of names that are not known.
+/// Refuses names that no tag can have, and `aliases` and `need` for names that are not known.
 fn check(params: &Params) -> Result<(), Refusal> {
     let (tags, fields) = (list(params, "tags"), list(params, "fields"));
     let mut names: Vec<&str> = tags.iter().chain(&fields).map(String::as_str).collect();

@@ -1,13 +1,13 @@
-//! What an action must have, and must not.
+//! Checks what an action must have and must not have.
 
 use crate::params::Params;
 use crate::repair::meaning::Action;
 use crate::repair::registry::list;
 use crate::value::Value;
 
-/// The field that what stands in no field may stand for.
+/// The field whose value may also be the text outside of all fields.
 const CONTENT: &str = "content";
-/// The number of an action, among its fields.
+/// The name by which `need` asks for the number of an action.
 pub(super) const NUMBER: &str = "number";
 
 /// The demands of a setting.
@@ -26,8 +26,8 @@ impl Needs {
         }
     }
 
-    /// Whether an action has what it needs, and no control text. `tagged`: there is a tag in its content,
-    /// which may be a field under another name.
+    /// Whether an action has what it needs and no control text. `tagged`: its content has a tag, which may be
+    /// a field under another name, so the content does not count as the field `content`.
     pub(super) fn hold(&self, action: &Action, tagged: bool, work: &mut u64) -> bool {
         let needed = self.fields.iter().find(|(name, _)| *name == action.name);
         let mut needed = needed.iter().flat_map(|(_, fields)| fields);
@@ -51,7 +51,7 @@ fn has(action: &Action, field: &str, tagged: bool) -> bool {
         || (field == CONTENT && !action.content.is_empty() && !tagged)
 }
 
-/// `need`: names of actions, and of the fields of each.
+/// The parameter `need`: names of actions, each with the names of its fields.
 pub(super) fn fields(params: &Params) -> Vec<(String, Vec<String>)> {
     let Some(Value::Table(table)) = params.get("need") else {
         return Vec::new();
@@ -64,7 +64,7 @@ pub(super) fn fields(params: &Params) -> Vec<(String, Vec<String>)> {
     table.iter().map(row).collect()
 }
 
-/// What is no text is the name of nothing.
+/// A name. A value that is not a text becomes the empty name, which nothing has.
 fn name(value: &Value) -> String {
     value.as_text().unwrap_or_default().to_owned()
 }

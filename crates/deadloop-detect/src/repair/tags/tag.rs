@@ -1,4 +1,4 @@
-//! Which known tag a tag is, with its number and its attributes.
+//! Finds out which known tag a tag is, with its number and its attributes.
 
 use std::sync::LazyLock;
 
@@ -14,9 +14,9 @@ use super::lexer::{is_first, is_inner};
 /// What a tag is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Role {
-    /// An action, by its place among those that are known.
+    /// An action, by its index among the known ones.
     Action(usize),
-    /// A field, by its place among those that are known.
+    /// A field, by its index among the known ones.
     Field(usize),
 }
 
@@ -25,15 +25,15 @@ pub(super) enum Role {
 pub(super) struct Tag {
     pub(super) role: Role,
     pub(super) closing: bool,
-    /// The number behind the name.
+    /// The number after the name.
     pub(super) number: Option<u32>,
-    /// Fields in its attributes.
+    /// The fields among its attributes.
     pub(super) attributes: Vec<(String, String)>,
-    /// As it was written.
+    /// The tag as it was written.
     pub(super) written: String,
 }
 
-/// What is done with attributes.
+/// What happens to attributes: the parameter `attributes`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Attributes {
     Refuse,
@@ -44,11 +44,13 @@ enum Attributes {
 /// The names of a setting.
 #[derive(Clone, Debug)]
 pub(super) struct Names {
-    /// Actions, then fields, then aliases.
+    /// The names of actions, then of fields, then aliases.
     nearest: Nearest,
+    /// How many of them are actions.
     actions: usize,
+    /// How many of them are fields.
     fields: usize,
-    /// What each alias stands for.
+    /// For each alias, the index of the name that it stands for.
     aliases: Vec<usize>,
     attributes: Attributes,
 }
@@ -93,7 +95,7 @@ impl Names {
         self.nearest.known().get(at).map_or("", String::as_str)
     }
 
-    /// What a tag is, as it was written; none where it is not known.
+    /// The known tag that a written tag is. `None` if it is not known.
     pub(super) fn tag(&self, written: &str, work: &mut u64) -> Option<Tag> {
         *work += written.len() as u64;
         let inner = written.strip_prefix('<')?.strip_suffix('>')?;
@@ -120,7 +122,7 @@ impl Names {
         })
     }
 
-    /// What a name is for, and the number behind it.
+    /// The role of a name, and the number after it.
     fn role(&self, name: &str, work: &mut u64) -> Option<(Role, Option<u32>)> {
         let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
         let digits = &name[stem.len()..];
@@ -139,7 +141,7 @@ impl Names {
         Some((role, number))
     }
 
-    /// The fields among the attributes; others are left out.
+    /// The fields among the attributes; other attributes are left out.
     fn read(&self, text: &str, work: &mut u64) -> Vec<(String, String)> {
         static ATTRIBUTE: LazyLock<Option<Regex>> = LazyLock::new(|| {
             Regex::new(r#"([^\s=<>"']+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"']+))"#).ok()
@@ -160,7 +162,7 @@ impl Names {
     }
 }
 
-/// Whether a text can be the name of a tag: its number is no part of it.
+/// Whether a text can be the name of a tag. A number at its end would not be part of the name.
 pub(super) fn is_name(text: &str) -> bool {
     text.starts_with(is_first)
         && text.chars().all(is_inner)

@@ -1,15 +1,15 @@
-//! The marks that mean something: what each opens, closes or ends.
+//! The marks, and what each means: it opens a block, closes one, or ends thinking.
 
 use crate::repair::marks::{Look, Marks};
 
 /// What a mark means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// It opens a block of this pair.
+    /// It opens a block of the pair with this index.
     Open(usize),
-    /// It closes a block of every pair with this closing tag, of which this is the first.
+    /// It closes a block. The index is that of the closing tag among the different ones; several pairs may share it.
     Close(usize),
-    /// It ends thinking, and stays.
+    /// It ends thinking, and stays in the answer.
     Tool,
 }
 
@@ -18,15 +18,15 @@ pub(super) enum Kind {
 pub(super) struct Kinds {
     marks: Marks,
     kinds: Vec<Kind>,
-    /// The closing tag of each pair: its place among the different ones.
+    /// For each pair, the index of its closing tag among the different ones.
     closes: Vec<usize>,
 }
 
 impl Kinds {
-    /// Of tags by their names, and marks that end thinking.
+    /// `tags`: the tags of blocks; `tool`: marks that end thinking; `fold`: the case of ASCII letters does not count.
     ///
     /// # Errors
-    /// Marks that cannot be told apart, and what was expected.
+    /// Returns which marks cannot be told apart.
     pub(super) fn new(tags: &[String], tool: &[String], fold: bool) -> Result<Self, String> {
         let (mut texts, mut kinds, mut closes) = (Vec::new(), Vec::new(), Vec::new());
         let mut closing: Vec<String> = Vec::new();
@@ -70,23 +70,23 @@ impl Kinds {
         self.marks.lead(c)
     }
 
-    /// What the text is that has been held so far.
+    /// Compares the text held so far with the marks.
     pub(super) fn look(&self, held: &[char], work: &mut u64) -> Look {
         self.marks.look(held, work)
     }
 
-    /// What a mark means.
+    /// The meaning of the mark with this index.
     pub(super) fn kind(&self, mark: usize) -> Kind {
         self.kinds.get(mark).copied().unwrap_or(Kind::Tool)
     }
 
-    /// Whether a closing tag is the one of this pair.
+    /// Whether a closing tag closes blocks of this pair.
     pub(super) fn closes(&self, close: usize, pair: usize) -> bool {
         self.closes.get(pair) == Some(&close)
     }
 }
 
-/// What closes a tag: it, with a slash after its first char.
+/// The closing tag of a tag: the tag with a slash after its first char.
 fn slashed(open: &str) -> String {
     let mut chars = open.chars();
     chars

@@ -1,4 +1,4 @@
-//! What happens at each char: where a mark may begin, chars are held until it is one or is not.
+//! Splits a text char by char. Chars that may begin a mark are held back until it is certain whether they do.
 
 use crate::params::Params;
 use crate::repair::marks::{Look, is_blank};
@@ -7,7 +7,7 @@ use crate::repair::registry::{TextRepair, list, size};
 
 use super::kinds::{Kind, Kinds};
 
-/// Which blocks are reasoning.
+/// Which blocks are reasoning: the parameter `blocks`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Blocks {
     First,
@@ -15,7 +15,7 @@ enum Blocks {
     All,
 }
 
-/// What has come since the start, or since the last block.
+/// What has come since the start of the text, or since the last block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Seen {
     Nothing,
@@ -23,21 +23,21 @@ enum Seen {
     Text,
 }
 
-/// Where the text is.
+/// What the next char belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Side {
     Answer,
-    /// In a block: of a pair, or one that the prompt opened.
+    /// A block of thinking: of the pair with this index; `None`: the prompt opened it.
     Block(Option<usize>),
 }
 
-/// What is waited for.
+/// What the text waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Wait {
     Nothing,
-    /// A closing tag that makes all text so far reasoning.
+    /// For a closing tag that makes all text so far reasoning.
     Orphan,
-    /// The end of a block that is text where it has none.
+    /// For the end of its block: a block without an end is text.
     End,
 }
 
@@ -58,15 +58,17 @@ pub(super) struct Machine {
     wait: Wait,
     /// The chars that may be the beginning of a mark.
     held: Vec<char>,
-    /// The text that waits, and its chars. It begins with the opening tag, if it is a block's.
+    /// The text that waits. That of a block begins with the opening tag.
     waiting: String,
+    /// The length of `waiting` in chars.
     waiting_chars: usize,
-    /// Bytes of the opening tag in it.
+    /// The length of the opening tag in `waiting`, in bytes.
     opening: usize,
-    /// Blanks at the end of a block so far, with their chars; left out if the block ends with them.
+    /// The blanks that the block ends with so far; they are left out if it ends there.
     blanks: String,
+    /// The length of `blanks` in chars.
     blank_chars: usize,
-    /// Blanks are left out until something else comes.
+    /// Whether blanks are left out until something else comes.
     skip: bool,
     work: u64,
 }
@@ -145,7 +147,7 @@ impl Machine {
                 self.side = Side::Block(None);
                 self.close(out);
             }
-            // The tag that the prompt has opened already.
+            // The prompt has opened the block, and the model repeats the tag.
             (Side::Block(None), Kind::Open(_)) if self.seen <= Seen::Blanks => {}
             (Side::Block(Some(pair)), Kind::Close(close)) if self.kinds.closes(close, pair) => {
                 self.close(out);
@@ -184,7 +186,7 @@ impl Machine {
         }
     }
 
-    /// A block ends: what waited for it is reasoning.
+    /// Ends a block: the text that waited for its end is reasoning.
     fn close(&mut self, out: &mut Pieces) {
         let block = std::mem::take(&mut self.waiting);
         let mut block = block.get(self.opening..).unwrap_or("");
@@ -199,7 +201,7 @@ impl Machine {
         self.skip = self.trim_after;
     }
 
-    /// What waited is text after all.
+    /// Ends the wait: the text that waited is part of the answer.
     fn release(&mut self, out: &mut Pieces) {
         out.text(&std::mem::take(&mut self.waiting));
         self.forget();
@@ -214,7 +216,7 @@ impl Machine {
         self.skip = false;
     }
 
-    /// A char that belongs to no mark.
+    /// Takes a char that belongs to no mark.
     fn plain(&mut self, c: char, out: &mut Pieces) {
         self.work += 1;
         let blank = is_blank(c);
@@ -251,7 +253,7 @@ impl Machine {
         }
     }
 
-    /// Nothing decides any more about what waits: it is text, and so is the rest of its block.
+    /// Gives up waiting: the text that waits is part of the answer, and so is the rest of its block.
     fn give_up(&mut self, out: &mut Pieces) {
         if self.wait == Wait::End {
             self.side = Side::Answer;

@@ -1,14 +1,14 @@
-//! `think`: reasoning told from the answer, in a text that holds its thinking between tags.
+//! `think`: separates reasoning from the answer, in a text with its thinking between tags.
 //!
-//! The splitter of deadloop-corpus reads recordings and drops nothing but marks; this one mends, as
-//! production does, and its parameters are what the servers do differently.
+//! The splitter of deadloop-corpus reads recordings and drops nothing but marks. This repairer mends text as
+//! servers do in production; its parameters are the points in which servers differ.
 //!
 //! | to find | look in |
 //! |---|---|
 //! | parameters, and which are refused together | here |
 //! | presets and where they come from | `presets.toml` |
 //! | the marks: what opens, what closes, what ends thinking | `kinds` |
-//! | what happens at each char | `machine` |
+//! | splitting a text char by char | `machine` |
 
 use crate::detectors::Refusal;
 use crate::param::Param;

@@ -36,7 +36,7 @@ pub static MEASURES: [Metric; 19] = [
     &BREAK_EVEN,
 ];
 
-/// The measures that count hits so many chars after the onset, in the order of [`WITHIN`](crate::WITHIN).
+/// The measures that count hits within a distance of the onset, in the order of [`WITHIN`](crate::WITHIN).
 pub static WITHINS: [Metric; 6] = [
     &WITHIN_100,
     &WITHIN_200,

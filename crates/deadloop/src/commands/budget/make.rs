@@ -272,7 +272,7 @@ pub(super) fn called(one: &Judged<'_>, play: usize) -> String {
     names.join(", ")
 }
 
-/// Writes `budgets.parquet`: each world, without a guard first. Gives back how many settings it has.
+/// Writes `budgets.parquet`: the settings of each world, without a guard first. Returns how many settings it has.
 fn write_rows(found: &Gathered, judged: &[Judged<'_>], folder: &Folder, csv: bool) -> Outcome<u64> {
     let mut table = BudgetTable::create(folder.path(), csv)?;
     let mut settings = 0;

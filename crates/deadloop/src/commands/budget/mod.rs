@@ -23,7 +23,7 @@ use crate::show;
 use deadloop_run::{Folder, State, fingerprint};
 
 /// The help after the options.
-pub(crate) const HELP: &str = "Examples:\n  deadloop budget recordings/ --out budgets\n  deadloop budget recordings/ --grid windows.toml --preset codex --where meta.source=mine --out budgets\n\nNo model is asked: what is counted is how often, when and how much, never how good a summary is. The grid:\n  [[budget]]\n  [budget.params]\n  window    = [16000, 32000]\n  threshold = [0.5, 0.85]       # of the window; also keep, summary, reserve\n  cache     = [1, 0.1]          # the price of a prompt token that stood in the same place before\n  policy    = \"summary\"         # or drop, clear-results\n\nWhat is chosen are threshold, keep and policy, among settings that keep no less than the one in use; window, counter, tools, reserve and cache are given, and each of their combinations has a verdict of its own. limits.csv has iteration limits: good_runs_cut are labelled runs that one stopped with a turn outside of loops still to come. The setting in use is the first --preset.\n\nExit codes: 0 ship, decide or keep, 2 wrong usage, 4 nothing selected, 5 too little data, 6 no setting within the limit.";
+pub(crate) const HELP: &str = "Examples:\n  deadloop budget recordings/ --out budgets\n  deadloop budget recordings/ --grid windows.toml --preset codex --where meta.source=mine --out budgets\n\nThe command asks no model. It counts how often, when and how much is summarised, and not how good a summary is. A grid:\n  [[budget]]\n  [budget.params]\n  window    = [16000, 32000]\n  threshold = [0.5, 0.85]       # of the window; also keep, summary, reserve\n  cache     = [1, 0.1]          # the price of a prompt token that was at the same place before\n  policy    = \"summary\"         # or drop, clear-results\n\nIt chooses threshold, keep and policy, among settings that keep no less than the one in use (the first --preset). Window, counter, tools, reserve and cache are given, and each combination of them gets a verdict. limits.csv has iteration limits: good_runs_cut counts the labelled runs that a limit stopped before a turn outside of loops.\n\nExit codes: 0 ship, decide or keep, 2 wrong usage, 4 nothing selected, 5 too little data, 6 no setting within the limit.";
 
 /// What `deadloop budget` takes.
 #[derive(Debug, Args)]
@@ -33,17 +33,17 @@ pub(crate) struct Budget {
     /// The settings, as a TOML file with budget tables [default: windows from 8k to 128k, thresholds from 0.5 to 0.95]
     #[arg(long, value_name = "FILE")]
     grid: Option<PathBuf>,
-    /// A setting under a name: seed-004 (a service's design document), copilot, claude-code, codex, gemini-cli, roo, goose, loom; may be
-    /// repeated; the first is taken to be in use [default: all of them, seed-004 in use]
+    /// A preset: seed-004 (a service's design document), copilot, claude-code, codex, gemini-cli, roo, goose, loom; may be
+    /// repeated; the first is the one in use [default: all of them, with seed-004 in use]
     #[arg(long = "preset", value_name = "NAME")]
     presets: Vec<String>,
     /// The share of runs that may overflow [default: 0.01]
     #[arg(long, value_name = "SHARE", value_parser = share)]
     pub(crate) overflow: Option<f64>,
-    /// Choose also among settings that keep less than the one in use: what is forgotten has no price here
+    /// Also choose among settings that keep less than the one in use, although forgetting has no price here
     #[arg(long)]
     pub(crate) forget: bool,
-    /// The field whose values have rows of their own
+    /// The field by whose values rows are given
     #[arg(long, value_name = "FIELD", default_value = "meta.source")]
     pub(crate) by: String,
     /// The id of the run that the page draws [default: the one with the most summaries]

@@ -15,13 +15,13 @@ use crate::host::Terminal;
 use crate::show;
 use deadloop_run::{Surveyed, Wanted, foreign, survey_with, unopened};
 
-pub(crate) const HELP: &str = "Examples:\n  deadloop check recordings/\n  deadloop check datasets/starter --strict --json\n\nErrors are what keeps a corpus from being scored, each with its file and line: exit code 2. Warnings\nare what makes scores wrong: near-duplicates across splits or groups, labels that the text contradicts,\ntoo few labels. They fail with --strict alone. Notes are what the scores cannot say.";
+pub(crate) const HELP: &str = "Examples:\n  deadloop check recordings/\n  deadloop check datasets/starter --strict --json\n\nWith an error, printed with its file and line, a corpus cannot be scored: exit code 2. Warnings name what would make scores wrong: near-duplicates across splits or groups, labels that the text contradicts, too few labels. They fail only with --strict. Notes name what the scores cannot say.";
 
 #[derive(Debug, Args)]
 pub(crate) struct Check {
     /// A corpus: a folder, or one .jsonl or .parquet file
     corpus: PathBuf,
-    /// Warnings fail too
+    /// Fail on warnings too
     #[arg(long)]
     strict: bool,
     /// Show every finding, not the first five of each kind

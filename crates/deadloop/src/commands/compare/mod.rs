@@ -35,23 +35,22 @@ use crate::exit::{Code, Outcome};
 use crate::show;
 use crate::visible::visible;
 
-pub(crate) const HELP: &str = "Examples:\n  deadloop compare reports/baseline fresh\n  deadloop compare old.toml new.toml --corpus datasets/starter --out compared --markdown summary.md\n  deadloop compare document ts-3 --corpus datasets/starter --fail-on never\n\nWhat is no folder is replayed on the corpus; --set changes NEW. Recall and fpr are tested by exact McNemar, the others by a paired bootstrap over groups; p is after Holm's correction, over the metrics of all models together and over metrics x models. NEW has improved or regressed where that is significant and beyond the noise, is equivalent where the 95 % interval lies inside the noise, else nothing is concluded. Which setting of a folder is meant: the choice of tune, the current one of replay, or --base-setting and --new-setting.\n\nExit codes: 0 passed, 3 not comparable (other transcripts, texts or labels, an error), 4 nothing selected, 5 a gate could not be evaluated, 100 a gate failed.";
+pub(crate) const HELP: &str = "Examples:\n  deadloop compare reports/baseline fresh\n  deadloop compare old.toml new.toml --corpus datasets/starter --out compared --markdown summary.md\n  deadloop compare document ts-3 --corpus datasets/starter --fail-on never\n\nA side that is not a folder is replayed on the corpus; --set changes NEW. The setting of a folder is the choice of tune or the current one of replay, unless --base-setting or --new-setting names another. Recall and fpr are tested by exact McNemar, the other metrics by a paired bootstrap over groups; p is corrected by Holm's method, over the metrics of all models together and over metrics x models. NEW has improved or regressed if the difference is significant and beyond the noise. It is equivalent if the 95 % interval is inside the noise. Otherwise the result is inconclusive.\n\nExit codes: 0 passed, 3 not comparable (other transcripts, texts or labels, an error), 4 nothing selected, 5 a gate could not be evaluated, 100 a gate failed.";
 
 /// What is compared, and what has to hold.
 #[derive(Debug, Args)]
 pub(crate) struct Compare {
-    /// What is in use: a folder that replay or tune left, a settings file, or a preset's name
+    /// The side in use: a folder that replay or tune wrote, a settings file, or the name of a preset
     pub(crate) base: PathBuf,
-    /// What is to be judged, likewise
+    /// The side to be judged, given in the same way
     pub(crate) new: PathBuf,
-    /// The corpus: for settings files and presets, which are replayed on it, and for what is said
-    /// about how to explain a flip
+    /// The corpus on which settings files and presets are replayed, and which the commands to explain a flip name
     #[arg(long, value_name = "CORPUS")]
     pub(crate) corpus: Option<PathBuf>,
-    /// Which setting of a folder BASE is [default: the chosen, the current or the only one]
+    /// The setting of a folder BASE [default: the chosen, the current or the only one]
     #[arg(long, value_name = "NAME")]
     pub(crate) base_setting: Option<String>,
-    /// Which setting of a folder NEW is
+    /// The setting of a folder NEW
     #[arg(long, value_name = "NAME")]
     pub(crate) new_setting: Option<String>,
     #[command(flatten)]
@@ -68,7 +67,7 @@ pub(crate) struct Compare {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Gate")]
 pub(crate) struct GateArgs {
-    /// What does not pass: verdicts, a false-alarm rate not shown to be non-inferior, any flip
+    /// What makes the gate fail: a verdict, a false-alarm rate that is not shown to be non-inferior, any flip
     #[arg(
         long,
         value_enum,
@@ -77,7 +76,7 @@ pub(crate) struct GateArgs {
         default_value = "regressed,inferior"
     )]
     pub(crate) fail_on: Vec<FailOn>,
-    /// Pinned cases: a flip of any of them does not pass; may be repeated
+    /// Pinned cases: the gate fails if any of them flips; may be repeated
     #[arg(long, value_name = "FILE")]
     pub(crate) cases: Vec<PathBuf>,
     /// A difference up to this is noise, as recall=0.01; may be repeated [default: recall=0.01,

@@ -1,4 +1,4 @@
-//! Where in a text the copies of a repeated unit are.
+//! Finds the copies of a repeated unit in a text.
 
 use std::fmt::Write as _;
 use std::ops::Range;
@@ -8,11 +8,11 @@ use regex::Regex;
 
 use super::near::Sight;
 
-/// Chars before the first copy at which a copy of another length may begin.
+/// How many chars before the first copy a copy of another length may begin.
 const SLACK: u64 = 16;
 
-/// Returns the copies of a fact, as far as they go on in `text` up to `end`; what is folded away
-/// (numbers, list markers) may differ between them.
+/// The copies of a fact in `text`, up to `end`. Copies may differ in what the detector folds (numbers,
+/// list markers).
 pub(crate) fn copies(text: &[char], sight: &Sight, end: u64) -> Vec<Range<u64>> {
     let (onset, period) = (sight.onset.count(), sight.period.count());
     let start = onset.saturating_sub(period);
@@ -27,8 +27,9 @@ pub(crate) fn copies(text: &[char], sight: &Sight, end: u64) -> Vec<Range<u64>> 
     told(sight, end)
 }
 
-/// As many copies of the period as the fact counts, one after the other: borders are only near where what is folded
-/// away is not of one length. None where they would not end about where the fact was seen: its copies lie scattered.
+/// As many copies as the fact counts, one after the other, each as long as its period. If folded text varies in length,
+/// their borders are only approximate. Empty if they would not end near the place of the fact: then its copies are
+/// scattered.
 fn told(sight: &Sight, end: u64) -> Vec<Range<u64>> {
     let (onset, period) = (sight.onset.count(), sight.period.count());
     let (start, count) = (
@@ -44,7 +45,7 @@ fn told(sight: &Sight, end: u64) -> Vec<Range<u64>> {
     starts.take_while(|from| *from < end).map(copy).collect()
 }
 
-/// Exact copies of the `period` chars at `start`, one after the other; the last one may be cut.
+/// The exact copies of the `period` chars at `start`, one after the other; the last one may be cut.
 pub(crate) fn even(text: &[char], start: u64, period: u64, end: u64) -> Vec<Range<u64>> {
     let index = |at: u64| usize::try_from(at).unwrap_or(usize::MAX);
     let end = end.min(text.len() as u64);
@@ -91,7 +92,7 @@ fn alike(text: &[char], sight: &Sight, end: u64) -> Vec<Range<u64>> {
     starts.iter().zip(ends).map(copy).collect()
 }
 
-/// What begins like a unit.
+/// A pattern for the beginnings of copies of a unit.
 fn pattern(unit: &str) -> Option<Regex> {
     let mut pattern = String::new();
     // The end of the last copy may be followed by the next one's number.

@@ -1,5 +1,5 @@
-//! The text around what is explained: which parts are shown, what is marked in them, where copies
-//! are.
+//! The text around the explained places: which parts are shown, what is marked in them, and where the
+//! copies are.
 
 use std::ops::Range;
 
@@ -14,13 +14,13 @@ use super::near::Sight;
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Excerpt {
     pub(crate) channel: Channel,
-    /// Its first char, counted from 0.
+    /// The index of its first char in the channel.
     pub(crate) from: u64,
     pub(crate) text: String,
-    /// Chars of the whole channel.
+    /// The length of the whole channel, in chars.
     pub(crate) of: u64,
-    /// Where the copies of the repeated unit are, in the channel; the first and the last may reach
-    /// out of the excerpt.
+    /// The copies of the repeated unit, as ranges of the channel. The first and the last may begin or
+    /// end outside of the excerpt.
     pub(crate) copies: Vec<Range<u64>>,
     pub(crate) marks: Vec<Mark>,
 }
@@ -28,26 +28,28 @@ pub(crate) struct Excerpt {
 /// Something that happened at a char.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub(crate) struct Mark {
-    /// The char: the one at `position`, or the last of so many that had been read.
+    /// The index of the marked char. For something that begins at a char this is `position`; for
+    /// something that happened after `position` chars had been read it is the last of them.
     pub(crate) at: u64,
+    /// The position that is printed, in chars of the channel.
     pub(crate) position: u64,
     pub(crate) what: &'static str,
 }
 
-/// What excerpts of a channel are made of.
+/// What the excerpts of a channel are made from.
 pub(crate) struct Source<'a> {
     pub(crate) channel: Channel,
     pub(crate) text: &'a str,
-    /// What to look at: the excerpts are what lies around.
+    /// The marks around which excerpts are cut.
     pub(crate) marks: Vec<Mark>,
     /// The fact whose copies are shown.
     pub(crate) sight: Option<&'a Sight>,
-    /// The labelled loop: its copies, where the fact has none.
+    /// The labelled loop, whose copies are shown if the fact has no copies.
     pub(crate) span: Option<&'a Span>,
 }
 
 impl Source<'_> {
-    /// The text around the marks, `context` chars before and after each; what touches is one.
+    /// The text around the marks, `context` chars before and after each. Excerpts that touch are joined.
     pub(crate) fn excerpts(&self, context: u64) -> Vec<Excerpt> {
         let chars: Vec<char> = self.text.chars().collect();
         let length = chars.len() as u64;

@@ -12,7 +12,7 @@ use super::near::{Sight, nearest};
 #[derive(Debug, Serialize)]
 pub(crate) struct Explained {
     pub(crate) transcript: Head,
-    /// The first is the one that the text is about.
+    /// The settings. The first is the one that is explained in full.
     pub(crate) settings: Vec<Told>,
     pub(crate) text: Vec<Excerpt>,
 }
@@ -23,7 +23,7 @@ pub(crate) struct Head {
     pub(crate) id: String,
     pub(crate) model: String,
     pub(crate) chars: Seen,
-    /// The class of its labels; `None` where it is not labelled.
+    /// The class by its labels; `None` if it is not labelled.
     pub(crate) class: Option<Class>,
     pub(crate) labels: Vec<Label>,
 }
@@ -38,7 +38,7 @@ pub(crate) struct Label {
     pub(crate) onset: Units,
     pub(crate) earliest: Units,
     pub(crate) end: Units,
-    /// Whether it still repeats where the recording ends.
+    /// Whether it goes on to the end of the recording.
     pub(crate) open: bool,
     pub(crate) period: Option<u64>,
 }
@@ -49,12 +49,12 @@ pub(crate) struct Told {
     pub(crate) name: String,
     pub(crate) setting: String,
     pub(crate) verdict: &'static str,
-    /// In what the latency is counted.
+    /// The unit of the latency.
     pub(crate) unit: Unit,
     pub(crate) latency: Option<u64>,
     pub(crate) latency_ms: Option<f64>,
     pub(crate) latency_tokens: Option<u64>,
-    /// Copies of the labelled period in the latency.
+    /// The latency in copies of the labelled period.
     pub(crate) latency_copies: Option<f64>,
     /// Why the detector failed.
     pub(crate) error: Option<String>,
@@ -70,7 +70,7 @@ pub(crate) struct Fired {
     pub(crate) kind: Kind,
     pub(crate) exact: Units,
     pub(crate) delivered: Units,
-    /// What the program said about it, where it is a program.
+    /// What the program said about it, if the detector is a program.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) detail: Option<String>,
 }
@@ -79,11 +79,11 @@ pub(crate) struct Fired {
 #[derive(Debug, Serialize)]
 pub(crate) struct Seat {
     pub(crate) member: String,
-    /// Whether it is a program; then only its verdict is known.
+    /// Whether it is a program. Then only its verdict is known.
     pub(crate) program: bool,
-    /// The structural parameters that say what it looks at, or that are not the default.
+    /// The structural parameters that say what it reads, and those that differ from their defaults.
     pub(crate) measured_with: Vec<(&'static str, Value)>,
-    /// One for each channel that it watches and that has text.
+    /// A reading for each channel that it watches and that has text.
     pub(crate) readings: Vec<Reading>,
 }
 
@@ -91,14 +91,14 @@ pub(crate) struct Seat {
 #[derive(Debug, Serialize)]
 pub(crate) struct Reading {
     pub(crate) channel: Channel,
-    /// Where it fires, if nothing else does before.
+    /// Where it would fire if no other member fired before.
     pub(crate) fires_at: Option<Units>,
-    /// The fact that it fires on, then the nearest misses.
+    /// The fact on which it fires, then the nearest misses.
     pub(crate) facts: Vec<Sight>,
 }
 
 impl Told {
-    /// The fact that the text is shown for: the alarm's, else the nearest miss.
+    /// The fact for which text is shown: that of the alarm, or else the nearest miss.
     pub(crate) fn shown(&self) -> Option<(Channel, &Sight)> {
         let readings = self
             .members
@@ -113,7 +113,7 @@ impl Told {
         self.nearest().map(|(_, channel, sight)| (channel, sight))
     }
 
-    /// The nearest miss of all members: whose, where and what.
+    /// The nearest miss of all members: the name of the member, the channel and the fact.
     pub(crate) fn nearest(&self) -> Option<(&str, Channel, &Sight)> {
         let readings = self
             .members

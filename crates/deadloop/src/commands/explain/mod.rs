@@ -1,8 +1,8 @@
-//! `deadloop explain`: one transcript and one setting, or several; of a corpus, or of a result.
+//! `deadloop explain`: explains what one or several settings did to one transcript, of a corpus or of a result.
 //!
 //! | to find | look in |
 //! |---|---|
-//! | from a transcript and settings to all of it | `question`, `explained` |
+//! | from a transcript and settings to the explanation | `question`, `explained` |
 //! | facts against thresholds, and what "near" is | `near` |
 //! | where copies of a unit are | `copies` |
 //! | which text is shown | `excerpt` |
@@ -40,9 +40,9 @@ use crate::show;
 use crate::visible::visible;
 use deadloop_run::{Surveyed, Wanted, survey};
 
-pub(crate) const HELP: &str = "Examples:\n  deadloop explain datasets/starter planted/short-sequence/000 --settings settings.toml\n  deadloop explain recordings.jsonl t1 --presets --context 400\n\nThe first settings are told in full, the others in a table: where they fire, or how near they came. A near miss is the fact that the fewest thresholds refuse, then the one with the smallest gap between what was measured and what is wanted. To see them, facts are measured down to a tenth of what each threshold asks for (ten times, where it is an upper bound); rows of `rules` stay as they are.";
+pub(crate) const HELP: &str = "Examples:\n  deadloop explain datasets/starter planted/short-sequence/000 --settings settings.toml\n  deadloop explain recordings.jsonl t1 --presets --context 400\n\nThe first settings are explained in full. A table shows where the others fire, or how near they came. A near miss is the fact that the fewest thresholds refuse, then the one with the smallest gap between what was measured and what is wanted. To see them, facts are measured down to a tenth of what each threshold asks for (ten times, where it is an upper bound); rows of `rules` stay as they are.";
 
-/// Ids that are suggested for one that is not there.
+/// The most ids that are suggested instead of an unknown one.
 const SUGGESTED: usize = 10;
 
 #[derive(Debug, Args)]
@@ -55,16 +55,16 @@ pub(crate) struct Explain {
     /// Settings files; the first is explained in full [default: the recommended guard]
     #[arg(long, value_name = "FILE")]
     pub(crate) settings: Vec<PathBuf>,
-    /// Also every preset of every detector
+    /// Add every preset of every detector
     #[arg(long)]
     pub(crate) presets: bool,
-    /// Instead: what the repairers of this file did to it, step by step
+    /// Show instead what the repairers of this file do to the transcript, step by step
     #[arg(long, value_name = "FILE", conflicts_with_all = ["settings", "presets"])]
     pub(crate) repair: Option<PathBuf>,
     /// How much text is shown before and after the onset and the alarm
     #[arg(long, value_name = "CHARS", default_value_t = 200)]
     pub(crate) context: u64,
-    /// A line that is bad: stop, or leave it out
+    /// What to do with a bad line: stop, or leave it out
     #[arg(long, value_enum, default_value_t = OnBad::Fail)]
     pub(crate) on_bad: OnBad,
     #[command(flatten)]
@@ -118,7 +118,7 @@ pub(super) fn run(args: &Explain, global: Global) -> Outcome {
     show::next(&next.each_ref().map(String::as_str), global)
 }
 
-/// What the repairers of a file did to a transcript.
+/// Prints what the repairers of a file do to a transcript.
 fn repaired(file: &Path, transcript: &Transcript, global: Global) -> Outcome {
     let usage = |what: String| Code::Usage.error(format!("{}:{what}", file.display()));
     let text = std::fs::read_to_string(file).map_err(|e| usage(format!(" {e}")))?;
@@ -138,8 +138,8 @@ struct Made {
 }
 
 impl Made {
-    /// From the manifest of a folder of results; `None` for another folder. A corpus may have a file of that
-    /// name beside its transcripts, which a result never has.
+    /// Reads the manifest of a result folder. `None` for another folder: a corpus may have a file of that name too, but it
+    /// also has transcripts, and a result never does.
     fn read(dir: &Path) -> Outcome<Option<Self>> {
         if !is_named(&dir.join("manifest.json")) || dir.join("transcripts").is_dir() {
             return Ok(None);
@@ -180,7 +180,7 @@ impl Made {
     }
 }
 
-/// What `tune` chose, where it chose anything.
+/// The settings file that `tune` wrote, if it chose a setting.
 fn chosen(dir: &Path) -> Vec<PathBuf> {
     let file = dir.join("settings.toml");
     if is_named(&file) {
@@ -205,7 +205,7 @@ pub(super) fn the_one<'a>(
     let case = found.cases.iter().find(|case| *case.id == *id);
     match (found.entry.as_deref(), case) {
         (Some(entry), Some(case)) => Ok((entry, case)),
-        // Its labels are bad, and it was left out.
+        // Its labels are bad, so it was left out.
         (Some(_), None) => Err(Code::Usage.error(found.listing())),
         (None, _) => Err(unknown(id, found)),
     }

@@ -1,10 +1,10 @@
-//! What a member of a guard saw in a text, held against its thresholds: what they accepted, and
-//! what came near.
+//! Compares what a member of a guard saw in a text with its thresholds: which facts they accepted, and which
+//! came near.
 //!
-//! **Near** is: refused by the fewest thresholds, then with the smallest gap. The gap of a threshold
-//! is the difference between what was measured and what is wanted, as a share of the larger of the
-//! two; that of a fact is the largest among the thresholds that refuse it. What is measured of a
-//! stretch that grows is what it had grown to at its end.
+//! The **nearest** fact is the one that the fewest thresholds refuse, and among equals the one with the
+//! smallest gap. The gap of a threshold is the difference between the measured and the wanted number, as a
+//! share of the larger of the two. The gap of a fact is the largest gap among the thresholds that refuse it.
+//! A stretch that grows is measured at its end.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -17,14 +17,14 @@ use deadloop_detect::{
 };
 use serde::Serialize;
 
-/// A fact, held against every threshold of a member.
+/// A fact, compared with every threshold of a member.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Sight {
-    /// What of its channel had arrived when it was accepted; where it never was, at its end.
+    /// How much of its channel had arrived when it was accepted; if it never was, at its end.
     pub(crate) position: Units,
     /// Whether every threshold accepts it.
     pub(crate) accepted: bool,
-    /// What kind of loop it would be.
+    /// The kind of loop.
     pub(crate) kind: Kind,
     /// The check that saw it.
     pub(crate) check: &'static str,
@@ -32,15 +32,15 @@ pub(crate) struct Sight {
     pub(crate) onset: Units,
     /// Length of one copy.
     pub(crate) period: Units,
-    /// Whole copies at `position`.
+    /// How many whole copies there are at `position`.
     pub(crate) copies: i64,
-    /// The repeated unit, cut.
+    /// The repeated unit, shortened.
     pub(crate) unit: String,
-    /// The thresholds that had a say, in the order of the detector's parameters.
+    /// The thresholds that apply to it, in the order of the detector's parameters.
     pub(crate) thresholds: Vec<Asked>,
 }
 
-/// What a threshold wanted of a fact, and what it got.
+/// What a threshold asks of a fact, and what was measured.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Asked {
     pub(crate) param: Cow<'static, str>,
@@ -48,9 +48,9 @@ pub(crate) struct Asked {
     pub(crate) measured: Value,
     /// Whether it accepts the fact.
     pub(crate) met: bool,
-    /// Whether it is the one that made an accepted fact an alarm: met last, or, where all were met
-    /// at the same char, with the least to spare of those that count copies (of all, where none
-    /// does).
+    /// Whether this threshold decided that an accepted fact became an alarm: it was met last. If all
+    /// were met at the same char, it is the one that was met most narrowly, among those that count copies
+    /// if there are any.
     pub(crate) decided: bool,
     /// The difference as a share of the larger number.
     pub(crate) gap: f64,
@@ -70,9 +70,8 @@ struct Term<'m> {
 }
 
 impl Term<'_> {
-    /// Whether another fact tells this setting the same: that one asks for exactly this value where
-    /// the fact asks for exactly a stricter one, or for another reading of a 0 that stands for
-    /// another parameter's value.
+    /// Whether another fact reports the same to this setting: the bound is exact and asks for a stricter
+    /// value than the setting's, or for another reading of a 0 that stands for another parameter's value.
     fn belongs_elsewhere(&self, bound: Bound) -> bool {
         let stands_for_another =
             self.threshold.zero == Zero::Elsewhere && self.number == self.threshold.elsewhere();
@@ -85,14 +84,14 @@ impl Term<'_> {
         }
     }
 
-    /// Whether the parameter is answered by what the fact is, whatever its value.
+    /// Whether the fact itself answers the parameter, whatever its value.
     fn is_answered(&self, bound: Bound) -> bool {
         bound == Bound::Fixed(self.threshold.always())
             || bound == Bound::Exactly(self.threshold.elsewhere())
     }
 
-    /// Whether the value asks for nothing: it is at the loosest end of its domain, and for
-    /// copies, where it also asks for no second one.
+    /// Whether the value asks for nothing: it is at the loosest end of its domain. A number of copies must
+    /// also ask for no second one.
     fn is_lax(&self) -> bool {
         let up = self.threshold.side == ThresholdSide::AtLeast;
         let end = match self.param.domain {
@@ -106,14 +105,14 @@ impl Term<'_> {
     }
 }
 
-/// Everything that a member saw in the text of a channel, first to last.
+/// Everything that a member saw in the text of a channel, in order.
 pub(crate) fn sights(member: &Member, channel: Channel, text: &str) -> Vec<Sight> {
     sights_of(member, channel, |meter, facts| {
         meter.push(&Event::Text(channel, text), facts);
     })
 }
 
-/// Everything that a member saw in a run, first to last.
+/// Everything that a member saw in a run, in order.
 pub(crate) fn sights_in_run(
     member: &Member,
     channel: Channel,
@@ -158,10 +157,12 @@ fn sights_of(
     facts.into_iter().filter_map(sight).collect()
 }
 
-/// The member with thresholds so loose that its meters tell what it came near to: a tenth of what it
-/// asks for, ten times where that is an upper bound, inside the domain. A meter leaves out what its
-/// thresholds cannot accept, and asking for everything would make it tell of every double letter.
-/// Structural parameters that hold thresholds (`rules`, a number in `code`) stay as they are.
+/// The member with loose thresholds, so that its meters report facts that came near to an alarm.
+///
+/// A lower bound becomes a tenth of itself and an upper bound ten times itself, inside the
+/// parameter's domain. A meter leaves out facts that its thresholds cannot accept; with no threshold
+/// at all it would report every double letter. Structural parameters that hold thresholds (`rules`,
+/// a number in `code`) stay as they are.
 fn loosened(member: &Member) -> Member {
     let mut loose = member.clone();
     for (param, threshold) in member.detector.thresholds() {
@@ -182,7 +183,7 @@ fn loosened(member: &Member) -> Member {
 fn looser(value: &Value, param: &Param, threshold: Threshold) -> Option<Value> {
     let up = threshold.side == ThresholdSide::AtLeast;
     match (value, &param.domain) {
-        // A 0 that is not the number stays what it is, and no number becomes one.
+        // A 0 with another meaning than the number 0 stays, and no number becomes one.
         (Value::Int(0), _) if threshold.zero != Zero::Number => None,
         (Value::Int(n), Domain::Int { min, max }) => {
             let least = (*min).max(i64::from(threshold.zero != Zero::Number));
@@ -255,7 +256,7 @@ impl Sight {
         }
     }
 
-    /// The thresholds that refuse it.
+    /// The thresholds that refuse this fact.
     pub(crate) fn refusing(&self) -> impl Iterator<Item = &Asked> {
         self.thresholds.iter().filter(|asked| !asked.met)
     }
@@ -269,8 +270,8 @@ impl Sight {
         failed.then(gaps).then(places)
     }
 
-    /// Whether it is about the same repetition: copies in the same place, of one unit or of several
-    /// at a time.
+    /// Whether both are about the same repetition: copies in the same place, of one unit or of several
+    /// units together.
     fn is_like(&self, other: &Self) -> bool {
         let extent = |s: &Self| {
             let (onset, period) = (s.onset.count(), s.period.count());
@@ -298,11 +299,10 @@ fn gap(measured: i64, wanted: i64) -> f64 {
     }
 }
 
-/// Of what a member saw, what is worth telling: the fact that it fires on, if it does, then the
-/// nearest of those that had ended by then, `most` of them, and the nearest that ends in `span` (the
-/// labelled loop).
+/// The facts that are worth showing: the one on which the member fires, if it does; the `most` nearest misses
+/// that had ended by then; and the nearest miss that ends in `span`, the labelled loop.
 pub(crate) fn telling(sights: &[Sight], most: usize, span: Option<&Range<u64>>) -> Vec<Sight> {
-    // Of those accepted at one char the first counts.
+    // If several are accepted at one char, the first counts.
     let fired = sights
         .iter()
         .filter(|s| s.accepted)
@@ -322,7 +322,7 @@ pub(crate) fn telling(sights: &[Sight], most: usize, span: Option<&Range<u64>>) 
     fired.into_iter().chain(told).cloned().collect()
 }
 
-/// The nearest of several refused facts.
+/// The nearest of several facts that were refused.
 pub(crate) fn nearest<'s>(sights: impl IntoIterator<Item = &'s Sight>) -> Option<&'s Sight> {
     let refused = sights.into_iter().filter(|s| !s.accepted);
     refused.min_by(|a, b| a.nearer(b))

@@ -11,14 +11,14 @@ use super::excerpt::{Excerpt, Mark};
 use crate::show;
 use crate::visible::escaped;
 
-/// Columns of text in a row.
+/// How many columns of text a row has.
 const COLUMNS: usize = 76;
-/// Columns of positions before it.
+/// How many columns the position before it takes.
 const GUTTER: usize = 10;
 /// Units shorter than this are not bracketed one by one: there would be more brackets than text.
 const TINY: u64 = 4;
 
-/// What copies look like, one after the other.
+/// The colours of copies, in turn.
 const TINTS: [Style; 2] = [tint(AnsiColor::Cyan), tint(AnsiColor::Yellow)];
 
 const fn tint(ground: AnsiColor) -> Style {
@@ -30,13 +30,13 @@ const fn tint(ground: AnsiColor) -> Style {
 struct Cell {
     at: u64,
     shown: String,
-    /// The brackets around it.
+    /// The bracket before it.
     before: &'static str,
     after: &'static str,
     width: usize,
-    /// The place of the copy that it belongs to.
+    /// The index of the copy to which it belongs.
     copy: Option<usize>,
-    /// Whether `shown` stands for a char that cannot be.
+    /// Whether `shown` replaces a char that cannot be shown.
     escaped: bool,
     line_end: bool,
 }
@@ -98,8 +98,8 @@ pub(crate) fn painted(excerpt: &Excerpt, tinted: bool) -> String {
     text
 }
 
-/// Copies as they are bracketed: none opens before the excerpt, and tiny ones that follow each other
-/// are put together.
+/// The copies as they are put in brackets: none begins before the excerpt, and tiny copies that follow each
+/// other are joined.
 fn bracketed(excerpt: &Excerpt) -> Vec<Range<u64>> {
     let mut all: Vec<Range<u64>> = Vec::new();
     for copy in &excerpt.copies {
@@ -150,7 +150,7 @@ fn cells(excerpt: &Excerpt, copies: &[Range<u64>], tinted: bool) -> Vec<Cell> {
         .collect()
 }
 
-/// A row ends where it is full, and after the line breaks of the text.
+/// Cuts chars into rows. A row ends when it is full, and after a line break of the text.
 fn rows(cells: Vec<Cell>) -> Vec<Vec<Cell>> {
     let mut rows: Vec<Vec<Cell>> = vec![Vec::new()];
     let mut columns = 0;
@@ -171,7 +171,7 @@ fn rows(cells: Vec<Cell>) -> Vec<Vec<Cell>> {
     rows
 }
 
-/// A line that points at the char of all marks of one position.
+/// A line that points at a char, with the words of all marks there.
 fn pointer(marks: &[&Mark], row: &[Cell]) -> String {
     let Some(Mark { at, position, .. }) = marks.first() else {
         return String::new();
@@ -187,7 +187,7 @@ fn pointer(marks: &[&Mark], row: &[Cell]) -> String {
         .find(|cell| cell.at == *at)
         .map_or("", |cell| cell.before);
     let column = before.sum::<usize>() + open.len() / "⟦".len();
-    // The words go where there is room.
+    // The words are put on the side with enough room.
     let line = match column.checked_sub(1) {
         Some(room) if what.chars().count() <= room => format!("{what:>room$} ▲"),
         _ => format!("{:column$}▲ {what}", ""),

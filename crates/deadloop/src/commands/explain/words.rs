@@ -1,4 +1,4 @@
-//! What is explained, in words and tables.
+//! The explanation in words and tables.
 
 use std::fmt::Write as _;
 
@@ -10,13 +10,13 @@ use super::paint::painted;
 use crate::show::{count, table};
 use crate::visible::{quoted, visible};
 
-/// Chars of a repeated unit in a table.
+/// How many chars of a repeated unit a table shows.
 const UNIT: usize = 24;
 
 const NO_GUARD: &str = "no guard is switched on for this model";
 
 impl Explained {
-    /// All of it. `tinted`: with colours.
+    /// The whole explanation. `tinted`: with colours.
     pub(crate) fn words(&self, tinted: bool) -> String {
         let mut parts = vec![self.head()];
         if let Some(first) = self.settings.first() {
@@ -269,7 +269,7 @@ impl Sight {
         ]
     }
 
-    /// What decided, or what refused it; then the other thresholds.
+    /// The threshold that decided, or those that refused; then the other thresholds.
     fn why(&self) -> String {
         let told = |pick: fn(&&Asked) -> bool| {
             let all = self.thresholds.iter().filter(pick).map(Asked::words);
@@ -296,7 +296,7 @@ impl Sight {
     }
 }
 
-/// A count that a check which looks for no exact copies leaves at 0.
+/// A count in words. A check that does not look for exact copies leaves it at 0, which means unknown.
 fn known(n: u64) -> String {
     if n == 0 { "-".into() } else { count(n) }
 }

@@ -1,8 +1,9 @@
-//! A tuned setting as the configuration of a guard that people already run: an entry an engine in [`ENGINES`].
+//! A tuned setting as the configuration of a guard that people already run: one entry of [`ENGINES`] for each engine.
 //!
-//! Each says four things: the configuration, a *twin* (a setting of deadloop that behaves as that configuration does),
-//! what of the setting it cannot say, and what whoever uses it has to know. Engines that count tokens get chars divided by
-//! so many chars a token. Numbers are rounded so that the export asks for no less text than the setting does.
+//! An export has four parts: the configuration, a *twin* (a setting of deadloop that behaves like that configuration),
+//! what the setting says and the configuration cannot, and what a user of it has to know. For an engine that counts
+//! tokens, chars are divided by the mean length of a token. Numbers are rounded so that the export never asks for less
+//! text than the setting does.
 
 use deadloop_detect::{Member, Setting, Settings, Value};
 
@@ -43,7 +44,7 @@ struct Copies {
     min_chars: u64,
     /// The same for a unit of a few chars: one token over and over.
     short_chars: u64,
-    /// No alarm before so many chars.
+    /// The chars before which there is no alarm.
     start_after: u64,
 }
 
@@ -77,10 +78,10 @@ pub(crate) const ENGINES: [Engine; 5] = [
 ];
 
 impl Engine {
-    /// Writes a setting for the engine; a token is taken for so many chars.
+    /// Writes a setting for the engine. `token` is the length of a token, in chars.
     ///
     /// # Errors
-    /// No member of it looks for exact copies of chars: the engine has no word for the others.
+    /// Returns an error if no member of the setting looks for exact copies of chars: the engine cannot express other members.
     pub(crate) fn export(&self, setting: &Setting, token: f64) -> Result<Exported, String> {
         let exact = setting.members.iter().position(is_exact).ok_or_else(|| {
             let names = setting.member_names().join(", ");
@@ -150,12 +151,12 @@ impl Copies {
     }
 }
 
-/// The smallest number of tokens that hold at least so many chars.
+/// The smallest number of tokens, of `token` chars each, that hold at least `chars` chars.
 fn tokens(chars: u64, token: f64) -> u64 {
     ((chars as f64 / token).ceil() as u64).max(1)
 }
 
-/// The chars of so many tokens.
+/// The length of `tokens` tokens in chars, where one token is `token` chars long.
 fn chars(tokens: u64, token: f64) -> u64 {
     ((tokens as f64 * token).round() as u64).max(1)
 }
@@ -226,7 +227,7 @@ fn typescript(copies: &Copies, _: f64) -> Written {
     }
 }
 
-/// So many equal chunks one after the other, of more than two chars; a chunk is taken for a token.
+/// LiteLLM stops after a number of equal chunks in a row, each of more than two chars. A chunk is taken for a token.
 fn litellm(copies: &Copies, token: f64) -> Written {
     let limit = tokens(copies.short_chars, token).max(copies.min_copies);
     let unit = chars(1, token);

@@ -25,19 +25,19 @@ use deadloop_run::programs;
 use deadloop_run::{Wanted, survey};
 
 /// What its help ends with.
-pub(crate) const HELP: &str = "Examples:\n  deadloop export tuned/settings.toml --to vllm > body.json\n  deadloop export tuned/settings.toml --to litellm --corpus recordings/ --split test\n\nThe configuration goes to stdout, all else to stderr. What it cannot say is listed; with --corpus what that costs is measured: the setting beside its twin, which behaves as the exported configuration does. Engines count tokens: a token is taken for --chars-per-token chars; with `recorded` for as many as in the recordings of --corpus that count tokens.";
+pub(crate) const HELP: &str = "Examples:\n  deadloop export tuned/settings.toml --to vllm > body.json\n  deadloop export tuned/settings.toml --to litellm --corpus recordings/ --split test\n\nThe configuration goes to stdout, everything else to stderr. The command lists what the configuration cannot say. With --corpus it measures what that costs: it replays the setting and its twin, a setting that behaves like the exported configuration. Engines count tokens, and a token is taken for --chars-per-token chars.";
 
 #[derive(Debug, Args)]
 pub(crate) struct Export {
     /// A settings file, `recommended` or the name of a preset
     settings: PathBuf,
-    /// The guard that is to be configured
+    /// The guard to configure
     #[arg(long, value_name = "ENGINE", value_parser = PossibleValuesParser::new(ENGINES.iter().map(|e| e.name)))]
     to: String,
     /// The model whose guard is exported [default: the guard of all models without one of their own]
     #[arg(long = "for", value_name = "NAME")]
     model: Option<String>,
-    /// Chars per token, or `recorded`: as measured on the transcripts of --corpus that count tokens
+    /// Chars per token, or `recorded`: the mean of the transcripts of --corpus that count tokens
     #[arg(long, value_name = "N", default_value = "4", value_parser = per_token)]
     chars_per_token: Token,
     /// Recordings with labels, to measure what is lost

@@ -23,42 +23,42 @@ mod told;
 use carried::Carried;
 use target::{Rejected, Target};
 
-pub(crate) const HELP: &str = "Examples:\n  deadloop import recorded/ --out corpus\n  deadloop import batch_output.jsonl chat.sse --from openai-chat --out corpus --on-bad skip\n  deadloop import answers.csv --text-field output --model-field engine --out corpus\n\nA .csv has a header; its columns are fields.\nThe format of each file is told by its content. What a format's fields have no place for in a\ntranscript is counted and named at the end. Files may be packed with gzip or zstd.";
+pub(crate) const HELP: &str = "Examples:\n  deadloop import recorded/ --out corpus\n  deadloop import batch_output.jsonl chat.sse --from openai-chat --out corpus --on-bad skip\n  deadloop import answers.csv --text-field output --model-field engine --out corpus\n\nThe format of each file is detected from its content. Files may be compressed with gzip or zstd. A .csv file has a header, and its columns are fields. Fields that have no place in a transcript are left out, and counted at the end.";
 
 /// What `deadloop import` takes.
 #[derive(Debug, Args)]
 pub(crate) struct Import {
-    /// Recordings: files, or folders with all that is in them; of a corpus its transcripts, labels
-    /// and splits, and its card where it is the only one
+    /// Recordings: files, or folders with everything in them. From a corpus its transcripts, labels and splits are taken,
+    /// and its card if it is the only corpus
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// The format of all files [default: found from the content of each]
+    /// The format of all files [default: detected from the content of each]
     #[arg(long, value_name = "FORMAT", value_parser = formats())]
     from: Option<String>,
-    /// The corpus that is made, a folder
+    /// The folder of the new corpus
     #[arg(long, value_name = "CORPUS")]
     out: PathBuf,
     /// The model of recordings that do not name theirs [default: unknown]
     #[arg(long, value_name = "NAME")]
     model: Option<String>,
-    /// The field that holds the text, for tables with columns of any name, as data.output
+    /// The field or column with the text, as data.output
     #[arg(long, value_name = "PATH")]
     text_field: Option<String>,
-    /// The field that names the model, likewise
+    /// The field or column with the name of the model
     #[arg(long, value_name = "PATH", conflicts_with = "model")]
     model_field: Option<String>,
     /// How thinking is separated from the answer in texts that hold both: words as in `watch --think`
     #[arg(long, value_name = "WORD", value_delimiter = ',')]
     think: Vec<String>,
-    /// Put the name of its file before each id, for files whose ids are 1, 2, 3 over and over (not
-    /// of a corpus: its labels go by the ids)
+    /// Put the name of the file before each id, for files that all have the ids 1, 2, 3 (not for a corpus, whose
+    /// labels use the ids)
     #[arg(long)]
     prefix_ids: bool,
-    /// A record that is bad: stop, or leave it out and list it in rejected.jsonl
+    /// What to do with a bad record: stop, or leave it out and list it in rejected.jsonl
     #[arg(long, value_enum, default_value_t = OnBad::Fail)]
     on_bad: OnBad,
-    /// Replace the transcripts and the card of a corpus that is there; its labels and splits stay
-    /// where no others come along
+    /// Replace the transcripts and the card of an existing corpus; its labels and splits stay unless others are
+    /// imported
     #[arg(long)]
     force: bool,
 }

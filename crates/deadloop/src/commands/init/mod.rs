@@ -17,9 +17,9 @@ Examples:
   deadloop init
   deadloop init guard && cd guard && deadloop tune corpus --grid grid.toml
 
-Writes settings.toml (the recommended guard, each line explained), grid.toml (what to search), corpus/ (40 short
-transcripts with labels, made for this) and deadloop.yml (a job for CI). Nothing that is there is overwritten: where
-one of these files exists, nothing is written at all.";
+Writes settings.toml (the recommended guard, each line explained), grid.toml (what to search), corpus/ (40 short \
+transcripts with labels, made for this purpose) and deadloop.yml (a job for CI). If one of these files exists, \
+nothing is written.";
 
 #[derive(Debug, Args)]
 pub(crate) struct Init {

@@ -1,20 +1,55 @@
-//! How far two labellings agree, in words; and where a labelling comes from.
+//! `--agreement`: how far two labellings agree, in words, and where a labelling comes from.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use deadloop_corpus::{Entry, Problem};
+use deadloop_corpus::{Entry, Problem, is_named};
 use deadloop_replay::{Interrupted, Seen, each};
-use deadloop_score::{Agreement, Class, LabelRow, Timeline};
+use deadloop_score::{Agreement, Class, LabelRow, Timeline, agreement, write_labels};
 
+use super::Label;
 use super::rows::main_of;
+use crate::args::Global;
 use crate::exit::{Code, Failure, Outcome};
 use crate::progress::watched;
 use crate::show;
 use deadloop_run::open;
 
-/// Labels, and how long the channels are that they are about, where that is known.
+/// `--agreement`: prints how far two labellings agree, and writes the rows that differ.
+pub(super) fn compare(args: &Label, global: Global, (a, b): (&Path, &Path)) -> Outcome {
+    let (first, second) = (
+        Labelled::read(a, global.quiet)?,
+        Labelled::read(b, global.quiet)?,
+    );
+    let mut lengths = first.lengths;
+    lengths.extend(second.lengths);
+    if let Some(corpus) = &args.corpus {
+        lengths.extend(Labelled::read(corpus, global.quiet)?.lengths);
+    }
+    let found = agreement(&first.rows, &second.rows, &lengths);
+    if found.both == 0 {
+        return Err(Code::NothingSelected.error("no transcript is labelled by both"));
+    }
+    if let Some(out) = &args.out {
+        if is_named(out) && !args.force {
+            let out = out.display();
+            let what = format!("{out} is there already: --force overwrites it");
+            return Err(Code::Usage.error(what));
+        }
+        write_labels(out, &differing(&first.rows, &second.rows))?;
+    }
+    if global.json {
+        return show::print(&serde_json::to_string(&found)?);
+    }
+    let names = (a.display().to_string(), b.display().to_string());
+    match global.quiet {
+        true => Ok(()),
+        false => show::print(words(&found, (&names.0, &names.1)).trim_end()),
+    }
+}
+
+/// Labels, and the lengths of the channels that they are about, if known.
 #[derive(Default)]
 pub(crate) struct Labelled {
     pub(crate) rows: Vec<LabelRow>,
@@ -22,7 +57,7 @@ pub(crate) struct Labelled {
 }
 
 impl Labelled {
-    /// Of a labels.csv, or of a corpus that has labels.
+    /// Reads a labels.csv, or a corpus that has labels.
     pub(crate) fn read(path: &Path, quiet: bool) -> Outcome<Self> {
         let csv = path
             .extension()

@@ -1,5 +1,5 @@
-//! Where a review takes place: a terminal that gives one key at a time, or lines of keys on stdin. All
-//! that is decided is decided in `session`.
+//! Where a review takes place: a terminal that delivers one key at a time, or lines of keys on stdin.
+//! `session` makes all decisions.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, BufRead, IsTerminal, Write};
@@ -19,7 +19,7 @@ use crate::exit::{Code, Outcome};
 use crate::progress::watched;
 use crate::visible::visible;
 
-/// Transcripts that are kept for what comes next: the corpus is read once for so many.
+/// How many transcripts are loaded ahead. One pass over the corpus loads this many.
 const AHEAD: usize = 50;
 /// The least context that a page is cut down to, in chars, where a terminal is small.
 const LEAST: u64 = 30;
@@ -38,8 +38,8 @@ pub(crate) struct Review<'a> {
     pub(crate) context: u64,
 }
 
-/// Asks about every row that no review has answered (or about all, where it is again), and saves after every answer. Gives back how
-/// many were answered and how many are left.
+/// Asks about every row that no review has answered, or about all rows with `again`, and saves after every answer.
+/// Returns how many transcripts were answered and how many are left.
 pub(crate) fn review(task: &Review<'_>, rows: Vec<LabelRow>) -> Outcome<(usize, usize)> {
     let mut session = Session::new(rows, task.reviewer, (Some(&task.only), task.again));
     let mut shelf = BTreeMap::new();

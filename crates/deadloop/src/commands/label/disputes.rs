@@ -202,7 +202,7 @@ fn readings(
     Ok(found)
 }
 
-/// The disputes as a table of at most so many rows.
+/// The disputes as a table of up to `most` rows.
 pub(crate) fn told(disputes: &[Dispute], most: usize) -> String {
     let row = |one: &Dispute| {
         let alarm = one.alarm.as_ref();

@@ -1,4 +1,4 @@
-//! `deadloop label`: labels proposed, reviewed and compared.
+//! `deadloop label`: proposes labels, reviews them, and compares them.
 //!
 //! | to find | look in |
 //! |---|---|
@@ -19,7 +19,7 @@ use clap::Args;
 use deadloop_corpus::{Beside, Corpus, Draw, Entry, Ids, Problem, Selection, is_named};
 use deadloop_detect::Kind;
 use deadloop_replay::{Interrupted, each};
-use deadloop_score::{Class, LabelRow, agreement, write_labels};
+use deadloop_score::{Class, LabelRow, write_labels};
 
 mod agreeing;
 mod desk;
@@ -30,7 +30,7 @@ mod rows;
 mod session;
 mod view;
 
-use agreeing::{Labelled, differing, words};
+use agreeing::compare;
 use desk::{Review, review};
 use disputes::{disputes, told};
 pub(crate) use proposing::BY_ITSELF;
@@ -45,52 +45,52 @@ use crate::show::{self, typed};
 use deadloop_run::apart;
 use deadloop_run::{foreign, open, refuse_machine};
 
-pub(crate) const HELP: &str = "Examples:\n  deadloop label recordings/                         proposes labels, writes recordings/labels.csv\n  deadloop label recordings/ --review                asks about them, the most uncertain first\n  deadloop label recordings/ --review --id t1       asks about this one, reviewed or not (--again: about all)\n  deadloop label --agreement ann.csv bob.csv recordings/\n\nA proposed row has by = auto, a reviewed one by = review:NAME. A review saves after every answer and\ngoes on where it stopped. Where stdin is no terminal it reads keys from lines: l c t u (loop, clean,\ntransient, unsure), < > (onset by a char), [ ] (by a copy), z (undo), s (skip), q (quit).";
+pub(crate) const HELP: &str = "Examples:\n  deadloop label recordings/                         proposes labels, writes recordings/labels.csv\n  deadloop label recordings/ --review                asks about them, the most uncertain first\n  deadloop label recordings/ --review --id t1       asks about this one, reviewed or not (--again: about all)\n  deadloop label --agreement ann.csv bob.csv recordings/\n\nA proposed row has by = auto, a reviewed one by = review:NAME. A review saves after every answer and continues where it stopped. If stdin is not a terminal, it reads the keys from lines: l c t u (loop, clean, transient, unsure), < > (move the onset by a char), [ ] (by a copy), z (undo), s (skip), q (quit).";
 
 #[derive(Debug, Args)]
 pub(crate) struct Label {
     /// A corpus: a folder, or one .jsonl or .parquet file
     #[arg(required_unless_present = "agreement")]
     corpus: Option<PathBuf>,
-    /// The labels: written, or revised with --review [default: labels.csv beside the transcripts];
-    /// with --agreement: the rows of both where they differ
+    /// The file of labels to write, or to revise with --review [default: labels.csv beside the transcripts]; with
+    /// --agreement the file for the rows of both that differ
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Overwrite labels that are there
+    /// Overwrite existing labels
     #[arg(long)]
     force: bool,
-    /// Ask about each proposal that nobody reviewed, the most uncertain first; propose where there
-    /// are no labels yet
+    /// Ask about each proposal that nobody has reviewed, the most uncertain first; makes proposals first if there are no
+    /// labels
     #[arg(long)]
     review: bool,
-    /// Ask about labels that were reviewed too
+    /// Also ask about labels that were reviewed
     #[arg(long, requires = "review")]
     again: bool,
     /// Ask about this transcript, reviewed or not; may be repeated
     #[arg(long = "id", value_name = "ID", requires = "review")]
     ids: Vec<String>,
-    /// Who reviews: rows get by = review:NAME
+    /// The name of the reviewer: rows get by = review:NAME
     #[arg(long, value_name = "NAME", default_value = "me", value_parser = reviewer)]
     reviewer: String,
-    /// Chars of text around each mark of a review
+    /// How many chars of text a review shows around each mark
     #[arg(long, value_name = "N", default_value_t = 200)]
     context: u64,
-    /// How far two labels files agree, or a corpus that has labels and a file; CORPUS gives the
-    /// lengths of what never ended
+    /// Print how far two files of labels agree, or a corpus with labels and a file; CORPUS has the lengths of loops that
+    /// never end
     #[arg(long, num_args = 2, value_names = ["A", "B"], conflicts_with = "review")]
     agreement: Option<Vec<PathBuf>>,
-    /// The transcripts on which the detectors of RESULT, a folder of `replay` or `tune`, and the label disagree,
-    /// worst first; with --review, asks about these
+    /// List the transcripts on which the label and the detectors of RESULT (a folder of `replay` or `tune`) disagree,
+    /// worst first; with --review, ask about these
     #[arg(long, value_name = "RESULT", conflicts_with = "agreement")]
     disputes: Option<PathBuf>,
     #[command(flatten)]
     select: Select,
 }
 
-/// Disputes that a terminal shows.
+/// How many disputes the terminal shows.
 const SHOWN: usize = 40;
 
-/// A name is a cell of labels.csv, where a line break would look like a missing quote.
+/// Checks the name of a reviewer. It becomes a cell of labels.csv, where a line break would look like a missing quote.
 fn reviewer(name: &str) -> Result<String, String> {
     match name.is_empty() || name.contains(char::is_control) {
         true => Err("expected a name on one line".into()),
@@ -136,7 +136,8 @@ fn corpus_files(corpus: &Corpus) -> Vec<&Path> {
     corpus.files().iter().map(PathBuf::as_path).collect()
 }
 
-/// `labels.csv` in a corpus's folder; of a corpus of one file, `<its name>.labels.csv` beside it.
+/// The default file of labels: `labels.csv` in the folder of the corpus, or `<its name>.labels.csv` beside a corpus that is
+/// one file.
 fn beside(corpus: &Path) -> PathBuf {
     if corpus.is_dir() {
         return corpus.join("labels.csv");
@@ -146,7 +147,7 @@ fn beside(corpus: &Path) -> PathBuf {
     corpus.with_file_name(format!("{}.labels.csv", stem.unwrap_or("corpus")))
 }
 
-/// Before any work: a file can be made where the labels go.
+/// Checks before any work that the file of labels can be written.
 fn prove_writable(labels: &Path) -> Outcome {
     let dir = labels.parent().filter(|dir| !dir.as_os_str().is_empty());
     let dir = dir.unwrap_or(Path::new("."));
@@ -155,7 +156,7 @@ fn prove_writable(labels: &Path) -> Outcome {
     made.map_err(|e| Code::Usage.error(e))
 }
 
-/// A proposal for every transcript that is meant, in the order of the corpus.
+/// A proposal for every selected transcript, in the order of the corpus.
 fn proposals(args: &Label, global: Global, corpus: &Corpus) -> Outcome<Vec<Proposal>> {
     let selection = args.select.selection()?;
     let look = |entry: Result<Entry, Problem>, _| {
@@ -190,7 +191,7 @@ fn proposals(args: &Label, global: Global, corpus: &Corpus) -> Outcome<Vec<Propo
     Ok(found)
 }
 
-/// `all`: nothing else came of the corpus.
+/// Refuses a corpus with problems, or prints them with `--on-bad skip`. `all`: the corpus has no good transcript.
 fn refuse(problems: &[Problem], all: bool, on_bad: OnBad, quiet: bool) -> Outcome {
     refuse_machine(problems)?;
     if let Some(what) = foreign(problems).filter(|_| all && on_bad == OnBad::Fail) {
@@ -210,7 +211,7 @@ fn refuse(problems: &[Problem], all: bool, on_bad: OnBad, quiet: bool) -> Outcom
     Ok(())
 }
 
-/// `--limit`, then `--sample`.
+/// Applies `--limit`, then `--sample`.
 fn narrowed<T>(mut found: Vec<T>, selection: &Selection, id: impl Fn(&T) -> &str) -> Vec<T> {
     found.truncate(selection.limit.unwrap_or(usize::MAX));
     if let Some(sample) = selection.sample {
@@ -222,7 +223,7 @@ fn narrowed<T>(mut found: Vec<T>, selection: &Selection, id: impl Fn(&T) -> &str
     found
 }
 
-/// What was proposed, in a table: transcripts by class, and repetitions by kind.
+/// Prints what was proposed as a table: transcripts by class, and repetitions by kind.
 fn tell(args: &Label, proposals: &[Proposal], labels: &Path, global: Global) -> Outcome {
     let doubtful = |p: &&Proposal| p.confidence < DOUBTFUL;
     let count = |n: usize| show::count(n as u64);
@@ -320,8 +321,8 @@ fn ask(args: &Label, global: Global, corpus: &Corpus, labels: &Path) -> Outcome 
     show::next(&[&next], global)
 }
 
-/// The transcripts that a review is about: those that the filters leave, or those that were named, as far as they
-/// have a label that can be reviewed. None is no review.
+/// The transcripts to review: those that the filters select, or those that were named. It is an error if none of them
+/// has a label.
 fn asked_about(
     args: &Label,
     corpus: &Corpus,
@@ -349,7 +350,7 @@ fn asked_about(
     Ok(only)
 }
 
-/// Where detectors and the label disagree.
+/// Prints where detectors and the label disagree.
 fn dispute(args: &Label, global: Global, corpus: &Corpus, results: &Path) -> Outcome {
     let meant = meant(corpus, &args.select.selection()?, global.quiet)?;
     if meant.is_empty() {
@@ -380,7 +381,7 @@ fn dispute(args: &Label, global: Global, corpus: &Corpus, results: &Path) -> Out
     show::next(&[&next], global)
 }
 
-/// The ids of the transcripts that the filters leave.
+/// The ids of the transcripts that the filters select.
 fn meant(corpus: &Corpus, selection: &Selection, quiet: bool) -> Outcome<BTreeSet<String>> {
     let mut ids = Vec::new();
     let id = |entry: Result<Entry, Problem>, _| {
@@ -396,36 +397,4 @@ fn meant(corpus: &Corpus, selection: &Selection, quiet: bool) -> Outcome<BTreeSe
     .map_err(|Interrupted| Code::Interrupted.error("interrupted"))?;
     let ids = narrowed(ids, selection, String::as_str);
     Ok(ids.into_iter().collect())
-}
-
-fn compare(args: &Label, global: Global, (a, b): (&Path, &Path)) -> Outcome {
-    let (first, second) = (
-        Labelled::read(a, global.quiet)?,
-        Labelled::read(b, global.quiet)?,
-    );
-    let mut lengths = first.lengths;
-    lengths.extend(second.lengths);
-    if let Some(corpus) = &args.corpus {
-        lengths.extend(Labelled::read(corpus, global.quiet)?.lengths);
-    }
-    let found = agreement(&first.rows, &second.rows, &lengths);
-    if found.both == 0 {
-        return Err(Code::NothingSelected.error("no transcript is labelled by both"));
-    }
-    if let Some(out) = &args.out {
-        if is_named(out) && !args.force {
-            let out = out.display();
-            let what = format!("{out} is there already: --force overwrites it");
-            return Err(Code::Usage.error(what));
-        }
-        write_labels(out, &differing(&first.rows, &second.rows))?;
-    }
-    if global.json {
-        return show::print(&serde_json::to_string(&found)?);
-    }
-    let names = (a.display().to_string(), b.display().to_string());
-    match global.quiet {
-        true => Ok(()),
-        false => show::print(words(&found, (&names.0, &names.1)).trim_end()),
-    }
 }

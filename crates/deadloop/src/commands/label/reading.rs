@@ -1,5 +1,5 @@
-//! What the offline finder says where a detector and the label disagree: a label may be wrong too. A detector is
-//! never asked, so its alarm does not become its own proof.
+//! What the offline finder says about a transcript on which a detector and the label disagree: a label may be wrong
+//! too. No detector is asked, so an alarm never becomes its own proof.
 
 use deadloop_corpus::Transcript;
 use deadloop_detect::{Channel, Unit, Units};
@@ -10,7 +10,7 @@ use super::proposing::propose;
 /// What a transcript looks like at an alarm, or as a whole.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Reading {
-    /// A loop that had begun there; from this char, call or turn on.
+    /// A loop that begins at this char, call or turn.
     Loop(Units),
     /// A repetition that ends by itself: where it begins and, unless at the end, where it ends.
     Passing(Units, Option<u64>),
@@ -19,7 +19,8 @@ pub(crate) enum Reading {
 }
 
 impl Reading {
-    /// At an alarm in a channel after so many chars; without an alarm, of the whole transcript.
+    /// Reads the transcript at an alarm, given as its channel and the position in it; without an alarm, the whole
+    /// transcript.
     pub(crate) fn of(transcript: &Transcript, alarm: Option<(Channel, u64)>) -> Self {
         let rows = propose(transcript).rows;
         let meant = |row: &&LabelRow| {

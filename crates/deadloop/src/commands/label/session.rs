@@ -10,9 +10,9 @@ use super::rows::{REVIEW, main_of, sure, was};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Key {
     Answer(Class),
-    /// Moves the onset by so many chars.
+    /// Moves the onset by this number of chars.
     Chars(i64),
-    /// Moves the onset by so many copies.
+    /// Moves the onset by this number of copies.
     Copies(i64),
     /// Takes the last answer back.
     Undo,

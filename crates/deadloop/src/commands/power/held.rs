@@ -1,4 +1,4 @@
-//! What a corpus has of what a claim, or a difference, takes.
+//! How much of the data that a claim or a difference needs is in a corpus.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -16,20 +16,22 @@ use crate::exit::Outcome;
 use crate::host::Terminal;
 use crate::show;
 
-/// The labels of a corpus, counted in each unit that they can speak of.
+/// What the labels of a corpus amount to, counted in each unit in which wrong alarms can be counted.
 pub(super) struct Held {
     units: Vec<InUnit>,
 }
 
-/// What the labels of one unit are.
+/// The labels, counted in one unit.
 struct InUnit {
     evidence: Evidence,
-    /// Groups that have a loop, and groups that have a clean transcript.
+    /// Number of groups with at least one loop.
     looping: usize,
+    /// Number of groups with at least one clean transcript.
     clean: usize,
 }
 
-/// How many there are of what is counted, and in how many groups.
+/// How much data the corpus has: the number of things counted (loops, clean transcripts, clean
+/// chars), and the number of groups they lie in.
 #[derive(Clone, Copy)]
 pub(super) struct Has {
     size: u64,
@@ -54,12 +56,13 @@ impl Held {
         })
     }
 
-    /// Whether anything is labelled.
+    /// Whether the corpus has any label.
     pub(super) fn labelled(&self) -> bool {
         self.units.iter().any(|of| of.evidence.labelled() > 0)
     }
 
-    /// How much of what this metric is counted on there is; `None`: that depends on the guard.
+    /// How much data the corpus has for this metric. `None` for precision: it is counted on alarms,
+    /// and their number depends on the guard.
     pub(super) fn has(&self, metric: Metric) -> Option<Has> {
         if metric == &PRECISION {
             return None;
@@ -106,7 +109,8 @@ impl InUnit {
 }
 
 impl Has {
-    /// The most errors with which this much still supports a claim; `None`: it is too little even without one.
+    /// The largest number of errors with which this much data still supports a claim. `None` if it is
+    /// too little even without an error.
     fn errors(self, claim: Claim) -> Option<u64> {
         let enough = |errors| claim.need(errors).is_some_and(|size| size <= self.size);
         let (mut most, mut too_many) = (enough(0).then_some(0)?, MOST_ERRORS);
@@ -120,7 +124,7 @@ impl Has {
         Some(most)
     }
 
-    /// Whether it supports a claim, as a sentence and for a machine.
+    /// Whether this much data supports a claim, as a sentence and as JSON.
     pub(super) fn of_claim(self, claim: Claim, things: &str, errors: &str) -> (String, Value) {
         let allowed = self.errors(claim);
         let missing = claim.need(0).map(|size| size.saturating_sub(self.size));
@@ -135,7 +139,8 @@ impl Has {
         )
     }
 
-    /// Whether it is as much as the least and the most that a difference takes.
+    /// Whether this much data shows a difference, which needs between `least` and `most` things, as a
+    /// sentence and as JSON.
     pub(super) fn of_difference(
         self,
         [least, most]: [Option<u64>; 2],

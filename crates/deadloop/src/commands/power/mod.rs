@@ -1,4 +1,4 @@
-//! `deadloop power`: how many loops and how much clean text a claim, or a difference, takes.
+//! `deadloop power`: how many loops and how much clean text a claim, or a difference, needs.
 
 use std::path::PathBuf;
 
@@ -16,12 +16,12 @@ use crate::exit::{Code, Outcome};
 use crate::show;
 use held::Held;
 
-pub(crate) const HELP: &str = "Examples:\n  deadloop power --claim 'fa_per_mchar<=1' --claim 'recall>=0.9'\n  deadloop power --claim 'recall>=0.9' --truth 0.95\n  deadloop power --claim 'recall>=0.9' --claim 'fa_per_mchar<=1' --truth recall=0.95 --truth fa_per_mchar=0.5\n  deadloop power --difference recall --from 0.80 --to 0.90\n  deadloop power recordings/ --claim 'fa_per_mchar<=1'     # and how much of it these recordings have\n\nAll of it is exact: binomial (Clopper-Pearson), Poisson, McNemar; no normal approximation.";
+pub(crate) const HELP: &str = "Examples:\n  deadloop power --claim 'fa_per_mchar<=1' --claim 'recall>=0.9'\n  deadloop power --claim 'recall>=0.9' --truth 0.95\n  deadloop power --claim 'recall>=0.9' --claim 'fa_per_mchar<=1' --truth recall=0.95 --truth fa_per_mchar=0.5\n  deadloop power --difference recall --from 0.80 --to 0.90\n  deadloop power recordings/ --claim 'fa_per_mchar<=1'     # also how much of it these recordings have\n\nAll figures are exact (binomial by Clopper-Pearson, Poisson, McNemar), without a normal approximation.";
 
-/// What `deadloop power` takes.
+/// The arguments of `deadloop power`.
 #[derive(Debug, Args)]
 pub(crate) struct Power {
-    /// A labelled corpus: then how much of the data it has
+    /// A labelled corpus: also print how much of that data it has
     corpus: Option<PathBuf>,
     /// A claim as a constraint is written: fa_per_mchar<=N (fa_per_kcall, fa_per_kturn), or fpr<=P, recall>=P, within_N>=P,
     /// precision>=P; may be repeated
@@ -31,12 +31,12 @@ pub(crate) struct Power {
         required_unless_present = "difference"
     )]
     claims: Vec<String>,
-    /// What is true, in the metric's own units: then how much data shows the claim with --power. Of several claims:
-    /// METRIC=VALUE for each that it is said of
+    /// The true value, in the metric's own units: prints how much data then shows the claim with the probability --power.
+    /// With several claims, METRIC=VALUE for each of them
     #[arg(long = "truth", value_name = "[METRIC=]VALUE", requires = "claims")]
     truths: Vec<String>,
-    /// A difference between two settings on the same transcripts: recall, within_N, fpr or
-    /// fa_per_mchar (fa_per_kcall, fa_per_kturn)
+    /// A metric in which two settings differ on the same transcripts: recall, within_N, fpr or fa_per_mchar
+    /// (fa_per_kcall, fa_per_kturn)
     #[arg(long, value_name = "METRIC", requires = "from", requires = "to")]
     difference: Option<String>,
     /// The metric under the old setting
@@ -45,10 +45,10 @@ pub(crate) struct Power {
     /// The metric under the new setting
     #[arg(long, value_name = "VALUE", requires = "difference")]
     to: Option<f64>,
-    /// The probability with which it is to be found
+    /// The probability with which the difference, or the claim, is to be shown
     #[arg(long, value_name = "P", default_value_t = 0.8, value_parser = probability)]
     power: f64,
-    /// For a claim: up to how many errors sizes are listed
+    /// For a claim: list sizes for up to this many errors
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u64).range(0..=1000))]
     errors: u64,
     #[command(flatten)]
@@ -91,7 +91,7 @@ pub(super) fn run(args: &Power, global: Global) -> Outcome {
     show::next(&[&next], global)
 }
 
-/// What a claim, or a difference, takes.
+/// The answer about a claim or a difference.
 struct Answer {
     text: String,
     json: Value,
@@ -100,15 +100,15 @@ struct Answer {
     takes: Takes,
 }
 
-/// The data that it takes.
+/// How much data the claim or the difference needs.
 enum Takes {
     Claim(Claim),
-    /// At least and at most so many transcripts; `None`: too many to be worked out.
+    /// The least and the most transcripts it may need; `None` if the number is too large to compute.
     Difference([Option<u64>; 2]),
 }
 
 impl Answer {
-    /// Adds what a corpus has of it.
+    /// Adds how much of that data a corpus has.
     fn hold(&mut self, held: &Held) {
         let (text, json) = match (held.has(self.metric), &self.takes) {
             (Some(has), Takes::Claim(claim)) => {
@@ -128,13 +128,14 @@ impl Answer {
     }
 }
 
-/// What is counted, and what an error is.
+/// The names of what is counted and of an error, in the plural.
 struct Unit {
     things: &'static str,
     errors: &'static str,
 }
 
-/// What a rate of wrong alarms is counted on, and what makes it one per million.
+/// The unit in which a rate of wrong alarms is counted, and the factor that turns a value of the
+/// metric into alarms per million of them. `None` if the metric is no such rate.
 fn rate_of(metric: Metric) -> Option<(Unit, f64)> {
     let unit = Counted::ALL
         .into_iter()
@@ -156,12 +157,12 @@ const CLEAN: Unit = Unit {
     errors: "false alarms",
 };
 
-/// Why a size is not exact.
+/// Printed beside a size that is not exact: the reason.
 const APPROXIMATE: &str = "a normal approximation, since sizes with more than 10 000 errors in them are \
                            not worked out exactly";
 const _: () = assert!(MOST_ERRORS == 10_000, "APPROXIMATE says it");
 
-/// What is true of each metric that is claimed.
+/// The true value of each metric that is claimed, as `--truth` states it.
 type Truths = Vec<(Metric, f64)>;
 
 fn truths(args: &Power) -> Outcome<Truths> {
@@ -259,8 +260,8 @@ fn claimed(text: &str, args: &Power, truths: &Truths) -> Outcome<Answer> {
     })
 }
 
-/// What is counted for a claim, and the claim as one about errors; `None`: it is none that counts
-/// can show.
+/// What is counted for a claim, and the claim as a limit on the frequency of errors. `None` if counts
+/// cannot support such a claim.
 fn claim(constraint: &Constraint) -> Option<(Unit, Claim)> {
     let Constraint {
         metric,
@@ -280,7 +281,7 @@ fn claim(constraint: &Constraint) -> Option<(Unit, Claim)> {
     }
 }
 
-/// The end of the sentence that says how much data shows a claim.
+/// The end of the sentence that states how much data shows a claim.
 fn shown_by(need: Option<&Need>, about: Option<f64>, unit: &Unit) -> String {
     match (need, about) {
         (Some(need), _) => format!(
@@ -300,7 +301,7 @@ fn shown_by(need: Option<&Need>, about: Option<f64>, unit: &Unit) -> String {
     }
 }
 
-/// Three digits, and how many more there are.
+/// A size rounded to three digits: `123 000`, or `1.2e16` from 10^15 on.
 fn roughly(size: f64) -> String {
     if size < 1e15 {
         let digits = size.max(1.0).log10().floor() as i32 - 2;
@@ -311,7 +312,7 @@ fn roughly(size: f64) -> String {
     }
 }
 
-/// The true frequency of errors.
+/// The true frequency of errors, as the claim counts it: a share, or a number per million.
 fn in_errors(claim: Claim, constraint: &Constraint, truth: f64) -> f64 {
     match claim {
         Claim::Share(_) if !constraint.at_most => 1.0 - truth,
@@ -387,9 +388,10 @@ fn differs(name: &str, from: f64, to: f64, power: f64) -> Outcome<Answer> {
     })
 }
 
-/// How many transcripts, or alarms a million chars, only one of the two settings has right: if the
-/// new one errs only where the old one does, and if they err independently. `None`: not a metric, or
-/// not values of it, for which that can be said.
+/// The share of transcripts that only one of the two settings gets right; for a rate of wrong alarms,
+/// the alarms per million that only one of them raises. First, if the new setting errs only where the
+/// old one does; second, if the two err independently. `None` if it cannot be worked out for this
+/// metric or these values.
 fn ways(metric: Metric, from: f64, to: f64) -> Option<([Discordant; 2], Unit)> {
     let both = |from, to| {
         [

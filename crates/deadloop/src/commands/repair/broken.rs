@@ -1,5 +1,5 @@
-//! Real arguments that are no JSON. What was meant is not known, so this counts what is given: whether it is an object,
-//! and whether it has the fields that other calls of the same tool have, of the same types.
+//! Counts repairs of real arguments that are not JSON. What was meant is not known, so a repair is checked otherwise:
+//! whether it is an object, and whether it has the fields and types that other calls of the same tool have.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -12,25 +12,25 @@ use serde_json::Value as Json;
 use super::streams::written;
 use deadloop_replay::repairers::{Mending, Variant, stream_of};
 
-/// The calls of a transcript: those that cannot be read, and the fields of the others.
+/// The calls of a transcript: those with arguments that are not JSON, and the fields of the others.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Broken {
-    /// `meta.source`, else the model.
+    /// `meta.source`, or else the model.
     source: String,
-    /// Tool and arguments.
+    /// The tool and the arguments of each call with arguments that are not JSON.
     texts: Vec<(String, String)>,
-    /// Tool, and names and types of the fields of a call.
+    /// The tool, and the names and types of the fields, of each other call.
     fields: Vec<(String, Vec<(String, &'static str)>)>,
 }
 
 impl Broken {
-    /// Whether all of its arguments can be read.
+    /// Whether all arguments are JSON.
     pub(crate) fn is_whole(&self) -> bool {
         self.texts.is_empty()
     }
 }
 
-/// The calls of a transcript, where its arguments are meant to be JSON.
+/// The calls of a transcript. They are left out if the arguments are not meant to be JSON, or if the truth is known.
 pub(crate) fn broken_of(transcript: &Transcript) -> Broken {
     let meta = |name: &str| transcript.meta.get(name).and_then(Json::as_str);
     let mut found = Broken {
@@ -73,7 +73,7 @@ fn kind(value: &Json) -> &'static str {
     }
 }
 
-/// What the calls of a tool have: the types of each field, and the fields that none lacks.
+/// The fields of a tool's calls: the types of each field, and the fields that every call has.
 #[derive(Default)]
 struct Shape {
     types: BTreeMap<String, BTreeSet<&'static str>>,
@@ -116,11 +116,11 @@ struct Counts {
     errors: u64,
 }
 
-/// Writes `arguments.csv`: of each source and shown variant how many broken arguments there are, and of how many
-/// something comes. How many there are in all.
+/// Writes `arguments.csv`: for each source and shown variant, how many broken arguments there are and how the repairs do
+/// in each check. Returns how many broken arguments there are in all.
 ///
 /// # Errors
-/// A file that cannot be written.
+/// Returns an error if the file cannot be written.
 pub(crate) fn write_broken(
     dir: &Path,
     found: &[Broken],

@@ -1,7 +1,7 @@
-//! [`Live`]: a stream that is mended as it arrives, for `deadloop watch --repair`.
+//! [`Live`]: repairs a stream as it arrives, for `deadloop watch --repair`.
 //!
-//! The answer goes through `think`, `tags` and `filter`, in that order, as far as the file names them; a call's name
-//! and arguments through `names` and `json`. What comes out is JSON lines, each as soon as it is certain.
+//! The answer passes through `think`, `tags` and `filter`, in that order, if the file names them. The name of a call
+//! passes through `names` and its arguments through `json`. The output is JSON lines, each as soon as it is certain.
 
 use deadloop_detect::repair::{Piece, Pieces, Repairer, TextRepair};
 use deadloop_detect::{Channel, Event, Params};
@@ -9,10 +9,10 @@ use serde_json::{Value as Json, json};
 
 use deadloop_replay::repairers::{Mending, Variant, variants};
 
-/// The repairers of the answer, in their order.
+/// The repairers of the answer, in order.
 const STAGES: [&str; 3] = ["think", "tags", "filter"];
 
-/// Mends one stream.
+/// Repairs one stream.
 pub(crate) struct Live {
     stages: Vec<Box<dyn TextRepair>>,
     names: Option<(&'static Repairer, Params)>,
@@ -22,10 +22,11 @@ pub(crate) struct Live {
 }
 
 impl Live {
-    /// From the text of a file of repairers, as `deadloop repair` leaves it.
+    /// Reads the text of a file of repairers, as `deadloop repair` writes it.
     ///
     /// # Errors
-    /// What is wrong with it, as `line: what`; several variants of one repairer; a program, or one of events.
+    /// Returns what is wrong with it, as `line: what`. Several variants of one repairer, a program, and a repairer of
+    /// events are errors too.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let (all, _) = variants(text)?;
         let named = |name: &str| -> Result<Option<(&'static Repairer, Params)>, String> {
@@ -66,7 +67,7 @@ impl Live {
         })
     }
 
-    /// Whether it splits thinking from the answer itself: then nobody else may.
+    /// Whether it separates thinking from the answer itself: then nobody else may do so.
     pub(crate) fn splits(&self) -> bool {
         self.splits
     }
@@ -95,7 +96,7 @@ impl Live {
                 };
                 let name = mend(&self.names, name);
                 let text = mend(&self.json, &arguments.text());
-                // Arguments that were refused are null: nobody should run the call.
+                // Refused arguments become null, so that nobody runs the call.
                 let arguments = serde_json::from_str(&text).unwrap_or(Json::Null);
                 self.line(
                     &json!({"type": "tool_call", "id": id, "name": name, "arguments": arguments}),
@@ -105,7 +106,7 @@ impl Live {
         }
     }
 
-    /// The stream has ended: the rest is given.
+    /// Takes the end of the stream and writes the rest.
     pub(crate) fn finish(&mut self) {
         for at in 0..self.stages.len() {
             let mut pieces = Pieces::default();
@@ -115,12 +116,12 @@ impl Live {
         }
     }
 
-    /// The lines so far.
+    /// Takes the lines so far.
     pub(crate) fn take(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.out)
     }
 
-    /// What comes out of the stages from one on.
+    /// Passes parts through the stages from number `from` on; returns what comes out.
     fn through(&mut self, from: usize, mut parts: Vec<Piece>) -> Vec<Piece> {
         for stage in self.stages.iter_mut().skip(from) {
             let mut next = Vec::new();

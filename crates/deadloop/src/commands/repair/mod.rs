@@ -1,15 +1,15 @@
-//! `deadloop repair`: repairers over streams whose truth is known, and the choice of one under a limit on harm.
+//! `deadloop repair`: runs repairers over streams whose truth is known, and chooses one under a limit on harm.
 //!
 //! | to find | look in |
 //! |---|---|
-//! | a grid of repairers, and the variants that it asks for | `variants`, `product` |
-//! | what of a transcript is mended, and the truth about it | `streams` |
-//! | a variant on a stream: verdict, and what came out | `work` |
+//! | a grid of repairers, and its variants | `repairers` of deadloop-replay |
+//! | the stream of a transcript, and the truth about it | `streams` |
+//! | a variant on a stream: its result and the verdict | `work` |
 //! | all variants on all transcripts of a corpus | `running` |
 //! | counts, the choice under a limit on harm | `scored` |
 //! | what the page shows | `pages` |
-//! | real arguments that are no JSON | `broken` |
-//! | a live stream, mended as it arrives | `live` |
+//! | real arguments that are not JSON | `broken` |
+//! | a live stream, repaired as it arrives | `live` |
 //! | what a repairer did, step by step | `steps` |
 
 use std::path::{Path, PathBuf};
@@ -47,20 +47,20 @@ use crate::show;
 use deadloop_run::{Folder, State, fingerprint};
 use deadloop_run::{Surveyed, Wanted, open, survey_with};
 
-pub(crate) const HELP: &str = "Examples:\n  deadloop synth --spec datasets/faults/spec.toml --out faults\n  deadloop repair faults --out repaired\n  deadloop repair faults --grid grid.toml --limit 1 --in-use tags/seed-002 --out repaired\n\nA grid:\n  [[repairer]]\n  name = \"tags\"            # think, tags, json, names, filter, replay, or command: a program\n  presets = true\n  [repairer.params]\n  edits = [0, 1, 2]\n\nTwo things do harm: a damaged stream that comes out wrong, with an action that the truth does not have or with other\narguments; and an intact stream that is changed. Of each repairer the variant is taken that recovers most with at most\nthe limit of each. The folder holds report.html (a matrix of faults and variants, every wrong one to\nopen), settings.toml, repairs.parquet and scores.parquet; arguments.csv where real arguments are no JSON.";
+pub(crate) const HELP: &str = "Examples:\n  deadloop synth --spec datasets/faults/spec.toml --out faults\n  deadloop repair faults --out repaired\n  deadloop repair faults --grid grid.toml --limit 1 --in-use tags/seed-002 --out repaired\n\nA grid:\n  [[repairer]]\n  name = \"tags\"            # think, tags, json, names, filter, replay, or command: a program\n  presets = true\n  [repairer.params]\n  edits = [0, 1, 2]\n\nTwo things do harm: a damaged stream that comes out wrong, with an action that the truth does not have or with other arguments; and an intact stream that is changed. For each repairer the command takes the variant that recovers most with at most the limit of either harm. The folder holds report.html (a matrix of faults and variants, and every wrong repair to open), settings.toml, repairs.parquet and scores.parquet, and arguments.csv if the corpus has real arguments that are not JSON.";
 
 /// The options of `repair`.
 #[derive(Debug, Args)]
 pub(crate) struct Repair {
-    /// A corpus that deadloop synth damaged (`kind = "fault"`), or one with calls whose arguments are no JSON
+    /// A corpus that deadloop synth damaged (`kind = "fault"`), or one with calls whose arguments are not JSON
     corpus: PathBuf,
-    /// The grid of repairers [default: every preset, and what may be swept of each]
+    /// The grid of repairers [default: every preset, and a grid of each repairer]
     #[arg(long, value_name = "FILE")]
     grid: Option<PathBuf>,
-    /// The most harm, per cent: wrong ones of the damaged streams, changed ones of the intact
+    /// The most harm, in per cent: wrong repairs of the damaged streams, and changed ones of the intact streams
     #[arg(long, value_name = "PERCENT", default_value_t = 0.1, value_parser = percent)]
     limit: f64,
-    /// What is in use, as tags/seed-002; may be repeated, one a repairer [default: the stream as it is]
+    /// The variant in use, as tags/seed-002; may be repeated, once for each repairer [default: the unchanged stream]
     #[arg(long, value_name = "VARIANT")]
     in_use: Vec<String>,
     #[command(flatten)]
@@ -146,7 +146,7 @@ pub(super) fn run(args: &Repair, global: Global) -> Outcome {
     tell(args, &work.variants, (&outcomes, real), &scored, global)
 }
 
-/// Refuses names of variants that there are not.
+/// Refuses names that no variant has.
 fn all_known(names: &[String], variants: &[Variant]) -> Outcome {
     let is_known = |name: &&String| variants.iter().any(|v| v.name == **name);
     let Some(name) = names.iter().find(|name| !is_known(name)) else {
@@ -189,7 +189,7 @@ fn start(variants: &[Variant]) -> Outcome<Vec<Option<Mender>>> {
     variants.iter().map(start).collect()
 }
 
-/// What is seen of one transcript.
+/// The results for one transcript: the verdicts, if its truth is known, and its calls.
 type Seen = (Option<Outcome<Judged>>, Broken);
 
 fn replayed(args: &Repair, work: &Work, global: Global) -> Outcome<(Surveyed, Vec<Seen>)> {
@@ -205,7 +205,7 @@ fn replayed(args: &Repair, work: &Work, global: Global) -> Outcome<(Surveyed, Ve
     })
 }
 
-/// What to ship: the chosen variant of each repairer whose verdict says so, else what is in use.
+/// The file of repairers to use: the chosen variant of each repairer with the verdict `ship`, else the one in use.
 fn settings(variants: &[Variant], scored: &Scored) -> String {
     let mut text = String::from(
         "# What deadloop repair says to run; loadable with --grid, and by deadloop watch --repair.\n",

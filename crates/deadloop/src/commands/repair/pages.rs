@@ -1,5 +1,5 @@
-//! What the page of `repair` shows: choices and price lists, a matrix of faults and variants, and every wrong one
-//! to open.
+//! The content of the page of `repair`: choices and price lists, a matrix of faults and variants, and every wrong
+//! repair, to be opened.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +11,7 @@ use super::scored::{ALL, Chosen, Priced, Scored};
 use crate::show;
 use deadloop_replay::repairers::Variant;
 
-/// The page; `wrong`: those that are opened, `left`: how many more there are.
+/// The page. `wrong`: the wrong repairs that it shows; `left`: how many more there are.
 pub(crate) fn page(
     corpus: &str,
     variants: &[Variant],
@@ -33,7 +33,7 @@ pub(crate) fn page(
     }
 }
 
-/// A share in per cent, as short as it can be said; below one per cent with two decimals.
+/// A share in per cent, with one decimal, or two below one per cent, and without trailing zeros.
 pub(crate) fn percent(share: f64) -> String {
     let decimals = if share < 0.01 { 2 } else { 1 };
     let text = format!("{:.decimals$}", 100.0 * share);
@@ -88,7 +88,7 @@ fn of(tally: &RepairTally, verdict: Mended) -> String {
     format!("{} of {}", show::count(k), show::count(n))
 }
 
-/// The choices as a table for the terminal. `held out` counts what is chosen on the other groups.
+/// The choices as a table for the terminal. `held out` counts variants that were chosen on the other groups.
 pub(crate) fn choices(chosen: &[Chosen], variants: &[Variant]) -> String {
     let header = [
         "repairer",
@@ -123,7 +123,7 @@ pub(crate) fn choices(chosen: &[Chosen], variants: &[Variant]) -> String {
     show::table_of(&header, &rows, 3..7)
 }
 
-/// Why a verdict does not say `ship`, if it does not.
+/// Why a verdict is not `ship`. `None` if it is.
 pub(crate) fn why(chosen: &Chosen) -> Option<String> {
     let c = &chosen.choice;
     let said = match (c.ruling, &c.held_out) {
@@ -166,7 +166,7 @@ fn view(chosen: &Chosen, variants: &[Variant]) -> RepairChoiceView {
             false_repair,
         }
     };
-    // A limit that buys nothing more than a stricter one is no row.
+    // A limit with the same best variant as a stricter limit has no row.
     let same = |(_, a): &Priced, (_, b): &Priced| {
         a.as_ref().map(|(variant, _)| variant) == b.as_ref().map(|(variant, _)| variant)
     };
@@ -183,7 +183,7 @@ fn view(chosen: &Chosen, variants: &[Variant]) -> RepairChoiceView {
     }
 }
 
-/// The variants of a repairer that are shown: presets, programs, the stream as it is, and what is chosen.
+/// The variants of a repairer that are shown: presets, programs, the unchanged stream, and the chosen variant.
 pub(crate) fn columns(chosen: &Chosen, variants: &[Variant]) -> Vec<usize> {
     let mut picked: BTreeSet<usize> = variants
         .iter()
@@ -225,7 +225,7 @@ fn matrix(chosen: &Chosen, variants: &[Variant], scored: &Scored) -> RepairMatri
         });
         rows.entry(fault).or_insert_with(|| cells.collect());
     }
-    // The row of all comes first: its name is the first in order.
+    // The row for all faults comes first, because its name sorts first.
     debug_assert!(rows.keys().next().is_none_or(|first| *first == ALL));
     RepairMatrix {
         repairer: chosen.repairer.clone(),

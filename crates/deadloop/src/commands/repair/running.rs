@@ -1,4 +1,5 @@
-//! The variants of a run, and what they make of the transcripts of a corpus.
+//! The variants of a run, and how they repair the transcripts of a corpus. A variant is a repairer with its
+//! parameters, or a program.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -17,22 +18,22 @@ use crate::exit::{Code, Outcome};
 use deadloop_replay::repairers::Variant;
 use deadloop_run::open;
 
-/// Most wrong ones that the page opens.
+/// The most wrong repairs that the page shows in full.
 const OPENED: u64 = 5_000;
 
 /// What was asked, ready to run.
 pub(crate) struct Work {
-    /// In the order of tables.
+    /// The variants, in the order of tables.
     pub(crate) variants: Vec<Variant>,
-    /// Of each variant the program that it is.
+    /// For each variant its program, started; `None` for a repairer of deadloop's own.
     pub(crate) menders: Vec<Option<Mender>>,
 }
 
 impl Work {
-    /// What the program that a variant is makes of a transcript.
+    /// Asks the program of the variant at index `at` to repair a transcript.
     ///
     /// # Errors
-    /// It is none, or it failed: how.
+    /// Returns why the program failed, or that the variant is not a program.
     pub(crate) fn ask(&self, at: usize, transcript: &Transcript) -> Result<Repaired, String> {
         let mender = self.menders.get(at).and_then(Option::as_ref);
         let mender = mender.ok_or("it is no program")?;
@@ -40,7 +41,7 @@ impl Work {
         mender.mend(&question(transcript), &AtomicBool::new(false))
     }
 
-    /// What every variant makes of a transcript; none where its truth is not known.
+    /// Repairs a transcript with every variant and judges the results. `None` if the truth about it is not known.
     pub(crate) fn judged(&self, entry: &Entry) -> Option<Outcome<Judged>> {
         let transcript = &entry.transcript;
         let stream = match Stream::of(transcript) {
@@ -71,7 +72,7 @@ impl Work {
     }
 }
 
-/// The wrong ones of the variants that the page shows, mended again; how many more there are.
+/// The wrong repairs of the variants that the page shows, made again to show them, and how many more there are.
 pub(crate) fn wrong(
     (corpus, no_excerpts): (&Path, bool),
     work: &Work,

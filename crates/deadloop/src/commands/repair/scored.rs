@@ -1,4 +1,4 @@
-//! Counts of every variant by fault, and for each repairer the choice under a limit on harm.
+//! Counts verdicts by variant and fault, and chooses a variant of each repairer under a limit on harm.
 
 use std::collections::BTreeMap;
 
@@ -10,26 +10,26 @@ use deadloop_score::{
 
 use deadloop_replay::repairers::Variant;
 
-/// What became of one stream: of each variant that reads it the verdict, none where it failed, and what is said of it.
+/// The verdicts on the repairs of one stream.
 #[derive(Clone, Debug)]
 pub(crate) struct Judged {
-    /// The transcript.
+    /// The id of the transcript.
     pub(crate) id: String,
-    /// What must not be torn apart.
+    /// The group of the transcript, which stays on one side when streams are held out.
     pub(crate) group: String,
     /// The fault; `None` for an intact stream.
     pub(crate) fault: Option<String>,
-    /// Its degree.
+    /// The severity of the fault.
     pub(crate) severity: u64,
-    /// Variants by their places.
+    /// For each variant that reads the stream: its index, its verdict (`None` if it failed), and a detail in words.
     pub(crate) came: Vec<(usize, Option<Mended>, String)>,
 }
 
 /// The counts, and the choices.
 pub(crate) struct Scored {
-    /// Of each variant, then each fault that it met.
+    /// The counts by variant, then by fault.
     pub(crate) scores: Vec<RepairScore>,
-    /// Of each repairer, in the order of the variants.
+    /// The choice for each repairer, in the order of the variants.
     pub(crate) chosen: Vec<Chosen>,
 }
 
@@ -37,21 +37,22 @@ pub(crate) struct Scored {
 pub(crate) struct Chosen {
     /// The repairer.
     pub(crate) repairer: String,
-    /// What is in use.
+    /// The index of the variant in use.
     pub(crate) in_use: usize,
     /// The choice.
     pub(crate) choice: RepairChoice,
-    /// The best variant at each limit on harm, a share.
+    /// The price list: the best variant at each limit on harm.
     pub(crate) prices: Vec<Priced>,
 }
 
-/// A limit, and the best variant within it with its counts.
+/// A limit on harm, as a share, and the best variant within it with its counts.
 pub(crate) type Priced = (f64, Option<(usize, RepairTally)>);
 
-/// Limits of the price list beside the one that was asked for: shares of wrong and of changed streams.
+/// The limits of the price list, beside the one that was asked for: shares of wrong repairs and of changed intact
+/// streams.
 const LIMITS: [f64; 4] = [0.0, 0.01, 0.1, 1.0];
 
-/// Counts and chooses. `in_use`: names of variants.
+/// Counts and chooses. `in_use` are names of variants.
 pub(crate) fn scored(
     variants: &[Variant],
     outcomes: &[Judged],
@@ -75,7 +76,7 @@ pub(crate) fn scored(
         .collect();
     for (stream, outcome) in outcomes.iter().enumerate() {
         for (variant, verdict, _) in &outcome.came {
-            // What fails gives nothing: a loss, or an intact stream that is gone.
+            // A variant that failed has no output: the damaged stream is lost, or the intact one is changed.
             let failed = if outcome.fault.is_some() {
                 Mended::Lost
             } else {
@@ -127,7 +128,7 @@ fn prices(own: &[Candidate], limit: f64) -> Vec<Priced> {
     limits.into_iter().map(price).collect()
 }
 
-/// The fault of rows that count everything, and of those that count intact streams.
+/// The value of `fault` in rows that count all streams; [`INTACT`] in rows that count intact streams.
 pub(crate) const ALL: &str = "*";
 const INTACT: &str = "intact";
 

@@ -1,4 +1,4 @@
-//! What a repairer did, step by step: after which char of the stream it gave what, and how that is judged.
+//! Explains what a repairer did, step by step: after which char of the stream it returned what, and the verdict.
 
 use deadloop_corpus::Transcript;
 use deadloop_detect::repair::{Piece, Pieces};
@@ -8,10 +8,11 @@ use super::streams::{Arrived, Stream};
 use super::work::{before_and_gold, mend};
 use deadloop_replay::repairers::{Mending, Variant, variants};
 
-/// The steps of every variant of a file that reads the stream of a transcript, for people or as JSON.
+/// The steps of every variant of a file that reads the stream of a transcript, as JSON.
 ///
 /// # Errors
-/// What is wrong with the file, as `line: what`; a transcript whose truth cannot be read, or is not known.
+/// Returns what is wrong with the file, as `line: what`. A transcript whose truth is not known or cannot be read is an
+/// error too.
 pub(crate) fn steps(text: &str, transcript: &Transcript) -> Result<Vec<Json>, String> {
     let (all, _) = variants(text)?;
     let stream = Stream::of(transcript)?.ok_or(
@@ -46,7 +47,7 @@ pub(crate) fn steps(text: &str, transcript: &Transcript) -> Result<Vec<Json>, St
     }
 }
 
-/// What was given after which char; text that comes char by char is one step.
+/// What came out, and after which char of the stream. Text that passes char by char is one step.
 fn given(variant: &Variant, stream: &Stream) -> Vec<Json> {
     let (Mending::Of(repairer, params), Arrived::Text(text)) = (&variant.made, &stream.arrived)
     else {
@@ -75,7 +76,7 @@ fn given(variant: &Variant, stream: &Stream) -> Vec<Json> {
 }
 
 struct Step {
-    /// The char after which the last of it came.
+    /// The number of chars that had been read when the last of it came out.
     to: u64,
     kind: &'static str,
     what: String,
@@ -89,7 +90,7 @@ fn add(steps: &mut Vec<Step>, parts: Vec<Piece>, read: u64) {
             Piece::Action(action) => ("action", format!("{action:?}")),
         };
         match steps.last_mut() {
-            // It passed at once: the same step goes on.
+            // The text passed at once, so it belongs to the same step.
             Some(step) if step.kind == kind && kind != "action" && step.to + 1 >= read => {
                 step.what.push_str(&what);
                 step.to = read;
@@ -103,7 +104,7 @@ fn add(steps: &mut Vec<Step>, parts: Vec<Piece>, read: u64) {
     }
 }
 
-/// The steps as lines.
+/// The steps as lines for the terminal.
 pub(crate) fn lines(explained: &[Json]) -> String {
     let mut all = Vec::new();
     for one in explained {

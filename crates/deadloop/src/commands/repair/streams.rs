@@ -1,4 +1,4 @@
-//! What of a transcript is mended, and the truth about it, as `meta.gold` has it.
+//! Finds the stream of a transcript that is repaired, and the truth about it in `meta.gold`.
 
 use deadloop_corpus::{Body, Transcript};
 use deadloop_detect::repair::{Action, Delivered, Fault, Meaning};
@@ -7,9 +7,9 @@ use serde_json::Value as Json;
 /// A stream whose truth is known.
 #[derive(Clone, Debug)]
 pub(crate) struct Stream {
-    /// What is done to it; none: it is intact.
+    /// The fault that was made; `None` if the stream is intact.
     pub(crate) fault: Option<Fault>,
-    /// How much of it, 1 to 3; 0 for nothing.
+    /// The severity of the fault, 1 to 3; 0 without a fault.
     pub(crate) severity: u64,
     /// The kind of stream, as `meta.stream` names it.
     pub(crate) kind: String,
@@ -19,7 +19,7 @@ pub(crate) struct Stream {
     pub(crate) gold: Gold,
 }
 
-/// What arrived.
+/// A stream as it arrived.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Arrived {
     /// A text: an answer, arguments, a name.
@@ -28,22 +28,22 @@ pub(crate) enum Arrived {
     Events(Vec<Delivered>),
 }
 
-/// What was meant.
+/// The truth about a stream: what was meant.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Gold {
-    /// Of an answer.
+    /// What an answer meant.
     Meaning(Meaning),
-    /// Of arguments or a name.
+    /// The intact arguments or name.
     Text(String),
-    /// Of events.
+    /// The intact events.
     Events(Vec<Delivered>),
 }
 
 impl Stream {
-    /// The stream of a transcript; none where nobody knows what was meant, or nothing of it is mended.
+    /// The stream of a transcript. `None` if the truth is not known or no repairer reads streams of this kind.
     ///
     /// # Errors
-    /// What of `meta` cannot be read, and what was expected.
+    /// Returns which part of `meta` cannot be read, and what was expected.
     pub(crate) fn of(transcript: &Transcript) -> Result<Option<Self>, String> {
         let meta = |name: &str| transcript.meta.get(name);
         let (Some(gold), Some(kind)) = (meta("gold"), meta("stream").and_then(Json::as_str)) else {
@@ -89,15 +89,15 @@ impl Stream {
         }))
     }
 
-    /// Whether a repairer of such streams is asked: of intact texts every repairer of texts is, for it may spoil
-    /// them.
+    /// Whether a repairer of streams of this kind is run on this one. Every repairer of texts is run on intact texts,
+    /// since it may spoil them.
     pub(crate) fn is_for(&self, kind: &str) -> bool {
         const TEXTS: [&str; 3] = ["tags", "think", "text"];
         let texts = TEXTS.contains(&kind) && TEXTS.contains(&self.kind.as_str());
         self.kind == kind || (texts && self.fault.is_none())
     }
 
-    /// What was meant, to who reads such streams: of another kind, the text as it is.
+    /// The truth for a repairer of streams of this kind. For a text of another kind it is the unchanged text.
     pub(crate) fn gold_for(&self, kind: &str) -> Gold {
         match (&self.gold, &self.arrived) {
             (Gold::Meaning(_), Arrived::Text(text)) if self.kind != kind => {
@@ -151,7 +151,7 @@ fn call(transcript: &Transcript) -> Option<(String, String)> {
         })
 }
 
-/// Arguments as the model wrote them, as far as that is known.
+/// Arguments as the model wrote them, if that was recorded; else as JSON.
 pub(crate) fn written(arguments: &Json) -> String {
     match arguments {
         Json::String(text) => text.clone(),

@@ -1,4 +1,4 @@
-//! A variant on a stream: what came out, held against the truth.
+//! Runs a variant on a stream and compares the result with the truth.
 
 use deadloop_corpus::Transcript;
 use deadloop_detect::repair::{
@@ -10,24 +10,24 @@ use serde_json::Value as Json;
 use super::streams::{Arrived, Gold, Stream};
 use deadloop_replay::repairers::{Mending, Variant, stream_of};
 
-/// What became of a stream.
+/// The result of a variant on a stream.
 #[derive(Clone, Debug)]
 pub(crate) struct Came {
-    /// The verdict; none: the program failed.
+    /// The verdict; `None` if the program failed.
     pub(crate) verdict: Option<Mended>,
-    /// What is to be said of it, on a line.
+    /// A detail about it, on one line.
     pub(crate) detail: String,
-    /// What came out, for people.
+    /// The output, in a form for people.
     pub(crate) after: String,
 }
 
-/// What a repairer made of a stream.
+/// The output of a repairer.
 enum Out {
     Meaning(Meaning),
     Events(Vec<Delivered>),
 }
 
-/// Marks that no user may see.
+/// The marks that no user may see.
 const MARKS: [&str; 14] = [
     "create_note",
     "save_material",
@@ -45,8 +45,8 @@ const MARKS: [&str; 14] = [
     "<tool_call>",
 ];
 
-/// Mends a stream and judges it; none: the variant does not read such streams. `asked`: what a program said, for
-/// a variant that is one.
+/// Repairs a stream and judges the result. `None` if the variant does not read such streams. `asked` asks the program, if
+/// the variant is one.
 pub(crate) fn mend(
     variant: &Variant,
     stream: &Stream,
@@ -91,7 +91,7 @@ pub(crate) fn mend(
     Some(judged(variant, stream, kind, &out))
 }
 
-/// What a program said.
+/// Reads the answer of a program.
 fn heard(said: &Repaired, kind: &str) -> Result<Out, String> {
     let text = |name: &str| said.fields.get(name).and_then(Json::as_str).unwrap_or("");
     if kind == "events" {
@@ -170,7 +170,7 @@ fn judged(variant: &Variant, stream: &Stream, kind: &str, out: &Out) -> Came {
             }
         }
         (Gold::Events(gold), Out::Events(made)) => of_events(&gold, made, damaged),
-        // A repairer of events reads events, one of text reads text.
+        // This does not happen: a repairer of events gets events, and one of text gets text.
         _ => Came {
             verdict: None,
             detail: "a stream of another kind".into(),
@@ -191,7 +191,7 @@ fn of_arguments(gold: &str, made: &str, damaged: bool) -> Mended {
     }
 }
 
-/// A name that no tool has fails; one of another tool is called.
+/// Judges a name. A name that no tool has only makes the call fail, but the name of another tool is called: that is wrong.
 fn of_name(variant: &Variant, gold: &str, made: &str, damaged: bool) -> Mended {
     let known = match &variant.made {
         Mending::Of(_, params) => params
@@ -210,7 +210,7 @@ fn of_name(variant: &Variant, gold: &str, made: &str, damaged: bool) -> Mended {
     }
 }
 
-/// An event that comes twice is acted on twice; one that is out of place, or missing, is lost.
+/// Judges events. A doubled event is acted on twice, so it is wrong. A missing event, or one out of order, is lost.
 fn of_events(gold: &[Delivered], made: &[Delivered], damaged: bool) -> Came {
     let found = judge_events(gold, made);
     let whole = found.lost + found.doubled + found.disordered == 0 && found.ended;
@@ -238,7 +238,7 @@ fn of_events(gold: &[Delivered], made: &[Delivered], damaged: bool) -> Came {
     }
 }
 
-/// Most chars of a detail.
+/// The most chars of a detail.
 const DETAIL: usize = 120;
 
 fn one_line(text: &str) -> String {
@@ -246,7 +246,7 @@ fn one_line(text: &str) -> String {
     line.replace(['\n', '\r'], " ")
 }
 
-/// How what came differs from what was meant.
+/// How the output differs from the truth, on one line.
 fn told(gold: &Meaning, made: &Meaning) -> String {
     let chars = |text: &str| text.chars().count();
     if gold == made {
@@ -310,7 +310,7 @@ pub(super) fn shown(meaning: &Meaning) -> String {
     lines.join("\n")
 }
 
-/// What arrived, and what was meant to a variant, for people.
+/// What arrived, and the truth for a variant, both in a form for people.
 pub(crate) fn before_and_gold(variant: &Variant, stream: &Stream) -> (String, String) {
     let join = |events: &[Delivered]| {
         let texts = events.iter().filter(|event| !event.done);
@@ -331,7 +331,7 @@ pub(crate) fn before_and_gold(variant: &Variant, stream: &Stream) -> (String, St
     (before, gold)
 }
 
-/// The transcript that a program is asked of: nothing of what is known about it goes with it.
+/// The transcript that a program is asked about, without `meta`, so that the program cannot see the truth.
 pub(crate) fn question(transcript: &Transcript) -> Transcript {
     Transcript {
         meta: serde_json::Map::new(),

@@ -37,7 +37,7 @@ pub(crate) struct Replay {
     /// Settings files; the first is the one in use [default: the recommended guard]
     #[arg(long, value_name = "FILE")]
     pub(crate) settings: Vec<PathBuf>,
-    /// Also every preset of every detector
+    /// Add every preset of every detector
     #[arg(long)]
     pub(crate) presets: bool,
     #[command(flatten)]

@@ -21,7 +21,7 @@ pub(crate) const HELP: &str = "Examples:\n  deadloop schema settings > settings.
 
 #[derive(Debug, Args)]
 pub(crate) struct Schema {
-    /// Which file [default: all, as one object with a schema a kind]
+    /// Which file [default: all, as one object with a schema for each kind]
     #[arg(value_enum)]
     kind: Option<Kind>,
 }

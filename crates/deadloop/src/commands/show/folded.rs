@@ -1,9 +1,9 @@
-//! A long text with marks in it: what stands far from both ends and from every mark is folded.
+//! Shows a long text with marks in it. Text far from both ends and from every mark is folded.
 
 use crate::show;
 use crate::visible::visible_lines;
 
-/// A mark: before which char it stands, and what it says.
+/// A mark: the index of the char before which it is shown, and its text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Pin {
     at: usize,
@@ -16,11 +16,11 @@ impl Pin {
     }
 }
 
-/// Fewer chars than this are not folded: saying so would be as long.
+/// Fewer chars than this are not folded: the note that replaces them would be as long.
 const LEAST: usize = 80;
 
-/// The text with its marks, as a terminal can show it. `context`: chars at each end and around each mark;
-/// `None`: nothing is folded.
+/// The text with its marks, safe for a terminal. `context`: how many chars at each end and around each mark
+/// are shown; `None`: nothing is folded.
 pub(super) fn folded(text: &str, mut pins: Vec<Pin>, context: Option<usize>) -> String {
     pins.sort_unstable();
     let length = text.chars().count();
@@ -53,7 +53,7 @@ pub(super) fn folded(text: &str, mut pins: Vec<Pin>, context: Option<usize>) -> 
     page
 }
 
-/// What is shown, from char to char, in order and apart.
+/// The parts of the text that are shown, as ranges of chars, in order and disjoint.
 fn windows(length: usize, pins: &[Pin], context: Option<usize>) -> Vec<(usize, usize)> {
     let Some(context) = context else {
         return vec![(0, length)];

@@ -1,9 +1,9 @@
-//! What a line of the list says of a transcript, and where a text stands in it.
+//! What a line of the list says about a transcript, and where a text occurs in it.
 
 use deadloop_corpus::{Body, Transcript};
 use deadloop_detect::Event;
 
-/// Chars of reasoning and of answer.
+/// The lengths of reasoning and answer, in chars.
 pub(crate) fn lengths(transcript: &Transcript) -> [u64; 2] {
     let mut lengths = [0, 0];
     for event in &transcript.events {
@@ -19,7 +19,7 @@ pub(crate) fn lengths(transcript: &Transcript) -> [u64; 2] {
 /// How long a transcript is.
 #[derive(Clone, Copy)]
 pub(crate) struct Size {
-    /// Of reasoning and answer.
+    /// The chars of reasoning and answer together.
     pub(crate) chars: u64,
     pub(crate) calls: u64,
     pub(crate) turns: u64,
@@ -32,7 +32,8 @@ impl Size {
     }
 }
 
-/// The chars, the calls and the turns of a transcript; turns that were not recorded are made where they begin.
+/// The chars, calls and turns of a transcript. If turns were not recorded, they are counted as
+/// [`Transcript::stream`] makes them.
 pub(crate) fn size(transcript: &Transcript) -> Size {
     let (mut calls, mut turns) = (0, 0);
     for (_, event) in transcript.stream() {
@@ -49,7 +50,7 @@ pub(crate) fn size(transcript: &Transcript) -> Size {
     }
 }
 
-/// The chars before which `find` stands in a text, one after the other.
+/// The places at which `find` occurs in a text, in chars from its start, in order.
 pub(crate) fn places<'a>(text: &'a str, find: &'a str) -> impl Iterator<Item = usize> + 'a {
     let (mut byte, mut char) = (0, 0);
     text.match_indices(find).map(move |(at, _)| {
@@ -61,11 +62,11 @@ pub(crate) fn places<'a>(text: &'a str, find: &'a str) -> impl Iterator<Item = u
     })
 }
 
-/// How much of a text a line shows.
+/// How many chars of a text a line shows.
 const SHOWN: usize = 60;
 
-/// The start of what a transcript says; with `find` the text around where that stands first, or `None` where it
-/// stands nowhere. What was said in pieces is put together.
+/// The start of a transcript's text. With `find`, the text around its first occurrence, or `None` if it does not occur.
+/// Text that arrived in pieces is joined first.
 pub(crate) fn start(transcript: &Transcript, find: Option<&str>) -> Option<String> {
     let [reasoning, answer] = [transcript.reasoning(), transcript.answer()];
     let tools = transcript

@@ -1,4 +1,4 @@
-//! `deadloop show`: a corpus as a person reads it, all transcripts in a list or one of them.
+//! `deadloop show`: prints a corpus for a person to read, as a list of transcripts or one of them.
 
 use std::path::PathBuf;
 
@@ -25,7 +25,7 @@ use crate::show::{self, typed};
 use crate::visible::visible;
 use deadloop_run::{Surveyed, Wanted, open, survey_with};
 
-/// What stands under the help.
+/// The text after the options in the help.
 pub(crate) const HELP: &str = "\
 Examples:
   deadloop show recordings/
@@ -33,9 +33,9 @@ Examples:
   deadloop show recordings/ t1
   deadloop show recordings/ t1 --all
 
-Of one transcript the labels are marked where they stand: ⟦start⟧, ⟦onset⟧, ⟦end⟧. Text far from both ends and from
-every mark is folded. The turns and calls of a run are numbered from 0, as labels count them. On a terminal the
-output goes through $PAGER; in a pipe it is plain.
+In a transcript the labels are marked in the text: ⟦start⟧, ⟦onset⟧, ⟦end⟧. Text far from both ends and from every \
+mark is folded. The turns and calls of a run are numbered from 0, as labels count them. On a terminal the output \
+goes through $PAGER; in a pipe it is plain.
 
 Exit codes: 0 fine, 4 nothing matches.";
 
@@ -45,10 +45,10 @@ pub(crate) struct Show {
     corpus: PathBuf,
     /// The id of a transcript [default: all of them, a line each]
     transcript: Option<String>,
-    /// Only transcripts in which this text stands; it is marked
+    /// Only transcripts that contain this text; it is marked
     #[arg(long, value_name = "TEXT", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     find: Option<String>,
-    /// Chars at both ends and around each mark that are not folded
+    /// How many chars at both ends and around each mark are not folded
     #[arg(long, value_name = "CHARS", default_value_t = 400)]
     context: usize,
     /// Fold nothing
@@ -131,7 +131,7 @@ fn list(args: &Show, found: &Surveyed, lines: Vec<Line>, global: Global) -> Outc
     show::next(&[&format!("deadloop show {corpus} {first}")], global)
 }
 
-/// The list as a table: where runs are in it, calls and turns have a column each; a run is not measured in chars.
+/// The list as a table. If it has runs, there are columns for calls and turns; a run has no length in chars.
 fn table(lines: Vec<Line>) -> String {
     let runs = lines.iter().any(|line| line.size.is_run());
     let texts = lines.iter().any(|line| !line.size.is_run());
@@ -162,7 +162,7 @@ fn table(lines: Vec<Line>) -> String {
         );
         cells.extend(texts.then(|| count(chars, !run)));
         cells.extend([l.label.to_owned(), l.start]);
-        // A row is a line, whatever stands in it.
+        // A row is one line, whatever its text contains.
         cells.iter().map(|cell| visible(cell)).collect()
     };
     let rows: Vec<Vec<String>> = lines.into_iter().map(row).collect();
@@ -194,7 +194,7 @@ fn show_one(args: &Show, id: &str, found: &Surveyed, global: Global) -> Outcome 
     show::next(&next.each_ref().map(String::as_str), global)
 }
 
-/// The rows that count for it: those of labels.csv, else those inside it.
+/// The labels of a transcript: those of labels.csv, or else those inside the transcript.
 fn labels(found: &Surveyed, entry: &Entry) -> Outcome<Vec<LabelRow>> {
     let refused = |problems: Vec<deadloop_corpus::Problem>| {
         let lines: Vec<String> = problems.iter().map(ToString::to_string).collect();

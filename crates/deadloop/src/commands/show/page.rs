@@ -1,5 +1,5 @@
-//! One transcript as a person reads it: its channels and events in their order, the labels marked where they
-//! begin and end, long text folded. Of a run the turns and calls are numbered, and results are folded to a few lines.
+//! Prints one transcript for a person to read: its channels and events in order, with a mark where each label begins
+//! and ends, and with long text folded. In a run, turns and calls are numbered, and results are folded to a few lines.
 
 use deadloop_corpus::{Body, Entry, RecordedEvent};
 use deadloop_detect::{Arguments, Channel, Kind};
@@ -14,13 +14,13 @@ use super::run::Numbers;
 
 /// How a transcript is shown.
 pub(crate) struct Sight<'a> {
-    /// Chars that are shown around each mark, and at both ends of a long text; `None`: all of it.
+    /// How many chars are shown around each mark and at both ends of a long text; `None`: all.
     pub(crate) context: Option<usize>,
-    /// A text that is marked wherever it stands.
+    /// A text that is marked wherever it occurs.
     pub(crate) find: Option<&'a str>,
 }
 
-/// The whole page.
+/// The whole text that is printed.
 pub(crate) fn transcript(entry: &Entry, labels: &[LabelRow], sight: &Sight<'_>) -> String {
     let mut page = heading(entry);
     for row in labels {
@@ -78,7 +78,7 @@ fn heading(entry: &Entry) -> String {
     lines.into_iter().map(line).collect()
 }
 
-/// A row in words.
+/// A label in words.
 pub(crate) fn said(row: &LabelRow) -> String {
     let mut words = vec![row.class.name().to_owned()];
     words.extend(row.kind.map(Kind::name).map(str::to_owned));
@@ -101,13 +101,13 @@ pub(crate) fn said(row: &LabelRow) -> String {
     words.join(" ")
 }
 
-/// Text of one channel that arrived without anything in between, or an event that is no text.
+/// A stretch of text of one channel with no other event in between, or an event that is not text.
 enum Block<'a> {
     Text(Channel, String),
     Other(&'a RecordedEvent),
 }
 
-/// The blocks, each with the number of its first event.
+/// The blocks of a transcript, each with the number of its first event.
 fn blocks(events: &[RecordedEvent]) -> Vec<(u64, Block<'_>)> {
     let mut blocks: Vec<(u64, Block<'_>)> = Vec::new();
     for (number, event) in (0_u64..).zip(events) {
@@ -127,7 +127,7 @@ fn blocks(events: &[RecordedEvent]) -> Vec<(u64, Block<'_>)> {
     blocks
 }
 
-/// A block of text from char `from` of its channel on.
+/// A block of text that begins at char `from` of its channel, with its marks.
 fn of_text(
     (channel, text, from): (Channel, &str, usize),
     labels: &[LabelRow],
@@ -166,7 +166,7 @@ fn of_text(
     )
 }
 
-/// Chars at both ends of a result that are not folded: it was read by a model, and tells little to a person.
+/// How many chars at both ends of a result are shown. Results were written for the model, so people need little of them.
 const RESULT: usize = 160;
 
 fn of_event<'a>(event: &'a RecordedEvent, numbers: &mut Numbers<'a>, sight: &Sight<'_>) -> String {
@@ -226,7 +226,7 @@ fn of_event<'a>(event: &'a RecordedEvent, numbers: &mut Numbers<'a>, sight: &Sig
     }
 }
 
-/// How long a text is of which the recording has less, or nothing.
+/// The original length of a text of which the recording has only a part, or nothing.
 fn cut(event: &RecordedEvent) -> String {
     let length = event.rest.get("length").and_then(serde_json::Value::as_u64);
     length.map_or_else(String::new, |n| {

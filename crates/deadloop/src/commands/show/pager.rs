@@ -1,4 +1,4 @@
-//! Long answers through the user's pager, on a terminal; as they are in a pipe.
+//! Shows a long text in the user's pager on a terminal; in a pipe it is printed as it is.
 
 use std::io::{ErrorKind, IsTerminal, Write};
 use std::process::{Command, Stdio};
@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use crate::exit::Outcome;
 use crate::show;
 
-/// Prints a text: through `$PAGER` where stdout is a terminal and one is named, else as it is.
+/// Prints a text through `$PAGER`, if stdout is a terminal and `$PAGER` is set; else directly.
 pub(crate) fn page(text: &str) -> Outcome {
     let pager = std::env::var("PAGER").unwrap_or_default();
     let pager = pager.trim();
@@ -15,7 +15,7 @@ pub(crate) fn page(text: &str) -> Outcome {
     }
     match through(pager, text) {
         Ok(()) => Ok(()),
-        // A pager that does not start is no reason to show nothing.
+        // If the pager does not start, the text is still shown.
         Err(_) => show::print(text),
     }
 }
@@ -26,7 +26,7 @@ fn through(pager: &str, text: &str) -> std::io::Result<()> {
         false => Command::new("sh"),
     };
     if !cfg!(windows) {
-        // $PAGER may have words behind it, as in `less -S`.
+        // $PAGER may have options, as in `less -S`.
         command.args(["-c", pager]);
     }
     let less = std::env::var("LESS").unwrap_or_else(|_| "FRX".into());
@@ -34,7 +34,7 @@ fn through(pager: &str, text: &str) -> std::io::Result<()> {
     if let Some(mut stdin) = child.stdin.take() {
         let written = stdin.write_all(text.as_bytes());
         match written.and_then(|()| stdin.write_all(b"\n")) {
-            // Whoever has read enough leaves.
+            // The reader has closed the pager.
             Err(e) if e.kind() == ErrorKind::BrokenPipe => {}
             written => written?,
         }

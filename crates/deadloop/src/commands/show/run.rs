@@ -1,5 +1,4 @@
-//! The turns and calls of a run, numbered from 0 as labels count them: which turn begins before an event,
-//! which call a result is of.
+//! Numbers the turns and calls of a run from 0, as labels count them, and finds the call that a result belongs to.
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 
@@ -11,15 +10,16 @@ use serde_json::Value;
 use crate::show;
 use crate::visible::visible;
 
-/// Counts as the events of one transcript are shown in order.
+/// Counts turns and calls while the events of one transcript are shown in order.
 pub(super) struct Numbers<'a> {
-    /// Numbers of the events before which a turn begins that was not recorded.
+    /// The numbers of the events before which a turn begins that was not recorded.
     made: BTreeSet<u64>,
     labels: &'a [LabelRow],
     turns: u64,
     calls: u64,
-    /// Calls without a result yet, by id; those without an id in order.
+    /// The calls without a result so far that have an id, by id.
     named: HashMap<&'a str, u64>,
+    /// The calls without a result so far that have no id, in order.
     nameless: VecDeque<u64>,
 }
 
@@ -45,12 +45,12 @@ impl<'a> Numbers<'a> {
         }
     }
 
-    /// The head of a turn that begins before event `number` and was not recorded.
+    /// The heading of a turn that begins before event `number` and was not recorded.
     pub(super) fn made(&mut self, number: u64) -> Option<String> {
         self.made.contains(&number).then(|| self.turn(None))
     }
 
-    /// The head of a turn: its number, whose it is, its tokens.
+    /// The heading of a turn: its number, its agent and its tokens.
     pub(super) fn turn(&mut self, event: Option<&RecordedEvent>) -> String {
         let number = self.turns;
         self.turns += 1;
@@ -82,7 +82,7 @@ impl<'a> Numbers<'a> {
         head + "\n"
     }
 
-    /// The number of the next call, with the marks of labels at it.
+    /// The number of the next call, with the marks of its labels.
     pub(super) fn call(&mut self, id: Option<&'a str>) -> String {
         let number = self.calls;
         self.calls += 1;
@@ -97,7 +97,7 @@ impl<'a> Numbers<'a> {
         )
     }
 
-    /// What a result is of.
+    /// Which call a result belongs to, in words.
     pub(super) fn result(&mut self, id: Option<&str>) -> String {
         let call = match id {
             Some(id) => self.named.remove(id),
@@ -109,7 +109,7 @@ impl<'a> Numbers<'a> {
         }
     }
 
-    /// The marks of labels that stand before a call or turn.
+    /// The marks of the labels of a call or turn.
     fn marks(&self, channel: Channel, number: u64) -> String {
         let rows = self
             .labels

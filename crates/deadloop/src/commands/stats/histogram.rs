@@ -4,12 +4,12 @@ use std::fmt::Write as _;
 
 use crate::show;
 
-/// Upper edges of the buckets for lengths and onsets, in chars; the last bucket has none.
+/// The upper edges of the buckets for lengths and onsets, in chars; the last bucket has no upper edge.
 pub(crate) const LENGTHS: [u64; 7] = [500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000];
-/// For periods.
+/// The same for periods.
 pub(crate) const PERIODS: [u64; 7] = [10, 30, 100, 300, 1_000, 3_000, 10_000];
 
-/// Chars of the longest bar.
+/// The length of the longest bar, in chars.
 const BAR: u64 = 40;
 /// Eighths of a block, lying and standing.
 const LYING: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
@@ -23,7 +23,7 @@ pub(crate) struct Histogram {
 }
 
 impl Histogram {
-    /// An empty one.
+    /// An empty histogram with these edges.
     pub(crate) fn new(edges: [u64; 7]) -> Self {
         Self {
             edges,
@@ -31,12 +31,12 @@ impl Histogram {
         }
     }
 
-    /// One more value.
+    /// Adds a value.
     pub(crate) fn add(&mut self, value: u64) {
         self.counts[self.edges.partition_point(|edge| *edge <= value)] += 1;
     }
 
-    /// All that another one of the same edges holds.
+    /// Adds the values of another histogram with the same edges.
     pub(crate) fn merge(&mut self, other: &Self) {
         for (count, more) in self.counts.iter_mut().zip(other.counts) {
             *count += more;
@@ -61,14 +61,14 @@ impl Histogram {
         self.counts.iter().copied().max().unwrap_or(0)
     }
 
-    /// A char a bucket; a bucket with anything in it is never blank.
+    /// One char for each bucket; a bucket that is not empty is never blank.
     pub(crate) fn spark(&self) -> String {
         let most = self.most().max(1);
         let bar = |count: &u64| STANDING[(count * 8).div_ceil(most) as usize];
         self.counts.iter().map(bar).collect()
     }
 
-    /// A line a bucket, from the first that holds anything to the last: its range, its count, its bar.
+    /// A line for each bucket, from the first to the last that is not empty: its range, its count and its bar.
     pub(crate) fn bars(&self) -> String {
         let (ranges, most, filled) = (self.ranges(), self.most().max(1), self.filled());
         let ranges = &ranges[filled.clone()];

@@ -7,18 +7,18 @@ use std::sync::Arc;
 
 use clap::Args;
 use deadloop_detect::{Kind, Unit};
-use deadloop_score::{Case, Class, wrong_rate};
+use deadloop_score::Case;
 use serde_json::{Map, Value, json};
 
+mod counts;
 mod histogram;
 
 use crate::args::{Global, Select};
-use crate::evidence::Evidence;
 use crate::exit::Outcome;
 use crate::host::Terminal;
 use crate::show;
+use counts::{Counts, NONE, Names, UNNAMED};
 use deadloop_run::{Surveyed, Wanted, open, survey_with};
-use histogram::{Histogram, LENGTHS, PERIODS};
 
 pub(crate) const HELP: &str = "Examples:\n  deadloop stats datasets/starter\n  deadloop stats datasets/starter --model 'smollm*' --json";
 
@@ -30,138 +30,7 @@ pub(crate) struct Stats {
     select: Select,
 }
 
-/// How often each name came.
-type Names = BTreeMap<String, u64>;
-
-/// What is counted for each group of transcripts.
-#[derive(Clone)]
-struct Counts {
-    transcripts: u64,
-    chars: u64,
-    loops: u64,
-    clean: u64,
-    faults: u64,
-    transient: u64,
-    unlabelled: u64,
-    /// Tool calls and turns of runs.
-    calls: u64,
-    turns: u64,
-    /// Of each unit that labels can speak of.
-    evidence: [Evidence; 3],
-    /// Kinds of the first loop, `unnamed` where the label does not say.
-    kinds: Names,
-    languages: Names,
-    finishes: Names,
-    lengths: Histogram,
-    onsets: Histogram,
-    periods: Histogram,
-}
-
-impl Default for Counts {
-    fn default() -> Self {
-        Self {
-            transcripts: 0,
-            chars: 0,
-            loops: 0,
-            clean: 0,
-            faults: 0,
-            transient: 0,
-            unlabelled: 0,
-            calls: 0,
-            turns: 0,
-            evidence: Unit::COUNTED.map(Evidence::new),
-            kinds: Names::new(),
-            languages: Names::new(),
-            finishes: Names::new(),
-            lengths: Histogram::new(LENGTHS),
-            onsets: Histogram::new(LENGTHS),
-            periods: Histogram::new(PERIODS),
-        }
-    }
-}
-
-/// The value where a recording gives none.
-const NONE: &str = "-";
-const UNNAMED: &str = "unnamed";
-
-impl Counts {
-    /// One more case, and why its stream ended.
-    fn add(&mut self, case: &Case, finish: &str) {
-        let length = case.timeline.length();
-        let chars = length.reasoning.0 + length.answer.0;
-        self.transcripts += 1;
-        self.chars += chars;
-        self.lengths.add(chars);
-        self.calls += length.tools.0;
-        self.turns += length.turns.0;
-        self.evidence.iter_mut().for_each(|e| e.add(case));
-        match case.class() {
-            Some(Class::Transient) => self.transient += 1,
-            Some(Class::Unsure) | None => self.unlabelled += 1,
-            Some(Class::Loop) => self.loops += 1,
-            Some(Class::Clean) => self.clean += 1,
-            Some(Class::Fault) => self.faults += 1,
-        }
-        if let Some(span) = case.truth.as_ref().and_then(|truth| truth.first_loop()) {
-            self.onsets.add(span.onset.count());
-            span.period.into_iter().for_each(|p| self.periods.add(p));
-            let kind = span.kind.map_or(UNNAMED, Kind::name);
-            *self.kinds.entry(kind.into()).or_default() += 1;
-        }
-        let lang = case.lang.as_deref().unwrap_or(NONE);
-        *self.languages.entry(lang.into()).or_default() += 1;
-        *self.finishes.entry(finish.into()).or_default() += 1;
-    }
-
-    fn merge(&mut self, other: &Self) {
-        self.transcripts += other.transcripts;
-        self.chars += other.chars;
-        self.loops += other.loops;
-        self.clean += other.clean;
-        self.faults += other.faults;
-        self.transient += other.transient;
-        self.unlabelled += other.unlabelled;
-        self.calls += other.calls;
-        self.turns += other.turns;
-        let evidence = self.evidence.iter_mut().zip(other.evidence);
-        evidence.for_each(|(own, more)| own.merge(more));
-        let names = [
-            (&mut self.kinds, &other.kinds),
-            (&mut self.languages, &other.languages),
-            (&mut self.finishes, &other.finishes),
-        ];
-        for (own, more) in names {
-            more.iter()
-                .for_each(|(name, n)| *own.entry(name.clone()).or_default() += n);
-        }
-        self.lengths.merge(&other.lengths);
-        self.onsets.merge(&other.onsets);
-        self.periods.merge(&other.periods);
-    }
-
-    fn json(&self) -> Value {
-        let [chars, ..] = self.evidence;
-        let by_unit = self.evidence.iter().filter(|e| e.labelled() > 0).map(|e| {
-            let provable = json!({
-                "loops": e.loops, "clean": e.clean, "exposure": e.exposure,
-                "provable_recall": e.recall(), format!("provable_{}", wrong_rate(e.unit).name): e.rate(),
-            });
-            (e.unit.name().to_owned(), provable)
-        });
-        json!({
-            "transcripts": self.transcripts, "chars": self.chars, "calls": self.calls, "turns": self.turns,
-            "units": by_unit.collect::<Map<_, _>>(),
-            "loops": self.loops, "clean": self.clean, "faults": self.faults, "clean_chars": chars.exposure,
-            "transient": self.transient, "unlabelled": self.unlabelled,
-            "kinds": self.kinds, "languages": self.languages, "finishes": self.finishes,
-            "lengths": self.lengths.json(), "onsets": self.onsets.json(),
-            "periods": self.periods.json(), "provable_recall": chars.recall(),
-            "provable_fa_per_mchar": chars.rate(),
-        })
-    }
-}
-
-/// A way of grouping transcripts: its name, and the group of one.
+/// A way of grouping transcripts: its name, and a function that returns the group of a transcript.
 type Grouping = (&'static str, fn(&Case) -> Option<Arc<str>>);
 
 const GROUPINGS: [Grouping; 4] = [
@@ -174,7 +43,7 @@ const GROUPINGS: [Grouping; 4] = [
 /// Groups, the largest first.
 type Groups = Vec<(String, Counts)>;
 
-/// Groups of one kind that are shown; the rest is summed.
+/// How many groups a table shows; the rest are summed in one row.
 const SHOWN: usize = 30;
 
 pub(super) fn run(args: &Stats, global: Global) -> Outcome {
@@ -217,7 +86,7 @@ pub(super) fn run(args: &Stats, global: Global) -> Outcome {
     lead_on(args, &all, global)
 }
 
-/// Labels first, where there are none; then whether the corpus can be relied on.
+/// Prints what to run next: `label` if the corpus has no labels, else `check`.
 fn lead_on(args: &Stats, all: &Counts, global: Global) -> Outcome {
     let corpus = show::typed(&args.corpus);
     let next = match all.loops + all.clean {
@@ -267,7 +136,7 @@ fn grouped(cases: &[Case], finishes: &[String], of: fn(&Case) -> Option<Arc<str>
     groups
 }
 
-/// The rows of the largest groups, and one of all others.
+/// A row for each of the largest groups, and one for all others.
 fn rows(groups: &Groups, row: impl Fn(&Counts) -> Vec<String>) -> Vec<Vec<String>> {
     let named = |name: &str, counts: &Counts| -> Vec<String> {
         std::iter::once(name.to_owned())
@@ -284,7 +153,7 @@ fn rows(groups: &Groups, row: impl Fn(&Counts) -> Vec<String>) -> Vec<Vec<String
     rows
 }
 
-/// A column that can be empty: its name, and its cells.
+/// A column of counts: its name, and a function that returns the count of a group.
 type Column = (&'static str, fn(&Counts) -> u64);
 
 const COUNTED: [Column; 9] = [
@@ -299,7 +168,7 @@ const COUNTED: [Column; 9] = [
     ("unlabelled", |c| c.unlabelled),
 ];
 
-/// Columns whose cells are all empty are left out.
+/// The table of groups with their counts. Columns that are 0 for all groups are left out.
 fn overview(name: &str, groups: &Groups) -> String {
     let columns: Vec<Column> = COUNTED
         .into_iter()
@@ -319,7 +188,7 @@ fn overview(name: &str, groups: &Groups) -> String {
     show::table(&header, &rows, 1)
 }
 
-/// Empty where there is no loop.
+/// The table of loops by kind; empty without loops.
 fn kinds(models: &Groups) -> String {
     let names: Vec<&str> = Kind::ALL
         .map(Kind::name)
@@ -339,10 +208,10 @@ fn kinds(models: &Groups) -> String {
     show::table(&header, &rows, 1)
 }
 
-/// A column of names: its name, and its cells.
+/// A column of names: its name, and a function that returns the names of a group with their counts.
 type Named = (&'static str, fn(&Counts) -> &Names);
 
-/// Empty where no recording says its language or how it ended.
+/// The table of languages and finish reasons; empty if no recording has either.
 fn origins(models: &Groups) -> String {
     let says = |of: fn(&Counts) -> &Names| {
         let mut names = models.iter().flat_map(|(_, c)| of(c).keys());
@@ -366,7 +235,7 @@ fn origins(models: &Groups) -> String {
 
 /// Names with their counts, the most frequent first.
 fn list(names: &Names) -> String {
-    /// Names that are shown.
+    /// How many names are shown.
     const MOST: usize = 4;
     let mut sorted: Vec<(&String, &u64)> = names.iter().collect();
     sorted.sort_by_key(|(name, n)| (Reverse(**n), name.as_str()));
@@ -378,7 +247,7 @@ fn list(names: &Names) -> String {
     parts.join(", ")
 }
 
-/// What a perfect detector could show on these labels, for each unit that they speak of; empty where there are none.
+/// What a perfect detector could show on these labels, for each unit that they are in; empty without labels.
 fn provable(models: &Groups, all: &Counts) -> String {
     let tables = (0..Unit::COUNTED.len()).filter(|at| all.evidence[*at].labelled() > 0);
     let tables: Vec<String> = tables.map(|at| provable_in(at, models, all)).collect();
@@ -415,7 +284,7 @@ fn provable_in(at: usize, models: &Groups, all: &Counts) -> String {
     show::table(&header, &rows, 1)
 }
 
-/// Those that are not empty.
+/// The histograms of lengths, onsets and periods that are not empty.
 fn distributions(all: &Counts) -> String {
     let parts = [
         ("length of transcripts, in chars", &all.lengths),

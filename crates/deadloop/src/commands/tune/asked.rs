@@ -27,7 +27,7 @@ pub(crate) struct Tune {
     /// The grid to search [default: a grid of every text detector]
     #[arg(long, value_name = "FILE")]
     pub(crate) grid: Option<PathBuf>,
-    /// What is in use now, and would be replaced: a settings file, `recommended` or the name of a preset
+    /// What is in use now and may be replaced: a settings file, `recommended` or the name of a preset
     /// [default: the recommended guard]
     #[arg(long, value_name = "FILE")]
     pub(crate) settings: Option<PathBuf>,
@@ -35,14 +35,14 @@ pub(crate) struct Tune {
     /// [default: fa_per_mchar<=1; in calls fa_per_kcall<=0.2, in turns fa_per_kturn<=0.2]
     #[arg(long = "constraint", value_name = "EXPR")]
     pub(crate) constraints: Vec<String>,
-    /// What it is to be best in
+    /// The metric in which the setting has to be best
     #[arg(long, value_name = "METRIC", default_value = "saved")]
     pub(crate) objective: String,
     /// False alarms that are allowed, as 1/Mchar: --constraint fa_per_mchar<=1. On a corpus without
     /// loops: which settings its clean text supports, and how much is missing
     #[arg(long, value_name = "N/Mchar", conflicts_with = "constraints", value_parser = budget, allow_negative_numbers = true)]
     pub(crate) budget: Option<f64>,
-    /// Folds of the cross-validation
+    /// How many folds the cross-validation has
     #[arg(long, value_name = "K", default_value_t = 5, value_parser = clap::value_parser!(u64).range(2..=100))]
     pub(crate) folds: u64,
     /// How sure a candidate has to be within the limits [default: the least that holds on the folds left out]
@@ -51,16 +51,16 @@ pub(crate) struct Tune {
     /// How many points a better setting has to gain: hundredths of a share, else hundredths of the value in use
     #[arg(long, value_name = "POINTS", default_value_t = 1.0, value_parser = points)]
     pub(crate) worthwhile: f64,
-    /// List every preset in the terminal's table too
+    /// Also list every preset in the table on the terminal
     #[arg(long)]
     pub(crate) presets: bool,
-    /// Say what would be searched, and write nothing
+    /// Print what would be searched, and write nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
     /// Fail (exit code 5) if some model has too few labels for a setting of its own
     #[arg(long)]
     pub(crate) require_own: bool,
-    /// Search this many drawn structures of the grid, not all; thresholds are always complete
+    /// Search only some random structures of the grid; thresholds are always complete
     #[arg(long, value_enum, value_name = "HOW", conflicts_with = "shard")]
     pub(crate) search: Option<Search>,
     /// How many structures --search draws

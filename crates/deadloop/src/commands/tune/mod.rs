@@ -33,7 +33,7 @@ mod told;
 pub(crate) use asked::Tune;
 use planned::Planned;
 
-pub(crate) const HELP: &str = "Examples:\n  deadloop tune datasets/starter\n  deadloop tune recordings.jsonl.zst --grid grid.toml --out tuned --constraint 'fa_per_mchar<=0.5'\n  deadloop tune clean.jsonl --budget 1/Mchar\n  deadloop tune recordings.jsonl.zst --grid huge.toml --search lhs --structures 40\n\nThe folder holds report.html, settings.toml (what production loads), choice.csv and every table. The same\ncommand resumes where it was interrupted.";
+pub(crate) const HELP: &str = "Examples:\n  deadloop tune datasets/starter\n  deadloop tune recordings.jsonl.zst --grid grid.toml --out tuned --constraint 'fa_per_mchar<=0.5'\n  deadloop tune clean.jsonl --budget 1/Mchar\n  deadloop tune recordings.jsonl.zst --grid huge.toml --search lhs --structures 40\n\nThe folder holds report.html, settings.toml (for production), choice.csv and every table. If the command was interrupted, the same command continues where it stopped.";
 
 /// The transcripts that a choice is scored on afterwards, and never chosen on.
 pub(super) const SEALED: &str = "test";

@@ -34,6 +34,17 @@ pub(super) struct Planned {
     search: Option<String>,
 }
 
+/// Refuses grids that warn: `tune` chooses among guards that stop.
+fn all_stop(grids: &[Grid]) -> Outcome {
+    let stops = |grid: &Grid| grid.response() == Response::Stop;
+    if grids.iter().all(stops) {
+        return Ok(());
+    }
+    let what = "the grid warns: tune chooses among what stops, and keeps warnings as they are in \
+                use; write response = \"stop\" to search it, or use sweep";
+    Err(Code::Usage.error(what))
+}
+
 impl Planned {
     /// With `--search` the race is run here, and `options` say afterwards which folds it saw.
     pub(super) fn new(
@@ -43,12 +54,7 @@ impl Planned {
         (settings, text): (Settings, String),
         options: &mut ChooseOptions,
     ) -> Outcome<Self> {
-        let stops = |grid: &Grid| grid.response() == Response::Stop;
-        if !grids.iter().all(stops) {
-            let what = "the grid warns: tune chooses among what stops, and keeps warnings as they are in \
-                        use; write response = \"stop\" to search it, or use sweep";
-            return Err(Code::Usage.error(what));
-        }
+        all_stop(grids)?;
         let (mut plan, search) = match args.search {
             None => (product(grids)?, None),
             Some(how) => {

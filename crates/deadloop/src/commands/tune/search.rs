@@ -20,7 +20,7 @@ use deadloop_run::{Host, Request, failed, look, watched};
 /// How structures are drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
 pub(crate) enum Search {
-    /// Each by itself
+    /// Each structure is drawn by itself
     Random,
     /// As a Latin hypercube: each value of a parameter about equally often
     Lhs,

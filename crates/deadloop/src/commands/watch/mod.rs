@@ -1,7 +1,7 @@
-//! `deadloop watch`: a live stream on stdin, and when it would be aborted.
+//! `deadloop watch`: reads a live stream on stdin and reports when the guard would abort it.
 //!
-//! One thread reads, one judges and copies; this one waits for its end or for Ctrl-C, so that neither a
-//! stream that is still nor a client that does not read holds the program up.
+//! One thread reads, and one judges and copies. The main thread waits for the end or for Ctrl-C, so that
+//! neither a silent stream nor a client that does not read holds the program up.
 
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -25,13 +25,13 @@ use crate::interrupt;
 use crate::visible::visible;
 use crate::{settings, show};
 
-pub(crate) const HELP: &str = "Examples:\n  curl -N … | deadloop watch --settings settings.toml --model qwen3-8b\n  curl -N … | deadloop watch --settings settings.toml --passthrough | ./client\n  ollama run qwen3 'Plan my trip.' | deadloop watch --json\n  curl -N … | deadloop watch --think open    # the prompt ends with <think>\n\nThe stream is plain text (with <think>…</think> before the answer), JSON lines (events of a\ntranscript, Ollama) or server-sent events (OpenAI chat completions and responses, Anthropic\nmessages), told by its content. The guard is that of the model that the stream names, or of --model.\nAfter an alarm nothing is waited for: the program ends, and\nwhoever writes the stream finds the pipe closed. With --passthrough the copy ends with the event\nthat held the alarm: at its char in plain text, else at its line.\n\nExit codes: 0 the stream ended without an alarm, 2 nothing came, or nothing that could be read, 10 alarm,\n130 interrupted.";
+pub(crate) const HELP: &str = "Examples:\n  curl -N … | deadloop watch --settings settings.toml --model qwen3-8b\n  curl -N … | deadloop watch --settings settings.toml --passthrough | ./client\n  ollama run qwen3 'Plan my trip.' | deadloop watch --json\n  curl -N … | deadloop watch --think open    # the prompt ends with <think>\n\nThe stream is plain text (with <think>…</think> before the answer), JSON lines (events of a transcript, Ollama) or server-sent events (OpenAI chat completions and responses, Anthropic messages). The format is detected from the content. The guard is that of the model that the stream names, or of --model. At an alarm the program ends at once, so that the writer of the stream finds the pipe closed. With --passthrough the copy ends with the event that raised the alarm: at its char in plain text, else at its line.\n\nExit codes: 0 the stream ended without an alarm, 2 nothing came, or nothing that could be read, 10 alarm, 130 interrupted.";
 
 /// Why the watch is over.
 enum End {
     /// The stream has ended, or the guard has alarmed.
     Stream(io::Result<()>),
-    /// A bug: the thread that reads is gone.
+    /// A bug: the reading thread is gone.
     Broken,
     /// Ctrl-C.
     Interrupted,
@@ -42,26 +42,27 @@ pub(crate) struct Watch {
     /// The settings [default: the recommended guard]
     #[arg(long, value_name = "FILE")]
     pub(crate) settings: Option<PathBuf>,
-    /// The model that writes the stream: its guard in the settings watches [default: the one that the stream
-    /// names, `unknown` where it names none]
+    /// The model that writes the stream, whose guard in the settings is used [default: the one that the stream names,
+    /// else `unknown`]
     #[arg(long, value_name = "NAME")]
     pub(crate) model: Option<String>,
-    /// Change settings on the way, as guard.params.NAME=VALUE; may be repeated
+    /// Change a parameter of the settings, as guard.params.NAME=VALUE; may be repeated
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
-    /// How the stream is written [default: found from its content]
+    /// The format of the stream [default: detected from its content]
     #[arg(long, value_enum)]
     pub(crate) from: Option<From>,
-    /// How thinking is separated from the answer: open (the prompt opened the tag: the text begins as
-    /// thinking) or closed, first or all (blocks), off (no tags), or the tags that count, as `<think>`,
-    /// `<|a|>...<|b|>`, `harmony` [default: as the think table of the settings says]
-    #[arg(long, value_name = "WORD", value_delimiter = ',', verbatim_doc_comment)]
+    /// How thinking is separated from the answer: open (the text begins as thinking, because the prompt opened the tag)
+    /// or closed, first or all (blocks), off (no tags), or the tags that count, as `<think>`, `<|a|>...<|b|>` or
+    /// `harmony` [default: as the think table of the settings says]
+    #[arg(long, value_name = "WORD", value_delimiter = ',')]
     pub(crate) think: Vec<String>,
-    /// Copy the stream to stdout as it arrives, up to the alarm; all else goes to stderr
+    /// Copy the stream to stdout as it arrives, up to the alarm; everything else goes to stderr
     #[arg(long)]
     pub(crate) passthrough: bool,
-    /// Mend the stream: what is certain goes to stdout as JSON lines (reasoning, answer, action, tool_call), all
-    /// else to stderr. The file has one repairer of a kind, as deadloop repair leaves settings.toml
+    /// Repair the stream with the repairers of this file, at most one of each kind, as in the settings.toml of deadloop
+    /// repair. Text that is certain goes to stdout as JSON lines (reasoning, answer, action, tool_call), everything else
+    /// to stderr
     #[arg(long, value_name = "FILE", conflicts_with = "passthrough")]
     pub(crate) repair: Option<PathBuf>,
 }
@@ -86,7 +87,7 @@ pub(super) fn run(args: &Watch, global: Global) -> Outcome {
         words: args.think.clone(),
     };
     if mender.as_ref().is_some_and(Live::splits) {
-        // It tells thinking from the answer itself.
+        // The repairer separates thinking from the answer itself.
         think.words = vec!["off".to_owned()];
     }
     think
@@ -114,7 +115,7 @@ pub(super) fn run(args: &Watch, global: Global) -> Outcome {
     }
 }
 
-/// What mends the stream, with `--repair`.
+/// The repairers of the stream, with `--repair`.
 fn mender(args: &Watch) -> Outcome<Option<Live>> {
     let Some(path) = &args.repair else {
         return Ok(None);
@@ -127,7 +128,7 @@ fn mender(args: &Watch) -> Outcome<Option<Live>> {
 /// The model of a stream that does not name one.
 const UNNAMED: &str = "unknown";
 
-/// How texts are split: the rules of the settings, and words of the command line over them.
+/// How thinking is separated: by the rules of the settings, changed by words of the command line.
 struct Think {
     rules: ThinkRules,
     words: Vec<String>,
@@ -140,7 +141,7 @@ impl Think {
     }
 }
 
-/// Reads on a thread of its own, which is not waited for.
+/// Starts the watch on a thread of its own. Nobody waits for that thread.
 fn start(
     args: &Watch,
     global: Global,
@@ -154,7 +155,7 @@ fn start(
     std::thread::spawn(move || {
         let watch = || {
             let said = model.as_deref().unwrap_or(UNNAMED);
-            // The words were tried before.
+            // The words were checked before.
             let options = think.of(said).unwrap_or_default();
             let reader = StreamReader::new("stdin", from, options);
             let guard = guards.guard(said);
@@ -182,7 +183,7 @@ fn start(
             }
         };
         let end = catch_unwind(AssertUnwindSafe(watch)).map_or(End::Broken, End::Stream);
-        // Nobody listens any more once Ctrl-C came first.
+        // If Ctrl-C came first, nobody listens any more.
         drop(send.send(end));
     });
 }
@@ -214,7 +215,7 @@ impl Told<'_> {
         self.settings.for_model(self.model())
     }
 
-    /// What a user has to know whatever came of it.
+    /// Warns about what a user has to know, however the stream ended.
     fn warn(&self) {
         if self.global.quiet {
             return;
@@ -241,7 +242,7 @@ impl Told<'_> {
         Err(Code::Alarm.error(alarm.log_line()))
     }
 
-    /// A stream of which nothing was heard has passed nothing.
+    /// Reports a stream that ended without an alarm. If nothing could be read, that is an error.
     fn end(&self) -> Outcome {
         self.say("end", || format!("no alarm: {}", self.summary()))?;
         let seen = &self.seen;
@@ -276,7 +277,7 @@ impl Told<'_> {
         Err(Code::Interrupted.error(what))
     }
 
-    /// How it `ended`, for programs or for people.
+    /// Prints how it `ended`, for programs or for people.
     fn say(&self, ended: &str, words: impl FnOnce() -> String) -> Outcome {
         match self.global {
             Global { json: true, .. } => self.print(&self.json(ended)),
@@ -285,7 +286,7 @@ impl Told<'_> {
         }
     }
 
-    /// Stdout may be the stream.
+    /// Prints a text on stdout, or on stderr if stdout is the copy of the stream.
     fn print(&self, text: &str) -> Outcome {
         if self.args.passthrough || self.args.repair.is_some() {
             eprintln!("{text}");

@@ -1,5 +1,5 @@
-//! A live stream through a guard: read, judge, copy. What is read and where the copy goes is the
-//! caller's, and so are signals and threads.
+//! Passes a live stream through a guard: reads, judges and copies it. The caller brings the input, the
+//! output, signals and threads.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
@@ -10,27 +10,27 @@ use crate::commands::repair::Live;
 use deadloop_corpus::{Arrival, Problem, Quiet, StreamFormat, StreamReader};
 use deadloop_detect::{Alarm, Calls, Channel, Chars, Event, Guard, Guards};
 
-/// Most bytes that are asked for at once; a read gives what is there.
+/// The most bytes that one read asks for.
 const CHUNK: usize = 1 << 16;
-/// How often a stream on which nothing comes is looked after.
+/// How often a silent stream is checked.
 const TICK: Duration = Duration::from_millis(100);
 
-/// What a stream is read from.
+/// The source of a stream.
 pub(crate) trait Input {
-    /// The next bytes, none at the end; after a [`TICK`] in which nothing came `None`.
+    /// The next bytes; empty at the end. `None` if nothing came during a [`TICK`].
     ///
     /// # Errors
-    /// It cannot be read.
+    /// Returns an error if it cannot be read.
     fn next(&mut self) -> io::Result<Option<Vec<u8>>>;
 }
 
-/// Bytes that a thread of its own reads, so that somebody notices that nothing comes.
+/// Input that a thread of its own reads, so that a silence is noticed.
 pub(crate) struct Piped(Receiver<io::Result<Vec<u8>>>);
 
 impl Piped {
-    /// Reads what `open` gives. The thread is not waited for: it may be blocked in a read for ever.
+    /// Reads the input that `open` returns. Nobody waits for the thread, since a read may block for ever.
     pub(crate) fn new<R: Read>(open: impl FnOnce() -> R + Send + 'static) -> Self {
-        // One piece is held while the next is read: who is slow slows the stream.
+        // One piece waits while the next is read, so a slow reader slows the stream down.
         let (send, pieces) = sync_channel(1);
         std::thread::spawn(move || {
             let mut input = open();
@@ -56,7 +56,7 @@ impl Input for Piped {
     }
 }
 
-/// Reads once; nothing at the end.
+/// Reads once; empty at the end.
 fn read(input: &mut impl Read) -> io::Result<Vec<u8>> {
     let mut piece = vec![0; CHUNK];
     loop {
@@ -70,7 +70,7 @@ fn read(input: &mut impl Read) -> io::Result<Vec<u8>> {
     }
 }
 
-/// What is known of a stream so far.
+/// What is known about a stream so far.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Seen {
     /// Bytes read.
@@ -85,13 +85,13 @@ pub(crate) struct Seen {
     pub(crate) format: Option<StreamFormat>,
     /// Lines that could not be read.
     pub(crate) bad_lines: u64,
-    /// The first of them.
+    /// The first of these lines.
     pub(crate) problems: Vec<Problem>,
-    /// What the server said went wrong.
+    /// The errors that the server reported in the stream.
     pub(crate) errors: Vec<String>,
     /// The model that the stream named last.
     pub(crate) model: Option<String>,
-    /// What has warned, or was only observed.
+    /// The alarms of guards that only warn or observe.
     pub(crate) warnings: Vec<Alarm>,
     /// Why the stream would be aborted.
     pub(crate) alarm: Option<Alarm>,
@@ -108,18 +108,18 @@ impl Shared {
     }
 
     fn lock(&self) -> MutexGuard<'_, Seen> {
-        // Counts that a panic left behind are still what was seen.
+        // If a thread panicked, the counts are still right.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// A stream, its guard and what they have shown.
+/// A stream, its guard and what is known so far.
 pub(crate) struct Watching<'a> {
     guard: Guard,
-    /// The guards of all models, where the stream says which one it comes from.
+    /// The guards of all models, if the stream may name its model.
     guards: Option<Guards>,
     reader: StreamReader,
-    /// What mends the stream; then the copy is what it gives.
+    /// The repairers of the stream; their output is then the copy.
     mender: Option<Live>,
     /// How long nothing has come, since `began`.
     quiet: Quiet,
@@ -128,7 +128,7 @@ pub(crate) struct Watching<'a> {
 }
 
 impl<'a> Watching<'a> {
-    /// What is seen goes to `shared` before anything is copied.
+    /// `shared` is updated before anything is copied.
     pub(crate) fn new(guard: Guard, reader: StreamReader, shared: &'a Shared) -> Self {
         Self {
             guard,
@@ -141,24 +141,23 @@ impl<'a> Watching<'a> {
         }
     }
 
-    /// The same, with a stream that is mended: what is certain goes to the copy, as JSON lines.
+    /// The same, with a repaired stream: text that is certain goes to the copy as JSON lines.
     pub(crate) fn mending(mut self, mender: Option<Live>) -> Self {
         self.mender = mender;
         self
     }
 
-    /// The same, with the guard of the model that the stream names, from there on.
+    /// The same, but from the place where the stream names a model on, with the guard of that model.
     pub(crate) fn by_model(mut self, guards: Guards) -> Self {
         self.guards = Some(guards);
         self
     }
 
-    /// Watches `input` until it ends or the guard alarms, whichever comes first. `copy` gets its
-    /// bytes as they arrive, at an alarm only those up to it. `told` is called with problems and
-    /// warnings that are new.
+    /// Watches `input` until it ends or the guard alarms. Its bytes are written to `copy` as they arrive,
+    /// up to the alarm. `told` is called with new problems and warnings.
     ///
     /// # Errors
-    /// Where `input` cannot be read or `copy` cannot be written.
+    /// Returns an error if `input` cannot be read or `copy` cannot be written.
     pub(crate) fn run(
         mut self,
         mut input: impl Input,
@@ -199,13 +198,13 @@ impl<'a> Watching<'a> {
         }
     }
 
-    /// Tells the guard for how long nothing has come. Gives the byte of the stream after which it would be aborted.
+    /// Tells the guard how long nothing has come. Returns the byte after which the stream would be aborted.
     fn silence(&mut self) -> Option<u64> {
         let silent = self.quiet.since(since(self.began))?;
         self.tell(&Event::Silence(silent), &mut self.shared.lock())
     }
 
-    /// Tells the guard what is no part of the stream.
+    /// Passes the guard an event that is not part of the stream.
     fn tell(&mut self, event: &Event<'_>, seen: &mut Seen) -> Option<u64> {
         let alarm = self.guard.push(event);
         seen.warnings.extend(self.guard.warnings());
@@ -213,7 +212,7 @@ impl<'a> Watching<'a> {
         Some(seen.bytes)
     }
 
-    /// Judges the events that are known now. Gives the byte of the stream after which it would be
+    /// Passes the guard the events that have arrived. Returns the byte after which the stream would be
     /// aborted.
     fn judge(&mut self, read: u64) -> Option<u64> {
         let mut stop = None;
@@ -254,7 +253,7 @@ impl<'a> Watching<'a> {
             seen.warnings.extend(self.guard.warnings());
             seen.calls = seen.calls + Calls(u64::from(matches!(event, Event::Call { .. })));
         }
-        // Nothing comes any more: a detector of endings is told.
+        // The stream is over; a detector of endings has to know.
         if read == 0 && stop.is_none() {
             stop = self.tell(&Event::Closed, &mut seen);
         }
@@ -273,8 +272,8 @@ impl<'a> Watching<'a> {
         stop
     }
 
-    /// Where an event ends at whose char `known` the alarm was known. A piece of text is as long as
-    /// the pipe happened to make it, so it ends at that very char.
+    /// The byte at which the copy ends for an alarm at char `known` of an event. It is the end of the event.
+    /// But plain text comes in pieces of any length, so there it is that very char.
     fn end(&self, arrival: &Arrival, text: &str, known: Chars) -> u64 {
         if self.reader.format() != Some(StreamFormat::Text) {
             return arrival.end;
@@ -284,14 +283,14 @@ impl<'a> Watching<'a> {
         arrival.end - after.map_or(0, |(at, _)| (text.len() - at) as u64)
     }
 
-    /// How many bytes of those that have just arrived are copied: with an event of a server goes the
-    /// blank line that ends it, where that is here already.
+    /// How many of the bytes that have just arrived are copied. A server-sent event is copied with the blank
+    /// line that ends it, if that has arrived.
     fn keep(&self, stop: Option<u64>, arrived: &[u8]) -> usize {
         let Some(stop) = stop else {
             return arrived.len();
         };
         let start = self.shared.lock().bytes - arrived.len() as u64;
-        // What was held back and is known only now may have been copied before.
+        // The alarm may be about text that was held back, and that was copied before.
         let kept = usize::try_from(stop.saturating_sub(start)).unwrap_or(arrived.len());
         let blank = match &arrived[kept..] {
             [b'\n', ..] => 1,
@@ -305,12 +304,12 @@ impl<'a> Watching<'a> {
     }
 }
 
-/// Milliseconds.
+/// The milliseconds since `began`.
 fn since(began: Instant) -> u64 {
     u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX)
 }
 
-/// Another model than before is watched by a guard of its own, a fresh one.
+/// Takes a fresh guard if the stream names another model than before.
 fn follow(
     reader: &StreamReader,
     known: &mut Option<String>,

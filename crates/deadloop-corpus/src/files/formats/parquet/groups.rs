@@ -15,8 +15,9 @@ const COLUMNS: [&str; 9] = [
     "id", "model", "profile", "group", "lang", "meta", "events", "labels", REST,
 ];
 
-/// A row group ends when it holds so many bytes of text, or so many rows.
+/// A row group ends when it holds this many bytes of text, or [`GROUP_ROWS`] rows.
 const GROUP_BYTES: usize = 16 << 20;
+/// The most rows of a row group.
 const GROUP_ROWS: usize = 4096;
 
 pub(super) fn create(mut file: NamedTempFile) -> io::Result<Box<dyn Sink>> {

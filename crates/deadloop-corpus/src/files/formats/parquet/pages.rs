@@ -74,8 +74,8 @@ fn check_column(
     Ok(())
 }
 
-/// Goes over a page, which has at most so many bytes once it is unpacked. How many values of its
-/// column it has.
+/// Skips a page and returns how many values of its column it has. A page that unpacks to more than
+/// `most` bytes is an error.
 fn page(bytes: &mut Cursor<Buffer<u8>>, most: i64) -> Result<i64, Fault> {
     let mut header = TCompactInputProtocol::new(&mut *bytes, MAX_PAGE as usize);
     let header = PageHeader::read_from_in_protocol(&mut header).map_err(broken)?;
@@ -97,7 +97,7 @@ fn page(bytes: &mut Cursor<Buffer<u8>>, most: i64) -> Result<i64, Fault> {
     Ok(i64::from(values))
 }
 
-/// How many values a page says that it has, how many of them are null, and how many entries of a
+/// The counts in a page's header: its values, the nulls among them, and the entries of its
 /// dictionary.
 fn counts(header: &PageHeader) -> [i32; 3] {
     let dictionary = header.dictionary_page_header.as_ref();

@@ -62,7 +62,7 @@ pub(super) fn begins(key: &[u8]) -> bool {
     keys.any(|known| known.as_bytes() == key)
 }
 
-/// The value of `type`; empty where there is none.
+/// The value of the field `type`; empty if the field is absent.
 fn kind(object: &Map<String, Value>) -> &str {
     object.get("type").and_then(Value::as_str).unwrap_or("")
 }

@@ -152,8 +152,8 @@ fn exact(
     })
 }
 
-/// The same answer so many times, different in nothing that matters: its lines in another order, or the time of the
-/// day behind it. No two in a row are equal.
+/// The same answer `copies` times, with differences that do not matter: its lines in another order, or the time of day
+/// after it. No two in a row are equal.
 fn immaterial(content: &str, copies: usize, rng: &mut Rng) -> Vec<String> {
     let mut lines: Vec<&str> = content.lines().collect();
     let mut seconds = rng.between(28_000, 70_000);
@@ -279,7 +279,7 @@ fn said(
     })
 }
 
-/// Turns of the host after turn `at`, until there are so many calls.
+/// The turns of the host after turn `at`, until they have `calls` calls.
 fn rest(host: &Host, at: usize, calls: usize) -> Result<Vec<Turn>, Failed> {
     let (mut turns, mut made) = (Vec::new(), 0);
     for turn in &host.turns[at + 1..] {

@@ -1,4 +1,4 @@
-//! The same call in other words: one text among its arguments changes, the rest stays.
+//! Makes the same call in other words: one text among its arguments changes, the others stay.
 
 use std::collections::BTreeSet;
 
@@ -6,13 +6,13 @@ use serde_json::Value as Json;
 
 use crate::make::plant::Rng;
 
-/// What is put into a text in one language or another to ask the same again.
+/// Words that are added to a text to ask for the same again.
 const WORDS: [&str; 12] = [
     "again", "all", "exact", "full", "latest", "list", "new", "other", "please", "recent",
     "related", "status",
 ];
 
-/// So many calls that differ from the first and from each other. None: no argument is a text.
+/// The arguments of `count` calls that differ from the first call and from each other. `None` if no argument is a text.
 pub(super) fn reworded(arguments: &Json, count: usize, rng: &mut Rng) -> Option<Vec<Json>> {
     let slot = Slot::of(arguments)?;
     let text = slot.text();
@@ -37,8 +37,8 @@ pub(super) fn reworded(arguments: &Json, count: usize, rng: &mut Rng) -> Option<
     None
 }
 
-/// The text that names what a call is about, and the calls for the next so many things, each with what its name was
-/// changed to. None: no argument is a text.
+/// The text that names what a call is about, and `count` calls about other things, each with its new name. `None` if no
+/// argument is a text.
 pub(super) fn of_others(arguments: &Json, count: usize) -> Option<(String, Vec<(String, Json)>)> {
     let slot = Slot::of(arguments)?;
     let one = |number: usize| {
@@ -50,7 +50,7 @@ pub(super) fn of_others(arguments: &Json, count: usize) -> Option<(String, Vec<(
     Some((slot.text().to_owned(), calls))
 }
 
-/// A name with a number: before its ending, where it has one.
+/// A name with a number at its end, or before its file ending.
 fn numbered(text: &str, number: usize) -> String {
     let ending =
         |end: &str| (1..=5).contains(&end.len()) && end.chars().all(|c| c.is_ascii_alphanumeric());
@@ -64,14 +64,14 @@ fn numbered(text: &str, number: usize) -> String {
 struct Slot {
     /// The arguments as a value.
     value: Json,
-    /// Where in it the text is; none: it is the text.
+    /// The field that holds the text; `None`: the value is the text.
     name: Option<String>,
-    /// The recording has them as the model wrote them.
+    /// Whether the recording has the arguments as the model wrote them, in one string.
     is_raw: bool,
 }
 
 impl Slot {
-    /// The longest text. None: there is none.
+    /// The longest text among the arguments. `None` if no argument is a text.
     fn of(arguments: &Json) -> Option<Self> {
         let parsed = arguments
             .as_str()

@@ -16,8 +16,8 @@ pub(super) struct Claim {
 }
 
 impl Claim {
-    /// What a span of a text of so many chars claims. None where it names neither a first copy nor
-    /// a period; an error where the first copy would begin before the text.
+    /// What a span claims about a text of `length` chars. `None` if the span names neither a first
+    /// copy nor a period; an error if the first copy would begin before the text.
     pub(super) fn of(span: &Span, length: usize) -> Option<Result<Self, String>> {
         let at = |chars: u64| usize::try_from(chars).unwrap_or(usize::MAX).min(length);
         let onset = at(span.onset.count());

@@ -13,14 +13,15 @@ pub(super) static ENTRY: Check = Check {
     find: Find::Text(lead_in),
 };
 
-/// From here on a copy is a near-copy, digits and case aside.
+/// The least likeness of a near-copy, from 0 to 1, with digits and case folded.
 const NEAR: f64 = 0.8;
-/// As it is written it must be so much alike: rows of a table differ in nothing but numbers, and are
-/// healthy.
+/// The least likeness of a near-copy as it is written: rows of a table differ only in their numbers
+/// and are healthy.
 const NEAR_VERBATIM: f64 = 0.6;
-/// A lead-in has so many near-copies at least, and so many chars: what comes before a loop is often
-/// on the same matter.
+/// The fewest near-copies of a lead-in. Text before a loop is often about the same matter, so one
+/// is not enough.
 const COPIES: usize = 2;
+/// The fewest chars of a lead-in.
 const CHARS: usize = 100;
 
 fn lead_in(exhibit: &Exhibit<'_>) -> Option<String> {

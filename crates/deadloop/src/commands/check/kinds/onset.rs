@@ -12,9 +12,9 @@ pub(super) static ENTRY: Check = Check {
     find: Find::Text(contradicted),
 };
 
-/// A second copy that has less of the first than this is none.
+/// The least likeness to the first copy, from 0 to 1, for a text to count as the second copy.
 const A_COPY: f64 = 0.5;
-/// Chars that are compared at least: a copy of one char says little.
+/// The fewest chars that are compared: a copy of one char says little.
 const LEAST_CHARS: usize = 40;
 
 fn contradicted(exhibit: &Exhibit<'_>) -> Option<String> {

@@ -130,7 +130,7 @@ fn unsaid(exhibit: &Exhibit<'_>) -> Option<String> {
     (!all.is_empty()).then(|| all.join("; "))
 }
 
-/// Text that begins as JSON objects and lists do, and is none.
+/// Whether a text begins like a JSON object or list but does not parse as JSON.
 fn is_broken(arguments: &Value) -> bool {
     let text = arguments.as_str().map(str::trim).unwrap_or_default();
     text.starts_with(['{', '[']) && serde_json::from_str::<serde::de::IgnoredAny>(text).is_err()

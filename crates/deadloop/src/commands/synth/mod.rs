@@ -15,7 +15,8 @@ use deadloop_corpus::{
 };
 use deadloop_score::{Class, write_text};
 use rayon::prelude::*;
-use serde_json::json;
+
+mod counts;
 
 use crate::args::Global;
 use crate::exit::{Code, Failure, Outcome};
@@ -23,6 +24,7 @@ use crate::host::Terminal;
 use crate::interrupt;
 use crate::progress::counted;
 use crate::show;
+use counts::Counts;
 use deadloop_run::{Wanted, survey};
 
 /// The text under the help of the command.
@@ -76,7 +78,7 @@ pub(crate) struct Synth {
     keys: bool,
 }
 
-/// Transcripts that are made side by side before they are written.
+/// How many transcripts are made in parallel before they are written.
 const BATCH: usize = 256;
 
 pub(super) fn run(args: &Synth, global: Global) -> Outcome {
@@ -136,7 +138,7 @@ fn make(path: &Path, out: &Path, force: bool, global: Global) -> Outcome {
     let bar = counted("making", jobs.len() as u64, global.quiet);
     for batch in jobs.chunks(BATCH) {
         let make = |job: &SynthJob| maker.make(job).map_err(|e| usage(e.problem(path)));
-        // The first that cannot be made is told, whichever thread was faster.
+        // The first transcript that cannot be made is reported, whichever thread was faster.
         let made: Vec<Outcome<Made>> = batch.par_iter().map(make).collect();
         let made: Vec<Made> = made.into_iter().collect::<Outcome<_>>()?;
         for (job, made) in batch.iter().zip(&made) {
@@ -172,7 +174,7 @@ fn usage(problem: Problem) -> Failure {
     Code::Usage.because(problem)
 }
 
-/// A folder that holds something else is wrong usage; a corpus that cannot be written is not.
+/// A folder with other files is wrong usage. A corpus that cannot be written is another error.
 fn refused(error: WriteError) -> Failure {
     match error {
         WriteError::Exists { .. } => Code::Usage.error(format!("{error} with --force")),
@@ -180,19 +182,19 @@ fn refused(error: WriteError) -> Failure {
     }
 }
 
-/// A file of transcripts.
+/// The name of a file of transcripts.
 fn named(file: &str) -> String {
     format!("{file}.jsonl.zst")
 }
 
-/// Where the corpus goes.
+/// The folder of the new corpus.
 struct Folder<'a> {
     path: &'a Path,
     force: bool,
 }
 
 impl<'a> Folder<'a> {
-    /// Makes the folder; refuses one that holds anything that would mix with what is written.
+    /// Makes the folder; refuses one with files that would mix with the new ones.
     fn prepare(path: &'a Path, spec: &Spec, force: bool) -> Outcome<Self> {
         let inner = path.join("transcripts");
         let refuse =
@@ -220,7 +222,7 @@ impl<'a> Folder<'a> {
         }
     }
 
-    /// A writer of each file of transcripts.
+    /// A writer for each file of transcripts.
     fn writers<'s>(&self, spec: &'s Spec) -> Outcome<BTreeMap<&'s str, CorpusWriter>> {
         let create = |file| {
             let path = self.path.join("transcripts").join(named(file));
@@ -243,7 +245,7 @@ impl<'a> Folder<'a> {
     }
 }
 
-/// Reads everything that a spec draws on.
+/// Reads the sources and forms of a spec.
 fn stock(path: &Path, spec: &Spec, quiet: bool) -> Outcome<Stock> {
     let base = path.parent().unwrap_or(Path::new(""));
     let mut stock = Stock::default();
@@ -273,7 +275,7 @@ fn stock(path: &Path, spec: &Spec, quiet: bool) -> Outcome<Stock> {
     Ok(stock)
 }
 
-/// What the transcripts of a corpus say: all of each together, apart, and as runs.
+/// The transcripts of a corpus: their texts, their channels apart, their runs, and as recorded.
 #[derive(Default)]
 struct Said {
     texts: Vec<CleanText>,
@@ -282,7 +284,8 @@ struct Said {
     recorded: Vec<Made>,
 }
 
-/// `runs`, `recordings`: whether an item plants into its runs, or takes its transcripts as they are.
+/// Reads a corpus that is a source. `runs`: an item plants into its runs. `recordings`: an item takes its transcripts
+/// unchanged.
 fn corpus_texts(
     path: &Path,
     source: &CleanSource,
@@ -327,81 +330,4 @@ fn corpus_texts(
         }
     }
     Ok(said)
-}
-
-/// What was made, by item.
-#[derive(Default)]
-struct Counts {
-    items: Vec<(String, [u64; 6])>,
-}
-
-const COUNTED: [&str; 6] = [
-    "transcripts",
-    "loops",
-    "transient",
-    "clean",
-    "chars",
-    "faults",
-];
-
-impl Counts {
-    fn add(&mut self, item: &str, made: &Made) {
-        if self.items.last().is_none_or(|(name, _)| name != item) {
-            self.items.push((item.to_owned(), [0; 6]));
-        }
-        let Some((_, counts)) = self.items.last_mut() else {
-            return;
-        };
-        let classes: Vec<String> = made.label_rows().map(|[_, class, ..]| class).collect();
-        let has = |class: &str| classes.iter().any(|has| has == class);
-        let transcript = &made.entry.transcript;
-        let chars = transcript.reasoning().chars().count() + transcript.answer().chars().count();
-        counts[0] += 1;
-        counts[1] += u64::from(has("loop"));
-        counts[2] += u64::from(has("transient") && !has("loop"));
-        counts[3] += u64::from(has("clean"));
-        counts[4] += chars as u64;
-        counts[5] += u64::from(has("fault"));
-    }
-
-    fn tell(&self, name: &str, out: &Path, global: Global) -> Outcome {
-        if global.json {
-            let item = |(name, counts): &(String, [u64; 6])| {
-                let counts: serde_json::Map<_, _> = COUNTED
-                    .iter()
-                    .zip(counts)
-                    .map(|(key, n)| ((*key).into(), json!(n)))
-                    .collect();
-                (name.clone(), counts.into())
-            };
-            let items: serde_json::Map<_, _> = self.items.iter().map(item).collect();
-            return show::print(
-                &json!({"name": name, "out": out.display().to_string(), "items": items})
-                    .to_string(),
-            );
-        }
-        if global.quiet {
-            return Ok(());
-        }
-        let mut all = [0; 6];
-        let mut rows: Vec<Vec<String>> = Vec::new();
-        for (name, counts) in &self.items {
-            all.iter_mut().zip(counts).for_each(|(sum, n)| *sum += n);
-            rows.push(row(name, counts));
-        }
-        rows.push(row("all", &all));
-        let header: Vec<&str> = std::iter::once("item").chain(COUNTED).collect();
-        show::print(&show::table(&header, &rows, 1))?;
-        let out = show::typed(out);
-        let next = [
-            format!("deadloop check {out}"),
-            format!("deadloop tune {out} --out tuned"),
-        ];
-        show::next(&next.each_ref().map(String::as_str), global)
-    }
-}
-
-fn row(name: &str, counts: &[u64; 6]) -> Vec<String> {
-    let counts = counts.iter().map(|n| show::count(*n));
-    std::iter::once(name.to_owned()).chain(counts).collect()
 }
