@@ -621,7 +621,22 @@ fn a_timeout_in_use_stays_beside_the_guard_that_ships() {
     let bench = Bench::looping();
     let in_use = "[[guard]]\ndetector = \"checkpoint\"\n[[guard]]\ndetector = \"stall\"\n[guard.params]\nidle_ms = 7000\n";
     let in_use = bench.write("in-use.toml", in_use);
-    let run = bench.tune("out", &["--settings", &in_use, "--json"]);
+    let grid = "[[guard]]\ndetector = \"periodic\"\n[guard.params]\nmin_copies = [3, 4, 5]\n";
+    let (grid, out) = (bench.write("periodic.toml", grid), bench.path("out"));
+    let limit = "fa_per_mchar<=100";
+    let run = deadloop(&[
+        "tune",
+        &bench.corpus,
+        "--grid",
+        &grid,
+        "--settings",
+        &in_use,
+        "--constraint",
+        limit,
+        "--out",
+        &out,
+        "--json",
+    ]);
     assert_eq!(code(&run), Some(0), "{}", stderr(&run));
     let told = stdout_json(&run);
     assert_eq!(told["verdict"], "ship", "{told}");
@@ -630,7 +645,7 @@ fn a_timeout_in_use_stays_beside_the_guard_that_ships() {
     let ships: toml::Table = toml::from_str(&bench.read("out/settings.toml")).expect("it is TOML");
     let guards = ships["guard"].as_array().expect("a list");
     let detectors: Vec<_> = guards.iter().map(|g| g["detector"].as_str()).collect();
-    assert_eq!(detectors, [Some("checkpoint"), Some("stall")]);
+    assert_eq!(detectors, [Some("periodic"), Some("stall")]);
     assert_eq!(guards[1]["params"]["idle_ms"].as_integer(), Some(7000));
 }
 
