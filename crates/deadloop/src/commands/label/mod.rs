@@ -3,6 +3,7 @@
 //! | to find | look in |
 //! |---|---|
 //! | from a transcript to rows of a labels.csv | `proposing` |
+//! | what was proposed, as it is printed | `telling` |
 //! | a review as keys in and rows out | `session` |
 //! | what the rows of one transcript say together | `rows` |
 //! | what a reviewer sees of a transcript | `view` |
@@ -17,9 +18,8 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use deadloop_corpus::{Beside, Corpus, Draw, Entry, Ids, Problem, Selection, is_named};
-use deadloop_detect::Kind;
 use deadloop_replay::{Interrupted, each};
-use deadloop_score::{Class, LabelRow, write_labels};
+use deadloop_score::{LabelRow, write_labels};
 
 mod agreeing;
 mod desk;
@@ -28,14 +28,16 @@ mod proposing;
 mod reading;
 mod rows;
 mod session;
+mod telling;
 mod view;
 
 use agreeing::compare;
 use desk::{Review, review};
 use disputes::{disputes, told};
 pub(crate) use proposing::BY_ITSELF;
-use proposing::{DOUBTFUL, Proposal, propose};
+use proposing::{Proposal, propose};
 pub(crate) use reading::Reading;
+use telling::tell;
 
 use crate::args::{Global, OnBad, Select};
 use crate::exit::{Code, Outcome};
@@ -221,69 +223,6 @@ fn narrowed<T>(mut found: Vec<T>, selection: &Selection, id: impl Fn(&T) -> &str
         found.retain(|one| drawn.contains(id(one)));
     }
     found
-}
-
-/// Prints what was proposed as a table: transcripts by class, and repetitions by kind.
-fn tell(args: &Label, proposals: &[Proposal], labels: &Path, global: Global) -> Outcome {
-    let doubtful = |p: &&Proposal| p.confidence < DOUBTFUL;
-    let count = |n: usize| show::count(n as u64);
-    let mut rows = Vec::new();
-    let mut json = serde_json::Map::new();
-    for class in Class::ALL {
-        let of: Vec<&Proposal> = proposals.iter().filter(|p| p.class == class).collect();
-        let uncertain = of.iter().copied().filter(doubtful).count();
-        json.insert(
-            class.name().into(),
-            serde_json::json!({"transcripts": of.len(), "uncertain": uncertain}),
-        );
-        rows.push(vec![class.name().into(), count(of.len()), count(uncertain)]);
-        let spans = of
-            .iter()
-            .flat_map(|p| &p.rows)
-            .filter(|row| row.class == class);
-        let kinds: Vec<Kind> = spans.filter_map(|row| row.kind).collect();
-        for kind in Kind::ALL {
-            let n = kinds.iter().filter(|k| **k == kind).count();
-            if n > 0 {
-                rows.push(vec![format!("  {kind}"), count(n), String::new()]);
-            }
-        }
-    }
-    let uncertain = proposals.iter().filter(doubtful).count();
-    if global.json {
-        let told = serde_json::json!({
-            "labels": labels.display().to_string(), "transcripts": proposals.len(),
-            "uncertain": uncertain, "classes": json,
-        });
-        return show::print(&told.to_string());
-    }
-    if global.quiet {
-        return Ok(());
-    }
-    rows.retain(|row| row[1] != "0");
-    rows.push(vec!["all".into(), count(proposals.len()), count(uncertain)]);
-    show::print(&show::table(&["proposed", "count", "uncertain"], &rows, 1))?;
-    show::print(&format!(
-        "\n{}: proposals, reviewed by nobody; uncertain: confidence below {DOUBTFUL}",
-        labels.display()
-    ))?;
-    let of = |class| proposals.iter().filter(|p| p.class == class).count();
-    if of(Class::Transient) > of(Class::Loop) {
-        show::print(
-            "more repetitions ended than went on: one at the end of a response that ended by itself (finish reason stop) counts as ended",
-        )?;
-    }
-    let corpus = args.corpus.as_deref().map(typed).unwrap_or_default();
-    let out = args
-        .out
-        .as_deref()
-        .map(|out| format!(" --out {}", typed(out)));
-    let out = out.unwrap_or_default();
-    let next = [
-        format!("deadloop label {corpus} --review{out}"),
-        format!("deadloop check {corpus}"),
-    ];
-    show::next(&next.each_ref().map(String::as_str), global)
 }
 
 fn ask(args: &Label, global: Global, corpus: &Corpus, labels: &Path) -> Outcome {
