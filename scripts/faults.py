@@ -117,7 +117,7 @@ print(f"\n`ending` on local-lm stops: {told}; of clean ones {ended['clean', True
 print("\n| idle_ms | model | stalls found | delay, s | intact ones cut |\n|---|---|---|---|---|")
 for r in rows("stalls-swept/scores.csv"):
     if r["unit"] == "ms" and r["p.stall.idle_ms"] and int(r["p.stall.idle_ms"]) <= 5000:
-        model = r["model"].removesuffix("+damaged").replace("*", "all")
+        model = r["model"].replace("*", "all")
         delay = float(r["delay"]) / 1000
         print(f"| {r['p.stall.idle_ms']} | {model} | {r['hit']} of {r['loops']} | {delay:.1f} | {r['false_alarm']} of {r['clean']} |")
 

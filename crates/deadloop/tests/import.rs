@@ -38,6 +38,62 @@ fn bad_recordings_stop_it_and_nothing_is_left() {
     assert_eq!(left, 1, "only what was there");
 }
 
+/// From logs to a verdict in two commands.
+#[test]
+fn labels_can_be_proposed_with_the_import() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let line = |n: usize| {
+        let (text, ends) = match n % 2 {
+            0 => (format!("All is well with run {n}."), "stop"),
+            _ => (
+                format!("Let me check run {n} again. ").repeat(200),
+                "length",
+            ),
+        };
+        let message = serde_json::json!({"role": "assistant", "content": text});
+        serde_json::json!({"id": format!("c{n}"), "object": "chat.completion", "model": "m",
+            "choices": [{"index": 0, "message": message, "finish_reason": ends}]})
+        .to_string()
+    };
+    let lines: Vec<String> = (0..8).map(line).collect();
+    std::fs::write(dir.path().join("chats.jsonl"), lines.join("\n")).expect("it is writable");
+    let import = |out: &str, more: &[&str]| {
+        let args = ["import", "chats.jsonl", "--out", out];
+        deadloop_in(dir.path(), &[&args, more].concat())
+    };
+    let run = import("a", &["--label"]);
+    assert_eq!(run.status.code(), Some(0), "{}", stderr(&run));
+    assert!(
+        stdout(&run).contains("proposals, reviewed by nobody"),
+        "{}",
+        stdout(&run)
+    );
+    assert!(stderr(&run).contains("deadloop tune a"), "{}", stderr(&run));
+    // The same rows as of a command of its own.
+    assert_eq!(import("b", &[]).status.code(), Some(0));
+    let run = deadloop_in(dir.path(), &["label", "b", "--json"]);
+    let apart: serde_json::Value = serde_json::from_slice(&run.stdout).expect("it is JSON");
+    let labels = |of: &str| std::fs::read(dir.path().join(of).join("labels.csv")).expect("written");
+    assert_eq!(labels("a"), labels("b"));
+    let run = import("c", &["--label", "--json"]);
+    let told: serde_json::Value = serde_json::from_slice(&run.stdout).expect("it is JSON");
+    assert_eq!(told["proposed"]["classes"], apart["classes"]);
+    assert_eq!(told["proposed"]["classes"]["loop"]["transcripts"], 4);
+    // Four loops are too few to choose by, and that is a verdict, not "no labels".
+    let run = deadloop_in(dir.path(), &["tune", "a"]);
+    assert_eq!(run.status.code(), Some(5), "{}", stderr(&run));
+    assert!(
+        stdout(&run).contains("4 loops with a label"),
+        "{}",
+        stdout(&run)
+    );
+    // Labels that come along are not proposed anew.
+    let args = ["import", "a", "--out", "d", "--label"];
+    let run = deadloop_in(dir.path(), &args);
+    assert!(!stdout(&run).contains("proposals"), "{}", stdout(&run));
+    assert_eq!(labels("d"), labels("a"));
+}
+
 #[test]
 fn bad_recordings_are_left_out_listed_and_counted() {
     let dir = recordings();

@@ -615,6 +615,40 @@ fn a_truth_is_that_of_one_claim() {
     }
 }
 
+/// A choice among guards of loops says nothing about a timeout: what is in use for faults stays beside what ships.
+#[test]
+fn a_timeout_in_use_stays_beside_the_guard_that_ships() {
+    let bench = Bench::looping();
+    let in_use = "[[guard]]\ndetector = \"checkpoint\"\n[[guard]]\ndetector = \"stall\"\n[guard.params]\nidle_ms = 7000\n";
+    let in_use = bench.write("in-use.toml", in_use);
+    let grid = "[[guard]]\ndetector = \"periodic\"\n[guard.params]\nmin_copies = [3, 4, 5]\n";
+    let (grid, out) = (bench.write("periodic.toml", grid), bench.path("out"));
+    let limit = "fa_per_mchar<=100";
+    let run = deadloop(&[
+        "tune",
+        &bench.corpus,
+        "--grid",
+        &grid,
+        "--settings",
+        &in_use,
+        "--constraint",
+        limit,
+        "--out",
+        &out,
+        "--json",
+    ]);
+    assert_eq!(code(&run), Some(0), "{}", stderr(&run));
+    let told = stdout_json(&run);
+    assert_eq!(told["verdict"], "ship", "{told}");
+    let changed = told["changes"].to_string();
+    assert!(!changed.contains("stall"), "{changed}");
+    let ships: toml::Table = toml::from_str(&bench.read("out/settings.toml")).expect("it is TOML");
+    let guards = ships["guard"].as_array().expect("a list");
+    let detectors: Vec<_> = guards.iter().map(|g| g["detector"].as_str()).collect();
+    assert_eq!(detectors, [Some("periodic"), Some("stall")]);
+    assert_eq!(guards[1]["params"]["idle_ms"].as_integer(), Some(7000));
+}
+
 /// Of a corpus it says how much of what a claim takes is there.
 #[test]
 fn power_holds_a_corpus_against_a_claim() {

@@ -24,9 +24,44 @@ pub fn recommended(unit: Unit) -> String {
     }
 }
 
-/// Whether a choice in `unit` is made among settings of such members: they end streams, and count in it. The others
-/// stay as they are.
-pub fn is_chosen(member: &Member, unit: Unit) -> bool {
+/// The members that a choice is made among. All other members of what is in use stay beside whatever is chosen: a
+/// timeout that is chosen on streams that fall silent says nothing about loops, and must not replace the guard that
+/// finds them.
+#[derive(Clone, Copy, Debug)]
+pub struct Scope {
+    unit: Unit,
+    loops: bool,
+    faults: bool,
+}
+
+impl Scope {
+    /// The scope of a choice in `unit` among the settings of these grids: detectors of loops, of faults, or both, as the
+    /// grids have them.
+    pub fn of(grids: &[Grid], unit: Unit) -> Self {
+        let members = || grids.iter().flat_map(|grid| &grid.members);
+        Self {
+            unit,
+            loops: members().any(|m| !is_of_faults(m.base.detector)),
+            faults: members().any(|m| is_of_faults(m.base.detector)),
+        }
+    }
+
+    /// Whether it has this member.
+    pub fn has(self, member: &Member) -> bool {
+        let looked_for = match is_of_faults(member.detector) {
+            true => self.faults,
+            false => self.loops,
+        };
+        looked_for && is_chosen(member, self.unit)
+    }
+}
+
+fn is_of_faults(detector: &Detector) -> bool {
+    !detector.notices().is_empty()
+}
+
+/// Whether a choice in `unit` can be made among settings of such members: they end streams, and count in it.
+fn is_chosen(member: &Member, unit: Unit) -> bool {
     // Turns are those of a run, and so are its calls.
     let fits = |of: Unit| (of == Unit::Chars) == (unit == Unit::Chars);
     member.response.level() == Response::Stop && member.unit().is_none_or(fits)
@@ -57,7 +92,7 @@ pub fn default_grids(unit: Unit) -> Result<(Vec<Grid>, String), SettingsError> {
 /// Whether a detector is searched where things are counted in `unit`; those of faults are named, or not searched.
 fn is_searched(detector: &'static Detector, unit: Unit) -> bool {
     let member = Member::new(detector, Params::defaults(detector.params));
-    member.unit().is_some() && is_chosen(&member, unit) && detector.notices().is_empty()
+    member.unit().is_some() && is_chosen(&member, unit) && !is_of_faults(detector)
 }
 
 /// The presets among which a choice in `unit` is made, as settings with names.
@@ -120,6 +155,26 @@ mod tests {
                 detector.name
             );
         }
+    }
+
+    /// A grid of timeouts chooses among timeouts, and leaves the guard of loops as it is; the default grids do the
+    /// reverse. A grid with both chooses both.
+    #[test]
+    fn a_choice_is_made_among_what_its_grids_look_for() {
+        let stall = "[[guard]]\ndetector = \"stall\"\n";
+        let both = format!("{RECOMMENDED}\n{stall}");
+        let settings = Settings::parse(&both).unwrap();
+        let chosen = |grids: &[Grid]| -> Vec<&str> {
+            let scope = Scope::of(grids, Unit::Chars);
+            let members = settings.guard().members.iter().filter(|m| scope.has(m));
+            members.map(|m| m.detector.name).collect()
+        };
+        let timeouts = Grid::parse(stall).unwrap();
+        assert_eq!(chosen(&[timeouts]), ["stall"]);
+        let (default, _) = default_grids(Unit::Chars).unwrap();
+        assert_eq!(chosen(&default), ["periodic", "periodic"]);
+        let all = Grid::parse(&both).unwrap();
+        assert_eq!(chosen(&[all]), ["periodic", "periodic", "stall"]);
     }
 
     /// The thresholds of the recommended guard are searched on both sides of where they are.

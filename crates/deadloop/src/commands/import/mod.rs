@@ -11,6 +11,7 @@ use deadloop_corpus::{
     CorpusWriter, Entry, ImportCounts, ImportOptions, Loss, Problem, ThinkOptions, import_formats,
 };
 
+use super::label::label_all;
 use crate::args::{Global, OnBad};
 use crate::exit::{Code, Outcome};
 use crate::progress::watched;
@@ -23,7 +24,7 @@ mod told;
 use carried::Carried;
 use target::{Rejected, Target};
 
-pub(crate) const HELP: &str = "Examples:\n  deadloop import recorded/ --out corpus\n  deadloop import batch_output.jsonl chat.sse --from openai-chat --out corpus --on-bad skip\n  deadloop import answers.csv --text-field output --model-field engine --out corpus\n\nThe format of each file is detected from its content. Files may be compressed with gzip or zstd. A .csv file has a header, and its columns are fields. Fields that have no place in a transcript are left out, and counted at the end.";
+pub(crate) const HELP: &str = "Examples:\n  deadloop import recorded/ --out corpus\n  deadloop import batch_output.jsonl chat.sse --from openai-chat --out corpus --on-bad skip\n  deadloop import answers.csv --text-field output --model-field engine --out corpus\n  deadloop import chats.jsonl --label --out corpus && deadloop tune corpus\n\nThe format of each file is detected from its content. Files may be compressed with gzip or zstd. A .csv file has a header, and its columns are fields. Fields that have no place in a transcript are left out, and counted at the end.";
 
 /// What `deadloop import` takes.
 #[derive(Debug, Args)]
@@ -54,6 +55,9 @@ pub(crate) struct Import {
     /// labels use the ids)
     #[arg(long)]
     prefix_ids: bool,
+    /// Propose labels too, as `deadloop label` does, unless labels come along; `deadloop tune` can follow at once
+    #[arg(long)]
+    label: bool,
     /// What to do with a bad record: stop, or leave it out and list it in rejected.jsonl
     #[arg(long, value_enum, default_value_t = OnBad::Fail)]
     on_bad: OnBad,
@@ -121,19 +125,45 @@ pub(super) fn run(args: &Import, global: Global) -> Outcome {
     }
     target.beside(&imported.carried)?;
     target.finish()?;
+    conclude(args, &imported, global)
+}
+
+/// Proposes labels if that was asked for, and prints what was imported and proposed.
+fn conclude(args: &Import, imported: &Imported, global: Global) -> Outcome {
+    let came_along = args.out.join("labels.csv").is_file();
+    let proposed = match args.label && !came_along {
+        true => Some(label_all(&args.out, global.quiet)?),
+        false => None,
+    };
     if global.json {
-        return show::print(&imported.json(&args.out).to_string());
+        let mut told = imported.json(&args.out);
+        if let Some((_, json)) = proposed {
+            told["proposed"] = json;
+        }
+        return show::print(&told.to_string());
     }
     if !global.quiet {
         show::print(&format!("{}: {}", args.out.display(), imported.summary()))?;
+        if let Some((table, _)) = &proposed {
+            show::print(&format!("\n{table}"))?;
+        }
     }
     let out = typed(&args.out);
-    let labelled = args.out.join("labels.csv").is_file();
-    let next = match labelled {
-        true => format!("deadloop check {out}"),
-        false => format!("deadloop label {out}"),
+    let next = match (&proposed, came_along) {
+        (Some(_), _) => [
+            format!("deadloop tune {out}"),
+            format!("deadloop label {out} --review"),
+        ],
+        (None, true) => [
+            format!("deadloop check {out}"),
+            format!("deadloop show {out}"),
+        ],
+        (None, false) => [
+            format!("deadloop label {out}"),
+            format!("deadloop show {out}"),
+        ],
     };
-    show::next(&[&next, &format!("deadloop show {out}")], global)
+    show::next(&next.each_ref().map(String::as_str), global)
 }
 
 /// What is written while all is read.

@@ -3,7 +3,7 @@
 //! | to find | look in |
 //! |---|---|
 //! | from a transcript to rows of a labels.csv | `proposing` |
-//! | what was proposed, as it is printed | `telling` |
+//! | the same for a whole corpus, and what is said of it | `proposals` |
 //! | a review as keys in and rows out | `session` |
 //! | what the rows of one transcript say together | `rows` |
 //! | what a reviewer sees of a transcript | `view` |
@@ -17,35 +17,35 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use deadloop_corpus::{Beside, Corpus, Draw, Entry, Ids, Problem, Selection, is_named};
+use deadloop_corpus::{Beside, Corpus, Entry, Problem, Selection, is_named};
 use deadloop_replay::{Interrupted, each};
-use deadloop_score::{LabelRow, write_labels};
+use deadloop_score::LabelRow;
 
 mod agreeing;
 mod desk;
 mod disputes;
+mod proposals;
 mod proposing;
 mod reading;
 mod rows;
 mod session;
-mod telling;
 mod view;
 
 use agreeing::compare;
 use desk::{Review, review};
 use disputes::{disputes, told};
+pub(crate) use proposals::label_all;
+use proposals::narrowed;
 pub(crate) use proposing::BY_ITSELF;
-use proposing::{Proposal, propose};
+use proposing::Proposal;
 pub(crate) use reading::Reading;
-use telling::tell;
 
-use crate::args::{Global, OnBad, Select};
+use crate::args::{Global, Select};
 use crate::exit::{Code, Outcome};
 use crate::interrupt;
 use crate::progress::watched;
 use crate::show::{self, typed};
-use deadloop_run::apart;
-use deadloop_run::{foreign, open, refuse_machine};
+use deadloop_run::{apart, open};
 
 pub(crate) const HELP: &str = "Examples:\n  deadloop label recordings/                         proposes labels, writes recordings/labels.csv\n  deadloop label recordings/ --review                asks about them, the most uncertain first\n  deadloop label recordings/ --review --id t1       asks about this one, reviewed or not (--again: about all)\n  deadloop label --agreement ann.csv bob.csv recordings/\n\nA proposed row has by = auto, a reviewed one by = review:NAME. A review saves after every answer and continues where it stopped. If stdin is not a terminal, it reads the keys from lines: l c t u (loop, clean, transient, unsure), < > (move the onset by a char), [ ] (by a copy), z (undo), s (skip), q (quit).";
 
@@ -125,9 +125,9 @@ pub(super) fn run(args: &Label, global: Global) -> Outcome {
     }
     prove_writable(&labels)?;
     apart(&[("--out", labels.clone())], &corpus_files(&corpus))?;
-    let proposals = proposals(args, global, &corpus)?;
-    let rows: Vec<LabelRow> = proposals.iter().flat_map(|p| p.rows.clone()).collect();
-    write_labels(&labels, &rows)?;
+    let selection = args.select.selection()?;
+    let proposals = proposals::proposals(&corpus, &selection, args.select.on_bad, global.quiet)?;
+    proposals::write(&proposals, &labels)?;
     if args.review {
         return ask(args, global, &corpus, &labels);
     }
@@ -158,71 +158,26 @@ fn prove_writable(labels: &Path) -> Outcome {
     made.map_err(|e| Code::Usage.error(e))
 }
 
-/// A proposal for every selected transcript, in the order of the corpus.
-fn proposals(args: &Label, global: Global, corpus: &Corpus) -> Outcome<Vec<Proposal>> {
-    let selection = args.select.selection()?;
-    let look = |entry: Result<Entry, Problem>, _| {
-        let entry = entry?;
-        let proposal = selection
-            .matches(&entry)
-            .then(|| propose(&entry.transcript));
-        Ok((entry.transcript.id, entry.place, proposal))
-    };
-    let mut ids = Ids::default();
-    let mut problems = Vec::new();
-    let mut found = Vec::new();
-    watched("labelling", global.quiet, |watch| {
-        each(corpus, watch, look, |looked| {
-            let unique = looked.and_then(|(id, place, proposal)| {
-                ids.insert(&id, &place)?;
-                Ok(proposal)
-            });
-            match unique {
-                Ok(proposal) => found.extend(proposal),
-                Err(problem) => problems.push(problem),
-            }
-            ControlFlow::Continue(())
-        })
-    })
-    .map_err(|Interrupted| Code::Interrupted.error("interrupted; no labels were written"))?;
-    refuse(&problems, ids.is_empty(), args.select.on_bad, global.quiet)?;
-    let found = narrowed(found, &selection, Proposal::transcript);
-    if found.is_empty() {
-        return Err(Code::NothingSelected.error("no transcript is selected"));
+/// Prints what was proposed.
+fn tell(args: &Label, proposals: &[Proposal], labels: &Path, global: Global) -> Outcome {
+    if global.json {
+        return show::print(&proposals::json(proposals, labels).to_string());
     }
-    Ok(found)
-}
-
-/// Refuses a corpus with problems, or prints them with `--on-bad skip`. `all`: the corpus has no good transcript.
-fn refuse(problems: &[Problem], all: bool, on_bad: OnBad, quiet: bool) -> Outcome {
-    refuse_machine(problems)?;
-    if let Some(what) = foreign(problems).filter(|_| all && on_bad == OnBad::Fail) {
-        return Err(Code::Usage.error(what));
+    if global.quiet {
+        return Ok(());
     }
-    let lines: Vec<String> = problems.iter().map(ToString::to_string).collect();
-    match on_bad {
-        _ if problems.is_empty() => {}
-        OnBad::Fail => {
-            let hint = "nothing was labelled; mend them, or leave them out with --on-bad skip";
-            let what = format!("the corpus is not whole\n{}\n{hint}", lines.join("\n"));
-            return Err(Code::Usage.error(what));
-        }
-        OnBad::Skip if !quiet => eprintln!("left out:\n{}", lines.join("\n")),
-        OnBad::Skip => {}
-    }
-    Ok(())
-}
-
-/// Applies `--limit`, then `--sample`.
-fn narrowed<T>(mut found: Vec<T>, selection: &Selection, id: impl Fn(&T) -> &str) -> Vec<T> {
-    found.truncate(selection.limit.unwrap_or(usize::MAX));
-    if let Some(sample) = selection.sample {
-        let mut draw = Draw::new(sample);
-        found.iter().for_each(|one| draw.offer(id(one)));
-        let drawn = draw.finish();
-        found.retain(|one| drawn.contains(id(one)));
-    }
-    found
+    show::print(&proposals::table(proposals, labels))?;
+    let corpus = args.corpus.as_deref().map(typed).unwrap_or_default();
+    let out = args
+        .out
+        .as_deref()
+        .map(|out| format!(" --out {}", typed(out)));
+    let out = out.unwrap_or_default();
+    let next = [
+        format!("deadloop label {corpus} --review{out}"),
+        format!("deadloop check {corpus}"),
+    ];
+    show::next(&next.each_ref().map(String::as_str), global)
 }
 
 fn ask(args: &Label, global: Global, corpus: &Corpus, labels: &Path) -> Outcome {

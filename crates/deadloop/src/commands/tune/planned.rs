@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 use deadloop_detect::{Response, Setting, Settings, Unit};
-use deadloop_replay::shipped::{is_chosen, presets_in};
+use deadloop_replay::shipped::{Scope, presets_in};
 use deadloop_replay::{Grid, Plan};
 use deadloop_score::{Choices, ChooseOptions, InUse, Manifest};
 
@@ -70,7 +70,8 @@ impl Planned {
                 (plan, Some(told))
             }
         };
-        let chosen = |settings: &Settings| settings.part(|m| is_chosen(m, unit));
+        let scope = Scope::of(grids, unit);
+        let chosen = |settings: &Settings| settings.part(|m| scope.has(m));
         let in_use = plan.add_settings(&chosen(&settings));
         let with_grid = 0..plan.cells();
         let per = args.judge.per.map(Per::per);
@@ -82,7 +83,9 @@ impl Planned {
         let (recommended, _) = settings::read_per(recommended, per)?;
         let name = recommended_name(unit).to_owned();
         let mut presets = vec![(name, plan.add_settings(&chosen(&recommended)))];
-        for (name, setting) in presets_in(unit).map_err(|e| Code::Unexpected.error(e))? {
+        let mut known = presets_in(unit).map_err(|e| Code::Unexpected.error(e))?;
+        known.retain(|(_, setting)| setting.members.iter().all(|m| scope.has(m)));
+        for (name, setting) in known {
             presets.push((name, plan.add_setting(&read(setting))));
         }
         tell_refused(&plan, global);
@@ -98,7 +101,7 @@ impl Planned {
             file: InUse {
                 rest: settings::without_guards(&text)?,
                 text,
-                kept: settings.part(|m| !is_chosen(m, unit)),
+                kept: settings.part(|m| !scope.has(m)),
             },
             settings,
             search,

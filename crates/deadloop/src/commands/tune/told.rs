@@ -181,7 +181,7 @@ fn table(
     let mut rows: Vec<(String, [String; 5])> = Vec::new();
     let advice = &choices.advice;
     rows.push((
-        format!("{} (in use)", options.in_use_is),
+        options.in_use_is.to_owned(),
         of_run(&advice.in_use, options),
     ));
     if let Some(candidate) = &advice.candidate {
