@@ -4,7 +4,7 @@ use crate::detectors::Detector;
 use crate::repair::Fault;
 
 impl Detector {
-    /// The kinds of faults that it is for; none for a detector of loops.
+    /// The kinds of faults that it looks for; empty for a detector of loops.
     pub fn notices(&self) -> &'static [Fault] {
         match self.name {
             "stall" => &[Fault::Stall],

@@ -123,7 +123,7 @@ fn exchange(client: &TcpStream, wire: &mut Wire<&TcpStream>, shared: &Shared) ->
     Ok(kept && sent)
 }
 
-/// The next request's head; none where the client is done or the proxy stops.
+/// The head of the next request. `None` if the client is done or the proxy stops.
 fn next_head(wire: &mut Wire<&TcpStream>, shared: &Shared) -> Result<Option<Vec<u8>>, Broken> {
     for _ in 0..IDLE {
         match wire.head() {
@@ -346,8 +346,8 @@ impl Relay<'_> {
         }
     }
 
-    /// The next bytes of the body and what the guard says of them: how many came, 0 at the end, none where nothing
-    /// came for a while.
+    /// Reads the next bytes of the body and asks the guard about them. Returns how many bytes came (0 at the end of the
+    /// body, `None` if nothing came for a while) and the verdict.
     fn next(
         &self,
         (wire, body): (&mut Wire<&TcpStream>, &mut Body),

@@ -37,7 +37,7 @@ impl<R: Read> Wire<R> {
         Ok(n)
     }
 
-    /// The next head with the blank line that ends it; none where the connection ends before one begins.
+    /// The next head with the blank line that ends it. `None` if the connection ends before a head begins.
     pub(crate) fn head(&mut self) -> io::Result<Option<Vec<u8>>> {
         loop {
             if let Some(end) = self.ahead.windows(4).position(|four| four == b"\r\n\r\n") {

@@ -16,7 +16,8 @@ pub struct TurnTokens {
 }
 
 impl TurnTokens {
-    /// What a turn's event says; none where it is no turn, or says neither what was read nor what was written.
+    /// The tokens that a turn's event records. `None` if the event is no turn, or records neither tokens read nor tokens
+    /// written.
     pub fn of(event: &RecordedEvent) -> Option<Self> {
         if !matches!(event.body, Body::Turn) {
             return None;
@@ -74,7 +75,7 @@ impl Spent {
     }
 }
 
-/// What a turn read and wrote; none where its event says neither.
+/// The tokens that a turn read and wrote, together. `None` if its event records neither.
 fn tokens(event: &RecordedEvent) -> Option<u64> {
     Some(TurnTokens::of(event)?.all())
 }

@@ -147,7 +147,7 @@ pub struct RepairChoice {
     pub ruling: RepairRuling,
     /// The best variant within the limit and its counts, on the streams it was chosen on.
     pub chosen: Option<(usize, RepairTally)>,
-    /// The counts of what is chosen on the other folds, over all streams; none where there is one group.
+    /// The counts over all streams, each judged by the variant chosen on the other folds; `None` if there is one group.
     pub held_out: Option<RepairTally>,
     /// The counts of what is in use.
     pub in_use: RepairTally,

@@ -101,7 +101,7 @@ impl Shingles {
         }
     }
 
-    /// The sketch of the set; none of an empty one.
+    /// The sketch of the set; `None` if the set is empty.
     pub fn sketch(&self) -> Option<Sketch> {
         let mut sketch = Sketch::default();
         sketch.take(&self.hashes);

@@ -114,7 +114,7 @@ impl ThinkSplitter {
         }
     }
 
-    /// The next chunk. `out` gets the pieces that are now certain, in order, none of them empty.
+    /// Takes the next chunk. `out` receives the pieces whose side is now certain, in order; no piece is empty.
     pub fn push(&mut self, chunk: &str, out: &mut impl FnMut(TagSide, &str)) {
         let joined;
         let mut text = chunk;
@@ -148,7 +148,8 @@ impl ThinkSplitter {
         }
     }
 
-    /// Does one thing with `text` and gives what is left; none where the rest must wait.
+    /// Handles the start of `text` and returns the rest of it. `None` if nothing is left, or if the rest
+    /// must wait for the next chunk.
     fn step<'a>(&mut self, text: &'a str, out: &mut impl FnMut(TagSide, &str)) -> Option<&'a str> {
         match self.state {
             State::Start(side) => self.start(side, text, out),

@@ -130,7 +130,7 @@ pub enum Body {
         id: Option<String>,
         /// What it said.
         content: String,
-        /// Whether it failed; none where the recording does not say, which is no error.
+        /// Whether the tool failed; `None` if the recording does not say, which counts as no error.
         error: Option<bool>,
     },
     /// A new turn of an agent run begins.

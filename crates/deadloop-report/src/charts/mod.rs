@@ -169,7 +169,7 @@ impl Layouts {
 }
 
 impl Chart {
-    /// The numbers behind the chart as CSV; none where it is left out.
+    /// The numbers behind the chart as CSV; `None` if the chart is left out.
     ///
     /// # Errors
     /// It could not be put together in memory.

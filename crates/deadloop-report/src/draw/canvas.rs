@@ -145,7 +145,7 @@ pub(crate) enum Mark {
 }
 
 impl Mark {
-    /// Corners around (0, 0) for a mark of radius 1; none for round ones and the cross.
+    /// The corners of a mark of radius 1 around (0, 0). Empty for the round marks and the cross.
     fn corners(self) -> Vec<At> {
         match self {
             Self::Square => vec![(-0.85, -0.85), (0.85, -0.85), (0.85, 0.85), (-0.85, 0.85)],

@@ -27,20 +27,21 @@ const MAX_LINE: u64 = 1 << 30;
 pub(super) struct Line {
     /// Its file, counted from 0 over the whole corpus, and its line there.
     pub(super) at: (usize, u64),
-    /// Of its bytes; 64 hexadecimal digits.
+    /// The digest of its bytes: 64 hexadecimal digits.
     digest: Option<String>,
-    /// What scoring has to know; none where it cannot be read.
+    /// What scoring has to know of the transcript; `None` if it cannot be read.
     case: Option<Case>,
     /// Why it cannot be read.
     unreadable: Option<Wrong>,
     /// What is wrong with its labels.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     problems: Vec<Wrong>,
-    /// Whether something is, here or in labels.csv.
+    /// Whether something is wrong with its labels, here or in labels.csv.
     bad: bool,
-    /// Whether the filters mean it.
+    /// Whether the filters select it.
     meant: bool,
-    /// What every setting said; none where it is bad, not meant, or of a split that must not be looked at.
+    /// The decision of every setting; `None` if the transcript is bad, not selected by the filters, or of a split that
+    /// must not be looked at.
     decided: Option<Vec<Decided>>,
 }
 

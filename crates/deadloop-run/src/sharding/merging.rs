@@ -20,7 +20,7 @@ use crate::stamps::Stamps;
 use crate::survey::{Surveyed, drop_sealed};
 use crate::words;
 
-/// What every setting said of a transcript; none where it must not be looked at.
+/// The decision of every setting about a transcript; `None` if the transcript must not be looked at.
 type Said = Option<Vec<Decided>>;
 
 /// All parts of a corpus.

@@ -237,7 +237,7 @@ impl Part<'_> {
     }
 }
 
-/// The type of a task as its source has it and as the lists have it; none where its source names none of them.
+/// The type of a task, as its source names it and as the lists find it. `None` if its source names no type of the lists.
 fn named(case: &FeedbackCase) -> Option<[&'static str; 2]> {
     let env = case.env.as_deref()?;
     let mut names = TYPES.iter().map(|(name, _)| *name);

@@ -30,7 +30,7 @@ pub(super) fn records(place: Place) -> Records {
     }
 }
 
-/// The names of an archive's members, in order; none where it cannot be read.
+/// The names of an archive's members, in order. Empty if the archive cannot be read.
 pub(crate) fn members(path: &Path) -> Vec<String> {
     open(path).map_or(Vec::new(), |(_, names)| names)
 }

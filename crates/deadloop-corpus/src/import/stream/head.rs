@@ -31,8 +31,8 @@ enum Sign {
     Wait,
 }
 
-/// The format of a stream that begins with `head`; none where more has to be seen, which is never
-/// so for one that has `ended`, other than with nothing in it.
+/// The format of a stream that begins with `head`. `None` if more has to be seen first; for a stream
+/// that has `ended`, only if it is empty.
 pub(super) fn tell(head: &[u8], ended: bool) -> Option<StreamFormat> {
     if !ended && BOM.starts_with(head) {
         return None;

@@ -137,8 +137,8 @@ impl Text {
     }
 }
 
-/// The text at the start of `bytes`, and how many bytes after it are no char; none where more may
-/// make one of them.
+/// The text at the start of `bytes`, and the number of invalid bytes that follow it. `None` for the
+/// number if all bytes are text, or if the bytes that are left may be the start of a char.
 fn valid(bytes: &[u8]) -> (&str, Option<usize>) {
     match std::str::from_utf8(bytes) {
         Ok(text) => (text, None),

@@ -103,7 +103,7 @@ impl Spec {
         }
     }
 
-    /// The words of doubt of a name in a language; none where nothing is glued.
+    /// The words of doubt of a name in a language; empty if no unit of words is glued on.
     pub(super) fn doubt(&self, glue: Option<&str>, lang: &str) -> &[String] {
         let unit = glue.and_then(|name| self.units(name, lang));
         unit.map_or(&[], |unit| &unit.texts)

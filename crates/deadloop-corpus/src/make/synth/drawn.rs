@@ -55,7 +55,7 @@ impl Synth<'_> {
         })
     }
 
-    /// What of a text of the pool is real: none of a text file.
+    /// What is recorded about a text of the pool; `None` if the text comes from a text file.
     fn real_of(&self, frame: &Frame<'_>, clean: &CleanText) -> Option<&Real> {
         let mut sources = frame.item.sources.iter();
         sources.find_map(|at| self.stock.real.get(*at)?.get(&clean.id))

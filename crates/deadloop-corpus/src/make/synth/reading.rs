@@ -149,7 +149,7 @@ impl Real {
     }
 }
 
-/// The pieces of the answer without the blanks before it; none where one of them has no time.
+/// The pieces of the answer, without the blanks before its text. `None` if one of them has no time.
 fn pieces(events: &[RecordedEvent]) -> Option<Vec<TimedPiece>> {
     let mut pieces = Vec::new();
     for event in events {

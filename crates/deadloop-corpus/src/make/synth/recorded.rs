@@ -12,7 +12,7 @@ use crate::{Corpus, Entry, Place, Problem};
 pub struct LabelRows(BTreeMap<String, Vec<LabelCells>>);
 
 impl LabelRows {
-    /// Reads the labels that stand beside a corpus; none where it has no `labels.csv`.
+    /// Reads the labels that stand beside a corpus. Empty if it has no `labels.csv`.
     ///
     /// # Errors
     /// The file cannot be read as CSV.

@@ -66,10 +66,10 @@ const INKS: [Ink; 6] = [
 struct Curve<'d> {
     model: &'d str,
     pen: Pen,
-    /// The shape of its marks; none for all models together.
+    /// The shape of its marks; `None` for the curve of all models together.
     shape: Option<Mark>,
     points: Vec<(f64, f64)>,
-    /// The setting of each point; none where the line begins.
+    /// The setting of each point; `None` for the point at which the line begins.
     settings: Vec<Option<usize>>,
 }
 

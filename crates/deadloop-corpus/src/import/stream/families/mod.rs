@@ -43,8 +43,8 @@ pub(crate) struct Family {
     pub(crate) check: Option<Check>,
     /// What such an object says.
     pub(crate) read: fn(Map<String, Value>) -> Result<Said, Fault>,
-    /// What the JSON text of such an object says, in a fraction of the time; none where it is no
-    /// such object or has to be looked at more closely. For families that come in great numbers.
+    /// Reads the JSON text of such an object in a fraction of the time. Returns `None` if the text is no
+    /// such object or needs the full reader. For families of which a stream has a great many objects.
     pub(crate) quick: Option<fn(&str) -> Option<Said>>,
 }
 

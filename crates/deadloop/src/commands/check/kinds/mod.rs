@@ -132,7 +132,7 @@ struct Exhibit<'a> {
 }
 
 impl Exhibit<'_> {
-    /// The text of a channel; none of `tools`.
+    /// The text of a channel; empty for a channel that is not text.
     fn text(&self, channel: Channel) -> &[char] {
         match channel {
             Channel::Reasoning => &self.reasoning,
