@@ -97,8 +97,9 @@ def proxy(server: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str
 
 
 def wait(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
-    """Until the proxy answers: it takes some ten seconds to be imported."""
-    for _ in range(600):
+    """Until the proxy answers: it takes some ten seconds to be imported, and beside other work minutes."""
+    end = time.monotonic() + 400
+    while time.monotonic() < end:
         if process.poll() is not None:
             break
         try:

@@ -19,6 +19,7 @@ pytestmark = needs_program
 def ray() -> Iterator[Any]:
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
     os.environ["RAY_raylet_start_wait_time_s"] = "180"  # it waits for 30: too few beside other work
+    os.environ["RAY_worker_niceness"] = "0"  # 15 else, and beside other work they do not run at all
     ray = pytest.importorskip("ray")
     env = {name: os.environ.get(name, "") for name in ("PYTHONPATH", "DEADLOOP")}
     ray.init(num_cpus=3, object_store_memory=2 << 30, include_dashboard=False, runtime_env={"env_vars": env})
