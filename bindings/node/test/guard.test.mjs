@@ -12,6 +12,11 @@ const alarmOf = (guard, channel = "reasoning") => {
   throw new Error("no alarm");
 };
 
+test("the library is the one that these tests are for", () => {
+  const loaded = process.report.getReport().sharedObjects.some((name) => name.endsWith(".node"));
+  assert.equal(loaded, !process.env.DEADLOOP_WASM);
+});
+
 test("an alarm comes once and stays on the guard", () => {
   const guard = Guards.recommended().guard("m");
   assert.equal(guard.alarm, null);

@@ -24,7 +24,8 @@ function told(guards, item, size) {
   return null;
 }
 
-test("every input", { skip: folder === undefined && "DEADLOOP_INPUTS names no folder" }, () => {
+const skip = folder === undefined && !process.env.CI && "DEADLOOP_INPUTS names no folder";
+test("every input", { skip }, () => {
   const inputs = lines("inputs.jsonl");
   const rust = lines("alarms.jsonl");
   assert.equal(inputs.length, rust.length);

@@ -1,5 +1,5 @@
-/** The library that was built from Rust, for this system. */
-import { createRequire } from "node:module";
+/** The library that was built from Rust: what it has, whichever it is. `imports` of package.json names it. */
+import library from "#library";
 
 export interface NativeGuard {
   push(channel: number, text: string): string | null;
@@ -23,7 +23,7 @@ export interface NativeGuards {
   live(model?: string): NativeLive;
 }
 
-interface Native {
+export interface Native {
   readonly Guards: {
     recommended(): NativeGuards;
     load(path: string): NativeGuards;
@@ -31,15 +31,4 @@ interface Native {
   };
 }
 
-const system = `${process.platform}-${process.arch}`;
-
-function load(): Native {
-  try {
-    return createRequire(import.meta.url)(`../native/deadloop.${system}.node`);
-  } catch (cause) {
-    const what = `this package has no library for ${system}; build one with scripts/bindings in deadloop's repository`;
-    throw new Error(what, { cause });
-  }
-}
-
-export const native: Native = load();
+export const native: Native = library;

@@ -15,15 +15,6 @@ from kit import GRID, STARTER, needs_program, same
 pa = pytest.importorskip("pyarrow")
 
 
-@pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """A grid, and the folder of a sweep by one process."""
-    folder = tmp_path_factory.mktemp("whole")
-    grid = folder / "grid.toml"
-    grid.write_text(GRID)
-    return grid, deadloop.sweep(STARTER, folder / "out", "--grid", str(grid), "--csv", shards=1)
-
-
 @needs_program
 def test_records_of_a_table_in_any_order_are_the_whole(whole: tuple[Path, Path], tmp_path: Path) -> None:
     rows = cluster.rows(STARTER)

@@ -1,12 +1,10 @@
-"""The same on engines: where they are installed (scripts/cluster). The result is the single machine's, byte for byte."""
+"""The same on an engine and from an object store: the result is the single machine's, byte for byte."""
 
 from __future__ import annotations
 
 import os
-import socket
-import subprocess
+import shutil
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,36 +12,16 @@ from typing import Any
 import deadloop
 import pytest
 from deadloop import cluster
-from kit import GRID, STARTER, needs_program, same
+from kit import STARTER, needs_program, same
 
 pytestmark = needs_program
-
-
-@pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """A grid, and the folder of a sweep by one process."""
-    folder = tmp_path_factory.mktemp("whole")
-    grid = folder / "grid.toml"
-    grid.write_text(GRID)
-    return grid, deadloop.sweep(STARTER, folder / "out", "--grid", str(grid), shards=1)
-
-
-@pytest.fixture(scope="module")
-def parts(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The corpus as eight Parquet files, its rows dealt out."""
-    parquet = pytest.importorskip("pyarrow.parquet")
-    folder = tmp_path_factory.mktemp("parts")
-    rows = cluster.rows(STARTER)
-    for i in range(8):
-        own = rows.take(list(range(i, rows.num_rows, 8)))
-        parquet.write_table(own, folder / f"part-{i}.parquet", compression="zstd")
-    return folder
 
 
 @pytest.fixture(scope="module")
 def spark() -> Iterator[Any]:
     """Two executors, each a JVM of its own."""
     sql = pytest.importorskip("pyspark.sql")
+    assert shutil.which("java"), "Spark needs Java 17 or later (Debian: default-jre-headless)"
     os.environ["SPARK_LOCAL_HOSTNAME"] = "localhost"
     os.environ["PYSPARK_PYTHON"] = sys.executable
     settings = {
@@ -68,7 +46,7 @@ def test_spark(spark: Any, whole: tuple[Path, Path], parts: Path, tmp_path: Path
     rows = spark.read.parquet(str(parts))
     pids = rows.rdd.mapPartitions(lambda _: [os.getppid()]).distinct().collect()
     assert len(pids) > 1, "one executor did everything"
-    same(whole[1], deadloop.spark.sweep(rows, plan, tmp_path / "out", corpus=STARTER))
+    same(whole[1], deadloop.spark.sweep(rows, plan, tmp_path / "out", "--csv", corpus=STARTER))
 
 
 def test_spark_sums(spark: Any, whole: tuple[Path, Path], parts: Path) -> None:
@@ -82,64 +60,7 @@ def test_spark_sums(spark: Any, whole: tuple[Path, Path], parts: Path) -> None:
 
 def test_spark_shards(spark: Any, whole: tuple[Path, Path], tmp_path: Path) -> None:
     by = deadloop.spark.tasks(spark)
-    same(whole[1], deadloop.sweep(STARTER, tmp_path / "out", "--grid", str(whole[0]), shards=4, map=by))
-
-
-@pytest.fixture(scope="module")
-def ray() -> Iterator[Any]:
-    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
-    os.environ["RAY_raylet_start_wait_time_s"] = "180"  # it waits for 30: too few beside other work
-    ray = pytest.importorskip("ray")
-    env = {name: os.environ.get(name, "") for name in ("PYTHONPATH", "DEADLOOP")}
-    ray.init(num_cpus=3, object_store_memory=2 << 30, include_dashboard=False, runtime_env={"env_vars": env})
-    yield ray
-    ray.shutdown()
-
-
-def test_ray(ray: Any, whole: tuple[Path, Path], parts: Path, tmp_path: Path) -> None:
-    plan = cluster.plan_of(STARTER, whole[0])
-    same(whole[1], deadloop.ray.sweep(ray.data.read_parquet(str(parts)), plan, tmp_path / "out", corpus=STARTER))
-
-
-def test_ray_shards(ray: Any, whole: tuple[Path, Path], tmp_path: Path) -> None:
-    by = deadloop.ray.tasks()
-    same(whole[1], deadloop.sweep(STARTER, tmp_path / "out", "--grid", str(whole[0]), shards=4, map=by))
-
-
-def up(port: int) -> None:
-    """Waits for a server."""
-    for _ in range(240):
-        with socket.socket() as there:
-            if there.connect_ex(("127.0.0.1", port)) == 0:
-                return
-        time.sleep(0.5)
-    raise AssertionError("the server does not come up")
-
-
-@pytest.fixture(scope="module")
-def bucket(parts: Path) -> Iterator[Any]:
-    """The parts in a bucket of a server that stands in for S3, and how pyarrow finds it."""
-    pytest.importorskip("moto.server")
-    fs = pytest.importorskip("pyarrow.fs")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = str(free.getsockname()[1])
-    command = [sys.executable, "-m", "moto.server", "-p", port]
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as server:
-        try:
-            there = fs.S3FileSystem(
-                endpoint_override=f"http://127.0.0.1:{port}",
-                access_key="test",
-                secret_key="test",
-                region="us-east-1",
-                allow_bucket_creation=True,
-            )
-            up(int(port))
-            there.create_dir("corpus")
-            fs.copy_files(str(parts), "corpus/parts", destination_filesystem=there)
-            yield there
-        finally:
-            server.terminate()
+    same(whole[1], deadloop.sweep(STARTER, tmp_path / "out", "--grid", str(whole[0]), "--csv", shards=4, map=by))
 
 
 def test_s3(bucket: Any, whole: tuple[Path, Path], tmp_path: Path) -> None:
@@ -148,10 +69,4 @@ def test_s3(bucket: Any, whole: tuple[Path, Path], tmp_path: Path) -> None:
     plan = cluster.plan_of(STARTER, whole[0])
     batches = dataset.dataset("corpus/parts", filesystem=bucket).to_batches()
     made = [cluster.records(plan, batch) for batch in batches]
-    same(whole[1], cluster.join(made, plan, tmp_path / "out", corpus=STARTER))
-
-
-def test_ray_reads_s3(ray: Any, bucket: Any, whole: tuple[Path, Path], tmp_path: Path) -> None:
-    plan = cluster.plan_of(STARTER, whole[0])
-    rows = ray.data.read_parquet("corpus/parts", filesystem=bucket)
-    same(whole[1], deadloop.ray.sweep(rows, plan, tmp_path / "out", corpus=STARTER))
+    same(whole[1], cluster.join(made, plan, tmp_path / "out", "--csv", corpus=STARTER))

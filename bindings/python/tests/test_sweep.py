@@ -7,22 +7,14 @@ from pathlib import Path
 
 import deadloop
 import pytest
-from kit import GRID, STARTER, needs_program, same
-
-@pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """A grid, and the folder of a sweep by one process."""
-    folder = tmp_path_factory.mktemp("whole")
-    grid = folder / "grid.toml"
-    grid.write_text(GRID)
-    return grid, deadloop.sweep(STARTER, folder / "out", "--grid", str(grid), shards=1)
+from kit import STARTER, needs_program, same
 
 
 @needs_program
 def test_shards_of_a_pool_are_the_whole(whole: tuple[Path, Path], tmp_path: Path) -> None:
     grid, wanted = whole
     with ThreadPoolExecutor(2) as pool:
-        out = deadloop.sweep(STARTER, tmp_path / "out", "--grid", str(grid), shards=3, map=pool.map)
+        out = deadloop.sweep(STARTER, tmp_path / "out", "--grid", str(grid), "--csv", shards=3, map=pool.map)
     same(wanted, out)
 
 
