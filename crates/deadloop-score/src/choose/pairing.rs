@@ -18,7 +18,7 @@ impl Field<'_> {
         let pair = |(i, weight): &(usize, f64)| Pair {
             regions: &evidence.records[*i].blocks[block].regions,
             added: ledger.added(block, *i),
-            reference: under[*i],
+            reference: *ledger.terms(&under, *i),
             root: weight.sqrt(),
         };
         let shape = evidence.plan.blocks()[block].shape();

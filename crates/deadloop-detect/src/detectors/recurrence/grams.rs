@@ -6,8 +6,6 @@
 //! use it, finds the n-gram like the last one: a chain goes from newer to older, so what has left
 //! the window ends it and is never taken out.
 
-use std::collections::VecDeque;
-
 use super::symbols::Symbol;
 
 /// How far back occurrences count.
@@ -17,26 +15,28 @@ pub(super) enum Window {
     Chars(u64),
 }
 
-/// The n-grams of a window.
+/// The n-grams of a window. Symbols are numbered from 0.
 pub(super) struct Grams {
-    n: usize,
+    n: u64,
     /// [`BASE`] to the power n.
     shift: u64,
     window: Window,
-    /// The symbols of the window, oldest first.
-    slots: VecDeque<Slot>,
-    /// How many symbols came before them.
+    /// The symbols of the window, each at its number modulo the length, which is a power of two.
+    ring: Vec<Slot>,
+    /// The first one in the window.
     first: u64,
+    /// How many there were so far.
+    count: u64,
     /// The hash of all symbols so far.
     prefix: u64,
-    /// For each value of the low bits of a hash, the newest n-gram that has it, as a [link](Slot).
+    /// For each value of the low bits of a hash, the newest n-gram that has it: its symbol's number and 1; 0: none.
     chains: Vec<u64>,
     /// A distance and its power, since the same one is asked for all along a loop.
     power: (u64, u64),
 }
 
-/// A symbol of the window and the n-gram that begins with it. Links are numbers of symbols, counted
-/// from 1; 0: none.
+/// A symbol of the window and the n-gram that begins with it.
+#[derive(Clone, Copy, Default)]
 struct Slot {
     /// The hash of all symbols before it.
     prefix: u64,
@@ -44,21 +44,23 @@ struct Slot {
     start: u64,
     /// The n-gram's hash, once it is complete.
     gram: u64,
-    /// The next older n-gram of the chain: the newest one of another hash.
-    next: u64,
-    /// From the n-gram before it of this hash.
-    back: Back,
+    /// How far back the next older n-gram of the chain is, the newest one of another hash; 0: there is none.
+    next: u32,
     /// How many there were in a row, each in the window of the next.
     times: u32,
+    /// From the n-gram before it of this hash.
+    back: Back,
+    /// How many of its gaps in a row, from itself on, the symbol before it has too.
+    shifted: u32,
 }
 
 /// From an n-gram to the one before of its hash.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Back {
-    /// Symbols from the beginning of one to the beginning of the other; 0: there is none.
-    gap: u64,
     /// The hash of the symbols that stand there.
     between: u64,
+    /// Symbols from the beginning of one to the beginning of the other; 0: there is none.
+    gap: u32,
     /// How many in a row, this one included, are the same.
     run: u32,
 }
@@ -82,14 +84,16 @@ impl Grams {
             // A symbol has a char at least.
             Window::Chars(chars) => usize::try_from(chars).unwrap_or(FIRST_CHAINS),
         };
+        let first = most.clamp(1, FIRST_CHAINS).next_power_of_two();
         Self {
-            n,
+            n: n as u64,
             shift: power(n as u64),
             window,
-            slots: VecDeque::new(),
+            ring: vec![Slot::default(); first],
             first: 0,
+            count: 0,
             prefix: 0,
-            chains: vec![0; most.min(FIRST_CHAINS).next_power_of_two()],
+            chains: vec![0; first],
             power: (0, 1),
         }
     }
@@ -97,45 +101,62 @@ impl Grams {
     /// Reads a symbol that is complete with `read` chars. At most how often the n-gram that it ends
     /// now stands in the window; 0: it ends none.
     pub(super) fn push(&mut self, symbol: Symbol, read: u64) -> u32 {
-        self.slots.push_back(Slot {
-            prefix: self.prefix,
+        if self.count - self.first == self.ring.len() as u64 {
+            self.widen();
+        }
+        let prefix = self.prefix;
+        *self.slot_mut(self.count) = Slot {
+            prefix,
             start: symbol.start,
-            gram: 0,
-            next: 0,
-            back: Back::default(),
-            times: 0,
-        });
-        self.prefix = add(mul(self.prefix, BASE), symbol.value % PRIME);
+            ..Slot::default()
+        };
+        self.count += 1;
+        self.prefix = add(mul(prefix, BASE), below_prime(symbol.value));
         while self.is_past(read) {
-            self.slots.pop_front();
             self.first += 1;
         }
-        let Some(i) = self.last() else { return 0 };
-        if self.slots.len() > self.chains.len() {
-            self.grow(i);
+        let Some(last) = self.last() else { return 0 };
+        if self.count - self.first > self.chains.len() as u64 {
+            self.grow(last);
         }
-        self.count(i)
+        self.complete(last)
+    }
+
+    fn slot(&self, number: u64) -> &Slot {
+        &self.ring[place(number, self.ring.len())]
+    }
+
+    fn slot_mut(&mut self, number: u64) -> &mut Slot {
+        let length = self.ring.len();
+        &mut self.ring[place(number, length)]
+    }
+
+    /// Makes room for twice as many symbols.
+    fn widen(&mut self) {
+        let mut ring = vec![Slot::default(); 2 * self.ring.len()];
+        for number in self.first..self.count {
+            ring[place(number, 2 * self.ring.len())] = *self.slot(number);
+        }
+        self.ring = ring;
     }
 
     /// Makes four times as many chains, so that there are as many as symbols in the window, and links the complete
-    /// n-grams, those before slot `i`, anew.
-    fn grow(&mut self, i: usize) {
+    /// n-grams, those before `last`, anew.
+    fn grow(&mut self, last: u64) {
         self.chains = vec![0; 4 * self.chains.len()];
-        for earlier in 0..i {
-            self.chain(earlier, self.slots[earlier].gram);
+        for earlier in self.first..last {
+            self.chain(earlier, self.slot(earlier).gram);
         }
     }
 
     /// Forgets all.
     pub(super) fn reset(&mut self) {
-        self.first += self.slots.len() as u64;
-        self.slots.clear();
+        self.first = self.count;
     }
 
     /// The chars before the last n-gram.
     pub(super) fn last_start(&self) -> u64 {
-        let last = self.last().and_then(|i| self.slots.get(i));
-        last.map_or(0, |slot| slot.start)
+        self.last().map_or(0, |last| self.slot(last).start)
     }
 
     /// From the last n-gram to the one before of its kind, from there to the next, and so on; as
@@ -143,14 +164,15 @@ impl Grams {
     pub(super) fn gaps(&self) -> impl Iterator<Item = Gap> {
         let mut at = self.last();
         std::iter::from_fn(move || {
-            let Back { gap, between, .. } = self.slots.get(at?)?.back;
+            let Back { gap, between, .. } = self.slot(at?).back;
+            let symbols = u64::from(gap);
             // Nothing lies 0 symbols back.
-            let back = usize::try_from(gap).ok().filter(|gap| *gap > 0)?;
-            at = at?.checked_sub(back);
+            let back = at?.checked_sub(symbols).filter(|at| *at >= self.first);
+            at = back.filter(|_| gap > 0);
             Some(Gap {
-                symbols: gap,
+                symbols,
                 between,
-                start: self.slots.get(at?)?.start,
+                start: self.slot(at?).start,
             })
         })
     }
@@ -159,80 +181,112 @@ impl Grams {
     /// many there are.
     pub(super) fn even(&self, most: u32) -> Option<(u64, u32)> {
         let last = self.last()?;
-        let slot = self.slots.get(last)?;
+        let slot = self.slot(last);
         let Back { gap, run, .. } = slot.back;
-        let inside = (last as u64).checked_div(gap)?.min(u64::from(most));
+        let gap = u64::from(gap);
+        let inside = (last - self.first).checked_div(gap)?.min(u64::from(most));
         let inside = u32::try_from(inside).unwrap_or(most);
         // The gap before these may be a shorter one, and in the window, unless it is known.
         let all = run > inside || run >= most || run + 1 == slot.times;
         (run >= inside && all).then_some((gap, inside))
     }
 
-    /// The slot of the last complete n-gram.
-    fn last(&self) -> Option<usize> {
-        self.slots.len().checked_sub(self.n)
+    /// Whether the last `most` gaps, or all in the window, are those of the symbol before, which had as many: the text
+    /// has gone on as it did after each earlier occurrence. Then what stands between has as many different texts as it
+    /// had there, since each of them is the one there, turned by a symbol that all of them begin with.
+    ///
+    /// In a window of chars the symbol before may have had fewer: it can have had the same window.
+    pub(super) fn goes_on(&self, most: u32) -> bool {
+        let counts = matches!(self.window, Window::Symbols(_));
+        let last = self.last().filter(|_| counts).map(|last| self.slot(last));
+        last.is_some_and(|slot| slot.shifted >= (slot.times - 1).min(most))
+    }
+
+    /// The last complete n-gram.
+    fn last(&self) -> Option<u64> {
+        let last = self.count.checked_sub(self.n)?;
+        (last >= self.first).then_some(last)
     }
 
     /// Whether the first symbol has left the window.
     fn is_past(&self, read: u64) -> bool {
         match self.window {
-            Window::Symbols(window) => self.slots.len() > window,
+            Window::Symbols(window) => self.count - self.first > window as u64,
             Window::Chars(window) => {
-                let first = self.slots.front();
-                first.is_some_and(|slot| slot.start.saturating_add(window) < read)
+                let starts = self.first < self.count;
+                starts && self.slot(self.first).start.saturating_add(window) < read
             }
         }
     }
 
-    /// Counts the n-gram that begins at slot `i` and has just been completed.
-    fn count(&mut self, i: usize) -> u32 {
-        let gram = sub(self.prefix, mul(self.slots[i].prefix, self.shift));
-        let (mut back, mut times) = (Back::default(), 1);
-        if let Some(earlier) = self.chain(i, gram) {
-            back = self.back(i, earlier);
-            times = self.slots[earlier].times.saturating_add(1);
+    /// Counts the n-gram that begins with this symbol and has just been completed.
+    fn complete(&mut self, number: u64) -> u32 {
+        let gram = sub(self.prefix, mul(self.slot(number).prefix, self.shift));
+        let (mut back, mut times, mut shifted) = (Back::default(), 1, 0);
+        if let Some(earlier) = self.chain(number, gram) {
+            back = self.back(number, earlier);
+            let before = number.checked_sub(1).filter(|before| *before >= self.first);
+            let slot = self.slot(earlier);
+            times = slot.times.saturating_add(1);
+            if before.is_some_and(|before| self.slot(before).back.gap == back.gap) {
+                shifted = slot.shifted.saturating_add(1);
+            }
         }
-        let slot = &mut self.slots[i];
-        (slot.gram, slot.back, slot.times) = (gram, back, times);
+        let slot = self.slot_mut(number);
+        (slot.gram, slot.back) = (gram, back);
+        (slot.times, slot.shifted) = (times, shifted);
         times
     }
 
-    /// Puts slot `i` at the head of its chain, in the place of the newest one of the same hash,
+    /// Puts a symbol's n-gram at the head of its chain, in the place of the newest one of the same hash,
     /// which it gives back.
-    fn chain(&mut self, i: usize, gram: u64) -> Option<usize> {
-        // The length is a power of two that fits.
-        #[allow(clippy::cast_possible_truncation)]
-        let chain = gram as usize & (self.chains.len() - 1);
-        let head = std::mem::replace(&mut self.chains[chain], self.first + i as u64 + 1);
+    fn chain(&mut self, number: u64, gram: u64) -> Option<u64> {
+        let chain = place(gram, self.chains.len());
+        let head = std::mem::replace(&mut self.chains[chain], number + 1);
         let (mut link, mut newer) = (head, None);
         while link > self.first {
-            let at = usize::try_from(link - 1 - self.first).ok()?;
-            let next = self.slots[at].next;
-            if self.slots[at].gram != gram {
+            let at = link - 1;
+            let slot = self.slot(at);
+            let next = match slot.next {
+                0 => 0,
+                back => link.saturating_sub(u64::from(back)),
+            };
+            if slot.gram != gram {
                 (link, newer) = (next, Some(at));
                 continue;
             }
-            self.slots[i].next = match newer {
-                None => next,
+            match newer {
+                None => self.link(number, next),
                 Some(newer) => {
-                    self.slots[newer].next = next;
-                    head
+                    self.link(newer, next);
+                    self.link(number, head);
                 }
-            };
+            }
             return Some(at);
         }
-        self.slots[i].next = head;
+        self.link(number, head);
         None
     }
 
-    /// From slot `i` to the `earlier` one of the same hash.
-    fn back(&mut self, i: usize, earlier: usize) -> Back {
-        let gap = (i - earlier) as u64;
+    /// Says which n-gram of its chain is the next older one; not one that has left the window.
+    fn link(&mut self, number: u64, next: u64) {
+        let back = if next > self.first {
+            number + 1 - next
+        } else {
+            0
+        };
+        self.slot_mut(number).next = narrow(back);
+    }
+
+    /// From a symbol's n-gram to the `earlier` one of the same hash.
+    fn back(&mut self, number: u64, earlier: u64) -> Back {
+        let gap = number - earlier;
         if self.power.0 != gap {
             self.power = (gap, power(gap));
         }
-        let Slot { prefix, back, .. } = self.slots[earlier];
-        let between = sub(self.slots[i].prefix, mul(prefix, self.power.1));
+        let Slot { prefix, back, .. } = *self.slot(earlier);
+        let between = sub(self.slot(number).prefix, mul(prefix, self.power.1));
+        let gap = narrow(gap);
         let same = (back.gap, back.between) == (gap, between);
         Back {
             gap,
@@ -242,8 +296,22 @@ impl Grams {
     }
 }
 
-/// Chains at first, at most; a power of two. Most windows are no longer, and a long one costs a short text no more.
-const FIRST_CHAINS: usize = 8192;
+/// A number modulo a length that is a power of two.
+#[inline]
+fn place(number: u64, length: usize) -> usize {
+    // The length is no larger than fits.
+    #[allow(clippy::cast_possible_truncation)]
+    let place = number as usize & (length - 1);
+    place
+}
+
+/// A distance inside a window, which has at most a million symbols.
+fn narrow(distance: u64) -> u32 {
+    u32::try_from(distance).unwrap_or(u32::MAX)
+}
+
+/// Chains and symbols at first, at most; a power of two. A long window costs a short text no more.
+const FIRST_CHAINS: usize = 512;
 
 /// A Mersenne prime: reduction is a shift and an addition.
 const PRIME: u64 = (1 << 61) - 1;
@@ -253,6 +321,11 @@ const BASE: u64 = 0x0B1A_6F3D_92C4_58E7;
 fn add(a: u64, b: u64) -> u64 {
     let sum = a + b;
     if sum >= PRIME { sum - PRIME } else { sum }
+}
+
+/// A number modulo the prime.
+fn below_prime(x: u64) -> u64 {
+    add(x & PRIME, x >> 61)
 }
 
 fn sub(a: u64, b: u64) -> u64 {
@@ -284,12 +357,17 @@ fn power(mut exponent: u64) -> u64 {
 mod tests {
     use super::*;
 
+    #[test]
+    fn any_number_is_below_the_prime() {
+        for x in [0, 1, PRIME - 1, PRIME, PRIME + 1, 7 * PRIME, u64::MAX] {
+            assert_eq!(below_prime(x), x % PRIME, "{x}");
+        }
+    }
+
     /// Counts as the definition has it: every trigram of the window is compared.
     #[test]
     fn counts_are_right_where_chains_grow() {
-        let symbols: Vec<u64> = (0..3 * FIRST_CHAINS as u64)
-            .map(|i| power(i) % 40)
-            .collect();
+        let symbols: Vec<u64> = (0..24_000).map(|i| power(i) % 40).collect();
         let mut grams = Grams::new(3, Window::Symbols(100_000));
         let mut known = std::collections::HashMap::new();
         for (i, value) in symbols.iter().enumerate() {

@@ -71,6 +71,8 @@ pub(super) struct Symbols {
     lengths: (u64, u64),
     reset_on: Structures,
     skip_code: bool,
+    /// Whether fences decide anything, and how lines begin.
+    follows: (bool, bool),
     fences: Fences,
     line: Line,
     element: Element,
@@ -90,6 +92,10 @@ impl Symbols {
             lengths,
             reset_on,
             skip_code,
+            follows: (
+                skip_code || reset_on.meet(Structures::FENCE),
+                reset_on.has_more_than(Structures::FENCE),
+            ),
             fences,
             line: Line::default(),
             element: Element::default(),
@@ -100,8 +106,9 @@ impl Symbols {
     /// Reads a char, with `at` chars before it, and passes on the symbols that are complete with it: at most two,
     /// since an ideograph also ends the word before it. Whether all that was read before is to be forgotten; then it
     /// completes none.
+    #[inline]
     pub(super) fn read(&mut self, c: char, at: u64, complete: impl FnMut(Symbol)) -> bool {
-        let shows = self.fences.step(c);
+        let shows = self.follows.0 && self.fences.step(c);
         if shows && self.skip_code {
             // Its first two backticks were taken for text.
             self.element = Element::default();
@@ -109,8 +116,8 @@ impl Symbols {
         let fence = shows && self.reset_on.meet(Structures::FENCE);
         let skipped = self.skip_code && self.fences.is_inside();
         // Also of skipped text: what follows the fence may stand on the same line.
-        let structures = self.line.step(c);
-        if fence || !skipped && structures.meet(self.reset_on) {
+        let begins = self.follows.1 && self.line.step(c).meet(self.reset_on);
+        if fence || !skipped && begins {
             self.element = Element::default();
             return true;
         }
@@ -120,6 +127,7 @@ impl Symbols {
         false
     }
 
+    #[inline]
     fn gather(&mut self, c: char, at: u64, mut complete: impl FnMut(Symbol)) {
         let ends = match self.by {
             By::Chars => {
@@ -136,7 +144,11 @@ impl Symbols {
         }
     }
 
+    #[inline]
     fn word(&mut self, c: char, at: u64, mut complete: impl FnMut(Symbol)) {
+        if c.is_ascii_alphanumeric() {
+            return self.add_char(c.to_ascii_lowercase(), at, false);
+        }
         if !c.is_alphanumeric() {
             return self.finish().into_iter().for_each(complete);
         }
@@ -148,8 +160,13 @@ impl Symbols {
         self.finish().into_iter().for_each(complete);
     }
 
+    #[inline]
     fn add(&mut self, c: char, at: u64) {
-        let blank = c.is_whitespace();
+        self.add_char(c, at, c.is_whitespace());
+    }
+
+    #[inline]
+    fn add_char(&mut self, c: char, at: u64, blank: bool) {
         if self.element.is_empty() && !blank {
             self.start = at;
         }
