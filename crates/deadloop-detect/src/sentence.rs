@@ -71,7 +71,7 @@ pub(crate) struct Unread {
 }
 
 /// So many bytes are kept unread at most, and a piece more.
-const MOST_UNREAD: usize = 4096;
+const MOST_UNREAD: usize = 1 << 14;
 
 impl Unread {
     pub(crate) fn push(&mut self, piece: &str) {
@@ -87,13 +87,15 @@ impl Unread {
         self.sentence.text()
     }
 
-    /// Reads from a late line on where a sentence is complete from there on: what stands before a line has no say.
+    /// Reads from a late end of a sentence on where another one is complete from there on: what stands before an end
+    /// has no say then.
     fn read(&mut self) {
         let rest = &self.rest;
-        let before = rest.len().saturating_sub(4 * UNIT_CHARS);
-        if let Some(line) = rest.as_bytes()[..before].iter().rposition(|b| *b == b'\n') {
+        let before = rest.floor_char_boundary(rest.len().saturating_sub(4 * UNIT_CHARS));
+        if let Some(end) = rest[..before].rfind(['\n', '。', '！', '？']) {
             let mut late = Sentence::default();
-            rest[line + 1..].chars().for_each(|c| late.read(c));
+            // The end itself is the end of nothing.
+            rest[end..].chars().for_each(|c| late.read(c));
             if !late.last.is_empty() {
                 self.sentence = late;
                 self.rest.clear();

@@ -167,8 +167,12 @@ impl Ledger {
             let place = evidence.plan.cell(cell);
             let starts = &self.blocks[place.block].starts;
             let one = |(case, record): (usize, &Record)| {
+                let quiet = starts[case];
+                if quiet + 1 == starts[case + 1] {
+                    return quiet;
+                }
                 let region = record.blocks[place.block].region(&place.at);
-                starts[case] + region.map_or(0, |region| 1 + region.stop)
+                quiet + region.map_or(0, |region| 1 + region.stop)
             };
             let places = evidence.records.iter().enumerate().map(one);
             Under {
