@@ -6,6 +6,7 @@
 //! use it, finds the n-gram like the last one: a chain goes from newer to older, so what has left
 //! the window ends it and is never taken out.
 
+use super::prime::{BASE, add, below_prime, mul, power, sub};
 use super::symbols::Symbol;
 
 /// How far back occurrences count.
@@ -313,54 +314,68 @@ fn narrow(distance: u64) -> u32 {
 /// Chains and symbols at first, at most; a power of two. A long window costs a short text no more.
 const FIRST_CHAINS: usize = 512;
 
-/// A Mersenne prime: reduction is a shift and an addition.
-const PRIME: u64 = (1 << 61) - 1;
-/// A random number below it.
-const BASE: u64 = 0x0B1A_6F3D_92C4_58E7;
-
-fn add(a: u64, b: u64) -> u64 {
-    let sum = a + b;
-    if sum >= PRIME { sum - PRIME } else { sum }
-}
-
-/// A number modulo the prime.
-fn below_prime(x: u64) -> u64 {
-    add(x & PRIME, x >> 61)
-}
-
-fn sub(a: u64, b: u64) -> u64 {
-    add(a, PRIME - b)
-}
-
-fn mul(a: u64, b: u64) -> u64 {
-    let product = u128::from(a) * u128::from(b);
-    // Both halves are below 2^61, so their sum fits.
-    #[allow(clippy::cast_possible_truncation)]
-    let (low, high) = (product as u64 & PRIME, (product >> 61) as u64);
-    add(low, high)
-}
-
-/// [`BASE`] to a power.
-fn power(mut exponent: u64) -> u64 {
-    let (mut result, mut square) = (1, BASE);
-    while exponent > 0 {
-        if exponent & 1 == 1 {
-            result = mul(result, square);
-        }
-        square = mul(square, square);
-        exponent >>= 1;
-    }
-    result
-}
-
 #[cfg(test)]
 mod tests {
+    use std::collections::HashSet;
+
+    use proptest::prelude::*;
+
     use super::*;
 
-    #[test]
-    fn any_number_is_below_the_prime() {
-        for x in [0, 1, PRIME - 1, PRIME, PRIME + 1, 7 * PRIME, u64::MAX] {
-            assert_eq!(below_prime(x), x % PRIME, "{x}");
+    /// The gaps of the n-gram that ends a text, newest first, within what stands from `first` on: the symbols of each,
+    /// how many different texts stand between up to it, and where it begins.
+    fn looked_up(text: &[u8], first: usize, n: usize) -> Vec<(u64, usize, u64)> {
+        let Some(last) = text.len().checked_sub(n).filter(|last| *last >= first) else {
+            return Vec::new();
+        };
+        let same = |at: &usize| text[*at..at + n] == text[last..];
+        let places: Vec<usize> = (first..=last).rev().filter(same).collect();
+        let mut between = HashSet::new();
+        let mut gap = |pair: &[usize]| {
+            between.insert(&text[pair[1]..pair[0]]);
+            ((pair[0] - pair[1]) as u64, between.len(), pair[1] as u64)
+        };
+        places.windows(2).map(&mut gap).collect()
+    }
+
+    fn told(grams: &Grams) -> Vec<(u64, usize, u64)> {
+        let mut between = HashSet::new();
+        let mut gap = |gap: Gap| {
+            between.insert(gap.between);
+            (gap.symbols, between.len(), gap.start)
+        };
+        grams.gaps().map(&mut gap).collect()
+    }
+
+    proptest! {
+        /// And where nothing is said to have changed, nothing has.
+        #[test]
+        fn gaps_are_those_of_the_definition(
+            pieces in prop::collection::vec(("[abc]{1,5}", 1_usize..30, 0_u8..9), 1..9),
+            (n, window, most) in (1_usize..5, 5_usize..80, 1_u32..12),
+        ) {
+            let mut grams = Grams::new(n, Window::Symbols(window));
+            let (mut text, mut from, mut before) = (Vec::new(), 0, Vec::new());
+            for (piece, times, reset) in pieces {
+                if reset == 0 {
+                    grams.reset();
+                    from = text.len();
+                }
+                for byte in piece.repeat(times).bytes() {
+                    let (value, start) = (u64::from(byte), text.len() as u64);
+                    grams.push(Symbol { value, start }, start + 1);
+                    text.push(byte);
+                    let first = from.max(text.len().saturating_sub(window));
+                    let now = told(&grams);
+                    prop_assert_eq!(&now, &looked_up(&text, first, n));
+                    let shape: Vec<(u64, usize)> = now.iter().map(|gap| (gap.0, gap.1)).collect();
+                    if grams.goes_on(most) {
+                        let some = shape.len().min(most as usize);
+                        prop_assert_eq!(before.get(..some), Some(&shape[..some]));
+                    }
+                    before = shape;
+                }
+            }
         }
     }
 
