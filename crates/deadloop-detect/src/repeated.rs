@@ -7,29 +7,35 @@ use regex::Regex;
 
 use crate::stream::Kind;
 
-/// The last chars of a stream, from which repeated units are shown.
+/// The last chars of a stream: what units are told from. Pieces are kept as they come, and chars are counted while they
+/// are read.
 #[derive(Default)]
 pub(crate) struct Recent {
     read: u64,
-    chars: Vec<char>,
+    /// The end of the text, up to the end of the piece that is read.
+    text: String,
+    /// The chars before it.
+    before: u64,
 }
 
-/// The fewest chars that are kept. When there are twice as many, half of them are dropped.
-const KEPT: usize = 4096;
+/// So many chars are kept at least; when it is twice as many, half is dropped.
+const KEPT: u64 = 4096;
 
 impl Recent {
-    /// Reads a char.
-    #[inline]
-    pub(crate) fn push(&mut self, c: char) {
-        self.drop_old();
-        self.read += 1;
-        self.chars.push(c);
+    /// Begins a piece, all of whose chars are read then.
+    pub(crate) fn begin(&mut self, piece: &str) {
+        let gone = self.base() - self.before;
+        if gone > 0 {
+            self.text.drain(..start_of(&self.text, gone));
+            self.before += gone;
+        }
+        self.text.push_str(piece);
     }
 
-    fn drop_old(&mut self) {
-        if self.chars.len() >= 2 * KEPT {
-            self.chars.drain(..KEPT);
-        }
+    /// Reads the next char of the piece.
+    #[inline]
+    pub(crate) fn step(&mut self) {
+        self.read += 1;
     }
 
     /// Chars read.
@@ -39,15 +45,26 @@ impl Recent {
 
     /// The position of the first char that is kept.
     pub(crate) fn base(&self) -> u64 {
-        self.read - self.chars.len() as u64
+        KEPT * self.read.div_ceil(KEPT).saturating_sub(2)
     }
 
     /// The chars from position `from` to `to`, as far as they are kept.
     pub(crate) fn text(&self, from: u64, to: u64) -> String {
-        let index = |at: u64| usize::try_from(at.saturating_sub(self.base())).unwrap_or(0);
-        let to = index(to).min(self.chars.len());
-        self.chars[index(from).min(to)..to].iter().collect()
+        let known = |at: u64| at.clamp(self.base(), self.read) - self.before;
+        let (from, to) = (known(from), known(to));
+        let text = &self.text[start_of(&self.text, from)..];
+        text[..start_of(text, to.saturating_sub(from))].to_owned()
     }
+}
+
+/// Where the char with so many before it begins, in bytes.
+fn start_of(text: &str, chars: u64) -> usize {
+    let Some(before) = chars.checked_sub(1) else {
+        return 0;
+    };
+    let mut rest = text.chars();
+    rest.nth(usize::try_from(before).unwrap_or(usize::MAX));
+    text.len() - rest.as_str().len()
 }
 
 /// A line that begins with a list number.
@@ -69,5 +86,62 @@ pub(crate) fn kind(text: &str, short: bool) -> Kind {
         Kind::ShortSequence
     } else {
         Kind::Paragraph
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Keeps every char by itself, as the definition has it.
+    #[derive(Default)]
+    struct Slow {
+        chars: Vec<char>,
+        read: u64,
+    }
+
+    impl Slow {
+        fn push(&mut self, c: char) {
+            if self.chars.len() as u64 >= 2 * KEPT {
+                self.chars.drain(..KEPT as usize);
+            }
+            self.read += 1;
+            self.chars.push(c);
+        }
+
+        fn text(&self, from: u64, to: u64) -> String {
+            let base = self.read - self.chars.len() as u64;
+            let index = |at: u64| (at.saturating_sub(base) as usize).min(self.chars.len());
+            let (from, to) = (index(from), index(to));
+            self.chars[from.min(to)..to].iter().collect()
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn pieces_are_kept_as_chars_would_be(
+            pieces in prop::collection::vec("[ab长🙂]{0,9}", 1..12),
+            times in 1_usize..400,
+            (from, length) in (0_u64..12_000, 0_u64..6_000),
+        ) {
+            let (mut recent, mut slow) = (Recent::default(), Slow::default());
+            for piece in pieces {
+                let piece = piece.repeat(times);
+                recent.begin(&piece);
+                for (i, c) in piece.chars().enumerate() {
+                    recent.step();
+                    slow.push(c);
+                    prop_assert_eq!(recent.base(), slow.read - slow.chars.len() as u64);
+                    if i % 997 == 0 {
+                        let back = slow.read.saturating_sub(from);
+                        for (from, to) in [(from, from + length), (back, back + length)] {
+                            prop_assert_eq!(recent.text(from, to), slow.text(from, to));
+                        }
+                    }
+                }
+            }
+        }
     }
 }

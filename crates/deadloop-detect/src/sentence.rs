@@ -63,6 +63,50 @@ impl Sentence {
     }
 }
 
+/// A stream whose [`Sentence`] is only asked for now and then: what came since is kept, and read when it is.
+#[derive(Default)]
+pub(crate) struct Unread {
+    sentence: Sentence,
+    rest: String,
+}
+
+/// So many bytes are kept unread at most, and a piece more.
+const MOST_UNREAD: usize = 1 << 14;
+
+impl Unread {
+    pub(crate) fn push(&mut self, piece: &str) {
+        self.rest.push_str(piece);
+        if self.rest.len() > MOST_UNREAD {
+            self.read();
+        }
+    }
+
+    /// The last line or sentence so far.
+    pub(crate) fn text(&mut self) -> String {
+        self.read();
+        self.sentence.text()
+    }
+
+    /// Reads from a late end of a sentence on where another one is complete from there on: what stands before an end
+    /// has no say then.
+    fn read(&mut self) {
+        let rest = &self.rest;
+        let before = rest.floor_char_boundary(rest.len().saturating_sub(4 * UNIT_CHARS));
+        if let Some(end) = rest[..before].rfind(['\n', '。', '！', '？']) {
+            let mut late = Sentence::default();
+            // The end itself is the end of nothing.
+            rest[end..].chars().for_each(|c| late.read(c));
+            if !late.last.is_empty() {
+                self.sentence = late;
+                self.rest.clear();
+                return;
+            }
+        }
+        rest.chars().for_each(|c| self.sentence.read(c));
+        self.rest.clear();
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::{prop_assert_eq, proptest};
@@ -88,6 +132,22 @@ mod tests {
             let mut whole = Sentence::default();
             text.chars().for_each(|c| whole.read(c));
             prop_assert_eq!(Sentence::of(&text), whole.text());
+        }
+
+        #[test]
+        fn what_is_read_late_is_read_all_the_same(
+            pieces in proptest::collection::vec(("[ab .!?\n。—]{0,3}|[-—]{100}\n{0,2}|[a长]{40}", 0..60_usize, 0..3), 0..40),
+        ) {
+            let (mut whole, mut late) = (Sentence::default(), Unread::default());
+            for (piece, times, asked) in pieces {
+                let piece = piece.repeat(times);
+                piece.chars().for_each(|c| whole.read(c));
+                late.push(&piece);
+                if asked == 0 {
+                    prop_assert_eq!(late.text(), whole.text());
+                }
+            }
+            prop_assert_eq!(late.text(), whole.text());
         }
     }
 }

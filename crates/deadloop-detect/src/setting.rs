@@ -256,8 +256,16 @@ impl Setting {
 
     /// Everything that tells this setting from another, one fact a line.
     fn canonical(&self) -> String {
+        self.said(|text, _, name, value| {
+            // Writing into a String cannot fail.
+            let _ = writeln!(text, "{name}={value}");
+        })
+    }
+
+    /// The same, where `param` writes the parameters of each member, which is counted from 0.
+    fn said(&self, mut param: impl FnMut(&mut String, usize, &str, &Value)) -> String {
         let mut text = String::new();
-        for member in &self.members {
+        for (at, member) in self.members.iter().enumerate() {
             let channel = member.channel.map_or("*", Channel::name);
             // Writing into a String cannot fail.
             let _ = writeln!(
@@ -266,7 +274,7 @@ impl Setting {
                 member.detector.name, member.detector.version
             );
             for (name, value) in member.params.iter() {
-                let _ = writeln!(text, "{name}={value}");
+                param(&mut text, at, name, value);
             }
             if let Some(response) = member.own_response() {
                 let _ = writeln!(text, "response {}", response.name());
@@ -279,6 +287,64 @@ impl Setting {
     }
 }
 
+/// The [ids](Setting::id) of settings that differ in some values: of what two in a row have in common, the beginning is
+/// hashed once.
+#[derive(Clone, Debug)]
+pub struct Ids {
+    /// For each parameter that differs what each of its values says, with all that follows up to the next.
+    said: Vec<Vec<String>>,
+    /// The hash of what comes before the first of them, then through each value of the last setting.
+    states: Vec<Sha256>,
+    /// The values of the last setting.
+    last: Vec<u16>,
+}
+
+impl Ids {
+    /// Those of settings like `base` but for some parameters: the member, counted from 0, the name, the values. `None`:
+    /// they are not in the order in which a setting says them.
+    pub fn new(base: &Setting, varying: &[(usize, &str, &[Value])]) -> Option<Self> {
+        let mut pieces = Vec::new();
+        let rest = base.said(
+            |text, member, name, value| match varying.get(pieces.len()) {
+                Some((of, param, _)) if (*of, *param) == (member, name) => {
+                    pieces.push(std::mem::take(text));
+                }
+                _ => {
+                    // Writing into a String cannot fail.
+                    let _ = writeln!(text, "{name}={value}");
+                }
+            },
+        );
+        pieces.push(rest);
+        let (first, after) = pieces.split_first()?;
+        let said = |((_, name, values), after): (&(usize, &str, &[Value]), &String)| {
+            let say = |value: &Value| format!("{name}={value}\n{after}");
+            values.iter().map(say).collect()
+        };
+        (after.len() == varying.len()).then(|| Self {
+            said: varying.iter().zip(after).map(said).collect(),
+            states: vec![Sha256::new_with_prefix(first)],
+            last: Vec::new(),
+        })
+    }
+
+    /// That of the setting with the values of these numbers.
+    pub fn of(&mut self, at: &[u16]) -> String {
+        let same = at.iter().zip(&self.last).take_while(|(a, b)| a == b);
+        let same = same.count();
+        self.states.truncate(same + 1);
+        for (value, said) in at.iter().zip(&self.said).skip(same) {
+            let mut state = self.states.last().cloned().unwrap_or_default();
+            state.update(said.get(usize::from(*value)).map_or("", String::as_str));
+            self.states.push(state);
+        }
+        self.last.clear();
+        self.last.extend_from_slice(at);
+        let whole = self.states.last().cloned().unwrap_or_default();
+        short(&whole.finalize())
+    }
+}
+
 /// A guard that only a replay can run: the detector that is a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the detector \"{0}\" is a program: it is replayed, it cannot watch a live stream")]
@@ -286,7 +352,10 @@ pub struct NotLive(pub &'static str);
 
 /// The first 12 hexadecimal digits of SHA-256.
 pub fn short_hash(text: &str) -> String {
-    let digest = Sha256::digest(text.as_bytes());
+    short(&Sha256::digest(text.as_bytes()))
+}
+
+fn short(digest: &[u8]) -> String {
     let first = digest.iter().take(6);
     let number = first.fold(0, |number, byte| number << 8 | u64::from(*byte));
     format!("{number:012x}")

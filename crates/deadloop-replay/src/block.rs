@@ -1,6 +1,6 @@
 //! [`Block`]: the settings that share all structural parameters, and their axes.
 
-use deadloop_detect::{Channel, Response, Setting, Threshold, ThresholdSide, Value};
+use deadloop_detect::{Channel, Ids, Response, Setting, Threshold, ThresholdSide, Value};
 
 use crate::grid::Grid;
 use crate::readings::Sources;
@@ -76,6 +76,23 @@ impl Axis {
     }
 }
 
+/// Names the settings of a block, quickly where one differs from the one before in the last axes alone.
+#[derive(Debug)]
+pub struct BlockIds<'a> {
+    block: &'a Block,
+    ids: Option<Ids>,
+}
+
+impl BlockIds<'_> {
+    /// The [name](Block::id) of the setting with these value indices.
+    pub fn of(&mut self, at: &[u16]) -> String {
+        match &mut self.ids {
+            Some(ids) => ids.of(at),
+            None => self.block.id(at),
+        }
+    }
+}
+
 /// A grid refuses more values than fit.
 pub(crate) fn narrow(index: usize) -> u16 {
     u16::try_from(index).unwrap_or(u16::MAX)
@@ -128,6 +145,20 @@ impl Block {
     /// The name of the setting with these value indices.
     pub fn id(&self, at: &[u16]) -> String {
         self.id.clone().unwrap_or_else(|| self.setting(at).id())
+    }
+
+    /// The same for many settings.
+    pub fn ids(&self) -> BlockIds<'_> {
+        let varying = self.axes.iter().map(|axis| {
+            let values = axis.values.as_slice();
+            (axis.member, axis.param, values)
+        });
+        let varying: Vec<_> = varying.collect();
+        let own = self.id.is_none();
+        BlockIds {
+            block: self,
+            ids: own.then(|| Ids::new(&self.base, &varying)).flatten(),
+        }
     }
 
     /// The place of the `nth` possible cell in the dense array over all axes, last axis innermost.
@@ -238,4 +269,34 @@ pub(crate) fn axes(base: &Setting, grid: &Grid) -> Vec<Axis> {
         }
     }
     axes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Plan;
+    use crate::shipped::{all_presets, default_grids};
+    use deadloop_detect::Unit;
+
+    /// In any order, of one detector and of several, of a grid and of a setting.
+    #[test]
+    fn names_of_many_are_those_of_each() {
+        let mut plan = Plan::default();
+        for unit in [Unit::Chars, Unit::Calls] {
+            for grid in default_grids(unit).unwrap().0 {
+                plan.add_grid(&grid).unwrap();
+            }
+        }
+        for (_, setting) in all_presets().unwrap() {
+            plan.add_setting(&setting);
+        }
+        for block in plan.blocks() {
+            let mut ids = block.ids();
+            assert!(ids.ids.is_some(), "{:?}", block.base);
+            for nth in (0..block.len()).chain((0..block.len()).rev().step_by(7)) {
+                let at = block.at(nth);
+                assert_eq!(ids.of(&at), block.setting(&at).id(), "{nth}");
+            }
+        }
+    }
 }

@@ -34,7 +34,7 @@ mod spent;
 mod structures;
 
 pub use arrivals::{text_of, tokens_at};
-pub use block::{Axis, Block};
+pub use block::{Axis, Block, BlockIds};
 pub use deadloop_corpus as corpus;
 pub use deadloop_detect as detect;
 pub use deadloop_detect::{Cursor, Seen};

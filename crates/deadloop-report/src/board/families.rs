@@ -103,12 +103,16 @@ fn axis<'d>(
         .enumerate()
         .map(|(at, value)| (*value, at))
         .collect();
-    Some(
-        cells
-            .iter()
-            .map(|cell| value(cell).map_or(0, |value| places[value]))
-            .collect(),
-    )
+    let mut last: Option<(&str, usize)> = None;
+    let place = |cell: &usize| {
+        let value = value(cell)?;
+        let same = last.filter(|(before, _)| *before == value);
+        let place = same.map_or_else(|| places[value], |(_, place)| place);
+        last = Some((value, place));
+        Some(place)
+    };
+    let each = cells.iter().map(place);
+    Some(each.map(|place| place.unwrap_or(0)).collect())
 }
 
 /// The members of the guard.

@@ -7,7 +7,7 @@ use crate::data::{ALL_MODELS, Board, Counted, PackedColumn, SettingRow, embedded
 use deadloop_score::measure::Certainty;
 use deadloop_score::replay::detect::Unit;
 use deadloop_score::{Count, Metric, Regions, ScoreRows, ScoresFile, Tally, WITHINS, measures};
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 
 /// Rows of single models that are embedded at most.
 const MOST_ROWS: usize = 1_000_000;
@@ -24,7 +24,7 @@ pub(super) struct Source<'r> {
     /// Models, those with the most loops first.
     pub(super) models: &'r [String],
     /// Settings by id.
-    pub(super) index: &'r BTreeMap<String, usize>,
+    pub(super) index: &'r HashMap<String, usize>,
     /// The setting of each cell of the plan.
     pub(super) plan: &'r [usize],
     /// The settings with their values.

@@ -24,7 +24,7 @@ use rows::Rows;
 use run::run;
 use scores::{ScoreReader, Written};
 use settings::Settings;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
 
 /// Why a folder could not be read.
@@ -94,7 +94,7 @@ pub fn load(dir: &Path) -> Result<ReportData, LoadError> {
 
 fn board(
     results: &Results,
-    (overview, index, plan): (&Overview, &BTreeMap<String, usize>, &[usize]),
+    (overview, index, plan): (&Overview, &HashMap<String, usize>, &[usize]),
     data: &ReportData,
     regions: Regions,
 ) -> Result<Option<Board>, LoadError> {
@@ -121,7 +121,7 @@ fn board(
 }
 
 /// The settings of the price list.
-fn priced(data: &ReportData, index: &BTreeMap<String, usize>) -> Vec<usize> {
+fn priced(data: &ReportData, index: &HashMap<String, usize>) -> Vec<usize> {
     let prices = data.advice.iter().flat_map(|advice| &advice.prices);
     let settings = prices.filter_map(|price| index.get(&price.setting).copied());
     settings.collect()

@@ -90,6 +90,8 @@ struct Kept {
     plan: Vec<usize>,
     /// The values of parameters, each once.
     values: BTreeSet<Arc<str>>,
+    /// The row of this part whose values were asked for last, and the setting that has them.
+    last: Option<(usize, usize)>,
 }
 
 /// What the second pass leaves.
@@ -153,6 +155,7 @@ impl Parts<'_> {
         let rows = ScoreRows::new(part);
         let params: Vec<Option<&Cells>> = params.iter().map(|name| part.column(name)).collect();
         let mut current: Option<Current<'_>> = None;
+        kept.last = None;
         for row in 0..part.rows() {
             let (Some(id), Some(model)) = (rows.setting(row), rows.model(row)) else {
                 continue;
@@ -177,7 +180,8 @@ impl Parts<'_> {
                     // Its other row says the same.
                 } else if setting.named || all {
                     if all {
-                        settings.list[at].params = kept.values(&params, row);
+                        settings.list[at].params = kept.values(&params, row, settings);
+                        kept.last = Some((row, at));
                     }
                     let score = reader.score(&rows, row, at, model);
                     kept.scores.push(self.completed(score, id));
@@ -212,13 +216,27 @@ impl Parts<'_> {
 }
 
 impl Kept {
-    /// The values of a row's parameters.
-    fn values(&mut self, params: &[Option<&Cells>], row: usize) -> Vec<Option<Arc<str>>> {
-        let value = |cells: &Option<&Cells>| {
-            let value = (*cells)?.cell(row)?.csv();
+    /// The values of a row's parameters. Most are those of the row before.
+    fn values(
+        &mut self,
+        params: &[Option<&Cells>],
+        row: usize,
+        settings: &Settings,
+    ) -> Vec<Option<Arc<str>>> {
+        let last = self.last;
+        let known = last.and_then(|(_, at)| settings.list.get(at));
+        let value = |(param, cells): (usize, &Option<&Cells>)| {
+            let cells = (*cells)?;
+            let before = last
+                .zip(known)
+                .filter(|((last, _), _)| cells.same(*last, row));
+            if let Some((_, before)) = before {
+                return before.params.get(param)?.clone();
+            }
+            let value = cells.cell(row)?.csv();
             (!value.is_empty()).then(|| self.shared(value))
         };
-        params.iter().map(value).collect()
+        params.iter().enumerate().map(value).collect()
     }
 
     fn shared(&mut self, value: String) -> Arc<str> {

@@ -2,14 +2,14 @@
 
 use crate::data::{ReportData, Role, SettingRow};
 use deadloop_score::Results;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// Settings as they are met, by id.
 pub(super) struct Settings {
     /// The settings, in the order in which they were met.
     pub(super) list: Vec<SettingRow>,
     /// Their places by id.
-    pub(super) index: BTreeMap<String, usize>,
+    pub(super) index: HashMap<String, usize>,
     names: BTreeMap<String, Vec<String>>,
     width: usize,
 }
@@ -25,7 +25,7 @@ impl Settings {
         let names = results.manifest.settings.clone();
         Self {
             list: Vec::new(),
-            index: BTreeMap::new(),
+            index: HashMap::new(),
             names,
             width: data.parameters.len(),
         }

@@ -28,8 +28,15 @@ pub(crate) struct Ledger {
     pub(crate) steps: Steps,
     /// How far apart two settings can be on each transcript, term by term.
     reach: Vec<Terms>,
-    /// What every transcript adds under the settings that were asked for last.
-    asked: Memo<usize, Vec<Terms>>,
+    /// Which of the block's terms every transcript adds under the settings that were asked for last.
+    asked: Memo<usize, Under>,
+}
+
+/// What every transcript adds under one setting.
+pub(crate) struct Under {
+    block: usize,
+    /// Of each transcript the place of its terms.
+    places: Vec<u32>,
 }
 
 /// The last results, kept for keys that come again and again.
@@ -58,8 +65,10 @@ impl<K: Ord, V> Memo<K, V> {
 }
 
 /// Settings that others are compared with, kept for the next selection: the best one is mostly the
-/// same whatever is left out.
-pub(crate) const REFERENCES: usize = 32;
+/// same whatever is left out, and each preset is compared by itself. As many as take 16 MB, but some at least.
+fn references(transcripts: usize) -> usize {
+    ((4 << 20) / transcripts.max(1)).clamp(32, 1024)
+}
 
 /// The tally of each transcript under one setting.
 pub(crate) struct Column(Vec<Tally>);
@@ -124,7 +133,7 @@ impl Ledger {
                 .iter()
                 .map(|ends| ends.map(|(lo, hi)| (hi - lo).max(0.0)))
                 .collect(),
-            asked: Memo::new(REFERENCES),
+            asked: Memo::new(references(all.len())),
         }
     }
 
@@ -153,17 +162,32 @@ impl Ledger {
     }
 
     /// What every transcript adds under a candidate or the setting in use.
-    pub(crate) fn under(&self, evidence: &Evidence<'_>, cell: usize) -> Rc<Vec<Terms>> {
+    pub(crate) fn under(&self, evidence: &Evidence<'_>, cell: usize) -> Rc<Under> {
         let find = || {
             let place = evidence.plan.cell(cell);
+            let starts = &self.blocks[place.block].starts;
             let one = |(case, record): (usize, &Record)| {
-                let added = self.added(place.block, case);
+                let quiet = starts[case];
+                if quiet + 1 == starts[case + 1] {
+                    return quiet;
+                }
                 let region = record.blocks[place.block].region(&place.at);
-                region.map_or(*added.quiet, |region| added.stops[region.stop])
+                quiet + region.map_or(0, |region| 1 + region.stop)
             };
-            evidence.records.iter().enumerate().map(one).collect()
+            let places = evidence.records.iter().enumerate().map(one);
+            Under {
+                block: place.block,
+                places: places
+                    .map(|place| u32::try_from(place).unwrap_or(u32::MAX))
+                    .collect(),
+            }
         };
         self.asked.get(cell, find)
+    }
+
+    /// What one transcript adds under such a setting.
+    pub(crate) fn terms(&self, under: &Under, case: usize) -> &Terms {
+        &self.blocks[under.block].terms[under.places[case] as usize]
     }
 }
 

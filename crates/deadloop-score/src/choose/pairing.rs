@@ -15,11 +15,16 @@ impl Field<'_> {
             evidence, ledger, ..
         } = self;
         let under = ledger.under(evidence, reference);
-        let pair = |(i, weight): &(usize, f64)| Pair {
-            regions: &evidence.records[*i].blocks[block].regions,
-            added: ledger.added(block, *i),
-            reference: under[*i],
-            root: weight.sqrt(),
+        let pair = |(i, weight): &(usize, f64)| {
+            let added = ledger.added(block, *i);
+            // Most transcripts have no stop: their records, which lie all over memory, are not looked at.
+            let record = (!added.stops.is_empty()).then(|| &evidence.records[*i]);
+            Pair {
+                regions: record.map_or(&[], |record| &record.blocks[block].regions),
+                added,
+                reference: *ledger.terms(&under, *i),
+                root: weight.sqrt(),
+            }
         };
         let shape = evidence.plan.blocks()[block].shape();
         Paired::new(&shape, transcripts.iter().map(pair), &ledger.steps)

@@ -386,7 +386,7 @@ impl<'a> Near<'a> {
         let field = self.stand.selection.field;
         let [a, b] = [self.best.cell, candidate.cell].map(|cell| {
             let under = field.ledger.under(field.evidence, cell);
-            let one = |(i, _): &(usize, f64)| linear(&under[*i], slopes);
+            let one = |(i, _): &(usize, f64)| linear(field.ledger.terms(&under, *i), slopes);
             transcripts.iter().map(one).collect::<Vec<f64>>()
         });
         let weights: Vec<f64> = transcripts.iter().map(|(_, w)| *w).collect();

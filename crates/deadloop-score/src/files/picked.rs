@@ -1,8 +1,9 @@
 //! [`Rows`]: rows of scores.parquet, picked from tables of what is different among them.
 
+use deadloop_replay::Block;
 use deadloop_replay::detect::Unit;
 
-use super::scores::{self, ParamColumns};
+use super::scores::{self, BlockParams, ParamColumns};
 use super::store::{FileError, TableWriter};
 use super::subjects::Subject;
 use super::table::{Table, TableCell};
@@ -11,30 +12,38 @@ use crate::scores::Scores;
 /// Rows of a block that are held back as numbers of rows.
 const MOST_PICKED: usize = 1 << 16;
 
-/// The rows of a block, picked from tables of what is different: many cells have one tally, and a setting has a row
-/// for each subject.
+/// The rows of a block, picked from tables of what is different: many cells have one tally, a setting has a row
+/// for each subject, and an axis decides its own column.
 pub(super) struct Rows {
     settings: Table,
     subjects: Table,
-    params: Table,
+    params: BlockParams,
     scores: Table,
     /// In what they are counted.
     unit: Unit,
     /// Of each row the setting, the subject and the scores.
     picks: [Vec<u32>; 3],
+    /// Of each row the value along each axis.
+    along: Vec<Vec<u32>>,
 }
 
 impl Rows {
     /// None yet.
-    pub(super) fn new(columns: &ParamColumns, subjects: &[Subject], unit: Unit) -> Self {
-        let [settings, whose, params, scores] = scores::parts(columns).map(|s| Table::new(&s));
+    pub(super) fn new(
+        columns: &ParamColumns,
+        block: &Block,
+        subjects: &[Subject],
+        unit: Unit,
+    ) -> Self {
+        let [settings, whose, _, scores] = scores::parts(columns).map(|s| Table::new(&s));
         let mut rows = Self {
             settings,
             subjects: whose,
-            params,
+            params: BlockParams::of(columns, block),
             scores,
             unit,
             picks: Default::default(),
+            along: vec![Vec::new(); block.axes().len()],
         };
         for (name, _) in subjects {
             rows.subjects.push(scores::whose(name, unit));
@@ -49,16 +58,18 @@ impl Rows {
     }
 
     /// Begins the rows of a setting.
-    pub(super) fn setting(&mut self, id: String, params: Vec<TableCell>) {
+    pub(super) fn setting(&mut self, id: String) {
         self.settings.push(vec![TableCell::text(id)]);
-        self.params.push(params);
     }
 
-    /// Adds a row of the last setting.
-    pub(super) fn row(&mut self, subject: usize, scores: u32) {
+    /// Adds a row of the last setting, which has these value indices.
+    pub(super) fn row(&mut self, at: &[u16], subject: usize, scores: u32) {
         let picked = [last(&self.settings), narrow(subject), scores];
         for (picks, row) in self.picks.iter_mut().zip(picked) {
             picks.push(row);
+        }
+        for (along, value) in self.along.iter_mut().zip(at) {
+            along.push(u32::from(*value));
         }
     }
 
@@ -72,13 +83,19 @@ impl Rows {
 
     /// Writes those that are not written yet.
     pub(super) fn write(&mut self, writer: &mut TableWriter) -> Result<(), FileError> {
-        let [settings, subjects, scores] = std::mem::take(&mut self.picks);
-        writer.pick(&[
-            (&self.settings, &settings),
-            (&self.subjects, &subjects),
-            (&self.params, &settings),
-            (&self.scores, &scores),
-        ])
+        let [settings, subjects, scores] = &self.picks;
+        let only = vec![0; settings.len()];
+        let params = self.params.tables().iter().map(|(axis, table)| {
+            let picks = axis.and_then(|axis| self.along.get(axis));
+            (table, picks.unwrap_or(&only).as_slice())
+        });
+        let names: [(&Table, &[u32]); 2] = [(&self.settings, settings), (&self.subjects, subjects)];
+        let scored: (&Table, &[u32]) = (&self.scores, scores);
+        let parts: Vec<_> = names.into_iter().chain(params).chain([scored]).collect();
+        writer.pick(&parts)?;
+        self.picks.iter_mut().for_each(Vec::clear);
+        self.along.iter_mut().for_each(Vec::clear);
+        Ok(())
     }
 }
 

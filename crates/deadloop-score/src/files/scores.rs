@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use deadloop_replay::detect::{Response, Unit, Value};
 use deadloop_replay::{Block, Plan};
 
-use super::table::{Schema, TableCell, Type, named};
+use super::table::{Schema, Table, TableCell, Type, named};
 use crate::intervals::Interval;
 use crate::measure::{MEASURES, Measure, Metric, wrong_rate};
 use crate::scores::Scores;
@@ -151,38 +151,49 @@ impl ParamColumns {
     }
 }
 
-/// The parameter cells of a block's settings: those of the first, and what each value of each axis changes.
-pub(crate) struct BlockParams {
-    first: Vec<TableCell>,
-    changes: Vec<Vec<Vec<(usize, TableCell)>>>,
-}
+/// The parameter columns of a block's settings, in their order: columns side by side that no axis decides are one
+/// table of one row, and each that an axis decides is a table with a row for each of its values.
+pub(crate) struct BlockParams(Vec<(Option<usize>, Table)>);
 
 impl BlockParams {
     pub(crate) fn of(columns: &ParamColumns, block: &Block) -> Self {
         let mut at = vec![0; block.shape().len()];
         let first = columns.of_cell(block, &at);
-        let mut changes = Vec::new();
+        // Of each column the axis that decides it, and its cell for each value of the axis.
+        let mut decided: Vec<(Option<usize>, Vec<TableCell>)> = first
+            .iter()
+            .map(|cell| (None, vec![cell.clone()]))
+            .collect();
         for (axis, values) in block.shape().into_iter().enumerate() {
-            let mut of_axis = Vec::new();
-            for value in 0..values {
+            let cells = (0..values).map(|value| {
                 at[axis] = u16::try_from(value).unwrap_or(u16::MAX);
-                let cells = columns.of_cell(block, &at).into_iter().enumerate();
-                of_axis.push(cells.filter(|(i, cell)| first[*i] != *cell).collect());
-            }
+                columns.of_cell(block, &at)
+            });
+            let cells: Vec<Vec<TableCell>> = cells.collect();
             at[axis] = 0;
-            changes.push(of_axis);
+            for (i, decided) in decided.iter_mut().enumerate() {
+                if cells.iter().any(|row| row[i] != first[i]) {
+                    *decided = (Some(axis), cells.iter().map(|row| row[i].clone()).collect());
+                }
+            }
         }
-        Self { first, changes }
+        let mut tables: Vec<(Option<usize>, Table)> = Vec::new();
+        for ((axis, cells), column) in decided.into_iter().zip(&columns.schema) {
+            match tables.last_mut() {
+                Some((None, table)) if axis.is_none() => table.widen(column, cells),
+                _ => {
+                    let mut table = Table::new(&Schema::new());
+                    table.widen(column, cells);
+                    tables.push((axis, table));
+                }
+            }
+        }
+        Self(tables)
     }
 
-    /// Those of one cell.
-    pub(crate) fn at(&self, at: &[u16]) -> Vec<TableCell> {
-        let mut cells = self.first.clone();
-        for (changes, value) in self.changes.iter().zip(at) {
-            let changed = changes.get(usize::from(*value)).into_iter().flatten();
-            changed.for_each(|(i, cell)| cells[*i] = cell.clone());
-        }
-        cells
+    /// The tables from left to right, each with the axis whose value says the row; `None`: there is one row.
+    pub(crate) fn tables(&self) -> &[(Option<usize>, Table)] {
+        &self.0
     }
 }
 
@@ -336,7 +347,12 @@ mod tests {
         for block in plan.blocks() {
             let params = BlockParams::of(&columns, block);
             for at in (0..block.len()).map(|nth| block.at(nth)) {
-                assert_eq!(params.at(&at), columns.of_cell(block, &at));
+                let row = |axis: &Option<usize>| axis.map_or(0, |axis| usize::from(at[axis]));
+                let cells = params.tables().iter().flat_map(|(axis, table)| {
+                    let cells = table.columns.iter();
+                    cells.map(move |(_, cells)| cells.cell(row(axis)).unwrap())
+                });
+                assert_eq!(cells.collect::<Vec<_>>(), columns.of_cell(block, &at));
             }
         }
         assert_eq!(plan.cells(), 12);

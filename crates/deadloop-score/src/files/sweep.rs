@@ -7,7 +7,7 @@ use deadloop_replay::Block;
 use deadloop_replay::detect::Unit;
 
 use super::picked::Rows;
-use super::scores::{self, BlockParams, ParamColumns};
+use super::scores::{self, ParamColumns};
 use super::store::{FileError, TableWriter, write_csv};
 use super::subjects::{Subject, subjects};
 use super::table::{Schema, TableCell, Type, named};
@@ -253,12 +253,13 @@ impl Sweep<'_> {
     /// The rows of a block. `of_choice`: whether they are in the unit of choice, whose fronts are kept.
     fn block(&mut self, index: usize, block: &Block, of_choice: bool) -> Result<(), FileError> {
         let mut painted = self.painted(index, block);
-        let mut rows = Rows::new(&self.params, &self.subjects, self.scoring.judge.unit);
-        let params = BlockParams::of(&self.params, block);
+        let unit = self.scoring.judge.unit;
+        let mut rows = Rows::new(&self.params, block, &self.subjects, unit);
+        let mut ids = block.ids();
         for nth in 0..block.len() {
             let at = block.at(nth);
             let cell = block.first() + nth;
-            rows.setting(block.id(&at), params.at(&at));
+            rows.setting(ids.of(&at));
             let reported = self.scoring.reported.contains(&cell);
             for (subject, painted) in painted.iter_mut().enumerate() {
                 let (scores, point) = self.known(painted, &at, &mut rows);
@@ -268,7 +269,7 @@ impl Sweep<'_> {
                     true => rows.scores(&self.reported(cell, subject)),
                     false => scores,
                 };
-                rows.row(subject, scores);
+                rows.row(&at, subject, scores);
             }
             rows.write_many(&mut self.writer)?;
         }

@@ -118,6 +118,14 @@ impl Table {
         Self { columns, rows: 0 }
     }
 
+    /// Adds a column; all have as many cells.
+    pub(crate) fn widen(&mut self, (name, of): &(String, Type), cells: Vec<TableCell>) {
+        let mut column = Self::new(&vec![(name.clone(), *of)]);
+        cells.into_iter().for_each(|cell| column.push(vec![cell]));
+        self.rows = column.rows;
+        self.columns.extend(column.columns);
+    }
+
     /// Adds a row. A cell of another type than its column becomes n/a; a whole number fits into a
     /// column of numbers.
     pub(crate) fn push(&mut self, row: Vec<TableCell>) {
@@ -205,6 +213,22 @@ impl Table {
 }
 
 impl Cells {
+    /// Whether two rows have the same cell: two texts that are read from the same place, or equal ones.
+    pub fn same(&self, row: usize, other: usize) -> bool {
+        match self {
+            Self::Text(cells) => cells.get(row) == cells.get(other),
+            Self::Int(cells) => cells.get(row) == cells.get(other),
+            Self::Float(cells) => {
+                let bits = |row| {
+                    cells
+                        .get(row)
+                        .map(|cell: &Option<f64>| cell.map(f64::to_bits))
+                };
+                bits(row) == bits(other)
+            }
+        }
+    }
+
     /// The cell of a row.
     pub fn cell(&self, row: usize) -> Option<TableCell> {
         Some(match self {

@@ -13,7 +13,7 @@ use crate::hold::{Hold, Stretch};
 use crate::meter::{Recipe, TextMeter};
 use crate::param::DECIMAL;
 use crate::params::Params;
-use crate::sentence::Sentence;
+use crate::sentence::Unread;
 use crate::stream::{Chars, Kind};
 
 /// What all meters of one recipe share. Lengths are in chars; an n-gram has `n` tokens.
@@ -72,7 +72,7 @@ struct NoveltyMeter {
     recent_tokens: Recent,
     recent_grams: Recent,
     hold: Hold<{ SHARES.len() }>,
-    sentence: Sentence,
+    sentence: Unread,
     read: u64,
     next_sample: u64,
 }
@@ -85,10 +85,31 @@ impl NoveltyMeter {
             recent_tokens: Recent::default(),
             recent_grams: Recent::default(),
             hold: Hold::new(look.loosest, look.hold),
-            sentence: Sentence::default(),
+            sentence: Unread::default(),
             read: 0,
             next_sample: look.first(),
             look,
+        }
+    }
+
+    /// As much of a text as there is before the next sample, and whether the sample is due then.
+    fn before_sample<'t>(&self, text: &'t str) -> (&'t str, bool) {
+        let missing = self.next_sample - self.read;
+        let mut rest = text.chars();
+        let last = usize::try_from(missing - 1).unwrap_or(usize::MAX);
+        let due = rest.nth(last).is_some();
+        (&text[..text.len() - rest.as_str().len()], due)
+    }
+
+    #[inline]
+    fn read(&mut self, c: char) {
+        self.read += 1;
+        let [before, own] = self.tokens.read(c);
+        if let Some(token) = before {
+            self.add(token);
+        }
+        if let Some(token) = own {
+            self.add(token);
         }
     }
 
@@ -119,7 +140,7 @@ impl NoveltyMeter {
         }
     }
 
-    fn fact(&self, stretch: Stretch<{ SHARES.len() }>) -> Fact {
+    fn fact(&mut self, stretch: Stretch<{ SHARES.len() }>) -> Fact {
         let samples = stretch.samples as u64;
         let first = self.read - (samples - 1) * self.look.stride;
         let onset = first.saturating_sub(self.look.window);
@@ -144,13 +165,13 @@ impl NoveltyMeter {
 
 impl TextMeter for NoveltyMeter {
     fn push(&mut self, piece: &str, facts: &mut Vec<Fact>) {
-        for c in piece.chars() {
-            self.read += 1;
-            self.sentence.read(c);
-            for token in self.tokens.read(c).into_iter().flatten() {
-                self.add(token);
-            }
-            if self.read == self.next_sample {
+        let mut rest = piece;
+        while !rest.is_empty() {
+            let (chars, due) = self.before_sample(rest);
+            chars.chars().for_each(|c| self.read(c));
+            self.sentence.push(chars);
+            rest = &rest[chars.len()..];
+            if due {
                 self.sample(facts);
                 self.next_sample += self.look.stride;
             }

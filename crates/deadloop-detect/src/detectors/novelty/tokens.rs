@@ -58,10 +58,22 @@ impl Tokens {
         }
     }
 
-    /// Reads a char; returns the word that it completes, and the char itself if it is a token.
+    /// Reads a char: the word that it completes, and itself where it is a token.
+    #[inline]
     pub(super) fn read(&mut self, c: char) -> [Option<Token>; 2] {
         let start = self.read;
         self.read += 1;
+        if self.by != By::Chars && c.is_ascii() {
+            let within = c.is_ascii_alphanumeric() || c == '_';
+            return [
+                if within {
+                    self.extend(c, start)
+                } else {
+                    self.finish()
+                },
+                None,
+            ];
+        }
         if self.by == By::Chars {
             return [None, self.char_token(c, start)];
         }
@@ -92,15 +104,18 @@ impl Tokens {
         })
     }
 
+    #[inline]
     fn symbol(&self, c: char) -> u32 {
         match c {
+            'a'..='z' | 'A'..='Z' => u32::from(c),
             _ if c.is_whitespace() => BLANK,
             _ if self.fold && c.is_numeric() => NUMBER,
             _ => u32::from(c),
         }
     }
 
-    /// Adds a char to the word that is being read; returns the word if it has become too long.
+    /// Adds a char to the word that is read; the word, where it is cut here.
+    #[inline]
     fn extend(&mut self, c: char, start: u64) -> Option<Token> {
         if self.length == 0 {
             self.word = Token { hash: 0, start };
@@ -117,6 +132,7 @@ impl Tokens {
         (self.length == MAX_WORD).then(|| self.finish()).flatten()
     }
 
+    #[inline]
     fn finish(&mut self) -> Option<Token> {
         let length = std::mem::take(&mut self.length);
         (length > 0).then_some(Token {

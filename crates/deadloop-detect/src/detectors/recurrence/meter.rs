@@ -126,6 +126,9 @@ impl Counter {
 
     /// Makes facts of the last occurrences of the n-gram that has just been completed.
     fn recurred(&mut self, facts: &mut Vec<Fact>) {
+        if self.grams.goes_on(MAX_COUNT - 1) {
+            return;
+        }
         let even = self.grams.even(MAX_COUNT - 1);
         if even.is_some_and(|(gap, gaps)| self.told.has_even(gap, gaps)) {
             return;
@@ -234,9 +237,10 @@ impl Told {
 impl TextMeter for RecurrenceMeter {
     fn push(&mut self, piece: &str, facts: &mut Vec<Fact>) {
         let Self { symbols, counter } = self;
+        counter.recent.begin(piece);
         for c in piece.chars() {
             let at = counter.recent.read();
-            counter.recent.push(c);
+            counter.recent.step();
             if symbols.read(c, at, |symbol| counter.symbol(symbol, facts)) {
                 counter.grams.reset();
             }

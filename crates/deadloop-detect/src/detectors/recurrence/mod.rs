@@ -15,6 +15,7 @@
 //! | chars to symbols: words, elements, code, resets | `symbols` |
 //! | structures at the start of a line | `structure` |
 //! | counting n-grams in a window: the algorithm | `grams` |
+//! | the numbers that texts are hashed to | `prime` |
 //! | from occurrences to facts | `meter` |
 //!
 //! The defaults are gemini-cli's (n-grams of 50 chars, 10 times, 5 texts between, 5000 chars), with two
@@ -28,6 +29,7 @@ use crate::value::Literal;
 
 mod grams;
 mod meter;
+mod prime;
 mod structure;
 mod symbols;
 

@@ -31,6 +31,11 @@ impl Structures {
         Self(names.filter_map(bit).fold(0, |all, bit| all | 1 << bit))
     }
 
+    /// Whether there is one besides `other`.
+    pub(super) fn has_more_than(self, other: Self) -> bool {
+        self.0 & !other.0 != 0
+    }
+
     /// Whether both sets have one in common.
     pub(super) fn meet(self, other: Self) -> bool {
         self.0 & other.0 != 0
@@ -75,8 +80,17 @@ impl Default for Line {
 }
 
 impl Line {
-    /// Reads a char; returns the structures that it completes. Fences are recognised elsewhere.
+    /// Reads a char; returns the structures that it completes. Fences are none of its business.
+    #[inline]
     pub(super) fn step(&mut self, c: char) -> Structures {
+        // Most chars are none of the first of a line.
+        if *self == Self::Text && c != '\n' {
+            return Structures::NONE;
+        }
+        self.begun(c)
+    }
+
+    fn begun(&mut self, c: char) -> Structures {
         let (next, found) = self.next(c);
         *self = match c {
             '\n' => Self::default(),

@@ -71,6 +71,8 @@ pub(super) struct Symbols {
     lengths: (u64, u64),
     reset_on: Structures,
     skip_code: bool,
+    /// Whether fences decide anything, and how lines begin.
+    follows: (bool, bool),
     fences: Fences,
     line: Line,
     element: Element,
@@ -91,6 +93,10 @@ impl Symbols {
             lengths,
             reset_on,
             skip_code,
+            follows: (
+                skip_code || reset_on.meet(Structures::FENCE),
+                reset_on.has_more_than(Structures::FENCE),
+            ),
             fences,
             line: Line::default(),
             element: Element::default(),
@@ -98,20 +104,21 @@ impl Symbols {
         }
     }
 
-    /// Reads a char with `at` chars before it, and calls `complete` for each symbol that it completes: at most two,
-    /// since an ideograph also ends the word before it. Returns whether the char resets: then all that was read before
-    /// it is to be forgotten, and it completes no symbol.
+    /// Reads a char, with `at` chars before it, and passes on the symbols that are complete with it: at most two,
+    /// since an ideograph also ends the word before it. Whether all that was read before is to be forgotten; then it
+    /// completes none.
+    #[inline]
     pub(super) fn read(&mut self, c: char, at: u64, complete: impl FnMut(Symbol)) -> bool {
-        let shows = self.fences.step(c);
+        let shows = self.follows.0 && self.fences.step(c);
         if shows && self.skip_code {
             // The first two backticks of the fence were taken for text.
             self.element = Element::default();
         }
         let fence = shows && self.reset_on.meet(Structures::FENCE);
         let skipped = self.skip_code && self.fences.is_inside();
-        // Skipped text too: text after the fence may be on the same line.
-        let structures = self.line.step(c);
-        if fence || !skipped && structures.meet(self.reset_on) {
+        // Also of skipped text: what follows the fence may stand on the same line.
+        let begins = self.follows.1 && self.line.step(c).meet(self.reset_on);
+        if fence || !skipped && begins {
             self.element = Element::default();
             return true;
         }
@@ -121,6 +128,7 @@ impl Symbols {
         false
     }
 
+    #[inline]
     fn gather(&mut self, c: char, at: u64, mut complete: impl FnMut(Symbol)) {
         let ends = match self.by {
             By::Chars => {
@@ -137,7 +145,11 @@ impl Symbols {
         }
     }
 
+    #[inline]
     fn word(&mut self, c: char, at: u64, mut complete: impl FnMut(Symbol)) {
+        if c.is_ascii_alphanumeric() {
+            return self.add_char(c.to_ascii_lowercase(), at, false);
+        }
         if !c.is_alphanumeric() {
             return self.finish().into_iter().for_each(complete);
         }
@@ -149,8 +161,13 @@ impl Symbols {
         self.finish().into_iter().for_each(complete);
     }
 
+    #[inline]
     fn add(&mut self, c: char, at: u64) {
-        let blank = c.is_whitespace();
+        self.add_char(c, at, c.is_whitespace());
+    }
+
+    #[inline]
+    fn add_char(&mut self, c: char, at: u64, blank: bool) {
         if self.element.is_empty() && !blank {
             self.start = at;
         }
