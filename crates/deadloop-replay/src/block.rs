@@ -273,7 +273,6 @@ pub(crate) fn axes(base: &Setting, grid: &Grid) -> Vec<Axis> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::Plan;
     use crate::shipped::{all_presets, default_grids};
     use deadloop_detect::Unit;

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use deadloop_corpus::{Corpus, Entry, Problem, Raw, Raws};
+use deadloop_corpus::{Corpus, Entry, Place, Problem, Raw, Raws};
 use rayon::prelude::*;
 
 /// Undecoded bytes in hand at a time, besides the records that threads are working on.
@@ -44,14 +44,25 @@ pub fn each<T: Send>(
     map: impl Fn(Result<Entry, Problem>, Option<Raw>) -> T + Sync,
     sink: impl FnMut(T) -> ControlFlow<()>,
 ) -> Result<(), Interrupted> {
-    each_few(corpus, BATCH_RECORDS, watch, map, sink)
+    each_few(corpus, (BATCH_RECORDS, &|_| true), watch, map, sink)
+}
+
+/// The same of the records at some places alone: the others are read, and not decoded.
+pub fn each_at<T: Send>(
+    corpus: &Corpus,
+    wanted: &(impl Fn(&Place) -> bool + Sync),
+    watch: &Watch<'_>,
+    map: impl Fn(Result<Entry, Problem>, Option<Raw>) -> T + Sync,
+    sink: impl FnMut(T) -> ControlFlow<()>,
+) -> Result<(), Interrupted> {
+    each_few(corpus, (BATCH_RECORDS, wanted), watch, map, sink)
 }
 
 /// The same with at most `records` in hand at a time: where each takes long, so that little is lost
 /// by an interruption.
 pub(crate) fn each_few<T: Send>(
     corpus: &Corpus,
-    records: usize,
+    (records, wanted): (usize, &(impl Fn(&Place) -> bool + Sync)),
     watch: &Watch<'_>,
     map: impl Fn(Result<Entry, Problem>, Option<Raw>) -> T + Sync,
     mut sink: impl FnMut(T) -> ControlFlow<()>,
@@ -68,6 +79,7 @@ pub(crate) fn each_few<T: Send>(
                 Err(problem) => map(Err(problem), None),
             })
         };
+        batch.retain(|raw| raw.as_ref().map_or(true, |raw| wanted(raw.place())));
         let work = || batch.into_par_iter().map(one).collect::<Vec<Option<T>>>();
         let (done, next) = rayon::join(work, || next_batch(&mut raws, records));
         let mut cut = false;

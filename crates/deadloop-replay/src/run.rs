@@ -5,7 +5,7 @@ use std::num::NonZeroU64;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use deadloop_corpus::{Corpus, Cost, Entry, Problem, Transcript};
+use deadloop_corpus::{Corpus, Cost, Entry, Problem};
 
 use crate::each::{Interrupted, Watch};
 use crate::journal::{Journal, JournalError};
@@ -17,14 +17,39 @@ use crate::record::Record;
 pub struct Job<'a> {
     /// The recordings.
     pub corpus: &'a Corpus,
-    /// The ids of the transcripts that are replayed.
-    pub ids: &'a HashSet<Arc<str>>,
+    /// Which transcripts are meant.
+    pub ids: &'a dyn Meant,
     /// The settings.
     pub plan: &'a Plan,
     /// The plan's programs, started; [`Programs::default`] where it has none.
     pub programs: &'a Programs,
     /// The size, in chars, of the chunks in which all text is taken to have come; `None`: as recorded.
     pub chunks: Option<NonZeroU64>,
+}
+
+/// Which transcripts of a corpus are meant.
+pub trait Meant: Sync {
+    /// Whether this one may be: of several with one id the first is.
+    fn has(&self, entry: &Entry) -> bool;
+
+    /// How many are.
+    fn number(&self) -> usize;
+
+    /// Whether it tells two transcripts with one id apart.
+    fn by_place(&self) -> bool {
+        false
+    }
+}
+
+/// By their ids.
+impl Meant for HashSet<Arc<str>> {
+    fn has(&self, entry: &Entry) -> bool {
+        self.contains(entry.transcript.id.as_str())
+    }
+
+    fn number(&self) -> usize {
+        self.len()
+    }
 }
 
 /// Why a run ended early.
@@ -74,11 +99,23 @@ pub fn run(
     journal: Option<(Journal, Vec<Record>)>,
     watch: &Watch<'_>,
 ) -> Result<Ran, RunError> {
-    let mut taking = Taking::new(journal);
+    let mut records = Vec::new();
+    let journal = run_into(job, journal, watch, &mut |record| records.push(record))?;
+    Ok(Ran { records, journal })
+}
+
+/// The same, each record handed to `keep`; the journal, if there was one.
+pub fn run_into(
+    job: &Job<'_>,
+    journal: Option<(Journal, Vec<Record>)>,
+    watch: &Watch<'_>,
+    keep: &mut dyn FnMut(Record),
+) -> Result<Option<Journal>, RunError> {
+    let mut taking = Taking::new(journal, job.ids.by_place(), keep);
     let done: HashSet<Arc<str>> = taking.known.keys().cloned().collect();
     let map = |entry: Result<Entry, Problem>, _| match entry {
         Err(problem) => Step::Bad(problem),
-        Ok(entry) => step(job, &done, &entry.transcript, watch),
+        Ok(entry) => step(job, &done, &entry, watch),
     };
     let sink = |step| taking.take(step);
     let end = job.programs.each(job.corpus, watch, map, sink);
@@ -86,7 +123,7 @@ pub fn run(
         taking.flush()?;
         return Err(RunError::Program(what));
     }
-    taking.finish(job.ids.len(), end)
+    taking.finish(job.ids.number(), end)
 }
 
 /// What became of one transcript of the corpus.
@@ -101,43 +138,47 @@ enum Step {
     Stopped,
 }
 
-fn step(job: &Job<'_>, done: &HashSet<Arc<str>>, t: &Transcript, watch: &Watch<'_>) -> Step {
-    let Some(id) = job.ids.get(t.id.as_str()) else {
+fn step(job: &Job<'_>, done: &HashSet<Arc<str>>, entry: &Entry, watch: &Watch<'_>) -> Step {
+    let t = &entry.transcript;
+    if !job.ids.has(entry) {
         return Step::Passed;
-    };
-    if done.contains(id) {
+    }
+    if let Some(id) = done.get(t.id.as_str()) {
         return Step::Known(id.clone());
     }
-    let decided = job.programs.decide(job.plan, t, job.chunks, watch.cancel);
-    match decided {
-        Ok(record) => Step::New(Record {
-            transcript: id.clone(),
-            ..record
-        }),
+    match job.programs.decide(job.plan, t, job.chunks, watch.cancel) {
+        Ok(record) => Step::New(record),
         Err(Interrupted) => Step::Stopped,
     }
 }
 
 /// What has been taken in so far.
-struct Taking {
+struct Taking<'a> {
     journal: Option<Journal>,
     /// Those of the journal whose place in the corpus has not come yet.
     known: HashMap<Arc<str>, Record>,
-    records: Vec<Record>,
-    met: HashSet<Arc<str>>,
+    keep: &'a mut dyn FnMut(Record),
+    kept: usize,
+    /// The ids of new ones; none: no two with one id are meant.
+    met: Option<HashSet<Arc<str>>>,
     changed: Option<Problem>,
     failed: Result<(), JournalError>,
 }
 
-impl Taking {
-    fn new(journal: Option<(Journal, Vec<Record>)>) -> Self {
+impl<'a> Taking<'a> {
+    fn new(
+        journal: Option<(Journal, Vec<Record>)>,
+        by_place: bool,
+        keep: &'a mut dyn FnMut(Record),
+    ) -> Self {
         let (journal, records) = journal.unzip();
         let records = records.unwrap_or_default().into_iter();
         Self {
             journal,
             known: records.map(|r| (r.transcript.clone(), r)).collect(),
-            records: Vec::new(),
-            met: HashSet::new(),
+            keep,
+            kept: 0,
+            met: (!by_place).then(HashSet::new),
             changed: None,
             failed: Ok(()),
         }
@@ -148,20 +189,19 @@ impl Taking {
             Step::Passed => {}
             Step::Bad(problem) => self.changed = Some(problem),
             Step::Known(id) => {
-                let record = self.known.remove(&id);
-                self.records.extend(record.map(|record| Record {
-                    transcript: id,
-                    ..record
-                }));
+                if let Some(record) = self.known.remove(&id) {
+                    self.kept += 1;
+                    (self.keep)(record);
+                }
             }
-            // Of a repeated id the first is meant.
-            Step::New(record) if !self.met.insert(record.transcript.clone()) => {}
+            Step::New(record) if !self.is_first(&record) => {}
             Step::New(record) => {
                 let whole = record.blocks.iter().all(|block| block.error.is_none());
                 if let (Some(journal), Ok(()), true) = (&mut self.journal, &self.failed, whole) {
                     self.failed = journal.push(&record);
                 }
-                self.records.push(record);
+                self.kept += 1;
+                (self.keep)(record);
                 if self.failed.is_err() {
                     // All would be lost in the end.
                     return ControlFlow::Break(());
@@ -172,24 +212,31 @@ impl Taking {
         ControlFlow::Continue(())
     }
 
+    /// Of a repeated id the first is meant.
+    fn is_first(&mut self, record: &Record) -> bool {
+        let id = || record.transcript.clone();
+        self.met.as_mut().is_none_or(|met| met.insert(id()))
+    }
+
     /// What is done is on disk.
     fn flush(&mut self) -> Result<(), JournalError> {
         std::mem::replace(&mut self.failed, Ok(()))?;
         self.journal.as_mut().map_or(Ok(()), Journal::flush)
     }
 
-    fn finish(mut self, of: usize, end: Result<(), Interrupted>) -> Result<Ran, RunError> {
+    fn finish(
+        mut self,
+        of: usize,
+        end: Result<(), Interrupted>,
+    ) -> Result<Option<Journal>, RunError> {
         self.flush()?;
-        let found = self.records.len();
+        let found = self.kept;
         match (end, self.changed) {
             (Err(Interrupted), _) => {
                 let done = found + self.known.len();
                 Err(RunError::Interrupted { done, of })
             }
-            (Ok(()), _) if found == of => Ok(Ran {
-                records: self.records,
-                journal: self.journal,
-            }),
+            (Ok(()), _) if found == of => Ok(self.journal),
             (
                 Ok(()),
                 Some(Problem {

@@ -6,10 +6,12 @@ use std::path::Path;
 use deadloop_corpus::{
     Corpus, CorpusHasher, Cost, Draw, Entry, Ids, Place, Problem, Raw, RecordDigest, Selection,
 };
-use deadloop_score::{Case, LabelsFile, Names};
+use deadloop_score::{Case, Cases, LabelsFile, Names};
 
 use crate::failure::RunResult;
+use crate::kept::Kept;
 use crate::left_out::LeftOut;
+use crate::places::Places;
 use crate::stamps::Stamps;
 use crate::survey::{Surveyed, Wanted, refuse_machine};
 
@@ -92,10 +94,13 @@ pub(crate) struct Sides<'a> {
 }
 
 /// What a pass over a corpus has found so far.
-pub(crate) struct Findings<T> {
+pub(crate) struct Findings<C, T> {
     ids: Ids,
     hasher: CorpusHasher,
-    cases: Vec<(Case, T)>,
+    cases: C,
+    /// What a look at each of them gave.
+    seen: Vec<T>,
+    places: Places,
     names: Names,
     problems: Vec<Problem>,
     filtered: u64,
@@ -103,13 +108,15 @@ pub(crate) struct Findings<T> {
     entry: Option<Box<Entry>>,
 }
 
-impl<T> Findings<T> {
+impl<C: Kept, T> Findings<C, T> {
     /// Nothing yet but what is wrong with labels.csv.
     pub(crate) fn new(problems: Vec<Problem>) -> Self {
         Self {
             ids: Ids::default(),
             hasher: CorpusHasher::default(),
-            cases: Vec::new(),
+            cases: C::default(),
+            seen: Vec::new(),
+            places: Places::default(),
             names: Names::default(),
             problems,
             filtered: 0,
@@ -126,15 +133,17 @@ impl<T> Findings<T> {
         self.entry = self.entry.take().or(found.entry);
         let unique = found.case.and_then(|(case, place)| {
             self.ids.insert(&case.id, &place)?;
-            Ok(case)
+            Ok((case, place))
         });
         self.problems.extend(found.problems);
         match (unique, found.seen) {
             (Err(problem), _) => self.problems.push(problem),
-            (Ok(case), Some(seen)) if !found.bad => {
-                self.cases.push((case.sharing(&mut self.names), seen));
+            (Ok((case, place)), Some(seen)) if !found.bad => {
+                self.cases.keep(case.sharing(&mut self.names));
+                self.seen.push(seen);
+                self.places.add(&place);
             }
-            (Ok(case), _) if !found.meant => {
+            (Ok((case, _)), _) if !found.meant => {
                 self.left_out.add(&case);
                 self.filtered += 1;
             }
@@ -171,21 +180,23 @@ impl<T> Findings<T> {
         corpus: Corpus,
         (stamps, side): (Stamps, &str),
         selection: &Selection,
-    ) -> (Surveyed, Vec<T>) {
-        let mut filtered = self.filtered;
-        let cases = narrowed(self.cases, selection, &mut filtered);
-        let (cases, seen) = cases.into_iter().unzip();
-        let surveyed = Surveyed {
+    ) -> (Surveyed<C>, Vec<T>) {
+        let mut surveyed = Surveyed {
             name: corpus.card().and_then(|card| card.name.clone()),
             corpus,
-            cases,
+            cases: self.cases,
+            places: self.places,
             problems: self.problems,
             hash: format!("{}{side}", self.hasher.finish()),
-            filtered,
+            filtered: self.filtered,
             left_out: self.left_out.hint(selection),
             entry: self.entry,
             stamps,
         };
+        let mut seen = self.seen;
+        if let Some(kept) = narrowed(&surveyed.cases, selection) {
+            surveyed.narrow(&mut seen, &kept);
+        }
         (surveyed, seen)
     }
 }
@@ -210,20 +221,21 @@ fn of_the_unread(what: &str, rows: Vec<Problem>) -> Vec<Problem> {
     rows.into_iter().next().map(one).into_iter().collect()
 }
 
-/// `--limit`, then `--sample`.
-fn narrowed<T>(
-    mut cases: Vec<(Case, T)>,
-    selection: &Selection,
-    filtered: &mut u64,
-) -> Vec<(Case, T)> {
-    let before = cases.len();
-    cases.truncate(selection.limit.unwrap_or(usize::MAX));
+/// Which cases are left by `--limit`, then `--sample`; none: neither was asked for.
+fn narrowed(cases: &impl Cases, selection: &Selection) -> Option<Vec<bool>> {
+    if selection.limit.is_none() && selection.sample.is_none() {
+        return None;
+    }
+    let most = selection.limit.unwrap_or(usize::MAX);
+    let mut kept: Vec<bool> = (0..cases.number()).map(|i| i < most).collect();
     if let Some(sample) = selection.sample {
         let mut draw = Draw::new(sample);
-        cases.iter().for_each(|(case, _)| draw.offer(&case.id));
+        let among = 0..cases.number().min(most);
+        among.for_each(|i| cases.on(i, |case| draw.offer(&case.id)));
         let drawn = draw.finish();
-        cases.retain(|(case, _)| drawn.contains(&case.id));
+        for (i, kept) in kept.iter_mut().enumerate() {
+            *kept = *kept && cases.on(i, |case| drawn.contains(&case.id));
+        }
     }
-    *filtered += (before - cases.len()) as u64;
-    cases
+    Some(kept)
 }

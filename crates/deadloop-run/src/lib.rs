@@ -16,7 +16,6 @@
 //! use deadloop_detect::Settings;
 //! use deadloop_replay::Plan;
 //! use deadloop_run::{Alone, Done, Request, replay};
-//! use deadloop_score::{Evidence, count_opening};
 //!
 //! let settings = Settings::default();
 //! let mut plan = Plan::default();
@@ -24,7 +23,7 @@
 //! let host = Alone::default();
 //! let request = Request::of("recordings".as_ref(), "replayed".as_ref(), &host);
 //! if let Done::Replayed(done) = replay(&request, &plan, &settings)? {
-//!     let evidence = Evidence::new(&plan, &done.surveyed.cases, &done.records)?;
+//!     let evidence = done.evidence(&plan)?;
 //!     done.score(&evidence, Some(cell), &[cell], (&[], true))?;
 //!     done.finish(Ok(()), |folder, _| Ok(println!("{}", folder.display())))?;
 //! }
@@ -35,11 +34,13 @@ mod failure;
 mod findings;
 mod folder;
 mod host;
+mod kept;
 mod left_out;
 mod manifest;
 mod notice;
 mod outputs;
 mod own_limits;
+mod places;
 pub mod programs;
 mod replay;
 mod request;
@@ -52,9 +53,11 @@ mod words;
 pub use failure::{Code, Failure, RunResult};
 pub use folder::{Folder, State, fingerprint};
 pub use host::{Alone, Host, Progress, watched};
+pub use kept::Kept;
 pub use manifest::now;
 pub use notice::notice;
 pub use outputs::apart;
+pub use places::Places;
 pub use replay::{Done, Replayed, failed, look, name, replay};
 pub use request::{Judging, Request};
 pub use sharding::{Parts, Written};

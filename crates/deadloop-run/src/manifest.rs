@@ -4,7 +4,7 @@ use std::time::{Duration, SystemTime};
 
 use deadloop_detect::DETECTORS;
 use deadloop_replay::Plan;
-use deadloop_score::{CorpusInfo, JudgeOptions, Manifest, Worth};
+use deadloop_score::{Cases, CorpusInfo, JudgeOptions, Manifest, PackedCases, Worth};
 
 use crate::request::Request;
 use crate::survey::Surveyed;
@@ -13,12 +13,13 @@ use crate::survey::Surveyed;
 pub(crate) fn manifest(
     request: &Request<'_>,
     plan: &Plan,
-    surveyed: &Surveyed,
+    surveyed: &Surveyed<PackedCases>,
     (judge, worth): (&JudgeOptions, &Worth),
 ) -> Manifest {
-    let chars = surveyed.cases.iter().map(|case| {
+    let mut chars = 0;
+    surveyed.cases.each(|_, case| {
         let length = case.timeline.length();
-        length.reasoning.0 + length.answer.0
+        chars += length.reasoning.0 + length.answer.0;
     });
     let cores = std::thread::available_parallelism().map_or(0, |n| n.get() as u64);
     Manifest {
@@ -35,8 +36,8 @@ pub(crate) fn manifest(
             path: request.corpus.display().to_string(),
             name: surveyed.name.clone(),
             hash: surveyed.hash.clone(),
-            transcripts: surveyed.cases.len() as u64,
-            chars: chars.sum(),
+            transcripts: surveyed.cases.number() as u64,
+            chars,
             filtered: surveyed.filtered,
             rejected: surveyed.problems.len() as u64,
             by: request.by.to_vec(),

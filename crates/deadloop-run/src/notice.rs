@@ -5,14 +5,24 @@ use std::sync::Arc;
 
 use deadloop_detect::Kind;
 use deadloop_replay::Plan;
-use deadloop_score::{Case, Class};
+use deadloop_score::{Case, Cases, Class};
 
 /// Makes labels of class `fault` the truth for the detectors of a plan.
 pub fn notice(cases: &mut [Case], plan: &Plan) {
-    if !cases.iter().any(|case| case.class() == Some(Class::Fault)) {
-        return;
+    if let Some(kinds) = noticed(&*cases, plan) {
+        cases.iter_mut().for_each(|case| case.notice(&kinds));
     }
-    let models: BTreeSet<Arc<str>> = cases.iter().map(|case| case.model.clone()).collect();
+}
+
+/// The kinds of faults that a plan's detectors notice; none: no label is of a fault.
+pub(crate) fn noticed(cases: &(impl Cases + ?Sized), plan: &Plan) -> Option<Vec<Kind>> {
+    if !cases.any(|case| case.class() == Some(Class::Fault)) {
+        return None;
+    }
+    let mut models: BTreeSet<Arc<str>> = BTreeSet::new();
+    cases.each(|_, case| {
+        models.insert(case.model.clone());
+    });
     let guards = plan.blocks().iter().flat_map(|block| {
         let guards = models.iter().map(|model| block.guard(model));
         guards.collect::<Vec<_>>()
@@ -22,5 +32,5 @@ pub fn notice(cases: &mut [Case], plan: &Plan) {
     let mut kinds: Vec<Kind> = kinds.copied().map(Kind::Fault).collect();
     kinds.sort_unstable();
     kinds.dedup();
-    cases.iter_mut().for_each(|case| case.notice(&kinds));
+    Some(kinds)
 }

@@ -48,27 +48,66 @@ pub fn described(programs: &Programs) -> Vec<ProgramInfo> {
     info.collect()
 }
 
-/// What to say where detectors failed on every transcript, so that nothing could be scored.
-pub fn failed_on_all(records: &[Record]) -> Option<String> {
-    let errors = |r: &Record| r.blocks.iter().all(|b| b.error.is_some());
-    let first = records.first()?.blocks.first()?.error.clone()?;
-    records.iter().all(errors).then(|| {
-        format!(
-            "the detector failed on all {} transcripts, so nothing is scored; on the first: {first}",
-            records.len()
-        )
-    })
-}
-
 /// Says on how many transcripts a detector failed, and how on the first.
 pub fn tell_errors(records: &[Record], host: &dyn Host) {
-    let error = |r: &Record| r.blocks.iter().find_map(|b| b.error.clone());
-    let mut failed = records.iter().filter_map(|r| Some((r, error(r)?)));
-    if let Some((record, first)) = failed.next() {
-        let all = 1 + failed.count();
-        host.tell(&format!(
-            "a detector failed on {all} transcripts, which are not scored (`error` in the outcomes); the first, {}: {first}",
-            record.transcript
-        ));
+    let mut errors = Errors::default();
+    records.iter().for_each(|record| errors.add(record));
+    errors.tell(host);
+}
+
+/// How detectors failed, as far as it is told.
+#[derive(Debug, Default)]
+pub(crate) struct Errors {
+    records: usize,
+    failed: usize,
+    /// The first transcript on which one did, and how.
+    first: Option<(String, String)>,
+    /// Transcripts on which every block did.
+    wholly: usize,
+    /// What the first block said of the first transcript.
+    begin: Option<String>,
+}
+
+impl Errors {
+    /// One more record, in the order of the corpus.
+    pub(crate) fn add(&mut self, record: &Record) {
+        let errors = || {
+            record
+                .blocks
+                .iter()
+                .filter_map(|block| block.error.as_ref())
+        };
+        if self.records == 0 {
+            let block = record.blocks.first();
+            self.begin = block.and_then(|block| block.error.clone());
+        }
+        self.records += 1;
+        self.wholly += usize::from(errors().count() == record.blocks.len());
+        if let Some(error) = errors().next() {
+            self.failed += 1;
+            let first = || (record.transcript.to_string(), error.clone());
+            self.first.get_or_insert_with(first);
+        }
+    }
+
+    /// Says on how many transcripts a detector failed, and how on the first.
+    pub(crate) fn tell(&self, host: &dyn Host) {
+        if let Some((id, first)) = &self.first {
+            let all = self.failed;
+            host.tell(&format!(
+                "a detector failed on {all} transcripts, which are not scored (`error` in the outcomes); the first, {id}: {first}"
+            ));
+        }
+    }
+
+    /// What to say where detectors failed on every transcript, so that nothing could be scored.
+    pub(crate) fn on_all(&self) -> Option<String> {
+        let first = self.begin.as_ref()?;
+        (self.wholly == self.records).then(|| {
+            format!(
+                "the detector failed on all {} transcripts, so nothing is scored; on the first: {first}",
+                self.records
+            )
+        })
     }
 }

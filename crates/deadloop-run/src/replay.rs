@@ -6,23 +6,24 @@ use std::time::Instant;
 
 use deadloop_corpus::Entry;
 use deadloop_detect::{Settings, Unit};
-use deadloop_replay::{Job, Journal, JournalError, Plan, Programs, Ran, Record, RunError, run};
+use deadloop_replay::{Job, Journal, JournalError, Plan, Programs, Record, RunError, run_into};
 use deadloop_score::{
-    About, Case, ChooseOptions, Count, Evidence, Floor, JudgeOptions, Manifest, Resampling, Scored,
-    Scoring, Tally, Worth, beside_floors, write_cases, write_outcomes, write_scores,
-    write_scores_by,
+    About, AnyEvidence, Case, Cases, ChooseOptions, Count, Floor, JudgeOptions, Manifest, Mismatch,
+    PackedCases, PackedEvidence, PackedRecords, Resampling, Scored, Scoring, Tally, Worth,
+    beside_floors, unpacked, write_cases, write_outcomes, write_scores, write_scores_by,
 };
 
 use crate::failure::{Code, Failure, RunResult};
 use crate::folder::{Folder, State, fingerprint};
 use crate::host::watched;
+use crate::kept::Kept;
 use crate::manifest::{manifest, now};
-use crate::notice::notice;
+use crate::notice::noticed;
 use crate::own_limits;
-use crate::programs;
+use crate::programs::{self, Errors};
 use crate::request::Request;
 use crate::sharding::{self, Written};
-use crate::survey::{Surveyed, Wanted, drop_sealed, open, survey_with};
+use crate::survey::{Surveyed, Wanted, drop_sealed, open, survey_into};
 use crate::units::{of_choice_first, other_unit};
 
 /// How a request ended.
@@ -40,9 +41,9 @@ pub struct Replayed {
     /// Where the results go.
     pub folder: Folder,
     /// The corpus as it was looked through.
-    pub surveyed: Surveyed,
+    pub surveyed: Surveyed<PackedCases>,
     /// What every setting said, a record a transcript.
-    pub records: Vec<Record>,
+    pub records: PackedRecords,
     /// How alarms are judged.
     pub judge: JudgeOptions,
     /// The units that have rows in the tables of scores, that of choice first.
@@ -95,16 +96,13 @@ pub fn replay(request: &Request<'_>, plan: &Plan, current: &Settings) -> RunResu
         request.host.tell(&remark);
     }
     let given = (plan, &running, &surveyed);
-    let (records, journal) = match known {
-        Some(records) => (records, None),
-        None => {
-            let ran = records(request, given, (&folder, &inputs))?;
-            (ran.records, Some(ran.journal))
-        }
+    let (records, errors, journal) = match known {
+        Some((records, errors)) => (records, errors, None),
+        None => records(request, given, (&folder, &inputs))?,
     };
-    programs::tell_errors(&records, request.host);
+    errors.tell(request.host);
     unchanged(&surveyed)?;
-    let failed = programs::failed_on_all(&records).map(|what| Code::Unexpected.error(what));
+    let failed = errors.on_all().map(|what| Code::Unexpected.error(what));
     folder.begin()?;
     surveyed.write_rejected(folder.path())?;
     let manifest = Manifest {
@@ -121,7 +119,7 @@ pub fn replay(request: &Request<'_>, plan: &Plan, current: &Settings) -> RunResu
         worth,
         manifest,
         chunks: request.judging.chunks.map(u64::from),
-        journal: journal.flatten(),
+        journal,
         began,
         failed,
     })))
@@ -133,21 +131,28 @@ fn find(request: &Request<'_>, plan: &Plan) -> RunResult<Found> {
         None => look_further(request).map(|(s, limits)| (s, limits, None))?,
         Some(parts) => parts
             .look(request, plan)
-            .map(|(s, records)| (s, Vec::new(), Some(records)))?,
+            .map(|(s, said)| (s, Vec::new(), Some(said)))?,
     };
-    notice(&mut surveyed.cases, plan);
-    if let Some(prices) = &request.judging.prices {
-        let cases = surveyed.cases.iter_mut();
-        cases.for_each(|case| case.price(prices));
+    if let Some(kinds) = noticed(&surveyed.cases, plan) {
+        surveyed.cases.alter(|case| case.notice(&kinds));
     }
+    if let Some(prices) = &request.judging.prices {
+        surveyed.cases.alter(|case| case.price(prices));
+    }
+    // Most recordings had none.
+    let limits = limits.into_iter().flatten().map(Some).collect();
     Ok((surveyed, limits, known))
 }
 
 /// What [`find`] returns.
-type Found = (Surveyed, Vec<Option<u64>>, Option<Vec<Record>>);
+type Found = (
+    Surveyed<PackedCases>,
+    Vec<Option<u64>>,
+    Option<(PackedRecords, Errors)>,
+);
 
 /// Refuses a corpus that somebody wrote to in the meantime.
-fn unchanged(surveyed: &Surveyed) -> RunResult {
+fn unchanged(surveyed: &Surveyed<PackedCases>) -> RunResult {
     let Some(file) = surveyed.stamps.changed() else {
         return Ok(());
     };
@@ -164,7 +169,7 @@ pub fn look(request: &Request<'_>) -> RunResult<Surveyed> {
 }
 
 /// The same, and the limit on turns that each had.
-fn look_further(request: &Request<'_>) -> RunResult<(Surveyed, Vec<Option<u64>>)> {
+fn look_further<C: Kept>(request: &Request<'_>) -> RunResult<(Surveyed<C>, Vec<Option<u64>>)> {
     let wanted = Wanted {
         path: request.corpus,
         selection: request.selection()?,
@@ -173,7 +178,7 @@ fn look_further(request: &Request<'_>) -> RunResult<(Surveyed, Vec<Option<u64>>)
         host: request.host,
     };
     let look = |entry: &Entry, _: &Case| own_limits::of(entry);
-    let (mut surveyed, limits) = survey_with(open(request.corpus)?, wanted, look)?;
+    let (mut surveyed, limits) = survey_into(open(request.corpus)?, wanted, look)?;
     let limits = drop_sealed(&mut surveyed, limits, request.sealed);
     Ok((surveyed, limits))
 }
@@ -181,7 +186,7 @@ fn look_further(request: &Request<'_>) -> RunResult<(Surveyed, Vec<Option<u64>>)
 /// Everything that the bytes of a result depend on.
 fn inputs(
     request: &Request<'_>,
-    (plan, programs, surveyed): (&Plan, &[String], &Surveyed),
+    (plan, programs, surveyed): (&Plan, &[String], &Surveyed<PackedCases>),
     judge: &JudgeOptions,
     worth: &Worth,
 ) -> Vec<String> {
@@ -201,14 +206,15 @@ fn inputs(
     parts
 }
 
+/// What every setting says, packed as it is said.
 fn records(
     request: &Request<'_>,
-    (plan, running, surveyed): (&Plan, &Programs, &Surveyed),
+    (plan, running, surveyed): (&Plan, &Programs, &Surveyed<PackedCases>),
     (folder, inputs): (&Folder, &str),
-) -> RunResult<Ran> {
+) -> RunResult<(PackedRecords, Errors, Option<Journal>)> {
     let job = Job {
         corpus: &surveyed.corpus,
-        ids: &surveyed.ids(),
+        ids: &surveyed.places,
         plan,
         programs: running,
         chunks: request.judging.chunks,
@@ -218,10 +224,24 @@ fn records(
         JournalError::OtherInputs(_) | JournalError::Busy(_) => Code::Usage.because(e),
         JournalError::Io(..) => Code::Unexpected.because(e),
     })?;
+    let (mut records, mut errors) = (PackedRecords::default(), Errors::default());
+    let mut other = false;
+    let mut keep = |record: Record| {
+        let is_its = |case: &Case| case.id == record.transcript;
+        let next = records.number();
+        other |= next >= surveyed.cases.number() || !surveyed.cases.on(next, is_its);
+        errors.add(&record);
+        records.push(&record.blocks);
+    };
     let ran = watched(request.host, "replaying", |watch| {
-        run(&job, Some(journal), watch)
+        run_into(&job, Some(journal), watch, &mut keep)
     });
-    ran.map_err(failed)
+    let journal = ran.map_err(failed)?;
+    if other {
+        let what = "other transcripts stand where those were that were checked";
+        return Err(failed(RunError::Changed(what.into())));
+    }
+    Ok((records, errors, journal))
 }
 
 /// The exit code of a run that ended early.
@@ -238,8 +258,24 @@ pub fn failed(error: RunError) -> Failure {
 }
 
 impl Replayed {
+    /// What is true and what every setting said, as it is held: for tables that are made case by case.
+    ///
+    /// # Errors
+    /// `plan` is another one than that of the run.
+    pub fn evidence<'a>(&'a self, plan: &'a Plan) -> Result<PackedEvidence<'a>, Mismatch> {
+        PackedEvidence::new(plan, &self.surveyed.cases, &self.records)
+    }
+
+    /// The same as a case and a record a transcript, to be held side by side: for whoever looks at them again and
+    /// again. Some kilobytes a transcript.
+    pub fn unpacked(&self, plan: &Plan) -> (Vec<Case>, Vec<Record>) {
+        let cases = self.surveyed.cases.unpacked();
+        let records = unpacked(&cases, &self.records, plan);
+        (cases, records)
+    }
+
     /// The floors: what `current` has to beat.
-    fn floors(&self, evidence: &Evidence<'_>, current: Option<usize>) -> Vec<Floor> {
+    fn floors(&self, evidence: &impl AnyEvidence, current: Option<usize>) -> Vec<Floor> {
         let mut floors = match self.judge.unit {
             Unit::Chars => vec![
                 Floor::Never,
@@ -255,7 +291,7 @@ impl Replayed {
             Unit::Tokens | Unit::Ms | Unit::Money => return vec![Floor::Never],
         };
         if let Some(current) = current {
-            let tally = evidence.tally(current, &evidence.all(), &self.judge);
+            let tally = evidence.tally_of(current, &evidence.every(), &self.judge);
             // Of the transcripts that are scored: alarms on others are not among these.
             let scored = tally.get(Count::Transcripts)
                 - tally.get(Count::Unlabelled)
@@ -270,13 +306,13 @@ impl Replayed {
     }
 
     /// What the tables of scores are made from.
-    pub fn scoring<'a>(
+    pub fn scoring<'a, E: AnyEvidence>(
         &'a self,
-        evidence: &'a Evidence<'a>,
+        evidence: &'a E,
         floors: &'a [Floor],
         reported: &'a [usize],
         csv: bool,
-    ) -> Scoring<'a> {
+    ) -> Scoring<'a, E> {
         Scoring {
             evidence,
             judge: &self.judge,
@@ -296,7 +332,7 @@ impl Replayed {
     /// Scores of every cell, and of the reported ones by kind and `--by` field.
     pub fn score(
         &self,
-        evidence: &Evidence<'_>,
+        evidence: &impl AnyEvidence,
         current: Option<usize>,
         reported: &[usize],
         (by, csv): (&[String], bool),
@@ -313,9 +349,9 @@ impl Replayed {
             let about = About {
                 judge: self.judge,
                 chunks: self.chunks,
-                ..About::of(evidence.plan, reported, evidence.cases, names)
+                ..About::of(evidence.plan(), reported, evidence.cases(), names)
             };
-            write_cases(dir, &about, evidence.cases)?;
+            write_cases(dir, &about, evidence.cases())?;
         }
         Ok(scored)
     }
@@ -344,8 +380,8 @@ impl Replayed {
         self.manifest.time = now();
         self.manifest.write(self.folder.path())?;
         // The report works from the files: what they were made from need not be there twice.
-        self.surveyed.cases = Vec::new();
-        self.records = Vec::new();
+        self.surveyed.cases = PackedCases::default();
+        self.records = PackedRecords::default();
         report(self.folder.path(), &self.manifest)?;
         if let Some(journal) = self.journal {
             journal.remove()?;

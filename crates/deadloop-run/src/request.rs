@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use deadloop_corpus::{Selection, Shard};
 use deadloop_detect::{Settings, Unit};
-use deadloop_score::{Case, JudgeOptions, Prices, Worth, mean_clean, units};
+use deadloop_score::{Cases, JudgeOptions, Prices, Worth, mean_clean, units};
 
 use crate::failure::{Code, RunResult};
 use crate::folder::Folder;
@@ -141,7 +141,7 @@ pub struct Judging {
 
 impl Judging {
     /// What errors cost, and how often production loops, in `unit`.
-    pub fn worth(&self, settings: &Settings, cases: &[Case], unit: Unit) -> Worth {
+    pub fn worth(&self, settings: &Settings, cases: &(impl Cases + ?Sized), unit: Unit) -> Worth {
         Worth {
             pi: settings.deployment_loop_rate,
             annoyance: self
@@ -154,7 +154,7 @@ impl Judging {
     ///
     /// # Errors
     /// They speak of several, and none was asked for.
-    pub fn options_for(&self, cases: &[Case]) -> RunResult<JudgeOptions> {
+    pub fn options_for(&self, cases: &(impl Cases + ?Sized)) -> RunResult<JudgeOptions> {
         let found = units(cases);
         let unit = match (self.unit, found.as_slice()) {
             (Some(unit), _) => unit,

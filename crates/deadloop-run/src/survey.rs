@@ -16,6 +16,8 @@ use crate::failure::{Code, Failure, RunResult};
 use crate::findings::{Finder, Findings, Sides};
 use crate::host::Host;
 use crate::host::watched;
+use crate::kept::{Kept, drop_unkept};
+use crate::places::Places;
 use crate::stamps::Stamps;
 use crate::words;
 
@@ -23,13 +25,15 @@ use crate::words;
 const NAMED_OF: usize = 1000;
 
 /// A corpus that was looked through.
-pub struct Surveyed {
+pub struct Surveyed<C = Vec<Case>> {
     /// The corpus, to be read again; without files where it is not at hand.
     pub corpus: Corpus,
     /// Its name, from its card.
     pub name: Option<String>,
     /// The transcripts that are meant, in the order of the corpus.
-    pub cases: Vec<Case>,
+    pub cases: C,
+    /// Where they stand.
+    pub places: Places,
     /// Everything that is wrong with it.
     pub problems: Vec<Problem>,
     /// The hash of all its records, and of its labels and splits.
@@ -97,6 +101,15 @@ pub fn survey_with<T: Send>(
     wanted: Wanted<'_>,
     look: impl Fn(&Entry, &Case) -> T + Sync,
 ) -> RunResult<(Surveyed, Vec<T>)> {
+    survey_into(corpus, wanted, look)
+}
+
+/// The same, the cases held as `C` holds them.
+pub(crate) fn survey_into<C: Kept, T: Send>(
+    corpus: Corpus,
+    wanted: Wanted<'_>,
+    look: impl Fn(&Entry, &Case) -> T + Sync,
+) -> RunResult<(Surveyed<C>, Vec<T>)> {
     let stamps = Stamps::of(&corpus);
     let labels = corpus.labels_csv().map(LabelsFile::read);
     let (labels, problems) = labels.map_or((None, Vec::new()), |(file, p)| (Some(file), p));
@@ -147,6 +160,16 @@ impl Surveyed {
     pub fn ids(&self) -> HashSet<Arc<str>> {
         self.cases.iter().map(|case| case.id.clone()).collect()
     }
+}
+
+impl<C: Kept> Surveyed<C> {
+    /// Drops the cases of which `kept` says no, and what there is beside each in `seen`.
+    pub(crate) fn narrow<T>(&mut self, seen: &mut Vec<T>, kept: &[bool]) {
+        self.filtered += kept.iter().filter(|kept| !**kept).count() as u64;
+        self.places = self.places.only(kept.iter().copied());
+        self.cases.narrow(kept);
+        drop_unkept(seen, kept);
+    }
 
     /// Refuses a corpus that is not whole, or with `skip` says how much was left out; refuses an empty selection.
     ///
@@ -156,17 +179,17 @@ impl Surveyed {
         match (self.problems.len(), skip) {
             (0, _) => {}
             (_, false) => {
-                let all = self.cases.is_empty() && self.filtered == 0;
+                let all = self.cases.number() == 0 && self.filtered == 0;
                 let foreign = foreign(&self.problems).filter(|_| all);
                 return Err(Code::Usage.error(foreign.unwrap_or_else(|| self.listing())));
             }
-            (n, true) if !self.cases.is_empty() => host.tell(&format!(
+            (n, true) if self.cases.number() > 0 => host.tell(&format!(
                 "{} skipped, see rejected.jsonl in the results",
                 words::several(n as u64, "problem")
             )),
             (_, true) => {}
         }
-        if self.cases.is_empty() {
+        if self.cases.number() == 0 {
             let what = match self.filtered {
                 0 if !self.problems.is_empty() => {
                     format!(
@@ -188,7 +211,7 @@ impl Surveyed {
     /// Says which fields of a further breakdown no transcript has: one breakdown may be asked of many
     /// corpora.
     pub fn tell_absent(&self, by: &[String], host: &dyn Host) {
-        let has = |place: usize| self.cases.iter().any(|case| case.by[place].is_some());
+        let has = |place: usize| self.cases.any(|case| case.by[place].is_some());
         let absent = by.iter().enumerate().filter(|(place, _)| !has(*place));
         let absent: Vec<&str> = absent.map(|(_, name)| name.as_str()).collect();
         if absent.is_empty() {
@@ -266,15 +289,19 @@ fn lines(problems: &[Problem]) -> String {
 }
 
 /// Leaves out the transcripts of a split that must not be looked at; `seen` is what there is beside each case.
-pub fn drop_sealed<T>(surveyed: &mut Surveyed, seen: Vec<T>, sealed: Option<&str>) -> Vec<T> {
+pub fn drop_sealed<C: Kept, T>(
+    surveyed: &mut Surveyed<C>,
+    mut seen: Vec<T>,
+    sealed: Option<&str>,
+) -> Vec<T> {
     let Some(sealed) = sealed else {
         return seen;
     };
-    let before = surveyed.cases.len();
-    let both = std::mem::take(&mut surveyed.cases).into_iter().zip(seen);
-    let open = both.filter(|(case, _)| case.split.as_deref() != Some(sealed));
-    let (cases, seen) = open.unzip();
-    surveyed.cases = cases;
-    surveyed.filtered += (before - surveyed.cases.len()) as u64;
+    let is_open = |case: &Case| case.split.as_deref() != Some(sealed);
+    let cases = 0..surveyed.cases.number();
+    let kept: Vec<bool> = cases.map(|i| surveyed.cases.on(i, is_open)).collect();
+    if kept.contains(&false) {
+        surveyed.narrow(&mut seen, &kept);
+    }
     seen
 }

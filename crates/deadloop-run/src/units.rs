@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use deadloop_detect::{Channel, Unit};
-use deadloop_score::{Case, LabelRow, units};
+use deadloop_score::{Cases, LabelRow, units};
 
 use crate::failure::{Code, Failure, RunResult};
 use crate::survey::open;
@@ -38,7 +38,7 @@ pub fn unit_of_guards(unit: Unit, path: &Path) -> RunResult<Unit> {
 }
 
 /// The units in which labels speak, that of choice before the others.
-pub(crate) fn of_choice_first(cases: &[Case], unit: Unit) -> Vec<Unit> {
+pub(crate) fn of_choice_first(cases: &impl Cases, unit: Unit) -> Vec<Unit> {
     let others = units(cases).into_iter().filter(|other| *other != unit);
     std::iter::once(unit).chain(others).collect()
 }

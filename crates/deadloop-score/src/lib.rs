@@ -7,6 +7,7 @@
 //! | the only state: counts that add | [`Tally`], [`Count`] |
 //! | a tally for every cell of a block, without a loop over cells | [`tallies`], [`Sheet`] |
 //! | the same from sums of many machines | [`Boxes`] |
+//! | a corpus of a million transcripts in memory | [`PackedCases`], [`PackedRecords`] |
 //! | the numbers, and what they mean | [`measure`], [`Scores`] |
 //! | how sure they are | [`wilson`], [`clopper_pearson`], [`poisson`], [`bootstrap()`] |
 //! | which setting to take, and whether to | [`choose()`], [`Advice`], [`front`] |
@@ -68,7 +69,7 @@ pub use files::regions::{RegionBlock, Regions, RegionsHead, Watched, write_regio
 pub use files::repairs::{
     RepairRow, RepairScore, SHARES, share_of, write_repair_scores, write_repairs,
 };
-pub use files::results::{Results, ScoresFile, macro_means};
+pub use files::results::{Results, ScoresFile, each_outcomes, macro_means};
 pub use files::score_rows::ScoreRows;
 pub use files::settings::{InUse, settings_toml, write_setting, write_settings};
 pub use files::store::{FileError, read_text_if_named, write_bytes, write_text};
@@ -95,11 +96,12 @@ pub use repairs::{
 };
 pub use scores::Scores;
 pub use tally::{
-    BoxKey, BoxPlace, BoxSum, Boxes, Count, Evidence, Latencies, LatencySheet, Mismatch, Quantiles,
-    RANKS, Sheet, Tally, Trial, WITHIN, rank, tallies, tallies_and_latencies,
+    AnyEvidence, BoxKey, BoxPlace, BoxSum, Boxes, Count, Evidence, Latencies, LatencySheet,
+    Mismatch, PackedEvidence, PackedRecords, Quantiles, RANKS, Sheet, Tally, Trial, WITHIN, rank,
+    tallies, tallies_and_latencies, unpacked,
 };
 pub use truth::{
-    Agreement, Case, Class, Gauges, LABEL_COLUMNS, LabelRow, LabelsFile, MeasuredSpan, Names,
-    Onsets, Overlaps, Prices, Span, Timeline, Truth, agreement, alpha, firsts, mean_clean, orphans,
-    units, write_labels,
+    Agreement, Case, Cases, Class, Gauges, LABEL_COLUMNS, LabelRow, LabelsFile, MeasuredSpan,
+    Names, Onsets, Overlaps, PackedCases, Prices, Span, Timeline, Truth, agreement, alpha, firsts,
+    mean_clean, orphans, units, write_labels,
 };

@@ -4,7 +4,9 @@
 use deadloop_score::replay::corpus::{Body, Entry, Place, RecordedEvent, Transcript};
 use deadloop_score::replay::detect::{Calls, Channel, Kind, Turns, Unit};
 use deadloop_score::replay::{Moment, Seen, Stop};
-use deadloop_score::{Case, JudgeOptions, Outcome, Prices, ReadChannels, Verdict, judge};
+use deadloop_score::{
+    Case, JudgeOptions, Outcome, PackedCases, Prices, ReadChannels, Verdict, judge,
+};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -150,6 +152,9 @@ proptest! {
         let label = json!({"class": "loop", "channel": "tools", "onset": onset, "end": end});
         let mut case = run(&turns, label);
         case.price(&PRICES);
+        let mut packed = PackedCases::default();
+        packed.push(&case);
+        prop_assert_eq!(packed.unpacked(), [case.clone()]);
         let by_calls = judged(&case, Some(&stop(&turns, alarm)), Unit::Calls);
         for unit in [Unit::Tokens, Unit::Ms, Unit::Money] {
             let found = judged(&case, Some(&stop(&turns, alarm)), unit);

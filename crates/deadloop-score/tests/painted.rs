@@ -7,8 +7,8 @@ mod sweeps;
 
 use deadloop_score::replay::Decided;
 use deadloop_score::{
-    Boxes, Case, Count, JudgeOptions, Latencies, Outcome, ReadChannels, Tally, Trial, judge,
-    tallies, tallies_and_latencies,
+    At, Boxes, Case, Count, JudgeOptions, Latencies, Outcome, ReadChannels, Tally, Transient,
+    Trial, judge, tallies, tallies_and_latencies,
 };
 use proptest::prelude::*;
 
@@ -17,6 +17,44 @@ const BOTH: ReadChannels = ReadChannels {
     answer: true,
     arguments: false,
 };
+
+/// Any way to judge.
+fn options() -> impl Strategy<Value = JudgeOptions> {
+    let transient = [Transient::Ignore, Transient::Clean, Transient::Loop];
+    (
+        0_u64..6,
+        prop::option::of(0_u64..40),
+        0_u64..6,
+        0_usize..3,
+        any::<bool>(),
+        prop::option::of(1_u64..50),
+    )
+        .prop_map(
+            move |(early, deadline, grace, t, exact, horizon)| JudgeOptions {
+                unit: deadloop_score::replay::detect::Unit::Chars,
+                early,
+                deadline,
+                grace,
+                transient: transient[t],
+                at: if exact { At::Exact } else { At::Delivered },
+                horizon,
+            },
+        )
+}
+
+/// Every cell of a shape, the last axis fastest.
+fn cells(shape: &[usize]) -> Vec<Vec<u16>> {
+    let mut all = vec![Vec::new()];
+    for n in shape {
+        let step = |at: &Vec<u16>| {
+            (0..*n)
+                .map(|i| [&at[..], &[i as u16]].concat())
+                .collect::<Vec<_>>()
+        };
+        all = all.iter().flat_map(step).collect();
+    }
+    all
+}
 
 fn trials<'a>(
     cases: &'a [Case],
@@ -60,12 +98,12 @@ proptest! {
     #[test]
     fn every_cell_has_the_tally_and_the_quantiles_of_its_outcomes(
         (shape, cases, said) in sweeps::sweeps(),
-        options in sweeps::options(),
+        options in options(),
         (reasoning, answer) in (any::<bool>(), any::<bool>()),
     ) {
         let watch = ReadChannels { reasoning, answer, arguments: false };
         let (sheet, latencies) = tallies_and_latencies(&shape, trials(&cases, &said, watch), &options);
-        for at in sweeps::cells(&shape) {
+        for at in cells(&shape) {
             let outcomes = outcomes(&cases, &said, &at, watch, &options);
             let tally: Tally = outcomes.iter().map(Tally::of).sum();
             prop_assert_eq!(sheet.tally(&at), tally, "{:?}", at);
@@ -78,7 +116,7 @@ proptest! {
     #[test]
     fn sums_by_box_are_the_scores(
         (shape, cases, said) in sweeps::sweeps(),
-        options in sweeps::options(),
+        options in options(),
         machines in 1_usize..4,
     ) {
         let trials: Vec<Trial<'_>> = trials(&cases, &said, BOTH).collect();
@@ -96,7 +134,7 @@ proptest! {
             let odd = usize::from(key[0].is_none());
             let own = trials.iter().skip(odd).step_by(2).copied();
             let (slow, slow_latencies) = tallies_and_latencies(&shape, own, &options);
-            for at in sweeps::cells(&shape) {
+            for at in cells(&shape) {
                 prop_assert_eq!(sheet.tally(&at), slow.tally(&at), "{:?}", at);
                 prop_assert_eq!(latencies.quantiles(&at), slow_latencies.quantiles(&at), "{:?}", at);
             }
@@ -109,7 +147,7 @@ proptest! {
         let wanted = [Count::Saved, Count::FalseAlarm];
         let all = tallies(&shape, trials(&cases, &said, BOTH), &options, &Count::ALL);
         let few = tallies(&shape, trials(&cases, &said, BOTH), &options, &wanted);
-        for at in sweeps::cells(&shape) {
+        for at in cells(&shape) {
             for count in wanted {
                 prop_assert_eq!(few.tally(&at)[count], all.tally(&at)[count]);
             }
@@ -128,8 +166,8 @@ proptest! {
     }
 
     #[test]
-    fn every_transcript_has_one_verdict_and_counts_fit((shape, cases, said) in sweeps::sweeps(), options in sweeps::options()) {
-        for at in sweeps::cells(&shape) {
+    fn every_transcript_has_one_verdict_and_counts_fit((shape, cases, said) in sweeps::sweeps(), options in options()) {
+        for at in cells(&shape) {
             for outcome in outcomes(&cases, &said, &at, BOTH, &options) {
                 let t = Tally::of(&outcome);
                 let verdicts = t.loops() + t.clean() + t.transient() + t.get(Count::Unlabelled) + t.get(Count::Errors);

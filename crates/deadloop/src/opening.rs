@@ -1,14 +1,15 @@
 //! The transcripts that a report opens: all false alarms, the worst misses, the latest hits, each with the text around
 //! its onset and alarm and why the setting fired. Written while the corpus is at hand, since a report has only files.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
-use deadloop_corpus::{Entry, Problem, text_hash};
+use deadloop_corpus::{Entry, Place, Problem, text_hash};
 use deadloop_detect::{Channel, Unit};
-use deadloop_replay::{Interrupted, each};
+use deadloop_replay::{Interrupted, Meant, each_at};
 use deadloop_score::{
-    Calls, Case, Evidence, ExcerptsHead, Group, Opened, Outcome as Judged, Part, Verdict,
+    AnyEvidence, Calls, Case, Cases, ExcerptsHead, Group, Opened, Outcome as Judged, Part, Verdict,
     write_excerpts,
 };
 
@@ -29,10 +30,10 @@ const COPIES: usize = 600;
 /// The setting that a transcript is seen through: its cell, its name and itself.
 pub(crate) type Focus = (usize, Named);
 
-/// Which transcripts are opened, and how.
-pub(crate) struct Opening<'a> {
+/// What is opened, and how.
+pub(crate) struct Opening<'a, E> {
     /// What every setting said.
-    pub(crate) evidence: &'a Evidence<'a>,
+    pub(crate) evidence: &'a E,
     /// The setting of each model; that of `*` for all others.
     pub(crate) focus: BTreeMap<String, Focus>,
     /// Replay all text in chunks of this many chars; `None`: as it was recorded.
@@ -42,17 +43,16 @@ pub(crate) struct Opening<'a> {
     pub(crate) quiet: bool,
 }
 
-/// A transcript that is to be opened: why, how bad it is, and which case it is.
+/// A transcript that is to be opened: why, and which case it is.
 struct Picked {
     group: Group,
-    badness: u64,
     case: usize,
 }
 
-impl Opening<'_> {
+impl<E: AnyEvidence + Sync> Opening<'_, E> {
     /// Writes `excerpts.jsonl.zst` into the folder of a run, and returns its head.
     pub(crate) fn write(&self, done: &Replayed) -> Outcome<ExcerptsHead> {
-        let (all, picked) = self.pick(done)?;
+        let (all, picked) = self.pick(done);
         let mut texts = self.read(done, &picked)?;
         let mut head = ExcerptsHead {
             all,
@@ -64,7 +64,7 @@ impl Opening<'_> {
         let mut room = MOST.1;
         let mut opened = Vec::new();
         for one in &picked {
-            let Some(mut it) = texts.remove(&*self.evidence.cases[one.case].id) else {
+            let Some(mut it) = texts.remove(&one.case) else {
                 continue;
             };
             let length: usize = it.parts.iter().map(|part| part.text.len()).sum();
@@ -90,74 +90,73 @@ impl Opening<'_> {
     }
 
     /// How many there are of each group, and the worst of each.
-    fn pick(&self, done: &Replayed) -> Outcome<(BTreeMap<Group, u64>, Vec<Picked>)> {
-        let (mut all, mut picked) = (BTreeMap::new(), Vec::new());
-        let judged = self.judged(done);
-        for group in Group::ALL {
-            let badness = judged.iter().filter_map(|(case, judged, alarmed)| {
-                let badness = badness(group, judged, *alarmed)?;
-                let case = *case;
-                Some(Picked {
-                    group,
-                    badness,
-                    case,
-                })
-            });
-            let mut list: Vec<Picked> = badness.collect();
-            all.insert(group, list.len() as u64);
-            list.sort_by_key(|one| (std::cmp::Reverse(one.badness), one.case));
-            list.truncate(group.most());
-            picked.extend(list);
+    fn pick(&self, done: &Replayed) -> (BTreeMap<Group, u64>, Vec<Picked>) {
+        let mut lists = Group::ALL.map(|group| (group, Vec::new()));
+        for (cell, cases) in self.by_cell() {
+            let place = self.evidence.plan().cell(cell);
+            for case in cases {
+                let (judged, alarmed) = self.evidence.on_trial(place.block, case, |trial| {
+                    let alarmed = trial.decided.stop(&place.at).is_some();
+                    (trial.outcome(&place.at, &done.judge), alarmed)
+                });
+                for (group, list) in &mut lists {
+                    let badness = badness(*group, &judged, alarmed);
+                    list.extend(badness.map(|badness| (badness, case)));
+                }
+            }
         }
-        Ok((all, picked))
+        let (mut all, mut picked) = (BTreeMap::new(), Vec::new());
+        for (group, mut list) in lists {
+            all.insert(group, list.len() as u64);
+            list.sort_by_key(|(badness, case)| (std::cmp::Reverse(*badness), *case));
+            list.truncate(group.most());
+            picked.extend(list.into_iter().map(|(_, case)| Picked { group, case }));
+        }
+        (all, picked)
     }
 
-    /// Each case under its model's setting, and whether there was an alarm.
-    fn judged(&self, done: &Replayed) -> Vec<(usize, Judged, bool)> {
+    /// The cases under the setting of their model, by its cell.
+    fn by_cell(&self) -> BTreeMap<usize, Vec<usize>> {
         let mut by_cell: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
-        for (model, cases) in self.evidence.models() {
-            if let Some((cell, _)) = self.focus(model) {
+        for (model, cases) in self.evidence.by_model() {
+            if let Some((cell, _)) = self.focus(&model) {
                 by_cell.entry(*cell).or_default().extend(cases);
             }
         }
-        let of_cell = |(cell, cases): (usize, Vec<usize>)| {
-            let judged = self.evidence.outcomes(cell, &cases, &done.judge);
-            let place = self.evidence.plan.cell(cell);
-            let one = move |(case, judged)| {
-                let decided = self.evidence.trial(place.block, case).decided;
-                (case, judged, decided.stop(&place.at).is_some())
-            };
-            cases.into_iter().zip(judged).map(one).collect::<Vec<_>>()
-        };
-        by_cell.into_iter().flat_map(of_cell).collect()
+        by_cell
     }
 
-    /// Reads the corpus once more and explains the transcripts that were picked.
-    fn read(&self, done: &Replayed, picked: &[Picked]) -> Outcome<HashMap<String, Opened>> {
-        let cases = &self.evidence.cases;
-        let wanted: HashMap<&str, usize> = picked
-            .iter()
-            .map(|one| (&*cases[one.case].id, one.case))
-            .collect();
+    /// Reads the corpus once more and explains the transcripts that were picked; no other is decoded. Where parts were
+    /// merged it is not known where they stand.
+    fn read(&self, done: &Replayed, picked: &[Picked]) -> Outcome<HashMap<usize, Opened>> {
+        let cases = self.evidence.cases();
+        let id_and_case = |one: &Picked| (cases.on(one.case, |case| case.id.clone()), one.case);
+        let wanted: HashMap<Arc<str>, usize> = picked.iter().map(id_and_case).collect();
         let mut found = HashMap::new();
         if wanted.is_empty() {
             return Ok(found);
         }
+        let among: HashSet<usize> = wanted.values().copied().collect();
+        let known = done.surveyed.places.number() > 0;
+        let own = (0..cases.number()).map(|case| among.contains(&case));
+        let places = done.surveyed.places.only(own);
         let open = |entry: Result<Entry, Problem>, _| {
-            let entry = entry.ok()?;
+            let (entry, cases) = (entry.ok()?, self.evidence.cases());
             let case = *wanted.get(entry.transcript.id.as_str())?;
             // Where parts are merged the corpus may have changed since.
-            if text_hash(&entry.transcript) != *cases[case].text {
+            if cases.on(case, |case| *text_hash(&entry.transcript) != *case.text) {
                 return None;
             }
-            self.open(&entry, case, done).transpose()
+            let opened = self.open(&entry, case, done).transpose()?;
+            Some(opened.map(|opened| (case, opened)))
         };
         let read = watched("opening transcripts", self.quiet, |watch| {
             let mut failed = None;
-            let pass = each(&done.surveyed.corpus, watch, open, |opened| {
+            let at = |place: &Place| !known || places.contains(place);
+            let pass = each_at(&done.surveyed.corpus, &at, watch, open, |opened| {
                 match opened {
-                    Some(Ok(opened)) => {
-                        found.insert(opened.transcript.clone(), opened);
+                    Some(Ok((case, opened))) => {
+                        found.insert(case, opened);
                     }
                     Some(Err(e)) => failed = Some(e),
                     None => {}
@@ -175,13 +174,13 @@ impl Opening<'_> {
     }
 
     fn open(&self, entry: &Entry, case: usize, done: &Replayed) -> Outcome<Option<Opened>> {
-        let case_of: &Case = &self.evidence.cases[case];
+        let case_of: Case = self.evidence.cases().on(case, Case::clone);
         let Some((cell, named)) = self.focus(&case_of.model) else {
             return Ok(None);
         };
         let question = Question {
             transcript: &entry.transcript,
-            case: case_of,
+            case: &case_of,
             judge: done.judge,
             chunks: self.chunks,
             context: CONTEXT,
@@ -219,22 +218,22 @@ impl Opening<'_> {
         Ok(Some(Opened {
             transcript: case_of.id.to_string(),
             group: Group::Miss,
-            setting: self.evidence.plan.id(*cell),
+            setting: self.evidence.plan().id(*cell),
             labels,
             why: if self.texts { why } else { String::new() },
             parts,
-            calls: self.calls((*cell, case), entry),
+            calls: self.calls((*cell, case), entry, &case_of),
             unlabelled_loop: matches!(disputed, Some(Reading::Loop(_))),
             looks_like: disputed.map_or(String::new(), |reading| reading.words()),
         }))
     }
 
     /// The calls of a run, those around its loop or its alarm.
-    fn calls(&self, (cell, case): (usize, usize), entry: &Entry) -> Option<Calls> {
+    fn calls(&self, (cell, case): (usize, usize), entry: &Entry, of: &Case) -> Option<Calls> {
         let alarm = self
             .said(cell, case)
             .filter(|fired| fired.channel == Channel::Tools);
-        let truth = self.evidence.cases[case].truth.iter();
+        let truth = of.truth.iter();
         let spans = truth.flat_map(|truth| truth.spans_in(Unit::Calls));
         let near = spans
             .map(|(_, span)| span.onset.count())
@@ -254,8 +253,11 @@ impl Opening<'_> {
         entry: &Entry,
         done: &Replayed,
     ) -> Option<Reading> {
-        let judged = self.evidence.outcomes(cell, &[case], &done.judge);
-        let wrong = judged.first().is_some_and(|one| one.verdict.is_false());
+        let place = self.evidence.plan().cell(cell);
+        let wrong = self.evidence.on_trial(place.block, case, |trial| {
+            let judged = trial.outcome(&place.at, &done.judge);
+            judged.verdict.is_false()
+        });
         let fired = self.said(cell, case).filter(|_| wrong)?;
         Some(Reading::of(
             &entry.transcript,
@@ -265,15 +267,17 @@ impl Opening<'_> {
 
     /// The alarm of a cell, as it is on record.
     fn said(&self, cell: usize, case: usize) -> Option<Fired> {
-        let place = self.evidence.plan.cell(cell);
-        let decided = self.evidence.trial(place.block, case).decided;
-        decided.stop(&place.at).map(|stop| Fired {
-            member: String::new(),
-            channel: stop.channel,
-            kind: stop.kind,
-            exact: stop.exact.seen.units(stop.channel),
-            delivered: stop.delivered.seen.units(stop.channel),
-            detail: decided.detail(stop).map(str::to_owned),
+        let place = self.evidence.plan().cell(cell);
+        self.evidence.on_trial(place.block, case, |trial| {
+            let decided = trial.decided;
+            decided.stop(&place.at).map(|stop| Fired {
+                member: String::new(),
+                channel: stop.channel,
+                kind: stop.kind,
+                exact: stop.exact.seen.units(stop.channel),
+                delivered: stop.delivered.seen.units(stop.channel),
+                detail: decided.detail(stop).map(str::to_owned),
+            })
         })
     }
 }

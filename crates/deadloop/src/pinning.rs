@@ -1,5 +1,6 @@
 //! Runs pinned cases: the verdict of settings on each, and whether it is the expected one.
 
+use std::collections::HashSet;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -217,9 +218,10 @@ pub(crate) fn say(settings: &Settings, texts: &[&Transcript]) -> Outcome<Vec<Sai
     let mut plan = Plan::default();
     let cell = plan.add_settings(settings);
     let running = programs::start(&plan, &Terminal::silent())?;
+    let ids: HashSet<Arc<str>> = (0..texts.len()).map(|i| i.to_string().into()).collect();
     let job = Job {
         corpus: &open(&path)?,
-        ids: &(0..texts.len()).map(|i| i.to_string().into()).collect(),
+        ids: &ids,
         plan: &plan,
         programs: &running,
         chunks: None,

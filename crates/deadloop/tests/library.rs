@@ -15,7 +15,6 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use deadloop_detect::Settings;
 use deadloop_replay::Plan;
 use deadloop_run::{Code, Done, Failure, Host, Progress, Replayed, Request, replay};
-use deadloop_score::Evidence;
 use program::{STARTER, code, deadloop, file, stderr};
 
 const SETTINGS: &str = "[[guard]]\ndetector = \"periodic\"\n";
@@ -73,7 +72,7 @@ fn run(request: &Request<'_>) -> Result<(), Failure> {
         panic!("a folder that holds nothing");
     };
     let done: Replayed = *done;
-    let evidence = Evidence::new(&plan, &done.surveyed.cases, &done.records)?;
+    let evidence = done.evidence(&plan)?;
     done.score(&evidence, Some(cell), &[cell], (request.by, request.csv))?;
     done.finish(Ok(()), |_, _| Ok(()))
 }

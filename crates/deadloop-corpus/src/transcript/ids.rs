@@ -1,14 +1,41 @@
 //! The ids of a corpus, and the check that none comes twice.
 
 use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use sha2::{Digest, Sha256};
 
 use crate::{Place, Problem};
 
 /// The ids seen so far, each with its place. Feed it in corpus order: of two transcripts with one
 /// id the first fed is the one that counts.
+///
+/// An id is held as half of its SHA-256, so that a corpus of a million transcripts takes some 50 bytes for each: two
+/// ids that share it have yet to be found.
 #[derive(Clone, Debug, Default)]
 pub struct Ids {
-    places: HashMap<String, Place>,
+    files: Vec<Arc<PathBuf>>,
+    places: HashMap<[u8; 16], At>,
+}
+
+/// The number of a file, and the line there: three bytes and five.
+#[derive(Clone, Copy, Debug)]
+struct At([u8; 8]);
+
+/// Bits of [`At`] that hold the line.
+const LINE_BITS: u32 = 40;
+
+impl At {
+    fn of(file: usize, line: u64) -> Self {
+        let line = line.min((1 << LINE_BITS) - 1);
+        Self(((file as u64) << LINE_BITS | line).to_le_bytes())
+    }
+
+    fn file_and_line(self) -> (usize, u64) {
+        let both = u64::from_le_bytes(self.0);
+        ((both >> LINE_BITS) as usize, both & ((1 << LINE_BITS) - 1))
+    }
 }
 
 impl Ids {
@@ -17,7 +44,8 @@ impl Ids {
     /// # Errors
     /// The id stood somewhere else before; both places are named.
     pub fn insert(&mut self, id: &str, place: &Place) -> Result<(), Problem> {
-        if let Some(first) = self.places.get(id) {
+        let key = key(id);
+        if let Some(first) = self.at(&key) {
             let what = format!("the id {id:?} was used before, at {first}");
             return Err(Problem::new(
                 place.clone(),
@@ -25,18 +53,28 @@ impl Ids {
                 "an id that is unique in its corpus",
             ));
         }
-        self.places.insert(id.to_owned(), place.clone());
+        if self.files.last() != Some(&place.file) {
+            self.files.push(Arc::clone(&place.file));
+        }
+        let at = At::of(self.files.len() - 1, place.line);
+        self.places.insert(key, at);
         Ok(())
     }
 
     /// Whether the id was seen.
     pub fn contains(&self, id: &str) -> bool {
-        self.places.contains_key(id)
+        self.places.contains_key(&key(id))
     }
 
     /// Where the transcript with this id stands.
-    pub fn place(&self, id: &str) -> Option<&Place> {
-        self.places.get(id)
+    pub fn place(&self, id: &str) -> Option<Place> {
+        self.at(&key(id))
+    }
+
+    fn at(&self, key: &[u8; 16]) -> Option<Place> {
+        let (file, line) = self.places.get(key)?.file_and_line();
+        let file = self.files.get(file)?;
+        Some(Place::new(Arc::clone(file), line))
     }
 
     /// How many ids were seen.
@@ -47,5 +85,32 @@ impl Ids {
     /// Whether none was seen.
     pub fn is_empty(&self) -> bool {
         self.places.is_empty()
+    }
+}
+
+fn key(id: &str) -> [u8; 16] {
+    let digest: [u8; 32] = Sha256::digest(id.as_bytes()).into();
+    let mut half = [0; 16];
+    half.copy_from_slice(&digest[..16]);
+    half
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_second_of_an_id_is_told_with_the_place_of_the_first() {
+        let file = |name: &str| Arc::new(PathBuf::from(name));
+        let (a, b) = (file("a.jsonl"), file("b.jsonl"));
+        let mut ids = Ids::default();
+        assert!(ids.insert("x", &Place::new(Arc::clone(&a), 7)).is_ok());
+        assert!(ids.insert("y", &Place::new(Arc::clone(&b), 1)).is_ok());
+        let again = ids.insert("x", &Place::new(Arc::clone(&b), 2)).unwrap_err();
+        assert_eq!(again.what, "the id \"x\" was used before, at a.jsonl:7");
+        assert_eq!(again.place, Place::new(Arc::clone(&b), 2));
+        assert_eq!(ids.place("y"), Some(Place::new(b, 1)));
+        assert!(ids.contains("x") && !ids.contains("z"));
+        assert_eq!(ids.len(), 2);
     }
 }

@@ -162,7 +162,7 @@ impl Programs {
             return each(corpus, watch, map, sink);
         }
         let few = FEW * rayon::current_num_threads();
-        each_few(corpus, few, watch, map, sink)
+        each_few(corpus, (few, &|_: &_| true), watch, map, sink)
     }
 
     /// Whether the plan has no programs.

@@ -51,8 +51,11 @@ pub struct ReportData {
     pub shipped: Option<ChoiceRow>,
     /// What clean text alone supports, where a budget was asked for.
     pub budget: Vec<SupportedRow>,
-    /// A row for each transcript and setting that was written out.
+    /// A row for each transcript and setting that was written out, but for those that are [`idle`](Self::idle).
     pub outcomes: Vec<OutcomeRow>,
+    /// How many rows of a setting are not there because nothing happened in them: where no other setting is held against
+    /// it, nothing more is shown of them.
+    pub idle: BTreeMap<usize, u64>,
     /// Scores of the named and chosen settings by a field of the transcripts.
     pub by: Vec<By>,
     /// How often named and chosen settings are right where floors are, all models together.

@@ -48,4 +48,9 @@ impl OutcomeRow {
     pub(crate) fn is_loop(&self) -> bool {
         self.verdict.is_loop() || self.earlier
     }
+
+    /// Whether nothing happened: no loop, no alarm, no error.
+    pub(crate) fn is_idle(&self) -> bool {
+        !self.is_loop() && self.alarm_at.is_none() && self.verdict != Verdict::Error
+    }
 }

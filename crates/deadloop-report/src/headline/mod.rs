@@ -284,7 +284,8 @@ fn bracket(interval: Estimate, write: fn(Option<f64>) -> String) -> String {
 fn unlabelled(data: &ReportData) -> String {
     let of = |at: usize| {
         let rows = data.outcomes.iter().filter(move |row| row.setting == at);
-        let (all, cut) = rows.fold((0u64, 0u64), |(all, cut), row| {
+        let idle = data.idle.get(&at).copied().unwrap_or(0);
+        let (all, cut) = rows.fold((idle, 0u64), |(all, cut), row| {
             (
                 all + 1,
                 cut + u64::from(row.alarm_at.is_some() && row.verdict != Verdict::Error),

@@ -16,8 +16,8 @@ use crate::numbers::Estimate;
 use board::Source;
 use deadloop_score::replay::detect::Unit as Counted;
 use deadloop_score::{
-    BELOW, FileError, Measure, Metric, Regions, Results, ScoreRows, Table, Why, measures,
-    read_excerpts, read_text_if_named,
+    BELOW, FileError, Measure, Metric, Regions, Results, ScoreRows, Table, Why, each_outcomes,
+    measures, read_excerpts, read_text_if_named,
 };
 use parts::{Overview, Parts};
 use rows::Rows;
@@ -47,7 +47,7 @@ pub enum LoadError {
 
 /// Reads the folder that `replay`, `sweep` or `tune` left.
 pub fn load(dir: &Path) -> Result<ReportData, LoadError> {
-    let results = Results::read(dir)?;
+    let results = Results::but_outcomes(dir)?;
     let overview = Overview::of(&results.scores)?;
     let mut data = ReportData {
         run: run(&results.manifest, overview.unlabelled, overview.errors),
@@ -76,13 +76,18 @@ pub fn load(dir: &Path) -> Result<ReportData, LoadError> {
     if let Some(table) = &results.budget {
         data.budget = budget::budget(table, &mut settings);
     }
-    if let Some(table) = &results.outcomes {
-        data.outcomes = outcomes(table, &mut settings)?;
-    }
+    let single = results.choice.is_none() && results.manifest.settings.len() < 2;
+    let mut first = 0;
+    each_outcomes(dir, |part| {
+        let rows = part.rows();
+        outcomes(&part, (first, single), &mut settings, &mut data)?;
+        first += rows;
+        Ok::<(), LoadError>(())
+    })?;
     data.opened = read_excerpts(dir)?;
     data.redacted = data.opened.as_ref().is_some_and(|(head, _)| head.redacted);
     data.settings = settings.list;
-    data.board = match Regions::read(dir)? {
+    data.board = match Regions::of_grid(dir)? {
         Some(regions) => {
             let known = (&overview, &settings.index, loaded.plan.as_slice());
             board(&results, known, &data, regions)?
@@ -272,21 +277,30 @@ fn choice(rows: &Rows<'_>, row: usize) -> ChoiceRow {
     }
 }
 
-fn outcomes(table: &Table, settings: &mut Settings) -> Result<Vec<OutcomeRow>, LoadError> {
+/// Adds outcomes, of which so many were before. Where a `single` setting has any, nothing is held against another
+/// one: then rows in which nothing happened are counted, and not held, but for the first of each model.
+fn outcomes(
+    table: &Table,
+    (first, single): (usize, bool),
+    settings: &mut Settings,
+    data: &mut ReportData,
+) -> Result<(), LoadError> {
+    let held = data.outcomes.iter().filter(|_| single);
+    let mut models: BTreeSet<String> = held.map(|row| row.model.clone()).collect();
     let rows = Rows::new(table);
-    let outcome = |row: usize| {
+    let mut outcome = |row: usize| {
         let text = |name: &str| rows.text(name, row).map(str::to_owned);
         let count = |name: &str| rows.whole(name, row);
         let name = rows.text("verdict", row).unwrap_or_default();
         let verdict = Verdict::parse(name).ok_or_else(|| LoadError::Row {
             file: "outcomes.parquet",
-            row: row + 1,
+            row: first + row + 1,
             what: format!(
                 "unknown verdict {name:?}; expected one of {}",
                 Verdict::ALL.map(Verdict::name).join(", ")
             ),
         })?;
-        Ok(OutcomeRow {
+        Ok::<_, LoadError>(OutcomeRow {
             transcript: text("transcript").unwrap_or_default(),
             model: text("model").unwrap_or_default(),
             setting: settings.at(rows.text("setting", row).unwrap_or_default()),
@@ -307,5 +321,13 @@ fn outcomes(table: &Table, settings: &mut Settings) -> Result<Vec<OutcomeRow>, L
             error: text("error"),
         })
     };
-    (0..table.rows()).map(outcome).collect()
+    for row in 0..table.rows() {
+        let row: OutcomeRow = outcome(row)?;
+        if single && row.is_idle() && !models.insert(row.model.clone()) {
+            *data.idle.entry(row.setting).or_default() += 1;
+        } else {
+            data.outcomes.push(row);
+        }
+    }
+    Ok(())
 }

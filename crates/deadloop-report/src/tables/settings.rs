@@ -71,6 +71,9 @@ fn would_cut(data: &ReportData) -> Option<Table> {
         counts.0 += u64::from(row.alarm_at.is_some() && row.verdict != Verdict::Error);
         counts.1 += 1;
     }
+    for (at, idle) in &data.idle {
+        all.entry(*at).or_default().1 += idle;
+    }
     let row = |(at, (cut, of)): (usize, (u64, u64))| {
         let id = data.settings.get(at).map_or("", |setting| &setting.id);
         let name = data.describe(at);

@@ -8,13 +8,15 @@ use std::sync::Arc;
 use deadloop_corpus::{Corpus, Ids, Place, Problem, Shard, strays};
 use deadloop_detect::Unit;
 use deadloop_replay::{Decided, Plan, Record};
-use deadloop_score::{ProgramInfo, orphans};
+use deadloop_score::{Cases, PackedCases, PackedRecords, ProgramInfo, orphans};
 use serde_json::Value;
 
 use super::lines::{Line, Named, Reader};
 use super::part::{Looked, NAMES, Part, RECORDS, hash, versions};
 use crate::failure::{Code, Failure, RunResult};
 use crate::findings::{Findings, Sides};
+use crate::places::Places;
+use crate::programs::Errors;
 use crate::request::Request;
 use crate::stamps::Stamps;
 use crate::survey::{Surveyed, drop_sealed};
@@ -22,6 +24,9 @@ use crate::words;
 
 /// The decision of every setting about a transcript; `None` if the transcript must not be looked at.
 type Said = Option<Vec<Decided>>;
+
+/// The corpus that parts are of, what its transcripts met with, and how detectors failed.
+type Merged = (Surveyed<PackedCases>, (PackedRecords, Errors));
 
 /// All parts of a corpus.
 #[derive(Debug)]
@@ -116,7 +121,7 @@ impl Parts {
     }
 
     /// The corpus as it would have been looked through here, and the records of the transcripts that are meant.
-    pub fn look(&self, request: &Request<'_>, plan: &Plan) -> RunResult<(Surveyed, Vec<Record>)> {
+    pub(crate) fn look(&self, request: &Request<'_>, plan: &Plan) -> RunResult<Merged> {
         if hash(plan) != self.first.whole.plan {
             return Err(refused(
                 "these options make another plan than that of the parts; merge with the options of the shards".into(),
@@ -124,7 +129,7 @@ impl Parts {
         }
         let selection = request.selection()?;
         let names = self.names()?;
-        let mut found: Findings<Said> = Findings::new(names.bad_labels);
+        let mut found: Findings<PackedCases, Said> = Findings::new(names.bad_labels);
         self.lines(&mut found)?;
         let sides = &self.first.whole.corpus.sides;
         found.end(&Sides {
@@ -139,19 +144,18 @@ impl Parts {
         let (mut surveyed, said) = found.surveyed(corpus, (stamps, side), &selection);
         surveyed.name.clone_from(&self.first.whole.corpus.name);
         let said = drop_sealed(&mut surveyed, said, request.sealed);
-        let records = records(&surveyed, said)?;
         let fields = request.by.len();
-        let fits = |record: &Record| record.fits(plan);
-        if !records.iter().all(fits) || surveyed.cases.iter().any(|c| c.by.len() != fields) {
-            return Err(refused(
-                "a part has records of another plan; make the parts anew".into(),
-            ));
-        }
-        Ok((surveyed, records))
+        let said = match surveyed.cases.any(|case| case.by.len() != fields) {
+            true => return Err(of_another_plan()),
+            false => records(&surveyed, said, plan)?,
+        };
+        // Places are those of the machines that made the parts.
+        surveyed.places = Places::default();
+        Ok((surveyed, said))
     }
 
     /// Every line of every part, in the order of the corpus.
-    fn lines(&self, found: &mut Findings<Said>) -> RunResult {
+    fn lines(&self, found: &mut Findings<PackedCases, Said>) -> RunResult {
         let open = |dir: &PathBuf| Ok((Reader::open(&dir.join(RECORDS))?, None));
         let mut parts: Vec<(Reader, Option<Line>)> =
             self.dirs.iter().map(open).collect::<RunResult<_>>()?;
@@ -283,17 +287,30 @@ fn placed(ids: Vec<(String, u64)>, file: Option<&PathBuf>) -> Vec<(String, Place
     ids.into_iter().map(place).collect()
 }
 
-/// One record a case, as a run would have left them.
-fn records(surveyed: &Surveyed, said: Vec<Said>) -> RunResult<Vec<Record>> {
-    let record = |(case, said): (&deadloop_score::Case, Said)| {
+/// One record a case, as a run would have left them, and how detectors failed.
+fn records(
+    surveyed: &Surveyed<PackedCases>,
+    said: Vec<Said>,
+    plan: &Plan,
+) -> RunResult<(PackedRecords, Errors)> {
+    let (mut records, mut errors) = (PackedRecords::default(), Errors::default());
+    for (i, said) in said.into_iter().enumerate() {
+        let transcript = surveyed.cases.on(i, |case| Arc::clone(&case.id));
         let blocks = said.ok_or_else(|| {
-            let id = &case.id;
             refused(format!(
-                "transcript {id:?} was not replayed by its shard; make the part anew"
+                "transcript {transcript:?} was not replayed by its shard; make the part anew"
             ))
         })?;
-        let transcript = Arc::clone(&case.id);
-        Ok(Record { transcript, blocks })
-    };
-    surveyed.cases.iter().zip(said).map(record).collect()
+        let record = Record { transcript, blocks };
+        if !record.fits(plan) {
+            return Err(of_another_plan());
+        }
+        errors.add(&record);
+        records.push(&record.blocks);
+    }
+    Ok((records, errors))
+}
+
+fn of_another_plan() -> Failure {
+    refused("a part has records of another plan; make the parts anew".into())
 }

@@ -6,43 +6,43 @@ use std::path::Path;
 
 use deadloop_replay::detect::Unit;
 
+use super::gathered::Gathered;
 use super::scores::{self, ParamColumns};
 use super::store::{FileError, TableWriter, write_csv};
-use super::sweep::{Scoring, floor_outcomes, intervals_of, over_groups, scores_of};
+use super::sweep::{Scoring, floor_outcome};
 use super::table::{Schema, TableCell, Type, named};
-use crate::intervals::{Interval, Known, Method, bootstrap_difference};
-use crate::judge::Outcome;
+use crate::intervals::{Groups, Interval, Known, Method, bootstrap_difference};
 use crate::measure::{Measure, NET_PER_1000, wrong_rate};
 use crate::scores::Scores;
-use crate::tally::{Evidence, Tally};
-use crate::truth::firsts;
+use crate::tally::{AnyEvidence, Tally};
+use crate::truth::{Cases, firsts};
 
 /// Writes `scores_by.parquet` and `.csv`: the columns of scores.parquet after `by, value`, for each
 /// of `cells` and each value of a field, all models together. `fields` are the names of
 /// [`Case::by`](crate::Case::by), in its order; `kind` (as in outcomes.csv: that of the span that was judged) is always there,
 /// before them, and `value` is empty where a case has none.
-pub fn write_scores_by(
+pub fn write_scores_by<E: AnyEvidence>(
     dir: &Path,
-    scoring: &Scoring,
+    scoring: &Scoring<'_, E>,
     cells: &[usize],
     fields: &[String],
 ) -> Result<usize, FileError> {
     let evidence = scoring.evidence;
-    let params = ParamColumns::of(evidence.plan);
+    let params = ParamColumns::of(evidence.plan());
     let schema = scores::schema(&["by", "value"], &params);
     let mut writer = TableWriter::create(dir, "scores_by", schema, true)?;
     let mut known = Known::new(scoring.resampling);
     let groups = groups(evidence, fields);
-    let firsts = firsts(evidence.cases);
+    let firsts = firsts(evidence.cases());
     for cell in cells {
-        let place = evidence.plan.cell(*cell);
-        let Some(block) = evidence.plan.blocks().get(place.block) else {
+        let place = evidence.plan().cell(*cell);
+        let Some(block) = evidence.plan().blocks().get(place.block) else {
             continue;
         };
         let id = block.id(&place.at);
         let params = params.of_cell(block, &place.at);
-        let mut write = |by: &str, value: Option<&String>, pick: &[usize], outcomes: &[Outcome]| {
-            let scores = over_groups(scoring, &firsts, pick, outcomes, &mut known);
+        let mut write = |by: &str, value: Option<&str>, gathered: Gathered| {
+            let scores = gathered.over_groups(scoring.worth, &mut known);
             let mut row = vec![TableCell::text(by), TableCell::maybe(value)];
             row.extend(scores::row(
                 &id,
@@ -52,12 +52,12 @@ pub fn write_scores_by(
             ));
             writer.push(row)
         };
-        for (kind, (pick, outcomes)) in by_kind(scoring, *cell) {
-            write("kind", Some(&kind), &pick, &outcomes)?;
+        for (kind, gathered) in by_kind(scoring, &firsts, *cell) {
+            write("kind", Some(kind), gathered)?;
         }
         for (by, value, pick) in &groups {
-            let outcomes = evidence.outcomes(*cell, pick, scoring.judge);
-            write(by, value.as_ref(), pick, &outcomes)?;
+            let gathered = Gathered::of(scoring, &firsts, (*cell, pick));
+            write(by, value.as_deref(), gathered)?;
         }
     }
     writer.finish()
@@ -66,13 +66,13 @@ pub fn write_scores_by(
 /// A field, a value of it, and the cases that have it.
 type Group<'a> = (&'a str, Option<String>, Vec<usize>);
 
-fn groups<'a>(evidence: &Evidence, fields: &'a [String]) -> Vec<Group<'a>> {
+fn groups<'a>(evidence: &impl AnyEvidence, fields: &'a [String]) -> Vec<Group<'a>> {
     let of = |(i, name): (usize, &'a String)| {
         let mut groups: BTreeMap<Option<String>, Vec<usize>> = BTreeMap::new();
-        for (case, about) in evidence.cases.iter().enumerate() {
-            let value = about.by.get(i).cloned().flatten();
-            groups.entry(value).or_default().push(case);
-        }
+        evidence.cases().each(|number, case| {
+            let value = case.by.get(i).cloned().flatten();
+            groups.entry(value).or_default().push(number);
+        });
         let named = move |(value, pick)| (name.as_str(), value, pick);
         groups.into_iter().map(named).collect::<Vec<_>>()
     };
@@ -80,21 +80,28 @@ fn groups<'a>(evidence: &Evidence, fields: &'a [String]) -> Vec<Group<'a>> {
 }
 
 /// What came of the cases of each kind: of a case with several loops that of the one which was judged.
-fn by_kind(scoring: &Scoring, cell: usize) -> BTreeMap<String, (Vec<usize>, Vec<Outcome>)> {
+fn by_kind<E: AnyEvidence>(
+    scoring: &Scoring<'_, E>,
+    firsts: &[bool],
+    cell: usize,
+) -> BTreeMap<&'static str, Gathered> {
     let evidence = scoring.evidence;
-    let outcomes = evidence.outcomes(cell, &evidence.all(), scoring.judge);
-    let mut kinds: BTreeMap<String, (Vec<usize>, Vec<Outcome>)> = BTreeMap::new();
-    for (i, (case, outcome)) in evidence.cases.iter().zip(outcomes).enumerate() {
-        let span = case.truth.as_ref().and_then(|truth| match outcome.span {
-            Some(index) => truth.spans.get(index),
-            None => truth.spans_in(scoring.judge.unit).next().map(|(_, s)| s),
-        });
-        if let Some(kind) = span.and_then(|span| span.kind) {
-            let of = kinds.entry(kind.name().to_owned()).or_default();
-            of.0.push(i);
-            of.1.push(outcome);
-        }
-    }
+    let mut kinds: BTreeMap<&str, Gathered> = BTreeMap::new();
+    evidence.each_judged(
+        cell,
+        &evidence.every(),
+        scoring.judge,
+        |i, case, outcome| {
+            let span = case.truth.as_ref().and_then(|truth| match outcome.span {
+                Some(index) => truth.spans.get(index),
+                None => truth.spans_in(scoring.judge.unit).next().map(|(_, s)| s),
+            });
+            if let Some(kind) = span.and_then(|span| span.kind) {
+                let of = kinds.entry(kind.name()).or_default();
+                of.add(case, &outcome, firsts[i]);
+            }
+        },
+    );
     kinds
 }
 
@@ -104,9 +111,9 @@ fn by_kind(scoring: &Scoring, cell: usize) -> BTreeMap<String, (Vec<usize>, Vec<
 ///
 /// Of all models together also `net_per_1000 less FLOOR`, where that is negative: how much less a setting spares than
 /// a floor does. A setting is worse than a floor only where the upper end is below 0.
-pub fn write_intervals(
+pub fn write_intervals<E: AnyEvidence>(
     dir: &Path,
-    scoring: &Scoring,
+    scoring: &Scoring<'_, E>,
     cells: &[usize],
     subjects: &[(String, Vec<usize>)],
 ) -> Result<(), FileError> {
@@ -116,15 +123,15 @@ pub fn write_intervals(
         named(&["method"], Type::Text),
     ]
     .concat();
-    let firsts = firsts(scoring.evidence.cases);
+    let firsts = firsts(scoring.evidence.cases());
     let mut known = Known::new(scoring.resampling);
     let mut rows = Vec::new();
     for cell in cells {
-        let id = scoring.evidence.plan.id(*cell);
+        let id = scoring.evidence.plan().id(*cell);
         for (model, pick) in subjects {
-            let outcomes = scoring.evidence.outcomes(*cell, pick, scoring.judge);
-            let scores = scores_of(&outcomes, scoring.worth, &mut known.poisson);
-            let intervals = intervals_of(scoring, &firsts, pick, &outcomes, &mut known);
+            let mut gathered = Gathered::of(scoring, &firsts, (*cell, pick));
+            let scores = gathered.scores(scoring.worth, &mut known.poisson);
+            let intervals = gathered.intervals(scoring.worth, &mut known);
             for (metric, interval, method) in intervals.rows {
                 let Some((name, factor)) = told(&metric, scoring.judge.unit) else {
                     continue;
@@ -157,27 +164,35 @@ fn told(metric: &str, unit: Unit) -> Option<(&str, f64)> {
 pub const BELOW: &str = "net_per_1000 less ";
 
 /// The rows of settings that spare less than a floor, by estimate.
-fn below_floors(scoring: &Scoring<'_>, cells: &[usize], firsts: &[bool]) -> Vec<Vec<TableCell>> {
+fn below_floors<E: AnyEvidence>(
+    scoring: &Scoring<'_, E>,
+    cells: &[usize],
+    firsts: &[bool],
+) -> Vec<Vec<TableCell>> {
     let evidence = scoring.evidence;
-    let all = evidence.all();
-    let once: Vec<usize> = all.into_iter().filter(|i| firsts[*i]).collect();
+    let every = evidence.every();
+    let once: Vec<usize> = every.into_iter().filter(|i| firsts[*i]).collect();
     let value = |tally: &Tally| NET_PER_1000.value(tally, scoring.worth);
     let row = |cell: usize| {
-        let own = evidence.tally(cell, &once, scoring.judge);
         let once = &once;
         let below = scoring.floors.iter().filter_map(move |floor| {
-            let outcomes = || floor_outcomes(scoring, *floor, once);
-            let other = outcomes().map(|outcome| Tally::of(&outcome)).sum();
-            let difference = value(&own)? - value(&other)?;
-            let resampled = || {
-                let own = evidence.each_outcome(cell, once, scoring.judge);
-                let sides = once.iter().zip(own.zip(outcomes()));
-                let sides = sides.map(|(i, (own, other))| (&evidence.cases[*i], [own, other]));
-                bootstrap_difference(sides, &NET_PER_1000, scoring.worth, scoring.resampling)
-            };
+            let mut sums = [Tally::default(); 2];
+            let mut groups = Groups::<2>::default();
+            evidence.each_judged(cell, once, scoring.judge, |_, case, own| {
+                let other = floor_outcome(case, *floor, scoring.judge);
+                let sides = [own, other].map(|outcome| Tally::of(&outcome));
+                groups.add(case, &sides);
+                sums.iter_mut()
+                    .zip(sides)
+                    .for_each(|(sum, side)| *sum += side);
+            });
+            let [own, other] = sums.map(|sum| value(&sum));
+            let difference = own? - other?;
+            let resampled =
+                || bootstrap_difference(groups, &NET_PER_1000, scoring.worth, scoring.resampling);
             let interval = (difference < 0.0).then(resampled)?;
             let metric = format!("{BELOW}{}", floor.name());
-            let names = [evidence.plan.id(cell), "*".into(), metric].map(TableCell::text);
+            let names = [evidence.plan().id(cell), "*".into(), metric].map(TableCell::text);
             let figures = ends(Some(difference), interval).map(TableCell::Float);
             let row = names.into_iter().chain(figures);
             Some(

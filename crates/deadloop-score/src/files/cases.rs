@@ -3,6 +3,7 @@
 //! Like every file but the manifest it knows no time and no place: the same run, the same bytes.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::io::{BufWriter, Write};
 use std::path::Path;
 
 use deadloop_replay::Plan;
@@ -11,9 +12,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::settings::setting_toml;
-use super::store::{FileError, write_text};
+use super::store::{FileError, beside};
 use crate::judge::JudgeOptions;
-use crate::truth::{Case, Span, Truth};
+use crate::truth::{Cases, Span, Truth};
 
 /// The name of the file.
 const NAME: &str = "cases.jsonl";
@@ -43,10 +44,16 @@ impl About {
     pub fn of(
         plan: &Plan,
         cells: &[usize],
-        cases: &[Case],
+        cases: &(impl Cases + ?Sized),
         names: &BTreeMap<String, Vec<String>>,
     ) -> Self {
-        let models: BTreeSet<&str> = cases.iter().map(|case| &*case.model).collect();
+        let mut models: BTreeSet<String> = BTreeSet::new();
+        cases.each(|_, case| {
+            if !models.contains(&*case.model) {
+                models.insert(case.model.to_string());
+            }
+        });
+        let models: BTreeSet<&str> = models.iter().map(String::as_str).collect();
         let describe = |cell: &usize| {
             let id = plan.id(*cell);
             let described = Described {
@@ -69,19 +76,29 @@ struct Line {
 }
 
 /// Writes `cases.jsonl`.
-pub fn write_cases(dir: &Path, about: &About, cases: &[Case]) -> Result<(), FileError> {
+pub fn write_cases(
+    dir: &Path,
+    about: &About,
+    cases: &(impl Cases + ?Sized),
+) -> Result<(), FileError> {
     let path = dir.join(NAME);
-    let failed = |e| FileError::at(&path, e);
-    let mut text = serde_json::to_string(about).map_err(failed)?;
-    for case in cases {
-        let line = Line {
-            transcript: case.id.to_string(),
-            label: label(case.truth.as_ref()),
-        };
-        text.push('\n');
-        text += &serde_json::to_string(&line).map_err(failed)?;
-    }
-    write_text(&path, &(text + "\n"))
+    let failed = |e: &dyn std::fmt::Display| FileError::at(&path, e);
+    let mut file = BufWriter::new(beside(&path)?);
+    let mut put = |line: serde_json::Result<String>| {
+        let line = line.map_err(|e| failed(&e))?;
+        writeln!(file, "{line}").map_err(|e| failed(&e))
+    };
+    put(serde_json::to_string(about))?;
+    (0..cases.number()).try_for_each(|index| {
+        put(cases.on(index, |case| {
+            serde_json::to_string(&Line {
+                transcript: case.id.to_string(),
+                label: label(case.truth.as_ref()),
+            })
+        }))
+    })?;
+    let file = file.into_inner().map_err(|e| failed(&e.error()))?;
+    Ok(file.finish()?)
 }
 
 /// The label of each transcript, by its id.

@@ -9,7 +9,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::calls::Calls;
-use super::store::{FileError, read_lines, write_lines};
+use super::store::{FileError, read_lines, write_headed_lines};
 
 /// The file's name.
 const NAME: &str = "excerpts.jsonl.zst";
@@ -124,9 +124,8 @@ pub struct Part {
 
 /// Writes `excerpts.jsonl.zst`.
 pub fn write_excerpts(dir: &Path, head: &ExcerptsHead, opened: &[Opened]) -> Result<(), FileError> {
-    let head = std::iter::once_with(|| serde_json::to_string(head));
     let lines = opened.iter().map(serde_json::to_string);
-    write_lines(&dir.join(NAME), head.chain(lines))
+    write_headed_lines(&dir.join(NAME), head, lines)
 }
 
 /// Reads the file; `None` where there is no such file.

@@ -19,6 +19,7 @@ pub(crate) mod cases;
 pub(crate) mod choice;
 pub(crate) mod excerpts;
 pub(crate) mod formula;
+mod gathered;
 pub(crate) mod manifest;
 pub(crate) mod openings;
 pub(crate) mod outcomes;

@@ -9,8 +9,8 @@ use deadloop_replay::detect::{Kind, Response};
 use super::store::{FileError, TableWriter};
 use super::table::{Schema, Table, TableCell, Type};
 use crate::judge::{JudgeOptions, Outcome, Verdict};
-use crate::tally::{Evidence, Trial};
-use crate::truth::{Case, Class, Span};
+use crate::tally::{AnyEvidence, Evidence, Trial};
+use crate::truth::{Case, Cases, Class, Span};
 
 /// The contract's columns, then: the alarm's channel (`channel` is the span's, and the alarm's
 /// where there is no span), the span's `earliest` and `period`, what the scores sum, and the hash of
@@ -59,7 +59,7 @@ const COLUMNS: [(&str, Type); 37] = [
 /// the order of the corpus. How many rows.
 pub fn write_outcomes(
     dir: &Path,
-    evidence: &Evidence,
+    evidence: &impl AnyEvidence,
     cells: &[usize],
     options: &JudgeOptions,
     with_csv: bool,
@@ -80,16 +80,16 @@ pub fn write_outcomes(
 /// A column that is there only where a detector that is a program says something of its alarms.
 const DETAIL: &str = "detail";
 
-fn has_details(evidence: &Evidence, cells: &[usize]) -> bool {
+fn has_details(evidence: &impl AnyEvidence, cells: &[usize]) -> bool {
     let mut blocks: Vec<usize> = cells
         .iter()
-        .map(|cell| evidence.plan.cell(*cell).block)
+        .map(|cell| evidence.plan().cell(*cell).block)
         .collect();
     blocks.sort_unstable();
     blocks.dedup();
     let says = |block: &usize| {
-        let mut cases = 0..evidence.cases.len();
-        cases.any(|case| !evidence.trial(*block, case).decided.details.is_empty())
+        let mut cases = 0..evidence.cases().number();
+        cases.any(|case| evidence.on_trial(*block, case, |trial| !trial.decided.details.is_empty()))
     };
     blocks.iter().any(says)
 }
@@ -111,32 +111,33 @@ fn schema() -> Schema {
 }
 
 fn each_row<E>(
-    evidence: &Evidence,
+    evidence: &impl AnyEvidence,
     cell: usize,
     options: &JudgeOptions,
     mut push: impl FnMut(Vec<TableCell>, Option<&str>) -> Result<(), E>,
 ) -> Result<(), E> {
-    let all = evidence.all();
-    let id = evidence.plan.id(cell);
-    let place = evidence.plan.cell(cell);
-    let block = &evidence.plan.blocks()[place.block];
-    for (i, outcome) in evidence.each_outcome(cell, &all, options).enumerate() {
-        let Trial { case, decided, .. } = evidence.trial(place.block, i);
-        let stop = decided.stop(&place.at);
-        let members = block.guard(&case.model).member_names();
-        let row = Row {
-            case,
-            setting: &id,
-            response: block.response(),
-            outcome: &outcome,
-            stop,
-            detector: stop.and_then(|s| members.get(s.member)).map(String::as_str),
-            error: decided.error.as_deref(),
-            options,
-        };
-        push(row.cells(), stop.and_then(|stop| decided.detail(stop)))?;
-    }
-    Ok(())
+    let plan = evidence.plan();
+    let id = plan.id(cell);
+    let place = plan.cell(cell);
+    let block = &plan.blocks()[place.block];
+    (0..evidence.cases().number()).try_for_each(|i| {
+        evidence.on_trial(place.block, i, |trial| {
+            let Trial { case, decided, .. } = trial;
+            let stop = decided.stop(&place.at);
+            let members = block.guard(&case.model).member_names();
+            let row = Row {
+                case,
+                setting: &id,
+                response: block.response(),
+                outcome: &trial.outcome(&place.at, options),
+                stop,
+                detector: stop.and_then(|s| members.get(s.member)).map(String::as_str),
+                error: decided.error.as_deref(),
+                options,
+            };
+            push(row.cells(), stop.and_then(|stop| decided.detail(stop)))
+        })
+    })
 }
 
 struct Row<'a> {

@@ -6,11 +6,12 @@
 
 use std::path::Path;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
-use super::store::{FileError, read_lines, write_lines};
+use super::store::{FileError, open_lines, read_lines, write_headed_lines};
 use crate::judge::{JudgeOptions, Outcome, Verdict, judge};
-use crate::tally::Evidence;
+use crate::tally::{AnyEvidence, Trial};
+use crate::truth::Cases;
 
 /// The file's name.
 const NAME: &str = "regions.jsonl.zst";
@@ -77,6 +78,26 @@ impl RegionBlock {
 }
 
 impl Regions {
+    /// Reads the file where a grid of several cells was searched; `None` elsewhere. Whether one was is seen without what
+    /// the file says of each transcript.
+    pub fn of_grid(dir: &Path) -> Result<Option<Self>, FileError> {
+        #[derive(Deserialize)]
+        struct Peek {
+            grid_cells: usize,
+        }
+        let path = dir.join(NAME);
+        let failed = |e: &dyn std::fmt::Display| FileError::at(&path, e);
+        let Some(lines) = open_lines(&path)? else {
+            return Ok(None);
+        };
+        let mut heads = serde_json::Deserializer::from_reader(lines).into_iter();
+        match heads.next() {
+            Some(Ok(Peek { grid_cells: 0 | 1 })) | None => Ok(None),
+            Some(Ok(_)) => Self::read(dir),
+            Some(Err(e)) => Err(failed(&format!("line 1: {e}"))),
+        }
+    }
+
     /// Reads the file; `None` where there is no such file.
     pub fn read(dir: &Path) -> Result<Option<Self>, FileError> {
         let path = dir.join(NAME);
@@ -98,23 +119,22 @@ impl Regions {
 
 /// Writes `regions.jsonl.zst`. `grid_cells`: how many cells come from grids; `first`: cells whose blocks are kept
 /// before others where not all can be.
-pub fn write_regions(
+pub fn write_regions<E: AnyEvidence>(
     dir: &Path,
-    evidence: &Evidence<'_>,
+    evidence: &E,
     grid_cells: usize,
     first: &[usize],
     options: &JudgeOptions,
 ) -> Result<(), FileError> {
     let kept = kept(evidence, first);
-    let head = RegionsHead {
+    let head = Head {
         grid_cells,
         verdicts: Verdict::ALL.to_vec(),
-        transcripts: (0..evidence.cases.len())
-            .map(|case| watched(evidence, case, options))
-            .collect(),
+        transcripts: Transcripts { evidence, options },
         left_out: kept.iter().filter(|kept| !**kept).count(),
     };
-    let blocks = evidence.plan.blocks().iter().enumerate().zip(kept);
+    let plan = evidence.plan();
+    let blocks = plan.blocks().iter().enumerate().zip(kept);
     let lines = blocks.map(|((index, block), kept)| {
         let cells = block.len();
         let shape = block.shape();
@@ -122,33 +142,49 @@ pub fn write_regions(
         serde_json::to_string(&RegionBlock {
             first: block.first(),
             cells,
-            setting: evidence.plan.id(block.first()),
+            setting: plan.id(block.first()),
             possible: (!whole).then(|| (0..cells).map(|nth| block.dense(nth)).collect()),
             boxes: kept.then(|| boxes(evidence, index, options)),
             shape,
         })
     });
-    let head = std::iter::once_with(|| serde_json::to_string(&head));
-    write_lines(&dir.join(NAME), head.chain(lines))
+    write_headed_lines(&dir.join(NAME), &head, lines)
+}
+
+/// [`RegionsHead`] as it is written: transcript after transcript, none kept.
+#[derive(Serialize)]
+#[serde(bound = "")]
+struct Head<'a, E: AnyEvidence> {
+    grid_cells: usize,
+    verdicts: Vec<Verdict>,
+    transcripts: Transcripts<'a, E>,
+    left_out: usize,
+}
+
+struct Transcripts<'a, E> {
+    evidence: &'a E,
+    options: &'a JudgeOptions,
+}
+
+impl<E: AnyEvidence> Serialize for Transcripts<'_, E> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let cases = 0..self.evidence.cases().number();
+        to.collect_seq(cases.map(|case| watched(self.evidence, case, self.options)))
+    }
 }
 
 /// Whether each block's boxes are kept: those of `first`, then the others in order, up to the limit.
-fn kept(evidence: &Evidence<'_>, first: &[usize]) -> Vec<bool> {
-    let blocks = evidence.plan.blocks().len();
-    let mut order: Vec<usize> = first
-        .iter()
-        .map(|cell| evidence.plan.cell(*cell).block)
-        .collect();
+fn kept(evidence: &impl AnyEvidence, first: &[usize]) -> Vec<bool> {
+    let plan = evidence.plan();
+    let blocks = plan.blocks().len();
+    let mut order: Vec<usize> = first.iter().map(|cell| plan.cell(*cell).block).collect();
     order.extend(0..blocks);
     let mut decided = vec![None; blocks];
     let mut room = MAX_BOXES;
     for block in order {
         if decided[block].is_none() {
-            let boxes: usize = evidence
-                .records
-                .iter()
-                .map(|record| record.blocks[block].regions.len())
-                .sum();
+            let cases = 0..evidence.cases().number();
+            let boxes: usize = cases.map(|case| evidence.boxes(block, case)).sum();
             decided[block] = Some(boxes <= room);
             room = room.checked_sub(boxes).unwrap_or(room);
         }
@@ -156,17 +192,17 @@ fn kept(evidence: &Evidence<'_>, first: &[usize]) -> Vec<bool> {
     decided.into_iter().map(|kept| kept == Some(true)).collect()
 }
 
-fn watched(evidence: &Evidence<'_>, case: usize, options: &JudgeOptions) -> Watched {
-    let it = &evidence.cases[case];
+fn watched(evidence: &impl AnyEvidence, case: usize, options: &JudgeOptions) -> Watched {
     let quiet = evidence
-        .plan
+        .plan()
         .blocks()
         .first()
         .map_or(Verdict::Unlabelled, |_| {
-            let trial = evidence.trial(0, case);
-            judge(trial.case, trial.watch, None, options).verdict
+            evidence.on_trial(0, case, |trial| {
+                judge(trial.case, trial.watch, None, options).verdict
+            })
         });
-    Watched {
+    evidence.cases().on(case, |it| Watched {
         id: it.id.to_string(),
         model: it.model.to_string(),
         quiet,
@@ -174,40 +210,48 @@ fn watched(evidence: &Evidence<'_>, case: usize, options: &JudgeOptions) -> Watc
             .truth
             .as_ref()
             .and_then(|truth| Some(truth.first_loop_in(options.unit)?.onset.count())),
-    }
+    })
 }
 
 /// The boxes of all transcripts in one block.
-fn boxes(evidence: &Evidence<'_>, block: usize, options: &JudgeOptions) -> Vec<u64> {
+fn boxes(evidence: &impl AnyEvidence, block: usize, options: &JudgeOptions) -> Vec<u64> {
+    let shape = evidence.plan().blocks()[block].shape();
+    let mut all = Vec::new();
+    for case in 0..evidence.cases().number() {
+        evidence.on_trial(block, case, |trial| {
+            add_boxes(&mut all, case, trial, (&shape, options))
+        });
+    }
+    all
+}
+
+/// Those of one.
+fn add_boxes(
+    all: &mut Vec<u64>,
+    case: usize,
+    trial: Trial<'_>,
+    (shape, options): (&[usize], &JudgeOptions),
+) {
     let code = |verdict: Verdict| {
         let at = Verdict::ALL.iter().position(|other| *other == verdict);
         at.unwrap_or(Verdict::ALL.len()) as u64
     };
-    let shape = evidence.plan.blocks()[block].shape();
-    let mut all = Vec::new();
-    for case in 0..evidence.cases.len() {
-        let trial = evidence.trial(block, case);
-        if trial.decided.error.is_some() {
-            all.extend([case as u64, code(Outcome::error().verdict), 0]);
-            all.extend(shape.iter().flat_map(|n| [0, *n as u64]));
-            continue;
-        }
-        let judged: Vec<[u64; 2]> = trial
-            .decided
-            .stops
-            .iter()
-            .map(|stop| {
-                let verdict = judge(trial.case, trial.watch, Some(stop), options).verdict;
-                let at = options.moment(stop).seen.count(stop.channel);
-                [code(verdict), at + 1]
-            })
-            .collect();
-        for region in &trial.decided.regions {
-            all.push(case as u64);
-            all.extend(judged[region.stop]);
-            let along = region.lo.iter().zip(&region.hi);
-            all.extend(along.flat_map(|(lo, hi)| [u64::from(*lo), u64::from(*hi)]));
-        }
+    let decided = trial.decided;
+    if decided.error.is_some() {
+        all.extend([case as u64, code(Outcome::error().verdict), 0]);
+        all.extend(shape.iter().flat_map(|n| [0, *n as u64]));
+        return;
     }
-    all
+    let judged = decided.stops.iter().map(|stop| {
+        let verdict = judge(trial.case, trial.watch, Some(stop), options).verdict;
+        let at = options.moment(stop).seen.count(stop.channel);
+        [code(verdict), at + 1]
+    });
+    let judged: Vec<[u64; 2]> = judged.collect();
+    for region in &decided.regions {
+        all.push(case as u64);
+        all.extend(judged[region.stop]);
+        let along = region.lo.iter().zip(&region.hi);
+        all.extend(along.flat_map(|(lo, hi)| [u64::from(*lo), u64::from(*hi)]));
+    }
 }

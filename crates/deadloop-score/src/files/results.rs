@@ -8,7 +8,7 @@ use super::store::{FileError, parquet_shape, read_csv, read_parquet};
 use super::table::Table;
 use crate::judge::JudgeOptions;
 use crate::measure::{Metric, Worth, measures};
-use crate::tally::{Evidence, Tally};
+use crate::tally::{AnyEvidence, Tally};
 
 /// The columns of `outcomes.parquet` that a report shows: it has a row for each transcript, so what
 /// nobody reads is not held in memory.
@@ -59,19 +59,52 @@ impl Results {
     /// # Errors
     /// `manifest.json` or `scores.parquet` is not there, or some file cannot be read.
     pub fn read(dir: &Path) -> Result<Self, FileError> {
-        let table =
-            |name: &str, columns: &[&str]| read_parquet(&dir.join(name), columns, (0, usize::MAX));
+        let outcomes = read_parquet(&dir.join(OUTCOMES), &SHOWN, (0, usize::MAX))?;
+        let others = Self::but_outcomes(dir)?;
+        Ok(Self { outcomes, ..others })
+    }
+
+    /// The same without the outcomes, which [`each_outcomes`] hands out: they have a row for each transcript.
+    ///
+    /// # Errors
+    /// As those of [`read`](Self::read).
+    pub fn but_outcomes(dir: &Path) -> Result<Self, FileError> {
+        let scores_by = dir.join("scores_by.parquet");
         Ok(Self {
             manifest: Manifest::read(dir)?,
             scores: ScoresFile::open(dir)?,
-            scores_by: table("scores_by.parquet", &[])?,
-            outcomes: table("outcomes.parquet", &SHOWN)?,
+            scores_by: read_parquet(&scores_by, &[], (0, usize::MAX))?,
+            outcomes: None,
             pareto: read_csv(dir, "pareto")?,
             intervals: read_csv(dir, "intervals")?,
             choice: read_csv(dir, "choice")?,
             budget: read_csv(dir, "budget")?,
         })
     }
+}
+
+const OUTCOMES: &str = "outcomes.parquet";
+
+/// Rows of outcomes in memory at a time: a row group as it is written.
+const PART: usize = 1 << 14;
+
+/// Hands out what a report shows of `outcomes.parquet`, some rows at a time, in their order; nothing where there is no
+/// such file.
+///
+/// # Errors
+/// It cannot be read.
+pub fn each_outcomes<E: From<FileError>>(
+    dir: &Path,
+    mut visit: impl FnMut(Table) -> Result<(), E>,
+) -> Result<(), E> {
+    let path = dir.join(OUTCOMES);
+    let rows = parquet_shape(&path)?.map_or(0, |(_, rows)| rows);
+    for first in (0..rows).step_by(PART) {
+        let part = read_parquet(&path, &SHOWN, (first, PART.min(rows - first)))?;
+        let gone = || FileError::at(&path, "it vanished while it was read");
+        visit(part.ok_or_else(gone)?)?;
+    }
+    Ok(())
 }
 
 /// `scores.parquet`, read some rows at a time: a sweep leaves one for each cell and model.
@@ -131,15 +164,15 @@ impl ScoresFile {
 /// The means over models of every metric under one setting, by name; a model for which a metric is
 /// n/a does not count in it, and a metric that is n/a for all is not there.
 pub fn macro_means(
-    evidence: &Evidence,
+    evidence: &impl AnyEvidence,
     cell: usize,
     judge: &JudgeOptions,
     worth: &Worth,
 ) -> BTreeMap<String, f64> {
-    let models = evidence.models();
+    let models = evidence.by_model();
     let tallies: Vec<Tally> = models
         .values()
-        .map(|pick| evidence.tally(cell, pick, judge))
+        .map(|pick| evidence.tally_of(cell, pick, judge))
         .collect();
     let mean = |metric: Metric| {
         let values: Vec<f64> = tallies

@@ -1,9 +1,10 @@
 //! Tables as Parquet and CSV files, written beside their names and renamed when whole.
 
-use std::io::{self, BufRead, Write};
+use std::io::{self, BufRead, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use deadloop_replay::corpus::{Beside, WriteError, if_named, open_file, read_text};
+use serde::Serialize;
 
 use super::formula::as_it_was;
 use super::parquet::Packed;
@@ -178,18 +179,24 @@ pub fn write_bytes(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
     Ok(file.finish()?)
 }
 
-/// Writes lines, packed with zstd: beside its name, renamed when it is whole.
-pub(crate) fn write_lines(
+/// Writes lines, packed with zstd: beside its name, renamed when it is whole. The first is `head`, which is written as it
+/// is made: it may be as long as the corpus.
+pub(crate) fn write_headed_lines(
     path: &Path,
+    head: &impl Serialize,
     lines: impl Iterator<Item = serde_json::Result<String>>,
 ) -> Result<(), FileError> {
     let mut file = beside(path)?;
     let failed = |e: &dyn std::fmt::Display| FileError::at(path, e);
-    let mut packed = zstd::Encoder::new(&mut file, ZSTD_LEVEL).map_err(|e| failed(&e))?;
+    let packed = zstd::Encoder::new(&mut file, ZSTD_LEVEL).map_err(|e| failed(&e))?;
+    let mut packed = BufWriter::new(packed);
+    serde_json::to_writer(&mut packed, head).map_err(|e| failed(&e))?;
+    writeln!(packed).map_err(|e| failed(&e))?;
     for line in lines {
         let line = line.map_err(|e| failed(&e))?;
         writeln!(packed, "{line}").map_err(|e| failed(&e))?;
     }
+    let packed = packed.into_inner().map_err(|e| failed(&e.error()))?;
     packed.finish().map_err(|e| failed(&e))?;
     Ok(file.finish()?)
 }
@@ -200,14 +207,21 @@ pub(crate) fn read_lines(
     mut visit: impl FnMut(usize, &str) -> Result<(), FileError>,
 ) -> Result<bool, FileError> {
     let failed = |e: io::Error| FileError::at(path, e);
-    let Some(file) = if_named(open_file(path)).map_err(failed)? else {
+    let Some(file) = open_lines(path)? else {
         return Ok(false);
     };
-    let lines = io::BufReader::new(zstd::Decoder::new(file).map_err(failed)?).lines();
-    for (number, line) in lines.enumerate() {
+    for (number, line) in file.lines().enumerate() {
         visit(number + 1, &line.map_err(failed)?)?;
     }
     Ok(true)
+}
+
+/// Such a file, unpacked; `None` where there is none.
+pub(crate) fn open_lines(path: &Path) -> Result<Option<impl BufRead>, FileError> {
+    let failed = |e: io::Error| FileError::at(path, e);
+    let file = if_named(open_file(path)).map_err(failed)?;
+    let unpacked = file.map(zstd::Decoder::new).transpose();
+    Ok(unpacked.map_err(failed)?.map(io::BufReader::new))
 }
 
 /// Reads a CSV file as text; `None` where there is no such file.

@@ -3,9 +3,10 @@
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
-use super::sweep::{Scoring, floor_outcomes};
+use super::sweep::{Scoring, floor_outcome};
 use crate::judge::Floor;
-use crate::tally::Tally;
+use crate::tally::{AnyEvidence, Tally};
+use crate::truth::Cases;
 
 /// Above this number of rows, models with too few labels have no rows of their own; they are in
 /// `*`.
@@ -19,22 +20,23 @@ const MOST_ROWS: usize = 2 * MAX_ROWS;
 pub(super) type Subject = (String, Vec<usize>);
 
 /// Returns the subjects, and the models that have too little for one.
-pub(super) fn subjects(scoring: &Scoring) -> (Vec<Subject>, Vec<String>) {
-    let models = scoring.evidence.models();
+pub(super) fn subjects<E: AnyEvidence>(scoring: &Scoring<'_, E>) -> (Vec<Subject>, Vec<String>) {
+    let models = scoring.evidence.by_model();
     let ranked = models
         .iter()
-        .map(|(model, pick)| (loops(scoring, pick), Reverse(*model)));
+        .map(|(model, pick)| (loops(scoring, pick), Reverse(model.as_str())));
     let own = with_rows(
         ranked.collect(),
-        scoring.evidence.plan.cells(),
+        scoring.evidence.plan().cells(),
         scoring.enough,
     );
-    let mut subjects = vec![("*".to_owned(), scoring.evidence.all())];
+    let own: BTreeSet<String> = own.into_iter().map(str::to_owned).collect();
+    let mut subjects = vec![("*".to_owned(), scoring.evidence.every())];
     let mut left_out = Vec::new();
     for (model, pick) in models {
-        match own.contains(model) {
-            true => subjects.push((model.to_owned(), pick)),
-            false => left_out.push(model.to_owned()),
+        match own.contains(&model) {
+            true => subjects.push((model, pick)),
+            false => left_out.push(model),
         }
     }
     (subjects, left_out)
@@ -57,10 +59,13 @@ fn with_rows(mut models: Vec<(u64, Reverse<&str>)>, cells: usize, enough: u64) -
         .collect()
 }
 
-fn loops(scoring: &Scoring, pick: &[usize]) -> u64 {
-    let quiet: Tally = floor_outcomes(scoring, Floor::Never, pick)
-        .map(|outcome| Tally::of(&outcome))
-        .sum();
+fn loops<E: AnyEvidence>(scoring: &Scoring<'_, E>, pick: &[usize]) -> u64 {
+    let mut quiet = Tally::default();
+    for i in pick {
+        quiet += scoring.evidence.cases().on(*i, |case| {
+            Tally::of(&floor_outcome(case, Floor::Never, scoring.judge))
+        });
+    }
     quiet.loops()
 }
 

@@ -6,27 +6,28 @@ use std::path::Path;
 use deadloop_replay::Block;
 use deadloop_replay::detect::Unit;
 
+use super::gathered::Gathered;
 use super::picked::Rows;
 use super::scores::{self, ParamColumns};
 use super::store::{FileError, TableWriter, write_csv};
 use super::subjects::{Subject, subjects};
 use super::table::{Schema, TableCell, Type, named};
-use crate::intervals::{Intervals, Known, PoissonCache, Resampling, bounds, intervals};
+use crate::intervals::{Known, Resampling};
 use crate::judge::{Consistency, Floor, JudgeOptions, Outcome, judge};
 use crate::measure::{Worth, wrong_rate};
 use crate::pareto::{FrontPoint, front};
 use crate::scores::Scores;
-use crate::tally::{Evidence, Latencies, LatencySheet, Sheet, Tally, tallies_and_latencies};
-use crate::truth::{Case, firsts, mean_clean, measured_units};
+use crate::tally::{AnyEvidence, Evidence, LatencySheet, Sheet};
+use crate::truth::{Case, Cases, firsts, mean_clean, measured_units};
 
 /// Above this number of rows there is only scores.parquet, and no scores.csv.
 pub const CSV_ROWS: usize = 200_000;
 
 /// What is scored, and how.
 #[derive(Clone, Copy, Debug)]
-pub struct Scoring<'a> {
+pub struct Scoring<'a, E = Evidence<'a>> {
     /// The run.
-    pub evidence: &'a Evidence<'a>,
+    pub evidence: &'a E,
     /// How alarms are judged, in the unit of choice.
     pub judge: &'a JudgeOptions,
     /// The units that have rows, that of choice first.
@@ -64,13 +65,16 @@ pub struct Scored {
 /// come the reported settings in what was recorded beside: tokens, milliseconds, money.
 ///
 /// Memory: the tallies of one block for all models at a time: about 0.4 kB a row of that block.
-pub fn write_scores(dir: &Path, scoring: &Scoring) -> Result<Scored, FileError> {
+pub fn write_scores<E: AnyEvidence>(
+    dir: &Path,
+    scoring: &Scoring<'_, E>,
+) -> Result<Scored, FileError> {
     let evidence = scoring.evidence;
     let (subjects, left_out) = subjects(scoring);
-    let settings = evidence.plan.cells() + scoring.floors.len();
+    let settings = evidence.plan().cells() + scoring.floors.len();
     let rows = settings * subjects.len() * scoring.units.len();
     let with_csv = scoring.csv && rows <= CSV_ROWS;
-    let params = ParamColumns::of(evidence.plan);
+    let params = ParamColumns::of(evidence.plan());
     let writer = TableWriter::create(dir, "scores", scores::schema(&[], &params), with_csv)?;
     let fronts = vec![Vec::new(); subjects.len()];
     let of = |unit: &Unit| JudgeOptions {
@@ -86,11 +90,11 @@ pub fn write_scores(dir: &Path, scoring: &Scoring) -> Result<Scored, FileError> 
         writer,
         fronts,
         known: Known::new(scoring.resampling),
-        firsts: firsts(evidence.cases),
+        firsts: firsts(evidence.cases()),
     };
     for judge in &judges {
         sweep.scoring.judge = judge;
-        for (index, block) in evidence.plan.blocks().iter().enumerate() {
+        for (index, block) in evidence.plan().blocks().iter().enumerate() {
             sweep.block(index, block, judge.unit == scoring.judge.unit)?;
         }
         for floor in scoring.floors {
@@ -123,8 +127,8 @@ fn is_scored(scores: &Scores) -> bool {
 }
 
 /// How settings that are reported are judged in units that are measured beside the channels, and what errors cost there.
-fn measured(scoring: &Scoring<'_>) -> Vec<(JudgeOptions, Worth)> {
-    let cases = scoring.evidence.cases;
+fn measured<E: AnyEvidence>(scoring: &Scoring<'_, E>) -> Vec<(JudgeOptions, Worth)> {
+    let cases = scoring.evidence.cases();
     let units = match scoring.reported {
         [] => Vec::new(),
         _ => measured_units(cases),
@@ -144,93 +148,35 @@ fn measured(scoring: &Scoring<'_>) -> Vec<(JudgeOptions, Worth)> {
     others.map(judged).collect()
 }
 
-/// What a floor does on some cases.
-pub(crate) fn floor_outcomes(
-    scoring: &Scoring<'_>,
-    floor: Floor,
-    pick: &[usize],
-) -> impl Iterator<Item = Outcome> {
-    let outcome = move |i: &usize| {
-        let case = &scoring.evidence.cases[*i];
-        judge(
-            case,
-            Floor::watch(),
-            floor.stop(case, scoring.judge.unit).as_ref(),
-            scoring.judge,
-        )
-    };
-    pick.iter().map(outcome)
+/// What a floor does on a case.
+pub(crate) fn floor_outcome(case: &Case, floor: Floor, options: &JudgeOptions) -> Outcome {
+    let stop = floor.stop(case, options.unit);
+    judge(case, Floor::watch(), stop.as_ref(), options)
 }
 
 /// How often each of `cells` is right where each floor is, all models together: setting, then floor.
-pub fn beside_floors(
-    scoring: &Scoring,
+pub fn beside_floors<E: AnyEvidence>(
+    scoring: &Scoring<'_, E>,
     cells: &[usize],
 ) -> BTreeMap<String, BTreeMap<String, Consistency>> {
     let evidence = scoring.evidence;
-    let all = evidence.all();
+    let every = evidence.every();
     let beside = |cell: &usize| {
-        let counts = scoring.floors.iter().map(|floor| {
-            let own = evidence.each_outcome(*cell, &all, scoring.judge);
-            let counts = Consistency::of(own, floor_outcomes(scoring, *floor, &all));
-            (floor.name().to_owned(), counts)
+        let mut counts = vec![Consistency::default(); scoring.floors.len()];
+        evidence.each_judged(*cell, &every, scoring.judge, |_, case, own| {
+            for (counts, floor) in counts.iter_mut().zip(scoring.floors) {
+                counts.add(&own, &floor_outcome(case, *floor, scoring.judge));
+            }
         });
-        (evidence.plan.id(*cell), counts.collect())
+        let names = scoring.floors.iter().map(|floor| floor.name().to_owned());
+        (evidence.plan().id(*cell), names.zip(counts).collect())
     };
     cells.iter().map(beside).collect()
 }
 
-/// The scores of a few outcomes.
-pub(crate) fn scores_of(outcomes: &[Outcome], worth: &Worth, cache: &mut PoissonCache) -> Scores {
-    let tally: Tally = outcomes.iter().map(Tally::of).sum();
-    let latencies = Latencies::of(outcomes);
-    Scores::of(
-        &tally,
-        latencies.of_loops(&tally),
-        latencies.of_hits(),
-        worth,
-        cache,
-    )
-}
-
-/// Scores with intervals over groups, each text once.
-pub(crate) fn over_groups(
-    scoring: &Scoring<'_>,
-    firsts: &[bool],
-    pick: &[usize],
-    outcomes: &[Outcome],
-    known: &mut Known,
-) -> Scores {
-    let scores = scores_of(outcomes, scoring.worth, &mut known.poisson);
-    let intervals = bounds(once(scoring, firsts, pick, outcomes), scoring.worth, known);
-    scores.with(|measure| intervals.of(measure.name))
-}
-
-/// Cases and outcomes, each text once.
-fn once<'a>(
-    scoring: &Scoring<'a>,
-    firsts: &[bool],
-    pick: &[usize],
-    outcomes: &[Outcome],
-) -> impl Iterator<Item = (&'a Case, Outcome)> {
-    let once = pick.iter().zip(outcomes).filter(|(i, _)| firsts[**i]);
-    once.map(|(i, outcome)| (&scoring.evidence.cases[*i], *outcome))
-}
-
-/// The intervals over groups of some outcomes, each text once.
-pub(crate) fn intervals_of(
-    scoring: &Scoring<'_>,
-    firsts: &[bool],
-    pick: &[usize],
-    outcomes: &[Outcome],
-    known: &mut Known,
-) -> Intervals {
-    intervals(once(scoring, firsts, pick, outcomes), scoring.worth, known)
-}
-
-struct Sweep<'a> {
+struct Sweep<'a, E> {
     /// What is scored, in the unit whose rows are being written.
-    scoring: Scoring<'a>,
+    scoring: Scoring<'a, E>,
     subjects: Vec<Subject>,
     params: ParamColumns,
     writer: TableWriter,
@@ -249,10 +195,10 @@ struct Painted {
     known: Vec<Option<(u32, Option<FrontPoint>)>>,
 }
 
-impl Sweep<'_> {
+impl<E: AnyEvidence> Sweep<'_, E> {
     /// The rows of a block. `of_choice`: whether they are in the unit of choice, whose fronts are kept.
     fn block(&mut self, index: usize, block: &Block, of_choice: bool) -> Result<(), FileError> {
-        let mut painted = self.painted(index, block);
+        let mut painted = self.painted(index);
         let unit = self.scoring.judge.unit;
         let mut rows = Rows::new(&self.params, block, &self.subjects, unit);
         let mut ids = block.ids();
@@ -279,12 +225,10 @@ impl Sweep<'_> {
         rows.write(&mut self.writer)
     }
 
-    fn painted(&self, index: usize, block: &Block) -> Vec<Painted> {
+    fn painted(&self, index: usize) -> Vec<Painted> {
         let evidence = self.scoring.evidence;
         let one = |(_, pick): &Subject| {
-            let trials = pick.iter().map(|i| evidence.trial(index, *i));
-            let (sheet, latencies) =
-                tallies_and_latencies(&block.shape(), trials, self.scoring.judge);
+            let (sheet, latencies) = evidence.painted(index, pick, self.scoring.judge);
             Painted {
                 known: vec![None; sheet.merged_cells()],
                 sheet,
@@ -322,15 +266,16 @@ impl Sweep<'_> {
 
     /// The scores of a reported setting: its intervals are over groups, each text once.
     fn reported(&mut self, cell: usize, subject: usize) -> Scores {
-        let (scoring, pick) = (self.scoring, &self.subjects[subject].1);
-        let outcomes = scoring.evidence.outcomes(cell, pick, scoring.judge);
-        over_groups(&scoring, &self.firsts, pick, &outcomes, &mut self.known)
+        let pick = &self.subjects[subject].1;
+        let gathered = Gathered::of(&self.scoring, &self.firsts, (cell, pick));
+        gathered.over_groups(self.scoring.worth, &mut self.known)
     }
 
     /// The row of a reported setting for each subject of which some case is scored in the unit.
     fn measured(&mut self, cell: usize) -> Result<(), FileError> {
-        let place = self.scoring.evidence.plan.cell(cell);
-        let block = &self.scoring.evidence.plan.blocks()[place.block];
+        let plan = self.scoring.evidence.plan();
+        let place = plan.cell(cell);
+        let block = &plan.blocks()[place.block];
         let (id, params) = (block.id(&place.at), self.params.of_cell(block, &place.at));
         let unit = self.scoring.judge.unit;
         for subject in 0..self.subjects.len() {
@@ -347,9 +292,14 @@ impl Sweep<'_> {
 
     fn floor(&mut self, floor: Floor) -> Result<(), FileError> {
         for subject in 0..self.subjects.len() {
-            let outcomes = floor_outcomes(&self.scoring, floor, &self.subjects[subject].1);
-            let outcomes: Vec<Outcome> = outcomes.collect();
-            let scores = scores_of(&outcomes, self.scoring.worth, &mut self.known.poisson);
+            let (mut gathered, scoring) = (Gathered::default(), &self.scoring);
+            for i in &self.subjects[subject].1 {
+                scoring.evidence.cases().on(*i, |case| {
+                    let outcome = floor_outcome(case, floor, scoring.judge);
+                    gathered.add(case, &outcome, false);
+                });
+            }
+            let scores = gathered.scores(scoring.worth, &mut self.known.poisson);
             let unit = self.scoring.judge.unit;
             if unit.is_measured() && !is_scored(&scores) {
                 continue;

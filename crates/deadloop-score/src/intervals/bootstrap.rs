@@ -5,10 +5,10 @@
 //! transcripts of one are not independent: there the percentile bootstrap over groups decides, and is never
 //! narrower than the closed interval.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use crate::intervals::{
-    Draws, Interval, POISSON_1, PoissonCache, Replicates, Resampling, Weights, percentile,
+    Draws, Groups, Interval, PoissonCache, Random, Replicates, Resampling, Weights, percentile,
 };
 use crate::judge::{Outcome, Verdict};
 use crate::measure::{Certainty, MEASURES, Measure, Metric, Worth};
@@ -73,7 +73,10 @@ pub fn bootstrap<'a>(
     worth: &Worth,
     resampling: Resampling,
 ) -> Intervals {
-    let sample = cases.into_iter().zip(outcomes.iter().copied());
+    let mut sample = Sample::default();
+    for (case, outcome) in cases.into_iter().zip(outcomes) {
+        sample.add(case, outcome);
+    }
     intervals(sample, worth, &mut Known::new(resampling))
 }
 
@@ -97,12 +100,8 @@ impl Known {
 }
 
 /// [`bootstrap`], with what is known from other settings.
-pub(crate) fn intervals<'a>(
-    sample: impl IntoIterator<Item = (&'a Case, Outcome)>,
-    worth: &Worth,
-    known: &mut Known,
-) -> Intervals {
-    let sample = Sample::of(sample);
+pub(crate) fn intervals(sample: Sample, worth: &Worth, known: &mut Known) -> Intervals {
+    let sample = sample.sorted();
     let (mut rows, drawn) = sample.rows((&MEASURES, &QUANTILES), worth, known, true);
     let quantiles = QUANTILES.into_iter().zip(drawn);
     rows.extend(quantiles.map(|(name, ends)| (name.to_owned(), ends, Method::Bootstrap)));
@@ -111,41 +110,31 @@ pub(crate) fn intervals<'a>(
 
 /// The intervals of the measures that have columns for them, and of no other: nothing is drawn where every group has
 /// one transcript, since each of them has a closed interval then.
-pub(crate) fn bounds<'a>(
-    sample: impl IntoIterator<Item = (&'a Case, Outcome)>,
-    worth: &Worth,
-    known: &mut Known,
-) -> Intervals {
+pub(crate) fn bounds(sample: Sample, worth: &Worth, known: &mut Known) -> Intervals {
     let with_columns: Vec<Metric> = MEASURES
         .into_iter()
         .filter(|measure| measure.bounds.is_some())
         .collect();
-    let sample = Sample::of(sample);
-    let (rows, _) = sample.rows((&with_columns, &[]), worth, known, sample.clustered);
+    let sample = sample.sorted();
+    let clustered = sample.clustered();
+    let (rows, _) = sample.rows((&with_columns, &[]), worth, known, clustered);
     Intervals { rows }
 }
 
 /// A row of [`Intervals`].
 type Row = (String, Option<Interval>, Method);
 
-/// The interval of a difference in a measure, `sides[0]` less `sides[1]`, on the same cases, each group drawn for both
+/// The interval of a difference in a measure, one side less the other, on the same cases, each group drawn for both
 /// sides together. `None` where the measure is n/a in every replicate.
-pub(crate) fn bootstrap_difference<'a>(
-    sides: impl IntoIterator<Item = (&'a Case, [Outcome; 2])>,
+pub(crate) fn bootstrap_difference(
+    mut groups: Groups<2>,
     measure: Metric,
     worth: &Worth,
     resampling: Resampling,
 ) -> Option<Interval> {
-    let mut groups: BTreeMap<&str, [Tally; 2]> = BTreeMap::new();
-    for (case, [one, other]) in sides {
-        let group = groups.entry(case.cluster()).or_default();
-        group[0] += Tally::of(&one);
-        group[1] += Tally::of(&other);
-    }
+    groups.sort();
     let mut sums = Replicates::new(resampling.replicates);
-    for (name, tallies) in groups {
-        sums.draw(Weights::of(resampling.seed, name, &POISSON_1), &tallies);
-    }
+    groups.each(|name, tallies| sums.draw(Weights::numbered(resampling.seed, name), tallies));
     let mut drawn = Vec::with_capacity(resampling.replicates);
     for sums in sums.tallies() {
         let [one, other] = sums.map(|tally| measure.value(&tally, worth));
@@ -186,52 +175,36 @@ fn wider(a: Interval, b: Interval) -> Interval {
 }
 
 /// Groups as what they add, hits by latency.
-struct Sample<'a> {
-    /// Name and counts.
-    groups: Vec<(&'a str, Tally)>,
-    /// Latency and group of each hit, rising.
-    hits: Vec<(u64, usize)>,
-    /// Whether some group has more than one transcript.
-    clustered: bool,
+#[derive(Debug, Default)]
+pub(crate) struct Sample {
+    groups: Groups<1>,
+    /// Latency and group of each hit.
+    hits: Vec<(u64, u64)>,
     /// All groups, each once.
     whole: Tally,
 }
 
-/// What was drawn.
-struct Drawn {
-    /// The counts of each replicate.
-    tallies: Vec<Tally>,
-    /// For each group that has a hit, how often it counts in each replicate.
-    weights: BTreeMap<usize, Vec<u8>>,
-}
+impl Sample {
+    /// Adds what came of a case.
+    pub(crate) fn add(&mut self, case: &Case, outcome: &Outcome) {
+        let tally = Tally::of(outcome);
+        self.groups.add(case, &[tally]);
+        self.whole += tally;
+        let hit = outcome.latency.filter(|_| outcome.verdict == Verdict::Hit);
+        let group = Random::number(case.cluster());
+        self.hits.extend(hit.map(|latency| (latency, group)));
+    }
 
-impl<'a> Sample<'a> {
-    fn of(sample: impl IntoIterator<Item = (&'a Case, Outcome)>) -> Self {
-        let mut names: BTreeMap<&str, usize> = BTreeMap::new();
-        let mut groups: Vec<(&str, Tally)> = Vec::new();
-        let mut hits = Vec::new();
-        let mut whole = Tally::default();
-        let mut transcripts = 0;
-        for (case, outcome) in sample {
-            transcripts += 1;
-            let name = case.cluster();
-            let group = *names.entry(name).or_insert_with(|| {
-                groups.push((name, Tally::default()));
-                groups.len() - 1
-            });
-            let tally = Tally::of(&outcome);
-            groups[group].1 += tally;
-            whole += tally;
-            let hit = outcome.latency.filter(|_| outcome.verdict == Verdict::Hit);
-            hits.extend(hit.map(|latency| (latency, group)));
-        }
-        hits.sort_unstable();
-        Self {
-            clustered: groups.len() < transcripts,
-            groups,
-            hits,
-            whole,
-        }
+    /// Brings groups together, and hits into the order of their latencies.
+    fn sorted(mut self) -> Self {
+        self.groups.sort();
+        self.hits.sort_unstable();
+        self
+    }
+
+    /// Whether some group has more than one transcript.
+    fn clustered(&self) -> bool {
+        self.groups.has_larger()
     }
 
     /// The rows of some measures, and the intervals of the quantiles after them; `draws`: whether any has to be drawn.
@@ -242,7 +215,7 @@ impl<'a> Sample<'a> {
         known: &mut Known,
         draws: bool,
     ) -> (Vec<Row>, Vec<Option<Interval>>) {
-        let clustered = self.clustered;
+        let clustered = self.clustered();
         let resampled = |m: &&Metric| clustered || m.certainty == Certainty::Resampled;
         let measures: Vec<Metric> = all.iter().filter(resampled).copied().collect();
         let mut values: Vec<Vec<f64>> = vec![Vec::new(); measures.len() + quantiles.len()];
@@ -254,14 +227,14 @@ impl<'a> Sample<'a> {
                 false => counts.chain(Count::LOOPS).collect(),
             };
             let drawn = self.draw(&counts, &mut known.draws);
-            for tally in &drawn.tallies {
+            for tally in &drawn {
                 let scores = measures.iter().map(|m| m.value(tally, worth));
                 for (values, value) in values.iter_mut().zip(scores) {
                     values.extend(value);
                 }
             }
             if !quantiles.is_empty() {
-                for ranks in self.quantiles(&drawn) {
+                for ranks in self.quantiles(&drawn, &mut known.draws) {
                     let ends = values[measures.len()..].iter_mut().zip(ranks);
                     ends.for_each(|(values, value)| values.extend(value));
                 }
@@ -276,30 +249,19 @@ impl<'a> Sample<'a> {
         (rows, ends.collect())
     }
 
-    /// Draws the counts that are asked for.
-    fn draw(&self, counts: &BTreeSet<Count>, draws: &mut Draws) -> Drawn {
-        let hits: BTreeSet<usize> = self.hits.iter().map(|(_, group)| *group).collect();
+    /// Draws the counts that are asked for: those of each replicate.
+    fn draw(&self, counts: &BTreeSet<Count>, draws: &mut Draws) -> Vec<Tally> {
         let mut sums = Replicates::<1>::new(draws.resampling().replicates);
-        let mut weights = BTreeMap::new();
-        for (group, (name, tally)) in self.groups.iter().enumerate() {
-            let drawn = draws.of(name);
-            sums.add(&drawn, &[tally.only(counts)]);
-            if hits.contains(&group) {
-                weights.insert(group, drawn.into_owned());
-            }
-        }
-        Drawn {
-            tallies: sums.tallies().map(|[tally]| tally).collect(),
-            weights,
-        }
+        self.groups
+            .each(|name, [tally]| sums.add(&draws.of(name), &[tally.only(counts)]));
+        sums.tallies().map(|[tally]| tally).collect()
     }
 
     /// Quantiles in the order of [`QUANTILES`], replicate by replicate.
-    fn quantiles(&self, drawn: &Drawn) -> Vec<[Option<f64>; 6]> {
-        let mut ranks: Vec<Ranks> = drawn.tallies.iter().map(Ranks::of).collect();
+    fn quantiles(&self, drawn: &[Tally], draws: &mut Draws) -> Vec<[Option<f64>; 6]> {
+        let mut ranks: Vec<Ranks> = drawn.iter().map(Ranks::of).collect();
         for (latency, group) in &self.hits {
-            let weights = drawn.weights.get(group).map_or(&[][..], Vec::as_slice);
-            for (ranks, weight) in ranks.iter_mut().zip(weights) {
+            for (ranks, weight) in ranks.iter_mut().zip(&*draws.of(*group)) {
                 ranks.pass(*weight, *latency);
             }
         }

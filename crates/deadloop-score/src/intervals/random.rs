@@ -8,13 +8,22 @@ impl Random {
     /// The stream of a seed and a name: what is drawn for one transcript does not depend on which
     /// others there are, nor on their order.
     pub(crate) fn named(seed: u64, name: &str) -> Self {
-        // FNV-1a; the mixing is splitmix64's.
-        let hash = name.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-        });
-        let mut random = Self(seed ^ hash);
+        Self::of(seed, Self::number(name))
+    }
+
+    /// The same, of a name's number.
+    pub(crate) fn of(seed: u64, number: u64) -> Self {
+        // The mixing is splitmix64's.
+        let mut random = Self(seed ^ number);
         random.next();
         random
+    }
+
+    /// All that a stream depends on of a name: FNV-1a.
+    pub(crate) fn number(name: &str) -> u64 {
+        name.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+        })
     }
 
     /// 64 random bits (Steele, Lea, Flood 2014).

@@ -89,6 +89,14 @@ impl Weights {
             steps,
         }
     }
+
+    /// The same by the number of the name.
+    pub(crate) fn numbered(seed: u64, group: u64) -> Self {
+        Self {
+            random: Random::of(seed, group),
+            steps: &POISSON_1,
+        }
+    }
 }
 
 /// Steps that nearly every draw ends within.
@@ -119,7 +127,8 @@ impl Iterator for Weights {
 #[derive(Debug)]
 pub(crate) struct Draws {
     resampling: Resampling,
-    known: HashMap<String, Vec<u8>>,
+    /// By the numbers of their names.
+    known: HashMap<u64, Vec<u8>>,
 }
 
 /// Groups whose weights are remembered: 20 MB at 2,000 replicates.
@@ -139,22 +148,14 @@ impl Draws {
         self.resampling
     }
 
-    /// How often a group counts in each replicate.
-    pub(crate) fn of(&mut self, name: &str) -> Cow<'_, [u8]> {
+    /// How often a group counts in each replicate; `group` is the number of its name.
+    pub(crate) fn of(&mut self, group: u64) -> Cow<'_, [u8]> {
         let Resampling { replicates, seed } = self.resampling;
-        let draw = || {
-            Weights::of(seed, name, &POISSON_1)
-                .take(replicates)
-                .collect()
-        };
-        if self.known.len() >= MOST_KNOWN && !self.known.contains_key(name) {
+        let draw = || Weights::numbered(seed, group).take(replicates).collect();
+        if self.known.len() >= MOST_KNOWN && !self.known.contains_key(&group) {
             return Cow::Owned(draw());
         }
-        // Looked up twice, so that a name is only copied where it is new.
-        if !self.known.contains_key(name) {
-            self.known.insert(name.to_owned(), draw());
-        }
-        Cow::Borrowed(self.known.get(name).map_or(&[], Vec::as_slice))
+        Cow::Borrowed(self.known.entry(group).or_insert_with(draw))
     }
 }
 
@@ -295,8 +296,9 @@ mod tests {
             replicates: 40,
             seed: 1,
         });
+        let a = Random::number("a");
         assert_eq!(
-            [draws.of("a").to_vec(), draws.of("a").to_vec()],
+            [draws.of(a).to_vec(), draws.of(a).to_vec()],
             [of(1, "a"), of(1, "a")]
         );
         let want = of(1, "a").into_iter().zip(of(1, "b"));

@@ -28,18 +28,20 @@ impl Consistency {
         other: impl IntoIterator<Item = Outcome>,
     ) -> Self {
         let mut counts = Self::default();
-        for (one, other) in one.into_iter().zip(other) {
-            let Some(pair) = right(one.verdict).zip(right(other.verdict)) else {
-                continue;
-            };
-            match pair {
-                (true, true) => counts.both_right += 1,
-                (true, false) => counts.only_one += 1,
-                (false, true) => counts.only_other += 1,
-                (false, false) => counts.both_wrong += 1,
-            }
-        }
+        let both = one.into_iter().zip(other);
+        both.for_each(|(one, other)| counts.add(&one, &other));
         counts
+    }
+
+    /// Counts the outcomes of one more transcript.
+    pub(crate) fn add(&mut self, one: &Outcome, other: &Outcome) {
+        match right(one.verdict).zip(right(other.verdict)) {
+            Some((true, true)) => self.both_right += 1,
+            Some((true, false)) => self.only_one += 1,
+            Some((false, true)) => self.only_other += 1,
+            Some((false, false)) => self.both_wrong += 1,
+            None => {}
+        }
     }
 
     /// Transcripts that both were scored on.

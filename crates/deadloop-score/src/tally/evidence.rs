@@ -105,13 +105,7 @@ impl<'a> Evidence<'a> {
         let place = self.plan.cell(cell);
         let outcome = move |i: &usize| {
             let trial = self.trial(place.block, *i);
-            match trial.decided.error {
-                Some(_) => Outcome::error(),
-                None => {
-                    let stop = trial.decided.stop(&place.at);
-                    judge(trial.case, trial.watch, stop, options)
-                }
-            }
+            trial.outcome(&place.at, options)
         };
         pick.iter().map(outcome)
     }

@@ -36,14 +36,21 @@ pub struct Latencies(Vec<u64>);
 impl Latencies {
     /// Those of some outcomes: hits only. A late alarm is not in time, so it is not there.
     pub fn of<'a>(outcomes: impl IntoIterator<Item = &'a Outcome>) -> Self {
-        let hit = |o: &&Outcome| o.verdict == Verdict::Hit;
-        let mut all: Vec<u64> = outcomes
-            .into_iter()
-            .filter(hit)
-            .filter_map(|o| o.latency)
-            .collect();
-        all.sort_unstable();
-        Self(all)
+        let mut all = Self::default();
+        outcomes.into_iter().for_each(|outcome| all.add(outcome));
+        all.sorted()
+    }
+
+    /// Adds that of a hit, where it is one; they are to be [`sorted`](Self::sorted) before they are asked.
+    pub(crate) fn add(&mut self, outcome: &Outcome) {
+        let hit = outcome.verdict == Verdict::Hit;
+        self.0.extend(outcome.latency.filter(|_| hit));
+    }
+
+    /// Brings them into their order.
+    pub(crate) fn sorted(mut self) -> Self {
+        self.0.sort_unstable();
+        self
     }
 
     /// The latencies, rising.

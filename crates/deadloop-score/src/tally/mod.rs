@@ -4,13 +4,17 @@
 mod boxes;
 mod counts;
 mod evidence;
+mod held;
 mod latency;
+mod packed;
 mod paint;
 mod sheet;
 
 pub use boxes::{BoxKey, BoxPlace, BoxSum, Boxes};
 pub use counts::{Count, Tally, WITHIN};
 pub use evidence::{Evidence, Mismatch};
+pub use held::AnyEvidence;
 pub use latency::{Latencies, Quantiles, RANKS, rank};
+pub use packed::{PackedEvidence, PackedRecords, unpacked};
 pub(crate) use paint::{Canvas, Painter};
 pub use sheet::{LatencySheet, Sheet, Trial, tallies, tallies_and_latencies};

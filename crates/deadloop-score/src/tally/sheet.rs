@@ -23,6 +23,16 @@ pub struct Trial<'a> {
     pub watch: ReadChannels,
 }
 
+impl Trial<'_> {
+    /// What came of it under the setting whose value along axis `i` is the `at[i]`-th.
+    pub fn outcome(&self, at: &[u16], options: &JudgeOptions) -> Outcome {
+        match self.decided.error {
+            Some(_) => Outcome::error(),
+            None => judge(self.case, self.watch, self.decided.stop(at), options),
+        }
+    }
+}
+
 /// The tally of every cell of a block over some transcripts. 8 bytes for each merged cell and count
 /// that any box changes; cells are merged where no box tells them apart.
 #[derive(Clone, Debug)]

@@ -1,6 +1,6 @@
 //! [`Case`]: what scoring has to know about a transcript, without its text.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
 use deadloop_replay::corpus::{Entry, Place, Problem, RecordedEvent, field, text_hash};
@@ -10,8 +10,8 @@ use serde_json::Value;
 use std::cmp::Ordering;
 
 use crate::truth::{
-    Class, Gauges, Label, LabelsFile, Placed, Prices, Span, Timeline, Truth, Wire, class_of, clock,
-    push,
+    Cases, Class, Gauges, Label, LabelsFile, Placed, Prices, Span, Timeline, Truth, Wire, class_of,
+    clock, push,
 };
 
 /// A transcript as scoring sees it: who, how long, and what is true about it. A corpus of a hundred
@@ -205,30 +205,33 @@ fn spans_of(truth: Option<&Truth>) -> &[Span] {
 }
 
 /// The units beside those of labels in which some labelled case was recorded, in the order of [`Unit::ALL`].
-pub(crate) fn measured_units(cases: &[Case]) -> Vec<Unit> {
-    let scored = |unit: &Unit| cases.iter().any(|case| case.class_in(*unit).is_some());
+pub(crate) fn measured_units(cases: &(impl Cases + ?Sized)) -> Vec<Unit> {
+    let scored = |unit: &Unit| cases.any(|case| case.class_in(*unit).is_some());
     let measured = Unit::ALL.into_iter().filter(|unit| unit.is_measured());
     measured.filter(scored).collect()
 }
 
-/// The mean length of the clean cases, in `unit`; 0 without clean cases.
-pub fn mean_clean(cases: &[Case], unit: Unit) -> f64 {
-    let is_clean = |case: &&Case| case.class_in(unit) == Some(Class::Clean);
-    let clean = cases.iter().filter(is_clean);
-    let (n, sum) = clean.fold((0_u64, 0_u64), |(n, sum), case| {
-        (n + 1, sum + case.length_in(unit))
+/// The mean length of the clean cases, in `unit`; 0 where there is none.
+pub fn mean_clean(cases: &(impl Cases + ?Sized), unit: Unit) -> f64 {
+    let (mut n, mut sum) = (0_u64, 0_u64);
+    cases.each(|_, case| {
+        if case.class_in(unit) == Some(Class::Clean) {
+            n += 1;
+            sum += case.length_in(unit);
+        }
     });
     if n > 0 { sum as f64 / n as f64 } else { 0.0 }
 }
 
 /// The units in which labels speak, in the order of [`Unit::COUNTED`]; chars where none says.
-pub fn units(cases: &[Case]) -> Vec<Unit> {
-    let named = |unit: &Unit| {
-        let truths = cases.iter().filter_map(|case| case.truth.as_ref());
-        let mut channels = truths.flat_map(|truth| &truth.channels);
-        channels.any(|channel| channel.unit() == *unit)
-    };
-    let found: Vec<Unit> = Unit::COUNTED.into_iter().filter(named).collect();
+pub fn units(cases: &(impl Cases + ?Sized)) -> Vec<Unit> {
+    let mut named = BTreeSet::new();
+    cases.each(|_, case| {
+        let channels = case.truth.iter().flat_map(|truth| &truth.channels);
+        named.extend(channels.copied());
+    });
+    let is_named = |unit: &Unit| named.iter().any(|channel| channel.unit() == *unit);
+    let found: Vec<Unit> = Unit::COUNTED.into_iter().filter(is_named).collect();
     match found.is_empty() {
         true => vec![Unit::Chars],
         false => found,

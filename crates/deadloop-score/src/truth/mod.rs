@@ -8,6 +8,8 @@ mod gauges;
 mod json;
 mod label;
 mod labels_csv;
+mod many;
+mod packed;
 mod rows;
 mod stretches;
 mod timeline;
@@ -23,6 +25,12 @@ pub(crate) use json::SpanJson;
 pub use label::{Class, Span, Truth};
 pub(crate) use label::{Label, Placed, Wire, class_of, push};
 pub use labels_csv::{LABEL_COLUMNS, LabelsFile, orphans};
+pub use many::Cases;
+pub use packed::PackedCases;
+pub(crate) use packed::{
+    Bytes, Pile, put_float, put_maybe, put_number, put_place, put_seen, put_text, take_place,
+    take_seen,
+};
 pub use rows::{LabelRow, write_labels};
 pub(crate) use stretches::Stretches;
 pub use timeline::Timeline;

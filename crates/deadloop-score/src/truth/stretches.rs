@@ -4,6 +4,8 @@
 use deadloop_replay::detect::Channel;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::truth::{Bytes, put_number};
+
 /// Channels and lengths in order. As JSON a list of pairs.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Stretches(Box<[u8]>);
@@ -15,6 +17,18 @@ const BITS: u32 = 7;
 const MORE: u8 = 1 << BITS;
 
 impl Stretches {
+    /// Puts them among other bytes.
+    pub(crate) fn put(&self, to: &mut Vec<u8>) {
+        put_number(self.0.len() as u64, to);
+        to.extend(&self.0);
+    }
+
+    /// Takes what [`put`](Self::put) put.
+    pub(crate) fn take(from: &mut Bytes<'_>) -> Self {
+        let length = from.size();
+        Self(from.some(length).into())
+    }
+
     /// They, in their order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (Channel, u64)> + '_ {
         let mut bytes = self.0.iter();

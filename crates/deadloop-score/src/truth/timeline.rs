@@ -5,7 +5,7 @@ use deadloop_replay::detect::{Channel, Chars, Event as Arriving, Unit};
 use deadloop_replay::{Seen, Spent, text_of, tokens_at};
 use serde::{Deserialize, Serialize};
 
-use crate::truth::Stretches;
+use crate::truth::{Bytes, Stretches};
 
 /// The lengths of a transcript's channels and the order in which they were filled. Neighbouring
 /// events of one channel are one stretch, so a million chunks of an answer take one entry.
@@ -41,6 +41,17 @@ impl Timeline {
         Self {
             stretches: stretches.into_iter().collect(),
         }
+    }
+
+    /// Puts it among other bytes.
+    pub(crate) fn put(&self, to: &mut Vec<u8>) {
+        self.stretches.put(to);
+    }
+
+    /// Takes what [`put`](Self::put) put.
+    pub(crate) fn take(from: &mut Bytes<'_>) -> Self {
+        let stretches = Stretches::take(from);
+        Self { stretches }
     }
 
     /// Everything: the length of each channel.

@@ -1,8 +1,8 @@
-//! Generated sweeps: cases, boxes and ways to judge.
+//! Generated sweeps: cases and boxes.
 
+use deadloop_score::Case;
 use deadloop_score::replay::detect::{Channel, Kind};
 use deadloop_score::replay::{Decided, Region, Stop};
-use deadloop_score::{At, Case, JudgeOptions, Transient};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -108,42 +108,4 @@ pub(crate) fn sweeps() -> impl Strategy<Value = (Vec<usize>, Vec<Case>, Vec<Deci
                 (shape, cases, said)
             })
     })
-}
-
-/// Any way to judge.
-pub(crate) fn options() -> impl Strategy<Value = JudgeOptions> {
-    let transient = [Transient::Ignore, Transient::Clean, Transient::Loop];
-    (
-        0_u64..6,
-        prop::option::of(0_u64..40),
-        0_u64..6,
-        0_usize..3,
-        any::<bool>(),
-        prop::option::of(1_u64..50),
-    )
-        .prop_map(
-            move |(early, deadline, grace, t, exact, horizon)| JudgeOptions {
-                unit: deadloop_score::replay::detect::Unit::Chars,
-                early,
-                deadline,
-                grace,
-                transient: transient[t],
-                at: if exact { At::Exact } else { At::Delivered },
-                horizon,
-            },
-        )
-}
-
-/// Every cell of a shape, the last axis fastest.
-pub(crate) fn cells(shape: &[usize]) -> Vec<Vec<u16>> {
-    let mut all = vec![Vec::new()];
-    for n in shape {
-        let step = |at: &Vec<u16>| {
-            (0..*n)
-                .map(|i| [&at[..], &[i as u16]].concat())
-                .collect::<Vec<_>>()
-        };
-        all = all.iter().flat_map(step).collect();
-    }
-    all
 }

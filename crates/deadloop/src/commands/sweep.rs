@@ -66,7 +66,8 @@ pub(super) fn run(args: &Sweep, global: Global) -> Outcome {
     let Some(mut done) = replay(&request, &plan, (&Settings::default(), global))? else {
         return Ok(());
     };
-    let evidence = Evidence::new(&plan, &done.surveyed.cases, &done.records)?;
+    let (cases, records) = done.unpacked(&plan);
+    let evidence = Evidence::new(&plan, &cases, &records)?;
     let scored = done.score(&evidence, None, &[], (&args.output.by, args.output.csv))?;
     done.manifest.models_left_out = scored.left_out;
     let marked = Marked {
@@ -85,6 +86,7 @@ pub(super) fn run(args: &Sweep, global: Global) -> Outcome {
         show::print(&front_table(&plan, front, done.judge.unit))?;
     }
     let unit = done.judge.unit;
+    drop((cases, records));
     finish(*done, Ok(()), global)?;
     let [corpus, grid, out] = [&args.corpus, &args.grid, &args.out].map(show::typed);
     let asked = args.select.typed() + &args.judge.typed_unit();

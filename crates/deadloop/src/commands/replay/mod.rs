@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use deadloop_replay::Plan;
 use deadloop_score::{
-    Case, Evidence, Verdict, count_opening, macro_means, write_intervals, write_regions,
+    AnyEvidence, Case, Cases, Verdict, count_opening, macro_means, write_intervals, write_regions,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -83,7 +83,7 @@ pub(super) fn run(args: &Replay, global: Global) -> Outcome {
     let mut distinct = cells.clone();
     distinct.sort_unstable();
     distinct.dedup();
-    let evidence = Evidence::new(&plan, &done.surveyed.cases, &done.records)?;
+    let evidence = done.evidence(&plan)?;
     let scored = done.score(
         &evidence,
         Some(cells[0]),
@@ -120,13 +120,17 @@ fn next(args: &Replay, worst: Option<String>) -> Vec<String> {
 }
 
 /// A transcript that a reader wants explained: of the first setting a false alarm, else a miss, else any alarm.
-fn worst(done: &Replayed, evidence: &Evidence<'_>, cell: usize) -> Option<String> {
-    let outcomes = evidence.outcomes(cell, &evidence.all(), &done.judge);
-    let of = |wanted: Verdict| outcomes.iter().position(|o| o.verdict == wanted);
-    let at = [Verdict::FalseAlarm, Verdict::Miss, Verdict::Hit]
-        .into_iter()
-        .find_map(of)?;
-    Some(evidence.cases[at].id.to_string())
+fn worst(done: &Replayed, evidence: &impl AnyEvidence, cell: usize) -> Option<String> {
+    const WANTED: [Verdict; 3] = [Verdict::FalseAlarm, Verdict::Miss, Verdict::Hit];
+    let mut first = [const { None }; WANTED.len()];
+    evidence.each_judged(cell, &evidence.every(), &done.judge, |_, case, outcome| {
+        for (first, wanted) in first.iter_mut().zip(WANTED) {
+            if first.is_none() && outcome.verdict == wanted {
+                *first = Some(case.id.to_string());
+            }
+        }
+    });
+    first.into_iter().flatten().next()
 }
 
 /// Settings under which nothing can alarm are a mistake.
@@ -143,7 +147,7 @@ fn refuse_off(named: &[Named]) -> Outcome {
 /// Where transcripts of the sealed split are scored with what `tune` chose, its folder counts it.
 fn count_openings(args: &Replay, done: &Replayed, global: Global) -> Outcome {
     let sealed = |case: &Case| case.split.as_deref() == Some(SEALED);
-    if !done.surveyed.cases.iter().any(sealed) {
+    if !done.surveyed.cases.any(sealed) {
         return Ok(());
     }
     for file in &args.settings {
@@ -164,15 +168,15 @@ pub(super) type MacroMeans = BTreeMap<String, BTreeMap<String, f64>>;
 /// Writes the intervals that have to be resampled; returns the means over models.
 pub(super) fn intervals(
     done: &Replayed,
-    evidence: &Evidence<'_>,
+    evidence: &impl AnyEvidence,
     cells: &[usize],
 ) -> Outcome<MacroMeans> {
     let scoring = done.scoring(evidence, &[], cells, false);
-    let subjects = [("*".to_owned(), evidence.all())];
+    let subjects = [("*".to_owned(), evidence.every())];
     write_intervals(done.folder.path(), &scoring, cells, &subjects)?;
     let means = |cell: &usize| {
         let means = macro_means(evidence, *cell, &done.judge, &done.worth);
-        (evidence.plan.id(*cell), means)
+        (evidence.plan().id(*cell), means)
     };
     Ok(cells.iter().map(means).collect())
 }

@@ -3,7 +3,7 @@
 use deadloop_detect::Unit;
 use deadloop_run::Replayed;
 use deadloop_score::measure::{DELAY, RECALL, SAVED};
-use deadloop_score::{ChooseOptions, Count, Evidence, Tally, wrong_rate};
+use deadloop_score::{AnyEvidence, Cases, ChooseOptions, Count, Tally, wrong_rate};
 use serde_json::json;
 
 use super::Named;
@@ -14,16 +14,16 @@ use crate::show;
 /// Prints the table of settings; returns the summary for the manifest and `--json`.
 pub(super) fn summary(
     done: &Replayed,
-    evidence: &Evidence<'_>,
+    evidence: &impl AnyEvidence,
     named: &[Named],
     cells: &[usize],
     global: Global,
 ) -> Outcome<serde_json::Value> {
-    let all = evidence.all();
+    let all = evidence.every();
     let rows: Vec<(String, Tally)> = named
         .iter()
         .zip(cells)
-        .map(|((label, _), cell)| (label.clone(), evidence.tally(*cell, &all, &done.judge)))
+        .map(|((label, _), cell)| (label.clone(), evidence.tally_of(*cell, &all, &done.judge)))
         .collect();
     let summary = json(done, evidence, &rows, cells);
     if global.quiet || global.json {
@@ -40,7 +40,7 @@ pub(super) fn summary(
 /// One row a setting. `errors` is a column where a program failed, `would cut` where nothing has a label.
 fn table(
     done: &Replayed,
-    evidence: &Evidence<'_>,
+    evidence: &impl AnyEvidence,
     rows: &[(String, Tally)],
     cells: &[usize],
 ) -> String {
@@ -86,7 +86,7 @@ fn table(
 /// The rows as one object.
 fn json(
     done: &Replayed,
-    evidence: &Evidence<'_>,
+    evidence: &impl AnyEvidence,
     rows: &[(String, Tally)],
     cells: &[usize],
 ) -> serde_json::Value {
@@ -94,7 +94,7 @@ fn json(
     let row = |((label, tally), cell): (&(String, Tally), &usize)| {
         let (would_cut, would_cut_per_mchar) = would_cut(done, evidence, *cell);
         json!({
-            "name": label, "setting": evidence.plan.id(*cell),
+            "name": label, "setting": evidence.plan().id(*cell),
             "transcripts": tally.get(Count::Transcripts), "loops": tally.loops(),
             "unlabelled": tally.get(Count::Unlabelled), "errors": tally.get(Count::Errors),
             "hit": tally.get(Count::Hit), "earlier": tally.get(Count::Earlier), "wrong": tally.wrong(),
@@ -109,9 +109,12 @@ fn json(
 }
 
 /// `19 of 60 (4.75 per Mchar)`; where calls or turns are counted, `19 of 60`.
-fn cut(done: &Replayed, evidence: &Evidence<'_>, cell: usize) -> String {
+fn cut(done: &Replayed, evidence: &impl AnyEvidence, cell: usize) -> String {
     let (cut, rate) = would_cut(done, evidence, cell);
-    let (cut, all) = (show::count(cut), show::count(evidence.cases.len() as u64));
+    let (cut, all) = (
+        show::count(cut),
+        show::count(evidence.cases().number() as u64),
+    );
     match done.judge.unit {
         Unit::Chars => format!("{cut} of {all} ({} per Mchar)", show::number(rate, 2)),
         _ => format!("{cut} of {all}"),
@@ -119,13 +122,14 @@ fn cut(done: &Replayed, evidence: &Evidence<'_>, cell: usize) -> String {
 }
 
 /// How many transcripts a setting alarms on, labelled or not, and for each million chars of the corpus.
-fn would_cut(done: &Replayed, evidence: &Evidence<'_>, cell: usize) -> (u64, Option<f64>) {
-    let place = evidence.plan.cell(cell);
+fn would_cut(done: &Replayed, evidence: &impl AnyEvidence, cell: usize) -> (u64, Option<f64>) {
+    let place = evidence.plan().cell(cell);
     let alarms = |case: &usize| {
-        let decided = evidence.trial(place.block, *case).decided;
-        decided.stop(&place.at).is_some()
+        evidence.on_trial(place.block, *case, |trial| {
+            trial.decided.stop(&place.at).is_some()
+        })
     };
-    let cut = (0..evidence.cases.len()).filter(alarms).count() as u64;
+    let cut = (0..evidence.cases().number()).filter(alarms).count() as u64;
     let chars = done.manifest.corpus.chars;
     (cut, (chars > 0).then(|| cut as f64 * 1e6 / chars as f64))
 }

@@ -64,7 +64,8 @@ pub(super) fn run(args: &Tune, global: Global) -> Outcome {
     };
     options.worth = done.worth;
     planned.describe(&mut done.manifest, args, &options);
-    let evidence = Evidence::new(&planned.plan, &done.surveyed.cases, &done.records)?;
+    let (cases, records) = done.unpacked(&planned.plan);
+    let evidence = Evidence::new(&planned.plan, &cases, &records)?;
     let work = Work {
         args,
         global,
@@ -92,6 +93,7 @@ pub(super) fn run(args: &Tune, global: Global) -> Outcome {
         done.sum_up(summary);
         ended
     });
+    drop((cases, records));
     finish(*done, result.and_then(|ended| ended), global)
 }
 
@@ -149,12 +151,7 @@ impl Work<'_> {
         choices: Option<&Choices>,
         reported: &[usize],
     ) -> Outcome<(Scored, ExcerptsHead)> {
-        let Self {
-            args,
-            planned,
-            evidence,
-            ..
-        } = self;
+        let (args, planned, evidence) = (self.args, self.planned, self.evidence);
         let by = (&args.output.by[..], args.output.csv);
         let scored = done.score(evidence, Some(planned.in_use), reported, by)?;
         let dir = done.folder.path();

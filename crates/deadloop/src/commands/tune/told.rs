@@ -4,8 +4,8 @@ use anstyle::{AnsiColor, Style};
 use deadloop_score::measure::{DELAY, RECALL};
 use deadloop_score::wrong_rate;
 use deadloop_score::{
-    Advice, Choice, Choices, ChooseOptions, ExcerptsHead, Price, Ruling, RunFigures, Tally, Why,
-    told,
+    Advice, AnyEvidence, Choice, Choices, ChooseOptions, ExcerptsHead, Price, Ruling, RunFigures,
+    Tally, Why, told,
 };
 use serde_json::{Value, json};
 
@@ -195,15 +195,12 @@ fn table(
         let name = format!("{} (its own), held out", choice.model);
         rows.push((name, of_tally(&choice.held_out_tally, options)));
     }
-    let every: Vec<usize> = (0..done.surveyed.cases.len()).collect();
     let shown = planned.presets.iter().filter(|(name, cell)| {
         *cell != planned.in_use && (args.presets || settings::SHIPPED.contains(&name.as_str()))
     });
     for (name, cell) in shown {
-        if let Ok(evidence) =
-            deadloop_score::Evidence::new(&planned.plan, &done.surveyed.cases, &done.records)
-        {
-            let tally = evidence.tally(*cell, &every, &done.judge);
+        if let Ok(evidence) = done.evidence(&planned.plan) {
+            let tally = evidence.tally_of(*cell, &evidence.every(), &done.judge);
             rows.push((name.clone(), of_tally(&tally, options)));
         }
     }

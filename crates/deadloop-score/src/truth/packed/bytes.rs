@@ -1,0 +1,131 @@
+//! Numbers and texts as bytes: small numbers take one byte. What was put is taken in the same order.
+
+/// Bits of a byte that hold a number; the highest says that more follow.
+const BITS: u32 = 7;
+const MORE: u8 = 1 << BITS;
+
+/// Puts a number.
+pub(crate) fn put_number(mut number: u64, to: &mut Vec<u8>) {
+    while number >= u64::from(MORE) {
+        to.push((number & u64::from(!MORE)) as u8 | MORE);
+        number >>= BITS;
+    }
+    to.push(number as u8);
+}
+
+/// Puts a number that may be missing.
+pub(crate) fn put_maybe(number: Option<u64>, to: &mut Vec<u8>) {
+    to.push(number.is_some().into());
+    if let Some(number) = number {
+        put_number(number, to);
+    }
+}
+
+/// Puts a number with a fraction, to the last bit, that may be missing.
+pub(crate) fn put_float(number: Option<f64>, to: &mut Vec<u8>) {
+    to.push(number.is_some().into());
+    if let Some(number) = number {
+        to.extend(number.to_bits().to_le_bytes());
+    }
+}
+
+/// Puts a text.
+pub(crate) fn put_text(text: &str, to: &mut Vec<u8>) {
+    put_number(text.len() as u64, to);
+    to.extend(text.as_bytes());
+}
+
+/// Bytes that are taken from the front. Past the end there are zeros.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Bytes<'a>(pub(crate) &'a [u8]);
+
+impl<'a> Bytes<'a> {
+    /// The next byte.
+    pub(crate) fn byte(&mut self) -> u8 {
+        self.some(1).first().copied().unwrap_or(0)
+    }
+
+    /// The next so many.
+    pub(crate) fn some(&mut self, many: usize) -> &'a [u8] {
+        let (some, rest) = self.0.split_at(many.min(self.0.len()));
+        self.0 = rest;
+        some
+    }
+
+    /// Takes what [`put_number`] put.
+    pub(crate) fn number(&mut self) -> u64 {
+        let (mut number, mut shift) = (0, 0);
+        loop {
+            let byte = self.byte();
+            number |= u64::from(byte & !MORE).checked_shl(shift).unwrap_or(0);
+            shift += BITS;
+            if byte & MORE == 0 {
+                return number;
+            }
+        }
+    }
+
+    /// The same, for a length or a place.
+    pub(crate) fn size(&mut self) -> usize {
+        usize::try_from(self.number()).unwrap_or(usize::MAX)
+    }
+
+    /// Takes what [`put_maybe`] put.
+    pub(crate) fn maybe(&mut self) -> Option<u64> {
+        (self.byte() != 0).then(|| self.number())
+    }
+
+    /// Takes what [`put_float`] put.
+    pub(crate) fn float(&mut self) -> Option<f64> {
+        let there = self.byte() != 0;
+        let bits = there.then(|| self.some(8).try_into().unwrap_or_default())?;
+        Some(f64::from_bits(u64::from_le_bytes(bits)))
+    }
+
+    /// Takes what [`put_text`] put.
+    pub(crate) fn text(&mut self) -> &'a str {
+        let length = self.size();
+        std::str::from_utf8(self.some(length)).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn what_was_put_is_taken(
+            all in proptest::collection::vec((any::<u64>(), 0..64_u32, any::<Option<u64>>(), any::<Option<f64>>(), "\\PC*"), 0..9),
+        ) {
+            let mut bytes = Vec::new();
+            for (number, bits, maybe, float, text) in &all {
+                put_number(number >> bits, &mut bytes);
+                put_maybe(*maybe, &mut bytes);
+                put_float(*float, &mut bytes);
+                put_text(text, &mut bytes);
+            }
+            let mut rest = Bytes(&bytes);
+            for (number, bits, maybe, float, text) in &all {
+                prop_assert_eq!(rest.number(), number >> bits);
+                prop_assert_eq!(rest.maybe(), *maybe);
+                prop_assert_eq!(rest.float().map(f64::to_bits), float.map(f64::to_bits));
+                prop_assert_eq!(rest.text(), text);
+            }
+            prop_assert!(rest.0.is_empty());
+        }
+    }
+
+    #[test]
+    fn past_the_end_there_are_zeros() {
+        let mut bytes = Bytes(&[]);
+        assert_eq!(
+            (bytes.number(), bytes.maybe(), bytes.float()),
+            (0, None, None)
+        );
+        assert_eq!(bytes.text(), "");
+        assert_eq!(Bytes(&[5, b'a']).text(), "a");
+    }
+}

@@ -1,0 +1,73 @@
+//! [`PackedCases`]: cases as a few bytes each. A corpus of a million transcripts is a million of these in memory at once,
+//! and as [`Case`]s each would take ten blocks of the heap.
+//!
+//! | to find | look in |
+//! |---|---|
+//! | numbers and texts as bytes, and back | `bytes` |
+//! | many small byte strings without a block of the heap for each | `pile` |
+//! | a case as bytes, and back | `cases` |
+//! | names that many have in common | `shared` |
+
+mod bytes;
+mod cases;
+mod pile;
+mod shared;
+
+pub(crate) use bytes::{Bytes, put_float, put_maybe, put_number, put_text};
+pub(crate) use cases::{put_place, put_seen, take_place, take_seen};
+pub(crate) use pile::Pile;
+use shared::Shared;
+
+use crate::truth::{Case, Cases, Names};
+
+/// Cases, packed, in their order.
+#[derive(Clone, Debug, Default)]
+pub struct PackedCases {
+    names: Shared,
+    pile: Pile,
+}
+
+impl PackedCases {
+    /// Adds one.
+    pub fn push(&mut self, case: &Case) {
+        let names = &mut self.names;
+        self.pile.push(|to| cases::put(case, names, to));
+    }
+
+    /// Drops those of which `kept` says no.
+    pub fn retain(&mut self, kept: &[bool]) {
+        self.pile = self.pile.only(kept);
+    }
+
+    /// Changes each as it says.
+    pub fn alter(&mut self, mut change: impl FnMut(&mut Case)) {
+        let mut altered = Self::default();
+        self.each(|_, case| {
+            let mut case = case.clone();
+            change(&mut case);
+            altered.push(&case);
+        });
+        *self = altered;
+    }
+
+    /// All of them, each by itself; names that several have are there once.
+    pub fn unpacked(&self) -> Vec<Case> {
+        let mut names = Names::default();
+        let case = |index| self.get(index).sharing(&mut names);
+        (0..self.number()).map(case).collect()
+    }
+
+    fn get(&self, index: usize) -> Case {
+        cases::take(&mut self.pile.at(index), &self.names)
+    }
+}
+
+impl Cases for PackedCases {
+    fn number(&self) -> usize {
+        self.pile.len()
+    }
+
+    fn on<T>(&self, index: usize, look: impl FnOnce(&Case) -> T) -> T {
+        look(&self.get(index))
+    }
+}
