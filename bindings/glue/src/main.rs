@@ -1,4 +1,4 @@
-//! Writes what node loads of a library in WebAssembly, as the command `wasm-bindgen` does: `glue LIBRARY.wasm FOLDER`. A
+//! Writes what node loads of a library in WebAssembly, as the command `wasm-bindgen` does: `deadloop-glue LIBRARY.wasm FOLDER`. A
 //! program of this workspace, so that one lock holds both halves at one version, which they must have.
 
 use std::env::args;
