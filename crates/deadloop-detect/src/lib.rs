@@ -83,7 +83,7 @@ pub use param::{DECIMAL, Domain, Mark, Param, Threshold, ThresholdSide, Zero};
 pub use params::Params;
 pub use per::Per;
 pub use preset::{Preset, Source, presets};
-pub use setting::{Ids, Member, NotLive, Setting, short_hash};
+pub use setting::{Member, NotLive, Setting, SettingIds, short_hash};
 pub use settings::{
     DEPLOYMENT_LOOP_RATE, GuardTable, Named, RECOMMENDED, RECOMMENDED_AGENTS, Settings,
     SettingsError, resolve,

@@ -290,7 +290,7 @@ impl Setting {
 /// The [ids](Setting::id) of settings that differ in some values: of what two in a row have in common, the beginning is
 /// hashed once.
 #[derive(Clone, Debug)]
-pub struct Ids {
+pub struct SettingIds {
     /// For each parameter that differs what each of its values says, with all that follows up to the next.
     said: Vec<Vec<String>>,
     /// The hash of what comes before the first of them, then through each value of the last setting.
@@ -299,7 +299,7 @@ pub struct Ids {
     last: Vec<u16>,
 }
 
-impl Ids {
+impl SettingIds {
     /// Those of settings like `base` but for some parameters: the member, counted from 0, the name, the values. `None`:
     /// they are not in the order in which a setting says them.
     pub fn new(base: &Setting, varying: &[(usize, &str, &[Value])]) -> Option<Self> {

@@ -1,6 +1,6 @@
 //! [`Block`]: the settings that share all structural parameters, and their axes.
 
-use deadloop_detect::{Channel, Ids, Response, Setting, Threshold, ThresholdSide, Value};
+use deadloop_detect::{Channel, Response, Setting, SettingIds, Threshold, ThresholdSide, Value};
 
 use crate::grid::Grid;
 use crate::readings::Sources;
@@ -80,7 +80,7 @@ impl Axis {
 #[derive(Debug)]
 pub struct BlockIds<'a> {
     block: &'a Block,
-    ids: Option<Ids>,
+    ids: Option<SettingIds>,
 }
 
 impl BlockIds<'_> {
@@ -157,7 +157,7 @@ impl Block {
         let own = self.id.is_none();
         BlockIds {
             block: self,
-            ids: own.then(|| Ids::new(&self.base, &varying)).flatten(),
+            ids: own.then(|| SettingIds::new(&self.base, &varying)).flatten(),
         }
     }
 

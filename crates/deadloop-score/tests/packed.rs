@@ -102,9 +102,10 @@ fn world() -> (Vec<Case>, Vec<Record>) {
             case.text = "00000000000000aa".into();
         }
         cases.push(case);
+        // The axes stand in the order of the detector's parameters: min_repeats, min_matches.
         let region = |(a, b)| Region {
             lo: vec![0, 0],
-            hi: vec![a, b],
+            hi: vec![b, a],
             stop: 0,
         };
         let hi = [Some((1, 2)), Some((2, 1)), None, Some((2, 2)), Some((3, 2))][i as usize % 5];
