@@ -57,7 +57,7 @@ impl Recent {
     }
 }
 
-/// Where the char with so many before it begins, in bytes.
+/// Where a char begins, in bytes, by the number of chars before it.
 fn start_of(text: &str, chars: u64) -> usize {
     let Some(before) = chars.checked_sub(1) else {
         return 0;

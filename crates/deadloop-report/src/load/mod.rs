@@ -277,7 +277,7 @@ fn choice(rows: &Rows<'_>, row: usize) -> ChoiceRow {
     }
 }
 
-/// Adds outcomes, of which so many were before. Where a `single` setting has any, nothing is held against another
+/// Adds outcomes, the first of which has the number `first`. Where a `single` setting has any, nothing is held against another
 /// one: then rows in which nothing happened are counted, and not held, but for the first of each model.
 fn outcomes(
     table: &Table,

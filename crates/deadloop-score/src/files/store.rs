@@ -216,7 +216,7 @@ pub(crate) fn read_lines(
     Ok(true)
 }
 
-/// Such a file, unpacked; `None` where there is none.
+/// Such a file, unpacked; `None` if it is not there.
 pub(crate) fn open_lines(path: &Path) -> Result<Option<impl BufRead>, FileError> {
     let failed = |e: io::Error| FileError::at(path, e);
     let file = if_named(open_file(path)).map_err(failed)?;

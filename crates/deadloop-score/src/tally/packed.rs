@@ -49,7 +49,7 @@ impl PackedRecords {
         take_decided(&mut Bytes(bytes.some(length)))
     }
 
-    /// What each of so many blocks said of a case.
+    /// What each block said of a case.
     pub fn all(&self, case: usize, blocks: usize) -> Vec<Decided> {
         let mut bytes = self.0.at(case);
         let decided = |_| {

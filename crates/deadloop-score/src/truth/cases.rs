@@ -211,7 +211,7 @@ pub(crate) fn measured_units(cases: &(impl Cases + ?Sized)) -> Vec<Unit> {
     measured.filter(scored).collect()
 }
 
-/// The mean length of the clean cases, in `unit`; 0 where there is none.
+/// The mean length of the clean cases, in `unit`; 0 without clean cases.
 pub fn mean_clean(cases: &(impl Cases + ?Sized), unit: Unit) -> f64 {
     let (mut n, mut sum) = (0_u64, 0_u64);
     cases.each(|_, case| {

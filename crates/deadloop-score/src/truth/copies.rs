@@ -34,7 +34,7 @@ pub fn firsts(cases: &(impl Cases + ?Sized)) -> Vec<bool> {
     first
 }
 
-/// The number that a hash of a text is. What is none (only a part that was tampered with has one) is hashed again.
+/// The number that a hash of a text is. Text that is not a hash, as only a part that was tampered with has, is hashed again.
 fn number(text: &str) -> u64 {
     let again = |_| {
         let mut hasher = DefaultHasher::new();

@@ -210,7 +210,7 @@ impl Scale {
     }
 }
 
-/// The value of a table after so many turns.
+/// The value of a table after `turns` turns.
 fn after(table: &[u64], turns: u64) -> u64 {
     let index = usize::try_from(turns).unwrap_or(usize::MAX);
     let found = table.get(index).or(table.last());

@@ -45,7 +45,7 @@ struct Slot {
     start: u64,
     /// The hash of the n-gram, once it is complete.
     gram: u64,
-    /// How far back the next older n-gram of the chain is, the newest one of another hash; 0: there is none.
+    /// How far back the next older n-gram of the chain is, the newest one of another hash; 0 without one.
     next: u32,
     /// How many there were in a row, each in the window of the next.
     times: u32,
@@ -60,7 +60,7 @@ struct Slot {
 struct Back {
     /// The hash of the symbols that stand there.
     between: u64,
-    /// Symbols from the beginning of one to the beginning of the other; 0: there is none.
+    /// Symbols from the beginning of one to the beginning of the other; 0 without one.
     gap: u32,
     /// How many in a row, this one included, are the same.
     run: u32,
@@ -241,7 +241,7 @@ impl Grams {
     }
 
     /// Puts a symbol's n-gram at the head of its chain, in the place of the newest one of the same hash,
-    /// which it gives back.
+    /// and returns that one.
     fn chain(&mut self, number: u64, gram: u64) -> Option<u64> {
         let chain = place(gram, self.chains.len());
         let head = std::mem::replace(&mut self.chains[chain], number + 1);

@@ -80,7 +80,7 @@ impl Default for Line {
 }
 
 impl Line {
-    /// Reads a char; returns the structures that it completes. Fences are none of its business.
+    /// Reads a char; returns the structures that it completes. It does not read fences.
     #[inline]
     pub(super) fn step(&mut self, c: char) -> Structures {
         // Most chars are none of the first of a line.

@@ -45,7 +45,7 @@ impl<'a> Bytes<'a> {
         self.some(1).first().copied().unwrap_or(0)
     }
 
-    /// The next so many.
+    /// The next bytes, as many as asked for.
     pub(crate) fn some(&mut self, many: usize) -> &'a [u8] {
         let (some, rest) = self.0.split_at(many.min(self.0.len()));
         self.0 = rest;

@@ -1,5 +1,5 @@
 //! [`Pile`]: many small byte strings in few blocks of memory. What lives for the length of a run stands together, and not
-//! between what each batch of transcripts takes and gives back.
+//! between what each batch of transcripts takes and frees.
 
 use super::Bytes;
 
