@@ -41,8 +41,8 @@ pub use think::{
     strip_think_tags,
 };
 pub use transcript::{
-    Body, Class, Cost, EVENT_TYPES, Entry, Ids, Place, Problem, RecordedEvent, Transcript,
-    is_of_machine, stream,
+    Body, Class, Cost, EVENT_TYPES, Entry, Ids, MAX_T_MS, MAX_TOKENS, Place, Problem,
+    RecordedEvent, Transcript, is_of_machine, stream,
 };
 
 /// Compares the files of a folder of this crate, but for `mod.rs`, with the names in its registry.

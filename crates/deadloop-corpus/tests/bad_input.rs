@@ -113,6 +113,14 @@ fn events_that_say_nothing_or_something_wrong() {
         &event(r#"{"type":"answer","text":"","tokens":1.5}"#),
         "`tokens` is 1.5; expected a whole number",
     );
+    says(
+        &event(r#"{"type":"answer","text":"","tokens":1000000000001}"#),
+        "`tokens` is 1000000000001; expected a whole number up to 1e12",
+    );
+    says(
+        &event(r#"{"type":"answer","text":"","t_ms":-1e14}"#),
+        "`t_ms` is -1e+14; expected milliseconds, a number up to 1e13",
+    );
     says(&event(r#"{"type":"tool_call"}"#), "no `name`");
     says(
         &event(r#"{"type":"tool_result","error":"no"}"#),

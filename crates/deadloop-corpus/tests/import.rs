@@ -11,7 +11,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use deadloop_corpus::{
-    Corpus, CorpusWriter, Entry, Import, ImportCounts, ImportOptions, Problem, import_formats,
+    Corpus, CorpusWriter, Entry, Import, ImportCounts, ImportOptions, MAX_T_MS, MAX_TOKENS,
+    Problem, import_formats,
 };
 use kit::{gzip, zst};
 use tempfile::TempDir;
@@ -224,6 +225,27 @@ fn what_is_written_is_read_again() {
         for (read, written) in read.iter().zip(&imported.entries) {
             assert_eq!(read.transcript, written.transcript, "{}", path.display());
             assert_eq!((&read.rest, &read.labels), (&written.rest, &written.labels));
+        }
+    }
+}
+
+/// Fuzzing found it first: two counts of tokens whose sum no `u64` holds.
+#[test]
+fn numbers_beyond_all_counts_do_no_harm() {
+    let number = regex::Regex::new(r#"([:\[, "])(-?[0-9]+(\.[0-9]+)?)([,\]} \n"])"#).unwrap();
+    for (format, path, bytes) in texts() {
+        let Ok(text) = String::from_utf8(bytes) else {
+            continue;
+        };
+        for beyond in ["18446744073709551615", "-9223372036854775808", "1e308"] {
+            let changed = number.replace_all(&text, format!("${{1}}{beyond}${{4}}"));
+            let (_dir, file) = damaged(&path, changed.as_bytes());
+            let imported = import(&[file], Some(format));
+            let events = imported.entries.iter().flat_map(|e| &e.transcript.events);
+            for event in events {
+                assert!(event.t_ms.is_none_or(|t| t.abs() <= MAX_T_MS));
+                assert!(event.tokens.is_none_or(|n| n <= MAX_TOKENS));
+            }
         }
     }
 }

@@ -2,7 +2,6 @@
 
 use deadloop_corpus::{Body, RecordedEvent};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 /// What one turn of a run took, in tokens.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -22,12 +21,11 @@ impl TurnTokens {
         if !matches!(event.body, Body::Turn) {
             return None;
         }
-        let count = |name: &str| event.rest.get(name).and_then(Value::as_u64);
-        let (read, written) = (count("tokens_in"), count("tokens_out"));
+        let (read, written) = (event.count("tokens_in"), event.count("tokens_out"));
         read.or(written).map(|_| Self {
             read: read.unwrap_or(0),
             written: written.unwrap_or(0),
-            cached: count("cached").unwrap_or(0),
+            cached: event.count("cached").unwrap_or(0),
         })
     }
 
@@ -82,6 +80,8 @@ fn tokens(event: &RecordedEvent) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::Value;
+
     use super::*;
 
     fn turn(fields: &[(&str, u64)]) -> RecordedEvent {
@@ -102,6 +102,8 @@ mod tests {
             turn(&[]),
             turn(&[("tokens_out", 1)]),
         ];
+        let beyond = turn(&[("tokens_in", u64::MAX), ("tokens_out", 1 << 50)]);
+        assert_eq!(TurnTokens::of(&beyond), None);
         let mut spent = Spent::of(&events).unwrap();
         let mut told = Vec::new();
         for event in &events {

@@ -232,7 +232,7 @@ pub(crate) struct Output {
     /// Break the scores down by this field too, as meta.source; may be repeated
     #[arg(long = "by", value_name = "FIELD")]
     pub(crate) by: Vec<String>,
-    /// Also write scores.csv and, except for a sweep, outcomes.csv
+    /// Also write scores.csv, if it has at most 200,000 rows, and, except for a sweep, outcomes.csv
     #[arg(long)]
     pub(crate) csv: bool,
     /// Keep no text of the transcripts in the folder, for private corpora

@@ -9,7 +9,10 @@ use super::cut::{Record, Shape};
 use super::head::{Certainty, Head};
 use super::{ImportOptions, Losses};
 use crate::transcript::wire::Fault;
-use crate::{Body, Corpus, Entry, Place, Problem, RecordedEvent, ThinkOptions, Transcript};
+use crate::{
+    Body, Corpus, Entry, MAX_T_MS, MAX_TOKENS, Place, Problem, RecordedEvent, ThinkOptions,
+    Transcript,
+};
 
 /// A foreign format.
 pub(crate) struct Foreign {
@@ -103,11 +106,20 @@ impl Out {
     }
 
     /// A transcript is whole. Where it has no id it is called after its file and numbered; where it
-    /// has no model it gets the one that was asked for. Its split is that of its corpus.
+    /// has no model it gets the one that was asked for. Times and tokens that no corpus may hold are left out. Its split
+    /// is that of its corpus.
     pub(crate) fn emit(&mut self, mut entry: Entry) {
         self.number += 1;
         entry.values().for_each(flatten);
         let transcript = &mut entry.transcript;
+        for event in &mut transcript.events {
+            if event.t_ms.take_if(|t| t.abs() > MAX_T_MS).is_some() {
+                self.losses.add("times beyond 1e13 ms");
+            }
+            if event.tokens.take_if(|n| *n > MAX_TOKENS).is_some() {
+                self.losses.add("counts of tokens beyond 1e12");
+            }
+        }
         if transcript.id.is_empty() {
             transcript.id = format!("{}/{}", self.stem, self.number);
         } else if self.options.prefix_ids && self.corpus.is_none() {

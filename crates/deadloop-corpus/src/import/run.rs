@@ -59,7 +59,10 @@ impl Usage {
         let read = take(&["cache_read_input_tokens"]);
         let flat = take(&["cached_input_tokens", "cached_tokens", "cached"]);
         take(&["total_tokens", "totalTokens", "total"]);
-        let with_cache = apart.map(|apart| apart + made.unwrap_or(0) + read.unwrap_or(0));
+        let with_cache = apart.map(|apart| {
+            let cache = made.unwrap_or(0).saturating_add(read.unwrap_or(0));
+            apart.saturating_add(cache)
+        });
         Self {
             sent: whole.or(with_cache),
             wrote,

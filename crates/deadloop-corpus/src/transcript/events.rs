@@ -39,7 +39,7 @@ impl RecordedEvent {
     /// What is known of a text that the recording cut.
     fn cut(&self) -> Option<Cut<'_>> {
         let sha256 = self.rest.get("sha256").and_then(Value::as_str)?;
-        let length = self.rest.get("length").and_then(Value::as_u64);
+        let length = self.count("length");
         Some(Cut { length, sha256 })
     }
 

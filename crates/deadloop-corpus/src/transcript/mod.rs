@@ -85,14 +85,21 @@ impl Transcript {
     }
 }
 
+/// The latest time of an event, in milliseconds: some three centuries after the request. A recording that counts from
+/// 1970 stays below it. With this and [`MAX_TOKENS`] no sum over a corpus overflows.
+pub const MAX_T_MS: f64 = 1e13;
+
+/// The most tokens of one event.
+pub const MAX_TOKENS: u64 = 1_000_000_000_000;
+
 /// One thing that arrived.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RecordedEvent {
     /// What it is.
     pub body: Body,
-    /// Milliseconds since the request, where recorded.
+    /// Milliseconds since the request, where recorded: at most [`MAX_T_MS`] before or after it.
     pub t_ms: Option<f64>,
-    /// Tokens in this event, where recorded.
+    /// Tokens in this event, where recorded: at most [`MAX_TOKENS`].
     pub tokens: Option<u64>,
     /// Fields that deadloop does not know, kept and written back on conversion.
     pub rest: Map<String, Value>,
@@ -105,6 +112,13 @@ impl RecordedEvent {
             body,
             ..Self::default()
         }
+    }
+
+    /// A count that it has beside what deadloop knows, such as `tokens_in` of a turn. `None` if there is no such field, or
+    /// if it is no whole number up to [`MAX_TOKENS`].
+    pub fn count(&self, name: &str) -> Option<u64> {
+        let count = self.rest.get(name)?.as_u64()?;
+        (count <= MAX_TOKENS).then_some(count)
     }
 }
 

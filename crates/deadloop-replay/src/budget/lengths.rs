@@ -116,7 +116,7 @@ impl Lengths {
 /// The tokens that a turn read, where its event says so.
 fn recorded(event: &RecordedEvent) -> Option<u64> {
     match event.body {
-        Body::Turn => event.rest.get("tokens_in").and_then(Value::as_u64),
+        Body::Turn => event.count("tokens_in"),
         _ => None,
     }
 }
@@ -124,7 +124,7 @@ fn recorded(event: &RecordedEvent) -> Option<u64> {
 /// How many chars an event puts into a prompt: those of the whole text where the recording says how long it was.
 fn chars(event: &RecordedEvent) -> u64 {
     let count = |text: &str| text.chars().count() as u64;
-    let cut = || event.rest.get("length").and_then(Value::as_u64);
+    let cut = || event.count("length");
     let here = match &event.body {
         Body::Turn | Body::Finish { .. } | Body::Handoff { .. } => return 0,
         Body::Reasoning(text) | Body::Answer(text) | Body::User(text) => count(text),

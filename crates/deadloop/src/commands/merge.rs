@@ -32,7 +32,7 @@ pub(crate) struct Merge {
     corpus: Option<PathBuf>,
     #[command(flatten)]
     judge: Anew,
-    /// Also write scores.csv and, except for a sweep, outcomes.csv
+    /// Also write scores.csv, if it has at most 200,000 rows, and, except for a sweep, outcomes.csv
     #[arg(long, help_heading = "Writing")]
     csv: bool,
     /// Keep no text of the transcripts in the folder, for private corpora

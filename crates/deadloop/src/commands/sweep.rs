@@ -8,7 +8,8 @@ use deadloop_detect::{Member, Params, Setting, Settings, Unit};
 use deadloop_replay::Plan;
 use deadloop_score::measure::DELAY;
 use deadloop_score::{
-    ChooseOptions, Evidence, FrontPoint, Marked, write_pareto, write_regions, wrong_rate,
+    CSV_ROWS, ChooseOptions, Evidence, FrontPoint, Marked, Scored, write_pareto, write_regions,
+    wrong_rate,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -69,6 +70,7 @@ pub(super) fn run(args: &Sweep, global: Global) -> Outcome {
     let (cases, records) = done.unpacked(&plan);
     let evidence = Evidence::new(&plan, &cases, &records)?;
     let scored = done.score(&evidence, None, &[], (&args.output.by, args.output.csv))?;
+    tell_no_csv(args.output.csv, &scored, global);
     done.manifest.models_left_out = scored.left_out;
     let marked = Marked {
         shown: &[],
@@ -113,6 +115,17 @@ pub(super) fn tell_refused(plan: &Plan, global: Global) {
         eprintln!(
             "  {} cells: {}: {}",
             refused.cells, refused.param, refused.reason
+        );
+    }
+}
+
+/// Says so where scores.csv was asked for and would have too many rows.
+pub(super) fn tell_no_csv(asked: bool, scored: &Scored, global: Global) {
+    if asked && scored.rows > CSV_ROWS && !global.quiet {
+        eprintln!(
+            "no scores.csv: {} rows are more than {}; scores.parquet has them all",
+            show::count(scored.rows as u64),
+            show::count(CSV_ROWS as u64)
         );
     }
 }

@@ -267,7 +267,9 @@ fn said(
     // What was thought is no part of the output here.
     let thought = tokens.remove("thoughts").and_then(|count| count.as_u64());
     let mut usage = Usage::taken(&mut tokens);
-    usage.wrote = usage.wrote.map(|wrote| wrote + thought.unwrap_or(0));
+    usage.wrote = usage
+        .wrote
+        .map(|wrote| wrote.saturating_add(thought.unwrap_or(0)));
     let mut events = thoughts(&items(&mut message, "thoughts"), thinking_tokens, clock);
     if !content.is_empty() {
         events.push(RecordedEvent {

@@ -249,10 +249,11 @@ fn usage(tokens: &Object) -> Usage {
             .and_then(Value::as_u64)
     };
     let cached = count("/cache/read");
-    let apart = cached.unwrap_or(0) + count("/cache/write").unwrap_or(0);
+    let sum = |one: u64, other: Option<u64>| one.saturating_add(other.unwrap_or(0));
+    let apart = sum(cached.unwrap_or(0), count("/cache/write"));
     Usage {
-        sent: count("/input").map(|input| input + apart),
-        wrote: count("/output").map(|output| output + count("/reasoning").unwrap_or(0)),
+        sent: count("/input").map(|input| sum(input, Some(apart))),
+        wrote: count("/output").map(|output| sum(output, count("/reasoning"))),
         cached,
     }
 }

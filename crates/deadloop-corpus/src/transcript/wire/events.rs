@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::fields::{Fault, Fields, TWICE};
 use super::value::{Budget, Counted};
-use crate::{Body, RecordedEvent};
+use crate::{Body, MAX_T_MS, MAX_TOKENS, RecordedEvent};
 
 /// Events, each checked.
 pub(super) type Checked = Vec<Result<RecordedEvent, Fault>>;
@@ -109,10 +109,18 @@ pub(crate) fn event_of(object: Map<String, Value>) -> Result<RecordedEvent, Faul
 fn event(mut fields: Fields<12>) -> Result<RecordedEvent, Fault> {
     Ok(RecordedEvent {
         body: body(&mut fields)?,
-        t_ms: fields.take_number("t_ms", "milliseconds, a number", Value::as_f64)?,
-        tokens: fields.take_number("tokens", "a whole number", Value::as_u64)?,
+        t_ms: fields.take_number("t_ms", "milliseconds, a number up to 1e13", t_ms)?,
+        tokens: fields.take_number("tokens", "a whole number up to 1e12", tokens)?,
         rest: fields.into_rest(),
     })
+}
+
+fn t_ms(value: &Value) -> Option<f64> {
+    value.as_f64().filter(|t_ms| t_ms.abs() <= MAX_T_MS)
+}
+
+fn tokens(value: &Value) -> Option<u64> {
+    value.as_u64().filter(|tokens| *tokens <= MAX_TOKENS)
 }
 
 /// The values of an event's `type`.

@@ -65,13 +65,7 @@ impl<'a> Numbers<'a> {
         if let Some(agent) = event.rest.get("agent").and_then(Value::as_str) {
             head.push_str(&format!(", {}", visible(agent)));
         }
-        let count = |name: &str| {
-            event
-                .rest
-                .get(name)
-                .and_then(Value::as_u64)
-                .map(show::count)
-        };
+        let count = |name: &str| event.count(name).map(show::count);
         if let Some(sent) = count("tokens_in") {
             let cached = count("cached").map(|cached| format!(", {cached} of them cached"));
             head.push_str(&format!(", {sent} tokens in{}", cached.unwrap_or_default()));

@@ -14,6 +14,7 @@ use deadloop_score::{
 use serde_json::Value;
 
 use super::replay::intervals;
+use super::sweep::tell_no_csv;
 use crate::args::{Global, Per};
 use crate::exit::{Code, Outcome};
 use crate::host::Terminal;
@@ -154,6 +155,7 @@ impl Work<'_> {
         let (args, planned, evidence) = (self.args, self.planned, self.evidence);
         let by = (&args.output.by[..], args.output.csv);
         let scored = done.score(evidence, Some(planned.in_use), reported, by)?;
+        tell_no_csv(args.output.csv, &scored, self.global);
         let dir = done.folder.path();
         let chosen = choices.map(Choices::cells).unwrap_or_default();
         let marked = Marked {
