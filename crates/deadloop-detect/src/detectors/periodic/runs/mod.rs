@@ -1,0 +1,387 @@
+//! [`Runs`]: which lags the end of a sequence repeats at, exactly, in one pass.
+//!
+//! The tail of a sequence has period `lag` with `matches` when its last `matches` symbols each equal
+//! the one `lag` before. Such a tail matters once it is `need[lag]` symbols long (the first copy
+//! included), and it is known at that very symbol, never later. Three things make that cheap:
+//!
+//! 1. **The gate.** A tail with m matches shows itself early: each of its last m-K+1 K-grams has
+//!    been seen at most `max_lag` symbols before. A table of K-grams, indexed by a hash that forgets
+//!    what is older than K symbols, tells at one look whether one was. Every S-th K-gram is entered,
+//!    and S in a row are looked up once in W symbols: whatever the lag, one of them is a lag
+//!    after an entered one. If none was seen, no tail is near, and nothing else is done for a while.
+//! 2. **The scan.** Else the earlier places of the last S K-grams (chains through the table, as in
+//!    deflate) are the lags that can matter; each is compared backwards. Lags that may be long
+//!    enough before the next scan are tracked from then on.
+//! 3. **Tracking** costs one comparison a symbol and lag. Of tails with two copies or more only
+//!    those with a primitive unit are tracked; by the periodicity lemma (Fine and Wilf 1965) there
+//!    are few of them at a time.
+//!
+//! Scans are `stride` symbols apart, `stride` a share of the matches that the shortest tail needs, so
+//! that a symbol pays for little of one; a lag that fell short is not compared again before it can
+//! nearly have caught up, and a band of lags not walked before one of them can.
+
+use super::grams::{Grams, place, roll};
+use super::want::{BANDS, LOOK, Want, band, longest};
+use crate::decode::append;
+
+/// A periodic tail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Run {
+    /// Symbols from one copy to the next.
+    pub(super) lag: u32,
+    /// Its first symbol, counted from 0.
+    pub(super) start: u64,
+    /// Whether its unit is known to be primitive; tested once there are two copies.
+    whole: bool,
+}
+
+impl Run {
+    /// The same from a later symbol on, two copies before its end at least.
+    pub(super) fn starting(self, start: u64) -> Self {
+        Self { start, ..self }
+    }
+
+    /// Where the last whole copy of its unit begins and ends, if `until` symbols have been read.
+    pub(super) fn last_copy(self, until: u64) -> (u64, u64) {
+        let lag = u64::from(self.lag);
+        let end = self.start + (until - self.start) / lag * lag;
+        (end - lag, end)
+    }
+}
+
+/// The end of a sequence, and the lags at which it repeats.
+#[derive(Clone, Debug)]
+pub(super) struct Runs {
+    /// The last symbols: at least `keep` of them, once there were as many; then those that wait.
+    kept: Vec<u32>,
+    /// How many of `kept` have been read.
+    read: usize,
+    /// Symbols read.
+    seen: u64,
+    grams: Grams,
+    /// For each lag, the count of symbols before which it need not be compared again.
+    idle: Vec<u64>,
+    /// For each [`band`] of lags, the count of symbols before which none of its lags need be
+    /// visited. A tracked tail keeps other tails of its band out until it ends.
+    bands: [u64; BANDS],
+    /// The count of symbols at which to scan next.
+    next_scan: u64,
+    tracked: Vec<Run>,
+    ended: Vec<Run>,
+}
+
+/// A lag that is met is compared when what it needs is but this part of it away: else some lag of a
+/// band is due at each scan, and all of them are walked for it.
+const EARLY: u64 = 2;
+
+impl Runs {
+    pub(super) fn new(want: &Want) -> Self {
+        Self {
+            kept: Vec::new(),
+            read: 0,
+            seen: 0,
+            grams: Grams::new(want),
+            idle: vec![0; want.matches.len()],
+            bands: [0; BANDS],
+            next_scan: u64::from(want.quiet),
+            tracked: Vec::new(),
+            ended: Vec::new(),
+        }
+    }
+
+    /// Symbols read.
+    pub(super) fn seen(&self) -> u64 {
+        self.seen
+    }
+
+    /// The tails that go on: primitive, of two copies at least.
+    pub(super) fn going_on(&self) -> impl Iterator<Item = Run> {
+        self.tracked.iter().copied().filter(|run| run.whole)
+    }
+
+    /// The last symbols that were read.
+    pub(super) fn kept(&self) -> &[u32] {
+        &self.kept[..self.read]
+    }
+
+    /// The number of the first symbol that is kept.
+    pub(super) fn base(&self) -> u64 {
+        self.seen - self.read as u64
+    }
+
+    /// How many symbols can be added before old ones have to be dropped.
+    pub(super) fn room(&self, want: &Want) -> usize {
+        (want.keep + want.keep / 2).saturating_sub(self.kept.len())
+    }
+
+    /// Adds a symbol, to be [`read`](Self::read).
+    #[inline]
+    pub(super) fn add(&mut self, symbol: u32) {
+        self.kept.push(symbol);
+    }
+
+    /// Adds chars, each its own symbol.
+    pub(super) fn add_chars(&mut self, text: &str) {
+        append(&mut self.kept, text);
+    }
+
+    /// Drops old symbols when all are read; returns how many.
+    pub(super) fn forget(&mut self, want: &Want) -> usize {
+        let old = self.kept.len().saturating_sub(want.keep);
+        self.kept.drain(..old);
+        self.read -= old;
+        old
+    }
+
+    /// Reads what was added, up to and with the first symbol that ends a tail. `true`: one did, and
+    /// there may be more to read; its tails wait in [`take_ended`](Self::take_ended).
+    pub(super) fn read(&mut self, want: &Want) -> bool {
+        while self.read < self.kept.len() {
+            if self.tracked.is_empty() {
+                self.skim(want);
+            } else {
+                self.step(want);
+            }
+            if !self.ended.is_empty() {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Reads while nothing is tracked, up to the next scan: what is done for text that does not
+    /// repeat.
+    fn skim(&mut self, want: &Want) {
+        let from = self.seen;
+        while self.next_scan > self.seen + u64::from(LOOK) && want.look == LOOK {
+            let left = &self.kept[self.read + usize::try_from(self.seen - from).unwrap_or(0)..];
+            let (Some(block), true) = (left.first_chunk(), self.grams.begins(want, self.seen))
+            else {
+                break;
+            };
+            if let Some(symbols) = self.grams.note_block(want, self.seen, block) {
+                self.next_scan = self.seen + symbols + u64::from(want.quiet);
+            }
+            self.seen += u64::from(LOOK);
+        }
+        self.read += usize::try_from(self.seen - from).unwrap_or(0);
+        while self.read < self.kept.len() {
+            let symbol = self.kept[self.read];
+            self.read += 1;
+            self.seen += 1;
+            if self.note(want, symbol)
+                || self.next_scan > self.seen + u64::from(LOOK)
+                    && self.grams.begins(want, self.seen)
+            {
+                return;
+            }
+        }
+    }
+
+    /// Enters a symbol that was read; whether that made it scan.
+    #[inline]
+    fn note(&mut self, want: &Want, symbol: u32) -> bool {
+        if self.grams.note(want, self.seen, symbol) {
+            self.next_scan = self.seen + u64::from(want.quiet);
+        }
+        let scans = self.seen >= self.next_scan;
+        if scans {
+            self.scan(want);
+        }
+        scans
+    }
+
+    /// Reads one symbol, and compares it with what each tracked tail expects.
+    fn step(&mut self, want: &Want) {
+        let symbol = self.kept[self.read];
+        self.read += 1;
+        self.seen += 1;
+        self.follow();
+        self.note(want, symbol);
+    }
+
+    /// The tails that the last symbol ended.
+    pub(super) fn take_ended(&mut self) -> Vec<Run> {
+        std::mem::take(&mut self.ended)
+    }
+
+    /// Compares the last symbol with what each tracked tail expects.
+    #[inline]
+    fn follow(&mut self) {
+        let last = self.read - 1;
+        let symbol = self.kept[last];
+        let same = |run: &Run| self.kept[last - run.lag as usize] == symbol;
+        if self.tracked.iter().all(|run| run.whole && same(run)) {
+            return;
+        }
+        let (read, seen) = (&self.kept[..self.read], self.seen);
+        self.tracked.retain_mut(|run| {
+            let goes_on = read[last - run.lag as usize] == symbol;
+            if goes_on && (run.whole || seen < run.start + 2 * u64::from(run.lag)) {
+                return true;
+            }
+            if goes_on {
+                run.whole = is_primitive(&read[read.len() - run.lag as usize..]);
+            } else {
+                // Scans may have been left out while it lasted.
+                self.next_scan = self.next_scan.min(seen);
+            }
+            if run.whole && !goes_on {
+                self.ended.push(*run);
+            }
+            if !(run.whole && goes_on) {
+                // So may lags: any, or multiples that fit into it.
+                let multiples = band(run.lag)..=band(2 * run.lag);
+                self.bands[if run.whole { 0..=BANDS - 1 } else { multiples }].fill(0);
+            }
+            run.whole && goes_on
+        });
+    }
+
+    /// Finds every lag that can be long enough before the next scan.
+    #[cold]
+    fn scan(&mut self, want: &Want) {
+        // A tail leaves no room for lags that fit into it twice but its multiples, whose tails are
+        // its own. Those that fit inside one of its units can be too short to be wanted.
+        let matches = |run: &Run| self.seen - run.start - u64::from(run.lag);
+        let whole = || self.tracked.iter().filter(|run| run.whole);
+        let small = whole().filter(|run| run.lag <= want.least);
+        let covered = small.map(matches).max().unwrap_or(0);
+        if covered >= u64::from(want.max_lag) {
+            self.next_scan = u64::MAX;
+            return;
+        }
+        let full = whole().filter(|run| matches(run) >= u64::from(want.max_lag));
+        let last = full.map(|run| run.lag).min().unwrap_or(want.max_lag);
+        self.next_scan = self.seen + u64::from(want.stride);
+        let Some(due) = self.bands[..want.bands_from.len()]
+            .iter()
+            .rposition(|idle| *idle <= self.seen)
+        else {
+            return;
+        };
+        for (idle, from) in self.bands[..=due].iter_mut().zip(&want.bands_from) {
+            // A lag that is not met has fewer matches than one K-gram and S symbols.
+            let missing = from.saturating_sub(want.enter + want.gram as u32);
+            *idle = self.seen + u64::from(missing);
+        }
+        for back in 0..want.enter as usize {
+            self.scan_at(want, back, (covered, last.min(longest(due))));
+        }
+    }
+
+    /// Considers the lags above `covered`, to `last`, at which the K-gram that ended `back` symbols ago
+    /// was seen before.
+    fn scan_at(&mut self, want: &Want, back: usize, (covered, last): (u64, u32)) {
+        let Some(end) = self.read.checked_sub(back).filter(|end| *end >= want.gram) else {
+            return;
+        };
+        let gram = &self.kept[end - want.gram..end];
+        let hash = gram
+            .iter()
+            .fold(0, |hash, symbol| roll(want, hash, *symbol));
+        let here = place(want, self.seen - back as u64);
+        let mut there = self.grams.table[self.grams.slot(want, hash)];
+        loop {
+            // A place after `here`, which the K-gram of one of the last symbols left, is negative.
+            let lag = here.wrapping_sub(there);
+            let after = there.wrapping_sub(here) <= want.enter;
+            if !after && lag > last {
+                return;
+            }
+            if !after && u64::from(lag) > covered {
+                let idle = self.consider(want, lag);
+                let band = &mut self.bands[band(lag)];
+                *band = idle.min(*band);
+            }
+            let earlier = self.grams.earlier(want, there);
+            // What was overwritten since is no earlier place. One step is less only where all lags are.
+            let farthest = 2 * want.max_lag.max(want.enter);
+            if there.wrapping_sub(earlier) > farthest || earlier == there {
+                return;
+            }
+            there = earlier;
+        }
+    }
+
+    /// Tracks a lag if it is long enough, or notes when it can be; the count of symbols before which it
+    /// need not be tested again.
+    fn consider(&mut self, want: &Want, lag: u32) -> u64 {
+        let index = lag as usize - 1;
+        let from = u64::from(want.tracked_from(lag));
+        if self.idle[index] > self.seen + from / EARLY {
+            return self.idle[index];
+        }
+        if self.is_tracked(lag) {
+            return u64::MAX;
+        }
+        let matches = self.matches(lag as usize);
+        if matches < from {
+            self.idle[index] = self.seen + (from - matches);
+            return self.idle[index];
+        }
+        let whole = matches >= u64::from(lag);
+        if whole && !is_primitive(&self.kept[self.read - lag as usize..self.read]) {
+            self.idle[index] = self.seen + u64::from(want.stride);
+            return self.idle[index];
+        }
+        self.tracked.push(Run {
+            lag,
+            start: self.seen - matches - u64::from(lag),
+            whole,
+        });
+        u64::MAX
+    }
+
+    /// Whether the lag is tracked, or is a multiple of one that is and lies within its tail: then
+    /// its tail is that one's.
+    fn is_tracked(&self, lag: u32) -> bool {
+        let covers = |run: &Run| {
+            lag == run.lag || lag.is_multiple_of(run.lag) && self.seen - run.start >= u64::from(lag)
+        };
+        self.tracked.iter().any(covers)
+    }
+
+    /// How many of the last symbols equal the one `lag` before, as far as symbols are kept.
+    fn matches(&self, lag: usize) -> u64 {
+        let read = &self.kept[..self.read];
+        let Some(most) = read.len().checked_sub(lag) else {
+            return 0;
+        };
+        let (mut later, mut earlier) = (&read[lag..], &read[..most]);
+        // Eight at a time: most of what is compared is equal.
+        while let (Some((a, b)), Some((c, d))) = (
+            later.split_last_chunk::<8>(),
+            earlier.split_last_chunk::<8>(),
+        ) {
+            if b != d {
+                break;
+            }
+            (later, earlier) = (a, c);
+        }
+        let pairs = later.iter().rev().zip(earlier.iter().rev());
+        (most - later.len() + pairs.take_while(|(a, b)| a == b).count()) as u64
+    }
+}
+
+/// Whether a unit is no power of a shorter one.
+fn is_primitive(unit: &[u32]) -> bool {
+    let n = unit.len();
+    let is_power = |part: usize| unit[part..] == unit[..n - part];
+    let mut rest = n;
+    let mut prime = 2;
+    while rest > 1 {
+        if rest.is_multiple_of(prime) {
+            if is_power(n / prime) {
+                return false;
+            }
+            rest /= prime;
+        } else {
+            prime += 1;
+        }
+    }
+    true
+}
+
+#[cfg(test)]
+mod tests;
