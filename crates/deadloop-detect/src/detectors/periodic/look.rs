@@ -1,9 +1,10 @@
 //! The conditions on a tail: thresholds and rows of rules, compiled once and shared.
 
 use super::counters::Part;
+use super::fold::Fold;
 use super::places::Origin;
 use super::runs::Run;
-use super::symbols::{Fold, On, Symbols};
+use super::symbols::{On, Symbols};
 use super::want::Want;
 use crate::fact::{Asked, Bound, whole_from};
 use crate::param::Threshold;
