@@ -24,6 +24,7 @@ struct Adding {
 
 impl<'a> Arrivals<'a> {
     /// `chunks`: the size in chars of the chunks in which everything is taken to have come; `None`: as recorded.
+    #[inline]
     pub(crate) fn of(transcript: &'a Transcript, chunks: Option<NonZeroU64>) -> Self {
         let mut arrivals = Self {
             chunks,
@@ -40,7 +41,7 @@ impl<'a> Arrivals<'a> {
             let Some(event) = transcript.events.get(index) else {
                 continue;
             };
-            arrivals.take(&mut adding, (number, event), arriving);
+            arrivals.take(&mut adding, (number, event), &arriving);
             if matches!(arriving, Arriving::Text(..)) {
                 continue;
             }
@@ -55,20 +56,21 @@ impl<'a> Arrivals<'a> {
                     Arriving::Silence(_) | Arriving::Closed => false,
                     _ => true,
                 },
-                moment: adding.moment((number, event), arriving, silent_since),
+                moment: adding.moment((number, event), &arriving, silent_since),
             });
         }
         arrivals
     }
 
     /// Adds what an event brings: a text, or one more call or turn.
+    #[inline]
     fn take(
         &mut self,
         adding: &mut Adding,
         (number, event): (u64, &RecordedEvent),
-        arriving: Arriving<'a>,
+        arriving: &Arriving<'a>,
     ) {
-        match arriving {
+        match *arriving {
             Arriving::Text(channel, text) => {
                 let counted = adding.count(event);
                 let text = (channel, Cow::Borrowed(text));
@@ -130,14 +132,15 @@ impl<'a> Arrivals<'a> {
 
 impl Adding {
     /// The moment of an event that is no text, once it was taken; `silent_since`: when the one before it came.
+    #[inline]
     fn moment(
         &self,
         (number, event): (u64, &RecordedEvent),
-        arriving: Arriving<'_>,
+        arriving: &Arriving<'_>,
         silent_since: f64,
     ) -> Moment {
         // The end comes after the last event, which has a place of its own.
-        let (number, offset) = match arriving {
+        let (number, offset) = match *arriving {
             Arriving::Call { arguments, .. } => (number, Chars::of(&arguments.text()).0),
             Arriving::Closed => (number + 1, 0),
             _ => (number, 0),
@@ -148,12 +151,12 @@ impl Adding {
                 offset,
             },
             seen: self.seen,
-            t_ms: match arriving {
+            t_ms: match *arriving {
                 // It is told while it lasts.
                 Arriving::Silence(millis) => Some(silent_since + millis as f64),
                 _ => event.t_ms,
             },
-            tokens: self.by_then(&arriving),
+            tokens: self.by_then(arriving),
         }
     }
 

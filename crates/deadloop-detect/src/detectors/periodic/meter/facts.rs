@@ -1,4 +1,5 @@
-//! The facts of tails and of recycled stretches: from which step on the loosest setting accepts them, and where they lie.
+//! The facts of tails and of recycled stretches: from which step on the loosest setting accepts them, and where they
+//! lie.
 
 use std::sync::Arc;
 
