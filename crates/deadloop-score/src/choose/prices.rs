@@ -27,12 +27,7 @@ impl Chooser<'_> {
         stands: &[(Option<usize>, Stand<'_>)],
         used: Option<&Tried>,
     ) -> Vec<Price> {
-        let once: Vec<usize> = self
-            .every
-            .iter()
-            .copied()
-            .filter(|i| self.firsts[*i])
-            .collect();
+        let once = self.once(&self.every);
         let now = self.tally(self.in_use, &self.every);
         let top = match self.expected(&self.field.quiet(&once)) {
             Some(expected) => (3.0 * expected).max(3.0) as u64,

@@ -13,12 +13,7 @@ use crate::truth::{Case, Class};
 impl Chooser<'_> {
     pub(super) fn situation(&self, used: Option<&Tried>, feasible: bool) -> Situation {
         let cases = self.field.evidence.cases;
-        let once: Vec<usize> = self
-            .every
-            .iter()
-            .copied()
-            .filter(|i| self.firsts[*i])
-            .collect();
+        let once = self.once(&self.every);
         let quiet = self.field.quiet(&once);
         let groups = |keep: &dyn Fn(&Tally) -> bool| {
             let kept = once.iter().filter(|i| keep(&self.field.quiet(&[**i])));
@@ -53,18 +48,21 @@ impl Chooser<'_> {
     }
 
     pub(super) fn bar(&self, sure: f64, pick: &[usize]) -> Bar {
-        let once: Vec<usize> = pick.iter().copied().filter(|i| self.firsts[*i]).collect();
         Bar {
             sure,
             worthwhile: self.options.worthwhile,
             given: self.options.given,
-            expected: self.expected(&self.field.quiet(&once)),
+            expected: self.expected(&self.field.quiet(&self.once(pick))),
         }
+    }
+
+    /// Those of `pick` that are the first with their text.
+    pub(super) fn once(&self, pick: &[usize]) -> Vec<usize> {
+        pick.iter().copied().filter(|i| self.firsts[*i]).collect()
     }
 
     /// How many loops of `pick` count, each text once.
     pub(super) fn loops(&self, pick: &[usize]) -> u64 {
-        let once: Vec<usize> = pick.iter().copied().filter(|i| self.firsts[*i]).collect();
-        self.field.quiet(&once).loops()
+        self.field.quiet(&self.once(pick)).loops()
     }
 }
