@@ -44,6 +44,25 @@ fn changed(file: &[u8], random: &mut Random) -> Option<Vec<u8>> {
     Some(lines.join(&b'\n'))
 }
 
+/// What is put into a text: tags, ends of lines, broken JSON.
+const PIECES: [&str; 8] = [
+    "<think>", "</think>", "\n", "\u{0}", "0", "{\"a\":[", "é", " ",
+];
+
+/// What a value becomes, as JSON.
+const VALUES: [&str; 10] = [
+    r#""""#,
+    "null",
+    "true",
+    "0",
+    "-1",
+    "1e308",
+    "18446744073709551615",
+    "[]",
+    "{}",
+    r#""x""#,
+];
+
 /// The document with one of its values changed.
 fn change(mut document: Value, random: &mut Random) -> Value {
     let nodes = count(&document);
@@ -76,9 +95,6 @@ fn change(mut document: Value, random: &mut Random) -> Value {
             items.insert(random.below(items.len() + 1), item);
         }
         (2 | 3, Value::String(text)) => {
-            let pieces = [
-                "<think>", "</think>", "\n", "\u{0}", "0", "{\"a\":[", "é", " ",
-            ];
             let ends: Vec<usize> = text
                 .char_indices()
                 .map(|(at, _)| at)
@@ -86,23 +102,11 @@ fn change(mut document: Value, random: &mut Random) -> Value {
                 .collect();
             text.insert_str(
                 ends[random.below(ends.len())],
-                pieces[random.below(pieces.len())],
+                PIECES[random.below(PIECES.len())],
             );
         }
         (_, value) => {
-            let others = [
-                r#""""#,
-                "null",
-                "true",
-                "0",
-                "-1",
-                "1e308",
-                "18446744073709551615",
-                "[]",
-                "{}",
-                r#""x""#,
-            ];
-            *value = serde_json::from_str(others[random.below(others.len())]).unwrap_or_default();
+            *value = serde_json::from_str(VALUES[random.below(VALUES.len())]).unwrap_or_default();
         }
     }
     document

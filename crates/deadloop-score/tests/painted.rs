@@ -1,10 +1,13 @@
 //! The painted tallies against their slow obvious twin: cell by cell, transcript by transcript.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+#[path = "kit/cells.rs"]
+mod cells;
 mod kit;
 #[path = "kit/sweeps.rs"]
 mod sweeps;
 
+use cells::cells;
 use deadloop_score::replay::Decided;
 use deadloop_score::{
     At, Boxes, Case, Count, JudgeOptions, Latencies, Outcome, ReadChannels, Tally, Transient,
@@ -40,20 +43,6 @@ fn options() -> impl Strategy<Value = JudgeOptions> {
                 horizon,
             },
         )
-}
-
-/// Every cell of a shape, the last axis fastest.
-fn cells(shape: &[usize]) -> Vec<Vec<u16>> {
-    let mut all = vec![Vec::new()];
-    for n in shape {
-        let step = |at: &Vec<u16>| {
-            (0..*n)
-                .map(|i| [&at[..], &[i as u16]].concat())
-                .collect::<Vec<_>>()
-        };
-        all = all.iter().flat_map(step).collect();
-    }
-    all
 }
 
 fn trials<'a>(

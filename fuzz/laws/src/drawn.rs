@@ -57,31 +57,26 @@ pub(crate) fn value(domain: Domain, bytes: &mut Unstructured) -> Result<Value> {
         }
         Domain::CharSet => word(&["。.；;！!？?\n", ".", "\n", "ab ", "x。"], bytes)?,
         Domain::Regex => word(PATTERNS, bytes)?,
-        Domain::Regexes => {
-            let several = 0..bytes.int_in_range(0..=2)?;
-            Value::List(
-                several
-                    .map(|_| word(PATTERNS, bytes))
-                    .collect::<Result<_>>()?,
-            )
-        }
-        Domain::Texts => {
-            let several = 0..bytes.int_in_range(0..=2)?;
-            let one = |bytes: &mut Unstructured| word(&["en", "zh", "wait", "ab", "等等"], bytes);
-            Value::List(several.map(|_| one(bytes)).collect::<Result<_>>()?)
-        }
-        Domain::Globs => {
-            let several = 0..bytes.int_in_range(0..=2)?;
-            let one = |bytes: &mut Unstructured| word(&["*", "a*", "[ab]", "wait"], bytes);
-            Value::List(several.map(|_| one(bytes)).collect::<Result<_>>()?)
-        }
-        Domain::Rows(fields) => {
-            let several = 0..bytes.int_in_range(0..=3)?;
-            Value::List(several.map(|_| row(fields, bytes)).collect::<Result<_>>()?)
-        }
+        Domain::Regexes => several(2, bytes, |bytes| word(PATTERNS, bytes))?,
+        Domain::Texts => several(2, bytes, |bytes| {
+            word(&["en", "zh", "wait", "ab", "等等"], bytes)
+        })?,
+        Domain::Globs => several(2, bytes, |bytes| word(&["*", "a*", "[ab]", "wait"], bytes))?,
+        Domain::Rows(fields) => several(3, bytes, |bytes| row(fields, bytes))?,
         // Of detectors that are programs, which no live guard runs.
         Domain::Program | Domain::Free => Value::List(Vec::new()),
     })
+}
+
+/// At most this many values.
+fn several(
+    most: u8,
+    bytes: &mut Unstructured,
+    one: impl Fn(&mut Unstructured) -> Result<Value>,
+) -> Result<Value> {
+    let count = bytes.int_in_range(0..=most)?;
+    let values = (0..count).map(|_| one(bytes));
+    Ok(Value::List(values.collect::<Result<_>>()?))
 }
 
 const PATTERNS: &[&str] = &[

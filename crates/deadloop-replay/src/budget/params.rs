@@ -1,6 +1,4 @@
-//! [`Budget`]: one setting of a context budget, its parameters, and what is unsafe in it.
-
-use std::fmt;
+//! [`Budget`]: one setting of a context budget, and its parameters.
 
 use deadloop_detect::{Domain, Literal, Mark, Param, Value, short_hash};
 
@@ -216,49 +214,6 @@ pub const PARAMS: &[Param] = &[
     ),
 ];
 
-/// A warning about a setting.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Remark {
-    /// The threshold is above what the reserve leaves: a prompt between the two overflows before the policy acts.
-    Unsafe {
-        /// The threshold.
-        threshold: f64,
-        /// The reserve.
-        reserve: f64,
-    },
-    /// What remains after a summary may exceed the threshold already: one summary follows the other.
-    Thrashes {
-        /// The most that remains, as a share of the window.
-        left: f64,
-        /// The threshold.
-        threshold: f64,
-    },
-}
-
-impl fmt::Display for Remark {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Unsafe { threshold, reserve } => write!(
-                f,
-                "unsafe: threshold {threshold} is above 1 - reserve = {}; a prompt between the two overflows and is not \
-                 summarised before; lower the threshold to {} or less",
-                tidy(1.0 - reserve),
-                tidy(1.0 - reserve)
-            ),
-            Self::Thrashes { left, threshold } => write!(
-                f,
-                "keep + summary = {} is at least the threshold {threshold}: what a summary leaves can be over it again",
-                tidy(*left)
-            ),
-        }
-    }
-}
-
-/// A share, rounded to hide the errors of binary arithmetic.
-pub(super) fn tidy(x: f64) -> f64 {
-    (x * 1e9).round() / 1e9
-}
-
 impl Default for Budget {
     fn default() -> Self {
         Self {
@@ -324,37 +279,6 @@ impl Budget {
         }
     }
 
-    /// The warnings to print when the setting is read.
-    pub fn remarks(&self) -> Vec<Remark> {
-        let mut remarks = Vec::new();
-        if self.policy == Policy::Never {
-            return remarks;
-        }
-        if self.is_unsafe() {
-            remarks.push(Remark::Unsafe {
-                threshold: self.threshold,
-                reserve: self.reserve,
-            });
-        }
-        let left = match self.policy {
-            Policy::Summary => self.keep + self.summary,
-            Policy::Drop => self.keep,
-            Policy::ClearResults | Policy::Never => 0.0,
-        };
-        if left >= self.threshold {
-            remarks.push(Remark::Thrashes {
-                left,
-                threshold: self.threshold,
-            });
-        }
-        remarks
-    }
-
-    /// Whether it lets a prompt overflow by construction.
-    pub fn is_unsafe(&self) -> bool {
-        self.threshold > tidy(1.0 - self.reserve)
-    }
-
     /// Its parameters as they are written to a file. Parameters that its policy ignores are left out.
     pub fn columns(&self) -> Vec<(&'static str, Value)> {
         let text = |word: &str| Value::Text(word.to_owned());
@@ -417,17 +341,5 @@ mod tests {
             read.set(param.name, &param.default.into());
         }
         assert_eq!(read, Budget::default());
-    }
-
-    #[test]
-    fn a_threshold_above_what_the_reserve_leaves_is_unsafe() {
-        let at = |threshold| Budget {
-            threshold,
-            ..Budget::default()
-        };
-        assert!(!at(0.9).is_unsafe() && at(0.91).is_unsafe());
-        assert!(at(0.92).remarks()[0].to_string().starts_with("unsafe: "));
-        assert!(at(0.85).remarks().is_empty());
-        assert!(matches!(at(0.25).remarks()[0], Remark::Thrashes { .. }));
     }
 }

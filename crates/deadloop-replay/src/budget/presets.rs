@@ -2,7 +2,8 @@
 
 use deadloop_detect::meant;
 
-use super::params::{Budget, Policy, tidy};
+use super::params::{Budget, Policy};
+use super::remarks::tidy;
 
 /// A setting under a name.
 #[derive(Clone, Debug, PartialEq)]

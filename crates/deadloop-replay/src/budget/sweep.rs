@@ -250,7 +250,6 @@ pub fn sweep(
     for run in judged.iter().flat_map(|(_, killed)| killed) {
         shared[*run] = false;
     }
-    let allowed: Vec<bool> = judged.iter().map(|(allowed, _)| *allowed).collect();
     let dead: Vec<(usize, u32)> = (0..field.runs())
         .filter(|run| !shared[*run])
         .map(|run| (run, sources[run]))
@@ -259,8 +258,8 @@ pub fn sweep(
         .plays
         .par_iter()
         .zip(plays.par_iter_mut())
-        .zip(&allowed)
-        .filter(|(_, allowed)| **allowed)
+        .zip(&judged)
+        .filter(|(_, (allowed, _))| *allowed)
         .for_each(|((budget, tallies), _)| playing.shared(budget, tallies, &dead));
     for run in (0..field.runs()).filter(|run| shared[*run]) {
         let tally = &mut never[sources[run] as usize];
@@ -270,7 +269,7 @@ pub fn sweep(
     Ok(Swept {
         never,
         plays,
-        within: allowed,
+        within: judged.into_iter().map(|(allowed, _)| allowed).collect(),
         shared,
         free: playing.free,
     })

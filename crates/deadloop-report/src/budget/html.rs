@@ -243,7 +243,7 @@ fn prices(world: &World) -> Grid {
     });
     grid(
         "What one more overflow buys",
-        "The cheapest setting with at most so many overflows on these runs that keeps no less than what is in use, chosen again in five folds: overflow and cost are held out.",
+        "The cheapest setting with no more overflows on these runs than the first column says, of those that keep no less than what is in use, chosen again in five folds: overflow and cost are held out.",
         (
             2,
             &[

@@ -3,7 +3,8 @@
 use super::{ChartEntry, Drawing, Sheet};
 use crate::data::{ALL_MODELS, ReportData, Role, Score};
 use crate::draw::{
-    Anchor, Axis, Dash, DrawError, Ink, Key, Label, Legend, Mark, Panel, Pen, Place, measure,
+    Anchor, Axis, Canvas, Dash, DrawError, Ink, Key, Label, Legend, Mark, Panel, Pen, Place,
+    measure,
 };
 use crate::look::Look;
 use crate::numbers::{chars, count, percent};
@@ -78,37 +79,59 @@ fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
         &[(SHARES.0, 0.0), (SHARES.1, 0.0)],
         Pen::solid(Ink::Axis, 1.4),
     )?;
-    let pi = data.run.worth.pi;
-    if (SHARES.0..=SHARES.1).contains(&pi) {
-        let pen = Pen::dashed(Ink::Muted, 1.4, Dash::Dashed);
-        panel.line(&[(pi, low), (pi, high)], pen)?;
-        // Below, beside its line: above stands what the axis counts.
-        let at = panel.at(pi, low);
-        let label = Label::new(Ink::Muted, Anchor::Start).size(12.0);
-        let told = format!("this run: {}", percent(Some(pi)));
-        canvas.text((at.0 + 5.0, at.1 - 10.0), &told, label)?;
-    }
+    this_run(&canvas, &panel, data.run.worth.pi, (low, high))?;
     for line in lines.iter().rev() {
-        let title = format!(
-            "{}: {} {} where {} loop",
-            line.name,
-            chars(line.score.net(pi)),
-            data.run.unit,
-            percent(Some(pi))
-        );
-        let points: Vec<(f64, f64)> = shares()
-            .filter_map(|share| Some((share, line.score.net(share)?)))
-            .filter(|(_, net)| (low..=high).contains(net))
-            .collect();
-        panel.title(title).line(&points, line.look.pen)?;
-        if let Some(share) = line.crosses {
-            let title = format!("{}: {}", line.name, pays(share));
-            panel
-                .title(title)
-                .mark((share, 0.0), Mark::Ring, 5.0, line.look.ink())?;
-        }
+        spared(&panel, data, line, (low, high))?;
     }
     Ok(Drawing::Shown(canvas.finish()?, rows(data, &lines)))
+}
+
+/// Marks the share of this run, where the axis has it.
+fn this_run(
+    canvas: &Canvas,
+    panel: &Panel<'_>,
+    pi: f64,
+    (low, high): (f64, f64),
+) -> Result<(), DrawError> {
+    if !(SHARES.0..=SHARES.1).contains(&pi) {
+        return Ok(());
+    }
+    let pen = Pen::dashed(Ink::Muted, 1.4, Dash::Dashed);
+    panel.line(&[(pi, low), (pi, high)], pen)?;
+    // Below, beside its line: above stands what the axis counts.
+    let at = panel.at(pi, low);
+    let label = Label::new(Ink::Muted, Anchor::Start).size(12.0);
+    let told = format!("this run: {}", percent(Some(pi)));
+    canvas.text((at.0 + 5.0, at.1 - 10.0), &told, label)
+}
+
+/// Draws the line of a setting, and a ring where it crosses 0.
+fn spared(
+    panel: &Panel<'_>,
+    data: &ReportData,
+    line: &Line<'_>,
+    (low, high): (f64, f64),
+) -> Result<(), DrawError> {
+    let pi = data.run.worth.pi;
+    let title = format!(
+        "{}: {} {} where {} loop",
+        line.name,
+        chars(line.score.net(pi)),
+        data.run.unit,
+        percent(Some(pi))
+    );
+    let points: Vec<(f64, f64)> = shares()
+        .filter_map(|share| Some((share, line.score.net(share)?)))
+        .filter(|(_, net)| (low..=high).contains(net))
+        .collect();
+    panel.title(title).line(&points, line.look.pen)?;
+    if let Some(share) = line.crosses {
+        let title = format!("{}: {}", line.name, pays(share));
+        panel
+            .title(title)
+            .mark((share, 0.0), Mark::Ring, 5.0, line.look.ink())?;
+    }
+    Ok(())
 }
 
 /// The room for what stands beside the axis: tokens are in the millions.

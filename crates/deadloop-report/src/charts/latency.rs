@@ -18,7 +18,10 @@ pub(super) static ENTRY: ChartEntry = ChartEntry {
     columns: &[
         ("name", "the setting, or the choice of each model"),
         ("chars", "after the onset"),
-        ("found", "share of all loops found within so many chars"),
+        (
+            "found",
+            "share of all loops found within that number of chars",
+        ),
     ],
     draw,
 };

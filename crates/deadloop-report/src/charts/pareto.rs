@@ -1,7 +1,7 @@
 //! The Pareto front of recall, false alarms and delay: two of them are the axes, the third is the tint.
 
 use super::{ChartEntry, Drawing, Sheet};
-use crate::data::{ReportData, Role};
+use crate::data::{ReportData, Role, Score};
 use crate::draw::{Axis, DrawError, Ink, Key, Legend, Mark, Panel, Place, SEQUENCE};
 use crate::numbers::{chars, decimal, percent};
 use crate::points::{Rows, setting};
@@ -42,14 +42,7 @@ fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
     if cells.count() < 2 || front.len() < 2 {
         return Ok(Drawing::Absent);
     }
-    let points: Vec<(f64, f64, f64, usize)> = front
-        .iter()
-        .filter_map(|s| {
-            let value = |measure| s.value(measure);
-            let figures = (value(data.run.wrong())?, value(&RECALL)?, value(&DELAY)?);
-            Some((figures.0, figures.1, figures.2, s.setting))
-        })
-        .collect();
+    let points: Vec<Point> = front.iter().filter_map(|s| point(data, s)).collect();
     let bounds = bounds(points.iter().map(|point| point.2).collect());
     let tint = |delay: f64| TINTS[bounds.iter().filter(|bound| delay > **bound).count()];
     let is_chosen = |at: usize| data.candidate() == Some(at);
@@ -96,8 +89,16 @@ fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
     Ok(Drawing::Shown(canvas.finish()?, rows(data, &points)))
 }
 
-fn rows(data: &ReportData, points: &[(f64, f64, f64, usize)]) -> Rows {
-    let row = |(fa, recall, delay, at): &(f64, f64, f64, usize)| {
+/// The rate of false alarms, the recall, the delay, and whose they are.
+type Point = (f64, f64, f64, usize);
+
+fn point(data: &ReportData, score: &Score) -> Option<Point> {
+    let [fa, recall, delay] = [data.run.wrong(), &RECALL, &DELAY].map(|m| score.value(m));
+    Some((fa?, recall?, delay?, score.setting))
+}
+
+fn rows(data: &ReportData, points: &[Point]) -> Rows {
+    let row = |(fa, recall, delay, at): &Point| {
         let figures = [*recall, *fa, *delay].map(|figure| TableCell::Float(Some(figure)));
         let chosen = TableCell::count(u64::from(data.candidate() == Some(*at)));
         setting(data, *at)

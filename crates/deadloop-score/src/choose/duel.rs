@@ -230,12 +230,11 @@ pub(crate) fn at_onset(quiet: &Tally) -> Tally {
 
 #[cfg(test)]
 mod tests {
-    use deadloop_replay::corpus::{Body, RecordedEvent};
     use proptest::prelude::*;
 
     use super::*;
     use crate::measure::{F1, PRECISION, RECALL, SAVED};
-    use crate::truth::{Class, Timeline, Truth};
+    use crate::truth::{Class, case};
 
     /// A transcript: without an alarm, and what may become of it.
     #[derive(Clone, Debug)]
@@ -300,27 +299,6 @@ mod tests {
         })
     }
 
-    fn case(i: usize) -> Case {
-        Case {
-            id: format!("t{i}").into(),
-            model: "m".into(),
-            profile: None,
-            group: None,
-            lang: None,
-            split: None,
-            by: Vec::new(),
-            timeline: Timeline::of(&[RecordedEvent::of(Body::Answer("x".into()))]),
-            timed: false,
-            gauges: None,
-            truth: Some(Truth {
-                class: Class::Clean,
-                spans: Vec::new(),
-                channels: Vec::new(),
-            }),
-            text: "x".into(),
-        }
-    }
-
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
         /// What `models.rs` leaves a model out by: every figure that a rule of shipping asks to be high is highest for
@@ -335,6 +313,7 @@ mod tests {
                 replicates: 200,
                 ..ChooseOptions::default()
             };
+            let case = |i: usize| case(&format!("t{i}"), Some(Class::Clean));
             let cases: Vec<Case> = (0..all.len()).map(case).collect();
             let figures = |new: fn(&Made) -> Tally| {
                 let pair = |(made, case)| Pair {

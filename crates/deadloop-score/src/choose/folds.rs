@@ -99,9 +99,7 @@ impl<'a> Dealt<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::truth::Timeline;
-    use crate::truth::Truth;
-    use deadloop_replay::corpus::{Body, RecordedEvent};
+    use crate::truth::{self, answer};
 
     fn case(i: usize, group: Option<usize>) -> Case {
         let class = if i.is_multiple_of(3) {
@@ -110,22 +108,11 @@ mod tests {
             Class::Clean
         };
         Case {
-            id: format!("t{i}").into(),
             model: format!("m{}", i % 2).into(),
-            profile: None,
             group: group.map(|g| format!("g{g}").into()),
-            lang: None,
-            split: None,
-            by: Vec::new(),
-            timeline: Timeline::of(&[RecordedEvent::of(Body::Answer("x".repeat(300)))]),
-            timed: false,
-            gauges: None,
-            truth: Some(Truth {
-                class,
-                spans: Vec::new(),
-                channels: Vec::new(),
-            }),
+            timeline: answer(300),
             text: format!("text {i}").into(),
+            ..truth::case(&format!("t{i}"), Some(class))
         }
     }
 

@@ -7,20 +7,19 @@
 //! | to find | look in |
 //! |---|---|
 //! | what was asked, what was chosen, what it comes to | `options.rs`, `choices.rs`, `advice.rs` |
-//! | the best setting within the limits, and of those as good the one with the fewest wrong alarms | `select.rs` |
+//! | the best setting within the limits, and of those as good the one with the fewest wrong alarms | `select/` |
+//! | the candidate of each level of assurance | `levels.rs` |
 //! | how sure a difference is | `duel.rs` |
-//! | when something ships, and the verdict | `rule.rs` |
+//! | when something ships, and the verdict | `rule.rs`, of what `situation.rs` finds |
 //! | settings of models by themselves | `models.rs`, `pooling.rs`, `spread.rs` |
 //! | the price list | `prices.rs` |
 //! | the sentences | `words.rs`, `changes.rs` |
 
-use std::collections::BTreeSet;
 use std::ops::Range;
 
-use crate::constraint::Assurance;
 use crate::measure::wrong_rate;
 use crate::tally::{Evidence, Tally};
-use crate::truth::{Case, Class, firsts};
+use crate::truth::firsts;
 
 pub mod advice;
 pub(crate) mod blend;
@@ -33,6 +32,7 @@ mod cross;
 pub mod duel;
 pub mod folds;
 pub(crate) mod ledger;
+mod levels;
 mod models;
 pub mod options;
 pub(crate) mod paired;
@@ -41,21 +41,23 @@ pub mod pooling;
 mod prices;
 pub(crate) mod rule;
 mod select;
+mod situation;
 mod spread;
 pub mod structures;
 pub(crate) mod words;
 
-use advice::{Advice, Level, RunFigures};
+use advice::{Advice, RunFigures};
 use board::Field;
 pub use changes::changes;
 use choices::{Choice, Choices, Why};
 use cross::Cross;
-use duel::{Duel, Figures, Pair};
+use duel::{Duel, Pair};
 use folds::folds;
 use ledger::Ledger;
+use levels::Tried;
 use options::ChooseOptions;
-use rule::{Bar, SURE, Situation, WITHIN, missing, ruling, ships};
-use select::{Boards, Selection, Stand, Voice};
+use rule::{SURE, Situation, missing, ruling, ships};
+use select::{Boards, Selection, Voice};
 
 /// Nothing can be chosen from.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -112,15 +114,6 @@ struct Chooser<'a> {
     options: &'a ChooseOptions,
 }
 
-/// The candidate of a level, and what it is on the folds left out.
-struct Tried {
-    assurance: Assurance,
-    cross: Cross,
-    figures: Figures,
-    /// Held out: the candidate, what is in use.
-    held_out: [Tally; 2],
-}
-
 impl Chooser<'_> {
     fn choices(&self) -> Choices {
         let selection = Selection {
@@ -164,49 +157,6 @@ impl Chooser<'_> {
         choices
     }
 
-    /// How all candidates stand on all transcripts, then without each fold that can be held out: none that a race
-    /// has looked at.
-    fn stands<'s>(&self, selection: &Selection<'s>) -> Vec<(Option<usize>, Stand<'s>)> {
-        let folds = (self.options.raced..self.field.fold_count).map(Some);
-        let withouts = std::iter::once(None).chain(folds);
-        withouts
-            .map(|without| (without, selection.stand(without)))
-            .collect()
-    }
-
-    /// The candidate of each level, and what such choices are on the folds left out.
-    fn levels(&self, stands: &[(Option<usize>, Stand<'_>)]) -> Vec<Tried> {
-        let mut levels: Vec<Tried> = Vec::new();
-        for assurance in Assurance::ALL {
-            let cross = cross(stands, |stand| stand.candidate(assurance));
-            let same = levels.iter().find(|tried| tried.cross == cross);
-            let (figures, held_out) = match same {
-                Some(tried) => (tried.figures.clone(), tried.held_out),
-                None => {
-                    let duel = self.duel(&cross, &self.every, self.in_use);
-                    (duel.figures(), duel.tallies(false))
-                }
-            };
-            levels.push(Tried {
-                assurance,
-                cross,
-                figures,
-                held_out,
-            });
-        }
-        levels
-    }
-
-    /// The level that is used: the one asked for, else the lowest at which what is held out is within the limits.
-    fn used<'t>(&self, levels: &'t [Tried]) -> Option<&'t Tried> {
-        let fits = |tried: &&Tried| match self.options.assurance {
-            Some(asked) => tried.assurance == asked,
-            None => tried.figures.within >= WITHIN,
-        };
-        let mut some = levels.iter().filter(|tried| tried.cross.cell.is_some());
-        some.find(fits)
-    }
-
     /// The transcripts of `pick` that are held out.
     fn held(&self, pick: &[usize]) -> Vec<usize> {
         let held = |i: &usize| self.field.folds[*i] >= self.options.raced;
@@ -237,57 +187,6 @@ impl Chooser<'_> {
         Duel {
             pairs: new.into_iter().zip(old).map(pair).collect(),
             options: self.options,
-        }
-    }
-
-    fn situation(&self, used: Option<&Tried>, feasible: bool) -> Situation {
-        let cases = self.field.evidence.cases;
-        let once: Vec<usize> = self
-            .every
-            .iter()
-            .copied()
-            .filter(|i| self.firsts[*i])
-            .collect();
-        let quiet = self.field.quiet(&once);
-        let groups = |keep: &dyn Fn(&Tally) -> bool| {
-            let kept = once.iter().filter(|i| keep(&self.field.quiet(&[**i])));
-            kept.map(|i| cases[*i].cluster())
-                .collect::<BTreeSet<&str>>()
-                .len() as u64
-        };
-        let labelled = |case: &&Case| !matches!(case.class(), None | Some(Class::Unsure));
-        let now = self.tally(self.in_use, &self.every);
-        let over = |c: &crate::constraint::Constraint| {
-            let (value, met) = c.estimate(&now, &self.options.worth);
-            value.is_some() && !met
-        };
-        Situation {
-            labelled: cases.iter().filter(labelled).count() as u64,
-            loops: quiet.loops(),
-            loop_groups: groups(&|t| t.loops() > 0),
-            clean_groups: groups(&|t| t.clean() > 0),
-            expected: self.expected(&quiet),
-            interval: used.and_then(|tried| tried.figures.interval_points()),
-            feasible,
-            ships: false,
-            over: self.options.constraints.iter().any(over),
-        }
-    }
-
-    /// The wrong alarms that the tightest limit allows on the text of `quiet`.
-    fn expected(&self, quiet: &Tally) -> Option<f64> {
-        let each = self.options.constraints.iter();
-        each.filter_map(|c| c.expected_wrong(quiet))
-            .reduce(f64::min)
-    }
-
-    fn bar(&self, sure: f64, pick: &[usize]) -> Bar {
-        let once: Vec<usize> = pick.iter().copied().filter(|i| self.firsts[*i]).collect();
-        Bar {
-            sure,
-            worthwhile: self.options.worthwhile,
-            given: self.options.given,
-            expected: self.expected(&self.field.quiet(&once)),
         }
     }
 
@@ -389,15 +288,6 @@ impl Chooser<'_> {
         self.figures_of(self.field.evidence.plan.id(cell), &self.tally(cell, pick))
     }
 
-    /// The candidate of a level, held out.
-    fn run_of(&self, tried: &Tried) -> RunFigures {
-        let id = tried
-            .cross
-            .cell
-            .map(|cell| self.field.evidence.plan.id(cell));
-        self.figures_of(id.unwrap_or_default(), &tried.held_out[0])
-    }
-
     fn figures_of(&self, setting: String, tally: &Tally) -> RunFigures {
         let value = |m: &crate::measure::Measure| m.value(tally, &self.options.worth);
         RunFigures {
@@ -408,23 +298,6 @@ impl Chooser<'_> {
             wrong: tally.wrong(),
             delay: value(&crate::measure::DELAY),
         }
-    }
-
-    fn level(&self, tried: &Tried) -> Level {
-        let cell = tried.cross.cell;
-        Level {
-            assurance: tried.assurance,
-            setting: cell.map(|cell| self.field.evidence.plan.id(cell)),
-            in_sample: cell.map(|cell| self.run(cell, &self.every)),
-            held_out: cell.map(|_| self.run_of(tried)),
-            within: cell.map(|_| tried.figures.within),
-        }
-    }
-
-    /// How many loops of `pick` count, each text once.
-    fn loops(&self, pick: &[usize]) -> u64 {
-        let once: Vec<usize> = pick.iter().copied().filter(|i| self.firsts[*i]).collect();
-        self.field.quiet(&once).loops()
     }
 
     /// Puts the sentences and what changes into the choices.
@@ -442,19 +315,4 @@ impl Chooser<'_> {
         choices.advice.would_change = would.unwrap_or_default();
         choices.advice.reason = reason;
     }
-}
-
-/// A choice from how all candidates stand on all transcripts and without each fold.
-fn cross(
-    stands: &[(Option<usize>, Stand<'_>)],
-    pick: impl Fn(&Stand<'_>) -> Option<usize>,
-) -> Cross {
-    let mut cross = Cross::default();
-    for (without, stand) in stands {
-        match without {
-            None => cross.cell = pick(stand),
-            Some(fold) => cross.without.push((*fold, pick(stand))),
-        }
-    }
-    cross
 }

@@ -15,11 +15,12 @@ use super::board::Field;
 use super::choices::{Choice, Why};
 use super::cross::Cross;
 use super::duel::{Duel, Figures, at_onset};
+use super::levels::{Tried, cross};
 use super::pooling::Borrowing;
 use super::rule::{SURE, ships};
 use super::select::{Boards, Selection, Voice};
 use super::spread::borrowings;
-use super::{Chooser, Tried, cross, words};
+use super::{Chooser, words};
 use crate::constraint::Assurance;
 use crate::tally::Tally;
 

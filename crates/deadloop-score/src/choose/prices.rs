@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use super::Chooser;
 use super::advice::Price;
 use super::cross::Cross;
+use super::levels::{Tried, cross};
 use super::select::{Stand, at_most};
-use super::{Tried, cross};
 use crate::constraint::Assurance;
 use crate::intervals::poisson;
 use crate::measure::{DELAY, RECALL, wrong_rate};
@@ -27,12 +27,7 @@ impl Chooser<'_> {
         stands: &[(Option<usize>, Stand<'_>)],
         used: Option<&Tried>,
     ) -> Vec<Price> {
-        let once: Vec<usize> = self
-            .every
-            .iter()
-            .copied()
-            .filter(|i| self.firsts[*i])
-            .collect();
+        let once = self.once(&self.every);
         let now = self.tally(self.in_use, &self.every);
         let top = match self.expected(&self.field.quiet(&once)) {
             Some(expected) => (3.0 * expected).max(3.0) as u64,

@@ -145,63 +145,33 @@ mod tests {
         }
     }
 
+    type Change = fn(&mut Figures, &mut Bar);
+    type Turn = fn(&mut Situation);
+
+    /// By which rule figures ship under a bar, with something changed in both.
+    fn with(f: &Figures, bar: Bar, change: Change) -> Option<Ship> {
+        let (mut f, mut bar) = (f.clone(), bar);
+        change(&mut f, &mut bar);
+        ships(&f, &bar)
+    }
+
     #[test]
     fn better_is_sure_worthwhile_and_within_the_limits() {
-        assert_eq!(ships(&better(), &BAR), Some(Ship::Better));
-        let not = |f: Figures, bar: Bar| assert_eq!(ships(&f, &bar), None, "{f:?}");
-        not(
-            Figures {
-                better: 0.8995,
-                ..better()
-            },
-            BAR,
-        );
-        not(
-            Figures {
-                difference: Some(0.00999),
-                ..better()
-            },
-            BAR,
-        );
-        not(
-            Figures {
-                difference: None,
-                ..better()
-            },
-            BAR,
-        );
-        not(
-            Figures {
-                within: 0.7999,
-                ..better()
-            },
-            BAR,
-        );
-        not(
-            better(),
-            Bar {
-                expected: Some(1.99),
-                ..BAR
-            },
-        );
-        not(
-            better(),
-            Bar {
-                worthwhile: 2.0,
-                ..BAR
-            },
-        );
-        not(better(), Bar { sure: 0.95, ..BAR });
-        assert_eq!(
-            ships(
-                &better(),
-                &Bar {
-                    expected: None,
-                    ..BAR
-                }
-            ),
-            Some(Ship::Better)
-        );
+        let with = |change: Change| with(&better(), BAR, change);
+        assert_eq!(with(|_, _| ()), Some(Ship::Better));
+        assert_eq!(with(|_, bar| bar.expected = None), Some(Ship::Better));
+        let short: [Change; 7] = [
+            |f, _| f.better = 0.8995,
+            |f, _| f.difference = Some(0.00999),
+            |f, _| f.difference = None,
+            |f, _| f.within = 0.7999,
+            |_, bar| bar.expected = Some(1.99),
+            |_, bar| bar.worthwhile = 2.0,
+            |_, bar| bar.sure = 0.95,
+        ];
+        for (nth, change) in short.into_iter().enumerate() {
+            assert_eq!(with(change), None, "{nth}");
+        }
     }
 
     #[test]
@@ -216,16 +186,7 @@ mod tests {
             ..BAR
         };
         assert_eq!(ships(&over, &little), Some(Ship::Better));
-        assert_eq!(
-            ships(
-                &Figures {
-                    no_more_wrong: 0.8995,
-                    ..over
-                },
-                &little
-            ),
-            None
-        );
+        assert_eq!(with(&over, little, |f, _| f.no_more_wrong = 0.8995), None);
     }
 
     #[test]
@@ -236,26 +197,8 @@ mod tests {
             ..Figures::default()
         };
         assert_eq!(ships(&safer, &BAR), Some(Ship::Safer));
-        assert_eq!(
-            ships(
-                &Figures {
-                    no_point_worse: 0.8995,
-                    ..safer.clone()
-                },
-                &BAR
-            ),
-            None
-        );
-        assert_eq!(
-            ships(
-                &Figures {
-                    fewer_wrong: 0.8995,
-                    ..safer
-                },
-                &BAR
-            ),
-            None
-        );
+        assert_eq!(with(&safer, BAR, |f, _| f.no_point_worse = 0.8995), None);
+        assert_eq!(with(&safer, BAR, |f, _| f.fewer_wrong = 0.8995), None);
     }
 
     #[test]
@@ -267,26 +210,17 @@ mod tests {
             ..Figures::default()
         };
         let given = Bar { given: true, ..BAR };
-        assert_eq!(ships(&needed, &given), Some(Ship::Needed));
+        let with = |change: Change| with(&needed, given, change);
+        assert_eq!(with(|_, _| ()), Some(Ship::Needed));
         assert_eq!(ships(&needed, &BAR), None, "the limit is the default");
-        let not = |f: Figures| assert_eq!(ships(&f, &given), None, "{f:?}");
-        not(Figures {
-            incumbent_within: vec![0.0501],
-            ..needed.clone()
-        });
-        not(Figures {
-            within: 0.7999,
-            ..needed.clone()
-        });
-        not(Figures {
-            not_five_worse: 0.8995,
-            ..needed
-        });
+        assert_eq!(with(|f, _| f.incumbent_within = vec![0.0501]), None);
+        assert_eq!(with(|f, _| f.within = 0.7999), None);
+        assert_eq!(with(|f, _| f.not_five_worse = 0.8995), None);
     }
 
-    /// Enough of everything, nothing ships, nothing is over.
-    fn enough() -> Situation {
-        Situation {
+    /// Enough of everything, nothing ships, nothing is over; but for what `change` does.
+    fn enough_but(change: Turn) -> Situation {
+        let mut enough = Situation {
             labelled: 20,
             loops: 10,
             loop_groups: 10,
@@ -296,147 +230,65 @@ mod tests {
             feasible: true,
             ships: false,
             over: false,
+        };
+        change(&mut enough);
+        enough
+    }
+
+    #[test]
+    fn what_is_missing_is_missed_by_a_hair() {
+        let lacking: [(Turn, Missing); 7] = [
+            (|s| s.labelled = 0, Missing::Labels),
+            (|s| s.loops = 9, Missing::Loops(9)),
+            (|s| s.loops = 0, Missing::Loops(0)),
+            (|s| s.loop_groups = 9, Missing::LoopGroups(9)),
+            (|s| s.clean_groups = 9, Missing::CleanGroups(9)),
+            (|s| s.expected = Some(0.2999), Missing::Exposure(0.2999)),
+            (
+                |s| s.interval = Some((-5.0, 5.0)),
+                Missing::Certainty(-5.0, 5.0),
+            ),
+        ];
+        for (change, want) in lacking {
+            let s = enough_but(change);
+            assert_eq!((ruling(&s), missing(&s)), (Ruling::Collect, Some(want)));
+        }
+        let narrow: [Turn; 5] = [
+            |s| s.interval = Some((-5.0, 4.99)),
+            |s| s.interval = Some((-4.99, 5.0)),
+            |s| s.interval = Some((5.0, 9.0)),
+            |s| s.interval = None,
+            |s| s.expected = None,
+        ];
+        for change in narrow {
+            assert_eq!(missing(&enough_but(change)), None);
         }
     }
 
     #[test]
-    fn each_verdict_is_met_and_missed_by_a_hair() {
-        assert_eq!(ruling(&enough()), Ruling::Keep);
-        let collect = |s: Situation, want: Missing| {
-            assert_eq!((ruling(&s), missing(&s)), (Ruling::Collect, Some(want)));
-        };
-        collect(
-            Situation {
-                labelled: 0,
-                ..enough()
-            },
-            Missing::Labels,
-        );
-        collect(
-            Situation {
-                loops: 9,
-                ..enough()
-            },
-            Missing::Loops(9),
-        );
-        collect(
-            Situation {
-                loops: 0,
-                ..enough()
-            },
-            Missing::Loops(0),
-        );
-        collect(
-            Situation {
-                loop_groups: 9,
-                ..enough()
-            },
-            Missing::LoopGroups(9),
-        );
-        collect(
-            Situation {
-                clean_groups: 9,
-                ..enough()
-            },
-            Missing::CleanGroups(9),
-        );
-        collect(
-            Situation {
-                expected: Some(0.2999),
-                ..enough()
-            },
-            Missing::Exposure(0.2999),
-        );
-        let wide = Some((-5.0, 5.0));
-        collect(
-            Situation {
-                interval: wide,
-                ..enough()
-            },
-            Missing::Certainty(-5.0, 5.0),
-        );
-        for narrow in [
-            Some((-5.0, 4.99)),
-            Some((-4.99, 5.0)),
-            Some((5.0, 9.0)),
-            None,
-        ] {
-            assert_eq!(
-                missing(&Situation {
-                    interval: narrow,
-                    ..enough()
-                }),
-                None
-            );
-        }
-        assert_eq!(
-            missing(&Situation {
-                expected: None,
-                ..enough()
-            }),
-            None
-        );
-        assert_eq!(
-            ruling(&Situation {
-                feasible: false,
-                ..enough()
-            }),
-            Ruling::None
-        );
-        assert_eq!(
-            ruling(&Situation {
-                ships: true,
-                ..enough()
-            }),
-            Ruling::Ship
-        );
-        assert_eq!(
-            ruling(&Situation {
-                over: true,
-                ..enough()
-            }),
-            Ruling::Decide
-        );
+    fn each_verdict_is_met() {
+        let of = |change: Turn| ruling(&enough_but(change));
+        assert_eq!(of(|_| ()), Ruling::Keep);
+        assert_eq!(of(|s| s.feasible = false), Ruling::None);
+        assert_eq!(of(|s| s.ships = true), Ruling::Ship);
+        assert_eq!(of(|s| s.over = true), Ruling::Decide);
     }
 
     #[test]
     fn the_first_that_holds_is_the_verdict() {
-        let all = Situation {
-            loops: 9,
-            feasible: false,
-            ships: true,
-            over: true,
-            ..enough()
-        };
-        let steps = [
-            (all.clone(), Ruling::Collect),
-            (
-                Situation {
-                    loops: 10,
-                    ..all.clone()
-                },
-                Ruling::None,
-            ),
-            (
-                Situation {
-                    loops: 10,
-                    feasible: true,
-                    ..all.clone()
-                },
-                Ruling::Ship,
-            ),
-            (
-                Situation {
-                    loops: 10,
-                    feasible: true,
-                    ships: false,
-                    ..all
-                },
-                Ruling::Decide,
-            ),
+        let mut s = enough_but(|s| {
+            (s.loops, s.feasible) = (9, false);
+            (s.ships, s.over) = (true, true);
+        });
+        let steps: [(Turn, Ruling); 4] = [
+            (|_| (), Ruling::Collect),
+            (|s| s.loops = 10, Ruling::None),
+            (|s| s.feasible = true, Ruling::Ship),
+            (|s| s.ships = false, Ruling::Decide),
         ];
-        for (situation, want) in steps {
-            assert_eq!(ruling(&situation), want);
+        for (change, want) in steps {
+            change(&mut s);
+            assert_eq!(ruling(&s), want);
         }
     }
 }

@@ -3,10 +3,12 @@
 
 mod consistency;
 mod floors;
+mod hearing;
 mod options;
 mod verdict;
 
 pub use consistency::Consistency;
 pub use floors::Floor;
+pub use hearing::judge;
 pub use options::{At, JudgeOptions, ReadChannels, Transient};
-pub use verdict::{Outcome, Verdict, judge};
+pub use verdict::{Outcome, Verdict};

@@ -184,23 +184,14 @@ impl Painter {
 }
 
 #[cfg(test)]
+#[path = "../../tests/kit/cells.rs"]
+mod cells;
+
+#[cfg(test)]
 mod tests {
+    use super::cells::cells;
     use super::*;
     use proptest::prelude::*;
-
-    /// Every cell of a shape, the last axis fastest.
-    fn cells(shape: &[usize]) -> Vec<Vec<u16>> {
-        let mut all = vec![Vec::new()];
-        for n in shape {
-            let step = |at: &Vec<u16>| {
-                (0..*n)
-                    .map(|i| [&at[..], &[i as u16]].concat())
-                    .collect::<Vec<_>>()
-            };
-            all = all.iter().flat_map(step).collect();
-        }
-        all
-    }
 
     fn covers(region: &Region, at: &[u16]) -> bool {
         at.iter()

@@ -51,8 +51,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::truth::{PackedCases, Timeline};
-    use deadloop_replay::corpus::{Body, RecordedEvent};
+    use crate::truth::{PackedCases, answer, case};
 
     /// The same with a table of texts.
     fn slow(cases: &[Case]) -> Vec<bool> {
@@ -75,23 +74,10 @@ mod tests {
         ) {
             let mut packed = PackedCases::default();
             let cases: Vec<Case> = all.iter().map(|(id, text, long)| {
-                let event = RecordedEvent {
-                    body: Body::Answer("a".repeat(if *long { 200 } else { 199 })),
-                    ..RecordedEvent::default()
-                };
                 let case = Case {
-                    id: format!("{id}").into(),
                     text: format!("{text:016x}").into(),
-                    timeline: Timeline::of(&[event]),
-                    model: "m".into(),
-                    profile: None,
-                    group: None,
-                    lang: None,
-                    split: None,
-                    by: Vec::new(),
-                    timed: false,
-                    truth: None,
-                    gauges: None,
+                    timeline: answer(if *long { 200 } else { 199 }),
+                    ..case(&id.to_string(), None)
                 };
                 packed.push(&case);
                 case

@@ -8,6 +8,8 @@ mod gauges;
 mod json;
 mod label;
 mod labels_csv;
+#[cfg(test)]
+mod made;
 mod many;
 mod packed;
 mod rows;
@@ -25,6 +27,8 @@ pub(crate) use json::SpanJson;
 pub use label::{Class, Span, Truth};
 pub(crate) use label::{Label, Placed, Wire, class_of, push};
 pub use labels_csv::{LABEL_COLUMNS, LabelsFile, orphans};
+#[cfg(test)]
+pub(crate) use made::{answer, case};
 pub use many::Cases;
 pub use packed::PackedCases;
 pub(crate) use packed::{

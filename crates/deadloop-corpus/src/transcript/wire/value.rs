@@ -27,7 +27,7 @@ impl Budget {
     fn spend<E: Error>(&self) -> Result<(), E> {
         let left = self.0.get().checked_sub(1).ok_or_else(|| {
             E::custom(format_args!(
-                "a record of more than {MOST} values, expected at most so many in its lists and objects"
+                "a record with more than {MOST} values in its lists and objects, expected at most {MOST}"
             ))
         })?;
         self.0.set(left);

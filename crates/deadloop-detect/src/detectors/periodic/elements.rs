@@ -4,9 +4,9 @@
 //! inside, one byte for a folded number, and nothing of what is left out. All copies of a unit have the same
 //! text, so an alarm shows the same whatever the chunks are and whichever copy was read last.
 
-use wide::i8x16;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
+use super::bytes::Bytes;
 use crate::class::{self, Class, Classes};
 use crate::fact::UNIT_CHARS;
 use crate::hash::{BASE, spread};
@@ -51,60 +51,6 @@ const STEP: usize = 1 << 15;
 
 /// Bytes of a unit after which no more elements are added: enough to tell a list from other text.
 const LONG: usize = 4096;
-
-/// Sixteen bytes of text, tested all at once; bit n of a result is for byte n.
-struct Bytes([u8; Bytes::MOST as usize]);
-
-impl Bytes {
-    const MOST: u32 = 16;
-
-    /// The first bytes of a text; after its end there are zeros.
-    #[inline]
-    fn first(text: &[u8]) -> Self {
-        Self(text.first_chunk().copied().unwrap_or_else(|| {
-            let mut bytes = [0; Self::MOST as usize];
-            bytes[..text.len()].copy_from_slice(text);
-            bytes
-        }))
-    }
-
-    #[inline]
-    fn wide(&self) -> i8x16 {
-        i8x16::new(self.0.map(u8::cast_signed))
-    }
-
-    #[inline]
-    fn equal(&self, byte: u8) -> u32 {
-        self.wide()
-            .simd_eq(i8x16::splat(byte.cast_signed()))
-            .to_bitmask()
-    }
-
-    /// Those that are not ASCII, can end an element or be a number.
-    #[inline]
-    fn ends(&self) -> u32 {
-        let wide = self.wide();
-        let equal = |byte: u8| wide.simd_eq(i8x16::splat(byte.cast_signed()));
-        // What is not ASCII is negative.
-        let low = wide.simd_lt(i8x16::splat(b' '.cast_signed()));
-        let signs = equal(b'.') | equal(b';') | equal(b'!') | equal(b'?');
-        (low | signs | within(wide, b'0', b'9')).to_bitmask()
-    }
-
-    /// ASCII letters.
-    #[inline]
-    fn letters(&self) -> u32 {
-        let lower = self.wide() | i8x16::splat(0x20);
-        within(lower, b'a', b'z').to_bitmask()
-    }
-}
-
-/// The bytes from `first` to `last`, both ASCII.
-#[inline]
-fn within(bytes: i8x16, first: u8, last: u8) -> i8x16 {
-    let above = bytes.simd_gt(i8x16::splat(first.cast_signed() - 1));
-    above & bytes.simd_lt(i8x16::splat(last.cast_signed() + 1))
-}
 
 impl Elements {
     /// Nothing read yet. Where nothing will be, nothing is kept ready.

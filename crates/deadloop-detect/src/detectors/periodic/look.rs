@@ -1,9 +1,10 @@
 //! The conditions on a tail: thresholds and rows of rules, compiled once and shared.
 
 use super::counters::Part;
+use super::fold::Fold;
 use super::places::Origin;
 use super::runs::Run;
-use super::symbols::{Fold, On, Symbols};
+use super::symbols::{On, Symbols};
 use super::want::Want;
 use crate::fact::{Asked, Bound, whole_from};
 use crate::param::Threshold;
@@ -143,6 +144,7 @@ impl Look {
     }
 
     /// Symbols that a tail of this lag needs; chars of elements are not counted here.
+    #[inline]
     pub(super) fn need(&self, lag: u32, ask: Ask) -> u64 {
         let copies = match ask {
             Ask::Row(row) => row.min_copies,
@@ -169,6 +171,7 @@ impl Look {
     }
 
     /// The least that any tail of this lag needs.
+    #[inline]
     pub(super) fn least(&self, lag: u32) -> u64 {
         let parts = [Part::Any, Part::Even].into_iter();
         let asks = parts.flat_map(|part| self.asks_of(part, lag, true));

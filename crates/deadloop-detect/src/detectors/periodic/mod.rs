@@ -8,7 +8,7 @@
 //! |---|---|
 //! | parameters, and which are refused together | here |
 //! | presets and where they come from | `presets.toml` |
-//! | chars to symbols: list markers, numbers, sentences, code | `symbols`, `marker`, `wide`, `numeral`, `elements` |
+//! | chars to symbols: list markers, numbers, sentences, code | `symbols`, with `fold`, `marker`, `wide`, `inside`, `numeral`, `elements`, `bytes` |
 //! | which lags a sequence repeats at: the algorithm | `runs`, with `want`, `grams` |
 //! | the conditions on a repetition | `look` |
 //! | whether the numbers of copies count on | `counters` |
@@ -23,9 +23,12 @@ use crate::param::{Domain, Mark, Param, Threshold, Zero};
 use crate::params::Params;
 use crate::value::{Literal, Value};
 
+mod bytes;
 mod counters;
 mod elements;
+mod fold;
 mod grams;
+mod inside;
 mod look;
 mod marker;
 mod meter;

@@ -4,93 +4,13 @@
 //! chars are gathered into sentences or lines where those are compared.
 
 use super::elements::Elements;
-use super::marker::{HELD, Marker, Step};
+use super::fold::{Fold, Lines};
+use super::inside::{Inside, inside};
+use super::marker::{HELD, Step};
 use super::numeral::Numeral;
-use super::wide::{Inside, Leave, Wide, inside, is_numeral};
+use super::wide::is_numeral;
 use crate::class::{self, Class, Classes, NAMED};
 use crate::fence::Fence;
-
-/// What counts as equal.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Fold {
-    /// Equal chars only.
-    None,
-    /// The blanks that lines begin with are left out.
-    Indent,
-    /// List markers at line starts are left out.
-    Lists,
-    /// So they are, and each run of digits is one symbol.
-    Digits,
-    /// Markers of every form are left out, and what `Indent` leaves out.
-    Markers,
-    /// So they are, and each number is one symbol, Chinese numerals too.
-    Numerals,
-    /// The same, with the value of each number.
-    Counters,
-}
-
-impl Fold {
-    /// Which chars belong to a number that is folded.
-    fn numbers(self) -> Class {
-        match self {
-            Self::Digits => class::NUMBER,
-            Self::Numerals | Self::Counters => class::NUMBER | class::HAN,
-            _ => 0,
-        }
-    }
-
-    fn lines(self) -> Lines {
-        match self {
-            Self::None => Lines::Kept,
-            Self::Lists | Self::Digits => Lines::Plain(Marker::default()),
-            Self::Indent => Lines::Wide(Wide::new(Leave::Blanks)),
-            _ => Lines::Wide(Wide::new(Leave::Markers)),
-        }
-    }
-}
-
-/// How lines are read.
-#[derive(Clone, Copy, Debug)]
-enum Lines {
-    Kept,
-    Plain(Marker),
-    Wide(Wide),
-}
-
-impl Lines {
-    /// Whether the rest of the line is text, but for numbers.
-    #[inline]
-    fn are_past(&self) -> bool {
-        match self {
-            Self::Kept => true,
-            Self::Plain(marker) => marker.is_past(),
-            Self::Wide(wide) => wide.is_past(),
-        }
-    }
-
-    /// Whether a number inside a line can be one of an item.
-    #[inline]
-    fn look_inside(&self) -> bool {
-        matches!(self, Self::Wide(wide) if wide.looks_inside())
-    }
-
-    fn read(&mut self, c: char) -> Step {
-        match self {
-            Self::Kept => Step::Text,
-            Self::Plain(marker) => marker.read(c),
-            Self::Wide(wide) => wide.read(c),
-        }
-    }
-
-    #[inline]
-    fn take(&mut self) -> Option<([char; HELD], usize)> {
-        match self {
-            Self::Kept => None,
-            Self::Plain(marker) => marker.take(),
-            Self::Wide(wide) => wide.take(),
-        }
-    }
-}
 
 /// What is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

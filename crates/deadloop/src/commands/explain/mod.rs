@@ -20,6 +20,7 @@ use deadloop_score::{Case, Manifest};
 mod copies;
 mod excerpt;
 mod explained;
+mod loose;
 pub(crate) mod near;
 mod paint;
 mod question;

@@ -59,15 +59,7 @@ pub(crate) fn scored(
     in_use: &[String],
     limit: f64,
 ) -> Scored {
-    let mut groups: BTreeMap<&str, usize> = BTreeMap::new();
-    for outcome in outcomes {
-        let next = groups.len();
-        groups.entry(&outcome.group).or_insert(next);
-    }
-    let group_of: Vec<usize> = outcomes
-        .iter()
-        .map(|outcome| groups.get(outcome.group.as_str()).copied().unwrap_or(0))
-        .collect();
+    let group_of = groups(outcomes);
     let mut candidates: Vec<Candidate> = (0..variants.len())
         .map(|variant| Candidate {
             variant,
@@ -113,6 +105,17 @@ pub(crate) fn scored(
         chosen: chosen.collect(),
         scores,
     }
+}
+
+/// The number of each outcome's group.
+fn groups(outcomes: &[Judged]) -> Vec<usize> {
+    let mut known: BTreeMap<&str, usize> = BTreeMap::new();
+    let groups = outcomes.iter().map(|outcome| outcome.group.as_str());
+    let number = |group| {
+        let next = known.len();
+        *known.entry(group).or_insert(next)
+    };
+    groups.map(number).collect()
 }
 
 fn prices(own: &[Candidate], limit: f64) -> Vec<Priced> {

@@ -14,9 +14,11 @@ use deadloop_corpus::{Problem, StreamFormat, StreamReader, ThinkOptions, ThinkRu
 use deadloop_detect::{Alarm, Guards, Kind, Setting, Settings, Units};
 use serde_json::json;
 
+mod input;
 mod watching;
 
-use watching::{Piped, Seen, Shared, Watching};
+use input::Piped;
+use watching::{Seen, Shared, Watching};
 
 use crate::args::Global;
 use crate::commands::repair::Live;

@@ -1,74 +1,14 @@
 //! Passes a live stream through a guard: reads, judges and copies it. The caller brings the input, the
 //! output, signals and threads.
 
-use std::io::{self, ErrorKind, Read, Write};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
+use std::io::{self, Write};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
+use super::input::Input;
 use crate::commands::repair::Live;
 use deadloop_corpus::{Arrival, Problem, Quiet, StreamFormat, StreamReader};
 use deadloop_detect::{Alarm, Calls, Channel, Chars, Event, Guard, Guards};
-
-/// The most bytes that one read asks for.
-const CHUNK: usize = 1 << 16;
-/// How often a silent stream is checked.
-const TICK: Duration = Duration::from_millis(100);
-
-/// The source of a stream.
-pub(crate) trait Input {
-    /// The next bytes; empty at the end. `None` if nothing came during a [`TICK`].
-    ///
-    /// # Errors
-    /// Returns an error if it cannot be read.
-    fn next(&mut self) -> io::Result<Option<Vec<u8>>>;
-}
-
-/// Input that a thread of its own reads, so that a silence is noticed.
-pub(crate) struct Piped(Receiver<io::Result<Vec<u8>>>);
-
-impl Piped {
-    /// Reads the input that `open` returns. Nobody waits for the thread, since a read may block for ever.
-    pub(crate) fn new<R: Read>(open: impl FnOnce() -> R + Send + 'static) -> Self {
-        // One piece waits while the next is read, so a slow reader slows the stream down.
-        let (send, pieces) = sync_channel(1);
-        std::thread::spawn(move || {
-            let mut input = open();
-            loop {
-                let piece = read(&mut input);
-                let ended = piece.as_ref().map_or(true, Vec::is_empty);
-                if send.send(piece).is_err() || ended {
-                    return;
-                }
-            }
-        });
-        Self(pieces)
-    }
-}
-
-impl Input for Piped {
-    fn next(&mut self) -> io::Result<Option<Vec<u8>>> {
-        match self.0.recv_timeout(TICK) {
-            Ok(piece) => piece.map(Some),
-            Err(RecvTimeoutError::Timeout) => Ok(None),
-            Err(RecvTimeoutError::Disconnected) => Ok(Some(Vec::new())),
-        }
-    }
-}
-
-/// Reads once; empty at the end.
-fn read(input: &mut impl Read) -> io::Result<Vec<u8>> {
-    let mut piece = vec![0; CHUNK];
-    loop {
-        match input.read(&mut piece) {
-            Err(e) if e.kind() == ErrorKind::Interrupted => {}
-            read => {
-                piece.truncate(read?);
-                return Ok(piece);
-            }
-        }
-    }
-}
 
 /// What is known about a stream so far.
 #[derive(Clone, Debug, Default)]
@@ -327,9 +267,11 @@ fn follow(
 
 #[cfg(test)]
 mod tests {
+    use super::super::input::read;
     use super::*;
     use deadloop_corpus::ThinkOptions;
     use deadloop_detect::Settings;
+    use std::io::{ErrorKind, Read};
 
     /// Gives `size` bytes a read, and an interruption before each.
     struct Pipe<'a> {

@@ -3,11 +3,12 @@
 use std::borrow::Cow;
 use std::num::NonZeroU64;
 
-use deadloop_corpus::{Body, RecordedEvent, Transcript};
-use deadloop_detect::{Beat, Channel, Chars, Cursor, Event as Arriving, Seen};
+use deadloop_corpus::{Body, RecordedEvent};
+use deadloop_detect::{Beat, Channel, Chars, Cursor, Seen};
 
 use crate::record::Moment;
-use crate::spent::Spent;
+
+mod adding;
 
 /// The text events of a transcript, by channel, and its other events.
 pub(crate) struct Arrivals<'a> {
@@ -50,130 +51,7 @@ struct Other {
     moment: Moment,
 }
 
-/// What has been added so far.
-#[derive(Default)]
-struct Adding {
-    seen: Seen,
-    /// The channel of the text that the next one goes on with.
-    last: Option<Channel>,
-    /// Tokens, as long as every event has a count.
-    tokens: Option<u64>,
-    /// Tokens of turns, where those are what is counted.
-    spent: Option<Spent>,
-}
-
 impl<'a> Arrivals<'a> {
-    /// `chunks`: the size in chars of the chunks in which everything is taken to have come; `None`: as recorded.
-    pub(crate) fn of(transcript: &'a Transcript, chunks: Option<NonZeroU64>) -> Self {
-        let mut arrivals = Self {
-            chunks,
-            lanes: Default::default(),
-            others: Vec::new(),
-        };
-        let mut adding = Adding {
-            tokens: Some(0),
-            spent: Spent::of(&transcript.events),
-            ..Adding::default()
-        };
-        for (nth, (number, arriving)) in (0..).zip(transcript.stream()) {
-            let index = usize::try_from(number).unwrap_or(usize::MAX);
-            let Some(event) = transcript.events.get(index) else {
-                continue;
-            };
-            let before = index
-                .checked_sub(1)
-                .and_then(|before| transcript.events.get(before));
-            let silent_since = before.and_then(|event| event.t_ms).unwrap_or(0.0);
-            let recorded = match arriving {
-                Arriving::Turn { .. } => event.body == Body::Turn,
-                Arriving::Silence(_) | Arriving::Closed => false,
-                _ => true,
-            };
-            match arriving {
-                Arriving::Text(channel, text) => {
-                    let counted = adding.count(event);
-                    let text = (channel, Cow::Borrowed(text));
-                    arrivals.add(&mut adding, (number, event), text, counted);
-                    continue;
-                }
-                Arriving::Call { arguments, .. } => {
-                    let counted = adding.count(event);
-                    adding.last = None;
-                    let text = (Channel::Arguments, arguments.text());
-                    arrivals.add(&mut adding, (number, event), text, counted);
-                    adding.last = None;
-                    adding.seen = adding.seen.plus(Channel::Tools, 1);
-                }
-                Arriving::Turn { .. } => {
-                    if let Some(spent) = &mut adding.spent {
-                        spent.take(event);
-                    }
-                    adding.last = None;
-                    adding.seen = adding.seen.plus(Channel::Turns, 1);
-                }
-                Arriving::Result { .. } => adding.last = None,
-                _ => {}
-            }
-            // The end comes after the last event, which has a place of its own.
-            let (number, offset) = match arriving {
-                Arriving::Call { arguments, .. } => (number, Chars::of(&arguments.text()).0),
-                Arriving::Closed => (number + 1, 0),
-                _ => (number, 0),
-            };
-            arrivals.others.push(Other {
-                nth,
-                recorded,
-                moment: Moment {
-                    place: Cursor {
-                        event: number,
-                        offset,
-                    },
-                    seen: adding.seen,
-                    t_ms: match arriving {
-                        // It is told while it lasts.
-                        Arriving::Silence(millis) => Some(silent_since + millis as f64),
-                        _ => event.t_ms,
-                    },
-                    tokens: adding.by_then(&arriving),
-                },
-            });
-        }
-        arrivals
-    }
-
-    fn add(
-        &mut self,
-        adding: &mut Adding,
-        (number, event): (u64, &RecordedEvent),
-        (channel, text): (Channel, Cow<'a, str>),
-        tokens: Option<(u64, u64)>,
-    ) {
-        if text.is_empty() {
-            return;
-        }
-        let goes_on = adding.last == Some(channel);
-        let stretch = (!goes_on).then(|| Chars(adding.seen.count(channel)));
-        adding.last = Some(channel);
-        let chars = Chars::of(&text);
-        adding.seen = adding.seen.plus(channel, chars.0);
-        let Some(lane) = self.lane_mut(channel) else {
-            return;
-        };
-        let going_on = lane.arrived.last().map_or(Chars(0), |last| last.stretch);
-        lane.pieces.push(text);
-        // A call is there as a whole.
-        lane.timed |= event.t_ms.is_some() || channel == Channel::Arguments;
-        lane.arrived.push(Arrived {
-            event: number,
-            end: Chars(adding.seen.count(channel)),
-            chars,
-            seen: adding.seen,
-            stretch: stretch.unwrap_or(going_on),
-            t_ms: event.t_ms,
-            tokens,
-        });
-    }
-
     /// The whole text of a channel.
     pub(crate) fn text(&self, channel: Channel) -> Cow<'a, str> {
         match self.lane(channel).map_or(&[][..], |lane| &lane.pieces) {
@@ -279,29 +157,6 @@ impl<'a> Arrivals<'a> {
     }
 }
 
-impl Adding {
-    /// The tokens up to an event that is no text: of the turns up to the one that it stands in, where turns are what
-    /// is counted; before a turn, of those that ended.
-    fn by_then(&self, arriving: &Arriving<'_>) -> Option<u64> {
-        match (self.spent, arriving) {
-            (None, _) => self.tokens,
-            (Some(spent), Arriving::Turn { .. }) => spent.before(),
-            (Some(spent), _) => spent.through(),
-        }
-    }
-
-    /// Takes the tokens of an event that the model made: those before it, and its own. A tool's result has
-    /// none and hides none. Where turns are what is counted: those of the turns up to its own.
-    fn count(&mut self, event: &RecordedEvent) -> Option<(u64, u64)> {
-        if let Some(spent) = self.spent {
-            return spent.through().map(|tokens| (tokens, 0));
-        }
-        let counted = self.tokens.zip(event.tokens);
-        self.tokens = counted.map(|(sum, n)| sum.saturating_add(n));
-        counted
-    }
-}
-
 impl Lane<'_> {
     /// The event that holds char number `at` (from 1).
     fn holding(&self, at: Chars) -> Option<&Arrived> {
@@ -336,6 +191,8 @@ pub fn text_of(event: &RecordedEvent) -> Option<(Channel, &str)> {
 
 #[cfg(test)]
 mod tests {
+    use deadloop_corpus::Transcript;
+
     use super::*;
 
     fn event(body: Body, t_ms: Option<f64>) -> RecordedEvent {

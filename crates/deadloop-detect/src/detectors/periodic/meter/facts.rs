@@ -1,0 +1,182 @@
+//! The facts of tails and of recycled stretches: from which step on the loosest setting accepts them, and where they
+//! lie.
+
+use std::sync::Arc;
+
+use super::super::counters::Part;
+use super::super::look::{Look, steps};
+use super::super::places::{Origin, Places};
+use super::super::recycled::Stretch;
+use super::super::runs::Run;
+use super::PeriodicMeter;
+use super::unit::LETTER_OR_EMOJI;
+use crate::fact::{Bound, Clock, Fact, UNIT_CHARS};
+use crate::stream::{Chars, Kind};
+
+impl PeriodicMeter {
+    pub(super) fn tell_ended(&mut self, fenced: bool) {
+        let until = self.runs.seen() - 1;
+        for run in self.runs.take_ended() {
+            self.tell_parts(run, until, fenced);
+        }
+    }
+
+    pub(super) fn tell_going_on(&mut self, fenced: bool) {
+        let until = self.runs.seen();
+        let all: Vec<Run> = self.runs.going_on().collect();
+        for run in all {
+            self.tell_parts(run, until, fenced);
+        }
+        self.tell_recycled(until);
+        self.told = until;
+    }
+
+    fn tell_recycled(&mut self, until: u64) {
+        let Some(recycled) = &mut self.recycled else {
+            return;
+        };
+        let going_on = recycled.going_on().map(|stretch| (stretch, until));
+        let all = recycled.take_ended().into_iter().chain(going_on);
+        for (stretch, until) in all.collect::<Vec<_>>() {
+            let Stretch { first, before, at } = stretch;
+            let [oldest, onset, start] = at.map(Chars);
+            let from = self.look.start_after.max(start.0 + self.look.min_recycled);
+            let steps = ((first + 1).max(self.told + 1), until);
+            let Some((at, clock)) = self.clock_from(from, steps) else {
+                continue;
+            };
+            // From one to the next of the first three.
+            let per = ((first - before[0]) / 2).max(1);
+            let fact = Fact {
+                at,
+                until,
+                clock,
+                kind: Kind::NearRepeat,
+                bounds: Look::recycled_bounds(start),
+                asked: Vec::new(),
+                check: "recycled",
+                onset: onset.into(),
+                period: Chars((start - oldest).0 / 2).into(),
+                copies: Bound::Steps {
+                    from: before[0],
+                    per,
+                },
+                unit: self.first_of(stretch).chars().take(UNIT_CHARS).collect(),
+            };
+            self.found.push((u32::MAX, fact));
+        }
+    }
+
+    /// The first element of a recycled stretch.
+    pub(super) fn first_of(&self, stretch: Stretch) -> String {
+        let kept = stretch.first.checked_sub(self.runs.base());
+        let lines = self.look.symbols.are_lines();
+        match kept.and_then(|index| usize::try_from(index).ok()) {
+            Some(index) => self.elements.unit((index, index + 1), lines),
+            None if self.first.0 == stretch.first => self.first.1.clone(),
+            None => String::new(),
+        }
+    }
+
+    /// Reports a tail and, if its numbers are compared, the parts of it in which they are equal or count on evenly.
+    fn tell_parts(&mut self, run: Run, until: u64, fenced: bool) {
+        let base = self.runs.base();
+        match &mut self.counters {
+            None => self.tell(Part::Any, (run, until), fenced),
+            Some(counters) => {
+                let parts = counters.parts(run, base, until);
+                for (part, run, until) in parts {
+                    self.tell(part, (run, until), fenced);
+                }
+            }
+        }
+    }
+
+    /// Emits the facts of a tail whose last symbol is number `until`, from where the last one ended.
+    fn tell(&mut self, part: Part, (run, until): (Run, u64), fenced: bool) {
+        let look = Arc::clone(&self.look);
+        if run.lag < look.min_period || run.start + look.least(run.lag) > until {
+            return;
+        }
+        let unit = self.unit(run, until);
+        if look.holds_letter && !LETTER_OR_EMOJI.is_match(&unit) {
+            return;
+        }
+        let chars = !look.symbols.are_elements();
+        // Where numbers are compared, they are no names: dumps and grids are often meant.
+        let bare = look.symbols.count() && !unit.contains(char::is_alphabetic);
+        let single = chars && run.lag == 1 || bare || !self.is_named(run, until, &unit);
+        let origin = self.origin(run);
+        let fenced = look.fenced_copies.filter(|_| fenced).unwrap_or(0);
+        for ask in look.asks_of(part, run.lag, single) {
+            let need = look.need(run.lag, ask).max(fenced * u64::from(run.lag));
+            let first = (run.start + need).max(self.told + 1);
+            let Some((at, clock)) = self.clock(run, (first, until), look.chars(ask)) else {
+                continue;
+            };
+            let fact = Fact {
+                at,
+                until,
+                clock,
+                kind: self.kind(run, &unit, origin),
+                bounds: look.bounds_of(part, (run, origin), (ask, single)),
+                asked: look.asked(run, origin.start, (ask, fenced)),
+                check: "periodic",
+                onset: origin.onset.into(),
+                period: (origin.onset - origin.start).into(),
+                copies: steps(run.start, run.lag),
+                unit: unit.chars().take(UNIT_CHARS).collect(),
+            };
+            self.found.push((run.lag, fact));
+        }
+    }
+
+    /// The steps from `first` to `until` that the loosest setting accepts, and where they lie.
+    fn clock(&self, run: Run, (first, until): (u64, u64), chars: u64) -> Option<(u64, Clock)> {
+        let mut from = self.look.start_after;
+        if self.look.symbols.are_elements() {
+            from = from.max(self.origin(run).start.0 + chars);
+        }
+        self.clock_from(from, (first, until))
+    }
+
+    /// Those of the steps from `first` to `until` at which `from` chars had been read, and where they lie.
+    fn clock_from(&self, from: u64, (first, until): (u64, u64)) -> Option<(u64, Clock)> {
+        let Some(places) = &self.places else {
+            let first = first.max(from);
+            return (first <= until).then_some((first, Clock::Chars));
+        };
+        let base = self.runs.base();
+        let index = |step: u64| usize::try_from(step.saturating_sub(base)).unwrap_or(0);
+        // Step n is complete with symbol number n-1.
+        let ends = places.ends.get(index(first) - 1..index(until))?;
+        let skip = ends.partition_point(|end| *end < from);
+        let at: Vec<Chars> = ends[skip..].iter().map(|end| Chars(*end)).collect();
+        (!at.is_empty()).then(|| (first + skip as u64, Clock::At(at)))
+    }
+
+    /// How a tail began.
+    pub(super) fn origin(&self, run: Run) -> Origin {
+        let known = |places: &Places| {
+            let mut origins = places.origins.iter();
+            let same = |(r, _): &&(Run, Origin)| (r.lag, r.start) == (run.lag, run.start);
+            origins.find(same).map(|(_, origin)| *origin)
+        };
+        self.places.as_ref().and_then(known).unwrap_or_else(|| {
+            let start = self.end_of(run.start);
+            let onset = self.end_of(run.start + u64::from(run.lag));
+            let marked = |places: &Places| places.is_marked(start, onset);
+            Origin {
+                start,
+                onset,
+                marked: self.places.as_ref().is_some_and(marked),
+            }
+        })
+    }
+
+    /// The chars that had been read with the first `count` symbols.
+    fn end_of(&self, count: u64) -> Chars {
+        let end_of = |places: &Places| places.end_of(self.runs.base(), count);
+        Chars(self.places.as_ref().map_or(count, end_of))
+    }
+}

@@ -1,0 +1,201 @@
+//! Follows a stream from its text to facts. A fact is a stretch of text that ends in copies of one unit, from the
+//! first char at which the loosest setting accepts it to the last that continues it; copies and chars grow along it,
+//! so that one fact answers every threshold. `facts` tells them, `unit` says what is repeated.
+
+use std::sync::Arc;
+
+use super::counters::Counters;
+use super::elements::Elements;
+use super::look::Look;
+use super::places::Places;
+use super::recycled::Recycled;
+use super::runs::{Run, Runs};
+use super::symbols::{MOST, Out, Symbols};
+use crate::fact::Fact;
+use crate::meter::{Recipe, TextMeter};
+use crate::params::Params;
+
+mod facts;
+mod unit;
+
+/// What periodic meters are made from.
+pub(super) fn recipe(params: &Params) -> Recipe {
+    let look = Arc::new(Look::new(params));
+    Recipe::new(move || Box::new(PeriodicMeter::new(Arc::clone(&look))))
+}
+
+/// Follows one stream.
+struct PeriodicMeter {
+    look: Arc<Look>,
+    symbols: Symbols,
+    runs: Runs,
+    /// Where the symbols lie in the text, where they are not its chars.
+    places: Option<Places>,
+    /// What the kept symbols are, where they are elements.
+    elements: Elements,
+    /// What numbers are worth, where they must count on.
+    counters: Option<Counters>,
+    /// The search for recycled elements, where a setting wants it.
+    recycled: Option<Recycled>,
+    /// The first element of the recycled stretch that goes on, once it is not kept, and its number.
+    first: (u64, String),
+    /// The steps whose facts have been emitted.
+    told: u64,
+    /// Facts of the piece that is read, with their lags.
+    found: Vec<(u32, Fact)>,
+}
+
+impl PeriodicMeter {
+    fn new(look: Arc<Look>) -> Self {
+        Self {
+            symbols: look.symbols,
+            runs: Runs::new(&look.want),
+            places: (!look.symbols.are_chars()).then(Places::default),
+            elements: Elements::new(look.symbols.are_elements()),
+            counters: look.symbols.count().then(Counters::default),
+            recycled: (look.min_recycled > 0).then(|| Recycled::new(look.want.max_lag)),
+            first: (0, String::new()),
+            told: 0,
+            found: Vec::new(),
+            look,
+        }
+    }
+
+    fn chars(&mut self, piece: &str) {
+        let look = Arc::clone(&self.look);
+        let mut rest = piece;
+        while let Some(first) = rest.chars().next() {
+            if self.runs.room(&look.want) == 0 {
+                self.runs.forget(&look.want);
+            }
+            // A text of `room` bytes has at most `room` chars.
+            let room = self.runs.room(&look.want);
+            let (block, after) =
+                rest.split_at(rest.floor_char_boundary(room).max(first.len_utf8()));
+            rest = after;
+            self.runs.add_chars(block);
+            self.read(false);
+        }
+    }
+
+    fn symbols(&mut self, piece: &str) {
+        let look = Arc::clone(&self.look);
+        let mut rest = piece;
+        while let Some(first) = rest.chars().next() {
+            let fenced = self.symbols.fenced();
+            let mut most = self.runs.room(&look.want).saturating_sub(MOST);
+            if most == 0 {
+                self.read(fenced);
+                self.tell_going_on(fenced);
+                self.forget();
+                most = self.runs.room(&look.want).saturating_sub(MOST);
+            }
+            if self.symbols.follow_fences() {
+                // What is before a fence is told before it turns.
+                self.read(fenced);
+                most = 0;
+            }
+            // A text of `most` bytes has at most `most` chars, and these complete at most MOST symbols more.
+            let cut = rest.floor_char_boundary(most).max(first.len_utf8());
+            let (block, after) = rest.split_at(cut);
+            rest = after;
+            self.symbols.read(
+                block,
+                &mut Taken {
+                    runs: &mut self.runs,
+                    places: &mut self.places,
+                    elements: &mut self.elements,
+                    counters: &mut self.counters,
+                    recycled: &mut self.recycled,
+                },
+            );
+            if self.symbols.fenced() != fenced {
+                self.tell_going_on(fenced);
+            }
+        }
+        self.read(self.symbols.fenced());
+    }
+
+    /// Reads what was added.
+    fn read(&mut self, fenced: bool) {
+        let look = Arc::clone(&self.look);
+        while self.runs.read(&look.want) {
+            self.tell_ended(fenced);
+        }
+    }
+
+    /// Drops old symbols and their places, but for where tails that go on began.
+    fn forget(&mut self) {
+        let all: Vec<Run> = self.runs.going_on().collect();
+        let left = |run: &Run| match &self.counters {
+            Some(counters) => counters.left(*run).to_vec(),
+            None => vec![*run],
+        };
+        let left = all.iter().flat_map(left);
+        let origins = left.map(|run| (run, self.origin(run))).collect();
+        if let Some(stretch) = self.recycled.as_ref().and_then(Recycled::going_on) {
+            self.first = (stretch.first, self.first_of(stretch));
+        }
+        let old = self.runs.forget(&self.look.want);
+        if let Some(places) = &mut self.places {
+            places.origins = origins;
+            places.ends.drain(..old);
+        }
+        if let Some(counters) = &mut self.counters {
+            counters.forget(old, &all);
+        }
+        self.elements.forget(old);
+    }
+}
+
+/// Where symbols go.
+struct Taken<'a> {
+    runs: &'a mut Runs,
+    places: &'a mut Option<Places>,
+    elements: &'a mut Elements,
+    counters: &'a mut Option<Counters>,
+    recycled: &'a mut Option<Recycled>,
+}
+
+impl Out for Taken<'_> {
+    #[inline]
+    fn symbol(&mut self, symbol: u32, value: u64, at: u64) {
+        self.runs.add(symbol);
+        if let Some(counters) = self.counters {
+            counters.add(value);
+        }
+        let Some(places) = self.places else {
+            return;
+        };
+        places.ends.push(at);
+        if let Some(recycled) = self.recycled {
+            let start = |number| places.end_of(self.runs.base(), number);
+            recycled.add(symbol, start);
+        }
+    }
+
+    fn marker(&mut self, at: u64) {
+        if let Some(places) = self.places {
+            places.mark(at);
+        }
+    }
+
+    #[inline]
+    fn elements(&mut self) -> &mut Elements {
+        self.elements
+    }
+}
+
+impl TextMeter for PeriodicMeter {
+    fn push(&mut self, piece: &str, facts: &mut Vec<Fact>) {
+        if self.look.symbols.are_plain() {
+            self.chars(piece);
+        } else {
+            self.symbols(piece);
+        }
+        self.tell_going_on(self.symbols.fenced());
+        // Where several are accepted at one char, the shortest period is reported.
+        self.found.sort_by_key(|(lag, _)| *lag);
+        facts.extend(self.found.drain(..).map(|(_, fact)| fact));
+    }
+}

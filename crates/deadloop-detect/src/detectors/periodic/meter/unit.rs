@@ -1,0 +1,80 @@
+//! What a tail repeats: its unit as a text, and what kind of loop that makes it.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::super::elements::NAMED;
+use super::super::places::Origin;
+use super::super::runs::Run;
+use super::super::symbols::NUMBER;
+use super::PeriodicMeter;
+use crate::repeated::{SHORT, kind};
+use crate::stream::Kind;
+
+impl PeriodicMeter {
+    /// A tail's unit; a number that was folded is a `#`. The last copy says it, and says what any would.
+    pub(super) fn unit(&self, run: Run, until: u64) -> String {
+        let copy = self.copy(run, until);
+        if self.look.symbols.are_elements() {
+            return self.elements.unit(copy, self.look.symbols.are_lines());
+        }
+        let char_of = |s: &u32| match *s {
+            NUMBER => Some('#'),
+            symbol => char::from_u32(symbol),
+        };
+        self.symbols_of(copy).iter().filter_map(char_of).collect()
+    }
+
+    /// Where the last whole copy lies among the kept symbols.
+    fn copy(&self, run: Run, until: u64) -> (usize, usize) {
+        let (from, to) = run.last_copy(until);
+        let base = self.runs.base();
+        let index = |at: u64| usize::try_from(at.saturating_sub(base)).unwrap_or(0);
+        (index(from), index(to))
+    }
+
+    fn symbols_of(&self, (from, to): (usize, usize)) -> &[u32] {
+        &self.runs.kept()[from..to]
+    }
+
+    /// Whether the unit has a letter or a number.
+    pub(super) fn is_named(&self, run: Run, until: u64, unit: &str) -> bool {
+        let mut symbols = self.symbols_of(self.copy(run, until)).iter();
+        if self.look.symbols.are_elements() {
+            return symbols.any(|symbol| symbol & NAMED != 0);
+        }
+        LETTER.is_match(unit) || symbols.any(|symbol| *symbol == NUMBER)
+    }
+
+    /// A list where its numbers are in the unit, or were left out of the first copy; else short or
+    /// long. The copies of folded text differ, so only the first one decides: it is the same whenever
+    /// a fact is emitted.
+    pub(super) fn kind(&self, run: Run, unit: &str, origin: Origin) -> Kind {
+        if self.look.symbols.fold() {
+            let text = if origin.marked { "1." } else { "" };
+            return self.kind_of(run, text);
+        }
+        self.kind_of(run, unit)
+    }
+
+    fn kind_of(&self, run: Run, text: &str) -> Kind {
+        let elements = self.look.symbols.are_elements();
+        kind(text, !elements && u64::from(run.lag) < SHORT)
+    }
+}
+
+/// A char of the Unicode categories L and N.
+static LETTER: LazyLock<Regex> = LazyLock::new(|| pattern(r"[\p{L}\p{N}]"));
+
+/// What `unit_holds` asks for: digits are not enough.
+pub(super) static LETTER_OR_EMOJI: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"[\p{L}\p{Extended_Pictographic}]"));
+
+#[allow(
+    clippy::expect_used,
+    reason = "a constant pattern; every test would see it fail"
+)]
+fn pattern(text: &str) -> Regex {
+    Regex::new(text).expect("a pattern")
+}

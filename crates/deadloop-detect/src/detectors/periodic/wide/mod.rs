@@ -1,0 +1,275 @@
+//! [`Wide`]: how a line begins, as items of lists and headings of blocks do in any form, and numbers of
+//! items inside a line.
+//!
+//! What is left out is in `exactly.md`. A line that may still be one waits, [`HELD`] chars at most;
+//! blanks and the signs before them never come back, so they need not wait.
+
+use super::inside::{Inside, closes};
+use super::marker::{HELD, Step};
+use crate::class::{self, Class, Classes};
+
+mod words;
+
+/// What is left out of lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Leave {
+    /// The blanks that they begin with.
+    Blanks,
+    /// Those, and markers.
+    Markers,
+}
+
+/// Follows a line while it can begin with a marker, and a number inside it while that can be one.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Wide {
+    leave: Leave,
+    at: At,
+    held: [char; HELD],
+    len: usize,
+    /// Where the word or number begins among the held chars.
+    from: usize,
+    /// Whether a heading mark came before.
+    heading: bool,
+    classes: Classes,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum At {
+    /// Blanks, bullets, heading marks, stars.
+    Start,
+    /// In a word or a letter by itself.
+    Word,
+    /// After a word and a blank: its number must follow.
+    Gap,
+    /// The number or the letter of a word.
+    WordNumber,
+    WordLetter,
+    /// After the stars around a word and its number.
+    Bold,
+    /// After an opening bracket, then in the number or the letters inside it.
+    Open,
+    OpenNumber,
+    OpenLetter,
+    /// After 第, then in its number.
+    Ordinal,
+    OrdinalNumber,
+    Number,
+    /// After a letter and its closing sign.
+    Letter,
+    /// A marker was left out, and so is what else belongs to it.
+    After,
+    /// The same after a dot: more of the number may follow.
+    AfterDot,
+    /// In a number inside the line.
+    Inside(Inside),
+    /// After such a number and a dot.
+    InsideDot,
+    Text,
+}
+
+impl Wide {
+    pub(super) fn new(leave: Leave) -> Self {
+        Self {
+            leave,
+            at: At::Start,
+            held: ['\0'; HELD],
+            len: 0,
+            from: 0,
+            heading: false,
+            classes: Classes::new(),
+        }
+    }
+
+    /// Whether what comes next is text, but for numbers.
+    #[inline]
+    pub(super) fn is_past(&self) -> bool {
+        self.at == At::Text
+    }
+
+    /// Whether numbers inside a line are wanted.
+    #[inline]
+    pub(super) fn looks_inside(&self) -> bool {
+        self.leave == Leave::Markers
+    }
+
+    /// Begins with the first char of a number inside a line.
+    pub(super) fn begin(&mut self, inside: Inside, c: char) -> Step {
+        if is_whole(c) {
+            return Step::Marker;
+        }
+        self.at = At::Inside(inside);
+        (self.held[0], self.len) = (c, 1);
+        Step::Wait
+    }
+
+    pub(super) fn read(&mut self, c: char) -> Step {
+        let before = self.at;
+        self.at = match c {
+            '\n' => At::Start,
+            _ if self.leave == Leave::Blanks => blanks(before, c),
+            _ => self.next(c),
+        };
+        let leaves = self.leaves(before, c);
+        if c == '\n' {
+            self.heading = false;
+        }
+        if leaves {
+            // Of a number inside a line the signs stay.
+            self.held[0] = '.';
+            self.len = usize::from(before == At::InsideDot);
+            let ends = matches!(before, At::Inside(Inside::Word | Inside::Bracket(true)));
+            return Step::Left { ends };
+        }
+        match self.at {
+            At::Start if c != '\n' => self.start(c),
+            At::After | At::AfterDot => {
+                self.len = 0;
+                match before {
+                    At::After | At::AfterDot => Step::Wait,
+                    _ => Step::Marker,
+                }
+            }
+            _ if c == '\n' || self.at == At::Text || self.len == HELD => {
+                self.at = if c == '\n' { At::Start } else { At::Text };
+                Step::Text
+            }
+            _ => self.hold(c),
+        }
+    }
+
+    /// What waited, if anything did, and how many chars of it there are.
+    #[inline]
+    pub(super) fn take(&mut self) -> Option<([char; HELD], usize)> {
+        (self.len > 0).then(|| (self.held, std::mem::take(&mut self.len)))
+    }
+
+    fn hold(&mut self, c: char) -> Step {
+        self.held[self.len] = c;
+        self.len += 1;
+        Step::Wait
+    }
+
+    /// A blank takes with it all that waits.
+    fn start(&mut self, c: char) -> Step {
+        self.heading |= c == '#';
+        if c.is_whitespace() {
+            self.len = 0;
+            return Step::Wait;
+        }
+        if self.len == HELD {
+            self.at = At::Text;
+            return Step::Text;
+        }
+        self.hold(c)
+    }
+
+    /// Whether this char, which is text, makes what waited a marker.
+    fn leaves(&self, before: At, c: char) -> bool {
+        match before {
+            At::Letter => self.at == At::Text && !c.is_ascii(),
+            At::WordNumber => c == '\n' && self.heading,
+            At::InsideDot => !self.is_number(c),
+            At::Inside(inside) => !self.is_number(c) && closes(inside, c),
+            _ => false,
+        }
+    }
+
+    fn next(&mut self, c: char) -> At {
+        let number = self.is_number(c);
+        let blank = c.is_whitespace();
+        match self.at {
+            At::Start => self.first(c, number),
+            At::Word => self.word(c, number),
+            At::Gap if blank => At::Gap,
+            At::Gap if number => At::WordNumber,
+            At::Gap if c.is_ascii_uppercase() && self.is_numbered() => At::WordLetter,
+            At::WordNumber => self.word_number(c, number),
+            At::WordLetter | At::Bold if matches!(c, ':' | '：') => At::After,
+            At::Bold if blank => At::After,
+            At::Bold if matches!(c, '*' | '_') => At::Bold,
+            At::Open if blank => At::Open,
+            At::Open | At::OpenNumber if number => At::OpenNumber,
+            At::Open | At::OpenLetter if c.is_ascii_alphabetic() => {
+                if self.at == At::Open {
+                    self.from = self.len;
+                }
+                At::OpenLetter
+            }
+            At::OpenNumber if blank => At::OpenNumber,
+            At::OpenNumber if is_close(c) => At::After,
+            At::OpenLetter if is_close(c) && self.is_letter() => At::After,
+            At::Ordinal | At::OrdinalNumber if blank => self.at,
+            At::Ordinal | At::OrdinalNumber if number => At::OrdinalNumber,
+            At::OrdinalNumber if is_classifier(c) => At::After,
+            At::Number if number => At::Number,
+            At::Number if c == '.' => At::AfterDot,
+            At::Number if matches!(c, '．' | '、' | ':' | '：') || is_close(c) => At::After,
+            At::Letter if c == '.' => At::Letter,
+            At::Letter if blank || matches!(c, '*' | '_') => At::After,
+            At::AfterDot if number || c == '.' => At::AfterDot,
+            At::After | At::AfterDot if blank || is_tail(c) => At::After,
+            At::Inside(_) if number => self.at,
+            At::Inside(Inside::Sentence) if c == '.' => At::InsideDot,
+            _ => At::Text,
+        }
+    }
+
+    /// The first char of a line, or one after bullets and blanks.
+    fn first(&mut self, c: char, number: bool) -> At {
+        let last = self.len.checked_sub(1).map(|i| self.held[i]);
+        self.from = self.len;
+        match c {
+            '#' | '*' | '_' | '>' | '-' | '+' | '•' | '◦' | '●' | '▪' | '·' | '○' | '■' => {
+                At::Start
+            }
+            _ if c.is_whitespace() => At::Start,
+            '(' | '（' | '[' | '【' => At::Open,
+            '第' => At::Ordinal,
+            // A sign, not a bullet.
+            _ if number && matches!(last, Some('-' | '+')) => At::Text,
+            _ if is_whole(c) => At::After,
+            _ if number => At::Number,
+            _ if c.is_alphabetic() => At::Word,
+            _ => At::Text,
+        }
+    }
+
+    fn is_number(&self, c: char) -> bool {
+        is_numeral(self.classes.of(c))
+    }
+}
+
+/// Whether a char of this class belongs to a number.
+#[inline]
+pub(super) fn is_numeral(class: Class) -> bool {
+    class & (class::NUMBER | class::HAN) != 0
+}
+
+fn blanks(at: At, c: char) -> At {
+    match at {
+        At::Start if c.is_whitespace() => At::Start,
+        _ => At::Text,
+    }
+}
+
+pub(super) fn is_close(c: char) -> bool {
+    matches!(c, ')' | '）' | ']' | '】')
+}
+
+/// What belongs to a marker after its closing sign.
+fn is_tail(c: char) -> bool {
+    matches!(c, '*' | '_' | ':' | '：' | '.' | '、') || is_close(c)
+}
+
+/// What is counted by 第 and a number.
+fn is_classifier(c: char) -> bool {
+    "条章节款项题步轮种天次点部讲课例类篇卷幕集回段".contains(c)
+}
+
+/// Numbers that are markers by themselves: ①, ⑴, ❶, ㈠.
+fn is_whole(c: char) -> bool {
+    matches!(c, '\u{2460}'..='\u{249B}' | '\u{2776}'..='\u{2793}' | '\u{3220}'..='\u{3229}' | '\u{3280}'..='\u{3289}')
+}
+
+#[cfg(test)]
+mod tests;

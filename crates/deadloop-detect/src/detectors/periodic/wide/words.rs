@@ -1,0 +1,108 @@
+//! Words, letters and roman numbers that a line begins with: `Step 1:`, `b)`, `iv.`, `情况三、`.
+
+use super::{At, Wide, is_close};
+use crate::script::is_unspaced;
+
+/// Chars of a word before a number.
+const WORD: usize = 16;
+
+/// Words that number blocks without a heading mark before them.
+const NUMBERED: [&str; 30] = [
+    "step",
+    "case",
+    "part",
+    "chapter",
+    "section",
+    "question",
+    "problem",
+    "example",
+    "exercise",
+    "article",
+    "item",
+    "option",
+    "round",
+    "attempt",
+    "iteration",
+    "task",
+    "步骤",
+    "情况",
+    "情形",
+    "案例",
+    "示例",
+    "例",
+    "例题",
+    "问题",
+    "题目",
+    "选项",
+    "方案",
+    "方法",
+    "任务",
+    "阶段",
+];
+
+impl Wide {
+    pub(super) fn word(&self, c: char, number: bool) -> At {
+        let last = self.held[self.len - 1];
+        match c {
+            _ if number && is_unspaced(last) => At::WordNumber,
+            _ if number => At::Text,
+            _ if c.is_alphabetic() && self.goes_on(c) => At::Word,
+            _ if c.is_whitespace() && (self.heading || self.is_numbered()) => At::Gap,
+            '.' | '．' | '、' if self.is_letter() => At::Letter,
+            _ if is_close(c) && self.is_letter() => At::Letter,
+            _ => At::Text,
+        }
+    }
+
+    /// Whether a word that goes on with this char can be one that numbers blocks, or a number in letters:
+    /// most are neither by their second char.
+    fn goes_on(&self, c: char) -> bool {
+        let word = &self.held[self.from..self.len];
+        if self.heading || word.len() >= WORD {
+            return word.len() < WORD;
+        }
+        let lower = |c: &char| c.to_ascii_lowercase();
+        let begins = |known: &str| {
+            let mut known = known.chars();
+            let same = word.iter().all(|own| known.next() == Some(lower(own)));
+            same && known.next() == Some(lower(&c))
+        };
+        let letters = word.len() < 6 && word.iter().chain([&c]).all(char::is_ascii_alphabetic);
+        letters && (word.len() == 1 && c.is_ascii_uppercase() || "ivxIVX".contains(c))
+            || NUMBERED.iter().any(|known| begins(known))
+    }
+
+    pub(super) fn word_number(&self, c: char, number: bool) -> At {
+        match c {
+            _ if number => At::WordNumber,
+            ':' | '：' if self.heading || self.is_numbered() => At::After,
+            '.' if self.is_numbered() => At::AfterDot,
+            '、' | '．' if self.is_numbered() => At::After,
+            _ if is_close(c) && self.is_numbered() => At::After,
+            '*' | '_' if matches!(self.held[0], '*' | '_') && self.is_numbered() => At::Bold,
+            _ => At::Text,
+        }
+    }
+
+    /// Whether the word that waits is a letter or a roman number, as items have.
+    pub(super) fn is_letter(&self) -> bool {
+        let word = &self.held[self.from..self.len];
+        let roman = |sign: [char; 3]| word.len() <= 6 && word.iter().all(|c| sign.contains(c));
+        match word {
+            [one] => one.is_ascii_alphabetic(),
+            // After Z comes AA or AZ's first, AA.
+            [a, b] if a.is_ascii_uppercase() && b.is_ascii_uppercase() && (*a == 'A' || a == b) => {
+                true
+            }
+            _ => roman(['i', 'v', 'x']) || roman(['I', 'V', 'X']),
+        }
+    }
+
+    /// Whether the word that waits is one of those that number blocks.
+    pub(super) fn is_numbered(&self) -> bool {
+        let held = self.held[self.from..self.len].iter();
+        let letters = held.take_while(|c| c.is_alphabetic() && !self.is_number(**c));
+        let word: String = letters.map(char::to_ascii_lowercase).collect();
+        NUMBERED.contains(&word.as_str())
+    }
+}

@@ -1,0 +1,83 @@
+//! `Grams` against the definition: every n-gram of the window compared.
+
+use std::collections::HashSet;
+
+use proptest::prelude::*;
+
+use super::*;
+
+/// The gaps of the n-gram that ends a text, newest first, within what stands from `first` on: the symbols of each,
+/// how many different texts stand between up to it, and where it begins.
+fn looked_up(text: &[u8], first: usize, n: usize) -> Vec<(u64, usize, u64)> {
+    let Some(last) = text.len().checked_sub(n).filter(|last| *last >= first) else {
+        return Vec::new();
+    };
+    let same = |at: &usize| text[*at..at + n] == text[last..];
+    let places: Vec<usize> = (first..=last).rev().filter(same).collect();
+    let mut between = HashSet::new();
+    let mut gap = |pair: &[usize]| {
+        between.insert(&text[pair[1]..pair[0]]);
+        ((pair[0] - pair[1]) as u64, between.len(), pair[1] as u64)
+    };
+    places.windows(2).map(&mut gap).collect()
+}
+
+fn told(grams: &Grams) -> Vec<(u64, usize, u64)> {
+    let mut between = HashSet::new();
+    let mut gap = |gap: Gap| {
+        between.insert(gap.between);
+        (gap.symbols, between.len(), gap.start)
+    };
+    grams.gaps().map(&mut gap).collect()
+}
+
+proptest! {
+    /// And where nothing is said to have changed, nothing has.
+    #[test]
+    fn gaps_are_those_of_the_definition(
+        pieces in prop::collection::vec(("[abc]{1,5}", 1_usize..30, 0_u8..9), 1..9),
+        (n, window, most) in (1_usize..5, 5_usize..80, 1_u32..12),
+    ) {
+        let mut grams = Grams::new(n, Window::Symbols(window));
+        let (mut text, mut from, mut before) = (Vec::new(), 0, Vec::new());
+        for (piece, times, reset) in pieces {
+            if reset == 0 {
+                grams.reset();
+                from = text.len();
+            }
+            for byte in piece.repeat(times).bytes() {
+                let (value, start) = (u64::from(byte), text.len() as u64);
+                grams.push(Symbol { value, start }, start + 1);
+                text.push(byte);
+                let first = from.max(text.len().saturating_sub(window));
+                let now = told(&grams);
+                prop_assert_eq!(&now, &looked_up(&text, first, n));
+                let shape: Vec<(u64, usize)> = now.iter().map(|gap| (gap.0, gap.1)).collect();
+                if grams.goes_on(most) {
+                    let some = shape.len().min(most as usize);
+                    prop_assert_eq!(before.get(..some), Some(&shape[..some]));
+                }
+                before = shape;
+            }
+        }
+    }
+}
+
+/// Counts as the definition has it: every trigram of the window is compared.
+#[test]
+fn counts_are_right_where_chains_grow() {
+    let symbols: Vec<u64> = (0..24_000).map(|i| power(i) % 40).collect();
+    let mut grams = Grams::new(3, Window::Symbols(100_000));
+    let mut known = std::collections::HashMap::new();
+    for (i, value) in symbols.iter().enumerate() {
+        let (value, start) = (*value, i as u64);
+        let times = grams.push(Symbol { value, start }, start + 1);
+        let Some(first) = i.checked_sub(2) else {
+            continue;
+        };
+        let count: &mut u32 = known.entry(&symbols[first..=i]).or_default();
+        *count += 1;
+        assert_eq!(times, *count, "symbol {i}");
+    }
+    assert!(grams.chains.len() > FIRST_CHAINS);
+}

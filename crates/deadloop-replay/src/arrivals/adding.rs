@@ -1,0 +1,183 @@
+//! How [`Arrivals`] are put together: event by event, with what of each channel and how many tokens had arrived.
+
+use std::borrow::Cow;
+use std::num::NonZeroU64;
+
+use deadloop_corpus::{Body, RecordedEvent, Transcript};
+use deadloop_detect::{Channel, Chars, Cursor, Event as Arriving, Seen};
+
+use super::{Arrivals, Arrived, Other};
+use crate::record::Moment;
+use crate::spent::Spent;
+
+/// What has been added so far.
+#[derive(Default)]
+struct Adding {
+    seen: Seen,
+    /// The channel of the text that the next one goes on with.
+    last: Option<Channel>,
+    /// Tokens, as long as every event has a count.
+    tokens: Option<u64>,
+    /// Tokens of turns, where those are what is counted.
+    spent: Option<Spent>,
+}
+
+impl<'a> Arrivals<'a> {
+    /// `chunks`: the size in chars of the chunks in which everything is taken to have come; `None`: as recorded.
+    #[inline]
+    pub(crate) fn of(transcript: &'a Transcript, chunks: Option<NonZeroU64>) -> Self {
+        let mut arrivals = Self {
+            chunks,
+            lanes: Default::default(),
+            others: Vec::new(),
+        };
+        let mut adding = Adding {
+            tokens: Some(0),
+            spent: Spent::of(&transcript.events),
+            ..Adding::default()
+        };
+        for (nth, (number, arriving)) in (0..).zip(transcript.stream()) {
+            let index = usize::try_from(number).unwrap_or(usize::MAX);
+            let Some(event) = transcript.events.get(index) else {
+                continue;
+            };
+            arrivals.take(&mut adding, (number, event), &arriving);
+            if matches!(arriving, Arriving::Text(..)) {
+                continue;
+            }
+            let before = index
+                .checked_sub(1)
+                .and_then(|before| transcript.events.get(before));
+            let silent_since = before.and_then(|event| event.t_ms).unwrap_or(0.0);
+            arrivals.others.push(Other {
+                nth,
+                recorded: match arriving {
+                    Arriving::Turn { .. } => event.body == Body::Turn,
+                    Arriving::Silence(_) | Arriving::Closed => false,
+                    _ => true,
+                },
+                moment: adding.moment((number, event), &arriving, silent_since),
+            });
+        }
+        arrivals
+    }
+
+    /// Adds what an event brings: a text, or one more call or turn.
+    #[inline]
+    fn take(
+        &mut self,
+        adding: &mut Adding,
+        (number, event): (u64, &RecordedEvent),
+        arriving: &Arriving<'a>,
+    ) {
+        match *arriving {
+            Arriving::Text(channel, text) => {
+                let counted = adding.count(event);
+                let text = (channel, Cow::Borrowed(text));
+                self.add(adding, (number, event), text, counted);
+            }
+            Arriving::Call { arguments, .. } => {
+                let counted = adding.count(event);
+                adding.last = None;
+                let text = (Channel::Arguments, arguments.text());
+                self.add(adding, (number, event), text, counted);
+                adding.last = None;
+                adding.seen = adding.seen.plus(Channel::Tools, 1);
+            }
+            Arriving::Turn { .. } => {
+                if let Some(spent) = &mut adding.spent {
+                    spent.take(event);
+                }
+                adding.last = None;
+                adding.seen = adding.seen.plus(Channel::Turns, 1);
+            }
+            Arriving::Result { .. } => adding.last = None,
+            _ => {}
+        }
+    }
+
+    fn add(
+        &mut self,
+        adding: &mut Adding,
+        (number, event): (u64, &RecordedEvent),
+        (channel, text): (Channel, Cow<'a, str>),
+        tokens: Option<(u64, u64)>,
+    ) {
+        if text.is_empty() {
+            return;
+        }
+        let goes_on = adding.last == Some(channel);
+        let stretch = (!goes_on).then(|| Chars(adding.seen.count(channel)));
+        adding.last = Some(channel);
+        let chars = Chars::of(&text);
+        adding.seen = adding.seen.plus(channel, chars.0);
+        let Some(lane) = self.lane_mut(channel) else {
+            return;
+        };
+        let going_on = lane.arrived.last().map_or(Chars(0), |last| last.stretch);
+        lane.pieces.push(text);
+        // A call is there as a whole.
+        lane.timed |= event.t_ms.is_some() || channel == Channel::Arguments;
+        lane.arrived.push(Arrived {
+            event: number,
+            end: Chars(adding.seen.count(channel)),
+            chars,
+            seen: adding.seen,
+            stretch: stretch.unwrap_or(going_on),
+            t_ms: event.t_ms,
+            tokens,
+        });
+    }
+}
+
+impl Adding {
+    /// The moment of an event that is no text, once it was taken; `silent_since`: when the one before it came.
+    #[inline]
+    fn moment(
+        &self,
+        (number, event): (u64, &RecordedEvent),
+        arriving: &Arriving<'_>,
+        silent_since: f64,
+    ) -> Moment {
+        // The end comes after the last event, which has a place of its own.
+        let (number, offset) = match *arriving {
+            Arriving::Call { arguments, .. } => (number, Chars::of(&arguments.text()).0),
+            Arriving::Closed => (number + 1, 0),
+            _ => (number, 0),
+        };
+        Moment {
+            place: Cursor {
+                event: number,
+                offset,
+            },
+            seen: self.seen,
+            t_ms: match *arriving {
+                // It is told while it lasts.
+                Arriving::Silence(millis) => Some(silent_since + millis as f64),
+                _ => event.t_ms,
+            },
+            tokens: self.by_then(arriving),
+        }
+    }
+
+    /// The tokens up to an event that is no text: of the turns up to the one that it stands in, where turns are what
+    /// is counted; before a turn, of those that ended.
+    fn by_then(&self, arriving: &Arriving<'_>) -> Option<u64> {
+        match (self.spent, arriving) {
+            (None, _) => self.tokens,
+            (Some(spent), Arriving::Turn { .. }) => spent.before(),
+            (Some(spent), _) => spent.through(),
+        }
+    }
+
+    /// Takes the tokens of an event that the model made: those before it, and its own. A tool's result has
+    /// none and hides none. Where turns are what is counted: those of the turns up to its own.
+    fn count(&mut self, event: &RecordedEvent) -> Option<(u64, u64)> {
+        if let Some(spent) = self.spent {
+            return spent.through().map(|tokens| (tokens, 0));
+        }
+        let counted = self.tokens.zip(event.tokens);
+        self.tokens = counted.map(|(sum, n)| sum.saturating_add(n));
+        counted
+    }
+}

@@ -1,0 +1,32 @@
+//! A case for tests, which change what they are about.
+
+use deadloop_replay::corpus::{Body, RecordedEvent};
+
+use super::{Case, Class, Timeline, Truth};
+
+/// A short answer of model m without spans. `class`: `None` if nobody labelled it.
+pub(crate) fn case(id: &str, class: Option<Class>) -> Case {
+    Case {
+        id: id.into(),
+        model: "m".into(),
+        profile: None,
+        group: None,
+        lang: None,
+        split: None,
+        by: Vec::new(),
+        timeline: answer(1),
+        timed: false,
+        truth: class.map(|class| Truth {
+            class,
+            spans: Vec::new(),
+            channels: Vec::new(),
+        }),
+        gauges: None,
+        text: "x".into(),
+    }
+}
+
+/// An answer of that many chars, in one piece.
+pub(crate) fn answer(chars: usize) -> Timeline {
+    Timeline::of(&[RecordedEvent::of(Body::Answer("x".repeat(chars)))])
+}
