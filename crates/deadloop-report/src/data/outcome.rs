@@ -1,20 +1,21 @@
 //! One transcript seen through one setting, and what became of it.
 
 use deadloop_score::Verdict;
+use std::sync::Arc;
 
-/// One transcript seen through one setting.
+/// One transcript seen through one setting. A run leaves one a transcript and setting: names that many have are there once.
 #[derive(Debug, Clone)]
 pub struct OutcomeRow {
     /// The transcript's id.
-    pub transcript: String,
+    pub transcript: Box<str>,
     /// Its model.
-    pub model: String,
+    pub model: Arc<str>,
     /// Index into [`ReportData::settings`](crate::ReportData::settings).
     pub setting: usize,
     /// The kind of its loop.
-    pub kind: Option<String>,
+    pub kind: Option<Arc<str>>,
     /// The channel of the label or alarm.
-    pub channel: Option<String>,
+    pub channel: Option<Arc<str>>,
     /// Where the second copy starts.
     pub onset: Option<u64>,
     /// Where the loop ended.
@@ -32,15 +33,15 @@ pub struct OutcomeRow {
     /// See `alarm_calls`.
     pub alarm_turns: Option<u64>,
     /// The kind that the alarm claims.
-    pub alarm_kind: Option<String>,
+    pub alarm_kind: Option<Arc<str>>,
     /// The detector that alarmed.
-    pub detector: Option<String>,
+    pub detector: Option<Arc<str>>,
     /// Chars from onset to alarm.
     pub latency: Option<f64>,
     /// Healthy chars thrown away.
     pub lost: Option<u64>,
     /// What went wrong.
-    pub error: Option<String>,
+    pub error: Option<Arc<str>>,
 }
 
 impl OutcomeRow {

@@ -38,7 +38,7 @@ pub(crate) fn drill(data: &ReportData) -> Vec<Drill> {
         .map(|one| (one.transcript.as_str(), Vec::new()))
         .collect();
     for row in &data.outcomes {
-        if let Some(list) = rows.get_mut(row.transcript.as_str()) {
+        if let Some(list) = rows.get_mut(&*row.transcript) {
             list.push(row);
         }
     }
