@@ -442,7 +442,7 @@ fn a_budget_leads_with_what_the_clean_text_supports() {
     let mut data = fixture::tune();
     data.choices.clear();
     data.advice = None;
-    data.outcomes.clear();
+    data.outcomes = deadloop_report::Outcomes::default();
     for score in &mut data.scores {
         for count in Count::LOOPS {
             score.tally[count] = 0;
@@ -822,7 +822,7 @@ fn counted_in(unit: Unit) -> Vec<(String, String)> {
     let mut data = fixture::tune();
     data.run.unit = unit;
     data.run.constraints.clear();
-    for row in &mut data.outcomes {
+    for row in data.outcomes.iter_mut() {
         row.channel = Some("tools".into());
     }
     let opened = data.opened.iter_mut().flat_map(|(_, opened)| opened);

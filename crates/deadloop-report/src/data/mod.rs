@@ -19,10 +19,10 @@ pub use choice::ChoiceRow;
 pub use comparison::{Became, ComparedResults, Difference, FlipRow, GateRow, SideRow};
 pub use deadloop_score::Verdict;
 pub(crate) use naming::{member, short};
-pub use outcome::OutcomeRow;
+pub use outcome::{OutcomeRow, Outcomes};
 pub use run::{Objective, RunInfo};
 pub use score::Score;
-use std::collections::{BTreeMap, LinkedList};
+use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
 use deadloop_score::measure::F1;
@@ -51,9 +51,8 @@ pub struct ReportData {
     pub shipped: Option<ChoiceRow>,
     /// What clean text alone supports, where a budget was asked for.
     pub budget: Vec<SupportedRow>,
-    /// A row for each transcript and setting that was written out, but for those that are [`idle`](Self::idle). Each is in memory by
-    /// itself: a list in one piece needs room for two while it grows, and finds none among what a replay freed.
-    pub outcomes: LinkedList<OutcomeRow>,
+    /// A row for each transcript and setting that was written out, but for those that are [`idle`](Self::idle).
+    pub outcomes: Outcomes,
     /// How many rows of a setting are not there because nothing happened in them: where no other setting is held against
     /// it, nothing more is shown of them.
     pub idle: BTreeMap<usize, u64>,

@@ -37,7 +37,7 @@ pub(crate) fn drill(data: &ReportData) -> Vec<Drill> {
         .iter()
         .map(|one| (one.transcript.as_str(), Vec::new()))
         .collect();
-    for row in &data.outcomes {
+    for row in data.outcomes.iter() {
         if let Some(list) = rows.get_mut(&*row.transcript) {
             list.push(row);
         }

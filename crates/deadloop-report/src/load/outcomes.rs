@@ -22,7 +22,7 @@ struct Reader {
 }
 
 /// Adds the outcomes. Where a `single` setting has any, nothing is held against another one: then rows in which nothing
-/// happened are counted, and not held, but for the first of each model.
+/// happened are counted, and not held, but for the first of a model without another row before it.
 pub(super) fn outcomes(
     dir: &Path,
     single: bool,
@@ -55,7 +55,7 @@ impl Reader {
             if first {
                 self.models.insert(Arc::clone(&row.model));
             }
-            data.outcomes.push_back(row);
+            data.outcomes.push(row);
         }
         Ok(())
     }

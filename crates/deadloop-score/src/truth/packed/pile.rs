@@ -3,8 +3,8 @@
 
 use super::Bytes;
 
-/// The size of a block, bytes: what is larger has one of its own.
-const BLOCK: usize = 1 << 20;
+/// The size of a block, bytes: what is larger has one of its own. Small enough for a place that something else left.
+const BLOCK: usize = 1 << 18;
 
 /// Byte strings in their order.
 #[derive(Clone, Debug, Default)]
