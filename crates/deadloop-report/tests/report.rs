@@ -520,8 +520,8 @@ fn who_fired_first_is_told_of_settings_with_several_members() {
     assert!(!drawn(&data).1.markdown.contains("Who fired first"));
     let second =
         |row: &&mut deadloop_report::OutcomeRow| row.setting == 1 && row.detector.is_some();
-    let mut alarms = data.outcomes.iter_mut().filter(second);
-    alarms.next().unwrap().detector = Some("periodic".into());
+    let alarm = data.outcomes.iter_mut().find(second).unwrap();
+    alarm.detector = Some("periodic".into());
     let (_, pages) = drawn(&data);
     let table = pages.markdown.split("Who fired first").nth(1).unwrap();
     let rows: Vec<&str> = table
