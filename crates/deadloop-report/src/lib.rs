@@ -45,8 +45,8 @@ mod write;
 pub use charts::{CHARTS, Chart, ChartEntry, Layouts, draw_all};
 pub use data::{
     ALL_MODELS, Became, BesideFloor, Board, By, ChoiceRow, ComparedResults, Counted, Difference,
-    FlipRow, GateRow, Objective, OutcomeRow, PackedColumn, ReportData, Role, RunInfo, Score,
-    SettingRow, SideRow, SupportedRow, Verdict, embedded_counts,
+    FlipRow, GateRow, Objective, OutcomeRow, Outcomes, PackedColumn, ReportData, Role, RunInfo,
+    Score, SettingRow, SideRow, SupportedRow, Verdict, embedded_counts,
 };
 pub use draw::{DrawError, NoFont};
 pub use load::{LoadError, load};

@@ -79,7 +79,7 @@ fn rows<'d>(columns: &[&[&'d OutcomeRow]]) -> Rows<'d> {
     let mut by_id: BTreeMap<&str, Vec<Option<&OutcomeRow>>> = BTreeMap::new();
     for (at, column) in columns.iter().enumerate() {
         for row in *column {
-            let cells = by_id.entry(row.transcript.as_str());
+            let cells = by_id.entry(&row.transcript);
             cells.or_insert_with(|| vec![None; columns.len()])[at] = Some(row);
         }
     }

@@ -70,7 +70,7 @@ fn chosen(data: &ReportData) -> Option<Series<'_>> {
         .filter_map(|choice| Some((choice.model.as_str(), own(choice)?)))
         .collect();
     let pooled = held.get(ALL_MODELS);
-    let matches = |row: &&OutcomeRow| held.get(row.model.as_str()).or(pooled) == Some(&row.setting);
+    let matches = |row: &&OutcomeRow| held.get(&*row.model).or(pooled) == Some(&row.setting);
     let rows = data.outcomes.iter().filter(matches).collect();
     let single = held.values().all(|setting| Some(setting) == pooled);
     let name = match (data.ships(), single) {

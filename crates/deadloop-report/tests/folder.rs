@@ -219,7 +219,7 @@ fn a_folder_is_read_as_the_contract_says() {
     assert_eq!(choice.difference.low, Some(10.0));
     let below = data.beside_floors[0].below.unwrap();
     assert_eq!((below.lo, below.hi), (-90.0, -10.0));
-    assert_eq!(data.outcomes[1].verdict, Verdict::Hit);
+    assert_eq!(data.outcomes.iter().nth(1).unwrap().verdict, Verdict::Hit);
 }
 
 #[test]

@@ -442,7 +442,7 @@ fn a_budget_leads_with_what_the_clean_text_supports() {
     let mut data = fixture::tune();
     data.choices.clear();
     data.advice = None;
-    data.outcomes.clear();
+    data.outcomes = deadloop_report::Outcomes::default();
     for score in &mut data.scores {
         for count in Count::LOOPS {
             score.tally[count] = 0;
@@ -520,8 +520,8 @@ fn who_fired_first_is_told_of_settings_with_several_members() {
     assert!(!drawn(&data).1.markdown.contains("Who fired first"));
     let second =
         |row: &&mut deadloop_report::OutcomeRow| row.setting == 1 && row.detector.is_some();
-    let mut alarms = data.outcomes.iter_mut().filter(second);
-    alarms.next().unwrap().detector = Some("periodic".into());
+    let alarm = data.outcomes.iter_mut().find(second).unwrap();
+    alarm.detector = Some("periodic".into());
     let (_, pages) = drawn(&data);
     let table = pages.markdown.split("Who fired first").nth(1).unwrap();
     let rows: Vec<&str> = table
@@ -822,7 +822,7 @@ fn counted_in(unit: Unit) -> Vec<(String, String)> {
     let mut data = fixture::tune();
     data.run.unit = unit;
     data.run.constraints.clear();
-    for row in &mut data.outcomes {
+    for row in data.outcomes.iter_mut() {
         row.channel = Some("tools".into());
     }
     let opened = data.opened.iter_mut().flat_map(|(_, opened)| opened);

@@ -1,23 +1,47 @@
 //! Limits on turns that no run could meet, because the limit of its own (`meta.max_turns`) had ended it before.
 
+use std::collections::BTreeMap;
+
 use deadloop_corpus::Entry;
 use deadloop_detect::{Member, Settings};
 
 use crate::words;
 
-/// The limit that a recording says it had, turns.
-pub(crate) fn of(entry: &Entry) -> Option<u64> {
-    entry.transcript.meta.get("max_turns")?.as_u64()
+/// The limit that a recording says it had, turns; there is one a transcript in memory, so that it is a short number.
+pub(crate) fn of(entry: &Entry) -> Option<u32> {
+    let limit = entry.transcript.meta.get("max_turns")?.as_u64()?;
+    Some(u32::try_from(limit).unwrap_or(u32::MAX))
 }
 
-/// What is to be said of settings whose limits are above those of the recordings; `own`: of each of them.
-pub(crate) fn remarks(settings: &Settings, own: &[Option<u64>]) -> Vec<String> {
+/// How many recordings had which limit. Most had none.
+#[derive(Default)]
+pub(crate) struct OwnLimits(BTreeMap<u32, u64>);
+
+impl OwnLimits {
+    /// Those that recordings say they had.
+    pub(crate) fn of(said: &[Option<u32>]) -> Self {
+        let mut own = Self::default();
+        for limit in said.iter().flatten() {
+            *own.0.entry(*limit).or_default() += 1;
+        }
+        own
+    }
+
+    /// How many are below a limit.
+    fn below(&self, limit: u64) -> u64 {
+        let below = self.0.iter().filter(|(own, _)| u64::from(**own) < limit);
+        below.map(|(_, runs)| runs).sum()
+    }
+}
+
+/// What is to be said of settings whose limits are above those of the recordings.
+pub(crate) fn remarks(settings: &Settings, own: &OwnLimits) -> Vec<String> {
     let others = settings.overrides().map(|(_, setting)| setting);
     let settings = std::iter::once(settings.guard()).chain(others);
     let members = settings.flat_map(|setting| &setting.members);
     let mut told = Vec::new();
     for (name, limit) in members.filter_map(limit) {
-        let above = own.iter().flatten().filter(|own| limit > **own).count() as u64;
+        let above = own.below(limit);
         let line = format!(
             "{name}: its limit of {} is above the recording's own (meta.max_turns) in {}, where it can never be met",
             words::several(limit, "turn"),

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Instant;
 
-use deadloop_corpus::Entry;
 use deadloop_detect::{Settings, Unit};
 use deadloop_replay::{Job, Journal, JournalError, Plan, Programs, Record, RunError, run_into};
 use deadloop_score::{
@@ -16,14 +15,13 @@ use deadloop_score::{
 use crate::failure::{Code, Failure, RunResult};
 use crate::folder::{Folder, State, fingerprint};
 use crate::host::watched;
-use crate::kept::Kept;
+use crate::looking::find;
 use crate::manifest::{manifest, now};
-use crate::notice::noticed;
 use crate::own_limits;
 use crate::programs::{self, Errors};
 use crate::request::Request;
 use crate::sharding::{self, Written};
-use crate::survey::{Surveyed, Wanted, drop_sealed, open, survey_into};
+use crate::survey::Surveyed;
 use crate::units::{of_choice_first, other_unit};
 
 /// How a request ended.
@@ -125,32 +123,6 @@ pub fn replay(request: &Request<'_>, plan: &Plan, current: &Settings) -> RunResu
     })))
 }
 
-/// The transcripts that are meant, priced, with the limit on turns that each had; of parts also their records.
-fn find(request: &Request<'_>, plan: &Plan) -> RunResult<Found> {
-    let (mut surveyed, limits, known) = match request.parts.as_deref() {
-        None => look_further(request).map(|(s, limits)| (s, limits, None))?,
-        Some(parts) => parts
-            .look(request, plan)
-            .map(|(s, said)| (s, Vec::new(), Some(said)))?,
-    };
-    if let Some(kinds) = noticed(&surveyed.cases, plan) {
-        surveyed.cases.alter(|case| case.notice(&kinds));
-    }
-    if let Some(prices) = &request.judging.prices {
-        surveyed.cases.alter(|case| case.price(prices));
-    }
-    // Most recordings had none.
-    let limits = limits.into_iter().flatten().map(Some).collect();
-    Ok((surveyed, limits, known))
-}
-
-/// What [`find`] returns.
-type Found = (
-    Surveyed<PackedCases>,
-    Vec<Option<u64>>,
-    Option<(PackedRecords, Errors)>,
-);
-
 /// Refuses a corpus that somebody wrote to in the meantime.
 fn unchanged(surveyed: &Surveyed<PackedCases>) -> RunResult {
     let Some(file) = surveyed.stamps.changed() else {
@@ -161,26 +133,6 @@ fn unchanged(surveyed: &Surveyed<PackedCases>) -> RunResult {
         file.display()
     );
     Err(Code::Usage.error(what))
-}
-
-/// The transcripts that are meant, without those that are sealed.
-pub fn look(request: &Request<'_>) -> RunResult<Surveyed> {
-    look_further(request).map(|(surveyed, _)| surveyed)
-}
-
-/// The same, and the limit on turns that each had.
-fn look_further<C: Kept>(request: &Request<'_>) -> RunResult<(Surveyed<C>, Vec<Option<u64>>)> {
-    let wanted = Wanted {
-        path: request.corpus,
-        selection: request.selection()?,
-        by: request.by,
-        entry: None,
-        host: request.host,
-    };
-    let look = |entry: &Entry, _: &Case| own_limits::of(entry);
-    let (mut surveyed, limits) = survey_into(open(request.corpus)?, wanted, look)?;
-    let limits = drop_sealed(&mut surveyed, limits, request.sealed);
-    Ok((surveyed, limits))
 }
 
 /// Everything that the bytes of a result depend on.

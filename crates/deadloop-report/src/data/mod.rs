@@ -19,7 +19,7 @@ pub use choice::ChoiceRow;
 pub use comparison::{Became, ComparedResults, Difference, FlipRow, GateRow, SideRow};
 pub use deadloop_score::Verdict;
 pub(crate) use naming::{member, short};
-pub use outcome::OutcomeRow;
+pub use outcome::{OutcomeRow, Outcomes};
 pub use run::{Objective, RunInfo};
 pub use score::Score;
 use std::collections::BTreeMap;
@@ -52,7 +52,7 @@ pub struct ReportData {
     /// What clean text alone supports, where a budget was asked for.
     pub budget: Vec<SupportedRow>,
     /// A row for each transcript and setting that was written out, but for those that are [`idle`](Self::idle).
-    pub outcomes: Vec<OutcomeRow>,
+    pub outcomes: Outcomes,
     /// How many rows of a setting are not there because nothing happened in them: where no other setting is held against
     /// it, nothing more is shown of them.
     pub idle: BTreeMap<usize, u64>,

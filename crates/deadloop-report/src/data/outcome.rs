@@ -1,20 +1,21 @@
 //! One transcript seen through one setting, and what became of it.
 
 use deadloop_score::Verdict;
+use std::sync::Arc;
 
-/// One transcript seen through one setting.
+/// One transcript seen through one setting. A run leaves one a transcript and setting: names that many have are there once.
 #[derive(Debug, Clone)]
 pub struct OutcomeRow {
     /// The transcript's id.
-    pub transcript: String,
+    pub transcript: Box<str>,
     /// Its model.
-    pub model: String,
+    pub model: Arc<str>,
     /// Index into [`ReportData::settings`](crate::ReportData::settings).
     pub setting: usize,
     /// The kind of its loop.
-    pub kind: Option<String>,
+    pub kind: Option<Arc<str>>,
     /// The channel of the label or alarm.
-    pub channel: Option<String>,
+    pub channel: Option<Arc<str>>,
     /// Where the second copy starts.
     pub onset: Option<u64>,
     /// Where the loop ended.
@@ -32,15 +33,52 @@ pub struct OutcomeRow {
     /// See `alarm_calls`.
     pub alarm_turns: Option<u64>,
     /// The kind that the alarm claims.
-    pub alarm_kind: Option<String>,
+    pub alarm_kind: Option<Arc<str>>,
     /// The detector that alarmed.
-    pub detector: Option<String>,
+    pub detector: Option<Arc<str>>,
     /// Chars from onset to alarm.
     pub latency: Option<f64>,
     /// Healthy chars thrown away.
     pub lost: Option<u64>,
     /// What went wrong.
-    pub error: Option<String>,
+    pub error: Option<Arc<str>>,
+}
+
+/// Rows in their order, in blocks: a list in one piece is there twice while it grows, and finds no room among what a replay
+/// freed.
+#[derive(Debug, Clone, Default)]
+pub struct Outcomes(Vec<Vec<OutcomeRow>>);
+
+/// Rows of a block.
+const BLOCK: usize = 1 << 10;
+
+impl Outcomes {
+    /// Adds a row.
+    pub fn push(&mut self, row: OutcomeRow) {
+        match self.0.last_mut() {
+            Some(block) if block.len() < BLOCK => block.push(row),
+            _ => {
+                let mut block = Vec::with_capacity(BLOCK);
+                block.push(row);
+                self.0.push(block);
+            }
+        }
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The rows.
+    pub fn iter(&self) -> impl Iterator<Item = &OutcomeRow> {
+        self.0.iter().flatten()
+    }
+
+    /// The same, to be changed.
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut OutcomeRow> {
+        self.0.iter_mut().flatten()
+    }
 }
 
 impl OutcomeRow {

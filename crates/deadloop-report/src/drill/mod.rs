@@ -37,8 +37,8 @@ pub(crate) fn drill(data: &ReportData) -> Vec<Drill> {
         .iter()
         .map(|one| (one.transcript.as_str(), Vec::new()))
         .collect();
-    for row in &data.outcomes {
-        if let Some(list) = rows.get_mut(row.transcript.as_str()) {
+    for row in data.outcomes.iter() {
+        if let Some(list) = rows.get_mut(&*row.transcript) {
             list.push(row);
         }
     }

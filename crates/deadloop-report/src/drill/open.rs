@@ -70,15 +70,15 @@ impl Open {
         let length = row.length.unwrap_or(0).max(1);
         let view = View { data, row, length };
         let kind = row.kind.clone().or(row.alarm_kind.clone());
-        let shown = |text: &String| visible(text).into_owned();
+        let shown = |text: &str| visible(text).into_owned();
         Some(Self {
             id: shown(&row.transcript),
             link: link(&row.transcript),
             model: shown(&row.model),
             verdict: row.verdict.name(),
-            kind: kind.unwrap_or_default(),
+            kind: kind.unwrap_or_default().to_string(),
             badness: badness(one.group, row),
-            channel: row.channel.clone().unwrap_or_default(),
+            channel: row.channel.as_deref().unwrap_or_default().to_owned(),
             length: count(length),
             onset: row.onset.or(row.alarm_at).unwrap_or(0),
             strip: strip(row),
@@ -86,7 +86,7 @@ impl Open {
             checkpoints: view.checkpoints(),
             ticks: view.ticks(rows),
             silent: view.silent(rows),
-            labels: one.labels.iter().map(shown).collect(),
+            labels: one.labels.iter().map(|label| shown(label)).collect(),
             why: shown(&one.why),
             looks_like: shown(&one.looks_like),
             parts: one.parts.iter().map(text::shown).collect(),

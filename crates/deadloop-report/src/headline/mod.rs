@@ -127,7 +127,7 @@ fn measured(data: &ReportData) -> String {
         .scores
         .iter()
         .map(|score| score.model.as_str())
-        .chain(data.outcomes.iter().map(|row| row.model.as_str()))
+        .chain(data.outcomes.iter().map(|row| &*row.model))
         .filter(|model| *model != ALL_MODELS)
         .collect();
     let settings = match cells {

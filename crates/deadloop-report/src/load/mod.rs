@@ -2,6 +2,7 @@
 
 mod board;
 mod budget;
+mod outcomes;
 mod parts;
 mod rows;
 mod run;
@@ -9,16 +10,15 @@ mod scores;
 mod settings;
 mod thin;
 
-use crate::data::{
-    ALL_MODELS, BesideFloor, Board, By, ChoiceRow, OutcomeRow, ReportData, Role, Verdict,
-};
+use crate::data::{ALL_MODELS, BesideFloor, Board, By, ChoiceRow, ReportData, Role};
 use crate::numbers::Estimate;
 use board::Source;
 use deadloop_score::replay::detect::Unit as Counted;
 use deadloop_score::{
-    BELOW, FileError, Measure, Metric, Regions, Results, ScoreRows, Table, Why, each_outcomes,
-    measures, read_excerpts, read_text_if_named,
+    BELOW, FileError, Measure, Metric, Regions, Results, ScoreRows, Table, Why, measures,
+    read_excerpts, read_text_if_named,
 };
+use outcomes::outcomes;
 use parts::{Overview, Parts};
 use rows::Rows;
 use run::run;
@@ -77,13 +77,7 @@ pub fn load(dir: &Path) -> Result<ReportData, LoadError> {
         data.budget = budget::budget(table, &mut settings);
     }
     let single = results.choice.is_none() && results.manifest.settings.len() < 2;
-    let mut first = 0;
-    each_outcomes(dir, |part| {
-        let rows = part.rows();
-        outcomes(&part, (first, single), &mut settings, &mut data)?;
-        first += rows;
-        Ok::<(), LoadError>(())
-    })?;
+    outcomes(dir, single, &mut settings, &mut data)?;
     data.opened = read_excerpts(dir)?;
     data.redacted = data.opened.as_ref().is_some_and(|(head, _)| head.redacted);
     data.settings = settings.list;
@@ -275,59 +269,4 @@ fn choice(rows: &Rows<'_>, row: usize) -> ChoiceRow {
         margins: text("margins"),
         ..ChoiceRow::default()
     }
-}
-
-/// Adds outcomes, the first of which has the number `first`. Where a `single` setting has any, nothing is held against another
-/// one: then rows in which nothing happened are counted, and not held, but for the first of each model.
-fn outcomes(
-    table: &Table,
-    (first, single): (usize, bool),
-    settings: &mut Settings,
-    data: &mut ReportData,
-) -> Result<(), LoadError> {
-    let held = data.outcomes.iter().filter(|_| single);
-    let mut models: BTreeSet<String> = held.map(|row| row.model.clone()).collect();
-    let rows = Rows::new(table);
-    let mut outcome = |row: usize| {
-        let text = |name: &str| rows.text(name, row).map(str::to_owned);
-        let count = |name: &str| rows.whole(name, row);
-        let name = rows.text("verdict", row).unwrap_or_default();
-        let verdict = Verdict::parse(name).ok_or_else(|| LoadError::Row {
-            file: "outcomes.parquet",
-            row: first + row + 1,
-            what: format!(
-                "unknown verdict {name:?}; expected one of {}",
-                Verdict::ALL.map(Verdict::name).join(", ")
-            ),
-        })?;
-        Ok::<_, LoadError>(OutcomeRow {
-            transcript: text("transcript").unwrap_or_default(),
-            model: text("model").unwrap_or_default(),
-            setting: settings.at(rows.text("setting", row).unwrap_or_default()),
-            kind: text("kind"),
-            channel: text("channel").or_else(|| text("alarm_channel")),
-            onset: count("onset"),
-            end: count("end"),
-            length: count("length"),
-            verdict,
-            earlier: verdict == Verdict::TransientStop && rows.text("class", row) == Some("loop"),
-            alarm_at: count("alarm_at"),
-            alarm_calls: count("alarm_calls"),
-            alarm_turns: count("alarm_turns"),
-            alarm_kind: text("alarm_kind"),
-            detector: text("detector"),
-            latency: rows.number("latency", row),
-            lost: count("lost"),
-            error: text("error"),
-        })
-    };
-    for row in 0..table.rows() {
-        let row: OutcomeRow = outcome(row)?;
-        if single && row.is_idle() && !models.insert(row.model.clone()) {
-            *data.idle.entry(row.setting).or_default() += 1;
-        } else {
-            data.outcomes.push(row);
-        }
-    }
-    Ok(())
 }

@@ -1,7 +1,7 @@
 //! `scores.parquet` in two passes, a part at a time: a sweep leaves a row for each cell and model,
 //! and a report shows few of them.
 
-use super::rows::Turns;
+use super::rows::{Texts, Turns};
 use super::scores::{ScoreReader, Written};
 use super::settings::Settings;
 use crate::data::{ALL_MODELS, Score};
@@ -89,7 +89,7 @@ struct Kept {
     /// The setting of each cell of the plan.
     plan: Vec<usize>,
     /// The values of parameters, each once.
-    values: BTreeSet<Arc<str>>,
+    values: Texts,
     /// The row of this part whose values were asked for last, and the setting that has them.
     last: Option<(usize, usize)>,
 }
@@ -234,18 +234,9 @@ impl Kept {
                 return before.params.get(param)?.clone();
             }
             let value = cells.cell(row)?.csv();
-            (!value.is_empty()).then(|| self.shared(value))
+            (!value.is_empty()).then(|| self.values.once(&value))
         };
         params.iter().enumerate().map(value).collect()
-    }
-
-    fn shared(&mut self, value: String) -> Arc<str> {
-        if let Some(known) = self.values.get(value.as_str()) {
-            return Arc::clone(known);
-        }
-        let value: Arc<str> = value.into();
-        self.values.insert(Arc::clone(&value));
-        value
     }
 
     /// Adds a cell of a single model, if its place is defined.

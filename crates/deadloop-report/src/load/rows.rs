@@ -1,7 +1,8 @@
 //! Cells by column name; the columns are looked up once, not once a cell.
 
 use deadloop_score::{Cells, Table};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
 
 /// A table whose columns are at hand. CSV files are read as text, so numbers are parsed where a column is text.
 pub(super) struct Rows<'t> {
@@ -61,6 +62,22 @@ impl<'t> Rows<'t> {
     /// Returns a count; 0 where the cell is empty.
     pub(super) fn count(&self, name: &str, row: usize) -> u64 {
         self.whole(name, row).unwrap_or(0)
+    }
+}
+
+/// Texts that many rows have, each once.
+#[derive(Default)]
+pub(super) struct Texts(HashSet<Arc<str>>);
+
+impl Texts {
+    /// The text as it was first met.
+    pub(super) fn once(&mut self, text: &str) -> Arc<str> {
+        if let Some(known) = self.0.get(text) {
+            return Arc::clone(known);
+        }
+        let text: Arc<str> = text.into();
+        self.0.insert(Arc::clone(&text));
+        text
     }
 }
 

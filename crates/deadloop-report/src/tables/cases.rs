@@ -5,6 +5,7 @@ use crate::data::{OutcomeRow, ReportData, Verdict};
 use crate::numbers::{chars, count};
 use crate::series::series;
 use deadloop_score::replay::detect::Unit;
+use std::sync::Arc;
 
 /// How many rows a table holds.
 const ROWS: usize = 200;
@@ -202,6 +203,6 @@ pub(super) fn errors(data: &ReportData) -> Option<Table> {
     )
 }
 
-fn optional(text: &Option<String>) -> Cell {
+fn optional(text: &Option<Arc<str>>) -> Cell {
     Cell::text(text.as_deref().unwrap_or("–"))
 }

@@ -66,7 +66,7 @@ fn would_cut(data: &ReportData) -> Option<Table> {
     // Of a corpus without labels only the chars are known.
     let rated = data.run.unit == Unit::Chars;
     let mut all: BTreeMap<usize, (u64, u64)> = BTreeMap::new();
-    for row in &data.outcomes {
+    for row in data.outcomes.iter() {
         let counts = all.entry(row.setting).or_default();
         counts.0 += u64::from(row.alarm_at.is_some() && row.verdict != Verdict::Error);
         counts.1 += 1;

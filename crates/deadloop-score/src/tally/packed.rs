@@ -3,15 +3,15 @@
 
 use std::collections::BTreeMap;
 
-use deadloop_replay::detect::{Channel, Cursor, Kind};
+use deadloop_replay::detect::{Channel, Cursor};
 use deadloop_replay::{Decided, Moment, Plan, Record, Region, Stop};
 
 use crate::judge::{JudgeOptions, ReadChannels};
 use crate::tally::sheet::{LatencySheet, Sheet, changes, summed};
 use crate::tally::{AnyEvidence, Mismatch, Tally, Trial};
 use crate::truth::{
-    Bytes, Case, Cases, PackedCases, Pile, put_float, put_maybe, put_number, put_place, put_seen,
-    put_text, take_place, take_seen,
+    Bytes, Case, Cases, PackedCases, Pile, put_float, put_kind, put_maybe, put_number, put_place,
+    put_seen, put_text, take_kind, take_place, take_seen,
 };
 
 /// Records, packed: what every block said of each case, in the order of the cases.
@@ -222,7 +222,7 @@ fn take_decided(from: &mut Bytes<'_>) -> Decided {
 
 fn put_stop(stop: &Stop, to: &mut Vec<u8>) {
     put_place(&Channel::ALL, stop.channel, to);
-    put_text(stop.kind.name(), to);
+    put_kind(stop.kind, to);
     put_number(stop.member as u64, to);
     put_moment(&stop.exact, to);
     put_moment(&stop.delivered, to);
@@ -231,7 +231,7 @@ fn put_stop(stop: &Stop, to: &mut Vec<u8>) {
 fn take_stop(from: &mut Bytes<'_>) -> Stop {
     Stop {
         channel: take_place(&Channel::ALL, from),
-        kind: Kind::parse(from.text()).unwrap_or(Kind::Other),
+        kind: take_kind(from),
         member: from.size(),
         exact: take_moment(from),
         delivered: take_moment(from),

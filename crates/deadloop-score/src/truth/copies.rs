@@ -17,7 +17,7 @@ pub(crate) fn may_be_copied(case: &Case) -> bool {
 /// gates and floors count each text of 200 chars and more once: a thousand copies say no more than one.
 pub fn firsts(cases: &(impl Cases + ?Sized)) -> Vec<bool> {
     let mut first = vec![true; cases.number()];
-    let mut texts: Vec<(u64, usize)> = Vec::new();
+    let mut texts: Vec<(u64, usize)> = Vec::with_capacity(cases.number());
     cases.each(|i, case| {
         if may_be_copied(case) {
             texts.push((number(&case.text), i));

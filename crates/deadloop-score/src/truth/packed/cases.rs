@@ -1,6 +1,7 @@
 //! A [`Case`] as bytes.
 
 use deadloop_replay::Seen;
+use deadloop_replay::detect::repair::Fault;
 use deadloop_replay::detect::{Calls, Channel, Chars, Kind, Turns};
 
 use super::{Bytes, Shared, put_float, put_maybe, put_number, put_text};
@@ -106,7 +107,7 @@ fn take_truth(from: &mut Bytes<'_>) -> Truth {
 
 fn put_span(span: &Span, to: &mut Vec<u8>) {
     put_place(&Class::ALL, span.class, to);
-    put_option(span.kind.map(Kind::name), put_text, to);
+    put_option(span.kind, put_kind, to);
     put_place(&Channel::ALL, span.channel, to);
     put_maybe(span.start.map(|start| start.count()), to);
     for at in [span.onset, span.earliest, span.end] {
@@ -122,7 +123,7 @@ fn put_span(span: &Span, to: &mut Vec<u8>) {
 
 fn take_span(from: &mut Bytes<'_>) -> Span {
     let class = take_place(&Class::ALL, from);
-    let kind = take_option(from, |from| Kind::parse(from.text())).flatten();
+    let kind = take_option(from, take_kind);
     let channel: Channel = take_place(&Channel::ALL, from);
     let start = from.maybe().map(|at| channel.units(at));
     let [onset, earliest, end] = [(); 3].map(|()| channel.units(from.number()));
@@ -140,6 +141,25 @@ fn take_span(from: &mut Bytes<'_>) -> Span {
         until: take_seen(from),
         onset_ms: from.float(),
         onset_tokens: from.maybe(),
+    }
+}
+
+/// Puts a kind by its place: those of loops, then those of faults.
+pub(crate) fn put_kind(kind: Kind, to: &mut Vec<u8>) {
+    match kind {
+        Kind::Fault(fault) => {
+            put_number(Kind::ALL.len() as u64, to);
+            put_place(&Fault::ALL, fault, to);
+        }
+        of_loop => put_place(&Kind::ALL, of_loop, to),
+    }
+}
+
+/// Takes what [`put_kind`] put.
+pub(crate) fn take_kind(from: &mut Bytes<'_>) -> Kind {
+    match Kind::ALL.get(from.size()) {
+        Some(of_loop) => *of_loop,
+        None => Kind::Fault(take_place(&Fault::ALL, from)),
     }
 }
 
@@ -176,4 +196,22 @@ pub(crate) fn put_place<T: PartialEq>(all: &[T], one: T, to: &mut Vec<u8>) {
 pub(crate) fn take_place<T: Copy, const N: usize>(all: &[T; N], from: &mut Bytes<'_>) -> T {
     let place = from.size();
     all[place.min(N - 1)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_comes_back() {
+        let kinds: Vec<Kind> = Kind::ALL
+            .into_iter()
+            .chain(Fault::ALL.map(Kind::Fault))
+            .collect();
+        let mut bytes = Vec::new();
+        kinds.iter().for_each(|kind| put_kind(*kind, &mut bytes));
+        let mut from = Bytes(&bytes);
+        let back: Vec<Kind> = kinds.iter().map(|_| take_kind(&mut from)).collect();
+        assert_eq!((back, from.0.len()), (kinds, 0));
+    }
 }

@@ -14,7 +14,7 @@ mod pile;
 mod shared;
 
 pub(crate) use bytes::{Bytes, put_float, put_maybe, put_number, put_text};
-pub(crate) use cases::{put_place, put_seen, take_place, take_seen};
+pub(crate) use cases::{put_kind, put_place, put_seen, take_kind, take_place, take_seen};
 pub(crate) use pile::Pile;
 use shared::Shared;
 

@@ -3,23 +3,32 @@
 
 use super::Bytes;
 
-/// The size of a block, bytes: what is larger has one of its own.
-const BLOCK: usize = 1 << 20;
+/// The size of a block, bytes: what is larger has one of its own. Small enough for a place that something else left.
+const BLOCK: usize = 1 << 18;
 
 /// Byte strings in their order.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Pile {
-    blocks: Vec<Vec<u8>>,
-    /// Where each begins: its block, and the byte there.
-    begins: Vec<(u32, u32)>,
+    blocks: Vec<Block>,
+    number: usize,
     /// What is being put.
     next: Vec<u8>,
+}
+
+/// Those that stand together.
+#[derive(Clone, Debug)]
+struct Block {
+    /// The number of its first.
+    first: usize,
+    bytes: Vec<u8>,
+    /// Where each begins. A list for each block, because a list of all would be there twice while it grows.
+    begins: Vec<u32>,
 }
 
 impl Pile {
     /// How many there are.
     pub(crate) fn len(&self) -> usize {
-        self.begins.len()
+        self.number
     }
 
     /// Adds what is put.
@@ -32,43 +41,45 @@ impl Pile {
     }
 
     fn add(&mut self, bytes: &[u8]) {
-        let room = |block: &Vec<u8>| block.capacity() - block.len() >= bytes.len();
-        if !self.blocks.last().is_some_and(room) {
-            self.blocks.push(Vec::with_capacity(BLOCK.max(bytes.len())));
+        let has_room = |block: &Block| block.bytes.capacity() - block.bytes.len() >= bytes.len();
+        if !self.blocks.last().is_some_and(has_room) {
+            self.blocks.push(Block {
+                first: self.number,
+                bytes: Vec::with_capacity(BLOCK.max(bytes.len())),
+                begins: Vec::new(),
+            });
         }
-        let nth = self.blocks.len().saturating_sub(1);
         if let Some(block) = self.blocks.last_mut() {
-            // A block is at most as long as a line of a corpus.
-            self.begins.push((narrow(nth), narrow(block.len())));
-            block.extend(bytes);
+            // What begins in a block begins below its size, or in a block of its own.
+            let begin = u32::try_from(block.bytes.len()).unwrap_or(u32::MAX);
+            block.begins.push(begin);
+            block.bytes.extend(bytes);
+            self.number += 1;
         }
     }
 
     /// The bytes from the beginning of one on: whoever takes them knows where it ends.
     pub(crate) fn at(&self, index: usize) -> Bytes<'_> {
-        let (block, from) = self.begins[index];
-        Bytes(&self.blocks[block as usize][from as usize..])
+        let nth = self.blocks.partition_point(|block| block.first <= index);
+        let block = &self.blocks[nth - 1];
+        Bytes(&block.bytes[block.begins[index - block.first] as usize..])
     }
 
     /// Those that are to be kept.
     pub(crate) fn only(&self, kept: &[bool]) -> Self {
         let mut some = Self::default();
-        for (index, _) in kept.iter().enumerate().filter(|(_, kept)| **kept) {
-            let (block, from) = self.begins[index];
-            let next = self.begins.get(index + 1);
-            let whole = &self.blocks[block as usize];
-            let to = match next {
-                Some((other, to)) if *other == block => *to as usize,
-                _ => whole.len(),
-            };
-            some.add(&whole[from as usize..to]);
+        let mut kept = kept.iter();
+        for block in &self.blocks {
+            let begins = block.begins.iter().map(|begin| *begin as usize);
+            let ends = begins.clone().skip(1).chain([block.bytes.len()]);
+            for (from, to) in begins.zip(ends) {
+                if kept.next() == Some(&true) {
+                    some.add(&block.bytes[from..to]);
+                }
+            }
         }
         some
     }
-}
-
-fn narrow(place: usize) -> u32 {
-    u32::try_from(place).unwrap_or(u32::MAX)
 }
 
 #[cfg(test)]
