@@ -119,7 +119,7 @@ fn events_that_say_nothing_or_something_wrong() {
     );
     says(
         &event(r#"{"type":"answer","text":"","t_ms":-1e14}"#),
-        "`t_ms` is -1e+14; expected milliseconds, a number up to 1e13",
+        "`t_ms` is -100000000000000.0; expected milliseconds, a number up to 1e13",
     );
     says(&event(r#"{"type":"tool_call"}"#), "no `name`");
     says(

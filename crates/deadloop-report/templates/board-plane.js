@@ -113,6 +113,6 @@ class PlaneView {
     });
     byId("stairs").replaceChildren(...nodes);
     byId("stairs-note").textContent = held ? "Held out: each fold was judged by what the others had chosen. A dot of the plane is in-sample. A click puts the sliders there."
-      : `In-sample, ${only.model ?? "all models"}: the best ${measure.title} with at most so many wrong alarms. A click puts the sliders there.`;
+      : `In-sample, ${only.model ?? "all models"}: the best ${measure.title} for each number of wrong alarms. A click puts the sliders there.`;
   }
 }

@@ -6,6 +6,8 @@ mod program;
 
 use std::path::Path;
 
+use deadloop_corpus::{MAX_T_MS, MAX_TOKENS};
+
 use program::{STARTER, code, deadloop, deadloop_in, file, stderr, stdout};
 
 const CLEAN: &str =
@@ -198,8 +200,8 @@ fn numbers_of_any_size_and_names_of_any_kind_are_no_panic() {
     let dir = tempfile::tempdir().unwrap();
     let most = u64::MAX.to_string();
     let corpus = format!(
-        "{{\"id\":\"a\",\"model\":\"\\u001b[2J\",\"events\":[{{\"type\":\"answer\",\"text\":\"{0}\",\"tokens\":{most}}},\
-         {{\"type\":\"answer\",\"text\":\"x\",\"tokens\":{most}}}],\
+        "{{\"id\":\"a\",\"model\":\"\\u001b[2J\",\"events\":[{{\"type\":\"answer\",\"text\":\"{0}\",\"tokens\":{MAX_TOKENS}}},\
+         {{\"type\":\"answer\",\"text\":\"x\",\"tokens\":{MAX_TOKENS},\"t_ms\":{MAX_T_MS}}}],\
          \"labels\":[{{\"class\":\"loop\",\"kind\":\"paragraph\",\"onset\":9,\"channel\":\"answer\"}}]}}\n",
         "over and over again. ".repeat(300)
     );

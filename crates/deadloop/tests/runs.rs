@@ -294,3 +294,36 @@ fn stats_check_and_power_count_calls() {
         "{power}"
     );
 }
+
+#[test]
+fn the_strip_of_a_run_has_an_alarm_in_text_after_the_calls_before_it() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let mut events = run(5, 9);
+    // A user, and three calls with their results.
+    events.insert(
+        7,
+        json!({"type": "answer", "text": "the same again. ".repeat(200)}),
+    );
+    let label = json!({"class": "loop", "channel": "tools", "start": 5, "onset": 6, "end": null});
+    let corpus = file(dir.path(), "runs.jsonl", &line("run", &events, label));
+    let periodic = file(dir.path(), "p.toml", "[[guard]]\ndetector = \"periodic\"\n");
+    let out = dir.path().join("out");
+    let shown = out.display().to_string();
+    done(&[
+        "replay",
+        &corpus,
+        "--settings",
+        &periodic,
+        "--out",
+        &shown,
+        "-q",
+    ]);
+    let page = std::fs::read_to_string(out.join("report.html")).expect("a page");
+    let (_, tick) = page.split_once("<path class=\"tick ").expect("an alarm");
+    let (_, at) = tick.split_once("d=\"M").expect("its place");
+    let at: f64 = at
+        .split_once(' ')
+        .and_then(|(at, _)| at.parse().ok())
+        .expect("thousandths");
+    assert!((at - 3000.0 / 14.0).abs() < 1.0, "{at}");
+}

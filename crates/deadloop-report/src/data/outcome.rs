@@ -65,7 +65,7 @@ impl Outcomes {
         }
     }
 
-    /// Whether there is none.
+    /// Whether it has no row.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -22,7 +22,7 @@ pub(super) fn table(data: &ReportData) -> Option<Table> {
         words("file"),
     ];
     let rows = advice.prices.iter().map(|price| row(data, price)).collect();
-    let note = "For at most so many wrong alarms on this corpus, the best setting that meets the other limits. Its figures are \
+    let note = "For each number of wrong alarms on this corpus, the best setting that raises no more and meets the other limits. Its figures are \
                 held out: each fold was judged by what the others had chosen; below them, in-sample ones. “Within the limits”: the \
                 highest level of assurance that it reaches (likely: as likely as not, probable: 4 in 5, sure: 19 in 20). Each is a settings \
                 file that can be loaded as it is.";

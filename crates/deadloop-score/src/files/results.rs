@@ -12,7 +12,7 @@ use crate::tally::{AnyEvidence, Tally};
 
 /// The columns of `outcomes.parquet` that a report shows: it has a row for each transcript, so what
 /// nobody reads is not held in memory.
-const SHOWN: [&str; 17] = [
+const SHOWN: [&str; 19] = [
     "transcript",
     "model",
     "setting",
@@ -25,6 +25,8 @@ const SHOWN: [&str; 17] = [
     "length",
     "verdict",
     "alarm_at",
+    "alarm_calls",
+    "alarm_turns",
     "alarm_kind",
     "detector",
     "latency",
