@@ -90,7 +90,12 @@ impl ReportData {
                         true => format!("{name}: "),
                         false => String::new(),
                     };
-                    all.push(format!("{whose}{}={value}", short(parameter)));
+                    let base = base.and_then(|base| base.params.get(at)?.as_deref());
+                    all.push(format!(
+                        "{whose}{}={}",
+                        short(parameter),
+                        beyond(base, value)
+                    ));
                 }
             }
             let is_new = old.as_ref().is_some_and(|old| !old.contains(name));
@@ -108,6 +113,16 @@ impl ReportData {
     fn members_of_all(&self) -> usize {
         let members: BTreeSet<&str> = self.parameters.iter().map(|name| member(name)).collect();
         members.len()
+    }
+}
+
+/// A value in short: of a list that begins as that of what is in use does, what it has besides.
+fn beyond(base: Option<&str>, value: &str) -> String {
+    let begins = base.and_then(|list| list.strip_suffix(']'));
+    let begins = begins.filter(|begins| begins.contains('{'));
+    match begins.and_then(|begins| value.strip_prefix(begins)) {
+        Some(more) => format!("[…{more}"),
+        None => value.to_owned(),
     }
 }
 
@@ -132,4 +147,19 @@ pub(crate) fn member(parameter: &str) -> &str {
 /// A parameter's name without its guard.
 pub(crate) fn short(parameter: &str) -> &str {
     parameter.rsplit('.').next().unwrap_or(parameter)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_that_goes_on_is_told_from_where_it_does() {
+        let (base, more) = ("[{ a = 1 }]", "[{ a = 1 }, { b = 2 }]");
+        assert_eq!(beyond(Some(base), more), "[…, { b = 2 }]");
+        assert_eq!(beyond(Some(more), base), base);
+        assert_eq!(beyond(Some("[]"), base), base);
+        assert_eq!(beyond(Some("[3]"), "[3, 4]"), "[3, 4]");
+        assert_eq!(beyond(None, "12"), "12");
+    }
 }

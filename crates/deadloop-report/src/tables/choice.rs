@@ -144,7 +144,10 @@ fn gets(data: &ReportData, choice: &ChoiceRow) -> Cell {
         return Cell::text("each model its own");
     };
     let id = |at: usize| data.settings.get(at).map_or("", |one| one.id.as_str());
+    let pooled = data.choice_of(ALL_MODELS).and_then(|row| row.setting);
+    let is_pooled = choice.model != ALL_MODELS && pooled == Some(at);
     let name = match data.describe(at) {
+        _ if is_pooled => "that of all models".to_owned(),
         _ if data.in_use() == Some(at) => match data.in_use_is() {
             "in use" => "what is in use".to_owned(),
             is => format!("the {is}"),
@@ -156,7 +159,7 @@ fn gets(data: &ReportData, choice: &ChoiceRow) -> Cell {
         name if name == id(at) => format!("candidate: {name}"),
         name => format!("candidate: {name} ({})", id(at)),
     });
-    let own = Some(id(at).to_owned()).filter(|id| *id != name);
+    let own = Some(id(at).to_owned()).filter(|id| *id != name && !is_pooled);
     let small: Vec<String> = own.into_iter().chain(candidate).collect();
     Cell::text(name.as_str()).with(small.join("; "))
 }
