@@ -1,4 +1,4 @@
-"""What the recommended guard misses of its goals: goals.py CORPUS (to stdout).
+"""What the recommended guard misses of its goals: goals.py CORPUS (to stdout), and reports/goals.csv, each transcript.
 
 Run by scripts/goals, from its result folders. Every number is a cell of scores.csv, or a count or sum over rows of
 outcomes.csv. What a text is stands in the words of CORPUS/review.csv where its readers wrote some, else in those of who
@@ -96,19 +96,40 @@ def changes(row):
     return ", ".join(found)
 
 
+def part(row):
+    """The row of PERIODS that the loop of a row of outcomes.csv is of."""
+    length = int(row["period"] or 0)
+    return next(name for limit, name, _ in PERIODS if length <= limit) if length else "no exact period"
+
+
+def is_late(row):
+    return row["verdict"] == "miss" or row["verdict"] == "hit" and int(row["latency"]) > 1000
+
+
 def late(loops):
     """The loops that cost the goals of 1,000 chars, by how long what they repeat is."""
     of, sums = Counter(), Counter()
     for row in loops:
-        length = int(row["period"] or 0)
-        part = "no exact period" if not length else next(name for limit, name, _ in PERIODS if length <= limit)
-        sums[part] += float(row["delay"] or 0)
-        if row["verdict"] == "miss" or row["verdict"] == "hit" and int(row["latency"]) > 1000:
-            of[part, row["verdict"]] += 1
+        sums[part(row)] += float(row["delay"] or 0)
+        of[part(row), row["verdict"]] += is_late(row)
     why = {name: reason for _, name, reason in PERIODS}
     why["no exact period"] = "their copies differ: they circle in other words, or grow; most misses are here"
-    for part in [name for _, name, _ in PERIODS] + ["no exact period"]:
-        yield [part, of[part, "hit"], of[part, "miss"], f"{sums[part] / len(loops):,.0f}", why[part]]
+    for name in why:
+        yield [name, of[name, "hit"], of[name, "miss"], f"{sums[name] / len(loops):,.0f}", why[name]]
+
+
+def listed(outcomes, negatives):
+    """Each transcript that stands in the way of a goal, those that cost most first."""
+    with open("reports/goals.csv", "w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(["stands_in_the_way_as", "transcript", "model", "kind", "period", "onset", "alarm_at", "delay", "cut"])
+        cost = lambda row: int(row["lost"] or 0) + float(row["delay"] or 0)
+        for row in sorted(outcomes + negatives, key=lambda row: (-cost(row), row["transcript"])):
+            kind = row["verdict"] if row["verdict"] in ("false-alarm", "premature") else None
+            kind = kind or row["class"] == "loop" and is_late(row) and ("missed" if row["verdict"] == "miss" else "late")
+            if kind:
+                cells = ("transcript", "model", "kind", "period", "onset", "alarm_at", "delay", "lost")
+                writer.writerow([kind] + [row[cell] for cell in cells])
 
 
 def wrong(outcomes, notes):
@@ -127,10 +148,12 @@ def main():
     notes = {row["id"]: row["note"] for row in rows(review)} if review.exists() else {}
     outcomes = rows(FOLDER / f"goals-{name}/outcomes.csv")
     loops = [row for row in outcomes if row["class"] == "loop"]
+    negatives = rows(FOLDER / "goals-negatives/outcomes.csv")
+    listed(outcomes, negatives)
 
     print("# What the recommended guard misses of its goals\n")
     print(f"Made by `scripts/goals`, on `{name}` and `datasets/negatives`; what each number means: `METHOD.md`. All of it is in-sample: the")
-    print("guard was chosen on these recordings (held out: docs/real-recordings.md).\n")
+    print("guard was chosen on these recordings (held out: docs/real-recordings.md). `goals.csv` names each transcript, those that cost most first.\n")
     print("## The goals\n")
     table(["goal", "asked", "reached", "held"],
           [[goal, asked, show(guard[metric]), "yes" if wanted(guard[metric]) else "**no**"] for goal, asked, metric, wanted, show in GOALS])
@@ -150,14 +173,14 @@ def main():
     print("## The wrong alarms\n")
     print("`cut`: chars that the alarm took away, up to the end of a clean text or to the onset of a loop.\n")
     table(["transcript", "verdict", "alarm at", "cut", "kind", "what a reader says"], list(wrong(outcomes, notes)))
-    false = [int(row["lost"]) for row in outcomes if row["verdict"] == "false-alarm"]
-    print(f"The {len(false)} false alarms cut {sum(false):,} chars of clean text. `pays from` in `field.md` weighs these alone: what is cut before the onset")
-    print("of a loop is in `delay` and `saved`.\n")
+    false = sum(row["verdict"] == "false-alarm" for row in outcomes)
+    print(f"Each of the {false} false alarms costs what was written up to it, and a mean clean transcript more (METHOD, `net_per_1000`). `pays from` in")
+    print("`field.md` is made of these alone: a guard with fewer of them pays from a smaller share of loops, however few loops it finds.\n")
     print("## The hard negatives\n")
     print("Each class has texts that were written to provoke an alarm. A guard that knows no more than the text cannot tell them")
     print("from loops: what is in them comes back as often, and as much of it, as in loops of `real`.\n")
     classes = defaultdict(list)
-    for row in rows(FOLDER / "goals-negatives/outcomes.csv"):
+    for row in negatives:
         if row["verdict"] == "false-alarm":
             classes[row["transcript"].rsplit("/", 1)[0]].append(row)
     table(["class", "alarms", "kind", "chars read"],
