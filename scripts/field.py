@@ -73,7 +73,7 @@ def table(header, lines):
     print("| " + " | ".join(header) + " |")
     print("|" + "---|" * len(header))
     for line in lines:
-        print("| " + " | ".join(line) + " |")
+        print("| " + " | ".join(map(str, line)) + " |")
     print()
 
 
@@ -278,4 +278,5 @@ def main():
             agreement(beside)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -10,6 +10,8 @@ import pathlib
 import sys
 from collections import Counter, defaultdict
 
+from field import rows, table
+
 FOLDER = pathlib.Path("field-results")
 # What was asked of the guard, and how a row of scores.csv is measured by it: (name, asked, metric, wanted, shown).
 most = lambda limit: lambda value: value <= limit
@@ -39,19 +41,6 @@ READ = {
     "mlreason-2bd8d1a84e4023a4": "four options with the same words, one after the other; then the model doubts them: healthy",
     "pmllm-6126dba0a176db82": "stars and empty lines from char 1,690 to the end: a loop that the label sees late",
 }
-
-
-def rows(path):
-    with open(path, newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
-
-
-def table(header, lines):
-    print("| " + " | ".join(header) + " |")
-    print("|" + "---|" * len(header))
-    for line in lines:
-        print("| " + " | ".join(map(str, line)) + " |")
-    print()
 
 
 def measured(row):

@@ -2,29 +2,25 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod kit;
+#[path = "kit/plan.rs"]
+mod plan;
 
 use deadloop_score::replay::detect::Unit;
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use deadloop_score::replay::detect::{Channel, Kind};
-use deadloop_score::replay::{Decided, Grid, Plan, Record, Region};
+use deadloop_score::replay::{Decided, Record, Region};
 use deadloop_score::{
     Case, ChooseOptions, Evidence, Floor, InUse, JudgeOptions, Manifest, Marked, Resampling,
     Results, Scoring, Worth, choose, macro_means, write_choice, write_intervals, write_outcomes,
     write_pareto, write_scores, write_scores_by, write_settings,
 };
 use kit::{case, stop};
+use plan::plan;
 use serde_json::json;
 
 const LENGTHS: (u64, u64) = (500, 6000);
-
-fn plan() -> Plan {
-    let grid = "[[guard]]\ndetector = \"checkpoint\"\n[guard.params]\nmin_matches = [3,4,5]\nmin_repeats = [4,5]\n";
-    let mut plan = Plan::default();
-    plan.add_grid(&Grid::parse(grid).unwrap()).unwrap();
-    plan
-}
 
 /// Twenty loops, twenty clean ones, a transient, one without a label, one with an error.
 fn world() -> (Vec<Case>, Vec<Record>) {

@@ -2,19 +2,22 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod kit;
+#[path = "kit/plan.rs"]
+mod plan;
 #[path = "kit/sweeps.rs"]
 mod sweeps;
 
 use std::path::Path;
 
 use deadloop_score::replay::detect::{Channel, Kind, Unit};
-use deadloop_score::replay::{Decided, Grid, Plan, Record, Region};
+use deadloop_score::replay::{Decided, Record, Region};
 use deadloop_score::{
     AnyEvidence, Case, Cases, Evidence, Floor, JudgeOptions, PackedCases, PackedEvidence,
     PackedRecords, Resampling, Scoring, Worth, beside_floors, mean_clean, units, unpacked,
     write_cases, write_intervals, write_outcomes, write_regions, write_scores, write_scores_by,
 };
 use kit::{case, stop};
+use plan::plan;
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -64,13 +67,6 @@ proptest! {
 }
 
 const LENGTHS: (u64, u64) = (500, 6000);
-
-fn plan() -> Plan {
-    let grid = "[[guard]]\ndetector = \"checkpoint\"\n[guard.params]\nmin_matches = [3,4,5]\nmin_repeats = [4,5]\n";
-    let mut plan = Plan::default();
-    plan.add_grid(&Grid::parse(grid).unwrap()).unwrap();
-    plan
-}
 
 /// Loops, clean ones, some of them copies and some in one group, one without a label, one with an error.
 fn world() -> (Vec<Case>, Vec<Record>) {

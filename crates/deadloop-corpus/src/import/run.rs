@@ -59,10 +59,7 @@ impl Usage {
         let read = take(&["cache_read_input_tokens"]);
         let flat = take(&["cached_input_tokens", "cached_tokens", "cached"]);
         take(&["total_tokens", "totalTokens", "total"]);
-        let with_cache = apart.map(|apart| {
-            let cache = made.unwrap_or(0).saturating_add(read.unwrap_or(0));
-            apart.saturating_add(cache)
-        });
+        let with_cache = apart.map(|apart| more(more(apart, made), read));
         Self {
             sent: whole.or(with_cache),
             wrote,
@@ -80,6 +77,11 @@ impl Usage {
             keep(fields, name, count.map(Value::from));
         }
     }
+}
+
+/// Tokens with others that are counted apart. A log may say any number: the sum ends at the largest.
+pub(crate) fn more(tokens: u64, apart: Option<u64>) -> u64 {
+    tokens.saturating_add(apart.unwrap_or(0))
 }
 
 /// Cached tokens where OpenAI's APIs put them.

@@ -10,8 +10,8 @@ use crate::judge::{JudgeOptions, ReadChannels};
 use crate::tally::sheet::{LatencySheet, Sheet, changes, summed};
 use crate::tally::{AnyEvidence, Mismatch, Tally, Trial};
 use crate::truth::{
-    Bytes, Case, Cases, PackedCases, Pile, put_float, put_kind, put_maybe, put_number, put_place,
-    put_seen, put_text, take_kind, take_place, take_seen,
+    Bytes, Case, Cases, PackedCases, Pile, put_float, put_kind, put_list, put_maybe, put_number,
+    put_option, put_place, put_seen, put_text, take_kind, take_place, take_seen,
 };
 
 /// Records, packed: what every block said of each case, in the order of the cases.
@@ -45,18 +45,13 @@ impl PackedRecords {
             let length = bytes.size();
             bytes.some(length);
         }
-        let length = bytes.size();
-        take_decided(&mut Bytes(bytes.some(length)))
+        take_next(&mut bytes)
     }
 
     /// What each block said of a case.
     pub fn all(&self, case: usize, blocks: usize) -> Vec<Decided> {
         let mut bytes = self.0.at(case);
-        let decided = |_| {
-            let length = bytes.size();
-            take_decided(&mut Bytes(bytes.some(length)))
-        };
-        (0..blocks).map(decided).collect()
+        (0..blocks).map(|_| take_next(&mut bytes)).collect()
     }
 }
 
@@ -174,49 +169,44 @@ fn put_decided(decided: &Decided, to: &mut Vec<u8>) {
     if *decided == Decided::default() {
         return;
     }
-    put_number(decided.stops.len() as u64, to);
-    decided.stops.iter().for_each(|stop| put_stop(stop, to));
-    put_number(decided.regions.len() as u64, to);
-    for region in &decided.regions {
-        put_number(region.stop as u64, to);
-        for ends in [&region.lo, &region.hi] {
-            put_number(ends.len() as u64, to);
-            ends.iter().for_each(|end| put_number((*end).into(), to));
-        }
-    }
-    to.push(decided.error.is_some().into());
-    if let Some(error) = &decided.error {
-        put_text(error, to);
-    }
-    put_number(decided.details.len() as u64, to);
-    for (member, words) in &decided.details {
+    put_list(&decided.stops, put_stop, to);
+    put_list(&decided.regions, put_region, to);
+    put_option(decided.error.as_deref(), put_text, to);
+    let put_detail = |(member, words): &(usize, String), to: &mut Vec<u8>| {
         put_number(*member as u64, to);
         put_text(words, to);
-    }
+    };
+    put_list(&decided.details, put_detail, to);
 }
 
 fn take_decided(from: &mut Bytes<'_>) -> Decided {
-    let stops = from.size();
-    let stops = (0..stops).map(|_| take_stop(from)).collect();
-    let regions = from.size();
-    let region = |_| {
-        let stop = from.size();
-        let [lo, hi] = [(); 2].map(|()| {
-            let ends = from.size();
-            let end = |_| u16::try_from(from.number()).unwrap_or(u16::MAX);
-            (0..ends).map(end).collect()
-        });
-        Region { lo, hi, stop }
-    };
-    let regions = (0..regions).map(region).collect();
-    let error = (from.byte() != 0).then(|| from.text().to_owned());
-    let details = from.size();
-    let detail = |_| (from.size(), from.text().to_owned());
     Decided {
-        stops,
-        regions,
-        error,
-        details: (0..details).map(detail).collect(),
+        stops: from.list(take_stop),
+        regions: from.list(take_region),
+        error: from.option(|from| from.text().to_owned()),
+        details: from.list(|from| (from.size(), from.text().to_owned())),
+    }
+}
+
+/// Takes what one block said; its length stands before it.
+fn take_next(from: &mut Bytes<'_>) -> Decided {
+    let length = from.size();
+    take_decided(&mut Bytes(from.some(length)))
+}
+
+fn put_region(region: &Region, to: &mut Vec<u8>) {
+    put_number(region.stop as u64, to);
+    for ends in [&region.lo, &region.hi] {
+        put_list(ends, |end, to| put_number((*end).into(), to), to);
+    }
+}
+
+fn take_region(from: &mut Bytes<'_>) -> Region {
+    let end = |from: &mut Bytes<'_>| u16::try_from(from.number()).unwrap_or(u16::MAX);
+    Region {
+        stop: from.size(),
+        lo: from.list(end),
+        hi: from.list(end),
     }
 }
 

@@ -9,7 +9,7 @@ use deadloop_replay::detect::{Channel, Unit};
 use deadloop_replay::{TurnTokens, text_of};
 use serde::{Deserialize, Serialize};
 
-use crate::truth::{Bytes, Span, Timeline, clock, put_number, put_place, take_place};
+use crate::truth::{Bytes, Span, Timeline, clock, put_list, put_number, put_place, take_place};
 
 /// What a million tokens cost, in the user's currency.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -69,33 +69,23 @@ struct Scale {
 impl Gauges {
     /// Puts them among other bytes.
     pub(crate) fn put(&self, to: &mut Vec<u8>) {
-        put_number(self.scales.len() as u64, to);
-        self.scales.iter().for_each(|scale| scale.put(to));
-        put_number(self.turns.len() as u64, to);
-        for turn in &self.turns {
-            for tokens in [turn.read, turn.written, turn.cached] {
-                put_number(tokens, to);
-            }
-        }
+        put_list(&self.scales, Scale::put, to);
+        let put_turn = |turn: &TurnTokens, to: &mut Vec<u8>| {
+            let all = [turn.read, turn.written, turn.cached];
+            all.into_iter().for_each(|tokens| put_number(tokens, to));
+        };
+        put_list(&self.turns, put_turn, to);
     }
 
     /// Takes what [`put`](Self::put) put.
     pub(crate) fn take(from: &mut Bytes<'_>) -> Self {
-        let scales = from.size();
-        let scales = (0..scales).map(|_| Scale::take(from)).collect();
-        let turns = from.size();
-        let turn = |_| {
-            let [read, written, cached] = [(); 3].map(|()| from.number());
-            TurnTokens {
-                read,
-                written,
-                cached,
-            }
-        };
-        Self {
-            scales,
-            turns: (0..turns).map(turn).collect(),
-        }
+        let scales = from.list(Scale::take);
+        let turns = from.list(|from| TurnTokens {
+            read: from.number(),
+            written: from.number(),
+            cached: from.number(),
+        });
+        Self { scales, turns }
     }
 
     /// Those of some events; `None`: nothing of the kind was recorded.
@@ -166,46 +156,37 @@ impl Scale {
     /// Puts it among other bytes. What was taken by when rises, most often: the steps are smaller numbers.
     fn put(&self, to: &mut Vec<u8>) {
         put_place(&Unit::ALL, self.unit, to);
-        put_number(self.by_turns.len() as u64, to);
         let mut before = 0_u64;
-        for sum in &self.by_turns {
+        let put_step = |sum: &u64, to: &mut Vec<u8>| {
             put_number(sum.wrapping_sub(before), to);
             before = *sum;
-        }
+        };
+        put_list(&self.by_turns, put_step, to);
         put_number(self.whole, to);
-        put_number(self.spans.len() as u64, to);
-        for span in &self.spans {
-            for at in [span.onset, span.earliest, span.end] {
-                put_number(at, to);
-            }
-        }
+        let put_span = |span: &MeasuredSpan, to: &mut Vec<u8>| {
+            let all = [span.onset, span.earliest, span.end];
+            all.into_iter().for_each(|at| put_number(at, to));
+        };
+        put_list(&self.spans, put_span, to);
     }
 
     /// Takes what [`put`](Self::put) put.
     fn take(from: &mut Bytes<'_>) -> Self {
         let unit = take_place(&Unit::ALL, from);
-        let turns = from.size();
         let mut before = 0_u64;
-        let by_turns = (0..turns).map(|_| {
+        let by_turns = from.list(|from| {
             before = before.wrapping_add(from.number());
             before
         });
-        let by_turns = by_turns.collect();
-        let whole = from.number();
-        let spans = from.size();
-        let span = |_| {
-            let [onset, earliest, end] = [(); 3].map(|()| from.number());
-            MeasuredSpan {
-                onset,
-                earliest,
-                end,
-            }
-        };
         Self {
             unit,
             by_turns,
-            whole,
-            spans: (0..spans).map(span).collect(),
+            whole: from.number(),
+            spans: from.list(|from| MeasuredSpan {
+                onset: from.number(),
+                earliest: from.number(),
+                end: from.number(),
+            }),
         }
     }
 }

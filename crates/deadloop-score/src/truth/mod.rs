@@ -32,8 +32,8 @@ pub(crate) use made::{answer, case};
 pub use many::Cases;
 pub use packed::PackedCases;
 pub(crate) use packed::{
-    Bytes, Pile, put_float, put_kind, put_maybe, put_number, put_place, put_seen, put_text,
-    take_kind, take_place, take_seen,
+    Bytes, Pile, put_float, put_kind, put_list, put_maybe, put_number, put_option, put_place,
+    put_seen, put_text, take_kind, take_place, take_seen,
 };
 pub use rows::{LabelRow, write_labels};
 pub(crate) use stretches::Stretches;

@@ -9,7 +9,7 @@ use crate::import::conversation::Conversation;
 use crate::import::cut::Record;
 use crate::import::head::{Certainty, Head};
 use crate::import::reader::{Foreign, Out, Reader};
-use crate::import::run::{Turn, Usage};
+use crate::import::run::{Turn, Usage, more};
 use crate::import::take::{self, Object};
 use crate::import::time::{Clock, millis};
 use crate::transcript::wire::{Fault, kind};
@@ -267,9 +267,7 @@ fn said(
     // What was thought is no part of the output here.
     let thought = tokens.remove("thoughts").and_then(|count| count.as_u64());
     let mut usage = Usage::taken(&mut tokens);
-    usage.wrote = usage
-        .wrote
-        .map(|wrote| wrote.saturating_add(thought.unwrap_or(0)));
+    usage.wrote = usage.wrote.map(|wrote| more(wrote, thought));
     let mut events = thoughts(&items(&mut message, "thoughts"), thinking_tokens, clock);
     if !content.is_empty() {
         events.push(RecordedEvent {

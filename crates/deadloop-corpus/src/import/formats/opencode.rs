@@ -7,7 +7,7 @@ use crate::import::conversation::Conversation;
 use crate::import::cut::Record;
 use crate::import::head::Certainty;
 use crate::import::reader::{Foreign, Out, Reader, keep};
-use crate::import::run::{Turn, Usage};
+use crate::import::run::{Turn, Usage, more};
 use crate::import::spans::words;
 use crate::import::take::{self, Object};
 use crate::import::time::{Clock, millis};
@@ -249,11 +249,10 @@ fn usage(tokens: &Object) -> Usage {
             .and_then(Value::as_u64)
     };
     let cached = count("/cache/read");
-    let sum = |one: u64, other: Option<u64>| one.saturating_add(other.unwrap_or(0));
-    let apart = sum(cached.unwrap_or(0), count("/cache/write"));
+    let with_cache = |input| more(more(input, cached), count("/cache/write"));
     Usage {
-        sent: count("/input").map(|input| sum(input, Some(apart))),
-        wrote: count("/output").map(|output| sum(output, count("/reasoning"))),
+        sent: count("/input").map(with_cache),
+        wrote: count("/output").map(|output| more(output, count("/reasoning"))),
         cached,
     }
 }

@@ -15,18 +15,27 @@ pub(crate) fn put_number(mut number: u64, to: &mut Vec<u8>) {
 
 /// Puts a number that may be missing.
 pub(crate) fn put_maybe(number: Option<u64>, to: &mut Vec<u8>) {
-    to.push(number.is_some().into());
-    if let Some(number) = number {
-        put_number(number, to);
-    }
+    put_option(number, put_number, to);
 }
 
 /// Puts a number with a fraction, to the last bit, that may be missing.
 pub(crate) fn put_float(number: Option<f64>, to: &mut Vec<u8>) {
-    to.push(number.is_some().into());
-    if let Some(number) = number {
-        to.extend(number.to_bits().to_le_bytes());
+    let put = |number: f64, to: &mut Vec<u8>| to.extend(number.to_bits().to_le_bytes());
+    put_option(number, put, to);
+}
+
+/// Puts what may be missing.
+pub(crate) fn put_option<T>(value: Option<T>, put: impl FnOnce(T, &mut Vec<u8>), to: &mut Vec<u8>) {
+    to.push(value.is_some().into());
+    if let Some(value) = value {
+        put(value, to);
     }
+}
+
+/// Puts how many there are, and each of them.
+pub(crate) fn put_list<T>(all: &[T], mut put: impl FnMut(&T, &mut Vec<u8>), to: &mut Vec<u8>) {
+    put_number(all.len() as u64, to);
+    all.iter().for_each(|one| put(one, to));
 }
 
 /// Puts a text.
@@ -72,14 +81,26 @@ impl<'a> Bytes<'a> {
 
     /// Takes what [`put_maybe`] put.
     pub(crate) fn maybe(&mut self) -> Option<u64> {
-        (self.byte() != 0).then(|| self.number())
+        self.option(Self::number)
     }
 
     /// Takes what [`put_float`] put.
     pub(crate) fn float(&mut self) -> Option<f64> {
-        let there = self.byte() != 0;
-        let bits = there.then(|| self.some(8).try_into().unwrap_or_default())?;
-        Some(f64::from_bits(u64::from_le_bytes(bits)))
+        self.option(|from| {
+            let bits = from.some(8).try_into().unwrap_or_default();
+            f64::from_bits(u64::from_le_bytes(bits))
+        })
+    }
+
+    /// Takes what [`put_option`] put.
+    pub(crate) fn option<T>(&mut self, take: impl FnOnce(&mut Self) -> T) -> Option<T> {
+        (self.byte() != 0).then(|| take(self))
+    }
+
+    /// Takes what [`put_list`] put.
+    pub(crate) fn list<T>(&mut self, mut take: impl FnMut(&mut Self) -> T) -> Vec<T> {
+        let many = self.size();
+        (0..many).map(|_| take(self)).collect()
     }
 
     /// Takes what [`put_text`] put.

@@ -2,9 +2,9 @@
 
 use deadloop_replay::Seen;
 use deadloop_replay::detect::repair::Fault;
-use deadloop_replay::detect::{Calls, Channel, Chars, Kind, Turns};
+use deadloop_replay::detect::{Channel, Kind};
 
-use super::{Bytes, Shared, put_float, put_maybe, put_number, put_text};
+use super::{Bytes, Shared, put_float, put_list, put_maybe, put_number, put_option, put_text};
 use crate::truth::{Case, Class, Gauges, Span, Timeline, Truth};
 
 /// Puts a case.
@@ -15,10 +15,10 @@ pub(super) fn put(case: &Case, names: &mut Shared, to: &mut Vec<u8>) {
         names.put(name.as_ref(), to);
     }
     put_option(case.group.as_deref(), put_text, to);
-    put_number(case.by.len() as u64, to);
-    for value in &case.by {
+    let put_value = |value: &Option<String>, to: &mut Vec<u8>| {
         names.put(value.as_deref().map(Into::into).as_ref(), to);
-    }
+    };
+    put_list(&case.by, put_value, to);
     case.timeline.put(to);
     to.push(case.timed.into());
     put_option(case.truth.as_ref(), put_truth, to);
@@ -35,35 +35,16 @@ pub(super) fn take(from: &mut Bytes<'_>, names: &Shared) -> Case {
         id,
         model,
         profile,
-        group: take_option(from, |from| from.text().into()),
+        group: from.option(|from| from.text().into()),
         lang,
         split,
-        by: {
-            let value = |from: &mut Bytes<'_>| names.take(from).map(|value| value.to_string());
-            take_list(from, value)
-        },
+        by: from.list(|from| names.take(from).map(|value| value.to_string())),
         timeline: Timeline::take(from),
         timed: from.byte() != 0,
-        truth: take_option(from, take_truth),
-        gauges: take_option(from, |from| Box::new(Gauges::take(from))),
+        truth: from.option(take_truth),
+        gauges: from.option(|from| Box::new(Gauges::take(from))),
         text: take_hash(from),
     }
-}
-
-fn put_option<T>(value: Option<T>, put: impl FnOnce(T, &mut Vec<u8>), to: &mut Vec<u8>) {
-    to.push(value.is_some().into());
-    if let Some(value) = value {
-        put(value, to);
-    }
-}
-
-fn take_option<'a, T>(from: &mut Bytes<'a>, take: impl FnOnce(&mut Bytes<'a>) -> T) -> Option<T> {
-    (from.byte() != 0).then(|| take(from))
-}
-
-fn take_list<'a, T>(from: &mut Bytes<'a>, mut take: impl FnMut(&mut Bytes<'a>) -> T) -> Vec<T> {
-    let many = from.size();
-    (0..many).map(|_| take(from)).collect()
 }
 
 /// A hash of a text is 16 hexadecimal digits; whatever else stands there is kept as it is.
@@ -89,19 +70,16 @@ fn take_hash(from: &mut Bytes<'_>) -> Box<str> {
 
 fn put_truth(truth: &Truth, to: &mut Vec<u8>) {
     put_place(&Class::ALL, truth.class, to);
-    put_number(truth.spans.len() as u64, to);
-    truth.spans.iter().for_each(|span| put_span(span, to));
-    put_number(truth.channels.len() as u64, to);
-    for channel in &truth.channels {
-        put_place(&Channel::ALL, *channel, to);
-    }
+    put_list(&truth.spans, put_span, to);
+    let put_channel = |channel: &Channel, to: &mut Vec<u8>| put_place(&Channel::ALL, *channel, to);
+    put_list(&truth.channels, put_channel, to);
 }
 
 fn take_truth(from: &mut Bytes<'_>) -> Truth {
     Truth {
         class: take_place(&Class::ALL, from),
-        spans: take_list(from, take_span),
-        channels: take_list(from, |from| take_place(&Channel::ALL, from)),
+        spans: from.list(take_span),
+        channels: from.list(|from| take_place(&Channel::ALL, from)),
     }
 }
 
@@ -123,7 +101,7 @@ fn put_span(span: &Span, to: &mut Vec<u8>) {
 
 fn take_span(from: &mut Bytes<'_>) -> Span {
     let class = take_place(&Class::ALL, from);
-    let kind = take_option(from, take_kind);
+    let kind = from.option(take_kind);
     let channel: Channel = take_place(&Channel::ALL, from);
     let start = from.maybe().map(|at| channel.units(at));
     let [onset, earliest, end] = [(); 3].map(|()| channel.units(from.number()));
@@ -172,18 +150,10 @@ pub(crate) fn put_seen(seen: &Seen, to: &mut Vec<u8>) {
 
 /// Takes what [`put_seen`] put.
 pub(crate) fn take_seen(from: &mut Bytes<'_>) -> Seen {
-    let mut seen = Seen::default();
-    for channel in Channel::ALL {
-        let many = from.number();
-        match channel {
-            Channel::Reasoning => seen.reasoning = Chars(many),
-            Channel::Answer => seen.answer = Chars(many),
-            Channel::Arguments => seen.arguments = Chars(many),
-            Channel::Tools => seen.tools = Calls(many),
-            Channel::Turns => seen.turns = Turns(many),
-        }
-    }
-    seen
+    let all = Channel::ALL.into_iter();
+    all.fold(Seen::default(), |seen, channel| {
+        seen.plus(channel, from.number())
+    })
 }
 
 /// Puts one of a few by its place among all.

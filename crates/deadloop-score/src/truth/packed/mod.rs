@@ -13,7 +13,7 @@ mod cases;
 mod pile;
 mod shared;
 
-pub(crate) use bytes::{Bytes, put_float, put_maybe, put_number, put_text};
+pub(crate) use bytes::{Bytes, put_float, put_list, put_maybe, put_number, put_option, put_text};
 pub(crate) use cases::{put_kind, put_place, put_seen, take_kind, take_place, take_seen};
 pub(crate) use pile::Pile;
 use shared::Shared;
