@@ -5,7 +5,7 @@ use deadloop_score::measure::Metric;
 use deadloop_score::{Count, Tally, Transient, Worth};
 use std::io::Write;
 
-use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table, presets};
 
 pub(crate) use deadloop_run::{count, several, typed};
 
@@ -13,8 +13,18 @@ use crate::args::Global;
 use crate::exit::Outcome;
 use crate::visible::visible_lines;
 
+/// How many columns the terminal has that reads stdout: what `COLUMNS` says, else what the terminal says. `None` where
+/// stdout is no terminal and `COLUMNS` is not set: then nothing is wrapped.
+pub(crate) fn width() -> Option<u16> {
+    let said = std::env::var("COLUMNS").ok();
+    let said = said
+        .and_then(|columns| columns.parse().ok())
+        .filter(|columns| *columns > 0);
+    said.or_else(|| Some(console::Term::stdout().size_checked()?.1))
+}
+
 /// A table that reads at a glance: no rules, numbers to the right. `numbers`: the
-/// columns from this one on hold numbers.
+/// columns from this one on hold numbers. Its words are wrapped where it would be wider than the terminal.
 pub(crate) fn table(header: &[&str], rows: &[Vec<String>], numbers: usize) -> String {
     table_of(header, rows, numbers..header.len())
 }
@@ -33,12 +43,18 @@ pub(crate) fn table_of(
         // Names in it are a stranger's.
         table.add_row(row.iter().map(|cell| visible_lines(cell)));
     }
+    if let Some(width) = width() {
+        table
+            .set_content_arrangement(ContentArrangement::Dynamic)
+            .set_width(width);
+    }
     for column in table
         .column_iter_mut()
         .skip(numbers.start)
         .take(numbers.len())
     {
         column.set_cell_alignment(CellAlignment::Right);
+        column.set_constraint(ColumnConstraint::ContentWidth);
     }
     table.trim_fmt()
 }

@@ -28,7 +28,7 @@ mod words;
 
 pub(crate) use excerpt::{Excerpt, Mark, Source};
 pub(crate) use explained::Fired;
-pub(crate) use paint::painted;
+pub(crate) use paint::{Paint, painted};
 pub(crate) use question::Question;
 
 use super::replay::named;
@@ -109,7 +109,13 @@ pub(super) fn run(args: &Explain, global: Global) -> Outcome {
         return Ok(());
     }
     let tinted = AutoStream::choice(&std::io::stdout()) != ColorChoice::Never;
-    writeln!(anstream::stdout(), "{}", explained.words(tinted).trim_end())?;
+    writeln!(
+        anstream::stdout(),
+        "{}",
+        explained
+            .words(Paint::new(tinted, show::width()))
+            .trim_end()
+    )?;
     let corpus = made.map_or(&args.corpus, |made| &made.corpus);
     let (corpus, id) = (show::typed(corpus), show::typed(&args.transcript));
     let next = [
