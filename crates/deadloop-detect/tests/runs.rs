@@ -117,10 +117,10 @@ fn a_detector_is_asked_for_a_channel_that_it_reads() {
     let told = refused("periodic", "tools").unwrap_err();
     assert_eq!(
         told,
-        "3:11: periodic does not read channel \"tools\"; there is: reasoning, answer, arguments"
+        "3:11: periodic does not read channel \"tools\"; expected one of: reasoning, answer, arguments"
     );
     let told = refused("duplicate", "answer").unwrap_err();
-    assert!(told.contains("there is: tools"), "{told}");
+    assert!(told.contains("expected one of: tools"), "{told}");
     let told = refused("duplicate", "tool").unwrap_err();
     assert!(told.contains("has no channel \"tool\""), "{told}");
 }

@@ -75,7 +75,7 @@ pub(crate) struct Answer<'a> {
     pub(crate) cut: Option<Cut<'a>>,
 }
 
-/// What an event of a run is to a meter.
+/// An event of a run, as a meter sees it.
 pub(crate) enum Saw<'a> {
     /// A call that is not left out.
     Call(Call<'a>),

@@ -35,7 +35,7 @@ fn find(name: &str) -> Outcome<&'static Detector> {
     Detector::find(name).ok_or_else(|| {
         let names: Vec<&str> = DETECTORS.iter().map(|d| d.name).collect();
         Code::Usage.error(format!(
-            "unknown detector \"{name}\"{}; there is: {}",
+            "unknown detector \"{name}\"{}; expected one of: {}",
             meant(name, names.iter().copied()),
             names.join(", ")
         ))
