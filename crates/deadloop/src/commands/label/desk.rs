@@ -406,7 +406,8 @@ mod tests {
                 assert_eq!(lines.len(), height);
                 assert!(lines[0].starts_with("0 of 9   proposed: loop"), "{lines:?}");
                 assert!(lines[height - 3..].concat().contains("quit"), "{lines:?}");
-                assert_eq!(sight.from > 0, whole || 1000 / 5 > room);
+                assert!(room > 0);
+                assert_eq!(sight.from > 0, whole, "excerpts shrink until they fit");
             }
         }
     }
