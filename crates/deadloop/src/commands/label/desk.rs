@@ -2,7 +2,7 @@
 //! `session` makes all decisions.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::{self, BufRead, IsTerminal, Write};
+use std::io::{self, BufRead, IsTerminal};
 use std::ops::ControlFlow;
 use std::path::Path;
 
@@ -17,6 +17,7 @@ use super::session::{Effect, Key, Session};
 use super::view::{KEYS, page};
 use crate::exit::{Code, Outcome};
 use crate::progress::watched;
+use crate::show;
 use crate::visible::visible;
 
 /// How many transcripts are loaded ahead. One pass over the corpus loads this many.
@@ -125,11 +126,7 @@ impl Desk {
     fn show(&self, said: &str, page: impl Fn(u64, bool) -> String, context: u64) -> Outcome {
         let Self::Terminal(terminal) = self else {
             let after = if said.is_empty() { "" } else { "\n" };
-            return Ok(writeln!(
-                io::stdout(),
-                "{}{after}{said}",
-                page(context, false)
-            )?);
+            return show::print(&format!("{}{after}{said}", page(context, false)));
         };
         let (height, _) = terminal.size();
         let tinted = AutoStream::choice(&io::stdout()) != ColorChoice::Never;
@@ -155,7 +152,10 @@ impl Desk {
                     }
                     let key = named(line.trim());
                     if key.is_none() && !line.trim().is_empty() {
-                        eprintln!("no key {}; expected one of: {KEYS}", visible(line.trim()));
+                        show::remark(format_args!(
+                            "no key {}; expected one of: {KEYS}",
+                            visible(line.trim())
+                        ));
                     }
                     key
                 }
