@@ -14,6 +14,12 @@
 //! [`Corpus::parse`] decodes one record and may run on any thread. What a label means is not known
 //! here: [`Entry::labels`] is carried, never read.
 
+#![deny(
+    clippy::print_stderr,
+    clippy::print_stdout,
+    reason = "they panic where nobody reads any more"
+)]
+
 mod files;
 pub mod find;
 mod import;

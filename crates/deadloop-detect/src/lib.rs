@@ -41,6 +41,12 @@
 //! | the live guard and its alarm | [`Guards`], [`Guard`], [`Alarm`] |
 //! | when a run's prompt no longer fits | [`Context`] |
 
+#![deny(
+    clippy::print_stderr,
+    clippy::print_stdout,
+    reason = "they panic where nobody reads any more"
+)]
+
 mod alarm;
 mod arrived;
 mod class;

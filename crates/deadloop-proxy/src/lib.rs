@@ -14,6 +14,12 @@
 //! buffered beyond what one read gave, so a slow client slows its server down (backpressure of TCP). There is no
 //! TLS here: it is left to what stands before and behind.
 
+#![deny(
+    clippy::print_stderr,
+    clippy::print_stdout,
+    reason = "they panic where nobody reads any more"
+)]
+
 mod exchange;
 mod http;
 mod judge;

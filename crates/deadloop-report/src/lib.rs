@@ -22,6 +22,12 @@
 //! | `numbers` | how a number is written |
 //! | `write` | the files |
 
+#![deny(
+    clippy::print_stderr,
+    clippy::print_stdout,
+    reason = "they panic where nobody reads any more"
+)]
+
 mod board;
 pub mod budget;
 mod charts;

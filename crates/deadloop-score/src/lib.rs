@@ -22,6 +22,12 @@
 //!
 //! Single-threaded: what is slow here was made to cost little instead.
 
+#![deny(
+    clippy::print_stderr,
+    clippy::print_stdout,
+    reason = "they panic where nobody reads any more"
+)]
+
 pub mod budget;
 pub mod choose;
 mod compare;

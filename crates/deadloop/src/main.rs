@@ -1,6 +1,12 @@
 //! deadloop: replay recorded LLM output through loop detectors at every setting at once, and choose
 //! one per model. Each command is a file in `commands/`.
 
+#![deny(
+    clippy::print_stderr,
+    clippy::print_stdout,
+    reason = "they panic where nobody reads any more"
+)]
+
 mod args;
 mod commands;
 mod evidence;

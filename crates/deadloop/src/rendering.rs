@@ -6,6 +6,7 @@ use deadloop_report::{Options, Report, ReportError};
 
 use crate::args::Global;
 use crate::exit::{Code, Outcome};
+use crate::show;
 
 /// How many chars without a font are named.
 const UNWRITABLE: usize = 20;
@@ -17,10 +18,13 @@ pub(crate) fn render(dir: &Path, options: &Options, global: Global) -> Outcome<R
         _ => Code::Unexpected.because(e),
     })?;
     if !global.quiet {
-        eprintln!("report: {}", dir.join("report.html").display());
+        show::remark(format_args!(
+            "report: {}",
+            dir.join("report.html").display()
+        ));
         if !report.unwritable.is_empty() {
             let chars: String = report.unwritable.iter().take(UNWRITABLE).collect();
-            eprintln!(
+            show::remark(format_args!(
                 "no font of this system has {chars}{}: left out of charts/*.png (Debian: fonts-noto-cjk has \
                  Chinese, Japanese and Korean)",
                 if report.unwritable.len() > UNWRITABLE {
@@ -28,7 +32,7 @@ pub(crate) fn render(dir: &Path, options: &Options, global: Global) -> Outcome<R
                 } else {
                     ""
                 }
-            );
+            ));
         }
     }
     Ok(report)

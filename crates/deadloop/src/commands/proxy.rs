@@ -10,7 +10,7 @@ use deadloop_proxy::{Proxy as Listening, ProxyOptions, Upstream};
 use crate::args::Global;
 use crate::exit::{Code, Outcome};
 use crate::visible::visible;
-use crate::{interrupt, settings};
+use crate::{interrupt, settings, show};
 
 /// What its help ends with.
 pub(crate) const HELP: &str = "Example:\n  deadloop proxy --listen 127.0.0.1:8080 --upstream http://127.0.0.1:8000 --settings tuned/settings.toml\n\nEvery request goes to the server, and every response comes back as it arrives. Each response that is a stream (text/event-stream of the OpenAI and Anthropic APIs, JSON lines of Ollama) has a guard. At an alarm the client's stream ends like an output that was too long (finish reason length or max_tokens, then its last event), and the connection to the server is closed, so that it stops generating. A stream without an alarm passes byte for byte. GET /metrics has counters for Prometheus. At Ctrl-C or SIGTERM the proxy takes no new requests and gives open streams --grace seconds. TLS is not included: put a program that has it before or behind the proxy.";
@@ -48,7 +48,7 @@ pub(super) fn run(args: &Proxy, global: Global) -> Outcome {
                 Response::Stop => String::new(),
                 response => format!("{}: ", response.name()),
             };
-            eprintln!("deadloop: {model}: {lead}{}", visible(&said));
+            show::remark(format_args!("deadloop: {model}: {lead}{}", visible(&said)));
         }
     };
     let options = ProxyOptions {
@@ -71,7 +71,7 @@ pub(super) fn run(args: &Proxy, global: Global) -> Outcome {
         std::thread::sleep(grace + Duration::from_secs(5));
     });
     if !quiet {
-        eprintln!("listening at http://{}", proxy.address()?);
+        show::remark(format_args!("listening at http://{}", proxy.address()?));
     }
     match proxy.run(grace) {
         0 => Ok(()),

@@ -77,7 +77,7 @@ pub(super) fn run(args: &Report, global: Global) -> Outcome {
 fn budget(args: &Report, global: Global) -> Outcome {
     let page = deadloop_report::budget::render(&args.dir).map_err(|e| Code::Usage.because(e))?;
     if !global.quiet {
-        eprintln!("report: {}", page.display());
+        show::remark(format_args!("report: {}", page.display()));
     }
     match args.open {
         true => open(&page),

@@ -187,15 +187,15 @@ fn tell(
     if global.quiet {
         return Ok(());
     }
-    eprintln!("{}: {}", engine.name, engine.about);
+    show::remark(format_args!("{}: {}", engine.name, engine.about));
     if matches!(args.chars_per_token, Token::Recorded) {
-        eprintln!("a token is {token:.2} chars, as recorded");
+        show::remark(format_args!("a token is {token:.2} chars, as recorded"));
     }
     for lost in &exported.lost {
-        eprintln!("cannot say  {lost}");
+        show::remark(format_args!("cannot say  {lost}"));
     }
     if let Some((unit, _)) = rows.first() {
-        eprintln!("{}", table(engine, *unit, rows));
+        show::remark(table(engine, *unit, rows));
         return Ok(());
     }
     let [to, settings] = [args.to.clone(), show::typed(&args.settings)];

@@ -2,7 +2,7 @@
 //! `session` makes all decisions.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::{self, BufRead, IsTerminal, Write};
+use std::io::{self, BufRead, IsTerminal};
 use std::ops::ControlFlow;
 use std::path::Path;
 
@@ -18,6 +18,7 @@ use super::view::{HELP, Page, keys, page};
 use crate::commands::explain::Paint;
 use crate::exit::{Code, Outcome};
 use crate::progress::watched;
+use crate::show;
 use crate::visible::visible;
 
 /// How many transcripts are loaded ahead. One pass over the corpus loads this many.
@@ -200,12 +201,15 @@ impl Desk {
             let page = page((!sight.whole).then_some(context), Paint::new(false, None));
             let after = [help, said].into_iter().filter(|text| !text.is_empty());
             let after: String = after.map(|text| format!("\n{text}")).collect();
-            writeln!(
-                io::stdout(),
-                "{}\n{}{after}",
-                page.head.join("\n"),
+            show::print(&format!(
+                "{}
+{}{after}",
+                page.head.join(
+                    "
+"
+                ),
                 page.text
-            )?;
+            ))?;
             return Ok((sight, usize::MAX));
         };
         let (height, width) = terminal.size();
@@ -239,7 +243,10 @@ impl Desk {
                     let key = named(line.trim());
                     if key.is_none() && !line.trim().is_empty() {
                         let keys = keys(usize::MAX).concat();
-                        eprintln!("no key {}; expected one of: {keys}", visible(line.trim()));
+                        show::remark(format_args!(
+                            "no key {}; expected one of: {keys}",
+                            visible(line.trim())
+                        ));
                     }
                     key
                 }

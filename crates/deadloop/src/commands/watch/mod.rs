@@ -110,6 +110,8 @@ pub(super) fn run(args: &Watch, global: Global) -> Outcome {
     told.warn();
     match (end, &told.seen.alarm) {
         (_, Some(alarm)) => told.alarm(alarm),
+        // The client of the copy went away, as clients do.
+        (End::Stream(Err(e)), None) if e.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         (End::Stream(Err(e)), None) => Err(e.into()),
         (End::Stream(Ok(())), None) => told.end(),
         (End::Broken, None) => Err(Code::Unexpected.error("the watch itself broke off")),
@@ -173,9 +175,15 @@ fn start(
                 if global.quiet {
                     return;
                 }
-                problems.iter().for_each(|p| eprintln!("deadloop: {p}"));
+                problems
+                    .iter()
+                    .for_each(|p| show::remark(format_args!("deadloop: {p}")));
                 for alarm in warnings {
-                    eprintln!("deadloop: {}: {}", alarm.response.name(), alarm.log_line());
+                    show::remark(format_args!(
+                        "deadloop: {}: {}",
+                        alarm.response.name(),
+                        alarm.log_line()
+                    ));
                 }
             };
             let stdin = Piped::new(|| io::stdin().lock());
@@ -223,13 +231,16 @@ impl Told<'_> {
             return;
         }
         for error in &self.seen.errors {
-            eprintln!("deadloop: the server reports an error: {}", visible(error));
+            show::remark(format_args!(
+                "deadloop: the server reports an error: {}",
+                visible(error)
+            ));
         }
         if self.setting().members.is_empty() {
-            eprintln!(
+            show::remark(format_args!(
                 "deadloop: no guard is switched on for the model {:?}: nothing could alarm",
                 self.model()
-            );
+            ));
         }
     }
 
@@ -239,7 +250,7 @@ impl Told<'_> {
             show::table(&["would abort", &title(alarm)], &self.rows(alarm), 2)
         });
         if !self.global.quiet {
-            eprintln!("{}", alarm.user_message());
+            show::remark(alarm.user_message());
         }
         Err(Code::Alarm.error(alarm.log_line()))
     }
@@ -291,7 +302,7 @@ impl Told<'_> {
     /// Prints a text on stdout, or on stderr if stdout is the copy of the stream.
     fn print(&self, text: &str) -> Outcome {
         if self.args.passthrough || self.args.repair.is_some() {
-            eprintln!("{text}");
+            show::remark(text);
             return Ok(());
         }
         show::print(text)
