@@ -22,9 +22,10 @@ mod settings;
 mod show;
 mod visible;
 
-use clap::Parser;
+use clap::{CommandFactory, FromArgMatches};
 
 fn main() -> std::process::ExitCode {
-    let cli = args::Cli::parse();
+    let asked = commands::families::grouped(args::Cli::command()).get_matches();
+    let cli = args::Cli::from_arg_matches(&asked).unwrap_or_else(|error| error.exit());
     exit::report(interrupt::outlasted(commands::run(&cli)))
 }

@@ -184,7 +184,7 @@ fn every_command_has_a_page() {
 #[test]
 fn every_help_has_an_example() {
     let help = stdout(&deadloop(&["--help"]));
-    let commands = help.split("Commands:").nth(1).expect("commands");
+    let commands = help.split("Usage:").nth(1).expect("usage");
     let commands: Vec<&str> = commands
         .lines()
         .take_while(|line| !line.starts_with("Options"))
