@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use deadloop_corpus::{Ending, Quiet, StreamFormat, StreamReader};
-use deadloop_detect::{Alarm, Event, Guard};
+use deadloop_detect::{Alarm, Event, Guard, Pushed};
 
 use crate::ProxyOptions;
 
@@ -58,7 +58,6 @@ impl<'a> Judge<'a> {
 
     /// Takes the alarms that only warn or observe and have not been asked for yet, in their order.
     pub(crate) fn warnings(&mut self) -> Vec<Alarm> {
-        self.warnings.extend(self.guard.warnings());
         std::mem::take(&mut self.warnings)
     }
 
@@ -72,7 +71,13 @@ impl<'a> Judge<'a> {
 
     fn silent(&mut self) -> Option<Alarm> {
         let silent = self.quiet.since(self.now())?;
-        self.guard.push(&Event::Silence(silent))
+        self.push(&Event::Silence(silent))
+    }
+
+    fn push(&mut self, event: &Event<'_>) -> Option<Alarm> {
+        let Pushed { decision, warnings } = self.guard.push(event);
+        self.warnings.extend(warnings);
+        decision.into_alarm()
     }
 
     /// Milliseconds.
@@ -95,7 +100,7 @@ impl<'a> Judge<'a> {
             self.follow();
             let event = arrival.event.seen();
             self.quiet.heard(&event, self.now());
-            let Some(alarm) = self.guard.push(&event) else {
+            let Some(alarm) = self.push(&event) else {
                 continue;
             };
             // What was held back and is known only now went on before.
@@ -123,7 +128,6 @@ impl<'a> Judge<'a> {
     fn follow(&mut self) {
         if let Some(named) = self.reader.model().filter(|named| *named != self.model) {
             self.model = named.to_owned();
-            self.warnings.extend(self.guard.warnings());
             self.guard = self.options.guards.guard(&self.model);
         }
     }

@@ -1,6 +1,6 @@
 //! A recording as the events of a stream: what a detector is shown of it.
 
-use deadloop_detect::{Arguments, Channel, Cut, Event as Seen};
+use deadloop_detect::{Arguments, Cut, Event as Seen, TextChannel};
 use serde_json::Value;
 
 use crate::transcript::{Body, RecordedEvent, Transcript};
@@ -9,8 +9,8 @@ impl RecordedEvent {
     /// The event as a detector sees it.
     pub fn seen(&self) -> Seen<'_> {
         match &self.body {
-            Body::Reasoning(text) => Seen::Text(Channel::Reasoning, text),
-            Body::Answer(text) => Seen::Text(Channel::Answer, text),
+            Body::Reasoning(text) => Seen::Text(TextChannel::Reasoning, text),
+            Body::Answer(text) => Seen::Text(TextChannel::Answer, text),
             Body::ToolCall {
                 id,
                 name,

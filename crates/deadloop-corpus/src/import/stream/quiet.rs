@@ -34,12 +34,12 @@ impl Quiet {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use deadloop_detect::{Arguments, Channel};
+    use deadloop_detect::{Arguments, TextChannel};
 
     #[test]
     fn the_model_is_silent_and_a_tool_is_not() {
         let mut quiet = Quiet::default();
-        let text = Event::Text(Channel::Answer, "x");
+        let text = Event::Text(TextChannel::Answer, "x");
         assert_eq!((quiet.since(999), quiet.since(1000)), (None, Some(1000)));
         quiet.heard(&text, 1500);
         assert_eq!((quiet.since(2400), quiet.since(9500)), (None, Some(8000)));

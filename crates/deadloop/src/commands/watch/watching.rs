@@ -8,7 +8,7 @@ use std::time::Instant;
 use super::input::Input;
 use crate::commands::repair::Live;
 use deadloop_corpus::{Arrival, Problem, Quiet, StreamFormat, StreamReader};
-use deadloop_detect::{Alarm, Calls, Channel, Chars, Event, Guard, Guards};
+use deadloop_detect::{Alarm, Calls, Chars, Event, Guard, Guards, Pushed, TextChannel};
 
 /// What is known about a stream so far.
 #[derive(Clone, Debug, Default)]
@@ -146,9 +146,9 @@ impl<'a> Watching<'a> {
 
     /// Passes the guard an event that is not part of the stream.
     fn tell(&mut self, event: &Event<'_>, seen: &mut Seen) -> Option<u64> {
-        let alarm = self.guard.push(event);
-        seen.warnings.extend(self.guard.warnings());
-        seen.alarm = Some(alarm?);
+        let Pushed { decision, warnings } = self.guard.push(event);
+        seen.warnings.extend(warnings);
+        seen.alarm = Some(decision.into_alarm()?);
         Some(seen.bytes)
     }
 
@@ -170,14 +170,16 @@ impl<'a> Watching<'a> {
             self.quiet.heard(&event, since(self.began));
             let mut before = Chars(0);
             let chars = match event {
-                Event::Text(Channel::Reasoning, _) => Some(&mut seen.reasoning),
+                Event::Text(TextChannel::Reasoning, _) => Some(&mut seen.reasoning),
                 Event::Text(..) => Some(&mut seen.answer),
                 _ => None,
             };
             if let (Some(chars), Event::Text(_, text)) = (chars, event) {
                 before = std::mem::replace(chars, *chars + Chars::of(text));
             }
-            if let Some(alarm) = self.guard.push(&event) {
+            let Pushed { decision, warnings } = self.guard.push(&event);
+            seen.warnings.extend(warnings);
+            if let Some(alarm) = decision.into_alarm() {
                 stop = Some(match event {
                     Event::Text(_, text) => {
                         let known = alarm.exact.since(before.into());
@@ -190,7 +192,6 @@ impl<'a> Watching<'a> {
             if let (Some(mender), None) = (&mut self.mender, stop) {
                 mender.push(&event);
             }
-            seen.warnings.extend(self.guard.warnings());
             seen.calls = seen.calls + Calls(u64::from(matches!(event, Event::Call { .. })));
         }
         // The stream is over; a detector of endings has to know.
