@@ -54,7 +54,7 @@ pub use data::{
     FlipRow, GateRow, Objective, OutcomeRow, Outcomes, PackedColumn, ReportData, Role, RunInfo,
     Score, SettingRow, SideRow, SupportedRow, Verdict, embedded_counts,
 };
-pub use draw::{DrawError, NoFont};
+pub use draw::DrawError;
 pub use load::{LoadError, load};
 pub use numbers::Estimate;
 pub use page::{PageError, Pages, pages};

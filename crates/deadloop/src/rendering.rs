@@ -8,9 +8,6 @@ use crate::args::Global;
 use crate::exit::{Code, Outcome};
 use crate::show;
 
-/// How many chars without a font are named.
-const UNWRITABLE: usize = 20;
-
 /// Writes the report of a folder from its files.
 pub(crate) fn render(dir: &Path, options: &Options, global: Global) -> Outcome<Report> {
     let report = deadloop_report::render(dir, options).map_err(|e| match e {
@@ -22,18 +19,6 @@ pub(crate) fn render(dir: &Path, options: &Options, global: Global) -> Outcome<R
             "report: {}",
             dir.join("report.html").display()
         ));
-        if !report.unwritable.is_empty() {
-            let chars: String = report.unwritable.iter().take(UNWRITABLE).collect();
-            show::remark(format_args!(
-                "no font of this system has {chars}{}: left out of charts/*.png (Debian: fonts-noto-cjk has \
-                 Chinese, Japanese and Korean)",
-                if report.unwritable.len() > UNWRITABLE {
-                    " …"
-                } else {
-                    ""
-                }
-            ));
-        }
     }
     Ok(report)
 }
