@@ -7,6 +7,10 @@ use deadloop_detect::{Alarm, Event, Guard, Pushed};
 
 use crate::ProxyOptions;
 
+/// The longest line that is watched, in bytes. A longer one is passed on and counted. Events of the APIs are far shorter,
+/// but for those that repeat a whole request or answer.
+const LINE: usize = 1 << 20;
+
 /// One response under watch.
 pub(crate) struct Judge<'a> {
     options: &'a ProxyOptions,
@@ -37,7 +41,7 @@ impl<'a> Judge<'a> {
         let model = "unknown".to_owned();
         let think = options.think.options(&model);
         let rules = options.think.clone();
-        let reader = StreamReader::new("upstream", Some(format), think);
+        let reader = StreamReader::new("upstream", Some(format), think).with_lines_up_to(LINE);
         Self {
             guard: options.guards.guard(&model),
             warnings: Vec::new(),
@@ -54,6 +58,11 @@ impl<'a> Judge<'a> {
     /// The model that the stream named last.
     pub(crate) fn model(&self) -> &str {
         &self.model
+    }
+
+    /// How many lines no guard could read, so far.
+    pub(crate) fn unread(&self) -> u64 {
+        self.reader.bad_lines()
     }
 
     /// Takes the alarms that only warn or observe and have not been asked for yet, in their order.
