@@ -49,7 +49,7 @@ pub use choose::calibrate::{Calibration, Supported, calibrate};
 pub use choose::choices::{Choice, Choices, Why};
 pub use choose::duel::Figures;
 pub use choose::folds::folds;
-pub use choose::options::ChooseOptions;
+pub use choose::options::{ChooseOptions, Ready};
 pub use choose::pooling::{BetaBinomial, Borrowing, GammaPoisson, GroupSizes};
 pub use choose::structures::{Drawing, DrawnStructures, draw_structures, race};
 pub use choose::words::told;

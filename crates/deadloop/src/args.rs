@@ -131,6 +131,10 @@ pub(crate) struct Judge {
     /// [default: one mean clean transcript]
     #[arg(long, hide_short_help = true, value_name = "UNITS")]
     pub(crate) annoyance: Option<u64>,
+    /// The share of responses that loop in production, as 0.003 or 1/333: what `net_per_1000` and a price before `ship` go by
+    /// [default: that of the settings, else 0.003]
+    #[arg(long, value_name = "SHARE", value_parser = loop_rate)]
+    pub(crate) loop_rate: Option<f64>,
     /// The price of a million generated tokens: adds `net_per_1000` in money, if recordings count tokens
     #[arg(long, hide_short_help = true, value_name = "PER_MILLION_TOKENS", value_parser = price)]
     pub(crate) price: Option<f64>,
@@ -162,6 +166,17 @@ impl TurnPrices {
             cached,
         })
     }
+}
+
+/// A share above 0 and below 1, as a number or as `1/333`.
+pub(crate) fn loop_rate(text: &str) -> Result<f64, String> {
+    let number = |text: &str| text.trim().parse::<f64>().ok();
+    let share = match text.split_once('/') {
+        Some((part, of)) => number(part).zip(number(of)).map(|(part, of)| part / of),
+        None => number(text),
+    };
+    let share = share.filter(|share| *share > 0.0 && *share < 1.0);
+    share.ok_or_else(|| "expected a share above 0 and below 1, as 0.003 or 1/333".into())
 }
 
 pub(crate) fn price(text: &str) -> Result<f64, String> {
@@ -347,6 +362,7 @@ impl Judge {
                 horizon: self.horizon,
             },
             annoyance: self.annoyance,
+            loop_rate: self.loop_rate,
             price: self.price,
             prices: self.prices.prices(),
             chunks: self.chunks,

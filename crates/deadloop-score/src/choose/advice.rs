@@ -3,7 +3,10 @@
 use serde::{Deserialize, Serialize};
 
 use super::duel::Figures;
+use super::options::ChooseOptions;
 use crate::constraint::Assurance;
+use crate::measure::{DELAY, ENDED, Metric, RECALL, SAVED, wrong_rate};
+use crate::tally::Tally;
 
 /// What to do with the settings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -74,6 +77,9 @@ pub struct Price {
     pub setting: String,
     /// Its file in the folder of results.
     pub file: String,
+    /// Loops that end, in them or in an earlier repetition, held out.
+    #[serde(default)]
+    pub ended: Option<f64>,
     /// Recall, held out.
     pub recall: Option<f64>,
     /// The objective, held out.
@@ -92,6 +98,9 @@ pub struct Price {
     pub is: Vec<String>,
     /// Wrong alarms on all transcripts that it was chosen on.
     pub wrong: u64,
+    /// Loops that end on those.
+    #[serde(default)]
+    pub ended_in_sample: Option<f64>,
     /// Recall on those.
     pub recall_in_sample: Option<f64>,
     /// The objective on those.
@@ -105,6 +114,12 @@ pub struct RunFigures {
     pub setting: String,
     /// The objective.
     pub objective: Option<f64>,
+    /// `saved`, whatever the objective is.
+    #[serde(default)]
+    pub saved: Option<f64>,
+    /// Loops that end, in them or in an earlier repetition.
+    #[serde(default)]
+    pub ended: Option<f64>,
     /// Recall.
     pub recall: Option<f64>,
     /// Wrong alarms per million healthy chars.
@@ -113,6 +128,23 @@ pub struct RunFigures {
     pub wrong: u64,
     /// The delay.
     pub delay: Option<f64>,
+}
+
+impl RunFigures {
+    /// Those of a tally.
+    pub fn of(setting: String, tally: &Tally, options: &ChooseOptions) -> Self {
+        let value = |measure: Metric| measure.value(tally, &options.worth);
+        Self {
+            setting,
+            objective: value(options.objective),
+            saved: value(&SAVED),
+            ended: value(&ENDED),
+            recall: value(&RECALL),
+            rate: value(wrong_rate(options.judge.unit)),
+            wrong: tally.wrong(),
+            delay: value(&DELAY),
+        }
+    }
 }
 
 /// The candidate of a level of assurance.
@@ -139,6 +171,12 @@ pub struct Advice {
     pub reason: String,
     /// By which rule the setting of all models ships.
     pub rule: Option<Ship>,
+    /// Where the guard pays for itself, and which share of looping responses was said: one sentence.
+    #[serde(default)]
+    pub pays: String,
+    /// The ready guard that ships, as sentences call it: `the recommended guard`. `None`: none does.
+    #[serde(default)]
+    pub ready: Option<String>,
     /// What the setting in use is called: `the setting in use`, or `the recommended guard` where none was given.
     pub in_use_is: String,
     /// The setting in use, on the transcripts that are held out.
