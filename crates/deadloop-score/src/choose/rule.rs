@@ -297,10 +297,18 @@ mod tests {
             (ships(&f, &bar), costs(&f, &bar))
         };
         let (ship, decide) = ((Some(Ship::Better), false), (None, true));
-        assert_eq!(of([Some(-1.0), Some(1.0)], 0.4), decide, "its break-even crosses");
+        assert_eq!(
+            of([Some(-1.0), Some(1.0)], 0.4),
+            decide,
+            "its break-even crosses"
+        );
         assert_eq!(of([Some(1.0), Some(1.0)], 0.5), decide, "as likely as not");
         assert_eq!(of([Some(1.0), Some(1.0)], 0.4999), ship);
-        assert_eq!(of([Some(-1.0), Some(0.0)], 1.0), ship, "it did not pay before");
+        assert_eq!(
+            of([Some(-1.0), Some(0.0)], 1.0),
+            ship,
+            "it did not pay before"
+        );
         assert_eq!(of([Some(-1.0), None], 1.0), ship, "nobody knows");
         let mut poor = better();
         (poor.better, poor.net, poor.net_below_0) = (0.5, [Some(-1.0), Some(1.0)], 1.0);

@@ -203,10 +203,14 @@ fn table(
     }
     let also = planned.presets.len() - args.also.len();
     let taken = choices.pooled.candidate.filter(|_| advice.ready.is_some());
-    let shown = planned.presets.iter().enumerate().filter(|(nth, (name, cell))| {
-        let named = *nth >= also || settings::SHIPPED.contains(&name.as_str());
-        *cell != planned.in_use && Some(*cell) != taken && (args.presets || named)
-    });
+    let shown = planned
+        .presets
+        .iter()
+        .enumerate()
+        .filter(|(nth, (name, cell))| {
+            let named = *nth >= also || settings::SHIPPED.contains(&name.as_str());
+            *cell != planned.in_use && Some(*cell) != taken && (args.presets || named)
+        });
     for (_, (name, cell)) in shown {
         if let Ok(evidence) = done.evidence(&planned.plan) {
             let tally = evidence.tally_of(*cell, &evidence.every(), &done.judge);
