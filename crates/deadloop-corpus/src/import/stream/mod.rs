@@ -29,7 +29,7 @@ pub(crate) mod said;
 mod text;
 
 pub use ending::Ending;
-pub(crate) use frames::{Framed, Frames, object};
+pub(crate) use frames::{Frame, Framed, Frames, object};
 use objects::Objects;
 pub use quiet::Quiet;
 use text::Text;

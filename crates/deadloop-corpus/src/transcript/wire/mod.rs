@@ -22,6 +22,7 @@ use events::EventList;
 pub(crate) use events::event_of;
 pub(crate) use fields::{Fault, kind, utf8};
 use fields::{Fields, TWICE};
+pub(crate) use value::parse;
 #[cfg(feature = "parquet")]
 pub(crate) use value::read as value;
 use value::{Budget, Counted};
