@@ -465,5 +465,10 @@ fn explain_says_what_was_given_when() {
         told[0]["verdict"].is_string() && told[0]["steps"].as_array().is_some_and(|s| s.len() > 2)
     );
     let run = deadloop(&["explain", &faults(), "tags/000", "--repair", &file]);
-    assert!(String::from_utf8_lossy(&run.stdout).contains("gold:"));
+    let shown = String::from_utf8_lossy(&run.stdout);
+    assert!(
+        shown.contains("gold:") && shown.contains("delay: at most"),
+        "{shown}"
+    );
+    assert!(!shown.contains("Action {"), "for a person: {shown}");
 }

@@ -50,6 +50,10 @@ impl Live {
             );
             return Err(what);
         }
+        if !all.is_empty() && all.iter().all(|v| v.repairer() == "replay") {
+            let what = "1: replay mends events alone; expected think, tags, filter, names or json";
+            return Err(what.into());
+        }
         let mut stages = Vec::new();
         for name in STAGES {
             if let Some((repairer, params)) = named(name)? {

@@ -1,7 +1,7 @@
 //! Explains what a repairer did, step by step: after which char of the stream it returned what, and the verdict.
 
 use deadloop_corpus::Transcript;
-use deadloop_detect::repair::{Action, Piece, Pieces};
+use deadloop_detect::repair::{Action, Piece, Pieces, delay};
 use serde_json::{Value as Json, json};
 
 use super::streams::{Arrived, Stream};
@@ -32,6 +32,7 @@ pub(crate) fn steps(text: &str, transcript: &Transcript) -> Result<Vec<Json>, St
             "severity": stream.severity,
             "before": before,
             "steps": given(variant, &stream),
+            "delay": waited(variant, &stream),
             "after": came.after,
             "gold": gold,
             "verdict": came.verdict.map(|verdict| verdict.name()),
@@ -45,6 +46,22 @@ pub(crate) fn steps(text: &str, transcript: &Transcript) -> Result<Vec<Json>, St
             stream.kind
         )),
         false => Ok(explained),
+    }
+}
+
+/// How long text waited until it was certain, in chars of the stream; null for what reads events.
+fn waited(variant: &Variant, stream: &Stream) -> Json {
+    let (Mending::Of(repairer, params), Arrived::Text(text)) = (&variant.made, &stream.arrived)
+    else {
+        return Json::Null;
+    };
+    match delay(repairer, params, text) {
+        None => Json::Null,
+        Some(delay) => json!({
+            "first_text": delay.first_text,
+            "most_held": delay.most_held,
+            "longest_silence": delay.longest_silence,
+        }),
     }
 }
 
@@ -157,6 +174,12 @@ pub(crate) fn lines(explained: &[Json]) -> String {
                 "  at {after}: {} {}",
                 step["gives"].as_str().unwrap_or(""),
                 quoted(step["what"].as_str().unwrap_or(""))
+            ));
+        }
+        if let Some(most) = one["delay"]["most_held"].as_u64() {
+            let silence = &one["delay"]["longest_silence"];
+            all.push(format!(
+                "  delay: at most {most} chars waited, {silence} were read without anything coming out"
             ));
         }
         all.push(format!("  before: {}", quoted(&text("before"))));
