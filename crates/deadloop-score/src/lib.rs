@@ -107,7 +107,7 @@ pub use tally::{
     tallies, tallies_and_latencies, unpacked,
 };
 pub use truth::{
-    Agreement, Case, Cases, Class, Gauges, LABEL_COLUMNS, LabelRow, LabelsFile, MeasuredSpan,
-    Names, Onsets, Overlaps, PackedCases, Prices, Span, Timeline, Truth, agreement, alpha, firsts,
-    mean_clean, orphans, units, write_labels,
+    Agreement, Case, Cases, Class, CopyKey, Gauges, LABEL_COLUMNS, LabelRow, LabelsFile,
+    MeasuredSpan, Names, Onsets, Overlaps, PackedCases, Prices, Span, Timeline, Truth, agreement,
+    alpha, firsts, mean_clean, orphans, units, write_labels,
 };

@@ -11,8 +11,8 @@ use deadloop_score::replay::detect::{Channel, Kind};
 use deadloop_score::replay::{Decided, Grid, Plan, Record, Region};
 use deadloop_score::{
     Assurance, Case, Choices, ChooseOptions, Evidence, Floor, InUse, JudgeOptions, Measure, Method,
-    Outcome, ReadChannels, Resampling, Ruling, Ship, Tally, Why, Worth, bootstrap, choose, judge,
-    settings_toml,
+    Outcome, ReadChannels, Resampling, Ruling, Ship, Tally, Why, Worth, bootstrap, calibrate,
+    choose, judge, settings_toml,
 };
 use kit::{case, stop};
 use serde_json::json;
@@ -245,9 +245,9 @@ fn too_little_is_said_to_be_too_little() {
 #[test]
 fn copies_of_a_text_are_evidence_once() {
     let (mut cases, records) = world(&[("m", 40, 5, 0)]);
-    let text = cases[0].text.clone();
+    let copied = cases[0].copied;
     for case in cases.iter_mut().filter(|c| c.id.contains("loop")) {
-        case.text = text.clone();
+        case.copied = copied;
     }
     let choices = chosen(&(cases, records), 5, &ChooseOptions::default());
     assert!(
@@ -256,6 +256,31 @@ fn copies_of_a_text_are_evidence_once() {
         choices.advice.reason
     );
     assert_eq!(choices.pooled.tally.loops(), 40, "rates count transcripts");
+}
+
+/// Twelve texts, each with 160 copies that differ in numbers alone, support what twelve texts do, which is nothing at one
+/// per million; 1,920 texts do.
+#[test]
+fn near_copies_support_no_budget() {
+    let clean = |copies: usize| {
+        let (mut cases, records) = world(&[("m", 1920, 0, 0)]);
+        let keep: Vec<usize> = (0..cases.len())
+            .filter(|i| cases[*i].id.contains("clean"))
+            .collect();
+        for (n, i) in keep.iter().enumerate() {
+            cases[*i].copied.text = (n / copies) as u64;
+        }
+        let kept = keep
+            .iter()
+            .map(|i| (cases[*i].clone(), records[*i].clone()));
+        let (cases, records): (Vec<Case>, Vec<Record>) = kept.unzip();
+        let (plan, range) = plan();
+        let evidence = Evidence::new(&plan, &cases, &records).unwrap();
+        let found = calibrate(&evidence, range, 0, 1.0, &JudgeOptions::default());
+        found.supported.len()
+    };
+    assert_eq!(clean(160), 0, "twelve texts");
+    assert_eq!(clean(1), 6, "as many texts as transcripts");
 }
 
 #[test]

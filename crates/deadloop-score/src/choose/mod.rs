@@ -90,7 +90,7 @@ pub fn choose(
         fold_count,
         judge: &options.judge,
     };
-    let firsts = firsts(evidence.cases);
+    let firsts = firsts(evidence.cases, options.judge.unit);
     let every = evidence.all();
     let chooser = Chooser {
         all: Boards::new(&field, &every, &firsts, options),

@@ -3,10 +3,12 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use deadloop_corpus::{Body, RedactBy, Redactor, Selection, Transcript, text_hash};
-use deadloop_detect::{Channel, Settings};
+use deadloop_corpus::{RedactBy, Redactor, Selection, Transcript, text_hash};
+use deadloop_detect::{Channel, Settings, Unit};
 use deadloop_replay::text_of;
-use deadloop_score::{Case, Class, Fired, Span};
+use deadloop_score::{Case, Class, Fired, Pinned, Span};
+
+mod run;
 
 use super::explain::the_one;
 use crate::args::{Global, OnBad};
@@ -18,7 +20,7 @@ use crate::show;
 use crate::visible::escaped;
 use deadloop_run::{Wanted, survey};
 
-pub(crate) const HELP: &str = "Examples:\n  deadloop case recordings.jsonl t1 >> cases.toml\n  deadloop case recordings.jsonl t1 --redact --settings settings.toml >> cases.toml\n\nThe case expects what the label says: a loop is stopped within the latency that the settings have now, and clean text is left alone. If the settings get it wrong, the case is a todo. Without a label the case expects what the settings do now. --redact replaces words by other words (equal words by equal ones; letter by letter if that would move the alarm) and proves that the alarm stays. Numbers below five digits and the model's name stay as they are; ids and metadata are left out.";
+pub(crate) const HELP: &str = "Examples:\n  deadloop case recordings.jsonl t1 >> cases.toml\n  deadloop case recordings.jsonl t1 --redact --settings settings.toml >> cases.toml\n\nThe case expects what the label says: a loop is stopped within the latency that the settings have now, and clean text is left alone. If the settings get it wrong, the case is a todo. Without a label the case expects what the settings do now. --redact replaces words by other words (equal words by equal ones; letter by letter if that would move the alarm) and proves that the alarm stays; of a run it replaces results and the values of arguments too. Numbers below five digits and the model's name stay as they are; ids and metadata are left out; names of tools stay.\n\nOf a run the case holds the calls and their results, with the onset marked at a call.";
 
 #[derive(Debug, Args)]
 pub(crate) struct WriteCase {
@@ -64,9 +66,7 @@ pub(super) fn run(args: &WriteCase, global: Global) -> Outcome {
         fired,
     };
     let text = written.toml()?;
-    // What is written is read, or it is not written.
-    deadloop_score::parse_pinned(&text)
-        .map_err(|e| Code::Unexpected.error(format!("the case cannot be read again: {e}")))?;
+    proved(&text, &settings, fired)?;
     if global.json {
         return show::print(&serde_json::json!({"name": name, "case": text}).to_string());
     }
@@ -78,6 +78,23 @@ pub(super) fn run(args: &WriteCase, global: Global) -> Outcome {
         settings.unwrap_or_default()
     );
     show::next(&[&next], global)
+}
+
+/// What is written is read, and the settings say the same of it, or it is not written.
+fn proved(text: &str, settings: &Settings, fired: Option<Fired>) -> Outcome {
+    let read = deadloop_score::parse_pinned(text)
+        .map_err(|e| Code::Unexpected.error(format!("the case cannot be read again: {e}")))?;
+    let transcript = read.first().and_then(Pinned::transcript);
+    let transcript = transcript.ok_or_else(|| Code::Unexpected.error("the case is empty"))?;
+    let again = said(settings, &transcript)?;
+    match again == fired {
+        true => Ok(()),
+        false => Err(Code::TooLittle.error(format!(
+            "{}, and of the case that was made of it: {}; expected a recording whose alarm hangs on its texts, calls and results alone",
+            told(&Ok(fired)),
+            told(&Ok(again))
+        ))),
+    }
 }
 
 fn said(settings: &Settings, transcript: &Transcript) -> Outcome<Option<Fired>> {
@@ -97,10 +114,7 @@ fn redacted(
         let mut redactor = Redactor::new(by);
         let mut other = transcript.clone();
         for event in &mut other.events {
-            match &mut event.body {
-                Body::Reasoning(text) | Body::Answer(text) => *text = redactor.text(text),
-                _ => {}
-            }
+            run::redact(event, &mut redactor);
         }
         if said(settings, &other)? == fired {
             return Ok(other);
@@ -122,16 +136,30 @@ struct Written<'a> {
 
 impl Written<'_> {
     fn toml(&self) -> Outcome<String> {
-        let parts: Vec<String> = self.parts()?;
+        let (name, parts) = match run::is_run(self.transcript) {
+            true => ("events", run::steps(self.marked()?, self.span)),
+            false => ("text", self.parts()?.concat()),
+        };
         let model = quoted(&self.case.model);
         let class = self.case.class().map_or("nobody labelled it", Class::name);
         let fired = told(&Ok(self.fired));
         Ok(format!(
-            "[[case]]\nname = {}\nwhy = \"recorded; label: {class}; when it was written: {fired}\"\nmodel = {model}\ntext = [\n{}]\nexpect = {}\n",
+            "[[case]]\nname = {}\nwhy = \"recorded; label: {class}; when it was written: {fired}\"\nmodel = {model}\n{name} = [\n{parts}]\nexpect = {}\n",
             quoted(self.name),
-            parts.concat(),
             self.expected()
         ))
+    }
+
+    /// The transcript, if no text in it holds a mark of its own.
+    fn marked(&self) -> Outcome<&Transcript> {
+        let mut texts = self.transcript.events.iter().filter_map(text_of);
+        match texts.any(|(_, text)| text.contains("⟦onset⟧") || text.contains("⟦alarm⟧")) {
+            true => {
+                Err(Code::Usage
+                    .error("the text holds a mark of its own, which a case would take out"))
+            }
+            false => Ok(self.transcript),
+        }
     }
 
     /// The text, channel by channel as it came.
@@ -143,14 +171,7 @@ impl Written<'_> {
                 _ => pieces.push((channel, text.to_owned())),
             }
         }
-        if pieces
-            .iter()
-            .any(|(_, t)| t.contains("⟦onset⟧") || t.contains("⟦alarm⟧"))
-        {
-            return Err(
-                Code::Usage.error("the text holds a mark of its own, which a case would take out")
-            );
-        }
+        self.marked()?;
         let (mut parts, mut seen) = (Vec::new(), [0_u64; 2]);
         for (channel, text) in &pieces {
             let chars: Vec<char> = text.chars().collect();
@@ -164,6 +185,18 @@ impl Written<'_> {
             *before += chars.len() as u64;
         }
         Ok(parts)
+    }
+
+    /// How far behind the onset the alarm is, if it is in the loop: in the unit of the label.
+    fn latency(&self, span: &Span) -> Option<u64> {
+        let fired = self.fired?;
+        let at = match span.channel.unit() {
+            Unit::Chars if fired.channel != span.channel => return None,
+            Unit::Chars => fired.at,
+            _ => fired.seen.count(span.channel),
+        };
+        let inside = (span.earliest.count()..=span.end.count()).contains(&at);
+        inside.then(|| at.saturating_sub(span.onset.count()))
     }
 
     /// What is right by the label; without one, what was said.
@@ -180,12 +213,11 @@ impl Written<'_> {
                 } else {
                     "onset".into()
                 };
-                let latency = self.fired.filter(|f| {
-                    f.channel == span.channel
-                        && (span.earliest.count()..=span.end.count()).contains(&f.at)
-                });
-                let latency = latency.map(|f| f.at.saturating_sub(span.onset.count()));
-                let within = latency.unwrap_or(PROMISED).div_ceil(100) * 100;
+                let latency = self.latency(span);
+                let within = match span.channel.unit() {
+                    Unit::Chars => latency.unwrap_or(PROMISED).div_ceil(100) * 100,
+                    _ => latency.unwrap_or(PROMISED_CALLS),
+                };
                 let todo = todo(latency.is_none(), "known miss");
                 format!("{{ alarm = true, between = [\"{from}\", \"onset+{within}\"]{todo} }}")
             }
@@ -194,7 +226,12 @@ impl Written<'_> {
                 format!("{{ alarm = false{todo} }}")
             }
             _ => match self.fired {
-                Some(f) => format!("{{ alarm = {}, kind = \"{}\" }}", f.at, f.kind),
+                Some(f) => {
+                    // Positions in a run are its calls.
+                    let of_run = run::is_run(self.transcript);
+                    let at = if of_run { f.seen.tools.0 } else { f.at };
+                    format!("{{ alarm = {at}, kind = \"{}\" }}", f.kind)
+                }
                 None => "{ alarm = false }".into(),
             },
         }
@@ -203,6 +240,9 @@ impl Written<'_> {
 
 /// The latency that the design document promises, chars.
 const PROMISED: u64 = 1000;
+
+/// The same of a run, calls or turns: a guard of runs waits for some copies.
+const PROMISED_CALLS: u64 = 10;
 
 /// Copies from which on a repetition is written as one.
 const COPIES: usize = 3;
