@@ -92,13 +92,13 @@ static PATTERNS: LazyLock<Vec<(&'static str, Regex)>> = LazyLock::new(|| {
 /// Dates as mail, HTTP, ISO 8601 and ctime write them, times of day, and epochs in seconds, thousandths and millionths
 /// (2017 to 2033, so that a number of bytes is rarely one).
 const DATES: &str = concat!(
-    r"(?:\b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? )?\b(?:",
-    r"\d{1,2}[ -](?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*[ -]\d{2,4}(?:,? \d\d:\d\d(?::\d\d)?)?",
-    r"|(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]* {1,2}\d{1,2},? (?:\d\d:\d\d(?::\d\d)? )?(?:[A-Z]{3,4} )?\d{4}",
-    r")(?: (?:GMT|UTC|[+-]\d{4}))?",
-    r"|\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?(?:[.,]\d+)?)?(?:Z|[+-]\d\d:?\d\d)?",
-    r"|\b\d\d:\d\d:\d\d(?:[.,]\d+)?\b",
-    r"|\b1[5-9]\d{8}(?:\d{3}|\d{6})?(?:\.\d+)?\b",
+    r"(?:(?-u:\b)(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? )?(?-u:\b)(?:",
+    r"[0-9]{1,2}[ -](?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*[ -][0-9]{2,4}(?:,? [0-9][0-9]:[0-9][0-9](?::[0-9][0-9])?)?",
+    r"|(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]* {1,2}[0-9]{1,2},? (?:[0-9][0-9]:[0-9][0-9](?::[0-9][0-9])? )?(?:[A-Z]{3,4} )?[0-9]{4}",
+    r")(?: (?:GMT|UTC|[+-][0-9]{4}))?",
+    r"|(?-u:\b)[0-9]{4}-[0-9][0-9]-[0-9][0-9](?:[T ][0-9][0-9]:[0-9][0-9](?::[0-9][0-9])?(?:[.,][0-9]+)?)?(?:Z|[+-][0-9][0-9]:?[0-9][0-9])?",
+    r"|(?-u:\b)[0-9][0-9]:[0-9][0-9]:[0-9][0-9](?:[.,][0-9]+)?(?-u:\b)",
+    r"|(?-u:\b)1[5-9][0-9]{8}(?:[0-9]{3}|[0-9]{6})?(?:\.[0-9]+)?(?-u:\b)",
 );
 
 static DATE: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(DATES).ok());
