@@ -35,17 +35,14 @@ pub(crate) mod reader;
 mod response;
 pub(crate) mod run;
 pub(crate) mod spans;
-pub(crate) mod stream;
 pub(crate) mod streams;
-pub(crate) mod take;
-pub(crate) mod time;
 
 use cut::Records;
+pub(crate) use deadloop_stream::{reader as stream, take, time};
 use files::{File, Files};
 use formats::{FOREIGN, huggingface};
 pub use losses::{Loss, Losses};
 use reader::{Foreign, Out, Reader};
-pub use stream::{Arrival, Ending, Quiet, StreamFormat, StreamReader};
 
 /// What the caller asks for.
 #[derive(Clone, Debug, Default)]
