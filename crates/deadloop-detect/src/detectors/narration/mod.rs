@@ -13,7 +13,7 @@ use crate::params::Params;
 use crate::row::n;
 use crate::run::sample::{TURN, call, result, say};
 use crate::run::{ALLOW, Key, Look, NORMALISE, RESET, Repeat, Run, Saw, hash, number, window};
-use crate::stream::{Channel, Event, Kind, Turns};
+use crate::stream::{Channel, Event, Kind, TextChannel, Turns};
 use crate::value::Literal;
 
 use said::{HEAD, Said, Spoken};
@@ -220,7 +220,7 @@ struct Past {
 impl Meter for NarrationMeter {
     fn push(&mut self, event: &Event<'_>, facts: &mut Vec<Fact>) {
         match self.run.see(event) {
-            Saw::Text(Channel::Reasoning, _) if !self.reasoning => {}
+            Saw::Text(TextChannel::Reasoning, _) if !self.reasoning => {}
             Saw::Text(_, text) => self.turn.iter_mut().for_each(|turn| turn.said.push(text)),
             Saw::Call(call) if self.with_calls => {
                 let key = Key::Call.of(&call).to_string();
