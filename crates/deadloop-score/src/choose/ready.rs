@@ -86,7 +86,9 @@ impl<'a> Chooser<'a> {
             // Of those that are as good, the first of the list.
             let point = self.options.worthwhile * self.point();
             let alike = all[place + 1..].iter().filter(|s| {
-                s.nth < best.nth && s.is_likely() == best.is_likely() && s.merit > best.merit - point
+                s.nth < best.nth
+                    && s.is_likely() == best.is_likely()
+                    && s.merit > best.merit - point
             });
             let mut alike: Vec<&Standing<'_>> = alike.collect();
             alike.sort_by_key(|s| s.nth);

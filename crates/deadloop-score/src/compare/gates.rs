@@ -174,9 +174,10 @@ fn false_alarms(verdict: Bearing, rows: &[Row], margin: f64) -> Gate {
     let few = row.is_some_and(|r| r.differ < FEWEST);
     match () {
         () if hi <= margin => gate(Some(true), why),
-        () if d <= 0.0 && verdict == Bearing::Improved => {
-            gate(Some(true), format!("{why}; NEW has no more of them, and improved"))
-        }
+        () if d <= 0.0 && verdict == Bearing::Improved => gate(
+            Some(true),
+            format!("{why}; NEW has no more of them, and improved"),
+        ),
         () if d <= 0.0 && few => gate(
             Some(true),
             format!("{why}; NEW has no more of them, and too few groups differ for a bound"),

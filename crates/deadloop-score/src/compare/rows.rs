@@ -7,8 +7,8 @@ use deadloop_replay::detect::Unit;
 use serde::Serialize;
 
 use super::pairs::Pair;
-use super::side::Judged;
 use super::resample::{Cluster, Spread, clusters, difference, resample};
+use super::side::Judged;
 use super::significance::{FEWEST, holm, mcnemar, sign_flips, student};
 use super::{Bearing, CompareOptions};
 use crate::judge::Verdict;

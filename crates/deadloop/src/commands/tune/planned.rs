@@ -179,11 +179,7 @@ impl Planned {
 
 /// The guards that may be taken as they are: the recommended one, those of `--also`, the presets, in this order. With a grid
 /// of the user's the first and the last are rows of the tables, and no candidates.
-fn ready(
-    presets: &[(String, usize)],
-    also: &[(String, Settings)],
-    with_grid: bool,
-) -> Vec<Ready> {
+fn ready(presets: &[(String, usize)], also: &[(String, Settings)], with_grid: bool) -> Vec<Ready> {
     let (shipped, named) = presets.split_at(presets.len() - also.len());
     let ready = |(name, cell): &(String, usize), is: &str| Ready {
         cell: *cell,
