@@ -7,7 +7,7 @@ mod fixture;
 use deadloop_report::{
     ALL_MODELS, Chart, Pages, ReportData, Role, draw_all, embedded_counts, pages, write,
 };
-use deadloop_score::measure::{DELAY, FA_PER_MCHAR, RECALL, SAVED};
+use deadloop_score::measure::{DELAY, ENDED, FA_PER_MCHAR, RECALL, SAVED};
 use deadloop_score::replay::detect::Unit;
 use deadloop_score::{Constraint, Count, Interval, MEASURES, Ruling};
 use std::collections::{BTreeMap, BTreeSet};
@@ -254,7 +254,7 @@ fn the_price_list_has_held_out_figures_and_files() {
         .take(3)
         .collect();
     assert!(
-        rows[0].starts_with("| at most | recall | saved | delay, chars |"),
+        rows[0].starts_with("| at most | ended | saved | recall | delay, chars |"),
         "{rows:?}"
     );
     assert!(
@@ -634,6 +634,8 @@ fn numbers_behind_charts_are_those_of_the_scores() {
             let model = row.get("model").map_or(ALL_MODELS, String::as_str);
             let score = data.score(at, model).unwrap();
             let wanted = [
+                ("ended", score.value(&ENDED)),
+                ("ended_lo", score.of(&ENDED).low),
                 ("recall", score.value(&RECALL)),
                 ("recall_lo", score.of(&RECALL).low),
                 ("fa_per_mchar", score.value(&FA_PER_MCHAR)),

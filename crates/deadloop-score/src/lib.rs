@@ -44,7 +44,7 @@ mod scores;
 mod tally;
 mod truth;
 
-pub use choose::advice::{Advice, Changed, Level, Price, Ruling, RunFigures, Ship};
+pub use choose::advice::{Advice, Changed, Lack, Level, Price, Ruling, RunFigures, Ship};
 pub use choose::calibrate::{Calibration, Supported, calibrate};
 pub use choose::choices::{Choice, Choices, Why};
 pub use choose::duel::Figures;
@@ -53,7 +53,7 @@ pub use choose::options::{ChooseOptions, Ready};
 pub use choose::pooling::{BetaBinomial, Borrowing, GammaPoisson, GroupSizes};
 pub use choose::structures::{Drawing, DrawnStructures, draw_structures, race};
 pub use choose::words::told;
-pub use choose::{NoCandidates, changes, choose};
+pub use choose::{NoCandidates, changes, choose, explained};
 pub use compare::{
     Bearing, Change, CompareOptions, Comparison, Direction, Fails, Flip, Gate, GateName, Noise,
     NotComparable, Row, Said, Side, SideError, Spot, Test, compare, holm, mcnemar, p_shown,

@@ -58,6 +58,8 @@ fn the_numbers_behind_the_charts_are_those_of_the_run() {
             };
             for column in [
                 "loops",
+                "ended",
+                "ended_lo",
                 "recall",
                 "recall_lo",
                 "fa_per_mchar",

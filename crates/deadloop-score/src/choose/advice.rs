@@ -38,6 +38,20 @@ impl Ruling {
     }
 }
 
+/// What there is too little of to choose by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Lack {
+    /// Labels: there is none.
+    Labels,
+    /// Loops, or groups that they stand in.
+    Loops,
+    /// Clean text, or groups that it stands in.
+    Clean,
+    /// Certainty: the difference may be large either way.
+    Certainty,
+}
+
 /// By which rule something ships.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -63,6 +77,9 @@ pub struct Changed {
     pub from: Option<String>,
     /// Its value as advised; `None`: the guard goes.
     pub to: Option<String>,
+    /// What the new value means, where it does not say so itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub words: Option<String>,
 }
 
 /// A row of the price list: the best setting with at most `at_most` wrong alarms on this corpus.
@@ -169,6 +186,9 @@ pub struct Advice {
     pub verdict: Ruling,
     /// The same in one sentence, with the figures that decided.
     pub reason: String,
+    /// What there is too little of, where the verdict is to collect more.
+    #[serde(default)]
+    pub lacks: Option<Lack>,
     /// By which rule the setting of all models ships.
     pub rule: Option<Ship>,
     /// Where the guard pays for itself, and which share of looping responses was said: one sentence.

@@ -14,12 +14,12 @@
 //! | when something ships, and the verdict | `rule.rs`, of what `situation.rs` finds |
 //! | settings of models by themselves | `models.rs`, `pooling.rs`, `spread.rs` |
 //! | the price list | `prices.rs` |
-//! | the sentences | `words.rs`, `changes.rs` |
+//! | the sentences | `words.rs`, `changes.rs`, `plain.rs` |
 
 use std::ops::Range;
 
 use crate::tally::{Evidence, Tally};
-use crate::truth::firsts;
+use crate::truth::{firsts, mean_clean};
 
 pub mod advice;
 pub(crate) mod blend;
@@ -37,6 +37,7 @@ mod models;
 pub mod options;
 pub(crate) mod paired;
 mod pairing;
+mod plain;
 pub mod pooling;
 mod prices;
 mod ready;
@@ -56,6 +57,7 @@ use duel::{Duel, Pair};
 use folds::folds;
 use ledger::Ledger;
 use options::ChooseOptions;
+pub use plain::explained;
 use ready::Lead;
 use rule::{Situation, missing, ruling};
 use select::{Boards, Selection, Voice};
@@ -141,6 +143,7 @@ impl Chooser<'_> {
         let ready = ready.filter(|_| pooled.ships.is_some());
         let advice = Advice {
             verdict: ruling(&situation),
+            lacks: missing(&situation).map(rule::Missing::lack),
             ready: ready.map(|ready| ready.name.clone()),
             in_use_is: self.options.in_use_is.into(),
             rule: pooled.ships,
@@ -309,8 +312,9 @@ impl Chooser<'_> {
             .filter(|_| choices.pooled.ships.is_none());
         let would = would.map(|cell| changes("*", &plan.setting(self.in_use), &plan.setting(cell)));
         let reason = words::reason(choices, situation, self.options);
+        let mean_clean = mean_clean(self.field.evidence.cases, self.options.judge.unit);
         choices.pooled.reason = words::pooled(choices, self.options);
-        choices.advice.pays = words::pays(choices, self.mean_clean(), self.options);
+        choices.advice.pays = words::pays(choices, mean_clean, self.options);
         choices.advice.changes = shipped;
         choices.advice.would_change = would.unwrap_or_default();
         choices.advice.reason = reason;

@@ -1,7 +1,7 @@
 //! The rules of scoring.md, "Choosing a setting", 4: when a candidate ships ([`ships`]), and the verdict
 //! ([`ruling`]). They know probabilities and counts alone, so that each bound can be tested by a hair.
 
-use super::advice::{Ruling, Ship};
+use super::advice::{Lack, Ruling, Ship};
 use super::duel::Figures;
 
 /// Fewer loops than this, or in fewer groups, or clean text in fewer, say nothing about a choice.
@@ -96,6 +96,18 @@ pub(crate) enum Missing {
     CleanGroups(u64),
     Exposure(f64),
     Certainty(f64, f64),
+}
+
+impl Missing {
+    /// The same without its numbers.
+    pub(crate) fn lack(self) -> Lack {
+        match self {
+            Self::Labels => Lack::Labels,
+            Self::Loops(_) | Self::LoopGroups(_) => Lack::Loops,
+            Self::CleanGroups(_) | Self::Exposure(_) => Lack::Clean,
+            Self::Certainty(..) => Lack::Certainty,
+        }
+    }
 }
 
 /// What is missing, if something is; the first.

@@ -7,7 +7,7 @@ use super::Chooser;
 use super::levels::Tried;
 use super::rule::{Bar, Situation};
 use crate::constraint::Constraint;
-use crate::tally::{Count, Tally};
+use crate::tally::Tally;
 use crate::truth::{Case, Class};
 
 impl Chooser<'_> {
@@ -46,13 +46,6 @@ impl Chooser<'_> {
         let each = self.options.constraints.iter();
         each.filter_map(|c| c.expected_wrong(quiet))
             .reduce(f64::min)
-    }
-
-    /// The units of a mean clean transcript; 0 without one.
-    pub(super) fn mean_clean(&self) -> f64 {
-        let each = self.every.iter().map(|i| self.field.quiet(&[*i]));
-        let clean: Tally = each.filter(|tally| tally.clean() > 0).sum();
-        clean.get(Count::Exposure) as f64 / clean.clean().max(1) as f64
     }
 
     pub(super) fn bar(&self, sure: f64, pick: &[usize]) -> Bar {

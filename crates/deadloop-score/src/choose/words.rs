@@ -265,6 +265,10 @@ fn points(n: f64) -> String {
     format!("{n} point{}", if n == 1.0 { "" } else { "s" })
 }
 
+/// What a group is.
+const GROUP: &str =
+    "a group is what belongs together, as the answers to one prompt: `group` of a transcript";
+
 fn lacking(what: &Missing, options: &ChooseOptions) -> String {
     match what {
         Missing::Labels => "no transcript has a label".into(),
@@ -274,11 +278,11 @@ fn lacking(what: &Missing, options: &ChooseOptions) -> String {
             several(*n, "loop")
         ),
         Missing::LoopGroups(n) => format!(
-            "the loops stand in {}, and {LEAST} are the least",
+            "the loops stand in {}, and {LEAST} are the least ({GROUP})",
             several(*n, "group")
         ),
         Missing::CleanGroups(n) => format!(
-            "the clean transcripts stand in {}, and {LEAST} are the least",
+            "the clean transcripts stand in {}, and {LEAST} are the least ({GROUP})",
             several(*n, "group")
         ),
         Missing::Exposure(n) => format!(

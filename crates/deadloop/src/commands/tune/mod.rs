@@ -80,7 +80,7 @@ pub(super) fn run(args: &Tune, global: Global) -> Outcome {
     let mut choices = work.choose()?;
     if let Some(choices) = &mut choices {
         planned.name(&mut done.manifest, choices);
-        told::lead_on(choices, args);
+        told::lead_on(choices, args, &options);
         done.manifest.advice = Some(choices.advice.clone());
     }
     let worth = choices.as_ref().map(Choices::worth_reporting);

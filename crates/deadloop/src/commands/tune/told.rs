@@ -4,8 +4,8 @@ use anstyle::{AnsiColor, Style};
 use deadloop_score::measure::{DELAY, ENDED, Measure, Metric, RECALL, SAVED};
 use deadloop_score::wrong_rate;
 use deadloop_score::{
-    Advice, AnyEvidence, Choice, Choices, ChooseOptions, ExcerptsHead, Price, Ruling, RunFigures,
-    Tally, Why, told,
+    Advice, AnyEvidence, Choice, Choices, ChooseOptions, ExcerptsHead, Lack, Price, Ruling,
+    RunFigures, Tally, Why, told,
 };
 use serde_json::{Value, json};
 
@@ -24,19 +24,26 @@ const PRICES: usize = 7;
 
 /// The commands to type next, with CORPUS and DIR for the corpus and the folder of results: of all files only
 /// the manifest's request holds a path. A replay has what was selected, and the unit; `power` what was selected.
-pub(super) fn lead_on(choices: &mut Choices, args: &Tune) {
+pub(super) fn lead_on(choices: &mut Choices, args: &Tune, options: &ChooseOptions) {
     let selected = args.select.typed();
     let replayed = selected.clone() + &args.judge.typed_unit();
+    // The limit on wrong alarms, as a claim: `power` says how much clean text shows it, and how much there is.
+    let limit = options.constraints.iter().find(|c| c.limits_wrong());
+    let limit = limit.map_or_else(|| "fa_per_mchar<=1".to_owned(), ToString::to_string);
+    let claim = format!("deadloop power CORPUS --claim '{limit}'");
     let next: &[&str] = match choices.advice.verdict {
         Ruling::Ship => &[
             "deadloop replay CORPUS --settings DIR/settings.toml --out DIR-check",
             "deadloop watch --settings DIR/settings.toml < stream.jsonl",
         ],
-        Ruling::Collect if unlabelled(&choices.pooled.in_use_tally) => &["deadloop label CORPUS"],
-        Ruling::Collect => &[
-            "deadloop power CORPUS --claim 'recall>=0.9'",
-            "deadloop label CORPUS --review",
-        ],
+        Ruling::Collect => match choices.advice.lacks {
+            Some(Lack::Labels) => &["deadloop label CORPUS"],
+            Some(Lack::Clean) => &[claim.as_str(), "deadloop import MORE-LOGS --out MORE"],
+            _ => &[
+                "deadloop power CORPUS --claim 'ended>=0.9'",
+                "deadloop label CORPUS --review",
+            ],
+        },
         Ruling::Decide => &[
             "deadloop report DIR --open",
             "deadloop explain DIR TRANSCRIPT",
@@ -49,11 +56,6 @@ pub(super) fn lead_on(choices: &mut Choices, args: &Tune) {
         _ => (*line).to_owned(),
     };
     choices.advice.next = next.iter().map(line).collect();
-}
-
-/// Whether no label says what a transcript is: there is nothing to review yet.
-fn unlabelled(tally: &Tally) -> bool {
-    tally.loops() + tally.clean() == 0
 }
 
 /// A command with the paths as they were given.
@@ -166,8 +168,12 @@ fn changed(advice: &Advice) -> Vec<String> {
             "*" => String::new(),
             model => format!("{model}: "),
         };
+        let words = c
+            .words
+            .as_ref()
+            .map_or_else(String::new, |words| format!("  ({words})"));
         format!(
-            "  {lead} {model}{} {}: {} -> {}",
+            "  {lead} {model}{} {}: {} -> {}{words}",
             c.guard,
             c.param,
             of(&c.from),
