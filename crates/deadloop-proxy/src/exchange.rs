@@ -114,14 +114,14 @@ fn exchange(client: &TcpStream, wire: &mut Wire<&TcpStream>, shared: &Shared) ->
     }
 }
 
-/// The head of the next request. `None` if the client is done or the proxy stops.
+/// The head of the next request. `None` if the client is done; where the proxy stops, it is as if it went.
 fn next_head(wire: &mut Wire<&TcpStream>, shared: &Shared) -> Result<Option<Vec<u8>>, Broken> {
     for _ in 0..IDLE {
         match wire.head() {
             Ok(head) => return Ok(head),
             Err(e) if timed_out(&e) => {
                 if shared.stopping() && !wire.has_begun() {
-                    return Ok(None);
+                    return Err(Broken::Client);
                 }
             }
             Err(e) if e.kind() == ErrorKind::InvalidData => {

@@ -303,6 +303,9 @@ impl Head {
             0 => return Err("no Host"),
             _ => return Err("more than one Host"),
         }
+        if head.all("content-length").count() > 1 {
+            return Err("more than one Content-Length");
+        }
         if head.framing()? == Framing::Chunked && !head.is_1_1 {
             return Err("Transfer-Encoding in HTTP/1.0");
         }
@@ -365,7 +368,9 @@ impl Head {
     /// Why that cannot be told for sure, which is how requests are smuggled.
     pub(crate) fn framing(&self) -> Result<Framing, &'static str> {
         let codings: Vec<&[u8]> = self.all("transfer-encoding").collect();
-        let lengths: Vec<&[u8]> = self.all("content-length").collect();
+        let mut lengths: Vec<&[u8]> = self.all("content-length").collect();
+        // Servers say it twice; where a client does, it is refused.
+        lengths.dedup();
         match (codings.as_slice(), lengths.as_slice()) {
             ([], []) => Ok(Framing::None),
             ([], [one]) => length(one),
@@ -440,6 +445,17 @@ mod tests {
     fn a_response_that_ends_before_its_bytes_do_is_none() {
         let bytes = b"HTTP/1.1 200 OK\nContent-Length: 2\n\nhi\r\n\r\n";
         assert!(Head::of_response(bytes).is_none());
+    }
+
+    #[test]
+    fn a_server_may_say_a_length_twice_and_not_two_of_them() {
+        let framing = |second: &str| {
+            let head =
+                format!("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: {second}\r\n\r\n");
+            Head::of_response(head.as_bytes()).unwrap().framing()
+        };
+        assert_eq!(framing("2"), Ok(Framing::Length(2)));
+        assert!(framing("3").is_err());
     }
 
     #[test]
