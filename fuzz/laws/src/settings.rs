@@ -1,7 +1,7 @@
 //! Settings: TOML in; what is accepted is written and read again the same, and guards.
 
 use deadloop_corpus::{ThinkRules, split_think};
-use deadloop_detect::{Channel, Guard, Member, Setting, Settings, SettingsError};
+use deadloop_detect::{Guard, Member, Setting, Settings, SettingsError, TextChannel};
 use serde::Deserialize;
 
 /// The rules of the splitter that stand in settings, as the program reads them.
