@@ -106,7 +106,7 @@ impl Live {
     fn judge(&mut self) -> Option<u64> {
         while let Some(arrival) = self.reader.next_event() {
             self.follow();
-            let Pushed { decision, warnings } = self.guard.push(&arrival.event.seen());
+            let Pushed { decision, warnings } = self.guard.push(&arrival.event.borrowed());
             self.warnings.extend(warnings);
             if let Some(alarm) = decision.into_alarm() {
                 self.alarm = Some(alarm);
