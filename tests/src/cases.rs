@@ -2,10 +2,12 @@
 
 use std::path::PathBuf;
 
-use deadloop_detect::{Channel, Kind, Settings};
+use deadloop_corpus::Transcript;
+use deadloop_detect::{Alarm, Channel, Guard, Kind, Seen, Setting, Settings};
+use deadloop_replay::{Plan, Stop, decide};
 use deadloop_score::{Expect, Fired, Marks, Pinned, Subject, parse_pinned};
 
-use crate::replayed::{Seen, live, replay};
+use crate::replayed::{Seen as Told, live, replay};
 
 /// Runs every case of every file in `tests/cases/`, at least one each; gives back how many
 /// expectations there were.
@@ -23,11 +25,12 @@ pub fn run_all() -> usize {
         let cases = parse_pinned(&text).unwrap_or_else(|e| panic!("{}:{e}", path.display()));
         assert!(!cases.is_empty(), "{}: no case", path.display());
         for case in &cases {
-            let Subject::Text(pieces, marks) = &case.subject else {
-                panic!("{}: a case of the kit has a text", case.name);
-            };
             count += case.expect.len();
-            let failed = |expect| failure(case, expect, (pieces, marks));
+            let failed = |expect| match &case.subject {
+                Subject::Text(pieces, marks) => failure(case, expect, (pieces, marks)),
+                Subject::Run(_, marks) => run_failure(case, expect, marks),
+                Subject::Transcript(_) => panic!("{}: a case of the kit is whole", case.name),
+            };
             failures.extend(case.expect.iter().filter_map(failed));
         }
     }
@@ -51,24 +54,74 @@ fn failure(
             ));
         }
     }
-    match (expect.holds(marks, seen.as_ref().map(fired)), &expect.todo) {
+    judged(case, expect, marks, seen.as_ref().map(fired))
+}
+
+/// The same of a run, event by event.
+fn run_failure(case: &Pinned, expect: &Expect, marks: &Marks) -> Option<String> {
+    let settings = expect.settings.clone().unwrap_or_default();
+    let setting = settings.for_model(&case.model);
+    let run = case.transcript().expect("a run of its own");
+    let mut plan = Plan::default();
+    let cell = plan.add_setting(setting);
+    let place = plan.cell(cell);
+    let record = decide(&plan, &run, None);
+    let replayed = record.blocks[place.block].stop(&place.at).map(stopped);
+    if live_run(setting, &run) != replayed {
+        return Some(format!("{}: live is not replay", case.name));
+    }
+    judged(case, expect, marks, replayed)
+}
+
+fn live_run(setting: &Setting, run: &Transcript) -> Option<Fired> {
+    let mut guard = Guard::new(setting).expect("it reads events");
+    let alarm = run.stream().find_map(|(_, event)| {
+        let stopped = guard.push(&event);
+        stopped.or_else(|| guard.warnings().next())
+    });
+    alarm.map(|alarm: Alarm| Fired {
+        channel: alarm.channel,
+        at: alarm.exact.count(),
+        seen: Seen::default()
+            .plus(Channel::Tools, alarm.calls.0)
+            .plus(Channel::Turns, alarm.turns.0),
+        kind: alarm.kind,
+    })
+}
+
+fn stopped(stop: &Stop) -> Fired {
+    Fired {
+        channel: stop.channel,
+        at: stop.exact.seen.count(stop.channel),
+        seen: Seen::default()
+            .plus(Channel::Tools, stop.exact.seen.tools.0)
+            .plus(Channel::Turns, stop.exact.seen.turns.0),
+        kind: stop.kind,
+    }
+}
+
+/// What is wrong with what was said, in words.
+fn judged(case: &Pinned, expect: &Expect, marks: &Marks, said: Option<Fired>) -> Option<String> {
+    let who = who(expect.settings.as_ref().unwrap_or(&Settings::default()));
+    match (expect.holds(marks, said), &expect.todo) {
         (true, None) | (false, Some(_)) => None,
         (true, Some(_)) => Some(format!(
             "{}: no longer a todo: take the mark off",
             case.name
         )),
         (false, None) => {
-            let (who, wanted) = (who(&settings), expect.wanted(marks));
-            Some(format!("{}: {who}: {seen:?}, expected {wanted}", case.name))
+            let wanted = expect.wanted(marks);
+            Some(format!("{}: {who}: {said:?}, expected {wanted}", case.name))
         }
     }
 }
 
-fn fired(seen: &Seen) -> Fired {
+fn fired(seen: &Told) -> Fired {
     let kind = Kind::ALL.into_iter().find(|kind| kind.name() == seen.kind);
     Fired {
         channel: seen.channel,
         at: seen.at,
+        seen: Seen::default(),
         kind: kind.expect("an alarm has a kind of the list"),
     }
 }

@@ -1,9 +1,9 @@
 //! [`Live`]: the bytes of a streamed response through a guard, as they arrive.
 
 use deadloop_corpus::{Ending, StreamFormat, StreamReader};
-use deadloop_detect::{Alarm, Guard, Pushed};
+use deadloop_detect::{Alarm, Decision as Decided, Event, Guard, Pushed};
 
-use crate::Guards;
+use crate::{Action, Decision, Guards};
 
 /// What stands for the model's name where none is known.
 const UNNAMED: &str = "unknown";
@@ -23,6 +23,7 @@ pub struct Live {
     fed: u64,
     alarm: Option<Alarm>,
     warnings: Vec<Alarm>,
+    refusals: Vec<Alarm>,
     ending: Ending,
 }
 
@@ -40,13 +41,14 @@ impl Live {
             }
         };
         Self {
-            guard: guards.guard(said),
+            guard: guards.compiled.guard(said),
             by_model,
             reader,
             model: None,
             fed: 0,
             alarm: None,
             warnings: Vec::new(),
+            refusals: Vec::new(),
             ending: Ending::default(),
         }
     }
@@ -96,6 +98,39 @@ impl Live {
         std::mem::take(&mut self.warnings)
     }
 
+    /// Takes the alarms that refuse a call and have not been asked for yet, in their order. They cut nothing.
+    pub fn refusals(&mut self) -> Vec<Alarm> {
+        std::mem::take(&mut self.refusals)
+    }
+
+    /// Nothing has come for this number of milliseconds: since the last bytes, not since the last silence.
+    pub fn silence(&mut self, millis: u64) {
+        if self.alarm.is_none() {
+            self.push(&Event::Silence(millis));
+        }
+    }
+
+    /// What there is to do or to tell and has not been asked for yet; the alarm that cuts the response each time.
+    pub(crate) fn decisions(&mut self) -> Vec<Decision> {
+        let mut decisions = Vec::new();
+        let warnings = self.warnings();
+        if !warnings.is_empty() {
+            decisions.push(Decision {
+                warnings,
+                ..Decision::default()
+            });
+        }
+        let refused = self.refusals().into_iter().map(|a| (Action::Refuse, a));
+        let stopped = self.alarm.iter().cloned().map(|a| (Action::Stop, a));
+        let decided = |(action, alarm)| Decision {
+            action,
+            alarm: Some(alarm),
+            warnings: Vec::new(),
+        };
+        decisions.extend(refused.chain(stopped).map(decided));
+        decisions
+    }
+
     /// The bytes that end a response which is cut here, in the words of its API: its client sees a
     /// response that was too long, and does not wait. Empty where the API is not known.
     pub fn ending(&self) -> Vec<u8> {
@@ -106,14 +141,23 @@ impl Live {
     fn judge(&mut self) -> Option<u64> {
         while let Some(arrival) = self.reader.next_event() {
             self.follow();
-            let Pushed { decision, warnings } = self.guard.push(&arrival.event.borrowed());
-            self.warnings.extend(warnings);
-            if let Some(alarm) = decision.into_alarm() {
-                self.alarm = Some(alarm);
+            if self.push(&arrival.event.borrowed()) {
                 return Some(arrival.end);
             }
         }
         None
+    }
+
+    /// Pushes an event; whether it stops the response.
+    fn push(&mut self, event: &Event<'_>) -> bool {
+        let Pushed { decision, warnings } = self.guard.push(event);
+        self.warnings.extend(warnings);
+        match decision {
+            Decided::Continue => {}
+            Decided::Refuse(alarm) => self.refusals.push(alarm),
+            Decided::Stop(alarm) => self.alarm = Some(alarm),
+        }
+        self.alarm.is_some()
     }
 
     /// Another model than before is watched by a guard of its own, a fresh one.

@@ -3,8 +3,7 @@
 
 mod guard;
 mod live;
-mod plan;
-mod sums;
+mod scan;
 
 use pyo3::prelude::*;
 
@@ -14,5 +13,5 @@ fn _deadloop(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<guard::Guards>()?;
     module.add_class::<guard::Guard>()?;
     module.add_class::<live::Live>()?;
-    module.add_class::<plan::Plan>()
+    module.add_class::<live::Chunks>()
 }

@@ -14,6 +14,12 @@
 //! [`Corpus::parse`] decodes one record and may run on any thread. What a label means is not known
 //! here: [`Entry::labels`] is carried, never read.
 
+#![deny(
+    clippy::print_stderr,
+    clippy::print_stdout,
+    reason = "they panic where nobody reads any more"
+)]
+
 mod files;
 pub mod find;
 mod import;
@@ -23,11 +29,11 @@ mod transcript;
 
 pub use deadloop_detect as detect;
 pub use files::{
-    Beside, Card, CardModel, Corpus, CorpusError, CorpusHash, CorpusHasher, CorpusWriter, CsvRow,
-    Draw, Drawn, Effort, Entries, LONGEST_WORD, Raw, Raws, RecordDigest, RedactBy, Redactor,
-    Sampling, Selection, Shard, Standstill, UnfinishedFolder, WriteError, caught, csv_rows, field,
-    fields, if_named, is_named, open_file, parse_where, prove_writable, read_file, read_text,
-    standstill, strays, sweep, text_hash, unfinished_folder,
+    Beside, COPIED_CHARS, Card, CardModel, CopyKeys, Corpus, CorpusError, CorpusHash, CorpusHasher,
+    CorpusWriter, CsvRow, Draw, Drawn, Effort, Entries, LONGEST_WORD, Raw, Raws, RecordDigest,
+    RedactBy, Redactor, Sampling, Selection, Shard, Standstill, UnfinishedFolder, WriteError,
+    caught, csv_rows, field, fields, if_named, is_named, open_file, parse_where, prove_writable,
+    read_file, read_text, standstill, strays, sweep, text_hash, unfinished_folder, unpack_zstd,
 };
 pub use import::{
     Import, ImportCounts, ImportFormat, ImportOptions, ImportTally, Loss, Losses, import_formats,

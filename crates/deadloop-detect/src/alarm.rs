@@ -104,6 +104,7 @@ impl Alarm {
             .collect();
         let (lead, what) = match self.kind {
             Kind::Fault(_) => ("faulty stream", String::new()),
+            Kind::Iterations | Kind::Budget => ("limit reached", String::new()),
             _ => ("dead loop", format!("{}: ", self.what())),
         };
         format!(
@@ -145,9 +146,32 @@ impl Alarm {
         match self.kind {
             Kind::Fault(Fault::Stall) => format!("The model {doing}, so the response was stopped."),
             Kind::Fault(_) => format!("The model {doing}{place}, so the response was stopped."),
+            // A limit is no loop: there was nothing to get out of.
+            Kind::Iterations if self.response == Response::Warn => self.approaching(),
+            Kind::Iterations | Kind::Budget => {
+                format!("The model {doing}, so the run was stopped.")
+            }
             _ => format!(
                 "The model {doing}{place} and could not get out of it, so the response was stopped."
             ),
+        }
+    }
+}
+
+impl Alarm {
+    /// What a limit says before it is reached: how much of it remains.
+    fn approaching(&self) -> String {
+        let limit = self.thresholds.iter().find(|met| met.param == "limit");
+        let limit = limit.and_then(|met| match met.value {
+            Value::Int(limit) => u64::try_from(limit).ok(),
+            _ => None,
+        });
+        match limit {
+            Some(limit) => format!(
+                "The model is approaching its limit of {limit} steps ({} remaining).",
+                limit.saturating_sub(self.copies)
+            ),
+            None => "The model is approaching the limit of its steps.".to_owned(),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! [`Arrived`]: where in a stream an event is, for detectors that read all of it.
+//! [`Arrived`]: the position in a stream, for detectors that read every event.
 
 use crate::fact::{Beat, Bound, Clock, Fact};
 use crate::stream::{Calls, Chars, Event, Kind, TextChannel, Turns, Units};

@@ -43,6 +43,12 @@
 //! | the live guard, what it wants done, its alarm | [`Guards`], [`Guard`], [`Decision`], [`Alarm`] |
 //! | when a run's prompt no longer fits | [`Context`] |
 
+#![deny(
+    clippy::print_stderr,
+    clippy::print_stdout,
+    reason = "they panic where nobody reads any more"
+)]
+
 mod alarm;
 mod arrived;
 mod class;

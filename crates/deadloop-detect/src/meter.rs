@@ -25,7 +25,7 @@ pub trait TextMeter: Send + Sync {
     /// accepts at the same char, the one that is listed first counts.
     ///
     /// How the text is cut into pieces does not change which setting accepts what where: a stretch
-    /// that goes on past the end of a piece is told in parts.
+    /// that continues past the end of a piece is reported in parts.
     fn push(&mut self, piece: &str, facts: &mut Vec<Fact>);
 }
 

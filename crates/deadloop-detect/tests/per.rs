@@ -39,7 +39,7 @@ fn settings_tell_one_per_from_another() {
     let refused = id("per = \"runs\"").unwrap_err().to_string();
     assert_eq!(
         refused,
-        "3:7: there is no per \"runs\" (did you mean \"run\"?); there is: turn, run"
+        "3:7: there is no per \"runs\" (did you mean \"run\"?); expected one of: turn, run"
     );
     let calls = Settings::parse("[[guard]]\ndetector = \"duplicate\"\nper = \"run\"");
     assert!(

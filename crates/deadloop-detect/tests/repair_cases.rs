@@ -307,3 +307,40 @@ fn one_call_that_fails_is_no_parallel_call() {
     assert!(!alarms(""));
     assert!(alarms("[guard.params]\nmin_calls = 1\n"));
 }
+
+/// Where all results of a batch are lost, that is told before the next turn, and the next batch starts anew.
+#[test]
+fn a_batch_whose_results_are_all_lost_is_told_and_not_carried_on() {
+    let call = |id| Event::Call {
+        id: Some(id),
+        name: "web_search",
+        arguments: Arguments::Raw("{}"),
+    };
+    let result = |id, error| Event::Result {
+        id: Some(id),
+        content: "{}",
+        error: Some(error),
+        cut: None,
+    };
+    let turn = Event::Turn { agent: None };
+    let alarm = |run: &[Event<'_>]| {
+        let text = "[[guard]]\ndetector = \"incomplete-results\"\n";
+        let mut guard = Guard::new(Settings::parse(text).unwrap().guard()).unwrap();
+        let mut alarm = run.iter().find_map(|event| guard.push(event));
+        alarm.take().map(|alarm| (alarm.event, alarm.onset.count()))
+    };
+    assert_eq!(alarm(&[turn, call("a"), call("b"), turn]), Some((3, 0)));
+    // The end of a response comes before its results, and says nothing.
+    let ends = Event::Finish(Some("tool_calls"));
+    assert_eq!(
+        alarm(&[turn, call("a"), call("b"), ends, Event::Closed]),
+        None
+    );
+    assert_eq!(
+        alarm(&[turn, call("a"), call("b"), ends, turn]),
+        Some((4, 0))
+    );
+    // One call whose result is lost is no batch, and is not one of the next.
+    let next = [turn, call("a"), turn, call("b"), result("b", true), turn];
+    assert_eq!(alarm(&next), None);
+}

@@ -85,6 +85,41 @@ fn an_alarm_of_a_run_counts_calls() {
     );
 }
 
+/// A limit is no loop: its sentences say how much remains, or that it is used up.
+#[test]
+fn a_limit_says_what_remains_of_it() {
+    let turns: Vec<Event<'_>> = std::iter::repeat_n(Event::Turn { agent: None }, 30).collect();
+    let said = |more: &str| {
+        let text = format!("[[guard]]\ndetector = \"iterations\"\n{more}");
+        let settings = deadloop_detect::Settings::parse(&text).unwrap();
+        let mut guard = deadloop_detect::Guard::new(settings.guard()).unwrap();
+        let told = turns.iter().find_map(|turn| {
+            let stopped = guard.push(turn);
+            stopped.or_else(|| guard.warnings().next())
+        });
+        told.unwrap()
+    };
+    let stopped = said("[guard.params]\nlimit = 10\n");
+    assert_eq!(
+        stopped.user_message(),
+        "The model had used all the steps that it is allowed, so the run was stopped."
+    );
+    assert!(
+        stopped
+            .log_line()
+            .starts_with("limit reached: iterations in turns"),
+        "{}",
+        stopped.log_line()
+    );
+    let warned = said(
+        "response = \"warn\"\n[guard.params]\nlimit = 25\ntells = \"warning\"\nwarn_at = 0.8\n",
+    );
+    assert_eq!(
+        warned.user_message(),
+        "The model is approaching its limit of 25 steps (5 remaining)."
+    );
+}
+
 /// The arguments of each call are a text of their own, and positions go on over the run.
 #[test]
 fn a_text_detector_reads_the_arguments_of_each_call_anew() {
@@ -117,10 +152,10 @@ fn a_detector_is_asked_for_a_channel_that_it_reads() {
     let told = refused("periodic", "tools").unwrap_err();
     assert_eq!(
         told,
-        "3:11: periodic does not read channel \"tools\"; there is: reasoning, answer, arguments"
+        "3:11: periodic does not read channel \"tools\"; expected one of: reasoning, answer, arguments"
     );
     let told = refused("duplicate", "answer").unwrap_err();
-    assert!(told.contains("there is: tools"), "{told}");
+    assert!(told.contains("expected one of: tools"), "{told}");
     let told = refused("duplicate", "tool").unwrap_err();
     assert!(told.contains("has no channel \"tool\""), "{told}");
 }

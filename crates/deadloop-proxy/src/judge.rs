@@ -7,6 +7,9 @@ use deadloop_stream::{Step, StreamFormat, StreamReader, Watched};
 
 use crate::ProxyOptions;
 
+/// The longest line that is watched, in bytes. A longer one is passed on and counted. Events of the APIs are far shorter,
+/// but for those that repeat a whole request or answer.
+const LINE: usize = 1 << 20;
 /// What stands for the model's name where none is known.
 const UNNAMED: &str = "unknown";
 
@@ -30,7 +33,8 @@ impl Judge {
     /// `format` as the response's content type says.
     pub(crate) fn new(options: &ProxyOptions, format: StreamFormat) -> Self {
         let rules = options.think.clone();
-        let reader = StreamReader::new("upstream", Some(format), rules.options(UNNAMED));
+        let reader = StreamReader::new("upstream", Some(format), rules.options(UNNAMED))
+            .with_lines_up_to(LINE);
         let reader = reader.splitting_by(move |model| rules.options(model));
         let guard = options.guards.guard(UNNAMED);
         Self {
@@ -43,6 +47,11 @@ impl Judge {
     /// The model that the stream has named.
     pub(crate) fn model(&self) -> &str {
         self.watched.model().unwrap_or(UNNAMED)
+    }
+
+    /// How many lines no guard could read, so far.
+    pub(crate) fn unread(&self) -> u64 {
+        self.watched.bad_lines()
     }
 
     /// Takes the alarms that only warn or observe and have not been asked for yet, in their order.

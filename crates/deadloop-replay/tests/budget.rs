@@ -178,8 +178,8 @@ fn slow(run: &Transcript, b: &Budget) -> Played {
         }
         let p = b.tools + prompt.iter().map(|x| x.tokens).sum::<u64>();
         let over = p as f64 > b.threshold * (b.window - b.tools) as f64;
-        // Definitions alone, before anything was said, are no prompt that a cache remembers.
-        stood |= !prompt.is_empty();
+        // Definitions alone are a prompt that a cache remembers.
+        stood |= !prompt.is_empty() || (b.tools > 0 && turn > 0);
         let mut acted = false;
         let q = |prompt: &[Piece]| b.tools + prompt.iter().map(|x| x.tokens).sum::<u64>();
         if over && matches!(b.policy, Policy::Summary | Policy::Drop) {

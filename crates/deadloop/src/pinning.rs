@@ -154,7 +154,7 @@ pub(crate) fn check<'a>(
 fn subjects(cases: &[Written], corpus: Option<&Path>) -> Outcome<Vec<(Transcript, Marks)>> {
     let wanted = cases.iter().filter_map(|case| match &case.pinned.subject {
         Subject::Transcript(id) => Some(id.as_str()),
-        Subject::Text(..) => None,
+        Subject::Text(..) | Subject::Run(..) => None,
     });
     let wanted: BTreeSet<&str> = wanted.collect();
     let known = match (wanted.is_empty(), corpus) {
@@ -166,7 +166,7 @@ fn subjects(cases: &[Written], corpus: Option<&Path>) -> Outcome<Vec<(Transcript
         }
     };
     let subject = |case: &Written| match (&case.pinned.subject, case.pinned.transcript()) {
-        (Subject::Text(_, marks), Some(text)) => Ok((text, *marks)),
+        (Subject::Text(_, marks) | Subject::Run(_, marks), Some(text)) => Ok((text, *marks)),
         (Subject::Transcript(id), _) => known.get(id.as_str()).cloned().ok_or_else(|| {
             let (file, line) = (&case.file, case.pinned.line);
             let id = visible(id);
@@ -266,6 +266,7 @@ fn fired(stop: &Stop) -> Fired {
     Fired {
         channel: stop.channel,
         at: stop.exact.seen.count(stop.channel),
+        seen: stop.exact.seen,
         kind: stop.kind,
     }
 }

@@ -371,6 +371,31 @@ fn near_duplicates_in_one_group() {
     );
 }
 
+/// Copies count once, in a group too: equal short texts, long ones with other numbers, runs with equal calls.
+#[test]
+fn copies_are_told_inside_a_group_too() {
+    let mut corpus = Corpus::sound();
+    for (n, id) in ["a", "b", "c"].into_iter().enumerate() {
+        let mut copy = corpus.at("clean0").clone();
+        copy["id"] = id.into();
+        let text = copy["events"][0]["text"].as_str().expect("text").to_owned();
+        copy["events"][0]["text"] = format!("{text} It took {} steps.", 10 * n).into();
+        corpus.add(copy, "dev");
+    }
+    let (_, report) = corpus.checked();
+    let findings = report["findings"].as_array().expect("a list");
+    let found: Vec<&Value> = findings
+        .iter()
+        .filter(|f| f["check"] == "counted-once")
+        .collect();
+    let [found] = &found[..] else {
+        panic!("one finding: {findings:#?}");
+    };
+    assert_eq!(found["severity"], "warning");
+    assert_eq!(found["transcripts"], json!(["a", "b", "c"]));
+    says(found, "count as one");
+}
+
 #[test]
 fn an_onset_where_nothing_is_repeated() {
     let mut corpus = Corpus::sound();

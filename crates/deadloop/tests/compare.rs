@@ -801,3 +801,108 @@ fn the_gitlab_job_runs_its_script() {
     let junit: PathBuf = dir.path().join("deadloop-compare/junit.xml");
     assert!(std::fs::read_to_string(junit).is_ok_and(|xml| xml.contains("<failure")));
 }
+
+/// A run as a corpus has it: six equal calls, with results and turns, and what JSON can say and TOML cannot.
+fn a_run(label: Value) -> Value {
+    let mut events = vec![json!({"type": "user", "text": "Mend the secret plan."})];
+    for n in 0..6 {
+        events.push(json!({"type": "turn", "index": n, "agent": "planner", "tokens_in": 100}));
+        events.push(json!({"type": "answer", "text": "Let me look \u{202e}again {n}."}));
+        let arguments = json!({"path": "secret plan.txt", "line": null});
+        events.push(json!({"type": "tool_call", "id": format!("c{n}"), "name": "read_file", "arguments": arguments}));
+        events.push(json!({"type": "tool_result", "id": format!("c{n}"), "content": "all is \"well\"\n", "error": false}));
+    }
+    events.push(json!({"type": "finish", "reason": "stop"}));
+    json!({"id": "run", "model": "m", "events": events, "labels": label})
+}
+
+#[test]
+fn a_case_of_a_run_has_its_calls_and_is_checked() {
+    let dir = temporary();
+    let settings = file(
+        dir.path(),
+        "settings.toml",
+        "[[guard]]\ndetector = \"same-pair\"\n",
+    );
+    let looped = json!([{"class": "loop", "kind": "same-call-same-result", "channel": "tools", "onset": 1, "end": 6}]);
+    for (label, wanted) in [
+        (looped, "between = [\"onset"),
+        (json!([{"class": "clean"}]), "known false alarm"),
+        (json!([]), "alarm = 3"),
+    ] {
+        let corpus = file(dir.path(), "runs.jsonl", &a_run(label).to_string());
+        for redact in [&[][..], &["--redact"]] {
+            let made =
+                deadloop(&[&["case", &corpus, "run", "--settings", &settings], redact].concat());
+            assert_eq!(code(&made), Some(0), "{}", stderr(&made));
+            let text = stdout(&made);
+            assert!(text.contains(wanted), "{wanted}: {text}");
+            assert!(
+                text.contains("events = [") && text.contains("read_file"),
+                "{text}"
+            );
+            assert_eq!(text.contains("secret"), redact.is_empty(), "{text}");
+            let case = file(dir.path(), "case.toml", &text);
+            let check = deadloop(&["check-cases", &case, "--settings", &settings, "--json"]);
+            assert_eq!(code(&check), Some(0), "{}", stderr(&check));
+            assert_ne!(parsed(&check)["expectations"][0]["finding"], "mended");
+            // A guard that sees no loop fails the gate, so that the calls are there.
+            let blind = file(
+                dir.path(),
+                "blind.toml",
+                "[[guard]]\ndetector = \"same-pair\"\n[guard.params]\nn = 7\n",
+            );
+            let check = deadloop(&["check-cases", &case, "--settings", &blind, "--quiet"]);
+            let clean = wanted == "known false alarm";
+            assert_eq!(code(&check), Some(if clean { 0 } else { 100 }), "{wanted}");
+        }
+    }
+}
+
+/// A transcript of a corpus that is a run: its alarm is in calls, and the gate sees it.
+#[test]
+fn a_pinned_run_of_a_corpus_is_compared() {
+    let dir = temporary();
+    let label = json!([{"class": "loop", "channel": "tools", "onset": 1, "end": 6}]);
+    let corpus = file(dir.path(), "runs.jsonl", &a_run(label).to_string());
+    let pins = file(
+        dir.path(),
+        "pins.toml",
+        "[[case]]\nname = \"run\"\ntranscript = \"run\"\nexpect = { alarm = true, between = [\"onset\", \"onset+3\"] }\n",
+    );
+    let settings = "[[guard]]\ndetector = \"same-pair\"\n[guard.params]\nn = ";
+    let side = |name: &str, n: u32| {
+        let settings = file(
+            dir.path(),
+            &format!("{name}.toml"),
+            &format!("{settings}{n}\n"),
+        );
+        let out = inside(dir.path(), name);
+        let run = deadloop(&[
+            "replay",
+            &corpus,
+            "--settings",
+            &settings,
+            "--out",
+            &out,
+            "--quiet",
+        ]);
+        assert_eq!(code(&run), Some(0), "{}", stderr(&run));
+        out
+    };
+    let (base, blind) = (side("base", 3), side("blind", 7));
+    for (new, passed) in [(&base, true), (&blind, false)] {
+        let run = deadloop(&["compare", &base, new, "--cases", &pins, "--json"]);
+        let gates = parsed(&run)["gates"].clone();
+        let pinned = gates
+            .as_array()
+            .into_iter()
+            .flatten()
+            .find(|gate| gate["gate"] == "pinned");
+        assert_eq!(
+            pinned.map(|gate| gate["passed"].clone()),
+            Some(passed.into()),
+            "{gates}"
+        );
+    }
+}

@@ -503,3 +503,73 @@ fn a_log_of_another_kind_is_told_how_it_becomes_a_corpus() {
         }
     }
 }
+
+/// A label that is none comes with no corpus: what `import` wrote, `check` reads.
+#[test]
+fn labels_of_an_imported_corpus_are_read() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let line = |id: &str, label: &str| {
+        format!("{{\"id\":\"{id}\",\"model\":\"m\",\"answer\":\"one two\",\"labels\":{label}}}\n")
+    };
+    let good = line("a", "[{\"class\":\"clean\"}]");
+    let bad = line("b", "[{\"class\":\"loopy\"}]") + &line("c", "7");
+    std::fs::write(dir.path().join("x.jsonl"), good + &bad).expect("it is writable");
+    let run = deadloop_in(dir.path(), &["import", "x.jsonl", "--out", "corpus"]);
+    let said = stderr(&run);
+    assert_eq!(run.status.code(), Some(2), "{said}");
+    assert!(
+        said.contains("x.jsonl:2") && said.contains("x.jsonl:3"),
+        "{said}"
+    );
+    let skip = [
+        "import", "x.jsonl", "--out", "corpus", "--on-bad", "skip", "--json",
+    ];
+    let run = deadloop_in(dir.path(), &skip);
+    assert_eq!(run.status.code(), Some(0), "{}", stderr(&run));
+    let told: serde_json::Value = serde_json::from_str(&stdout(&run)).expect("JSON");
+    assert_eq!(told["transcripts"]["used"], 1, "{told}");
+    assert_eq!(told["transcripts"]["rejected"], 2, "{told}");
+    let check = deadloop_in(dir.path(), &["check", "corpus"]);
+    assert_eq!(check.status.code(), Some(0), "{}", stderr(&check));
+}
+
+/// A file that ends inside a line is a stream that was cut, as one that ends between two lines is; and a carriage return
+/// ends a line.
+#[test]
+fn a_stream_is_taken_wherever_it_was_cut() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let whole = std::fs::read(Path::new(SAMPLES).join("openai-chat-stream.sse")).expect("a sample");
+    let lines: Vec<usize> = (1..whole.len())
+        .filter(|at| whole[at - 1] == b'\n')
+        .collect();
+    let import = |bytes: &[u8]| {
+        std::fs::write(dir.path().join("x.sse"), bytes).expect("it is writable");
+        let args = [
+            "import",
+            "x.sse",
+            "--from",
+            "openai-chat",
+            "--out",
+            "corpus",
+            "--force",
+            "--json",
+        ];
+        deadloop_in(dir.path(), &args)
+    };
+    let end = lines[lines.len() / 2];
+    let taken = import(&whole[..end]);
+    assert_eq!(taken.status.code(), Some(0), "{}", stderr(&taken));
+    let next = lines[lines.len() / 2 + 1];
+    for cut in (end + 1..next).step_by(5) {
+        let run = import(&whole[..cut]);
+        assert_eq!(run.status.code(), Some(0), "cut at {cut}: {}", stderr(&run));
+    }
+    let returns: Vec<u8> = whole
+        .iter()
+        .map(|b| if *b == b'\n' { b'\r' } else { *b })
+        .collect();
+    let (plain, returned) = (import(&whole), import(&returns));
+    assert_eq!(returned.status.code(), Some(0), "{}", stderr(&returned));
+    let told = |run| -> serde_json::Value { serde_json::from_str(&stdout(run)).expect("JSON") };
+    assert_eq!(told(&plain)["transcripts"], told(&returned)["transcripts"]);
+}

@@ -174,7 +174,7 @@ fn a_variant_that_changes_intact_streams_is_not_shipped() {
     );
     let chosen = |limit: &str| {
         let out = format!("{out}/{limit}");
-        let more = ["--grid", &grid, "--limit", limit, "--out", &out];
+        let more = ["--grid", &grid, "--harm", limit, "--out", &out];
         let run = deadloop(&[&["repair", &faults()][..], &more].concat());
         assert_eq!(code(&run), Some(0), "{}", stderr(&run));
         let said = String::from_utf8(run.stdout).expect("text");
@@ -320,7 +320,7 @@ fn what_is_wrong_is_said() {
     for (more, exit, said) in [
         (vec!["--grid", bad.as_str()], 2, "bad.toml:4: edits: 7"),
         (vec!["--in-use", "tags/x"], 2, "no such variant"),
-        (vec!["--limit", "200"], 2, "from 0 to 100"),
+        (vec!["--harm", "200"], 2, "from 0 to 100"),
     ] {
         let corpus = faults();
         let args = [&["repair", &corpus, "--out", &out][..], &more].concat();
@@ -465,5 +465,10 @@ fn explain_says_what_was_given_when() {
         told[0]["verdict"].is_string() && told[0]["steps"].as_array().is_some_and(|s| s.len() > 2)
     );
     let run = deadloop(&["explain", &faults(), "tags/000", "--repair", &file]);
-    assert!(String::from_utf8_lossy(&run.stdout).contains("gold:"));
+    let shown = String::from_utf8_lossy(&run.stdout);
+    assert!(
+        shown.contains("gold:") && shown.contains("delay: at most"),
+        "{shown}"
+    );
+    assert!(!shown.contains("Action {"), "for a person: {shown}");
 }

@@ -7,9 +7,11 @@
 use std::fmt;
 use std::str::FromStr;
 
+use deadloop_detect::Arguments;
+use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::{Body, Transcript};
+use crate::{Body, RecordedEvent, Transcript};
 
 /// The digest of one undecoded record; computed on any thread by [`Raw::digest`](crate::Raw::digest).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -112,6 +114,119 @@ pub fn text_hash(transcript: &Transcript) -> String {
     hex(&RecordDigest::of(parts).0[..8])
 }
 
+/// What the copies of a transcript have in common, as numbers that equal ones share.
+///
+/// A thousand copies of a text say no more than one, nor do a thousand that a template filled with other numbers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CopyKeys {
+    /// Of all that the transcript says: texts, calls and results. From [`COPIED_CHARS`] chars on its numbers do not
+    /// matter; what is shorter is a copy only where it is equal, as short texts of a kind are alike by chance.
+    pub text: u64,
+    /// Of the calls of a run and their results, whatever is said between them; `None` without a call.
+    pub calls: Option<u64>,
+}
+
+/// Chars from which on texts that differ in numbers alone are copies.
+pub const COPIED_CHARS: usize = 200;
+
+impl CopyKeys {
+    /// The keys of a transcript.
+    ///
+    /// Arguments are compared as JSON values, a result with its error flag. Ids of calls, times, and the chunks in
+    /// which a text came do not count.
+    pub fn of(transcript: &Transcript) -> Self {
+        let mut calls = String::new();
+        let mut chars = 0;
+        let mut called = false;
+        for event in &transcript.events {
+            called |= matches!(event.body, Body::ToolCall { .. });
+            calls += &call_line(event);
+            chars += match &event.body {
+                Body::ToolCall { arguments, .. } => {
+                    Arguments::Json(arguments).text().chars().count()
+                }
+                _ => 0,
+            };
+        }
+        let (reasoning, answer) = (transcript.reasoning(), transcript.answer());
+        chars += reasoning.chars().count() + answer.chars().count();
+        let folded = |long: bool, text: &str| match long {
+            true => without_numbers(text),
+            false => text.to_owned(),
+        };
+        let long = chars >= COPIED_CHARS;
+        let of = |parts: &[String]| number(RecordDigest::of(parts.iter().map(String::as_bytes)));
+        let said = [&*reasoning, &*answer, &calls].map(|text| folded(long, text));
+        let lines = folded(calls.chars().count() >= COPIED_CHARS, &calls);
+        Self {
+            text: of(&said),
+            calls: called.then(|| of(&[lines])),
+        }
+    }
+}
+
+/// The first eight bytes of a digest.
+fn number(digest: RecordDigest) -> u64 {
+    let first = digest.0.first_chunk().copied().unwrap_or_default();
+    u64::from_be_bytes(first)
+}
+
+/// A call or a result on a line, without what names or times it.
+fn call_line(event: &RecordedEvent) -> String {
+    let cut = event.rest.get("sha256");
+    let cut = cut.map(|hash| format!(" {hash}")).unwrap_or_default();
+    match &event.body {
+        Body::ToolCall {
+            name, arguments, ..
+        } => {
+            let arguments = Arguments::Json(arguments).canonical();
+            format!("call {name:?} {arguments}{cut}\n")
+        }
+        result => match tool_line(result) {
+            line if line.is_empty() => line,
+            line => format!("{line}{cut}"),
+        },
+    }
+}
+
+/// The text with each number in it as `0`: its sign, its groups and its fraction are part of it. Chinese numerals
+/// are numbers too.
+fn without_numbers(text: &str) -> String {
+    let mut folded = String::with_capacity(text.len());
+    let mut rest = text.chars().peekable();
+    let mut last = ' ';
+    while let Some(c) = rest.next() {
+        let next_is_digit = rest.peek().copied().is_some_and(is_digit);
+        let begins = is_digit(c) || (is_sign(c) && next_is_digit && !last.is_alphanumeric());
+        last = c;
+        if !begins {
+            folded.push(c);
+            continue;
+        }
+        folded.push('0');
+        while let Some(c) = rest.peek().copied() {
+            let mut after = rest.clone();
+            after.next();
+            let joins = matches!(c, '.' | ',' | '_') && after.peek().copied().is_some_and(is_digit);
+            if !is_digit(c) && !joins {
+                break;
+            }
+            last = c;
+            rest.next();
+        }
+    }
+    folded
+}
+
+fn is_digit(c: char) -> bool {
+    c.is_numeric() || "〇零一二三四五六七八九十百千万亿".contains(c)
+}
+
+fn is_sign(c: char) -> bool {
+    matches!(c, '-' | '+' | '\u{2212}')
+}
+
 fn tool_line(body: &Body) -> String {
     match body {
         Body::ToolCall {
@@ -132,7 +247,6 @@ fn hex(bytes: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::RecordedEvent;
 
     fn answer(chunks: &[&str]) -> Transcript {
         let events = chunks
@@ -154,6 +268,82 @@ mod tests {
         let mut thought = answer(&["abc"]);
         thought.events[0].body = Body::Reasoning("abc".to_owned());
         assert_ne!(text_hash(&thought), text_hash(&answer(&["abc"])));
+    }
+
+    fn run(arguments: &str, result: &str, said: &str) -> CopyKeys {
+        let call = Body::ToolCall {
+            id: Some(said.to_owned()),
+            name: "look".to_owned(),
+            arguments: serde_json::from_str(arguments).expect("JSON"),
+        };
+        let result = Body::ToolResult {
+            id: Some(said.to_owned()),
+            content: result.to_owned(),
+            error: None,
+        };
+        let events = [Body::Answer(said.to_owned()), call, result];
+        CopyKeys::of(&Transcript {
+            events: events.map(RecordedEvent::of).into(),
+            ..Transcript::default()
+        })
+    }
+
+    #[test]
+    fn a_long_text_with_other_numbers_is_a_copy_and_a_short_one_is_not() {
+        let key = |text: &str| CopyKeys::of(&answer(&[text])).text;
+        let long =
+            |number: &str| format!("{}It took {number} steps.", "Road and bridge. ".repeat(15));
+        for number in ["17", "-3", "1,024.5", "十二", "1_000"] {
+            assert_eq!(key(&long("4")), key(&long(number)), "{number}");
+        }
+        assert_ne!(key(&long("4")), key(&long("four")));
+        assert_ne!(key("It took 4 steps."), key("It took 5 steps."));
+        assert_eq!(key("It took 4 steps."), key("It took 4 steps."));
+        assert_eq!(CopyKeys::of(&answer(&["a"])).calls, None, "no run");
+    }
+
+    #[test]
+    fn runs_are_copies_by_their_calls_and_results() {
+        let one = run(r#"{"a": 1, "b": 2}"#, "fine", "Let me look.");
+        let reworded = run(r#"{"b": 2, "a": 1}"#, "fine", "I look again.");
+        assert_eq!(one.calls, reworded.calls);
+        assert_ne!(one.text, reworded.text, "what is said differs");
+        assert_ne!(one.calls, run(r#"{"a": 1, "b": 3}"#, "fine", "").calls);
+        assert_ne!(one.calls, run(r#"{"a": 1, "b": 2}"#, "gone", "").calls);
+        let listing = |n: u64| format!("{} {n} files", "name of a file, ".repeat(20));
+        let [a, b] = [4, 19].map(|n| run("{}", &listing(n), ""));
+        assert_eq!(a, b, "a template with other numbers");
+    }
+
+    /// [`without_numbers`], char by char over the whole text.
+    fn slow_fold(text: &str) -> String {
+        let chars: Vec<char> = text.chars().collect();
+        let digit = |i: usize| chars.get(i).copied().is_some_and(is_digit);
+        let joins = |i: usize| {
+            i > 0 && matches!(chars.get(i), Some('.' | ',' | '_')) && digit(i - 1) && digit(i + 1)
+        };
+        let sign = |i: usize| {
+            is_sign(chars[i]) && digit(i + 1) && !(i > 0 && chars[i - 1].is_alphanumeric())
+        };
+        let inside: Vec<bool> = (0..chars.len())
+            .map(|i| digit(i) || joins(i) || sign(i))
+            .collect();
+        let mut folded = String::new();
+        for (i, c) in chars.iter().enumerate() {
+            match inside[i] {
+                false => folded.push(*c),
+                true if i > 0 && inside[i - 1] && !sign(i) => {}
+                true => folded.push('0'),
+            }
+        }
+        folded
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn numbers_are_folded_as_by_a_slow_twin(text in "[a1b2.,_+十 -]{0,24}") {
+            proptest::prop_assert_eq!(without_numbers(&text), slow_fold(&text));
+        }
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::io::{self, BufRead, BufReader, Read};
 use flate2::read::MultiGzDecoder;
 
 use crate::files::BOM;
+use crate::files::unpacked::Unpacked;
 use crate::transcript::wire::Fault;
 use crate::{Cost, Place};
 
@@ -12,14 +13,15 @@ const GZIP: &[u8] = b"\x1f\x8b";
 const ZSTD: &[u8] = b"\x28\xb5\x2f\xfd";
 const BUFFER: usize = 1 << 16;
 
-/// The text of a file. gzip and zstd are told by the bytes.
+/// The text of a file. gzip and zstd are told by the bytes; a file that unpacks to more than a thousand times its size is
+/// broken where it does.
 pub(crate) fn unpack(file: impl Read + Send + 'static) -> io::Result<Box<dyn BufRead + Send>> {
     let mut file = BufReader::with_capacity(BUFFER, file);
     let head = file.fill_buf()?;
     let bytes: Box<dyn Read + Send> = if head.starts_with(GZIP) {
-        Box::new(MultiGzDecoder::new(file))
+        Box::new(Unpacked::of(file, |file| Ok(MultiGzDecoder::new(file)))?)
     } else if head.starts_with(ZSTD) || is_skippable_frame(head) {
-        Box::new(zstd::Decoder::with_buffer(file)?)
+        Box::new(Unpacked::of(file, |file| zstd::Decoder::new(file))?)
     } else {
         return Ok(Box::new(file));
     };

@@ -15,6 +15,7 @@ mod select;
 mod shard;
 mod splits;
 mod unfinished;
+mod unpacked;
 mod writer;
 
 pub(crate) use card::options;
@@ -24,7 +25,7 @@ pub use corpus::{Corpus, CorpusError};
 pub use csv_rows::{CsvRow, csv_rows};
 pub(crate) use csv_rows::{first_row, is_open, line_breaks};
 pub(crate) use deadloop_stream::{BOM, MAX_LINE};
-pub use digest::{CorpusHash, CorpusHasher, RecordDigest, text_hash};
+pub use digest::{COPIED_CHARS, CopyKeys, CorpusHash, CorpusHasher, RecordDigest, text_hash};
 pub use formats::Effort;
 pub(crate) use lines::{Lines, broken, unpack};
 pub use named::{if_named, is_named, open_file, read_file, read_text};
@@ -39,4 +40,6 @@ pub use unfinished::{
     Standstill, UnfinishedFolder, prove_writable, standstill, sweep, unfinished_folder,
 };
 pub(crate) use unfinished::{changing, unfinished_file};
+pub(crate) use unpacked::Swelling;
+pub use unpacked::unpack_zstd;
 pub use writer::{Beside, CorpusWriter, WriteError};

@@ -28,6 +28,7 @@ pub(crate) mod conversation;
 pub(crate) mod cut;
 pub(crate) mod envelope;
 mod files;
+mod fitting;
 pub(crate) mod formats;
 pub(crate) mod head;
 pub(crate) mod losses;
@@ -292,6 +293,12 @@ impl Import {
         self.counts.records.seen += 1;
         let taken = record.and_then(|record| {
             let place = record.place.clone();
+            if matches!(record.content, cut::Content::Torn) {
+                let what = "the file ends inside this line of a stream";
+                let expected = "a whole line; what came before it is used, as where a file ends between two lines";
+                self.out.warn(&place, what, expected);
+                return Ok(());
+            }
             let taken = open.reader.take(record, &mut self.out);
             taken.map_err(|fault| fault.at(place))
         });
@@ -305,15 +312,34 @@ impl Import {
 
     /// Moves on the transcripts that are whole.
     fn emit(&mut self) {
-        for entry in self.out.found.drain(..) {
+        for entry in std::mem::take(&mut self.out.found) {
             self.counts.transcripts.seen += 1;
             let unique = self.ids.insert(&entry.transcript.id, &entry.place);
-            if unique.is_err() {
-                self.counts.transcripts.rejected += 1;
-                self.repeated += 1;
-            }
-            self.ready.push_back(unique.map(|()| entry));
+            self.repeated += u64::from(unique.is_err());
+            let fits = unique.and_then(|()| self.fitted(entry));
+            self.counts.transcripts.rejected += u64::from(fits.is_err());
+            self.ready.push_back(fits);
         }
+    }
+}
+
+impl Import {
+    /// The transcript as a line of a corpus can hold it; what was cut for that is told.
+    fn fitted(&mut self, mut entry: Entry) -> Result<Entry, Problem> {
+        let place = entry.place.clone();
+        match fitting::fit_line(&mut entry) {
+            Ok(0) => {}
+            Ok(cut) => {
+                let id = &entry.transcript.id;
+                let what = format!(
+                    "{id}: {cut} long results cut, so that the transcript fits into a line"
+                );
+                let kept = "nothing more: each says the length and the hash of the whole, by which it is compared";
+                self.out.warn(&place, &what, kept);
+            }
+            Err(fault) => return Err(fault.at(place)),
+        }
+        Ok(entry)
     }
 }
 

@@ -1,4 +1,4 @@
-//! What a format has to say about itself, and what it gives its transcripts to.
+//! The registry entry of a format, the trait of its reader, and the collector of transcripts.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

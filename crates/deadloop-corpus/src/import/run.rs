@@ -132,7 +132,7 @@ impl Session {
 }
 
 impl Conversation {
-    /// A turn begins; or goes on, where it is of the response that the last one was of.
+    /// Begins a turn, or continues the last one if both belong to one response.
     pub(crate) fn turn(&mut self, turn: Turn) {
         self.begun = true;
         let same = turn.response.is_some() && turn.response == self.response;

@@ -15,10 +15,10 @@ use crate::value::Literal;
 /// The registry entry.
 pub(super) static ENTRY: Detector = Detector {
     name: "incomplete-results",
-    version: 2,
+    version: 3,
     about: "parallel calls that came back in part: too few of a turn's have a whole result",
     exactly: "The calls since the last turn began, or since all earlier ones had results, are a batch. When the last of \
-              them has its result, when another turn begins, and at `Finish` and `Closed` after results: it fires where \
+              them has its result, when another turn begins (all results may be lost), and at `Finish` and `Closed` after results: it fires where \
               the batch has `min_calls` calls and more, some failed, and fewer than `min_ok` came back without an error and with the fields `need` (an object with \
               each of them, not null).\n\n- A result of a call without an id is of the oldest open call.\n- At most 1,000 \
               calls are open; a further one is not followed.\n- Kind: partial-tools. Onset: the first call of the batch \
@@ -135,9 +135,9 @@ impl Meter for Results {
                     self.close(facts);
                 }
             }
-            Event::Turn { .. } | Event::Finish(_) | Event::Closed if self.came > 0 => {
-                self.close(facts);
-            }
+            // A response that ends has not had its results yet; one that another follows has lost them.
+            Event::Finish(_) | Event::Closed if self.came == 0 => {}
+            Event::Turn { .. } | Event::Finish(_) | Event::Closed => self.close(facts),
             _ => {}
         }
     }
@@ -180,12 +180,13 @@ impl Results {
             (a, b) => a.or(b),
         };
         let good = std::mem::take(&mut self.good);
-        let came = std::mem::take(&mut self.came);
-        let is_batch = std::mem::take(&mut self.asked) >= self.min_calls;
+        self.came = 0;
+        let asked = std::mem::take(&mut self.asked);
+        let is_batch = asked >= self.min_calls;
         if let Some(first) = failed.filter(|_| is_batch) {
             let bound = i64::try_from(good + 1).unwrap_or(i64::MAX);
             let places = (first.into(), Calls(0).into());
-            let said = format!("{good} of {came} results are whole");
+            let said = format!("{good} of {asked} calls have a whole result");
             let kind = (Kind::Fault(Fault::PartialTools), "results");
             facts.push(
                 self.arrived

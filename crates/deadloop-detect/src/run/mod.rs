@@ -4,6 +4,7 @@
 //! |---|---|
 //! | where in a run an event is, and what it is to a meter | here: [`Run`], [`Saw`] |
 //! | tools that are left out, and what of results is taken as equal | `look` |
+//! | which results are the same although ids in them differ | `known`; what an id is: `ids` |
 //! | a call kept until its result comes | `pairs`; the meter of detectors that look then: `answers` |
 //! | what makes two calls the same | `key` |
 //! | how often something is among the last ones | `window` |
@@ -23,7 +24,9 @@ use crate::stream::{Arguments, Calls, Chars, Cut, Event, Kind, TextChannel, Turn
 
 mod answers;
 mod errors;
+mod ids;
 mod key;
+mod known;
 mod look;
 mod pairs;
 mod said;
@@ -32,9 +35,10 @@ mod stretch;
 mod told;
 mod window;
 
-pub(crate) use answers::{Answers, AtResults};
+pub(crate) use answers::{Answers, AtResults, Seen};
 pub(crate) use errors::Errors;
 pub(crate) use key::{Key, key};
+pub(crate) use known::{ARGUMENTS, Known, STATELESS_CHARS, STATELESS_N, Same, VOLATILE};
 pub(crate) use look::{
     ALLOW, Look, NORMALISE, RESET, TELLS, TELLS_WARNING, WARN_AT, prefix, sees_calls, start_of,
     warned,
@@ -75,7 +79,7 @@ pub(crate) struct Answer<'a> {
     pub(crate) cut: Option<Cut<'a>>,
 }
 
-/// What an event of a run is to a meter.
+/// An event of a run, as a meter sees it.
 pub(crate) enum Saw<'a> {
     /// A call that is not left out.
     Call(Call<'a>),

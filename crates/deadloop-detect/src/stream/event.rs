@@ -181,6 +181,9 @@ impl<'a> Arguments<'a> {
 
     /// What two calls are compared by: the JSON value with its keys in order, whichever order they came in;
     /// of text that is no JSON, the text without white space at both ends.
+    ///
+    /// 1 is not 1.0. A zero that is no plain `0` has no sign: `-0`, `-0.0`, `0.0` and `0e5` are one value, which
+    /// is not `0`, and so it is whether a call came as text or as an object.
     pub fn canonical(self) -> String {
         let text = match self {
             Self::Raw(text) => text,
@@ -204,6 +207,8 @@ fn sorted(value: Value) -> Value {
             let fields = fields.into_iter().map(|(key, value)| (key, sorted(value)));
             Value::Object(fields.collect())
         }
+        // A reader of JSON makes the same float of `-0` and `-0.0`, and `==` says that it is `0.0`.
+        Value::Number(n) if n.as_f64() == Some(0.0) && n.is_f64() => 0.0.into(),
         other => other,
     }
 }
@@ -227,6 +232,19 @@ mod tests {
     #[test]
     fn arguments_are_compared_as_json_values() {
         let same = |a, b| Arguments::Raw(a).canonical() == Arguments::Raw(b).canonical();
+        let zeros = ["-0", "-0.0", "0.0", "0e5", "-0E-3"];
+        assert!(zeros.iter().all(|zero| same(zero, "0.0")), "one value");
+        assert!(same(r#"{"a": [-0]}"#, r#"{"a": [0.0]}"#));
+        assert!(!same("-0", "0"), "a float is no integer, zero or not");
+        assert!(!same("-1.0", "1.0"));
+        for zero in zeros {
+            let value: Value = serde_json::from_str(zero).expect("JSON");
+            assert_eq!(
+                Arguments::Json(&value).canonical(),
+                "0.0",
+                "{zero} as an object's value"
+            );
+        }
         assert!(same(
             r#"{"a": 1, "b": {"y": 2, "x": 3}}"#,
             r#"{"b":{"x":3,"y":2},"a":1}"#

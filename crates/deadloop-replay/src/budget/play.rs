@@ -145,6 +145,15 @@ impl<'a> Context<'a> {
         }
     }
 
+    /// How many turns at the beginning had a prompt of nothing: the definitions of tools are something, which the next
+    /// prompt begins with.
+    fn empty(&self) -> usize {
+        match self.tools {
+            0 => self.sizes.empty,
+            _ => 0,
+        }
+    }
+
     /// Tokens of the prompt of a turn.
     fn prompt(&self, turn: usize) -> u64 {
         self.sizes.prompts[turn].saturating_add_signed(self.shift)
@@ -172,7 +181,7 @@ impl<'a> Context<'a> {
     /// The tokens of the prompt before `turn` with which every later prompt begins, whatever the policy does.
     fn head(&self, turn: usize) -> u64 {
         match turn.checked_sub(1) {
-            Some(last) if last >= self.sizes.empty => {
+            Some(last) if last >= self.empty() => {
                 let fixed = self.sizes.fixed.min(self.sizes.items[last]);
                 self.tools + self.sizes.before[fixed as usize]
             }
@@ -183,7 +192,7 @@ impl<'a> Context<'a> {
     /// The tokens of the whole prompt before `turn`, which are at the same place if the policy does not act.
     fn last(&self, turn: usize) -> u64 {
         match turn.checked_sub(1) {
-            Some(last) if last >= self.sizes.empty => self.prompt(last),
+            Some(last) if last >= self.empty() => self.prompt(last),
             _ => 0,
         }
     }
@@ -341,7 +350,7 @@ fn run(sizes: &RunSizes, budget: &Budget, tell: &mut impl FnMut(Step)) -> Played
 fn send(context: &Context<'_>, played: &mut Played, from: usize, to: usize) {
     let all = context.sum(from, to);
     // The first turn whose prompt begins with one that was sent.
-    let first = from.max(context.sizes.empty + 1);
+    let first = from.max(context.empty() + 1);
     let cached = match first < to {
         true => context.sum(first - 1, to - 1),
         false => 0,

@@ -156,7 +156,8 @@ fn estimated(items: &[Item], chars: f64) -> Vec<u64> {
 
 /// The tokens of each event as recorded. The tokens that a turn's recorded prompt has more than the one before are spread
 /// over the events between, by their chars. If a turn has no recorded prompt, or a shorter one than the turn before, the
-/// events between are estimated and scaled by the ratio of recorded to estimated tokens so far.
+/// events between are estimated and scaled by the ratio of recorded to estimated tokens so far. A prompt that shrinks
+/// says that the recording left something out: later prompts are held against it, not against the longest.
 #[allow(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -166,7 +167,7 @@ fn recorded(items: &[Item], prompts: &[Prompt]) -> Vec<u64> {
     let estimates = estimated(items, Counter::Recorded.chars());
     let mut tokens = vec![0; items.len()];
     let (mut from, mut total, mut ratio) = (0, 0_u64, 1.0);
-    let mut guessed = 0_u64;
+    let (mut guessed, mut gone) = (0_u64, 0_u64);
     let end = Prompt {
         items: items.len() as u32,
         tokens: None,
@@ -175,13 +176,20 @@ fn recorded(items: &[Item], prompts: &[Prompt]) -> Vec<u64> {
         let to = prompt.items as usize;
         let guess: u64 = estimates[from..to].iter().sum();
         guessed += guess;
-        let known = prompt.tokens.filter(|known| *known >= total && to > from);
+        let held = prompt.tokens.map(|tokens| tokens.saturating_add(gone));
+        let known = held.filter(|held| *held >= total && to > from);
         let more = known.map_or((guess as f64 * ratio).round() as u64, |known| known - total);
         if known.is_some() && guessed > 0 {
             ratio = (total + more) as f64 / guessed as f64;
         }
         spread(more, &items[from..to], &mut tokens[from..to]);
         total += if to > from { more } else { 0 };
+        if let Some(shrunk) = prompt
+            .tokens
+            .filter(|_| held.is_some_and(|held| held < total))
+        {
+            gone = total - shrunk;
+        }
         from = to;
     }
     tokens
@@ -235,5 +243,8 @@ mod tests {
         // Fewer than before: the recording left something out, which a budget decides by itself.
         let fewer = [prompt(1, Some(20)), prompt(2, Some(5))];
         assert_eq!(recorded(&items, &fewer)[..2], [20, 20]);
+        // It grows again from there: by 27, whatever the longest prompt was.
+        let again = [prompt(1, Some(20)), prompt(2, Some(5)), prompt(3, Some(32))];
+        assert_eq!(recorded(&items, &again), [20, 20, 27]);
     }
 }

@@ -6,7 +6,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use deadloop_corpus::{Beside, Cost, Place, Problem, RecordDigest};
+use deadloop_corpus::{Beside, Cost, Place, Problem, RecordDigest, unpack_zstd};
 use deadloop_replay::Decided;
 use deadloop_score::{Case, FileError};
 use serde::de::DeserializeOwned;
@@ -182,7 +182,7 @@ pub(super) struct Reader {
 
 impl Reader {
     pub(super) fn open(path: &Path) -> RunResult<Self> {
-        let opened = File::open(path).and_then(zstd::Decoder::new);
+        let opened = File::open(path).and_then(unpack_zstd);
         let packed = opened.map_err(|e| Code::Usage.because(FileError::at(path, e)))?;
         Ok(Self::over(path, BufReader::new(packed)))
     }

@@ -76,6 +76,7 @@ fn members(group: usize) -> Vec<Case> {
         gauges: None,
         truth: None,
         text: Box::default(),
+        copied: CopyKeys::default(),
     };
     (0..loops(group) + 2).map(one).collect()
 }

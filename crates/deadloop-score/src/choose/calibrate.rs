@@ -105,7 +105,7 @@ pub fn calibrate(
     options: &JudgeOptions,
 ) -> Calibration {
     // A thousand copies of a text are evidence once.
-    let firsts = firsts(evidence.cases);
+    let firsts = firsts(evidence.cases, options.unit);
     let once = |pick: &[usize]| {
         pick.iter()
             .copied()

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use crate::intervals::Random;
-use crate::truth::{Case, Class, may_be_copied};
+use crate::truth::{Case, Class, CopyKey, kept_together};
 
 /// What folds are balanced by: model and class.
 type Stratum<'a> = (&'a str, Option<Class>);
@@ -11,7 +11,8 @@ type Stratum<'a> = (&'a str, Option<Class>);
 /// The fold of each case, from 0 to `k` - 1.
 ///
 /// Cases with one `group` are in one fold; a case without a group is its own. Groups that share a text of
-/// 200 chars and more are one: what was chosen on a text is not held out on its copy. Groups are dealt out
+/// 200 chars and more, but for its numbers, or the calls of a run, are one: what was chosen on a text is not held out
+/// on its copy. Groups are dealt out
 /// one by one, the largest first and equal ones in the order of a seeded hash of their names, each
 /// to the fold that has least of what the group holds (by model and class), then to the smallest
 /// fold. So the folds depend on names and the seed, not on the order of the corpus.
@@ -45,11 +46,10 @@ fn together(cases: &[Case]) -> Vec<(&str, Vec<usize>)> {
     // Each group's link to one that it shares a text with, nearer to the first of them all.
     let groups: Vec<(&str, Vec<usize>)> = groups.into_iter().collect();
     let mut link: Vec<usize> = (0..groups.len()).collect();
-    let mut texts: HashMap<&str, usize> = HashMap::new();
+    let mut shared: HashMap<CopyKey, usize> = HashMap::new();
     for (at, (_, members)) in groups.iter().enumerate() {
-        let long = members.iter().filter(|i| may_be_copied(&cases[**i]));
-        for text in long.map(|i| &*cases[*i].text) {
-            let (a, b) = (first(&mut link, at), *texts.entry(text).or_insert(at));
+        for key in members.iter().flat_map(|i| kept_together(&cases[*i])) {
+            let (a, b) = (first(&mut link, at), *shared.entry(key).or_insert(at));
             let b = first(&mut link, b);
             link[a.max(b)] = a.min(b);
         }
@@ -111,7 +111,6 @@ mod tests {
             model: format!("m{}", i % 2).into(),
             group: group.map(|g| format!("g{g}").into()),
             timeline: answer(300),
-            text: format!("text {i}").into(),
             ..truth::case(&format!("t{i}"), Some(class))
         }
     }
@@ -133,7 +132,7 @@ mod tests {
         let mut cases: Vec<Case> = (0..300).map(|i| case(i, Some(i / 2))).collect();
         // Text n of the first hundred comes back in the group that holds case 299 - n: a chain of pairs.
         for i in 0..100 {
-            cases[299 - i].text = cases[i].text.clone();
+            cases[299 - i].copied = cases[i].copied;
         }
         let alone = folds(
             &(0..300).map(|i| case(i, Some(i / 2))).collect::<Vec<_>>(),

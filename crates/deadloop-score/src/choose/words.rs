@@ -7,8 +7,8 @@ use super::duel::Figures;
 use super::options::ChooseOptions;
 use super::pooling::Borrowing;
 use super::rule::{LEAST, Missing, SURE, Situation, missing};
-use crate::measure::{Measure, MeasureUnit};
-use crate::tally::Tally;
+use crate::measure::{BREAK_EVEN, Measure, MeasureUnit};
+use crate::tally::{Count, Tally};
 use deadloop_replay::detect::Unit;
 
 /// A value with its unit: `84.1 %`, `0.55`, `1,252`, `n/a`.
@@ -77,6 +77,9 @@ pub(super) fn reason(choices: &Choices, s: &Situation, options: &ChooseOptions) 
             limits(options)
         ),
         Ruling::Ship => shipped_reason(choices, now, options),
+        Ruling::Decide if !s.over || s.costs && choices.advice.figures.is_some() => {
+            dear(choices, options)
+        }
         Ruling::Decide => {
             let over = over(&choices.pooled.in_use_tally, options);
             match (&advice.candidate, &advice.figures) {
@@ -130,6 +133,14 @@ fn shipped_reason(choices: &Choices, now: &str, options: &ChooseOptions) -> Stri
             "Ship settings.toml: {models} that is better there; all other models keep {now}."
         );
     };
+    let lead = match &advice.ready {
+        Some(ready) => format!("Take {ready}"),
+        None => "Ship settings.toml".into(),
+    };
+    let unseen = match &advice.ready {
+        Some(_) => ". It was not chosen on this text, so nothing had to be left out",
+        None => "",
+    };
     let why = match rule {
         Ship::Better => format!("it is better than {now} ({} sure)", percent(f.better)),
         Ship::Safer => format!(
@@ -143,10 +154,102 @@ fn shipped_reason(choices: &Choices, now: &str, options: &ChooseOptions) -> Stri
         _ => format!("; {models}"),
     };
     format!(
-        "Ship settings.toml: {why}: {}, {}{models}.",
+        "{lead}: {why}: {}, {}{models}{unseen}.",
         beside(new, &advice.in_use, now, options),
         difference(f)
     )
+}
+
+/// A candidate that would ship, but costs more than it spares where what is in use does not.
+fn dear(choices: &Choices, options: &ChooseOptions) -> String {
+    let advice = &choices.advice;
+    let now = options.in_use_is;
+    let (Some(new), Some(f)) = (&advice.candidate, &advice.figures) else {
+        return format!("Decide: what would be better than {now} costs more than it spares.");
+    };
+    let net = |value: Option<f64>| value.map_or_else(|| "n/a".into(), grouped);
+    format!(
+        "Decide: another setting has {}, {}, but at the {} of loops it costs more than it spares ({} {} per 1,000 {}; {now}: {}). Nothing changes until you choose.",
+        beside(new, &advice.in_use, now, options),
+        difference(f),
+        match options.rate_given {
+            true => "share that you said",
+            false => "share that is assumed",
+        },
+        net(f.net[0]),
+        options.judge.unit,
+        responses(options.judge.unit),
+        net(f.net[1]),
+    )
+}
+
+/// What is generated in `unit`: a response, or a run of an agent.
+fn responses(unit: Unit) -> &'static str {
+    match unit {
+        Unit::Calls | Unit::Turns => "runs",
+        Unit::Chars | Unit::Tokens | Unit::Ms | Unit::Money => "responses",
+    }
+}
+
+/// Where the candidate and what is in use pay for themselves, and how many responses loop: one sentence for every verdict,
+/// empty without loops or without clean text. `mean_clean`: the units of a mean clean transcript, from which the bound of
+/// a guard without a wrong alarm comes.
+pub(super) fn pays(choices: &Choices, mean_clean: f64, options: &ChooseOptions) -> String {
+    let pooled = &choices.pooled;
+    let now = &pooled.in_use_tally;
+    if now.loops() == 0 || now.clean() == 0 {
+        return String::new();
+    }
+    let from = |tally: &Tally| pays_from(tally, mean_clean, options);
+    let of = |who: &str, tally: &Tally| format!("{who} pays {}", from(tally));
+    let differs = pooled.candidate.is_some_and(|cell| cell != choices.in_use);
+    let candidate = differs.then(|| {
+        let is = choices.advice.ready.as_deref().unwrap_or("the candidate");
+        of(is, &pooled.held_out_tally)
+    });
+    let now = of(options.in_use_is, now);
+    let rate = one_in(options.worth.pi);
+    let said = match options.rate_given {
+        true => format!("you said {rate}"),
+        false => format!("{rate} is assumed (--loop-rate)"),
+    };
+    let parts: Vec<String> = candidate.into_iter().chain([now, said]).collect();
+    capital(&parts.join("; ")) + "."
+}
+
+fn capital(text: &str) -> String {
+    let mut chars = text.chars();
+    let first = chars.next().map(char::to_uppercase);
+    first.into_iter().flatten().chain(chars).collect()
+}
+
+/// The critical count of the exact 95 % Poisson interval at 0 events.
+const NONE_SEEN: f64 = 3.69;
+
+/// `where more than 1 in 137 loops`. Without a wrong alarm there is only a bound: 3.69 of them on as many clean
+/// transcripts.
+fn pays_from(tally: &Tally, mean_clean: f64, options: &ChooseOptions) -> String {
+    let unit = responses(options.judge.unit);
+    let unit = unit.strip_suffix('s').unwrap_or(unit);
+    match BREAK_EVEN.value(tally, &options.worth) {
+        None => "nowhere: it spares nothing".into(),
+        Some(share) if share > 0.0 => format!("where more than {} {unit}s loops", one_in(share)),
+        Some(_) => {
+            let wasted = NONE_SEEN / tally.clean().max(1) as f64;
+            let wasted = wasted * (mean_clean + options.worth.annoyance);
+            let spared = tally.get(Count::Saved) as f64 / tally.loops().max(1) as f64;
+            let share = wasted / (spared + wasted);
+            format!(
+                "wherever one loops, by no wrong alarm here, and surely where more than {} {unit}s does",
+                one_in(share)
+            )
+        }
+    }
+}
+
+/// `1 in 333`.
+fn one_in(share: f64) -> String {
+    format!("1 in {}", grouped((1.0 / share).max(1.0)))
 }
 
 /// `+23.1 points (80 %: 21.0 to 25.3)`.
@@ -162,6 +265,10 @@ fn points(n: f64) -> String {
     format!("{n} point{}", if n == 1.0 { "" } else { "s" })
 }
 
+/// What a group is.
+const GROUP: &str =
+    "a group is what belongs together, as the answers to one prompt: `group` of a transcript";
+
 fn lacking(what: &Missing, options: &ChooseOptions) -> String {
     match what {
         Missing::Labels => "no transcript has a label".into(),
@@ -171,11 +278,11 @@ fn lacking(what: &Missing, options: &ChooseOptions) -> String {
             several(*n, "loop")
         ),
         Missing::LoopGroups(n) => format!(
-            "the loops stand in {}, and {LEAST} are the least",
+            "the loops stand in {}, and {LEAST} are the least ({GROUP})",
             several(*n, "group")
         ),
         Missing::CleanGroups(n) => format!(
-            "the clean transcripts stand in {}, and {LEAST} are the least",
+            "the clean transcripts stand in {}, and {LEAST} are the least ({GROUP})",
             several(*n, "group")
         ),
         Missing::Exposure(n) => format!(
@@ -220,6 +327,14 @@ fn over(tally: &Tally, options: &ChooseOptions) -> String {
 /// Why all models together have what they have.
 pub(super) fn pooled(choices: &Choices, options: &ChooseOptions) -> String {
     let advice = &choices.advice;
+    if let (Some(ready), Some(f)) = (&advice.ready, &advice.figures) {
+        return format!(
+            "{ready}, which was not chosen on this text: within {} with {}; {} against what is in use",
+            limits(options),
+            percent(f.within),
+            difference(f)
+        );
+    }
     match (&advice.candidate, advice.assurance, &advice.figures) {
         (Some(_), Some(level), Some(f)) => format!(
             "chosen at the level {}: within {} with {} held out; {} against what is in use",
@@ -265,6 +380,10 @@ pub(super) fn own(
     let kept = loses(kept);
     let told = match ships {
         Some(_) => format!("its own is better than {rival}: {}", difference(f)),
+        None if f.turns_net() => format!(
+            "its own costs more than it spares, and {rival} does not: {}",
+            difference(f)
+        ),
         None => format!(
             "its own is not surely better than {rival}: {}, {} sure where {} is asked for",
             difference(f),

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use deadloop_replay::corpus::{if_named, read_text};
+use deadloop_replay::detect::{Channel, Seen};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -77,6 +78,9 @@ pub struct SideSeen {
     pub alarm_kind: Option<String>,
     /// Which member of the guard.
     pub detector: Option<String>,
+    /// The calls and turns that had begun at the alarm; of texts nothing.
+    #[serde(skip)]
+    pub alarm_seen: Seen,
 }
 
 /// Why a folder cannot be a side.
@@ -91,8 +95,8 @@ pub enum SideError {
     /// It was made before there was a `cases.jsonl`.
     #[error("{0}: holds no cases.jsonl, so labels cannot be compared; replay it again")]
     NoCases(String),
-    /// No setting of that name, or no one that is meant.
-    #[error("{source}: {what}; there is: {there}", source = .from)]
+    /// No setting has that name, or several do.
+    #[error("{source}: {what}; expected one of: {there}", source = .from)]
     Setting {
         /// The folder.
         from: String,
@@ -314,6 +318,14 @@ fn judged(table: &Table, i: usize) -> Judged {
             alarm_channel: text("alarm_channel"),
             alarm_kind: text("alarm_kind"),
             detector: text("detector"),
+            alarm_seen: [
+                ("alarm_calls", Channel::Tools),
+                ("alarm_turns", Channel::Turns),
+            ]
+            .into_iter()
+            .fold(Seen::default(), |seen, (name, channel)| {
+                seen.plus(channel, count(name).unwrap_or(0))
+            }),
         },
         error: text("error"),
         tally: Tally::of(&outcome),

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use deadloop_replay::detect::Seen;
 use serde_json::json;
 
 use super::side::{Judged, Side, SideSeen, Spot};
@@ -37,6 +38,7 @@ fn judged(id: usize, model: &str, group: usize, verdict: Verdict, at: u64) -> Ju
             alarm_channel: alarmed.then(|| "answer".into()),
             alarm_kind: alarmed.then(|| "paragraph".into()),
             detector: None,
+            alarm_seen: Seen::default(),
         },
         error: None,
         tally: Tally::of(&outcome),

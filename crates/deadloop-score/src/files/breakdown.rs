@@ -33,7 +33,7 @@ pub fn write_scores_by<E: AnyEvidence>(
     let mut writer = TableWriter::create(dir, "scores_by", schema, true)?;
     let mut known = Known::new(scoring.resampling);
     let groups = groups(evidence, fields);
-    let firsts = firsts(evidence.cases());
+    let firsts = firsts(evidence.cases(), scoring.judge.unit);
     for cell in cells {
         let place = evidence.plan().cell(*cell);
         let Some(block) = evidence.plan().blocks().get(place.block) else {
@@ -123,7 +123,7 @@ pub fn write_intervals<E: AnyEvidence>(
         named(&["method"], Type::Text),
     ]
     .concat();
-    let firsts = firsts(scoring.evidence.cases());
+    let firsts = firsts(scoring.evidence.cases(), scoring.judge.unit);
     let mut known = Known::new(scoring.resampling);
     let mut rows = Vec::new();
     for cell in cells {

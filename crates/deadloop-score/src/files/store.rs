@@ -3,7 +3,7 @@
 use std::io::{self, BufRead, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use deadloop_replay::corpus::{Beside, WriteError, if_named, open_file, read_text};
+use deadloop_replay::corpus::{Beside, WriteError, if_named, open_file, read_text, unpack_zstd};
 use serde::Serialize;
 
 use super::formula::as_it_was;
@@ -220,7 +220,7 @@ pub(crate) fn read_lines(
 pub(crate) fn open_lines(path: &Path) -> Result<Option<impl BufRead>, FileError> {
     let failed = |e: io::Error| FileError::at(path, e);
     let file = if_named(open_file(path)).map_err(failed)?;
-    let unpacked = file.map(zstd::Decoder::new).transpose();
+    let unpacked = file.map(unpack_zstd).transpose();
     Ok(unpacked.map_err(failed)?.map(io::BufReader::new))
 }
 

@@ -90,10 +90,10 @@ pub fn write_scores<E: AnyEvidence>(
         writer,
         fronts,
         known: Known::new(scoring.resampling),
-        firsts: firsts(evidence.cases()),
+        firsts: Vec::new(),
     };
     for judge in &judges {
-        sweep.scoring.judge = judge;
+        sweep.judge_by(judge);
         for (index, block) in evidence.plan().blocks().iter().enumerate() {
             sweep.block(index, block, judge.unit == scoring.judge.unit)?;
         }
@@ -102,7 +102,8 @@ pub fn write_scores<E: AnyEvidence>(
         }
     }
     for (judge, worth) in &measured {
-        (sweep.scoring.judge, sweep.scoring.worth) = (judge, worth);
+        sweep.judge_by(judge);
+        sweep.scoring.worth = worth;
         for cell in scoring.reported {
             sweep.measured(*cell)?;
         }
@@ -195,7 +196,7 @@ struct Painted {
     known: Vec<Option<(u32, Option<FrontPoint>)>>,
 }
 
-impl<E: AnyEvidence> Sweep<'_, E> {
+impl<'a, E: AnyEvidence> Sweep<'a, E> {
     /// The rows of a block. `of_choice`: whether they are in the unit of choice, whose fronts are kept.
     fn block(&mut self, index: usize, block: &Block, of_choice: bool) -> Result<(), FileError> {
         let mut painted = self.painted(index);
@@ -262,6 +263,12 @@ impl<E: AnyEvidence> Sweep<'_, E> {
             );
             (rows.scores(&scores), FrontPoint::of(0, &tally))
         })
+    }
+
+    /// Judges by these options from now on; they say what is a copy, too.
+    fn judge_by(&mut self, judge: &'a JudgeOptions) {
+        self.scoring.judge = judge;
+        self.firsts = firsts(self.scoring.evidence.cases(), judge.unit);
     }
 
     /// The scores of a reported setting: its intervals are over groups, each text once.

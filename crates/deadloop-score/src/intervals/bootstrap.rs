@@ -3,12 +3,13 @@
 //!
 //! Where every group has one transcript, shares and rates keep their closed intervals. Where groups are larger,
 //! transcripts of one are not independent: there the percentile bootstrap over groups decides, and is never
-//! narrower than the closed interval.
+//! narrower than the closed interval, and where it has no width not narrower than that of as many groups.
 
 use std::collections::BTreeSet;
 
 use crate::intervals::{
     Draws, Groups, Interval, PoissonCache, Random, Replicates, Resampling, Weights, percentile,
+    poisson, wilson,
 };
 use crate::judge::{Outcome, Verdict};
 use crate::measure::{Certainty, MEASURES, Measure, Metric, Worth};
@@ -243,10 +244,40 @@ impl Sample {
         let mut ends = values.iter_mut().map(|values| percentile(values));
         let measured = all.iter().map(|m| {
             let resampled = measures.contains(m).then(|| ends.next().flatten());
-            row(m, &self.whole, resampled, &mut known.poisson)
+            let by_groups = clustered.then(|| self.as_groups(m)).flatten();
+            let (name, ends, method) = row(m, &self.whole, resampled, &mut known.poisson);
+            let ends = ends.map(|ends| by_groups.map_or(ends, |groups| wider(ends, groups)));
+            (name, ends, method)
         });
         let rows = measured.collect();
         (rows, ends.collect())
+    }
+
+    /// Where no event was seen, or nothing but events, all replicates are alike and the bootstrap has no width: the
+    /// interval of as many independent observations as there are groups. Of a rate the exposure counts with the design
+    /// effect of the groups' sizes (Kish 1965), of groups whose transcripts fare alike: the mean size of the group that a
+    /// transcript is in. `None` where it was otherwise, and of what is neither a share nor a rate.
+    fn as_groups(&self, measure: Metric) -> Option<Interval> {
+        let (k, n) = measure.counts(&self.whole)?;
+        let all = measure.certainty == Certainty::Share && k == n;
+        if k > 0 && !all {
+            return None;
+        }
+        let (mut groups, mut members, mut squares) = (0_u64, 0.0, 0.0);
+        self.groups.each(|_, [tally]| {
+            if measure.counts(tally).is_some_and(|(_, n)| n > 0) {
+                let size = tally.get(Count::Transcripts) as f64;
+                (groups, members, squares) = (groups + 1, members + size, squares + size * size);
+            }
+        });
+        match measure.certainty {
+            Certainty::Share => wilson(if all { groups } else { 0 }, groups),
+            Certainty::Rate if members > 0.0 => Some(Interval {
+                lo: 0.0,
+                hi: measure.scale() * poisson(0).hi * squares / members / n as f64,
+            }),
+            Certainty::Rate | Certainty::Resampled => None,
+        }
     }
 
     /// Draws the counts that are asked for: those of each replicate.

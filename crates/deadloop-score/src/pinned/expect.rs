@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use deadloop_replay::detect::{Channel, Kind, Settings};
+use deadloop_replay::detect::{Channel, Kind, Seen, Settings, Unit};
 use serde::Deserialize;
 use toml::Value;
 
@@ -17,7 +17,8 @@ use toml::Value;
 /// | `todo` | why it is not so yet: it does not fail, and is told once it holds |
 ///
 /// With `alarm = true` and no `between` the alarm is right at `⟦alarm⟧`, or from `⟦onset⟧` on, or
-/// anywhere. Positions are chars of the channel in which the mark stands.
+/// anywhere. Positions are chars of the channel in which the mark stands; of a run they are calls, or turns where a turn
+/// is marked, whichever channel the alarm is told in.
 #[derive(Clone, Debug)]
 pub struct Expect {
     /// The guard that is meant; `None`: the settings that are checked.
@@ -48,8 +49,10 @@ pub struct Marks {
 pub struct Fired {
     /// In which channel.
     pub channel: Channel,
-    /// After how many of its chars.
+    /// After how many of its units.
     pub at: u64,
+    /// What of each channel had arrived.
+    pub seen: Seen,
     /// What it was taken for.
     pub kind: Kind,
 }
@@ -141,9 +144,16 @@ impl Expect {
             (None, said) => said.is_none(),
             (Some(_), None) => false,
             (Some([from, to]), Some(fired)) => {
-                let at = i64::try_from(fired.at).unwrap_or(i64::MAX);
+                let counted = |channel: Channel| channel.unit() != Unit::Chars;
+                let (at, channel) = match marks.channel {
+                    Some(channel) if counted(channel) => (fired.seen.count(channel), true),
+                    channel => (
+                        fired.at,
+                        channel.is_none_or(|channel| channel == fired.channel),
+                    ),
+                };
+                let at = i64::try_from(at).unwrap_or(i64::MAX);
                 let kind = self.kind.is_none_or(|kind| kind == fired.kind);
-                let channel = marks.channel.is_none_or(|channel| channel == fired.channel);
                 kind && channel && from.at(marks) <= at && at <= to.at(marks)
             }
         }

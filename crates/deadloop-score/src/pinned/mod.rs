@@ -10,9 +10,11 @@
 //! ```
 //!
 //! `text` is a string or a list of parts (see [`text`]), in which `⟦onset⟧` and `⟦alarm⟧` mark
-//! places; `transcript = "id"` stands for one of a corpus instead. `expect` is a table, or a list of
+//! places; `events` is a list of the steps of a run (see [`events`]), in which `onset = true` and `alarm = true` mark
+//! calls; `transcript = "id"` stands for one of a corpus instead. `expect` is a table, or a list of
 //! them (see [`Expect`]).
 
+mod events;
 mod expect;
 mod text;
 
@@ -44,6 +46,8 @@ pub struct Pinned {
 pub enum Subject {
     /// A text: its pieces, and the marks in it.
     Text(Vec<(Channel, String)>, Marks),
+    /// A run: its events, and the marks at its calls.
+    Run(Vec<RecordedEvent>, Marks),
     /// A transcript of a corpus, by its id.
     Transcript(String),
 }
@@ -64,6 +68,7 @@ struct CaseTable {
     _why: Option<String>,
     model: Option<String>,
     text: Option<Spanned<Value>>,
+    events: Option<Spanned<Vec<Value>>>,
     transcript: Option<String>,
     expect: Spanned<Value>,
 }
@@ -84,22 +89,28 @@ pub fn parse_pinned(file: &str) -> Result<Vec<Pinned>, SettingsError> {
 fn pinned(case: CaseTable, file: &str) -> Result<Pinned, SettingsError> {
     let at = |span, what: String| SettingsError::at(file, span, what);
     let name = case.name.span();
-    let subject = match (case.text, case.transcript) {
-        (Some(text), None) => {
+    let subject = match (case.text, case.events, case.transcript) {
+        (Some(text), None, None) => {
             let span = text.span();
             let (pieces, marks) =
                 text::read(text.into_inner()).map_err(|what| at(span, format!("text: {what}")))?;
             Subject::Text(pieces, marks)
         }
-        (None, Some(id)) => Subject::Transcript(id),
+        (None, Some(steps), None) => {
+            let span = steps.span();
+            let (events, marks) = events::read(steps.into_inner())
+                .map_err(|what| at(span, format!("events: {what}")))?;
+            Subject::Run(events, marks)
+        }
+        (None, None, Some(id)) => Subject::Transcript(id),
         _ => {
-            let what = "expected either text or transcript".into();
+            let what = "expected one of text, events and transcript".into();
             return Err(at(name, what));
         }
     };
     let span = case.expect.span();
     let marks = match &subject {
-        Subject::Text(_, marks) => Some(marks),
+        Subject::Text(_, marks) | Subject::Run(_, marks) => Some(marks),
         Subject::Transcript(_) => None,
     };
     let expect = several(case.expect.into_inner())
@@ -131,21 +142,23 @@ fn several<T: DeserializeOwned>(value: Value) -> Result<Vec<T>, String> {
 }
 
 impl Pinned {
-    /// Its text as a transcript, an event a piece; `None` where it is one of a corpus.
+    /// Its text as a transcript, an event a piece, or its run; `None` where it is one of a corpus.
     pub fn transcript(&self) -> Option<Transcript> {
-        let Subject::Text(pieces, _) = &self.subject else {
-            return None;
-        };
         let event = |(channel, text): &(Channel, String)| {
             RecordedEvent::of(match channel {
                 Channel::Answer => Body::Answer(text.clone()),
                 _ => Body::Reasoning(text.clone()),
             })
         };
+        let events = match &self.subject {
+            Subject::Text(pieces, _) => pieces.iter().map(event).collect(),
+            Subject::Run(events, _) => events.clone(),
+            Subject::Transcript(_) => return None,
+        };
         Some(Transcript {
             id: self.name.clone(),
             model: self.model.clone(),
-            events: pieces.iter().map(event).collect(),
+            events,
             ..Transcript::default()
         })
     }
@@ -154,7 +167,7 @@ impl Pinned {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use deadloop_replay::detect::Kind;
+    use deadloop_replay::detect::{Kind, Seen};
 
     fn one(text: &str) -> Result<Pinned, String> {
         let file = format!("[[case]]\nname = \"n\"\n{text}\n");
@@ -166,6 +179,7 @@ mod tests {
         Some(Fired {
             channel: Channel::Reasoning,
             at,
+            seen: Seen::default(),
             kind: Kind::Paragraph,
         })
     }
@@ -218,6 +232,26 @@ mod tests {
     }
 
     #[test]
+    fn an_alarm_of_a_run_is_held_against_its_calls_whatever_it_was_told_in() {
+        let run = one("events = [{ call = \"ls\" }, { call = \"ls\", onset = true }, { call = \"ls\" }]\nexpect = { alarm = true, between = [\"onset\", \"onset+1\"] }").unwrap();
+        let Subject::Run(events, marks) = &run.subject else {
+            panic!("a run");
+        };
+        assert_eq!(events.len(), 3);
+        let told = |channel, calls: u64| Fired {
+            channel,
+            at: 99,
+            seen: Seen::default().plus(Channel::Tools, calls),
+            kind: Kind::Paragraph,
+        };
+        let holds = |channel, calls| run.expect[0].holds(marks, Some(told(channel, calls)));
+        for channel in [Channel::Tools, Channel::Turns, Channel::Answer] {
+            let all = [0, 1, 2, 3].map(|calls| holds(channel, calls));
+            assert_eq!(all, [false, true, true, false], "{channel}");
+        }
+    }
+
+    #[test]
     fn mistakes_are_named_with_their_line() {
         let wrong = |text: &str| one(text).unwrap_err();
         let e = wrong("text = \"a\"\nexpect = { between = [\"onset\", 3] }");
@@ -228,7 +262,7 @@ mod tests {
         assert!(e.starts_with("3:") && e.contains("times"), "{e}");
         let e = wrong("expect = {}");
         assert!(
-            e.starts_with("2:") && e.contains("text or transcript"),
+            e.starts_with("2:") && e.contains("text, events and transcript"),
             "{e}"
         );
         let e = wrong("text = \"a\"\nexpect = { detector = \"checkpoynt\" }");

@@ -19,7 +19,7 @@ const ONSET: &str = "⟦onset⟧";
 const ALARM: &str = "⟦alarm⟧";
 
 /// Chars that a case may have: a mistyped `times` is an error and not an hour.
-const MOST: usize = 50_000_000;
+pub(super) const MOST: usize = 50_000_000;
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -77,7 +77,7 @@ fn length(pieces: &Pieces, channel: Channel) -> u64 {
 impl Marks {
     /// Notes the marks of a text and returns the text without them. `before`: how many chars of its channel
     /// come before the text. All marks are in the channel of the first.
-    fn take(&mut self, marked: &str, (channel, before): (Channel, u64)) -> String {
+    pub(super) fn take(&mut self, marked: &str, (channel, before): (Channel, u64)) -> String {
         let own = self.channel.is_none_or(|known| known == channel);
         let place = |mark: &str, other: &str| {
             let (start, _) = marked.split_once(mark).filter(|_| own)?;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
-use deadloop_replay::corpus::{Entry, Place, Problem, RecordedEvent, field, text_hash};
+use deadloop_replay::corpus::{CopyKeys, Entry, Place, Problem, RecordedEvent, field, text_hash};
 use deadloop_replay::detect::{Channel, Kind, Unit};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -52,6 +52,17 @@ pub struct Case {
     pub gauges: Option<Box<Gauges>>,
     /// The corpus's [`text_hash`]: two cases with one hash are the same text in the same channels.
     pub text: Box<str>,
+    /// What it has in common with its copies.
+    pub copied: CopyKeys,
+}
+
+/// What the copies of a transcript share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum CopyKey {
+    /// All that is said.
+    Text(u64),
+    /// The calls of a run and their results.
+    Calls(u64),
 }
 
 /// Shared names as plain text.
@@ -110,8 +121,8 @@ impl Case {
     /// The case of a transcript. `labels` is the corpus's labels.csv, whose rows replace the labels
     /// inside the transcripts that it names; `by` names fields such as `meta.source` or `lang`.
     ///
-    /// Every problem with its labels is given back, but for those that the reading of labels.csv has
-    /// told. A transcript with one has no truth: it must not be scored by half of its labels.
+    /// Returns every problem with its labels, except those that reading labels.csv has already reported. A transcript
+    /// with a problem has no truth: it must not be scored by half of its labels.
     pub fn of(entry: &Entry, labels: Option<&LabelsFile>, by: &[String]) -> (Self, Vec<Problem>) {
         let t = &entry.transcript;
         let mut problems = Vec::new();
@@ -136,6 +147,7 @@ impl Case {
             timed: t.events.iter().any(|event| event.t_ms.is_some()),
             truth: truth.filter(|_| problems.is_empty() && !bad),
             text: text_hash(t).into(),
+            copied: CopyKeys::of(t),
         };
         (case, problems)
     }
@@ -170,6 +182,16 @@ impl Case {
     pub fn class_in(&self, unit: Unit) -> Option<Class> {
         let truth = self.truth.as_ref()?;
         truth.class_in(unit, || self.length_in(unit) > 0)
+    }
+
+    /// What counts it once where things are counted in `unit`: copies of a transcript share it.
+    ///
+    /// Where calls or turns are counted, those of a run, whatever is said between them; else all that it says.
+    pub fn copy_key(&self, unit: Unit) -> CopyKey {
+        match self.copied.calls {
+            Some(calls) if unit != Unit::Chars => CopyKey::Calls(calls),
+            _ => CopyKey::Text(self.copied.text),
+        }
     }
 
     /// How long it is in `unit`; 0 where that was not recorded.

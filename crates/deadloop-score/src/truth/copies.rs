@@ -1,31 +1,33 @@
-//! Copies of a text are evidence once: [`firsts`].
+//! Copies of a transcript are evidence once: [`firsts`].
 
-use std::hash::{DefaultHasher, Hash, Hasher};
+use deadloop_replay::corpus::COPIED_CHARS;
+use deadloop_replay::detect::Unit;
 
-use crate::truth::{Case, Cases};
+use crate::truth::{Case, Cases, CopyKey};
 
-/// Shorter texts are alike by chance, as empty answers are.
-const COPIED_CHARS: u64 = 200;
+/// Calls from which on a run that has equal ones is a copy, as far as folds are concerned.
+const COPIED_CALLS: u64 = 3;
 
-/// Whether a text is long enough for another one to be its copy rather than alike by chance.
-pub(crate) fn may_be_copied(case: &Case) -> bool {
+/// What a case shares with the cases that one fold must hold beside it: texts that are long enough, and runs of enough
+/// calls, to be copies rather than alike by chance.
+pub(crate) fn kept_together(case: &Case) -> impl Iterator<Item = CopyKey> {
     let length = case.timeline.length();
-    length.reasoning.0 + length.answer.0 >= COPIED_CHARS
+    let long = length.reasoning.0 + length.answer.0 >= COPIED_CHARS as u64;
+    let text = long.then(|| case.copy_key(Unit::Chars));
+    let run = (length.tools.0 >= COPIED_CALLS).then(|| case.copy_key(Unit::Calls));
+    text.into_iter().chain(run)
 }
 
-/// Whether each case is the first with its text, by id. Rates count transcripts; intervals, assurance, budgets,
-/// gates and floors count each text of 200 chars and more once: a thousand copies say no more than one.
-pub fn firsts(cases: &(impl Cases + ?Sized)) -> Vec<bool> {
+/// Whether each case is the first of its copies, by id, where things are counted in `unit`. Rates count transcripts;
+/// intervals, assurance, budgets, gates and floors count copies once: a thousand say no more than one. Copies are
+/// transcripts with one [`Case::copy_key`].
+pub fn firsts(cases: &(impl Cases + ?Sized), unit: Unit) -> Vec<bool> {
     let mut first = vec![true; cases.number()];
-    let mut texts: Vec<(u64, usize)> = Vec::with_capacity(cases.number());
-    cases.each(|i, case| {
-        if may_be_copied(case) {
-            texts.push((number(&case.text), i));
-        }
-    });
-    texts.sort_unstable();
-    for copies in texts.chunk_by(|(one, _), (other, _)| one == other) {
-        let id = |(_, i): &(u64, usize)| (cases.on(*i, |case| case.id.clone()), *i);
+    let mut keys: Vec<(CopyKey, usize)> = Vec::with_capacity(cases.number());
+    cases.each(|i, case| keys.push((case.copy_key(unit), i)));
+    keys.sort_unstable();
+    for copies in keys.chunk_by(|(one, _), (other, _)| one == other) {
+        let id = |(_, i): &(CopyKey, usize)| (cases.on(*i, |case| case.id.clone()), *i);
         let Some((_, least)) = copies.iter().filter(|_| copies.len() > 1).map(id).min() else {
             continue;
         };
@@ -34,56 +36,47 @@ pub fn firsts(cases: &(impl Cases + ?Sized)) -> Vec<bool> {
     first
 }
 
-/// The number that a hash of a text is. Text that is not a hash, as only a part that was tampered with has, is hashed again.
-fn number(text: &str) -> u64 {
-    let again = |_| {
-        let mut hasher = DefaultHasher::new();
-        text.hash(&mut hasher);
-        hasher.finish()
-    };
-    u64::from_str_radix(text, 16).unwrap_or_else(again)
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::HashMap;
 
+    use deadloop_replay::corpus::CopyKeys;
     use proptest::prelude::*;
 
     use super::*;
-    use crate::truth::{PackedCases, answer, case};
+    use crate::truth::{PackedCases, case};
 
-    /// The same with a table of texts.
-    fn slow(cases: &[Case]) -> Vec<bool> {
-        let mut first: HashMap<&str, usize> = HashMap::new();
-        for (i, case) in cases.iter().enumerate().filter(|(_, c)| may_be_copied(c)) {
-            let known = first.entry(&case.text).or_insert(i);
+    /// The same with a table of keys.
+    fn slow(cases: &[Case], unit: Unit) -> Vec<bool> {
+        let mut first: HashMap<CopyKey, usize> = HashMap::new();
+        for (i, case) in cases.iter().enumerate() {
+            let known = first.entry(case.copy_key(unit)).or_insert(i);
             if case.id < cases[*known].id {
                 *known = i;
             }
         }
-        let is_first =
-            |(i, case): (usize, &Case)| !may_be_copied(case) || first.get(&*case.text) == Some(&i);
+        let is_first = |(i, case): (usize, &Case)| first.get(&case.copy_key(unit)) == Some(&i);
         cases.iter().enumerate().map(is_first).collect()
     }
 
     proptest! {
         #[test]
-        fn one_of_each_text_is_first(
-            all in proptest::collection::vec((0..40_u32, 0..6_u64, any::<bool>()), 0..40),
+        fn one_of_each_text_or_run_is_first(
+            all in proptest::collection::vec((0..40_u32, 0..6_u64, proptest::option::of(0..3_u64)), 0..40),
         ) {
             let mut packed = PackedCases::default();
-            let cases: Vec<Case> = all.iter().map(|(id, text, long)| {
+            let cases: Vec<Case> = all.iter().map(|(id, text, calls)| {
                 let case = Case {
-                    text: format!("{text:016x}").into(),
-                    timeline: answer(if *long { 200 } else { 199 }),
+                    copied: CopyKeys { text: *text, calls: *calls },
                     ..case(&id.to_string(), None)
                 };
                 packed.push(&case);
                 case
             }).collect();
-            prop_assert_eq!(firsts(&cases), slow(&cases));
-            prop_assert_eq!(firsts(&packed), slow(&cases));
+            for unit in [Unit::Chars, Unit::Calls] {
+                prop_assert_eq!(firsts(&cases, unit), slow(&cases, unit));
+                prop_assert_eq!(firsts(&packed, unit), slow(&cases, unit));
+            }
         }
     }
 }

@@ -1,10 +1,10 @@
 //! A case for tests, which change what they are about.
 
-use deadloop_replay::corpus::{Body, RecordedEvent};
+use deadloop_replay::corpus::{Body, CopyKeys, RecordedEvent};
 
 use super::{Case, Class, Timeline, Truth};
 
-/// A short answer of model m without spans. `class`: `None` if nobody labelled it.
+/// A short answer of model m without spans, that is no copy of one with another id. `class`: `None` if nobody labelled it.
 pub(crate) fn case(id: &str, class: Option<Class>) -> Case {
     Case {
         id: id.into(),
@@ -23,6 +23,10 @@ pub(crate) fn case(id: &str, class: Option<Class>) -> Case {
         }),
         gauges: None,
         text: "x".into(),
+        copied: CopyKeys {
+            text: id.bytes().fold(7, |key, byte| key * 31 + u64::from(byte)),
+            calls: None,
+        },
     }
 }
 

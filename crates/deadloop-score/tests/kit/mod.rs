@@ -8,9 +8,13 @@ use serde_json::Value;
 
 /// A transcript of `reasoning` chars, then `answer` chars.
 pub(crate) fn case(id: &str, model: &str, group: &str, lengths: (u64, u64), labels: Value) -> Case {
-    // Of its own: copies of a text are held out together.
+    // Of its own, and not by a number alone: copies of a text are held out together, and count once.
+    let letter = |c: char| match c.to_digit(10) {
+        Some(digit) => char::from(b'a' + digit as u8),
+        None => c,
+    };
     let text = |n: u64| -> String {
-        let chars = id.chars().chain(std::iter::repeat('x'));
+        let chars = id.chars().map(letter).chain(std::iter::repeat('x'));
         chars.take(n as usize).collect()
     };
     let event = |body| RecordedEvent {

@@ -33,7 +33,7 @@ pub struct Frames {
     fields: bool,
     /// The data of an event that has not ended; at most `limit` bytes.
     data: String,
-    limit: usize,
+    pub(super) limit: usize,
 }
 
 impl Frames {

@@ -11,7 +11,7 @@ pub(super) struct Lines {
     searched: usize,
     /// Bytes of the stream before `held`.
     before: u64,
-    limit: usize,
+    pub(super) limit: usize,
     /// Inside a line that was found too long.
     skipping: bool,
     ended: bool,

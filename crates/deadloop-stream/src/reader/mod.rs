@@ -73,8 +73,8 @@ const NAMED: usize = 20;
 /// until it returns `None`; at the end of the stream call [`end`](Self::end) and take the rest. Where
 /// the bytes were cut makes no difference, except that plain text becomes one event for each cut.
 ///
-/// Memory is bounded by what is fed at once, and by one line of at most [`MAX_LINE`] bytes. A longer
-/// line is a bad line.
+/// Memory is bounded by what is fed at once, and by one line of at most [`MAX_LINE`] bytes or of as many as
+/// [`with_lines_up_to`](Self::with_lines_up_to) says. A longer line is a bad line.
 ///
 /// ```
 /// use deadloop_stream::detect::{OwnedEvent, TextChannel};
@@ -91,6 +91,8 @@ pub struct StreamReader {
     stage: Stage,
     think: ThinkOptions,
     by_model: Option<ThinkOf>,
+    /// The longest line, in bytes.
+    limit: usize,
     ready: VecDeque<Arrival>,
     bad: Bad,
     ended: bool,
@@ -115,6 +117,7 @@ impl StreamReader {
             stage: format.map_or(Stage::Head(Vec::new()), |f| Stage::of(f, f, think.clone())),
             think,
             by_model: None,
+            limit: MAX_LINE,
             ready: VecDeque::new(),
             bad: Bad::new(name.into()),
             ended: false,
@@ -132,6 +135,17 @@ impl StreamReader {
         match &mut self.stage {
             Stage::Objects(objects) => objects.split_by(Some(by_model)),
             _ => self.by_model = Some(by_model),
+        }
+        self
+    }
+
+    /// Returns the reader with lines of at most so many bytes, instead of [`MAX_LINE`]. Plain text has no lines. Before
+    /// anything was fed.
+    #[must_use]
+    pub fn with_lines_up_to(mut self, bytes: usize) -> Self {
+        self.limit = bytes;
+        if let Stage::Objects(objects) = &mut self.stage {
+            objects.limit(bytes);
         }
         self
     }
@@ -225,6 +239,7 @@ impl StreamReader {
             };
             self.stage = Stage::of(format, taken, self.think.clone());
             if let Stage::Objects(objects) = &mut self.stage {
+                objects.limit(self.limit);
                 objects.split_by(self.by_model.take());
             }
             self.feed(&head);

@@ -64,6 +64,12 @@ impl Objects {
         }
     }
 
+    /// From now on lines, and events of several lines, have at most so many bytes.
+    pub(super) fn limit(&mut self, bytes: usize) {
+        self.lines.limit = bytes;
+        self.frames.limit = bytes;
+    }
+
     pub(super) fn format(&self) -> StreamFormat {
         self.format
     }

@@ -7,5 +7,5 @@ mod write;
 
 pub use events::{EVENT_TYPES, EventList, event_of, read as read_events};
 pub use fields::{Fault, Fields, TWICE, kind, utf8};
-pub use value::{Budget, Counted, read as value};
+pub use value::{Budget, Counted, parse, read as value};
 pub use write::{all, go_on, optional, write_event};

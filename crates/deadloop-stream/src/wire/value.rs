@@ -15,33 +15,50 @@ const MOST: u32 = 4_000_000;
 
 /// What a record may still hold.
 #[derive(Debug)]
-pub struct Budget(Cell<u32>);
+pub struct Budget {
+    most: u32,
+    left: Cell<u32>,
+}
 
 impl Default for Budget {
     fn default() -> Self {
-        Self(Cell::new(MOST))
+        Self::of(MOST)
     }
 }
 
 impl Budget {
+    fn of(most: u32) -> Self {
+        Self {
+            most,
+            left: Cell::new(most),
+        }
+    }
+
     fn spend<E: Error>(&self) -> Result<(), E> {
-        let left = self.0.get().checked_sub(1).ok_or_else(|| {
+        let most = self.most;
+        let left = self.left.get().checked_sub(1).ok_or_else(|| {
             E::custom(format_args!(
-                "a record with more than {MOST} values in its lists and objects, expected at most {MOST}"
+                "a record with more than {most} values in its lists and objects, expected at most {most}"
             ))
         })?;
-        self.0.set(left);
+        self.left.set(left);
         Ok(())
     }
 }
 
 /// Reads a value, each element of a list and each field of an object on the budget.
 pub fn read(text: &str) -> Result<Value, Fault> {
+    parse(text, MOST).map_err(|e| Fault::json(&e, text))
+}
+
+/// Reads a value of at most `most` values in its lists and objects.
+///
+/// # Errors
+/// The text is not JSON, or has more values.
+pub fn parse(text: &str, most: u32) -> serde_json::Result<Value> {
     let mut json = serde_json::Deserializer::from_str(text);
-    let value = Counted(&Budget::default()).deserialize(&mut json);
-    value
-        .and_then(|value| json.end().map(|()| value))
-        .map_err(|e| Fault::json(&e, text))
+    let value = Counted(&Budget::of(most)).deserialize(&mut json);
+    value.and_then(|value| json.end().map(|()| value))
 }
 
 /// A value on a budget.

@@ -9,8 +9,9 @@ use std::sync::Arc;
 
 use zip::ZipArchive;
 
-use super::{Content, MAX_DOCUMENT, Record, Records};
-use crate::transcript::wire::{Fault, utf8};
+use super::{Content, MAX_DOCUMENT, MOST_VALUES, Record, Records};
+use crate::files::Swelling;
+use crate::transcript::wire::{self, Fault, utf8};
 use crate::{Place, Problem};
 
 type Archive = ZipArchive<BufReader<File>>;
@@ -21,6 +22,8 @@ pub(super) fn records(place: Place) -> Records {
             names.retain(|name| name.ends_with(".json"));
             let names = names.into();
             Box::new(Members {
+                packed: std::fs::metadata(&*place.file).map_or(0, |about| about.len()),
+                swelling: Swelling::default(),
                 archive,
                 names,
                 place,
@@ -53,6 +56,9 @@ fn open(path: &Path) -> Result<(Archive, Vec<String>), Fault> {
 
 struct Members {
     archive: Archive,
+    /// Bytes of the archive, and what its members unpacked to.
+    packed: u64,
+    swelling: Swelling,
     names: VecDeque<String>,
     place: Place,
 }
@@ -64,7 +70,7 @@ impl Iterator for Members {
         let member = self.names.pop_front()?;
         let file = Arc::new(self.place.file.join(&member));
         let place = |line| Place::new(Arc::clone(&file), line);
-        Some(match read(&mut self.archive, &member) {
+        Some(match self.read(&member) {
             Ok(content) => Ok(Record {
                 place: place(1),
                 member,
@@ -75,22 +81,30 @@ impl Iterator for Members {
     }
 }
 
-/// The JSON of a member, or what is wrong with it and in which line.
-fn read(archive: &mut Archive, name: &str) -> Result<Content, (u64, Fault)> {
-    let broken = |e: &dyn std::fmt::Display| {
-        let what = format!("the member cannot be read: {e}");
-        (0, Fault::new(what, "a whole zip archive"))
-    };
-    let member = archive.by_name(name).map_err(|e| broken(&e))?;
-    let mut bytes = Vec::new();
-    let mut limited = member.take(MAX_DOCUMENT as u64 + 1);
-    limited.read_to_end(&mut bytes).map_err(|e| broken(&e))?;
-    if bytes.len() > MAX_DOCUMENT {
-        let expected = format!("at most {MAX_DOCUMENT} bytes");
-        return Err((0, Fault::new("a member that is too long", expected)));
+impl Members {
+    /// The JSON of a member, or what is wrong with it and in which line.
+    fn read(&mut self, name: &str) -> Result<Content, (u64, Fault)> {
+        let broken = |e: &dyn std::fmt::Display| {
+            let what = format!("the member cannot be read: {e}");
+            (0, Fault::new(what, "a whole zip archive"))
+        };
+        let member = self.archive.by_name(name).map_err(|e| broken(&e))?;
+        let mut bytes = Vec::new();
+        let mut limited = member.take(MAX_DOCUMENT as u64 + 1);
+        limited.read_to_end(&mut bytes).map_err(|e| broken(&e))?;
+        // All members together: a member of an archive may have the bytes of another.
+        let swelling = self.swelling.add(bytes.len() as u64, self.packed);
+        if let Err(e) = swelling {
+            self.names.clear();
+            return Err(broken(&e));
+        }
+        if bytes.len() > MAX_DOCUMENT {
+            let expected = format!("at most {MAX_DOCUMENT} bytes");
+            return Err((0, Fault::new("a member that is too long", expected)));
+        }
+        let text = utf8(&bytes).map_err(|fault| (1, fault))?;
+        wire::parse(text, MOST_VALUES)
+            .map(Content::Json)
+            .map_err(|e| (e.line() as u64, Fault::json(&e, text)))
     }
-    let text = utf8(&bytes).map_err(|fault| (1, fault))?;
-    serde_json::from_str(text)
-        .map(Content::Json)
-        .map_err(|e| (e.line() as u64, Fault::json(&e, text)))
 }

@@ -5,9 +5,9 @@
 
 use std::io::{self, BufRead};
 
-use super::{Content, MAX_DOCUMENT, Record};
+use super::{Content, MAX_DOCUMENT, MOST_VALUES, Record};
 use crate::files::broken;
-use crate::transcript::wire::{Fault, utf8};
+use crate::transcript::wire::{self, Fault, utf8};
 use crate::{Place, Problem};
 
 pub(super) fn records(
@@ -171,7 +171,7 @@ impl<R: BufRead> Cut<R> {
             return Err(here(fault));
         }
         let text = utf8(&piece.bytes).map_err(here)?;
-        let value = serde_json::from_str(text.trim_ascii());
+        let value = wire::parse(text.trim_ascii(), MOST_VALUES);
         value.map(Content::Json).map_err(|e| {
             let line = piece.line + (e.line() as u64).saturating_sub(1);
             (line, Fault::json(&e, text))

@@ -1,10 +1,13 @@
 //! JSON lines and server-sent events, which may stand in one file.
 
+use std::collections::VecDeque;
 use std::io::BufRead;
+
+use serde::de::IgnoredAny;
 
 use super::{Content, Record};
 use crate::files::{Lines, MAX_LINE};
-use crate::import::stream::{Framed, Frames};
+use crate::import::stream::{Frame, Framed, Frames};
 use crate::transcript::wire::Fault;
 use crate::{Place, Problem};
 
@@ -12,6 +15,11 @@ use crate::{Place, Problem};
 struct Cut<R> {
     lines: Lines<R>,
     frames: Frames,
+    /// What the last line made, and a content that is given only once another line comes.
+    ready: VecDeque<Result<Content, Fault>>,
+    doubtful: Option<Result<Content, Fault>>,
+    /// Whether a line had a field of server-sent events.
+    stream: bool,
     ended: bool,
 }
 
@@ -22,28 +30,80 @@ pub(super) fn records(
     Cut {
         lines: Lines::new(bytes, place, MAX_LINE),
         frames: Frames::new(true, MAX_LINE),
+        ready: VecDeque::new(),
+        doubtful: None,
+        stream: false,
         ended: false,
+    }
+}
+
+/// What a frame holds.
+fn content(frame: Frame<'_>) -> Result<Content, Fault> {
+    frame.map(|framed| match framed {
+        Framed::Object(text) => Content::Line(text.into_owned()),
+        Framed::Done => Content::Done,
+    })
+}
+
+/// Whether the text is a line that nothing follows: the beginning of JSON, of a field's name, or half a char.
+fn may_be_torn(content: &Result<Content, Fault>) -> bool {
+    match content {
+        Ok(Content::Line(text)) => serde_json::from_str::<IgnoredAny>(text).is_err(),
+        Ok(_) => false,
+        Err(_) => true,
     }
 }
 
 impl<R: BufRead> Cut<R> {
     fn content(&mut self) -> Option<Result<Content, Fault>> {
         loop {
-            let frame = match self.lines.next_line() {
-                Some(Ok(line)) => self.frames.line(line),
-                Some(Err(fault)) => Some(Err(fault)),
-                None if std::mem::replace(&mut self.ended, true) => return None,
-                None => Some(self.frames.end()?),
-            };
-            if let Some(frame) = frame {
-                return Some(frame.map(|framed| match framed {
-                    Framed::Object(text) => Content::Line(text.into_owned()),
-                    Framed::Done => Content::Done,
-                }));
+            if let Some(ready) = self.ready.pop_front() {
+                return Some(ready);
+            }
+            if self.ended {
+                return None;
+            }
+            match self.lines.next_line() {
+                Some(Ok(line)) => {
+                    self.ready.extend(self.doubtful.take());
+                    // JSON has no bare carriage return: each is an end of a line.
+                    for part in line.split(|byte| *byte == b'\r') {
+                        let field = FIELDS.iter().any(|name| part.starts_with(name));
+                        self.stream |= field;
+                        let made = self.frames.line(part).map(content);
+                        let doubtful = |made: &Result<Content, Fault>| {
+                            self.stream && (!field || made.is_err()) && may_be_torn(made)
+                        };
+                        self.ready.extend(self.doubtful.take());
+                        match made {
+                            Some(made) if doubtful(&made) => self.doubtful = Some(made),
+                            made => self.ready.extend(made),
+                        }
+                    }
+                }
+                Some(Err(fault)) => {
+                    self.ready.extend(self.doubtful.take());
+                    self.ready.push_back(Err(fault));
+                }
+                None => self.end(),
             }
         }
     }
+
+    /// The file has ended: what is left of a stream is its last line, or half of it.
+    fn end(&mut self) {
+        self.ended = true;
+        let left = self.frames.end().map(content);
+        if let Some(left) = self.doubtful.take().or(left) {
+            let torn = self.stream && may_be_torn(&left);
+            self.ready
+                .push_back(if torn { Ok(Content::Torn) } else { left });
+        }
+    }
 }
+
+/// How lines with a field of server-sent events begin.
+const FIELDS: [&[u8]; 4] = [b"data:", b"event:", b"id:", b"retry:"];
 
 impl<R: BufRead> Iterator for Cut<R> {
     type Item = Result<Record, Problem>;

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::take::{Object, as_object};
 use crate::import::stream::object;
-use crate::transcript::wire::Fault;
+use crate::transcript::wire::{self, Fault};
 use crate::{Place, Problem};
 
 mod archive;
@@ -23,6 +23,10 @@ pub(crate) type Records = Box<dyn Iterator<Item = Result<Record, Problem>> + Sen
 
 /// The largest document or element of a list, in bytes, that is read.
 pub(super) const MAX_DOCUMENT: usize = 256 << 20;
+
+/// Values in the lists and objects of one record, at most: some 2 GB in memory at worst, where each takes a char or two
+/// of the file.
+pub(super) const MOST_VALUES: u32 = 8_000_000;
 
 /// One record.
 pub(crate) struct Record {
@@ -44,6 +48,8 @@ pub(crate) enum Content {
     Done,
     /// All of a file of text.
     Text(String),
+    /// The last line of a stream, in which the file ends: nothing to read, and no fault of what came before.
+    Torn,
 }
 
 impl Record {
@@ -51,8 +57,14 @@ impl Record {
     pub(crate) fn object(self) -> Result<Object, Fault> {
         match self.content {
             Content::Json(value) => as_object("record", value),
-            Content::Line(text) => object(&text),
+            Content::Line(text) => match wire::parse(&text, MOST_VALUES) {
+                Ok(value) => as_object("record", value),
+                // Said as a stream says it.
+                Err(_) if text.len() < MOST_VALUES as usize => object(&text),
+                Err(e) => Err(Fault::json(&e, &text)),
+            },
             Content::Done => Err(Fault::new("[DONE] where no stream is", "one JSON object")),
+            Content::Torn => Err(Fault::new("half a line", "one JSON object")),
             Content::Text(_) => Err(Fault::new("plain text", "one JSON object")),
         }
     }

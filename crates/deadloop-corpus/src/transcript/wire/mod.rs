@@ -14,6 +14,7 @@ use crate::{Body, Entry, Place, RecordedEvent, Transcript};
 
 mod write;
 
+pub(crate) use deadloop_stream::wire::parse;
 #[cfg(feature = "parquet")]
 pub(crate) use deadloop_stream::wire::value;
 use deadloop_stream::wire::{Budget, Counted, EventList, Fields, TWICE};

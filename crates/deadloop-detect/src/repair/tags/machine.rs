@@ -6,6 +6,7 @@ use crate::params::Params;
 use crate::repair::meaning::{Action, Pieces};
 use crate::repair::registry::{TextRepair, size};
 
+use super::code::{Code, Piece};
 use super::fields::split;
 use super::lexer::{Lexeme, Lexer};
 use super::needs::Needs;
@@ -58,6 +59,8 @@ pub(super) struct Machine {
     later: bool,
     max_open: usize,
 
+    /// Follows code: the parameter `code` is text.
+    code: Option<Code>,
     lexer: Lexer,
     parts: Vec<Part>,
     /// The length of all parts in chars.
@@ -102,6 +105,7 @@ impl Machine {
             needs: Needs::new(params),
             later: params.text("settle") == "later",
             max_open: size(params, "max_open"),
+            code: (params.text("code") == "text").then(Code::default),
             lexer: Lexer::default(),
             parts: Vec::new(),
             chars: 0,
@@ -109,6 +113,53 @@ impl Machine {
             waits: None,
             work: 0,
         }
+    }
+
+    /// Reads a char, first for whether it is code.
+    fn char(&mut self, c: char, out: &mut Pieces) {
+        self.work += 1;
+        let outside = self.parts.is_empty();
+        match self.code.as_mut() {
+            None => self.plain(c, out),
+            Some(code) if !outside => {
+                code.passed(c);
+                self.plain(c, out);
+            }
+            Some(code) => {
+                if let Some(piece) = code.char(c) {
+                    self.piece(piece, out);
+                }
+            }
+        }
+    }
+
+    fn piece(&mut self, piece: Piece, out: &mut Pieces) {
+        match piece {
+            Piece::Plain(c) => self.plain(c, out),
+            Piece::Code(code) => self.shown(&code, out),
+            Piece::Then(code, c) => {
+                self.shown(&code, out);
+                self.char(c, out);
+            }
+            Piece::Open(ticks, rest) => {
+                ticks.chars().for_each(|c| self.plain(c, out));
+                rest.chars().for_each(|c| self.char(c, out));
+            }
+        }
+    }
+
+    /// Text that is code. What the lexer holds is no tag: a backtick came before its end.
+    fn shown(&mut self, code: &str, out: &mut Pieces) {
+        let mut lexer = std::mem::take(&mut self.lexer);
+        lexer.finish(&mut |lexeme| self.lexeme(lexeme, out));
+        self.lexer = lexer;
+        self.text(code, out);
+    }
+
+    fn plain(&mut self, c: char, out: &mut Pieces) {
+        let mut lexer = std::mem::take(&mut self.lexer);
+        lexer.char(c, &mut |lexeme| self.lexeme(lexeme, out));
+        self.lexer = lexer;
     }
 
     fn lexeme(&mut self, lexeme: Lexeme, out: &mut Pieces) {
@@ -301,15 +352,13 @@ impl Machine {
 
 impl TextRepair for Machine {
     fn push(&mut self, chunk: &str, out: &mut Pieces) {
-        let mut lexer = std::mem::take(&mut self.lexer);
-        for c in chunk.chars() {
-            self.work += 1;
-            lexer.char(c, &mut |lexeme| self.lexeme(lexeme, out));
-        }
-        self.lexer = lexer;
+        chunk.chars().for_each(|c| self.char(c, out));
     }
 
     fn finish(&mut self, out: &mut Pieces) {
+        while let Some(piece) = self.code.as_mut().and_then(Code::end) {
+            self.piece(piece, out);
+        }
         let mut lexer = std::mem::take(&mut self.lexer);
         lexer.finish(&mut |lexeme| self.lexeme(lexeme, out));
         self.settle(true, out);
@@ -318,7 +367,8 @@ impl TextRepair for Machine {
 
     fn held(&self) -> usize {
         let waits = self.waits.as_ref().map_or(0, |waiting| waiting.chars);
-        self.chars + waits + self.lexer.held()
+        let code = self.code.as_ref().map_or(0, Code::held);
+        self.chars + waits + code + self.lexer.held()
     }
 
     fn work(&self) -> u64 {

@@ -7,6 +7,7 @@
 //! |---|---|
 //! | parameters, and which are refused together | here |
 //! | presets and where they come from | `presets.toml` |
+//! | code, in which no tag is meant | `code` |
 //! | from chars to tags | `lexer` |
 //! | which known tag a tag is, its number and attributes | `tag` |
 //! | from tags and text to actions | `machine` |
@@ -20,6 +21,7 @@ use crate::value::Value;
 
 use super::registry::{HOLD, Make, Repairer, count, list, table, texts, word};
 
+mod code;
 mod fields;
 mod lexer;
 mod machine;
@@ -29,7 +31,7 @@ mod tag;
 /// The registry entry.
 pub(super) static ENTRY: Repairer = Repairer {
     name: "tags",
-    version: 2,
+    version: 3,
     about: "actions and visible text from tags that are not closed, misspelt, miscounted or in another case",
     exactly: include_str!("exactly.md"),
     params: PARAMS,
@@ -116,6 +118,12 @@ static PARAMS: &[Param] = &[
         "now",
         &["now", "later"],
         "when an action is given: at its closing tag; later: at the next tag of an action or the end, and not at all where that closes it once more",
+    ),
+    word(
+        "code",
+        "act",
+        &["act", "text"],
+        "tags outside of actions in a code span or a fence: as anywhere; they are text",
     ),
     count(
         "max_open",

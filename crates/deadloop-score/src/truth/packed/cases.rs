@@ -1,6 +1,7 @@
 //! A [`Case`] as bytes.
 
 use deadloop_replay::Seen;
+use deadloop_replay::corpus::CopyKeys;
 use deadloop_replay::detect::repair::Fault;
 use deadloop_replay::detect::{Channel, Kind};
 
@@ -24,6 +25,9 @@ pub(super) fn put(case: &Case, names: &mut Shared, to: &mut Vec<u8>) {
     put_option(case.truth.as_ref(), put_truth, to);
     put_option(case.gauges.as_deref(), Gauges::put, to);
     put_hash(&case.text, to);
+    to.extend(case.copied.text.to_le_bytes());
+    let put_key = |key: u64, to: &mut Vec<u8>| to.extend(key.to_le_bytes());
+    put_option(case.copied.calls, put_key, to);
 }
 
 /// Takes what [`put`] put.
@@ -44,6 +48,10 @@ pub(super) fn take(from: &mut Bytes<'_>, names: &Shared) -> Case {
         truth: from.option(take_truth),
         gauges: from.option(|from| Box::new(Gauges::take(from))),
         text: take_hash(from),
+        copied: CopyKeys {
+            text: take_key(from),
+            calls: from.option(take_key),
+        },
     }
 }
 
@@ -61,11 +69,12 @@ fn put_hash(text: &str, to: &mut Vec<u8>) {
 fn take_hash(from: &mut Bytes<'_>) -> Box<str> {
     match from.byte() {
         0 => from.text().into(),
-        _ => {
-            let bits = from.some(8).try_into().unwrap_or_default();
-            format!("{:016x}", u64::from_le_bytes(bits)).into()
-        }
+        _ => format!("{:016x}", take_key(from)).into(),
     }
+}
+
+fn take_key(from: &mut Bytes<'_>) -> u64 {
+    u64::from_le_bytes(from.some(8).try_into().unwrap_or_default())
 }
 
 fn put_truth(truth: &Truth, to: &mut Vec<u8>) {

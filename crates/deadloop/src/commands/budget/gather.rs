@@ -4,10 +4,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use deadloop_corpus::{Entry, field};
+use deadloop_detect::Channel;
 use deadloop_replay::budget::{Budget, Field, Lengths, Policy};
 use deadloop_replay::feedback::judge_run;
 use deadloop_score::budget::{FeedbackCase, LimitCase};
-use deadloop_score::{Case, Class, CorpusInfo, Manifest};
+use deadloop_score::{Case, Class, CorpusInfo, Manifest, Span};
 
 use super::Budget as BudgetArgs;
 use super::make::Made;
@@ -101,10 +102,7 @@ pub(crate) fn gather(args: &BudgetArgs, budgets: &[Budget], global: Global) -> O
 fn limit_case(lengths: &Lengths, case: &Case) -> LimitCase {
     let spans = case.truth.iter().flat_map(|truth| &truth.spans);
     let loops = spans.filter(|span| span.class == Class::Loop);
-    let stuck = loops.map(|span| {
-        let from = span.seen.turns.0.saturating_sub(1);
-        (from, span.until.turns.0.max(from))
-    });
+    let stuck = loops.map(|span| stuck(span, case));
     let known = case.class().is_some_and(|class| class != Class::Unsure);
     LimitCase {
         turns: lengths.prompts().len() as u64,
@@ -118,6 +116,18 @@ fn limit_case(lengths: &Lengths, case: &Case) -> LimitCase {
             .unwrap_or_else(|| NONE.into())
             .into(),
     }
+}
+
+/// The turns in which a loop stands, from and to, from 0. A turn begins before its calls: that of the call behind the
+/// loop is no part of it.
+fn stuck(span: &Span, case: &Case) -> (u64, u64) {
+    let (onset, end) = (span.onset.count(), span.end.count());
+    if span.channel == Channel::Turns {
+        return (onset, end.max(onset));
+    }
+    let from = span.seen.turns.0.saturating_sub(1);
+    let last = case.timeline.before(span.channel, end.saturating_sub(1));
+    (from, last.turns.0.max(from))
 }
 
 /// A run as rules of feedback see it.
@@ -141,7 +151,7 @@ impl Gathered {
     pub(crate) fn has_turns(&self) -> Outcome {
         match self.ids.is_empty() {
             true => Err(Code::NothingSelected.error(format!(
-                "none of {} has a turn: budgets are of runs of agents (events `turn`, `tool_call`, `tool_result`, `user`)",
+                "none of {} has a turn; a budget applies to runs of agents (events `turn`, `tool_call`, `tool_result`, `user`)",
                 show::several(self.turnless, "transcript")
             ))),
             false => Ok(()),

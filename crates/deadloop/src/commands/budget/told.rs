@@ -14,12 +14,17 @@ const WHOLE: usize = 3;
 /// A setting in words.
 pub(super) fn setting(b: &Budget) -> String {
     let at = format!("at {}", b.threshold);
-    match b.policy {
+    let tools = match b.tools {
+        0 => String::new(),
+        tools => format!(", tools {tools}"),
+    };
+    let policy = match b.policy {
         Policy::Summary => format!("summary {at}, keep {}", b.keep),
         Policy::Drop => format!("drop {at}, keep {}", b.keep),
         Policy::ClearResults => format!("clear-results {at}, but the newest {}", b.keep_results),
         Policy::Never => "never".into(),
-    }
+    };
+    policy + &tools
 }
 
 /// Everything.

@@ -225,6 +225,7 @@ fn flips_csv(comparison: &Comparison) -> Outcome<String> {
                 alarm_channel,
                 alarm_kind,
                 detector,
+                alarm_seen: _,
             } = side;
             row.extend([
                 verdict.name().to_owned(),

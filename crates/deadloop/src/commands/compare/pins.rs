@@ -86,7 +86,7 @@ impl Pins {
             None => Vec::new().into_iter(),
         };
         let answer = |case: &Written| match &case.pinned.subject {
-            Subject::Text(_, marks) => {
+            Subject::Text(_, marks) | Subject::Run(_, marks) => {
                 let said = said.next();
                 let unknown = || Err("the settings of this side are not known".into());
                 (said.unwrap_or_else(unknown), *marks)
@@ -108,7 +108,7 @@ fn recorded(side: &Side, id: &str) -> Answer {
         );
     };
     let channel = |name: &Option<String>| {
-        let all = Channel::TEXT.into_iter();
+        let all = Channel::ALL.into_iter();
         all.into_iter().find(|c| Some(c.name()) == name.as_deref())
     };
     let marks = Marks {
@@ -122,6 +122,7 @@ fn recorded(side: &Side, id: &str) -> Answer {
         alarm_at,
         alarm_channel,
         alarm_kind,
+        alarm_seen,
         ..
     } = said;
     let kind = Kind::ALL
@@ -131,6 +132,7 @@ fn recorded(side: &Side, id: &str) -> Answer {
         (Some(at), Some(channel), Some(kind)) => Some(Fired {
             channel,
             at: *at,
+            seen: *alarm_seen,
             kind,
         }),
         _ => None,

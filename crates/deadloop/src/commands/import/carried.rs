@@ -66,6 +66,14 @@ impl Carried {
         Ok(true)
     }
 
+    /// The labels beside a transcript, where its corpus has a file of them.
+    pub(super) fn labels_beside(&self, entry: &Entry) -> Option<&LabelsFile> {
+        let file = entry.place.file.as_path();
+        let mut corpora = self.corpora.iter();
+        let corpus = corpora.find(|corpus| file.starts_with(&corpus.folder))?;
+        corpus.labels.as_ref()
+    }
+
     /// What is wrong with labels and splits once all transcripts are known.
     pub(super) fn problems(&self) -> Vec<Problem> {
         let of = |corpus: &Beside| {

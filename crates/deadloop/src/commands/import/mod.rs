@@ -10,6 +10,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser};
 use deadloop_corpus::{
     CorpusWriter, Entry, ImportCounts, ImportOptions, Loss, Problem, ThinkOptions, import_formats,
 };
+use deadloop_score::Case;
 
 use super::label::label_all;
 use crate::args::{Global, OnBad};
@@ -174,6 +175,8 @@ struct Writing {
     models: BTreeMap<String, u64>,
     problems: Vec<Problem>,
     carried: Carried,
+    /// Transcripts left out because a label in them is none.
+    unlabelled: u64,
 }
 
 impl Writing {
@@ -196,6 +199,15 @@ impl Writing {
             Err(problem) => return self.refuse(problem),
             Ok(false) => return Ok(()),
             Ok(true) => {}
+        }
+        // A corpus brings its labels with it: what check would refuse is no label.
+        let labels = self.carried.labels_beside(&entry);
+        if entry.labels.is_some() || labels.is_some() {
+            let (_, mut problems) = Case::of(&entry, labels, &[]);
+            if !problems.is_empty() {
+                self.unlabelled += 1;
+                return self.refuse(problems.swap_remove(0));
+            }
         }
         // What is not whole is not written, only looked through.
         if self.on_bad == OnBad::Skip || self.problems.is_empty() {
@@ -221,6 +233,7 @@ fn read(
         models: BTreeMap::new(),
         problems: Vec::new(),
         carried,
+        unlabelled: 0,
     };
     let mut beside = writing.refuse_all(of_labels)?;
     let total = import.total_bytes();
@@ -242,7 +255,7 @@ fn read(
     writing.rejected.finish()?;
     let losses = import.losses().iter();
     let mut counts = import.counts();
-    counts.transcripts.rejected += writing.carried.left_out;
+    counts.transcripts.rejected += writing.carried.left_out + writing.unlabelled;
     Ok(Imported {
         counts,
         formats: import.formats().collect(),

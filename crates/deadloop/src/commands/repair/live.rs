@@ -25,8 +25,9 @@ impl Live {
     /// Reads the text of a file of repairers, as `deadloop repair` writes it.
     ///
     /// # Errors
-    /// Returns what is wrong with it, as `line: what`. Several variants of one repairer, a program, and a repairer of
-    /// events are errors too.
+    /// Returns what is wrong with it, as `line: what`. Several variants of one repairer, and a program, are errors too. A
+    /// repairer of events has nothing to do in a text and is passed over: `deadloop repair` writes one for each kind of
+    /// stream.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let (all, _) = variants(text)?;
         let named = |name: &str| -> Result<Option<(&'static Repairer, Params)>, String> {
@@ -42,15 +43,16 @@ impl Live {
                 (one, None) => Ok(one),
             }
         };
-        if let Some(other) = all
-            .iter()
-            .find(|v| matches!(&v.made, Mending::Program(..)) || v.repairer() == "replay")
-        {
+        if let Some(other) = all.iter().find(|v| matches!(&v.made, Mending::Program(..))) {
             let what = format!(
                 "1: {} mends no live text; expected think, tags, filter, names or json",
                 other.name
             );
             return Err(what);
+        }
+        if !all.is_empty() && all.iter().all(|v| v.repairer() == "replay") {
+            let what = "1: replay mends events alone; expected think, tags, filter, names or json";
+            return Err(what.into());
         }
         let mut stages = Vec::new();
         for name in STAGES {
@@ -202,6 +204,20 @@ mod tests {
         for chunk in [1, 2, 3, 7] {
             assert_eq!(mended(chunk), whole);
         }
+    }
+
+    #[test]
+    fn what_repair_writes_is_taken_and_what_it_has_for_events_is_passed_over() {
+        let file = format!("{FILE}[[repairer]]\nname = \"replay\"\npreset = \"seed-002\"\n");
+        let mut live = Live::parse(&file).unwrap();
+        live.push(&Event::Text(Channel::Answer, "x</think>y"));
+        live.finish();
+        assert!(
+            String::from_utf8(live.take())
+                .unwrap()
+                .contains("\"answer\"")
+        );
+        assert!(Live::parse("[[repairer]]\nname = \"nobody\"\n").is_err());
     }
 
     #[test]

@@ -47,7 +47,7 @@ use crate::show;
 use deadloop_run::{Folder, State, fingerprint};
 use deadloop_run::{Surveyed, Wanted, open, survey_with};
 
-pub(crate) const HELP: &str = "Examples:\n  deadloop synth --spec datasets/faults/spec.toml --out faults\n  deadloop repair faults --out repaired\n  deadloop repair faults --grid grid.toml --limit 1 --in-use tags/seed-002 --out repaired\n\nA grid:\n  [[repairer]]\n  name = \"tags\"            # think, tags, json, names, filter, replay, or command: a program\n  presets = true\n  [repairer.params]\n  edits = [0, 1, 2]\n\nTwo things do harm: a damaged stream that comes out wrong, with an action that the truth does not have or with other arguments; and an intact stream that is changed. For each repairer the command takes the variant that recovers most with at most the limit of either harm. The folder holds report.html (a matrix of faults and variants, and every wrong repair to open), settings.toml, repairs.parquet and scores.parquet, and arguments.csv if the corpus has real arguments that are not JSON.";
+pub(crate) const HELP: &str = "Examples:\n  deadloop synth --spec datasets/faults/spec.toml --out faults\n  deadloop repair faults --out repaired\n  deadloop repair faults --grid grid.toml --harm 1 --in-use tags/seed-002 --out repaired\n\nA grid:\n  [[repairer]]\n  name = \"tags\"            # think, tags, json, names, filter, replay, or command: a program\n  presets = true\n  [repairer.params]\n  edits = [0, 1, 2]\n\nTwo things do harm: a damaged stream that comes out wrong, with an action that the truth does not have or with other arguments; and an intact stream that is changed. For each repairer the command takes the variant that recovers most with at most the limit of either harm. The folder holds report.html (a matrix of faults and variants, and every wrong repair to open), settings.toml, repairs.parquet and scores.parquet, and arguments.csv if the corpus has real arguments that are not JSON.";
 
 /// The options of `repair`.
 #[derive(Debug, Args)]
@@ -59,7 +59,7 @@ pub(crate) struct Repair {
     grid: Option<PathBuf>,
     /// The most harm, in per cent: wrong repairs of the damaged streams, and changed ones of the intact streams
     #[arg(long, value_name = "PERCENT", default_value_t = 0.1, value_parser = percent)]
-    limit: f64,
+    harm: f64,
     /// The variant in use, as tags/seed-002; may be repeated, once for each repairer [default: the unchanged stream]
     #[arg(long, value_name = "VARIANT")]
     in_use: Vec<String>,
@@ -102,10 +102,10 @@ pub(super) fn run(args: &Repair, global: Global) -> Outcome {
     let inputs = inputs(args, &text, &work, &surveyed);
     if let State::Done(_) = folder.state(&inputs)? {
         if !global.quiet {
-            eprintln!(
+            show::remark(format_args!(
                 "{}: already holds these results; nothing to do (--force makes them anew)",
                 args.out.display()
-            );
+            ));
         }
         return Ok(());
     }
@@ -121,7 +121,7 @@ pub(super) fn run(args: &Repair, global: Global) -> Outcome {
             args.corpus.display()
         )));
     }
-    let scored = scored(&work.variants, &outcomes, &args.in_use, args.limit / 100.0);
+    let scored = scored(&work.variants, &outcomes, &args.in_use, args.harm / 100.0);
     let dir = folder.path();
     write_repairs(dir, rows(&work.variants, &outcomes), args.csv)?;
     write_repair_scores(dir, &scored.scores, args.csv)?;
@@ -132,7 +132,7 @@ pub(super) fn run(args: &Repair, global: Global) -> Outcome {
         &args.corpus.display().to_string(),
         &work.variants,
         &scored,
-        args.limit / 100.0,
+        args.harm / 100.0,
         wrong,
     );
     write_text(&dir.join("report.html"), &repairs_page(&html)?)?;
@@ -234,7 +234,7 @@ fn inputs(args: &Repair, grid: &str, work: &Work, surveyed: &Surveyed) -> String
         grid.to_owned(),
         format!(
             "{:?} {} {:?} {} {}",
-            args.select, args.limit, args.in_use, args.csv, args.no_excerpts
+            args.select, args.harm, args.in_use, args.csv, args.no_excerpts
         ),
     ];
     let ready = work
@@ -283,7 +283,7 @@ fn manifest(
         grid: Some(grid.to_owned()),
         seed: args.select.seed,
         constraints: ["wrong", "false-repair"]
-            .map(|harm| format!("{harm}<={} %", args.limit))
+            .map(|harm| format!("{harm}<={} %", args.harm))
             .into(),
         cells: work.variants.len() as u64,
         refused: (refused > 0)
@@ -352,7 +352,10 @@ fn tell(
         }
     }
     show::print(&lines.join("\n"))?;
-    eprintln!("report: {}", args.out.join("report.html").display());
+    show::remark(format_args!(
+        "report: {}",
+        args.out.join("report.html").display()
+    ));
     let next = format!(
         "deadloop explain {} TRANSCRIPT --repair {}",
         show::typed(&args.corpus),

@@ -1,11 +1,12 @@
 //! Explains what a repairer did, step by step: after which char of the stream it returned what, and the verdict.
 
 use deadloop_corpus::Transcript;
-use deadloop_detect::repair::{Piece, Pieces};
+use deadloop_detect::repair::{Action, Piece, Pieces, delay};
 use serde_json::{Value as Json, json};
 
 use super::streams::{Arrived, Stream};
 use super::work::{before_and_gold, mend};
+use crate::visible::visible;
 use deadloop_replay::repairers::{Mending, Variant, variants};
 
 /// The steps of every variant of a file that reads the stream of a transcript, as JSON.
@@ -31,6 +32,7 @@ pub(crate) fn steps(text: &str, transcript: &Transcript) -> Result<Vec<Json>, St
             "severity": stream.severity,
             "before": before,
             "steps": given(variant, &stream),
+            "delay": waited(variant, &stream),
             "after": came.after,
             "gold": gold,
             "verdict": came.verdict.map(|verdict| verdict.name()),
@@ -44,6 +46,22 @@ pub(crate) fn steps(text: &str, transcript: &Transcript) -> Result<Vec<Json>, St
             stream.kind
         )),
         false => Ok(explained),
+    }
+}
+
+/// How long text waited until it was certain, in chars of the stream; null for what reads events.
+fn waited(variant: &Variant, stream: &Stream) -> Json {
+    let (Mending::Of(repairer, params), Arrived::Text(text)) = (&variant.made, &stream.arrived)
+    else {
+        return Json::Null;
+    };
+    match delay(repairer, params, text) {
+        None => Json::Null,
+        Some(delay) => json!({
+            "first_text": delay.first_text,
+            "most_held": delay.most_held,
+            "longest_silence": delay.longest_silence,
+        }),
     }
 }
 
@@ -75,6 +93,27 @@ fn given(variant: &Variant, stream: &Stream) -> Vec<Json> {
     told.collect()
 }
 
+/// An action as a line: its name and number, its fields, its content.
+fn written(action: &Action) -> String {
+    let number = action
+        .number
+        .map_or(String::new(), |number| format!(" {number}"));
+    let fields: Vec<String> = action
+        .fields
+        .iter()
+        .map(|(name, value)| format!("{name}: {value}"))
+        .collect();
+    let fields = match fields.is_empty() {
+        true => String::new(),
+        false => format!(" ({})", fields.join("; ")),
+    };
+    let content = match action.content.is_empty() {
+        true => String::new(),
+        false => format!(": {}", action.content),
+    };
+    format!("{}{number}{fields}{content}", action.name)
+}
+
 struct Step {
     /// The number of chars that had been read when the last of it came out.
     to: u64,
@@ -87,7 +126,7 @@ fn add(steps: &mut Vec<Step>, parts: Vec<Piece>, read: u64) {
         let (kind, what) = match part {
             Piece::Text(text) => ("text", text),
             Piece::Reasoning(text) => ("reasoning", text),
-            Piece::Action(action) => ("action", format!("{action:?}")),
+            Piece::Action(action) => ("action", written(&action)),
         };
         match steps.last_mut() {
             // The text passed at once, so it belongs to the same step.
@@ -102,6 +141,12 @@ fn add(steps: &mut Vec<Step>, parts: Vec<Piece>, read: u64) {
             }),
         }
     }
+}
+
+/// A text between quotes on one line: line ends as `↵`, what a terminal would obey escaped.
+fn quoted(text: &str) -> String {
+    let lines: Vec<String> = text.split('\n').map(visible).collect();
+    format!("“{}”", lines.join("↵"))
 }
 
 /// The steps as lines for the terminal.
@@ -126,14 +171,20 @@ pub(crate) fn lines(explained: &[Json]) -> String {
                 n => format!("char {n}"),
             };
             all.push(format!(
-                "  at {after}: {} {:?}",
+                "  at {after}: {} {}",
                 step["gives"].as_str().unwrap_or(""),
-                step["what"].as_str().unwrap_or("")
+                quoted(step["what"].as_str().unwrap_or(""))
             ));
         }
-        all.push(format!("  before: {:?}", text("before")));
-        all.push(format!("  after:  {:?}", text("after")));
-        all.push(format!("  gold:   {:?}", text("gold")));
+        if let Some(most) = one["delay"]["most_held"].as_u64() {
+            let silence = &one["delay"]["longest_silence"];
+            all.push(format!(
+                "  delay: at most {most} chars waited, {silence} were read without anything coming out"
+            ));
+        }
+        all.push(format!("  before: {}", quoted(&text("before"))));
+        all.push(format!("  after:  {}", quoted(&text("after"))));
+        all.push(format!("  gold:   {}", quoted(&text("gold"))));
         if !text("detail").is_empty() {
             all.push(format!("  {}", text("detail")));
         }

@@ -1,5 +1,7 @@
 //! Runs a variant on a stream and compares the result with the truth.
 
+use std::collections::BTreeSet;
+
 use deadloop_corpus::Transcript;
 use deadloop_detect::repair::{
     Action, Delivered, Gold as Truth, Meaning, Mended, judge, judge_arguments, judge_events,
@@ -27,23 +29,38 @@ enum Out {
     Events(Vec<Delivered>),
 }
 
-/// The marks that no user may see.
-const MARKS: [&str; 14] = [
-    "create_note",
-    "save_material",
-    "web_search",
-    "call_orchestrator",
-    "<confirm",
-    "</confirm",
-    "<id>",
-    "</id>",
-    "<content>",
-    "</content>",
-    "<think>",
-    "</think>",
-    "<|",
-    "<tool_call>",
-];
+/// The marks of no action that no user may see: those of thinking, of servers, of control text.
+const MARKS: [&str; 4] = ["<think>", "</think>", "<|", "<tool_call>"];
+
+/// The marks that no user may see: the tags of the actions that were meant and of their fields, and of those that the
+/// variant knows.
+fn marks(meant: &Meaning, variant: &Variant) -> Vec<String> {
+    let mut names: BTreeSet<String> = BTreeSet::new();
+    for action in &meant.actions {
+        names.insert(action.name.clone());
+        names.extend(action.fields.iter().map(|(name, _)| name.clone()));
+    }
+    if let Mending::Of(_, params) = &variant.made {
+        let known = ["tags", "fields"]
+            .into_iter()
+            .filter(|list| params.get(list).is_some());
+        let known = known.flat_map(|list| params.items(list));
+        names.extend(known.filter_map(|name| name.as_text().map(str::to_owned)));
+    }
+    let of = |name: String| match name.contains(['_', '-']) {
+        // No word of a text: what is left of its tag is a mark too.
+        true => vec![name],
+        // `<confirm` has a number behind it.
+        false => vec![format!("<{name}"), format!("</{name}")],
+    };
+    let fixed = MARKS.map(str::to_owned).into_iter();
+    names
+        .into_iter()
+        .filter(|name| !name.is_empty())
+        .flat_map(of)
+        .chain(fixed)
+        .collect()
+}
 
 /// Repairs a stream and judges the result. `None` if the variant does not read such streams. `asked` asks the program, if
 /// the variant is one.
@@ -148,9 +165,9 @@ fn judged(variant: &Variant, stream: &Stream, kind: &str, out: &Out) -> Came {
     match (stream.gold_for(kind), out) {
         (Gold::Meaning(meaning), Out::Meaning(made)) => {
             let truth = Truth {
+                marks: marks(&meaning, variant),
                 meaning,
                 damaged,
-                marks: MARKS.map(str::to_owned).to_vec(),
             };
             Came {
                 verdict: Some(judge(&truth, made)),
@@ -336,5 +353,45 @@ pub(crate) fn question(transcript: &Transcript) -> Transcript {
     Transcript {
         meta: serde_json::Map::new(),
         ..transcript.clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use deadloop_replay::repairers::variants;
+
+    use super::*;
+
+    /// The same damage with another name has the same verdict: whoever has tags of his own sees a leak too.
+    #[test]
+    fn what_leaks_does_not_hang_on_the_names_of_one_design() {
+        let grid = "[[repairer]]\nname = \"tags\"\n[repairer.params]\ntags = [[\"web_search\", \"book_flight\", \"book\"]]\n";
+        let (all, _) = variants(grid).expect("a grid");
+        let nothing = all
+            .iter()
+            .find(|one| matches!(one.made, Mending::Nothing(_)));
+        let nothing = nothing.expect("the stream as it is stands beside each");
+        for name in ["web_search", "book_flight", "book"] {
+            let text = format!("Fine. <{name}><id>1</id>to Rome");
+            let gold = Meaning {
+                text: "Fine. ".into(),
+                actions: vec![Action {
+                    name: name.into(),
+                    number: None,
+                    fields: vec![("id".into(), "1".into())],
+                    content: "to Rome".into(),
+                }],
+                ..Meaning::default()
+            };
+            let stream = Stream {
+                fault: deadloop_detect::repair::Fault::find("unclosed"),
+                severity: 1,
+                kind: "tags".into(),
+                arrived: Arrived::Text(text),
+                gold: Gold::Meaning(gold),
+            };
+            let came = mend(nothing, &stream, || Err("no program".into())).expect("it is read");
+            assert_eq!(came.verdict, Some(Mended::Leaked), "{name}");
+        }
     }
 }

@@ -19,17 +19,66 @@ pub(super) fn cases() -> Outcome<Map<String, Json>> {
             "why": text,
             "model": {"type": "string", "description": "whose setting is asked; default: unknown"},
             "text": one_or_more(&json!({"anyOf": [text, part()]})),
+            "events": {"type": "array", "items": {"$ref": "#/$defs/step"}, "description": "the steps of a run"},
             "transcript": {"type": "string", "description": "the id of one of a corpus"},
             "expect": one_or_more(&expect()?),
         },
         "required": ["name", "expect"], "additionalProperties": false,
-        "oneOf": [{"required": ["text"]}, {"required": ["transcript"]}],
+        "oneOf": [{"required": ["text"]}, {"required": ["events"]}, {"required": ["transcript"]}],
     });
     Ok(object(json!({
         "type": "object",
         "properties": {"case": {"type": "array", "items": case}},
         "additionalProperties": false,
+        "$defs": {"step": step()},
     })))
+}
+
+/// A step of a run: an event as a transcript has it, or a short one.
+fn step() -> Json {
+    let (text, yes) = (json!({"type": "string"}), json!({"type": "boolean"}));
+    let ways = [
+        "call",
+        "result",
+        "user",
+        "answer",
+        "reasoning",
+        "turn",
+        "repeat",
+    ];
+    let way = |way: &str| {
+        let others = ways.iter().filter(|other| **other != way);
+        // A call may have its result beside it.
+        let others = others.filter(|other| (way, **other) != ("call", "result"));
+        let none: Map<String, Json> = others
+            .map(|other| ((*other).into(), false.into()))
+            .collect();
+        let needs = match way {
+            "result" => vec!["result", "id"],
+            "repeat" => vec!["repeat", "times"],
+            way => vec![way],
+        };
+        json!({"required": needs, "properties": none})
+    };
+    let short = json!({
+        "type": "object",
+        "properties": {
+            "call": text, "arguments": {}, "result": text, "error": yes, "id": text,
+            "user": text, "answer": text, "reasoning": text,
+            "turn": {"anyOf": [{"const": true}, text]},
+            "repeat": {"type": "array", "items": {"$ref": "#/$defs/step"}},
+            "times": {"type": "integer", "minimum": 0},
+            "onset": yes, "alarm": yes,
+        },
+        "additionalProperties": false,
+        "oneOf": ways.map(way),
+    });
+    let whole = json!({
+        "type": "object",
+        "properties": {"type": {"enum": deadloop_corpus::EVENT_TYPES}, "onset": yes, "alarm": yes},
+        "required": ["type"],
+    });
+    json!({"if": {"type": "object", "required": ["type"]}, "then": whole, "else": short})
 }
 
 /// A piece of a text: one of five ways to say it.

@@ -129,6 +129,8 @@ pub(super) fn run(args: &Watch, global: Global) -> Outcome {
     told.warn();
     match (end, &told.seen.alarm) {
         (_, Some(alarm)) => told.alarm(alarm),
+        // The client of the copy went away, as clients do.
+        (End::Stream(Err(e)), None) if e.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         _ if args.strict && !told.seen.blind.is_empty() => {
             let what = format!("--strict: {}", blind_words(&told.seen.blind));
             Err(Code::Usage.error(what))
@@ -236,22 +238,26 @@ fn start(args: &Watch, global: Global, parts: Parts, shared: &Arc<Shared>, send:
 /// Tells what is new on stderr.
 fn tell(news: News<'_>) {
     match news {
-        News::Problem(problem) => eprintln!("deadloop: {problem}"),
+        News::Problem(problem) => show::remark(format_args!("deadloop: {problem}")),
         News::Warning(alarm) => {
-            eprintln!("deadloop: {}: {}", alarm.response.name(), alarm.log_line());
+            show::remark(format_args!(
+                "deadloop: {}: {}",
+                alarm.response.name(),
+                alarm.log_line()
+            ));
         }
         News::Refused(refused) => {
             let call = refused
                 .name
                 .as_deref()
                 .map(|name| format!("call of {:?}: ", visible(name)));
-            eprintln!(
+            show::remark(format_args!(
                 "deadloop: refuse: {}{}",
                 call.unwrap_or_default(),
                 refused.alarm.log_line()
-            );
+            ));
         }
-        News::Blind(blind) => eprintln!("deadloop: {}", blind_words(blind)),
+        News::Blind(blind) => show::remark(format_args!("deadloop: {}", blind_words(blind))),
     }
 }
 
@@ -302,13 +308,16 @@ impl Told<'_> {
             return;
         }
         for error in &self.seen.errors {
-            eprintln!("deadloop: the server reports an error: {}", visible(error));
+            show::remark(format_args!(
+                "deadloop: the server reports an error: {}",
+                visible(error)
+            ));
         }
         if self.setting().members.is_empty() {
-            eprintln!(
+            show::remark(format_args!(
                 "deadloop: no guard is switched on for the model {:?}: nothing could alarm",
                 self.model()
-            );
+            ));
         }
     }
 
@@ -318,7 +327,7 @@ impl Told<'_> {
             show::table(&["would abort", &title(alarm)], &self.rows(alarm), 2)
         });
         if !self.global.quiet {
-            eprintln!("{}", alarm.user_message());
+            show::remark(alarm.user_message());
         }
         Err(Code::Alarm.error(alarm.log_line()))
     }
@@ -375,7 +384,7 @@ impl Told<'_> {
     /// Prints a text on stdout, or on stderr if stdout is the copy of the stream.
     fn print(&self, text: &str) -> Outcome {
         if self.args.passthrough || self.args.repair.is_some() {
-            eprintln!("{text}");
+            show::remark(text);
             return Ok(());
         }
         show::print(text)

@@ -12,6 +12,7 @@ use deadloop_score::Case;
 mod clean;
 mod clock;
 mod copies;
+mod counted_once;
 mod duplicates;
 mod finished;
 mod gaps;
@@ -32,11 +33,12 @@ pub(crate) use duplicates::near_duplicates;
 pub(crate) use listing::{count, json, listing};
 
 /// The registry, worst first.
-static CHECKS: [&Check; 23] = [
+static CHECKS: [&Check; 24] = [
     &whole::ENTRY,
     &torn::ENTRY,
     &duplicates::ACROSS_SPLITS,
     &duplicates::ACROSS_GROUPS,
+    &counted_once::ENTRY,
     &onset::ENTRY,
     &lead_in::ENTRY,
     &late_earliest::ENTRY,

@@ -1,0 +1,203 @@
+//! What is imported fits into a line of a corpus: results that are too long are cut, with what they were beside them.
+
+use serde_json::{Map, Value};
+use sha2::{Digest, Sha256};
+
+use crate::transcript::wire::{self, Fault};
+use crate::{Body, Entry, MAX_LINE, RecordedEvent};
+
+/// What is kept of each long text, in bytes, the most generous first.
+const KEPT: [usize; 4] = [1 << 20, 1 << 16, 1 << 12, 1 << 8];
+
+/// Bytes of a line that one byte of a text takes at most (as `\u0001`), and some for what stands around it.
+const ESCAPED: usize = 8;
+
+/// Cuts results and what users said until the entry is a line that a corpus may have; how many were cut.
+///
+/// A cut text keeps its beginning, and says the `length` of the whole in chars and its `sha256`, by which it is compared.
+///
+/// # Errors
+/// What is left is too long all the same: text of the model and arguments of calls are never cut, since positions are
+/// counted in them.
+pub(super) fn fit(entry: &mut Entry, most: usize) -> Result<u64, Fault> {
+    if texts(entry) <= most / ESCAPED {
+        return Ok(0);
+    }
+    let mut cut = 0;
+    for kept in KEPT {
+        if length(entry)? <= most {
+            break;
+        }
+        let events = entry.transcript.events.iter_mut();
+        let longer = events.map(|event| u64::from(cut_to(event, kept)));
+        cut = cut.max(longer.sum());
+    }
+    match length(entry)? {
+        fits if fits <= most => read_again(entry).map(|()| cut),
+        long => Err(Fault::new(
+            format!("a transcript of {long} bytes a line"),
+            format!(
+                "at most {most}: what the model wrote is never cut; import it as several transcripts of one group"
+            ),
+        )),
+    }
+}
+
+/// The same for the longest line that is read.
+pub(super) fn fit_line(entry: &mut Entry) -> Result<u64, Fault> {
+    fit(entry, MAX_LINE)
+}
+
+/// Bytes of all texts that events hold.
+fn texts(entry: &Entry) -> usize {
+    let of = |event: &RecordedEvent| match &event.body {
+        Body::Reasoning(text) | Body::Answer(text) | Body::User(text) => text.len(),
+        Body::ToolResult { content, .. } => content.len(),
+        Body::ToolCall { arguments, .. } => match arguments {
+            Value::String(text) => text.len(),
+            // Objects are written once more to know.
+            other => other.to_string().len(),
+        },
+        _ => 0,
+    };
+    // Fields that nobody knows may be long too.
+    let fields = |fields: &Map<String, Value>| {
+        let value = |(name, value): (&String, &Value)| name.len() + value.to_string().len();
+        fields.iter().map(value).sum::<usize>()
+    };
+    let events = entry.transcript.events.iter();
+    let events: usize = events
+        .map(|event| of(event) + fields(&event.rest) + 64)
+        .sum();
+    let labels = entry
+        .labels
+        .as_ref()
+        .map_or(0, |labels| labels.to_string().len());
+    events + fields(&entry.transcript.meta) + fields(&entry.rest) + labels
+}
+
+/// Whether what is written is read: a record may hold fewer values than a document.
+fn read_again(entry: &Entry) -> Result<(), Fault> {
+    let mut line = Vec::new();
+    let written = wire::line(entry, &mut line);
+    written.map_err(|e| Fault::new(format!("cannot be written: {e}"), "what JSON can say"))?;
+    let read = Entry::of_line(&line, entry.place.clone(), None);
+    read.map(drop)
+        .map_err(|problem| Fault::new(problem.what, problem.expected))
+}
+
+fn length(entry: &Entry) -> Result<usize, Fault> {
+    let mut line = Vec::new();
+    wire::line(entry, &mut line)
+        .map_err(|e| Fault::new(format!("cannot be written: {e}"), "what JSON can say"))?;
+    Ok(line.len())
+}
+
+/// Cuts the text of an event that may be cut; false where it is short enough, or may not.
+fn cut_to(event: &mut RecordedEvent, kept: usize) -> bool {
+    let (Body::ToolResult { content: text, .. } | Body::User(text)) = &mut event.body else {
+        return false;
+    };
+    if text.len() <= kept {
+        return false;
+    }
+    // What was cut before is known by what it was at first.
+    if !event.rest.contains_key("sha256") {
+        let digest = Sha256::digest(text.as_bytes());
+        let short: String = digest
+            .iter()
+            .take(8)
+            .map(|byte| format!("{byte:02x}"))
+            .collect();
+        event
+            .rest
+            .insert("length".to_owned(), text.chars().count().into());
+        event.rest.insert("sha256".to_owned(), short.into());
+    }
+    let end = (0..=kept)
+        .rev()
+        .find(|at| text.is_char_boundary(*at))
+        .unwrap_or(0);
+    text.truncate(end);
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Place, Transcript};
+
+    fn entry(bodies: Vec<Body>) -> Entry {
+        Entry {
+            transcript: Transcript {
+                id: "t".into(),
+                model: "m".into(),
+                events: bodies.into_iter().map(RecordedEvent::of).collect(),
+                ..Transcript::default()
+            },
+            labels: None,
+            rest: Default::default(),
+            split: None,
+            place: Place::whole("x"),
+        }
+    }
+
+    fn result(content: String) -> Body {
+        Body::ToolResult {
+            id: Some("a".into()),
+            content,
+            error: None,
+        }
+    }
+
+    #[test]
+    fn long_results_are_cut_and_say_what_they_were() {
+        let whole = "思\n".repeat(50_000);
+        let short = result("fine".into());
+        let mut long = entry(vec![
+            Body::Answer("x".into()),
+            result(whole.clone()),
+            short.clone(),
+        ]);
+        assert_eq!(fit(&mut long, 100_000).unwrap(), 1);
+        let [_, cut, left] = &long.transcript.events[..] else {
+            panic!("three events");
+        };
+        let Body::ToolResult { content, .. } = &cut.body else {
+            panic!("a result");
+        };
+        assert!(whole.starts_with(content.as_str()) && content.len() <= 1 << 16);
+        assert_eq!(cut.rest["length"], 100_000);
+        assert_eq!(cut.rest["sha256"].as_str().map(str::len), Some(16));
+        assert_eq!((&left.body, left.rest.len()), (&short, 0));
+        assert!(length(&long).unwrap() <= 100_000);
+        let before = cut.rest["sha256"].clone();
+        assert_eq!(fit(&mut long, 1000).unwrap(), 1);
+        assert_eq!(
+            long.transcript.events[1].rest["sha256"], before,
+            "of the whole, cut twice"
+        );
+    }
+
+    #[test]
+    fn what_the_model_wrote_is_never_cut() {
+        let mut long = entry(vec![
+            Body::Answer("x".repeat(5000)),
+            result("y".repeat(5000)),
+        ]);
+        let before = long.transcript.events[0].clone();
+        let told = fit(&mut long, 3000).unwrap_err();
+        assert!(
+            told.at(Place::whole("x"))
+                .to_string()
+                .contains("several transcripts")
+        );
+        assert_eq!(long.transcript.events[0], before);
+        let mut fits = entry(vec![Body::Answer("x".repeat(900))]);
+        let before = fits.transcript.clone();
+        assert_eq!(
+            (fit(&mut fits, 3000).unwrap(), fits.transcript),
+            (0, before)
+        );
+    }
+}

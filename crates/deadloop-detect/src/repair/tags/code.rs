@@ -1,0 +1,187 @@
+//! Tells code from text: spans between backticks in a line, and fences. A tag in code is shown, not meant.
+
+/// A stretch of the stream, as far as it is certain.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Piece {
+    /// A char outside of code.
+    Plain(char),
+    /// Code, with its backticks.
+    Code(String),
+    /// Code, and a char behind it that is still to be read.
+    Then(String, char),
+    /// Backticks that no others close, and what is behind them, still to be read.
+    Open(String, String),
+}
+
+/// The longest span in chars: it is held back until it is closed. A span ends with its line at the latest.
+const LONGEST: usize = 1000;
+
+/// Backticks of a fence, at least.
+const FENCE: usize = 3;
+
+/// Reads the text outside of actions.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Code {
+    /// Whether the line holds no more than blanks so far.
+    begun: bool,
+    /// Inside a fence: backticks at the beginning of the line, if nothing but blanks is before them.
+    fence: Option<Option<usize>>,
+    /// A span that may be one, from its first backtick on, and its length in chars.
+    held: String,
+    chars: usize,
+    /// Whether the held backticks are the first of their line.
+    first: bool,
+    /// How many backticks open the span; 0: they are still being counted.
+    open: usize,
+    /// How many backticks were read last.
+    run: usize,
+}
+
+impl Code {
+    /// Takes one char.
+    pub(super) fn char(&mut self, c: char) -> Option<Piece> {
+        if self.fence.is_some() {
+            return Some(self.in_fence(c));
+        }
+        if !self.held.is_empty() {
+            return self.in_span(c);
+        }
+        if c != '`' {
+            self.passed(c);
+            return Some(Piece::Plain(c));
+        }
+        self.first = !self.begun;
+        self.passed(c);
+        (self.open, self.run, self.chars) = (0, 1, 1);
+        self.held.push(c);
+        None
+    }
+
+    /// Takes a char of an action, which is no code.
+    pub(super) fn passed(&mut self, c: char) {
+        self.begun = match c {
+            '\n' => false,
+            ' ' | '\t' => self.begun,
+            _ => true,
+        };
+    }
+
+    /// What is held back at the end of the stream.
+    pub(super) fn end(&mut self) -> Option<Piece> {
+        match self.held.is_empty() {
+            true => None,
+            false if self.open > 0 && self.run == self.open => Some(Piece::Code(self.taken())),
+            false => Some(self.unclosed()),
+        }
+    }
+
+    /// How many chars are held back because they may become a span.
+    pub(super) fn held(&self) -> usize {
+        if self.held.is_empty() { 0 } else { self.chars }
+    }
+
+    fn in_fence(&mut self, c: char) -> Piece {
+        let ticks = self.fence.flatten();
+        self.fence = match (c, ticks) {
+            // The line of closing backticks belongs to the fence.
+            ('\n', Some(FENCE..)) => None,
+            ('\n', _) => Some(Some(0)),
+            ('`', Some(ticks)) => Some(Some(ticks + 1)),
+            (' ' | '\t', Some(0)) => Some(Some(0)),
+            (_, Some(ticks @ FENCE..)) => Some(Some(ticks)),
+            _ => Some(None),
+        };
+        self.begun = c != '\n';
+        Piece::Code(c.to_string())
+    }
+
+    fn in_span(&mut self, c: char) -> Option<Piece> {
+        if c == '`' {
+            self.run += 1;
+        } else if self.open == 0 && self.first && self.run >= FENCE {
+            self.fence = Some((c == '\n').then_some(0));
+            self.held.push(c);
+            self.passed(c);
+            return Some(Piece::Code(self.taken()));
+        } else if self.open == 0 {
+            (self.open, self.run) = (self.run, 0);
+        } else if self.run == self.open {
+            return Some(Piece::Then(self.taken(), c));
+        } else {
+            self.run = 0;
+        }
+        self.held.push(c);
+        self.chars += 1;
+        let over = c == '\n' || self.chars > LONGEST;
+        over.then(|| self.unclosed())
+    }
+
+    fn taken(&mut self) -> String {
+        self.chars = 0;
+        std::mem::take(&mut self.held)
+    }
+
+    fn unclosed(&mut self) -> Piece {
+        let held = self.taken();
+        let ticks = held.bytes().take_while(|byte| *byte == b'`').count();
+        let (ticks, rest) = held.split_at(ticks);
+        Piece::Open(ticks.to_owned(), rest.to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The text with what is code in brackets.
+    fn told(text: &str) -> String {
+        let (mut code, mut told) = (Code::default(), String::new());
+        let mut left: Vec<char> = text.chars().rev().collect();
+        loop {
+            let piece = match left.pop() {
+                Some(c) => code.char(c),
+                None => match code.end() {
+                    None => return told.replace("][", ""),
+                    piece => piece,
+                },
+            };
+            match piece {
+                None => {}
+                Some(Piece::Plain(c)) => told.push(c),
+                Some(Piece::Code(text)) => told += &format!("[{text}]"),
+                Some(Piece::Then(text, c)) => {
+                    told += &format!("[{text}]");
+                    left.push(c);
+                }
+                Some(Piece::Open(ticks, rest)) => {
+                    told += &ticks;
+                    left.extend(rest.chars().rev());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn spans_and_fences_are_code_and_lone_backticks_are_not() {
+        for (text, wanted) in [
+            ("a `b` c", "a [`b`] c"),
+            ("`a``b` ``c`d``", "[`a``b`] [``c`d``]"),
+            ("a ` b\nc ` d", "a ` b\nc ` d"),
+            ("a `` b `c` d", "a `` b [`c`] d"),
+            (
+                "a\n```xml\n<b>\n```\nc `d`",
+                "a\n[```xml\n<b>\n```\n]c [`d`]",
+            ),
+            (" ```\n`` `\n  ````\na", " [```\n`` `\n  ````\n]a"),
+            ("```\nnever closed <b>", "[```\nnever closed <b>]"),
+            ("a ```b``` c", "a [```b```] c"),
+            ("`", "`"),
+            ("`a`", "[`a`]"),
+            ("it`s\n`a`", "it`s\n[`a`]"),
+        ] {
+            assert_eq!(told(text), wanted, "{text:?}");
+        }
+        let long = format!("`{}` b", "a".repeat(LONGEST));
+        assert_eq!(told(&long), long, "too long for a span");
+    }
+}

@@ -1,0 +1,313 @@
+//! The events of a case that is a run: a list of steps. Each is an event as a transcript has it,
+//! `{ type = "handoff", from = "a", to = "b" }`, or one of these short ones:
+//! - `{ call = "ls", arguments = '{"path": "."}', result = "a.txt", error = false }`: a call and its result;
+//!   `arguments` is a table or the text itself, `id` joins results that come later, without `result` the call stays open;
+//! - `{ result = "a.txt", id = "1" }`: a result by itself;
+//! - `{ user = "…" }`, `{ answer = "…" }`, `{ reasoning = "…" }`, `{ turn = true }` or `{ turn = "agent" }`;
+//! - `{ repeat = [steps], times = N }`: the steps N times over, `{n}` in their texts the number of the time.
+//!
+//! `onset = true` marks the first call of the second copy, `alarm = true` the call at which an alarm is due (that of its
+//! result too). At a turn they count turns. In the texts of a run the marks of texts stand as they do in a text.
+
+use deadloop_replay::corpus::{Entry, Place, RecordedEvent};
+use deadloop_replay::detect::Channel;
+use serde::Deserialize;
+use serde_json::{Map, Value as Json, json};
+use toml::Value;
+
+use super::Marks;
+use super::text::MOST;
+
+/// Events that a run may have: a mistyped `times` is an error and not an hour.
+const MOST_EVENTS: usize = 1_000_000;
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Step {
+    user: Option<String>,
+    answer: Option<String>,
+    reasoning: Option<String>,
+    turn: Option<Value>,
+    call: Option<String>,
+    arguments: Option<Value>,
+    id: Option<String>,
+    result: Option<String>,
+    error: Option<bool>,
+    repeat: Option<Vec<Value>>,
+    times: Option<usize>,
+    #[serde(default)]
+    onset: bool,
+    #[serde(default)]
+    alarm: bool,
+}
+
+/// What was made of the steps so far.
+#[derive(Default)]
+struct Made {
+    events: Vec<Json>,
+    bytes: usize,
+    marks: Marks,
+    calls: u64,
+    turns: u64,
+    chars: [u64; 2],
+    /// Calls that got an id of their own.
+    named: usize,
+}
+
+/// The events of a list of steps, and the marks in it.
+pub(super) fn read(steps: Vec<Value>) -> Result<(Vec<RecordedEvent>, Marks), String> {
+    let mut made = Made::default();
+    for step in steps {
+        made.step(step, None)?;
+    }
+    let mut marks = made.marks;
+    let channel = *marks.channel.get_or_insert(Channel::Tools);
+    marks.end = Some(match channel {
+        Channel::Turns => made.turns,
+        Channel::Reasoning => made.chars[0],
+        Channel::Answer => made.chars[1],
+        _ => made.calls,
+    });
+    let line = json!({"id": "case", "model": "m", "events": made.events}).to_string();
+    let entry = Entry::of_line(line.as_bytes(), Place::whole("events"), None);
+    let (entry, _) = entry.map_err(|e| format!("{}; expected {}", e.what, e.expected))?;
+    Ok((entry.transcript.events, marks))
+}
+
+impl Made {
+    /// One step; `n`: which time of a repetition it is.
+    fn step(&mut self, step: Value, n: Option<usize>) -> Result<(), String> {
+        let Value::Table(mut table) = step else {
+            return Err("each step is a table, as { call = \"ls\", result = \"a.txt\" }".into());
+        };
+        if table.contains_key("type") {
+            let marked = ["onset", "alarm"].map(|mark| table.remove(mark) == Some(true.into()));
+            return self.event(json(Value::Table(table))?, marked, n);
+        }
+        let step: Step = Value::Table(table)
+            .try_into()
+            .map_err(|e: toml::de::Error| e.message().to_owned())?;
+        match step.repeat {
+            Some(steps) => {
+                let times = step.times.ok_or("times is missing beside repeat")?;
+                for n in 1..=times {
+                    for step in &steps {
+                        self.step(step.clone(), Some(n))?;
+                    }
+                }
+                Ok(())
+            }
+            None => self.short(step, n),
+        }
+    }
+
+    fn short(&mut self, step: Step, n: Option<usize>) -> Result<(), String> {
+        let marked = [step.onset, step.alarm];
+        let text = |kind: &str, text: String| json!({"type": kind, "text": text});
+        let one = match (step.user, step.answer, step.reasoning, step.turn, step.call) {
+            (Some(user), None, None, None, None) => text("user", user),
+            (None, Some(answer), None, None, None) => text("answer", answer),
+            (None, None, Some(reasoning), None, None) => text("reasoning", reasoning),
+            (None, None, None, Some(Value::Boolean(true)), None) => json!({"type": "turn"}),
+            (None, None, None, Some(Value::String(agent)), None) => {
+                json!({"type": "turn", "agent": agent})
+            }
+            (None, None, None, None, Some(name)) => {
+                let mut call = json!({"type": "tool_call", "name": name});
+                if let Some(arguments) = step.arguments {
+                    call["arguments"] = json(arguments)?;
+                }
+                let named = self.named + 1;
+                let id = step.id.unwrap_or_else(|| format!("call-{named}"));
+                self.named = named;
+                call["id"] = id.as_str().into();
+                self.event(call, marked, n)?;
+                return match step.result {
+                    Some(content) => self.event(result(&id, &content, step.error), [false; 2], n),
+                    None => Ok(()),
+                };
+            }
+            (None, None, None, None, None) => match (step.result, step.id) {
+                (Some(content), Some(id)) => result(&id, &content, step.error),
+                _ => return Err(EXPECTED.into()),
+            },
+            _ => return Err(EXPECTED.into()),
+        };
+        self.event(one, marked, n)
+    }
+
+    fn event(
+        &mut self,
+        mut event: Json,
+        marked: [bool; 2],
+        n: Option<usize>,
+    ) -> Result<(), String> {
+        if let Some(n) = n {
+            fill(&mut event, n);
+        }
+        let kind = event["type"].as_str().unwrap_or_default().to_owned();
+        let is_call = kind == "tool_call";
+        let channel = match kind.as_str() {
+            "turn" => Channel::Turns,
+            _ => Channel::Tools,
+        };
+        let before = match channel {
+            Channel::Turns => self.turns,
+            _ => self.calls,
+        };
+        if marked != [false; 2] && self.marks.channel.is_none_or(|known| known == channel) {
+            self.marks.channel = Some(channel);
+            let [onset, alarm] = marked;
+            self.marks.onset = self.marks.onset.or(onset.then_some(before));
+            let due = before + u64::from(is_call);
+            self.marks.alarm = self.marks.alarm.or(alarm.then_some(due));
+        }
+        self.text(&kind, &mut event);
+        self.calls += u64::from(is_call);
+        self.turns += u64::from(kind == "turn");
+        self.bytes += event.to_string().len();
+        self.events.push(event);
+        match self.events.len() > MOST_EVENTS || self.bytes > MOST {
+            true => Err(format!(
+                "more than {MOST_EVENTS} events or {MOST} bytes; expected a smaller number"
+            )),
+            false => Ok(()),
+        }
+    }
+
+    /// Takes the marks out of what was said.
+    fn text(&mut self, kind: &str, event: &mut Json) {
+        let (channel, place) = match kind {
+            "reasoning" => (Channel::Reasoning, 0),
+            "answer" => (Channel::Answer, 1),
+            _ => return,
+        };
+        let Some(text) = event["text"].as_str() else {
+            return;
+        };
+        let plain = self.marks.take(text, (channel, self.chars[place]));
+        self.chars[place] += plain.chars().count() as u64;
+        event["text"] = plain.into();
+    }
+}
+
+const EXPECTED: &str = "expected one of call, result with its id, user, answer, reasoning, turn, repeat, or an event with its type, in each step";
+
+fn result(id: &str, content: &str, error: Option<bool>) -> Json {
+    let mut result = json!({"type": "tool_result", "id": id, "content": content});
+    if let Some(error) = error {
+        result["error"] = error.into();
+    }
+    result
+}
+
+/// The JSON that a value of TOML is.
+fn json(value: Value) -> Result<Json, String> {
+    Ok(match value {
+        Value::String(text) => text.into(),
+        Value::Integer(n) => n.into(),
+        Value::Float(n) => serde_json::Number::from_f64(n)
+            .map(Json::Number)
+            .ok_or_else(|| format!("{n} is no number of JSON"))?,
+        Value::Boolean(b) => b.into(),
+        Value::Datetime(at) => return Err(format!("{at} is no JSON; expected it as a string")),
+        Value::Array(items) => items.into_iter().map(json).collect::<Result<Json, _>>()?,
+        Value::Table(table) => {
+            let fields = table
+                .into_iter()
+                .map(|(key, value)| Ok((key, json(value)?)));
+            Json::Object(fields.collect::<Result<Map<_, _>, String>>()?)
+        }
+    })
+}
+
+/// Puts the number of the time for `{n}` in every text.
+fn fill(value: &mut Json, n: usize) {
+    match value {
+        Json::String(text) if text.contains("{n}") => *text = text.replace("{n}", &n.to_string()),
+        Json::Array(items) => items.iter_mut().for_each(|item| fill(item, n)),
+        Json::Object(fields) => fields.values_mut().for_each(|value| fill(value, n)),
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use deadloop_replay::corpus::Body;
+
+    fn of(steps: &str) -> Result<(Vec<RecordedEvent>, Marks), String> {
+        let table: toml::Table = toml::from_str(&format!("events = {steps}")).expect("TOML");
+        read(table["events"].as_array().expect("a list").clone())
+    }
+
+    #[test]
+    fn short_steps_are_events_and_marks_count_calls() {
+        let (events, marks) = of(r#"[
+            { user = "Look." }, { turn = "planner" },
+            { call = "ls", result = "a" },
+            { call = "ls", result = "a", onset = true },
+            { repeat = [{ call = "ls", arguments = { n = "{n}" }, result = "a{n}" }], times = 2 },
+            { call = "ls", alarm = true, id = "x" }, { result = "b", id = "x", error = true },
+            { type = "finish", reason = "stop" } ]"#)
+        .unwrap();
+        assert_eq!(
+            (marks.onset, marks.alarm, marks.end),
+            (Some(1), Some(5), Some(5))
+        );
+        assert_eq!(marks.channel, Some(Channel::Tools));
+        assert_eq!(events.len(), 13);
+        let Body::ToolCall { arguments, id, .. } = &events[8].body else {
+            panic!("the second time of the repetition: {:?}", events[8]);
+        };
+        assert_eq!(
+            (arguments, id.as_deref()),
+            (&json!({"n": "2"}), Some("call-4"))
+        );
+        let Body::ToolResult { content, error, .. } = &events[11].body else {
+            panic!("a result by itself: {:?}", events[11]);
+        };
+        assert_eq!((content.as_str(), *error), ("b", Some(true)));
+    }
+
+    #[test]
+    fn marks_stand_at_turns_and_in_texts_too() {
+        let (_, marks) =
+            of("[{ turn = true }, { turn = true, onset = true }, { turn = true, alarm = true }]")
+                .unwrap();
+        assert_eq!(
+            (marks.channel, marks.onset, marks.alarm),
+            (Some(Channel::Turns), Some(1), Some(2))
+        );
+        let (events, marks) =
+            of("[{ answer = \"ab\" }, { call = \"ls\" }, { answer = \"c⟦onset⟧d\" }]").unwrap();
+        assert_eq!(
+            (marks.channel, marks.onset, marks.end),
+            (Some(Channel::Answer), Some(3), Some(4))
+        );
+        assert_eq!(events[2].body, Body::Answer("cd".into()));
+    }
+
+    #[test]
+    fn what_is_no_step_is_told() {
+        for (steps, told) in [
+            ("[\"ls\"]", "each step is a table"),
+            ("[{ call = \"ls\", user = \"x\" }]", "expected one of call"),
+            ("[{ result = \"a\" }]", "with its id"),
+            ("[{ repeat = [{ turn = true }] }]", "times is missing"),
+            (
+                "[{ repeat = [{ turn = true }], times = 2000000 }]",
+                "smaller number",
+            ),
+            ("[{ type = \"tool_cal\" }]", "unknown event type"),
+            (
+                "[{ call = \"ls\", arguments = { d = 2026-01-01 } }]",
+                "expected it as a string",
+            ),
+            ("[{ cal = \"ls\" }]", "unknown field"),
+        ] {
+            let e = of(steps).unwrap_err();
+            assert!(e.contains(told), "{steps}: {e}");
+        }
+    }
+}
