@@ -283,7 +283,13 @@ impl Wire {
 /// A line of a transcript's events.
 fn own(body: &Body) -> Value {
     let mut line = Vec::new();
-    write_event(&RecordedEvent::of(body.clone()), &mut line).expect("an event");
+    let mut event = RecordedEvent::of(body.clone());
+    if let Body::System = body {
+        // What tells a prompt from what other programs call one.
+        event.rest.insert("length".into(), 5.into());
+        event.rest.insert("sha256".into(), "ab".into());
+    }
+    write_event(&event, &mut line).expect("an event");
     serde_json::from_slice(&line).expect("JSON")
 }
 

@@ -192,12 +192,24 @@ impl Watched {
 
     /// Nothing has come up to `now`.
     pub fn silent(&mut self, now: u64) -> Step {
+        self.silent_each(now, |_| ())
+    }
+
+    /// The same. `each` is called with each event that the guard was told.
+    pub fn silent_each(&mut self, now: u64, mut each: impl FnMut(&Told<'_>)) -> Step {
         if self.alarm().is_some() {
             return self.stopped();
         }
         let mut step = Step::default();
+        if self.quiet.is_silent(now) {
+            // A call that is whole is over, for nothing of it can follow.
+            self.reader.pause();
+            if self.judge(now, &mut step, &mut each).is_some() {
+                return step;
+            }
+        }
         for silence in self.quiet.waited(now) {
-            if self.push(&Event::Silence(silence), &mut step, &mut |_| ()) {
+            if self.push(&Event::Silence(silence), &mut step, &mut each) {
                 break;
             }
         }
