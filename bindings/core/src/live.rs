@@ -141,7 +141,7 @@ impl Live {
     fn judge(&mut self) -> Option<u64> {
         while let Some(arrival) = self.reader.next_event() {
             self.follow();
-            if self.push(&arrival.event.seen()) {
+            if self.push(&arrival.event.borrowed()) {
                 return Some(arrival.end);
             }
         }

@@ -138,5 +138,8 @@ pub fn judged<'a>(
             }
         }
     }
-    (passed, None)
+    match judge.judge(&[]) {
+        Verdict::Pass => (passed, None),
+        Verdict::Stop(_, _, alarm) => (passed, Some(*alarm)),
+    }
 }

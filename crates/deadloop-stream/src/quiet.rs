@@ -1,7 +1,7 @@
 //! [`Quiet`]: how long a live stream has been silent, told as a replay of its recording tells it
 //! ([`stream`](crate::stream())).
 
-use deadloop_detect::Event;
+use deadloop_detect::{Event, TextChannel};
 
 use crate::events::before;
 
@@ -21,6 +21,8 @@ pub struct Quiet {
     told: u64,
     /// Whether nobody waits for the model: a tool runs, or the stream has ended.
     others: bool,
+    /// Whether arguments have come whose call has not.
+    writing: bool,
 }
 
 impl Quiet {
@@ -34,7 +36,19 @@ impl Quiet {
 
     /// Takes an event that comes at `now`. Returns the silences to tell before it: those that were not told while
     /// nothing came, and where it is the model that goes on, how long it was in all.
+    ///
+    /// A call whose arguments came as text came with the last of them, however late it is told.
     pub fn heard(&mut self, event: &Event<'_>, now: u64) -> Vec<u64> {
+        let written = self.writing && matches!(event, Event::Call { .. });
+        self.writing = match event {
+            Event::Text(TextChannel::Arguments, _) => true,
+            Event::Text(..) => self.writing,
+            _ => false,
+        };
+        if written {
+            self.others = true;
+            return Vec::new();
+        }
         let silent = now.saturating_sub(self.last);
         let of_model = matches!(
             event,
@@ -49,6 +63,11 @@ impl Quiet {
         self.told = 0;
         self.others = matches!(event, Event::Call { .. } | Event::Finish(_) | Event::Closed);
         told
+    }
+
+    /// Whether the model is silent at `now` for as long as is told at all.
+    pub(crate) fn is_silent(&self, now: u64) -> bool {
+        !self.others && now.saturating_sub(self.last) >= SHORTEST
     }
 
     /// The lengths below `end` that were not told.
@@ -66,7 +85,7 @@ impl Quiet {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use deadloop_detect::{Arguments, TextChannel};
+    use deadloop_detect::Arguments;
 
     #[test]
     fn the_model_is_silent_and_a_tool_is_not() {

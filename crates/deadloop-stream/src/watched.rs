@@ -192,12 +192,24 @@ impl Watched {
 
     /// Nothing has come up to `now`.
     pub fn silent(&mut self, now: u64) -> Step {
+        self.silent_each(now, |_| ())
+    }
+
+    /// The same. `each` is called with each event that the guard was told.
+    pub fn silent_each(&mut self, now: u64, mut each: impl FnMut(&Told<'_>)) -> Step {
         if self.alarm().is_some() {
             return self.stopped();
         }
         let mut step = Step::default();
+        if self.quiet.is_silent(now) {
+            // A call that is whole is over, for nothing of it can follow.
+            self.reader.pause();
+            if self.judge(now, &mut step, &mut each).is_some() {
+                return step;
+            }
+        }
         for silence in self.quiet.waited(now) {
-            if self.push(&Event::Silence(silence), &mut step, &mut |_| ()) {
+            if self.push(&Event::Silence(silence), &mut step, &mut each) {
                 break;
             }
         }
@@ -453,5 +465,66 @@ impl std::fmt::Debug for Watched {
             .field("model", &self.model)
             .field("fed", &self.fed)
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use deadloop_detect::Settings;
+
+    /// One test for each response of a guard: what is kept, decided and told of five equal calls, of which the third is one too many.
+    #[test]
+    fn each_response_does_what_it_says() {
+        let call = r#"data: {"choices":[{"delta":{"tool_calls":[{"index":N,"id":"cN","function":{"name":"ls","arguments":"{}"}}]}}]}"#;
+        let stream: String = (0..5)
+            .map(|n| call.replace('N', &n.to_string()) + "\n\n")
+            .collect();
+        let wanted = [
+            ("stop", true, 0, 0),
+            ("refuse", false, 3, 0),
+            ("warn", false, 0, 1),
+            ("observe", false, 0, 1),
+        ];
+        for (response, stops, refused, warned) in wanted {
+            let text = format!("[[guard]]\ndetector = \"duplicate\"\nresponse = \"{response}\"");
+            let settings = Settings::parse(&text).unwrap();
+            let guards = Guards::new(&settings).unwrap();
+            let mut watched = Watched::new(guards, |_| ThinkOptions::default());
+            let fed = watched.feed(stream.as_bytes(), 0);
+            let ended = watched.end(0);
+            assert_eq!(watched.alarm().is_some(), stops, "{response}");
+            assert_eq!(fed.decision.stops(), stops, "{response}");
+            let names: Vec<_> = fed
+                .refused
+                .iter()
+                .chain(&ended.refused)
+                .map(|r| r.id.clone())
+                .collect();
+            assert_eq!(names.len(), refused, "{response}: {names:?}");
+            assert_eq!(
+                fed.warnings.len() + ended.warnings.len(),
+                warned,
+                "{response}"
+            );
+            assert_eq!(fed.kept < stream.len(), stops, "{response}");
+        }
+    }
+
+    /// The first name chooses the guard, and no later one takes it away.
+    #[test]
+    fn a_response_that_changes_its_name_keeps_its_guard() {
+        let settings = Settings::parse("[[guard]]\ndetector = \"periodic\"").unwrap();
+        let mut watched =
+            Watched::new(Guards::new(&settings).unwrap(), |_| ThinkOptions::default());
+        for n in 0..400 {
+            let model = ["a", "a-2026-01-01"][n % 2];
+            let chunk = format!(
+                "data: {{\"id\":\"c{n}\",\"model\":\"{model}\",\"choices\":[{{\"delta\":{{\"content\":\"Let me look at the map. \"}}}}]}}\n\n"
+            );
+            let _ = watched.feed(chunk.as_bytes(), 0);
+        }
+        assert_eq!(watched.model(), Some("a"));
+        assert!(watched.alarm().is_some());
     }
 }

@@ -167,6 +167,12 @@ impl Objects {
         calls.piece(call, &mut |event| out.push_back(Arrival { event, end }));
     }
 
+    /// Calls that are whole are over.
+    pub(super) fn pause(&mut self, out: &mut VecDeque<Arrival>) {
+        let (calls, end) = (&mut self.calls, self.at);
+        calls.pause(&mut |event| out.push_back(Arrival { event, end }));
+    }
+
     /// No call goes on.
     fn end_calls(&mut self, out: &mut VecDeque<Arrival>) {
         let (calls, end) = (&mut self.calls, self.at);

@@ -107,6 +107,8 @@ pub struct ThinkSplitter {
     options: ThinkOptions,
     state: State,
     held: String,
+    /// What was passed on last ended with a back-tick.
+    ticked: bool,
 }
 
 impl ThinkSplitter {
@@ -121,6 +123,7 @@ impl ThinkSplitter {
             options,
             state: State::Start(side),
             held: String::new(),
+            ticked: false,
         }
     }
 
@@ -207,14 +210,16 @@ impl ThinkSplitter {
         let mut from = 0;
         while let Some(next) = self.lead(&text[from..]) {
             let at = from + next;
-            match self.look(&text[at..]) {
+            match self.quoted(text, at, self.look(&text[at..])) {
                 Look::Mark(length, then) => {
                     emit(side, &text[..at], out);
                     self.state = then;
+                    self.ticked = false;
                     return Some(&text[at + length..]);
                 }
                 Look::Cut => {
                     emit(side, &text[..at], out);
+                    self.ticked = self.is_ticked(text, at);
                     self.held = text[at..].to_owned();
                     return None;
                 }
@@ -222,7 +227,32 @@ impl ThinkSplitter {
             }
         }
         emit(side, text, out);
+        self.ticked = self.is_ticked(text, text.len());
         None
+    }
+
+    /// Whether a back-tick stands before the byte `at` of `text`, which follows what was passed on.
+    fn is_ticked(&self, text: &str, at: usize) -> bool {
+        match at {
+            0 => self.ticked,
+            _ => text[..at].ends_with('`'),
+        }
+    }
+
+    /// The same mark, unless it stands between back-ticks inside thinking: there it is spoken of.
+    fn quoted(&self, text: &str, at: usize, found: Look<State>) -> Look<State> {
+        let thinking = matches!(self.state, State::Inside(_) | State::Opened);
+        let Look::Mark(length, _) = &found else {
+            return found;
+        };
+        if !thinking || !self.is_ticked(text, at) {
+            return found;
+        }
+        match text[at + length..].chars().next() {
+            None => Look::Cut,
+            Some('`') => Look::Nothing,
+            Some(_) => found,
+        }
     }
 
     /// Where the next mark may begin.

@@ -41,13 +41,14 @@ impl Eq for Tags {}
 const HARMONY: &str = "harmony";
 
 /// The tags that count where nothing is said: DeepSeek-R1 and most others, prompted models twice,
-/// Magistral, Kimi, gpt-oss.
-const DEFAULT: [&str; 6] = [
+/// Magistral, Kimi, Gemma, gpt-oss.
+const DEFAULT: [&str; 7] = [
     "<think>",
     "<thinking>",
     "<reasoning>",
     "[THINK]",
     "◁think▷",
+    "<|channel>thought...<channel|>",
     HARMONY,
 ];
 
@@ -218,14 +219,14 @@ fn closing(open: &str) -> String {
     format!("{first}/{rest}")
 }
 
-/// Marks of at least three chars that no word could be mistaken for, nor those of a header.
+/// Marks of at least three chars that no word could be mistaken for, nor those of a header. A name may follow the `>`.
 fn is_tag(tag: &str) -> bool {
     let mark = |c: Option<char>| c.is_some_and(|c| !c.is_alphanumeric() && !c.is_whitespace());
     tag.len() <= LONGEST
         && tag.chars().count() >= 3
         && mark(tag.chars().next())
         && !tag.starts_with(in_header)
-        && mark(tag.chars().next_back())
+        && (mark(tag.chars().next_back()) || tag.contains('>'))
 }
 
 /// What stands at the start of a text.

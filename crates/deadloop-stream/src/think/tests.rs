@@ -337,3 +337,42 @@ proptest! {
         }
     }
 }
+
+/// A closing tag between back-ticks is spoken of, and one in an answer too; how it is cut makes no difference.
+#[test]
+fn a_tag_that_is_spoken_of_closes_nothing() {
+    let cases = [
+        (
+            "<think>It emits `</think>` and then the answer.</think>Done.",
+            "It emits `</think>` and then the answer.",
+            "Done.",
+        ),
+        ("<think>Call `f`</think>Done.", "Call `f`", "Done."),
+        ("<|channel>thought\nTwo.<channel|>Done.", "\nTwo.", "Done."),
+        (
+            "Use `<think>x</think>` here.",
+            "",
+            "Use `<think>x</think>` here.",
+        ),
+    ];
+    for (text, reasoning, answer) in cases {
+        let chars: Vec<char> = text.chars().collect();
+        for size in 1..=chars.len() {
+            let mut splitter = ThinkSplitter::new(ThinkOptions::default());
+            let (mut thought, mut said) = (String::new(), String::new());
+            let mut out = |side, piece: &str| match side {
+                TagSide::Reasoning => thought.push_str(piece),
+                TagSide::Answer => said.push_str(piece),
+            };
+            for piece in chars.chunks(size) {
+                splitter.push(&String::from_iter(piece), &mut out);
+            }
+            splitter.finish(&mut out);
+            assert_eq!(
+                (thought.as_str(), said.as_str()),
+                (reasoning, answer),
+                "{size}"
+            );
+        }
+    }
+}

@@ -10,6 +10,7 @@ use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use super::{Family, answer, failed, filled, finish, reasoning};
+use crate::RecordedEvent;
 use crate::reader::said::{Call, Part, Said, Tokens};
 use crate::take::{self, Object, Rest};
 use crate::wire::Fault;
@@ -163,10 +164,25 @@ impl Choice {
             delta.say(index, said)?;
         }
         said.event(index, answer(self.text));
-        said.event(index, finish(self.finish_reason));
-        said.left("choices[]", self.rest.0);
+        let Rest(mut rest) = self.rest;
+        let verdict = verdict(&mut rest);
+        said.event(index, verdict.or(finish(self.finish_reason)));
+        said.left("choices[]", rest);
         Ok(())
     }
+}
+
+/// A server's own verdict that the response loops, where vLLM says it beside a finish reason: it is the reason why the
+/// response ended. The server's word is kept beside it.
+fn verdict(rest: &mut Object) -> Option<RecordedEvent> {
+    let raw = rest.get("stop_reason")?.as_str()?;
+    if !raw.contains("repetition") {
+        return None;
+    }
+    let mut event = finish(Some("repetition".to_owned()))?;
+    let raw = take::any(rest, "stop_reason")?;
+    event.rest.insert("raw_reason".to_owned(), raw);
+    Some(event)
 }
 
 impl Delta {

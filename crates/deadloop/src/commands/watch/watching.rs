@@ -182,7 +182,7 @@ impl<'a> Watching<'a> {
             }
         };
         match came {
-            None => self.watched.silent(now),
+            None => self.watched.silent_each(now, each),
             Some([]) => self.watched.end_each(now, each),
             Some(bytes) => self.watched.feed_each(bytes, now, each),
         }
