@@ -69,7 +69,9 @@ mod tests {
         while few.running.load(Ordering::SeqCst) > 0 {
             thread::yield_now();
         }
-        few.thread(move || drop(done.send(())));
+        few.thread(move || {
+            let _ = done.send(());
+        });
         told.recv().unwrap();
     }
 }

@@ -3,6 +3,7 @@
 #![allow(dead_code, reason = "no test asks for all of it")]
 #![allow(
     clippy::expect_used,
+    clippy::panic,
     clippy::unwrap_used,
     reason = "a test that cannot go on says why"
 )]
