@@ -277,7 +277,7 @@ fn near_copies_support_no_budget() {
         let (plan, range) = plan();
         let evidence = Evidence::new(&plan, &cases, &records).unwrap();
         let found = calibrate(&evidence, range, 0, 1.0, &JudgeOptions::default());
-        found.supported.len()
+        found.supported
     };
     assert_eq!(clean(160), 0, "twelve texts");
     assert_eq!(clean(1), 6, "as many texts as transcripts");
