@@ -42,7 +42,7 @@ pub(super) fn confidence_near(text: &[char], near: &Recycled, ends: Ends) -> f64
 
 /// The confidence in so many chars of few words in any order, each of which came so often.
 pub(super) fn confidence_drawn(chars: usize, times: f64) -> f64 {
-    certain(0.8 * (chars as f64 / 1000.0).ln() + (times - 15.0) / 10.0)
+    certain(0.8 * (chars as f64 / 1000.0).ln() + (times - 20.0) / 10.0)
 }
 
 /// What stands in text that fills a form: markup, JSON.

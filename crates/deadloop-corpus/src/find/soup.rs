@@ -14,6 +14,8 @@ const ENOUGH: i64 = 150;
 const DROP: i64 = 1500;
 /// The fewest chars of such a stretch.
 const MIN_CHARS: usize = 1500;
+/// How often each word stands in it at least, on average: a proof that names the same few people comes to 20.
+const TIMES: f64 = 24.0;
 /// One char in so many may be a digit.
 const DIGITS: usize = 50;
 
@@ -42,7 +44,10 @@ pub(super) fn soup(text: &[char]) -> Option<Soup> {
     best.filter(|soup| {
         let part = &text[soup.start..];
         let digits = part.iter().filter(|c| c.is_numeric()).count();
-        most >= ENOUGH && part.len() >= MIN_CHARS && digits * DIGITS <= part.len()
+        most >= ENOUGH
+            && soup.times >= TIMES
+            && part.len() >= MIN_CHARS
+            && digits * DIGITS <= part.len()
     })
 }
 

@@ -59,7 +59,14 @@ impl PeriodicMeter {
     /// not made of rows.
     pub(super) fn tall(&self, run: Run, unit: &str) -> u64 {
         if self.look.symbols.are_elements() {
-            return tall(unit, run.lag as usize);
+            // Where points cut rows into cells, the unit is one row.
+            let rows = run.lag as usize;
+            let cut = unit
+                .split(is_between)
+                .filter(|cell| !cell.is_empty())
+                .count()
+                <= 2 * rows;
+            return tall(unit, if cut { 1 } else { rows });
         }
         let lines = unit.matches('\n').count();
         // Where all stands on one line, a bracket ends a row.
@@ -98,14 +105,18 @@ const MORE: usize = 5;
 /// Copies of several rows together that are more than a grid that is drawn again for each step.
 const DRAWN: u64 = 5;
 
+/// Whether a char stands between cells.
+fn is_between(c: char) -> bool {
+    c.is_whitespace() || ",;|[](){}&".contains(c)
+}
+
 /// The copies of a unit of so many rows after which they are no grid; 0 where there are none.
 fn tall(unit: &str, rows: usize) -> u64 {
     if rows == 0 {
         return 0;
     }
-    let between = |c: char| c.is_whitespace() || ",;|[](){}&".contains(c);
     let (mut count, mut longest) = (0, 0);
-    for cell in unit.split(between).filter(|cell| !cell.is_empty()) {
+    for cell in unit.split(is_between).filter(|cell| !cell.is_empty()) {
         count += 1;
         longest = cell.chars().count().max(longest);
     }
