@@ -1,6 +1,6 @@
 //! A setting in plain sentences, made from what the registry says of its detectors and parameters: [`explained`].
 
-use deadloop_replay::detect::{Domain, Literal, Mark, Member, Param, Setting, Value};
+use deadloop_replay::detect::{Domain, Mark, Member, Param, Setting, Value};
 
 /// What each guard of a setting looks for and asks for: a line for the guard, then one for each parameter that decides
 /// something. Every parameter that is a threshold is told, and of the others those that are not as by default.
@@ -170,7 +170,7 @@ fn grouped(n: i64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use deadloop_replay::detect::{DETECTORS, Params, Settings};
+    use deadloop_replay::detect::{DETECTORS, Literal, Params, Settings};
 
     /// Every detector says of each of its parameters what it asks for, whether switched on or as by default.
     #[test]
