@@ -421,7 +421,7 @@ fn what_would_cost_more_than_it_spares_is_for_people_to_decide() {
     assert!(
         advice
             .pays
-            .contains("the setting in use pays wherever one loops")
+            .contains("the setting in use pays wherever one of the responses loops")
     );
     let [new, old] = advice.figures.as_ref().unwrap().net;
     assert!(new.unwrap() < 0.0 && old.unwrap() > 0.0);

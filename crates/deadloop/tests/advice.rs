@@ -76,21 +76,28 @@ fn of_the_ready_guards_the_best_within_the_limits_is_taken() {
     let split = ["--split", "dev"];
     let strict = tuned(dir.path(), STARTER, "document", &split);
     assert_eq!(text(&strict, "verdict"), "ship", "{strict}");
+    let reason = text(&strict, "reason");
+    assert!(reason.starts_with("Take the preset "), "{reason}");
     let wide = dir.path().join("wide");
     std::fs::create_dir(&wide).expect("it can be made");
     let limit = ["--split", "dev", "--constraint", "fa_per_mchar<=10"];
-    let told = tuned(&wide, STARTER, "document", &limit);
-    assert_eq!(text(&told, "verdict"), "ship", "{told}");
+    takes_the_recommended(&tuned(&wide, STARTER, "document", &limit), "document");
 }
 
-/// Runs of agents: the recommended guards beat a preset that finds less.
+/// Runs of agents. The corpus repeats itself on purpose: within the default limit nothing beats the preset surely.
 #[test]
 fn of_guards_on_runs_too() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let runs = concat!(env!("CARGO_MANIFEST_DIR"), "/../../datasets/agents-starter");
-    let told = tuned(dir.path(), runs, "openhands-v0", &["--unit", "calls"]);
+    let unit = ["--unit", "calls"];
+    let strict = tuned(dir.path(), runs, "openhands-v0", &unit);
+    assert_eq!(text(&strict, "verdict"), "decide", "{strict}");
+    let wide = dir.path().join("wide");
+    std::fs::create_dir(&wide).expect("it can be made");
+    let limit = ["--unit", "calls", "--constraint", "fa_per_kcall<=10"];
+    let told = tuned(&wide, runs, "openhands-v0", &limit);
     assert_eq!(text(&told, "verdict"), "ship", "{told}");
-    assert!(text(&told, "pays").contains("runs loops"), "{told}");
+    assert!(text(&told, "pays").contains(" runs loop"), "{told}");
 }
 
 /// Where a grid is given, the presets are rows; `--also` names a guard that may be taken all the same.
@@ -134,7 +141,11 @@ fn what_ends_loops_is_an_objective_and_stands_first() {
     let run = deadloop(&words);
     let table = stdout(&run);
     let head = table.lines().next().unwrap_or_default();
-    assert!(head.contains("earlier  ended  recall"), "{head}");
+    let heads: Vec<&str> = head.split_whitespace().collect();
+    let stands = heads
+        .windows(3)
+        .any(|three| three == ["earlier", "ended", "recall"]);
+    assert!(stands, "{head}");
     let told = tuned(
         dir.path(),
         STARTER,

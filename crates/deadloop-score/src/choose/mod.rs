@@ -14,7 +14,7 @@
 //! | when something ships, and the verdict | `rule.rs`, of what `situation.rs` finds |
 //! | settings of models by themselves | `models.rs`, `pooling.rs`, `spread.rs` |
 //! | the price list | `prices.rs` |
-//! | the sentences | `words.rs`, `changes.rs`, `plain.rs` |
+//! | the sentences | `words.rs`, `pays.rs`, `changes.rs`, `plain.rs` |
 
 use std::ops::Range;
 
@@ -37,6 +37,7 @@ mod models;
 pub mod options;
 pub(crate) mod paired;
 mod pairing;
+mod pays;
 mod plain;
 pub mod pooling;
 mod prices;
@@ -314,7 +315,7 @@ impl Chooser<'_> {
         let reason = words::reason(choices, situation, self.options);
         let mean_clean = mean_clean(self.field.evidence.cases, self.options.judge.unit);
         choices.pooled.reason = words::pooled(choices, self.options);
-        choices.advice.pays = words::pays(choices, mean_clean, self.options);
+        choices.advice.pays = pays::pays(choices, mean_clean, self.options);
         choices.advice.changes = shipped;
         choices.advice.would_change = would.unwrap_or_default();
         choices.advice.reason = reason;

@@ -170,7 +170,7 @@ fn grouped(n: i64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use deadloop_replay::detect::{DETECTORS, Params, Settings};
+    use deadloop_replay::detect::{DETECTORS, Literal, Params, Settings};
 
     /// Every detector says of each of its parameters what it asks for, whether switched on or as by default.
     #[test]

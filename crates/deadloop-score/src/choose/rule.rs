@@ -255,6 +255,7 @@ mod tests {
             feasible: true,
             ships: false,
             over: false,
+            costs: false,
         };
         change(&mut enough);
         enough

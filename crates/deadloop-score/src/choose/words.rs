@@ -5,10 +5,11 @@ use super::advice::{Ruling, RunFigures, Ship};
 use super::choices::{Choices, Why};
 use super::duel::Figures;
 use super::options::ChooseOptions;
+use super::pays::dear;
 use super::pooling::Borrowing;
 use super::rule::{LEAST, Missing, SURE, Situation, missing};
-use crate::measure::{BREAK_EVEN, Measure, MeasureUnit};
-use crate::tally::{Count, Tally};
+use crate::measure::{Measure, MeasureUnit};
+use crate::tally::Tally;
 use deadloop_replay::detect::Unit;
 
 /// A value with its unit: `84.1 %`, `0.55`, `1,252`, `n/a`.
@@ -29,7 +30,7 @@ fn named(measure: &Measure, value: Option<f64>) -> String {
 }
 
 /// A whole number with commas.
-fn grouped(value: f64) -> String {
+pub(super) fn grouped(value: f64) -> String {
     let digits = format!("{:.0}", value.abs());
     let sign = if value < -0.5 { "-" } else { "" };
     let groups: Vec<&str> = digits
@@ -55,7 +56,12 @@ fn several(n: u64, what: &str) -> String {
 }
 
 /// What two ways to run a guard do, beside each other.
-fn beside(new: &RunFigures, old: &RunFigures, in_use: &str, options: &ChooseOptions) -> String {
+pub(super) fn beside(
+    new: &RunFigures,
+    old: &RunFigures,
+    in_use: &str,
+    options: &ChooseOptions,
+) -> String {
     let of = |run: &RunFigures| {
         let alarms = several(run.wrong, "wrong alarm");
         format!("{}, {alarms}", named(options.objective, run.objective))
@@ -129,8 +135,14 @@ fn shipped_reason(choices: &Choices, now: &str, options: &ChooseOptions) -> Stri
         n => format!("{} with a setting of its own", several(n, "model")),
     };
     let (Some(rule), Some(new), Some(f)) = (advice.rule, &advice.candidate, &advice.figures) else {
+        let dear = match &advice.figures {
+            Some(f) if f.turns_net() => {
+                "; a setting for all that saves more costs more than it spares"
+            }
+            _ => "",
+        };
         return format!(
-            "Ship settings.toml: {models} that is better there; all other models keep {now}."
+            "Ship settings.toml: {models} that is better there; all other models keep {now}{dear}."
         );
     };
     let lead = match &advice.ready {
@@ -160,100 +172,8 @@ fn shipped_reason(choices: &Choices, now: &str, options: &ChooseOptions) -> Stri
     )
 }
 
-/// A candidate that would ship, but costs more than it spares where what is in use does not.
-fn dear(choices: &Choices, options: &ChooseOptions) -> String {
-    let advice = &choices.advice;
-    let now = options.in_use_is;
-    let (Some(new), Some(f)) = (&advice.candidate, &advice.figures) else {
-        return format!("Decide: what would be better than {now} costs more than it spares.");
-    };
-    let net = |value: Option<f64>| value.map_or_else(|| "n/a".into(), grouped);
-    format!(
-        "Decide: another setting has {}, {}, but at the {} of loops it costs more than it spares ({} {} per 1,000 {}; {now}: {}). Nothing changes until you choose.",
-        beside(new, &advice.in_use, now, options),
-        difference(f),
-        match options.rate_given {
-            true => "share that you said",
-            false => "share that is assumed",
-        },
-        net(f.net[0]),
-        options.judge.unit,
-        responses(options.judge.unit),
-        net(f.net[1]),
-    )
-}
-
-/// What is generated in `unit`: a response, or a run of an agent.
-fn responses(unit: Unit) -> &'static str {
-    match unit {
-        Unit::Calls | Unit::Turns => "runs",
-        Unit::Chars | Unit::Tokens | Unit::Ms | Unit::Money => "responses",
-    }
-}
-
-/// Where the candidate and what is in use pay for themselves, and how many responses loop: one sentence for every verdict,
-/// empty without loops or without clean text. `mean_clean`: the units of a mean clean transcript, from which the bound of
-/// a guard without a wrong alarm comes.
-pub(super) fn pays(choices: &Choices, mean_clean: f64, options: &ChooseOptions) -> String {
-    let pooled = &choices.pooled;
-    let now = &pooled.in_use_tally;
-    if now.loops() == 0 || now.clean() == 0 {
-        return String::new();
-    }
-    let from = |tally: &Tally| pays_from(tally, mean_clean, options);
-    let of = |who: &str, tally: &Tally| format!("{who} pays {}", from(tally));
-    let differs = pooled.candidate.is_some_and(|cell| cell != choices.in_use);
-    let candidate = differs.then(|| {
-        let is = choices.advice.ready.as_deref().unwrap_or("the candidate");
-        of(is, &pooled.held_out_tally)
-    });
-    let now = of(options.in_use_is, now);
-    let rate = one_in(options.worth.pi);
-    let said = match options.rate_given {
-        true => format!("you said {rate}"),
-        false => format!("{rate} is assumed (--loop-rate)"),
-    };
-    let parts: Vec<String> = candidate.into_iter().chain([now, said]).collect();
-    capital(&parts.join("; ")) + "."
-}
-
-fn capital(text: &str) -> String {
-    let mut chars = text.chars();
-    let first = chars.next().map(char::to_uppercase);
-    first.into_iter().flatten().chain(chars).collect()
-}
-
-/// The critical count of the exact 95 % Poisson interval at 0 events.
-const NONE_SEEN: f64 = 3.69;
-
-/// `where more than 1 in 137 loops`. Without a wrong alarm there is only a bound: 3.69 of them on as many clean
-/// transcripts.
-fn pays_from(tally: &Tally, mean_clean: f64, options: &ChooseOptions) -> String {
-    let unit = responses(options.judge.unit);
-    let unit = unit.strip_suffix('s').unwrap_or(unit);
-    match BREAK_EVEN.value(tally, &options.worth) {
-        None => "nowhere: it spares nothing".into(),
-        Some(share) if share > 0.0 => format!("where more than {} {unit}s loops", one_in(share)),
-        Some(_) => {
-            let wasted = NONE_SEEN / tally.clean().max(1) as f64;
-            let wasted = wasted * (mean_clean + options.worth.annoyance);
-            let spared = tally.get(Count::Saved) as f64 / tally.loops().max(1) as f64;
-            let share = wasted / (spared + wasted);
-            format!(
-                "wherever one loops, by no wrong alarm here, and surely where more than {} {unit}s does",
-                one_in(share)
-            )
-        }
-    }
-}
-
-/// `1 in 333`.
-fn one_in(share: f64) -> String {
-    format!("1 in {}", grouped((1.0 / share).max(1.0)))
-}
-
 /// `+23.1 points (80 %: 21.0 to 25.3)`.
-fn difference(f: &Figures) -> String {
+pub(super) fn difference(f: &Figures) -> String {
     let range = f.interval_points().map_or_else(String::new, |(lo, hi)| {
         format!(" (80 %: {lo:+.1} to {hi:+.1})")
     });

@@ -3,13 +3,13 @@
 //!
 //! Where every group has one transcript, shares and rates keep their closed intervals. Where groups are larger,
 //! transcripts of one are not independent: there the percentile bootstrap over groups decides, and is never
-//! narrower than the closed interval, and where it has no width not narrower than that of as many groups.
+//! narrower than the closed interval, nor than that of as many independent observations as there are groups.
 
 use std::collections::BTreeSet;
 
 use crate::intervals::{
     Draws, Groups, Interval, PoissonCache, Random, Replicates, Resampling, Weights, percentile,
-    poisson, wilson,
+    poisson, wilson_of,
 };
 use crate::judge::{Outcome, Verdict};
 use crate::measure::{Certainty, MEASURES, Measure, Metric, Worth};
@@ -253,30 +253,45 @@ impl Sample {
         (rows, ends.collect())
     }
 
-    /// Where no event was seen, or nothing but events, all replicates are alike and the bootstrap has no width: the
-    /// interval of as many independent observations as there are groups. Of a rate the exposure counts with the design
-    /// effect of the groups' sizes (Kish 1965), of groups whose transcripts fare alike: the mean size of the group that a
-    /// transcript is in. `None` where it was otherwise, and of what is neither a share nor a rate.
+    /// The interval of as many independent observations as there are groups. At no event, or at nothing but events, all
+    /// replicates are alike and the bootstrap has no width; at a few it is too narrow. What happens in a group is taken to
+    /// happen to its transcripts together: of the events, or of what is rarer, each group with one has some on average, and
+    /// counts once (`G` in `g` groups: the interval of `g`, times `G / g`). Without one the groups' sizes say how many that
+    /// would be (the design effect, Kish 1965: the mean size of the group that a transcript is in). `None` of what is
+    /// neither a share nor a rate.
     fn as_groups(&self, measure: Metric) -> Option<Interval> {
         let (k, n) = measure.counts(&self.whole)?;
-        let all = measure.certainty == Certainty::Share && k == n;
-        if k > 0 && !all {
+        if n == 0 {
             return None;
         }
-        let (mut groups, mut members, mut squares) = (0_u64, 0.0, 0.0);
+        let is_share = measure.certainty == Certainty::Share;
+        let rarer = |k: u64, n: u64, of_all: bool| if of_all { n.saturating_sub(k) } else { k };
+        let misses = is_share && 2 * k > n;
+        let (mut groups, mut with, mut members, mut squares) = (0_u64, 0_u64, 0.0, 0.0);
         self.groups.each(|_, [tally]| {
-            if measure.counts(tally).is_some_and(|(_, n)| n > 0) {
+            if let Some((own, all)) = measure.counts(tally).filter(|(_, all)| *all > 0) {
                 let size = tally.get(Count::Transcripts) as f64;
                 (groups, members, squares) = (groups + 1, members + size, squares + size * size);
+                with += u64::from(rarer(own, all, misses) > 0);
             }
         });
+        let some = rarer(k, n, misses) as f64;
+        let each = match (with, is_share) {
+            (0, true) => n as f64 / groups.max(1) as f64,
+            (0, false) => squares / f64::max(members, 1.0),
+            (with, _) => some / with as f64,
+        };
         match measure.certainty {
-            Certainty::Share => wilson(if all { groups } else { 0 }, groups),
-            Certainty::Rate if members > 0.0 => Some(Interval {
-                lo: 0.0,
-                hi: measure.scale() * poisson(0).hi * squares / members / n as f64,
-            }),
-            Certainty::Rate | Certainty::Resampled => None,
+            Certainty::Share => wilson_of(k as f64 / each, n as f64 / each),
+            Certainty::Rate => {
+                let Interval { lo, hi } = poisson(with);
+                let per = |events: f64| measure.scale() * each * events / n as f64;
+                Some(Interval {
+                    lo: per(lo),
+                    hi: per(hi),
+                })
+            }
+            Certainty::Resampled => None,
         }
     }
 

@@ -315,14 +315,22 @@ fn no_start(copies: &Copies) -> Result<(), String> {
 /// copies in a row: so two are asked for, of n-grams that are one copy less than the setting asks for, in a window that
 /// lets no more between them than one unit.
 fn sglang(copies: &Copies, token: f64) -> Result<Written, String> {
-    let most = copies.copies(copies.max_period);
     let asked = copies.chars(copies.max_period).max(copies.min_after);
     let size = tokens(asked, token);
-    // A unit of p has the n-gram twice after n + p: 1 + n / p copies.
-    let unit = (size / (most - 1)).min(tokens_within(copies.max_period, token));
+    // A unit of p has the n-gram twice after n + p: 1 + n / p copies. The longest unit that has copies enough, and so has
+    // each shorter one.
+    let mut unit = size / (copies.single.copies - 1);
+    for band in copies.up_to(copies.max_period) {
+        let enough = size / (band.copies - 1);
+        let all = tokens_within(band.to, token);
+        if enough < all || band.to == copies.max_period {
+            unit = unit.min(enough.min(all));
+            break;
+        }
+    }
     if unit == 0 {
         return Err(format!(
-            "it asks for {most} copies and {asked} chars, which is less than a token a copy"
+            "it asks for so many copies of {asked} chars that each is less than a token"
         ));
     }
     let start = (copies.start_after as f64 / token).ceil() as u64;

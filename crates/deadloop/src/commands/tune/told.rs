@@ -223,25 +223,28 @@ fn table(
             rows.push((name.clone(), of(&tally)));
         }
     }
+    figures(&rows, options)
+}
+
+/// A row for each way to run a guard.
+fn figures(rows: &[(String, RunFigures)], options: &ChooseOptions) -> String {
     let columns = Columns::of(options, true);
-    let rows: Vec<Vec<String>> = rows
-        .into_iter()
-        .map(|(name, run)| {
-            let figure = |metric: &Metric| match () {
-                () if *metric == options.objective => told(metric, run.objective),
-                () if *metric == &ENDED => told(metric, run.ended),
-                () if *metric == &SAVED => told(metric, run.saved),
-                () if *metric == &RECALL => told(metric, run.recall),
-                () => told(metric, run.delay),
-            };
-            let mut cells = vec![name];
-            cells.extend(columns.first.iter().map(figure));
-            cells.push(show::count(run.wrong));
-            cells.push(told(wrong_rate(options.judge.unit), run.rate));
-            cells.extend(columns.last.iter().map(figure));
-            cells
-        })
-        .collect();
+    let row = |(name, run): &(String, RunFigures)| {
+        let figure = |metric: &Metric| match () {
+            () if *metric == options.objective => told(metric, run.objective),
+            () if *metric == &ENDED => told(metric, run.ended),
+            () if *metric == &SAVED => told(metric, run.saved),
+            () if *metric == &RECALL => told(metric, run.recall),
+            () => told(metric, run.delay),
+        };
+        let mut cells = vec![name.clone()];
+        cells.extend(columns.first.iter().map(figure));
+        cells.push(show::count(run.wrong));
+        cells.push(told(wrong_rate(options.judge.unit), run.rate));
+        cells.extend(columns.last.iter().map(figure));
+        cells
+    };
+    let rows: Vec<Vec<String>> = rows.iter().map(row).collect();
     let unit = options.judge.unit;
     let mut header = vec![String::new()];
     header.extend(columns.first.iter().map(|m| m.title_in(unit).into_owned()));
