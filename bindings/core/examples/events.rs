@@ -37,7 +37,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             for (name, events) in streams(detector) {
                 let told = told(Guards::parse(&settings, "settings")?.guard(""), &events);
                 let name = format!("{} {response}: {name}", detector.name);
-                let line = json!({"name": name, "settings": settings, "events": events, "told": told?});
+                let line =
+                    json!({"name": name, "settings": settings, "events": events, "told": told?});
                 writeln!(out, "{line}")?;
             }
         }
@@ -51,7 +52,10 @@ fn told(mut guard: Guard, events: &[Value]) -> Result<Vec<Value>, Box<dyn std::e
     for (number, event) in events.iter().enumerate() {
         let decision = guard.event(&borrowed(event)?);
         if !decision.is_quiet() {
-            told.push(json!([number, serde_json::from_str::<Value>(&decision.json())?]));
+            told.push(json!([
+                number,
+                serde_json::from_str::<Value>(&decision.json())?
+            ]));
         }
         if decision.action == Action::Stop {
             break;
@@ -87,10 +91,16 @@ fn said(channel: &str, text: &str) -> Value {
 fn written(event: &Event<'_>) -> Option<Value> {
     Some(match event {
         Event::Text(channel, text) => said(channel.name(), text),
-        Event::Call { id, name, arguments } => {
+        Event::Call {
+            id,
+            name,
+            arguments,
+        } => {
             json!({"type": "call", "id": id, "name": name, "arguments": arguments.text()})
         }
-        Event::Result { id, content, error, .. } => {
+        Event::Result {
+            id, content, error, ..
+        } => {
             json!({"type": "result", "id": id, "content": content, "error": error})
         }
         Event::User(text) => json!({"type": "user", "text": text}),
@@ -98,7 +108,8 @@ fn written(event: &Event<'_>) -> Option<Value> {
         Event::Handoff { from, to } => json!({"type": "handoff", "from": from, "to": to}),
         Event::Silence(millis) => json!({"type": "silence", "seconds": *millis as f64 / 1000.0}),
         Event::Finish(reason) => json!({"type": "finish", "reason": reason}),
-        Event::System | Event::Closed => return None,
+        Event::Closed => json!({"type": "closed"}),
+        Event::System => return None,
     })
 }
 
@@ -134,6 +145,7 @@ fn borrowed(json: &Value) -> Result<Event<'_>, String> {
             Event::Silence(deadloop_bindings::millis(seconds)?)
         }
         "finish" => Event::Finish(json["reason"].as_str()),
+        "closed" => Event::Closed,
         other => return Err(format!("no event is {other}")),
     })
 }
@@ -143,7 +155,10 @@ struct Dice(u64);
 
 impl Dice {
     fn below(&mut self, sides: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) as usize % sides
     }
 }
@@ -164,7 +179,9 @@ fn random(seed: u64) -> Vec<Value> {
             let seconds = dice.below(50_000) as f64 / 1000.0;
             events.push(json!({"type": "silence", "seconds": seconds}));
         }
-        let calls: Vec<String> = (0..dice.below(3)).map(|i| format!("c{}-{i}", events.len())).collect();
+        let calls: Vec<String> = (0..dice.below(3))
+            .map(|i| format!("c{}-{i}", events.len()))
+            .collect();
         for id in &calls {
             let arguments = ["{\"path\":\"a\"}", "{\"path\": \"b\"}", "{\"path\""][dice.below(3)];
             if dice.below(2) == 0 {
@@ -186,5 +203,6 @@ fn random(seed: u64) -> Vec<Value> {
         }
     }
     events.push(json!({"type": "finish", "reason": "stop"}));
+    events.push(json!({"type": "closed"}));
     events
 }

@@ -101,7 +101,8 @@ impl Chunks {
     /// Nothing has come for this number of milliseconds.
     pub fn silence(&mut self, millis: u64) -> Vec<Decision> {
         if self.answers.is_empty() {
-            self.answers.insert(0, self.guards.live(self.model.as_deref()));
+            self.answers
+                .insert(0, self.guards.live(self.model.as_deref()));
         }
         let told = |live: &mut Live| {
             live.silence(millis);
@@ -171,15 +172,15 @@ mod tests {
 
     #[test]
     fn each_answer_has_a_guard_of_its_own() {
-        assert_eq!(stops(chunks(), |c| c.feed(&chunk(0))), Some(6));
-        assert_eq!(stops(chunks(), |c| c.feed(&chunk(3))), Some(6));
+        assert_eq!(stops(chunks(), |c| c.feed(&chunk(0))), Some(4));
+        assert_eq!(stops(chunks(), |c| c.feed(&chunk(3))), Some(4));
         let both = json!({"choices": [
             {"index": 0, "delta": {"content": SENTENCE}},
             {"index": 1, "delta": {"content": SENTENCE}},
         ]});
-        assert_eq!(stops(chunks(), |c| c.feed(&both.to_string())), Some(6));
+        assert_eq!(stops(chunks(), |c| c.feed(&both.to_string())), Some(4));
         let mut turns = chunks();
-        for i in 0..12 {
+        for i in 0..8 {
             assert!(turns.feed(&chunk(i % 2)).is_empty());
         }
         assert_eq!(turns.feed(&chunk(1)).len(), 1);
@@ -187,7 +188,7 @@ mod tests {
 
     #[test]
     fn text_and_thinking_in_tags() {
-        assert_eq!(stops(chunks(), |c| c.text(SENTENCE)), Some(6));
+        assert_eq!(stops(chunks(), |c| c.text(SENTENCE)), Some(4));
         let mut thinking = chunks();
         assert!(thinking.text("<think>").is_empty());
         let found: Vec<Decision> = (0..50).flat_map(|_| thinking.text(SENTENCE)).collect();
@@ -203,13 +204,19 @@ mod tests {
         let pieces = [r"\ud83d", r"\uDE00", r"\u00e9", r"\\", r"\n", "a", "é"];
         // Every text of four of these: what serde_json reads after, and UTF-16 says of it.
         for i in 0..pieces.len().pow(4) {
-            let parts: Vec<&str> = (0..4).map(|k| pieces[i / pieces.len().pow(k) % pieces.len()]).collect();
+            let parts: Vec<&str> = (0..4)
+                .map(|k| pieces[i / pieces.len().pow(k) % pieces.len()])
+                .collect();
             let unit = |part: &&str| match *part {
                 r"\ud83d" => vec![0xD83D],
                 r"\uDE00" => vec![0xDE00],
-                other => serde_json::from_str::<String>(&format!("\"{other}\"")).unwrap().encode_utf16().collect(),
+                other => serde_json::from_str::<String>(&format!("\"{other}\""))
+                    .unwrap()
+                    .encode_utf16()
+                    .collect(),
             };
-            let wanted = String::from_utf16_lossy(&parts.iter().flat_map(unit).collect::<Vec<u16>>());
+            let wanted =
+                String::from_utf16_lossy(&parts.iter().flat_map(unit).collect::<Vec<u16>>());
             let json = format!("\"{}\"", parts.concat());
             let found: String = serde_json::from_str(&whole_chars(&json)).unwrap();
             assert_eq!(found, wanted, "{json}");

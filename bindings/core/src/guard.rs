@@ -127,7 +127,9 @@ impl Guard {
     }
 
     fn read<'a>(&self, alarm: &'a Alarm) -> Told<'a> {
-        let lane = TextChannel::ALL.iter().position(|lane| *lane == alarm.channel);
+        let lane = TextChannel::ALL
+            .iter()
+            .position(|lane| *lane == alarm.channel);
         let pairs = self.pairs.as_ref().zip(lane).map(|(all, lane)| &all[lane]);
         let units = |chars: deadloop_detect::Units| pairs.and_then(|p| p.units(chars.count()));
         Told {
@@ -288,6 +290,7 @@ pub fn lane(channel: &str, text: impl FnOnce() -> String) -> Result<usize, Strin
             (None, true) => "; calls and turns have methods of their own: call(...), turn()",
             (None, false) => "",
         };
+        let channel: String = channel.chars().take(40).collect();
         format!(
             "no channel of text is called {channel:?}; there is: {}{hint}",
             lanes()
@@ -346,7 +349,10 @@ mod tests {
             let third = call(&mut guard);
             assert_eq!(third.action, action, "{response}");
             assert_eq!(third.alarm.is_some(), action != Action::Continue);
-            assert_eq!(third.warnings.len(), usize::from(action == Action::Continue));
+            assert_eq!(
+                third.warnings.len(),
+                usize::from(action == Action::Continue)
+            );
             assert_eq!(guard.alarm().is_some(), !goes_on);
         }
     }

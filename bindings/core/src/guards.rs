@@ -4,10 +4,11 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use deadloop_corpus::{StreamFormat, StreamReader, ThinkRules};
 use deadloop_detect::{
-    Alarm, Event, Feed, Feeds, RECOMMENDED, RECOMMENDED_AGENTS, Settings, SettingsError, TextChannel,
+    Alarm, Event, Feed, Feeds, RECOMMENDED, RECOMMENDED_AGENTS, Settings, SettingsError,
+    TextChannel,
 };
+use deadloop_stream::{StreamFormat, StreamReader, ThinkRules};
 use serde::Deserialize;
 
 use crate::{Chunks, Guard, Live};
@@ -159,7 +160,7 @@ impl Guards {
         reader.feed(text.answer.as_deref().unwrap_or("").as_bytes());
         reader.end();
         while let Some(arrival) = reader.next_event() {
-            if let Some(alarm) = push(&arrival.event.seen()) {
+            if let Some(alarm) = push(&arrival.event.borrowed()) {
                 return Some(alarm);
             }
         }
@@ -222,12 +223,19 @@ mod tests {
         let text = "[[guard]]\ndetector = \"periodic\"\n[[guard]]\ndetector = \"error-run\"\n[[guard]]\ndetector = \"stall\"";
         let guards = Guards::parse(text, "settings").unwrap();
         let blind = |feeds: &[&str]| guards.blind(feeds, "").unwrap();
-        assert_eq!(blind(&["answer"]), ["error-run: no results", "stall: no silence"]);
-        assert_eq!(blind(&["silence", "results", "reasoning"]), Vec::<String>::new());
+        assert_eq!(
+            blind(&["answer", "calls"]),
+            ["error-run: no results", "stall: no silence"]
+        );
+        let all = ["silence", "results", "calls", "answer", "reasoning"];
+        assert_eq!(blind(&all), Vec::<String>::new());
         assert_eq!(guards.reads("silence", ""), Ok(true));
         assert_eq!(guards.reads("turns", ""), Ok(false));
         let error = guards.blind(&["clock"], "").unwrap_err();
-        assert!(error.contains("\"clock\"; there is: reasoning, answer"), "{error}");
+        assert!(
+            error.contains("\"clock\"; there is: reasoning, answer"),
+            "{error}"
+        );
     }
 
     #[test]
@@ -240,14 +248,29 @@ mod tests {
                 answer: Some(answer.to_owned()),
                 model: None,
             };
-            guards.alarm_of(&text).map(|alarm| (alarm.channel.name(), alarm.exact.count()))
+            guards
+                .alarm_of(&text)
+                .map(|alarm| (alarm.channel.name(), alarm.exact.count()))
         };
         assert_eq!(alarm("", "It is four."), None);
         assert_eq!(alarm(&loops, "It is four."), Some(("reasoning", 200)));
         assert_eq!(alarm("", &loops), Some(("answer", 200)));
-        assert_eq!(alarm("", &format!("<think>{loops}</think>4")), Some(("reasoning", 200)));
-        let warns = Guards::parse("[[guard]]\ndetector = \"periodic\"\nresponse = \"warn\"", "s").unwrap();
-        let text = Text { answer: Some(loops), ..Text::default() };
-        assert_eq!(warns.alarm_of(&text).map(|a| a.response.name()), Some("warn"));
+        assert_eq!(
+            alarm("", &format!("<think>{loops}</think>4")),
+            Some(("reasoning", 200))
+        );
+        let warns = Guards::parse(
+            "[[guard]]\ndetector = \"periodic\"\nresponse = \"warn\"",
+            "s",
+        )
+        .unwrap();
+        let text = Text {
+            answer: Some(loops),
+            ..Text::default()
+        };
+        assert_eq!(
+            warns.alarm_of(&text).map(|a| a.response.name()),
+            Some("warn")
+        );
     }
 }

@@ -10,9 +10,8 @@ use napi::bindgen_prelude::{Buffer, ObjectFinalize, Utf16String};
 use napi::{Env, Error, Result, Status};
 use napi_derive::napi;
 
-/// Bytes that a guard holds outside of V8, which collects by what it knows of: as much as the recommended one has after
-/// some thousand chars.
-const HELD: i64 = 64 * 1024;
+/// Bytes that a guard holds outside of V8, which collects by what it knows of: what the recommended one takes.
+const HELD: i64 = 180_000;
 
 /// The guards of a settings file.
 #[napi]
@@ -124,7 +123,11 @@ impl Guard {
     pub fn call(&mut self, name: String, arguments: String, id: Option<String>) -> Option<String> {
         let (id, arguments) = (id.as_deref(), Arguments::Raw(&arguments));
         let name = &name;
-        self.event(&Event::Call { id, name, arguments })
+        self.event(&Event::Call {
+            id,
+            name,
+            arguments,
+        })
     }
 
     /// Takes the result of a call.
@@ -136,7 +139,12 @@ impl Guard {
         error: Option<bool>,
     ) -> Option<String> {
         let (id, content, cut) = (id.as_deref(), &*content, None);
-        self.event(&Event::Result { id, content, error, cut })
+        self.event(&Event::Result {
+            id,
+            content,
+            error,
+            cut,
+        })
     }
 
     /// A turn begins.
@@ -170,6 +178,12 @@ impl Guard {
     #[napi]
     pub fn finish(&mut self, reason: Option<String>) -> Option<String> {
         self.event(&Event::Finish(reason.as_deref()))
+    }
+
+    /// The connection is gone.
+    #[napi]
+    pub fn closed(&mut self) -> Option<String> {
+        self.event(&Event::Closed)
     }
 
     /// Why it has stopped the stream, as JSON, once it has.

@@ -60,6 +60,7 @@ const PUSH = {
   user: (guard, event) => guard.user(event.text),
   handoff: (guard, event) => guard.handoff(event.from, event.to),
   silence: (guard, event) => guard.silence(event.seconds),
+  closed: (guard) => guard.closed(),
   finish: (guard, event) => guard.finish(event.reason ?? undefined),
 };
 

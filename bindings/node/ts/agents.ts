@@ -28,9 +28,8 @@ export class Run {
   #calls = 0;
 
   constructor(options: RunOptions = {}) {
-    const guards = guardsOf(options, "recommended-agents");
-    see(guards, FEEDS, "the run of an agent", options);
-    this.guard = guards.guard(options.model ?? "");
+    if (options.guards !== undefined) see(options.guards, FEEDS, "the run of an agent", options);
+    this.guard = guardsOf(options, "recommended-agents").guard(options.model ?? "");
     this.#options = options;
   }
 

@@ -120,6 +120,11 @@ export class Guard {
     return decision(this.#native.finish(reason));
   }
 
+  /** The connection is gone; nothing has said that this is the end. */
+  closed(): Decision {
+    return decision(this.#native.closed());
+  }
+
   /** Whether it has stopped the stream. */
   get fired(): boolean {
     return this.#native.alarm !== null;
@@ -142,7 +147,7 @@ function unknown(channel: unknown, text: unknown): string {
   let hint = "";
   if (CHANNELS.includes(text as string)) hint = "; the text comes first, then its channel: push(text, channel)";
   else if (channel === "tools" || channel === "turns") hint = "; calls and turns have methods of their own: call(...), turn()";
-  return `no channel of text is called ${JSON.stringify(channel)}; there is: ${CHANNELS.join(", ")}${hint}`;
+  return `no channel of text is called ${JSON.stringify(channel)?.slice(0, 40)}; there is: ${CHANNELS.join(", ")}${hint}`;
 }
 
 /** What a tool was given or gave back, as text: text as it is, nothing as none, anything else as JSON. */

@@ -13,6 +13,7 @@ export interface NativeGuard {
   handoff(from: string, to: string): Told;
   silence(seconds: number): Told;
   finish(reason?: string): Told;
+  closed(): Told;
   readonly alarm: string | null;
   fresh(): NativeGuard;
 }

@@ -43,11 +43,7 @@ impl Guards {
 
     #[classmethod]
     #[pyo3(signature = (toml, name = "settings"))]
-    fn parse<'py>(
-        cls: &Bound<'py, PyType>,
-        toml: &str,
-        name: &str,
-    ) -> PyResult<Bound<'py, PyAny>> {
+    fn parse<'py>(cls: &Bound<'py, PyType>, toml: &str, name: &str) -> PyResult<Bound<'py, PyAny>> {
         cls.call1((toml, name))
     }
 
@@ -81,11 +77,17 @@ impl Guards {
         self.0.reads(feed, model).map_err(PyValueError::new_err)
     }
 
-    fn scan(&self, py: Python<'_>, rows: Vec<Bound<'_, PyTuple>>) -> PyResult<Vec<Option<Py<PyAny>>>> {
+    fn scan(
+        &self,
+        py: Python<'_>,
+        rows: Vec<Bound<'_, PyTuple>>,
+    ) -> PyResult<Vec<Option<Py<PyAny>>>> {
         let rows = rows.iter().map(scan::row).collect::<PyResult<Vec<_>>>()?;
         let alarms = py.detach(|| scan::alarms(&self.0, &rows));
         let alarms = alarms.into_iter();
-        alarms.map(|json| json.map(|json| alarm(py, &json)).transpose()).collect()
+        alarms
+            .map(|json| json.map(|json| alarm(py, &json)).transpose())
+            .collect()
     }
 
     fn __repr__(&self) -> String {
@@ -139,7 +141,8 @@ impl Guard {
         channel: &Bound<'_, PyString>,
     ) -> PyResult<Py<PyAny>> {
         let name = channel.to_cow()?;
-        let lane = lane(&name, || text.to_cow().unwrap_or_default().into_owned()).map_err(PyValueError::new_err)?;
+        let lane = lane(&name, || text.to_cow().unwrap_or_default().into_owned())
+            .map_err(PyValueError::new_err)?;
         let decision = match text.to_cow() {
             Ok(text) if text.len() < LONG => self.lock(py).push(lane, &text),
             Ok(text) => self.long(py, |guard| guard.push(lane, &text)),
@@ -219,6 +222,10 @@ impl Guard {
         self.event(py, 0, &Event::Finish(reason.as_deref()))
     }
 
+    fn closed(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        self.event(py, 0, &Event::Closed)
+    }
+
     #[getter]
     fn fired(&self, py: Python<'_>) -> bool {
         self.lock(py).alarm().is_some()
@@ -250,7 +257,9 @@ fn units(text: &Bound<'_, PyString>) -> PyResult<Vec<u16>> {
         .call_method1("encode", ("utf-16-le", "surrogatepass"))?
         .extract()?;
     let pairs = bytes.chunks_exact(2);
-    Ok(pairs.map(|pair| u16::from_le_bytes([pair[0], pair[1]])).collect())
+    Ok(pairs
+        .map(|pair| u16::from_le_bytes([pair[0], pair[1]]))
+        .collect())
 }
 
 /// A string that came whole: what is half a pair in it is U+FFFD.
@@ -269,7 +278,10 @@ fn written(value: Option<&Bound<'_, PyAny>>) -> PyResult<String> {
     match value.cast::<PyString>() {
         Ok(text) => Ok(whole(text)?.into_owned()),
         Err(_) => {
-            let text = value.py().import("deadloop._json")?.call_method1("text", (value,))?;
+            let text = value
+                .py()
+                .import("deadloop._json")?
+                .call_method1("text", (value,))?;
             Ok(whole(text.cast::<PyString>()?)?.into_owned())
         }
     }
@@ -287,10 +299,16 @@ pub(crate) fn decided(py: Python<'_>, decision: &Decision) -> PyResult<Py<PyAny>
     }
     let told = |found: &deadloop_detect::Alarm| alarm(py, &deadloop_bindings::alarm_json(found));
     let why = decision.alarm.as_ref().map(told).transpose()?;
-    let warnings = decision.warnings.iter().map(told).collect::<PyResult<Vec<_>>>()?;
+    let warnings = decision
+        .warnings
+        .iter()
+        .map(told)
+        .collect::<PyResult<Vec<_>>>()?;
     let warnings = PyTuple::new(py, warnings)?;
     let class = module()?.getattr("Decision")?;
-    Ok(class.call1((decision.action.name(), why, warnings))?.unbind())
+    Ok(class
+        .call1((decision.action.name(), why, warnings))?
+        .unbind())
 }
 
 /// An alarm as Python has it: `deadloop.Alarm`, made of its JSON.

@@ -26,7 +26,10 @@ impl Live {
 
     fn taken(&self, py: Python<'_>, take: Take) -> PyResult<Vec<Py<PyAny>>> {
         let alarms = take(&mut self.lock(py));
-        alarms.iter().map(|found| alarm(py, &alarm_json(found))).collect()
+        alarms
+            .iter()
+            .map(|found| alarm(py, &alarm_json(found)))
+            .collect()
     }
 }
 
@@ -34,11 +37,17 @@ type Take = fn(&mut deadloop_bindings::Live) -> Vec<deadloop_detect::Alarm>;
 
 #[pymethods]
 impl Live {
-    fn feed<'py>(&self, py: Python<'py>, chunk: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
+    fn feed<'py>(
+        &self,
+        py: Python<'py>,
+        chunk: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyBytes>> {
         let chunk = match chunk.cast::<PyBytes>() {
             Ok(bytes) => bytes.clone(),
             // Of other buffers a copy: they may change while other threads run.
-            Err(_) => PyMemoryView::from(chunk)?.call_method0("tobytes")?.cast_into()?,
+            Err(_) => PyMemoryView::from(chunk)?
+                .call_method0("tobytes")?
+                .cast_into()?,
         };
         let bytes = chunk.as_bytes();
         let keep = match bytes.len() < LONG {
@@ -101,10 +110,18 @@ impl Chunks {
         take: impl FnOnce(&mut deadloop_bindings::Chunks) -> Vec<Decision> + Send,
     ) -> PyResult<Vec<Py<PyAny>>> {
         let decisions = match length < LONG {
-            true => take(&mut self.0.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner)),
+            true => take(
+                &mut self
+                    .0
+                    .lock_py_attached(py)
+                    .unwrap_or_else(PoisonError::into_inner),
+            ),
             false => py.detach(|| take(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))),
         };
-        decisions.iter().map(|decision| decided(py, decision)).collect()
+        decisions
+            .iter()
+            .map(|decision| decided(py, decision))
+            .collect()
     }
 }
 

@@ -36,25 +36,34 @@ pub(crate) fn alarms(guards: &Guards, texts: &[Text]) -> Vec<Option<String>> {
     let work = || {
         loop {
             let from = next.fetch_add(SHARE, Ordering::Relaxed);
-            let Some(share) = texts.get(from..texts.len().min(from + SHARE)).filter(|s| !s.is_empty()) else {
+            let Some(share) = texts
+                .get(from..texts.len().min(from + SHARE))
+                .filter(|s| !s.is_empty())
+            else {
                 return;
             };
             let alarms: Vec<Option<String>> = share
                 .iter()
                 .map(|text| guards.alarm_of(text).as_ref().map(alarm_json))
                 .collect();
-            let mut found = found.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            let mut found = found
+                .lock()
+                .unwrap_or_else(std::sync::PoisonError::into_inner);
             for (at, alarm) in alarms.into_iter().enumerate() {
                 found[from + at] = alarm;
             }
         }
     };
-    let threads = thread::available_parallelism().map_or(1, usize::from).min(texts.len().div_ceil(SHARE));
+    let threads = thread::available_parallelism()
+        .map_or(1, usize::from)
+        .min(texts.len().div_ceil(SHARE));
     thread::scope(|scope| {
         for _ in 1..threads {
             scope.spawn(work);
         }
         work();
     });
-    found.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner)
+    found
+        .into_inner()
+        .unwrap_or_else(std::sync::PoisonError::into_inner)
 }

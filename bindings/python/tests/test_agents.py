@@ -353,34 +353,26 @@ def test_a_graph_of_langgraph(server: Any) -> None:
     assert len(calls) == 2
 
 
-@pytest.fixture
-async def session() -> Any:
-    """A session of MCP with a server in this process."""
+async def test_a_session_of_mcp() -> None:
     pytest.importorskip("mcp")
+    from deadloop.agents import mcp
     from mcp import Client
     from mcp.server import MCPServer
 
-    tools = MCPServer("tools")
-    tools.tool(name="execute")(execute)
-    async with Client(tools) as client:
-        yield client
-
-
-async def test_a_session_of_mcp(session: Any) -> None:
-    from deadloop.agents import mcp
-
-    run = mcp.run()
-    tools = mcp.guarded(session, run)
-    assert [tool.name for tool in (await tools.list_tools()).tools] == ["execute"]
-    with pytest.raises(deadloop.LoopError) as stopped:
-        for _ in range(20):
-            await tools.call_tool("execute", {"request": {}})
-    assert (stopped.value.alarm.kind, len(calls)) == (KIND, 3)
-    calls.clear()
-    tools = mcp.guarded(session, mcp.run(deadloop.Guards.parse(REFUSES)))
-    results = [await tools.call_tool("execute", {"request": {}}) for _ in range(5)]
-    assert [result.is_error for result in results] == [False, False, True, True, True] and len(calls) == 2
-    assert results[2].content[0].text.startswith("This call was not run")
+    server = MCPServer("tools")
+    server.tool(name="execute")(execute)
+    async with Client(server) as session:
+        tools = mcp.guarded(session, mcp.run())
+        assert [tool.name for tool in (await tools.list_tools()).tools] == ["execute"]
+        with pytest.raises(deadloop.LoopError) as stopped:
+            for _ in range(20):
+                await tools.call_tool("execute", {"request": {}})
+        assert (stopped.value.alarm.kind, len(calls)) == (KIND, 3)
+        calls.clear()
+        tools = mcp.guarded(session, mcp.run(deadloop.Guards.parse(REFUSES)))
+        results = [await tools.call_tool("execute", {"request": {}}) for _ in range(5)]
+        assert [result.is_error for result in results] == [False, False, True, True, True] and len(calls) == 2
+        assert results[2].content[0].text.startswith("This call was not run")
 
 
 async def test_pydantic_ai(server: Any) -> None:

@@ -76,6 +76,8 @@ def pushed(guard: deadloop.Guard, event: dict[str, Any]) -> deadloop.Decision:
             return guard.silence(event["seconds"])
         case "finish":
             return guard.finish(event["reason"])
+        case "closed":
+            return guard.closed()
     raise AssertionError(event)
 
 
@@ -94,24 +96,38 @@ def decided(item: dict[str, Any]) -> list[Any]:
     return told
 
 
-# Events as a line of a corpus has them.
-RECORDED = {"call": "tool_call", "result": "tool_result"}
+def recorded(event: dict[str, Any]) -> dict[str, Any] | None:
+    """An event as a line of a corpus has it; None of what it has in another form: silence as times, arguments with their call."""
+    kind = event["type"]
+    if kind in ("silence", "closed") or event.get("channel") == "arguments":
+        return None
+    fields = {name: value for name, value in event.items() if value is not None and name != "channel"}
+    return {**fields, "type": {"text": event.get("channel"), "call": "tool_call", "result": "tool_result"}.get(kind, kind)}
 
 
-def replayed(item: dict[str, Any]) -> Any:
-    """The moment at which a replay of the same events alarms: the channel, and the position in it. None: never."""
-    events = []
-    for event in item["events"]:
-        fields = {name: value for name, value in event.items() if value is not None}
-        kind = fields.pop("type")
-        kind = fields.pop("channel") if kind == "text" else RECORDED.get(kind, kind)
-        if kind == "user":
-            fields["text"] = event["text"]
-        events.append({"type": kind, **fields})
-    plan = deadloop.Plan(item["settings"])
+def replayed(settings: str, events: list[Any]) -> Any:
+    """The kind of a replay's alarm, and where it is."""
+    plan = deadloop.Plan(settings)
     (record,) = plan.records([json.dumps({"id": "x", "model": "m", "events": events})])
     stops = json.loads(record)["decided"][0]["stops"]
-    return stops[0] if stops else None
+    return [(stop["kind"], stop["channel"], stop["exact"]["seen"][stop["channel"]]) for stop in stops]
+
+
+def test_what_fires_in_a_replay_fires_here() -> None:
+    """The random runs of every detector, and the same ones as a recording."""
+    lines = (FOLDER / "events.jsonl").read_text().splitlines()
+    found = 0
+    for item in map(json.loads, lines):
+        if " stop: random" not in item["name"]:
+            continue
+        pairs = [(event, recorded(event)) for event in item["events"]]
+        guard = deadloop.Guards(item["settings"]).guard("m")
+        alarms = [pushed(guard, event).alarm for event, line in pairs if line is not None]
+        alarm = next((alarm for alarm in alarms if alarm is not None), None)
+        live = [] if alarm is None else [(alarm.kind, alarm.channel, alarm.exact)]
+        assert replayed(item["settings"], [line for _, line in pairs if line is not None]) == live, item["name"]
+        found += bool(live)
+    assert found > 30, found
 
 
 def test_every_event_and_every_detector() -> None:

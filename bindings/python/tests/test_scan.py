@@ -20,7 +20,7 @@ CHANNELS = [None, "answer", "reasoning", "reasoning"]
 def test_rows_of_any_iterable() -> None:
     found = deadloop.scan(ROWS, reasoning="thinking", model="model")
     assert [row["channel"] for row in found] == CHANNELS
-    assert set(found[0].values()) == {None} and (found[1]["exact"], found[1]["period"], found[1]["copies"]) == (200, 40, 50)
+    assert set(found[0].values()) == {None} and (found[1]["exact"], found[1]["period"], found[1]["copies"]) == (200, 40, 5)
     assert [row["kind"] for row in deadloop.scan(iter([LOOP, "x"]))] == ["paragraph", None]
     assert deadloop.scan([LOOP], text=None, reasoning="x")[0]["channel"] == "reasoning"
     assert deadloop.scan([]) == []

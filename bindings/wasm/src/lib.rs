@@ -26,7 +26,10 @@ impl Guards {
     /// # Errors
     /// It cannot be read, or is no settings file.
     pub fn load(path: &str) -> Result<Guards, JsError> {
-        let text = match (read_file(path, "utf8"), deadloop_bindings::Guards::shipped(path)) {
+        let text = match (
+            read_file(path, "utf8"),
+            deadloop_bindings::Guards::shipped(path),
+        ) {
             (Ok(text), _) | (Err(_), Some(text)) => text,
             (Err(e), None) => {
                 let why = String::from(js_sys::Error::from(e).message());
@@ -113,13 +116,22 @@ impl Guard {
     /// Takes a call of a tool, before it is run.
     pub fn call(&mut self, name: &str, arguments: &str, id: Option<String>) -> JsValue {
         let (id, arguments) = (id.as_deref(), Arguments::Raw(arguments));
-        self.event(&Event::Call { id, name, arguments })
+        self.event(&Event::Call {
+            id,
+            name,
+            arguments,
+        })
     }
 
     /// Takes the result of a call.
     pub fn result(&mut self, id: Option<String>, content: &str, error: Option<bool>) -> JsValue {
         let (id, cut) = (id.as_deref(), None);
-        self.event(&Event::Result { id, content, error, cut })
+        self.event(&Event::Result {
+            id,
+            content,
+            error,
+            cut,
+        })
     }
 
     /// A turn begins.
@@ -150,6 +162,11 @@ impl Guard {
     /// The response or the run has ended.
     pub fn finish(&mut self, reason: Option<String>) -> JsValue {
         self.event(&Event::Finish(reason.as_deref()))
+    }
+
+    /// The connection is gone.
+    pub fn closed(&mut self) -> JsValue {
+        self.event(&Event::Closed)
     }
 
     /// Why it has stopped the stream, as JSON, once it has; else null.

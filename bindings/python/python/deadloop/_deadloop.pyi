@@ -103,6 +103,9 @@ class Guard:
     def finish(self, reason: str | None = None) -> Decision:
         """The response or the run has ended."""
 
+    def closed(self) -> Decision:
+        """The connection is gone; nothing has said that this is the end."""
+
     @property
     def fired(self) -> bool:
         """Whether it has stopped the stream."""

@@ -9,7 +9,7 @@ from typing import Literal
 from deadloop._alarm import Alarm, Decision, LoopError
 from deadloop._deadloop import Guards
 
-OnAlarm = Literal["raise", "stop"] | Callable[[Alarm], object]
+OnAlarm = Literal["raise", "throw", "stop"] | Callable[[Alarm], object]
 OnWarning = Callable[[Alarm], object]
 
 # What the response of a model's server brings: what tools answer is the client's, and turns begin with it.
@@ -46,11 +46,10 @@ class Told:
     def __init__(
         self, on_alarm: OnAlarm = "raise", on_refuse: OnWarning | None = None, on_warning: OnWarning | None = None
     ) -> None:
-        if on_alarm == "throw":  # as the npm package has it
-            on_alarm = "raise"
-        if not (callable(on_alarm) or on_alarm in ("raise", "stop")):
+        if not (callable(on_alarm) or on_alarm in ("raise", "throw", "stop")):
             raise ValueError(f"on_alarm is {on_alarm!r}; expected 'raise', 'stop' or something to call")
-        self.on_alarm = on_alarm
+        # The npm package has the other word.
+        self.on_alarm: OnAlarm = "raise" if on_alarm == "throw" else on_alarm
         self.on_refuse = on_refuse
         self.on_warning = on_warning
 

@@ -68,8 +68,7 @@ def scan(
     feeds = [name for name, column in (("reasoning", reasoning), ("answer", text)) if column is not None]
     _options.see(guards, ["reasoning", *feeds] if text is not None else feeds, "a scan of texts")
     kind = type(data).__module__.partition(".")[0]
-    rows: Callable[[Any, Any], tuple[Iterator[Row], int | None]] = _READ.get(kind, _items)
-    read, total = rows(data, names)
+    read, total = _READ.get(kind, _items)(data, names)
     alarms = _alarms(guards, read, total, progress)
     return _GIVE.get(kind, _dicts)(data, alarms)
 
@@ -126,7 +125,7 @@ def _arrow(data: Any, names: Any) -> tuple[Iterator[Row], int]:
     return _columns(column, data.schema.names, names, data.num_rows)
 
 
-def _items(data: Iterable[Any], names: Any) -> tuple[Iterator[Row], int | None]:
+def _items(data: Any, names: Any) -> tuple[Iterator[Row], int | None]:
     def row(item: Any) -> Row:
         if isinstance(item, str):
             return (item, None, None) if names[1] is None else (None, item, None)

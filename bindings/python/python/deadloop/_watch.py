@@ -153,11 +153,11 @@ async def ticking(waited: AsyncIterator[T], tick: Callable[[], bool]) -> AsyncIt
             yield item
         return
 
-    async def step() -> tuple[T, ...]:
+    async def step() -> list[T]:
         try:
-            return (await anext(waited),)
+            return [await anext(waited)]
         except StopAsyncIteration:
-            return ()
+            return []
 
     while True:
         task = asyncio.ensure_future(step())
@@ -165,14 +165,14 @@ async def ticking(waited: AsyncIterator[T], tick: Callable[[], bool]) -> AsyncIt
             while not (await asyncio.wait({task}, timeout=SILENT))[0]:
                 if tick():
                     return
-            item = task.result()
+            items = task.result()
         finally:
             if not task.done():
                 task.cancel()
                 await asyncio.wait({task})
-        if not item:
+        if not items:
             return
-        yield item[0]
+        yield items[0]
 
 
 class AsyncWatch(Generic[T]):

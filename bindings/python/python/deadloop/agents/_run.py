@@ -52,9 +52,9 @@ class Run:
             where: What that warning calls it.
             strict: Whether such guards raise ValueError instead.
         """
-        guards = guards or recommended()
-        _options.see(guards, feeds, where, model=model, strict=strict)
-        self.guard: Guard = guards.guard(model)
+        if guards is not None:
+            _options.see(guards, feeds, where, model=model, strict=strict)
+        self.guard: Guard = (guards or recommended()).guard(model)
         self._told = Told("raise", on_refuse, on_warning)
         self._ids = itertools.count(1)
 

@@ -6,13 +6,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 from typing import Any
 
 from agents import Agent, FunctionTool, RunHooks, ToolGuardrailFunctionOutput, ToolInputGuardrail
 
 from deadloop import _json
-from deadloop._alarm import Alarm
+from deadloop._alarm import Alarm, LoopError
 from deadloop._deadloop import Guards
 from deadloop._options import OnWarning
 from deadloop.agents._loop import _Responses
@@ -20,7 +21,10 @@ from deadloop.agents._run import FEEDS, Run
 
 
 class LoopHooks(RunHooks[Any]):  # type: ignore[misc]
-    """Hooks of one run. `alarm` says why it was stopped."""
+    """Hooks of one run. `alarm` says why it was stopped.
+
+    The SDK wraps what is raised while tools run. So a run that is stopped there ends before the model is asked again.
+    """
 
     def __init__(
         self,
@@ -56,7 +60,7 @@ class LoopHooks(RunHooks[Any]):  # type: ignore[misc]
         if (found := known.get(id(agent))) is not None:
             return found
         own = known[id(agent)] = agent.clone()
-        check = ToolInputGuardrail(self._check, name="deadloop")
+        check: Any = ToolInputGuardrail(self._check, name="deadloop")
         own.tools = [
             dataclasses.replace(tool, tool_input_guardrails=[*(tool.tool_input_guardrails or ()), check])
             if isinstance(tool, FunctionTool)
@@ -69,7 +73,10 @@ class LoopHooks(RunHooks[Any]):  # type: ignore[misc]
     def _check(self, data: Any) -> ToolGuardrailFunctionOutput:
         context = data.context
         self._called.add(context.tool_call_id)
-        refusal = self.state.call(context.tool_name, context.tool_arguments, context.tool_call_id)
+        try:
+            refusal = self.state.call(context.tool_name, context.tool_arguments, context.tool_call_id)
+        except LoopError as stopped:
+            refusal = stopped.alarm.refusal
         if refusal is None:
             return ToolGuardrailFunctionOutput.allow()
         return ToolGuardrailFunctionOutput.reject_content(refusal)
@@ -94,11 +101,13 @@ class LoopHooks(RunHooks[Any]):  # type: ignore[misc]
         id = getattr(context, "tool_call_id", None)
         if id is not None and id not in self._called:
             self._called.add(id)
-            self.state.tell(self.state.guard.call(tool.name, context.tool_arguments, id))
+            with contextlib.suppress(LoopError):
+                self.state.tell(self.state.guard.call(tool.name, context.tool_arguments, id))
 
     async def on_tool_end(self, context: Any, agent: Any, tool: Any, result: Any) -> None:
         """A tool has run."""
-        self.state.result(getattr(context, "tool_call_id", None), result)
+        with contextlib.suppress(LoopError):
+            self.state.result(getattr(context, "tool_call_id", None), result)
 
     async def on_handoff(self, context: Any, from_agent: Any, to_agent: Any) -> None:
         """An agent chose the next one."""
