@@ -31,8 +31,9 @@ pub use files::{
     read_file, read_text, standstill, strays, sweep, text_hash, unfinished_folder,
 };
 pub use import::{
-    Arrival, Ending, Import, ImportCounts, ImportFormat, ImportOptions, ImportTally, Loss, Losses,
-    Quiet, StreamFormat, StreamReader, import_formats,
+    AgentStore, Arrival, Ending, Fields as ImportFields, Import, ImportCounts, ImportFormat,
+    ImportOptions, ImportTally, Loss, Losses, Quiet, StreamFormat, StreamReader, agent_stores,
+    import_formats,
 };
 pub use make::{plant, synth};
 pub use near::{Cluster, Pair, Shingles, Sketch, alike, clusters};

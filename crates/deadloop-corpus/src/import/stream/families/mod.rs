@@ -10,11 +10,16 @@ use crate::transcript::wire::Fault;
 use crate::{Body, RecordedEvent};
 
 pub(crate) mod agent;
+pub(crate) mod ai_sdk;
 pub(crate) mod anthropic;
+pub(crate) mod bedrock;
 pub(crate) mod chat;
 pub(crate) mod events;
+pub(crate) mod gemini;
+pub(crate) mod llama_cpp;
 pub(crate) mod ollama;
 pub(crate) mod responses;
+pub(crate) mod tgi;
 
 /// Every family that is read.
 pub(super) const FAMILIES: &[&Family] = &[
@@ -24,6 +29,11 @@ pub(super) const FAMILIES: &[&Family] = &[
     &anthropic::ENTRY,
     &ollama::ENTRY,
     &agent::ENTRY,
+    &gemini::ENTRY,
+    &bedrock::ENTRY,
+    &tgi::ENTRY,
+    &llama_cpp::ENTRY,
+    &ai_sdk::ENTRY,
 ];
 
 /// What keeps an object from being what its API says.
