@@ -1,7 +1,7 @@
 //! [`Live`]: the bytes of a streamed response through a guard, as they arrive.
 
 use deadloop_corpus::{Ending, StreamFormat, StreamReader};
-use deadloop_detect::{Alarm, Guard};
+use deadloop_detect::{Alarm, Guard, Pushed};
 
 use crate::Guards;
 
@@ -106,9 +106,9 @@ impl Live {
     fn judge(&mut self) -> Option<u64> {
         while let Some(arrival) = self.reader.next_event() {
             self.follow();
-            let alarm = self.guard.push(&arrival.event.seen());
-            self.warnings.extend(self.guard.warnings());
-            if let Some(alarm) = alarm {
+            let Pushed { decision, warnings } = self.guard.push(&arrival.event.seen());
+            self.warnings.extend(warnings);
+            if let Some(alarm) = decision.into_alarm() {
                 self.alarm = Some(alarm);
                 return Some(arrival.end);
             }

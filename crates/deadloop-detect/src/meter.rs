@@ -118,7 +118,15 @@ impl Meter for Lane {
         let arguments = self.channel == Channel::Arguments;
         match event {
             Event::Text(channel, piece) if *channel == self.channel => self.read(piece, facts),
-            Event::Call { .. } if arguments => self.begin_anew(),
+            Event::Call {
+                arguments: written, ..
+            } if arguments => {
+                // Where they did not come as text before the call, they come with it.
+                if self.read == self.base {
+                    self.read(&written.text(), facts);
+                }
+                self.begin_anew();
+            }
             Event::Turn { .. } if self.by_turn && !arguments => self.begin_anew(),
             _ => {}
         }

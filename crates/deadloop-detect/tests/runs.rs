@@ -8,7 +8,7 @@
 
 mod running;
 
-use deadloop_detect::{Arguments, Channel, Event};
+use deadloop_detect::{Arguments, Channel, Event, TextChannel};
 use proptest::prelude::*;
 use running::{Expect, Vector, alarm, event, setting, vectors, vectors_of};
 
@@ -96,7 +96,7 @@ fn a_text_detector_reads_the_arguments_of_each_call_anew() {
         name: "write",
         arguments: Arguments::Raw(arguments),
     };
-    let text = |piece| Event::Text(Channel::Arguments, piece);
+    let text = |piece| Event::Text(TextChannel::Arguments, piece);
     // 30 chars in each of two calls are no 40 in a row.
     let apart = [text(&piece), call(&piece), text(&piece), call(&piece)];
     assert_eq!(alarm(settings.guard(), apart), None);

@@ -352,7 +352,7 @@ impl Relay<'_> {
         &self,
         (wire, body): (&mut Wire<&TcpStream>, &mut Body),
         piece: &mut Vec<u8>,
-        judge: Option<&mut Judge<'_>>,
+        judge: Option<&mut Judge>,
     ) -> Result<(Option<usize>, Verdict), Broken> {
         match body.read(wire, piece) {
             Ok(n) => {

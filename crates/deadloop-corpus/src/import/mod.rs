@@ -12,7 +12,7 @@
 //! | messages of a conversation as events | `conversation` |
 //! | logs of chats and agents as tables of paths | `log`, `paths`, `formats/logs.rs` |
 //! | the columns of tables | `formats/table.rs` |
-//! | why a model stopped, in the usual words | `reasons` |
+//! | why a model stopped, in the usual words | `deadloop_stream::reasons` |
 //! | where agents keep their sessions | `stores` |
 //! | turns, tokens, users, prompts of an agent's run | `run` |
 //! | spans of a trace as a run | `spans` |
@@ -39,24 +39,20 @@ pub(crate) mod log;
 pub(crate) mod losses;
 pub(crate) mod paths;
 pub(crate) mod reader;
-pub(crate) mod reasons;
 mod response;
 pub(crate) mod run;
 pub(crate) mod spans;
 mod stores;
-pub(crate) mod stream;
 pub(crate) mod streams;
-pub(crate) mod take;
-pub(crate) mod time;
 
 use crate::transcript::wire::Fault;
 use cut::Records;
+pub(crate) use deadloop_stream::{reader as stream, reasons, take, time};
 use files::{File, Files};
 use formats::{FOREIGN, deadloop, table};
 pub use losses::{Loss, Losses};
 use reader::{Foreign, Out, Reader};
 pub use stores::{AgentStore, agent_stores};
-pub use stream::{Arrival, Ending, Quiet, StreamFormat, StreamReader};
 
 /// What the caller asks for.
 #[derive(Clone, Debug, Default)]

@@ -19,7 +19,7 @@ use std::sync::Arc;
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::fact::{Beat, Bound, Clock, Fact};
-use crate::stream::{Arguments, Calls, Channel, Chars, Cut, Event, Kind, Turns, Units};
+use crate::stream::{Arguments, Calls, Chars, Cut, Event, Kind, TextChannel, Turns, Units};
 
 mod answers;
 mod errors;
@@ -85,7 +85,7 @@ pub(crate) enum Saw<'a> {
     /// [`Run::now`].
     Turn(Option<&'a str>),
     /// The model thinks or answers; the text of arguments is in their call.
-    Text(Channel, &'a str),
+    Text(TextChannel, &'a str),
     /// A message of a user, before which nothing is forgotten.
     User,
     /// One before which everything that was seen is to be forgotten.
@@ -156,9 +156,8 @@ impl Run {
                 self.turns = self.turns + Turns(1);
                 Saw::Turn(agent)
             }
-            Event::Text(channel, text) if Channel::TEXT.contains(&channel) => {
-                Saw::Text(channel, text)
-            }
+            Event::Text(TextChannel::Arguments, _) => Saw::Nothing,
+            Event::Text(channel, text) => Saw::Text(channel, text),
             Event::User(_) if self.look.forgets && self.turns > Turns(0) => Saw::Forget,
             Event::User(_) => Saw::User,
             _ => Saw::Nothing,

@@ -59,7 +59,7 @@ pub enum Effort {
 }
 
 /// A file being written.
-pub(crate) trait Sink {
+pub(crate) trait Sink: Send {
     /// One more transcript.
     fn write(&mut self, entry: &Entry) -> io::Result<()>;
     /// Writes what is left and gives the file back.
