@@ -21,6 +21,7 @@ mod glob;
 mod place;
 mod quiet;
 pub mod reader;
+pub mod reasons;
 pub mod take;
 pub mod think;
 pub mod time;

@@ -34,7 +34,11 @@ pub const ENTRY: Family = Family {
     ],
     tags: true,
     run: false,
-    knows: |object| TYPES.contains(&kind(object)) || whole(object),
+    knows: |object| {
+        // Other protocols have errors too, with their text in a field of their own.
+        let other = kind(object) == "error" && object.contains_key("errorText");
+        (TYPES.contains(&kind(object)) && !other) || whole(object)
+    },
     check: None,
     read,
     quick: None,

@@ -13,6 +13,10 @@ fn knows(object: &Map<String, Value>) -> bool {
         "user" => has("text"),
         "system" => has("length") && has("sha256"),
         "handoff" => has("from") && has("to"),
+        // Sessions of agents name themselves in each line, or name the ids otherwise.
+        "tool_call" | "tool_result" => !["session_id", "sessionId", "tool_id"]
+            .iter()
+            .any(|name| has(name)),
         other => EVENT_TYPES.contains(&other),
     }
 }

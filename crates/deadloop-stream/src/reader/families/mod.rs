@@ -10,11 +10,16 @@ use crate::wire::Fault;
 use crate::{Body, RecordedEvent};
 
 pub mod agent;
+pub mod ai_sdk;
 pub mod anthropic;
+pub mod bedrock;
 pub mod chat;
 pub mod events;
+pub mod gemini;
+pub mod llama_cpp;
 pub mod ollama;
 pub mod responses;
+pub mod tgi;
 
 /// Every family that is read.
 pub const FAMILIES: &[&Family] = &[
@@ -24,6 +29,11 @@ pub const FAMILIES: &[&Family] = &[
     &anthropic::ENTRY,
     &ollama::ENTRY,
     &agent::ENTRY,
+    &gemini::ENTRY,
+    &bedrock::ENTRY,
+    &tgi::ENTRY,
+    &llama_cpp::ENTRY,
+    &ai_sdk::ENTRY,
 ];
 
 /// What keeps an object from being what its API says.

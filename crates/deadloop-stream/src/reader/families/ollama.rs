@@ -25,18 +25,23 @@ pub const ENTRY: Family = Family {
     knows: |object| {
         let chunk = object.get("done").is_some_and(Value::is_boolean)
             && (object.contains_key("message") || object.contains_key("response"));
-        let others = ["type", "kind", "run_type"];
-        let alone = !others.iter().any(|name| object.contains_key(*name));
-        chunk || (alone && error(object))
+        chunk || failure(object)
     },
     check: None,
     read,
     quick: None,
 };
 
-/// Sent in place of a chunk.
+/// Sent in place of a chunk: an error that says something, and no field that only another API has.
+fn failure(object: &Object) -> bool {
+    const BESIDE: [&str; 4] = ["error", "model", "created_at", "done"];
+    error(object) && object.keys().all(|key| BESIDE.contains(&key.as_str()))
+}
+
+/// Whether it says that something went wrong.
 fn error(object: &Object) -> bool {
-    object.get("error").is_some_and(Value::is_string)
+    let error = object.get("error").and_then(Value::as_str);
+    error.is_some_and(|error| !error.is_empty())
 }
 
 /// What the last line says of the response as a whole.
