@@ -326,7 +326,7 @@ fn a_batch_whose_results_are_all_lost_is_told_and_not_carried_on() {
     let alarm = |run: &[Event<'_>]| {
         let text = "[[guard]]\ndetector = \"incomplete-results\"\n";
         let mut guard = Guard::new(Settings::parse(text).unwrap().guard()).unwrap();
-        let mut alarm = run.iter().find_map(|event| guard.push(event));
+        let mut alarm = run.iter().find_map(|event| guard.push(event).into_alarm());
         alarm.take().map(|alarm| (alarm.event, alarm.onset.count()))
     };
     assert_eq!(alarm(&[turn, call("a"), call("b"), turn]), Some((3, 0)));

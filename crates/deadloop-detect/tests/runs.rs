@@ -94,8 +94,8 @@ fn a_limit_says_what_remains_of_it() {
         let settings = deadloop_detect::Settings::parse(&text).unwrap();
         let mut guard = deadloop_detect::Guard::new(settings.guard()).unwrap();
         let told = turns.iter().find_map(|turn| {
-            let stopped = guard.push(turn);
-            stopped.or_else(|| guard.warnings().next())
+            let pushed = guard.push(turn);
+            pushed.first().or(pushed.warnings.first()).cloned()
         });
         told.unwrap()
     };

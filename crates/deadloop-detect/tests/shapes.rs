@@ -4,8 +4,8 @@
 #![allow(clippy::unwrap_used, reason = "in the helpers of tests as in tests")]
 
 use deadloop_detect::{
-    Arguments, Channel, Detector, Event, Guard, Guards, Member, Params, RECOMMENDED_AGENTS,
-    Setting, Settings, presets,
+    Arguments, Detector, Event, Guard, Guards, Member, Params, RECOMMENDED_AGENTS, Setting,
+    Settings, TextChannel, presets,
 };
 
 /// A turn: what is said, and at most one call with its result.
@@ -58,7 +58,7 @@ fn response(n: u64, body: &str) -> String {
 fn stopped(mut guard: Guard, turns: &[Turn]) -> Option<(u64, u64)> {
     for turn in turns {
         let user = turn.user.then_some(Event::User("and now this"));
-        let said = Event::Text(Channel::Answer, &turn.said);
+        let said = Event::Text(TextChannel::Answer, &turn.said);
         let mut events = vec![Event::Turn { agent: None }, said];
         if let Some((name, arguments, content, error)) = &turn.call {
             events.push(Event::Call {
@@ -74,7 +74,7 @@ fn stopped(mut guard: Guard, turns: &[Turn]) -> Option<(u64, u64)> {
             });
         }
         for event in user.into_iter().chain(events) {
-            if let Some(alarm) = guard.push(&event) {
+            if let Some(alarm) = guard.push(&event).into_alarm() {
                 return Some((alarm.calls.0, alarm.turns.0));
             }
         }
