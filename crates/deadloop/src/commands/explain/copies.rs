@@ -169,7 +169,7 @@ mod tests {
         let toml =
             "[[guard]]\ndetector = \"periodic\"\n[guard.params]\nfold = \"lists\"\nmin_chars = 60";
         let settings = Settings::parse(toml).unwrap();
-        let mut sights = sights(&settings.guard().members[0], Channel::Answer, &text);
+        let mut sights = sights(&settings.guard().members[0], TextChannel::Answer, &text);
         let sight = sights.iter_mut().find(|s| s.accepted).unwrap();
         sight.unit = "a unit that is written otherwise".into();
         let chars: Vec<char> = text.chars().collect();
