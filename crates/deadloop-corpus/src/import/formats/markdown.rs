@@ -76,7 +76,9 @@ impl Reader for SpecStory {
                 part(&mut session, speaker.as_deref(), &said, out);
                 speaker = Some(name.to_owned());
                 said.clear();
-            } else if line.trim() != "---" || said.contains("<tool-use") {
+            } else if marked.is_some() || begins(line, "_**") || begins(line, "---") {
+                // Between the parts; or the file was cut there.
+            } else {
                 said.push_str(line);
                 said.push('\n');
             }
@@ -85,6 +87,18 @@ impl Reader for SpecStory {
         session.end(out);
         Ok(())
     }
+}
+
+/// Whether a line is the beginning of a mark, or all of it.
+fn begins(line: &str, mark: &str) -> bool {
+    !line.is_empty() && mark.starts_with(line.trim()) && !line.trim().is_empty()
+}
+
+/// A text without the beginning of a tag that its end cuts.
+fn uncut<'a>(text: &'a str, tag: &str) -> &'a str {
+    let cuts = (1..tag.len()).rev().map(|end| &tag[..end]);
+    let mut rests = cuts.filter_map(|cut| text.trim_end().strip_suffix(cut));
+    rests.next().unwrap_or(text)
 }
 
 /// What one has said until another speaks.
@@ -105,7 +119,7 @@ fn part(session: &mut Session, speaker: Option<&str>, said: &str, out: &Out) {
     loop {
         let next = ["<think>", "<tool-use"].map(|tag| rest.find(tag));
         let Some(at) = next.into_iter().flatten().min() else {
-            say(session, rest, out);
+            say(session, uncut(uncut(rest, "<think>"), "<tool-use"), out);
             return;
         };
         let (before, inside) = rest.split_at(at);
@@ -114,7 +128,7 @@ fn part(session: &mut Session, speaker: Option<&str>, said: &str, out: &Out) {
             true => "</think>",
             false => "</tool-use>",
         };
-        let (inside, after) = inside.split_once(end).unwrap_or((inside, ""));
+        let (inside, after) = inside.split_once(end).unwrap_or((uncut(inside, end), ""));
         match end {
             "</think>" => {
                 let thought = bare(inside.trim_start_matches("<think>"));
@@ -128,11 +142,14 @@ fn part(session: &mut Session, speaker: Option<&str>, said: &str, out: &Out) {
 
 /// A text without what folds it.
 fn bare(text: &str) -> String {
+    let folded = text.trim_start().starts_with('<');
     let text = match text.split_once("</summary>") {
         Some((_, text)) => text,
-        None => text.trim_start().trim_start_matches("<details>"),
+        // Its heading is not whole.
+        None if folded => "",
+        None => text,
     };
-    let text = text.trim_end().trim_end_matches("</details>");
+    let text = uncut(text.trim_end().trim_end_matches("</details>"), "</details>");
     text.trim_matches('\n').to_owned()
 }
 
@@ -184,8 +201,12 @@ impl Reader for Aider {
             let mut said = String::new();
             let mut asked = String::new();
             for line in part.lines().skip(1) {
-                let user = line.strip_prefix("#### ");
-                let told = line.strip_prefix("> ");
+                let user = line.strip_prefix("####").map(str::trim);
+                let told = line.strip_prefix('>').map(str::trim);
+                // Where the file ends inside of a mark.
+                if user.is_none() && begins(line, "####") {
+                    continue;
+                }
                 if user.is_some() || told.is_some() {
                     say(&mut session, &said, out);
                     said.clear();
