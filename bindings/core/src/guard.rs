@@ -304,7 +304,7 @@ pub fn lane(channel: &str, text: impl FnOnce() -> String) -> Result<usize, Strin
 /// They are no number from 0 on.
 pub fn millis(seconds: f64) -> Result<u64, String> {
     let millis = seconds * 1000.0;
-    match millis >= 0.0 && millis < 1e15 {
+    match (0.0..1e15).contains(&millis) {
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // just looked at
         true => Ok(millis.round() as u64),
         false => Err(format!(
