@@ -161,7 +161,7 @@ pub struct Decision {
     /// What to do.
     pub action: Action,
     /// Why, where it is to refuse or to stop.
-    pub alarm: Option<Alarm>,
+    pub alarm: Option<Box<Alarm>>,
     /// Alarms that only warn or observe, new ones.
     pub warnings: Vec<Alarm>,
 }
@@ -170,8 +170,8 @@ impl From<Pushed> for Decision {
     fn from(Pushed { decision, warnings }: Pushed) -> Self {
         let (action, alarm) = match decision {
             Decided::Continue => (Action::Continue, None),
-            Decided::Refuse(alarm) => (Action::Refuse, Some(alarm)),
-            Decided::Stop(alarm) => (Action::Stop, Some(alarm)),
+            Decided::Refuse(alarm) => (Action::Refuse, Some(Box::new(alarm))),
+            Decided::Stop(alarm) => (Action::Stop, Some(Box::new(alarm))),
         };
         Self {
             action,
@@ -207,7 +207,7 @@ impl Decision {
         }
         json(&Wire {
             action: self.action,
-            alarm: self.alarm.as_ref().map(&read),
+            alarm: self.alarm.as_deref().map(&read),
             warnings: self.warnings.iter().map(&read).collect(),
         })
     }
@@ -304,7 +304,7 @@ pub fn lane(channel: &str, text: impl FnOnce() -> String) -> Result<usize, Strin
 /// They are no number from 0 on.
 pub fn millis(seconds: f64) -> Result<u64, String> {
     let millis = seconds * 1000.0;
-    match millis >= 0.0 && millis < 1e15 {
+    match (0.0..1e15).contains(&millis) {
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // just looked at
         true => Ok(millis.round() as u64),
         false => Err(format!(

@@ -107,7 +107,7 @@ impl Live {
         }
         let decided = |action, alarm| Decision {
             action,
-            alarm: Some(alarm),
+            alarm: Some(Box::new(alarm)),
             warnings: Vec::new(),
         };
         let refused = self.refusals().into_iter();

@@ -298,7 +298,7 @@ pub(crate) fn decided(py: Python<'_>, decision: &Decision) -> PyResult<Py<PyAny>
         return Ok(quiet.clone_ref(py));
     }
     let told = |found: &deadloop_detect::Alarm| alarm(py, &deadloop_bindings::alarm_json(found));
-    let why = decision.alarm.as_ref().map(told).transpose()?;
+    let why = decision.alarm.as_deref().map(told).transpose()?;
     let warnings = decision
         .warnings
         .iter()
