@@ -36,14 +36,17 @@ const PARTS: [(&str, &str); 18] = [
 
 /// Parts of the UI message stream.
 pub const ENTRY: Family = Family {
-    name: "ai-sdk",
+    name: "ai_sdk",
     keys: &["type", "id", "delta", "messageId", "toolCallId"],
     tags: true,
     run: false,
     knows: |object| {
         let mut parts = PARTS.iter().filter(|(part, _)| *part == kind(object));
         let has = |field: &str| field.is_empty() || object.contains_key(field);
-        parts.any(|(_, field)| has(field)) && !object.contains_key("part")
+        // OpenCode has parts too, and an end of deadloop's own says why or when.
+        let others = ["part", "reason", "t_ms"];
+        let other = others.iter().any(|name| object.contains_key(*name));
+        parts.any(|(_, field)| has(field)) && !other
     },
     check: None,
     read,

@@ -13,7 +13,7 @@ use crate::wire::Fault;
 
 /// Pieces of llama.cpp's `/completion`.
 pub const ENTRY: Family = Family {
-    name: "llama-cpp",
+    name: "llama_cpp",
     keys: &["index", "content", "stop", "tokens"],
     tags: true,
     run: false,
