@@ -1,6 +1,8 @@
 import os
 from collections.abc import Iterable, Sequence
-from typing import Any, Self, final
+from typing import Any, final
+
+from typing_extensions import Self, disjoint_base
 
 from deadloop._alarm import Alarm, Decision
 
@@ -8,6 +10,7 @@ __all__ = ["Chunks", "Guard", "Guards", "Live", "Plan", "__version__"]
 
 __version__: str
 
+@disjoint_base
 class Guards:
     """The guards of a settings file, compiled once. One for the whole program; threads share it."""
 
@@ -70,7 +73,7 @@ class Guard:
     def push(self, text: str, channel: str) -> Decision:
         """Takes the next chunk of `reasoning`, `answer` or `arguments`. Raises ValueError for another channel."""
 
-    def call(self, name: str, arguments: Any = "", id: str | None = None) -> Decision:
+    def call(self, name: str, arguments: Any = None, id: str | None = None) -> Decision:
         """Takes a call of a tool, before it is run.
 
         Args:

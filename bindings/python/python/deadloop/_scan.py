@@ -32,6 +32,8 @@ COLUMNS: dict[str, type] = {
 
 Progress = bool | Callable[[int, int | None], object]
 Row = tuple[str | None, str | None, str | None]
+_Reader = Callable[[Any, Any], tuple[Iterator[Row], int | None]]
+_Giver = Callable[[Any, list[Alarm | None]], Any]
 
 
 def scan(
@@ -68,9 +70,11 @@ def scan(
     feeds = [name for name, column in (("reasoning", reasoning), ("answer", text)) if column is not None]
     _options.see(guards, ["reasoning", *feeds] if text is not None else feeds, "a scan of texts")
     kind = type(data).__module__.partition(".")[0]
-    read, total = _READ.get(kind, _items)(data, names)
+    reader: _Reader = _READ[kind] if kind in _READ else _items
+    giver: _Giver = _GIVE[kind] if kind in _GIVE else _dicts
+    read, total = reader(data, names)
     alarms = _alarms(guards, read, total, progress)
-    return _GIVE.get(kind, _dicts)(data, alarms)
+    return giver(data, alarms)
 
 
 def _alarms(guards: Guards, rows: Iterator[Row], total: int | None, progress: Progress) -> list[Alarm | None]:
@@ -168,5 +172,5 @@ def _dicts(data: Any, alarms: list[Alarm | None]) -> list[dict[str, Any]]:
     return [{name: None if alarm is None else getattr(alarm, name) for name in COLUMNS} for alarm in alarms]
 
 
-_READ: dict[str, Callable[[Any, Any], tuple[Iterator[Row], int | None]]] = {"pandas": _pandas, "polars": _polars, "pyarrow": _arrow}
-_GIVE: dict[str, Callable[[Any, list[Alarm | None]], Any]] = {"pandas": _as_pandas, "polars": _as_polars, "pyarrow": _as_arrow}
+_READ: dict[str, _Reader] = {"pandas": _pandas, "polars": _polars, "pyarrow": _arrow}
+_GIVE: dict[str, _Giver] = {"pandas": _as_pandas, "polars": _as_polars, "pyarrow": _as_arrow}

@@ -62,7 +62,8 @@ class LoopMiddleware(AgentMiddleware):  # type: ignore[misc]
     @hook_config(can_jump_to=["end"])  # type: ignore[untyped-decorator]
     async def abefore_model(self, state: Any, runtime: Any) -> dict[str, Any] | None:
         """The same where the run is awaited."""
-        return self.before_model(state, runtime)
+        ended: dict[str, Any] | None = self.before_model(state, runtime)
+        return ended
 
     def wrap_tool_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
         """A call is to be run."""
