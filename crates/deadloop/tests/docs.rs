@@ -107,7 +107,7 @@ fn run(page: &Path) {
     let root = Path::new(ROOT).canonicalize().expect("the repository");
     let walk = root.join("docs/walk/chats.jsonl.zst");
     std::fs::copy(walk, dir.path().join("chats.jsonl.zst")).expect("the walk's recordings");
-    for name in ["datasets", "scripts"] {
+    for name in ["datasets", "docs", "scripts"] {
         std::os::unix::fs::symlink(root.join(name), dir.path().join(name)).expect("a link");
     }
     for (name, text) in files(&text) {
