@@ -13,6 +13,12 @@
 //! | an event with its time and tokens; a recording as events | [`RecordedEvent`], [`stream`] |
 //! | what an object of some API says, for readers of recordings | [`reader`], [`take`], [`wire`] |
 
+#![deny(
+    clippy::print_stderr,
+    clippy::print_stdout,
+    reason = "they panic where nobody reads any more"
+)]
+
 mod calls;
 mod ending;
 mod event;

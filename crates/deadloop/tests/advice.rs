@@ -1,7 +1,11 @@
 //! The advice of `tune`, `compare` and `export` on the corpora that come with deadloop: verdict and sentence, as a new
 //! user met them.
 
-#![allow(clippy::expect_used, reason = "a test that cannot go on says why")]
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test that cannot go on says why"
+)]
 
 mod program;
 

@@ -21,7 +21,7 @@ pub(crate) fn unpack(file: impl Read + Send + 'static) -> io::Result<Box<dyn Buf
     let bytes: Box<dyn Read + Send> = if head.starts_with(GZIP) {
         Box::new(Unpacked::of(file, |file| Ok(MultiGzDecoder::new(file)))?)
     } else if head.starts_with(ZSTD) || is_skippable_frame(head) {
-        Box::new(Unpacked::of(file, |file| zstd::Decoder::new(file))?)
+        Box::new(Unpacked::of(file, zstd::Decoder::new)?)
     } else {
         return Ok(Box::new(file));
     };

@@ -83,7 +83,7 @@ impl<R: Read> Read for Unpacked<R> {
 /// # Errors
 /// It cannot be read, or is no zstd.
 pub fn unpack_zstd(file: impl Read + Send + 'static) -> io::Result<Box<dyn Read + Send>> {
-    let unpacked = Unpacked::of(file, |file| zstd::Decoder::new(file))?;
+    let unpacked = Unpacked::of(file, zstd::Decoder::new)?;
     Ok(Box::new(unpacked))
 }
 

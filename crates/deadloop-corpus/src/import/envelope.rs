@@ -95,7 +95,7 @@ pub(crate) fn holds(object: &Object, known: &dyn Fn(&Object) -> bool) -> bool {
             },
             _ => false,
         };
-        known(object) || (depth > 0 && INNER.iter().any(|name| deeper(&name)))
+        known(object) || (depth > 0 && INNER.iter().any(deeper))
     }
     look(object, known, DEPTH)
 }

@@ -103,7 +103,7 @@ pub(crate) fn marked(object: &Object, marks: &[Mark]) -> bool {
             (Some(_), "") => true,
             (Some(_), "!") => false,
             (Some(Value::String(text)), says) => says.split('|').any(|word| word == text),
-            (Some(value), says) => value.to_string() == says,
+            (Some(value), says) => value.to_string().as_str() == says,
         }
     })
 }

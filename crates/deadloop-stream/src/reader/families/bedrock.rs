@@ -52,7 +52,7 @@ fn whole(object: &Object) -> bool {
 
 fn event(object: &Object) -> bool {
     let known = |name: &&str| object.get(*name).is_some_and(Value::is_object);
-    object.len() <= 2 && EVENTS.iter().any(|name| known(&name))
+    object.len() <= 2 && EVENTS.iter().any(known)
 }
 
 /// The last event of a stream.

@@ -284,7 +284,7 @@ pub(super) fn redact(event: &mut RecordedEvent, redactor: &mut Redactor) {
 fn redact_arguments(arguments: &mut Value, redactor: &mut Redactor) {
     match arguments {
         Value::String(text) => match serde_json::from_str::<Value>(text) {
-            Ok(mut value) if value.is_object() && value.to_string() == *text => {
+            Ok(mut value) if value.is_object() && value.to_string().as_str() == text.as_str() => {
                 redact_value(&mut value, redactor);
                 *text = value.to_string();
             }

@@ -212,14 +212,14 @@ fn stores(args: &Import, global: Global) -> Outcome<Vec<PathBuf>> {
         .partition(|store| store.readable);
     if !global.quiet {
         for store in &stores {
-            eprintln!("{}: {}", store.agent, store.path.display());
+            show::remark(format_args!("{}: {}", store.agent, store.path.display()));
         }
         for store in &others {
             let path = store.path.display();
-            eprintln!(
+            show::remark(format_args!(
                 "{}: {path} is a database, which is not read; export its sessions",
                 store.agent
-            );
+            ));
         }
     }
     if stores.is_empty() && args.files.is_empty() {
