@@ -25,6 +25,8 @@ pub struct Ending {
     fields: bool,
     /// Whether the line before the one that is not over was blank: then no event is open.
     blank: bool,
+    /// Whether the last byte was a CR: an LF belongs to it.
+    cr: bool,
 }
 
 impl Default for Ending {
@@ -37,6 +39,7 @@ impl Default for Ending {
             last: Vec::new(),
             fields: false,
             blank: false,
+            cr: false,
         }
     }
 }
@@ -44,12 +47,17 @@ impl Default for Ending {
 impl Ending {
     /// Takes what was passed on.
     pub fn saw(&mut self, bytes: &[u8]) {
-        for piece in bytes.split_inclusive(|b| *b == b'\n') {
+        let ends = |byte: &u8| matches!(byte, b'\n' | b'\r');
+        for piece in bytes.split_inclusive(ends) {
+            let second = std::mem::replace(&mut self.cr, piece.ends_with(b"\r"));
+            if second && piece == b"\n" {
+                continue;
+            }
             self.long |= self.line.len() + piece.len() > LONGEST;
             if !self.long {
                 self.line.extend_from_slice(piece);
             }
-            if piece.ends_with(b"\n") {
+            if piece.last().is_some_and(ends) {
                 self.take();
                 self.line.clear();
                 self.long = false;
@@ -328,7 +336,15 @@ mod tests {
     fn what_was_open_is_closed_first() {
         let event = "data: {\"choices\": [{\"index\": 2, \"delta\": {}}], \"usage\": null}";
         let end = "data: {\"choices\":[{\"index\":2,\"delta\":{},\"finish_reason\":\"length\"}]}\n\ndata: [DONE]\n\n";
-        for (passed, gap) in [("\n\n", ""), ("\r\n\r\n", ""), ("\n", "\n"), ("\r\n", "\n")] {
+        let ends = [
+            ("\n\n", ""),
+            ("\r\n\r\n", ""),
+            ("\r\r", ""),
+            ("\n", "\n"),
+            ("\r\n", "\n"),
+            ("\r", "\n"),
+        ];
+        for (passed, gap) in ends {
             assert_eq!(
                 ending((event.to_owned() + passed).as_bytes(), 4),
                 gap.to_owned() + end
