@@ -690,6 +690,51 @@ fn a_stream_without_its_end_or_with_a_gap_is_marked() {
     assert_eq!(gaps.collect::<Vec<_>>(), [true, true, false]);
 }
 
+/// Chunks with ids, in order, as a stream without roles and without an end.
+fn chunks(parts: &[(&str, &str)]) -> String {
+    let chunk = |(id, text): &(&str, &str)| {
+        format!(
+            r#"data: {{"id":"{id}","model":"m","choices":[{{"index":0,"delta":{{"content":"{text}"}}}}]}}"#
+        ) + "\n\n"
+    };
+    parts.iter().map(chunk).collect()
+}
+
+/// An id that comes once names no response; one that comes again does.
+#[test]
+fn ids_cut_a_stream_only_where_they_name_responses() {
+    let cases: [(&[(&str, &str)], &[&str]); 6] = [
+        (&[("1", "a"), ("2", "b"), ("3", "c")], &["abc"]),
+        (
+            &[("1", "a"), ("2", "b"), ("1", "c"), ("2", "d")],
+            &["ac", "bd"],
+        ),
+        (
+            &[("1", "a"), ("1", "b"), ("2", "c"), ("2", "d")],
+            &["ab", "cd"],
+        ),
+        (
+            &[("1", "a"), ("2", "b"), ("3", "c"), ("3", "d"), ("1", "e")],
+            &["ae", "b", "cd"],
+        ),
+        (&[("1", "a")], &["a"]),
+        // After a response whose ids are names a new one is another response.
+        (&[("1", "a"), ("1", "b"), ("2", "c")], &["ab", "c"]),
+    ];
+    for (parts, expected) in cases {
+        let (_dir, file) = kit::file("x.sse", chunks(parts).as_bytes());
+        let there = import(&[file], None);
+        let answers = there.entries.iter().map(|e| e.transcript.answer());
+        assert_eq!(answers.collect::<Vec<_>>(), expected, "{parts:?}");
+    }
+    let many: Vec<String> = (0..500).map(|n| n.to_string()).collect();
+    let parts: Vec<(&str, &str)> = many.iter().map(|id| (id.as_str(), "x")).collect();
+    let (_dir, file) = kit::file("x.sse", chunks(&parts).as_bytes());
+    let there = import(&[file], None);
+    assert_eq!(there.entries.len(), 1);
+    assert_eq!(there.entries[0].transcript.answer(), "x".repeat(500));
+}
+
 /// The schema of an agent server's events (seed 002): what is no such event is told with its line, and costs no other.
 #[test]
 fn an_event_that_breaks_its_schema_is_told() {

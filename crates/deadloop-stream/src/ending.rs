@@ -4,34 +4,60 @@
 
 use serde_json::{Map, Value, json};
 
-/// Longest line that is kept, in bytes: a response that begins with a longer one gets no ending.
+use crate::reader::{Framed, Frames};
+
+/// Longest line, and longest object in several lines, that is kept, in bytes: a response that begins with a longer one
+/// gets no ending.
 const LONGEST: usize = 1 << 20;
 
 /// Remembers of the bytes that were passed on what an ending has to name.
-#[derive(Debug, Default)]
 pub struct Ending {
     /// The line that is not over yet.
     line: Vec<u8>,
     /// It is longer than [`LONGEST`]: the rest of it is skipped.
     long: bool,
-    /// The first and the last line that held an object.
+    /// Lines into objects, as the reader of streams takes them.
+    frames: Frames,
+    /// The first and the last object.
     first: Option<Vec<u8>>,
     last: Vec<u8>,
-    /// Whether the lines are fields of events (`data: …`) and not bare objects.
+    /// Whether the objects are the data of events (`data: …`) and do not stand bare.
     fields: bool,
     /// Whether the line before the one that is not over was blank: then no event is open.
     blank: bool,
+    /// Whether the last byte was a CR: an LF belongs to it.
+    cr: bool,
+}
+
+impl Default for Ending {
+    fn default() -> Self {
+        Self {
+            line: Vec::new(),
+            long: false,
+            frames: Frames::new(true, LONGEST),
+            first: None,
+            last: Vec::new(),
+            fields: false,
+            blank: false,
+            cr: false,
+        }
+    }
 }
 
 impl Ending {
     /// Takes what was passed on.
     pub fn saw(&mut self, bytes: &[u8]) {
-        for piece in bytes.split_inclusive(|b| *b == b'\n') {
+        let ends = |byte: &u8| matches!(byte, b'\n' | b'\r');
+        for piece in bytes.split_inclusive(ends) {
+            let second = std::mem::replace(&mut self.cr, piece.ends_with(b"\r"));
+            if second && piece == b"\n" {
+                continue;
+            }
             self.long |= self.line.len() + piece.len() > LONGEST;
             if !self.long {
                 self.line.extend_from_slice(piece);
             }
-            if piece.ends_with(b"\n") {
+            if piece.last().is_some_and(ends) {
                 self.take();
                 self.line.clear();
                 self.long = false;
@@ -39,16 +65,22 @@ impl Ending {
         }
     }
 
-    /// The line is whole: keeps the object in it.
+    /// The line is whole: keeps the object that it ends.
     fn take(&mut self) {
         let line = self.line.trim_ascii();
         self.blank = line.is_empty() && !self.long;
-        let data = line.strip_prefix(b"data:");
-        let object = data.unwrap_or(line).trim_ascii();
-        if self.long || !object.starts_with(b"{") {
+        if self.long {
             return;
         }
-        self.fields = data.is_some();
+        let bare = line.starts_with(b"{");
+        let Some(Ok(Framed::Object(object))) = self.frames.line(&self.line) else {
+            return;
+        };
+        let object = object.as_bytes();
+        if !object.starts_with(b"{") {
+            return;
+        }
+        self.fields = !bare;
         self.last.clear();
         self.last.extend_from_slice(object);
         self.first.get_or_insert_with(|| self.last.clone());
@@ -154,11 +186,12 @@ fn anthropic(last: &Map<String, Value>) -> Vec<Value> {
     ]
 }
 
-/// The response as it was announced, now incomplete.
+/// The response as it was announced, now incomplete. Where its beginning was not passed on, a response of which no more
+/// is known than that: clients read its status, and its output, which they have.
 fn responses(last: &Map<String, Value>, first: Option<Map<String, Value>>) -> Vec<Value> {
-    let announced = first.and_then(|mut first| first.remove("response"));
-    let Some(Value::Object(mut response)) = announced else {
-        return Vec::new();
+    let mut response = match first.and_then(|mut first| first.remove("response")) {
+        Some(Value::Object(response)) => response,
+        _ => unannounced(),
     };
     response.insert("status".to_owned(), json!("incomplete"));
     let why = json!({"reason": "max_output_tokens"});
@@ -169,6 +202,22 @@ fn responses(last: &Map<String, Value>, first: Option<Map<String, Value>>) -> Ve
         "sequence_number": number.unwrap_or(0).saturating_add(1),
         "response": response,
     })]
+}
+
+/// What the API requires of a response.
+fn unannounced() -> Map<String, Value> {
+    let required = [
+        ("id", json!("resp_deadloop")),
+        ("object", json!("response")),
+        ("created_at", json!(0)),
+        ("model", json!("unknown")),
+        ("output", json!([])),
+        ("parallel_tool_calls", json!(true)),
+        ("tool_choice", json!("auto")),
+        ("tools", json!([])),
+    ];
+    let required = required.map(|(name, value)| (name.to_owned(), value));
+    required.into_iter().collect()
 }
 
 #[cfg(test)]
@@ -246,12 +295,56 @@ mod tests {
             "\n\ndata: {\"id\":7,\"choices\":[{\"index\":0,\"text\":\"\",\"finish_reason\":\"length\"}]}\n\ndata: [DONE]\n\n"
         );
     }
+
+    /// An object in several `data` lines is as good as one in one, and one that was cut is not read.
+    #[test]
+    fn an_event_of_several_lines_is_ended() {
+        let event =
+            "data: {\"id\": 7,\ndata: \"choices\": [\ndata: {\"index\": 0, \"delta\": {}}]}\n";
+        let end = "data: {\"id\":7,\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"length\"}]}\n\ndata: [DONE]\n\n";
+        for size in [1, 7, 1000] {
+            assert_eq!(ending(format!("{event}\n").as_bytes(), size), end);
+            // The reader takes an object that goes on in further lines when its event ends, no sooner.
+            assert_eq!(ending(event.as_bytes(), size), "");
+            let crlf = format!("{event}\n").replace('\n', "\r\n");
+            assert_eq!(ending(crlf.as_bytes(), size), end);
+        }
+        let two = format!("{event}\ndata: {{\"id\": 8,\n");
+        assert_eq!(ending(two.as_bytes(), 1000), format!("\n{end}"));
+    }
+
+    /// A stream of the Responses API that was joined late: the reader of streams sees it end, and the number goes on.
+    #[test]
+    fn a_response_that_was_not_announced_is_ended() {
+        let event = "event: response.output_text.delta\ndata: {\"type\":\"response.output_text.delta\",\"sequence_number\":4,\"delta\":\"so \"}\n\n";
+        let end = ending(event.as_bytes(), 9);
+        assert!(end.starts_with("event: response.incomplete\n"), "{end}");
+        assert!(end.contains("\"sequence_number\":5"), "{end}");
+        let mut reader = StreamReader::new("x", None, ThinkOptions::default());
+        reader.feed(event.as_bytes());
+        reader.feed(end.as_bytes());
+        reader.end();
+        let events = std::iter::from_fn(|| reader.next_event());
+        let last = events.last().map(|arrival| arrival.event);
+        let reason = Some("max_output_tokens".to_owned());
+        assert_eq!(last, Some(OwnedEvent::Finish(reason)));
+        assert_eq!(reader.bad_lines(), 0);
+    }
+
     /// The event before is ended where it is open, and no line is left blank where it is not.
     #[test]
     fn what_was_open_is_closed_first() {
         let event = "data: {\"choices\": [{\"index\": 2, \"delta\": {}}], \"usage\": null}";
         let end = "data: {\"choices\":[{\"index\":2,\"delta\":{},\"finish_reason\":\"length\"}]}\n\ndata: [DONE]\n\n";
-        for (passed, gap) in [("\n\n", ""), ("\r\n\r\n", ""), ("\n", "\n"), ("\r\n", "\n")] {
+        let ends = [
+            ("\n\n", ""),
+            ("\r\n\r\n", ""),
+            ("\r\r", ""),
+            ("\n", "\n"),
+            ("\r\n", "\n"),
+            ("\r", "\n"),
+        ];
+        for (passed, gap) in ends {
             assert_eq!(
                 ending((event.to_owned() + passed).as_bytes(), 4),
                 gap.to_owned() + end

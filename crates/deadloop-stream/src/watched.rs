@@ -433,6 +433,7 @@ impl Watched {
         let blank = match &bytes[kept..] {
             [b'\n', ..] => 1,
             [b'\r', b'\n', ..] => 2,
+            [b'\r', ..] => 1,
             _ => 0,
         };
         match self.reader.format() {
@@ -509,6 +510,63 @@ mod tests {
             );
             assert_eq!(fed.kept < stream.len(), stops, "{response}");
         }
+    }
+
+    fn periodic() -> Watched {
+        let settings = Settings::parse("[[guard]]\ndetector = \"periodic\"").unwrap();
+        Watched::new(Guards::new(&settings).unwrap(), |_| ThinkOptions::default())
+    }
+
+    /// The ends of lines make no difference: LF, CR LF, or CR alone, wherever the bytes are cut.
+    #[test]
+    fn lines_may_end_with_a_carriage_return_alone() {
+        let chunk =
+            "event: x\ndata: {\"choices\":[{\"delta\":{\"content\":\"Let me look at it. \"}}]}\n\n";
+        let told = |end: &str, size: usize| {
+            let mut watched = periodic();
+            let text = chunk.repeat(300).replace('\n', end);
+            let mut kept = 0;
+            for bytes in text.as_bytes().chunks(size) {
+                let step = watched.feed(bytes, 0);
+                kept += step.kept;
+                if step.decision.stops() {
+                    break;
+                }
+            }
+            assert_eq!(watched.format(), Some(StreamFormat::Sse));
+            assert_eq!(watched.bad_lines(), 0);
+            (
+                watched.alarm().cloned(),
+                kept / chunk.replace('\n', end).len(),
+            )
+        };
+        let (alarm, events) = told("\n", 1 << 20);
+        assert!(alarm.is_some());
+        for (end, size) in [("\r\n", 1 << 20), ("\r", 1 << 20), ("\r", 7), ("\r\n", 1)] {
+            let (other, after) = told(end, size);
+            assert_eq!(other, alarm, "{end:?} {size}");
+            assert!(after.abs_diff(events) <= 1, "{after} of {events}");
+        }
+    }
+
+    /// What is no JSON is counted and goes on, and the guard reads on after it: NaN and half a surrogate pair, which
+    /// some servers write.
+    #[test]
+    fn what_is_no_json_is_counted_and_passed() {
+        let mut watched = periodic();
+        let bad = [
+            r#"data: {"choices":[{"delta":{"content":"x"},"score":NaN}]}"#,
+            r#"data: {"choices":[{"delta":{"content":"\ud83d"}}]}"#,
+        ];
+        let good = r#"data: {"choices":[{"delta":{"content":"The sea. "}}]}"#;
+        for (n, line) in bad.iter().enumerate() {
+            let text = format!("{good}\n\n{line}\n\n{good}\n\n");
+            let step = watched.feed(text.as_bytes(), 0);
+            assert_eq!((step.kept, step.decision), (text.len(), Decision::Continue));
+            assert_eq!(watched.bad_lines(), n as u64 + 1);
+            assert_eq!(watched.problems()[n].place.line, n as u64 * 6 + 3);
+        }
+        assert_eq!(watched.heard().answer, Chars(4 * 9));
     }
 
     /// The first name chooses the guard, and no later one takes it away.

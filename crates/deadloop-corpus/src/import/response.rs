@@ -31,6 +31,8 @@ pub(super) struct Response {
     /// Records that could not be read while it was open.
     pub(super) gaps: u64,
     pub(super) ended: bool,
+    /// Each of its chunks has a name of its own.
+    pub(super) renamed: bool,
     choices: Vec<Choice>,
 }
 
@@ -51,6 +53,7 @@ impl Response {
             took: None,
             gaps: 0,
             ended: false,
+            renamed: false,
             choices: Vec::new(),
         }
     }
@@ -59,6 +62,7 @@ impl Response {
     /// says one.
     pub(super) fn is_of(&self, said: &Said) -> bool {
         match (&said.response, &said.model) {
+            (Some(_), _) if self.renamed && said.goes_on => self.may_be_by(said),
             // One whose beginning was not recorded learns its name at its end.
             (Some(name), _) => match &self.name {
                 Some(own) => own == name,
@@ -67,6 +71,12 @@ impl Response {
             (None, Some(model)) => self.name.is_none() && self.model.as_ref() == Some(model),
             (None, None) => true,
         }
+    }
+
+    /// Whether an object may be by the model of this response.
+    pub(super) fn may_be_by(&self, said: &Said) -> bool {
+        let both = self.model.as_ref().zip(said.model.as_ref());
+        both.is_none_or(|(own, other)| own == other)
     }
 
     /// Whether it is finished and the object says more than what is said of a finished one.
@@ -81,6 +91,15 @@ impl Response {
             finished && text
         };
         self.finished() && said.parts.iter().any(new)
+    }
+
+    /// Whether an object finishes an answer.
+    pub(super) fn is_end(said: &Said) -> bool {
+        let finish = |part: &Part| match part {
+            Part::Event(event) => matches!(event.body, Body::Finish { .. }),
+            Part::Call(_) | Part::Over(_) => false,
+        };
+        said.parts.iter().any(|(_, part)| finish(part))
     }
 
     /// Whether all of its answers are.

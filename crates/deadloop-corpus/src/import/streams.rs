@@ -3,6 +3,10 @@
 //!
 //! A chunk belongs to the open response that it names, else to the one that was spoken of last. A
 //! response ends where it says so, at `[DONE]`, or where the file ends.
+//!
+//! Some servers give each chunk an id of its own, which names no response. Chunks with unknown ids that
+//! begin nothing therefore wait: a second chunk with one of their ids shows that ids are names, and each
+//! is a response. Where none comes they are one response.
 
 use std::cell::Cell;
 use std::collections::HashSet;
@@ -27,6 +31,9 @@ const FINISHED: usize = 16;
 /// Most responses that are open at once. When there are more the one that began first is taken for
 /// cut.
 const OPEN: usize = 1024;
+
+/// Most chunks that wait for a second one with their id: so many responses may begin at the same time.
+const WAITING: usize = 64;
 
 /// Whether the first known object of a file is one of this family.
 pub(crate) fn knows(head: &Head, family: &'static Family) -> Certainty {
@@ -59,6 +66,17 @@ pub(crate) struct Streams {
     sent: HashSet<u64>,
     /// In the order in which they were spoken of last.
     open: Vec<Response>,
+    waiting: Waiting,
+}
+
+/// Chunks with unknown ids that begin nothing.
+#[derive(Default)]
+struct Waiting {
+    chunks: Vec<(Said, Opened, Place)>,
+    /// An id came twice: ids are names of responses.
+    named: bool,
+    /// Records that could not be read since chunks wait.
+    gaps: u64,
 }
 
 impl Streams {
@@ -69,6 +87,7 @@ impl Streams {
             session: false,
             sent: HashSet::new(),
             open: Vec::new(),
+            waiting: Waiting::default(),
         }
     }
 
@@ -122,6 +141,65 @@ impl Streams {
         if said.is_empty() {
             return;
         }
+        let waits = self.waits(&said);
+        if waits {
+            let full = self.waiting.chunks.len() + 1 >= WAITING;
+            let settles = full || Response::is_end(&said);
+            self.waiting.chunks.push((said, opened, place.clone()));
+            if settles {
+                self.settle(out);
+            }
+            return;
+        }
+        self.settle(out);
+        self.add(said, opened, place, out);
+    }
+
+    /// Whether it is not known yet which response an object belongs to. Notes what its id shows.
+    fn waits(&mut self, said: &Said) -> bool {
+        let Some(name) = said.response.as_ref().filter(|_| !self.session) else {
+            return false;
+        };
+        let waiting = &mut self.waiting;
+        if waiting.named {
+            return false;
+        }
+        let of = |other: &Option<String>| other.as_ref() == Some(name);
+        waiting.named = self.open.iter().any(|open| of(&open.name))
+            || waiting.chunks.iter().any(|(said, ..)| of(&said.response));
+        !waiting.named && said.goes_on && !self.open.iter().any(|open| open.is_of(said))
+    }
+
+    /// Chunks wait no longer: they are one response, which may have begun, or each begins one where ids are names.
+    fn settle(&mut self, out: &mut Out) {
+        let chunks = std::mem::take(&mut self.waiting.chunks);
+        let Some((first, ..)) = chunks.first() else {
+            return;
+        };
+        let goes_on =
+            |last: &&mut Response| !last.finished() && last.name.is_some() && last.may_be_by(first);
+        let mut renamed = self.waiting.named;
+        if !renamed && let Some(last) = self.open.last_mut().filter(goes_on) {
+            last.renamed = true;
+            renamed = true;
+        }
+        for (said, opened, place) in chunks {
+            self.add(said, opened, &place, out);
+            // The first of them begins the response.
+            if !std::mem::replace(&mut renamed, true)
+                && let Some(begun) = self.open.last_mut()
+            {
+                begun.renamed = true;
+            }
+        }
+        let gaps = std::mem::take(&mut self.waiting.gaps);
+        if let Some(last) = self.open.last_mut() {
+            last.gaps += gaps;
+        }
+    }
+
+    /// Adds what an object says to its response.
+    fn add(&mut self, said: Said, opened: Opened, place: &Place, out: &mut Out) {
         let at = self.response(&said, place, out);
         let mut response = self.open.remove(at);
         response.add(said, opened, place, out, self.family.tags);
@@ -135,7 +213,11 @@ impl Streams {
     fn response(&mut self, said: &Said, place: &Place, out: &mut Out) -> usize {
         let found = match said.begins {
             true => None,
-            false => self.open.iter().rposition(|response| response.is_of(said)),
+            false => {
+                let named = |open: &Response| open.name.is_some() && open.name == said.response;
+                let found = self.open.iter().rposition(named);
+                found.or_else(|| self.open.iter().rposition(|open| open.is_of(said)))
+            }
         };
         match found {
             Some(at) if self.session || !self.open[at].goes_on_without(said) => at,
@@ -174,6 +256,13 @@ impl Streams {
 
     /// `[DONE]`: what is finished ends; where nothing is, the response that was spoken of last.
     fn done(&mut self, out: &mut Out) {
+        self.settle(out);
+        self.close(out);
+        // What comes may be of another server.
+        self.waiting.named &= !self.open.is_empty();
+    }
+
+    fn close(&mut self, out: &mut Out) {
         if !self.session && self.open.iter().any(Response::finished) {
             return self.emit_all(Response::finished, out);
         }
@@ -228,9 +317,11 @@ impl Reader for Streams {
     fn gap(&mut self) {
         let open = self.open.iter_mut().filter(|response| !response.finished());
         open.for_each(|response| response.gaps += 1);
+        self.waiting.gaps += u64::from(!self.waiting.chunks.is_empty());
     }
 
     fn end(&mut self, out: &mut Out) {
+        self.settle(out);
         self.emit_all(|_| true, out);
     }
 }

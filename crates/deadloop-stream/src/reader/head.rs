@@ -41,8 +41,9 @@ pub(super) fn tell(head: &[u8], ended: bool) -> Option<StreamFormat> {
     let (seen, over) = (&head[..head.len().min(HEAD)], head.len() > HEAD);
     let lines = seen.strip_prefix(BOM).unwrap_or(seen);
     let mut fields = false;
-    for line in lines.split_inclusive(|byte| *byte == b'\n') {
-        match sign(line, (ended && !over) || line.ends_with(b"\n")) {
+    let ends = |byte: &u8| matches!(byte, b'\n' | b'\r');
+    for line in lines.split_inclusive(ends) {
+        match sign(line, (ended && !over) || line.last().is_some_and(ends)) {
             Sign::Blank => {}
             Sign::Field => fields = true,
             Sign::Format(format) => return Some(format),

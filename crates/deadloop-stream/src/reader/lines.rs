@@ -1,4 +1,5 @@
-//! Bytes into lines, in bounded memory.
+//! Bytes into lines, in bounded memory. A line ends with LF, CR LF or CR alone, as server-sent events may; no JSON has
+//! either within a line.
 
 use crate::wire::Fault;
 
@@ -56,12 +57,10 @@ impl Lines {
     pub(super) fn next_line(&mut self) -> Option<Line<'_>> {
         loop {
             let start = self.start;
-            let found = self.held[self.searched..]
-                .iter()
-                .position(|byte| *byte == b'\n');
+            let found = self.line_end();
             let (content, after) = match found {
-                Some(at) => (self.searched + at, self.searched + at + 1),
-                None => (self.held.len(), self.held.len()),
+                Some(at) => (at, at + 1),
+                None => (self.undecided(), self.undecided()),
             };
             self.searched = after;
             let length = content - start;
@@ -84,6 +83,28 @@ impl Lines {
                 return None;
             }
         }
+    }
+
+    /// Where the next line ends: at LF, or at a CR that is not the first half of a line's end. Of a CR at the end of what
+    /// has come this is not known yet.
+    fn line_end(&self) -> Option<usize> {
+        let (from, held) = (self.searched, &self.held);
+        let ends = held[from..]
+            .iter()
+            .enumerate()
+            .filter(|(_, byte)| matches!(byte, b'\n' | b'\r'));
+        let mut ends = ends.map(|(at, _)| from + at);
+        ends.find(|at| match (held[*at], held.get(at + 1)) {
+            (b'\r', Some(next)) => *next != b'\n',
+            (b'\r', None) => self.ended,
+            _ => true,
+        })
+    }
+
+    /// Up to where no line ends: a CR at the end of what has come may end one.
+    fn undecided(&self) -> usize {
+        let cr = self.held[self.start..].ends_with(b"\r");
+        self.held.len() - usize::from(cr && !self.ended)
     }
 
     fn too_long(&self) -> Fault {
@@ -139,6 +160,16 @@ mod tests {
         ];
         for size in 1..=text.len() {
             assert_eq!(lines(text, size), expected, "{size}");
+        }
+        let bare = [
+            line("a", 2),
+            line("", 3),
+            line("b", 5),
+            line("c\r", 8),
+            line("", 9),
+        ];
+        for size in 1..=9 {
+            assert_eq!(lines("a\r\rb\rc\r\n\r", size), bare, "{size}");
         }
         assert_eq!(lines("too long for it", 3), [(None, 0)]);
         assert_eq!(lines("", 1), []);

@@ -78,8 +78,8 @@ struct Delta {
     refusal: Option<String>,
     tool_calls: Option<Vec<Value>>,
     function_call: Option<Object>,
-    #[serde(rename = "role", default)]
-    _role: IgnoredAny,
+    /// The first piece of an answer has one.
+    role: Option<IgnoredAny>,
     #[serde(flatten)]
     rest: Rest,
 }
@@ -116,6 +116,7 @@ impl Chunk {
             response: filled(self.id),
             model: filled(self.model),
             tokens: self.usage.as_ref().and_then(tokens),
+            goes_on: self.choices.iter().all(Choice::goes_on),
             ..Said::default()
         };
         said.keep("created", self.created);
@@ -159,6 +160,12 @@ impl Choice {
         })
     }
 
+    /// Whether it is a piece, and not the first.
+    fn goes_on(&self) -> bool {
+        let piece = self.delta.as_ref().filter(|delta| delta.role.is_none());
+        piece.is_some() && self.message.is_none() && self.text.is_none()
+    }
+
     fn say(self, said: &mut Said) -> Result<(), Fault> {
         let index = self.index.unwrap_or(0);
         said.ends |= self.message.is_some();
@@ -189,15 +196,14 @@ fn verdict(rest: &mut Object) -> Option<RecordedEvent> {
 
 impl Delta {
     fn of(mut object: Object) -> Result<Self, Fault> {
-        take::any(&mut object, "role");
         Ok(Self {
+            role: take::any(&mut object, "role").map(|_| IgnoredAny),
             reasoning_content: take::string(&mut object, "reasoning_content")?,
             reasoning: take::string(&mut object, "reasoning")?,
             content: take::any(&mut object, "content"),
             refusal: take::string(&mut object, "refusal")?,
             tool_calls: take::list(&mut object, "tool_calls")?,
             function_call: take::object(&mut object, "function_call")?,
-            _role: IgnoredAny,
             rest: Rest(object),
         })
     }
